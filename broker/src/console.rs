@@ -1,0 +1,241 @@
+//! A topology as text, as `lstopo-no-graphics --of console` prints it.
+
+mod collapse;
+mod object;
+mod pci_class;
+mod tables;
+
+pub use pci_class::pci_class_name;
+
+use collapse::Collapse;
+use std::fmt::{self, Write};
+use topobroker_reader::{ChildKind, Object, ObjectType, Set, Topology, TypeName};
+
+/// Which indexes are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Indexes {
+    /// Logical ones, and OS indexes of PUs and NUMA nodes.
+    #[default]
+    Default,
+    /// Logical ones.
+    Logical,
+    /// Those of the operating system.
+    Physical,
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Part {
+    /// The tree; with more verbosity all that there is.
+    #[default]
+    Tree,
+    /// The number of objects at each depth.
+    Summary,
+    /// The objects of one type, a line each.
+    Only(TypeName),
+    /// Distance matrices.
+    Distances,
+    /// Memory attributes.
+    MemoryAttributes,
+    /// CPU kinds.
+    CpuKinds,
+}
+
+/// How a topology is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Style {
+    /// Which part.
+    pub part: Part,
+    /// Which indexes.
+    pub indexes: Indexes,
+    /// Print the cpuset of every object too.
+    pub cpusets: bool,
+    /// Times that `-v` was given.
+    pub verbosity: u8,
+    /// Print PCI devices that are alike one by one.
+    pub no_collapse: bool,
+}
+
+/// Prints `topology` in `style`.
+///
+/// ```
+/// use topobroker::{capture::capture, console, hwloc::{Input, LoadOptions, load}};
+/// use topobroker_reader::{Topology, layout::build};
+/// let input = Input::Synthetic("Core:2 PU:1".to_owned());
+/// let bytes = build::to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
+/// let text = console::print(Topology::from_archive(&bytes)?, &console::Style::default());
+/// assert!(text.starts_with("Machine (1024MB total)\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn print(topology: Topology<'_>, style: &Style) -> String {
+    let mut console = Console {
+        text: String::new(),
+        style: *style,
+        collapse: Collapse::new(topology, !style.no_collapse),
+        with_domain: has_pci_domains(topology),
+    };
+    console.part(topology);
+    console.text
+}
+
+struct Console {
+    text: String,
+    style: Style,
+    collapse: Collapse,
+    with_domain: bool,
+}
+
+impl Console {
+    fn part(&mut self, topology: Topology<'_>) {
+        let verbose = self.style.verbosity > 0;
+        match self.style.part {
+            Part::Summary => self.summary(topology),
+            Part::Distances => self.distances(topology),
+            Part::MemoryAttributes => self.memory_attributes(topology, true),
+            Part::CpuKinds => self.cpu_kinds(topology),
+            Part::Only(wanted) => {
+                if verbose {
+                    let name = wanted.object_type.name();
+                    self.put(format_args!("Only showing {name} objects\n"));
+                }
+                self.only(topology.root(), wanted);
+            }
+            Part::Tree => {
+                self.tree(topology.root(), None, 0);
+                self.text.push('\n');
+                if verbose {
+                    self.summary(topology);
+                    self.distances(topology);
+                    self.memory_attributes(topology, self.style.verbosity > 1);
+                    self.cpu_kinds(topology);
+                    self.remarks(topology);
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, text: fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.text.write_fmt(text);
+    }
+
+    fn tree(&mut self, object: Object<'_>, parent: Option<Object<'_>>, depth: usize) {
+        let devices = match self.collapse.of(object) {
+            None => return,
+            Some(devices) => devices,
+        };
+        let mut depth = depth;
+        let terse = self.style.verbosity == 0 && !self.style.cpusets;
+        if terse && parent.is_some_and(|parent| is_same_as(object, parent)) {
+            self.text.push_str(" + ");
+        } else {
+            if parent.is_some() {
+                self.text.push('\n');
+            }
+            let blanks = depth * 2;
+            self.put(format_args!("{:blanks$}", ""));
+            depth += 1;
+        }
+        if devices > 1 {
+            self.put(format_args!("{devices} x {{ "));
+        }
+        self.object(object, devices);
+        if devices > 1 {
+            self.text.push_str(" }");
+        }
+        for kind in [ChildKind::Memory, ChildKind::Normal, ChildKind::Io, ChildKind::Misc] {
+            for child in object.children_of_kind(kind) {
+                self.tree(child, Some(object), depth);
+            }
+        }
+    }
+
+    fn only(&mut self, object: Object<'_>, wanted: TypeName) {
+        if wanted.matches(object) {
+            self.object(object, 0);
+            self.text.push('\n');
+        }
+        let normal = object.children();
+        normal.for_each(|child| self.only(child, wanted));
+        for kind in [ChildKind::Memory, ChildKind::Io, ChildKind::Misc] {
+            // Below a memory or I/O child there are only its like and Misc objects.
+            if wanted.object_type.child_kind() == kind || wanted.object_type == ObjectType::Misc {
+                object.children_of_kind(kind).for_each(|child| self.only(child, wanted));
+            }
+        }
+    }
+
+    fn summary(&mut self, topology: Topology<'_>) {
+        let depth = topology.depth() as usize;
+        let width = (depth + 9).max("Special depth -3:".len()) + 2;
+        for (level, depth) in (0..i32::try_from(depth).unwrap_or(0)).enumerate() {
+            let prefix = format!("{:level$}depth {depth}:", "");
+            self.summary_line(topology, depth, &prefix, width);
+        }
+        for depth in (-8..=-3).rev() {
+            self.summary_line(topology, depth, &format!("Special depth {depth}:"), width);
+        }
+    }
+
+    fn summary_line(&mut self, topology: Topology<'_>, depth: i32, prefix: &str, width: usize) {
+        let mut objects = topology.objects_at_depth(depth);
+        let count = objects.len();
+        let Some(first) = objects.next() else { return };
+        let object_type = first.object_type();
+        let name = match depth {
+            0.. => first.type_name(true),
+            _ => object_type.name().to_owned(),
+        };
+        let number = object_type.raw();
+        self.put(format_args!("{prefix:width$}{count} {name} (type #{number})\n"));
+    }
+
+    /// What is said last: PUs that are not there or not allowed, and of which machine this is.
+    fn remarks(&mut self, topology: Topology<'_>) {
+        let root = topology.root();
+        let cpuset = root.cpuset().unwrap_or_default();
+        let complete = root.complete_cpuset().unwrap_or_default();
+        let unknown = complete.and_not(&cpuset);
+        let disallowed = cpuset.and_not(&topology.allowed_cpuset());
+        if complete != cpuset {
+            let count = weight(&unknown);
+            self.put(format_args!("{count} processors not represented in topology: {unknown}\n"));
+        }
+        if topology.allowed_cpuset() != cpuset {
+            let count = weight(&disallowed);
+            self.put(format_args!(
+                "{count} processors represented but not allowed: {disallowed}\n"
+            ));
+        }
+        if !topology.is_this_system() {
+            self.text.push_str("Topology not from this system\n");
+        }
+    }
+}
+
+/// hwloc prints -1 as the weight of an infinite set.
+fn weight(set: &Set) -> i64 {
+    set.weight().map_or(-1, i64::from)
+}
+
+/// Whether an object adds nothing to its parent: its only child, with the same PUs.
+fn is_same_as(object: Object<'_>, parent: Object<'_>) -> bool {
+    parent.children().len() == 1
+        && parent.all_children().len() == 1
+        && object.cpuset().is_some_and(|cpuset| parent.cpuset() == Some(cpuset))
+}
+
+/// Whether any PCI device is outside domain 0, so that bus ids need theirs.
+fn has_pci_domains(topology: Topology<'_>) -> bool {
+    use topobroker_reader::Attributes;
+    let mut devices = topology.objects_with_type(ObjectType::PCIDevice);
+    let mut bridges = topology
+        .objects_with_type(ObjectType::Bridge)
+        .map_while(|bridge| match bridge.attributes() {
+            Attributes::Bridge(bridge) => bridge.upstream,
+            _ => None,
+        });
+    devices.any(|device| matches!(device.attributes(), Attributes::Pci(pci) if pci.domain != 0))
+        || bridges.any(|upstream| upstream.domain != 0)
+}

@@ -1,0 +1,293 @@
+//! Type filters over a description: the topology that hwloc would have loaded with them.
+//!
+//! Counterpart: `hwloc_topology_set_type_filter` before loading the same XML.
+
+mod structure;
+
+use crate::hwloc::Filter;
+use topobroker_layout::attributes::Attributes;
+use topobroker_layout::description::{Description, Initiator, Object};
+use topobroker_layout::object_type::{ChildKind, ObjectType};
+
+/// A filter for each type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filters([Filter; ObjectType::ALL.len()]);
+
+impl Default for Filters {
+    /// Everything, but groups that add nothing, and I/O that does not matter: what hwloc's
+    /// programs show.
+    fn default() -> Self {
+        let mut filters = Self([Filter::All; ObjectType::ALL.len()]);
+        filters.set_io(Filter::Important);
+        filters
+    }
+}
+
+impl Filters {
+    /// The filter of a type. Groups are never kept for their own sake.
+    #[must_use]
+    pub fn get(&self, object_type: ObjectType) -> Filter {
+        let filter = self.0.get(usize::from(object_type.raw())).copied().unwrap_or(Filter::All);
+        match (object_type, filter) {
+            (ObjectType::Group, Filter::All | Filter::Important) => Filter::Structure,
+            _ => filter,
+        }
+    }
+
+    /// Sets the filter of a type. As in hwloc, the machine, PUs and NUMA nodes are always kept,
+    /// and only types of the tree can be filtered by structure: otherwise nothing changes.
+    pub fn set(&mut self, object_type: ObjectType, filter: Filter) {
+        use ObjectType::{Machine, NUMANode, PU};
+        let fixed = matches!(object_type, Machine | PU | NUMANode);
+        let special = matches!(object_type.child_kind(), ChildKind::Io | ChildKind::Misc);
+        if fixed || (special && filter == Filter::Structure) {
+            return;
+        }
+        if let Some(slot) = self.0.get_mut(usize::from(object_type.raw())) {
+            *slot = filter;
+        }
+    }
+
+    /// Sets the filter of every type.
+    pub fn set_all(&mut self, filter: Filter) {
+        ObjectType::ALL.into_iter().for_each(|object_type| self.set(object_type, filter));
+    }
+
+    /// Sets the filter of every CPU cache.
+    pub fn set_caches(&mut self, filter: Filter) {
+        let caches = ObjectType::ALL.into_iter().filter(|object_type| object_type.is_cache());
+        caches.for_each(|object_type| self.set(object_type, filter));
+    }
+
+    /// Sets the filter of bridges, PCI and OS devices.
+    pub fn set_io(&mut self, filter: Filter) {
+        let io = ObjectType::ALL.into_iter().filter(|object_type| object_type.is_io());
+        io.for_each(|object_type| self.set(object_type, filter));
+    }
+
+    fn keeps(&self, object: &Object) -> bool {
+        match self.get(object.object_type) {
+            Filter::None => false,
+            Filter::All | Filter::Structure => true,
+            Filter::Important => match &object.attributes {
+                Attributes::Pci(pci) => pci.is_important(),
+                Attributes::OsDevice { kind } => *kind != OS_DEVICE_DMA,
+                _ => true,
+            },
+        }
+    }
+}
+
+/// `HWLOC_OBJ_OSDEV_DMA`.
+const OS_DEVICE_DMA: u32 = 4;
+
+/// The description without what the filters drop. Children of a dropped object take its place.
+#[must_use]
+pub fn filter(description: &Description, filters: &Filters) -> Description {
+    let mut tree = Tree { objects: description.objects.clone() };
+    let mut lists = Lists::default();
+    tree.keep_below(0, filters, &mut lists);
+    tree.set_children(0, lists);
+    tree.drop_empty_bridges(0, filters, 0);
+    structure::merge(&mut tree, filters);
+    tree.finish(description)
+}
+
+/// Objects that are being changed. An object that is dropped stays in the list, but no child list
+/// names it.
+struct Tree {
+    objects: Vec<Object>,
+}
+
+/// Children by kind, while they are collected.
+#[derive(Default)]
+struct Lists([Vec<usize>; 4]);
+
+impl Lists {
+    fn push(&mut self, kind: ChildKind, child: usize) {
+        if let Some(list) = self.0.get_mut(kind as usize) {
+            list.push(child);
+        }
+    }
+}
+
+impl Tree {
+    fn object(&self, place: usize) -> Option<&Object> {
+        self.objects.get(place)
+    }
+
+    fn children(&self, place: usize) -> Vec<usize> {
+        self.object(place).map(|object| object.children.clone()).unwrap_or_default()
+    }
+
+    fn children_of_kind(&self, place: usize, kind: ChildKind) -> Vec<usize> {
+        let mut children = self.children(place);
+        children.retain(|child| self.object(*child).is_some_and(|child| child.child_kind() == kind));
+        children
+    }
+
+    fn set_children(&mut self, place: usize, lists: Lists) {
+        let children: Vec<usize> = lists.0.into_iter().flatten().collect();
+        for &child in &children {
+            if let Some(child) = self.objects.get_mut(child) {
+                child.parent = Some(place);
+            }
+        }
+        if let Some(object) = self.objects.get_mut(place) {
+            object.children = children;
+        }
+    }
+
+    /// Collects the kept children of `place`, in hwloc's order of import: memory first.
+    fn keep_below(&mut self, place: usize, filters: &Filters, lists: &mut Lists) {
+        let order = [ChildKind::Memory, ChildKind::Normal, ChildKind::Io, ChildKind::Misc];
+        let children = order.map(|kind| self.children_of_kind(place, kind));
+        for child in children.into_iter().flatten() {
+            let Some((kind, kept)) =
+                self.object(child).map(|object| (object.child_kind(), filters.keeps(object)))
+            else {
+                continue;
+            };
+            if kept {
+                let mut below = Lists::default();
+                self.keep_below(child, filters, &mut below);
+                self.set_children(child, below);
+                lists.push(kind, child);
+            } else {
+                self.keep_below(child, filters, lists);
+            }
+        }
+    }
+
+    /// Drops bridges with nothing below where only important I/O is kept, and numbers the others.
+    fn drop_empty_bridges(&mut self, place: usize, filters: &Filters, depth: u32) {
+        let mut kept = Vec::new();
+        for child in self.children(place) {
+            let is_bridge =
+                self.object(child).is_some_and(|child| child.object_type == ObjectType::Bridge);
+            self.drop_empty_bridges(child, filters, depth + u32::from(is_bridge));
+            if let Some(Object { attributes: Attributes::Bridge(bridge), .. }) =
+                self.objects.get_mut(child)
+            {
+                bridge.depth = depth;
+            }
+            if !self.is_empty_bridge(child, filters) {
+                kept.push(child);
+            }
+        }
+        if let Some(object) = self.objects.get_mut(place) {
+            object.children = kept;
+        }
+    }
+
+    fn is_empty_bridge(&self, place: usize, filters: &Filters) -> bool {
+        let Some(object) = self.object(place) else { return false };
+        let bridge = match &object.attributes {
+            Attributes::Bridge(_) => true,
+            // A PCI bridge to something else; an NVSwitch matters as an end of NVLinks.
+            Attributes::Pci(pci) => {
+                pci.class_id >> 8 == 0x06 && object.subtype.as_deref() != Some("NVSwitch")
+            }
+            _ => false,
+        };
+        bridge
+            && filters.get(object.object_type) == Filter::Important
+            && self.children_of_kind(place, ChildKind::Io).is_empty()
+    }
+
+    /// Levels of normal objects: places by depth, in logical order.
+    fn levels(&self) -> Vec<Vec<usize>> {
+        let mut by_depth = std::collections::BTreeMap::<i32, Vec<usize>>::new();
+        let mut rest = vec![0];
+        while let Some(place) = rest.pop() {
+            let Some(object) = self.object(place) else { continue };
+            by_depth.entry(object.depth).or_default().push(place);
+            rest.extend(self.children_of_kind(place, ChildKind::Normal));
+        }
+        let mut levels: Vec<Vec<usize>> = by_depth.into_values().collect();
+        for level in &mut levels {
+            level.sort_by_key(|place| self.object(*place).map(|object| object.logical_index));
+        }
+        levels
+    }
+
+    /// Numbers what is left and leaves out what refers to what is gone.
+    fn finish(mut self, description: &Description) -> Description {
+        let mut group_depth = 0;
+        for (depth, level) in (0i32..).zip(self.levels()) {
+            let mut groups = false;
+            for (logical_index, place) in (0u32..).zip(level) {
+                let Some(object) = self.objects.get_mut(place) else { continue };
+                (object.depth, object.logical_index) = (depth, logical_index);
+                if let Attributes::Group(group) = &mut object.attributes {
+                    group.depth = group_depth;
+                    groups = true;
+                }
+            }
+            group_depth += u32::from(groups);
+        }
+        let mut left = Vec::new();
+        self.collect(0, &mut left);
+        self.number_special(&left);
+        let mut new_place = vec![None; self.objects.len()];
+        for (new, old) in left.iter().enumerate() {
+            if let Some(slot) = new_place.get_mut(*old) {
+                *slot = Some(new);
+            }
+        }
+        let renamed = |place: usize| new_place.get(place).copied().flatten();
+        let objects = left.iter().filter_map(|place| self.object(*place)).map(|object| {
+            let mut object = object.clone();
+            object.parent = object.parent.and_then(renamed);
+            object.children = object.children.iter().filter_map(|child| renamed(*child)).collect();
+            object
+        });
+        let mut filtered = Description { objects: objects.collect(), ..description.clone() };
+        filtered.distances.retain_mut(|matrix| keep_matrix(matrix, renamed));
+        for attribute in &mut filtered.memory_attributes {
+            attribute.values.retain_mut(|value| {
+                let initiator = match &mut value.initiator {
+                    Initiator::Object(place) => renamed(*place).map(|new| *place = new),
+                    _ => Some(()),
+                };
+                initiator.and(renamed(value.target)).map(|new| value.target = new).is_some()
+            });
+        }
+        filtered
+    }
+
+    fn collect(&self, place: usize, left: &mut Vec<usize>) {
+        left.push(place);
+        self.children(place).into_iter().for_each(|child| self.collect(child, left));
+    }
+
+    fn number_special(&mut self, left: &[usize]) {
+        for object_type in ObjectType::ALL.into_iter().filter(|kind| !kind.is_normal()) {
+            let of_type =
+                |place: &usize| self.object(*place).is_some_and(|o| o.object_type == object_type);
+            let mut level: Vec<usize> = left.iter().copied().filter(of_type).collect();
+            level.sort_by_key(|place| self.object(*place).map(|object| object.logical_index));
+            for (logical_index, place) in (0u32..).zip(level) {
+                if let Some(object) = self.objects.get_mut(place) {
+                    object.logical_index = logical_index;
+                }
+            }
+        }
+    }
+}
+
+/// Keeps the rows and columns of objects that are left; a matrix needs two of them.
+fn keep_matrix(
+    matrix: &mut topobroker_layout::description::Distances,
+    renamed: impl Fn(usize) -> Option<usize>,
+) -> bool {
+    let count = matrix.objects.len();
+    let kept: Vec<(usize, usize)> = (0..count)
+        .zip(&matrix.objects)
+        .filter_map(|(row, place)| Some((row, renamed(*place)?)))
+        .collect();
+    let cells = kept.iter().flat_map(|(from, _)| kept.iter().map(move |(to, _)| from * count + to));
+    matrix.values = cells.filter_map(|cell| matrix.values.get(cell).copied()).collect();
+    matrix.objects = kept.into_iter().map(|(_, place)| place).collect();
+    matrix.objects.len() > 1
+}

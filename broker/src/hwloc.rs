@@ -1,0 +1,137 @@
+//! hwloc itself, behind safe types: all raw calls of this crate are in this folder.
+//!
+//! The safe hwlocality crate neither takes nor gives a raw topology, and launchers hand over
+//! theirs; it also hides parts that an archive must keep (all memory attributes, group kinds). So
+//! this is built on its raw bindings.
+
+mod bitmap;
+mod load;
+mod object;
+mod tables;
+
+pub use load::{Filter, Input, LoadError, LoadOptions, load};
+pub(crate) use object::Object;
+pub(crate) use tables::Location;
+
+use hwlocality_sys::hwloc_topology_t;
+use std::marker::PhantomData;
+use topobroker_layout::set::Set;
+
+/// A loaded hwloc topology, owned or lent.
+#[derive(Debug)]
+pub struct Topology<'t> {
+    raw: hwloc_topology_t,
+    owned: bool,
+    lent: PhantomData<&'t ()>,
+}
+
+impl Topology<'static> {
+    /// Takes over a topology that was initialised here.
+    fn owned(raw: hwloc_topology_t) -> Self {
+        Self { raw, owned: true, lent: PhantomData }
+    }
+}
+
+impl Topology<'_> {
+    /// Wraps the topology of a program that has loaded one itself, such as a launcher.
+    ///
+    /// # Safety
+    ///
+    /// `raw` must be a loaded `hwloc_topology_t` of the hwloc that this library is linked to; for
+    /// the lifetime that the caller chooses it must not be destroyed or modified.
+    #[must_use]
+    pub unsafe fn borrow_raw(raw: *mut std::ffi::c_void) -> Self {
+        Self { raw: raw.cast(), owned: false, lent: PhantomData }
+    }
+
+    pub(crate) fn root(&self) -> Option<Object<'_>> {
+        // SAFETY: `raw` is a loaded topology for as long as `self` lives.
+        Object::from_raw(unsafe { hwlocality_sys::hwloc_get_obj_by_depth(self.raw, 0, 0) })
+    }
+
+    pub(crate) fn flags(&self) -> u64 {
+        // SAFETY: as in `root`.
+        unsafe { hwlocality_sys::hwloc_topology_get_flags(self.raw) }
+    }
+
+    pub(crate) fn is_this_system(&self) -> bool {
+        // SAFETY: as in `root`.
+        unsafe { hwlocality_sys::hwloc_topology_is_thissystem(self.raw) != 0 }
+    }
+
+    pub(crate) fn allowed_cpuset(&self) -> Set {
+        // SAFETY: as in `root`; the set belongs to the topology.
+        bitmap::read(unsafe { hwlocality_sys::hwloc_topology_get_allowed_cpuset(self.raw) })
+    }
+
+    pub(crate) fn allowed_nodeset(&self) -> Set {
+        // SAFETY: as in `root`; the set belongs to the topology.
+        bitmap::read(unsafe { hwlocality_sys::hwloc_topology_get_allowed_nodeset(self.raw) })
+    }
+
+    /// The filter of the type with a number; 1, none, for types that hwloc does not know.
+    pub(crate) fn type_filter(&self, object_type: u8) -> u8 {
+        let mut filter = 1;
+        // SAFETY: as in `root`; an unknown type is refused, and the filter then left alone.
+        let error = unsafe {
+            hwlocality_sys::hwloc_topology_get_type_filter(
+                self.raw,
+                object_type.into(),
+                &raw mut filter,
+            )
+        };
+        if error == 0 { u8::try_from(filter).unwrap_or(1) } else { 1 }
+    }
+
+    /// The support bits in the order of [`topobroker_layout::support::NAMES`].
+    pub(crate) fn support(&self) -> Vec<u8> {
+        // The four structures are nothing but bytes, in the order of the names.
+        const LENGTHS: [usize; 4] = [6, 11, 15, 1];
+        // SAFETY: as in `root`; the structure belongs to the topology, and the program of another
+        // hwloc version would have failed to link.
+        let Some(support) =
+            (unsafe { hwlocality_sys::hwloc_topology_get_support(self.raw).as_ref() })
+        else {
+            return Vec::new();
+        };
+        let parts: [*const u8; 4] = [
+            support.discovery.cast(),
+            support.cpubind.cast(),
+            support.membind.cast(),
+            support.misc.cast(),
+        ];
+        let parts = parts.into_iter().zip(LENGTHS).flat_map(|(part, length)| {
+            if part.is_null() {
+                return vec![0; length];
+            }
+            // SAFETY: each is a structure of `length` unsigned chars since hwloc 2.5, which the
+            // bindings require (checked below against their definitions).
+            unsafe { std::slice::from_raw_parts(part, length) }.to_vec()
+        });
+        parts.collect()
+    }
+}
+
+const _: () = {
+    use hwlocality_sys as sys;
+    assert!(size_of::<sys::hwloc_topology_discovery_support>() == 6);
+    assert!(size_of::<sys::hwloc_topology_cpubind_support>() == 11);
+    assert!(size_of::<sys::hwloc_topology_membind_support>() == 15);
+    assert!(size_of::<sys::hwloc_topology_misc_support>() == 1);
+};
+
+impl Drop for Topology<'_> {
+    fn drop(&mut self) {
+        if self.owned {
+            // SAFETY: initialised by `load`, and nothing that refers to it outlives `self`.
+            unsafe { hwlocality_sys::hwloc_topology_destroy(self.raw) }
+        }
+    }
+}
+
+/// The version of hwloc's interface in this process: 0x00020900 is 2.9.0.
+#[must_use]
+pub fn api_version() -> u32 {
+    // SAFETY: takes nothing and only returns a number.
+    unsafe { hwlocality_sys::hwloc_get_api_version() }
+}

@@ -1,0 +1,45 @@
+//! Reading hwloc's bitmaps.
+
+use hwlocality_sys::hwloc_const_bitmap_t;
+use std::ffi::{c_uint, c_ulong};
+use topobroker_layout::set::Set;
+
+// Left out by the bindings; signature as in hwloc/bitmap.h.
+unsafe extern "C" {
+    fn hwloc_bitmap_to_ith_ulong(bitmap: hwloc_const_bitmap_t, i: c_uint) -> c_ulong;
+}
+
+/// The set that a bitmap holds; the empty set of a null pointer.
+pub(super) fn read(bitmap: hwloc_const_bitmap_t) -> Set {
+    const BITS: u32 = c_ulong::BITS;
+    if bitmap.is_null() {
+        return Set::new();
+    }
+    // SAFETY: callers pass null or a bitmap that a live topology owns.
+    let (infinite, count) = unsafe {
+        let infinite = hwlocality_sys::hwloc_bitmap_weight(bitmap) < 0;
+        let last = hwlocality_sys::hwloc_bitmap_last(bitmap);
+        let finite = u32::try_from(last).map_or(0, |last| last / BITS + 1);
+        let stored = if infinite { last_unset_word(bitmap) } else { finite };
+        (infinite, stored)
+    };
+    // SAFETY: as above; words past the end read as zeros or as ones.
+    let word = |i| unsafe { hwloc_bitmap_to_ith_ulong(bitmap, i) };
+    #[cfg(target_pointer_width = "64")]
+    let words = (0..count).map(word);
+    #[cfg(target_pointer_width = "32")]
+    let words = (0..count.div_ceil(2))
+        .map(|i| u64::from(word(2 * i)) | (u64::from(word(2 * i + 1)) << 32));
+    Set::from_words(words, infinite)
+}
+
+/// Number of words up to the last bit that an infinite bitmap lacks.
+///
+/// # Safety
+///
+/// `bitmap` must be a live bitmap.
+unsafe fn last_unset_word(bitmap: hwloc_const_bitmap_t) -> u32 {
+    // SAFETY: the caller's promise.
+    let last = unsafe { hwlocality_sys::hwloc_bitmap_last_unset(bitmap) };
+    u32::try_from(last).map_or(0, |last| last / c_ulong::BITS + 1)
+}

@@ -1,0 +1,212 @@
+//! One object of a loaded hwloc topology.
+
+use super::bitmap;
+use hwlocality_sys::{hwloc_info_s, hwloc_obj, hwloc_obj_attr_u, hwloc_pcidev_attr_s};
+use std::ffi::{CStr, c_char};
+use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
+use topobroker_layout::description::Sets;
+use topobroker_layout::object_type::ObjectType;
+
+/// An object that its topology owns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Object<'t>(&'t hwloc_obj);
+
+impl<'t> Object<'t> {
+    /// The object behind a pointer that hwloc returned from the topology that `'t` borrows.
+    pub(super) fn from_raw(raw: *const hwloc_obj) -> Option<Self> {
+        // SAFETY: hwloc returns null or a pointer to an object of a loaded topology, which stays
+        // where it is, unchanged, until the topology is modified or destroyed.
+        unsafe { raw.as_ref() }.map(Self)
+    }
+
+    pub(super) fn as_raw(self) -> *const hwloc_obj {
+        self.0
+    }
+
+    /// Tells objects of one topology apart.
+    pub(crate) fn key(self) -> usize {
+        std::ptr::from_ref(self.0).addr()
+    }
+
+    pub(crate) fn object_type(self) -> Option<ObjectType> {
+        ObjectType::from_raw(self.0.ty.into())
+    }
+
+    pub(crate) fn raw_type(self) -> u32 {
+        self.0.ty
+    }
+
+    pub(crate) fn depth(self) -> i32 {
+        self.0.depth
+    }
+
+    pub(crate) fn logical_index(self) -> u32 {
+        self.0.logical_index
+    }
+
+    pub(crate) fn os_index(self) -> Option<u32> {
+        (self.0.os_index != hwlocality_sys::HWLOC_UNKNOWN_INDEX).then_some(self.0.os_index)
+    }
+
+    pub(crate) fn gp_index(self) -> u64 {
+        self.0.gp_index
+    }
+
+    pub(crate) fn name(self) -> Option<String> {
+        text(self.0.name)
+    }
+
+    pub(crate) fn subtype(self) -> Option<String> {
+        text(self.0.subtype)
+    }
+
+    pub(crate) fn is_symmetric_subtree(self) -> bool {
+        self.0.symmetric_subtree != 0
+    }
+
+    pub(crate) fn infos(self) -> Vec<(String, String)> {
+        infos(self.0.infos, self.0.infos_count)
+    }
+
+    /// All children: normal, memory, I/O, Misc.
+    pub(crate) fn children(self) -> impl Iterator<Item = Object<'t>> {
+        let lists = [
+            self.0.first_child,
+            self.0.memory_first_child,
+            self.0.io_first_child,
+            self.0.misc_first_child,
+        ];
+        lists.into_iter().flat_map(|first| {
+            std::iter::successors(Self::from_raw(first), |child| {
+                Self::from_raw(child.0.next_sibling)
+            })
+        })
+    }
+
+    /// The four sets, `None` of objects without.
+    pub(crate) fn sets(self) -> Option<Sets> {
+        (!self.0.cpuset.is_null()).then(|| Sets {
+            cpuset: bitmap::read(self.0.cpuset),
+            complete_cpuset: bitmap::read(self.0.complete_cpuset),
+            nodeset: bitmap::read(self.0.nodeset),
+            complete_nodeset: bitmap::read(self.0.complete_nodeset),
+        })
+    }
+
+    fn attr(self) -> Option<&'t hwloc_obj_attr_u> {
+        // SAFETY: null or the attributes of a live object; which member of the union is meant is
+        // said by the type.
+        unsafe { self.0.attr.as_ref() }
+    }
+
+    pub(crate) fn attributes(self) -> Attributes {
+        let (Some(attr), Some(kind)) = (self.attr(), self.object_type()) else {
+            return Attributes::None;
+        };
+        // SAFETY, for every member read here: hwloc fills the member that belongs to the type.
+        match kind {
+            ObjectType::NUMANode => {
+                // SAFETY: above.
+                let numa = unsafe { attr.numa };
+                Attributes::NumaNode { local_memory: numa.local_memory }
+            }
+            ObjectType::Group => {
+                // SAFETY: above.
+                let group = unsafe { attr.group };
+                Attributes::Group(Group {
+                    depth: group.depth,
+                    kind: group.kind,
+                    subkind: group.subkind,
+                    dont_merge: group.dont_merge != 0,
+                })
+            }
+            // SAFETY: above.
+            ObjectType::PCIDevice => Attributes::Pci(pci(unsafe { &attr.pcidev })),
+            ObjectType::Bridge => Attributes::Bridge(bridge(attr)),
+            ObjectType::OSDevice => {
+                // SAFETY: above.
+                Attributes::OsDevice { kind: unsafe { attr.osdev }.ty }
+            }
+            kind if kind.is_cache() || kind == ObjectType::MemCache => {
+                // SAFETY: above.
+                let cache = unsafe { attr.cache };
+                Attributes::Cache(Cache {
+                    size: cache.size,
+                    depth: cache.depth,
+                    linesize: cache.linesize,
+                    associativity: cache.associativity,
+                    kind: cache.ty,
+                })
+            }
+            _ => Attributes::None,
+        }
+    }
+
+    /// Page types of a NUMA node.
+    pub(crate) fn page_types(self) -> Vec<PageType> {
+        let (Some(attr), Some(ObjectType::NUMANode)) = (self.attr(), self.object_type()) else {
+            return Vec::new();
+        };
+        // SAFETY: the member of a NUMA node.
+        let numa = unsafe { attr.numa };
+        if numa.page_types.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: hwloc has this many entries there.
+        let pages =
+            unsafe { std::slice::from_raw_parts(numa.page_types, numa.page_types_len as usize) };
+        pages.iter().map(|page| PageType { size: page.size, count: page.count }).collect()
+    }
+}
+
+fn pci(pci: &hwloc_pcidev_attr_s) -> Pci {
+    Pci {
+        domain: pci.domain.into(),
+        bus: pci.bus,
+        dev: pci.dev,
+        func: pci.func,
+        class_id: pci.class_id,
+        vendor_id: pci.vendor_id,
+        device_id: pci.device_id,
+        subvendor_id: pci.subvendor_id,
+        subdevice_id: pci.subdevice_id,
+        revision: pci.revision,
+        linkspeed: pci.linkspeed,
+    }
+}
+
+fn bridge(attr: &hwloc_obj_attr_u) -> Bridge {
+    // SAFETY: the member of a bridge; its unions have one member each.
+    let (bridge, upstream, downstream) = unsafe {
+        let bridge = &attr.bridge;
+        (bridge, &bridge.upstream.pci, &bridge.downstream.pci)
+    };
+    let from_pci = bridge.upstream_type == hwlocality_sys::HWLOC_OBJ_BRIDGE_PCI;
+    Bridge {
+        upstream: from_pci.then(|| pci(upstream)),
+        downstream_type: bridge.downstream_type,
+        downstream_domain: downstream.domain.into(),
+        secondary_bus: downstream.secondary_bus,
+        subordinate_bus: downstream.subordinate_bus,
+        depth: bridge.depth,
+    }
+}
+
+/// A C string of hwloc's; bytes that are not UTF-8 are replaced.
+pub(super) fn text(raw: *const c_char) -> Option<String> {
+    // SAFETY: callers pass null or a string with an end that a live topology owns.
+    let text = (!raw.is_null()).then(|| unsafe { CStr::from_ptr(raw) });
+    text.map(|text| text.to_string_lossy().into_owned())
+}
+
+pub(super) fn infos(raw: *const hwloc_info_s, count: u32) -> Vec<(String, String)> {
+    if raw.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: callers pass the array of a live topology and its length.
+    let infos = unsafe { std::slice::from_raw_parts(raw, count as usize) };
+    let infos = infos.iter().map(|info| {
+        (text(info.name).unwrap_or_default(), text(info.value).unwrap_or_default())
+    });
+    infos.collect()
+}

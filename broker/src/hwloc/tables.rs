@@ -1,0 +1,257 @@
+//! What hangs on a topology beside its objects: distances, memory attributes, CPU kinds.
+
+use super::object::{infos, text};
+use super::{Object, Topology, bitmap};
+use hwlocality_sys as sys;
+use std::ptr;
+use topobroker_layout::set::Set;
+
+/// A distance matrix. Counterpart: `struct hwloc_distances_s`.
+pub(crate) struct Distances<'t> {
+    pub(crate) name: Option<String>,
+    pub(crate) kind: u64,
+    pub(crate) objects: Vec<Object<'t>>,
+    pub(crate) values: Vec<u64>,
+}
+
+/// A memory attribute with the values that are stored.
+pub(crate) struct MemoryAttribute<'t> {
+    pub(crate) name: String,
+    pub(crate) flags: u64,
+    pub(crate) values: Vec<(Object<'t>, Location<'t>, u64)>,
+}
+
+/// Where from an attribute was measured. Counterpart: `struct hwloc_location`.
+pub(crate) enum Location<'t> {
+    None,
+    Cpuset(Set),
+    Object(Object<'t>),
+}
+
+/// A CPU kind.
+pub(crate) struct CpuKind {
+    pub(crate) cpuset: Set,
+    pub(crate) efficiency: Option<u32>,
+    pub(crate) infos: Vec<(String, String)>,
+}
+
+/// Ids of the attributes that hwloc derives from the objects and does not store.
+const DERIVED: std::ops::RangeInclusive<u32> = 0..=1;
+
+impl Topology<'_> {
+    pub(crate) fn distances(&self) -> Vec<Distances<'_>> {
+        let mut count = 0;
+        // SAFETY: `raw` is a loaded topology; a count of 0 and null ask for the number.
+        let error = unsafe {
+            sys::hwloc_distances_get(self.raw, &raw mut count, ptr::null_mut(), 0, 0)
+        };
+        let mut found = vec![ptr::null_mut(); count as usize];
+        if error != 0 || count == 0 {
+            return Vec::new();
+        }
+        // SAFETY: there is room for `count` pointers.
+        let error = unsafe {
+            sys::hwloc_distances_get(self.raw, &raw mut count, found.as_mut_ptr(), 0, 0)
+        };
+        if error != 0 {
+            return Vec::new();
+        }
+        let read = found.into_iter().take(count as usize).filter_map(|matrix| {
+            // SAFETY: hwloc filled `count` pointers to matrices, released below after the read.
+            let read = unsafe { matrix.as_ref() }.map(|matrix| self.matrix(matrix));
+            // SAFETY: it came from `hwloc_distances_get` and is released once.
+            unsafe { sys::hwloc_distances_release(self.raw, matrix) };
+            read
+        });
+        read.collect()
+    }
+
+    fn matrix(&self, matrix: &sys::hwloc_distances_s) -> Distances<'_> {
+        let count = matrix.nbobj as usize;
+        // SAFETY: a matrix has `nbobj` objects and their square of values.
+        let (objects, values) = unsafe {
+            (
+                std::slice::from_raw_parts(matrix.objs, count),
+                std::slice::from_raw_parts(matrix.values, count * count),
+            )
+        };
+        // SAFETY: a matrix of this topology.
+        let name = text(unsafe { sys::hwloc_distances_get_name(self.raw, matrix) });
+        Distances {
+            name,
+            kind: matrix.kind,
+            objects: objects.iter().filter_map(|object| Object::from_raw(*object)).collect(),
+            values: values.to_vec(),
+        }
+    }
+
+    pub(crate) fn memory_attributes(&self) -> Vec<MemoryAttribute<'_>> {
+        (0..).map_while(|id| self.memory_attribute(id)).collect()
+    }
+
+    fn memory_attribute(&self, id: u32) -> Option<MemoryAttribute<'_>> {
+        let (mut name, mut flags) = (ptr::null(), 0);
+        // SAFETY: `raw` is a loaded topology; an id past the last is refused.
+        let error = unsafe {
+            sys::hwloc_memattr_get_name(self.raw, id, &raw mut name)
+                + sys::hwloc_memattr_get_flags(self.raw, id, &raw mut flags)
+        };
+        if error != 0 {
+            return None;
+        }
+        let values = if DERIVED.contains(&id) { Vec::new() } else { self.memory_values(id, flags) };
+        Some(MemoryAttribute { name: text(name)?, flags, values })
+    }
+
+    fn memory_values(&self, id: u32, flags: u64) -> Vec<(Object<'_>, Location<'_>, u64)> {
+        let mut count = 0;
+        // SAFETY: as above; a count of 0 and nulls ask for the number.
+        let error = unsafe {
+            let (targets, values) = (ptr::null_mut(), ptr::null_mut());
+            sys::hwloc_memattr_get_targets(
+                self.raw,
+                id,
+                ptr::null(),
+                0,
+                &raw mut count,
+                targets,
+                values,
+            )
+        };
+        let mut targets = vec![ptr::null(); count as usize];
+        let mut values = vec![0; count as usize];
+        if error != 0 || count == 0 {
+            return Vec::new();
+        }
+        // SAFETY: as above, with room for `count` of each.
+        let error = unsafe {
+            let (targets, values) = (targets.as_mut_ptr(), values.as_mut_ptr());
+            sys::hwloc_memattr_get_targets(
+                self.raw,
+                id,
+                ptr::null(),
+                0,
+                &raw mut count,
+                targets,
+                values,
+            )
+        };
+        if error != 0 {
+            return Vec::new();
+        }
+        let targets = targets.into_iter().filter_map(Object::from_raw).zip(values);
+        if flags & sys::HWLOC_MEMATTR_FLAG_NEED_INITIATOR == 0 {
+            return targets.map(|(target, value)| (target, Location::None, value)).collect();
+        }
+        targets.flat_map(|(target, _)| self.initiators(id, target)).collect()
+    }
+
+    fn initiators<'t>(&'t self, id: u32, target: Object<'t>) -> Vec<(Object<'t>, Location<'t>, u64)> {
+        let mut count = 0;
+        let object = target.as_raw();
+        // SAFETY: `object` is an object of this topology; a count of 0 and nulls ask for the
+        // number.
+        let error = unsafe {
+            let (initiators, values) = (ptr::null_mut(), ptr::null_mut());
+            sys::hwloc_memattr_get_initiators(
+                self.raw,
+                id,
+                object,
+                0,
+                &raw mut count,
+                initiators,
+                values,
+            )
+        };
+        if error != 0 || count == 0 {
+            return Vec::new();
+        }
+        let empty = sys::hwloc_location {
+            ty: sys::HWLOC_LOCATION_TYPE_OBJECT,
+            location: sys::hwloc_location_u { object: ptr::null() },
+        };
+        let mut initiators = vec![empty; count as usize];
+        let mut values = vec![0; count as usize];
+        // SAFETY: as above, with room for `count` of each.
+        let error = unsafe {
+            let (initiators, values) = (initiators.as_mut_ptr(), values.as_mut_ptr());
+            sys::hwloc_memattr_get_initiators(
+                self.raw,
+                id,
+                object,
+                0,
+                &raw mut count,
+                initiators,
+                values,
+            )
+        };
+        if error != 0 {
+            return Vec::new();
+        }
+        let rows = initiators.into_iter().zip(values).take(count as usize);
+        rows.map(|(initiator, value)| (target, location(&initiator), value)).collect()
+    }
+
+    pub(crate) fn cpu_kinds(&self) -> Vec<CpuKind> {
+        // SAFETY: `raw` is a loaded topology.
+        let count = unsafe { sys::hwloc_cpukinds_get_nr(self.raw, 0) };
+        (0..u32::try_from(count).unwrap_or(0)).filter_map(|index| self.cpu_kind(index)).collect()
+    }
+
+    fn cpu_kind(&self, index: u32) -> Option<CpuKind> {
+        // SAFETY: allocates a bitmap, freed below; null when there is no memory.
+        let cpuset = unsafe { sys::hwloc_bitmap_alloc() };
+        if cpuset.is_null() {
+            return None;
+        }
+        let (mut efficiency, mut count, mut raw_infos) = (-1, 0, ptr::null_mut());
+        // SAFETY: `raw` is a loaded topology, `cpuset` a bitmap, the others are outputs.
+        let error = unsafe {
+            sys::hwloc_cpukinds_get_info(
+                self.raw,
+                index,
+                cpuset,
+                &raw mut efficiency,
+                &raw mut count,
+                &raw mut raw_infos,
+                0,
+            )
+        };
+        let kind = (error == 0).then(|| CpuKind {
+            cpuset: bitmap::read(cpuset),
+            efficiency: u32::try_from(efficiency).ok(),
+            infos: infos(raw_infos, count),
+        });
+        // SAFETY: allocated above and not used again.
+        unsafe { sys::hwloc_bitmap_free(cpuset) };
+        kind
+    }
+
+    /// The topology as hwloc's own XML, `None` if it cannot be exported.
+    pub(crate) fn export_xml(&self) -> Option<String> {
+        let (mut buffer, mut length) = (ptr::null_mut(), 0);
+        // SAFETY: `raw` is a loaded topology, the others are outputs.
+        let error = unsafe {
+            sys::hwloc_topology_export_xmlbuffer(self.raw, &raw mut buffer, &raw mut length, 0)
+        };
+        if error != 0 || buffer.is_null() {
+            return None;
+        }
+        let xml = text(buffer);
+        // SAFETY: hwloc's own buffer, copied above.
+        unsafe { sys::hwloc_free_xmlbuffer(self.raw, buffer) };
+        xml
+    }
+}
+
+fn location<'t>(location: &sys::hwloc_location) -> Location<'t> {
+    match location.ty {
+        sys::HWLOC_LOCATION_TYPE_CPUSET => {
+            // SAFETY: the type says which member is filled; the set belongs to the topology.
+            Location::Cpuset(bitmap::read(unsafe { location.location.cpuset }))
+        }
+        // SAFETY: the type says which member is filled; the object is of the topology.
+        _ => Object::from_raw(unsafe { location.location.object })
+            .map_or(Location::None, Location::Object),
+    }
+}

@@ -1,0 +1,67 @@
+//! The `topobroker` program, command by command.
+
+mod export;
+mod input;
+pub mod ls;
+mod publish;
+mod run;
+mod status;
+mod unpublish;
+
+use clap::{Parser, Subcommand};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Publish a node's hwloc topology once, in shared memory, for every process to adopt.
+#[derive(Debug, Parser)]
+#[command(name = "topobroker", version, propagate_version = true)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Publish(publish::Publish),
+    Unpublish(unpublish::Unpublish),
+    Status(status::Status),
+    Run(run::Run),
+    Ls(ls::Ls),
+    Export(export::Export),
+}
+
+/// Runs the program: exits 0, 1 after a fault (one line on standard error), 2 on wrong usage;
+/// `run` exits as its command does.
+#[must_use]
+pub fn main() -> ExitCode {
+    let outcome = match Program::parse().command {
+        Command::Publish(publish) => publish.run(),
+        Command::Unpublish(unpublish) => unpublish.run(),
+        Command::Status(status) => status.run(),
+        Command::Run(run) => run.run(),
+        Command::Ls(ls) => ls.run(),
+        Command::Export(export) => export.run(),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("topobroker: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints to standard output; a reader that went away is told by the error.
+fn print(text: &str) -> anyhow::Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,109 @@
+//! What a command works on: the adopted segment, or an input that is named.
+
+use crate::capture::capture;
+use crate::describe::describe;
+use crate::hwloc::{self, LoadOptions};
+use clap::Args;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use topobroker_layout::description::Description;
+use topobroker_reader::Source;
+
+/// Where a topology comes from.
+#[derive(Debug, Args)]
+pub(super) struct Input {
+    /// Read this instead: an hwloc XML file (`-` is standard input), the folder of a saved Linux
+    /// file system, a synthetic description such as "Package:2 Core:4 PU:2", or `machine`
+    #[arg(short, long, value_name = "INPUT")]
+    pub(super) input: Option<String>,
+    /// What INPUT is, if its name does not tell
+    #[arg(long = "if", value_name = "FORMAT", requires = "input")]
+    pub(super) format: Option<Format>,
+    /// Keep PUs and NUMA nodes that this process may not use
+    #[arg(long)]
+    pub(super) disallowed: bool,
+}
+
+/// Formats of inputs, as hwloc's programs name them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Format {
+    /// An hwloc XML file.
+    Xml,
+    /// A synthetic description.
+    Synthetic,
+    /// The folder of a saved file system.
+    Fsroot,
+    /// This machine.
+    Machine,
+}
+
+/// `HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED`.
+const INCLUDE_DISALLOWED: u64 = 1;
+
+impl Input {
+    /// The topology of the named input, else of the segment that this process's keys name.
+    pub(super) fn description(&self) -> anyhow::Result<Description> {
+        match self.input {
+            None => Ok(describe(topobroker_reader::adopt()?.topology())),
+            Some(_) => Ok(self.capture()?.0),
+        }
+    }
+
+    /// The topology of the named input, else of this machine.
+    pub(super) fn capture(&self) -> anyhow::Result<(Description, Source)> {
+        let input = self.named()?;
+        let mut options = LoadOptions::default();
+        if self.disallowed {
+            options.flags |= INCLUDE_DISALLOWED;
+        }
+        let source = match &input {
+            hwloc::Input::ThisMachine => Source::ThisMachine,
+            hwloc::Input::Xml(_) => Source::Xml,
+            hwloc::Input::Synthetic(_) => Source::Synthetic,
+            hwloc::Input::Fsroot(_) => Source::Fsroot,
+        };
+        Ok((capture(&hwloc::load(&input, &options)?)?, source))
+    }
+
+    fn named(&self) -> anyhow::Result<hwloc::Input> {
+        let Some(input) = &self.input else { return Ok(hwloc::Input::ThisMachine) };
+        let path = PathBuf::from(input);
+        Ok(match self.format.unwrap_or_else(|| guess(input)) {
+            Format::Machine => hwloc::Input::ThisMachine,
+            Format::Xml => hwloc::Input::Xml(path),
+            Format::Synthetic => hwloc::Input::Synthetic(input.clone()),
+            Format::Fsroot => {
+                announce_fsroot(&path)?;
+                hwloc::Input::Fsroot(path)
+            }
+        })
+    }
+}
+
+fn guess(input: &str) -> Format {
+    let path = Path::new(input);
+    if input == "machine" {
+        Format::Machine
+    } else if path.is_dir() {
+        Format::Fsroot
+    } else if input == "-" || path.exists() || input.ends_with(".xml") || input.contains('/') {
+        Format::Xml
+    } else {
+        Format::Synthetic
+    }
+}
+
+/// hwloc takes a file system root from the environment of the process, which a program may not
+/// change once it runs: so this one starts itself again with it.
+fn announce_fsroot(root: &Path) -> anyhow::Result<()> {
+    const ROOT: &str = "HWLOC_FSROOT";
+    if std::env::var_os(ROOT).is_some_and(|announced| announced == root) || !root.is_dir() {
+        return Ok(());
+    }
+    let error = std::process::Command::new("/proc/self/exe")
+        .args(std::env::args_os().skip(1))
+        .env(ROOT, root)
+        .env("HWLOC_COMPONENTS", "linux,stop")
+        .exec();
+    Err(anyhow::Error::new(error).context("this program cannot start itself again for HWLOC_FSROOT"))
+}

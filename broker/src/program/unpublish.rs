@@ -1,0 +1,51 @@
+//! `topobroker unpublish`: withdraw segments.
+
+use crate::status::{self, Published, PublisherState};
+use anyhow::Context;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Withdraw published segments; processes that have adopted them keep them
+#[derive(Debug, Args)]
+#[group(required = true)]
+pub(super) struct Unpublish {
+    /// Files of segments, as their keys name them
+    #[arg(value_name = "FILE", group = "what")]
+    files: Vec<PathBuf>,
+    /// All segments of this user in shared memory
+    #[arg(long, group = "what")]
+    all: bool,
+    /// All segments of this user whose publisher is gone
+    #[arg(long, group = "what")]
+    stale: bool,
+}
+
+impl Unpublish {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        for file in &self.files {
+            let name = || file.display().to_string();
+            let published = status::read(file, 0).with_context(name)?;
+            if let Err(error) = published.header {
+                anyhow::bail!("{}: is no segment, and stays: {error}", name());
+            }
+            std::fs::remove_file(file).with_context(name)?;
+        }
+        if self.all || self.stale {
+            let me = rustix::process::geteuid().as_raw();
+            let of_user = |published: &Published| published.owner == me && published.file.is_absolute();
+            let found = status::published(&[])?.into_iter().filter(of_user);
+            for published in found.filter(|published| self.covers(published)) {
+                std::fs::remove_file(&published.file)
+                    .with_context(|| published.file.display().to_string())?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Whether a segment goes. A memfd has no name to remove.
+    fn covers(&self, published: &Published) -> bool {
+        !published.file.starts_with("/proc")
+            && (self.all || published.publisher == PublisherState::Gone)
+    }
+}

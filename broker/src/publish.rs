@@ -1,0 +1,310 @@
+//! Publishing: one segment that every process of the node can adopt.
+
+mod identity;
+mod memfd;
+mod named;
+mod shm;
+
+pub(crate) use identity::{boot_id, start_of};
+pub use shm::FOLDER as SHM_FOLDER;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use topobroker_layout::build::{self, BuildError};
+use topobroker_layout::description::Description;
+use topobroker_layout::header::{self, Header, Kind, VERSION_MAJOR, VERSION_MINOR};
+use topobroker_reader::{Keys, Scope, Source};
+
+/// How file names of segments begin.
+pub const NAME_PREFIX: &str = "topobroker-";
+
+/// Addresses that are free in programs as they are, under valgrind and under the sanitizers; never
+/// the middle of the biggest hole, where PMIx puts its own segments.
+const ADDRESSES: [u64; 4] =
+    [0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000, 0x7b00_0000_0000];
+
+/// Where a segment is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Store {
+    /// POSIX shared memory: a file in `/dev/shm`.
+    #[default]
+    Shm,
+    /// A file in a folder, such as the session folder of a launcher.
+    Folder(PathBuf),
+    /// A sealed memfd, which children of this process inherit and nobody can ever change.
+    Memfd,
+}
+
+/// Where processes are to map a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Address {
+    /// At an address that is free nearly everywhere.
+    #[default]
+    Usual,
+    /// At this address.
+    At(u64),
+    /// Wherever the kernel of each process likes: the least memory, but pointers differ.
+    Anywhere,
+}
+
+/// How a topology is published.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PublishOptions {
+    /// Where.
+    pub store: Store,
+    /// At which address.
+    pub address: Address,
+    /// Only for this user: mode 0400 instead of 0444.
+    pub private: bool,
+    /// Until it is unpublished, rather than as long as this process lives.
+    pub keep: bool,
+    /// Whose resources it describes.
+    pub scope: Scope,
+    /// From where it was captured.
+    pub source: Source,
+    /// Number of times that this node's topology was published before.
+    pub generation: u64,
+}
+
+/// Why a topology is not published. Nothing of it is left behind then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// The description cannot be archived.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// A step fails.
+    #[error("{file}: cannot {step}: {source}")]
+    Store {
+        /// The file, or the folder that it should be in.
+        file: String,
+        /// What cannot be done.
+        step: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is no room.
+    #[error("{file}: no room for {needed} bytes: {source}; free some, or publish elsewhere with another store")]
+    Full {
+        /// The file, or the folder that it should be in.
+        file: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Why.
+        source: io::Error,
+    },
+    /// The kernel does not tell who this process is.
+    #[error("{what}: {source}")]
+    Identity {
+        /// What was asked for.
+        what: &'static str,
+        /// Why it is not known.
+        source: io::Error,
+    },
+    /// An address is asked for that cannot be mapped.
+    #[error("address {found:#x} cannot be a preferred address; expected a multiple of 0x10000 below 0x{limit:x}")]
+    Address {
+        /// The address.
+        found: u64,
+        /// First address that is too high.
+        limit: u64,
+    },
+}
+
+/// A published segment, removed when this is dropped (unless it was to be kept).
+#[derive(Debug)]
+pub struct Publication {
+    keys: Keys,
+    header: Header,
+    placed: Placed,
+    keep: bool,
+}
+
+/// What holds the segment.
+#[derive(Debug)]
+enum Placed {
+    File(PathBuf),
+    /// Open as long as the publication lives.
+    Memfd { _open: rustix::fd::OwnedFd },
+}
+
+/// Publishes a description.
+///
+/// ```
+/// use topobroker::{capture::capture, hwloc::{Input, LoadOptions, load}};
+/// use topobroker::publish::{PublishOptions, publish};
+/// let input = Input::Synthetic("Core:2 PU:2".to_owned());
+/// let description = capture(&load(&input, &LoadOptions::default())?)?;
+/// let publication = publish(&description, &PublishOptions::default())?;
+/// let topology = topobroker_reader::adopt_keys(publication.keys())?.topology();
+/// assert_eq!(topology.object_count(), 1 + 2 + 4 + 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`PublishError`], with nothing left behind.
+pub fn publish(
+    description: &Description,
+    options: &PublishOptions,
+) -> Result<Publication, PublishError> {
+    let archive = build::to_bytes(description)?;
+    let header = new_header(options, header::segment_len(archive.len()) as u64)?;
+    let mut segment = vec![0; header::segment_len(archive.len())];
+    header.write(&archive, &mut segment).map_err(|error| {
+        let source = io::Error::new(io::ErrorKind::InvalidData, error);
+        PublishError::Store { file: "segment".to_owned(), step: "be framed", source }
+    })?;
+    let name = format!("{NAME_PREFIX}{}", header.segment_name());
+    let mode = if options.private { 0o400 } else { 0o444 };
+    let (placed, store) = match &options.store {
+        Store::Shm => file(shm::publish(&name, &mut segment, mode)?),
+        Store::Folder(folder) => file(named::publish(folder, &name, &mut segment, mode)?),
+        Store::Memfd => {
+            let memfd = memfd::publish(&name, &mut segment, mode)?;
+            let number = rustix::fd::AsRawFd::as_raw_fd(&memfd);
+            (Placed::Memfd { _open: memfd }, topobroker_reader::Store::Descriptor(number))
+        }
+    };
+    let keys = Keys::new(store, header.address, header.size);
+    Ok(Publication { keys, header, placed, keep: options.keep })
+}
+
+fn file(path: PathBuf) -> (Placed, topobroker_reader::Store) {
+    (Placed::File(path.clone()), topobroker_reader::Store::File(path))
+}
+
+fn new_header(options: &PublishOptions, size: u64) -> Result<Header, PublishError> {
+    let publisher = if options.keep { identity::Publisher::NOBODY } else { identity::publisher()? };
+    Ok(Header {
+        version: (VERSION_MAJOR, VERSION_MINOR),
+        kind: Kind::Topology,
+        scope: options.scope,
+        source: options.source,
+        address: choose_address(options.address, size)?,
+        size,
+        checksum: 0,
+        segment_id: identity::random()?,
+        generation: options.generation,
+        boot_id: identity::boot_id()?,
+        publisher_pid: publisher.pid,
+        publisher_start: publisher.start,
+        created: identity::now(),
+        hwloc_version: crate::hwloc::api_version(),
+    })
+}
+
+/// The first usual address where this process has nothing: others will have nothing there either.
+fn choose_address(address: Address, size: u64) -> Result<u64, PublishError> {
+    const LIMIT: u64 = 1 << 47;
+    match address {
+        Address::Anywhere => Ok(0),
+        Address::At(found) if found == 0 || found % 0x1_0000 != 0 || found >= LIMIT - size => {
+            Err(PublishError::Address { found, limit: LIMIT })
+        }
+        Address::At(address) => Ok(address),
+        Address::Usual => {
+            let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+            let free = ADDRESSES.into_iter().find(|start| is_free(&maps, *start, size));
+            Ok(free.unwrap_or(0))
+        }
+    }
+}
+
+fn is_free(maps: &str, start: u64, size: u64) -> bool {
+    let address = |digits| u64::from_str_radix(digits, 16).unwrap_or(0);
+    let mut mapped = maps.lines().filter_map(|line| {
+        let (from, to) = line.split_ascii_whitespace().next()?.split_once('-')?;
+        Some((address(from), address(to)))
+    });
+    mapped.all(|(from, to)| to <= start || from >= start + size)
+}
+
+impl Publication {
+    /// The keys by which processes find the segment.
+    #[must_use]
+    pub fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// What its header says.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Withdraws the segment: processes that have adopted it keep it, no other finds it.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be removed.
+    pub fn unpublish(mut self) -> Result<(), PublishError> {
+        self.keep = true;
+        match &self.placed {
+            Placed::File(path) => remove(path),
+            Placed::Memfd { .. } => Ok(()),
+        }
+    }
+}
+
+impl Drop for Publication {
+    fn drop(&mut self) {
+        if let (false, Placed::File(path)) = (self.keep, &self.placed) {
+            // Nobody is left to tell; `gc` finds what stays.
+            let _ = remove(path);
+        }
+    }
+}
+
+fn remove(path: &Path) -> Result<(), PublishError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(PublishError::Store {
+            file: path.display().to_string(),
+            step: "be removed",
+            source: error,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The error of a failed step; of a full file system, one that says so.
+fn failed<'f>(
+    file: &'f Path,
+    step: &'static str,
+    needed: usize,
+) -> impl Fn(io::Error) -> PublishError + 'f {
+    move |source| {
+        let file = file.display().to_string();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                PublishError::Full { file, needed: needed as u64, source }
+            }
+            io::ErrorKind::FileTooLarge => {
+                PublishError::Full { file, needed: needed as u64, source }
+            }
+            _ => PublishError::Store { file, step, source },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_usual_address_that_is_free_is_chosen() {
+        let maps = "550000001000-550000002000 r--p 0 00:00 0\n7a0000000000-7a0000001000 r--p 0";
+        assert!(!is_free(maps, 0x5500_0000_0000, 0x2000));
+        assert!(is_free(maps, 0x5500_0000_0000, 0x1000));
+        assert!(is_free(maps, 0x5510_0000_0000, 0x2000));
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_mapped_is_refused_before_anything_is_made() {
+        for found in [0, 0x1234, 1 << 47, u64::MAX & !0xffff] {
+            let error = choose_address(Address::At(found), 4096).unwrap_err();
+            assert!(matches!(error, PublishError::Address { .. }), "{error}");
+        }
+    }
+}

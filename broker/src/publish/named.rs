@@ -1,0 +1,113 @@
+//! A segment as a file: filled where nobody sees it, then given its name in one step.
+
+use super::{PublishError, failed};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags, RenameFlags};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use topobroker_layout::header;
+
+/// Publishes in a folder. The file has no name until it is whole: a publisher that is killed
+/// leaves nothing.
+pub(super) fn publish(
+    folder: &Path,
+    name: &str,
+    segment: &mut [u8],
+    mode: u32,
+) -> Result<PathBuf, PublishError> {
+    // Readers in other folders need the whole path.
+    let folder = std::path::absolute(folder)
+        .map_err(failed(folder, "find the folder", segment.len()))?;
+    let path = folder.join(name);
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = match rustix::fs::open(&folder, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(file) => file,
+        // A file system without nameless files.
+        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::ISDIR) => {
+            return publish_renamed(&path, segment, mode);
+        }
+        Err(error) => {
+            return Err(failed(&folder, "make a file in the folder", segment.len())(error.into()));
+        }
+    };
+    let file = File::from(file);
+    fill(&file, &path, segment, mode)?;
+    let link = format!("/proc/self/fd/{}", rustix::fd::AsRawFd::as_raw_fd(&file));
+    rustix::fs::linkat(CWD, link, CWD, &path, AtFlags::SYMLINK_FOLLOW)
+        .map_err(|error| failed(&path, "give the file its name", segment.len())(error.into()))?;
+    Ok(path)
+}
+
+/// Reserves the space, writes the segment, the state word last, and sets the mode.
+pub(super) fn fill(
+    file: &File,
+    path: &Path,
+    segment: &mut [u8],
+    mode: u32,
+) -> Result<(), PublishError> {
+    let length = segment.len();
+    reserve(file, length).map_err(failed(path, "reserve the space", length))?;
+    write(file, segment).map_err(failed(path, "write the segment", length))?;
+    rustix::fs::fchmod(file, Mode::from_raw_mode(mode))
+        .map_err(|error| failed(path, "set the mode", length)(error.into()))
+}
+
+/// Takes the space now: writing to a mapping of a file that has none is a SIGBUS, and a write that
+/// fails half-way helps nobody.
+fn reserve(file: &File, length: usize) -> io::Result<()> {
+    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length as u64) {
+        // A file system that cannot; writing will tell.
+        Err(rustix::io::Errno::OPNOTSUPP) => Ok(file.set_len(length as u64)?),
+        result => Ok(result?),
+    }
+}
+
+fn write(mut file: &File, segment: &mut [u8]) -> io::Result<()> {
+    file.write_all(segment)?;
+    header::mark_ready(segment);
+    file.write_all_at(segment.get(..header::HEADER_LEN).unwrap_or_default(), 0)
+}
+
+fn publish_renamed(path: &Path, segment: &mut [u8], mode: u32) -> Result<PathBuf, PublishError> {
+    let temporary = path.with_extension("new");
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = rustix::fs::open(&temporary, flags, Mode::RUSR | Mode::WUSR)
+        .map_err(|error| failed(&temporary, "make the file", segment.len())(error.into()))?;
+    let guard = RemoveOnDrop(&temporary);
+    fill(&File::from(file), path, segment, mode)?;
+    rename(&temporary, path).map_err(failed(path, "give the file its name", segment.len()))?;
+    std::mem::forget(guard);
+    Ok(path.to_owned())
+}
+
+/// Renames, and never replaces another file.
+pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // A file system without it: names are random, so nothing is there.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => std::fs::rename(from, to),
+        result => Ok(result?),
+    }
+}
+
+struct RemoveOnDrop<'p>(&'p Path);
+
+impl Drop for RemoveOnDrop<'_> {
+    fn drop(&mut self) {
+        // What made publishing fail is what the caller must know.
+        let _ = std::fs::remove_file(self.0);
+    }
+}
+
+/// Opens a file that this process has just made, and nothing else.
+pub(super) fn reopen(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty())?;
+    let stat = rustix::fs::fstat(file.as_fd())?;
+    if stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_nlink == 1 {
+        Ok(file)
+    } else {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+}

@@ -1,0 +1,46 @@
+//! A segment in POSIX shared memory.
+
+use super::{PublishError, failed, named};
+use shared_memory::{ShmemConf, ShmemError};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where Linux keeps POSIX shared memory.
+pub const FOLDER: &str = "/dev/shm";
+
+/// Publishes as a shared-memory object: made under a temporary name, filled, then renamed.
+pub(super) fn publish(
+    name: &str,
+    segment: &mut [u8],
+    mode: u32,
+) -> Result<PathBuf, PublishError> {
+    let temporary_name = format!("{name}.new");
+    let temporary = Path::new(FOLDER).join(&temporary_name);
+    let path = Path::new(FOLDER).join(name);
+    let length = segment.len();
+    // Removes the object if anything below fails.
+    let mut object = ShmemConf::new()
+        .os_id(&temporary_name)
+        .size(length)
+        .create()
+        .map_err(|error| failed(Path::new(FOLDER), "make a file in the folder", length)(io(error)))?;
+    // The object has no descriptor to reserve space with, and writing to a mapping without is a
+    // SIGBUS where memory is short.
+    let file = named::reopen(&temporary).map_err(failed(&temporary, "open the file", length))?;
+    named::fill(&File::from(file), &path, segment, mode)?;
+    named::rename(&temporary, &path).map_err(failed(&path, "give the file its name", length))?;
+    object.set_owner(false);
+    Ok(path)
+}
+
+fn io(error: ShmemError) -> io::Error {
+    match error {
+        ShmemError::MapCreateFailed(code)
+        | ShmemError::MapOpenFailed(code)
+        | ShmemError::UnknownOsError(code) => {
+            io::Error::from_raw_os_error(i32::try_from(code).unwrap_or(0))
+        }
+        other => io::Error::other(other),
+    }
+}

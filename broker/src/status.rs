@@ -1,0 +1,192 @@
+//! What is published on this node, by whom, and who uses it.
+
+use crate::publish::{NAME_PREFIX, SHM_FOLDER};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use topobroker_layout::HeaderError;
+use topobroker_layout::header::{HEADER_LEN, Header};
+
+/// A segment found on this node.
+#[derive(Debug, Clone)]
+pub struct Published {
+    /// Its file; of a memfd, the descriptor of a process that has it.
+    pub file: PathBuf,
+    /// Length of the file in bytes.
+    pub size: u64,
+    /// User that owns it.
+    pub owner: u32,
+    /// Permission bits.
+    pub mode: u32,
+    /// What its header says, or why it cannot be read.
+    pub header: Result<Header, HeaderError>,
+    /// Whether the publisher lives.
+    pub publisher: PublisherState,
+    /// Processes that have it mapped, among those that this user may look at.
+    pub mappings: usize,
+}
+
+/// Whether a segment has somebody who will remove it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PublisherState {
+    /// Its publisher lives.
+    Alive,
+    /// Its publisher is gone, or the machine was booted since: nobody will remove it.
+    Gone,
+    /// It was published to stay until it is unpublished.
+    Kept,
+    /// Its header cannot be read.
+    Unknown,
+}
+
+impl PublisherState {
+    /// The state in a word: `alive`, `gone`, `kept` or `unknown`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Alive => "alive",
+            Self::Gone => "gone",
+            Self::Kept => "kept",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl Published {
+    /// Time since it was published; zero if that is not known.
+    #[must_use]
+    pub fn age(&self) -> Duration {
+        let created = self.header.as_ref().map_or(0, |header| header.created);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        now.saturating_sub(Duration::from_nanos(created))
+    }
+}
+
+/// Device and inode: which file it is, whatever its name.
+type FileId = (u64, u64);
+
+/// Lists what is published in shared memory, in `folders`, and as memfds of living processes.
+///
+/// # Errors
+///
+/// When `/dev/shm` or a folder cannot be listed, with its name.
+pub fn published(folders: &[PathBuf]) -> io::Result<Vec<Published>> {
+    let mut files: BTreeMap<FileId, PathBuf> = BTreeMap::new();
+    let shm = PathBuf::from(SHM_FOLDER);
+    for folder in std::iter::once(&shm).chain(folders) {
+        let entries = fs::read_dir(folder).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", folder.display()))
+        })?;
+        for entry in entries.flatten() {
+            if is_segment_name(&entry.file_name().to_string_lossy()) {
+                add(&mut files, entry.path());
+            }
+        }
+    }
+    memfds().into_iter().for_each(|file| add(&mut files, file));
+    let mappings = mappings(&files.keys().copied().collect());
+    let found = files.into_iter().filter_map(|(id, file)| {
+        let mappings = mappings.get(&id).copied().unwrap_or(0);
+        read(&file, mappings).ok()
+    });
+    Ok(found.collect())
+}
+
+/// Reads what a file publishes.
+///
+/// # Errors
+///
+/// When the file cannot be opened; a bad header is not an error here.
+pub fn read(file: &Path, mappings: usize) -> io::Result<Published> {
+    let mut opened = fs::OpenOptions::new();
+    // A name that lost its race may be a FIFO by now.
+    opened.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    let opened = opened.open(file)?;
+    let metadata = opened.metadata()?;
+    let header = read_header(&opened)?;
+    Ok(Published {
+        file: file.to_owned(),
+        size: metadata.len(),
+        owner: metadata.uid(),
+        mode: metadata.mode() & 0o7777,
+        publisher: publisher(header.as_ref().ok()),
+        header,
+        mappings,
+    })
+}
+
+fn is_segment_name(name: &str) -> bool {
+    name.strip_prefix(NAME_PREFIX).is_some_and(|id| {
+        let id = id.strip_suffix(".new").unwrap_or(id);
+        id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+fn add(files: &mut BTreeMap<FileId, PathBuf>, file: PathBuf) {
+    if let Ok(metadata) = fs::metadata(&file)
+        && metadata.is_file()
+    {
+        files.entry((metadata.dev(), metadata.ino())).or_insert(file);
+    }
+}
+
+fn read_header(file: &File) -> io::Result<Result<Header, HeaderError>> {
+    let mut bytes = Vec::with_capacity(HEADER_LEN);
+    file.take(HEADER_LEN as u64).read_to_end(&mut bytes)?;
+    Ok(Header::read(&bytes))
+}
+
+fn publisher(header: Option<&Header>) -> PublisherState {
+    let Some(header) = header else { return PublisherState::Unknown };
+    if header.publisher_pid == 0 {
+        return PublisherState::Kept;
+    }
+    let same_boot = crate::publish::boot_id().is_ok_and(|boot_id| boot_id == header.boot_id);
+    let alive = crate::publish::start_of(header.publisher_pid)
+        .is_ok_and(|start| start == header.publisher_start);
+    if same_boot && alive { PublisherState::Alive } else { PublisherState::Gone }
+}
+
+/// Folders of processes in `/proc`.
+fn processes() -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy().bytes().all(|b| b.is_ascii_digit()))
+        .map(|entry| entry.path())
+}
+
+fn memfds() -> Vec<PathBuf> {
+    let descriptors = processes().flat_map(|process| {
+        fs::read_dir(process.join("fd")).into_iter().flatten().flatten().map(|entry| entry.path())
+    });
+    let is_ours = |descriptor: &PathBuf| {
+        let target = fs::read_link(descriptor).unwrap_or_default();
+        target.to_string_lossy().starts_with(&format!("/memfd:{NAME_PREFIX}"))
+    };
+    descriptors.filter(is_ours).collect()
+}
+
+/// Number of processes that have each of `files` mapped.
+fn mappings(files: &BTreeSet<FileId>) -> BTreeMap<FileId, usize> {
+    let mut counts = BTreeMap::new();
+    for process in processes() {
+        let maps = fs::read_to_string(process.join("maps")).unwrap_or_default();
+        let mapped: BTreeSet<FileId> =
+            maps.lines().filter_map(mapped_file).filter(|file| files.contains(file)).collect();
+        for file in mapped {
+            *counts.entry(file).or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
+fn mapped_file(line: &str) -> Option<FileId> {
+    let mut fields = line.split_ascii_whitespace().skip(3);
+    let (major, minor) = fields.next()?.split_once(':')?;
+    let number = |digits| u32::from_str_radix(digits, 16).ok();
+    let device = rustix::fs::makedev(number(major)?, number(minor)?);
+    Some((device, fields.next()?.parse().ok()?))
+}

@@ -1,0 +1,217 @@
+//! The archive: a topology as columns. `FORMAT.md` beside this crate says why each is there.
+
+use crate::column::Column;
+use rkyv::{Archive, Serialize};
+
+/// Stands for "no row": of a string, a set or an object.
+pub const NONE: u32 = u32::MAX;
+
+/// In a row of sets: the cpuset is the OS indexes of the PUs below the object.
+pub const CPUSET_OF_PUS: u32 = u32::MAX - 1;
+
+/// In a row of sets: the complete set is the set.
+pub const SAME_SET: u32 = u32::MAX - 2;
+
+/// A topology. Objects are numbered level by level; a column of objects has a value for each.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct Topology {
+    pub levels: Levels,
+    pub objects: Objects,
+    pub sets: SetTable,
+    pub strings: StringTable,
+    pub names: StringsOfObjects,
+    pub subtypes: StringsOfObjects,
+    pub infos: InfosOfObjects,
+    pub total_memory: TotalMemory,
+    pub caches: Caches,
+    pub numa_nodes: NumaNodes,
+    pub groups: Groups,
+    pub bridges: Bridges,
+    pub pci: PciTable,
+    pub os_device_kind: Column,
+    pub distances: Vec<Distances>,
+    pub memory_attributes: MemoryAttributes,
+    pub cpu_kinds: CpuKinds,
+    pub pu_by_os_index: Column,
+    pub numa_by_os_index: Column,
+    pub machine: Machine,
+}
+
+/// One row a level: the normal depths from 0, then the special levels in a fixed order.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct Levels {
+    pub normal: u32,
+    pub object_type: Column,
+    pub first: Column,
+    pub attribute_first: Column,
+    pub attribute_stride: Column,
+}
+
+/// Columns of objects.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct Objects {
+    pub level: Column,
+    pub parent: Column,
+    pub child_start: Column,
+    pub children: Column,
+    pub sibling_rank: Column,
+    pub os_index: Column,
+    pub gp_index: Column,
+    pub sets: Column,
+    pub pu_first: Column,
+    pub pu_count: Column,
+    pub symmetric: Column,
+}
+
+/// Distinct sets, and the distinct rows of four that objects have.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct SetTable {
+    pub cpuset: Column,
+    pub complete_cpuset: Column,
+    pub nodeset: Column,
+    pub complete_nodeset: Column,
+    pub first_word: Column,
+    pub start: Column,
+    pub infinite: Column,
+    pub words: Column,
+}
+
+/// Distinct strings in one run of UTF-8.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct StringTable {
+    pub start: Column,
+    pub bytes: Vec<u8>,
+}
+
+/// A string of those objects that have one, by ascending object.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct StringsOfObjects {
+    pub object: Column,
+    pub string: Column,
+}
+
+/// Infos of those objects that have any, by ascending object.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct InfosOfObjects {
+    pub object: Column,
+    pub name: Column,
+    pub value: Column,
+}
+
+/// Memory below those objects that have any, by ascending object.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct TotalMemory {
+    pub object: Column,
+    pub bytes: Column,
+}
+
+/// Rows of cache attributes, of CPU caches and memory-side caches.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct Caches {
+    pub size: Column,
+    pub depth: Column,
+    pub linesize: Column,
+    pub associativity: Column,
+    pub kind: Column,
+}
+
+/// Rows of NUMA node attributes.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct NumaNodes {
+    pub local_memory: Column,
+    pub page_type_start: Column,
+    pub page_size: Column,
+    pub page_count: Column,
+}
+
+/// Rows of group attributes.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct Groups {
+    pub depth: Column,
+    pub kind: Column,
+    pub subkind: Column,
+    pub dont_merge: Column,
+}
+
+/// Rows of bridge attributes; `upstream` is a row of the PCI table plus one, 0 of a host bridge.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct Bridges {
+    pub upstream: Column,
+    pub downstream_type: Column,
+    pub downstream_domain: Column,
+    pub secondary_bus: Column,
+    pub subordinate_bus: Column,
+    pub depth: Column,
+}
+
+/// Rows of PCI attributes, of PCI devices and of the upstream side of bridges.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct PciTable {
+    pub domain: Column,
+    pub address: Column,
+    pub class_id: Column,
+    pub vendor_device: Column,
+    pub subvendor_subdevice: Column,
+    pub revision: Column,
+    pub linkspeed: Column,
+}
+
+/// One matrix.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct Distances {
+    pub name: u32,
+    pub kind: u64,
+    pub objects: Column,
+    pub values: Column,
+}
+
+/// Memory attributes, and their values in one run.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct MemoryAttributes {
+    pub name: Column,
+    pub flags: Column,
+    pub start: Column,
+    pub target: Column,
+    pub initiator_kind: Column,
+    pub initiator: Column,
+    pub value: Column,
+}
+
+/// CPU kinds, and their infos in one run. Efficiencies are stored plus one, 0 unknown.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct CpuKinds {
+    pub cpuset: Column,
+    pub efficiency: Column,
+    pub forced_efficiency: Column,
+    pub info_start: Column,
+    pub info_name: Column,
+    pub info_value: Column,
+}
+
+/// What is said of the topology as a whole.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct Machine {
+    pub flags: u64,
+    pub is_this_system: u32,
+    pub allowed_cpuset: u32,
+    pub allowed_nodeset: u32,
+    pub type_filters: Column,
+    pub support: Column,
+}

@@ -1,0 +1,122 @@
+//! What objects of one type have and others have not. Counterpart: `union hwloc_obj_attr_u`.
+
+/// Attributes of an object by its type.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Attributes {
+    /// The type has none.
+    #[default]
+    None,
+    /// Of a CPU cache or a memory-side cache.
+    Cache(Cache),
+    /// Of a NUMA node; its page types are beside it, there may be many.
+    NumaNode {
+        /// Memory of the node, in bytes.
+        local_memory: u64,
+    },
+    /// Of a group.
+    Group(Group),
+    /// Of a bridge.
+    Bridge(Bridge),
+    /// Of a PCI device.
+    Pci(Pci),
+    /// Of an OS device.
+    OsDevice {
+        /// Number of the kind: 0 block, 1 GPU, 2 network, 3 OpenFabrics, 4 DMA, 5 co-processor.
+        kind: u32,
+    },
+}
+
+/// Counterpart: `struct hwloc_cache_attr_s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cache {
+    /// Size in bytes.
+    pub size: u64,
+    /// Level: 1 to 5.
+    pub depth: u32,
+    /// Line size in bytes, 0 if unknown.
+    pub linesize: u32,
+    /// Ways of associativity: -1 fully associative, 0 unknown.
+    pub associativity: i32,
+    /// 0 unified, 1 data, 2 instruction.
+    pub kind: u32,
+}
+
+/// Counterpart: `struct hwloc_group_attr_s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Group {
+    /// Which level of groups: 0 is the outermost. It is the number in `Group0`.
+    pub depth: u32,
+    /// hwloc's internal kind of group.
+    pub kind: u32,
+    /// hwloc's internal subkind, to tell different levels of one kind apart.
+    pub subkind: u32,
+    /// Whether it stays although it adds nothing to the structure.
+    pub dont_merge: bool,
+}
+
+/// Counterpart: `struct hwloc_pcidev_attr_s`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Pci {
+    /// Domain, `xxxx` of `xxxx:yy:zz.t`.
+    pub domain: u32,
+    /// Bus, `yy`.
+    pub bus: u8,
+    /// Device, `zz`.
+    pub dev: u8,
+    /// Function, `t`.
+    pub func: u8,
+    /// Class and subclass.
+    pub class_id: u16,
+    /// Vendor.
+    pub vendor_id: u16,
+    /// Device.
+    pub device_id: u16,
+    /// Vendor of the board.
+    pub subvendor_id: u16,
+    /// Number of the board.
+    pub subdevice_id: u16,
+    /// Revision.
+    pub revision: u8,
+    /// Speed of the link in GB/s, 0 if unknown.
+    pub linkspeed: f32,
+}
+
+/// Counterpart: `struct hwloc_bridge_attr_s`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Bridge {
+    /// The PCI device that the bridge is, `None` of a host bridge.
+    pub upstream: Option<Pci>,
+    /// Kind of the bus below: 1 PCI.
+    pub downstream_type: u32,
+    /// PCI domain of the bus below.
+    pub downstream_domain: u32,
+    /// First bus below.
+    pub secondary_bus: u8,
+    /// Last bus below.
+    pub subordinate_bus: u8,
+    /// Bridges above this one.
+    pub depth: u32,
+}
+
+/// Memory pages of one size. Counterpart: `struct hwloc_memory_page_type_s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PageType {
+    /// Size of a page in bytes.
+    pub size: u64,
+    /// Number of pages.
+    pub count: u64,
+}
+
+impl Pci {
+    /// Whether hwloc keeps the device where only important I/O is asked for
+    /// (`HWLOC_TYPE_FILTER_KEEP_IMPORTANT`): displays, networks, storage, co-processors and the
+    /// like, by class.
+    #[must_use]
+    pub fn is_important(&self) -> bool {
+        // Storage, network, display, serial InfiniBand and Fibre Channel, co-processors, bridges
+        // (an NVSwitch is one), and devices of no class.
+        matches!(self.class_id >> 8, 0x00 | 0x01 | 0x02 | 0x03 | 0x06 | 0x0b | 0x12)
+            || matches!(self.class_id, 0x0c04 | 0x0c06 | 0x0502)
+    }
+}

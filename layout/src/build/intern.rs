@@ -1,0 +1,97 @@
+//! Tables that hold each string, each set and each row of sets once.
+
+use crate::archive::{SetTable, StringTable};
+use crate::column::Column;
+use crate::set::Set;
+use std::collections::HashMap;
+
+fn next_row(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// Strings, in the order in which they are first met.
+#[derive(Default)]
+pub(super) struct Strings {
+    row_of: HashMap<String, u32>,
+    start: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Strings {
+    pub(super) fn intern(&mut self, text: &str) -> u32 {
+        if let Some(&row) = self.row_of.get(text) {
+            return row;
+        }
+        let row = next_row(self.start.len());
+        self.start.push(self.bytes.len() as u64);
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.row_of.insert(text.to_owned(), row);
+        row
+    }
+
+    pub(super) fn finish(mut self) -> StringTable {
+        self.start.push(self.bytes.len() as u64);
+        StringTable { start: Column::pack(&self.start), bytes: self.bytes }
+    }
+}
+
+/// Sets, each as the words between its first and last that are not zero.
+#[derive(Default)]
+pub(super) struct Sets {
+    row_of: HashMap<Set, u32>,
+    first_word: Vec<u64>,
+    start: Vec<u64>,
+    infinite: Vec<u64>,
+    words: Vec<u64>,
+}
+
+impl Sets {
+    pub(super) fn intern(&mut self, set: &Set) -> u32 {
+        if let Some(&row) = self.row_of.get(set) {
+            return row;
+        }
+        let row = next_row(self.start.len());
+        let leading = set.words().iter().take_while(|word| **word == 0).count();
+        self.first_word.push(leading as u64);
+        self.start.push(self.words.len() as u64);
+        self.infinite.push(u64::from(set.is_infinite()));
+        self.words.extend(set.words().iter().skip(leading));
+        self.row_of.insert(set.clone(), row);
+        row
+    }
+
+    pub(super) fn finish(&mut self, table: &mut SetTable) {
+        self.start.push(self.words.len() as u64);
+        table.first_word = Column::pack(&self.first_word);
+        table.start = Column::pack(&self.start);
+        table.infinite = Column::pack(&self.infinite);
+        table.words = Column::pack(&self.words);
+    }
+}
+
+/// Rows of four sets.
+#[derive(Default)]
+pub(super) struct Rows {
+    row_of: HashMap<[u32; 4], u32>,
+    columns: [Vec<u64>; 4],
+}
+
+impl Rows {
+    pub(super) fn intern(&mut self, row: [u32; 4]) -> u32 {
+        let next = next_row(self.row_of.len());
+        let columns = &mut self.columns;
+        *self.row_of.entry(row).or_insert_with(|| {
+            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(u64::from(value)));
+            next
+        })
+    }
+
+    pub(super) fn finish(self, table: &mut SetTable) {
+        let [cpuset, complete_cpuset, nodeset, complete_nodeset] =
+            self.columns.map(|column| Column::pack(&column));
+        table.cpuset = cpuset;
+        table.complete_cpuset = complete_cpuset;
+        table.nodeset = nodeset;
+        table.complete_nodeset = complete_nodeset;
+    }
+}

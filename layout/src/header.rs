@@ -1,0 +1,302 @@
+//! The header in front of every archive: fixed size, plain little-endian fields at fixed offsets.
+
+use crate::error::HeaderError;
+
+/// First bytes of every segment.
+pub const MAGIC: [u8; 8] = *b"TOPOBRKR";
+
+/// Readers refuse another major version.
+pub const VERSION_MAJOR: u16 = 1;
+
+/// Readers accept any minor version: what it adds can be ignored.
+pub const VERSION_MINOR: u16 = 0;
+
+/// Bytes of the header; the archive follows.
+pub const HEADER_LEN: usize = 192;
+
+/// The state word of a segment that may be adopted. Any other value: it is still being written.
+pub const STATE_READY: u32 = 0x5944_4552;
+
+/// What a segment holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The topology of a node.
+    Topology,
+}
+
+/// Whose resources a segment describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Scope {
+    /// The whole machine.
+    #[default]
+    Machine,
+    /// What the cgroup of the publisher allows.
+    Cgroup,
+    /// One job.
+    Job,
+}
+
+/// From where the topology was captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Source {
+    /// This machine, discovered.
+    #[default]
+    ThisMachine,
+    /// An hwloc XML file.
+    Xml,
+    /// A synthetic description.
+    Synthetic,
+    /// The root of a saved Linux file system.
+    Fsroot,
+    /// A topology that the embedding program had loaded.
+    Loaded,
+}
+
+/// All fields of a header but those that follow from the archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Format version.
+    pub version: (u16, u16),
+    /// What the segment holds.
+    pub kind: Kind,
+    /// Whose resources it describes.
+    pub scope: Scope,
+    /// From where it was captured.
+    pub source: Source,
+    /// Where every process maps it if it can; 0 anywhere.
+    pub address: u64,
+    /// Bytes of the whole segment.
+    pub size: u64,
+    /// Checksum over the header (state and checksum left out) and the archive.
+    pub checksum: u64,
+    /// Random name of this segment, the same for no other.
+    pub segment_id: [u8; 16],
+    /// Counts up when a node's topology is published again.
+    pub generation: u64,
+    /// Boot of the machine that published.
+    pub boot_id: [u8; 16],
+    /// Process that published.
+    pub publisher_pid: u32,
+    /// Start of that process in clock ticks since boot, so that a reused pid is told apart.
+    pub publisher_start: u64,
+    /// Nanoseconds since 1970 when it was published.
+    pub created: u64,
+    /// hwloc that captured, as `hwloc_get_api_version` says it: 0x00020900.
+    pub hwloc_version: u32,
+}
+
+const STATE_AT: usize = 12;
+const CHECKSUM_AT: usize = 64;
+
+impl Header {
+    /// Reads the header at the start of `segment`. This checks form only; the checksum is checked
+    /// with the archive, by [`crate::open`].
+    ///
+    /// # Errors
+    ///
+    /// [`HeaderError`] naming the first field that is not as expected.
+    pub fn read(segment: &[u8]) -> Result<Self, HeaderError> {
+        let found = segment.len() as u64;
+        let fields: &[u8; HEADER_LEN] =
+            segment.first_chunk().ok_or(HeaderError::Short { found, expected: HEADER_LEN as u64 })?;
+        let fields = Fields(fields);
+        let magic: [u8; 8] = fields.at(0);
+        if magic != MAGIC {
+            return Err(HeaderError::Magic { found: magic });
+        }
+        let version = (u16::from_le_bytes(fields.at(8)), u16::from_le_bytes(fields.at(10)));
+        if version.0 != VERSION_MAJOR {
+            return Err(HeaderError::Version { found: version, expected: VERSION_MAJOR });
+        }
+        let state = u32::from_le_bytes(fields.at(STATE_AT));
+        if state != STATE_READY {
+            return Err(HeaderError::NotReady { found: state });
+        }
+        let archive_at = fields.u64(40);
+        if archive_at != HEADER_LEN as u64 {
+            return Err(HeaderError::ArchiveOffset { found: archive_at, expected: HEADER_LEN as u64 });
+        }
+        let size = fields.u64(32);
+        let archive_len = fields.u64(48);
+        if archive_at.checked_add(archive_len) != Some(size) {
+            return Err(HeaderError::ArchiveLength { archive: archive_len, segment: size });
+        }
+        Ok(Self {
+            version,
+            kind: Kind::from_raw(fields.u32(16)).ok_or(HeaderError::Kind { found: fields.u32(16) })?,
+            scope: Scope::from_raw(fields.u32(20))
+                .ok_or(HeaderError::Scope { found: fields.u32(20) })?,
+            address: fields.u64(24),
+            size,
+            source: Source::from_raw(fields.u32(56))
+                .ok_or(HeaderError::Source { found: fields.u32(56) })?,
+            hwloc_version: fields.u32(60),
+            checksum: fields.u64(CHECKSUM_AT),
+            segment_id: fields.at(72),
+            generation: fields.u64(88),
+            boot_id: fields.at(96),
+            publisher_start: fields.u64(112),
+            created: fields.u64(120),
+            publisher_pid: fields.u32(128),
+        })
+    }
+
+    /// Writes the header and `archive` as one segment into `out`, which must be exactly
+    /// [`segment_len`] long. Size and checksum are computed; the state word is left unset, so that
+    /// the segment is not ready until [`mark_ready`].
+    ///
+    /// # Errors
+    ///
+    /// [`HeaderError::Short`] when `out` has another length.
+    pub fn write(&self, archive: &[u8], out: &mut [u8]) -> Result<(), HeaderError> {
+        let expected = segment_len(archive.len()) as u64;
+        let found = out.len() as u64;
+        let Some((head, body)) = out.split_first_chunk_mut::<HEADER_LEN>() else {
+            return Err(HeaderError::Short { found, expected });
+        };
+        if body.len() != archive.len() {
+            return Err(HeaderError::Short { found, expected });
+        }
+        body.copy_from_slice(archive);
+        head.fill(0);
+        let mut put = |at: usize, bytes: &[u8]| {
+            if let Some(field) = head.get_mut(at..at + bytes.len()) {
+                field.copy_from_slice(bytes);
+            }
+        };
+        put(0, &MAGIC);
+        put(8, &self.version.0.to_le_bytes());
+        put(10, &self.version.1.to_le_bytes());
+        put(16, &self.kind.raw().to_le_bytes());
+        put(20, &self.scope.raw().to_le_bytes());
+        put(24, &self.address.to_le_bytes());
+        put(32, &expected.to_le_bytes());
+        put(40, &(HEADER_LEN as u64).to_le_bytes());
+        put(48, &(archive.len() as u64).to_le_bytes());
+        put(56, &self.source.raw().to_le_bytes());
+        put(60, &self.hwloc_version.to_le_bytes());
+        put(72, &self.segment_id);
+        put(88, &self.generation.to_le_bytes());
+        put(96, &self.boot_id);
+        put(112, &self.publisher_start.to_le_bytes());
+        put(120, &self.created.to_le_bytes());
+        put(128, &self.publisher_pid.to_le_bytes());
+        let checksum = checksum(head, body);
+        if let Some(field) = head.get_mut(CHECKSUM_AT..CHECKSUM_AT + 8) {
+            field.copy_from_slice(&checksum.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// The segment id as text, 32 hexadecimal digits.
+    #[must_use]
+    pub fn segment_name(&self) -> String {
+        self.segment_id.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Bytes of a segment with an archive of `archive_len` bytes.
+#[must_use]
+pub fn segment_len(archive_len: usize) -> usize {
+    HEADER_LEN + archive_len
+}
+
+/// Sets the state word: the last write to a segment before it is made visible.
+pub fn mark_ready(segment: &mut [u8]) {
+    if let Some(state) = segment.get_mut(STATE_AT..STATE_AT + 4) {
+        state.copy_from_slice(&STATE_READY.to_le_bytes());
+    }
+}
+
+/// The checksum that a segment should have: XXH3 over the header without state and checksum, then
+/// the archive.
+#[must_use]
+pub(crate) fn checksum(header: &[u8; HEADER_LEN], archive: &[u8]) -> u64 {
+    let mut fields = *header;
+    for at in (STATE_AT..STATE_AT + 4).chain(CHECKSUM_AT..CHECKSUM_AT + 8) {
+        if let Some(byte) = fields.get_mut(at) {
+            *byte = 0;
+        }
+    }
+    xxhash_rust::xxh3::xxh3_64_with_seed(archive, xxhash_rust::xxh3::xxh3_64(&fields))
+}
+
+struct Fields<'a>(&'a [u8; HEADER_LEN]);
+
+impl Fields<'_> {
+    fn at<const N: usize>(&self, offset: usize) -> [u8; N] {
+        self.0.get(offset..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
+    }
+
+    fn u32(&self, offset: usize) -> u32 {
+        u32::from_le_bytes(self.at(offset))
+    }
+
+    fn u64(&self, offset: usize) -> u64 {
+        u64::from_le_bytes(self.at(offset))
+    }
+}
+
+impl Kind {
+    fn raw(self) -> u32 {
+        match self {
+            Self::Topology => 1,
+        }
+    }
+
+    fn from_raw(raw: u32) -> Option<Self> {
+        (raw == 1).then_some(Self::Topology)
+    }
+}
+
+impl Scope {
+    const ALL: [Self; 3] = [Self::Machine, Self::Cgroup, Self::Job];
+
+    fn raw(self) -> u32 {
+        self as u32 + 1
+    }
+
+    fn from_raw(raw: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.raw() == raw)
+    }
+}
+
+impl Source {
+    const ALL: [Self; 5] =
+        [Self::ThisMachine, Self::Xml, Self::Synthetic, Self::Fsroot, Self::Loaded];
+
+    fn raw(self) -> u32 {
+        self as u32 + 1
+    }
+
+    fn from_raw(raw: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|source| source.raw() == raw)
+    }
+
+    /// The source in a word: `machine`, `xml`, `synthetic`, `fsroot` or `loaded`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ThisMachine => "machine",
+            Self::Xml => "xml",
+            Self::Synthetic => "synthetic",
+            Self::Fsroot => "fsroot",
+            Self::Loaded => "loaded",
+        }
+    }
+}
+
+impl Scope {
+    /// The scope in a word: `machine`, `cgroup` or `job`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Cgroup => "cgroup",
+            Self::Job => "job",
+        }
+    }
+}

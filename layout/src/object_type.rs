@@ -1,0 +1,217 @@
+//! hwloc's object types, under hwloc's names and numbers.
+
+/// Type of an object. Counterpart: `hwloc_obj_type_t`, with the same numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum ObjectType {
+    /// The root: a machine.
+    Machine = 0,
+    /// A physical package, what goes into a socket.
+    Package = 1,
+    /// A core, shared by its hardware threads.
+    Core = 2,
+    /// A processing unit: a logical processor.
+    PU = 3,
+    /// Level 1 data or unified cache.
+    L1Cache = 4,
+    /// Level 2 data or unified cache.
+    L2Cache = 5,
+    /// Level 3 data or unified cache.
+    L3Cache = 6,
+    /// Level 4 data or unified cache.
+    L4Cache = 7,
+    /// Level 5 data or unified cache.
+    L5Cache = 8,
+    /// Level 1 instruction cache.
+    L1ICache = 9,
+    /// Level 2 instruction cache.
+    L2ICache = 10,
+    /// Level 3 instruction cache.
+    L3ICache = 11,
+    /// A group of objects that have something in common.
+    Group = 12,
+    /// A NUMA node: memory, attached to what is near it.
+    NUMANode = 13,
+    /// A bridge between I/O buses, or from the host to one.
+    Bridge = 14,
+    /// A PCI device.
+    PCIDevice = 15,
+    /// A device as the operating system names it.
+    OSDevice = 16,
+    /// Anything that a user added.
+    Misc = 17,
+    /// A cache in front of memory.
+    MemCache = 18,
+    /// A die within a package.
+    Die = 19,
+}
+
+/// Which of the four child lists an object is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ChildKind {
+    /// The tree of CPUs: machine to PU.
+    Normal,
+    /// NUMA nodes and memory-side caches.
+    Memory,
+    /// Bridges, PCI and OS devices.
+    Io,
+    /// Misc objects.
+    Misc,
+}
+
+impl ObjectType {
+    /// All types, in the order of their numbers.
+    pub const ALL: [Self; 20] = [
+        Self::Machine, Self::Package, Self::Core, Self::PU, Self::L1Cache, Self::L2Cache,
+        Self::L3Cache, Self::L4Cache, Self::L5Cache, Self::L1ICache, Self::L2ICache,
+        Self::L3ICache, Self::Group, Self::NUMANode, Self::Bridge, Self::PCIDevice,
+        Self::OSDevice, Self::Misc, Self::MemCache, Self::Die,
+    ];
+
+    /// The type of hwloc's number `raw`, if there is one.
+    #[must_use]
+    pub fn from_raw(raw: u64) -> Option<Self> {
+        Self::ALL.get(usize::try_from(raw).ok()?).copied()
+    }
+
+    /// hwloc's number of this type.
+    #[must_use]
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// hwloc's name of this type, as in its XML. Counterpart: `hwloc_obj_type_string`, but for
+    /// `PCIDev` and `OSDev` as it is there.
+    #[doc(alias = "hwloc_obj_type_string")]
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Machine => "Machine",
+            Self::Package => "Package",
+            Self::Core => "Core",
+            Self::PU => "PU",
+            Self::L1Cache => "L1Cache",
+            Self::L2Cache => "L2Cache",
+            Self::L3Cache => "L3Cache",
+            Self::L4Cache => "L4Cache",
+            Self::L5Cache => "L5Cache",
+            Self::L1ICache => "L1iCache",
+            Self::L2ICache => "L2iCache",
+            Self::L3ICache => "L3iCache",
+            Self::Group => "Group",
+            Self::NUMANode => "NUMANode",
+            Self::Bridge => "Bridge",
+            Self::PCIDevice => "PCIDev",
+            Self::OSDevice => "OSDev",
+            Self::Misc => "Misc",
+            Self::MemCache => "MemCache",
+            Self::Die => "Die",
+        }
+    }
+
+    /// The list of its parent that an object of this type is in.
+    #[must_use]
+    pub const fn child_kind(self) -> ChildKind {
+        match self {
+            Self::NUMANode | Self::MemCache => ChildKind::Memory,
+            Self::Bridge | Self::PCIDevice | Self::OSDevice => ChildKind::Io,
+            Self::Misc => ChildKind::Misc,
+            _ => ChildKind::Normal,
+        }
+    }
+
+    /// Counterpart: `hwloc_obj_type_is_normal`.
+    #[doc(alias = "hwloc_obj_type_is_normal")]
+    #[must_use]
+    pub const fn is_normal(self) -> bool {
+        matches!(self.child_kind(), ChildKind::Normal)
+    }
+
+    /// Counterpart: `hwloc_obj_type_is_memory`.
+    #[doc(alias = "hwloc_obj_type_is_memory")]
+    #[must_use]
+    pub const fn is_memory(self) -> bool {
+        matches!(self.child_kind(), ChildKind::Memory)
+    }
+
+    /// Counterpart: `hwloc_obj_type_is_io`.
+    #[doc(alias = "hwloc_obj_type_is_io")]
+    #[must_use]
+    pub const fn is_io(self) -> bool {
+        matches!(self.child_kind(), ChildKind::Io)
+    }
+
+    /// Whether this is a CPU cache, of data or instructions. Counterpart:
+    /// `hwloc_obj_type_is_cache`.
+    #[doc(alias = "hwloc_obj_type_is_cache")]
+    #[must_use]
+    pub const fn is_cache(self) -> bool {
+        self.is_data_cache() || self.is_instruction_cache()
+    }
+
+    /// Counterpart: `hwloc_obj_type_is_dcache`.
+    #[doc(alias = "hwloc_obj_type_is_dcache")]
+    #[must_use]
+    pub const fn is_data_cache(self) -> bool {
+        matches!(
+            self,
+            Self::L1Cache | Self::L2Cache | Self::L3Cache | Self::L4Cache | Self::L5Cache
+        )
+    }
+
+    /// Counterpart: `hwloc_obj_type_is_icache`.
+    #[doc(alias = "hwloc_obj_type_is_icache")]
+    #[must_use]
+    pub const fn is_instruction_cache(self) -> bool {
+        matches!(self, Self::L1ICache | Self::L2ICache | Self::L3ICache)
+    }
+
+    /// The fixed depth of a type that is outside the tree of CPUs, or `None` of a normal one.
+    /// Counterpart: the negative `HWLOC_TYPE_DEPTH_*`.
+    #[must_use]
+    pub const fn special_depth(self) -> Option<i32> {
+        Some(match self {
+            Self::NUMANode => -3,
+            Self::Bridge => -4,
+            Self::PCIDevice => -5,
+            Self::OSDevice => -6,
+            Self::Misc => -7,
+            Self::MemCache => -8,
+            _ => return None,
+        })
+    }
+
+    /// Place of the type among the special levels of an archive.
+    pub(crate) const fn special_rank(self) -> usize {
+        match self {
+            Self::NUMANode => 0,
+            Self::MemCache => 1,
+            Self::Bridge => 2,
+            Self::PCIDevice => 3,
+            Self::OSDevice => 4,
+            Self::Misc => 5,
+            _ => usize::MAX,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_is_found_by_its_own_number() {
+        for kind in ObjectType::ALL {
+            assert_eq!(ObjectType::from_raw(u64::from(kind.raw())), Some(kind));
+        }
+        assert_eq!(ObjectType::from_raw(20), None);
+    }
+
+    #[test]
+    fn a_type_has_a_special_depth_exactly_when_it_is_not_normal() {
+        for kind in ObjectType::ALL {
+            assert_eq!(kind.special_depth().is_some(), !kind.is_normal(), "{kind:?}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The invariants of an archive. What passes can be read without further checks.
+//!
+//! Every column is first checked by itself (packing, length, largest value: one pass over its
+//! bytes that the compiler vectorises), then the tree is walked once.
+
+mod tables;
+mod tree;
+
+use crate::archive::ArchivedTopology;
+use crate::build::SPECIAL_LEVELS;
+use crate::column::ArchivedColumn;
+use crate::error::ValidationError;
+use crate::object_type::ObjectType;
+
+/// Most objects an archive may have, so that every sum of numbers fits in 32 bits.
+const MAX_OBJECTS: usize = 1 << 28;
+
+pub(crate) fn topology(topology: &ArchivedTopology) -> Result<(), ValidationError> {
+    let counts = levels(topology)?;
+    tables::check(topology, &counts)?;
+    tree::check(topology, &counts)
+}
+
+/// How many there are of what columns may refer to.
+struct Counts {
+    objects: usize,
+    normal_objects: usize,
+    /// First object of the special levels, and the end.
+    special: [usize; SPECIAL_LEVELS + 1],
+    pu_level: usize,
+    pus: usize,
+    sets: usize,
+    strings: usize,
+}
+
+impl Counts {
+    fn numa_nodes(&self) -> usize {
+        let [numa, after, ..] = self.special;
+        after - numa
+    }
+}
+
+fn fail<T>(column: &'static str, row: usize, rule: &'static str) -> Result<T, ValidationError> {
+    Err(ValidationError { column, row, rule })
+}
+
+fn ensure(
+    holds: bool,
+    column: &'static str,
+    row: usize,
+    rule: &'static str,
+) -> Result<(), ValidationError> {
+    if holds { Ok(()) } else { fail(column, row, rule) }
+}
+
+/// A column of `count` values below `limit`.
+fn bounded(
+    column: &ArchivedColumn,
+    name: &'static str,
+    count: usize,
+    limit: u64,
+) -> Result<(), ValidationError> {
+    ensure(column.is_sound(), name, 0, "packing is sound")?;
+    ensure(column.len() == count, name, column.len(), "has a value for each row of its table")?;
+    ensure(count == 0 || column.max() < limit, name, 0, "values are in range")
+}
+
+/// A column that only has to be readable.
+fn sound(
+    column: &ArchivedColumn,
+    name: &'static str,
+    count: usize,
+) -> Result<(), ValidationError> {
+    ensure(column.is_sound(), name, 0, "packing is sound")?;
+    ensure(column.len() == count, name, column.len(), "has a value for each row of its table")
+}
+
+/// Starts of the runs of `rows` tables in a run of `total` values: ascending from 0 to `total`.
+fn starts(
+    column: &ArchivedColumn,
+    name: &'static str,
+    rows: usize,
+    total: usize,
+) -> Result<(), ValidationError> {
+    bounded(column, name, rows + 1, total as u64 + 1)?;
+    ensure(column.get(0) == 0, name, 0, "starts at 0")?;
+    ensure(column.get(rows) == total as u64, name, rows, "ends at the end of its run")?;
+    ascending(column, name)
+}
+
+fn ascending(column: &ArchivedColumn, name: &'static str) -> Result<(), ValidationError> {
+    let mut last = 0;
+    for (row, value) in column.iter().enumerate() {
+        ensure(value >= last, name, row, "values ascend")?;
+        last = value;
+    }
+    Ok(())
+}
+
+/// Levels are ranges that follow each other, each with one type that belongs there.
+fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
+    let levels = &topology.levels;
+    let normal = levels.normal.to_native() as usize;
+    let objects = topology.objects.level.len();
+    ensure(normal > 0, "levels.normal", 0, "there is a root")?;
+    ensure(objects <= MAX_OBJECTS, "objects.level", objects, "no more objects than 2^28")?;
+    ensure(normal <= objects, "levels.normal", normal, "no more levels than objects")?;
+    let count = normal + SPECIAL_LEVELS;
+    bounded(&levels.object_type, "levels.object_type", count, ObjectType::ALL.len() as u64)?;
+    starts(&levels.first, "levels.first", count, objects)?;
+    let first = |level: usize| levels.first.get_u32(level) as usize;
+
+    let mut pu_level = None;
+    for level in 0..normal {
+        let kind = ObjectType::from_raw(levels.object_type.get(level));
+        let is_normal = kind.is_some_and(ObjectType::is_normal);
+        ensure(is_normal, "levels.object_type", level, "a normal depth has a normal type")?;
+        ensure(first(level) < first(level + 1), "levels.first", level, "a depth has objects")?;
+        if kind == Some(ObjectType::PU) {
+            ensure(pu_level.is_none(), "levels.object_type", level, "one level of PUs")?;
+            pu_level = Some(level);
+        }
+    }
+    ensure(first(1) == 1, "levels.first", 1, "one root")?;
+    let order = ["NUMANode", "MemCache", "Bridge", "PCIDev", "OSDev", "Misc"];
+    for (level, name) in (normal..count).zip(order) {
+        let kind = ObjectType::from_raw(levels.object_type.get(level));
+        let fits = kind.is_some_and(|kind| kind.name() == name);
+        ensure(fits, "levels.object_type", level, "special levels are in their order")?;
+    }
+    let mut special = [0; SPECIAL_LEVELS + 1];
+    for (slot, level) in special.iter_mut().zip(normal..=count) {
+        *slot = first(level);
+    }
+    let pu_level = pu_level.unwrap_or(normal - 1);
+    Ok(Counts {
+        objects,
+        normal_objects: first(normal),
+        special,
+        pu_level,
+        pus: pu_count(topology, pu_level),
+        sets: topology.sets.first_word.len(),
+        strings: topology.strings.start.len().saturating_sub(1),
+    })
+}
+
+fn pu_count(topology: &ArchivedTopology, level: usize) -> usize {
+    let first = |level| topology.levels.first.get_u32(level) as usize;
+    match ObjectType::from_raw(topology.levels.object_type.get(level)) {
+        Some(ObjectType::PU) => first(level + 1) - first(level),
+        _ => 0,
+    }
+}

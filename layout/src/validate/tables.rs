@@ -1,0 +1,223 @@
+//! Every table beside the tree: rows that belong together have the same count, references exist.
+
+use super::{Counts, ascending, bounded, ensure, fail, sound, starts};
+use crate::archive::{
+    ArchivedDistances, ArchivedStringsOfObjects, ArchivedTopology, CPUSET_OF_PUS, NONE, SAME_SET,
+};
+use crate::column::ArchivedColumn;
+use crate::error::ValidationError;
+use crate::object_type::ObjectType;
+use crate::support;
+
+/// Highest index of a bit in a set, so that a set cannot ask for more memory than a machine has.
+const MAX_SET_WORDS: u64 = 1 << 20;
+
+pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+    sets(topology, counts)?;
+    strings(topology)?;
+    strings_of_objects(&topology.names, counts, "names.object", "names.string")?;
+    strings_of_objects(&topology.subtypes, counts, "subtypes.object", "subtypes.string")?;
+    infos(topology, counts)?;
+    let memory = &topology.total_memory;
+    bounded(&memory.object, "total_memory.object", memory.object.len(), counts.objects as u64)?;
+    ascending(&memory.object, "total_memory.object")?;
+    sound(&memory.bytes, "total_memory.bytes", memory.object.len())?;
+    attributes(topology, counts)?;
+    topology.distances.iter().try_for_each(|matrix| distances(matrix, counts))?;
+    memory_attributes(topology, counts)?;
+    cpu_kinds(topology, counts)?;
+    let pus = &topology.pu_by_os_index;
+    bounded(pus, "pu_by_os_index", pus.len(), counts.pus as u64)?;
+    let nodes = &topology.numa_by_os_index;
+    bounded(nodes, "numa_by_os_index", nodes.len(), counts.numa_nodes() as u64)?;
+    machine(topology, counts)
+}
+
+fn sets(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+    let sets = &topology.sets;
+    let rows = sets.cpuset.len();
+    let limit = counts.sets as u64;
+    let refers = |column: &ArchivedColumn, name, also: u32| {
+        sound(column, name, rows)?;
+        let bad = column.iter().position(|set| set >= limit && set != u64::from(also));
+        bad.map_or(Ok(()), |row| fail(name, row, "is a set of the table"))
+    };
+    refers(&sets.cpuset, "sets.cpuset", CPUSET_OF_PUS)?;
+    refers(&sets.complete_cpuset, "sets.complete_cpuset", SAME_SET)?;
+    bounded(&sets.nodeset, "sets.nodeset", rows, limit)?;
+    refers(&sets.complete_nodeset, "sets.complete_nodeset", SAME_SET)?;
+    bounded(&sets.first_word, "sets.first_word", counts.sets, MAX_SET_WORDS)?;
+    bounded(&sets.infinite, "sets.infinite", counts.sets, 2)?;
+    sound(&sets.words, "sets.words", sets.words.len())?;
+    starts(&sets.start, "sets.start", counts.sets, sets.words.len())
+}
+
+fn strings(topology: &ArchivedTopology) -> Result<(), ValidationError> {
+    let strings = &topology.strings;
+    let bytes = strings.bytes.as_slice();
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return fail("strings.bytes", 0, "is UTF-8");
+    };
+    let rows = strings.start.len();
+    ensure(rows > 0, "strings.start", 0, "has an end")?;
+    starts(&strings.start, "strings.start", rows - 1, bytes.len())?;
+    for (row, start) in strings.start.iter().enumerate() {
+        let boundary = usize::try_from(start).is_ok_and(|start| text.is_char_boundary(start));
+        ensure(boundary, "strings.start", row, "a string starts at a character")?;
+    }
+    Ok(())
+}
+
+fn strings_of_objects(
+    table: &ArchivedStringsOfObjects,
+    counts: &Counts,
+    object: &'static str,
+    string: &'static str,
+) -> Result<(), ValidationError> {
+    let rows = table.object.len();
+    bounded(&table.object, object, rows, counts.objects as u64)?;
+    ascending(&table.object, object)?;
+    bounded(&table.string, string, rows, counts.strings as u64)
+}
+
+fn infos(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+    let infos = &topology.infos;
+    let rows = infos.object.len();
+    bounded(&infos.object, "infos.object", rows, counts.objects as u64)?;
+    ascending(&infos.object, "infos.object")?;
+    bounded(&infos.name, "infos.name", rows, counts.strings as u64)?;
+    bounded(&infos.value, "infos.value", rows, counts.strings as u64)
+}
+
+/// Each level has the attribute rows that its objects are sent to.
+fn attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+    let caches = &topology.caches;
+    let rows = caches.size.len();
+    sound(&caches.size, "caches.size", rows)?;
+    bounded(&caches.depth, "caches.depth", rows, 1 << 32)?;
+    bounded(&caches.linesize, "caches.linesize", rows, 1 << 32)?;
+    bounded(&caches.associativity, "caches.associativity", rows, 1 << 32)?;
+    bounded(&caches.kind, "caches.kind", rows, 1 << 32)?;
+
+    let nodes = &topology.numa_nodes;
+    let rows = nodes.local_memory.len();
+    sound(&nodes.local_memory, "numa_nodes.local_memory", rows)?;
+    let pages = nodes.page_size.len();
+    starts(&nodes.page_type_start, "numa_nodes.page_type_start", rows, pages)?;
+    sound(&nodes.page_size, "numa_nodes.page_size", pages)?;
+    sound(&nodes.page_count, "numa_nodes.page_count", pages)?;
+
+    let groups = &topology.groups;
+    let rows = groups.depth.len();
+    bounded(&groups.depth, "groups.depth", rows, 1 << 32)?;
+    bounded(&groups.kind, "groups.kind", rows, 1 << 32)?;
+    bounded(&groups.subkind, "groups.subkind", rows, 1 << 32)?;
+    bounded(&groups.dont_merge, "groups.dont_merge", rows, 2)?;
+
+    let pci = &topology.pci;
+    let pci_rows = pci.domain.len();
+    bounded(&pci.domain, "pci.domain", pci_rows, 1 << 32)?;
+    bounded(&pci.address, "pci.address", pci_rows, 1 << 24)?;
+    bounded(&pci.class_id, "pci.class_id", pci_rows, 1 << 16)?;
+    bounded(&pci.vendor_device, "pci.vendor_device", pci_rows, 1 << 32)?;
+    bounded(&pci.subvendor_subdevice, "pci.subvendor_subdevice", pci_rows, 1 << 32)?;
+    bounded(&pci.revision, "pci.revision", pci_rows, 1 << 8)?;
+    bounded(&pci.linkspeed, "pci.linkspeed", pci_rows, 1 << 32)?;
+
+    let bridges = &topology.bridges;
+    let rows = bridges.upstream.len();
+    bounded(&bridges.upstream, "bridges.upstream", rows, pci_rows as u64 + 1)?;
+    bounded(&bridges.downstream_type, "bridges.downstream_type", rows, 1 << 32)?;
+    bounded(&bridges.downstream_domain, "bridges.downstream_domain", rows, 1 << 32)?;
+    bounded(&bridges.secondary_bus, "bridges.secondary_bus", rows, 1 << 8)?;
+    bounded(&bridges.subordinate_bus, "bridges.subordinate_bus", rows, 1 << 8)?;
+    bounded(&bridges.depth, "bridges.depth", rows, 1 << 32)?;
+    let kinds = &topology.os_device_kind;
+    bounded(kinds, "os_device_kind", kinds.len(), 1 << 32)?;
+    attribute_rows(topology, counts)
+}
+
+fn attribute_rows(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+    let levels = &topology.levels;
+    let count = levels.object_type.len();
+    bounded(&levels.attribute_first, "levels.attribute_first", count, counts.objects as u64)?;
+    bounded(&levels.attribute_stride, "levels.attribute_stride", count, 2)?;
+    for level in 0..count {
+        let objects = levels.first.get(level + 1) - levels.first.get(level);
+        let Some(last) = objects.checked_sub(1) else { continue };
+        let rows = match ObjectType::from_raw(levels.object_type.get(level)) {
+            Some(ObjectType::MemCache) => topology.caches.size.len(),
+            Some(kind) if kind.is_cache() => topology.caches.size.len(),
+            Some(ObjectType::NUMANode) => topology.numa_nodes.local_memory.len(),
+            Some(ObjectType::Group) => topology.groups.depth.len(),
+            Some(ObjectType::Bridge) => topology.bridges.upstream.len(),
+            Some(ObjectType::PCIDevice) => topology.pci.domain.len(),
+            Some(ObjectType::OSDevice) => topology.os_device_kind.len(),
+            _ => continue,
+        };
+        let last_row =
+            levels.attribute_first.get(level) + levels.attribute_stride.get(level) * last;
+        let holds = last_row < rows as u64;
+        ensure(holds, "levels.attribute_first", level, "its objects have attribute rows")?;
+    }
+    Ok(())
+}
+
+fn distances(matrix: &ArchivedDistances, counts: &Counts) -> Result<(), ValidationError> {
+    let name = matrix.name.to_native();
+    let named = name == NONE || (name as usize) < counts.strings;
+    ensure(named, "distances.name", 0, "is a string of the table")?;
+    let objects = matrix.objects.len();
+    ensure(objects <= 1 << 16, "distances.objects", objects, "no more than 65,536 objects")?;
+    bounded(&matrix.objects, "distances.objects", objects, counts.objects as u64)?;
+    sound(&matrix.values, "distances.values", objects * objects)
+}
+
+fn memory_attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+    let table = &topology.memory_attributes;
+    let attributes = table.name.len();
+    let rows = table.target.len();
+    bounded(&table.name, "memory_attributes.name", attributes, counts.strings as u64)?;
+    sound(&table.flags, "memory_attributes.flags", attributes)?;
+    starts(&table.start, "memory_attributes.start", attributes, rows)?;
+    bounded(&table.target, "memory_attributes.target", rows, counts.objects as u64)?;
+    bounded(&table.initiator_kind, "memory_attributes.initiator_kind", rows, 3)?;
+    sound(&table.initiator, "memory_attributes.initiator", rows)?;
+    sound(&table.value, "memory_attributes.value", rows)?;
+    for row in 0..rows {
+        let limit = match table.initiator_kind.get(row) {
+            0 => 1,
+            1 => counts.sets,
+            _ => counts.objects,
+        };
+        let holds = table.initiator.get(row) < limit as u64;
+        ensure(holds, "memory_attributes.initiator", row, "is a set or an object")?;
+    }
+    Ok(())
+}
+
+fn cpu_kinds(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+    let kinds = &topology.cpu_kinds;
+    let rows = kinds.cpuset.len();
+    let infos = kinds.info_name.len();
+    bounded(&kinds.cpuset, "cpu_kinds.cpuset", rows, counts.sets as u64)?;
+    bounded(&kinds.efficiency, "cpu_kinds.efficiency", rows, 1 << 32)?;
+    bounded(&kinds.forced_efficiency, "cpu_kinds.forced_efficiency", rows, 1 << 32)?;
+    starts(&kinds.info_start, "cpu_kinds.info_start", rows, infos)?;
+    bounded(&kinds.info_name, "cpu_kinds.info_name", infos, counts.strings as u64)?;
+    bounded(&kinds.info_value, "cpu_kinds.info_value", infos, counts.strings as u64)
+}
+
+fn machine(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+    let machine = &topology.machine;
+    ensure(machine.is_this_system.to_native() < 2, "machine.is_this_system", 0, "is 0 or 1")?;
+    let a_set = |set: u32| (set as usize) < counts.sets;
+    let cpuset = a_set(machine.allowed_cpuset.to_native());
+    ensure(cpuset, "machine.allowed_cpuset", 0, "is a set of the table")?;
+    let nodeset = a_set(machine.allowed_nodeset.to_native());
+    ensure(nodeset, "machine.allowed_nodeset", 0, "is a set of the table")?;
+    let filters = machine.type_filters.len();
+    ensure(filters <= 256, "machine.type_filters", filters, "at most 256 types")?;
+    bounded(&machine.type_filters, "machine.type_filters", filters, 256)?;
+    bounded(&machine.support, "machine.support", support::NAMES.len(), 256)
+}

@@ -1,0 +1,127 @@
+//! Adoption: once per process, behind one global.
+
+use crate::error::AdoptError;
+use crate::global::Global;
+use crate::keys::Keys;
+use crate::topology::Topology;
+use crate::trust::Candidate;
+use crate::{gate, map};
+use topobroker_layout::OpenError;
+use topobroker_layout::header::Header;
+
+/// The topology of this process, with what is known of its segment.
+#[derive(Debug)]
+pub struct Adopted {
+    topology: Topology<'static>,
+    header: Header,
+    keys: Keys,
+    placement: Placement,
+    bytes: &'static [u8],
+}
+
+/// Where the segment is mapped in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Placement {
+    /// At its preferred address: a pointer into it means the same in every such process.
+    Preferred,
+    /// Where the kernel liked: the preferred address is taken here, or none was asked for.
+    Elsewhere,
+}
+
+static ADOPTED: Global<Adopted> = Global::new();
+
+/// Adopts the segment that this process's environment names.
+///
+/// The first call maps and checks it; every later call, from any thread or library, returns the
+/// same reference. Children of a fork have it too. Counterparts: `PMIx_Load_topology`,
+/// `hwloc_shmem_topology_adopt`.
+///
+/// # Errors
+///
+/// [`AdoptError`]; a failed adoption can be tried again.
+#[doc(alias = "hwloc_shmem_topology_adopt")]
+pub fn adopt() -> Result<&'static Adopted, AdoptError> {
+    adopt_keys(&Keys::from_env()?)
+}
+
+/// The topology that this process has adopted, if it has. One atomic load.
+#[must_use]
+pub fn adopted() -> Option<&'static Adopted> {
+    ADOPTED.get()
+}
+
+/// Adopts the segment that `keys` names: as [`adopt`], with keys that came another way.
+///
+/// # Errors
+///
+/// As [`adopt`]; [`AdoptError::Different`] when this process has another segment already.
+pub fn adopt_keys(keys: &Keys) -> Result<&'static Adopted, AdoptError> {
+    if let Some(adopted) = adopted()
+        && adopted.keys == *keys
+    {
+        return Ok(adopted);
+    }
+    let candidate = Candidate::open(keys)?;
+    let _turn = gate::enter();
+    if let Some(adopted) = adopted() {
+        return same_segment(adopted, &candidate);
+    }
+    // Whoever comes second keeps the first's.
+    same_segment(ADOPTED.set(check(&candidate, keys)?), &candidate)
+}
+
+/// Maps the candidate and checks it from the first byte to the last.
+fn check(candidate: &Candidate, keys: &Keys) -> Result<Adopted, AdoptError> {
+    let (bytes, placement) = map::map(candidate, keys.address())?;
+    let refused = |source: OpenError| AdoptError::Segment { file: candidate.name.clone(), source };
+    let (header, archive) = topobroker_layout::open(bytes).map_err(refused)?;
+    Ok(Adopted { topology: Topology::new(archive), header, keys: keys.clone(), placement, bytes })
+}
+
+fn same_segment(
+    adopted: &'static Adopted,
+    candidate: &Candidate,
+) -> Result<&'static Adopted, AdoptError> {
+    if adopted.header.segment_id == candidate.header.segment_id {
+        return Ok(adopted);
+    }
+    Err(AdoptError::Different {
+        file: candidate.name.clone(),
+        found: candidate.header.segment_name(),
+        adopted: adopted.header.segment_name(),
+        adopted_file: adopted.keys.store().to_string(),
+    })
+}
+
+impl Adopted {
+    /// The topology, for the life of the process.
+    #[must_use]
+    pub fn topology(&self) -> Topology<'static> {
+        self.topology
+    }
+
+    /// Header of the segment: who published what, when and how.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The keys that led here.
+    #[must_use]
+    pub fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// Where it is mapped.
+    #[must_use]
+    pub fn placement(&self) -> Placement {
+        self.placement
+    }
+
+    /// The mapped segment, header and archive.
+    #[must_use]
+    pub fn bytes(&self) -> &'static [u8] {
+        self.bytes
+    }
+}

@@ -1,0 +1,129 @@
+//! Why a process cannot adopt.
+
+use std::io;
+use topobroker_layout::OpenError;
+
+/// The keys are missing or make no sense.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeysError {
+    /// Nobody handed this process a key.
+    #[error("{key} is not set: nothing is published to this process; start it under `topobroker run`, or set the keys that `topobroker publish` prints")]
+    Missing {
+        /// The variable.
+        key: &'static str,
+    },
+    /// A key is no such thing.
+    #[error("{key} is {found:?}, expected {expected}")]
+    Malformed {
+        /// The variable.
+        key: &'static str,
+        /// Its value.
+        found: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+}
+
+/// Why a segment is not adopted. Every message names the file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdoptError {
+    /// No keys, or bad ones.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// The file cannot be opened.
+    #[error("{file}: cannot be opened: {source}; is it still published, and readable by this user?")]
+    Open {
+        /// The file.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The last part of the path is a symbolic link.
+    #[error("{file}: is a symbolic link; expected the segment itself")]
+    Symlink {
+        /// The file.
+        file: String,
+    },
+    /// Something else than a file.
+    #[error("{file}: is a {found}; expected a regular file")]
+    NotRegular {
+        /// The file.
+        file: String,
+        /// What it is.
+        found: &'static str,
+    },
+    /// Another user could have forged it.
+    #[error("{file}: belongs to user {found}; expected root or user {expected}")]
+    Owner {
+        /// The file.
+        file: String,
+        /// Its owner.
+        found: u32,
+        /// This process's user.
+        expected: u32,
+    },
+    /// Another user could change it.
+    #[error("{file}: has mode {found:04o}; expected one that group and others cannot write")]
+    Writable {
+        /// The file.
+        file: String,
+        /// Its permission bits.
+        found: u32,
+    },
+    /// A memfd that its publisher could still change.
+    #[error("{file}: is a memfd without the seals against writing and shrinking")]
+    Unsealed {
+        /// The descriptor.
+        file: String,
+    },
+    /// The file is not as long as the key says.
+    #[error("{file}: has {found} bytes, the size key says {expected}: truncated, or the key of another segment")]
+    Size {
+        /// The file.
+        file: String,
+        /// Its length.
+        found: u64,
+        /// The key.
+        expected: u64,
+    },
+    /// The address key is not the segment's.
+    #[error("{file}: prefers address {found:#x}, the address key says {expected:#x}: the key of another segment")]
+    Address {
+        /// The file.
+        file: String,
+        /// In the header.
+        found: u64,
+        /// The key.
+        expected: u64,
+    },
+    /// The kernel refuses to map it.
+    #[error("{file}: cannot be mapped: {source}")]
+    Map {
+        /// The file.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is no sound segment.
+    #[error("{file}: {source}")]
+    Segment {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: OpenError,
+    },
+    /// This process has adopted another topology, and a process has one.
+    #[error("{file}: is segment {found}, but this process has adopted segment {adopted} from {adopted_file}; a process adopts one topology for life")]
+    Different {
+        /// The file asked for.
+        file: String,
+        /// Its segment id.
+        found: String,
+        /// The segment id of the adopted one.
+        adopted: String,
+        /// Its file.
+        adopted_file: String,
+    },
+}

@@ -1,0 +1,59 @@
+//! The guarded global: a value that is set once for the life of the process, without a lock.
+//!
+//! `OnceLock` would do but for fork: a child forked while another thread sets it waits for ever.
+
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// A cell that is set at most once and never waits.
+pub(crate) struct Global<T: 'static>(AtomicPtr<T>);
+
+impl<T: Sync> Global<T> {
+    pub(crate) const fn new() -> Self {
+        Self(AtomicPtr::new(std::ptr::null_mut()))
+    }
+
+    /// The value, if it is set. One atomic load.
+    pub(crate) fn get(&self) -> Option<&'static T> {
+        // SAFETY: the pointer is null or was leaked from a box by `set`, which nothing frees or
+        // writes again; Acquire pairs with the Release there, so the value is seen whole. Sharing
+        // it between threads is what `T: Sync` allows.
+        unsafe { self.0.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Sets the value unless another thread was first, and returns the one that is kept.
+    pub(crate) fn set(&self, value: T) -> &'static T {
+        let value = Box::into_raw(Box::new(value));
+        let first = self.0.compare_exchange(
+            std::ptr::null_mut(),
+            value,
+            Ordering::Release,
+            Ordering::Acquire,
+        );
+        match first {
+            // SAFETY: leaked above, by nobody freed; as in `get`.
+            Ok(_) => unsafe { &*value },
+            Err(first) => {
+                // SAFETY: `value` came from a box above and was not published.
+                drop(unsafe { Box::from_raw(value) });
+                // SAFETY: not null, or the exchange would have succeeded; as in `get`.
+                unsafe { &*first }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_threads_that_set_the_first_wins_and_all_see_it() {
+        static CELL: Global<usize> = Global::new();
+        assert!(CELL.get().is_none());
+        let kept: Vec<usize> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..16).map(|i| scope.spawn(move || *CELL.set(i))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(kept.iter().all(|value| Some(value) == CELL.get()));
+    }
+}

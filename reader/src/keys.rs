@@ -1,0 +1,230 @@
+//! The three keys by which a reader finds a segment.
+
+use crate::error::KeysError;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Environment variable with the file.
+const FILE: &str = "TOPOBROKER_FILE";
+/// Environment variable with the preferred address, hexadecimal.
+const ADDR: &str = "TOPOBROKER_ADDR";
+/// Environment variable with the size, decimal bytes.
+const SIZE: &str = "TOPOBROKER_SIZE";
+
+/// Rendezvous keys: where a segment is. Counterparts: `PMIX_HWLOC_SHMEM_FILE`, `_ADDR`, `_SIZE`.
+///
+/// `Display` writes the lines that a shell or an environment file takes.
+///
+/// ```
+/// use topobroker_reader::Keys;
+/// let keys = Keys::parse("/dev/shm/topobroker-1", "0x550000000000", "4096")?;
+/// assert_eq!(keys.address(), 0x5500_0000_0000);
+/// assert!(keys.to_string().starts_with("TOPOBROKER_FILE=/dev/shm/topobroker-1\n"));
+/// # Ok::<(), topobroker_reader::KeysError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keys {
+    store: Store,
+    address: u64,
+    size: u64,
+}
+
+/// What the file key names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Store {
+    /// A file, in `/dev/shm` or in a folder.
+    File(PathBuf),
+    /// A descriptor that this process inherited, of a sealed memfd. Written `fd:7`.
+    Descriptor(i32),
+}
+
+impl Keys {
+    /// Keys of a segment of `size` bytes, to be mapped at `address`, or anywhere if that is 0.
+    #[must_use]
+    pub fn new(store: Store, address: u64, size: u64) -> Self {
+        Self { store, address, size }
+    }
+
+    /// Keys from this process's environment.
+    ///
+    /// # Errors
+    ///
+    /// [`KeysError::Missing`] when a variable is not set, else as [`Keys::parse`].
+    pub fn from_env() -> Result<Self, KeysError> {
+        let value = |key| std::env::var_os(key).ok_or(KeysError::Missing { key });
+        let text = |key, value: OsString| {
+            value.into_string().map_err(|found| KeysError::Malformed {
+                key,
+                found: found.to_string_lossy().into_owned(),
+                expected: "text in UTF-8",
+            })
+        };
+        let file = value(FILE)?;
+        let (address, size) = (text(ADDR, value(ADDR)?)?, text(SIZE, value(SIZE)?)?);
+        Self::from_parts(file, &address, &size)
+    }
+
+    /// Keys from their three texts.
+    ///
+    /// # Errors
+    ///
+    /// [`KeysError::Malformed`] naming the key, what was found and what was expected.
+    pub fn parse(file: &str, address: &str, size: &str) -> Result<Self, KeysError> {
+        Self::from_parts(file.into(), address, size)
+    }
+
+    fn from_parts(file: OsString, address: &str, size: &str) -> Result<Self, KeysError> {
+        let malformed = |key, found: &str, expected| {
+            KeysError::Malformed { key, found: found.to_owned(), expected }
+        };
+        let store = match file.to_str().and_then(|text| text.strip_prefix("fd:")) {
+            Some(number) => match number.parse() {
+                Ok(descriptor @ 0..) => Store::Descriptor(descriptor),
+                _ => {
+                    let found = file.to_string_lossy();
+                    return Err(malformed(FILE, &found, "a descriptor as fd:NUMBER"));
+                }
+            },
+            None => Store::File(PathBuf::from(file)),
+        };
+        if let Store::File(path) = &store
+            && !path.is_absolute()
+        {
+            return Err(malformed(FILE, &path.to_string_lossy(), "an absolute path, or fd:NUMBER"));
+        }
+        let digits = address.strip_prefix("0x").unwrap_or(address);
+        let address = u64::from_str_radix(digits, 16)
+            .map_err(|_| malformed(ADDR, address, "a hexadecimal address, or 0 for anywhere"))?;
+        if address % 0x1_0000 != 0 || address >= 1 << 56 {
+            let found = format!("{address:#x}");
+            return Err(malformed(ADDR, &found, "a user address that is a multiple of 64 KiB"));
+        }
+        match size.parse() {
+            Ok(size @ 1..) => Ok(Self { store, address, size }),
+            _ => Err(malformed(SIZE, size, "a number of bytes above 0")),
+        }
+    }
+
+    /// What holds the segment.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The file, if the segment is in one.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match &self.store {
+            Store::File(path) => Some(path),
+            Store::Descriptor(_) => None,
+        }
+    }
+
+    /// Preferred address, 0 for anywhere.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The same segment, to be mapped where the kernel likes: pointers into it are then not the
+    /// same in every process, and it costs the least memory there is.
+    #[must_use]
+    pub fn anywhere(mut self) -> Self {
+        self.address = 0;
+        self
+    }
+
+    /// Name and value of each environment variable.
+    #[must_use]
+    pub fn to_env(&self) -> [(&'static str, OsString); 3] {
+        let file = match &self.store {
+            Store::File(path) => path.clone().into_os_string(),
+            Store::Descriptor(number) => format!("fd:{number}").into(),
+        };
+        [
+            (FILE, file),
+            (ADDR, format!("{:#x}", self.address).into()),
+            (SIZE, self.size.to_string().into()),
+        ]
+    }
+
+    /// The keys as one JSON object with the members `file`, `address` and `size`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut file = String::new();
+        for letter in self.store.to_string().chars() {
+            match letter {
+                '"' | '\\' => file.extend(['\\', letter]),
+                control if control < ' ' => file.push_str(&format!("\\u{:04x}", control as u32)),
+                _ => file.push(letter),
+            }
+        }
+        let (address, size) = (self.address, self.size);
+        format!("{{\"file\":\"{file}\",\"address\":\"{address:#x}\",\"size\":{size}}}")
+    }
+}
+
+impl fmt::Display for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, value) in self.to_env() {
+            writeln!(f, "{name}={}", value.to_string_lossy())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Descriptor(number) => write!(f, "fd:{number}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_survive_the_environment() {
+        let keys = Keys::parse("/run/topology", "0x550000000000", "43210").unwrap();
+        let [file, address, size] = keys.to_env().map(|(_, value)| value.into_string().unwrap());
+        assert_eq!(Keys::parse(&file, &address, &size).unwrap(), keys);
+        assert_eq!(Keys::parse("fd:7", "0", "1").unwrap().store(), &Store::Descriptor(7));
+    }
+
+    #[test]
+    fn each_malformed_key_is_named() {
+        for (file, address, size, key) in [
+            ("relative", "0", "1", FILE),
+            ("fd:-1", "0", "1", FILE),
+            ("fd:x", "0", "1", FILE),
+            ("/f", "", "1", ADDR),
+            ("/f", "0xg", "1", ADDR),
+            ("/f", "0x1001", "1", ADDR),
+            ("/f", "0xffff550000000000", "1", ADDR),
+            ("/f", "0", "0", SIZE),
+            ("/f", "0", "-1", SIZE),
+            ("/f", "0", "99999999999999999999999", SIZE),
+        ] {
+            let error = Keys::parse(file, address, size).unwrap_err();
+            assert!(error.to_string().contains(key), "{error}");
+        }
+    }
+
+    #[test]
+    fn json_keeps_odd_file_names_whole() {
+        let keys = Keys::parse("/a\"b\\c\n", "0", "1").unwrap();
+        let json = keys.to_json();
+        assert_eq!(json, r#"{"file":"/a\"b\\c\u000a","address":"0x0","size":1}"#);
+    }
+}

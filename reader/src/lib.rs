@@ -1,0 +1,47 @@
+//! Adopt the node's shared hwloc topology, once per process, and read it in place.
+//!
+//! A launcher publishes the topology of its node and hands three keys to every process: file,
+//! address, size. [`adopt`] finds them in the environment, maps the segment read-only, checks it
+//! from its first byte to its last, and keeps it for the life of the process: every later call, of
+//! any thread and any library, gets the same [`Adopted`].
+//!
+//! ```no_run
+//! let topology = topobroker_reader::adopt()?.topology();
+//! for pu in topology.objects_with_type(topobroker_reader::ObjectType::PU) {
+//!     println!("PU L#{} P#{:?}", pu.logical_index(), pu.os_index());
+//! }
+//! # Ok::<(), topobroker_reader::AdoptError>(())
+//! ```
+#![deny(unsafe_code)]
+
+mod adopt;
+mod cpu_kinds;
+mod distances;
+mod error;
+mod gate;
+#[allow(unsafe_code, reason = "a global behind an atomic pointer is what this module is for")]
+mod global;
+mod keys;
+#[allow(unsafe_code, reason = "mapping a file is what this module is for")]
+mod map;
+mod memory_attributes;
+mod object;
+mod process_maps;
+mod topology;
+mod trust;
+mod type_name;
+
+pub use adopt::{Adopted, Placement, adopt, adopt_keys, adopted};
+pub use cpu_kinds::CpuKind;
+pub use distances::Distances;
+pub use error::{AdoptError, KeysError};
+pub use keys::{Keys, Store};
+pub use memory_attributes::{Initiator, MemoryAttribute, MemoryValue};
+pub use object::{Children, Info, Object};
+pub use topology::{Objects, Topology, TypeDepth};
+pub use type_name::TypeName;
+pub use topobroker_layout as layout;
+pub use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
+pub use topobroker_layout::header::{Header, Scope, Source};
+pub use topobroker_layout::object_type::{ChildKind, ObjectType};
+pub use topobroker_layout::set::Set;

@@ -1,0 +1,102 @@
+//! Mapping a segment into this process. With the global, all `unsafe` of this crate.
+
+use crate::adopt::Placement;
+use crate::error::AdoptError;
+use crate::process_maps;
+use crate::trust::Candidate;
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
+use rustix::mm::{MapFlags, ProtFlags};
+use std::ops::Range;
+
+/// Maps a segment read-only, at its preferred address if it is free, or finds the mapping that
+/// another copy of the reader in this process has made of the same file.
+///
+/// The mapping is for the life of the process, also when the caller then refuses the segment: no
+/// copy can know that it is the last to use it.
+pub(crate) fn map(
+    candidate: &Candidate,
+    address: u64,
+) -> Result<(&'static [u8], Placement), AdoptError> {
+    let failed = |source| AdoptError::Map { file: candidate.name.clone(), source };
+    let length = usize::try_from(candidate.header.size)
+        .map_err(|_| failed(std::io::ErrorKind::OutOfMemory.into()))?;
+    if address != 0
+        && let Some(start) = map_at(candidate, address, length).map_err(failed)?
+    {
+        return Ok((bytes(start, length), Placement::Preferred));
+    }
+    if let Some(range) = mapped_already(candidate) {
+        let at_preferred = address != 0 && range.start == address;
+        let placement = if at_preferred { Placement::Preferred } else { Placement::Elsewhere };
+        return Ok((bytes(range.start, length), placement));
+    }
+    // SAFETY:
+    // - The map is read-only and shared.
+    // - Its owner is root or this user and nobody else may write the file (checked on this
+    //   descriptor); publishers never write a segment again once it is ready. Against an owner who
+    //   does, the memfd store is sealed; for files this is the documented trust in the owner.
+    let map = unsafe { memmap2::MmapOptions::new().len(length).map(candidate.as_fd().as_raw_fd()) };
+    let map = std::mem::ManuallyDrop::new(map.map_err(failed)?);
+    Ok((bytes(map.as_ptr() as u64, length), Placement::Elsewhere))
+}
+
+/// Maps at exactly `address`; `None` when something is there already or the kernel has no such
+/// address.
+fn map_at(candidate: &Candidate, address: u64, length: usize) -> std::io::Result<Option<u64>> {
+    let Ok(wanted) = usize::try_from(address) else { return Ok(None) };
+    let flags = MapFlags::SHARED | MapFlags::FIXED_NOREPLACE;
+    // SAFETY:
+    // - FIXED_NOREPLACE never replaces a mapping. Kernels before 4.17 take the address as a hint,
+    //   and then map elsewhere.
+    // - The file may be mapped: see the argument in `map`.
+    let mapped = unsafe {
+        rustix::mm::mmap(
+            std::ptr::without_provenance_mut(wanted),
+            length,
+            ProtFlags::READ,
+            flags,
+            candidate.as_fd(),
+            0,
+        )
+    };
+    match mapped {
+        Ok(start) if start.addr() == wanted => Ok(Some(address)),
+        Ok(elsewhere) => {
+            // SAFETY: this call made the mapping and nothing refers to it.
+            unsafe { rustix::mm::munmap(elsewhere, length) }?;
+            Ok(None)
+        }
+        Err(rustix::io::Errno::EXIST | rustix::io::Errno::NOMEM | rustix::io::Errno::PERM) => {
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The mapping of the same file that another copy of the reader made.
+fn mapped_already(candidate: &Candidate) -> Option<Range<u64>> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let device = (rustix::fs::major(candidate.device), rustix::fs::minor(candidate.device));
+    process_maps::find(&maps, device, candidate.inode, candidate.header.size)
+}
+
+/// The bytes of a mapping that stays for the life of the process.
+fn bytes(start: u64, length: usize) -> &'static [u8] {
+    // A mapping of this process starts at an address that fits.
+    let start = std::ptr::with_exposed_provenance(usize::try_from(start).unwrap_or(0));
+    // SAFETY:
+    // - `start` is a read-only mapping of at least `length` bytes: just made, or found in this
+    //   process's map with the same device and inode, from offset 0.
+    // - No copy of the reader unmaps a segment, so it lives as long as the process.
+    // - Nothing writes it: see the argument in `map`.
+    unsafe { std::slice::from_raw_parts(start, length) }
+}
+
+/// A descriptor that the process that started this one left open.
+pub(crate) fn inherited(number: i32) -> BorrowedFd<'static> {
+    // SAFETY:
+    // - Any number but -1 is a valid argument; keys refuse negative ones.
+    // - It is used for calls that fail on a number that is not open, never for reading data of
+    //   the program, and never closed here.
+    unsafe { BorrowedFd::borrow_raw(number) }
+}

@@ -1,0 +1,470 @@
+//! One object of a topology, and its neighbours.
+
+use crate::topology::Topology;
+use std::ops::Range;
+use topobroker_layout::archive::{
+    ArchivedStringsOfObjects, CPUSET_OF_PUS, SAME_SET,
+};
+use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
+use topobroker_layout::column::ArchivedColumn;
+use topobroker_layout::object_type::{ChildKind, ObjectType};
+use topobroker_layout::set::Set;
+
+/// An object of a topology. Counterpart: `hwloc_obj_t`. A handle: copy it freely; two are equal if
+/// they are the same object of the same topology.
+#[derive(Debug, Clone, Copy)]
+pub struct Object<'a> {
+    topology: Topology<'a>,
+    id: u32,
+}
+
+/// A pair of name and value. Counterpart: `struct hwloc_info_s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Info<'a> {
+    /// Name.
+    pub name: &'a str,
+    /// Value.
+    pub value: &'a str,
+}
+
+impl PartialEq for Object<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && std::ptr::eq(self.topology.archive, other.topology.archive)
+    }
+}
+
+impl Eq for Object<'_> {}
+
+impl<'a> Object<'a> {
+    #[inline]
+    pub(crate) fn new(topology: Topology<'a>, id: u32) -> Self {
+        Self { topology, id }
+    }
+
+    /// The topology that the object is of.
+    #[must_use]
+    pub fn topology(self) -> Topology<'a> {
+        self.topology
+    }
+
+    /// Number of the object in its topology: level by level, by logical index within. The same
+    /// in every process that has adopted the segment.
+    #[must_use]
+    pub fn id(self) -> u32 {
+        self.id
+    }
+
+    /// Counterpart: `type`.
+    #[must_use]
+    #[inline]
+    pub fn object_type(self) -> ObjectType {
+        let raw = self.topology.archive.levels.object_type.get(self.level());
+        ObjectType::from_raw(raw).unwrap_or(ObjectType::Machine)
+    }
+
+    /// Depth in the tree of CPUs, or the negative depth of a special type. Counterpart: `depth`.
+    #[must_use]
+    pub fn depth(self) -> i32 {
+        self.topology.depth_of_level(self.level())
+    }
+
+    /// Place among the objects of its depth. Counterpart: `logical_index`.
+    #[must_use]
+    #[inline]
+    pub fn logical_index(self) -> u32 {
+        self.id - self.topology.archive.levels.first.get_u32(self.level())
+    }
+
+    /// Number that the operating system gave it. Counterpart: `os_index`.
+    #[must_use]
+    #[inline]
+    pub fn os_index(self) -> Option<u32> {
+        let plus_one = self.topology.archive.objects.os_index.get(self.at());
+        plus_one.checked_sub(1).and_then(|index| u32::try_from(index).ok())
+    }
+
+    /// Number that no other object of the topology has. Counterpart: `gp_index`.
+    #[must_use]
+    pub fn gp_index(self) -> u64 {
+        self.topology.archive.objects.gp_index.get(self.at())
+    }
+
+    /// Counterpart: `name`.
+    #[must_use]
+    pub fn name(self) -> Option<&'a str> {
+        self.string(&self.topology.archive.names)
+    }
+
+    /// Counterpart: `subtype`.
+    #[must_use]
+    pub fn subtype(self) -> Option<&'a str> {
+        self.string(&self.topology.archive.subtypes)
+    }
+
+    /// Pairs of name and value. Counterpart: `infos`.
+    pub fn infos(self) -> impl ExactSizeIterator<Item = Info<'a>> {
+        let infos = &self.topology.archive.infos;
+        rows_of(&infos.object, self.id).map(move |row| Info {
+            name: self.topology.string(infos.name.get_u32(row)),
+            value: self.topology.string(infos.value.get_u32(row)),
+        })
+    }
+
+    /// Value of the first info with a name. Counterpart: `hwloc_obj_get_info_by_name`.
+    #[doc(alias = "hwloc_obj_get_info_by_name")]
+    #[must_use]
+    pub fn info(self, name: &str) -> Option<&'a str> {
+        self.infos().find(|info| info.name == name).map(|info| info.value)
+    }
+
+    /// The object above, `None` of the root. Counterpart: `parent`.
+    #[must_use]
+    #[inline]
+    pub fn parent(self) -> Option<Self> {
+        let parent = self.topology.archive.objects.parent.get_u32(self.at());
+        (self.id != 0).then(|| Self::new(self.topology, parent))
+    }
+
+    /// Place among the children of its parent that are in the same list. Counterpart:
+    /// `sibling_rank`.
+    #[must_use]
+    pub fn sibling_rank(self) -> u32 {
+        self.topology.archive.objects.sibling_rank.get_u32(self.at())
+    }
+
+    /// Children in the tree of CPUs. Counterparts: `children`, `arity`.
+    #[must_use]
+    pub fn children(self) -> Children<'a> {
+        self.children_of_kind(ChildKind::Normal)
+    }
+
+    /// NUMA nodes and memory-side caches. Counterparts: `memory_first_child`, `memory_arity`.
+    #[must_use]
+    pub fn memory_children(self) -> Children<'a> {
+        self.children_of_kind(ChildKind::Memory)
+    }
+
+    /// Bridges, PCI and OS devices. Counterparts: `io_first_child`, `io_arity`.
+    #[must_use]
+    pub fn io_children(self) -> Children<'a> {
+        self.children_of_kind(ChildKind::Io)
+    }
+
+    /// Misc objects. Counterparts: `misc_first_child`, `misc_arity`.
+    #[must_use]
+    pub fn misc_children(self) -> Children<'a> {
+        self.children_of_kind(ChildKind::Misc)
+    }
+
+    /// All children: normal, memory, I/O, then Misc. Counterpart: `hwloc_get_next_child`.
+    #[doc(alias = "hwloc_get_next_child")]
+    #[must_use]
+    pub fn all_children(self) -> Children<'a> {
+        Children { topology: self.topology, slots: self.child_slots() }
+    }
+
+    /// Children in one of the four lists.
+    #[must_use]
+    pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
+        let all = self.child_slots();
+        // Kinds follow each other in a list as their levels do in the numbering.
+        let starts = |kind: ChildKind| {
+            let (mut low, mut high) = (all.start, all.end);
+            while low < high {
+                let middle = low.midpoint(high);
+                let child = self.topology.archive.objects.children.get_u32(middle as usize);
+                if Self::new(self.topology, child).object_type().child_kind() < kind {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            low
+        };
+        let slots = match kind {
+            ChildKind::Normal => all.start..starts(ChildKind::Memory),
+            ChildKind::Memory => starts(ChildKind::Memory)..starts(ChildKind::Io),
+            ChildKind::Io => starts(ChildKind::Io)..starts(ChildKind::Misc),
+            ChildKind::Misc => starts(ChildKind::Misc)..all.end,
+        };
+        Children { topology: self.topology, slots }
+    }
+
+    /// The next object of its depth. Counterpart: `next_cousin`.
+    #[must_use]
+    pub fn next_cousin(self) -> Option<Self> {
+        let ids = self.topology.level_ids(self.level());
+        self.id.checked_add(1).filter(|id| *id < ids.end).map(|id| Self::new(self.topology, id))
+    }
+
+    /// The object before it of its depth. Counterpart: `prev_cousin`.
+    #[must_use]
+    pub fn prev_cousin(self) -> Option<Self> {
+        let ids = self.topology.level_ids(self.level());
+        self.id.checked_sub(1).filter(|id| *id >= ids.start).map(|id| Self::new(self.topology, id))
+    }
+
+    /// The next child in its list. Counterpart: `next_sibling`.
+    #[must_use]
+    pub fn next_sibling(self) -> Option<Self> {
+        self.siblings()?.nth(self.sibling_rank() as usize + 1)
+    }
+
+    /// The child before it in its list. Counterpart: `prev_sibling`.
+    #[must_use]
+    pub fn prev_sibling(self) -> Option<Self> {
+        self.siblings()?.nth((self.sibling_rank() as usize).checked_sub(1)?)
+    }
+
+    /// PUs of the object that are in the topology; `None` of I/O and Misc objects. Counterpart:
+    /// `cpuset`.
+    #[must_use]
+    pub fn cpuset(self) -> Option<Set> {
+        let row = self.set_row()?;
+        Some(match self.topology.archive.sets.cpuset.get_u32(row) {
+            CPUSET_OF_PUS => self.os_indexes_of_pus(),
+            stored => self.topology.set(stored),
+        })
+    }
+
+    /// PUs of the object, known or not. Counterpart: `complete_cpuset`.
+    #[must_use]
+    pub fn complete_cpuset(self) -> Option<Set> {
+        match self.topology.archive.sets.complete_cpuset.get_u32(self.set_row()?) {
+            SAME_SET => self.cpuset(),
+            stored => Some(self.topology.set(stored)),
+        }
+    }
+
+    /// NUMA nodes near the object that are in the topology. Counterpart: `nodeset`.
+    #[must_use]
+    pub fn nodeset(self) -> Option<Set> {
+        let row = self.set_row()?;
+        Some(self.topology.set(self.topology.archive.sets.nodeset.get_u32(row)))
+    }
+
+    /// NUMA nodes near the object, known or not. Counterpart: `complete_nodeset`.
+    #[must_use]
+    pub fn complete_nodeset(self) -> Option<Set> {
+        match self.topology.archive.sets.complete_nodeset.get_u32(self.set_row()?) {
+            SAME_SET => self.nodeset(),
+            stored => Some(self.topology.set(stored)),
+        }
+    }
+
+    /// Logical indexes of the PUs below the object; of a memory, I/O or Misc object, below the
+    /// normal object that it hangs on.
+    #[must_use]
+    #[inline]
+    pub fn pus(self) -> Range<u32> {
+        let objects = &self.topology.archive.objects;
+        let first = objects.pu_first.get_u32(self.at());
+        first..first + objects.pu_count.get_u32(self.at())
+    }
+
+    /// Memory of the NUMA nodes below, in bytes. Counterpart: `total_memory`.
+    #[must_use]
+    pub fn total_memory(self) -> u64 {
+        let table = &self.topology.archive.total_memory;
+        rows_of(&table.object, self.id).next().map_or(0, |row| table.bytes.get(row))
+    }
+
+    /// Whether all subtrees below are alike. Counterpart: `symmetric_subtree`.
+    #[must_use]
+    pub fn is_symmetric_subtree(self) -> bool {
+        self.topology.archive.objects.symmetric.get(self.at()) != 0
+    }
+
+    /// What depends on the type. Counterpart: `attr`.
+    #[must_use]
+    pub fn attributes(self) -> Attributes {
+        let archive = self.topology.archive;
+        let row = self.attribute_row();
+        match self.object_type() {
+            ObjectType::NUMANode => {
+                Attributes::NumaNode { local_memory: archive.numa_nodes.local_memory.get(row) }
+            }
+            ObjectType::Group => Attributes::Group(Group {
+                depth: archive.groups.depth.get_u32(row),
+                kind: archive.groups.kind.get_u32(row),
+                subkind: archive.groups.subkind.get_u32(row),
+                dont_merge: archive.groups.dont_merge.get(row) != 0,
+            }),
+            ObjectType::Bridge => Attributes::Bridge(self.bridge(row)),
+            ObjectType::PCIDevice => Attributes::Pci(self.pci(row)),
+            ObjectType::OSDevice => {
+                Attributes::OsDevice { kind: archive.os_device_kind.get_u32(row) }
+            }
+            kind if kind.is_cache() || kind == ObjectType::MemCache => Attributes::Cache(Cache {
+                size: archive.caches.size.get(row),
+                depth: archive.caches.depth.get_u32(row),
+                linesize: archive.caches.linesize.get_u32(row),
+                associativity: archive.caches.associativity.get_u32(row).cast_signed(),
+                kind: archive.caches.kind.get_u32(row),
+            }),
+            _ => Attributes::None,
+        }
+    }
+
+    /// Page types of a NUMA node, none of other objects. Counterpart: `page_types`.
+    pub fn page_types(self) -> impl Iterator<Item = PageType> + 'a {
+        let nodes = &self.topology.archive.numa_nodes;
+        let row = self.attribute_row();
+        let rows = match self.object_type() {
+            ObjectType::NUMANode => {
+                nodes.page_type_start.get_u32(row)..nodes.page_type_start.get_u32(row + 1)
+            }
+            _ => 0..0,
+        };
+        rows.map(|row| PageType {
+            size: nodes.page_size.get(row as usize),
+            count: nodes.page_count.get(row as usize),
+        })
+    }
+
+    #[inline]
+    fn at(self) -> usize {
+        self.id as usize
+    }
+
+    #[inline]
+    fn level(self) -> usize {
+        self.topology.archive.objects.level.get_u32(self.at()) as usize
+    }
+
+    fn child_slots(self) -> Range<u32> {
+        let starts = &self.topology.archive.objects.child_start;
+        starts.get_u32(self.at())..starts.get_u32(self.at() + 1)
+    }
+
+    fn siblings(self) -> Option<Children<'a>> {
+        Some(self.parent()?.children_of_kind(self.object_type().child_kind()))
+    }
+
+    fn string(self, table: &ArchivedStringsOfObjects) -> Option<&'a str> {
+        let row = rows_of(&table.object, self.id).next()?;
+        Some(self.topology.string(table.string.get_u32(row)))
+    }
+
+    fn set_row(self) -> Option<usize> {
+        let plus_one = self.topology.archive.objects.sets.get_u32(self.at()) as usize;
+        plus_one.checked_sub(1)
+    }
+
+    fn os_indexes_of_pus(self) -> Set {
+        let topology = self.topology;
+        let first = topology.objects_with_type(ObjectType::PU).next().map_or(0, Self::id);
+        let pu = |logical: u32| Self::new(topology, first + logical);
+        self.pus().filter_map(|logical| pu(logical).os_index()).collect()
+    }
+
+    fn attribute_row(self) -> usize {
+        let levels = &self.topology.archive.levels;
+        let level = self.level();
+        let stride = levels.attribute_stride.get_u32(level);
+        (levels.attribute_first.get_u32(level) + stride * self.logical_index()) as usize
+    }
+
+    fn bridge(self, row: usize) -> Bridge {
+        let bridges = &self.topology.archive.bridges;
+        let upstream = (bridges.upstream.get_u32(row) as usize).checked_sub(1);
+        Bridge {
+            upstream: upstream.map(|row| self.pci(row)),
+            downstream_type: bridges.downstream_type.get_u32(row),
+            downstream_domain: bridges.downstream_domain.get_u32(row),
+            secondary_bus: low_byte(bridges.secondary_bus.get_u32(row)),
+            subordinate_bus: low_byte(bridges.subordinate_bus.get_u32(row)),
+            depth: bridges.depth.get_u32(row),
+        }
+    }
+
+    fn pci(self, row: usize) -> Pci {
+        let pci = &self.topology.archive.pci;
+        let [_, bus, dev, func] = pci.address.get_u32(row).to_be_bytes();
+        let (vendor_id, device_id) = halves(pci.vendor_device.get_u32(row));
+        let (subvendor_id, subdevice_id) = halves(pci.subvendor_subdevice.get_u32(row));
+        Pci {
+            domain: pci.domain.get_u32(row),
+            bus,
+            dev,
+            func,
+            class_id: halves(pci.class_id.get_u32(row)).1,
+            vendor_id,
+            device_id,
+            subvendor_id,
+            subdevice_id,
+            revision: low_byte(pci.revision.get_u32(row)),
+            linkspeed: f32::from_bits(pci.linkspeed.get_u32(row)),
+        }
+    }
+}
+
+/// Children in one list, in order.
+#[derive(Debug, Clone)]
+pub struct Children<'a> {
+    topology: Topology<'a>,
+    slots: Range<u32>,
+}
+
+impl<'a> Children<'a> {
+    fn at(&self, slot: u32) -> Object<'a> {
+        let child = self.topology.archive.objects.children.get_u32(slot as usize);
+        Object::new(self.topology, child)
+    }
+}
+
+impl<'a> Iterator for Children<'a> {
+    type Item = Object<'a>;
+
+    fn next(&mut self) -> Option<Object<'a>> {
+        self.slots.next().map(|slot| self.at(slot))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.slots.size_hint()
+    }
+
+    fn nth(&mut self, n: usize) -> Option<Object<'a>> {
+        self.slots.nth(n).map(|slot| self.at(slot))
+    }
+}
+
+impl DoubleEndedIterator for Children<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.slots.next_back().map(|slot| self.at(slot))
+    }
+}
+
+impl ExactSizeIterator for Children<'_> {}
+
+/// Rows of an object in a table that is in the order of its objects.
+fn rows_of(objects: &ArchivedColumn, id: u32) -> Range<usize> {
+    let first_from = |wanted: u64| {
+        let (mut low, mut high) = (0, objects.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if objects.get(middle) < wanted {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    };
+    let first = first_from(u64::from(id));
+    let mut end = first;
+    while end < objects.len() && objects.get_u32(end) == id {
+        end += 1;
+    }
+    first..end
+}
+
+fn halves(pair: u32) -> (u16, u16) {
+    let [a, b, c, d] = pair.to_be_bytes();
+    (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
+}
+
+fn low_byte(value: u32) -> u8 {
+    let [low, ..] = value.to_le_bytes();
+    low
+}

@@ -1,0 +1,60 @@
+//! Mappings of this process, as `/proc/self/maps` lists them.
+
+use std::ops::Range;
+
+/// Whether a read-only shared mapping of the whole start of a file is among `maps`, and where.
+///
+/// Another copy of the reader in this process (each library may link its own) leaves its mapping
+/// like this, and never unmaps it.
+pub(crate) fn find(
+    maps: &str,
+    device: (u32, u32),
+    inode: u64,
+    size: u64,
+) -> Option<Range<u64>> {
+    maps.lines().filter_map(|line| parse(line, device, inode)).find(|range| {
+        range.end.checked_sub(range.start).is_some_and(|length| length >= size)
+    })
+}
+
+fn parse(line: &str, (major, minor): (u32, u32), inode: u64) -> Option<Range<u64>> {
+    let mut fields = line.split_ascii_whitespace();
+    let (start, end) = fields.next()?.split_once('-')?;
+    let (permissions, offset) = (fields.next()?, fields.next()?);
+    let (found_major, found_minor) = fields.next()?.split_once(':')?;
+    let same = permissions == "r--s"
+        && u64::from_str_radix(offset, 16) == Ok(0)
+        && u32::from_str_radix(found_major, 16) == Ok(major)
+        && u32::from_str_radix(found_minor, 16) == Ok(minor)
+        && fields.next()?.parse() == Ok(inode);
+    let address = |digits| u64::from_str_radix(digits, 16).ok();
+    if same { Some(address(start)?..address(end)?) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAPS: &str = "\
+550000000000-55000000c000 r--s 00000000 00:1a 77                         /dev/shm/topobroker-1
+560000000000-560000001000 r--p 00000000 00:1a 78                         /usr/lib/x
+7f0000000000-7f0000001000 r--s 00000000 00:1a 79                         /dev/shm/b
+7f0000002000-7f0000003000 r--s 00001000 00:1a 80                         /dev/shm/c
+7ffd00000000-7ffd00001000 rw-p 00000000 00:00 0                          [stack]
+";
+
+    #[test]
+    fn a_mapping_is_found_by_device_and_inode() {
+        assert_eq!(find(MAPS, (0, 0x1a), 77, 0xb123), Some(0x5500_0000_0000..0x5500_0000_c000));
+        assert_eq!(find(MAPS, (0, 0x1a), 79, 1), Some(0x7f00_0000_0000..0x7f00_0000_1000));
+    }
+
+    #[test]
+    fn private_partial_and_foreign_mappings_are_passed_over() {
+        for (device, inode, size) in
+            [((0, 0x1a), 78, 1), ((0, 0x1a), 80, 1), ((0, 0x1b), 77, 1), ((0, 0x1a), 77, 0xc001)]
+        {
+            assert_eq!(find(MAPS, device, inode, size), None);
+        }
+    }
+}

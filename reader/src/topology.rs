@@ -1,0 +1,323 @@
+//! A checked topology: levels of objects, and what is known of the whole.
+
+use crate::cpu_kinds::CpuKind;
+use crate::distances::Distances;
+use crate::memory_attributes::MemoryAttribute;
+use crate::object::Object;
+use std::ops::Range;
+use topobroker_layout::archive::ArchivedTopology;
+use topobroker_layout::column::ArchivedColumn;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::set::Set;
+use topobroker_layout::{OpenError, support};
+
+/// Depths outside the tree of CPUs, in the order in which an archive has them.
+const SPECIAL_DEPTHS: [i32; 6] = [-3, -8, -4, -5, -6, -7];
+
+/// A topology, read in place. A handle of one pointer: copy it freely.
+#[derive(Clone, Copy)]
+pub struct Topology<'a> {
+    pub(crate) archive: &'a ArchivedTopology,
+}
+
+impl std::fmt::Debug for Topology<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Topology({} objects)", self.object_count())
+    }
+}
+
+/// Where objects of a type are. Counterpart: the result of `hwloc_get_type_depth`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TypeDepth {
+    /// All at this depth.
+    Depth(i32),
+    /// There are none. Counterpart: `HWLOC_TYPE_DEPTH_UNKNOWN`.
+    Unknown,
+    /// At several depths. Counterpart: `HWLOC_TYPE_DEPTH_MULTIPLE`.
+    Multiple,
+}
+
+impl<'a> Topology<'a> {
+    pub(crate) fn new(archive: &'a ArchivedTopology) -> Self {
+        Self { archive }
+    }
+
+    /// Checks the bytes of an archive that is in memory, as [`topobroker_layout::build::to_bytes`]
+    /// makes it.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] when the bytes are not a sound archive.
+    pub fn from_archive(bytes: &'a [u8]) -> Result<Self, OpenError> {
+        Ok(Self::new(topobroker_layout::open_archive(bytes)?))
+    }
+
+    /// The object at the top. Counterpart: `hwloc_get_root_obj`.
+    #[doc(alias = "hwloc_get_root_obj")]
+    #[must_use]
+    pub fn root(self) -> Object<'a> {
+        Object::new(self, 0)
+    }
+
+    /// Number of objects of all kinds.
+    #[must_use]
+    pub fn object_count(self) -> usize {
+        self.archive.objects.level.len()
+    }
+
+    /// Number of depths of the tree of CPUs. Counterpart: `hwloc_topology_get_depth`.
+    #[doc(alias = "hwloc_topology_get_depth")]
+    #[must_use]
+    pub fn depth(self) -> u32 {
+        self.archive.levels.normal.to_native()
+    }
+
+    /// Type of the objects at `depth`, if it is a depth. Counterpart: `hwloc_get_depth_type`.
+    #[doc(alias = "hwloc_get_depth_type")]
+    #[must_use]
+    pub fn depth_type(self, depth: i32) -> Option<ObjectType> {
+        ObjectType::from_raw(self.archive.levels.object_type.get(self.level_of_depth(depth)?))
+    }
+
+    /// Where the objects of a type are. Counterpart: `hwloc_get_type_depth`, but that special
+    /// types without objects are [`TypeDepth::Depth`] too, as there.
+    #[doc(alias = "hwloc_get_type_depth")]
+    #[must_use]
+    pub fn type_depth(self, object_type: ObjectType) -> TypeDepth {
+        if let Some(depth) = object_type.special_depth() {
+            return TypeDepth::Depth(depth);
+        }
+        let mut depths = (0i32..)
+            .zip(self.archive.levels.object_type.iter().take(self.depth() as usize))
+            .filter(|(_, raw)| *raw == u64::from(object_type.raw()))
+            .map(|(depth, _)| depth);
+        match (depths.next(), depths.next()) {
+            (None, _) => TypeDepth::Unknown,
+            (Some(depth), None) => TypeDepth::Depth(depth),
+            (Some(_), Some(_)) => TypeDepth::Multiple,
+        }
+    }
+
+    /// Objects at `depth` in logical order; none if it is no depth. Counterpart:
+    /// `hwloc_get_next_obj_by_depth`.
+    #[doc(alias = "hwloc_get_next_obj_by_depth")]
+    #[must_use]
+    pub fn objects_at_depth(self, depth: i32) -> Objects<'a> {
+        let ids = self.level_of_depth(depth).map_or(0..0, |level| self.level_ids(level));
+        Objects { topology: self, ids }
+    }
+
+    /// The object at `depth` with `logical_index`. Counterpart: `hwloc_get_obj_by_depth`.
+    #[doc(alias = "hwloc_get_obj_by_depth")]
+    #[must_use]
+    pub fn object_at_depth(self, depth: i32, logical_index: u32) -> Option<Object<'a>> {
+        let ids = self.level_ids(self.level_of_depth(depth)?);
+        let id = ids.start.checked_add(logical_index)?;
+        (id < ids.end).then(|| Object::new(self, id))
+    }
+
+    /// Objects of a type, in logical order, depth by depth. Counterpart:
+    /// `hwloc_get_next_obj_by_type`, which gives up on types that have several depths.
+    #[doc(alias = "hwloc_get_next_obj_by_type")]
+    pub fn objects_with_type(self, object_type: ObjectType) -> impl Iterator<Item = Object<'a>> {
+        let types = self.archive.levels.object_type.iter().enumerate();
+        types
+            .filter(move |(_, raw)| *raw == u64::from(object_type.raw()))
+            .flat_map(move |(level, _)| Objects { topology: self, ids: self.level_ids(level) })
+    }
+
+    /// All objects: the depths from the top, then NUMA nodes, memory-side caches, bridges, PCI
+    /// devices, OS devices and Misc objects.
+    #[must_use]
+    pub fn objects(self) -> Objects<'a> {
+        let end = u32::try_from(self.object_count()).unwrap_or(u32::MAX);
+        Objects { topology: self, ids: 0..end }
+    }
+
+    /// The object numbered `id`, as [`Object::id`] gave it.
+    #[must_use]
+    pub fn object(self, id: u32) -> Option<Object<'a>> {
+        ((id as usize) < self.object_count()).then(|| Object::new(self, id))
+    }
+
+    /// The PU with an OS index. Counterpart: `hwloc_get_pu_obj_by_os_index`.
+    #[doc(alias = "hwloc_get_pu_obj_by_os_index")]
+    #[must_use]
+    pub fn pu_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
+        let TypeDepth::Depth(depth) = self.type_depth(ObjectType::PU) else { return None };
+        self.by_os_index(&self.archive.pu_by_os_index, depth, os_index)
+    }
+
+    /// The NUMA node with an OS index. Counterpart: `hwloc_get_numanode_obj_by_os_index`.
+    #[doc(alias = "hwloc_get_numanode_obj_by_os_index")]
+    #[must_use]
+    pub fn numa_node_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
+        let depth = ObjectType::NUMANode.special_depth()?;
+        self.by_os_index(&self.archive.numa_by_os_index, depth, os_index)
+    }
+
+    /// PUs that may be used. Counterpart: `hwloc_topology_get_allowed_cpuset`.
+    #[doc(alias = "hwloc_topology_get_allowed_cpuset")]
+    #[must_use]
+    pub fn allowed_cpuset(self) -> Set {
+        self.set(self.archive.machine.allowed_cpuset.to_native())
+    }
+
+    /// NUMA nodes that may be used. Counterpart: `hwloc_topology_get_allowed_nodeset`.
+    #[doc(alias = "hwloc_topology_get_allowed_nodeset")]
+    #[must_use]
+    pub fn allowed_nodeset(self) -> Set {
+        self.set(self.archive.machine.allowed_nodeset.to_native())
+    }
+
+    /// Distance matrices. Counterpart: `hwloc_distances_get`.
+    #[doc(alias = "hwloc_distances_get")]
+    pub fn distances(self) -> impl ExactSizeIterator<Item = Distances<'a>> {
+        self.archive.distances.iter().map(move |matrix| Distances::new(self, matrix))
+    }
+
+    /// Memory attributes in the order of their ids. Counterpart: `hwloc_memattr_get_name`.
+    #[doc(alias = "hwloc_memattr_get_name")]
+    pub fn memory_attributes(self) -> impl ExactSizeIterator<Item = MemoryAttribute<'a>> {
+        let count = self.archive.memory_attributes.name.len();
+        (0..count).map(move |id| MemoryAttribute::new(self, id))
+    }
+
+    /// CPU kinds, the most frugal first if their efficiency is known. Counterpart:
+    /// `hwloc_cpukinds_get_info`.
+    #[doc(alias = "hwloc_cpukinds_get_info")]
+    pub fn cpu_kinds(self) -> impl ExactSizeIterator<Item = CpuKind<'a>> {
+        (0..self.archive.cpu_kinds.cpuset.len()).map(move |index| CpuKind::new(self, index))
+    }
+
+    /// Counterpart: `hwloc_topology_get_flags`.
+    #[doc(alias = "hwloc_topology_get_flags")]
+    #[must_use]
+    pub fn flags(self) -> u64 {
+        self.archive.machine.flags.to_native()
+    }
+
+    /// Whether the publisher's hwloc took this for its own machine. Counterpart:
+    /// `hwloc_topology_is_thissystem`.
+    #[doc(alias = "hwloc_topology_is_thissystem")]
+    #[must_use]
+    pub fn is_this_system(self) -> bool {
+        self.archive.machine.is_this_system.to_native() != 0
+    }
+
+    /// Type filter that was used at capture: 0 all, 1 none, 2 structure, 3 important. Counterpart:
+    /// `hwloc_topology_get_type_filter`.
+    #[doc(alias = "hwloc_topology_get_type_filter")]
+    #[must_use]
+    pub fn type_filter(self, object_type: ObjectType) -> u8 {
+        let raw = self.archive.machine.type_filters.get(usize::from(object_type.raw()));
+        u8::try_from(raw).unwrap_or(0)
+    }
+
+    /// Support bits by name, such as `cpubind.set_thisthread_cpubind`. Counterpart:
+    /// `hwloc_topology_get_support`.
+    #[doc(alias = "hwloc_topology_get_support")]
+    pub fn support(self) -> impl Iterator<Item = (&'static str, u64)> + 'a {
+        support::NAMES.into_iter().zip(self.archive.machine.support.iter())
+    }
+
+    /// Place of a depth among the levels of the archive.
+    fn level_of_depth(self, depth: i32) -> Option<usize> {
+        let normal = self.depth();
+        match u32::try_from(depth) {
+            Ok(depth) => (depth < normal).then_some(depth as usize),
+            Err(_) => {
+                let place = SPECIAL_DEPTHS.iter().position(|special| *special == depth)?;
+                Some(normal as usize + place)
+            }
+        }
+    }
+
+    pub(crate) fn depth_of_level(self, level: usize) -> i32 {
+        let normal = self.depth() as usize;
+        match level.checked_sub(normal) {
+            None => i32::try_from(level).unwrap_or(i32::MAX),
+            Some(place) => SPECIAL_DEPTHS.get(place).copied().unwrap_or(i32::MIN),
+        }
+    }
+
+    pub(crate) fn level_ids(self, level: usize) -> Range<u32> {
+        self.archive.levels.first.get_u32(level)..self.archive.levels.first.get_u32(level + 1)
+    }
+
+    fn by_os_index(
+        self,
+        order: &ArchivedColumn,
+        depth: i32,
+        os_index: u32,
+    ) -> Option<Object<'a>> {
+        let first = self.level_ids(self.level_of_depth(depth)?).start;
+        let at = |place: usize| Object::new(self, first + order.get_u32(place));
+        // Machines number without gaps, nearly always: then the index is the place.
+        let guess = os_index as usize;
+        if guess < order.len() && at(guess).os_index() == Some(os_index) {
+            return Some(at(guess));
+        }
+        let (mut low, mut high) = (0, order.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match at(middle).os_index().cmp(&Some(os_index)) {
+                std::cmp::Ordering::Equal => return Some(at(middle)),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// A stored set.
+    pub(crate) fn set(self, row: u32) -> Set {
+        let sets = &self.archive.sets;
+        let row = row as usize;
+        let words = (sets.start.get_u32(row) as usize..sets.start.get_u32(row + 1) as usize)
+            .map(|word| sets.words.get(word));
+        let leading = std::iter::repeat_n(0, sets.first_word.get_u32(row) as usize);
+        Set::from_words(leading.chain(words), sets.infinite.get(row) != 0)
+    }
+
+    /// A stored string.
+    pub(crate) fn string(self, row: u32) -> &'a str {
+        let strings = &self.archive.strings;
+        let row = row as usize;
+        let range = strings.start.get_u32(row) as usize..strings.start.get_u32(row + 1) as usize;
+        let bytes = strings.bytes.as_slice().get(range).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+/// Objects whose numbers follow each other, in order.
+#[derive(Debug, Clone)]
+pub struct Objects<'a> {
+    topology: Topology<'a>,
+    ids: Range<u32>,
+}
+
+impl<'a> Iterator for Objects<'a> {
+    type Item = Object<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Object<'a>> {
+        self.ids.next().map(|id| Object::new(self.topology, id))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.ids.size_hint()
+    }
+
+    fn nth(&mut self, n: usize) -> Option<Object<'a>> {
+        self.ids.nth(n).map(|id| Object::new(self.topology, id))
+    }
+}
+
+impl DoubleEndedIterator for Objects<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.ids.next_back().map(|id| Object::new(self.topology, id))
+    }
+}
+
+impl ExactSizeIterator for Objects<'_> {}

@@ -1,0 +1,120 @@
+//! What must hold of a file before its first byte is believed. The descriptor is checked, never
+//! the path: what is checked is what is mapped.
+
+use crate::error::AdoptError;
+use crate::keys::{Keys, Store};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
+use topobroker_layout::header::{HEADER_LEN, Header};
+use topobroker_layout::OpenError;
+
+/// An open file that is what its keys say, with a header that may be read on. Its archive is not
+/// checked yet.
+pub(crate) struct Candidate {
+    file: File,
+    pub(crate) name: String,
+    pub(crate) header: Header,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+}
+
+enum File {
+    Opened(OwnedFd),
+    /// Inherited, and left to the program: it may pass it on to children of its own.
+    Inherited(BorrowedFd<'static>),
+}
+
+impl Candidate {
+    pub(crate) fn open(keys: &Keys) -> Result<Self, AdoptError> {
+        let name = keys.store().to_string();
+        let file = open(keys, &name)?;
+        let stat = rustix::fs::fstat(file.as_fd())
+            .map_err(|error| AdoptError::Open { file: name.clone(), source: error.into() })?;
+        check_file(&file, &stat, &name)?;
+        let found = u64::try_from(stat.st_size).unwrap_or(0);
+        if found != keys.size() {
+            return Err(AdoptError::Size { file: name, found, expected: keys.size() });
+        }
+        let header = read_header(&file, &name)?;
+        if header.size != found {
+            return Err(AdoptError::Size { file: name, found, expected: header.size });
+        }
+        if keys.address() != 0 && keys.address() != header.address {
+            let (found, expected) = (header.address, keys.address());
+            return Err(AdoptError::Address { file: name, found, expected });
+        }
+        Ok(Self { file, name, header, device: stat.st_dev, inode: stat.st_ino })
+    }
+}
+
+impl AsFd for Candidate {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl AsFd for File {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Opened(fd) => fd.as_fd(),
+            Self::Inherited(fd) => *fd,
+        }
+    }
+}
+
+fn open(keys: &Keys, name: &str) -> Result<File, AdoptError> {
+    let path = match keys.store() {
+        Store::File(path) => path,
+        Store::Descriptor(number) => return Ok(File::Inherited(crate::map::inherited(*number))),
+    };
+    // NONBLOCK: a FIFO in the file's place must not hold the process until somebody writes.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(fd) => Ok(File::Opened(fd)),
+        Err(rustix::io::Errno::LOOP) => Err(AdoptError::Symlink { file: name.to_owned() }),
+        Err(error) => Err(AdoptError::Open { file: name.to_owned(), source: error.into() }),
+    }
+}
+
+fn check_file(file: &File, stat: &Stat, name: &str) -> Result<(), AdoptError> {
+    let name = || name.to_owned();
+    let found = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => None,
+        FileType::Directory => Some("directory"),
+        FileType::Fifo => Some("FIFO"),
+        FileType::Socket => Some("socket"),
+        FileType::CharacterDevice | FileType::BlockDevice => Some("device"),
+        _ => Some("special file"),
+    };
+    if let Some(found) = found {
+        return Err(AdoptError::NotRegular { file: name(), found });
+    }
+    let expected = rustix::process::geteuid().as_raw();
+    if stat.st_uid != 0 && stat.st_uid != expected {
+        return Err(AdoptError::Owner { file: name(), found: stat.st_uid, expected });
+    }
+    if let File::Inherited(_) = file {
+        let wanted = SealFlags::WRITE | SealFlags::SHRINK;
+        // Sealed, so its mode says nothing. A descriptor of a plain file has no seals.
+        return match rustix::fs::fcntl_get_seals(file.as_fd()) {
+            Ok(seals) if seals.contains(wanted) => Ok(()),
+            _ => Err(AdoptError::Unsealed { file: name() }),
+        };
+    }
+    let mode = stat.st_mode & 0o7777;
+    if mode & 0o022 != 0 {
+        return Err(AdoptError::Writable { file: name(), found: mode });
+    }
+    Ok(())
+}
+
+fn read_header(file: &File, name: &str) -> Result<Header, AdoptError> {
+    let mut bytes = [0; HEADER_LEN];
+    let read = rustix::io::pread(file.as_fd(), &mut bytes, 0)
+        .map_err(|error| AdoptError::Open { file: name.to_owned(), source: error.into() })?;
+    let bytes = bytes.get(..read).unwrap_or_default();
+    Header::read(bytes).map_err(|error| AdoptError::Segment {
+        file: name.to_owned(),
+        source: OpenError::Header(error),
+    })
+}

@@ -1,0 +1,160 @@
+//! Names of types as hwloc's programs print and read them.
+
+use crate::object::Object;
+use topobroker_layout::attributes::Attributes;
+use topobroker_layout::object_type::ObjectType;
+
+/// A type as a user names it, with what the name may say beyond the type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TypeName {
+    /// The type.
+    pub object_type: ObjectType,
+    /// Which level of groups, of `Group1`.
+    pub group_depth: Option<u32>,
+    /// Which kind of OS device, of `OSDev[GPU]` or `GPU`.
+    pub os_device_kind: Option<u32>,
+}
+
+/// Short and long names of the kinds of OS devices, by number.
+const OS_DEVICES: [(&str, &str); 6] = [
+    ("Block", "Block"),
+    ("GPU", "GPU"),
+    ("Net", "Network"),
+    ("OpenFabrics", "OpenFabrics"),
+    ("DMA", "DMA"),
+    ("CoProc", "Co-Processor"),
+];
+
+/// Names that begin with a word, and the shortest beginning that is enough.
+const WORDS: [(&str, usize, ObjectType); 13] = [
+    ("machine", 2, ObjectType::Machine),
+    ("numanode", 2, ObjectType::NUMANode),
+    ("node", 2, ObjectType::NUMANode),
+    ("memcache", 8, ObjectType::MemCache),
+    ("memory-side cache", 5, ObjectType::MemCache),
+    ("package", 2, ObjectType::Package),
+    ("socket", 2, ObjectType::Package),
+    ("die", 2, ObjectType::Die),
+    ("core", 2, ObjectType::Core),
+    ("pu", 2, ObjectType::PU),
+    ("misc", 4, ObjectType::Misc),
+    ("osdevice", 2, ObjectType::OSDevice),
+    ("pcidevice", 3, ObjectType::PCIDevice),
+];
+
+impl<'a> Object<'a> {
+    /// Name of the type with what the attributes add: `L1d`, `Group0`, `PCIBridge`, `GPU`; in the
+    /// long form `L1dCache`, `Bridge PCI->PCI`, `Network`. Counterpart: `hwloc_obj_type_snprintf`.
+    #[doc(alias = "hwloc_obj_type_snprintf")]
+    #[must_use]
+    pub fn type_name(self, long: bool) -> String {
+        let object_type = self.object_type();
+        match self.attributes() {
+            Attributes::Cache(cache) if object_type.is_cache() => {
+                let letter = ["", "d", "i"].get(cache.kind as usize).copied().unwrap_or("unknown");
+                format!("L{}{letter}{}", cache.depth, if long { "Cache" } else { "" })
+            }
+            Attributes::Group(group) if group.depth != u32::MAX => format!("Group{}", group.depth),
+            Attributes::Bridge(bridge) => {
+                let from_pci = bridge.upstream.is_some();
+                let name = match (long, from_pci) {
+                    (true, true) => "Bridge PCI->PCI",
+                    (true, false) => "Bridge Host->PCI",
+                    (false, true) => "PCIBridge",
+                    (false, false) => "HostBridge",
+                };
+                name.to_owned()
+            }
+            Attributes::Pci(_) => "PCI".to_owned(),
+            Attributes::OsDevice { kind } => {
+                let (short, full) = OS_DEVICES.get(kind as usize).copied().unwrap_or(("", ""));
+                (if long { full } else { short }).to_owned()
+            }
+            _ => object_type.name().to_owned(),
+        }
+    }
+}
+
+impl TypeName {
+    /// Reads a name: case does not matter, and the beginning of a word is enough, as hwloc has it.
+    /// Counterpart: `hwloc_type_sscanf`.
+    ///
+    /// ```
+    /// use topobroker_reader::{ObjectType, TypeName};
+    /// let is = |name, object_type| TypeName::parse(name).unwrap().object_type == object_type;
+    /// assert!(is("L1i", ObjectType::L1ICache) && is("numa", ObjectType::NUMANode));
+    /// assert_eq!(TypeName::parse("Group1").unwrap().group_depth, Some(1));
+    /// assert!(TypeName::parse("L9").is_none());
+    /// ```
+    #[doc(alias = "hwloc_type_sscanf")]
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let plain = |object_type| Self { object_type, group_depth: None, os_device_kind: None };
+        if let Some(kind) = name.strip_prefix("osdev[").and_then(|rest| rest.strip_suffix(']')) {
+            let os_device_kind = Some(os_device_kind(kind)?);
+            return Some(Self { os_device_kind, ..plain(ObjectType::OSDevice) });
+        }
+        if let Some(object_type) = cache(&name) {
+            return Some(plain(object_type));
+        }
+        if name.ends_with("bridge") || (name.len() > 1 && "bridge".starts_with(&name)) {
+            return Some(plain(ObjectType::Bridge));
+        }
+        let letters = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        if letters.len() > 1 && "group".starts_with(letters) {
+            let digits = name.get(letters.len()..).unwrap_or_default();
+            let group_depth = if digits.is_empty() { None } else { Some(digits.parse().ok()?) };
+            return Some(Self { group_depth, ..plain(ObjectType::Group) });
+        }
+        let word = WORDS.into_iter().find(|(word, least, _)| {
+            name.len() >= *least && word.starts_with(&name)
+        });
+        if let Some((_, _, object_type)) = word {
+            return Some(plain(object_type));
+        }
+        let os_device_kind = Some(os_device_kind(&name)?);
+        Some(Self { os_device_kind, ..plain(ObjectType::OSDevice) })
+    }
+
+    /// Whether an object is of this name.
+    #[must_use]
+    pub fn matches(self, object: Object<'_>) -> bool {
+        object.object_type() == self.object_type
+            && match object.attributes() {
+                Attributes::Group(group) => self.group_depth.is_none_or(|depth| depth == group.depth),
+                Attributes::OsDevice { kind } => self.os_device_kind.is_none_or(|wanted| wanted == kind),
+                _ => true,
+            }
+    }
+}
+
+/// `l1`, `l2cache`, `l1d`, `l1icache`, `l3u`.
+fn cache(name: &str) -> Option<ObjectType> {
+    let rest = name.strip_prefix('l')?;
+    let rest = rest.strip_suffix("cache").unwrap_or(rest);
+    let (level, letter) = match rest.split_at_checked(1)? {
+        (level, "" | "d" | "u") => (level, 'd'),
+        (level, "i") => (level, 'i'),
+        _ => return None,
+    };
+    Some(match (level, letter) {
+        ("1", 'd') => ObjectType::L1Cache,
+        ("2", 'd') => ObjectType::L2Cache,
+        ("3", 'd') => ObjectType::L3Cache,
+        ("4", 'd') => ObjectType::L4Cache,
+        ("5", 'd') => ObjectType::L5Cache,
+        ("1", 'i') => ObjectType::L1ICache,
+        ("2", 'i') => ObjectType::L2ICache,
+        ("3", 'i') => ObjectType::L3ICache,
+        _ => return None,
+    })
+}
+
+fn os_device_kind(name: &str) -> Option<u32> {
+    let beginning = |full: &str| full.to_ascii_lowercase().starts_with(name);
+    if name.len() < 2 {
+        return None;
+    }
+    (0..).zip(OS_DEVICES).find(|(_, (short, full))| beginning(short) || beginning(full)).map(|(kind, _)| kind)
+}

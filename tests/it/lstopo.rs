@@ -1,0 +1,65 @@
+//! `topobroker ls` against what lstopo-no-graphics printed.
+
+use clap::Parser;
+use std::collections::BTreeMap;
+use topobroker::hwloc::Input;
+use topobroker::program::ls::Ls;
+use topobroker_tests::{describe, shared};
+
+#[derive(Parser)]
+struct Command {
+    #[command(flatten)]
+    ls: Ls,
+}
+
+fn unescape(text: &str) -> String {
+    let mut plain = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, letter == '\\') {
+            (_, true) => match letters.next() {
+                Some('n') => plain.push('\n'),
+                Some('t') => plain.push('\t'),
+                other => plain.extend(other),
+            },
+            _ => plain.push(letter),
+        }
+    }
+    plain
+}
+
+/// Options of rows that belong to other work: filtered views, transforms and synthetic export.
+const ELSEWHERE: [&str; 3] = ["--restrict", "--distances-transform", "synthetic"];
+
+#[test]
+fn ls_prints_what_lstopo_prints() {
+    let Some(shared) = shared() else { return };
+    let rows = std::fs::read_to_string(shared.join("oracles/lstopo.tsv")).unwrap();
+    let mut descriptions = BTreeMap::new();
+    let (mut passed, mut failed) = (0, Vec::new());
+    for row in rows.lines().skip(1) {
+        let [_, xml, command, exit, stdout, _] = row.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("six columns: {row}");
+        };
+        if exit != "0" || ELSEWHERE.iter().any(|option| command.contains(option)) {
+            continue;
+        }
+        let description = descriptions
+            .entry(xml)
+            .or_insert_with(|| describe(&Input::Xml(shared.join("topologies").join(xml))));
+        let arguments = command.split(' ');
+        let printed = Command::try_parse_from(arguments).unwrap().ls.text(description).unwrap();
+        let expected = unescape(stdout);
+        if printed == expected {
+            passed += 1;
+        } else {
+            let differing = printed.lines().zip(expected.lines()).find(|(a, b)| a != b);
+            failed.push(format!("{xml}: {command}\n  {differing:?}"));
+        }
+    }
+    let total = passed + failed.len();
+    println!("lstopo.tsv: {passed} of {total} identical");
+    let report: String = failed.iter().map(|failure| failure.clone() + "\n").collect();
+    assert!(passed * 100 >= total * 99, "{report}{passed} of {total} identical");
+    print!("{report}");
+}
