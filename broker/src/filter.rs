@@ -2,6 +2,7 @@
 //!
 //! Counterpart: `hwloc_topology_set_type_filter` before loading the same XML.
 
+mod levels;
 mod structure;
 
 use crate::hwloc::Filter;
@@ -139,7 +140,10 @@ impl Tree {
     }
 
     /// Collects the kept children of `place`, in hwloc's order of import: memory first.
+    ///
+    /// Where a child is dropped, hwloc puts the normal children in the order of their PUs again.
     fn keep_below(&mut self, place: usize, filters: &Filters, lists: &mut Lists) {
+        let mut dropped = false;
         let order = [ChildKind::Memory, ChildKind::Normal, ChildKind::Io, ChildKind::Misc];
         let children = order.map(|kind| self.children_of_kind(place, kind));
         for child in children.into_iter().flatten() {
@@ -154,9 +158,19 @@ impl Tree {
                 self.set_children(child, below);
                 lists.push(kind, child);
             } else {
+                dropped = true;
                 self.keep_below(child, filters, lists);
             }
         }
+        if let (true, [normal, ..]) = (dropped, &mut lists.0) {
+            normal.sort_by_key(|child| self.first_pu(*child));
+        }
+    }
+
+    /// Lowest PU of an object, known or not; objects without any come last.
+    fn first_pu(&self, place: usize) -> u32 {
+        let sets = self.object(place).and_then(|object| object.sets.as_ref());
+        sets.and_then(|sets| sets.complete_cpuset.iter().next()).unwrap_or(u32::MAX)
     }
 
     /// Drops bridges with nothing below where only important I/O is kept, and numbers the others.
@@ -195,26 +209,34 @@ impl Tree {
             && self.children_of_kind(place, ChildKind::Io).is_empty()
     }
 
-    /// Levels of normal objects: places by depth, in logical order.
-    fn levels(&self) -> Vec<Vec<usize>> {
-        let mut by_depth = std::collections::BTreeMap::<i32, Vec<usize>>::new();
-        let mut rest = vec![0];
-        while let Some(place) = rest.pop() {
-            let Some(object) = self.object(place) else { continue };
-            by_depth.entry(object.depth).or_default().push(place);
-            rest.extend(self.children_of_kind(place, ChildKind::Normal));
+    /// Gives logical indexes to special objects, in hwloc's order of listing them, and returns all
+    /// that are left in the order of the tree.
+    fn number_special(&mut self) -> Vec<usize> {
+        let mut left = Vec::new();
+        self.list(0, &mut left);
+        for object_type in ObjectType::ALL.into_iter().filter(|kind| !kind.is_normal()) {
+            let mut next = 0;
+            for place in &left {
+                if let Some(object) = self.objects.get_mut(*place)
+                    && object.object_type == object_type
+                {
+                    object.logical_index = next;
+                    next += 1;
+                }
+            }
         }
-        let mut levels: Vec<Vec<usize>> = by_depth.into_values().collect();
-        for level in &mut levels {
-            level.sort_by_key(|place| self.object(*place).map(|object| object.logical_index));
-        }
-        levels
+        left
+    }
+
+    fn list(&self, place: usize, left: &mut Vec<usize>) {
+        left.push(place);
+        self.children(place).into_iter().for_each(|child| self.list(child, left));
     }
 
     /// Numbers what is left and leaves out what refers to what is gone.
     fn finish(mut self, description: &Description) -> Description {
         let mut group_depth = 0;
-        for (depth, level) in (0i32..).zip(self.levels()) {
+        for (depth, level) in (0i32..).zip(levels::connect(&self)) {
             let mut groups = false;
             for (logical_index, place) in (0u32..).zip(level) {
                 let Some(object) = self.objects.get_mut(place) else { continue };
@@ -226,9 +248,7 @@ impl Tree {
             }
             group_depth += u32::from(groups);
         }
-        let mut left = Vec::new();
-        self.collect(0, &mut left);
-        self.number_special(&left);
+        let left = self.number_special();
         let mut new_place = vec![None; self.objects.len()];
         for (new, old) in left.iter().enumerate() {
             if let Some(slot) = new_place.get_mut(*old) {
@@ -254,25 +274,6 @@ impl Tree {
             });
         }
         filtered
-    }
-
-    fn collect(&self, place: usize, left: &mut Vec<usize>) {
-        left.push(place);
-        self.children(place).into_iter().for_each(|child| self.collect(child, left));
-    }
-
-    fn number_special(&mut self, left: &[usize]) {
-        for object_type in ObjectType::ALL.into_iter().filter(|kind| !kind.is_normal()) {
-            let of_type =
-                |place: &usize| self.object(*place).is_some_and(|o| o.object_type == object_type);
-            let mut level: Vec<usize> = left.iter().copied().filter(of_type).collect();
-            level.sort_by_key(|place| self.object(*place).map(|object| object.logical_index));
-            for (logical_index, place) in (0u32..).zip(level) {
-                if let Some(object) = self.objects.get_mut(place) {
-                    object.logical_index = logical_index;
-                }
-            }
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `topobroker` program, command by command.
 
 mod export;
+mod filter_options;
 mod input;
 pub mod ls;
 mod publish;

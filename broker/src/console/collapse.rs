@@ -26,7 +26,12 @@ impl Collapse {
         let mut run: Vec<Object<'_>> = Vec::new();
         for device in topology.objects_with_type(ObjectType::PCIDevice) {
             let leaf = device.io_children().len() == 0 && device.misc_children().len() == 0;
-            if !(leaf && run.first().is_some_and(|first| are_alike(*first, device))) {
+            if leaf && run.first().is_some_and(|first| are_alike(*first, device)) {
+                run.push(device);
+                continue;
+            }
+            // As in lstopo, a device that is no leaf ends a run of several, but not one of one.
+            if run.len() > 1 || leaf {
                 self.end_run(&run);
                 run.clear();
             }

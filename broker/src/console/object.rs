@@ -162,7 +162,8 @@ fn short_attributes(object: Object<'_>) -> Option<String> {
     }
 }
 
-fn full_bus_id(pci: &Pci) -> String {
+/// Bus id with its domain.
+pub(super) fn full_bus_id(pci: &Pci) -> String {
     format!("{:04x}:{:02x}:{:02x}.{:01x}", pci.domain, pci.bus, pci.dev, pci.func)
 }
 

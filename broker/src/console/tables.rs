@@ -1,8 +1,9 @@
 //! Distances, memory attributes and CPU kinds.
 
+use super::object::full_bus_id;
 use super::{Console, Indexes};
 use topobroker_reader::{
-    Distances, Initiator, MemoryAttribute, Object, ObjectType, Set, Topology,
+    Attributes, Distances, Initiator, MemoryAttribute, Object, ObjectType, Set, Topology,
 };
 
 /// `HWLOC_DISTANCES_KIND_HETEROGENEOUS_TYPES`.
@@ -65,6 +66,9 @@ impl Console {
         if let (ObjectType::OSDevice, Some(name)) = (object.object_type(), object.name()) {
             return name.to_owned();
         }
+        if let Attributes::Pci(pci) = object.attributes() {
+            return full_bus_id(&pci);
+        }
         let index = self.index(object).map_or_else(|| "-1".to_owned(), |index| index.to_string());
         if with_type { format!("{}:{index}", object.object_type().name()) } else { index }
     }
@@ -116,6 +120,9 @@ impl Console {
 
     fn named(&self, object: Object<'_>) -> String {
         let letter = if self.style.indexes == Indexes::Physical { 'P' } else { 'L' };
+        if let Attributes::Pci(pci) = object.attributes() {
+            return full_bus_id(&pci);
+        }
         let index = self.index(object).map_or(-1, i64::from);
         let mut text = format!("{} {letter}#{index}", object.type_name(false));
         if let Some(name) = object.name() {

@@ -1,13 +1,13 @@
 //! Levels that add nothing to the structure: one object of the level for each of the level above.
 
-use super::{Filters, Lists, Tree};
+use super::{Filters, Lists, Tree, levels};
 use crate::hwloc::Filter;
 use topobroker_layout::attributes::Attributes;
 use topobroker_layout::object_type::{ChildKind, ObjectType};
 
 /// Merges levels whose type is only kept for structure, from the bottom up.
 pub(super) fn merge(tree: &mut Tree, filters: &Filters) {
-    let mut levels = tree.levels();
+    let mut levels = levels::connect(tree);
     let mut lower = levels.len();
     while lower > 1 {
         lower -= 1;
