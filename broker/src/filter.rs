@@ -54,9 +54,9 @@ impl Filters {
         ObjectType::ALL.into_iter().for_each(|object_type| self.set(object_type, filter));
     }
 
-    /// Sets the filter of every CPU cache.
+    /// Sets the filter of every cache, of CPUs and of memory.
     pub fn set_caches(&mut self, filter: Filter) {
-        let caches = ObjectType::ALL.into_iter().filter(|object_type| object_type.is_cache());
+        let caches = ObjectType::ALL.into_iter().filter(|object_type| is_any_cache(*object_type));
         caches.for_each(|object_type| self.set(object_type, filter));
     }
 
@@ -79,6 +79,11 @@ impl Filters {
     }
 }
 
+/// Whether a type is a cache, of CPUs or of memory: what hwloc's programs mean by "cache".
+pub(crate) fn is_any_cache(object_type: ObjectType) -> bool {
+    object_type.is_cache() || object_type == ObjectType::MemCache
+}
+
 /// `HWLOC_OBJ_OSDEV_DMA`.
 const OS_DEVICE_DMA: u32 = 4;
 
@@ -90,6 +95,7 @@ pub fn filter(description: &Description, filters: &Filters) -> Description {
     tree.keep_below(0, filters, &mut lists);
     tree.set_children(0, lists);
     tree.drop_empty_bridges(0, filters, 0);
+    tree.drop_empty(0);
     structure::merge(&mut tree, filters);
     tree.finish(description)
 }
@@ -207,6 +213,24 @@ impl Tree {
         bridge
             && filters.get(object.object_type) == Filter::Important
             && self.children_of_kind(place, ChildKind::Io).is_empty()
+    }
+
+    /// Drops objects of the tree that have neither PUs nor anything but Misc objects below: those
+    /// of PUs that are not allowed, once the I/O that kept them is gone.
+    fn drop_empty(&mut self, place: usize) -> bool {
+        let mut children = self.children(place);
+        children.retain(|child| !self.drop_empty(*child));
+        let only_misc = children.iter().all(|child| {
+            self.object(*child).is_some_and(|child| child.child_kind() == ChildKind::Misc)
+        });
+        let Some(object) = self.objects.get_mut(place) else { return false };
+        object.children = children;
+        let is_empty = match (&object.sets, object.child_kind()) {
+            (Some(sets), ChildKind::Normal) => sets.cpuset.is_empty(),
+            (Some(sets), ChildKind::Memory) => sets.nodeset.is_empty(),
+            _ => false,
+        };
+        is_empty && only_misc && object.parent.is_some()
     }
 
     /// Gives logical indexes to special objects, in hwloc's order of listing them, and returns all

@@ -44,6 +44,13 @@ impl Topology<'_> {
         Self { raw: raw.cast(), owned: false, lent: PhantomData }
     }
 
+    /// The raw `hwloc_topology_t`, for what this library does not wrap. It is valid as long as
+    /// `self` and must not be modified or destroyed.
+    #[must_use]
+    pub fn as_raw(&self) -> *mut std::ffi::c_void {
+        self.raw.cast()
+    }
+
     pub(crate) fn root(&self) -> Option<Object<'_>> {
         // SAFETY: `raw` is a loaded topology for as long as `self` lives.
         Object::from_raw(unsafe { hwlocality_sys::hwloc_get_obj_by_depth(self.raw, 0, 0) })

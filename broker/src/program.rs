@@ -47,7 +47,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("topobroker: {error:#}");
+            eprintln!("topobroker: {}", whole_message(&error));
             ExitCode::FAILURE
         }
     }
@@ -59,6 +59,17 @@ fn print(text: &str) -> anyhow::Result<ExitCode> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The error with its causes, without those that it names itself.
+fn whole_message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |message, cause| {
+        match message.as_str() {
+            "" => cause,
+            whole if whole.contains(&cause) => message,
+            _ => format!("{message}: {cause}"),
+        }
+    })
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

@@ -32,7 +32,7 @@ pub struct Topology {
     pub os_device_kind: Column,
     pub distances: Vec<Distances>,
     pub memory_attributes: MemoryAttributes,
-    pub cpu_kinds: CpuKinds,
+    pub cpu_kinds: Vec<CpuKind>,
     pub pu_by_os_index: Column,
     pub numa_by_os_index: Column,
     pub machine: Machine,
@@ -80,7 +80,7 @@ pub struct SetTable {
     pub words: Column,
 }
 
-/// Distinct strings in one run of UTF-8.
+/// Distinct strings in one run of UTF-8, each with a zero at its end; one may end another.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct StringTable {
@@ -88,19 +88,19 @@ pub struct StringTable {
     pub bytes: Vec<u8>,
 }
 
-/// A string of those objects that have one, by ascending object.
+/// A string plus one, or 0 for none, for each of the objects from `first` on; none of the others.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct StringsOfObjects {
-    pub object: Column,
+    pub first: u32,
     pub string: Column,
 }
 
-/// Infos of those objects that have any, by ascending object.
+/// Infos, object by object.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct InfosOfObjects {
-    pub object: Column,
+    pub start: Column,
     pub name: Column,
     pub value: Column,
 }
@@ -161,10 +161,12 @@ pub struct Bridges {
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct PciTable {
     pub domain: Column,
-    pub address: Column,
+    pub bus: Column,
+    pub dev_func: Column,
     pub class_id: Column,
-    pub vendor_device: Column,
-    pub subvendor_subdevice: Column,
+    pub vendor_id: Column,
+    pub device_id: Column,
+    pub subsystem: Column,
     pub revision: Column,
     pub linkspeed: Column,
 }
@@ -192,14 +194,13 @@ pub struct MemoryAttributes {
     pub value: Column,
 }
 
-/// CPU kinds, and their infos in one run. Efficiencies are stored plus one, 0 unknown.
+/// One CPU kind. Efficiencies are stored plus one, 0 unknown.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
-pub struct CpuKinds {
-    pub cpuset: Column,
-    pub efficiency: Column,
-    pub forced_efficiency: Column,
-    pub info_start: Column,
+pub struct CpuKind {
+    pub cpuset: u32,
+    pub efficiency: u32,
+    pub forced_efficiency: u32,
     pub info_name: Column,
     pub info_value: Column,
 }

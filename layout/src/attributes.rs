@@ -109,6 +109,13 @@ pub struct PageType {
 }
 
 impl Pci {
+    /// Domain, bus, device and function in one number, as old XML files have it for an OS index.
+    #[must_use]
+    pub const fn bus_id(&self) -> u32 {
+        let Self { domain, bus, dev, func, .. } = *self;
+        (domain << 20) | ((bus as u32) << 12) | ((dev as u32) << 4) | func as u32
+    }
+
     /// Whether hwloc keeps the device where only important I/O is asked for
     /// (`HWLOC_TYPE_FILTER_KEEP_IMPORTANT`): displays, networks, storage, co-processors and the
     /// like, by class.

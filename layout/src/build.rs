@@ -4,6 +4,7 @@ mod attributes;
 mod intern;
 
 use crate::archive::{self, CPUSET_OF_PUS, NONE, SAME_SET, Topology};
+use crate::attributes::{Attributes, Pci};
 use crate::column::Column;
 use crate::description::{Description, Initiator, Object};
 use crate::object_type::{ChildKind, ObjectType};
@@ -346,10 +347,16 @@ impl<'d> Builder<'d> {
             child_start.push(children.len() as u64);
         }
 
-        let os_index = by_id.iter().map(|object| object.os_index.map_or(0, |i| u64::from(i) + 1));
+        let os_index = by_id.iter().map(|object| os_index(object));
         let gp_index = by_id.iter().map(|object| object.gp_index);
-        let levels = by_id.iter().map(|object| self.level_of(object) as u64).collect::<Vec<_>>();
-        let symmetric = by_id.iter().map(|object| u64::from(object.symmetric_subtree));
+        // Only what is in the tree of CPUs is symmetric or covers PUs of its own, special objects
+        // tell their level by their number, and I/O and Misc objects have no sets: those columns
+        // end where they would say nothing.
+        let normal = self.first_special(0);
+        let with_sets = self.first_special(ObjectType::Bridge.special_rank());
+        let in_tree = by_id.get(..normal).unwrap_or_default();
+        let levels = in_tree.iter().map(|object| self.level_of(object) as u64).collect::<Vec<_>>();
+        let symmetric = in_tree.iter().map(|object| u64::from(object.symmetric_subtree));
         let mut by_id_pus = vec![(0, 0); count];
         for (place, &pus) in self.pus.iter().enumerate() {
             let id = usize::try_from(self.id(place, "an object")?).unwrap_or(usize::MAX);
@@ -357,7 +364,9 @@ impl<'d> Builder<'d> {
                 *slot = pus;
             }
         }
-        let sets = self.set_rows(&by_id_pus, table);
+        let mut sets = self.set_rows(&by_id_pus, table);
+        sets.truncate(with_sets);
+        by_id_pus.truncate(normal);
         Ok(archive::Objects {
             level: Column::pack(&levels),
             parent: Column::pack(&parent),
@@ -371,6 +380,12 @@ impl<'d> Builder<'d> {
             pu_count: pack_all(by_id_pus.iter().map(|pus| &pus.1)),
             symmetric: Column::pack(&symmetric.collect::<Vec<_>>()),
         })
+    }
+
+    /// Number of the first object of the special levels from the one of a rank on.
+    fn first_special(&self, rank: usize) -> usize {
+        let first = self.level_first.get(self.normal_levels + rank).copied().unwrap_or(0);
+        usize::try_from(first).unwrap_or(usize::MAX)
     }
 
     /// The row of sets of every object, 0 of an object without; rows are held once each.
@@ -404,25 +419,32 @@ impl<'d> Builder<'d> {
         &mut self,
         text: impl Fn(&Object) -> Option<&str>,
     ) -> archive::StringsOfObjects {
-        let (mut object, mut string) = (Vec::new(), Vec::new());
-        for (id, text) in self.by_id.iter().enumerate().filter_map(|(id, o)| Some((id, text(o)?))) {
-            object.push(id as u64);
-            string.push(u64::from(self.strings.intern(text)));
+        let by_id = self.by_id.clone();
+        let mut rows = by_id.iter().map(|object| {
+            text(object).map_or(0, |text| u64::from(self.strings.intern(text)) + 1)
+        });
+        let rows: Vec<u64> = rows.by_ref().collect();
+        let first = rows.iter().take_while(|row| **row == 0).count();
+        let end = rows.iter().rposition(|row| *row != 0).map_or(first, |last| last + 1);
+        archive::StringsOfObjects {
+            first: u32::try_from(first).unwrap_or(u32::MAX),
+            string: Column::pack(rows.get(first..end).unwrap_or_default()),
         }
-        archive::StringsOfObjects { object: Column::pack(&object), string: Column::pack(&string) }
     }
 
     fn infos(&mut self) -> archive::InfosOfObjects {
-        let (mut object, mut names, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for (id, owner) in self.by_id.iter().enumerate() {
+        let (mut start, mut names, mut values) = (vec![0], Vec::new(), Vec::new());
+        for owner in &self.by_id {
             for (name, value) in &owner.infos {
-                object.push(id as u64);
                 names.push(u64::from(self.strings.intern(name)));
                 values.push(u64::from(self.strings.intern(value)));
             }
+            start.push(names.len() as u64);
         }
+        // Nobody has any: nothing to look up.
+        let start = if names.is_empty() { Vec::new() } else { start };
         archive::InfosOfObjects {
-            object: Column::pack(&object),
+            start: Column::pack(&start),
             name: Column::pack(&names),
             value: Column::pack(&values),
         }
@@ -432,7 +454,7 @@ impl<'d> Builder<'d> {
     fn total_memory(&self) -> archive::TotalMemory {
         let mut total = vec![0u64; self.description.objects.len()];
         for (place, object) in self.description.objects.iter().enumerate() {
-            let crate::attributes::Attributes::NumaNode { local_memory } = object.attributes else {
+            let Attributes::NumaNode { local_memory } = object.attributes else {
                 continue;
             };
             let mut above = Some(place);
@@ -505,29 +527,22 @@ impl<'d> Builder<'d> {
         })
     }
 
-    fn cpu_kinds(&mut self) -> archive::CpuKinds {
-        let plus_one = |value: Option<u32>| value.map_or(0, |value| u64::from(value) + 1);
-        let kinds = &self.description.cpu_kinds;
-        let cpuset = kinds.iter().map(|kind| u64::from(self.sets.intern(&kind.cpuset)));
-        let cpuset = Column::pack(&cpuset.collect::<Vec<_>>());
-        let (mut info_start, mut names, mut values) = (vec![0], Vec::new(), Vec::new());
-        for kind in kinds {
-            for (name, value) in &kind.infos {
-                names.push(u64::from(self.strings.intern(name)));
-                values.push(u64::from(self.strings.intern(value)));
+    fn cpu_kinds(&mut self) -> Vec<archive::CpuKind> {
+        let plus_one = |value: Option<u32>| value.map_or(0, |value| value.saturating_add(1));
+        let description = self.description;
+        let kinds = description.cpu_kinds.iter().map(|kind| {
+            let mut strings = |text: &String| u64::from(self.strings.intern(text));
+            let (names, values): (Vec<u64>, Vec<u64>) =
+                kind.infos.iter().map(|(name, value)| (strings(name), strings(value))).unzip();
+            archive::CpuKind {
+                cpuset: self.sets.intern(&kind.cpuset),
+                efficiency: plus_one(kind.efficiency),
+                forced_efficiency: plus_one(kind.forced_efficiency),
+                info_name: Column::pack(&names),
+                info_value: Column::pack(&values),
             }
-            info_start.push(names.len() as u64);
-        }
-        let efficiency = kinds.iter().map(|kind| plus_one(kind.efficiency));
-        let forced = kinds.iter().map(|kind| plus_one(kind.forced_efficiency));
-        archive::CpuKinds {
-            cpuset,
-            efficiency: Column::pack(&efficiency.collect::<Vec<_>>()),
-            forced_efficiency: Column::pack(&forced.collect::<Vec<_>>()),
-            info_start: Column::pack(&info_start),
-            info_name: Column::pack(&names),
-            info_value: Column::pack(&values),
-        }
+        });
+        kinds.collect()
     }
 
     /// Logical indexes of the objects of one type in the order of their OS indexes.
@@ -538,6 +553,20 @@ impl<'d> Builder<'d> {
             .collect();
         order.sort_unstable();
         Column::pack(&order.iter().map(|entry| entry.1).collect::<Vec<_>>())
+    }
+}
+
+/// How an OS index is stored: 0 none, 1 the bus id of the PCI device or bridge, else plus two.
+fn os_index(object: &Object) -> u64 {
+    let bus_id = match &object.attributes {
+        Attributes::Pci(pci) => Some(pci.bus_id()),
+        Attributes::Bridge(bridge) => bridge.upstream.as_ref().map(Pci::bus_id),
+        _ => None,
+    };
+    match object.os_index {
+        None => 0,
+        Some(os_index) if bus_id == Some(os_index) => 1,
+        Some(os_index) => u64::from(os_index) + 2,
     }
 }
 

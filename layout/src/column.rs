@@ -2,46 +2,59 @@
 
 use rkyv::{Archive, Serialize};
 
-/// Integers stored as `base + delta`, every delta in the same 0, 1, 2, 4 or 8 little-endian bytes.
+/// Integers in the fewest bytes of two ways to pack them.
 ///
-/// A column whose values are all alike takes no bytes at all, which is how a field that is constant
-/// on a level (a cache size, a page size) is held once.
+/// *Plain*: `base + delta`, every delta in the same 0, 1, 2, 4 or 8 little-endian bytes. A column
+/// whose values are all alike takes no bytes at all, which is how a field that is constant on a
+/// level (a cache size, a page size) is held once.
+///
+/// *Dictionary*: a byte a value that picks one of at most 256 deltas, which follow.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 pub struct Column {
-    base: u64,
-    count: u32,
-    width: u32,
+    base_low: u32,
+    base_high: u32,
+    /// Number of values in the high 28 bits, then a bit for a dictionary and the logarithm of the
+    /// width of a delta plus one, 0 for no bytes.
+    shape: u32,
     bytes: Vec<u8>,
 }
 
+const DICTIONARY: u32 = 8;
+
 impl Column {
-    /// Packs `values` in as few bytes as their spread needs.
+    /// Packs `values`; at most 2^28 of them.
     ///
     /// ```
     /// use topobroker_layout::column::Column;
     /// assert_eq!(Column::pack(&[7, 7, 7]).byte_len(), 0);
     /// assert_eq!(Column::pack(&[1000, 1255]).byte_len(), 2);
+    /// assert_eq!(Column::pack(&[0, 70_000, 0, 0, 70_000, 0, 0, 0, 0]).byte_len(), 9 + 2 * 4);
     /// ```
     #[must_use]
     pub fn pack(values: &[u64]) -> Self {
         let least = values.iter().copied().min().unwrap_or(0);
-        // So that no sum of a narrow delta and the base passes 64 bits, whatever the delta.
-        let base = if least > u64::MAX - u64::from(u32::MAX) { 0 } else { least };
-        let spread = values.iter().copied().max().unwrap_or(0) - base;
-        let width: u32 = match spread {
-            0 => 0,
-            1..=0xff => 1,
-            0x100..=0xffff => 2,
-            0x1_0000..=0xffff_ffff => 4,
-            _ => 8,
+        let most = values.iter().copied().max().unwrap_or(0);
+        // So that no sum of a delta and the base passes 64 bits, whatever the delta.
+        let wide = least > u64::MAX - u64::from(u32::MAX) || log_width(most - least) == 4;
+        let base = if wide { 0 } else { least };
+        let log = log_width(most - base);
+        let mut shape = (u32::try_from(values.len()).unwrap_or(u32::MAX) << 4) | log;
+        let deltas = values.iter().map(|value| value - base);
+        let bytes = match dictionary(values, log) {
+            Some(entries) => {
+                shape |= DICTIONARY;
+                let index = |value| entries.binary_search(value).unwrap_or(0).to_le_bytes();
+                let mut bytes: Vec<u8> =
+                    values.iter().flat_map(|value| index(value).into_iter().take(1)).collect();
+                let deltas = entries.iter().map(|entry| entry - base);
+                bytes.extend(deltas.flat_map(|delta| narrow(delta, log)));
+                bytes
+            }
+            None => deltas.flat_map(|delta| narrow(delta, log)).collect(),
         };
-        let mut bytes = Vec::with_capacity(values.len() * width as usize);
-        for value in values {
-            let delta = (value - base).to_le_bytes();
-            bytes.extend(delta.iter().take(width as usize));
-        }
-        let count = u32::try_from(values.len()).unwrap_or(u32::MAX);
-        Self { base, count, width, bytes }
+        let [a, b, c, d, high @ ..] = base.to_le_bytes();
+        let base_low = u32::from_le_bytes([a, b, c, d]);
+        Self { base_low, base_high: u32::from_le_bytes(high), shape, bytes }
     }
 
     /// Bytes that the packed values take, without the fixed part.
@@ -51,26 +64,69 @@ impl Column {
     }
 }
 
+/// Logarithm of the bytes that a delta needs, plus one; 0 if it needs none.
+fn log_width(spread: u64) -> u32 {
+    match spread {
+        0 => 0,
+        1..=0xff => 1,
+        0x100..=0xffff => 2,
+        0x1_0000..=0xffff_ffff => 3,
+        _ => 4,
+    }
+}
+
+const fn width(log: u32) -> usize {
+    if log == 0 { 0 } else { 1 << (log - 1) }
+}
+
+fn narrow(delta: u64, log: u32) -> impl Iterator<Item = u8> {
+    delta.to_le_bytes().into_iter().take(width(log))
+}
+
+/// The distinct values in order, if a dictionary of them is shorter than plain deltas.
+fn dictionary(values: &[u64], log: u32) -> Option<Vec<u64>> {
+    let width = width(log);
+    if width < 2 {
+        return None;
+    }
+    let mut entries = Vec::with_capacity(256);
+    // Most columns show early that a dictionary does not pay.
+    for value in values {
+        if let Err(place) = entries.binary_search(value) {
+            if entries.len() == 256 {
+                return None;
+            }
+            entries.insert(place, *value);
+        }
+    }
+    (values.len() + entries.len() * width < values.len() * width).then_some(entries)
+}
+
 impl ArchivedColumn {
     /// Number of values.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
-        self.count.to_native() as usize
+        (self.shape.to_native() >> 4) as usize
     }
 
     /// Whether there are no values.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.count.to_native() == 0
+        self.len() == 0
     }
 
-    /// The value at `index`; 0 past the end, which no index of a validated archive reaches.
+    /// The value at `index`; past the end the base, which no index of a validated archive reaches.
     #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> u64 {
-        self.delta(index).wrapping_add(self.base.to_native())
+        let log = self.shape.to_native() & 7;
+        if self.is_dictionary() {
+            let entry = self.bytes.as_slice().get(index).copied().unwrap_or(0);
+            return self.base().wrapping_add(delta(self.entries(), usize::from(entry), log));
+        }
+        self.base().wrapping_add(delta(self.bytes.as_slice(), index, log))
     }
 
     /// The value at `index` as an object number, a table row or another 32-bit quantity.
@@ -88,42 +144,66 @@ impl ArchivedColumn {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// The largest value, 0 of an empty column.
+    /// The largest value, or one that is larger than all; 0 of an empty column.
     #[must_use]
     pub fn max(&self) -> u64 {
-        let bytes = self.bytes.as_slice();
-        let delta = match self.width.to_native() {
+        let bytes = if self.is_dictionary() { self.entries() } else { self.bytes.as_slice() };
+        let delta = match self.shape.to_native() & 7 {
             1 => bytes.iter().copied().max().map_or(0, u64::from),
             2 => bytes.as_chunks().0.iter().map(|&b| u16::from_le_bytes(b)).max().map_or(0, u64::from),
-            4 => bytes.as_chunks().0.iter().map(|&b| u32::from_le_bytes(b)).max().map_or(0, u64::from),
-            8 => bytes.as_chunks().0.iter().map(|&b| u64::from_le_bytes(b)).max().unwrap_or(0),
+            3 => bytes.as_chunks().0.iter().map(|&b| u32::from_le_bytes(b)).max().map_or(0, u64::from),
+            4 => bytes.as_chunks().0.iter().map(|&b| u64::from_le_bytes(b)).max().unwrap_or(0),
             _ => 0,
         };
-        if self.is_empty() { 0 } else { self.base.to_native().saturating_add(delta) }
+        if self.is_empty() { 0 } else { self.base().saturating_add(delta) }
     }
 
-    /// Whether the packing is sound: a known width, as many bytes as values, no sum past 64 bits.
+    /// Whether the packing is sound: a known width, a place in the bytes for every value, no sum
+    /// past 64 bits.
     #[must_use]
     pub(crate) fn is_sound(&self) -> bool {
-        let width = self.width.to_native();
-        matches!(width, 0 | 1 | 2 | 4 | 8)
-            && self.len().checked_mul(width as usize) == Some(self.bytes.len())
-            && match width {
-                8 => self.iter().all(|value| value >= self.base.to_native()),
-                _ => self.base.to_native().checked_add(u64::from(u32::MAX)).is_some(),
-            }
+        let log = self.shape.to_native() & 7;
+        let bytes = self.bytes.as_slice();
+        let whole = if self.is_dictionary() {
+            let entries = self.entries().len() / width(log).max(1);
+            let highest = bytes.get(..self.len()).and_then(|indexes| indexes.iter().max());
+            log > 0
+                && bytes.len() >= self.len()
+                && self.entries().len() == entries * width(log)
+                && highest.is_none_or(|highest| usize::from(*highest) < entries)
+        } else {
+            self.len() * width(log) == bytes.len()
+        };
+        let sums = match log {
+            4 => self.base() == 0,
+            _ => self.base().checked_add(u64::from(u32::MAX)).is_some(),
+        };
+        log <= 4 && whole && sums
     }
 
     #[inline]
-    fn delta(&self, index: usize) -> u64 {
-        let bytes = self.bytes.as_slice();
-        match self.width.to_native() {
-            0 => 0,
-            1 => bytes.get(index).map_or(0, |&byte| u64::from(byte)),
-            2 => bytes.as_chunks().0.get(index).map_or(0, |&b| u64::from(u16::from_le_bytes(b))),
-            4 => bytes.as_chunks().0.get(index).map_or(0, |&b| u64::from(u32::from_le_bytes(b))),
-            _ => bytes.as_chunks().0.get(index).map_or(0, |&b| u64::from_le_bytes(b)),
-        }
+    fn base(&self) -> u64 {
+        (u64::from(self.base_high.to_native()) << 32) | u64::from(self.base_low.to_native())
+    }
+
+    #[inline]
+    fn is_dictionary(&self) -> bool {
+        self.shape.to_native() & DICTIONARY != 0
+    }
+
+    fn entries(&self) -> &[u8] {
+        self.bytes.as_slice().get(self.len()..).unwrap_or_default()
+    }
+}
+
+#[inline]
+fn delta(bytes: &[u8], index: usize, log: u32) -> u64 {
+    match log {
+        0 => 0,
+        1 => bytes.get(index).map_or(0, |&byte| u64::from(byte)),
+        2 => bytes.as_chunks().0.get(index).map_or(0, |&b| u64::from(u16::from_le_bytes(b))),
+        3 => bytes.as_chunks().0.get(index).map_or(0, |&b| u64::from(u32::from_le_bytes(b))),
+        _ => bytes.as_chunks().0.get(index).map_or(0, |&b| u64::from_le_bytes(b)),
     }
 }
 
@@ -136,15 +216,28 @@ mod tests {
         rkyv::to_bytes::<rkyv::rancor::Error>(column).unwrap()
     }
 
+    fn check(values: &[u64]) -> Result<(), TestCaseError> {
+        let bytes = archived(&Column::pack(values));
+        let column = rkyv::access::<ArchivedColumn, rkyv::rancor::Error>(&bytes).unwrap();
+        prop_assert!(column.is_sound());
+        prop_assert_eq!(column.iter().collect::<Vec<_>>(), values);
+        prop_assert_eq!(column.max(), values.iter().copied().max().unwrap_or(0));
+        Ok(())
+    }
+
     proptest! {
         #[test]
         fn a_column_gives_back_what_was_packed(values: Vec<u64>, shift in 0u32..64) {
-            let values: Vec<u64> = values.iter().map(|v| v >> shift).collect();
-            let bytes = archived(&Column::pack(&values));
-            let column = rkyv::access::<ArchivedColumn, rkyv::rancor::Error>(&bytes).unwrap();
-            prop_assert!(column.is_sound());
-            prop_assert_eq!(column.iter().collect::<Vec<_>>(), values.clone());
-            prop_assert_eq!(column.max(), values.iter().copied().max().unwrap_or(0));
+            check(&values.iter().map(|value| value >> shift).collect::<Vec<_>>())?;
+        }
+
+        #[test]
+        fn a_column_of_few_distinct_values_gives_them_back(
+            distinct in proptest::collection::vec(any::<u64>(), 1..300),
+            picks in proptest::collection::vec(any::<proptest::sample::Index>(), 0..2000),
+            shift in 0u32..64,
+        ) {
+            check(&picks.iter().map(|pick| pick.get(&distinct) >> shift).collect::<Vec<_>>())?;
         }
     }
 

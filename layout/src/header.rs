@@ -12,7 +12,7 @@ pub const VERSION_MAJOR: u16 = 1;
 pub const VERSION_MINOR: u16 = 0;
 
 /// Bytes of the header; the archive follows.
-pub const HEADER_LEN: usize = 192;
+pub const HEADER_LEN: usize = 160;
 
 /// The state word of a segment that may be adopted. Any other value: it is still being written.
 pub const STATE_READY: u32 = 0x5944_4552;

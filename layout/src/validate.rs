@@ -101,9 +101,9 @@ fn ascending(column: &ArchivedColumn, name: &'static str) -> Result<(), Validati
 fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     let levels = &topology.levels;
     let normal = levels.normal.to_native() as usize;
-    let objects = topology.objects.level.len();
+    let objects = topology.objects.parent.len();
     ensure(normal > 0, "levels.normal", 0, "there is a root")?;
-    ensure(objects <= MAX_OBJECTS, "objects.level", objects, "no more objects than 2^28")?;
+    ensure(objects <= MAX_OBJECTS, "objects.parent", objects, "no more objects than 2^28")?;
     ensure(normal <= objects, "levels.normal", normal, "no more levels than objects")?;
     let count = normal + SPECIAL_LEVELS;
     bounded(&levels.object_type, "levels.object_type", count, ObjectType::ALL.len() as u64)?;
@@ -140,7 +140,7 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
         pu_level,
         pus: pu_count(topology, pu_level),
         sets: topology.sets.first_word.len(),
-        strings: topology.strings.start.len().saturating_sub(1),
+        strings: topology.strings.start.len(),
     })
 }
 

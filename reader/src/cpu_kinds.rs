@@ -2,45 +2,51 @@
 
 use crate::object::Info;
 use crate::topology::Topology;
+use topobroker_layout::archive::ArchivedCpuKind;
 use topobroker_layout::set::Set;
 
 /// PUs of one kind. Counterpart: what `hwloc_cpukinds_get_info` returns.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct CpuKind<'a> {
     topology: Topology<'a>,
-    index: usize,
+    kind: &'a ArchivedCpuKind,
+}
+
+impl std::fmt::Debug for CpuKind<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CpuKind({}, efficiency {:?})", self.cpuset(), self.efficiency())
+    }
 }
 
 impl<'a> CpuKind<'a> {
-    pub(crate) fn new(topology: Topology<'a>, index: usize) -> Self {
-        Self { topology, index }
+    pub(crate) fn new(topology: Topology<'a>, kind: &'a ArchivedCpuKind) -> Self {
+        Self { topology, kind }
     }
 
     /// The PUs.
     #[must_use]
     pub fn cpuset(self) -> Set {
-        self.topology.set(self.topology.archive.cpu_kinds.cpuset.get_u32(self.index))
+        self.topology.set(self.kind.cpuset.to_native())
     }
 
     /// Rank from 0, the most frugal; `None` if unknown.
     #[must_use]
     pub fn efficiency(self) -> Option<u32> {
-        self.topology.archive.cpu_kinds.efficiency.get_u32(self.index).checked_sub(1)
+        self.kind.efficiency.to_native().checked_sub(1)
     }
 
     /// Efficiency that the platform or a user stated, which hwloc keeps in its XML.
     #[must_use]
     pub fn forced_efficiency(self) -> Option<u32> {
-        self.topology.archive.cpu_kinds.forced_efficiency.get_u32(self.index).checked_sub(1)
+        self.kind.forced_efficiency.to_native().checked_sub(1)
     }
 
     /// Pairs of name and value, such as `CoreType`.
     pub fn infos(self) -> impl Iterator<Item = Info<'a>> {
-        let kinds = &self.topology.archive.cpu_kinds;
-        let start = |index| kinds.info_start.get_u32(index) as usize;
-        (start(self.index)..start(self.index + 1)).map(move |row| Info {
-            name: self.topology.string(kinds.info_name.get_u32(row)),
-            value: self.topology.string(kinds.info_value.get_u32(row)),
+        let Self { topology, kind } = self;
+        (0..kind.info_name.len()).map(move |row| Info {
+            name: topology.string(kind.info_name.get_u32(row)),
+            value: topology.string(kind.info_value.get_u32(row)),
         })
     }
 }

@@ -79,8 +79,11 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn os_index(self) -> Option<u32> {
-        let plus_one = self.topology.archive.objects.os_index.get(self.at());
-        plus_one.checked_sub(1).and_then(|index| u32::try_from(index).ok())
+        match self.topology.archive.objects.os_index.get(self.at()) {
+            0 => None,
+            1 => self.bus_id(),
+            plus_two => u32::try_from(plus_two - 2).ok(),
+        }
     }
 
     /// Number that no other object of the topology has. Counterpart: `gp_index`.
@@ -104,7 +107,9 @@ impl<'a> Object<'a> {
     /// Pairs of name and value. Counterpart: `infos`.
     pub fn infos(self) -> impl ExactSizeIterator<Item = Info<'a>> {
         let infos = &self.topology.archive.infos;
-        rows_of(&infos.object, self.id).map(move |row| Info {
+        // Empty if no object has any; then every start reads as 0.
+        let rows = infos.start.get_u32(self.at()) as usize..infos.start.get_u32(self.at() + 1) as usize;
+        rows.map(move |row| Info {
             name: self.topology.string(infos.name.get_u32(row)),
             value: self.topology.string(infos.value.get_u32(row)),
         })
@@ -257,9 +262,10 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn pus(self) -> Range<u32> {
+        let normal = self.normal_ancestor().at();
         let objects = &self.topology.archive.objects;
-        let first = objects.pu_first.get_u32(self.at());
-        first..first + objects.pu_count.get_u32(self.at())
+        let first = objects.pu_first.get_u32(normal);
+        first..first + objects.pu_count.get_u32(normal)
     }
 
     /// Memory of the NUMA nodes below, in bytes. Counterpart: `total_memory`.
@@ -272,7 +278,7 @@ impl<'a> Object<'a> {
     /// Whether all subtrees below are alike. Counterpart: `symmetric_subtree`.
     #[must_use]
     pub fn is_symmetric_subtree(self) -> bool {
-        self.topology.archive.objects.symmetric.get(self.at()) != 0
+        self.at() < self.topology.archive.objects.symmetric.len() && self.topology.archive.objects.symmetric.get(self.at()) != 0
     }
 
     /// What depends on the type. Counterpart: `attr`.
@@ -329,7 +335,31 @@ impl<'a> Object<'a> {
 
     #[inline]
     fn level(self) -> usize {
-        self.topology.archive.objects.level.get_u32(self.at()) as usize
+        let level = &self.topology.archive.objects.level;
+        if self.at() < level.len() {
+            return level.get_u32(self.at()) as usize;
+        }
+        self.topology.special_level_of(self.id)
+    }
+
+    /// The object itself, or the one in the tree of CPUs that it hangs on.
+    fn normal_ancestor(self) -> Self {
+        let normal = self.topology.archive.objects.pu_first.len();
+        let mut object = self;
+        // Parents of special objects end in the tree: validation saw to it.
+        while object.at() >= normal {
+            let parent = self.topology.archive.objects.parent.get_u32(object.at());
+            object = Self::new(self.topology, parent);
+        }
+        object
+    }
+
+    fn bus_id(self) -> Option<u32> {
+        match self.attributes() {
+            Attributes::Pci(pci) => Some(pci.bus_id()),
+            Attributes::Bridge(bridge) => bridge.upstream.as_ref().map(Pci::bus_id),
+            _ => None,
+        }
     }
 
     fn child_slots(self) -> Range<u32> {
@@ -342,13 +372,14 @@ impl<'a> Object<'a> {
     }
 
     fn string(self, table: &ArchivedStringsOfObjects) -> Option<&'a str> {
-        let row = rows_of(&table.object, self.id).next()?;
-        Some(self.topology.string(table.string.get_u32(row)))
+        let row = self.at().checked_sub(table.first.to_native() as usize)?;
+        let plus_one = if row < table.string.len() { table.string.get_u32(row) } else { 0 };
+        plus_one.checked_sub(1).map(|row| self.topology.string(row))
     }
 
     fn set_row(self) -> Option<usize> {
-        let plus_one = self.topology.archive.objects.sets.get_u32(self.at()) as usize;
-        plus_one.checked_sub(1)
+        let sets = &self.topology.archive.objects.sets;
+        (self.at() < sets.len()).then(|| sets.get_u32(self.at()) as usize)?.checked_sub(1)
     }
 
     fn os_indexes_of_pus(self) -> Set {
@@ -380,17 +411,16 @@ impl<'a> Object<'a> {
 
     fn pci(self, row: usize) -> Pci {
         let pci = &self.topology.archive.pci;
-        let [_, bus, dev, func] = pci.address.get_u32(row).to_be_bytes();
-        let (vendor_id, device_id) = halves(pci.vendor_device.get_u32(row));
-        let (subvendor_id, subdevice_id) = halves(pci.subvendor_subdevice.get_u32(row));
+        let [_, _, dev, func] = pci.dev_func.get_u32(row).to_be_bytes();
+        let (subvendor_id, subdevice_id) = halves(pci.subsystem.get_u32(row));
         Pci {
             domain: pci.domain.get_u32(row),
-            bus,
+            bus: low_byte(pci.bus.get_u32(row)),
             dev,
             func,
             class_id: halves(pci.class_id.get_u32(row)).1,
-            vendor_id,
-            device_id,
+            vendor_id: halves(pci.vendor_id.get_u32(row)).1,
+            device_id: halves(pci.device_id.get_u32(row)).1,
             subvendor_id,
             subdevice_id,
             revision: low_byte(pci.revision.get_u32(row)),

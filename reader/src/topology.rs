@@ -4,6 +4,7 @@ use crate::cpu_kinds::CpuKind;
 use crate::distances::Distances;
 use crate::memory_attributes::MemoryAttribute;
 use crate::object::Object;
+use std::ffi::CStr;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedTopology;
 use topobroker_layout::column::ArchivedColumn;
@@ -62,7 +63,7 @@ impl<'a> Topology<'a> {
     /// Number of objects of all kinds.
     #[must_use]
     pub fn object_count(self) -> usize {
-        self.archive.objects.level.len()
+        self.archive.objects.parent.len()
     }
 
     /// Number of depths of the tree of CPUs. Counterpart: `hwloc_topology_get_depth`.
@@ -187,7 +188,7 @@ impl<'a> Topology<'a> {
     /// `hwloc_cpukinds_get_info`.
     #[doc(alias = "hwloc_cpukinds_get_info")]
     pub fn cpu_kinds(self) -> impl ExactSizeIterator<Item = CpuKind<'a>> {
-        (0..self.archive.cpu_kinds.cpuset.len()).map(move |index| CpuKind::new(self, index))
+        self.archive.cpu_kinds.iter().map(move |kind| CpuKind::new(self, kind))
     }
 
     /// Counterpart: `hwloc_topology_get_flags`.
@@ -241,6 +242,15 @@ impl<'a> Topology<'a> {
         }
     }
 
+    /// Level of an object that is outside the tree of CPUs.
+    pub(crate) fn special_level_of(self, id: u32) -> usize {
+        let levels = &self.archive.levels;
+        let normal = self.depth() as usize;
+        let later = (normal + 1..normal + SPECIAL_DEPTHS.len())
+            .filter(|level| levels.first.get_u32(*level) <= id);
+        normal + later.count()
+    }
+
     pub(crate) fn level_ids(self, level: usize) -> Range<u32> {
         self.archive.levels.first.get_u32(level)..self.archive.levels.first.get_u32(level + 1)
     }
@@ -283,10 +293,10 @@ impl<'a> Topology<'a> {
     /// A stored string.
     pub(crate) fn string(self, row: u32) -> &'a str {
         let strings = &self.archive.strings;
-        let row = row as usize;
-        let range = strings.start.get_u32(row) as usize..strings.start.get_u32(row + 1) as usize;
-        let bytes = strings.bytes.as_slice().get(range).unwrap_or_default();
-        std::str::from_utf8(bytes).unwrap_or_default()
+        let start = strings.start.get_u32(row as usize) as usize;
+        let rest = strings.bytes.as_slice().get(start..).unwrap_or_default();
+        let text = CStr::from_bytes_until_nul(rest).unwrap_or_default();
+        text.to_str().unwrap_or_default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Options that filter types of objects: each acts on what those before it left, as in lstopo.
 
-use crate::filter::Filters;
+use crate::filter::{Filters, is_any_cache};
 use crate::hwloc::Filter;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use topobroker_reader::{ObjectType, TypeName};
@@ -116,7 +116,7 @@ fn type_filter(text: &str) -> Result<Change, String> {
     let types = match name {
         "all" => of(|_| true),
         "io" => of(ObjectType::is_io),
-        "cache" => of(ObjectType::is_cache),
+        "cache" => of(is_any_cache),
         "icache" => of(ObjectType::is_instruction_cache),
         _ => vec![type_name(name)?.object_type],
     };

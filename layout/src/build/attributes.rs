@@ -145,12 +145,12 @@ fn pci_table(rows: &[Pci]) -> PciTable {
     let pair = |high: u16, low: u16| (u64::from(high) << 16) | u64::from(low);
     PciTable {
         domain: column(rows, |pci| u64::from(pci.domain)),
-        address: column(rows, |pci| {
-            u64::from(u32::from_be_bytes([0, pci.bus, pci.dev, pci.func]))
-        }),
+        bus: column(rows, |pci| u64::from(pci.bus)),
+        dev_func: column(rows, |pci| u64::from(u16::from_be_bytes([pci.dev, pci.func]))),
         class_id: column(rows, |pci| u64::from(pci.class_id)),
-        vendor_device: column(rows, |pci| pair(pci.vendor_id, pci.device_id)),
-        subvendor_subdevice: column(rows, |pci| pair(pci.subvendor_id, pci.subdevice_id)),
+        vendor_id: column(rows, |pci| u64::from(pci.vendor_id)),
+        device_id: column(rows, |pci| u64::from(pci.device_id)),
+        subsystem: column(rows, |pci| pair(pci.subvendor_id, pci.subdevice_id)),
         revision: column(rows, |pci| u64::from(pci.revision)),
         linkspeed: column(rows, |pci| u64::from(pci.linkspeed.to_bits())),
     }

@@ -10,11 +10,12 @@ fn next_row(length: usize) -> u32 {
 }
 
 /// Strings, in the order in which they are first met.
+///
+/// A string that is the last words of another one is not stored again: hwloc names a PCI device by
+/// its vendor and its product, and gives the product as an info too.
 #[derive(Default)]
 pub(super) struct Strings {
     row_of: HashMap<String, u32>,
-    start: Vec<u64>,
-    bytes: Vec<u8>,
 }
 
 impl Strings {
@@ -22,16 +23,38 @@ impl Strings {
         if let Some(&row) = self.row_of.get(text) {
             return row;
         }
-        let row = next_row(self.start.len());
-        self.start.push(self.bytes.len() as u64);
-        self.bytes.extend_from_slice(text.as_bytes());
+        let row = next_row(self.row_of.len());
         self.row_of.insert(text.to_owned(), row);
         row
     }
 
-    pub(super) fn finish(mut self) -> StringTable {
-        self.start.push(self.bytes.len() as u64);
-        StringTable { start: Column::pack(&self.start), bytes: self.bytes }
+    pub(super) fn finish(&self) -> StringTable {
+        let mut by_length: Vec<(&str, usize)> = self
+            .row_of
+            .iter()
+            .map(|(text, row)| (text.as_str(), usize::try_from(*row).unwrap_or(usize::MAX)))
+            .collect();
+        by_length.sort_unstable_by_key(|(text, row)| (std::cmp::Reverse(text.len()), *row));
+
+        let mut bytes: Vec<u8> = Vec::new();
+        let mut place_of: HashMap<&str, u64> = HashMap::new();
+        let mut start = vec![0; by_length.len()];
+        for (text, row) in by_length {
+            let place = place_of.get(text).copied().unwrap_or_else(|| {
+                let place = bytes.len() as u64;
+                bytes.extend_from_slice(text.as_bytes());
+                bytes.push(0);
+                for (blank, _) in text.match_indices(' ') {
+                    let (before, after) = text.split_at(blank + 1);
+                    place_of.entry(after).or_insert(place + before.len() as u64);
+                }
+                place
+            });
+            if let Some(start) = start.get_mut(row) {
+                *start = place;
+            }
+        }
+        StringTable { start: Column::pack(&start), bytes }
     }
 }
 

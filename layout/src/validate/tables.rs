@@ -2,7 +2,7 @@
 
 use super::{Counts, ascending, bounded, ensure, fail, sound, starts};
 use crate::archive::{
-    ArchivedDistances, ArchivedStringsOfObjects, ArchivedTopology, CPUSET_OF_PUS, NONE, SAME_SET,
+    ArchivedCpuKind, ArchivedDistances, ArchivedStringsOfObjects, ArchivedTopology, CPUSET_OF_PUS, NONE, SAME_SET,
 };
 use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
@@ -15,8 +15,8 @@ const MAX_SET_WORDS: u64 = 1 << 20;
 pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     sets(topology, counts)?;
     strings(topology)?;
-    strings_of_objects(&topology.names, counts, "names.object", "names.string")?;
-    strings_of_objects(&topology.subtypes, counts, "subtypes.object", "subtypes.string")?;
+    strings_of_objects(&topology.names, counts, "names.string")?;
+    strings_of_objects(&topology.subtypes, counts, "subtypes.string")?;
     infos(topology, counts)?;
     let memory = &topology.total_memory;
     bounded(&memory.object, "total_memory.object", memory.object.len(), counts.objects as u64)?;
@@ -25,7 +25,7 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     attributes(topology, counts)?;
     topology.distances.iter().try_for_each(|matrix| distances(matrix, counts))?;
     memory_attributes(topology, counts)?;
-    cpu_kinds(topology, counts)?;
+    topology.cpu_kinds.iter().try_for_each(|kind| cpu_kind(kind, counts))?;
     let pus = &topology.pu_by_os_index;
     bounded(pus, "pu_by_os_index", pus.len(), counts.pus as u64)?;
     let nodes = &topology.numa_by_os_index;
@@ -59,32 +59,30 @@ fn strings(topology: &ArchivedTopology) -> Result<(), ValidationError> {
         return fail("strings.bytes", 0, "is UTF-8");
     };
     let rows = strings.start.len();
-    ensure(rows > 0, "strings.start", 0, "has an end")?;
-    starts(&strings.start, "strings.start", rows - 1, bytes.len())?;
-    for (row, start) in strings.start.iter().enumerate() {
-        let boundary = usize::try_from(start).is_ok_and(|start| text.is_char_boundary(start));
-        ensure(boundary, "strings.start", row, "a string starts at a character")?;
-    }
-    Ok(())
+    let ends = rows == 0 || bytes.last() == Some(&0);
+    ensure(ends, "strings.bytes", bytes.len(), "ends with a zero, as every string")?;
+    bounded(&strings.start, "strings.start", rows, bytes.len() as u64)?;
+    let inside = (0..rows).find(|&row| !text.is_char_boundary(strings.start.get_u32(row) as usize));
+    inside.map_or(Ok(()), |row| fail("strings.start", row, "a string starts at a character"))
 }
 
 fn strings_of_objects(
     table: &ArchivedStringsOfObjects,
     counts: &Counts,
-    object: &'static str,
-    string: &'static str,
+    name: &'static str,
 ) -> Result<(), ValidationError> {
-    let rows = table.object.len();
-    bounded(&table.object, object, rows, counts.objects as u64)?;
-    ascending(&table.object, object)?;
-    bounded(&table.string, string, rows, counts.strings as u64)
+    let rows = table.string.len();
+    bounded(&table.string, name, rows, counts.strings as u64 + 1)?;
+    let within = (table.first.to_native() as usize) <= counts.objects.saturating_sub(rows);
+    ensure(within, name, rows, "has no rows past the last object")
 }
 
 fn infos(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let infos = &topology.infos;
-    let rows = infos.object.len();
-    bounded(&infos.object, "infos.object", rows, counts.objects as u64)?;
-    ascending(&infos.object, "infos.object")?;
+    let rows = infos.name.len();
+    if rows > 0 || !infos.start.is_empty() {
+        starts(&infos.start, "infos.start", counts.objects, rows)?;
+    }
     bounded(&infos.name, "infos.name", rows, counts.strings as u64)?;
     bounded(&infos.value, "infos.value", rows, counts.strings as u64)
 }
@@ -117,10 +115,12 @@ fn attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Valida
     let pci = &topology.pci;
     let pci_rows = pci.domain.len();
     bounded(&pci.domain, "pci.domain", pci_rows, 1 << 32)?;
-    bounded(&pci.address, "pci.address", pci_rows, 1 << 24)?;
+    bounded(&pci.bus, "pci.bus", pci_rows, 1 << 8)?;
+    bounded(&pci.dev_func, "pci.dev_func", pci_rows, 1 << 16)?;
     bounded(&pci.class_id, "pci.class_id", pci_rows, 1 << 16)?;
-    bounded(&pci.vendor_device, "pci.vendor_device", pci_rows, 1 << 32)?;
-    bounded(&pci.subvendor_subdevice, "pci.subvendor_subdevice", pci_rows, 1 << 32)?;
+    bounded(&pci.vendor_id, "pci.vendor_id", pci_rows, 1 << 16)?;
+    bounded(&pci.device_id, "pci.device_id", pci_rows, 1 << 16)?;
+    bounded(&pci.subsystem, "pci.subsystem", pci_rows, 1 << 32)?;
     bounded(&pci.revision, "pci.revision", pci_rows, 1 << 8)?;
     bounded(&pci.linkspeed, "pci.linkspeed", pci_rows, 1 << 32)?;
 
@@ -196,16 +196,12 @@ fn memory_attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(),
     Ok(())
 }
 
-fn cpu_kinds(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
-    let kinds = &topology.cpu_kinds;
-    let rows = kinds.cpuset.len();
-    let infos = kinds.info_name.len();
-    bounded(&kinds.cpuset, "cpu_kinds.cpuset", rows, counts.sets as u64)?;
-    bounded(&kinds.efficiency, "cpu_kinds.efficiency", rows, 1 << 32)?;
-    bounded(&kinds.forced_efficiency, "cpu_kinds.forced_efficiency", rows, 1 << 32)?;
-    starts(&kinds.info_start, "cpu_kinds.info_start", rows, infos)?;
-    bounded(&kinds.info_name, "cpu_kinds.info_name", infos, counts.strings as u64)?;
-    bounded(&kinds.info_value, "cpu_kinds.info_value", infos, counts.strings as u64)
+fn cpu_kind(kind: &ArchivedCpuKind, counts: &Counts) -> Result<(), ValidationError> {
+    let infos = kind.info_name.len();
+    let cpuset = (kind.cpuset.to_native() as usize) < counts.sets;
+    ensure(cpuset, "cpu_kinds.cpuset", 0, "is a set of the table")?;
+    bounded(&kind.info_name, "cpu_kinds.info_name", infos, counts.strings as u64)?;
+    bounded(&kind.info_value, "cpu_kinds.info_value", infos, counts.strings as u64)
 }
 
 fn machine(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {

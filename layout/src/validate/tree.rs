@@ -2,24 +2,25 @@
 
 use super::{Counts, ascending, bounded, ensure, sound, starts};
 use crate::archive::{ArchivedObjects, ArchivedTopology};
-use crate::build::SPECIAL_LEVELS;
 use crate::error::ValidationError;
 
 pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let objects = &topology.objects;
     let count = counts.objects;
     let limit = count as u64;
-    let levels = u64::from(topology.levels.normal.to_native()) + SPECIAL_LEVELS as u64;
-    bounded(&objects.level, "objects.level", count, levels)?;
+    let levels = u64::from(topology.levels.normal.to_native());
+    bounded(&objects.level, "objects.level", counts.normal_objects, levels)?;
     bounded(&objects.parent, "objects.parent", count, limit)?;
     bounded(&objects.children, "objects.children", count - 1, limit)?;
     bounded(&objects.sibling_rank, "objects.sibling_rank", count, limit)?;
-    bounded(&objects.os_index, "objects.os_index", count, 1 << 32)?;
+    bounded(&objects.os_index, "objects.os_index", count, (1 << 32) + 2)?;
     sound(&objects.gp_index, "objects.gp_index", count)?;
-    bounded(&objects.sets, "objects.sets", count, topology.sets.cpuset.len() as u64 + 1)?;
-    bounded(&objects.pu_first, "objects.pu_first", count, counts.pus as u64 + 1)?;
-    bounded(&objects.pu_count, "objects.pu_count", count, counts.pus as u64 + 1)?;
-    bounded(&objects.symmetric, "objects.symmetric", count, 2)?;
+    let normal = counts.normal_objects;
+    let [_, _, with_sets, ..] = counts.special;
+    bounded(&objects.sets, "objects.sets", with_sets, topology.sets.cpuset.len() as u64 + 1)?;
+    bounded(&objects.pu_first, "objects.pu_first", normal, counts.pus as u64 + 1)?;
+    bounded(&objects.pu_count, "objects.pu_count", normal, counts.pus as u64 + 1)?;
+    bounded(&objects.symmetric, "objects.symmetric", normal, 2)?;
     starts(&objects.child_start, "objects.child_start", count, count - 1)?;
     level_of_each(topology)?;
     parents(objects, counts)?;
@@ -28,15 +29,13 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
 }
 
 fn level_of_each(topology: &ArchivedTopology) -> Result<(), ValidationError> {
-    let levels = &topology.levels;
-    ascending(&topology.objects.level, "objects.level")?;
-    for level in 0..levels.first.len() - 1 {
+    let (levels, objects) = (&topology.levels, &topology.objects);
+    ascending(&objects.level, "objects.level")?;
+    for level in 0..levels.normal.to_native() as usize {
         let (first, end) = (levels.first.get_u32(level), levels.first.get_u32(level + 1));
-        if first < end {
-            let at = |id: u32| topology.objects.level.get(id as usize) == level as u64;
-            let holds = at(first) && at(end - 1);
-            ensure(holds, "objects.level", first as usize, "agrees with levels.first")?;
-        }
+        let at = |id: u32| objects.level.get(id as usize) == level as u64;
+        let holds = at(first) && at(end - 1);
+        ensure(holds, "objects.level", first as usize, "agrees with levels.first")?;
     }
     Ok(())
 }
@@ -122,10 +121,6 @@ fn pus(
         }
         let whole = !has_children || next == first + count;
         ensure(whole, "objects.pu_count", id, "is the sum of its children")?;
-    }
-    for id in counts.normal_objects..counts.objects {
-        let (first, count) = run(id);
-        ensure(first + count <= pus, "objects.pu_count", id, "the run ends within the PUs")?;
     }
     Ok(())
 }

@@ -1,0 +1,28 @@
+//! A process that uses hwloc: `nothing`, `adopt FILE`, `xml FILE`, `synthetic TEXT` or `discover`.
+#![forbid(unsafe_code)]
+
+use anyhow::{Context, bail};
+use rustix::fd::AsFd;
+use std::time::Instant;
+use topobroker::hwloc::Input;
+use topobroker_benches::clients::ready;
+use topobroker_benches::rival;
+
+fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let start = Instant::now();
+    let pus = match words.as_slice() {
+        ["nothing"] => 0,
+        ["adopt", file] => {
+            let file = std::fs::File::open(file).context("open")?;
+            let length = usize::try_from(file.metadata()?.len())?;
+            rival::adopt(file.as_fd(), length)?
+        }
+        ["xml", file] => rival::load_and_keep(&Input::Xml(file.into()))?,
+        ["synthetic", text] => rival::load_and_keep(&Input::Synthetic((*text).to_owned()))?,
+        ["discover"] => rival::load_and_keep(&Input::ThisMachine)?,
+        _ => bail!("usage: hwloc_client nothing | adopt FILE | xml FILE | synthetic TEXT | discover"),
+    };
+    ready(start.elapsed(), pus)
+}

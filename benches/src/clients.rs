@@ -1,0 +1,114 @@
+//! Processes that get the topology one way or another, and wait to be looked at.
+
+use anyhow::{Context, bail};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// A running client that has its topology.
+#[derive(Debug)]
+pub struct Client {
+    child: Child,
+    /// Time that it took to get the topology.
+    pub time: Duration,
+    /// PUs that it counted.
+    pub pus: usize,
+}
+
+/// Memory of one process, in kB.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Memory {
+    /// Private and written.
+    pub private_dirty: f64,
+    /// Its share of all.
+    pub pss: f64,
+    /// Page tables.
+    pub page_tables: f64,
+}
+
+impl Client {
+    /// Starts `program` with arguments and waits until it says that it is ready.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started or fails.
+    pub fn start<A: AsRef<std::ffi::OsStr>>(
+        program: &Path,
+        arguments: &[A],
+        environment: &[(&str, &str)],
+    ) -> anyhow::Result<Self> {
+        let mut child = Command::new(program)
+            .args(arguments)
+            .envs(environment.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| program.display().to_string())?;
+        let mut line = String::new();
+        let out = child.stdout.take().context("its output")?;
+        BufReader::new(out).read_line(&mut line)?;
+        let mut words = line.split_ascii_whitespace().map(str::parse::<u64>);
+        let (Some(Ok(time)), Some(Ok(pus))) = (words.next(), words.next()) else {
+            let status = child.wait()?;
+            bail!("{} failed with {status}", program.display());
+        };
+        let time = Duration::from_nanos(time);
+        Ok(Self { child, time, pus: usize::try_from(pus)? })
+    }
+
+    /// Its memory now.
+    ///
+    /// # Errors
+    ///
+    /// When /proc does not tell.
+    pub fn memory(&self) -> anyhow::Result<Memory> {
+        let process = format!("/proc/{}", self.child.id());
+        let rollup = std::fs::read_to_string(format!("{process}/smaps_rollup"))?;
+        let status = std::fs::read_to_string(format!("{process}/status"))?;
+        Ok(Memory {
+            private_dirty: field(&rollup, "Private_Dirty:")?,
+            pss: field(&rollup, "Pss:")?,
+            page_tables: field(&status, "VmPTE:")?,
+        })
+    }
+
+    /// Lets it end.
+    ///
+    /// # Errors
+    ///
+    /// When it fails at its end.
+    pub fn finish(mut self) -> anyhow::Result<()> {
+        drop(self.child.stdin.take());
+        let status = self.child.wait()?;
+        anyhow::ensure!(status.success(), "client ended with {status}");
+        Ok(())
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // Ended already, mostly.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn field(text: &str, name: &str) -> anyhow::Result<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).context("its line")?;
+    line.split_ascii_whitespace().next().context("its value")?.parse().context("its value")
+}
+
+/// Says that this process is ready, and waits until it may end.
+///
+/// # Errors
+///
+/// When standard output is closed.
+pub fn ready(time: Duration, pus: usize) -> anyhow::Result<()> {
+    let mut out = std::io::stdout();
+    writeln!(out, "{} {pus}", time.as_nanos())?;
+    out.flush()?;
+    let mut rest = String::new();
+    std::io::stdin().read_line(&mut rest)?;
+    Ok(())
+}

@@ -1,0 +1,8 @@
+//! What the benchmarks share: the machines they run on, hwloc's own shared segment, and processes
+//! that adopt one or the other.
+#![deny(unsafe_code)]
+
+pub mod clients;
+pub mod machines;
+#[allow(unsafe_code, reason = "hwloc's shared segment has raw bindings only")]
+pub mod rival;

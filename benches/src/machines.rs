@@ -1,0 +1,96 @@
+//! Machines to measure on.
+
+use std::path::{Path, PathBuf};
+use topobroker::hwloc::{Input, LoadOptions, Topology, load};
+
+/// A machine with a short name.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// Name in tables.
+    pub name: String,
+    /// Where it is loaded from.
+    pub input: Input,
+}
+
+impl Machine {
+    fn new(name: &str, input: Input) -> Self {
+        Self { name: name.to_owned(), input }
+    }
+
+    fn synthetic(name: &str, text: &str) -> Self {
+        Self::new(name, Input::Synthetic(text.to_owned()))
+    }
+
+    /// Loads it with all kinds of objects.
+    ///
+    /// # Errors
+    ///
+    /// What hwloc says.
+    pub fn load(&self) -> anyhow::Result<Topology<'static>> {
+        Ok(load(&self.input, &LoadOptions::default())?)
+    }
+}
+
+/// This machine, and synthetic ones of 256 and 2048 PUs.
+#[must_use]
+pub fn standard() -> Vec<Machine> {
+    vec![
+        Machine::new("this machine", Input::ThisMachine),
+        synthetic256(),
+        Machine::synthetic(
+            "synth2048",
+            "Package:16 NUMANode:1 L3Cache:4 L2Cache:8 L1dCache:1 Core:1 PU:4",
+        ),
+    ]
+}
+
+/// The synthetic machine of 256 PUs and 691 objects.
+#[must_use]
+pub fn synthetic256() -> Machine {
+    Machine::synthetic(
+        "synth256",
+        "Package:2 Group:4 NUMANode:1 L3Cache:4 L2Cache:4 L1dCache:1 Core:1 PU:2",
+    )
+}
+
+/// The folder of reference topologies, if it is there.
+#[must_use]
+pub fn shared_topologies() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let folder = std::env::var_os("TOPOBROKER_SHARED").map_or(beside, PathBuf::from);
+    let folder = folder.join("topologies");
+    folder.is_dir().then_some(folder)
+}
+
+/// All reference topologies that this hwloc loads.
+#[must_use]
+pub fn shared() -> Vec<Machine> {
+    let Some(folder) = shared_topologies() else { return Vec::new() };
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "xml"))
+        .collect();
+    files.sort();
+    let machines = files.into_iter().map(|path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Machine::new(&name, Input::Xml(path))
+    });
+    machines.collect()
+}
+
+/// The largest of the reference topologies, by file size.
+#[must_use]
+pub fn largest_shared(count: usize) -> Vec<Machine> {
+    let mut machines = shared();
+    machines.retain(|machine| machine.load().is_ok());
+    let size = |machine: &Machine| match &machine.input {
+        Input::Xml(path) => std::fs::metadata(path).map_or(0, |metadata| metadata.len()),
+        _ => 0,
+    };
+    machines.sort_by_key(|machine| std::cmp::Reverse(size(machine)));
+    machines.truncate(count);
+    machines
+}

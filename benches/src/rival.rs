@@ -1,0 +1,102 @@
+//! hwloc's own shared segment. Counterparts: `hwloc/shmem.h`, which the bindings leave out.
+
+use anyhow::{Context, ensure};
+use hwlocality_sys::{hwloc_const_topology_t, hwloc_topology_t};
+use rustix::fd::{AsRawFd, BorrowedFd};
+use std::ffi::{c_int, c_ulong, c_void};
+use std::fs::File;
+use topobroker::hwloc::{Input, LoadOptions, Topology, load};
+
+unsafe extern "C" {
+    fn hwloc_shmem_topology_get_length(
+        topology: hwloc_const_topology_t,
+        length: *mut usize,
+        flags: c_ulong,
+    ) -> c_int;
+    fn hwloc_shmem_topology_write(
+        topology: hwloc_const_topology_t,
+        fd: c_int,
+        offset: u64,
+        address: *mut c_void,
+        length: usize,
+        flags: c_ulong,
+    ) -> c_int;
+    fn hwloc_shmem_topology_adopt(
+        topology: *mut hwloc_topology_t,
+        fd: c_int,
+        offset: u64,
+        address: *mut c_void,
+        length: usize,
+        flags: c_ulong,
+    ) -> c_int;
+}
+
+/// An address that none of the processes here uses.
+pub const ADDRESS: usize = 0x7a00_0000_0000;
+
+/// Bytes of hwloc's segment for a topology.
+///
+/// # Errors
+///
+/// hwloc's error.
+pub fn length(topology: &Topology<'_>) -> anyhow::Result<usize> {
+    let mut length = 0;
+    // SAFETY: a loaded topology and an output.
+    let error = unsafe {
+        hwloc_shmem_topology_get_length(topology.as_raw().cast(), &raw mut length, 0)
+    };
+    ensure!(error == 0, "hwloc_shmem_topology_get_length: {}", std::io::Error::last_os_error());
+    Ok(length)
+}
+
+/// Writes hwloc's segment into an empty file.
+///
+/// # Errors
+///
+/// hwloc's error.
+pub fn write(topology: &Topology<'_>, file: &File, length: usize) -> anyhow::Result<()> {
+    let address = std::ptr::without_provenance_mut(ADDRESS);
+    // SAFETY: a loaded topology, a writable file, and an address range that is free here.
+    let error = unsafe {
+        hwloc_shmem_topology_write(topology.as_raw().cast(), file.as_raw_fd(), 0, address, length, 0)
+    };
+    ensure!(error == 0, "hwloc_shmem_topology_write: {}", std::io::Error::last_os_error());
+    Ok(())
+}
+
+/// Adopts hwloc's segment and leaves it adopted. Returns its number of PUs.
+///
+/// # Errors
+///
+/// hwloc's error.
+pub fn adopt(file: BorrowedFd<'_>, length: usize) -> anyhow::Result<usize> {
+    let mut topology = std::ptr::null_mut();
+    let address = std::ptr::without_provenance_mut(ADDRESS);
+    // SAFETY: an output, a readable file that `write` filled, and the address it was written for.
+    let error = unsafe {
+        hwloc_shmem_topology_adopt(&raw mut topology, file.as_raw_fd(), 0, address, length, 0)
+    };
+    ensure!(error == 0, "hwloc_shmem_topology_adopt: {}", std::io::Error::last_os_error());
+    Ok(pus(topology))
+}
+
+/// Loads a topology as programs do today and keeps it. Returns its number of PUs.
+///
+/// # Errors
+///
+/// hwloc's error.
+pub fn load_and_keep(input: &Input) -> anyhow::Result<usize> {
+    let topology = load(input, &LoadOptions::default()).context("hwloc")?;
+    let count = pus(topology.as_raw().cast());
+    std::mem::forget(topology);
+    Ok(count)
+}
+
+fn pus(topology: hwloc_const_topology_t) -> usize {
+    // SAFETY: a loaded topology.
+    let count = unsafe {
+        let depth = hwlocality_sys::hwloc_topology_get_depth(topology);
+        hwlocality_sys::hwloc_get_nbobjs_by_depth(topology, depth - 1)
+    };
+    count as usize
+}
