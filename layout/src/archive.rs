@@ -1,6 +1,7 @@
 //! The archive: a topology as columns. `FORMAT.md` beside this crate says why each is there.
 
 use crate::column::Column;
+use crate::tree::Tree;
 use rkyv::{Archive, Serialize};
 
 /// Stands for "no row": of a string, a set or an object.
@@ -17,6 +18,7 @@ pub const SAME_SET: u32 = u32::MAX - 2;
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Topology {
     pub levels: Levels,
+    pub tree: Tree,
     pub objects: Objects,
     pub sets: SetTable,
     pub strings: StringTable,
@@ -54,15 +56,9 @@ pub struct Levels {
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Objects {
     pub level: Column,
-    pub parent: Column,
-    pub child_start: Column,
-    pub children: Column,
-    pub sibling_rank: Column,
     pub os_index: Column,
     pub gp_index: Column,
     pub sets: Column,
-    pub pu_first: Column,
-    pub pu_count: Column,
     pub symmetric: Column,
 }
 

@@ -9,6 +9,7 @@ use crate::column::Column;
 use crate::description::{Description, Initiator, Object};
 use crate::object_type::{ChildKind, ObjectType};
 use crate::set::Set;
+use crate::tree::Tree;
 use intern::{Sets, Strings};
 use rkyv::util::AlignedVec;
 
@@ -272,7 +273,8 @@ impl<'d> Builder<'d> {
         topology.bridges = attributes.bridges;
         topology.pci = attributes.pci;
         topology.os_device_kind = attributes.os_device_kind;
-        topology.objects = self.objects(&mut topology.sets)?;
+        topology.tree = self.tree()?;
+        topology.objects = self.objects(&mut topology.sets);
         topology.names = self.strings_of_objects(|object| object.name.as_deref());
         topology.subtypes = self.strings_of_objects(|object| object.subtype.as_deref());
         topology.infos = self.infos();
@@ -319,14 +321,13 @@ impl<'d> Builder<'d> {
             .collect()
     }
 
-    fn objects(&mut self, table: &mut archive::SetTable) -> Result<archive::Objects, BuildError> {
+    fn tree(&self) -> Result<Tree, BuildError> {
         let count = self.by_id.len();
         let mut parent = vec![0; count];
         let mut sibling_rank = vec![0; count];
         let mut child_start = vec![0];
         let mut children = Vec::with_capacity(count);
-        let by_id = self.by_id.clone();
-        for (id, object) in by_id.iter().enumerate() {
+        for (id, object) in self.by_id.iter().enumerate() {
             let mut rank = 0;
             let mut kind = ChildKind::Normal;
             for &place in &object.children {
@@ -346,40 +347,51 @@ impl<'d> Builder<'d> {
             }
             child_start.push(children.len() as u64);
         }
+        let normal = self.first_special(0);
+        let pus = self.pus_by_id();
+        let pus = pus.get(..normal).unwrap_or_default();
+        let tree = Tree::new(count);
+        Ok(Tree {
+            parent: tree.pack(&parent),
+            child_start: tree.pack(&child_start),
+            children: tree.pack(&children),
+            sibling_rank: tree.pack(&sibling_rank),
+            pu_first: tree.pack(&pus.iter().map(|pus| u64::from(pus.0)).collect::<Vec<_>>()),
+            pu_count: tree.pack(&pus.iter().map(|pus| u64::from(pus.1)).collect::<Vec<_>>()),
+            ..tree
+        })
+    }
 
+    fn pus_by_id(&self) -> Vec<(u32, u32)> {
+        let mut pus = vec![(0, 0); self.by_id.len()];
+        for (id, of_object) in self.id_of.iter().zip(&self.pus) {
+            if let Some(slot) = usize::try_from(*id).ok().and_then(|id| pus.get_mut(id)) {
+                *slot = *of_object;
+            }
+        }
+        pus
+    }
+
+    fn objects(&mut self, table: &mut archive::SetTable) -> archive::Objects {
+        let by_id = self.by_id.clone();
         let os_index = by_id.iter().map(|object| os_index(object));
         let gp_index = by_id.iter().map(|object| object.gp_index);
         // Only what is in the tree of CPUs is symmetric or covers PUs of its own, special objects
         // tell their level by their number, and I/O and Misc objects have no sets: those columns
         // end where they would say nothing.
-        let normal = self.first_special(0);
+        let in_tree = by_id.get(..self.first_special(0)).unwrap_or_default();
         let with_sets = self.first_special(ObjectType::Bridge.special_rank());
-        let in_tree = by_id.get(..normal).unwrap_or_default();
         let levels = in_tree.iter().map(|object| self.level_of(object) as u64).collect::<Vec<_>>();
         let symmetric = in_tree.iter().map(|object| u64::from(object.symmetric_subtree));
-        let mut by_id_pus = vec![(0, 0); count];
-        for (place, &pus) in self.pus.iter().enumerate() {
-            let id = usize::try_from(self.id(place, "an object")?).unwrap_or(usize::MAX);
-            if let Some(slot) = by_id_pus.get_mut(id) {
-                *slot = pus;
-            }
-        }
-        let mut sets = self.set_rows(&by_id_pus, table);
+        let mut sets = self.set_rows(&self.pus_by_id(), table);
         sets.truncate(with_sets);
-        by_id_pus.truncate(normal);
-        Ok(archive::Objects {
+        archive::Objects {
             level: Column::pack(&levels),
-            parent: Column::pack(&parent),
-            child_start: Column::pack(&child_start),
-            children: Column::pack(&children),
-            sibling_rank: Column::pack(&sibling_rank),
             os_index: Column::pack(&os_index.collect::<Vec<_>>()),
             gp_index: Column::pack(&gp_index.collect::<Vec<_>>()),
             sets: Column::pack(&sets),
-            pu_first: pack_all(by_id_pus.iter().map(|pus| &pus.0)),
-            pu_count: pack_all(by_id_pus.iter().map(|pus| &pus.1)),
             symmetric: Column::pack(&symmetric.collect::<Vec<_>>()),
-        })
+        }
     }
 
     /// Number of the first object of the special levels from the one of a rank on.

@@ -144,8 +144,22 @@ impl ArchivedColumn {
         (0..self.len()).map(|index| self.get(index))
     }
 
+    /// Whether no value is below the one before it.
+    #[must_use]
+    #[inline(never)]
+    pub fn is_sorted(&self) -> bool {
+        let bytes = self.bytes.as_slice();
+        match self.shape.to_native() & (DICTIONARY | 7) {
+            0 => true,
+            1 => bytes.is_sorted(),
+            2 => bytes.as_chunks().0.iter().map(|&b| u16::from_le_bytes(b)).is_sorted(),
+            _ => self.iter().is_sorted(),
+        }
+    }
+
     /// The largest value, or one that is larger than all; 0 of an empty column.
     #[must_use]
+    #[inline(never)]
     pub fn max(&self) -> u64 {
         let bytes = if self.is_dictionary() { self.entries() } else { self.bytes.as_slice() };
         let delta = match self.shape.to_native() & 7 {
@@ -161,6 +175,7 @@ impl ArchivedColumn {
     /// Whether the packing is sound: a known width, a place in the bytes for every value, no sum
     /// past 64 bits.
     #[must_use]
+    #[inline(never)]
     pub(crate) fn is_sound(&self) -> bool {
         let log = self.shape.to_native() & 7;
         let bytes = self.bytes.as_slice();

@@ -22,6 +22,7 @@ pub mod header;
 pub mod object_type;
 pub mod set;
 pub mod support;
+pub mod tree;
 mod validate;
 
 pub use error::{HeaderError, OpenError, ValidationError};

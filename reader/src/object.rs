@@ -126,7 +126,7 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn parent(self) -> Option<Self> {
-        let parent = self.topology.archive.objects.parent.get_u32(self.at());
+        let parent = self.topology.archive.tree.parent(self.at());
         (self.id != 0).then(|| Self::new(self.topology, parent))
     }
 
@@ -134,7 +134,7 @@ impl<'a> Object<'a> {
     /// `sibling_rank`.
     #[must_use]
     pub fn sibling_rank(self) -> u32 {
-        self.topology.archive.objects.sibling_rank.get_u32(self.at())
+        self.topology.archive.tree.sibling_rank(self.at())
     }
 
     /// Children in the tree of CPUs. Counterparts: `children`, `arity`.
@@ -177,7 +177,7 @@ impl<'a> Object<'a> {
             let (mut low, mut high) = (all.start, all.end);
             while low < high {
                 let middle = low.midpoint(high);
-                let child = self.topology.archive.objects.children.get_u32(middle as usize);
+                let child = self.topology.archive.tree.child(middle as usize);
                 if Self::new(self.topology, child).object_type().child_kind() < kind {
                     low = middle + 1;
                 } else {
@@ -263,9 +263,9 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn pus(self) -> Range<u32> {
         let normal = self.normal_ancestor().at();
-        let objects = &self.topology.archive.objects;
-        let first = objects.pu_first.get_u32(normal);
-        first..first + objects.pu_count.get_u32(normal)
+        let tree = &self.topology.archive.tree;
+        let first = tree.pu_first(normal);
+        first..first + tree.pu_count(normal)
     }
 
     /// Memory of the NUMA nodes below, in bytes. Counterpart: `total_memory`.
@@ -344,11 +344,11 @@ impl<'a> Object<'a> {
 
     /// The object itself, or the one in the tree of CPUs that it hangs on.
     fn normal_ancestor(self) -> Self {
-        let normal = self.topology.archive.objects.pu_first.len();
+        let normal = self.topology.archive.objects.level.len();
         let mut object = self;
         // Parents of special objects end in the tree: validation saw to it.
         while object.at() >= normal {
-            let parent = self.topology.archive.objects.parent.get_u32(object.at());
+            let parent = self.topology.archive.tree.parent(object.at());
             object = Self::new(self.topology, parent);
         }
         object
@@ -363,8 +363,8 @@ impl<'a> Object<'a> {
     }
 
     fn child_slots(self) -> Range<u32> {
-        let starts = &self.topology.archive.objects.child_start;
-        starts.get_u32(self.at())..starts.get_u32(self.at() + 1)
+        let tree = &self.topology.archive.tree;
+        tree.child_start(self.at())..tree.child_start(self.at() + 1)
     }
 
     fn siblings(self) -> Option<Children<'a>> {
@@ -438,7 +438,7 @@ pub struct Children<'a> {
 
 impl<'a> Children<'a> {
     fn at(&self, slot: u32) -> Object<'a> {
-        let child = self.topology.archive.objects.children.get_u32(slot as usize);
+        let child = self.topology.archive.tree.child(slot as usize);
         Object::new(self.topology, child)
     }
 }

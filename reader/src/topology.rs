@@ -63,7 +63,7 @@ impl<'a> Topology<'a> {
     /// Number of objects of all kinds.
     #[must_use]
     pub fn object_count(self) -> usize {
-        self.archive.objects.parent.len()
+        self.archive.tree.len()
     }
 
     /// Number of depths of the tree of CPUs. Counterpart: `hwloc_topology_get_depth`.

@@ -1,31 +1,31 @@
 //! The objects form one tree in levels, and every normal object covers a run of PUs.
 
-use super::{Counts, ascending, bounded, ensure, sound, starts};
-use crate::archive::{ArchivedObjects, ArchivedTopology};
+use super::{Counts, ascending, bounded, ensure, fail, sound};
+use crate::archive::ArchivedTopology;
 use crate::error::ValidationError;
+use crate::tree::{ArchivedTree, Four, One, Two, Width};
+use std::marker::PhantomData;
+use std::ops::Range;
 
 pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let objects = &topology.objects;
     let count = counts.objects;
-    let limit = count as u64;
-    let levels = u64::from(topology.levels.normal.to_native());
-    bounded(&objects.level, "objects.level", counts.normal_objects, levels)?;
-    bounded(&objects.parent, "objects.parent", count, limit)?;
-    bounded(&objects.children, "objects.children", count - 1, limit)?;
-    bounded(&objects.sibling_rank, "objects.sibling_rank", count, limit)?;
-    bounded(&objects.os_index, "objects.os_index", count, (1 << 32) + 2)?;
-    sound(&objects.gp_index, "objects.gp_index", count)?;
     let normal = counts.normal_objects;
     let [_, _, with_sets, ..] = counts.special;
+    let levels = u64::from(topology.levels.normal.to_native());
+    bounded(&objects.level, "objects.level", normal, levels)?;
+    bounded(&objects.os_index, "objects.os_index", count, (1 << 32) + 2)?;
+    sound(&objects.gp_index, "objects.gp_index", count)?;
     bounded(&objects.sets, "objects.sets", with_sets, topology.sets.cpuset.len() as u64 + 1)?;
-    bounded(&objects.pu_first, "objects.pu_first", normal, counts.pus as u64 + 1)?;
-    bounded(&objects.pu_count, "objects.pu_count", normal, counts.pus as u64 + 1)?;
     bounded(&objects.symmetric, "objects.symmetric", normal, 2)?;
-    starts(&objects.child_start, "objects.child_start", count, count - 1)?;
     level_of_each(topology)?;
-    parents(objects, counts)?;
-    children(objects, counts)?;
-    pus(objects, counts, topology.levels.first.get_u32(counts.pu_level) as usize)
+    let first_pu = topology.levels.first.get_u32(counts.pu_level) as usize;
+    match topology.tree.width.to_native() {
+        1 => Columns::<One>::new(&topology.tree, counts)?.check(counts, first_pu),
+        2 => Columns::<Two>::new(&topology.tree, counts)?.check(counts, first_pu),
+        4 => Columns::<Four>::new(&topology.tree, counts)?.check(counts, first_pu),
+        _ => fail("tree.width", 0, "is 1, 2 or 4"),
+    }
 }
 
 fn level_of_each(topology: &ArchivedTopology) -> Result<(), ValidationError> {
@@ -40,87 +40,140 @@ fn level_of_each(topology: &ArchivedTopology) -> Result<(), ValidationError> {
     Ok(())
 }
 
-/// Parents come before their children, save memory-side caches before NUMA nodes; so nothing is
-/// above itself.
-fn parents(objects: &ArchivedObjects, counts: &Counts) -> Result<(), ValidationError> {
-    let [_, mem_cache, bridge, _, _, misc, _] = counts.special;
-    ensure(objects.parent.get(0) == 0, "objects.parent", 0, "the root is its own parent")?;
-    for id in 1..counts.objects {
-        let parent = objects.parent.get_u32(id) as usize;
-        let normal = parent < counts.normal_objects;
-        let fits = if id < counts.normal_objects {
-            parent < id
-        } else if id < mem_cache {
-            normal || (mem_cache..bridge).contains(&parent)
-        } else if id < bridge {
-            normal || (mem_cache..id).contains(&parent)
-        } else if id < misc {
-            normal || (bridge..id).contains(&parent)
-        } else {
-            parent < id
+/// The columns of the tree, in the width that they have.
+struct Columns<'a, W> {
+    parent: &'a [u8],
+    child_start: &'a [u8],
+    children: &'a [u8],
+    sibling_rank: &'a [u8],
+    pu_first: &'a [u8],
+    pu_count: &'a [u8],
+    width: PhantomData<W>,
+}
+
+impl<'a, W: Width> Columns<'a, W> {
+    /// The columns, if each is as long as it must be.
+    fn new(tree: &'a ArchivedTree, counts: &Counts) -> Result<Self, ValidationError> {
+        let column = |bytes: &'a [u8], name, count: usize| {
+            let rule = "has a value for each row of its table";
+            ensure(bytes.len() == count * W::BYTES, name, bytes.len(), rule)?;
+            Ok(bytes)
         };
-        ensure(fits, "objects.parent", id, "is above its child and may have such children")?;
+        let (objects, normal) = (counts.objects, counts.normal_objects);
+        Ok(Self {
+            parent: column(&tree.parent, "tree.parent", objects)?,
+            child_start: column(&tree.child_start, "tree.child_start", objects + 1)?,
+            children: column(&tree.children, "tree.children", objects - 1)?,
+            sibling_rank: column(&tree.sibling_rank, "tree.sibling_rank", objects)?,
+            pu_first: column(&tree.pu_first, "tree.pu_first", normal)?,
+            pu_count: column(&tree.pu_count, "tree.pu_count", normal)?,
+            width: PhantomData,
+        })
     }
-    Ok(())
+
+    #[inline]
+    fn at(column: &[u8], index: usize) -> usize {
+        W::get(column, index) as usize
+    }
+
+    fn check(&self, counts: &Counts, first_pu: usize) -> Result<(), ValidationError> {
+        ensure(Self::at(self.parent, 0) == 0, "tree.parent", 0, "the root is its own parent")?;
+        let run = |id| (Self::at(self.pu_first, id), Self::at(self.pu_count, id));
+        ensure(run(0) == (0, counts.pus), "tree.pu_first", 0, "the root covers all PUs")?;
+        for pu in 0..counts.pus {
+            let itself = run(first_pu + pu) == (pu, 1);
+            ensure(itself, "tree.pu_first", first_pu + pu, "a PU covers itself")?;
+        }
+        self.families(counts)
+    }
+
+    /// Child lists and parents tell the same, each list has its kinds in order, and the PUs of a
+    /// normal object are those of its children one after the other.
+    ///
+    /// There are as many slots as objects below the root, and no object is in two of them (it
+    /// knows its parent and its rank there), so every object is in one.
+    fn families(&self, counts: &Counts) -> Result<(), ValidationError> {
+        let [numa, _, bridge, _, _, misc, _] = counts.special;
+        let mut slot = 0;
+        for parent in 0..counts.objects {
+            let end = Self::at(self.child_start, parent + 1);
+            let ascends = slot <= end && end < counts.objects;
+            ensure(ascends, "tree.child_start", parent + 1, "ascends and ends in the slots")?;
+            // Most are normal, and of the same kind.
+            slot = self.normal_children(parent, slot..end, numa)?;
+            let (mut kind, mut rank) = (numa, 0);
+            while slot < end {
+                let child = Self::at(self.children, slot);
+                let of = if child < bridge { numa } else if child < misc { bridge } else { misc };
+                let in_order = child >= numa && child < counts.objects && of >= kind;
+                ensure(in_order, "tree.children", slot, "exists, and kinds are in order")?;
+                if of != kind {
+                    (kind, rank) = (of, 0);
+                }
+                let fits = may_have(parent, child, counts);
+                ensure(fits, "tree.parent", child, "is above its child and may have such children")?;
+                self.mutual(parent, child, rank, slot)?;
+                rank += 1;
+                slot += 1;
+            }
+        }
+        ensure(slot == counts.objects - 1, "tree.child_start", counts.objects, "ends the slots")
+    }
+
+    /// Checks the children in the tree of CPUs, which come first; returns the slot behind them.
+    #[inline]
+    fn normal_children(
+        &self,
+        parent: usize,
+        slots: Range<usize>,
+        normal: usize,
+    ) -> Result<usize, ValidationError> {
+        let first = slots.start;
+        let mut next_pu = Self::at(self.pu_first, parent);
+        let last_pu = next_pu + Self::at(self.pu_count, parent);
+        for slot in slots.clone() {
+            let child = Self::at(self.children, slot);
+            if child >= normal {
+                let whole = slot == first || next_pu == last_pu;
+                ensure(whole, "tree.pu_count", parent, "is the sum of its children")?;
+                return Ok(slot);
+            }
+            let run = Self::at(self.pu_first, child) == next_pu && parent < child;
+            ensure(run, "tree.pu_first", child, "is below its parent, behind its siblings")?;
+            next_pu += Self::at(self.pu_count, child);
+            self.mutual(parent, child, slot - first, slot)?;
+        }
+        let whole = slots.is_empty() || next_pu == last_pu;
+        ensure(whole, "tree.pu_count", parent, "is the sum of its children")?;
+        Ok(slots.end)
+    }
+
+    #[inline]
+    fn mutual(
+        &self,
+        parent: usize,
+        child: usize,
+        rank: usize,
+        slot: usize,
+    ) -> Result<(), ValidationError> {
+        let knows = child != 0
+            && Self::at(self.parent, child) == parent
+            && Self::at(self.sibling_rank, child) == rank;
+        ensure(knows, "tree.children", slot, "child knows its parent and rank")
+    }
 }
 
-/// Child lists and parents tell the same; each list has its kinds in order.
-fn children(objects: &ArchivedObjects, counts: &Counts) -> Result<(), ValidationError> {
-    let [numa, _, bridge, _, _, misc, _] = counts.special;
-    let kind_of = |id: usize| {
-        usize::from(id >= numa) + usize::from(id >= bridge) + usize::from(id >= misc)
-    };
-    let mut start = 0;
-    for parent in 0..counts.objects {
-        let end = objects.child_start.get_u32(parent + 1) as usize;
-        let (mut kind, mut rank) = (0, 0);
-        for slot in start..end {
-            let child = objects.children.get_u32(slot) as usize;
-            let child_kind = kind_of(child);
-            if child_kind != kind {
-                ensure(child_kind > kind, "objects.children", slot, "kinds are in order")?;
-                (kind, rank) = (child_kind, 0);
-            }
-            let mutual = child != 0
-                && objects.parent.get_u32(child) as usize == parent
-                && objects.sibling_rank.get_u32(child) == rank;
-            ensure(mutual, "objects.children", slot, "child knows its parent and rank")?;
-            rank += 1;
-        }
-        start = end;
+/// Whether a special object may be below another, so that nothing is above itself: parents come
+/// first in the numbering, save memory-side caches, which come behind NUMA nodes.
+fn may_have(parent: usize, child: usize, counts: &Counts) -> bool {
+    let [numa, mem_cache, bridge, _, _, misc, _] = counts.special;
+    let normal = parent < numa;
+    if child < bridge {
+        let cache = (mem_cache..bridge).contains(&parent);
+        normal || (cache && (child < mem_cache || parent < child))
+    } else if child < misc {
+        normal || (bridge..child).contains(&parent)
+    } else {
+        parent < child
     }
-    Ok(())
-}
-
-/// A PU covers itself, every other normal object the runs of its children one after the other.
-fn pus(
-    objects: &ArchivedObjects,
-    counts: &Counts,
-    first_pu: usize,
-) -> Result<(), ValidationError> {
-    let run = |id: usize| (objects.pu_first.get_u32(id), objects.pu_count.get_u32(id));
-    let pus = u32::try_from(counts.pus).unwrap_or(u32::MAX);
-    ensure(run(0) == (0, pus), "objects.pu_first", 0, "the root covers all PUs")?;
-    for id in 0..counts.normal_objects {
-        let (first, count) = run(id);
-        if let Some(pu) = id.checked_sub(first_pu).filter(|pu| *pu < counts.pus) {
-            let itself = first as usize == pu && count == 1;
-            ensure(itself, "objects.pu_first", id, "a PU covers itself")?;
-        }
-        let slots = objects.child_start.get_u32(id)..objects.child_start.get_u32(id + 1);
-        let mut next = first;
-        let mut has_children = false;
-        for slot in slots {
-            let child = objects.children.get_u32(slot as usize) as usize;
-            if child >= counts.normal_objects {
-                break;
-            }
-            has_children = true;
-            ensure(run(child).0 == next, "objects.pu_first", child, "runs follow each other")?;
-            next += run(child).1;
-        }
-        let whole = !has_children || next == first + count;
-        ensure(whole, "objects.pu_count", id, "is the sum of its children")?;
-    }
-    Ok(())
 }
