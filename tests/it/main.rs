@@ -2,4 +2,6 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 
+mod adoption;
 mod lstopo;
+mod segments;

@@ -1,0 +1,144 @@
+//! A process of many that adopts, in the ways that processes do: `adopter WAY`.
+//!
+//! Prints `ok SEGMENT PLACEMENT ADDRESS OBJECTS` for every adoption, or `error MESSAGE`.
+
+use std::process::ExitCode;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_reader::{AdoptError, Adopted, Keys, adopt, adopt_keys, adopted};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["once"] => tell(adopt()),
+        ["twice"] => tell(adopt()) & tell(adopt()),
+        ["retry"] => {
+            let bad = Keys::parse("/dev/shm/topobroker-nothing", "0", "4096").ok();
+            bad.map(|keys| tell(adopt_keys(&keys)));
+            tell(adopt())
+        }
+        ["another", file, address, size] => {
+            let first = tell(adopt());
+            let other = Keys::parse(file, address, size).ok();
+            first & other.is_some_and(|keys| tell(adopt_keys(&keys)))
+        }
+        ["taken"] => taken(),
+        ["threads", count] => threads(count.parse().unwrap_or(0)),
+        ["fork"] => tell(adopt()) & fork(|| tell(Ok(adopted().expect("inherited")))) & fork(adopts),
+        ["fork-first"] => fork(adopts) & tell(adopt()),
+        ["fork-while"] => fork_while(),
+        ["copy", library] => copy(library),
+        _ => {
+            eprintln!("usage: adopter WAY");
+            return ExitCode::from(2);
+        }
+    };
+    ExitCode::SUCCESS
+}
+
+fn adopts() -> bool {
+    tell(adopt())
+}
+
+fn tell(adopted: Result<&'static Adopted, AdoptError>) -> bool {
+    match adopted {
+        Ok(adopted) => {
+            let topology = adopted.topology();
+            let pus = topology.objects_with_type(ObjectType::PU);
+            let objects = topology.object_count();
+            assert_eq!(pus.count(), topology.root().pus().len(), "the tree is whole");
+            let (segment, placement) = (adopted.header().segment_name(), adopted.placement());
+            println!("ok {segment} {placement:?} {:p} {objects}", adopted.bytes().as_ptr());
+            true
+        }
+        Err(error) => {
+            println!("error {error}");
+            false
+        }
+    }
+}
+
+/// Adopts where another mapping is at the preferred address already.
+fn taken() -> bool {
+    let address = Keys::from_env().map_or(0, |keys| keys.address());
+    let address = usize::try_from(address).unwrap_or(0);
+    let flags = rustix::mm::MapFlags::PRIVATE | rustix::mm::MapFlags::FIXED_NOREPLACE;
+    let protection = rustix::mm::ProtFlags::READ;
+    // SAFETY: a new mapping that replaces none and that nothing refers to.
+    let mapped = unsafe {
+        let address = std::ptr::without_provenance_mut(address);
+        rustix::mm::mmap_anonymous(address, 4096, protection, flags)
+    };
+    mapped.expect("the address is free at first");
+    tell(adopt())
+}
+
+fn threads(count: usize) -> bool {
+    let together = std::sync::Barrier::new(count);
+    let places = std::thread::scope(|scope| {
+        let one = || {
+            together.wait();
+            adopt().map(|adopted| std::ptr::from_ref(adopted).addr())
+        };
+        let threads: Vec<_> = (0..count).map(|_| scope.spawn(one)).collect();
+        let joined = threads.into_iter().map(|thread| thread.join().expect("no panic"));
+        joined.collect::<Result<std::collections::BTreeSet<usize>, AdoptError>>()
+    });
+    println!("places {}", places.map_or(0, |places| places.len()));
+    tell(adopt())
+}
+
+/// Runs `child` in a forked process and waits for it.
+fn fork(child: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child prints and ends without returning to the caller.
+    match unsafe { libc::fork() } {
+        0 => {
+            let code = i32::from(!child());
+            use std::io::Write;
+            let _ = std::io::stdout().flush();
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(code) }
+        }
+        child => {
+            let mut status = 0;
+            // SAFETY: waits for the child that was just made.
+            unsafe { libc::waitpid(child, &raw mut status, 0) };
+            status == 0
+        }
+    }
+}
+
+/// Forks again and again while another thread adopts; every child adopts too.
+fn fork_while() -> bool {
+    let started = std::sync::Barrier::new(2);
+    let mut children = true;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            started.wait();
+            tell(adopt())
+        });
+        started.wait();
+        for _ in 0..50 {
+            children &= fork(|| adopt().is_ok());
+        }
+    });
+    println!("children {children}");
+    children
+}
+
+/// Adopts here and in a library that has its own copy of the reader.
+fn copy(library: &str) -> bool {
+    tell(adopt());
+    // SAFETY: the library is this project's own and runs nothing when it is loaded.
+    let library = unsafe { libloading::Library::new(library) }.expect("the library");
+    // SAFETY: the function is defined there with this signature.
+    let address = unsafe {
+        let adopt: libloading::Symbol<'_, unsafe extern "C" fn() -> usize> =
+            library.get(b"reader_copy_adopt").expect("its function");
+        adopt()
+    };
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
+    let mappings = maps.lines().filter(|line| line.contains("topobroker-")).count();
+    println!("copy {address:#x} {mappings}");
+    true
+}
