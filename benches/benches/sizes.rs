@@ -6,10 +6,14 @@ use topobroker_benches::{machines, rival};
 use topobroker_layout::{build, header};
 
 fn main() -> anyhow::Result<()> {
-    println!("| machine | objects | ours | hwloc | hwloc / ours |\n| --- | ---: | ---: | ---: | ---: |");
+    println!(
+        "| machine | objects | ours | hwloc | hwloc / ours |\n| --- | ---: | ---: | ---: | ---: |"
+    );
     let mut worst: Option<(f64, String)> = None;
     for machine in machines::standard().into_iter().chain(machines::shared()) {
-        let Ok(topology) = machine.load() else { continue };
+        let Ok(topology) = machine.load() else {
+            continue;
+        };
         let description = capture(&topology)?;
         let ours = header::segment_len(build::to_bytes(&description)?.len());
         let theirs = rival::length(&topology)?;

@@ -14,7 +14,10 @@ pub struct Machine {
 
 impl Machine {
     fn new(name: &str, input: Input) -> Self {
-        Self { name: name.to_owned(), input }
+        Self {
+            name: name.to_owned(),
+            input,
+        }
     }
 
     fn synthetic(name: &str, text: &str) -> Self {
@@ -65,7 +68,9 @@ pub fn shared_topologies() -> Option<PathBuf> {
 /// All reference topologies that this hwloc loads.
 #[must_use]
 pub fn shared() -> Vec<Machine> {
-    let Some(folder) = shared_topologies() else { return Vec::new() };
+    let Some(folder) = shared_topologies() else {
+        return Vec::new();
+    };
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -75,7 +80,11 @@ pub fn shared() -> Vec<Machine> {
         .collect();
     files.sort();
     let machines = files.into_iter().map(|path| {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         Machine::new(&name, Input::Xml(path))
     });
     machines.collect()

@@ -42,10 +42,13 @@ pub const ADDRESS: usize = 0x7a00_0000_0000;
 pub fn length(topology: &Topology<'_>) -> anyhow::Result<usize> {
     let mut length = 0;
     // SAFETY: a loaded topology and an output.
-    let error = unsafe {
-        hwloc_shmem_topology_get_length(topology.as_raw().cast(), &raw mut length, 0)
-    };
-    ensure!(error == 0, "hwloc_shmem_topology_get_length: {}", std::io::Error::last_os_error());
+    let error =
+        unsafe { hwloc_shmem_topology_get_length(topology.as_raw().cast(), &raw mut length, 0) };
+    ensure!(
+        error == 0,
+        "hwloc_shmem_topology_get_length: {}",
+        std::io::Error::last_os_error()
+    );
     Ok(length)
 }
 
@@ -58,9 +61,20 @@ pub fn write(topology: &Topology<'_>, file: &File, length: usize) -> anyhow::Res
     let address = std::ptr::without_provenance_mut(ADDRESS);
     // SAFETY: a loaded topology, a writable file, and an address range that is free here.
     let error = unsafe {
-        hwloc_shmem_topology_write(topology.as_raw().cast(), file.as_raw_fd(), 0, address, length, 0)
+        hwloc_shmem_topology_write(
+            topology.as_raw().cast(),
+            file.as_raw_fd(),
+            0,
+            address,
+            length,
+            0,
+        )
     };
-    ensure!(error == 0, "hwloc_shmem_topology_write: {}", std::io::Error::last_os_error());
+    ensure!(
+        error == 0,
+        "hwloc_shmem_topology_write: {}",
+        std::io::Error::last_os_error()
+    );
     Ok(())
 }
 
@@ -76,7 +90,11 @@ pub fn adopt(file: BorrowedFd<'_>, length: usize) -> anyhow::Result<usize> {
     let error = unsafe {
         hwloc_shmem_topology_adopt(&raw mut topology, file.as_raw_fd(), 0, address, length, 0)
     };
-    ensure!(error == 0, "hwloc_shmem_topology_adopt: {}", std::io::Error::last_os_error());
+    ensure!(
+        error == 0,
+        "hwloc_shmem_topology_adopt: {}",
+        std::io::Error::last_os_error()
+    );
     Ok(pus(topology))
 }
 

@@ -13,7 +13,9 @@ use topobroker_layout::object_type::ObjectType;
 #[non_exhaustive]
 pub enum CaptureError {
     /// hwloc has a type of object that this library does not know.
-    #[error("object type {found} is not known; expected 0 to 19: this hwloc is too new for this topobroker")]
+    #[error(
+        "object type {found} is not known; expected 0 to 19: this hwloc is too new for this topobroker"
+    )]
     UnknownType {
         /// The number of the type.
         found: u32,
@@ -47,7 +49,9 @@ pub fn capture(topology: &hwloc::Topology<'_>) -> Result<Description, CaptureErr
         cpu_kinds: cpu_kinds(topology),
         flags: topology.flags(),
         is_this_system: topology.is_this_system(),
-        type_filters: ObjectType::ALL.map(|kind| topology.type_filter(kind.raw())).to_vec(),
+        type_filters: ObjectType::ALL
+            .map(|kind| topology.type_filter(kind.raw()))
+            .to_vec(),
         support: topology.support(),
         objects: walk.objects,
     })
@@ -69,9 +73,9 @@ impl Walk {
         let place = self.objects.len();
         self.place_of.insert(object.key(), place);
         self.objects.push(Object {
-            object_type: object
-                .object_type()
-                .ok_or(CaptureError::UnknownType { found: object.raw_type() })?,
+            object_type: object.object_type().ok_or(CaptureError::UnknownType {
+                found: object.raw_type(),
+            })?,
             depth: object.depth(),
             logical_index: object.logical_index(),
             os_index: object.os_index(),
@@ -86,8 +90,10 @@ impl Walk {
             parent,
             children: Vec::new(),
         });
-        let children: Result<Vec<usize>, CaptureError> =
-            object.children().map(|child| self.add(child, Some(place))).collect();
+        let children: Result<Vec<usize>, CaptureError> = object
+            .children()
+            .map(|child| self.add(child, Some(place)))
+            .collect();
         if let Some(object) = self.objects.get_mut(place) {
             object.children = children?;
         }
@@ -113,14 +119,21 @@ impl Walk {
 
     fn memory_attributes(&self, topology: &hwloc::Topology<'_>) -> Vec<MemoryAttribute> {
         let attributes = topology.memory_attributes().into_iter().map(|attribute| {
-            let values = attribute.values.into_iter().filter_map(|(target, location, value)| {
-                let initiator = match location {
-                    Location::None => Initiator::None,
-                    Location::Cpuset(set) => Initiator::Cpuset(set),
-                    Location::Object(object) => Initiator::Object(self.place(object)?),
-                };
-                Some(MemoryValue { target: self.place(target)?, initiator, value })
-            });
+            let values = attribute
+                .values
+                .into_iter()
+                .filter_map(|(target, location, value)| {
+                    let initiator = match location {
+                        Location::None => Initiator::None,
+                        Location::Cpuset(set) => Initiator::Cpuset(set),
+                        Location::Object(object) => Initiator::Object(self.place(object)?),
+                    };
+                    Some(MemoryValue {
+                        target: self.place(target)?,
+                        initiator,
+                        value,
+                    })
+                });
             MemoryAttribute {
                 name: attribute.name,
                 flags: attribute.flags,
@@ -136,28 +149,39 @@ fn cpu_kinds(topology: &hwloc::Topology<'_>) -> Vec<CpuKind> {
     if kinds.is_empty() {
         return Vec::new();
     }
-    let mut forced = topology.export_xml().map(|xml| forced_efficiencies(&xml)).unwrap_or_default();
+    let mut forced = topology
+        .export_xml()
+        .map(|xml| forced_efficiencies(&xml))
+        .unwrap_or_default();
     forced.resize(kinds.len(), None);
-    let kinds = kinds.into_iter().zip(forced).map(|(kind, forced_efficiency)| CpuKind {
-        cpuset: kind.cpuset,
-        efficiency: kind.efficiency,
-        forced_efficiency,
-        infos: kind.infos,
-    });
+    let kinds = kinds
+        .into_iter()
+        .zip(forced)
+        .map(|(kind, forced_efficiency)| CpuKind {
+            cpuset: kind.cpuset,
+            efficiency: kind.efficiency,
+            forced_efficiency,
+            infos: kind.infos,
+        });
     kinds.collect()
 }
 
 /// The forced efficiency of each CPU kind, which hwloc tells nowhere but in its XML.
 fn forced_efficiencies(xml: &str) -> Vec<Option<u32>> {
     // The kinds come last: what is before them need not be parsed.
-    let Some(start) = xml.find("<cpukind ") else { return Vec::new() };
+    let Some(start) = xml.find("<cpukind ") else {
+        return Vec::new();
+    };
     let mut reader = quick_xml::Reader::from_str(xml.get(start..).unwrap_or_default());
     reader.config_mut().check_end_names = false;
     reader.config_mut().allow_unmatched_ends = true;
     let mut forced = Vec::new();
     while let Ok(Event::Start(element) | Event::Empty(element)) = next_element(&mut reader) {
         if element.name().into_inner() == b"cpukind" {
-            let attribute = element.try_get_attribute("forced_efficiency").ok().flatten();
+            let attribute = element
+                .try_get_attribute("forced_efficiency")
+                .ok()
+                .flatten();
             let text = attribute.map(|value| String::from_utf8_lossy(&value.value).into_owned());
             forced.push(text.and_then(|text| text.parse().ok()));
         }

@@ -63,13 +63,14 @@ fn print(text: &str) -> anyhow::Result<ExitCode> {
 
 /// The error with its causes, without those that it names itself.
 fn whole_message(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |message, cause| {
-        match message.as_str() {
+    error
+        .chain()
+        .map(ToString::to_string)
+        .fold(String::new(), |message, cause| match message.as_str() {
             "" => cause,
             whole if whole.contains(&cause) => message,
             _ => format!("{message}: {cause}"),
-        }
-    })
+        })
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

@@ -20,8 +20,12 @@ pub const NAME_PREFIX: &str = "topobroker-";
 
 /// Addresses that are free in programs as they are, under valgrind and under the sanitizers; never
 /// the middle of the biggest hole, where PMIx puts its own segments.
-const ADDRESSES: [u64; 4] =
-    [0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000, 0x7b00_0000_0000];
+const ADDRESSES: [u64; 4] = [
+    0x5500_0000_0000,
+    0x5510_0000_0000,
+    0x7a00_0000_0000,
+    0x7b00_0000_0000,
+];
 
 /// Where a segment is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -85,7 +89,9 @@ pub enum PublishError {
         source: io::Error,
     },
     /// There is no room.
-    #[error("{file}: no room for {needed} bytes: {source}; free some, or publish elsewhere with another store")]
+    #[error(
+        "{file}: no room for {needed} bytes: {source}; free some, or publish elsewhere with another store"
+    )]
     Full {
         /// The file, or the folder that it should be in.
         file: String,
@@ -103,7 +109,9 @@ pub enum PublishError {
         source: io::Error,
     },
     /// An address is asked for that cannot be mapped.
-    #[error("address {found:#x} cannot be a preferred address; expected a multiple of 0x10000 below 0x{limit:x}")]
+    #[error(
+        "address {found:#x} cannot be a preferred address; expected a multiple of 0x10000 below 0x{limit:x}"
+    )]
     Address {
         /// The address.
         found: u64,
@@ -126,7 +134,9 @@ pub struct Publication {
 enum Placed {
     File(PathBuf),
     /// Open as long as the publication lives.
-    Memfd { _open: rustix::fd::OwnedFd },
+    Memfd {
+        _open: rustix::fd::OwnedFd,
+    },
 }
 
 /// Publishes a description.
@@ -154,7 +164,11 @@ pub fn publish(
     let mut segment = vec![0; header::segment_len(archive.len())];
     header.write(&archive, &mut segment).map_err(|error| {
         let source = io::Error::new(io::ErrorKind::InvalidData, error);
-        PublishError::Store { file: "segment".to_owned(), step: "be framed", source }
+        PublishError::Store {
+            file: "segment".to_owned(),
+            step: "be framed",
+            source,
+        }
     })?;
     let name = format!("{NAME_PREFIX}{}", header.segment_name());
     let mode = if options.private { 0o400 } else { 0o444 };
@@ -164,19 +178,34 @@ pub fn publish(
         Store::Memfd => {
             let memfd = memfd::publish(&name, &mut segment, mode)?;
             let number = rustix::fd::AsRawFd::as_raw_fd(&memfd);
-            (Placed::Memfd { _open: memfd }, topobroker_reader::Store::Descriptor(number))
+            (
+                Placed::Memfd { _open: memfd },
+                topobroker_reader::Store::Descriptor(number),
+            )
         }
     };
     let keys = Keys::new(store, header.address, header.size);
-    Ok(Publication { keys, header, placed, keep: options.keep })
+    Ok(Publication {
+        keys,
+        header,
+        placed,
+        keep: options.keep,
+    })
 }
 
 fn file(path: PathBuf) -> (Placed, topobroker_reader::Store) {
-    (Placed::File(path.clone()), topobroker_reader::Store::File(path))
+    (
+        Placed::File(path.clone()),
+        topobroker_reader::Store::File(path),
+    )
 }
 
 fn new_header(options: &PublishOptions, size: u64) -> Result<Header, PublishError> {
-    let publisher = if options.keep { identity::Publisher::NOBODY } else { identity::publisher()? };
+    let publisher = if options.keep {
+        identity::Publisher::NOBODY
+    } else {
+        identity::publisher()?
+    };
     Ok(Header {
         version: (VERSION_MAJOR, VERSION_MINOR),
         kind: Kind::Topology,
@@ -201,12 +230,17 @@ fn choose_address(address: Address, size: u64) -> Result<u64, PublishError> {
     match address {
         Address::Anywhere => Ok(0),
         Address::At(found) if found == 0 || found % 0x1_0000 != 0 || found >= LIMIT - size => {
-            Err(PublishError::Address { found, limit: LIMIT })
+            Err(PublishError::Address {
+                found,
+                limit: LIMIT,
+            })
         }
         Address::At(address) => Ok(address),
         Address::Usual => {
             let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-            let free = ADDRESSES.into_iter().find(|start| is_free(&maps, *start, size));
+            let free = ADDRESSES
+                .into_iter()
+                .find(|start| is_free(&maps, *start, size));
             Ok(free.unwrap_or(0))
         }
     }
@@ -277,12 +311,16 @@ fn failed<'f>(
     move |source| {
         let file = file.display().to_string();
         match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                PublishError::Full { file, needed: needed as u64, source }
-            }
-            io::ErrorKind::FileTooLarge => {
-                PublishError::Full { file, needed: needed as u64, source }
-            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => PublishError::Full {
+                file,
+                needed: needed as u64,
+                source,
+            },
+            io::ErrorKind::FileTooLarge => PublishError::Full {
+                file,
+                needed: needed as u64,
+                source,
+            },
             _ => PublishError::Store { file, step, source },
         }
     }
@@ -302,7 +340,7 @@ mod tests {
 
     #[test]
     fn an_address_that_cannot_be_mapped_is_refused_before_anything_is_made() {
-        for found in [0, 0x1234, 1 << 47, u64::MAX & !0xffff] {
+        for found in [0, 0x1234, 1 << 47, !0xffff] {
             let error = choose_address(Address::At(found), 4096).unwrap_err();
             assert!(matches!(error, PublishError::Address { .. }), "{error}");
         }

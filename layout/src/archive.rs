@@ -13,6 +13,10 @@ pub const CPUSET_OF_PUS: u32 = u32::MAX - 1;
 /// In a row of sets: the complete set is the set.
 pub const SAME_SET: u32 = u32::MAX - 2;
 
+/// Most 64-bit words of a set, so that no archive can ask for much memory: indexes below 131,072,
+/// sixteen times what Linux can have.
+pub const MAX_SET_WORDS: usize = 2048;
+
 /// A topology. Objects are numbered level by level; a column of objects has a value for each.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]

@@ -63,10 +63,26 @@ pub enum ChildKind {
 impl ObjectType {
     /// All types, in the order of their numbers.
     pub const ALL: [Self; 20] = [
-        Self::Machine, Self::Package, Self::Core, Self::PU, Self::L1Cache, Self::L2Cache,
-        Self::L3Cache, Self::L4Cache, Self::L5Cache, Self::L1ICache, Self::L2ICache,
-        Self::L3ICache, Self::Group, Self::NUMANode, Self::Bridge, Self::PCIDevice,
-        Self::OSDevice, Self::Misc, Self::MemCache, Self::Die,
+        Self::Machine,
+        Self::Package,
+        Self::Core,
+        Self::PU,
+        Self::L1Cache,
+        Self::L2Cache,
+        Self::L3Cache,
+        Self::L4Cache,
+        Self::L5Cache,
+        Self::L1ICache,
+        Self::L2ICache,
+        Self::L3ICache,
+        Self::Group,
+        Self::NUMANode,
+        Self::Bridge,
+        Self::PCIDevice,
+        Self::OSDevice,
+        Self::Misc,
+        Self::MemCache,
+        Self::Die,
     ];
 
     /// The type of hwloc's number `raw`, if there is one.
@@ -211,7 +227,11 @@ mod tests {
     #[test]
     fn a_type_has_a_special_depth_exactly_when_it_is_not_normal() {
         for kind in ObjectType::ALL {
-            assert_eq!(kind.special_depth().is_some(), !kind.is_normal(), "{kind:?}");
+            assert_eq!(
+                kind.special_depth().is_some(),
+                !kind.is_normal(),
+                "{kind:?}"
+            );
         }
     }
 }

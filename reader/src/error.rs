@@ -8,7 +8,9 @@ use topobroker_layout::OpenError;
 #[non_exhaustive]
 pub enum KeysError {
     /// Nobody handed this process a key.
-    #[error("{key} is not set: nothing is published to this process; start it under `topobroker run`, or set the keys that `topobroker publish` prints")]
+    #[error(
+        "{key} is not set: nothing is published to this process; start it under `topobroker run`, or set the keys that `topobroker publish` prints"
+    )]
     Missing {
         /// The variable.
         key: &'static str,
@@ -33,7 +35,9 @@ pub enum AdoptError {
     #[error(transparent)]
     Keys(#[from] KeysError),
     /// The file cannot be opened.
-    #[error("{file}: cannot be opened: {source}; is it still published, and readable by this user?")]
+    #[error(
+        "{file}: cannot be opened: {source}; is it still published, and readable by this user?"
+    )]
     Open {
         /// The file.
         file: String,
@@ -79,7 +83,9 @@ pub enum AdoptError {
         file: String,
     },
     /// The file is not as long as the key says.
-    #[error("{file}: has {found} bytes, the size key says {expected}: truncated, or the key of another segment")]
+    #[error(
+        "{file}: has {found} bytes, the size key says {expected}: truncated, or the key of another segment"
+    )]
     Size {
         /// The file.
         file: String,
@@ -89,7 +95,9 @@ pub enum AdoptError {
         expected: u64,
     },
     /// The address key is not the segment's.
-    #[error("{file}: prefers address {found:#x}, the address key says {expected:#x}: the key of another segment")]
+    #[error(
+        "{file}: prefers address {found:#x}, the address key says {expected:#x}: the key of another segment"
+    )]
     Address {
         /// The file.
         file: String,
@@ -115,7 +123,9 @@ pub enum AdoptError {
         source: OpenError,
     },
     /// This process has adopted another topology, and a process has one.
-    #[error("{file}: is segment {found}, but this process has adopted segment {adopted} from {adopted_file}; a process adopts one topology for life")]
+    #[error(
+        "{file}: is segment {found}, but this process has adopted segment {adopted} from {adopted_file}; a process adopts one topology for life"
+    )]
     Different {
         /// The file asked for.
         file: String,

@@ -19,7 +19,10 @@ mod cpu_kinds;
 mod distances;
 mod error;
 mod gate;
-#[allow(unsafe_code, reason = "a global behind an atomic pointer is what this module is for")]
+#[allow(
+    unsafe_code,
+    reason = "a global behind an atomic pointer is what this module is for"
+)]
 mod global;
 mod keys;
 #[allow(unsafe_code, reason = "mapping a file is what this module is for")]
@@ -38,10 +41,10 @@ pub use error::{AdoptError, KeysError};
 pub use keys::{Keys, Store};
 pub use memory_attributes::{Initiator, MemoryAttribute, MemoryValue};
 pub use object::{Children, Info, Object};
-pub use topology::{Objects, Topology, TypeDepth};
-pub use type_name::TypeName;
 pub use topobroker_layout as layout;
 pub use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
 pub use topobroker_layout::header::{Header, Scope, Source};
 pub use topobroker_layout::object_type::{ChildKind, ObjectType};
 pub use topobroker_layout::set::Set;
+pub use topology::{Objects, Topology, TypeDepth};
+pub use type_name::TypeName;

@@ -1,14 +1,13 @@
 //! One object of a topology, and its neighbours.
 
+mod attributes;
+mod sets;
+
 use crate::topology::Topology;
 use std::ops::Range;
-use topobroker_layout::archive::{
-    ArchivedStringsOfObjects, CPUSET_OF_PUS, SAME_SET,
-};
-use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
+use topobroker_layout::archive::ArchivedStringsOfObjects;
 use topobroker_layout::column::ArchivedColumn;
 use topobroker_layout::object_type::{ChildKind, ObjectType};
-use topobroker_layout::set::Set;
 
 /// An object of a topology. Counterpart: `hwloc_obj_t`. A handle: copy it freely; two are equal if
 /// they are the same object of the same topology.
@@ -108,7 +107,8 @@ impl<'a> Object<'a> {
     pub fn infos(self) -> impl ExactSizeIterator<Item = Info<'a>> {
         let infos = &self.topology.archive.infos;
         // Empty if no object has any; then every start reads as 0.
-        let rows = infos.start.get_u32(self.at()) as usize..infos.start.get_u32(self.at() + 1) as usize;
+        let rows =
+            infos.start.get_u32(self.at()) as usize..infos.start.get_u32(self.at() + 1) as usize;
         rows.map(move |row| Info {
             name: self.topology.string(infos.name.get_u32(row)),
             value: self.topology.string(infos.value.get_u32(row)),
@@ -119,7 +119,9 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_obj_get_info_by_name")]
     #[must_use]
     pub fn info(self, name: &str) -> Option<&'a str> {
-        self.infos().find(|info| info.name == name).map(|info| info.value)
+        self.infos()
+            .find(|info| info.name == name)
+            .map(|info| info.value)
     }
 
     /// The object above, `None` of the root. Counterpart: `parent`.
@@ -165,7 +167,10 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_get_next_child")]
     #[must_use]
     pub fn all_children(self) -> Children<'a> {
-        Children { topology: self.topology, slots: self.child_slots() }
+        Children {
+            topology: self.topology,
+            slots: self.child_slots(),
+        }
     }
 
     /// Children in one of the four lists.
@@ -192,21 +197,30 @@ impl<'a> Object<'a> {
             ChildKind::Io => starts(ChildKind::Io)..starts(ChildKind::Misc),
             ChildKind::Misc => starts(ChildKind::Misc)..all.end,
         };
-        Children { topology: self.topology, slots }
+        Children {
+            topology: self.topology,
+            slots,
+        }
     }
 
     /// The next object of its depth. Counterpart: `next_cousin`.
     #[must_use]
     pub fn next_cousin(self) -> Option<Self> {
         let ids = self.topology.level_ids(self.level());
-        self.id.checked_add(1).filter(|id| *id < ids.end).map(|id| Self::new(self.topology, id))
+        self.id
+            .checked_add(1)
+            .filter(|id| *id < ids.end)
+            .map(|id| Self::new(self.topology, id))
     }
 
     /// The object before it of its depth. Counterpart: `prev_cousin`.
     #[must_use]
     pub fn prev_cousin(self) -> Option<Self> {
         let ids = self.topology.level_ids(self.level());
-        self.id.checked_sub(1).filter(|id| *id >= ids.start).map(|id| Self::new(self.topology, id))
+        self.id
+            .checked_sub(1)
+            .filter(|id| *id >= ids.start)
+            .map(|id| Self::new(self.topology, id))
     }
 
     /// The next child in its list. Counterpart: `next_sibling`.
@@ -218,43 +232,8 @@ impl<'a> Object<'a> {
     /// The child before it in its list. Counterpart: `prev_sibling`.
     #[must_use]
     pub fn prev_sibling(self) -> Option<Self> {
-        self.siblings()?.nth((self.sibling_rank() as usize).checked_sub(1)?)
-    }
-
-    /// PUs of the object that are in the topology; `None` of I/O and Misc objects. Counterpart:
-    /// `cpuset`.
-    #[must_use]
-    pub fn cpuset(self) -> Option<Set> {
-        let row = self.set_row()?;
-        Some(match self.topology.archive.sets.cpuset.get_u32(row) {
-            CPUSET_OF_PUS => self.os_indexes_of_pus(),
-            stored => self.topology.set(stored),
-        })
-    }
-
-    /// PUs of the object, known or not. Counterpart: `complete_cpuset`.
-    #[must_use]
-    pub fn complete_cpuset(self) -> Option<Set> {
-        match self.topology.archive.sets.complete_cpuset.get_u32(self.set_row()?) {
-            SAME_SET => self.cpuset(),
-            stored => Some(self.topology.set(stored)),
-        }
-    }
-
-    /// NUMA nodes near the object that are in the topology. Counterpart: `nodeset`.
-    #[must_use]
-    pub fn nodeset(self) -> Option<Set> {
-        let row = self.set_row()?;
-        Some(self.topology.set(self.topology.archive.sets.nodeset.get_u32(row)))
-    }
-
-    /// NUMA nodes near the object, known or not. Counterpart: `complete_nodeset`.
-    #[must_use]
-    pub fn complete_nodeset(self) -> Option<Set> {
-        match self.topology.archive.sets.complete_nodeset.get_u32(self.set_row()?) {
-            SAME_SET => self.nodeset(),
-            stored => Some(self.topology.set(stored)),
-        }
+        self.siblings()?
+            .nth((self.sibling_rank() as usize).checked_sub(1)?)
     }
 
     /// Logical indexes of the PUs below the object; of a memory, I/O or Misc object, below the
@@ -272,60 +251,16 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn total_memory(self) -> u64 {
         let table = &self.topology.archive.total_memory;
-        rows_of(&table.object, self.id).next().map_or(0, |row| table.bytes.get(row))
+        rows_of(&table.object, self.id)
+            .next()
+            .map_or(0, |row| table.bytes.get(row))
     }
 
     /// Whether all subtrees below are alike. Counterpart: `symmetric_subtree`.
     #[must_use]
     pub fn is_symmetric_subtree(self) -> bool {
-        self.at() < self.topology.archive.objects.symmetric.len() && self.topology.archive.objects.symmetric.get(self.at()) != 0
-    }
-
-    /// What depends on the type. Counterpart: `attr`.
-    #[must_use]
-    pub fn attributes(self) -> Attributes {
-        let archive = self.topology.archive;
-        let row = self.attribute_row();
-        match self.object_type() {
-            ObjectType::NUMANode => {
-                Attributes::NumaNode { local_memory: archive.numa_nodes.local_memory.get(row) }
-            }
-            ObjectType::Group => Attributes::Group(Group {
-                depth: archive.groups.depth.get_u32(row),
-                kind: archive.groups.kind.get_u32(row),
-                subkind: archive.groups.subkind.get_u32(row),
-                dont_merge: archive.groups.dont_merge.get(row) != 0,
-            }),
-            ObjectType::Bridge => Attributes::Bridge(self.bridge(row)),
-            ObjectType::PCIDevice => Attributes::Pci(self.pci(row)),
-            ObjectType::OSDevice => {
-                Attributes::OsDevice { kind: archive.os_device_kind.get_u32(row) }
-            }
-            kind if kind.is_cache() || kind == ObjectType::MemCache => Attributes::Cache(Cache {
-                size: archive.caches.size.get(row),
-                depth: archive.caches.depth.get_u32(row),
-                linesize: archive.caches.linesize.get_u32(row),
-                associativity: archive.caches.associativity.get_u32(row).cast_signed(),
-                kind: archive.caches.kind.get_u32(row),
-            }),
-            _ => Attributes::None,
-        }
-    }
-
-    /// Page types of a NUMA node, none of other objects. Counterpart: `page_types`.
-    pub fn page_types(self) -> impl Iterator<Item = PageType> + 'a {
-        let nodes = &self.topology.archive.numa_nodes;
-        let row = self.attribute_row();
-        let rows = match self.object_type() {
-            ObjectType::NUMANode => {
-                nodes.page_type_start.get_u32(row)..nodes.page_type_start.get_u32(row + 1)
-            }
-            _ => 0..0,
-        };
-        rows.map(|row| PageType {
-            size: nodes.page_size.get(row as usize),
-            count: nodes.page_count.get(row as usize),
-        })
+        self.at() < self.topology.archive.objects.symmetric.len()
+            && self.topology.archive.objects.symmetric.get(self.at()) != 0
     }
 
     #[inline]
@@ -354,78 +289,26 @@ impl<'a> Object<'a> {
         object
     }
 
-    fn bus_id(self) -> Option<u32> {
-        match self.attributes() {
-            Attributes::Pci(pci) => Some(pci.bus_id()),
-            Attributes::Bridge(bridge) => bridge.upstream.as_ref().map(Pci::bus_id),
-            _ => None,
-        }
-    }
-
     fn child_slots(self) -> Range<u32> {
         let tree = &self.topology.archive.tree;
         tree.child_start(self.at())..tree.child_start(self.at() + 1)
     }
 
     fn siblings(self) -> Option<Children<'a>> {
-        Some(self.parent()?.children_of_kind(self.object_type().child_kind()))
+        Some(
+            self.parent()?
+                .children_of_kind(self.object_type().child_kind()),
+        )
     }
 
     fn string(self, table: &ArchivedStringsOfObjects) -> Option<&'a str> {
         let row = self.at().checked_sub(table.first.to_native() as usize)?;
-        let plus_one = if row < table.string.len() { table.string.get_u32(row) } else { 0 };
+        let plus_one = if row < table.string.len() {
+            table.string.get_u32(row)
+        } else {
+            0
+        };
         plus_one.checked_sub(1).map(|row| self.topology.string(row))
-    }
-
-    fn set_row(self) -> Option<usize> {
-        let sets = &self.topology.archive.objects.sets;
-        (self.at() < sets.len()).then(|| sets.get_u32(self.at()) as usize)?.checked_sub(1)
-    }
-
-    fn os_indexes_of_pus(self) -> Set {
-        let topology = self.topology;
-        let first = topology.objects_with_type(ObjectType::PU).next().map_or(0, Self::id);
-        let pu = |logical: u32| Self::new(topology, first + logical);
-        self.pus().filter_map(|logical| pu(logical).os_index()).collect()
-    }
-
-    fn attribute_row(self) -> usize {
-        let levels = &self.topology.archive.levels;
-        let level = self.level();
-        let stride = levels.attribute_stride.get_u32(level);
-        (levels.attribute_first.get_u32(level) + stride * self.logical_index()) as usize
-    }
-
-    fn bridge(self, row: usize) -> Bridge {
-        let bridges = &self.topology.archive.bridges;
-        let upstream = (bridges.upstream.get_u32(row) as usize).checked_sub(1);
-        Bridge {
-            upstream: upstream.map(|row| self.pci(row)),
-            downstream_type: bridges.downstream_type.get_u32(row),
-            downstream_domain: bridges.downstream_domain.get_u32(row),
-            secondary_bus: low_byte(bridges.secondary_bus.get_u32(row)),
-            subordinate_bus: low_byte(bridges.subordinate_bus.get_u32(row)),
-            depth: bridges.depth.get_u32(row),
-        }
-    }
-
-    fn pci(self, row: usize) -> Pci {
-        let pci = &self.topology.archive.pci;
-        let [_, _, dev, func] = pci.dev_func.get_u32(row).to_be_bytes();
-        let (subvendor_id, subdevice_id) = halves(pci.subsystem.get_u32(row));
-        Pci {
-            domain: pci.domain.get_u32(row),
-            bus: low_byte(pci.bus.get_u32(row)),
-            dev,
-            func,
-            class_id: halves(pci.class_id.get_u32(row)).1,
-            vendor_id: halves(pci.vendor_id.get_u32(row)).1,
-            device_id: halves(pci.device_id.get_u32(row)).1,
-            subvendor_id,
-            subdevice_id,
-            revision: low_byte(pci.revision.get_u32(row)),
-            linkspeed: f32::from_bits(pci.linkspeed.get_u32(row)),
-        }
     }
 }
 
@@ -487,14 +370,4 @@ fn rows_of(objects: &ArchivedColumn, id: u32) -> Range<usize> {
         end += 1;
     }
     first..end
-}
-
-fn halves(pair: u32) -> (u16, u16) {
-    let [a, b, c, d] = pair.to_be_bytes();
-    (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
-}
-
-fn low_byte(value: u32) -> u8 {
-    let [low, ..] = value.to_le_bytes();
-    low
 }

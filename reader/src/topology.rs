@@ -77,7 +77,12 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_get_depth_type")]
     #[must_use]
     pub fn depth_type(self, depth: i32) -> Option<ObjectType> {
-        ObjectType::from_raw(self.archive.levels.object_type.get(self.level_of_depth(depth)?))
+        ObjectType::from_raw(
+            self.archive
+                .levels
+                .object_type
+                .get(self.level_of_depth(depth)?),
+        )
     }
 
     /// Where the objects of a type are. Counterpart: `hwloc_get_type_depth`, but that special
@@ -89,7 +94,13 @@ impl<'a> Topology<'a> {
             return TypeDepth::Depth(depth);
         }
         let mut depths = (0i32..)
-            .zip(self.archive.levels.object_type.iter().take(self.depth() as usize))
+            .zip(
+                self.archive
+                    .levels
+                    .object_type
+                    .iter()
+                    .take(self.depth() as usize),
+            )
             .filter(|(_, raw)| *raw == u64::from(object_type.raw()))
             .map(|(depth, _)| depth);
         match (depths.next(), depths.next()) {
@@ -104,8 +115,13 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_get_next_obj_by_depth")]
     #[must_use]
     pub fn objects_at_depth(self, depth: i32) -> Objects<'a> {
-        let ids = self.level_of_depth(depth).map_or(0..0, |level| self.level_ids(level));
-        Objects { topology: self, ids }
+        let ids = self
+            .level_of_depth(depth)
+            .map_or(0..0, |level| self.level_ids(level));
+        Objects {
+            topology: self,
+            ids,
+        }
     }
 
     /// The object at `depth` with `logical_index`. Counterpart: `hwloc_get_obj_by_depth`.
@@ -124,7 +140,10 @@ impl<'a> Topology<'a> {
         let types = self.archive.levels.object_type.iter().enumerate();
         types
             .filter(move |(_, raw)| *raw == u64::from(object_type.raw()))
-            .flat_map(move |(level, _)| Objects { topology: self, ids: self.level_ids(level) })
+            .flat_map(move |(level, _)| Objects {
+                topology: self,
+                ids: self.level_ids(level),
+            })
     }
 
     /// All objects: the depths from the top, then NUMA nodes, memory-side caches, bridges, PCI
@@ -132,7 +151,10 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn objects(self) -> Objects<'a> {
         let end = u32::try_from(self.object_count()).unwrap_or(u32::MAX);
-        Objects { topology: self, ids: 0..end }
+        Objects {
+            topology: self,
+            ids: 0..end,
+        }
     }
 
     /// The object numbered `id`, as [`Object::id`] gave it.
@@ -145,7 +167,9 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_get_pu_obj_by_os_index")]
     #[must_use]
     pub fn pu_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
-        let TypeDepth::Depth(depth) = self.type_depth(ObjectType::PU) else { return None };
+        let TypeDepth::Depth(depth) = self.type_depth(ObjectType::PU) else {
+            return None;
+        };
         self.by_os_index(&self.archive.pu_by_os_index, depth, os_index)
     }
 
@@ -174,7 +198,10 @@ impl<'a> Topology<'a> {
     /// Distance matrices. Counterpart: `hwloc_distances_get`.
     #[doc(alias = "hwloc_distances_get")]
     pub fn distances(self) -> impl ExactSizeIterator<Item = Distances<'a>> {
-        self.archive.distances.iter().map(move |matrix| Distances::new(self, matrix))
+        self.archive
+            .distances
+            .iter()
+            .map(move |matrix| Distances::new(self, matrix))
     }
 
     /// Memory attributes in the order of their ids. Counterpart: `hwloc_memattr_get_name`.
@@ -188,7 +215,10 @@ impl<'a> Topology<'a> {
     /// `hwloc_cpukinds_get_info`.
     #[doc(alias = "hwloc_cpukinds_get_info")]
     pub fn cpu_kinds(self) -> impl ExactSizeIterator<Item = CpuKind<'a>> {
-        self.archive.cpu_kinds.iter().map(move |kind| CpuKind::new(self, kind))
+        self.archive
+            .cpu_kinds
+            .iter()
+            .map(move |kind| CpuKind::new(self, kind))
     }
 
     /// Counterpart: `hwloc_topology_get_flags`.
@@ -211,7 +241,11 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_topology_get_type_filter")]
     #[must_use]
     pub fn type_filter(self, object_type: ObjectType) -> u8 {
-        let raw = self.archive.machine.type_filters.get(usize::from(object_type.raw()));
+        let raw = self
+            .archive
+            .machine
+            .type_filters
+            .get(usize::from(object_type.raw()));
         u8::try_from(raw).unwrap_or(0)
     }
 
@@ -219,7 +253,9 @@ impl<'a> Topology<'a> {
     /// `hwloc_topology_get_support`.
     #[doc(alias = "hwloc_topology_get_support")]
     pub fn support(self) -> impl Iterator<Item = (&'static str, u64)> + 'a {
-        support::NAMES.into_iter().zip(self.archive.machine.support.iter())
+        support::NAMES
+            .into_iter()
+            .zip(self.archive.machine.support.iter())
     }
 
     /// Place of a depth among the levels of the archive.
@@ -228,7 +264,9 @@ impl<'a> Topology<'a> {
         match u32::try_from(depth) {
             Ok(depth) => (depth < normal).then_some(depth as usize),
             Err(_) => {
-                let place = SPECIAL_DEPTHS.iter().position(|special| *special == depth)?;
+                let place = SPECIAL_DEPTHS
+                    .iter()
+                    .position(|special| *special == depth)?;
                 Some(normal as usize + place)
             }
         }
@@ -255,12 +293,7 @@ impl<'a> Topology<'a> {
         self.archive.levels.first.get_u32(level)..self.archive.levels.first.get_u32(level + 1)
     }
 
-    fn by_os_index(
-        self,
-        order: &ArchivedColumn,
-        depth: i32,
-        os_index: u32,
-    ) -> Option<Object<'a>> {
+    fn by_os_index(self, order: &ArchivedColumn, depth: i32, os_index: u32) -> Option<Object<'a>> {
         let first = self.level_ids(self.level_of_depth(depth)?).start;
         let at = |place: usize| Object::new(self, first + order.get_u32(place));
         // Machines number without gaps, nearly always: then the index is the place.
@@ -326,7 +359,9 @@ impl<'a> Iterator for Objects<'a> {
 
 impl DoubleEndedIterator for Objects<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.ids.next_back().map(|id| Object::new(self.topology, id))
+        self.ids
+            .next_back()
+            .map(|id| Object::new(self.topology, id))
     }
 }
 

@@ -51,8 +51,15 @@ impl<'a> Object<'a> {
         let object_type = self.object_type();
         match self.attributes() {
             Attributes::Cache(cache) if object_type.is_cache() => {
-                let letter = ["", "d", "i"].get(cache.kind as usize).copied().unwrap_or("unknown");
-                format!("L{}{letter}{}", cache.depth, if long { "Cache" } else { "" })
+                let letter = ["", "d", "i"]
+                    .get(cache.kind as usize)
+                    .copied()
+                    .unwrap_or("unknown");
+                format!(
+                    "L{}{letter}{}",
+                    cache.depth,
+                    if long { "Cache" } else { "" }
+                )
             }
             Attributes::Group(group) if group.depth != u32::MAX => format!("Group{}", group.depth),
             Attributes::Bridge(bridge) => {
@@ -90,10 +97,20 @@ impl TypeName {
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
-        let plain = |object_type| Self { object_type, group_depth: None, os_device_kind: None };
-        if let Some(kind) = name.strip_prefix("osdev[").and_then(|rest| rest.strip_suffix(']')) {
+        let plain = |object_type| Self {
+            object_type,
+            group_depth: None,
+            os_device_kind: None,
+        };
+        if let Some(kind) = name
+            .strip_prefix("osdev[")
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
             let os_device_kind = Some(os_device_kind(kind)?);
-            return Some(Self { os_device_kind, ..plain(ObjectType::OSDevice) });
+            return Some(Self {
+                os_device_kind,
+                ..plain(ObjectType::OSDevice)
+            });
         }
         if let Some(object_type) = cache(&name) {
             return Some(plain(object_type));
@@ -104,17 +121,27 @@ impl TypeName {
         let letters = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
         if letters.len() > 1 && "group".starts_with(letters) {
             let digits = name.get(letters.len()..).unwrap_or_default();
-            let group_depth = if digits.is_empty() { None } else { Some(digits.parse().ok()?) };
-            return Some(Self { group_depth, ..plain(ObjectType::Group) });
+            let group_depth = if digits.is_empty() {
+                None
+            } else {
+                Some(digits.parse().ok()?)
+            };
+            return Some(Self {
+                group_depth,
+                ..plain(ObjectType::Group)
+            });
         }
-        let word = WORDS.into_iter().find(|(word, least, _)| {
-            name.len() >= *least && word.starts_with(&name)
-        });
+        let word = WORDS
+            .into_iter()
+            .find(|(word, least, _)| name.len() >= *least && word.starts_with(&name));
         if let Some((_, _, object_type)) = word {
             return Some(plain(object_type));
         }
         let os_device_kind = Some(os_device_kind(&name)?);
-        Some(Self { os_device_kind, ..plain(ObjectType::OSDevice) })
+        Some(Self {
+            os_device_kind,
+            ..plain(ObjectType::OSDevice)
+        })
     }
 
     /// Whether an object is of this name.
@@ -122,8 +149,12 @@ impl TypeName {
     pub fn matches(self, object: Object<'_>) -> bool {
         object.object_type() == self.object_type
             && match object.attributes() {
-                Attributes::Group(group) => self.group_depth.is_none_or(|depth| depth == group.depth),
-                Attributes::OsDevice { kind } => self.os_device_kind.is_none_or(|wanted| wanted == kind),
+                Attributes::Group(group) => {
+                    self.group_depth.is_none_or(|depth| depth == group.depth)
+                }
+                Attributes::OsDevice { kind } => {
+                    self.os_device_kind.is_none_or(|wanted| wanted == kind)
+                }
                 _ => true,
             }
     }
@@ -156,5 +187,8 @@ fn os_device_kind(name: &str) -> Option<u32> {
     if name.len() < 2 {
         return None;
     }
-    (0..).zip(OS_DEVICES).find(|(_, (short, full))| beginning(short) || beginning(full)).map(|(kind, _)| kind)
+    (0..)
+        .zip(OS_DEVICES)
+        .find(|(_, (short, full))| beginning(short) || beginning(full))
+        .map(|(kind, _)| kind)
 }

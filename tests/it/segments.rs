@@ -33,9 +33,17 @@ impl Published {
     }
 
     fn in_store(store: Store, address: Address, folder: tempfile::TempDir) -> Self {
-        let options = PublishOptions { store, address, ..PublishOptions::default() };
+        let options = PublishOptions {
+            store,
+            address,
+            ..PublishOptions::default()
+        };
         let publication = publish(&synthetic(SYNTHETIC_256), &options).unwrap();
-        Self { keys: publication.keys().clone(), publication, _folder: folder }
+        Self {
+            keys: publication.keys().clone(),
+            publication,
+            _folder: folder,
+        }
     }
 
     pub(crate) fn segment(&self) -> String {
@@ -67,11 +75,20 @@ pub(crate) fn adopter(keys: &Keys) -> Command {
 pub(crate) fn run_adopter(keys: &Keys, arguments: &[&str]) -> Vec<String> {
     let output = adopter(keys).args(arguments).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// A file that was built beside this test.
 pub(crate) fn built(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().unwrap().parent().unwrap().join(name)
+}
+
+/// The program itself.
+pub(crate) fn topobroker() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_topobroker_for_tests"))
 }

@@ -22,7 +22,9 @@ fn main() -> anyhow::Result<()> {
         ["xml", file] => rival::load_and_keep(&Input::Xml(file.into()))?,
         ["synthetic", text] => rival::load_and_keep(&Input::Synthetic((*text).to_owned()))?,
         ["discover"] => rival::load_and_keep(&Input::ThisMachine)?,
-        _ => bail!("usage: hwloc_client nothing | adopt FILE | xml FILE | synthetic TEXT | discover"),
+        _ => {
+            bail!("usage: hwloc_client nothing | adopt FILE | xml FILE | synthetic TEXT | discover")
+        }
     };
     ready(start.elapsed(), pus)
 }

@@ -62,7 +62,9 @@ impl Console {
                 false => format!("P#{index}"),
             }));
         }
-        let attributes = if verbose { self.long_attributes(object, devices) } else {
+        let attributes = if verbose {
+            self.long_attributes(object, devices)
+        } else {
             short_attributes(object).into_iter().collect()
         };
         details.extend(attributes);
@@ -80,7 +82,9 @@ impl Console {
     }
 
     fn set(&mut self, object: Object<'_>) {
-        let Some(cpuset) = object.cpuset() else { return };
+        let Some(cpuset) = object.cpuset() else {
+            return;
+        };
         if self.style.cpusets {
             self.put(format_args!(" cpuset={cpuset}"));
         }
@@ -93,7 +97,10 @@ impl Console {
             ObjectType::NUMANode => topology.allowed_nodeset(),
             _ => return,
         };
-        if object.os_index().is_some_and(|index| !allowed.contains(index)) {
+        if object
+            .os_index()
+            .is_some_and(|index| !allowed.contains(index))
+        {
             self.text.push_str(" (disallowed)");
         }
     }
@@ -136,7 +143,11 @@ impl Console {
 
     /// Bus id of a device, or of all those that it stands for.
     fn bus_id(&self, object: Object<'_>, pci: &Pci, devices: u32) -> String {
-        let domain = if self.with_domain { format!("{:04x}:", pci.domain) } else { String::new() };
+        let domain = if self.with_domain {
+            format!("{:04x}:", pci.domain)
+        } else {
+            String::new()
+        };
         let Pci { bus, dev, func, .. } = pci;
         let last = (1..devices).try_fold(object, |device, _| device.next_cousin());
         let Some(Attributes::Pci(last)) = last.map(Object::attributes).filter(|_| devices > 1)
@@ -164,7 +175,10 @@ fn short_attributes(object: Object<'_>) -> Option<String> {
 
 /// Bus id with its domain.
 pub(super) fn full_bus_id(pci: &Pci) -> String {
-    format!("{:04x}:{:02x}:{:02x}.{:01x}", pci.domain, pci.bus, pci.dev, pci.func)
+    format!(
+        "{:04x}:{:02x}:{:02x}.{:01x}",
+        pci.domain, pci.bus, pci.dev, pci.func
+    )
 }
 
 fn pci_attributes(pci: &Pci, bus_id: &str) -> Vec<String> {
@@ -182,10 +196,14 @@ fn pci_attributes(pci: &Pci, bus_id: &str) -> Vec<String> {
 
 fn bridge_attributes(bridge: &Bridge) -> Vec<String> {
     let upstream = bridge.upstream.as_ref();
-    let mut details =
-        upstream.map(|pci| pci_attributes(pci, &full_bus_id(pci))).unwrap_or_default();
-    let (domain, first, last) =
-        (bridge.downstream_domain, bridge.secondary_bus, bridge.subordinate_bus);
+    let mut details = upstream
+        .map(|pci| pci_attributes(pci, &full_bus_id(pci)))
+        .unwrap_or_default();
+    let (domain, first, last) = (
+        bridge.downstream_domain,
+        bridge.secondary_bus,
+        bridge.subordinate_bus,
+    );
     details.push(format!("buses={domain:04x}:[{first:02x}-{last:02x}]"));
     details
 }

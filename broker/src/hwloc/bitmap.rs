@@ -20,7 +20,11 @@ pub(super) fn read(bitmap: hwloc_const_bitmap_t) -> Set {
         let infinite = hwlocality_sys::hwloc_bitmap_weight(bitmap) < 0;
         let last = hwlocality_sys::hwloc_bitmap_last(bitmap);
         let finite = u32::try_from(last).map_or(0, |last| last / BITS + 1);
-        let stored = if infinite { last_unset_word(bitmap) } else { finite };
+        let stored = if infinite {
+            last_unset_word(bitmap)
+        } else {
+            finite
+        };
         (infinite, stored)
     };
     // SAFETY: as above; words past the end read as zeros or as ones.
@@ -28,8 +32,8 @@ pub(super) fn read(bitmap: hwloc_const_bitmap_t) -> Set {
     #[cfg(target_pointer_width = "64")]
     let words = (0..count).map(word);
     #[cfg(target_pointer_width = "32")]
-    let words = (0..count.div_ceil(2))
-        .map(|i| u64::from(word(2 * i)) | (u64::from(word(2 * i + 1)) << 32));
+    let words =
+        (0..count.div_ceil(2)).map(|i| u64::from(word(2 * i)) | (u64::from(word(2 * i + 1)) << 32));
     Set::from_words(words, infinite)
 }
 

@@ -1,6 +1,9 @@
 //! Loading a topology: this machine, an XML file, a synthetic description, a saved file system.
 
-use super::{Topology, api_version};
+mod synthetic;
+mod xml;
+
+use super::Topology;
 use hwlocality_sys as sys;
 use std::ffi::{CString, c_int};
 use std::io;
@@ -68,7 +71,9 @@ pub enum LoadError {
         position: u64,
     },
     /// XML, but of something else.
-    #[error("{input}: is XML with root element <{found}>, expected <topology> or <root> as hwloc writes")]
+    #[error(
+        "{input}: is XML with root element <{found}>, expected <topology> or <root> as hwloc writes"
+    )]
     NotTopology {
         /// The file.
         input: String,
@@ -76,7 +81,9 @@ pub enum LoadError {
         found: String,
     },
     /// An XML format that this hwloc does not know.
-    #[error("{input}: is hwloc XML version {found}, and hwloc {hwloc} of this process reads versions 1 and 2; export it again for hwloc 2 (lstopo --export-xml-flags v2)")]
+    #[error(
+        "{input}: is hwloc XML version {found}, and hwloc {hwloc} of this process reads versions 1 and 2; export it again for hwloc 2 (lstopo --export-xml-flags v2)"
+    )]
     XmlVersion {
         /// The file.
         input: String,
@@ -86,7 +93,9 @@ pub enum LoadError {
         hwloc: String,
     },
     /// A synthetic description with a word that hwloc does not know.
-    #[error("synthetic description {input:?}: {word:?} at position {position}: {reason}; expected words such as Package:2")]
+    #[error(
+        "synthetic description {input:?}: {word:?} at position {position}: {reason}; expected words such as Package:2"
+    )]
     Synthetic {
         /// The description.
         input: String,
@@ -98,7 +107,9 @@ pub enum LoadError {
         reason: &'static str,
     },
     /// The file system root is not announced to hwloc.
-    #[error("{input}: HWLOC_FSROOT is {found:?}; hwloc takes the root from the environment, so set HWLOC_FSROOT={input} before this program starts")]
+    #[error(
+        "{input}: HWLOC_FSROOT is {found:?}; hwloc takes the root from the environment, so set HWLOC_FSROOT={input} before this program starts"
+    )]
     Fsroot {
         /// The root.
         input: String,
@@ -120,7 +131,10 @@ pub enum LoadError {
 impl Default for LoadOptions {
     /// Everything is kept, and the support bits of an imported topology are those of its machine.
     fn default() -> Self {
-        Self { flags: sys::HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT, filters: Vec::new() }
+        Self {
+            flags: sys::HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT,
+            filters: Vec::new(),
+        }
     }
 }
 
@@ -161,7 +175,7 @@ pub fn load(input: &Input, options: &LoadOptions) -> Result<Topology<'static>, L
         source: io::Error::last_os_error(),
     };
     let content = match input {
-        Input::Xml(path) => Some(read_xml(path)?),
+        Input::Xml(path) => Some(xml::read(path)?),
         Input::Fsroot(path) => {
             check_fsroot(path)?;
             None
@@ -215,10 +229,17 @@ fn configure(topology: &Topology<'_>, options: &LoadOptions) -> Result<(), ()> {
 
 fn set_synthetic(topology: &Topology<'_>, text: &str) -> Result<(), LoadError> {
     let refused = || {
-        let (word, position, reason) = blame_synthetic(text);
-        LoadError::Synthetic { input: text.to_owned(), word, position, reason }
+        let (word, position, reason) = synthetic::blame(text);
+        LoadError::Synthetic {
+            input: text.to_owned(),
+            word,
+            position,
+            reason,
+        }
     };
-    let Ok(raw) = CString::new(text) else { return Err(refused()) };
+    let Ok(raw) = CString::new(text) else {
+        return Err(refused());
+    };
     // SAFETY: initialised and not loaded yet; the string has an end.
     ok(unsafe { sys::hwloc_topology_set_synthetic(topology.raw, raw.as_ptr()) })
         .map_err(|()| refused())
@@ -228,171 +249,27 @@ fn set_xml(topology: &Topology<'_>, content: &[u8]) -> Result<(), ()> {
     let length = c_int::try_from(content.len()).map_err(|_| ())?;
     // SAFETY: initialised and not loaded yet; hwloc parses `length` bytes, the last of them the
     // zero that it wants, before this returns.
-    ok(unsafe {
-        sys::hwloc_topology_set_xmlbuffer(topology.raw, content.as_ptr().cast(), length)
-    })
-}
-
-/// The first word that cannot be right, with its place and the reason.
-fn blame_synthetic(text: &str) -> (String, usize, &'static str) {
-    let mut depth = 0usize;
-    let mut words: Vec<(usize, String)> = Vec::new();
-    let mut fresh = true;
-    for (position, letter) in text.char_indices() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if letter.is_whitespace() && depth == 0 {
-            fresh = true;
-            continue;
-        }
-        if fresh {
-            words.push((position, String::new()));
-        }
-        fresh = false;
-        if let Some((_, word)) = words.last_mut() {
-            word.push(letter);
-        }
-    }
-    for (position, word) in &words {
-        if let Some(reason) = wrong_with_synthetic(word) {
-            return (word.clone(), *position, reason);
-        }
-    }
-    let (position, word) = words.last().cloned().unwrap_or_default();
-    (word, position, "hwloc refuses the description as a whole")
-}
-
-fn wrong_with_synthetic(word: &str) -> Option<&'static str> {
-    if word.starts_with('(') || word.starts_with('[') {
-        return None;
-    }
-    let word = word.split('(').next().unwrap_or(word);
-    let (kind, count) = word.rsplit_once(':').unwrap_or(("", word));
-    let letters: String = kind.chars().filter(char::is_ascii_alphabetic).collect();
-    let known = ["machine", "package", "socket", "core", "pu", "group", "numanode", "numa", "node",
-        "die", "l", "li", "ld", "lu", "lcache", "licache", "ldcache", "lucache", "memcache",
-        "memorysidecache"];
-    let known_kind = known.iter().any(|name| name.eq_ignore_ascii_case(&letters));
-    if !kind.is_empty() && !known_kind {
-        return Some("no such type of object");
-    }
-    match count.parse::<u32>() {
-        Ok(0) => Some("a level has at least one object"),
-        Ok(_) => None,
-        Err(_) => Some("not a number of objects"),
-    }
+    ok(unsafe { sys::hwloc_topology_set_xmlbuffer(topology.raw, content.as_ptr().cast(), length) })
 }
 
 fn check_fsroot(path: &Path) -> Result<(), LoadError> {
     let input = path.display().to_string();
     match std::fs::metadata(path.join("sys")) {
         Ok(_) => {}
-        Err(source) => return Err(LoadError::Read { input: format!("{input}/sys"), source }),
+        Err(source) => {
+            return Err(LoadError::Read {
+                input: format!("{input}/sys"),
+                source,
+            });
+        }
     }
     let found = std::env::var_os("HWLOC_FSROOT").unwrap_or_default();
-    if found == path { Ok(()) } else {
-        Err(LoadError::Fsroot { input, found: found.to_string_lossy().into_owned() })
-    }
-}
-
-/// Reads an XML file with a zero behind it, after checking that hwloc can make sense of it: what
-/// hwloc says of a bad one is no more than "invalid argument".
-fn read_xml(path: &Path) -> Result<Vec<u8>, LoadError> {
-    let input = path.display().to_string();
-    let read = |path: &Path| -> io::Result<Vec<u8>> {
-        let mut content = Vec::new();
-        if path == Path::new("-") {
-            io::Read::read_to_end(&mut io::stdin(), &mut content)?;
-        } else {
-            content = std::fs::read(path)?;
-        }
-        Ok(content)
-    };
-    let mut content =
-        read(path).map_err(|source| LoadError::Read { input: input.clone(), source })?;
-    check_xml(&content, &input)?;
-    content.push(0);
-    Ok(content)
-}
-
-fn check_xml(content: &[u8], input: &str) -> Result<(), LoadError> {
-    use quick_xml::events::Event;
-    let mut reader = quick_xml::Reader::from_reader(content);
-    let mut root = None;
-    let mut open_elements = 0usize;
-    loop {
-        let event = reader.read_event();
-        let not_xml = |reason: String| LoadError::NotXml {
-            input: input.to_owned(),
-            reason,
-            position: reader.buffer_position(),
-        };
-        let element = match event {
-            Ok(Event::Start(element)) => {
-                open_elements += 1;
-                element
-            }
-            Ok(Event::Empty(element)) => element,
-            Ok(Event::End(_)) => {
-                open_elements -= 1;
-                continue;
-            }
-            Ok(Event::Eof) if open_elements > 0 => {
-                return Err(not_xml("it ends before its elements are closed".to_owned()));
-            }
-            Ok(Event::Eof) if root.is_none() => {
-                return Err(not_xml("it has no elements".to_owned()));
-            }
-            Ok(Event::Eof) => return Ok(()),
-            Ok(_) => continue,
-            Err(error) => return Err(not_xml(error.to_string())),
-        };
-        if root.is_none() {
-            root = Some(());
-            check_root(&element, input)?;
-        }
-    }
-}
-
-fn check_root(element: &quick_xml::events::BytesStart<'_>, input: &str) -> Result<(), LoadError> {
-    let found = String::from_utf8_lossy(element.name().into_inner()).into_owned();
-    if found != "topology" && found != "root" {
-        return Err(LoadError::NotTopology { input: input.to_owned(), found });
-    }
-    let version = element.try_get_attribute("version").ok().flatten();
-    let version = version.map(|version| String::from_utf8_lossy(&version.value).into_owned());
-    let found = version.unwrap_or_else(|| "1.0".to_owned());
-    let major = found.split('.').next().and_then(|major| major.parse::<u32>().ok());
-    let hwloc = api_version();
-    let supported = major.is_some_and(|major| major <= (hwloc >> 16).max(2));
-    if supported { Ok(()) } else {
-        let hwloc = format!("{}.{}.{}", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff);
-        Err(LoadError::XmlVersion { input: input.to_owned(), found, hwloc })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_bad_word_of_a_synthetic_description_is_blamed() {
-        for (text, word, position) in [
-            ("Package:2 Foo:3 PU:1", "Foo:3", 10),
-            ("Package:2 Core:x PU:1", "Core:x", 10),
-            ("Package:0 PU:1", "Package:0", 0),
-            ("Package:2(memory=1 foo) Bar:1", "Bar:1", 24),
-        ] {
-            let error = load(&Input::Synthetic(text.to_owned()), &LoadOptions::default());
-            match error.unwrap_err() {
-                LoadError::Synthetic { word: found, position: at, .. } => {
-                    assert_eq!((found.as_str(), at), (word, position));
-                }
-                other => panic!("{other}"),
-            }
-        }
+    if found == path {
+        Ok(())
+    } else {
+        Err(LoadError::Fsroot {
+            input,
+            found: found.to_string_lossy().into_owned(),
+        })
     }
 }

@@ -108,7 +108,9 @@ impl<'t> Object<'t> {
             ObjectType::NUMANode => {
                 // SAFETY: above.
                 let numa = unsafe { attr.numa };
-                Attributes::NumaNode { local_memory: numa.local_memory }
+                Attributes::NumaNode {
+                    local_memory: numa.local_memory,
+                }
             }
             ObjectType::Group => {
                 // SAFETY: above.
@@ -125,7 +127,8 @@ impl<'t> Object<'t> {
             ObjectType::Bridge => Attributes::Bridge(bridge(attr)),
             ObjectType::OSDevice => {
                 // SAFETY: above.
-                Attributes::OsDevice { kind: unsafe { attr.osdev }.ty }
+                let os_device = unsafe { attr.osdev };
+                Attributes::OsDevice { kind: os_device.ty }
             }
             kind if kind.is_cache() || kind == ObjectType::MemCache => {
                 // SAFETY: above.
@@ -155,7 +158,13 @@ impl<'t> Object<'t> {
         // SAFETY: hwloc has this many entries there.
         let pages =
             unsafe { std::slice::from_raw_parts(numa.page_types, numa.page_types_len as usize) };
-        pages.iter().map(|page| PageType { size: page.size, count: page.count }).collect()
+        pages
+            .iter()
+            .map(|page| PageType {
+                size: page.size,
+                count: page.count,
+            })
+            .collect()
     }
 }
 
@@ -206,7 +215,10 @@ pub(super) fn infos(raw: *const hwloc_info_s, count: u32) -> Vec<(String, String
     // SAFETY: callers pass the array of a live topology and its length.
     let infos = unsafe { std::slice::from_raw_parts(raw, count as usize) };
     let infos = infos.iter().map(|info| {
-        (text(info.name).unwrap_or_default(), text(info.value).unwrap_or_default())
+        (
+            text(info.name).unwrap_or_default(),
+            text(info.value).unwrap_or_default(),
+        )
     });
     infos.collect()
 }

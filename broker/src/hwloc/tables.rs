@@ -42,17 +42,15 @@ impl Topology<'_> {
     pub(crate) fn distances(&self) -> Vec<Distances<'_>> {
         let mut count = 0;
         // SAFETY: `raw` is a loaded topology; a count of 0 and null ask for the number.
-        let error = unsafe {
-            sys::hwloc_distances_get(self.raw, &raw mut count, ptr::null_mut(), 0, 0)
-        };
+        let error =
+            unsafe { sys::hwloc_distances_get(self.raw, &raw mut count, ptr::null_mut(), 0, 0) };
         let mut found = vec![ptr::null_mut(); count as usize];
         if error != 0 || count == 0 {
             return Vec::new();
         }
         // SAFETY: there is room for `count` pointers.
-        let error = unsafe {
-            sys::hwloc_distances_get(self.raw, &raw mut count, found.as_mut_ptr(), 0, 0)
-        };
+        let error =
+            unsafe { sys::hwloc_distances_get(self.raw, &raw mut count, found.as_mut_ptr(), 0, 0) };
         if error != 0 {
             return Vec::new();
         }
@@ -80,7 +78,10 @@ impl Topology<'_> {
         Distances {
             name,
             kind: matrix.kind,
-            objects: objects.iter().filter_map(|object| Object::from_raw(*object)).collect(),
+            objects: objects
+                .iter()
+                .filter_map(|object| Object::from_raw(*object))
+                .collect(),
             values: values.to_vec(),
         }
     }
@@ -99,8 +100,16 @@ impl Topology<'_> {
         if error != 0 {
             return None;
         }
-        let values = if DERIVED.contains(&id) { Vec::new() } else { self.memory_values(id, flags) };
-        Some(MemoryAttribute { name: text(name)?, flags, values })
+        let values = if DERIVED.contains(&id) {
+            Vec::new()
+        } else {
+            self.memory_values(id, flags)
+        };
+        Some(MemoryAttribute {
+            name: text(name)?,
+            flags,
+            values,
+        })
     }
 
     fn memory_values(&self, id: u32, flags: u64) -> Vec<(Object<'_>, Location<'_>, u64)> {
@@ -141,12 +150,20 @@ impl Topology<'_> {
         }
         let targets = targets.into_iter().filter_map(Object::from_raw).zip(values);
         if flags & sys::HWLOC_MEMATTR_FLAG_NEED_INITIATOR == 0 {
-            return targets.map(|(target, value)| (target, Location::None, value)).collect();
+            return targets
+                .map(|(target, value)| (target, Location::None, value))
+                .collect();
         }
-        targets.flat_map(|(target, _)| self.initiators(id, target)).collect()
+        targets
+            .flat_map(|(target, _)| self.initiators(id, target))
+            .collect()
     }
 
-    fn initiators<'t>(&'t self, id: u32, target: Object<'t>) -> Vec<(Object<'t>, Location<'t>, u64)> {
+    fn initiators<'t>(
+        &'t self,
+        id: u32,
+        target: Object<'t>,
+    ) -> Vec<(Object<'t>, Location<'t>, u64)> {
         let mut count = 0;
         let object = target.as_raw();
         // SAFETY: `object` is an object of this topology; a count of 0 and nulls ask for the
@@ -168,7 +185,9 @@ impl Topology<'_> {
         }
         let empty = sys::hwloc_location {
             ty: sys::HWLOC_LOCATION_TYPE_OBJECT,
-            location: sys::hwloc_location_u { object: ptr::null() },
+            location: sys::hwloc_location_u {
+                object: ptr::null(),
+            },
         };
         let mut initiators = vec![empty; count as usize];
         let mut values = vec![0; count as usize];
@@ -189,13 +208,16 @@ impl Topology<'_> {
             return Vec::new();
         }
         let rows = initiators.into_iter().zip(values).take(count as usize);
-        rows.map(|(initiator, value)| (target, location(&initiator), value)).collect()
+        rows.map(|(initiator, value)| (target, location(&initiator), value))
+            .collect()
     }
 
     pub(crate) fn cpu_kinds(&self) -> Vec<CpuKind> {
         // SAFETY: `raw` is a loaded topology.
         let count = unsafe { sys::hwloc_cpukinds_get_nr(self.raw, 0) };
-        (0..u32::try_from(count).unwrap_or(0)).filter_map(|index| self.cpu_kind(index)).collect()
+        (0..u32::try_from(count).unwrap_or(0))
+            .filter_map(|index| self.cpu_kind(index))
+            .collect()
     }
 
     fn cpu_kind(&self, index: u32) -> Option<CpuKind> {

@@ -66,7 +66,9 @@ impl Input {
     }
 
     fn named(&self) -> anyhow::Result<hwloc::Input> {
-        let Some(input) = &self.input else { return Ok(hwloc::Input::ThisMachine) };
+        let Some(input) = &self.input else {
+            return Ok(hwloc::Input::ThisMachine);
+        };
         let path = PathBuf::from(input);
         Ok(match self.format.unwrap_or_else(|| guess(input)) {
             Format::Machine => hwloc::Input::ThisMachine,
@@ -105,5 +107,6 @@ fn announce_fsroot(root: &Path) -> anyhow::Result<()> {
         .env(ROOT, root)
         .env("HWLOC_COMPONENTS", "linux,stop")
         .exec();
-    Err(anyhow::Error::new(error).context("this program cannot start itself again for HWLOC_FSROOT"))
+    Err(anyhow::Error::new(error)
+        .context("this program cannot start itself again for HWLOC_FSROOT"))
 }

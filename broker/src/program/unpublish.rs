@@ -33,7 +33,8 @@ impl Unpublish {
         }
         if self.all || self.stale {
             let me = rustix::process::geteuid().as_raw();
-            let of_user = |published: &Published| published.owner == me && published.file.is_absolute();
+            let of_user =
+                |published: &Published| published.owner == me && published.file.is_absolute();
             let found = status::published(&[])?.into_iter().filter(of_user);
             for published in found.filter(|published| self.covers(published)) {
                 std::fs::remove_file(&published.file)

@@ -19,8 +19,10 @@ impl Publisher {
 
 pub(super) fn publisher() -> Result<Publisher, PublishError> {
     let pid = std::process::id();
-    let start = start_of(pid)
-        .map_err(|source| PublishError::Identity { what: "/proc/self/stat", source })?;
+    let start = start_of(pid).map_err(|source| PublishError::Identity {
+        what: "/proc/self/stat",
+        source,
+    })?;
     Ok(Publisher { pid, start })
 }
 
@@ -28,8 +30,14 @@ pub(super) fn publisher() -> Result<Publisher, PublishError> {
 pub(crate) fn start_of(pid: u32) -> io::Result<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     // The name in parentheses may have any character; the fields behind it are numbers.
-    let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
-    let start = fields.split_ascii_whitespace().nth(19).and_then(|start| start.parse().ok());
+    let fields = stat
+        .rsplit_once(')')
+        .map(|(_, fields)| fields)
+        .unwrap_or_default();
+    let start = fields
+        .split_ascii_whitespace()
+        .nth(19)
+        .and_then(|start| start.parse().ok());
     start.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
@@ -46,7 +54,10 @@ pub(crate) fn boot_id() -> Result<[u8; 16], PublishError> {
 
 pub(super) fn random() -> Result<[u8; 16], PublishError> {
     let mut bytes = [0; 16];
-    let identity = |source: io::Error| PublishError::Identity { what: "getrandom", source };
+    let identity = |source: io::Error| PublishError::Identity {
+        what: "getrandom",
+        source,
+    };
     match rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) {
         Ok(16) => Ok(bytes),
         Ok(_) => Err(identity(io::ErrorKind::UnexpectedEof.into())),
@@ -56,6 +67,8 @@ pub(super) fn random() -> Result<[u8; 16], PublishError> {
 
 /// Nanoseconds since 1970.
 pub(crate) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

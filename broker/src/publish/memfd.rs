@@ -6,11 +6,7 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use std::fs::File;
 use std::path::Path;
 
-pub(super) fn publish(
-    name: &str,
-    segment: &mut [u8],
-    mode: u32,
-) -> Result<OwnedFd, PublishError> {
+pub(super) fn publish(name: &str, segment: &mut [u8], mode: u32) -> Result<OwnedFd, PublishError> {
     let path = Path::new(name);
     let length = segment.len();
     // Without CLOEXEC: children are to inherit it.

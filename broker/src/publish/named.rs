@@ -18,8 +18,8 @@ pub(super) fn publish(
     mode: u32,
 ) -> Result<PathBuf, PublishError> {
     // Readers in other folders need the whole path.
-    let folder = std::path::absolute(folder)
-        .map_err(failed(folder, "find the folder", segment.len()))?;
+    let folder =
+        std::path::absolute(folder).map_err(failed(folder, "find the folder", segment.len()))?;
     let path = folder.join(name);
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = match rustix::fs::open(&folder, flags, Mode::RUSR | Mode::WUSR) {
@@ -29,7 +29,9 @@ pub(super) fn publish(
             return publish_renamed(&path, segment, mode);
         }
         Err(error) => {
-            return Err(failed(&folder, "make a file in the folder", segment.len())(error.into()));
+            return Err(failed(&folder, "make a file in the folder", segment.len())(
+                error.into(),
+            ));
         }
     };
     let file = File::from(file);

@@ -10,11 +10,7 @@ use std::path::{Path, PathBuf};
 pub const FOLDER: &str = "/dev/shm";
 
 /// Publishes as a shared-memory object: made under a temporary name, filled, then renamed.
-pub(super) fn publish(
-    name: &str,
-    segment: &mut [u8],
-    mode: u32,
-) -> Result<PathBuf, PublishError> {
+pub(super) fn publish(name: &str, segment: &mut [u8], mode: u32) -> Result<PathBuf, PublishError> {
     let temporary_name = format!("{name}.new");
     let temporary = Path::new(FOLDER).join(&temporary_name);
     let path = Path::new(FOLDER).join(name);
@@ -24,7 +20,9 @@ pub(super) fn publish(
         .os_id(&temporary_name)
         .size(length)
         .create()
-        .map_err(|error| failed(Path::new(FOLDER), "make a file in the folder", length)(io(error)))?;
+        .map_err(|error| {
+            failed(Path::new(FOLDER), "make a file in the folder", length)(io(error))
+        })?;
     // The object has no descriptor to reserve space with, and writing to a mapping without is a
     // SIGBUS where memory is short.
     let file = named::reopen(&temporary).map_err(failed(&temporary, "open the file", length))?;

@@ -1,6 +1,7 @@
 //! Tables that hold each string, each set and each row of sets once.
 
-use crate::archive::{SetTable, StringTable};
+use super::BuildError;
+use crate::archive::{MAX_SET_WORDS, SetTable, StringTable};
 use crate::column::Column;
 use crate::set::Set;
 use std::collections::HashMap;
@@ -28,7 +29,11 @@ impl Strings {
         row
     }
 
-    pub(super) fn finish(&self) -> StringTable {
+    /// The table, or a string that cannot be in it.
+    pub(super) fn finish(&self) -> Result<StringTable, String> {
+        if let Some(bad) = self.row_of.keys().find(|text| text.contains('\0')) {
+            return Err(bad.clone());
+        }
         let mut by_length: Vec<(&str, usize)> = self
             .row_of
             .iter()
@@ -54,7 +59,10 @@ impl Strings {
                 *start = place;
             }
         }
-        StringTable { start: Column::pack(&start), bytes }
+        Ok(StringTable {
+            start: Column::pack(&start),
+            bytes,
+        })
     }
 }
 
@@ -83,12 +91,25 @@ impl Sets {
         row
     }
 
-    pub(super) fn finish(&mut self, table: &mut SetTable) {
+    pub(super) fn finish(&mut self, table: &mut SetTable) -> Result<(), BuildError> {
+        let words = self
+            .row_of
+            .keys()
+            .map(|set| set.words().len())
+            .max()
+            .unwrap_or(0);
+        if words > MAX_SET_WORDS {
+            return Err(BuildError::SetTooLarge {
+                found: words * 64 - 1,
+                limit: MAX_SET_WORDS * 64,
+            });
+        }
         self.start.push(self.words.len() as u64);
         table.first_word = Column::pack(&self.first_word);
         table.start = Column::pack(&self.start);
         table.infinite = Column::pack(&self.infinite);
         table.words = Column::pack(&self.words);
+        Ok(())
     }
 }
 
@@ -104,7 +125,10 @@ impl Rows {
         let next = next_row(self.row_of.len());
         let columns = &mut self.columns;
         *self.row_of.entry(row).or_insert_with(|| {
-            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(u64::from(value)));
+            columns
+                .iter_mut()
+                .zip(row)
+                .for_each(|(column, value)| column.push(u64::from(value)));
             next
         })
     }

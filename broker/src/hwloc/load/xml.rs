@@ -1,0 +1,96 @@
+//! Reading hwloc XML, and saying what is wrong with it: hwloc itself only says that something is.
+
+use super::super::api_version;
+use super::LoadError;
+use std::io;
+use std::path::Path;
+
+/// Reads an XML file with a zero behind it, after checking that hwloc can make sense of it: what
+/// hwloc says of a bad one is no more than "invalid argument".
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+    let input = path.display().to_string();
+    let read = |path: &Path| -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        if path == Path::new("-") {
+            io::Read::read_to_end(&mut io::stdin(), &mut content)?;
+        } else {
+            content = std::fs::read(path)?;
+        }
+        Ok(content)
+    };
+    let mut content = read(path).map_err(|source| LoadError::Read {
+        input: input.clone(),
+        source,
+    })?;
+    check(&content, &input)?;
+    content.push(0);
+    Ok(content)
+}
+
+fn check(content: &[u8], input: &str) -> Result<(), LoadError> {
+    use quick_xml::events::Event;
+    let mut reader = quick_xml::Reader::from_reader(content);
+    let mut root = None;
+    let mut open_elements = 0usize;
+    loop {
+        let event = reader.read_event();
+        let not_xml = |reason: String| LoadError::NotXml {
+            input: input.to_owned(),
+            reason,
+            position: reader.buffer_position(),
+        };
+        let element = match event {
+            Ok(Event::Start(element)) => {
+                open_elements += 1;
+                element
+            }
+            Ok(Event::Empty(element)) => element,
+            Ok(Event::End(_)) => {
+                open_elements -= 1;
+                continue;
+            }
+            Ok(Event::Eof) if open_elements > 0 => {
+                return Err(not_xml("it ends before its elements are closed".to_owned()));
+            }
+            Ok(Event::Eof) if root.is_none() => {
+                return Err(not_xml("it has no elements".to_owned()));
+            }
+            Ok(Event::Eof) => return Ok(()),
+            Ok(_) => continue,
+            Err(error) => return Err(not_xml(error.to_string())),
+        };
+        if root.is_none() {
+            root = Some(());
+            check_root(&element, input)?;
+        }
+    }
+}
+
+fn check_root(element: &quick_xml::events::BytesStart<'_>, input: &str) -> Result<(), LoadError> {
+    let found = String::from_utf8_lossy(element.name().into_inner()).into_owned();
+    if found != "topology" && found != "root" {
+        return Err(LoadError::NotTopology {
+            input: input.to_owned(),
+            found,
+        });
+    }
+    let version = element.try_get_attribute("version").ok().flatten();
+    let version = version.map(|version| String::from_utf8_lossy(&version.value).into_owned());
+    let found = version.unwrap_or_else(|| "1.0".to_owned());
+    let major = found
+        .split('.')
+        .next()
+        .and_then(|major| major.parse::<u32>().ok());
+    let hwloc = api_version();
+    let supported = major.is_some_and(|major| major <= (hwloc >> 16).max(2));
+    if supported {
+        Ok(())
+    } else {
+        let hwloc = format!("{}.{}.{}", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff);
+        Err(LoadError::XmlVersion {
+            input: input.to_owned(),
+            found,
+            hwloc,
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! Any description is archived whole or refused: description -> archive -> the same description.
+#![no_main]
+
+use libfuzzer_sys::arbitrary::{Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use topobroker::describe::describe;
+use topobroker_layout::attributes::Attributes;
+use topobroker_layout::build::to_bytes;
+use topobroker_layout::description::{Description, Object, Sets};
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::set::Set;
+use topobroker_reader::Topology;
+
+fn set(input: &mut Unstructured<'_>) -> Result<Set> {
+    let words: Vec<u64> = (0..input.int_in_range(0..=3)?).map(|_| input.arbitrary()).collect::<Result<_>>()?;
+    Ok(Set::from_words(words, input.ratio(1, 8)?))
+}
+
+fn description(input: &mut Unstructured<'_>) -> Result<Description> {
+    let count = input.int_in_range(1..=24)?;
+    let mut objects: Vec<Object> = Vec::new();
+    let mut next_logical = std::collections::HashMap::<i32, u32>::new();
+    for place in 0..count {
+        let parent = if place == 0 { None } else { Some(input.int_in_range(0..=place - 1)?) };
+        let object_type = match place {
+            0 => ObjectType::Machine,
+            _ => *input.choose(&ObjectType::ALL)?,
+        };
+        let parent_depth = parent.map_or(-1, |parent| objects[parent].depth.max(0));
+        let depth = object_type.special_depth().unwrap_or(parent_depth + 1);
+        let logical = next_logical.entry(depth).or_insert(0);
+        objects.push(Object {
+            object_type,
+            depth,
+            logical_index: *logical,
+            os_index: input.arbitrary()?,
+            gp_index: input.arbitrary()?,
+            subtype: input.arbitrary()?,
+            name: input.arbitrary()?,
+            infos: input.arbitrary()?,
+            attributes: Attributes::None,
+            page_types: Vec::new(),
+            symmetric_subtree: false,
+            sets: match object_type.is_normal() || object_type.is_memory() {
+                false => None,
+                true => Some(Sets {
+                    cpuset: set(input)?,
+                    complete_cpuset: set(input)?,
+                    nodeset: set(input)?,
+                    complete_nodeset: set(input)?,
+                }),
+            },
+            parent,
+            children: Vec::new(),
+        });
+        *logical += 1;
+        if let Some(parent) = parent {
+            objects[parent].children.push(place);
+        }
+    }
+    let kinds: Vec<_> = objects.iter().map(Object::child_kind).collect();
+    for object in &mut objects {
+        object.children.sort_by_key(|child| kinds[*child]);
+    }
+    let type_filters = vec![0; ObjectType::ALL.len()];
+    Ok(Description { objects, allowed_cpuset: set(input)?, type_filters, ..Description::default() })
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(description) = description(&mut Unstructured::new(data)) else { return };
+    let Ok(bytes) = to_bytes(&description) else { return };
+    let Ok(topology) = Topology::from_archive(&bytes) else { return };
+    let back = describe(topology);
+    let again = to_bytes(&back).expect("what was read can be archived");
+    let same = bytes.as_slice() == again.as_slice();
+    assert!(same, "the archive of what was read is the archive: {description:#?}\n{back:#?}");
+});

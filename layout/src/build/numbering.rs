@@ -1,0 +1,147 @@
+//! Numbers of objects, level by level, and the PUs below each.
+
+use super::{BuildError, Builder, SPECIAL_LEVELS};
+use crate::description::Object;
+use crate::object_type::ObjectType;
+
+impl<'d> Builder<'d> {
+    /// Gives every object its number: level by level, by logical index within.
+    pub(super) fn number_objects(&mut self) -> Result<(), BuildError> {
+        let objects = &self.description.objects;
+        let normal = objects
+            .iter()
+            .filter(|object| object.object_type.is_normal());
+        let deepest = normal.map(|object| object.depth).max().unwrap_or(0);
+        self.normal_levels = usize::try_from(deepest).unwrap_or(0) + 1;
+
+        let mut order: Vec<(usize, u32, usize)> = objects
+            .iter()
+            .enumerate()
+            .map(|(place, object)| (self.level_of(object), object.logical_index, place))
+            .collect();
+        order.sort_unstable();
+
+        self.id_of = vec![0; objects.len()];
+        let mut rest = order.as_slice();
+        for level in 0..self.normal_levels + SPECIAL_LEVELS {
+            self.level_first.push(self.by_id.len() as u64);
+            let (here, after) = rest.split_at(rest.partition_point(|entry| entry.0 <= level));
+            rest = after;
+            self.number_level(level, here)?;
+        }
+        self.level_first.push(self.by_id.len() as u64);
+        Ok(())
+    }
+
+    fn number_level(
+        &mut self,
+        level: usize,
+        members: &[(usize, u32, usize)],
+    ) -> Result<(), BuildError> {
+        if members.is_empty() && level < self.normal_levels {
+            let depth = i32::try_from(level).unwrap_or(i32::MAX);
+            return Err(BuildError::Level {
+                depth,
+                logical_index: 0,
+            });
+        }
+        let mut first: Option<&Object> = None;
+        for (expected, &(_, logical_index, place)) in (0u32..).zip(members) {
+            let object = self.object(place, "a level")?;
+            if logical_index != expected {
+                return Err(BuildError::Level {
+                    depth: object.depth,
+                    logical_index: expected,
+                });
+            }
+            let kind = first.get_or_insert(object).object_type;
+            if object.object_type != kind {
+                return Err(BuildError::MixedLevel {
+                    depth: object.depth,
+                    found: object.object_type.name(),
+                    expected: kind.name(),
+                });
+            }
+            if let Some(id) = self.id_of.get_mut(place) {
+                *id = self.by_id.len() as u64;
+            }
+            self.by_id.push(object);
+        }
+        Ok(())
+    }
+
+    /// Finds the PUs below every object by walking the tree as hwloc numbered it. Memory, I/O and
+    /// Misc objects are given those of the normal object they hang on.
+    pub(super) fn find_pus(&mut self) -> Result<(), BuildError> {
+        let mut next = 0;
+        self.find_pus_below(0, &mut next, 0)
+    }
+
+    fn find_pus_below(
+        &mut self,
+        place: usize,
+        next: &mut u32,
+        steps: usize,
+    ) -> Result<(), BuildError> {
+        let object = self.object(place, "a child list")?;
+        let count = self.description.objects.len();
+        if steps > count {
+            return Err(BuildError::NoSuchObject {
+                what: "a circle of children",
+                found: place,
+                count,
+            });
+        }
+        let first = *next;
+        if object.object_type == ObjectType::PU {
+            if object.logical_index != *next {
+                return Err(BuildError::PuOrder {
+                    found: object.logical_index,
+                    expected: *next,
+                });
+            }
+            *next += 1;
+        }
+        for &child in &object.children {
+            if self.object(child, "a child list")?.object_type.is_normal() {
+                self.find_pus_below(child, next, steps + 1)?;
+            }
+        }
+        let pus = (first, *next - first);
+        self.set_pus(place, pus);
+        for &child in &object.children {
+            if !self.object(child, "a child list")?.object_type.is_normal() {
+                self.inherit_pus(child, pus, steps + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn inherit_pus(
+        &mut self,
+        place: usize,
+        pus: (u32, u32),
+        steps: usize,
+    ) -> Result<(), BuildError> {
+        let object = self.object(place, "a child list")?;
+        let count = self.description.objects.len();
+        if steps > count {
+            return Err(BuildError::NoSuchObject {
+                what: "a circle of children",
+                found: place,
+                count,
+            });
+        }
+        self.set_pus(place, pus);
+        object
+            .children
+            .iter()
+            .try_for_each(|&child| self.inherit_pus(child, pus, steps + 1))
+    }
+
+    fn set_pus(&mut self, place: usize, pus: (u32, u32)) {
+        if let Some(slot) = self.pus.get_mut(place) {
+            *slot = pus;
+        }
+    }
+}

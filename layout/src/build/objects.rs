@@ -1,0 +1,158 @@
+//! Columns of objects: the tree, their indexes and their sets.
+
+use super::intern::Rows;
+use super::{BuildError, Builder};
+use crate::archive::{self, CPUSET_OF_PUS, SAME_SET};
+use crate::attributes::{Attributes, Pci};
+use crate::column::Column;
+use crate::description::Object;
+use crate::object_type::{ChildKind, ObjectType};
+use crate::set::Set;
+use crate::tree::Tree;
+
+impl Builder<'_> {
+    pub(super) fn tree(&self) -> Result<Tree, BuildError> {
+        let count = self.by_id.len();
+        let mut parent = vec![0; count];
+        let mut sibling_rank = vec![0; count];
+        let mut child_start = vec![0];
+        let mut children = Vec::with_capacity(count);
+        for (id, object) in self.by_id.iter().enumerate() {
+            let mut rank = 0;
+            let mut kind = ChildKind::Normal;
+            for &place in &object.children {
+                let child = self.id(place, "a child list")?;
+                let child_kind = self.object(place, "a child list")?.child_kind();
+                if child_kind != kind {
+                    (kind, rank) = (child_kind, 0);
+                }
+                let slot = usize::try_from(child).unwrap_or(usize::MAX);
+                if let (Some(parent), Some(sibling_rank)) =
+                    (parent.get_mut(slot), sibling_rank.get_mut(slot))
+                {
+                    (*parent, *sibling_rank) = (id as u64, rank);
+                }
+                children.push(child);
+                rank += 1;
+            }
+            child_start.push(children.len() as u64);
+        }
+        let normal = self.first_special(0);
+        let pus = self.pus_by_id();
+        let pus = pus.get(..normal).unwrap_or_default();
+        let tree = Tree::new(count);
+        Ok(Tree {
+            parent: tree.pack(&parent),
+            child_start: tree.pack(&child_start),
+            children: tree.pack(&children),
+            sibling_rank: tree.pack(&sibling_rank),
+            pu_first: tree.pack(&pus.iter().map(|pus| u64::from(pus.0)).collect::<Vec<_>>()),
+            pu_count: tree.pack(&pus.iter().map(|pus| u64::from(pus.1)).collect::<Vec<_>>()),
+            ..tree
+        })
+    }
+
+    fn pus_by_id(&self) -> Vec<(u32, u32)> {
+        let mut pus = vec![(0, 0); self.by_id.len()];
+        for (id, of_object) in self.id_of.iter().zip(&self.pus) {
+            if let Some(slot) = usize::try_from(*id).ok().and_then(|id| pus.get_mut(id)) {
+                *slot = *of_object;
+            }
+        }
+        pus
+    }
+
+    pub(super) fn objects(&mut self, table: &mut archive::SetTable) -> archive::Objects {
+        let by_id = self.by_id.clone();
+        let os_index = by_id.iter().map(|object| os_index(object));
+        let gp_index = by_id.iter().map(|object| object.gp_index);
+        // Only what is in the tree of CPUs is symmetric or covers PUs of its own, special objects
+        // tell their level by their number, and I/O and Misc objects have no sets: those columns
+        // end where they would say nothing.
+        let in_tree = by_id.get(..self.first_special(0)).unwrap_or_default();
+        let with_sets = self.first_special(ObjectType::Bridge.special_rank());
+        let levels = in_tree
+            .iter()
+            .map(|object| self.level_of(object) as u64)
+            .collect::<Vec<_>>();
+        let symmetric = in_tree
+            .iter()
+            .map(|object| u64::from(object.symmetric_subtree));
+        let mut sets = self.set_rows(&self.pus_by_id(), table);
+        sets.truncate(with_sets);
+        archive::Objects {
+            level: Column::pack(&levels),
+            os_index: Column::pack(&os_index.collect::<Vec<_>>()),
+            gp_index: Column::pack(&gp_index.collect::<Vec<_>>()),
+            sets: Column::pack(&sets),
+            symmetric: Column::pack(&symmetric.collect::<Vec<_>>()),
+        }
+    }
+
+    /// The row of sets of every object, 0 of an object without; rows are held once each.
+    fn set_rows(&mut self, pus: &[(u32, u32)], table: &mut archive::SetTable) -> Vec<u64> {
+        let mut rows = Rows::default();
+        let mut of_objects = Vec::with_capacity(self.by_id.len());
+        for (object, &pus) in self.by_id.clone().iter().zip(pus) {
+            let Some(sets) = &object.sets else {
+                of_objects.push(0);
+                continue;
+            };
+            let cpuset = match self.is_os_indexes(&sets.cpuset, pus) {
+                true => CPUSET_OF_PUS,
+                false => self.sets.intern(&sets.cpuset),
+            };
+            let complete_cpuset = self.complete(&sets.complete_cpuset, &sets.cpuset);
+            let nodeset = self.sets.intern(&sets.nodeset);
+            let complete_nodeset = self.complete(&sets.complete_nodeset, &sets.nodeset);
+            let row = rows.intern([cpuset, complete_cpuset, nodeset, complete_nodeset]);
+            of_objects.push(u64::from(row) + 1);
+        }
+        rows.finish(table);
+        of_objects
+    }
+
+    fn complete(&mut self, complete: &Set, set: &Set) -> u32 {
+        if complete == set {
+            SAME_SET
+        } else {
+            self.sets.intern(complete)
+        }
+    }
+
+    /// Whether `set` is exactly the OS indexes of a run of PUs.
+    fn is_os_indexes(&self, set: &Set, (first, count): (u32, u32)) -> bool {
+        let run = self
+            .pu_os_indexes
+            .get(first as usize..(first + count) as usize);
+        set.weight() == Some(count)
+            && run.is_some_and(|run| run.iter().all(|os| os.is_some_and(|os| set.contains(os))))
+    }
+
+    /// Logical indexes of the objects of one type in the order of their OS indexes.
+    pub(super) fn by_os_index(&self, kind: ObjectType) -> Column {
+        let level = self
+            .by_id
+            .iter()
+            .filter(|object| object.object_type == kind);
+        let mut order: Vec<(u32, u64)> = level
+            .filter_map(|object| Some((object.os_index?, u64::from(object.logical_index))))
+            .collect();
+        order.sort_unstable();
+        Column::pack(&order.iter().map(|entry| entry.1).collect::<Vec<_>>())
+    }
+}
+
+/// How an OS index is stored: 0 none, 1 the bus id of the PCI device or bridge, else plus two.
+fn os_index(object: &Object) -> u64 {
+    let bus_id = match &object.attributes {
+        Attributes::Pci(pci) => Some(pci.bus_id()),
+        Attributes::Bridge(bridge) => bridge.upstream.as_ref().map(Pci::bus_id),
+        _ => None,
+    };
+    match object.os_index {
+        None => 0,
+        Some(os_index) if bus_id == Some(os_index) => 1,
+        Some(os_index) => u64::from(os_index) + 2,
+    }
+}

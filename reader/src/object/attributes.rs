@@ -1,0 +1,112 @@
+//! What an object has by its type.
+
+use super::Object;
+use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
+use topobroker_layout::object_type::ObjectType;
+
+impl<'a> Object<'a> {
+    /// What depends on the type. Counterpart: `attr`.
+    #[must_use]
+    pub fn attributes(self) -> Attributes {
+        let archive = self.topology.archive;
+        let row = self.attribute_row();
+        match self.object_type() {
+            ObjectType::NUMANode => Attributes::NumaNode {
+                local_memory: archive.numa_nodes.local_memory.get(row),
+            },
+            ObjectType::Group => Attributes::Group(Group {
+                depth: archive.groups.depth.get_u32(row),
+                kind: archive.groups.kind.get_u32(row),
+                subkind: archive.groups.subkind.get_u32(row),
+                dont_merge: archive.groups.dont_merge.get(row) != 0,
+            }),
+            ObjectType::Bridge => Attributes::Bridge(self.bridge(row)),
+            ObjectType::PCIDevice => Attributes::Pci(self.pci(row)),
+            ObjectType::OSDevice => Attributes::OsDevice {
+                kind: archive.os_device_kind.get_u32(row),
+            },
+            kind if kind.is_cache() || kind == ObjectType::MemCache => Attributes::Cache(Cache {
+                size: archive.caches.size.get(row),
+                depth: archive.caches.depth.get_u32(row),
+                linesize: archive.caches.linesize.get_u32(row),
+                associativity: archive.caches.associativity.get_u32(row).cast_signed(),
+                kind: archive.caches.kind.get_u32(row),
+            }),
+            _ => Attributes::None,
+        }
+    }
+
+    /// Page types of a NUMA node, none of other objects. Counterpart: `page_types`.
+    pub fn page_types(self) -> impl Iterator<Item = PageType> + 'a {
+        let nodes = &self.topology.archive.numa_nodes;
+        let row = self.attribute_row();
+        let rows = match self.object_type() {
+            ObjectType::NUMANode => {
+                nodes.page_type_start.get_u32(row)..nodes.page_type_start.get_u32(row + 1)
+            }
+            _ => 0..0,
+        };
+        rows.map(|row| PageType {
+            size: nodes.page_size.get(row as usize),
+            count: nodes.page_count.get(row as usize),
+        })
+    }
+
+    /// The bus id of a PCI device or bridge in one number.
+    pub(super) fn bus_id(self) -> Option<u32> {
+        match self.attributes() {
+            Attributes::Pci(pci) => Some(pci.bus_id()),
+            Attributes::Bridge(bridge) => bridge.upstream.as_ref().map(Pci::bus_id),
+            _ => None,
+        }
+    }
+
+    fn attribute_row(self) -> usize {
+        let levels = &self.topology.archive.levels;
+        let level = self.level();
+        let stride = levels.attribute_stride.get_u32(level);
+        (levels.attribute_first.get_u32(level) + stride * self.logical_index()) as usize
+    }
+
+    fn bridge(self, row: usize) -> Bridge {
+        let bridges = &self.topology.archive.bridges;
+        let upstream = (bridges.upstream.get_u32(row) as usize).checked_sub(1);
+        Bridge {
+            upstream: upstream.map(|row| self.pci(row)),
+            downstream_type: bridges.downstream_type.get_u32(row),
+            downstream_domain: bridges.downstream_domain.get_u32(row),
+            secondary_bus: low_byte(bridges.secondary_bus.get_u32(row)),
+            subordinate_bus: low_byte(bridges.subordinate_bus.get_u32(row)),
+            depth: bridges.depth.get_u32(row),
+        }
+    }
+
+    fn pci(self, row: usize) -> Pci {
+        let pci = &self.topology.archive.pci;
+        let [_, _, dev, func] = pci.dev_func.get_u32(row).to_be_bytes();
+        let (subvendor_id, subdevice_id) = halves(pci.subsystem.get_u32(row));
+        Pci {
+            domain: pci.domain.get_u32(row),
+            bus: low_byte(pci.bus.get_u32(row)),
+            dev,
+            func,
+            class_id: halves(pci.class_id.get_u32(row)).1,
+            vendor_id: halves(pci.vendor_id.get_u32(row)).1,
+            device_id: halves(pci.device_id.get_u32(row)).1,
+            subvendor_id,
+            subdevice_id,
+            revision: low_byte(pci.revision.get_u32(row)),
+            linkspeed: f32::from_bits(pci.linkspeed.get_u32(row)),
+        }
+    }
+}
+
+fn halves(pair: u32) -> (u16, u16) {
+    let [a, b, c, d] = pair.to_be_bytes();
+    (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
+}
+
+fn low_byte(value: u32) -> u8 {
+    let [low, ..] = value.to_le_bytes();
+    low
+}
