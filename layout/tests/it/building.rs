@@ -1,0 +1,69 @@
+//! Descriptions that are no topology are refused, each for its reason.
+
+use crate::machine::machine;
+use topobroker_layout::build::{BuildError, to_bytes};
+use topobroker_layout::description::Description;
+use topobroker_layout::object_type::ObjectType;
+
+fn refused(change: impl FnOnce(&mut Description)) -> BuildError {
+    let mut description = machine();
+    change(&mut description);
+    to_bytes(&description).unwrap_err()
+}
+
+#[test]
+fn a_description_without_objects_is_refused() {
+    assert_eq!(refused(|description| description.objects.clear()), BuildError::Empty);
+}
+
+#[test]
+fn an_object_that_is_not_there_is_named() {
+    let error = refused(|description| description.objects[0].children.push(99));
+    assert!(error.to_string().contains("a child list names object 99"), "{error}");
+    let error = refused(|description| description.distances[0].objects[1] = 77);
+    assert!(error.to_string().contains("a distance matrix names object 77"), "{error}");
+    let error = refused(|description| description.memory_attributes[0].values[0].target = 55);
+    assert!(error.to_string().contains("a memory attribute names object 55"), "{error}");
+}
+
+#[test]
+fn a_circle_of_children_is_refused() {
+    let error = refused(|description| description.objects[12].children = vec![11]);
+    assert!(error.to_string().contains("a circle of children"), "{error}");
+}
+
+#[test]
+fn a_gap_in_a_level_is_refused() {
+    let error = refused(|description| description.objects[2].logical_index = 5);
+    assert_eq!(error, BuildError::Level { depth: 1, logical_index: 1 });
+    let error = refused(|description| {
+        let pus = description.objects.iter_mut().filter(|o| o.object_type == ObjectType::PU);
+        pus.for_each(|pu| pu.depth = 3);
+    });
+    assert_eq!(error, BuildError::Level { depth: 2, logical_index: 0 });
+}
+
+#[test]
+fn a_level_of_two_types_is_refused() {
+    let error = refused(|description| description.objects[2].object_type = ObjectType::Die);
+    let (found, expected) = ("Die", "Package");
+    assert_eq!(error, BuildError::MixedLevel { depth: 1, found, expected });
+}
+
+#[test]
+fn pus_that_are_not_numbered_as_the_tree_lists_them_are_refused() {
+    let error = refused(|description| description.objects[1].children.swap(0, 1));
+    assert_eq!(error, BuildError::PuOrder { found: 1, expected: 0 });
+}
+
+#[test]
+fn a_string_that_c_would_cut_is_refused() {
+    let error = refused(|description| description.objects[12].name = Some("a\0b".to_owned()));
+    assert_eq!(error, BuildError::ZeroInString { found: "a\0b".to_owned() });
+}
+
+#[test]
+fn a_set_that_would_take_much_memory_is_refused() {
+    let error = refused(|description| description.allowed_cpuset.insert(1 << 20));
+    assert!(matches!(error, BuildError::SetTooLarge { .. }), "{error}");
+}

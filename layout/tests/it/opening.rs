@@ -1,0 +1,120 @@
+//! Bytes that are not as they were published are refused.
+
+use crate::machine::machine;
+use rkyv::util::AlignedVec;
+use topobroker_layout::build::to_bytes;
+use topobroker_layout::header::{
+    HEADER_LEN, Header, Kind, Scope, Source, mark_ready, segment_len,
+};
+use topobroker_layout::{HeaderError, OpenError, open, open_archive};
+
+fn header() -> Header {
+    Header {
+        version: (1, 0),
+        kind: Kind::Topology,
+        scope: Scope::Machine,
+        source: Source::Xml,
+        address: 0x5500_0000_0000,
+        size: 0,
+        checksum: 0,
+        segment_id: [7; 16],
+        generation: 3,
+        boot_id: [9; 16],
+        publisher_pid: 42,
+        publisher_start: 4242,
+        created: 1,
+        hwloc_version: 0x20900,
+    }
+}
+
+fn segment() -> AlignedVec {
+    let archive = to_bytes(&machine()).unwrap();
+    let mut bytes = AlignedVec::new();
+    bytes.resize(segment_len(archive.len()), 0);
+    header().write(&archive, &mut bytes).unwrap();
+    mark_ready(&mut bytes);
+    bytes
+}
+
+#[test]
+fn a_header_is_read_as_it_was_written() {
+    let bytes = segment();
+    let (found, _) = open(&bytes).unwrap();
+    let Header { size, checksum, .. } = found;
+    assert_eq!(found, Header { size, checksum, ..header() });
+    assert_eq!(size, bytes.len() as u64);
+}
+
+#[test]
+fn an_archive_has_what_was_described() {
+    let bytes = segment();
+    let (_, topology) = open(&bytes).unwrap();
+    assert_eq!(topology.tree.len(), 13);
+    assert_eq!(topology.levels.normal.to_native(), 3);
+    // The NUMA node is numbered before the cache above it.
+    assert_eq!((topology.tree.parent(7), topology.tree.parent(8)), (8, 1));
+    assert_eq!((topology.tree.pu_first(2), topology.tree.pu_count(2)), (2, 2));
+    let order: Vec<u64> = topology.pu_by_os_index.iter().collect();
+    assert_eq!(order, [0, 2, 1, 3]);
+    // One name is the end of the other, and is not stored again.
+    let text = topology.strings.bytes.as_slice();
+    assert_eq!(text.windows(12).filter(|part| part == b"Fast Network").count(), 1);
+}
+
+#[test]
+fn a_segment_is_not_open_before_it_is_marked_ready() {
+    let mut bytes = segment();
+    bytes[12..16].fill(0);
+    let expected = HeaderError::NotReady { found: 0 };
+    assert_eq!(open(&bytes).err(), Some(OpenError::Header(expected)));
+}
+
+#[test]
+fn every_flipped_bit_of_a_segment_is_noticed() {
+    let whole = segment();
+    let mut bytes = segment();
+    for place in 0..bytes.len() {
+        // The minor version is free; the checksum covers it.
+        for bit in 0..8 {
+            bytes[place] ^= 1 << bit;
+            assert!(open(&bytes).is_err(), "byte {place}, bit {bit}");
+            bytes[place] ^= 1 << bit;
+        }
+    }
+    assert_eq!(bytes.as_slice(), whole.as_slice());
+}
+
+#[test]
+fn a_segment_cut_at_any_length_is_refused() {
+    let bytes = segment();
+    for length in 0..bytes.len() {
+        assert!(open(&bytes[..length]).is_err(), "{length} bytes");
+    }
+}
+
+#[test]
+fn a_segment_that_goes_on_behind_its_end_is_refused() {
+    let mut bytes = segment();
+    bytes.extend_from_slice(&[0; 16]);
+    assert!(matches!(open(&bytes), Err(OpenError::Header(HeaderError::Short { .. }))));
+}
+
+#[test]
+fn no_changed_byte_of_an_archive_makes_opening_it_panic() {
+    let mut archive = AlignedVec::<16>::new();
+    archive.extend_from_slice(&segment()[HEADER_LEN..]);
+    let (mut refused, mut opened) = (0, 0);
+    for place in 0..archive.len() {
+        let byte = archive[place];
+        for value in [0, 1, 0x7f, 0x80, 0xff, byte.wrapping_add(1)] {
+            archive[place] = value;
+            match open_archive(&archive) {
+                Ok(_) => opened += 1,
+                Err(_) => refused += 1,
+            }
+        }
+        archive[place] = byte;
+    }
+    // Names, sizes and the like may be anything; what holds the tree together may not.
+    assert!(refused > opened / 4, "{refused} refused, {opened} opened");
+}
