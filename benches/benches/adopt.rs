@@ -22,10 +22,7 @@ fn adopting(criterion: &mut Criterion) {
     };
     let empty = folder.path().join("no-plugins");
     std::fs::create_dir(&empty).expect("a folder");
-    for machine in machines::standard()
-        .into_iter()
-        .chain(machines::largest_shared(3))
-    {
+    for machine in machines::standard().into_iter().chain(machines::largest_shared(3)) {
         let Ok(topology) = machine.load() else {
             continue;
         };
@@ -40,19 +37,12 @@ fn adopting(criterion: &mut Criterion) {
         let path = folder.path().join("hwloc");
         let length = rival::length(&topology).expect("a length");
         let mut open = File::options();
-        let file = open
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path);
+        let file = open.read(true).write(true).create(true).truncate(true).open(&path);
         let file = file.expect("a file");
         rival::write(&topology, &file, length).expect("a segment");
 
         let mut group = criterion.benchmark_group(format!("adopt/{}", machine.name));
-        group
-            .sample_size(50)
-            .measurement_time(Duration::from_secs(4));
+        group.sample_size(50).measurement_time(Duration::from_secs(4));
         let mut bench = |name: &str, program: &str, arguments: &[&str], env: &[(&str, &str)]| {
             group.bench_function(name, |bencher| {
                 bencher.iter_custom(|times| {
@@ -61,28 +51,16 @@ fn adopting(criterion: &mut Criterion) {
                 });
             });
         };
-        let ours = fixed
-            .keys()
-            .file()
-            .expect("a file")
-            .to_string_lossy()
-            .into_owned();
+        let ours = fixed.keys().file().expect("a file").to_string_lossy().into_owned();
         bench("floor", THIN, &["floor", &ours], &[]);
         for (name, publication) in [("fixed", &fixed), ("anywhere", &anywhere)] {
             let keys = publication.keys().to_env();
-            let keys = keys
-                .each_ref()
-                .map(|(key, value)| (*key, value.to_str().expect("text")));
+            let keys = keys.each_ref().map(|(key, value)| (*key, value.to_str().expect("text")));
             bench(&format!("topobroker, {name}"), THIN, &["adopt"], &keys);
         }
         let theirs = path.to_string_lossy().into_owned();
         let plugins = [("HWLOC_PLUGINS_PATH", empty.to_str().expect("text"))];
-        bench(
-            "hwloc without plugins",
-            HWLOC,
-            &["adopt", &theirs],
-            &plugins,
-        );
+        bench("hwloc without plugins", HWLOC, &["adopt", &theirs], &plugins);
         bench("hwloc as installed", HWLOC, &["adopt", &theirs], &[]);
         group.finish();
     }

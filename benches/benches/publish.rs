@@ -12,26 +12,18 @@ fn publishing(criterion: &mut Criterion) {
     let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
         return;
     };
-    for machine in machines::standard()
-        .into_iter()
-        .chain(machines::largest_shared(3))
-    {
+    for machine in machines::standard().into_iter().chain(machines::largest_shared(3)) {
         let Ok(topology) = machine.load() else {
             continue;
         };
         let mut group = criterion.benchmark_group(format!("publish/{}", machine.name));
         group.sample_size(30);
-        let options = PublishOptions {
-            store: Store::Folder(folder.path().into()),
-            ..Default::default()
-        };
+        let options =
+            PublishOptions { store: Store::Folder(folder.path().into()), ..Default::default() };
         group.bench_function("topobroker", |bencher| {
             bencher.iter(|| {
                 let description = capture(&topology).expect("a capture");
-                publish(&description, &options)
-                    .expect("a segment")
-                    .unpublish()
-                    .expect("an end");
+                publish(&description, &options).expect("a segment").unpublish().expect("an end");
             });
         });
         let path = folder.path().join("hwloc");

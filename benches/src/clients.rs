@@ -54,11 +54,7 @@ impl Client {
             bail!("{} failed with {status}", program.display());
         };
         let time = Duration::from_nanos(time);
-        Ok(Self {
-            child,
-            time,
-            pus: usize::try_from(pus)?,
-        })
+        Ok(Self { child, time, pus: usize::try_from(pus)? })
     }
 
     /// Its memory now.
@@ -99,15 +95,8 @@ impl Drop for Client {
 }
 
 fn field(text: &str, name: &str) -> anyhow::Result<f64> {
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix(name))
-        .context("its line")?;
-    line.split_ascii_whitespace()
-        .next()
-        .context("its value")?
-        .parse()
-        .context("its value")
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).context("its line")?;
+    line.split_ascii_whitespace().next().context("its value")?.parse().context("its value")
 }
 
 /// Says that this process is ready, and waits until it may end.

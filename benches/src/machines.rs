@@ -14,10 +14,7 @@ pub struct Machine {
 
 impl Machine {
     fn new(name: &str, input: Input) -> Self {
-        Self {
-            name: name.to_owned(),
-            input,
-        }
+        Self { name: name.to_owned(), input }
     }
 
     fn synthetic(name: &str, text: &str) -> Self {
@@ -80,11 +77,7 @@ pub fn shared() -> Vec<Machine> {
         .collect();
     files.sort();
     let machines = files.into_iter().map(|path| {
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Machine::new(&name, Input::Xml(path))
     });
     machines.collect()

@@ -44,11 +44,7 @@ pub fn length(topology: &Topology<'_>) -> anyhow::Result<usize> {
     // SAFETY: a loaded topology and an output.
     let error =
         unsafe { hwloc_shmem_topology_get_length(topology.as_raw().cast(), &raw mut length, 0) };
-    ensure!(
-        error == 0,
-        "hwloc_shmem_topology_get_length: {}",
-        std::io::Error::last_os_error()
-    );
+    ensure!(error == 0, "hwloc_shmem_topology_get_length: {}", std::io::Error::last_os_error());
     Ok(length)
 }
 
@@ -70,11 +66,7 @@ pub fn write(topology: &Topology<'_>, file: &File, length: usize) -> anyhow::Res
             0,
         )
     };
-    ensure!(
-        error == 0,
-        "hwloc_shmem_topology_write: {}",
-        std::io::Error::last_os_error()
-    );
+    ensure!(error == 0, "hwloc_shmem_topology_write: {}", std::io::Error::last_os_error());
     Ok(())
 }
 
@@ -90,11 +82,7 @@ pub fn adopt(file: BorrowedFd<'_>, length: usize) -> anyhow::Result<usize> {
     let error = unsafe {
         hwloc_shmem_topology_adopt(&raw mut topology, file.as_raw_fd(), 0, address, length, 0)
     };
-    ensure!(
-        error == 0,
-        "hwloc_shmem_topology_adopt: {}",
-        std::io::Error::last_os_error()
-    );
+    ensure!(error == 0, "hwloc_shmem_topology_adopt: {}", std::io::Error::last_os_error());
     Ok(pus(topology))
 }
 

@@ -49,9 +49,7 @@ pub fn capture(topology: &hwloc::Topology<'_>) -> Result<Description, CaptureErr
         cpu_kinds: cpu_kinds(topology),
         flags: topology.flags(),
         is_this_system: topology.is_this_system(),
-        type_filters: ObjectType::ALL
-            .map(|kind| topology.type_filter(kind.raw()))
-            .to_vec(),
+        type_filters: ObjectType::ALL.map(|kind| topology.type_filter(kind.raw())).to_vec(),
         support: topology.support(),
         objects: walk.objects,
     })
@@ -73,9 +71,9 @@ impl Walk {
         let place = self.objects.len();
         self.place_of.insert(object.key(), place);
         self.objects.push(Object {
-            object_type: object.object_type().ok_or(CaptureError::UnknownType {
-                found: object.raw_type(),
-            })?,
+            object_type: object
+                .object_type()
+                .ok_or(CaptureError::UnknownType { found: object.raw_type() })?,
             depth: object.depth(),
             logical_index: object.logical_index(),
             os_index: object.os_index(),
@@ -90,10 +88,8 @@ impl Walk {
             parent,
             children: Vec::new(),
         });
-        let children: Result<Vec<usize>, CaptureError> = object
-            .children()
-            .map(|child| self.add(child, Some(place)))
-            .collect();
+        let children: Result<Vec<usize>, CaptureError> =
+            object.children().map(|child| self.add(child, Some(place))).collect();
         if let Some(object) = self.objects.get_mut(place) {
             object.children = children?;
         }
@@ -119,21 +115,14 @@ impl Walk {
 
     fn memory_attributes(&self, topology: &hwloc::Topology<'_>) -> Vec<MemoryAttribute> {
         let attributes = topology.memory_attributes().into_iter().map(|attribute| {
-            let values = attribute
-                .values
-                .into_iter()
-                .filter_map(|(target, location, value)| {
-                    let initiator = match location {
-                        Location::None => Initiator::None,
-                        Location::Cpuset(set) => Initiator::Cpuset(set),
-                        Location::Object(object) => Initiator::Object(self.place(object)?),
-                    };
-                    Some(MemoryValue {
-                        target: self.place(target)?,
-                        initiator,
-                        value,
-                    })
-                });
+            let values = attribute.values.into_iter().filter_map(|(target, location, value)| {
+                let initiator = match location {
+                    Location::None => Initiator::None,
+                    Location::Cpuset(set) => Initiator::Cpuset(set),
+                    Location::Object(object) => Initiator::Object(self.place(object)?),
+                };
+                Some(MemoryValue { target: self.place(target)?, initiator, value })
+            });
             MemoryAttribute {
                 name: attribute.name,
                 flags: attribute.flags,
@@ -149,20 +138,14 @@ fn cpu_kinds(topology: &hwloc::Topology<'_>) -> Vec<CpuKind> {
     if kinds.is_empty() {
         return Vec::new();
     }
-    let mut forced = topology
-        .export_xml()
-        .map(|xml| forced_efficiencies(&xml))
-        .unwrap_or_default();
+    let mut forced = topology.export_xml().map(|xml| forced_efficiencies(&xml)).unwrap_or_default();
     forced.resize(kinds.len(), None);
-    let kinds = kinds
-        .into_iter()
-        .zip(forced)
-        .map(|(kind, forced_efficiency)| CpuKind {
-            cpuset: kind.cpuset,
-            efficiency: kind.efficiency,
-            forced_efficiency,
-            infos: kind.infos,
-        });
+    let kinds = kinds.into_iter().zip(forced).map(|(kind, forced_efficiency)| CpuKind {
+        cpuset: kind.cpuset,
+        efficiency: kind.efficiency,
+        forced_efficiency,
+        infos: kind.infos,
+    });
     kinds.collect()
 }
 
@@ -178,10 +161,7 @@ fn forced_efficiencies(xml: &str) -> Vec<Option<u32>> {
     let mut forced = Vec::new();
     while let Ok(Event::Start(element) | Event::Empty(element)) = next_element(&mut reader) {
         if element.name().into_inner() == b"cpukind" {
-            let attribute = element
-                .try_get_attribute("forced_efficiency")
-                .ok()
-                .flatten();
+            let attribute = element.try_get_attribute("forced_efficiency").ok().flatten();
             let text = attribute.map(|value| String::from_utf8_lossy(&value.value).into_owned());
             forced.push(text.and_then(|text| text.parse().ok()));
         }

@@ -144,12 +144,7 @@ impl Console {
         if devices > 1 {
             self.text.push_str(" }");
         }
-        for kind in [
-            ChildKind::Memory,
-            ChildKind::Normal,
-            ChildKind::Io,
-            ChildKind::Misc,
-        ] {
+        for kind in [ChildKind::Memory, ChildKind::Normal, ChildKind::Io, ChildKind::Misc] {
             for child in object.children_of_kind(kind) {
                 self.tree(child, Some(object), depth);
             }
@@ -166,9 +161,7 @@ impl Console {
         for kind in [ChildKind::Memory, ChildKind::Io, ChildKind::Misc] {
             // Below a memory or I/O child there are only its like and Misc objects.
             if wanted.object_type.child_kind() == kind || wanted.object_type == ObjectType::Misc {
-                object
-                    .children_of_kind(kind)
-                    .for_each(|child| self.only(child, wanted));
+                object.children_of_kind(kind).for_each(|child| self.only(child, wanted));
             }
         }
     }
@@ -195,9 +188,7 @@ impl Console {
             _ => object_type.name().to_owned(),
         };
         let number = object_type.raw();
-        self.put(format_args!(
-            "{prefix:width$}{count} {name} (type #{number})\n"
-        ));
+        self.put(format_args!("{prefix:width$}{count} {name} (type #{number})\n"));
     }
 
     /// What is said last: PUs that are not there or not allowed, and of which machine this is.
@@ -209,9 +200,7 @@ impl Console {
         let disallowed = cpuset.and_not(&topology.allowed_cpuset());
         if complete != cpuset {
             let count = weight(&unknown);
-            self.put(format_args!(
-                "{count} processors not represented in topology: {unknown}\n"
-            ));
+            self.put(format_args!("{count} processors not represented in topology: {unknown}\n"));
         }
         if topology.allowed_cpuset() != cpuset {
             let count = weight(&disallowed);
@@ -234,9 +223,7 @@ fn weight(set: &Set) -> i64 {
 fn is_same_as(object: Object<'_>, parent: Object<'_>) -> bool {
     parent.children().len() == 1
         && parent.all_children().len() == 1
-        && object
-            .cpuset()
-            .is_some_and(|cpuset| parent.cpuset() == Some(cpuset))
+        && object.cpuset().is_some_and(|cpuset| parent.cpuset() == Some(cpuset))
 }
 
 /// Whether any PCI device is outside domain 0, so that bus ids need theirs.
@@ -244,12 +231,12 @@ fn has_pci_domains(topology: Topology<'_>) -> bool {
     use topobroker_reader::Attributes;
     let mut devices = topology.objects_with_type(ObjectType::PCIDevice);
     let mut bridges =
-        topology
-            .objects_with_type(ObjectType::Bridge)
-            .map_while(|bridge| match bridge.attributes() {
+        topology.objects_with_type(ObjectType::Bridge).map_while(|bridge| {
+            match bridge.attributes() {
                 Attributes::Bridge(bridge) => bridge.upstream,
                 _ => None,
-            });
+            }
+        });
     devices.any(|device| matches!(device.attributes(), Attributes::Pci(pci) if pci.domain != 0))
         || bridges.any(|upstream| upstream.domain != 0)
 }

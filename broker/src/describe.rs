@@ -18,9 +18,7 @@ pub fn describe(topology: Topology<'_>) -> Description {
             name: matrix.name().map(str::to_owned),
             kind: matrix.kind(),
             objects: matrix.objects().map(place).collect(),
-            values: cells
-                .filter_map(|(from, to)| matrix.value(from, to))
-                .collect(),
+            values: cells.filter_map(|(from, to)| matrix.value(from, to)).collect(),
         }
     });
     let memory_attributes = topology.memory_attributes().map(|attribute| {
@@ -36,21 +34,14 @@ pub fn describe(topology: Topology<'_>) -> Description {
         MemoryAttribute {
             name: attribute.name().to_owned(),
             flags: attribute.flags(),
-            values: if attribute.is_derived() {
-                Vec::new()
-            } else {
-                values.collect()
-            },
+            values: if attribute.is_derived() { Vec::new() } else { values.collect() },
         }
     });
     let cpu_kinds = topology.cpu_kinds().map(|kind| CpuKind {
         cpuset: kind.cpuset(),
         efficiency: kind.efficiency(),
         forced_efficiency: kind.forced_efficiency(),
-        infos: kind
-            .infos()
-            .map(|info| (info.name.to_owned(), info.value.to_owned()))
-            .collect(),
+        infos: kind.infos().map(|info| (info.name.to_owned(), info.value.to_owned())).collect(),
     });
     Description {
         objects,
@@ -61,9 +52,7 @@ pub fn describe(topology: Topology<'_>) -> Description {
         cpu_kinds: cpu_kinds.collect(),
         flags: topology.flags(),
         is_this_system: topology.is_this_system(),
-        type_filters: ObjectType::ALL
-            .map(|kind| topology.type_filter(kind))
-            .to_vec(),
+        type_filters: ObjectType::ALL.map(|kind| topology.type_filter(kind)).to_vec(),
         support: topology
             .support()
             .map(|(_, value)| u8::try_from(value).unwrap_or(u8::MAX))
@@ -86,18 +75,12 @@ fn object(object: topobroker_reader::Object<'_>) -> Object {
         gp_index: object.gp_index(),
         subtype: object.subtype().map(str::to_owned),
         name: object.name().map(str::to_owned),
-        infos: object
-            .infos()
-            .map(|info| (info.name.to_owned(), info.value.to_owned()))
-            .collect(),
+        infos: object.infos().map(|info| (info.name.to_owned(), info.value.to_owned())).collect(),
         attributes: object.attributes(),
         page_types: object.page_types().collect(),
         symmetric_subtree: object.is_symmetric_subtree(),
         sets,
         parent: object.parent().map(|parent| parent.id() as usize),
-        children: object
-            .all_children()
-            .map(|child| child.id() as usize)
-            .collect(),
+        children: object.all_children().map(|child| child.id() as usize).collect(),
     }
 }

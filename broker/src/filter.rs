@@ -28,11 +28,7 @@ impl Filters {
     /// The filter of a type. Groups are never kept for their own sake.
     #[must_use]
     pub fn get(&self, object_type: ObjectType) -> Filter {
-        let filter = self
-            .0
-            .get(usize::from(object_type.raw()))
-            .copied()
-            .unwrap_or(Filter::All);
+        let filter = self.0.get(usize::from(object_type.raw())).copied().unwrap_or(Filter::All);
         match (object_type, filter) {
             (ObjectType::Group, Filter::All | Filter::Important) => Filter::Structure,
             _ => filter,
@@ -55,24 +51,18 @@ impl Filters {
 
     /// Sets the filter of every type.
     pub fn set_all(&mut self, filter: Filter) {
-        ObjectType::ALL
-            .into_iter()
-            .for_each(|object_type| self.set(object_type, filter));
+        ObjectType::ALL.into_iter().for_each(|object_type| self.set(object_type, filter));
     }
 
     /// Sets the filter of every cache, of CPUs and of memory.
     pub fn set_caches(&mut self, filter: Filter) {
-        let caches = ObjectType::ALL
-            .into_iter()
-            .filter(|object_type| is_any_cache(*object_type));
+        let caches = ObjectType::ALL.into_iter().filter(|object_type| is_any_cache(*object_type));
         caches.for_each(|object_type| self.set(object_type, filter));
     }
 
     /// Sets the filter of bridges, PCI and OS devices.
     pub fn set_io(&mut self, filter: Filter) {
-        let io = ObjectType::ALL
-            .into_iter()
-            .filter(|object_type| object_type.is_io());
+        let io = ObjectType::ALL.into_iter().filter(|object_type| object_type.is_io());
         io.for_each(|object_type| self.set(object_type, filter));
     }
 
@@ -100,9 +90,7 @@ const OS_DEVICE_DMA: u32 = 4;
 /// The description without what the filters drop. Children of a dropped object take its place.
 #[must_use]
 pub fn filter(description: &Description, filters: &Filters) -> Description {
-    let mut tree = Tree {
-        objects: description.objects.clone(),
-    };
+    let mut tree = Tree { objects: description.objects.clone() };
     let mut lists = Lists::default();
     tree.keep_below(0, filters, &mut lists);
     tree.set_children(0, lists);
@@ -136,17 +124,13 @@ impl Tree {
     }
 
     fn children(&self, place: usize) -> Vec<usize> {
-        self.object(place)
-            .map(|object| object.children.clone())
-            .unwrap_or_default()
+        self.object(place).map(|object| object.children.clone()).unwrap_or_default()
     }
 
     fn children_of_kind(&self, place: usize, kind: ChildKind) -> Vec<usize> {
         let mut children = self.children(place);
-        children.retain(|child| {
-            self.object(*child)
-                .is_some_and(|child| child.child_kind() == kind)
-        });
+        children
+            .retain(|child| self.object(*child).is_some_and(|child| child.child_kind() == kind));
         children
     }
 
@@ -167,17 +151,11 @@ impl Tree {
     /// Where a child is dropped, hwloc puts the normal children in the order of their PUs again.
     fn keep_below(&mut self, place: usize, filters: &Filters, lists: &mut Lists) {
         let mut dropped = false;
-        let order = [
-            ChildKind::Memory,
-            ChildKind::Normal,
-            ChildKind::Io,
-            ChildKind::Misc,
-        ];
+        let order = [ChildKind::Memory, ChildKind::Normal, ChildKind::Io, ChildKind::Misc];
         let children = order.map(|kind| self.children_of_kind(place, kind));
         for child in children.into_iter().flatten() {
-            let Some((kind, kept)) = self
-                .object(child)
-                .map(|object| (object.child_kind(), filters.keeps(object)))
+            let Some((kind, kept)) =
+                self.object(child).map(|object| (object.child_kind(), filters.keeps(object)))
             else {
                 continue;
             };
@@ -199,22 +177,18 @@ impl Tree {
     /// Lowest PU of an object, known or not; objects without any come last.
     fn first_pu(&self, place: usize) -> u32 {
         let sets = self.object(place).and_then(|object| object.sets.as_ref());
-        sets.and_then(|sets| sets.complete_cpuset.iter().next())
-            .unwrap_or(u32::MAX)
+        sets.and_then(|sets| sets.complete_cpuset.iter().next()).unwrap_or(u32::MAX)
     }
 
     /// Drops bridges with nothing below where only important I/O is kept, and numbers the others.
     fn drop_empty_bridges(&mut self, place: usize, filters: &Filters, depth: u32) {
         let mut kept = Vec::new();
         for child in self.children(place) {
-            let is_bridge = self
-                .object(child)
-                .is_some_and(|child| child.object_type == ObjectType::Bridge);
+            let is_bridge =
+                self.object(child).is_some_and(|child| child.object_type == ObjectType::Bridge);
             self.drop_empty_bridges(child, filters, depth + u32::from(is_bridge));
-            if let Some(Object {
-                attributes: Attributes::Bridge(bridge),
-                ..
-            }) = self.objects.get_mut(child)
+            if let Some(Object { attributes: Attributes::Bridge(bridge), .. }) =
+                self.objects.get_mut(child)
             {
                 bridge.depth = depth;
             }
@@ -250,8 +224,7 @@ impl Tree {
         let mut children = self.children(place);
         children.retain(|child| !self.drop_empty(*child));
         let only_misc = children.iter().all(|child| {
-            self.object(*child)
-                .is_some_and(|child| child.child_kind() == ChildKind::Misc)
+            self.object(*child).is_some_and(|child| child.child_kind() == ChildKind::Misc)
         });
         let Some(object) = self.objects.get_mut(place) else {
             return false;
@@ -286,9 +259,7 @@ impl Tree {
 
     fn list(&self, place: usize, left: &mut Vec<usize>) {
         left.push(place);
-        self.children(place)
-            .into_iter()
-            .for_each(|child| self.list(child, left));
+        self.children(place).into_iter().for_each(|child| self.list(child, left));
     }
 
     /// Numbers what is left and leaves out what refers to what is gone.
@@ -316,36 +287,21 @@ impl Tree {
             }
         }
         let renamed = |place: usize| new_place.get(place).copied().flatten();
-        let objects = left
-            .iter()
-            .filter_map(|place| self.object(*place))
-            .map(|object| {
-                let mut object = object.clone();
-                object.parent = object.parent.and_then(renamed);
-                object.children = object
-                    .children
-                    .iter()
-                    .filter_map(|child| renamed(*child))
-                    .collect();
-                object
-            });
-        let mut filtered = Description {
-            objects: objects.collect(),
-            ..description.clone()
-        };
-        filtered
-            .distances
-            .retain_mut(|matrix| keep_matrix(matrix, renamed));
+        let objects = left.iter().filter_map(|place| self.object(*place)).map(|object| {
+            let mut object = object.clone();
+            object.parent = object.parent.and_then(renamed);
+            object.children = object.children.iter().filter_map(|child| renamed(*child)).collect();
+            object
+        });
+        let mut filtered = Description { objects: objects.collect(), ..description.clone() };
+        filtered.distances.retain_mut(|matrix| keep_matrix(matrix, renamed));
         for attribute in &mut filtered.memory_attributes {
             attribute.values.retain_mut(|value| {
                 let initiator = match &mut value.initiator {
                     Initiator::Object(place) => renamed(*place).map(|new| *place = new),
                     _ => Some(()),
                 };
-                initiator
-                    .and(renamed(value.target))
-                    .map(|new| value.target = new)
-                    .is_some()
+                initiator.and(renamed(value.target)).map(|new| value.target = new).is_some()
             });
         }
         filtered
@@ -362,12 +318,8 @@ fn keep_matrix(
         .zip(&matrix.objects)
         .filter_map(|(row, place)| Some((row, renamed(*place)?)))
         .collect();
-    let cells = kept
-        .iter()
-        .flat_map(|(from, _)| kept.iter().map(move |(to, _)| from * count + to));
-    matrix.values = cells
-        .filter_map(|cell| matrix.values.get(cell).copied())
-        .collect();
+    let cells = kept.iter().flat_map(|(from, _)| kept.iter().map(move |(to, _)| from * count + to));
+    matrix.values = cells.filter_map(|cell| matrix.values.get(cell).copied()).collect();
     matrix.objects = kept.into_iter().map(|(_, place)| place).collect();
     matrix.objects.len() > 1
 }

@@ -28,11 +28,7 @@ pub struct Topology<'t> {
 impl Topology<'static> {
     /// Takes over a topology that was initialised here.
     fn owned(raw: hwloc_topology_t) -> Self {
-        Self {
-            raw,
-            owned: true,
-            lent: PhantomData,
-        }
+        Self { raw, owned: true, lent: PhantomData }
     }
 }
 
@@ -45,11 +41,7 @@ impl Topology<'_> {
     /// the lifetime that the caller chooses it must not be destroyed or modified.
     #[must_use]
     pub unsafe fn borrow_raw(raw: *mut std::ffi::c_void) -> Self {
-        Self {
-            raw: raw.cast(),
-            owned: false,
-            lent: PhantomData,
-        }
+        Self { raw: raw.cast(), owned: false, lent: PhantomData }
     }
 
     /// The raw `hwloc_topology_t`, for what this library does not wrap. It is valid as long as
@@ -95,11 +87,7 @@ impl Topology<'_> {
                 &raw mut filter,
             )
         };
-        if error == 0 {
-            u8::try_from(filter).unwrap_or(1)
-        } else {
-            1
-        }
+        if error == 0 { u8::try_from(filter).unwrap_or(1) } else { 1 }
     }
 
     /// The support bits in the order of [`topobroker_layout::support::NAMES`].

@@ -63,18 +63,15 @@ fn print(text: &str) -> anyhow::Result<ExitCode> {
 
 /// The error with its causes, without those that it names itself.
 fn whole_message(error: &anyhow::Error) -> String {
-    error
-        .chain()
-        .map(ToString::to_string)
-        .fold(String::new(), |message, cause| match message.as_str() {
+    error.chain().map(ToString::to_string).fold(String::new(), |message, cause| {
+        match message.as_str() {
             "" => cause,
             whole if whole.contains(&cause) => message,
             _ => format!("{message}: {cause}"),
-        })
+        }
+    })
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .downcast_ref::<io::Error>()
-        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

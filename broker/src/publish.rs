@@ -10,6 +10,7 @@ pub use shm::FOLDER as SHM_FOLDER;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use topobroker_layout::build::{self, BuildError};
 use topobroker_layout::description::Description;
 use topobroker_layout::header::{self, Header, Kind, VERSION_MAJOR, VERSION_MINOR};
@@ -20,12 +21,8 @@ pub const NAME_PREFIX: &str = "topobroker-";
 
 /// Addresses that are free in programs as they are, under valgrind and under the sanitizers; never
 /// the middle of the biggest hole, where PMIx puts its own segments.
-const ADDRESSES: [u64; 4] = [
-    0x5500_0000_0000,
-    0x5510_0000_0000,
-    0x7a00_0000_0000,
-    0x7b00_0000_0000,
-];
+const ADDRESSES: [u64; 4] =
+    [0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000, 0x7b00_0000_0000];
 
 /// Where a segment is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -164,11 +161,7 @@ pub fn publish(
     let mut segment = vec![0; header::segment_len(archive.len())];
     header.write(&archive, &mut segment).map_err(|error| {
         let source = io::Error::new(io::ErrorKind::InvalidData, error);
-        PublishError::Store {
-            file: "segment".to_owned(),
-            step: "be framed",
-            source,
-        }
+        PublishError::Store { file: "segment".to_owned(), step: "be framed", source }
     })?;
     let name = format!("{NAME_PREFIX}{}", header.segment_name());
     let mode = if options.private { 0o400 } else { 0o444 };
@@ -178,34 +171,19 @@ pub fn publish(
         Store::Memfd => {
             let memfd = memfd::publish(&name, &mut segment, mode)?;
             let number = rustix::fd::AsRawFd::as_raw_fd(&memfd);
-            (
-                Placed::Memfd { _open: memfd },
-                topobroker_reader::Store::Descriptor(number),
-            )
+            (Placed::Memfd { _open: memfd }, topobroker_reader::Store::Descriptor(number))
         }
     };
     let keys = Keys::new(store, header.address, header.size);
-    Ok(Publication {
-        keys,
-        header,
-        placed,
-        keep: options.keep,
-    })
+    Ok(Publication { keys, header, placed, keep: options.keep })
 }
 
 fn file(path: PathBuf) -> (Placed, topobroker_reader::Store) {
-    (
-        Placed::File(path.clone()),
-        topobroker_reader::Store::File(path),
-    )
+    (Placed::File(path.clone()), topobroker_reader::Store::File(path))
 }
 
 fn new_header(options: &PublishOptions, size: u64) -> Result<Header, PublishError> {
-    let publisher = if options.keep {
-        identity::Publisher::NOBODY
-    } else {
-        identity::publisher()?
-    };
+    let publisher = if options.keep { identity::Publisher::NOBODY } else { identity::publisher()? };
     Ok(Header {
         version: (VERSION_MAJOR, VERSION_MINOR),
         kind: Kind::Topology,
@@ -224,26 +202,30 @@ fn new_header(options: &PublishOptions, size: u64) -> Result<Header, PublishErro
     })
 }
 
-/// The first usual address where this process has nothing: others will have nothing there either.
+/// The address that the header names.
 fn choose_address(address: Address, size: u64) -> Result<u64, PublishError> {
     const LIMIT: u64 = 1 << 47;
     match address {
         Address::Anywhere => Ok(0),
         Address::At(found) if found == 0 || found % 0x1_0000 != 0 || found >= LIMIT - size => {
-            Err(PublishError::Address {
-                found,
-                limit: LIMIT,
-            })
+            Err(PublishError::Address { found, limit: LIMIT })
         }
         Address::At(address) => Ok(address),
-        Address::Usual => {
-            let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-            let free = ADDRESSES
-                .into_iter()
-                .find(|start| is_free(&maps, *start, size));
-            Ok(free.unwrap_or(0))
-        }
+        Address::Usual => Ok(usual_address(size)),
     }
+}
+
+/// The first usual address that is free, looked up once: it is a matter of how the programs of this
+/// machine are laid out, and reading the map costs more than writing a segment.
+fn usual_address(size: u64) -> u64 {
+    static FREE: OnceLock<Vec<u64>> = OnceLock::new();
+    /// More than any segment takes.
+    const ROOM: u64 = 1 << 30;
+    let free = FREE.get_or_init(|| {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        ADDRESSES.into_iter().filter(|start| is_free(&maps, *start, ROOM)).collect()
+    });
+    free.first().copied().filter(|_| size <= ROOM).unwrap_or(0)
 }
 
 fn is_free(maps: &str, start: u64, size: u64) -> bool {
@@ -311,16 +293,12 @@ fn failed<'f>(
     move |source| {
         let file = file.display().to_string();
         match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => PublishError::Full {
-                file,
-                needed: needed as u64,
-                source,
-            },
-            io::ErrorKind::FileTooLarge => PublishError::Full {
-                file,
-                needed: needed as u64,
-                source,
-            },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                PublishError::Full { file, needed: needed as u64, source }
+            }
+            io::ErrorKind::FileTooLarge => {
+                PublishError::Full { file, needed: needed as u64, source }
+            }
             _ => PublishError::Store { file, step, source },
         }
     }

@@ -60,9 +60,7 @@ impl Published {
     #[must_use]
     pub fn age(&self) -> Duration {
         let created = self.header.as_ref().map_or(0, |header| header.created);
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         now.saturating_sub(Duration::from_nanos(created))
     }
 }
@@ -105,9 +103,7 @@ pub fn published(folders: &[PathBuf]) -> io::Result<Vec<Published>> {
 pub fn read(file: &Path, mappings: usize) -> io::Result<Published> {
     let mut opened = fs::OpenOptions::new();
     // A name that lost its race may be a FIFO by now.
-    opened
-        .read(true)
-        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    opened.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     let opened = opened.open(file)?;
     let metadata = opened.metadata()?;
     let header = read_header(&opened)?;
@@ -133,9 +129,7 @@ fn add(files: &mut BTreeMap<FileId, PathBuf>, file: PathBuf) {
     if let Ok(metadata) = fs::metadata(&file)
         && metadata.is_file()
     {
-        files
-            .entry((metadata.dev(), metadata.ino()))
-            .or_insert(file);
+        files.entry((metadata.dev(), metadata.ino())).or_insert(file);
     }
 }
 
@@ -155,40 +149,24 @@ fn publisher(header: Option<&Header>) -> PublisherState {
     let same_boot = crate::publish::boot_id().is_ok_and(|boot_id| boot_id == header.boot_id);
     let alive = crate::publish::start_of(header.publisher_pid)
         .is_ok_and(|start| start == header.publisher_start);
-    if same_boot && alive {
-        PublisherState::Alive
-    } else {
-        PublisherState::Gone
-    }
+    if same_boot && alive { PublisherState::Alive } else { PublisherState::Gone }
 }
 
 /// Folders of processes in `/proc`.
 fn processes() -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
-        .filter(|entry| {
-            entry
-                .file_name()
-                .to_string_lossy()
-                .bytes()
-                .all(|b| b.is_ascii_digit())
-        })
+        .filter(|entry| entry.file_name().to_string_lossy().bytes().all(|b| b.is_ascii_digit()))
         .map(|entry| entry.path())
 }
 
 fn memfds() -> Vec<PathBuf> {
     let descriptors = processes().flat_map(|process| {
-        fs::read_dir(process.join("fd"))
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path())
+        fs::read_dir(process.join("fd")).into_iter().flatten().flatten().map(|entry| entry.path())
     });
     let is_ours = |descriptor: &PathBuf| {
         let target = fs::read_link(descriptor).unwrap_or_default();
-        target
-            .to_string_lossy()
-            .starts_with(&format!("/memfd:{NAME_PREFIX}"))
+        target.to_string_lossy().starts_with(&format!("/memfd:{NAME_PREFIX}"))
     };
     descriptors.filter(is_ours).collect()
 }
@@ -198,11 +176,8 @@ fn mappings(files: &BTreeSet<FileId>) -> BTreeMap<FileId, usize> {
     let mut counts = BTreeMap::new();
     for process in processes() {
         let maps = fs::read_to_string(process.join("maps")).unwrap_or_default();
-        let mapped: BTreeSet<FileId> = maps
-            .lines()
-            .filter_map(mapped_file)
-            .filter(|file| files.contains(file))
-            .collect();
+        let mapped: BTreeSet<FileId> =
+            maps.lines().filter_map(mapped_file).filter(|file| files.contains(file)).collect();
         for file in mapped {
             *counts.entry(file).or_insert(0) += 1;
         }

@@ -29,23 +29,15 @@ const NUMBERS_PER_ELEMENT: usize = 10;
 #[must_use]
 pub fn export(topology: Topology<'_>) -> String {
     let mut xml = Xml::default();
-    xml.text
-        .push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    xml.text
-        .push_str("<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n");
+    xml.text.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    xml.text.push_str("<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n");
     xml.open("topology").attribute("version", "2.0");
     object(&mut xml, topology.root());
-    let (mixed, alike): (Vec<_>, Vec<_>) = topology
-        .distances()
-        .partition(|matrix| matrix.kind() & HETEROGENEOUS != 0);
-    alike
-        .into_iter()
-        .chain(mixed)
-        .for_each(|matrix| distances(&mut xml, matrix));
+    let (mixed, alike): (Vec<_>, Vec<_>) =
+        topology.distances().partition(|matrix| matrix.kind() & HETEROGENEOUS != 0);
+    alike.into_iter().chain(mixed).for_each(|matrix| distances(&mut xml, matrix));
     support(&mut xml, topology);
-    topology
-        .memory_attributes()
-        .for_each(|attribute| memory_attribute(&mut xml, attribute));
+    topology.memory_attributes().for_each(|attribute| memory_attribute(&mut xml, attribute));
     for kind in topology.cpu_kinds() {
         xml.open("cpukind").attribute("cpuset", kind.cpuset());
         if let Some(efficiency) = kind.forced_efficiency() {
@@ -60,26 +52,19 @@ pub fn export(topology: Topology<'_>) -> String {
 
 fn object(xml: &mut Xml, object: Object<'_>) {
     let topology = object.topology();
-    xml.open("object")
-        .attribute("type", object.object_type().name());
+    xml.open("object").attribute("type", object.object_type().name());
     if let Some(os_index) = object.os_index() {
         xml.attribute("os_index", os_index);
     }
     let is_root = object.parent().is_none();
     if let Some(cpuset) = object.cpuset() {
         xml.attribute("cpuset", cpuset);
-        xml.attribute(
-            "complete_cpuset",
-            object.complete_cpuset().unwrap_or_default(),
-        );
+        xml.attribute("complete_cpuset", object.complete_cpuset().unwrap_or_default());
         if is_root {
             xml.attribute("allowed_cpuset", topology.allowed_cpuset());
         }
         xml.attribute("nodeset", object.nodeset().unwrap_or_default());
-        xml.attribute(
-            "complete_nodeset",
-            object.complete_nodeset().unwrap_or_default(),
-        );
+        xml.attribute("complete_nodeset", object.complete_nodeset().unwrap_or_default());
         if is_root {
             xml.attribute("allowed_nodeset", topology.allowed_nodeset());
         }
@@ -93,9 +78,7 @@ fn object(xml: &mut Xml, object: Object<'_>) {
     }
     attributes(xml, object.attributes());
     for page in object.page_types() {
-        xml.open("page_type")
-            .attribute("size", page.size)
-            .attribute("count", page.count);
+        xml.open("page_type").attribute("size", page.size).attribute("count", page.count);
         xml.close("page_type");
     }
     object.infos().for_each(|info| self::info(xml, info));
@@ -120,8 +103,7 @@ fn attributes(xml: &mut Xml, attributes: Attributes) {
                 .attribute("cache_type", cache.kind);
         }
         Attributes::Group(group) => {
-            xml.attribute("kind", group.kind)
-                .attribute("subkind", group.subkind);
+            xml.attribute("kind", group.kind).attribute("subkind", group.subkind);
             if group.dont_merge {
                 xml.attribute("dont_merge", 1);
             }
@@ -137,21 +119,12 @@ fn attributes(xml: &mut Xml, attributes: Attributes) {
 
 fn bridge(xml: &mut Xml, bridge: &Bridge) {
     let upstream = u32::from(bridge.upstream.is_some());
-    xml.attribute(
-        "bridge_type",
-        format_args!("{upstream}-{}", bridge.downstream_type),
-    );
+    xml.attribute("bridge_type", format_args!("{upstream}-{}", bridge.downstream_type));
     xml.attribute("depth", bridge.depth);
     if bridge.downstream_type == 1 {
-        let (domain, first, last) = (
-            bridge.downstream_domain,
-            bridge.secondary_bus,
-            bridge.subordinate_bus,
-        );
-        xml.attribute(
-            "bridge_pci",
-            format_args!("{domain:04x}:[{first:02x}-{last:02x}]"),
-        );
+        let (domain, first, last) =
+            (bridge.downstream_domain, bridge.secondary_bus, bridge.subordinate_bus);
+        xml.attribute("bridge_pci", format_args!("{domain:04x}:[{first:02x}-{last:02x}]"));
     }
     if let Some(pci) = &bridge.upstream {
         self::pci(xml, pci);
@@ -159,26 +132,9 @@ fn bridge(xml: &mut Xml, bridge: &Bridge) {
 }
 
 fn pci(xml: &mut Xml, pci: &Pci) {
-    let Pci {
-        domain,
-        bus,
-        dev,
-        func,
-        ..
-    } = pci;
-    xml.attribute(
-        "pci_busid",
-        format_args!("{domain:04x}:{bus:02x}:{dev:02x}.{func:01x}"),
-    );
-    let Pci {
-        class_id,
-        vendor_id,
-        device_id,
-        subvendor_id,
-        subdevice_id,
-        revision,
-        ..
-    } = pci;
+    let Pci { domain, bus, dev, func, .. } = pci;
+    xml.attribute("pci_busid", format_args!("{domain:04x}:{bus:02x}:{dev:02x}.{func:01x}"));
+    let Pci { class_id, vendor_id, device_id, subvendor_id, subdevice_id, revision, .. } = pci;
     xml.attribute(
         "pci_type",
         format_args!(
@@ -190,9 +146,7 @@ fn pci(xml: &mut Xml, pci: &Pci) {
 }
 
 fn info(xml: &mut Xml, info: Info<'_>) {
-    xml.open("info")
-        .attribute("name", info.name)
-        .attribute("value", info.value);
+    xml.open("info").attribute("name", info.name).attribute("value", info.value);
     xml.close("info");
 }
 
@@ -201,17 +155,12 @@ fn distances(xml: &mut Xml, matrix: Distances<'_>) {
     let Some(first) = objects.first() else { return };
     let by_os_index = matches!(first.object_type(), ObjectType::PU | ObjectType::NUMANode);
     let mixed = matrix.kind() & HETEROGENEOUS != 0;
-    let element = if mixed {
-        "distances2hetero"
-    } else {
-        "distances2"
-    };
+    let element = if mixed { "distances2hetero" } else { "distances2" };
     xml.open(element);
     if !mixed {
         xml.attribute("type", first.object_type().name());
     }
-    xml.attribute("nbobjs", objects.len())
-        .attribute("kind", matrix.kind());
+    xml.attribute("nbobjs", objects.len()).attribute("kind", matrix.kind());
     if let Some(name) = matrix.name() {
         xml.attribute("name", name);
     }
@@ -220,17 +169,13 @@ fn distances(xml: &mut Xml, matrix: Distances<'_>) {
     }
     let indexes = objects.iter().map(|object| match (mixed, by_os_index) {
         (true, _) => format!("{}:{}", object.object_type().name(), object.gp_index()),
-        (false, true) => object
-            .os_index()
-            .map_or_else(|| "4294967295".into(), |i| i.to_string()),
+        (false, true) => object.os_index().map_or_else(|| "4294967295".into(), |i| i.to_string()),
         (false, false) => object.gp_index().to_string(),
     });
     numbers(xml, "indexes", &indexes.collect::<Vec<_>>());
     let count = objects.len();
     let cells = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
-    let values = cells
-        .filter_map(|(from, to)| matrix.value(from, to))
-        .map(|v| v.to_string());
+    let values = cells.filter_map(|(from, to)| matrix.value(from, to)).map(|v| v.to_string());
     numbers(xml, "u64values", &values.collect::<Vec<_>>());
     xml.close(element);
 }
@@ -238,10 +183,7 @@ fn distances(xml: &mut Xml, matrix: Distances<'_>) {
 /// Elements of at most ten numbers each, with the length of their text.
 fn numbers(xml: &mut Xml, element: &'static str, numbers: &[String]) {
     for chunk in numbers.chunks(NUMBERS_PER_ELEMENT) {
-        let text: String = chunk
-            .iter()
-            .flat_map(|number| [number.as_str(), " "])
-            .collect();
+        let text: String = chunk.iter().flat_map(|number| [number.as_str(), " "]).collect();
         xml.open(element).attribute("length", text.len());
         xml.close_with_text(element, &text);
     }
@@ -259,8 +201,7 @@ fn support(xml: &mut Xml, topology: Topology<'_>) {
         }
         xml.close("support");
     }
-    xml.open("support")
-        .attribute("name", "custom.exported_support");
+    xml.open("support").attribute("name", "custom.exported_support");
     xml.close("support");
 }
 
@@ -270,9 +211,7 @@ fn memory_attribute(xml: &mut Xml, attribute: MemoryAttribute<'_>) {
     if attribute.is_derived() || (empty && attribute.id() < PREDEFINED_ATTRIBUTES) {
         return;
     }
-    xml.open("memattr")
-        .attribute("name", attribute.name())
-        .attribute("flags", attribute.flags());
+    xml.open("memattr").attribute("name", attribute.name()).attribute("flags", attribute.flags());
     for value in values {
         xml.open("memattr_value")
             .attribute("target_obj_type", value.target.object_type().name())

@@ -12,7 +12,8 @@ use topobroker_layout::set::Set;
 use topobroker_reader::Topology;
 
 fn set(input: &mut Unstructured<'_>) -> Result<Set> {
-    let words: Vec<u64> = (0..input.int_in_range(0..=3)?).map(|_| input.arbitrary()).collect::<Result<_>>()?;
+    let words: Vec<u64> =
+        (0..input.int_in_range(0..=3)?).map(|_| input.arbitrary()).collect::<Result<_>>()?;
     Ok(Set::from_words(words, input.ratio(1, 8)?))
 }
 

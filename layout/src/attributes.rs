@@ -112,13 +112,7 @@ impl Pci {
     /// Domain, bus, device and function in one number, as old XML files have it for an OS index.
     #[must_use]
     pub const fn bus_id(&self) -> u32 {
-        let Self {
-            domain,
-            bus,
-            dev,
-            func,
-            ..
-        } = *self;
+        let Self { domain, bus, dev, func, .. } = *self;
         (domain << 20) | ((bus as u32) << 12) | ((dev as u32) << 4) | func as u32
     }
 
@@ -129,9 +123,7 @@ impl Pci {
     pub fn is_important(&self) -> bool {
         // Storage, network, display, serial InfiniBand and Fibre Channel, co-processors, bridges
         // (an NVSwitch is one), and devices of no class.
-        matches!(
-            self.class_id >> 8,
-            0x00 | 0x01 | 0x02 | 0x03 | 0x06 | 0x0b | 0x12
-        ) || matches!(self.class_id, 0x0c04 | 0x0c06 | 0x0502)
+        matches!(self.class_id >> 8, 0x00 | 0x01 | 0x02 | 0x03 | 0x06 | 0x0b | 0x12)
+            || matches!(self.class_id, 0x0c04 | 0x0c06 | 0x0502)
     }
 }

@@ -127,24 +127,18 @@ impl<'d> Builder<'d> {
         };
         builder.number_objects()?;
         builder.find_pus()?;
-        let pus = builder
-            .by_id
-            .iter()
-            .filter(|object| object.object_type == ObjectType::PU);
+        let pus = builder.by_id.iter().filter(|object| object.object_type == ObjectType::PU);
         builder.pu_os_indexes = pus.map(|pu| pu.os_index).collect();
         Ok(builder)
     }
 
     fn object(&self, place: usize, what: &'static str) -> Result<&'d Object, BuildError> {
         let count = self.description.objects.len();
-        self.description
-            .objects
-            .get(place)
-            .ok_or(BuildError::NoSuchObject {
-                what,
-                found: place,
-                count,
-            })
+        self.description.objects.get(place).ok_or(BuildError::NoSuchObject {
+            what,
+            found: place,
+            count,
+        })
     }
 
     fn id(&self, place: usize, what: &'static str) -> Result<u64, BuildError> {
@@ -195,20 +189,15 @@ impl<'d> Builder<'d> {
             support: Column::pack(&self.support()),
         };
         self.sets.finish(&mut topology.sets)?;
-        topology.strings = self
-            .strings
-            .finish()
-            .map_err(|found| BuildError::ZeroInString { found })?;
+        topology.strings =
+            self.strings.finish().map_err(|found| BuildError::ZeroInString { found })?;
         Ok(topology)
     }
 
     /// A value for each support bit, 0 for those that the description leaves out.
     fn support(&self) -> Vec<u64> {
         let known = self.description.support.iter().map(|&bit| u64::from(bit));
-        known
-            .chain(std::iter::repeat(0))
-            .take(crate::support::NAMES.len())
-            .collect()
+        known.chain(std::iter::repeat(0)).take(crate::support::NAMES.len()).collect()
     }
 
     fn level_types(&self) -> Vec<u64> {
@@ -231,20 +220,11 @@ impl<'d> Builder<'d> {
 
     /// Number of the first object of the special levels from the one of a rank on.
     fn first_special(&self, rank: usize) -> usize {
-        let first = self
-            .level_first
-            .get(self.normal_levels + rank)
-            .copied()
-            .unwrap_or(0);
+        let first = self.level_first.get(self.normal_levels + rank).copied().unwrap_or(0);
         usize::try_from(first).unwrap_or(usize::MAX)
     }
 }
 
 fn pack_all<'a, T: Copy + Into<u64> + 'a>(values: impl IntoIterator<Item = &'a T>) -> Column {
-    Column::pack(
-        &values
-            .into_iter()
-            .map(|&value| value.into())
-            .collect::<Vec<_>>(),
-    )
+    Column::pack(&values.into_iter().map(|&value| value.into()).collect::<Vec<_>>())
 }

@@ -44,10 +44,8 @@ impl Column {
             Some(entries) => {
                 shape |= DICTIONARY;
                 let index = |value| entries.binary_search(value).unwrap_or(0).to_le_bytes();
-                let mut bytes: Vec<u8> = values
-                    .iter()
-                    .flat_map(|value| index(value).into_iter().take(1))
-                    .collect();
+                let mut bytes: Vec<u8> =
+                    values.iter().flat_map(|value| index(value).into_iter().take(1)).collect();
                 let deltas = entries.iter().map(|entry| entry - base);
                 bytes.extend(deltas.flat_map(|delta| narrow(delta, log)));
                 bytes
@@ -56,12 +54,7 @@ impl Column {
         };
         let [a, b, c, d, high @ ..] = base.to_le_bytes();
         let base_low = u32::from_le_bytes([a, b, c, d]);
-        Self {
-            base_low,
-            base_high: u32::from_le_bytes(high),
-            shape,
-            bytes,
-        }
+        Self { base_low, base_high: u32::from_le_bytes(high), shape, bytes }
     }
 
     /// Bytes that the packed values take, without the fixed part.
@@ -131,12 +124,9 @@ impl ArchivedColumn {
         let log = self.shape.to_native() & 7;
         if self.is_dictionary() {
             let entry = self.bytes.as_slice().get(index).copied().unwrap_or(0);
-            return self
-                .base()
-                .wrapping_add(delta(self.entries(), usize::from(entry), log));
+            return self.base().wrapping_add(delta(self.entries(), usize::from(entry), log));
         }
-        self.base()
-            .wrapping_add(delta(self.bytes.as_slice(), index, log))
+        self.base().wrapping_add(delta(self.bytes.as_slice(), index, log))
     }
 
     /// The value at `index` as an object number, a table row or another 32-bit quantity.
@@ -144,10 +134,7 @@ impl ArchivedColumn {
     /// Values that need more than 32 bits are cut; validation bounds every column read this way.
     #[must_use]
     #[inline]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "validation bounds the columns read so"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "validation bounds the columns read so")]
     pub fn get_u32(&self, index: usize) -> u32 {
         self.get(index) as u32
     }
@@ -165,12 +152,7 @@ impl ArchivedColumn {
         match self.shape.to_native() & (DICTIONARY | 7) {
             0 => true,
             1 => bytes.is_sorted(),
-            2 => bytes
-                .as_chunks()
-                .0
-                .iter()
-                .map(|&b| u16::from_le_bytes(b))
-                .is_sorted(),
+            2 => bytes.as_chunks().0.iter().map(|&b| u16::from_le_bytes(b)).is_sorted(),
             _ => self.iter().is_sorted(),
         }
     }
@@ -179,11 +161,7 @@ impl ArchivedColumn {
     #[must_use]
     #[inline(never)]
     pub fn max(&self) -> u64 {
-        let bytes = if self.is_dictionary() {
-            self.entries()
-        } else {
-            self.bytes.as_slice()
-        };
+        let bytes = if self.is_dictionary() { self.entries() } else { self.bytes.as_slice() };
         let delta = match self.shape.to_native() & 7 {
             1 => bytes.iter().copied().max().map_or(0, u64::from),
             2 => bytes
@@ -200,20 +178,10 @@ impl ArchivedColumn {
                 .map(|&b| u32::from_le_bytes(b))
                 .max()
                 .map_or(0, u64::from),
-            4 => bytes
-                .as_chunks()
-                .0
-                .iter()
-                .map(|&b| u64::from_le_bytes(b))
-                .max()
-                .unwrap_or(0),
+            4 => bytes.as_chunks().0.iter().map(|&b| u64::from_le_bytes(b)).max().unwrap_or(0),
             _ => 0,
         };
-        if self.is_empty() {
-            0
-        } else {
-            self.base().saturating_add(delta)
-        }
+        if self.is_empty() { 0 } else { self.base().saturating_add(delta) }
     }
 
     /// Whether the packing is sound: a known width, a place in the bytes for every value, no sum
@@ -225,9 +193,7 @@ impl ArchivedColumn {
         let bytes = self.bytes.as_slice();
         let whole = if self.is_dictionary() {
             let entries = self.entries().len() / width(log).max(1);
-            let highest = bytes
-                .get(..self.len())
-                .and_then(|indexes| indexes.iter().max());
+            let highest = bytes.get(..self.len()).and_then(|indexes| indexes.iter().max());
             log > 0
                 && bytes.len() >= self.len()
                 && self.entries().len() == entries * width(log)
@@ -262,21 +228,9 @@ fn delta(bytes: &[u8], index: usize, log: u32) -> u64 {
     match log {
         0 => 0,
         1 => bytes.get(index).map_or(0, |&byte| u64::from(byte)),
-        2 => bytes
-            .as_chunks()
-            .0
-            .get(index)
-            .map_or(0, |&b| u64::from(u16::from_le_bytes(b))),
-        3 => bytes
-            .as_chunks()
-            .0
-            .get(index)
-            .map_or(0, |&b| u64::from(u32::from_le_bytes(b))),
-        _ => bytes
-            .as_chunks()
-            .0
-            .get(index)
-            .map_or(0, |&b| u64::from_le_bytes(b)),
+        2 => bytes.as_chunks().0.get(index).map_or(0, |&b| u64::from(u16::from_le_bytes(b))),
+        3 => bytes.as_chunks().0.get(index).map_or(0, |&b| u64::from(u32::from_le_bytes(b))),
+        _ => bytes.as_chunks().0.get(index).map_or(0, |&b| u64::from_le_bytes(b)),
     }
 }
 

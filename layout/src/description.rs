@@ -154,9 +154,7 @@ impl Description {
     ) -> impl Iterator<Item = usize> + '_ {
         let children = object.children.clone();
         children.into_iter().filter(move |&child| {
-            self.objects
-                .get(child)
-                .is_some_and(|child| child.child_kind() == kind)
+            self.objects.get(child).is_some_and(|child| child.child_kind() == kind)
         })
     }
 }

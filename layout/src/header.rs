@@ -100,24 +100,17 @@ impl Header {
     /// [`HeaderError`] naming the first field that is not as expected.
     pub fn read(segment: &[u8]) -> Result<Self, HeaderError> {
         let found = segment.len() as u64;
-        let fields: &[u8; HEADER_LEN] = segment.first_chunk().ok_or(HeaderError::Short {
-            found,
-            expected: HEADER_LEN as u64,
-        })?;
+        let fields: &[u8; HEADER_LEN] = segment
+            .first_chunk()
+            .ok_or(HeaderError::Short { found, expected: HEADER_LEN as u64 })?;
         let fields = Fields(fields);
         let magic: [u8; 8] = fields.at(0);
         if magic != MAGIC {
             return Err(HeaderError::Magic { found: magic });
         }
-        let version = (
-            u16::from_le_bytes(fields.at(8)),
-            u16::from_le_bytes(fields.at(10)),
-        );
+        let version = (u16::from_le_bytes(fields.at(8)), u16::from_le_bytes(fields.at(10)));
         if version.0 != VERSION_MAJOR {
-            return Err(HeaderError::Version {
-                found: version,
-                expected: VERSION_MAJOR,
-            });
+            return Err(HeaderError::Version { found: version, expected: VERSION_MAJOR });
         }
         let state = u32::from_le_bytes(fields.at(STATE_AT));
         if state != STATE_READY {
@@ -133,24 +126,18 @@ impl Header {
         let size = fields.u64(32);
         let archive_len = fields.u64(48);
         if archive_at.checked_add(archive_len) != Some(size) {
-            return Err(HeaderError::ArchiveLength {
-                archive: archive_len,
-                segment: size,
-            });
+            return Err(HeaderError::ArchiveLength { archive: archive_len, segment: size });
         }
         Ok(Self {
             version,
-            kind: Kind::from_raw(fields.u32(16)).ok_or(HeaderError::Kind {
-                found: fields.u32(16),
-            })?,
-            scope: Scope::from_raw(fields.u32(20)).ok_or(HeaderError::Scope {
-                found: fields.u32(20),
-            })?,
+            kind: Kind::from_raw(fields.u32(16))
+                .ok_or(HeaderError::Kind { found: fields.u32(16) })?,
+            scope: Scope::from_raw(fields.u32(20))
+                .ok_or(HeaderError::Scope { found: fields.u32(20) })?,
             address: fields.u64(24),
             size,
-            source: Source::from_raw(fields.u32(56)).ok_or(HeaderError::Source {
-                found: fields.u32(56),
-            })?,
+            source: Source::from_raw(fields.u32(56))
+                .ok_or(HeaderError::Source { found: fields.u32(56) })?,
             hwloc_version: fields.u32(60),
             checksum: fields.u64(CHECKSUM_AT),
             segment_id: fields.at(72),
@@ -212,10 +199,7 @@ impl Header {
     /// The segment id as text, 32 hexadecimal digits.
     #[must_use]
     pub fn segment_name(&self) -> String {
-        self.segment_id
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        self.segment_id.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
@@ -249,11 +233,7 @@ struct Fields<'a>(&'a [u8; HEADER_LEN]);
 
 impl Fields<'_> {
     fn at<const N: usize>(&self, offset: usize) -> [u8; N] {
-        self.0
-            .get(offset..)
-            .and_then(|rest| rest.first_chunk())
-            .copied()
-            .unwrap_or([0; N])
+        self.0.get(offset..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
     }
 
     fn u32(&self, offset: usize) -> u32 {
@@ -290,13 +270,8 @@ impl Scope {
 }
 
 impl Source {
-    const ALL: [Self; 5] = [
-        Self::ThisMachine,
-        Self::Xml,
-        Self::Synthetic,
-        Self::Fsroot,
-        Self::Loaded,
-    ];
+    const ALL: [Self; 5] =
+        [Self::ThisMachine, Self::Xml, Self::Synthetic, Self::Fsroot, Self::Loaded];
 
     fn raw(self) -> u32 {
         self as u32 + 1

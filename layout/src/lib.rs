@@ -42,25 +42,14 @@ pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedTopology), OpenError> {
     let header = Header::read(segment)?;
     let found = segment.len() as u64;
     if found != header.size {
-        return Err(HeaderError::Short {
-            found,
-            expected: header.size,
-        }
-        .into());
+        return Err(HeaderError::Short { found, expected: header.size }.into());
     }
     let Some((head, archive)) = segment.split_first_chunk::<HEADER_LEN>() else {
-        return Err(HeaderError::Short {
-            found,
-            expected: HEADER_LEN as u64,
-        }
-        .into());
+        return Err(HeaderError::Short { found, expected: HEADER_LEN as u64 }.into());
     };
     let checksum = header::checksum(head, archive);
     if checksum != header.checksum {
-        return Err(OpenError::Checksum {
-            found: checksum,
-            expected: header.checksum,
-        });
+        return Err(OpenError::Checksum { found: checksum, expected: header.checksum });
     }
     Ok((header, open_archive(archive)?))
 }

@@ -227,11 +227,7 @@ mod tests {
     #[test]
     fn a_type_has_a_special_depth_exactly_when_it_is_not_normal() {
         for kind in ObjectType::ALL {
-            assert_eq!(
-                kind.special_depth().is_some(),
-                !kind.is_normal(),
-                "{kind:?}"
-            );
+            assert_eq!(kind.special_depth().is_some(), !kind.is_normal(), "{kind:?}");
         }
     }
 }

@@ -38,10 +38,7 @@ impl Set {
     /// `infinite`.
     #[must_use]
     pub fn from_words(words: impl IntoIterator<Item = u64>, infinite: bool) -> Self {
-        let mut set = Self {
-            words: words.into_iter().collect(),
-            infinite,
-        };
+        let mut set = Self { words: words.into_iter().collect(), infinite };
         set.normalize();
         set
     }
@@ -124,10 +121,7 @@ impl Set {
     }
 
     fn word(&self, index: usize) -> u64 {
-        self.words
-            .get(index)
-            .copied()
-            .unwrap_or(if self.infinite { u64::MAX } else { 0 })
+        self.words.get(index).copied().unwrap_or(if self.infinite { u64::MAX } else { 0 })
     }
 
     fn normalize(&mut self) {
@@ -154,11 +148,7 @@ impl fmt::Display for Set {
                 return Ok(());
             }
         }
-        let halves = self
-            .words
-            .iter()
-            .rev()
-            .flat_map(|word| [word >> 32, word & 0xffff_ffff]);
+        let halves = self.words.iter().rev().flat_map(|word| [word >> 32, word & 0xffff_ffff]);
         let mut left = self.words.len() * 2;
         let mut started = self.infinite;
         for half in halves {
@@ -182,14 +172,8 @@ mod tests {
 
     #[test]
     fn equal_sets_are_equal_values_however_they_were_made() {
-        assert_eq!(
-            Set::from_words([5, 0, 0], false),
-            Set::from_words([5], false)
-        );
-        assert_eq!(
-            Set::from_words([5, u64::MAX], true),
-            Set::from_words([5], true)
-        );
+        assert_eq!(Set::from_words([5, 0, 0], false), Set::from_words([5], false));
+        assert_eq!(Set::from_words([5, u64::MAX], true), Set::from_words([5], true));
         assert_ne!(Set::from_words([5], true), Set::from_words([5], false));
     }
 

@@ -27,21 +27,14 @@ impl Tree {
             _ => 4,
         };
         let objects = u32::try_from(objects).unwrap_or(u32::MAX);
-        Self {
-            objects,
-            width,
-            ..Self::default()
-        }
+        Self { objects, width, ..Self::default() }
     }
 
     /// Packs numbers that are below the number of objects.
     #[must_use]
     pub(crate) fn pack(&self, values: &[u64]) -> Vec<u8> {
         let width = self.width as usize;
-        values
-            .iter()
-            .flat_map(|value| value.to_le_bytes().into_iter().take(width))
-            .collect()
+        values.iter().flat_map(|value| value.to_le_bytes().into_iter().take(width)).collect()
     }
 }
 
@@ -72,11 +65,7 @@ impl Width for Two {
 
     #[inline]
     fn get(bytes: &[u8], index: usize) -> u32 {
-        bytes
-            .as_chunks()
-            .0
-            .get(index)
-            .map_or(0, |&b| u32::from(u16::from_le_bytes(b)))
+        bytes.as_chunks().0.get(index).map_or(0, |&b| u32::from(u16::from_le_bytes(b)))
     }
 }
 
@@ -85,11 +74,7 @@ impl Width for Four {
 
     #[inline]
     fn get(bytes: &[u8], index: usize) -> u32 {
-        bytes
-            .as_chunks()
-            .0
-            .get(index)
-            .map_or(0, |&b| u32::from_le_bytes(b))
+        bytes.as_chunks().0.get(index).map_or(0, |&b| u32::from_le_bytes(b))
     }
 }
 

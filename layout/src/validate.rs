@@ -52,11 +52,7 @@ fn ensure(
     row: usize,
     rule: &'static str,
 ) -> Result<(), ValidationError> {
-    if holds {
-        Ok(())
-    } else {
-        fail(column, row, rule)
-    }
+    if holds { Ok(()) } else { fail(column, row, rule) }
 }
 
 // The checks of a column are never inlined: in a fresh process each instruction is fetched for the
@@ -71,30 +67,15 @@ fn bounded(
     limit: u64,
 ) -> Result<(), ValidationError> {
     ensure(column.is_sound(), name, 0, "packing is sound")?;
-    ensure(
-        column.len() == count,
-        name,
-        column.len(),
-        "has a value for each row of its table",
-    )?;
-    ensure(
-        count == 0 || column.max() < limit,
-        name,
-        0,
-        "values are in range",
-    )
+    ensure(column.len() == count, name, column.len(), "has a value for each row of its table")?;
+    ensure(count == 0 || column.max() < limit, name, 0, "values are in range")
 }
 
 /// A column that only has to be readable.
 #[inline(never)]
 fn sound(column: &ArchivedColumn, name: &'static str, count: usize) -> Result<(), ValidationError> {
     ensure(column.is_sound(), name, 0, "packing is sound")?;
-    ensure(
-        column.len() == count,
-        name,
-        column.len(),
-        "has a value for each row of its table",
-    )
+    ensure(column.len() == count, name, column.len(), "has a value for each row of its table")
 }
 
 /// Starts of the runs of `rows` tables in a run of `total` values: ascending from 0 to `total`.
@@ -107,12 +88,7 @@ fn starts(
 ) -> Result<(), ValidationError> {
     bounded(column, name, rows + 1, total as u64 + 1)?;
     ensure(column.get(0) == 0, name, 0, "starts at 0")?;
-    ensure(
-        column.get(rows) == total as u64,
-        name,
-        rows,
-        "ends at the end of its run",
-    )?;
+    ensure(column.get(rows) == total as u64, name, rows, "ends at the end of its run")?;
     ascending(column, name)
 }
 
@@ -127,25 +103,10 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     let normal = levels.normal.to_native() as usize;
     let objects = topology.tree.len();
     ensure(normal > 0, "levels.normal", 0, "there is a root")?;
-    ensure(
-        objects <= MAX_OBJECTS,
-        "tree.objects",
-        objects,
-        "no more objects than 2^28",
-    )?;
-    ensure(
-        normal <= objects,
-        "levels.normal",
-        normal,
-        "no more levels than objects",
-    )?;
+    ensure(objects <= MAX_OBJECTS, "tree.objects", objects, "no more objects than 2^28")?;
+    ensure(normal <= objects, "levels.normal", normal, "no more levels than objects")?;
     let count = normal + SPECIAL_LEVELS;
-    bounded(
-        &levels.object_type,
-        "levels.object_type",
-        count,
-        ObjectType::ALL.len() as u64,
-    )?;
+    bounded(&levels.object_type, "levels.object_type", count, ObjectType::ALL.len() as u64)?;
     starts(&levels.first, "levels.first", count, objects)?;
     let first = |level: usize| levels.first.get_u32(level) as usize;
 
@@ -153,25 +114,10 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     for level in 0..normal {
         let kind = ObjectType::from_raw(levels.object_type.get(level));
         let is_normal = kind.is_some_and(ObjectType::is_normal);
-        ensure(
-            is_normal,
-            "levels.object_type",
-            level,
-            "a normal depth has a normal type",
-        )?;
-        ensure(
-            first(level) < first(level + 1),
-            "levels.first",
-            level,
-            "a depth has objects",
-        )?;
+        ensure(is_normal, "levels.object_type", level, "a normal depth has a normal type")?;
+        ensure(first(level) < first(level + 1), "levels.first", level, "a depth has objects")?;
         if kind == Some(ObjectType::PU) {
-            ensure(
-                pu_level.is_none(),
-                "levels.object_type",
-                level,
-                "one level of PUs",
-            )?;
+            ensure(pu_level.is_none(), "levels.object_type", level, "one level of PUs")?;
             pu_level = Some(level);
         }
     }
@@ -180,12 +126,7 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     for (level, name) in (normal..count).zip(order) {
         let kind = ObjectType::from_raw(levels.object_type.get(level));
         let fits = kind.is_some_and(|kind| kind.name() == name);
-        ensure(
-            fits,
-            "levels.object_type",
-            level,
-            "special levels are in their order",
-        )?;
+        ensure(fits, "levels.object_type", level, "special levels are in their order")?;
     }
     let mut special = [0; SPECIAL_LEVELS + 1];
     for (slot, level) in special.iter_mut().zip(normal..=count) {

@@ -74,18 +74,9 @@ pub fn adopt_keys(keys: &Keys) -> Result<&'static Adopted, AdoptError> {
 /// Maps the candidate and checks it from the first byte to the last.
 fn check(candidate: &Candidate, keys: &Keys) -> Result<Adopted, AdoptError> {
     let (bytes, placement) = map::map(candidate, keys.address())?;
-    let refused = |source: OpenError| AdoptError::Segment {
-        file: candidate.name.clone(),
-        source,
-    };
+    let refused = |source: OpenError| AdoptError::Segment { file: candidate.name.clone(), source };
     let (header, archive) = topobroker_layout::open(bytes).map_err(refused)?;
-    Ok(Adopted {
-        topology: Topology::new(archive),
-        header,
-        keys: keys.clone(),
-        placement,
-        bytes,
-    })
+    Ok(Adopted { topology: Topology::new(archive), header, keys: keys.clone(), placement, bytes })
 }
 
 fn same_segment(

@@ -14,12 +14,7 @@ pub struct CpuKind<'a> {
 
 impl std::fmt::Debug for CpuKind<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "CpuKind({}, efficiency {:?})",
-            self.cpuset(),
-            self.efficiency()
-        )
+        write!(f, "CpuKind({}, efficiency {:?})", self.cpuset(), self.efficiency())
     }
 }
 

@@ -13,12 +13,7 @@ pub struct Distances<'a> {
 
 impl std::fmt::Debug for Distances<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "Distances({:?}, {} objects)",
-            self.name(),
-            self.matrix.objects.len()
-        )
+        write!(f, "Distances({:?}, {} objects)", self.name(), self.matrix.objects.len())
     }
 }
 

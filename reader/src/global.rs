@@ -52,10 +52,7 @@ mod tests {
         assert!(CELL.get().is_none());
         let kept: Vec<usize> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..16).map(|i| scope.spawn(move || *CELL.set(i))).collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap())
-                .collect()
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(kept.iter().all(|value| Some(value) == CELL.get()));
     }

@@ -44,11 +44,7 @@ impl Keys {
     /// Keys of a segment of `size` bytes, to be mapped at `address`, or anywhere if that is 0.
     #[must_use]
     pub fn new(store: Store, address: u64, size: u64) -> Self {
-        Self {
-            store,
-            address,
-            size,
-        }
+        Self { store, address, size }
     }
 
     /// Keys from this process's environment.
@@ -98,29 +94,17 @@ impl Keys {
         if let Store::File(path) = &store
             && !path.is_absolute()
         {
-            return Err(malformed(
-                FILE,
-                &path.to_string_lossy(),
-                "an absolute path, or fd:NUMBER",
-            ));
+            return Err(malformed(FILE, &path.to_string_lossy(), "an absolute path, or fd:NUMBER"));
         }
         let digits = address.strip_prefix("0x").unwrap_or(address);
         let address = u64::from_str_radix(digits, 16)
             .map_err(|_| malformed(ADDR, address, "a hexadecimal address, or 0 for anywhere"))?;
         if address % 0x1_0000 != 0 || address >= 1 << 56 {
             let found = format!("{address:#x}");
-            return Err(malformed(
-                ADDR,
-                &found,
-                "a user address that is a multiple of 64 KiB",
-            ));
+            return Err(malformed(ADDR, &found, "a user address that is a multiple of 64 KiB"));
         }
         match size.parse() {
-            Ok(size @ 1..) => Ok(Self {
-                store,
-                address,
-                size,
-            }),
+            Ok(size @ 1..) => Ok(Self { store, address, size }),
             _ => Err(malformed(SIZE, size, "a number of bytes above 0")),
         }
     }
@@ -217,10 +201,7 @@ mod tests {
         let keys = Keys::parse("/run/topology", "0x550000000000", "43210").unwrap();
         let [file, address, size] = keys.to_env().map(|(_, value)| value.into_string().unwrap());
         assert_eq!(Keys::parse(&file, &address, &size).unwrap(), keys);
-        assert_eq!(
-            Keys::parse("fd:7", "0", "1").unwrap().store(),
-            &Store::Descriptor(7)
-        );
+        assert_eq!(Keys::parse("fd:7", "0", "1").unwrap().store(), &Store::Descriptor(7));
     }
 
     #[test]
@@ -246,9 +227,6 @@ mod tests {
     fn json_keeps_odd_file_names_whole() {
         let keys = Keys::parse("/a\"b\\c\n", "0", "1").unwrap();
         let json = keys.to_json();
-        assert_eq!(
-            json,
-            r#"{"file":"/a\"b\\c\u000a","address":"0x0","size":1}"#
-        );
+        assert_eq!(json, r#"{"file":"/a\"b\\c\u000a","address":"0x0","size":1}"#);
     }
 }

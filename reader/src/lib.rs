@@ -19,10 +19,7 @@ mod cpu_kinds;
 mod distances;
 mod error;
 mod gate;
-#[allow(
-    unsafe_code,
-    reason = "a global behind an atomic pointer is what this module is for"
-)]
+#[allow(unsafe_code, reason = "a global behind an atomic pointer is what this module is for")]
 mod global;
 mod keys;
 #[allow(unsafe_code, reason = "mapping a file is what this module is for")]

@@ -17,10 +17,7 @@ pub(crate) fn map(
     candidate: &Candidate,
     address: u64,
 ) -> Result<(&'static [u8], Placement), AdoptError> {
-    let failed = |source| AdoptError::Map {
-        file: candidate.name.clone(),
-        source,
-    };
+    let failed = |source| AdoptError::Map { file: candidate.name.clone(), source };
     let length = usize::try_from(candidate.header.size)
         .map_err(|_| failed(std::io::ErrorKind::OutOfMemory.into()))?;
     if address != 0
@@ -30,11 +27,7 @@ pub(crate) fn map(
     }
     if let Some(range) = mapped_already(candidate) {
         let at_preferred = address != 0 && range.start == address;
-        let placement = if at_preferred {
-            Placement::Preferred
-        } else {
-            Placement::Elsewhere
-        };
+        let placement = if at_preferred { Placement::Preferred } else { Placement::Elsewhere };
         return Ok((bytes(range.start, length), placement));
     }
     // SAFETY:
@@ -42,11 +35,7 @@ pub(crate) fn map(
     // - Its owner is root or this user and nobody else may write the file (checked on this
     //   descriptor); publishers never write a segment again once it is ready. Against an owner who
     //   does, the memfd store is sealed; for files this is the documented trust in the owner.
-    let map = unsafe {
-        memmap2::MmapOptions::new()
-            .len(length)
-            .map(candidate.as_fd().as_raw_fd())
-    };
+    let map = unsafe { memmap2::MmapOptions::new().len(length).map(candidate.as_fd().as_raw_fd()) };
     let map = std::mem::ManuallyDrop::new(map.map_err(failed)?);
     Ok((bytes(map.as_ptr() as u64, length), Placement::Elsewhere))
 }
@@ -89,10 +78,7 @@ fn map_at(candidate: &Candidate, address: u64, length: usize) -> std::io::Result
 /// The mapping of the same file that another copy of the reader made.
 fn mapped_already(candidate: &Candidate) -> Option<Range<u64>> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let device = (
-        rustix::fs::major(candidate.device),
-        rustix::fs::minor(candidate.device),
-    );
+    let device = (rustix::fs::major(candidate.device), rustix::fs::minor(candidate.device));
     process_maps::find(&maps, device, candidate.inode, candidate.header.size)
 }
 

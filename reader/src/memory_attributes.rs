@@ -57,13 +57,7 @@ impl<'a> MemoryAttribute<'a> {
     #[doc(alias = "hwloc_memattr_get_name")]
     #[must_use]
     pub fn name(self) -> &'a str {
-        self.topology.string(
-            self.topology
-                .archive
-                .memory_attributes
-                .name
-                .get_u32(self.id),
-        )
+        self.topology.string(self.topology.archive.memory_attributes.name.get_u32(self.id))
     }
 
     /// Sum of `HWLOC_MEMATTR_FLAG_*`. Counterpart: `hwloc_memattr_get_flags`.
@@ -98,13 +92,11 @@ impl<'a> MemoryAttribute<'a> {
             value: table.value.get(row),
         });
         let nodes = self.topology.objects_with_type(ObjectType::NUMANode);
-        let derived = nodes
-            .filter(move |_| self.is_derived())
-            .map(move |target| MemoryValue {
-                target,
-                initiator: Initiator::None,
-                value: self.derived(target),
-            });
+        let derived = nodes.filter(move |_| self.is_derived()).map(move |target| MemoryValue {
+            target,
+            initiator: Initiator::None,
+            value: self.derived(target),
+        });
         derived.chain(stored)
     }
 
@@ -114,10 +106,7 @@ impl<'a> MemoryAttribute<'a> {
                 crate::Attributes::NumaNode { local_memory } => local_memory,
                 _ => 0,
             },
-            _ => node
-                .cpuset()
-                .and_then(|set| set.weight())
-                .map_or(u64::MAX, u64::from),
+            _ => node.cpuset().and_then(|set| set.weight()).map_or(u64::MAX, u64::from),
         }
     }
 

@@ -119,9 +119,7 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_obj_get_info_by_name")]
     #[must_use]
     pub fn info(self, name: &str) -> Option<&'a str> {
-        self.infos()
-            .find(|info| info.name == name)
-            .map(|info| info.value)
+        self.infos().find(|info| info.name == name).map(|info| info.value)
     }
 
     /// The object above, `None` of the root. Counterpart: `parent`.
@@ -167,10 +165,7 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_get_next_child")]
     #[must_use]
     pub fn all_children(self) -> Children<'a> {
-        Children {
-            topology: self.topology,
-            slots: self.child_slots(),
-        }
+        Children { topology: self.topology, slots: self.child_slots() }
     }
 
     /// Children in one of the four lists.
@@ -197,30 +192,21 @@ impl<'a> Object<'a> {
             ChildKind::Io => starts(ChildKind::Io)..starts(ChildKind::Misc),
             ChildKind::Misc => starts(ChildKind::Misc)..all.end,
         };
-        Children {
-            topology: self.topology,
-            slots,
-        }
+        Children { topology: self.topology, slots }
     }
 
     /// The next object of its depth. Counterpart: `next_cousin`.
     #[must_use]
     pub fn next_cousin(self) -> Option<Self> {
         let ids = self.topology.level_ids(self.level());
-        self.id
-            .checked_add(1)
-            .filter(|id| *id < ids.end)
-            .map(|id| Self::new(self.topology, id))
+        self.id.checked_add(1).filter(|id| *id < ids.end).map(|id| Self::new(self.topology, id))
     }
 
     /// The object before it of its depth. Counterpart: `prev_cousin`.
     #[must_use]
     pub fn prev_cousin(self) -> Option<Self> {
         let ids = self.topology.level_ids(self.level());
-        self.id
-            .checked_sub(1)
-            .filter(|id| *id >= ids.start)
-            .map(|id| Self::new(self.topology, id))
+        self.id.checked_sub(1).filter(|id| *id >= ids.start).map(|id| Self::new(self.topology, id))
     }
 
     /// The next child in its list. Counterpart: `next_sibling`.
@@ -232,8 +218,7 @@ impl<'a> Object<'a> {
     /// The child before it in its list. Counterpart: `prev_sibling`.
     #[must_use]
     pub fn prev_sibling(self) -> Option<Self> {
-        self.siblings()?
-            .nth((self.sibling_rank() as usize).checked_sub(1)?)
+        self.siblings()?.nth((self.sibling_rank() as usize).checked_sub(1)?)
     }
 
     /// Logical indexes of the PUs below the object; of a memory, I/O or Misc object, below the
@@ -251,9 +236,7 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn total_memory(self) -> u64 {
         let table = &self.topology.archive.total_memory;
-        rows_of(&table.object, self.id)
-            .next()
-            .map_or(0, |row| table.bytes.get(row))
+        rows_of(&table.object, self.id).next().map_or(0, |row| table.bytes.get(row))
     }
 
     /// Whether all subtrees below are alike. Counterpart: `symmetric_subtree`.
@@ -295,19 +278,12 @@ impl<'a> Object<'a> {
     }
 
     fn siblings(self) -> Option<Children<'a>> {
-        Some(
-            self.parent()?
-                .children_of_kind(self.object_type().child_kind()),
-        )
+        Some(self.parent()?.children_of_kind(self.object_type().child_kind()))
     }
 
     fn string(self, table: &ArchivedStringsOfObjects) -> Option<&'a str> {
         let row = self.at().checked_sub(table.first.to_native() as usize)?;
-        let plus_one = if row < table.string.len() {
-            table.string.get_u32(row)
-        } else {
-            0
-        };
+        let plus_one = if row < table.string.len() { table.string.get_u32(row) } else { 0 };
         plus_one.checked_sub(1).map(|row| self.topology.string(row))
     }
 }

@@ -9,12 +9,7 @@ use std::ops::Range;
 pub(crate) fn find(maps: &str, device: (u32, u32), inode: u64, size: u64) -> Option<Range<u64>> {
     maps.lines()
         .filter_map(|line| parse(line, device, inode))
-        .find(|range| {
-            range
-                .end
-                .checked_sub(range.start)
-                .is_some_and(|length| length >= size)
-        })
+        .find(|range| range.end.checked_sub(range.start).is_some_and(|length| length >= size))
 }
 
 fn parse(line: &str, (major, minor): (u32, u32), inode: u64) -> Option<Range<u64>> {
@@ -28,11 +23,7 @@ fn parse(line: &str, (major, minor): (u32, u32), inode: u64) -> Option<Range<u64
         && u32::from_str_radix(found_minor, 16) == Ok(minor)
         && fields.next()?.parse() == Ok(inode);
     let address = |digits| u64::from_str_radix(digits, 16).ok();
-    if same {
-        Some(address(start)?..address(end)?)
-    } else {
-        None
-    }
+    if same { Some(address(start)?..address(end)?) } else { None }
 }
 
 #[cfg(test)]
@@ -49,24 +40,15 @@ mod tests {
 
     #[test]
     fn a_mapping_is_found_by_device_and_inode() {
-        assert_eq!(
-            find(MAPS, (0, 0x1a), 77, 0xb123),
-            Some(0x5500_0000_0000..0x5500_0000_c000)
-        );
-        assert_eq!(
-            find(MAPS, (0, 0x1a), 79, 1),
-            Some(0x7f00_0000_0000..0x7f00_0000_1000)
-        );
+        assert_eq!(find(MAPS, (0, 0x1a), 77, 0xb123), Some(0x5500_0000_0000..0x5500_0000_c000));
+        assert_eq!(find(MAPS, (0, 0x1a), 79, 1), Some(0x7f00_0000_0000..0x7f00_0000_1000));
     }
 
     #[test]
     fn private_partial_and_foreign_mappings_are_passed_over() {
-        for (device, inode, size) in [
-            ((0, 0x1a), 78, 1),
-            ((0, 0x1a), 80, 1),
-            ((0, 0x1b), 77, 1),
-            ((0, 0x1a), 77, 0xc001),
-        ] {
+        for (device, inode, size) in
+            [((0, 0x1a), 78, 1), ((0, 0x1a), 80, 1), ((0, 0x1b), 77, 1), ((0, 0x1a), 77, 0xc001)]
+        {
             assert_eq!(find(MAPS, device, inode, size), None);
         }
     }

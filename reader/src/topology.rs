@@ -77,12 +77,7 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_get_depth_type")]
     #[must_use]
     pub fn depth_type(self, depth: i32) -> Option<ObjectType> {
-        ObjectType::from_raw(
-            self.archive
-                .levels
-                .object_type
-                .get(self.level_of_depth(depth)?),
-        )
+        ObjectType::from_raw(self.archive.levels.object_type.get(self.level_of_depth(depth)?))
     }
 
     /// Where the objects of a type are. Counterpart: `hwloc_get_type_depth`, but that special
@@ -94,13 +89,7 @@ impl<'a> Topology<'a> {
             return TypeDepth::Depth(depth);
         }
         let mut depths = (0i32..)
-            .zip(
-                self.archive
-                    .levels
-                    .object_type
-                    .iter()
-                    .take(self.depth() as usize),
-            )
+            .zip(self.archive.levels.object_type.iter().take(self.depth() as usize))
             .filter(|(_, raw)| *raw == u64::from(object_type.raw()))
             .map(|(depth, _)| depth);
         match (depths.next(), depths.next()) {
@@ -115,13 +104,8 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_get_next_obj_by_depth")]
     #[must_use]
     pub fn objects_at_depth(self, depth: i32) -> Objects<'a> {
-        let ids = self
-            .level_of_depth(depth)
-            .map_or(0..0, |level| self.level_ids(level));
-        Objects {
-            topology: self,
-            ids,
-        }
+        let ids = self.level_of_depth(depth).map_or(0..0, |level| self.level_ids(level));
+        Objects { topology: self, ids }
     }
 
     /// The object at `depth` with `logical_index`. Counterpart: `hwloc_get_obj_by_depth`.
@@ -140,10 +124,7 @@ impl<'a> Topology<'a> {
         let types = self.archive.levels.object_type.iter().enumerate();
         types
             .filter(move |(_, raw)| *raw == u64::from(object_type.raw()))
-            .flat_map(move |(level, _)| Objects {
-                topology: self,
-                ids: self.level_ids(level),
-            })
+            .flat_map(move |(level, _)| Objects { topology: self, ids: self.level_ids(level) })
     }
 
     /// All objects: the depths from the top, then NUMA nodes, memory-side caches, bridges, PCI
@@ -151,10 +132,7 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn objects(self) -> Objects<'a> {
         let end = u32::try_from(self.object_count()).unwrap_or(u32::MAX);
-        Objects {
-            topology: self,
-            ids: 0..end,
-        }
+        Objects { topology: self, ids: 0..end }
     }
 
     /// The object numbered `id`, as [`Object::id`] gave it.
@@ -198,10 +176,7 @@ impl<'a> Topology<'a> {
     /// Distance matrices. Counterpart: `hwloc_distances_get`.
     #[doc(alias = "hwloc_distances_get")]
     pub fn distances(self) -> impl ExactSizeIterator<Item = Distances<'a>> {
-        self.archive
-            .distances
-            .iter()
-            .map(move |matrix| Distances::new(self, matrix))
+        self.archive.distances.iter().map(move |matrix| Distances::new(self, matrix))
     }
 
     /// Memory attributes in the order of their ids. Counterpart: `hwloc_memattr_get_name`.
@@ -215,10 +190,7 @@ impl<'a> Topology<'a> {
     /// `hwloc_cpukinds_get_info`.
     #[doc(alias = "hwloc_cpukinds_get_info")]
     pub fn cpu_kinds(self) -> impl ExactSizeIterator<Item = CpuKind<'a>> {
-        self.archive
-            .cpu_kinds
-            .iter()
-            .map(move |kind| CpuKind::new(self, kind))
+        self.archive.cpu_kinds.iter().map(move |kind| CpuKind::new(self, kind))
     }
 
     /// Counterpart: `hwloc_topology_get_flags`.
@@ -241,11 +213,7 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_topology_get_type_filter")]
     #[must_use]
     pub fn type_filter(self, object_type: ObjectType) -> u8 {
-        let raw = self
-            .archive
-            .machine
-            .type_filters
-            .get(usize::from(object_type.raw()));
+        let raw = self.archive.machine.type_filters.get(usize::from(object_type.raw()));
         u8::try_from(raw).unwrap_or(0)
     }
 
@@ -253,9 +221,7 @@ impl<'a> Topology<'a> {
     /// `hwloc_topology_get_support`.
     #[doc(alias = "hwloc_topology_get_support")]
     pub fn support(self) -> impl Iterator<Item = (&'static str, u64)> + 'a {
-        support::NAMES
-            .into_iter()
-            .zip(self.archive.machine.support.iter())
+        support::NAMES.into_iter().zip(self.archive.machine.support.iter())
     }
 
     /// Place of a depth among the levels of the archive.
@@ -264,9 +230,7 @@ impl<'a> Topology<'a> {
         match u32::try_from(depth) {
             Ok(depth) => (depth < normal).then_some(depth as usize),
             Err(_) => {
-                let place = SPECIAL_DEPTHS
-                    .iter()
-                    .position(|special| *special == depth)?;
+                let place = SPECIAL_DEPTHS.iter().position(|special| *special == depth)?;
                 Some(normal as usize + place)
             }
         }
@@ -359,9 +323,7 @@ impl<'a> Iterator for Objects<'a> {
 
 impl DoubleEndedIterator for Objects<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.ids
-            .next_back()
-            .map(|id| Object::new(self.topology, id))
+        self.ids.next_back().map(|id| Object::new(self.topology, id))
     }
 }
 

@@ -28,42 +28,22 @@ impl Candidate {
     pub(crate) fn open(keys: &Keys) -> Result<Self, AdoptError> {
         let name = keys.store().to_string();
         let file = open(keys, &name)?;
-        let stat = rustix::fs::fstat(file.as_fd()).map_err(|error| AdoptError::Open {
-            file: name.clone(),
-            source: error.into(),
-        })?;
+        let stat = rustix::fs::fstat(file.as_fd())
+            .map_err(|error| AdoptError::Open { file: name.clone(), source: error.into() })?;
         check_file(&file, &stat, &name)?;
         let found = u64::try_from(stat.st_size).unwrap_or(0);
         if found != keys.size() {
-            return Err(AdoptError::Size {
-                file: name,
-                found,
-                expected: keys.size(),
-            });
+            return Err(AdoptError::Size { file: name, found, expected: keys.size() });
         }
         let header = read_header(&file, &name)?;
         if header.size != found {
-            return Err(AdoptError::Size {
-                file: name,
-                found,
-                expected: header.size,
-            });
+            return Err(AdoptError::Size { file: name, found, expected: header.size });
         }
         if keys.address() != 0 && keys.address() != header.address {
             let (found, expected) = (header.address, keys.address());
-            return Err(AdoptError::Address {
-                file: name,
-                found,
-                expected,
-            });
+            return Err(AdoptError::Address { file: name, found, expected });
         }
-        Ok(Self {
-            file,
-            name,
-            header,
-            device: stat.st_dev,
-            inode: stat.st_ino,
-        })
+        Ok(Self { file, name, header, device: stat.st_dev, inode: stat.st_ino })
     }
 }
 
@@ -91,13 +71,8 @@ fn open(keys: &Keys, name: &str) -> Result<File, AdoptError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(fd) => Ok(File::Opened(fd)),
-        Err(rustix::io::Errno::LOOP) => Err(AdoptError::Symlink {
-            file: name.to_owned(),
-        }),
-        Err(error) => Err(AdoptError::Open {
-            file: name.to_owned(),
-            source: error.into(),
-        }),
+        Err(rustix::io::Errno::LOOP) => Err(AdoptError::Symlink { file: name.to_owned() }),
+        Err(error) => Err(AdoptError::Open { file: name.to_owned(), source: error.into() }),
     }
 }
 
@@ -112,18 +87,11 @@ fn check_file(file: &File, stat: &Stat, name: &str) -> Result<(), AdoptError> {
         _ => Some("special file"),
     };
     if let Some(found) = found {
-        return Err(AdoptError::NotRegular {
-            file: name(),
-            found,
-        });
+        return Err(AdoptError::NotRegular { file: name(), found });
     }
     let expected = rustix::process::geteuid().as_raw();
     if stat.st_uid != 0 && stat.st_uid != expected {
-        return Err(AdoptError::Owner {
-            file: name(),
-            found: stat.st_uid,
-            expected,
-        });
+        return Err(AdoptError::Owner { file: name(), found: stat.st_uid, expected });
     }
     if let File::Inherited(_) = file {
         let wanted = SealFlags::WRITE | SealFlags::SHRINK;
@@ -135,21 +103,15 @@ fn check_file(file: &File, stat: &Stat, name: &str) -> Result<(), AdoptError> {
     }
     let mode = stat.st_mode & 0o7777;
     if mode & 0o022 != 0 {
-        return Err(AdoptError::Writable {
-            file: name(),
-            found: mode,
-        });
+        return Err(AdoptError::Writable { file: name(), found: mode });
     }
     Ok(())
 }
 
 fn read_header(file: &File, name: &str) -> Result<Header, AdoptError> {
     let mut bytes = [0; HEADER_LEN];
-    let read =
-        rustix::io::pread(file.as_fd(), &mut bytes, 0).map_err(|error| AdoptError::Open {
-            file: name.to_owned(),
-            source: error.into(),
-        })?;
+    let read = rustix::io::pread(file.as_fd(), &mut bytes, 0)
+        .map_err(|error| AdoptError::Open { file: name.to_owned(), source: error.into() })?;
     let bytes = bytes.get(..read).unwrap_or_default();
     Header::read(bytes).map_err(|error| AdoptError::Segment {
         file: name.to_owned(),

@@ -51,15 +51,8 @@ impl<'a> Object<'a> {
         let object_type = self.object_type();
         match self.attributes() {
             Attributes::Cache(cache) if object_type.is_cache() => {
-                let letter = ["", "d", "i"]
-                    .get(cache.kind as usize)
-                    .copied()
-                    .unwrap_or("unknown");
-                format!(
-                    "L{}{letter}{}",
-                    cache.depth,
-                    if long { "Cache" } else { "" }
-                )
+                let letter = ["", "d", "i"].get(cache.kind as usize).copied().unwrap_or("unknown");
+                format!("L{}{letter}{}", cache.depth, if long { "Cache" } else { "" })
             }
             Attributes::Group(group) if group.depth != u32::MAX => format!("Group{}", group.depth),
             Attributes::Bridge(bridge) => {
@@ -97,20 +90,10 @@ impl TypeName {
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
-        let plain = |object_type| Self {
-            object_type,
-            group_depth: None,
-            os_device_kind: None,
-        };
-        if let Some(kind) = name
-            .strip_prefix("osdev[")
-            .and_then(|rest| rest.strip_suffix(']'))
-        {
+        let plain = |object_type| Self { object_type, group_depth: None, os_device_kind: None };
+        if let Some(kind) = name.strip_prefix("osdev[").and_then(|rest| rest.strip_suffix(']')) {
             let os_device_kind = Some(os_device_kind(kind)?);
-            return Some(Self {
-                os_device_kind,
-                ..plain(ObjectType::OSDevice)
-            });
+            return Some(Self { os_device_kind, ..plain(ObjectType::OSDevice) });
         }
         if let Some(object_type) = cache(&name) {
             return Some(plain(object_type));
@@ -121,15 +104,8 @@ impl TypeName {
         let letters = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
         if letters.len() > 1 && "group".starts_with(letters) {
             let digits = name.get(letters.len()..).unwrap_or_default();
-            let group_depth = if digits.is_empty() {
-                None
-            } else {
-                Some(digits.parse().ok()?)
-            };
-            return Some(Self {
-                group_depth,
-                ..plain(ObjectType::Group)
-            });
+            let group_depth = if digits.is_empty() { None } else { Some(digits.parse().ok()?) };
+            return Some(Self { group_depth, ..plain(ObjectType::Group) });
         }
         let word = WORDS
             .into_iter()
@@ -138,10 +114,7 @@ impl TypeName {
             return Some(plain(object_type));
         }
         let os_device_kind = Some(os_device_kind(&name)?);
-        Some(Self {
-            os_device_kind,
-            ..plain(ObjectType::OSDevice)
-        })
+        Some(Self { os_device_kind, ..plain(ObjectType::OSDevice) })
     }
 
     /// Whether an object is of this name.

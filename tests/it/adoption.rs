@@ -11,21 +11,15 @@ use topobroker_layout::header::HEADER_LEN;
 fn a_process_adopts_at_the_preferred_address() {
     let published = usual();
     let lines = run_adopter(&published.keys, &["once"]);
-    let expected = format!(
-        "ok {} Preferred {:#x} 691",
-        published.segment(),
-        published.keys.address()
-    );
+    let expected =
+        format!("ok {} Preferred {:#x} 691", published.segment(), published.keys.address());
     assert_eq!(lines, [expected]);
 }
 
 #[test]
 fn adopting_twice_gives_the_same_topology() {
     let lines = run_adopter(&usual().keys, &["twice"]);
-    assert!(
-        lines[0].starts_with("ok ") && lines[0] == lines[1],
-        "{lines:?}"
-    );
+    assert!(lines[0].starts_with("ok ") && lines[0] == lines[1], "{lines:?}");
 }
 
 #[test]
@@ -54,10 +48,7 @@ fn two_hundred_and_fifty_six_processes_adopt_at_once() {
     for child in children {
         let output = child.wait_with_output().unwrap();
         let line = String::from_utf8(output.stdout).unwrap();
-        assert!(
-            line.starts_with(&format!("ok {} Preferred", published.segment())),
-            "{line}"
-        );
+        assert!(line.starts_with(&format!("ok {} Preferred", published.segment())), "{line}");
     }
 }
 
@@ -65,21 +56,13 @@ fn two_hundred_and_fifty_six_processes_adopt_at_once() {
 fn children_of_a_fork_have_the_topology_of_their_parent() {
     let lines = run_adopter(&usual().keys, &["fork"]);
     assert_eq!(lines.len(), 3);
-    assert!(
-        lines
-            .iter()
-            .all(|line| line.starts_with("ok ") && *line == lines[0]),
-        "{lines:?}"
-    );
+    assert!(lines.iter().all(|line| line.starts_with("ok ") && *line == lines[0]), "{lines:?}");
 }
 
 #[test]
 fn a_child_forked_before_adoption_adopts_by_itself() {
     let lines = run_adopter(&usual().keys, &["fork-first"]);
-    assert!(
-        lines.iter().all(|line| line.starts_with("ok ")) && lines.len() == 2,
-        "{lines:?}"
-    );
+    assert!(lines.iter().all(|line| line.starts_with("ok ")) && lines.len() == 2, "{lines:?}");
 }
 
 #[test]
@@ -95,20 +78,14 @@ fn children_forked_in_the_middle_of_adoption_never_hang() {
 fn a_taken_address_is_no_failure() {
     let published = usual();
     let lines = run_adopter(&published.keys, &["taken"]);
-    assert!(
-        lines[0].starts_with(&format!("ok {} Elsewhere", published.segment())),
-        "{lines:?}"
-    );
+    assert!(lines[0].starts_with(&format!("ok {} Elsewhere", published.segment())), "{lines:?}");
 }
 
 #[test]
 fn an_address_key_of_0_maps_anywhere() {
     let published = usual();
     let lines = run_adopter(&published.keys.clone().anywhere(), &["once"]);
-    assert!(
-        lines[0].starts_with(&format!("ok {} Elsewhere", published.segment())),
-        "{lines:?}"
-    );
+    assert!(lines[0].starts_with(&format!("ok {} Elsewhere", published.segment())), "{lines:?}");
 }
 
 #[test]
@@ -126,35 +103,23 @@ fn two_copies_of_the_reader_share_one_mapping() {
 fn a_sealed_memfd_is_inherited_and_adopted() {
     let published = Published::memfd();
     let lines = run_adopter(&published.keys, &["once"]);
-    assert!(
-        lines[0].starts_with(&format!("ok {} Preferred", published.segment())),
-        "{lines:?}"
-    );
+    assert!(lines[0].starts_with(&format!("ok {} Preferred", published.segment())), "{lines:?}");
 }
 
 #[test]
 fn a_failed_adoption_can_be_tried_again() {
     let lines = run_adopter(&usual().keys, &["retry"]);
-    assert!(
-        lines[0].starts_with("error ") && lines[1].starts_with("ok "),
-        "{lines:?}"
-    );
+    assert!(lines[0].starts_with("error ") && lines[1].starts_with("ok "), "{lines:?}");
 }
 
 #[test]
 fn a_different_segment_is_an_error_that_names_both() {
     let (first, second) = (usual(), usual());
-    let [file, address, size] = second
-        .keys
-        .to_env()
-        .map(|(_, value)| value.into_string().unwrap());
+    let [file, address, size] = second.keys.to_env().map(|(_, value)| value.into_string().unwrap());
     let lines = run_adopter(&first.keys, &["another", &file, &address, &size]);
     assert!(lines[0].starts_with("ok "));
     for name in [first.segment(), second.segment(), file] {
-        assert!(
-            lines[1].starts_with("error ") && lines[1].contains(&name),
-            "{lines:?}"
-        );
+        assert!(lines[1].starts_with("error ") && lines[1].contains(&name), "{lines:?}");
     }
 }
 
@@ -169,34 +134,20 @@ fn error_with(published: &Published, key: &str, value: &str) -> String {
 fn error_of(output: &std::process::Output) -> String {
     assert!(output.status.success(), "{output:?}");
     let line = String::from_utf8(output.stdout.clone()).unwrap();
-    line.strip_prefix("error ")
-        .unwrap_or_else(|| panic!("{line}"))
-        .to_owned()
+    line.strip_prefix("error ").unwrap_or_else(|| panic!("{line}")).to_owned()
 }
 
 #[test]
 fn a_wrong_key_of_each_kind_has_its_own_error() {
     let published = usual();
     for (key, value, message) in [
-        (
-            "TOPOBROKER_FILE",
-            "/dev/shm/topobroker-none",
-            "cannot be opened",
-        ),
+        ("TOPOBROKER_FILE", "/dev/shm/topobroker-none", "cannot be opened"),
         ("TOPOBROKER_FILE", "relative", "expected an absolute path"),
         ("TOPOBROKER_FILE", "fd:999", "cannot be opened"),
         ("TOPOBROKER_FILE", "fd:0", "expected a regular file"),
         ("TOPOBROKER_FILE", "/dev/shm", "is a directory"),
-        (
-            "TOPOBROKER_ADDR",
-            "0x7a0000000000",
-            "the address key says 0x7a0000000000",
-        ),
-        (
-            "TOPOBROKER_ADDR",
-            "nonsense",
-            "expected a hexadecimal address",
-        ),
+        ("TOPOBROKER_ADDR", "0x7a0000000000", "the address key says 0x7a0000000000"),
+        ("TOPOBROKER_ADDR", "nonsense", "expected a hexadecimal address"),
         ("TOPOBROKER_SIZE", "4096", "the size key says 4096"),
         ("TOPOBROKER_SIZE", "-3", "expected a number of bytes"),
     ] {
@@ -204,11 +155,7 @@ fn a_wrong_key_of_each_kind_has_its_own_error() {
         assert!(error.contains(message), "{key}={value}: {error}");
     }
     let mut command = adopter(&published.keys);
-    let output = command
-        .arg("once")
-        .env_remove("TOPOBROKER_SIZE")
-        .output()
-        .unwrap();
+    let output = command.arg("once").env_remove("TOPOBROKER_SIZE").output().unwrap();
     assert!(error_of(&output).contains("TOPOBROKER_SIZE is not set"));
 }
 
@@ -216,38 +163,14 @@ fn a_wrong_key_of_each_kind_has_its_own_error() {
 fn a_bad_segment_of_each_kind_has_its_own_error() {
     type Spoil = fn(&mut Vec<u8>);
     let cases: [(&str, Spoil, &str); 8] = [
-        (
-            "other magic",
-            |bytes| bytes[0] = b'X',
-            "not a topobroker segment",
-        ),
-        (
-            "other version",
-            |bytes| bytes[8] = 9,
-            "format version 9.0, expected 1.x",
-        ),
-        (
-            "half-written",
-            |bytes| bytes[12..16].fill(0),
-            "half-written",
-        ),
-        (
-            "flipped bit",
-            |bytes| bytes[HEADER_LEN + 700] ^= 4,
-            "checksum",
-        ),
-        (
-            "flipped bit in the header",
-            |bytes| bytes[120] ^= 4,
-            "checksum",
-        ),
+        ("other magic", |bytes| bytes[0] = b'X', "not a topobroker segment"),
+        ("other version", |bytes| bytes[8] = 9, "format version 9.0, expected 1.x"),
+        ("half-written", |bytes| bytes[12..16].fill(0), "half-written"),
+        ("flipped bit", |bytes| bytes[HEADER_LEN + 700] ^= 4, "checksum"),
+        ("flipped bit in the header", |bytes| bytes[120] ^= 4, "checksum"),
         ("unknown kind", |bytes| bytes[16] = 200, "segment kind 200"),
         ("unknown source", |bytes| bytes[56] = 200, "source 200"),
-        (
-            "wrong length",
-            |bytes| bytes[48] ^= 0x10,
-            "the lengths do not fit",
-        ),
+        ("wrong length", |bytes| bytes[48] ^= 0x10, "the lengths do not fit"),
     ];
     for (name, spoil, message) in cases {
         let published = usual();
@@ -291,11 +214,7 @@ fn files_that_others_could_have_made_or_could_change_are_refused() {
         return;
     }
     chown(&file, Some(12345), None).unwrap();
-    assert!(
-        once().contains("belongs to user 12345; expected root or user 0"),
-        "{}",
-        once()
-    );
+    assert!(once().contains("belongs to user 12345; expected root or user 0"), "{}", once());
 }
 
 #[test]
@@ -312,18 +231,11 @@ fn another_user_adopts_what_root_publishes_unless_it_is_private() {
     std::fs::copy(env!("CARGO_BIN_EXE_adopter"), &program).unwrap();
     let as_nobody = || {
         let mut command = Command::new(&program);
-        command
-            .arg("once")
-            .envs(published.keys.to_env())
-            .uid(65534)
-            .gid(65534);
+        command.arg("once").envs(published.keys.to_env()).uid(65534).gid(65534);
         command.output().unwrap()
     };
     let line = String::from_utf8(as_nobody().stdout).unwrap();
-    assert!(
-        line.starts_with(&format!("ok {}", published.segment())),
-        "{line}"
-    );
+    assert!(line.starts_with(&format!("ok {}", published.segment())), "{line}");
     std::fs::set_permissions(published.file(), PermissionsExt::from_mode(0o400)).unwrap();
     assert!(error_of(&as_nobody()).contains("cannot be opened"));
 }

@@ -13,17 +13,10 @@ use topobroker_tests::{Machine, SYNTHETIC_256, SYNTHETIC_2048, machines, shared}
 
 /// hwloc's own export of an XML file, with everything kept.
 fn hwloc_export(xml: &Path) -> String {
-    let builder = Topology::builder()
-        .with_flags(BuildFlags::IMPORT_SUPPORT)
-        .unwrap();
-    let builder = builder
-        .with_common_type_filter(TypeFilter::KeepAll)
-        .unwrap();
+    let builder = Topology::builder().with_flags(BuildFlags::IMPORT_SUPPORT).unwrap();
+    let builder = builder.with_common_type_filter(TypeFilter::KeepAll).unwrap();
     let topology = builder.from_xml_file(xml).unwrap().build().unwrap();
-    topology
-        .export_xml(XMLExportFlags::empty())
-        .unwrap()
-        .to_string()
+    topology.export_xml(XMLExportFlags::empty()).unwrap().to_string()
 }
 
 /// Publishes a file, and exports it from a process that has adopted it.
@@ -37,11 +30,7 @@ fn published_export(machine: &Machine) -> Output {
         .args(["--", env!("CARGO_BIN_EXE_topobroker_for_tests"), "export"])
         .output()
         .unwrap();
-    assert_eq!(
-        std::fs::read_dir(folder.path()).unwrap().count(),
-        0,
-        "nothing stays"
-    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing stays");
     output
 }
 
@@ -50,20 +39,13 @@ fn every_reference_topology_survives_publishing_adopting_and_exporting() {
     let Some(shared) = shared() else { return };
     let scratch = tempfile::tempdir().unwrap();
     let (mut whole, mut stable, mut unstable) = (0, 0, Vec::new());
-    let loadable: Vec<_> = machines(&shared)
-        .into_iter()
-        .filter(|machine| machine.loads)
-        .collect();
+    let loadable: Vec<_> = machines(&shared).into_iter().filter(|machine| machine.loads).collect();
     for machine in &loadable {
         let output = published_export(machine);
         assert!(output.status.success(), "{}: {output:?}", machine.name);
         let ours = String::from_utf8(output.stdout).unwrap();
         let theirs = hwloc_export(&machine.path);
-        assert!(
-            ours == theirs,
-            "{}: the export is not hwloc's",
-            machine.name
-        );
+        assert!(ours == theirs, "{}: the export is not hwloc's", machine.name);
         whole += 1;
         let file = scratch.path().join("ours.xml");
         std::fs::write(&file, &ours).unwrap();
@@ -72,10 +54,7 @@ fn every_reference_topology_survives_publishing_adopting_and_exporting() {
             false => unstable.push(machine.name.clone()),
         }
     }
-    println!(
-        "{whole} of {} exports are hwloc's own, byte for byte",
-        loadable.len()
-    );
+    println!("{whole} of {} exports are hwloc's own, byte for byte", loadable.len());
     println!("{stable} are the same again after hwloc loads and exports them");
     println!("hwloc changes its own export when it loads it: {unstable:?}");
     assert_eq!(loadable.len(), 145);
@@ -84,18 +63,10 @@ fn every_reference_topology_survives_publishing_adopting_and_exporting() {
 #[test]
 fn every_reference_topology_that_hwloc_refuses_is_a_clear_error() {
     let Some(shared) = shared() else { return };
-    let refused: Vec<_> = machines(&shared)
-        .into_iter()
-        .filter(|machine| !machine.loads)
-        .collect();
+    let refused: Vec<_> = machines(&shared).into_iter().filter(|machine| !machine.loads).collect();
     for machine in &refused {
         let output = published_export(machine);
-        assert_eq!(
-            output.status.code(),
-            Some(1),
-            "{}: {output:?}",
-            machine.name
-        );
+        assert_eq!(output.status.code(), Some(1), "{}: {output:?}", machine.name);
         let errors = String::from_utf8(output.stderr).unwrap();
         let named = errors.lines().any(|line| {
             line.starts_with("topobroker: ")
@@ -112,11 +83,7 @@ fn sizes(input: &Input) -> (usize, usize, usize) {
     let topology = load(input, &LoadOptions::default()).unwrap();
     let description = topobroker::capture::capture(&topology).unwrap();
     let ours = header::segment_len(build::to_bytes(&description).unwrap().len());
-    (
-        ours,
-        rival::length(&topology).unwrap(),
-        description.objects.len(),
-    )
+    (ours, rival::length(&topology).unwrap(), description.objects.len())
 }
 
 #[test]
@@ -126,15 +93,8 @@ fn a_segment_takes_at_most_an_eighth_of_hwlocs_and_a_tenth_on_synthetic_machines
         assert!(ours * 10 <= theirs, "{text}: {ours} of {theirs}");
     }
     let Some(shared) = shared() else { return };
-    for machine in machines(&shared)
-        .into_iter()
-        .filter(|machine| machine.loads)
-    {
+    for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
         let (ours, theirs, objects) = sizes(&Input::Xml(machine.path));
-        assert!(
-            objects < 100 || ours * 8 <= theirs,
-            "{}: {ours} of {theirs}",
-            machine.name
-        );
+        assert!(objects < 100 || ours * 8 <= theirs, "{}: {ours} of {theirs}", machine.name);
     }
 }

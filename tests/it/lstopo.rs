@@ -48,11 +48,7 @@ fn ls_prints_what_lstopo_prints() {
             .entry(xml)
             .or_insert_with(|| describe(&Input::Xml(shared.join("topologies").join(xml))));
         let arguments = command.split(' ');
-        let printed = Command::try_parse_from(arguments)
-            .unwrap()
-            .ls
-            .text(description)
-            .unwrap();
+        let printed = Command::try_parse_from(arguments).unwrap().ls.text(description).unwrap();
         let expected = unescape(stdout);
         if printed == expected {
             passed += 1;
@@ -63,13 +59,7 @@ fn ls_prints_what_lstopo_prints() {
     }
     let total = passed + failed.len();
     println!("lstopo.tsv: {passed} of {total} identical");
-    let report: String = failed
-        .iter()
-        .map(|failure| failure.clone() + "\n")
-        .collect();
-    assert!(
-        passed * 100 >= total * 99,
-        "{report}{passed} of {total} identical"
-    );
+    let report: String = failed.iter().map(|failure| failure.clone() + "\n").collect();
+    assert!(passed * 100 >= total * 99, "{report}{passed} of {total} identical");
     print!("{report}");
 }

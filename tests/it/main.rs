@@ -1,10 +1,6 @@
 //! Tests that cross crates and processes.
 #![forbid(unsafe_code)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "tests say so by failing"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 
 mod adoption;
 mod fidelity;

@@ -24,12 +24,7 @@ fn files(folder: &Path) -> usize {
 /// `topobroker run` with a folder of its own, and a shell command.
 fn run_in(folder: &Path, script: &str) -> Command {
     let mut command = topobroker();
-    command
-        .arg("run")
-        .arg("--folder")
-        .arg(folder)
-        .args(MACHINE)
-        .args(["--", "sh", "-c", script]);
+    command.arg("run").arg("--folder").arg(folder).args(MACHINE).args(["--", "sh", "-c", script]);
     command
 }
 
@@ -40,10 +35,7 @@ fn run_hands_the_keys_to_its_command_and_returns_its_status() {
     let output = run_in(folder.path(), script).output().unwrap();
     assert_eq!(output.status.code(), Some(7));
     let words: Vec<&str> = text(&output.stdout).split_whitespace().collect();
-    assert!(
-        words[0].starts_with(folder.path().to_str().unwrap()),
-        "{words:?}"
-    );
+    assert!(words[0].starts_with(folder.path().to_str().unwrap()), "{words:?}");
     assert_eq!(words[1], "0x550000000000");
     assert!(words[2].parse::<u64>().unwrap() > 1000);
     assert_eq!(files(folder.path()), 0);
@@ -62,11 +54,7 @@ fn run_leaves_nothing_when_its_command_cannot_be_started() {
     let folder = tempfile::tempdir().unwrap();
     for (command, code) in [("/nonexistent/program", 127), ("/etc/passwd", 126)] {
         let mut run = topobroker();
-        run.arg("run")
-            .arg("--folder")
-            .arg(folder.path())
-            .args(MACHINE)
-            .args(["--", command]);
+        run.arg("run").arg("--folder").arg(folder.path()).args(MACHINE).args(["--", command]);
         let output = run.output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{output:?}");
         assert!(text(&output.stderr).contains(command));
@@ -81,18 +69,13 @@ fn signal(child: &Child, signal: Signal) {
 
 #[test]
 fn run_forwards_signals_to_its_command_and_leaves_nothing_after_them() {
-    for (number, name, forwarded) in [
-        (15, "TERM", Signal::TERM),
-        (2, "INT", Signal::INT),
-        (1, "HUP", Signal::HUP),
-    ] {
+    for (number, name, forwarded) in
+        [(15, "TERM", Signal::TERM), (2, "INT", Signal::INT), (1, "HUP", Signal::HUP)]
+    {
         let folder = tempfile::tempdir().unwrap();
         let script =
             format!("trap 'echo caught; exit 40' {name}; echo ready; while :; do sleep 0.05; done");
-        let mut child = run_in(folder.path(), &script)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = run_in(folder.path(), &script).stdout(Stdio::piped()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         out.read_line(&mut line).unwrap();
@@ -109,31 +92,20 @@ fn run_forwards_signals_to_its_command_and_leaves_nothing_after_them() {
 #[test]
 fn a_signal_that_its_command_dies_of_ends_run_too() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = run_in(folder.path(), "echo ready; exec sleep 60")
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        run_in(folder.path(), "echo ready; exec sleep 60").stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let start = Instant::now();
     signal(&child, Signal::TERM);
     assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
-    assert!(
-        start.elapsed() < Duration::from_secs(30),
-        "did not wait for the sleep"
-    );
+    assert!(start.elapsed() < Duration::from_secs(30), "did not wait for the sleep");
     assert_eq!(files(folder.path()), 0);
 }
 
 #[test]
 fn every_store_reaches_the_command_of_run() {
-    for store in [
-        &["--store", "shm"][..],
-        &["--store", "memfd"],
-        &["--store", "file"],
-    ] {
+    for store in [&["--store", "shm"][..], &["--store", "memfd"], &["--store", "file"]] {
         let folder = tempfile::tempdir().unwrap();
         let mut command = topobroker();
         command.arg("run").args(store).args(MACHINE);
@@ -142,10 +114,7 @@ fn every_store_reaches_the_command_of_run() {
         }
         command.args(["--", env!("CARGO_BIN_EXE_topobroker_for_tests"), "ls", "-s"]);
         let output = command.output().unwrap();
-        assert!(
-            text(&output.stdout).contains("8 PU (type #3)"),
-            "{store:?}: {output:?}"
-        );
+        assert!(text(&output.stdout).contains("8 PU (type #3)"), "{store:?}: {output:?}");
     }
 }
 
@@ -153,9 +122,7 @@ fn every_store_reaches_the_command_of_run() {
 fn what_is_published_is_listed_and_stays_until_it_is_unpublished() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
-    let output = run(&[
-        "publish", "--folder", path, "--json", MACHINE[0], MACHINE[1],
-    ]);
+    let output = run(&["publish", "--folder", path, "--json", MACHINE[0], MACHINE[1]]);
     let keys: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let file = keys["file"].as_str().unwrap();
     let listed = || {
@@ -183,30 +150,21 @@ fn status_counts_mappings_and_knows_whether_the_publisher_lives() {
     let path = folder.path().to_str().unwrap();
     let program = env!("CARGO_BIN_EXE_topobroker_for_tests");
     let script = format!("{program} status --json --folder {path}; echo $$; exec sleep 60");
-    let mut child = run_in(folder.path(), &script)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = run_in(folder.path(), &script).stdout(Stdio::piped()).spawn().unwrap();
     let mut reader = BufReader::new(child.stdout.take().unwrap());
     let mut listing = String::new();
     while !listing.ends_with("]\n") {
         assert_ne!(reader.read_line(&mut listing).unwrap(), 0, "{listing}");
     }
     let all: Vec<serde_json::Value> = serde_json::from_str(&listing).unwrap();
-    let ours = all
-        .iter()
-        .find(|s| s["file"].as_str().unwrap().starts_with(path))
-        .unwrap();
+    let ours = all.iter().find(|s| s["file"].as_str().unwrap().starts_with(path)).unwrap();
     assert_eq!(ours["publisher"], "alive");
     assert_eq!(ours["publisher_pid"], child.id());
     signal(&child, Signal::KILL);
     child.wait().unwrap();
     let all: Vec<serde_json::Value> =
         serde_json::from_slice(&run(&["status", "--json", "--folder", path]).stdout).unwrap();
-    let ours = all
-        .iter()
-        .find(|s| s["file"].as_str().unwrap().starts_with(path))
-        .unwrap();
+    let ours = all.iter().find(|s| s["file"].as_str().unwrap().starts_with(path)).unwrap();
     assert_eq!(ours["publisher"], "gone");
     let mut shell = String::new();
     reader.read_line(&mut shell).unwrap();
@@ -254,13 +212,7 @@ fn bad_input_is_one_clear_line_and_leaves_nothing() {
     check("/nonexistent/machine.xml", "cannot be read");
     check("Package:2 Foo:3", "\"Foo:3\" at position 10");
     check("/proc/self", "/proc/self/sys");
-    let output = run(&[
-        "publish",
-        "--folder",
-        "/nonexistent",
-        MACHINE[0],
-        MACHINE[1],
-    ]);
+    let output = run(&["publish", "--folder", "/nonexistent", MACHINE[0], MACHINE[1]]);
     assert!(text(&output.stderr).contains("/nonexistent"), "{output:?}");
 }
 
@@ -288,10 +240,7 @@ fn a_machine_is_read_from_the_root_of_a_saved_file_system() {
     std::fs::write(folder.path().join("proc/cpuinfo"), "processor : 0\n").unwrap();
     let output = run(&["ls", "-i", folder.path().to_str().unwrap(), "-s"]);
     let summary = text(&output.stdout);
-    assert!(
-        summary.contains("2 Package") && summary.contains("4 PU"),
-        "{output:?}"
-    );
+    assert!(summary.contains("2 Package") && summary.contains("4 PU"), "{output:?}");
 }
 
 #[test]
@@ -311,11 +260,7 @@ fn wrong_usage_exits_2_and_a_closed_pipe_exits_0() {
 
 #[test]
 fn without_keys_the_error_says_how_to_get_them() {
-    let output = topobroker()
-        .arg("ls")
-        .env_remove("TOPOBROKER_FILE")
-        .output()
-        .unwrap();
+    let output = topobroker().arg("ls").env_remove("TOPOBROKER_FILE").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("TOPOBROKER_FILE is not set"));
 }

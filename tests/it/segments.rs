@@ -33,17 +33,9 @@ impl Published {
     }
 
     fn in_store(store: Store, address: Address, folder: tempfile::TempDir) -> Self {
-        let options = PublishOptions {
-            store,
-            address,
-            ..PublishOptions::default()
-        };
+        let options = PublishOptions { store, address, ..PublishOptions::default() };
         let publication = publish(&synthetic(SYNTHETIC_256), &options).unwrap();
-        Self {
-            keys: publication.keys().clone(),
-            publication,
-            _folder: folder,
-        }
+        Self { keys: publication.keys().clone(), publication, _folder: folder }
     }
 
     pub(crate) fn segment(&self) -> String {
@@ -75,11 +67,7 @@ pub(crate) fn adopter(keys: &Keys) -> Command {
 pub(crate) fn run_adopter(keys: &Keys, arguments: &[&str]) -> Vec<String> {
     let output = adopter(keys).args(arguments).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout)
-        .unwrap()
-        .lines()
-        .map(str::to_owned)
-        .collect()
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
 /// A file that was built beside this test.

@@ -14,10 +14,7 @@ pub fn shared() -> Option<PathBuf> {
     if folder.join("topologies").is_dir() {
         return Some(folder);
     }
-    eprintln!(
-        "skipped: no reference data in {} (TOPOBROKER_SHARED)",
-        folder.display()
-    );
+    eprintln!("skipped: no reference data in {} (TOPOBROKER_SHARED)", folder.display());
     None
 }
 
@@ -41,15 +38,9 @@ pub struct Machine {
 pub fn machines(shared: &Path) -> Vec<Machine> {
     let folder = shared.join("topologies");
     let index = std::fs::read_to_string(folder.join("INDEX.tsv")).expect("index of topologies");
-    let rows: Vec<Vec<&str>> = index
-        .lines()
-        .map(|line| line.split('\t').collect())
-        .collect();
+    let rows: Vec<Vec<&str>> = index.lines().map(|line| line.split('\t').collect()).collect();
     let (header, rows) = rows.split_first().expect("a header line");
-    let loads = header
-        .iter()
-        .position(|name| *name == "loads_2.9.0")
-        .expect("its column");
+    let loads = header.iter().position(|name| *name == "loads_2.9.0").expect("its column");
     let machines = rows.iter().map(|row| {
         let name = row.first().copied().unwrap_or_default();
         Machine {

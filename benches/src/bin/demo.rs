@@ -18,11 +18,7 @@ fn main() -> anyhow::Result<()> {
     let here = std::env::current_exe()?;
     let programs = here.parent().context("folder of this program")?;
     let [machine, synthetic, ..] = machines::standard().try_into().unwrap_or_else(|_| {
-        [
-            machines::synthetic256(),
-            machines::synthetic256(),
-            machines::synthetic256(),
-        ]
+        [machines::synthetic256(), machines::synthetic256(), machines::synthetic256()]
     });
     for machine in [machine, synthetic] {
         demonstrate(&machine, programs)?;
@@ -50,13 +46,8 @@ fn demonstrate(machine: &Machine, programs: &Path) -> anyhow::Result<()> {
         "way", "segment", "time each", "private", "shared", "tables", "node MB", "all ready"
     );
     for way in &ways.1 {
-        let row = measure(
-            way,
-            &programs.join(way.program.file_name().context("name")?),
-        )?;
-        let segment = way
-            .segment
-            .map_or_else(|| "-".to_owned(), |bytes| bytes.to_string());
+        let row = measure(way, &programs.join(way.program.file_name().context("name")?))?;
+        let segment = way.segment.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string());
         println!(
             "{:<34} {segment:>9} {:>8.1} us {:>9.1} {:>9.1} {:>9.1} {:>10.2} {:>6.0} ms",
             way.name,
@@ -84,10 +75,9 @@ fn ways(
     let hwloc = programs.join("hwloc_client");
     let mut publications = Vec::new();
     let mut ways = Vec::new();
-    for (name, address) in [
-        ("topobroker", Address::Usual),
-        ("topobroker, mapped anywhere", Address::Anywhere),
-    ] {
+    for (name, address) in
+        [("topobroker", Address::Usual), ("topobroker, mapped anywhere", Address::Anywhere)]
+    {
         let options = PublishOptions {
             store: Store::Folder(folder.to_owned()),
             address,
@@ -108,11 +98,7 @@ fn ways(
     }
     let file = folder.join("hwloc");
     let length = rival::length(&topology)?;
-    let opened = File::options()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(&file)?;
+    let opened = File::options().read(true).write(true).create_new(true).open(&file)?;
     rival::write(&topology, &opened, length)?;
     let xml = folder.join("hwloc.xml");
     let archive = topobroker_layout::build::to_bytes(&description)?;
@@ -124,23 +110,13 @@ fn ways(
     };
     let path = |path: &Path| path.to_string_lossy().into_owned();
     for (name, arguments, segment) in [
-        (
-            "hwloc, its own shared segment",
-            vec!["adopt".to_owned(), path(&file)],
-            Some(length),
-        ),
+        ("hwloc, its own shared segment", vec!["adopt".to_owned(), path(&file)], Some(length)),
         ("hwloc, XML", vec!["xml".to_owned(), path(&xml)], None),
         ("hwloc, each loads it", own, None),
     ] {
         let program = hwloc.clone();
         let segment = segment.map(|length| length as u64);
-        ways.push(Way {
-            name,
-            program,
-            arguments,
-            environment: Vec::new(),
-            segment,
-        });
+        ways.push(Way { name, program, arguments, environment: Vec::new(), segment });
     }
     Ok((publications, ways))
 }
@@ -154,11 +130,8 @@ struct Row {
 /// Starts the processes, waits until all have the topology, and looks at their memory; less that
 /// of as many that have none.
 fn measure(way: &Way, program: &Path) -> anyhow::Result<Row> {
-    let environment: Vec<(&str, &str)> = way
-        .environment
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.as_str()))
-        .collect();
+    let environment: Vec<(&str, &str)> =
+        way.environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     let (times, wall, with) = together(program, &way.arguments, &environment)?;
     let (_, _, without) = together(program, &["nothing".to_owned()], &[])?;
     let mut sorted = times;
@@ -184,9 +157,7 @@ fn together(
     let clients: Vec<Client> = std::thread::scope(|scope| {
         let start = || scope.spawn(|| Client::start(program, arguments, environment));
         let starting: Vec<_> = (0..PROCESSES).map(|_| start()).collect();
-        let started = starting
-            .into_iter()
-            .map(|one| one.join().expect("no panic"));
+        let started = starting.into_iter().map(|one| one.join().expect("no panic"));
         started.collect::<anyhow::Result<_>>()
     })?;
     let wall = start.elapsed();

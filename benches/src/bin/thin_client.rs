@@ -32,10 +32,7 @@ fn floor(file: &str) -> anyhow::Result<usize> {
     // SAFETY: the benchmark's own file, which nothing changes.
     let map = unsafe { memmap2::MmapOptions::new().len(length).map(&opened)? };
     drop(opened);
-    let touched = map
-        .iter()
-        .step_by(4096)
-        .fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    let touched = map.iter().step_by(4096).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     std::mem::forget(map);
     Ok(usize::from(std::hint::black_box(touched)))
 }

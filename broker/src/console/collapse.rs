@@ -10,9 +10,7 @@ pub(super) struct Collapse {
 
 impl Collapse {
     pub(super) fn new(topology: Topology<'_>, enabled: bool) -> Self {
-        let mut collapse = Self {
-            devices: HashMap::new(),
-        };
+        let mut collapse = Self { devices: HashMap::new() };
         if enabled {
             collapse.find(topology);
         }
@@ -49,22 +47,16 @@ impl Collapse {
         if others.is_empty() {
             return;
         }
-        self.devices
-            .insert(first.id(), u32::try_from(run.len()).ok());
-        self.devices
-            .extend(others.iter().map(|device| (device.id(), None)));
+        self.devices.insert(first.id(), u32::try_from(run.len()).ok());
+        self.devices.extend(others.iter().map(|device| (device.id(), None)));
     }
 }
 
 fn are_alike(first: Object<'_>, second: Object<'_>) -> bool {
     let ids = |object: Object<'_>| match object.attributes() {
-        Attributes::Pci(Pci {
-            vendor_id,
-            device_id,
-            subvendor_id,
-            subdevice_id,
-            ..
-        }) => Some((vendor_id, device_id, subvendor_id, subdevice_id)),
+        Attributes::Pci(Pci { vendor_id, device_id, subvendor_id, subdevice_id, .. }) => {
+            Some((vendor_id, device_id, subvendor_id, subdevice_id))
+        }
         _ => None,
     };
     first.parent() == second.parent() && ids(first) == ids(second)

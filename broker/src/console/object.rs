@@ -97,10 +97,7 @@ impl Console {
             ObjectType::NUMANode => topology.allowed_nodeset(),
             _ => return,
         };
-        if object
-            .os_index()
-            .is_some_and(|index| !allowed.contains(index))
-        {
+        if object.os_index().is_some_and(|index| !allowed.contains(index)) {
             self.text.push_str(" (disallowed)");
         }
     }
@@ -143,11 +140,7 @@ impl Console {
 
     /// Bus id of a device, or of all those that it stands for.
     fn bus_id(&self, object: Object<'_>, pci: &Pci, devices: u32) -> String {
-        let domain = if self.with_domain {
-            format!("{:04x}:", pci.domain)
-        } else {
-            String::new()
-        };
+        let domain = if self.with_domain { format!("{:04x}:", pci.domain) } else { String::new() };
         let Pci { bus, dev, func, .. } = pci;
         let last = (1..devices).try_fold(object, |device, _| device.next_cousin());
         let Some(Attributes::Pci(last)) = last.map(Object::attributes).filter(|_| devices > 1)
@@ -175,10 +168,7 @@ fn short_attributes(object: Object<'_>) -> Option<String> {
 
 /// Bus id with its domain.
 pub(super) fn full_bus_id(pci: &Pci) -> String {
-    format!(
-        "{:04x}:{:02x}:{:02x}.{:01x}",
-        pci.domain, pci.bus, pci.dev, pci.func
-    )
+    format!("{:04x}:{:02x}:{:02x}.{:01x}", pci.domain, pci.bus, pci.dev, pci.func)
 }
 
 fn pci_attributes(pci: &Pci, bus_id: &str) -> Vec<String> {
@@ -196,14 +186,10 @@ fn pci_attributes(pci: &Pci, bus_id: &str) -> Vec<String> {
 
 fn bridge_attributes(bridge: &Bridge) -> Vec<String> {
     let upstream = bridge.upstream.as_ref();
-    let mut details = upstream
-        .map(|pci| pci_attributes(pci, &full_bus_id(pci)))
-        .unwrap_or_default();
-    let (domain, first, last) = (
-        bridge.downstream_domain,
-        bridge.secondary_bus,
-        bridge.subordinate_bus,
-    );
+    let mut details =
+        upstream.map(|pci| pci_attributes(pci, &full_bus_id(pci))).unwrap_or_default();
+    let (domain, first, last) =
+        (bridge.downstream_domain, bridge.secondary_bus, bridge.subordinate_bus);
     details.push(format!("buses={domain:04x}:[{first:02x}-{last:02x}]"));
     details
 }

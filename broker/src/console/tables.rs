@@ -38,19 +38,12 @@ impl Console {
         } else {
             format!("{}s (depth {})", first.object_type().name(), first.depth())
         };
-        let by = if self.style.indexes == Indexes::Physical {
-            "physical"
-        } else {
-            "logical"
-        };
+        let by = if self.style.indexes == Indexes::Physical { "physical" } else { "logical" };
         self.put(format_args!(
             "Relative {meaning} matrix (name {name} kind {kind}) between {count} {between} \
              by {by} indexes:\n"
         ));
-        let labels: Vec<String> = objects
-            .iter()
-            .map(|object| self.label(*object, mixed))
-            .collect();
+        let labels: Vec<String> = objects.iter().map(|object| self.label(*object, mixed)).collect();
         let rows = (0..count).map(|from| {
             let values = (0..count).filter_map(move |to| matrix.value(from, to));
             values.map(|value| value.to_string()).collect::<Vec<_>>()
@@ -66,9 +59,7 @@ impl Console {
 
     fn row(&mut self, label: &str, cells: &[String], width: usize) {
         self.put(format_args!(" {label:>width$}"));
-        cells
-            .iter()
-            .for_each(|cell| self.put(format_args!(" {cell:>width$}")));
+        cells.iter().for_each(|cell| self.put(format_args!(" {cell:>width$}")));
         self.text.push('\n');
     }
 
@@ -80,14 +71,8 @@ impl Console {
         if let Attributes::Pci(pci) = object.attributes() {
             return full_bus_id(&pci);
         }
-        let index = self
-            .index(object)
-            .map_or_else(|| "-1".to_owned(), |index| index.to_string());
-        if with_type {
-            format!("{}:{index}", object.object_type().name())
-        } else {
-            index
-        }
+        let index = self.index(object).map_or_else(|| "-1".to_owned(), |index| index.to_string());
+        if with_type { format!("{}:{index}", object.object_type().name()) } else { index }
     }
 
     fn index(&self, object: Object<'_>) -> Option<u32> {
@@ -113,9 +98,7 @@ impl Console {
             return;
         }
         let (id, name, flags) = (attribute.id(), attribute.name(), attribute.flags());
-        self.put(format_args!(
-            "Memory attribute #{id} name `{name}' flags {flags}\n"
-        ));
+        self.put(format_args!("Memory attribute #{id} name `{name}' flags {flags}\n"));
         for value in values {
             let target = self.named(value.target);
             self.put(format_args!("  {target} = {}", value.value));
@@ -138,11 +121,7 @@ impl Console {
     }
 
     fn named(&self, object: Object<'_>) -> String {
-        let letter = if self.style.indexes == Indexes::Physical {
-            'P'
-        } else {
-            'L'
-        };
+        let letter = if self.style.indexes == Indexes::Physical { 'P' } else { 'L' };
         if let Attributes::Pci(pci) = object.attributes() {
             return full_bus_id(&pci);
         }
@@ -158,9 +137,7 @@ impl Console {
         for (index, kind) in topology.cpu_kinds().enumerate() {
             let efficiency = kind.efficiency().map_or(-1, i64::from);
             let cpuset = kind.cpuset();
-            self.put(format_args!(
-                "CPU kind #{index} efficiency {efficiency} cpuset {cpuset}\n"
-            ));
+            self.put(format_args!("CPU kind #{index} efficiency {efficiency} cpuset {cpuset}\n"));
             for info in kind.infos() {
                 self.put(format_args!("  {} = {}\n", info.name, info.value));
             }
@@ -170,8 +147,6 @@ impl Console {
 
 /// The highest object with exactly these PUs.
 fn object_of<'a>(topology: Topology<'a>, set: &Set) -> Option<Object<'a>> {
-    let mut objects = topology
-        .objects()
-        .take_while(|object| object.object_type().is_normal());
+    let mut objects = topology.objects().take_while(|object| object.object_type().is_normal());
     objects.find(|object| object.cpuset().as_ref() == Some(set))
 }

@@ -28,15 +28,8 @@ pub(super) fn connect(tree: &Tree) -> Vec<Vec<usize>> {
 
 /// An object that no object of another kind is above. PUs are last in any case.
 fn topmost(tree: &Tree, places: &[usize]) -> Option<usize> {
-    let is_pu = |place: usize| {
-        tree.object(place)
-            .is_some_and(|o| o.object_type == ObjectType::PU)
-    };
-    let first = places
-        .iter()
-        .copied()
-        .find(|place| !is_pu(*place))
-        .or(places.first().copied())?;
+    let is_pu = |place: usize| tree.object(place).is_some_and(|o| o.object_type == ObjectType::PU);
+    let first = places.iter().copied().find(|place| !is_pu(*place)).or(places.first().copied())?;
     let top = places.iter().copied().fold(first, |top, place| {
         let above = !same_kind(tree, place, top) && has_below(tree, place, top);
         if above { place } else { top }

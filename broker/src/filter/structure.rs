@@ -82,9 +82,7 @@ fn priority(object_type: ObjectType) -> u32 {
 fn are_identical(tree: &Tree, parents: &[usize], children: &[usize]) -> bool {
     parents.len() == children.len()
         && parents.iter().zip(children).all(|(&parent, &child)| {
-            let is_pu = tree
-                .object(child)
-                .is_some_and(|o| o.object_type == ObjectType::PU);
+            let is_pu = tree.object(child).is_some_and(|o| o.object_type == ObjectType::PU);
             // Memory above PUs keeps them apart: a PU has none itself.
             let has_memory = !tree.children_of_kind(parent, ChildKind::Memory).is_empty();
             tree.children_of_kind(parent, ChildKind::Normal) == [child] && !(is_pu && has_memory)
@@ -110,22 +108,14 @@ fn replace_parent(tree: &mut Tree, parent: usize, child: usize) {
         object.parent = above;
     }
     if let Some(above) = above.and_then(|place| tree.objects.get_mut(place)) {
-        above
-            .children
-            .iter_mut()
-            .filter(|place| **place == parent)
-            .for_each(|p| *p = child);
+        above.children.iter_mut().filter(|place| **place == parent).for_each(|p| *p = child);
     }
 }
 
 /// The parent takes over what hangs on the child, behind its own.
 fn replace_child(tree: &mut Tree, parent: usize, child: usize) {
     let mut lists = Lists::default();
-    for place in tree
-        .children(parent)
-        .into_iter()
-        .chain(tree.children(child))
-    {
+    for place in tree.children(parent).into_iter().chain(tree.children(child)) {
         if place == child {
             continue;
         }

@@ -1,31 +1,27 @@
 //! Reading hwloc's bitmaps.
 
 use hwlocality_sys::hwloc_const_bitmap_t;
-use std::ffi::{c_uint, c_ulong};
+use std::ffi::{c_int, c_uint, c_ulong};
 use topobroker_layout::set::Set;
 
-// Left out by the bindings; signature as in hwloc/bitmap.h.
+// Left out by the bindings; signatures as in hwloc/bitmap.h.
 unsafe extern "C" {
     fn hwloc_bitmap_to_ith_ulong(bitmap: hwloc_const_bitmap_t, i: c_uint) -> c_ulong;
+    fn hwloc_bitmap_nr_ulongs(bitmap: hwloc_const_bitmap_t) -> c_int;
 }
 
 /// The set that a bitmap holds; the empty set of a null pointer.
 pub(super) fn read(bitmap: hwloc_const_bitmap_t) -> Set {
-    const BITS: u32 = c_ulong::BITS;
     if bitmap.is_null() {
         return Set::new();
     }
     // SAFETY: callers pass null or a bitmap that a live topology owns.
-    let (infinite, count) = unsafe {
-        let infinite = hwlocality_sys::hwloc_bitmap_weight(bitmap) < 0;
-        let last = hwlocality_sys::hwloc_bitmap_last(bitmap);
-        let finite = u32::try_from(last).map_or(0, |last| last / BITS + 1);
-        let stored = if infinite {
-            last_unset_word(bitmap)
-        } else {
-            finite
-        };
-        (infinite, stored)
+    let finite = u32::try_from(unsafe { hwloc_bitmap_nr_ulongs(bitmap) });
+    let infinite = finite.is_err();
+    let count = match finite {
+        Ok(count) => count,
+        // SAFETY: as above.
+        Err(_) => unsafe { last_unset_word(bitmap) },
     };
     // SAFETY: as above; words past the end read as zeros or as ones.
     let word = |i| unsafe { hwloc_bitmap_to_ith_ulong(bitmap, i) };

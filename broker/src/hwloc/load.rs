@@ -131,10 +131,7 @@ pub enum LoadError {
 impl Default for LoadOptions {
     /// Everything is kept, and the support bits of an imported topology are those of its machine.
     fn default() -> Self {
-        Self {
-            flags: sys::HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT,
-            filters: Vec::new(),
-        }
+        Self { flags: sys::HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT, filters: Vec::new() }
     }
 }
 
@@ -169,11 +166,8 @@ impl Input {
 #[doc(alias = "hwloc_topology_load")]
 pub fn load(input: &Input, options: &LoadOptions) -> Result<Topology<'static>, LoadError> {
     let name = input.name();
-    let failed = |step| LoadError::Hwloc {
-        input: name.clone(),
-        step,
-        source: io::Error::last_os_error(),
-    };
+    let failed =
+        |step| LoadError::Hwloc { input: name.clone(), step, source: io::Error::last_os_error() };
     let content = match input {
         Input::Xml(path) => Some(xml::read(path)?),
         Input::Fsroot(path) => {
@@ -230,12 +224,7 @@ fn configure(topology: &Topology<'_>, options: &LoadOptions) -> Result<(), ()> {
 fn set_synthetic(topology: &Topology<'_>, text: &str) -> Result<(), LoadError> {
     let refused = || {
         let (word, position, reason) = synthetic::blame(text);
-        LoadError::Synthetic {
-            input: text.to_owned(),
-            word,
-            position,
-            reason,
-        }
+        LoadError::Synthetic { input: text.to_owned(), word, position, reason }
     };
     let Ok(raw) = CString::new(text) else {
         return Err(refused());
@@ -257,19 +246,13 @@ fn check_fsroot(path: &Path) -> Result<(), LoadError> {
     match std::fs::metadata(path.join("sys")) {
         Ok(_) => {}
         Err(source) => {
-            return Err(LoadError::Read {
-                input: format!("{input}/sys"),
-                source,
-            });
+            return Err(LoadError::Read { input: format!("{input}/sys"), source });
         }
     }
     let found = std::env::var_os("HWLOC_FSROOT").unwrap_or_default();
     if found == path {
         Ok(())
     } else {
-        Err(LoadError::Fsroot {
-            input,
-            found: found.to_string_lossy().into_owned(),
-        })
+        Err(LoadError::Fsroot { input, found: found.to_string_lossy().into_owned() })
     }
 }

@@ -108,9 +108,7 @@ impl<'t> Object<'t> {
             ObjectType::NUMANode => {
                 // SAFETY: above.
                 let numa = unsafe { attr.numa };
-                Attributes::NumaNode {
-                    local_memory: numa.local_memory,
-                }
+                Attributes::NumaNode { local_memory: numa.local_memory }
             }
             ObjectType::Group => {
                 // SAFETY: above.
@@ -158,13 +156,7 @@ impl<'t> Object<'t> {
         // SAFETY: hwloc has this many entries there.
         let pages =
             unsafe { std::slice::from_raw_parts(numa.page_types, numa.page_types_len as usize) };
-        pages
-            .iter()
-            .map(|page| PageType {
-                size: page.size,
-                count: page.count,
-            })
-            .collect()
+        pages.iter().map(|page| PageType { size: page.size, count: page.count }).collect()
     }
 }
 
@@ -214,11 +206,8 @@ pub(super) fn infos(raw: *const hwloc_info_s, count: u32) -> Vec<(String, String
     }
     // SAFETY: callers pass the array of a live topology and its length.
     let infos = unsafe { std::slice::from_raw_parts(raw, count as usize) };
-    let infos = infos.iter().map(|info| {
-        (
-            text(info.name).unwrap_or_default(),
-            text(info.value).unwrap_or_default(),
-        )
-    });
+    let infos = infos
+        .iter()
+        .map(|info| (text(info.name).unwrap_or_default(), text(info.value).unwrap_or_default()));
     infos.collect()
 }

@@ -78,10 +78,7 @@ impl Topology<'_> {
         Distances {
             name,
             kind: matrix.kind,
-            objects: objects
-                .iter()
-                .filter_map(|object| Object::from_raw(*object))
-                .collect(),
+            objects: objects.iter().filter_map(|object| Object::from_raw(*object)).collect(),
             values: values.to_vec(),
         }
     }
@@ -100,16 +97,8 @@ impl Topology<'_> {
         if error != 0 {
             return None;
         }
-        let values = if DERIVED.contains(&id) {
-            Vec::new()
-        } else {
-            self.memory_values(id, flags)
-        };
-        Some(MemoryAttribute {
-            name: text(name)?,
-            flags,
-            values,
-        })
+        let values = if DERIVED.contains(&id) { Vec::new() } else { self.memory_values(id, flags) };
+        Some(MemoryAttribute { name: text(name)?, flags, values })
     }
 
     fn memory_values(&self, id: u32, flags: u64) -> Vec<(Object<'_>, Location<'_>, u64)> {
@@ -150,13 +139,9 @@ impl Topology<'_> {
         }
         let targets = targets.into_iter().filter_map(Object::from_raw).zip(values);
         if flags & sys::HWLOC_MEMATTR_FLAG_NEED_INITIATOR == 0 {
-            return targets
-                .map(|(target, value)| (target, Location::None, value))
-                .collect();
+            return targets.map(|(target, value)| (target, Location::None, value)).collect();
         }
-        targets
-            .flat_map(|(target, _)| self.initiators(id, target))
-            .collect()
+        targets.flat_map(|(target, _)| self.initiators(id, target)).collect()
     }
 
     fn initiators<'t>(
@@ -185,9 +170,7 @@ impl Topology<'_> {
         }
         let empty = sys::hwloc_location {
             ty: sys::HWLOC_LOCATION_TYPE_OBJECT,
-            location: sys::hwloc_location_u {
-                object: ptr::null(),
-            },
+            location: sys::hwloc_location_u { object: ptr::null() },
         };
         let mut initiators = vec![empty; count as usize];
         let mut values = vec![0; count as usize];
@@ -208,16 +191,13 @@ impl Topology<'_> {
             return Vec::new();
         }
         let rows = initiators.into_iter().zip(values).take(count as usize);
-        rows.map(|(initiator, value)| (target, location(&initiator), value))
-            .collect()
+        rows.map(|(initiator, value)| (target, location(&initiator), value)).collect()
     }
 
     pub(crate) fn cpu_kinds(&self) -> Vec<CpuKind> {
         // SAFETY: `raw` is a loaded topology.
         let count = unsafe { sys::hwloc_cpukinds_get_nr(self.raw, 0) };
-        (0..u32::try_from(count).unwrap_or(0))
-            .filter_map(|index| self.cpu_kind(index))
-            .collect()
+        (0..u32::try_from(count).unwrap_or(0)).filter_map(|index| self.cpu_kind(index)).collect()
     }
 
     fn cpu_kind(&self, index: u32) -> Option<CpuKind> {

@@ -23,11 +23,7 @@ const FLAGS: [(&str, Change, &str); 4] = [
     ("no-io", Change::Io, "Leave out bridges, PCI and OS devices"),
     ("no-bridges", Change::Bridges, "Leave out bridges"),
     ("no-caches", Change::Caches, "Leave out CPU caches"),
-    (
-        "merge",
-        Change::Merge,
-        "Leave out levels that add nothing to the structure",
-    ),
+    ("merge", Change::Merge, "Leave out levels that add nothing to the structure"),
 ];
 
 impl FilterOptions {
@@ -46,9 +42,7 @@ impl FilterOptions {
                 filters.set_io(Filter::Important);
             }
             Change::Types(types, filter) => {
-                types
-                    .iter()
-                    .for_each(|object_type| filters.set(*object_type, *filter));
+                types.iter().for_each(|object_type| filters.set(*object_type, *filter));
             }
         }
     }
@@ -57,10 +51,7 @@ impl FilterOptions {
 impl Args for FilterOptions {
     fn augment_args(command: Command) -> Command {
         let command = FLAGS.into_iter().fold(command, |command, (name, _, help)| {
-            let flag = Arg::new(name)
-                .long(name)
-                .help(help)
-                .action(ArgAction::Append);
+            let flag = Arg::new(name).long(name).help(help).action(ArgAction::Append);
             command.arg(flag.num_args(0).default_missing_value(""))
         });
         command.arg(
@@ -94,11 +85,7 @@ impl FromArgMatches for FilterOptions {
         for (name, change, _) in FLAGS {
             changes.extend(indices(name).map(|index| (index, change.clone())));
         }
-        let types = matches
-            .get_many::<Change>("filter")
-            .into_iter()
-            .flatten()
-            .cloned();
+        let types = matches.get_many::<Change>("filter").into_iter().flatten().cloned();
         changes.extend(indices("filter").zip(types));
         changes.sort_by_key(|(index, _)| *index);
         changes.iter().for_each(|(_, change)| self.apply(change));
@@ -124,10 +111,7 @@ fn type_filter(text: &str) -> Result<Change, String> {
         _ => return Err("expected none, all, structure or important after the colon".to_owned()),
     };
     let of = |wanted: fn(ObjectType) -> bool| {
-        ObjectType::ALL
-            .into_iter()
-            .filter(|object_type| wanted(*object_type))
-            .collect()
+        ObjectType::ALL.into_iter().filter(|object_type| wanted(*object_type)).collect()
     };
     let types = match name {
         "all" => of(|_| true),
@@ -158,18 +142,9 @@ mod tests {
     #[test]
     fn of_two_filter_options_the_later_wins() {
         assert_eq!(filter("--merge --no-io", ObjectType::Bridge), Filter::None);
-        assert_eq!(
-            filter("--no-io --merge", ObjectType::Bridge),
-            Filter::Important
-        );
-        assert_eq!(
-            filter("--filter core:none --merge", ObjectType::Core),
-            Filter::Structure
-        );
-        assert_eq!(
-            filter("--merge --filter core:none", ObjectType::Core),
-            Filter::None
-        );
+        assert_eq!(filter("--no-io --merge", ObjectType::Bridge), Filter::Important);
+        assert_eq!(filter("--filter core:none --merge", ObjectType::Core), Filter::Structure);
+        assert_eq!(filter("--merge --filter core:none", ObjectType::Core), Filter::None);
     }
 
     #[test]

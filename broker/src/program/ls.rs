@@ -86,12 +86,6 @@ impl Ls {
         };
         let verbosity = self.verbose;
         let no_collapse = self.no_collapse;
-        Style {
-            part,
-            indexes,
-            cpusets: self.cpuset,
-            verbosity,
-            no_collapse,
-        }
+        Style { part, indexes, cpusets: self.cpuset, verbosity, no_collapse }
     }
 }

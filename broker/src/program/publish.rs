@@ -66,14 +66,8 @@ impl How {
         };
         let (description, source) = self.input.capture()?;
         let (address, private) = (self.address, self.private);
-        let options = PublishOptions {
-            store,
-            address,
-            private,
-            keep,
-            source,
-            ..PublishOptions::default()
-        };
+        let options =
+            PublishOptions { store, address, private, keep, source, ..PublishOptions::default() };
         Ok(publish(&description, &options)?)
     }
 }
@@ -82,11 +76,7 @@ impl Publish {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let publication = self.how.publish(true)?;
         let keys = publication.keys();
-        let text = if self.json {
-            keys.to_json() + "\n"
-        } else {
-            keys.to_string()
-        };
+        let text = if self.json { keys.to_json() + "\n" } else { keys.to_string() };
         // Keys that nobody got are a segment that nobody finds.
         match super::print(&text) {
             Ok(code) => Ok(code),

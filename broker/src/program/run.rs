@@ -32,23 +32,14 @@ impl Run {
         let mut signals = SignalsInfo::<WithOrigin>::new(signals).context("signals")?;
         let publication = self.how.publish(false)?;
         let (program, arguments) = self.command.split_first().context("no command")?;
-        let started = Command::new(program)
-            .args(arguments)
-            .envs(publication.keys().to_env())
-            .spawn();
+        let started =
+            Command::new(program).args(arguments).envs(publication.keys().to_env()).spawn();
         let code = match started {
             Ok(child) => exit_code(wait(child, &mut signals)?),
             Err(error) => {
-                eprintln!(
-                    "topobroker: {}: cannot be started: {error}",
-                    program.display()
-                );
+                eprintln!("topobroker: {}: cannot be started: {error}", program.display());
                 // As shells, env and nohup have it.
-                let code = if error.kind() == io::ErrorKind::NotFound {
-                    127
-                } else {
-                    126
-                };
+                let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
                 ExitCode::from(code)
             }
         };
@@ -59,10 +50,8 @@ impl Run {
 
 /// Waits for the command, handing it the signals that this process gets.
 fn wait(mut child: Child, signals: &mut SignalsInfo<WithOrigin>) -> anyhow::Result<ExitStatus> {
-    let pid = i32::try_from(child.id())
-        .ok()
-        .and_then(Pid::from_raw)
-        .context("pid of the command")?;
+    let pid =
+        i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("pid of the command")?;
     loop {
         if let Some(status) = child.try_wait().context("waiting for the command")? {
             return Ok(status);
@@ -81,8 +70,6 @@ fn wait(mut child: Child, signals: &mut SignalsInfo<WithOrigin>) -> anyhow::Resu
 
 /// The command's own exit status; of one that a signal ended, 128 and the signal, as in shells.
 fn exit_code(status: ExitStatus) -> ExitCode {
-    let code = status
-        .code()
-        .or_else(|| status.signal().map(|signal| 128 + signal));
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }

@@ -20,11 +20,7 @@ pub(super) struct Status {
 impl Status {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let found = published(&self.folder)?;
-        let text = if self.json {
-            json(&found)?
-        } else {
-            table(&found)
-        };
+        let text = if self.json { json(&found)? } else { table(&found) };
         super::print(&text)
     }
 }
@@ -39,10 +35,7 @@ fn table(found: &[Published]) -> String {
     );
     for segment in found {
         let age = humane(segment.age().as_secs());
-        let source = segment
-            .header
-            .as_ref()
-            .map_or("?", |header| header.source.name());
+        let source = segment.header.as_ref().map_or("?", |header| header.source.name());
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,

@@ -29,9 +29,7 @@ pub(super) fn publish(
             return publish_renamed(&path, segment, mode);
         }
         Err(error) => {
-            return Err(failed(&folder, "make a file in the folder", segment.len())(
-                error.into(),
-            ));
+            return Err(failed(&folder, "make a file in the folder", segment.len())(error.into()));
         }
     };
     let file = File::from(file);

@@ -16,11 +16,8 @@ pub(super) fn publish(name: &str, segment: &mut [u8], mode: u32) -> Result<PathB
     let path = Path::new(FOLDER).join(name);
     let length = segment.len();
     // Removes the object if anything below fails.
-    let mut object = ShmemConf::new()
-        .os_id(&temporary_name)
-        .size(length)
-        .create()
-        .map_err(|error| {
+    let mut object =
+        ShmemConf::new().os_id(&temporary_name).size(length).create().map_err(|error| {
             failed(Path::new(FOLDER), "make a file in the folder", length)(io(error))
         })?;
     // The object has no descriptor to reserve space with, and writing to a mapping without is a

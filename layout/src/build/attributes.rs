@@ -38,11 +38,7 @@ pub(super) fn pack(by_id: &[&Object], level_first: &[u64]) -> Packed {
             [a, b] => a.attributes == b.attributes && a.page_types == b.page_types,
             _ => true,
         });
-        first.push(
-            level
-                .first()
-                .map_or(0, |object| rows.next(&object.attributes)),
-        );
+        first.push(level.first().map_or(0, |object| rows.next(&object.attributes)));
         stride.push(u64::from(!alike));
         let kept = if alike { 1 } else { level.len() };
         level.iter().take(kept).for_each(|object| rows.push(object));
@@ -150,9 +146,7 @@ fn pci_table(rows: &[Pci]) -> PciTable {
     PciTable {
         domain: column(rows, |pci| u64::from(pci.domain)),
         bus: column(rows, |pci| u64::from(pci.bus)),
-        dev_func: column(rows, |pci| {
-            u64::from(u16::from_be_bytes([pci.dev, pci.func]))
-        }),
+        dev_func: column(rows, |pci| u64::from(u16::from_be_bytes([pci.dev, pci.func]))),
         class_id: column(rows, |pci| u64::from(pci.class_id)),
         vendor_id: column(rows, |pci| u64::from(pci.vendor_id)),
         device_id: column(rows, |pci| u64::from(pci.device_id)),

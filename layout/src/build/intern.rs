@@ -59,10 +59,7 @@ impl Strings {
                 *start = place;
             }
         }
-        Ok(StringTable {
-            start: Column::pack(&start),
-            bytes,
-        })
+        Ok(StringTable { start: Column::pack(&start), bytes })
     }
 }
 
@@ -92,12 +89,7 @@ impl Sets {
     }
 
     pub(super) fn finish(&mut self, table: &mut SetTable) -> Result<(), BuildError> {
-        let words = self
-            .row_of
-            .keys()
-            .map(|set| set.words().len())
-            .max()
-            .unwrap_or(0);
+        let words = self.row_of.keys().map(|set| set.words().len()).max().unwrap_or(0);
         if words > MAX_SET_WORDS {
             return Err(BuildError::SetTooLarge {
                 found: words * 64 - 1,
@@ -125,10 +117,7 @@ impl Rows {
         let next = next_row(self.row_of.len());
         let columns = &mut self.columns;
         *self.row_of.entry(row).or_insert_with(|| {
-            columns
-                .iter_mut()
-                .zip(row)
-                .for_each(|(column, value)| column.push(u64::from(value)));
+            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(u64::from(value)));
             next
         })
     }

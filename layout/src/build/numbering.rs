@@ -8,9 +8,7 @@ impl<'d> Builder<'d> {
     /// Gives every object its number: level by level, by logical index within.
     pub(super) fn number_objects(&mut self) -> Result<(), BuildError> {
         let objects = &self.description.objects;
-        let normal = objects
-            .iter()
-            .filter(|object| object.object_type.is_normal());
+        let normal = objects.iter().filter(|object| object.object_type.is_normal());
         let deepest = normal.map(|object| object.depth).max().unwrap_or(0);
         self.normal_levels = usize::try_from(deepest).unwrap_or(0) + 1;
 
@@ -40,19 +38,13 @@ impl<'d> Builder<'d> {
     ) -> Result<(), BuildError> {
         if members.is_empty() && level < self.normal_levels {
             let depth = i32::try_from(level).unwrap_or(i32::MAX);
-            return Err(BuildError::Level {
-                depth,
-                logical_index: 0,
-            });
+            return Err(BuildError::Level { depth, logical_index: 0 });
         }
         let mut first: Option<&Object> = None;
         for (expected, &(_, logical_index, place)) in (0u32..).zip(members) {
             let object = self.object(place, "a level")?;
             if logical_index != expected {
-                return Err(BuildError::Level {
-                    depth: object.depth,
-                    logical_index: expected,
-                });
+                return Err(BuildError::Level { depth: object.depth, logical_index: expected });
             }
             let kind = first.get_or_insert(object).object_type;
             if object.object_type != kind {
@@ -95,10 +87,7 @@ impl<'d> Builder<'d> {
         let first = *next;
         if object.object_type == ObjectType::PU {
             if object.logical_index != *next {
-                return Err(BuildError::PuOrder {
-                    found: object.logical_index,
-                    expected: *next,
-                });
+                return Err(BuildError::PuOrder { found: object.logical_index, expected: *next });
             }
             *next += 1;
         }
@@ -133,10 +122,7 @@ impl<'d> Builder<'d> {
             });
         }
         self.set_pus(place, pus);
-        object
-            .children
-            .iter()
-            .try_for_each(|&child| self.inherit_pus(child, pus, steps + 1))
+        object.children.iter().try_for_each(|&child| self.inherit_pus(child, pus, steps + 1))
     }
 
     fn set_pus(&mut self, place: usize, pus: (u32, u32)) {

@@ -71,13 +71,8 @@ impl Builder<'_> {
         // end where they would say nothing.
         let in_tree = by_id.get(..self.first_special(0)).unwrap_or_default();
         let with_sets = self.first_special(ObjectType::Bridge.special_rank());
-        let levels = in_tree
-            .iter()
-            .map(|object| self.level_of(object) as u64)
-            .collect::<Vec<_>>();
-        let symmetric = in_tree
-            .iter()
-            .map(|object| u64::from(object.symmetric_subtree));
+        let levels = in_tree.iter().map(|object| self.level_of(object) as u64).collect::<Vec<_>>();
+        let symmetric = in_tree.iter().map(|object| u64::from(object.symmetric_subtree));
         let mut sets = self.set_rows(&self.pus_by_id(), table);
         sets.truncate(with_sets);
         archive::Objects {
@@ -113,28 +108,19 @@ impl Builder<'_> {
     }
 
     fn complete(&mut self, complete: &Set, set: &Set) -> u32 {
-        if complete == set {
-            SAME_SET
-        } else {
-            self.sets.intern(complete)
-        }
+        if complete == set { SAME_SET } else { self.sets.intern(complete) }
     }
 
     /// Whether `set` is exactly the OS indexes of a run of PUs.
     fn is_os_indexes(&self, set: &Set, (first, count): (u32, u32)) -> bool {
-        let run = self
-            .pu_os_indexes
-            .get(first as usize..(first + count) as usize);
+        let run = self.pu_os_indexes.get(first as usize..(first + count) as usize);
         set.weight() == Some(count)
             && run.is_some_and(|run| run.iter().all(|os| os.is_some_and(|os| set.contains(os))))
     }
 
     /// Logical indexes of the objects of one type in the order of their OS indexes.
     pub(super) fn by_os_index(&self, kind: ObjectType) -> Column {
-        let level = self
-            .by_id
-            .iter()
-            .filter(|object| object.object_type == kind);
+        let level = self.by_id.iter().filter(|object| object.object_type == kind);
         let mut order: Vec<(u32, u64)> = level
             .filter_map(|object| Some((object.os_index?, u64::from(object.logical_index))))
             .collect();

@@ -17,10 +17,7 @@ impl Builder<'_> {
             .map(|object| text(object).map_or(0, |text| u64::from(self.strings.intern(text)) + 1));
         let rows: Vec<u64> = rows.by_ref().collect();
         let first = rows.iter().take_while(|row| **row == 0).count();
-        let end = rows
-            .iter()
-            .rposition(|row| *row != 0)
-            .map_or(first, |last| last + 1);
+        let end = rows.iter().rposition(|row| *row != 0).map_or(first, |last| last + 1);
         archive::StringsOfObjects {
             first: u32::try_from(first).unwrap_or(u32::MAX),
             string: Column::pack(rows.get(first..end).unwrap_or_default()),
@@ -59,11 +56,7 @@ impl Builder<'_> {
                 if let Some(sum) = total.get_mut(place) {
                     *sum = sum.saturating_add(local_memory);
                 }
-                above = self
-                    .description
-                    .objects
-                    .get(place)
-                    .and_then(|object| object.parent);
+                above = self.description.objects.get(place).and_then(|object| object.parent);
             }
         }
         let mut rows: Vec<(u64, u64)> = total
@@ -82,16 +75,10 @@ impl Builder<'_> {
     pub(super) fn distances(&mut self) -> Result<Vec<archive::Distances>, BuildError> {
         let description = self.description;
         let matrices = description.distances.iter().map(|matrix| {
-            let objects = matrix
-                .objects
-                .iter()
-                .map(|&place| self.id(place, "a distance matrix"));
+            let objects = matrix.objects.iter().map(|&place| self.id(place, "a distance matrix"));
             let objects = objects.collect::<Result<Vec<_>, _>>()?;
             Ok(archive::Distances {
-                name: matrix
-                    .name
-                    .as_ref()
-                    .map_or(NONE, |name| self.strings.intern(name)),
+                name: matrix.name.as_ref().map_or(NONE, |name| self.strings.intern(name)),
                 kind: matrix.kind,
                 objects: Column::pack(&objects),
                 values: Column::pack(&matrix.values),
@@ -137,11 +124,8 @@ impl Builder<'_> {
         let description = self.description;
         let kinds = description.cpu_kinds.iter().map(|kind| {
             let mut strings = |text: &String| u64::from(self.strings.intern(text));
-            let (names, values): (Vec<u64>, Vec<u64>) = kind
-                .infos
-                .iter()
-                .map(|(name, value)| (strings(name), strings(value)))
-                .unzip();
+            let (names, values): (Vec<u64>, Vec<u64>) =
+                kind.infos.iter().map(|(name, value)| (strings(name), strings(value))).unzip();
             archive::CpuKind {
                 cpuset: self.sets.intern(&kind.cpuset),
                 efficiency: plus_one(kind.efficiency),

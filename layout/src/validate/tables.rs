@@ -17,33 +17,17 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     strings_of_objects(&topology.subtypes, counts, "subtypes.string")?;
     infos(topology, counts)?;
     let memory = &topology.total_memory;
-    bounded(
-        &memory.object,
-        "total_memory.object",
-        memory.object.len(),
-        counts.objects as u64,
-    )?;
+    bounded(&memory.object, "total_memory.object", memory.object.len(), counts.objects as u64)?;
     ascending(&memory.object, "total_memory.object")?;
     sound(&memory.bytes, "total_memory.bytes", memory.object.len())?;
     attributes(topology, counts)?;
-    topology
-        .distances
-        .iter()
-        .try_for_each(|matrix| distances(matrix, counts))?;
+    topology.distances.iter().try_for_each(|matrix| distances(matrix, counts))?;
     memory_attributes(topology, counts)?;
-    topology
-        .cpu_kinds
-        .iter()
-        .try_for_each(|kind| cpu_kind(kind, counts))?;
+    topology.cpu_kinds.iter().try_for_each(|kind| cpu_kind(kind, counts))?;
     let pus = &topology.pu_by_os_index;
     bounded(pus, "pu_by_os_index", pus.len(), counts.pus as u64)?;
     let nodes = &topology.numa_by_os_index;
-    bounded(
-        nodes,
-        "numa_by_os_index",
-        nodes.len(),
-        counts.numa_nodes() as u64,
-    )?;
+    bounded(nodes, "numa_by_os_index", nodes.len(), counts.numa_nodes() as u64)?;
     machine(topology, counts)
 }
 
@@ -53,32 +37,20 @@ fn sets(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationEr
     let limit = counts.sets as u64;
     let refers = |column: &ArchivedColumn, name, also: u32| {
         sound(column, name, rows)?;
-        let bad = column
-            .iter()
-            .position(|set| set >= limit && set != u64::from(also));
+        let bad = column.iter().position(|set| set >= limit && set != u64::from(also));
         bad.map_or(Ok(()), |row| fail(name, row, "is a set of the table"))
     };
     refers(&sets.cpuset, "sets.cpuset", CPUSET_OF_PUS)?;
     refers(&sets.complete_cpuset, "sets.complete_cpuset", SAME_SET)?;
     bounded(&sets.nodeset, "sets.nodeset", rows, limit)?;
     refers(&sets.complete_nodeset, "sets.complete_nodeset", SAME_SET)?;
-    bounded(
-        &sets.first_word,
-        "sets.first_word",
-        counts.sets,
-        MAX_SET_WORDS as u64,
-    )?;
+    bounded(&sets.first_word, "sets.first_word", counts.sets, MAX_SET_WORDS as u64)?;
     bounded(&sets.infinite, "sets.infinite", counts.sets, 2)?;
     sound(&sets.words, "sets.words", sets.words.len())?;
     starts(&sets.start, "sets.start", counts.sets, sets.words.len())?;
     for row in 0..counts.sets {
         let words = sets.first_word.get(row) + sets.start.get(row + 1) - sets.start.get(row);
-        ensure(
-            words <= MAX_SET_WORDS as u64,
-            "sets.start",
-            row,
-            "a set has at most 2048 words",
-        )?;
+        ensure(words <= MAX_SET_WORDS as u64, "sets.start", row, "a set has at most 2048 words")?;
     }
     Ok(())
 }
@@ -91,17 +63,10 @@ fn strings(topology: &ArchivedTopology) -> Result<(), ValidationError> {
     };
     let rows = strings.start.len();
     let ends = rows == 0 || bytes.last() == Some(&0);
-    ensure(
-        ends,
-        "strings.bytes",
-        bytes.len(),
-        "ends with a zero, as every string",
-    )?;
+    ensure(ends, "strings.bytes", bytes.len(), "ends with a zero, as every string")?;
     bounded(&strings.start, "strings.start", rows, bytes.len() as u64)?;
     let inside = (0..rows).find(|&row| !text.is_char_boundary(strings.start.get_u32(row) as usize));
-    inside.map_or(Ok(()), |row| {
-        fail("strings.start", row, "a string starts at a character")
-    })
+    inside.map_or(Ok(()), |row| fail("strings.start", row, "a string starts at a character"))
 }
 
 fn strings_of_objects(
@@ -139,12 +104,7 @@ fn attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Valida
     let rows = nodes.local_memory.len();
     sound(&nodes.local_memory, "numa_nodes.local_memory", rows)?;
     let pages = nodes.page_size.len();
-    starts(
-        &nodes.page_type_start,
-        "numa_nodes.page_type_start",
-        rows,
-        pages,
-    )?;
+    starts(&nodes.page_type_start, "numa_nodes.page_type_start", rows, pages)?;
     sound(&nodes.page_size, "numa_nodes.page_size", pages)?;
     sound(&nodes.page_count, "numa_nodes.page_count", pages)?;
 
@@ -169,36 +129,11 @@ fn attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Valida
 
     let bridges = &topology.bridges;
     let rows = bridges.upstream.len();
-    bounded(
-        &bridges.upstream,
-        "bridges.upstream",
-        rows,
-        pci_rows as u64 + 1,
-    )?;
-    bounded(
-        &bridges.downstream_type,
-        "bridges.downstream_type",
-        rows,
-        1 << 32,
-    )?;
-    bounded(
-        &bridges.downstream_domain,
-        "bridges.downstream_domain",
-        rows,
-        1 << 32,
-    )?;
-    bounded(
-        &bridges.secondary_bus,
-        "bridges.secondary_bus",
-        rows,
-        1 << 8,
-    )?;
-    bounded(
-        &bridges.subordinate_bus,
-        "bridges.subordinate_bus",
-        rows,
-        1 << 8,
-    )?;
+    bounded(&bridges.upstream, "bridges.upstream", rows, pci_rows as u64 + 1)?;
+    bounded(&bridges.downstream_type, "bridges.downstream_type", rows, 1 << 32)?;
+    bounded(&bridges.downstream_domain, "bridges.downstream_domain", rows, 1 << 32)?;
+    bounded(&bridges.secondary_bus, "bridges.secondary_bus", rows, 1 << 8)?;
+    bounded(&bridges.subordinate_bus, "bridges.subordinate_bus", rows, 1 << 8)?;
     bounded(&bridges.depth, "bridges.depth", rows, 1 << 32)?;
     let kinds = &topology.os_device_kind;
     bounded(kinds, "os_device_kind", kinds.len(), 1 << 32)?;
@@ -208,18 +143,8 @@ fn attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Valida
 fn attribute_rows(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let levels = &topology.levels;
     let count = levels.object_type.len();
-    bounded(
-        &levels.attribute_first,
-        "levels.attribute_first",
-        count,
-        counts.objects as u64,
-    )?;
-    bounded(
-        &levels.attribute_stride,
-        "levels.attribute_stride",
-        count,
-        2,
-    )?;
+    bounded(&levels.attribute_first, "levels.attribute_first", count, counts.objects as u64)?;
+    bounded(&levels.attribute_stride, "levels.attribute_stride", count, 2)?;
     for level in 0..count {
         let objects = levels.first.get(level + 1) - levels.first.get(level);
         let Some(last) = objects.checked_sub(1) else {
@@ -238,12 +163,7 @@ fn attribute_rows(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Va
         let last_row =
             levels.attribute_first.get(level) + levels.attribute_stride.get(level) * last;
         let holds = last_row < rows as u64;
-        ensure(
-            holds,
-            "levels.attribute_first",
-            level,
-            "its objects have attribute rows",
-        )?;
+        ensure(holds, "levels.attribute_first", level, "its objects have attribute rows")?;
     }
     Ok(())
 }
@@ -253,18 +173,8 @@ fn distances(matrix: &ArchivedDistances, counts: &Counts) -> Result<(), Validati
     let named = name == NONE || (name as usize) < counts.strings;
     ensure(named, "distances.name", 0, "is a string of the table")?;
     let objects = matrix.objects.len();
-    ensure(
-        objects <= 1 << 16,
-        "distances.objects",
-        objects,
-        "no more than 65,536 objects",
-    )?;
-    bounded(
-        &matrix.objects,
-        "distances.objects",
-        objects,
-        counts.objects as u64,
-    )?;
+    ensure(objects <= 1 << 16, "distances.objects", objects, "no more than 65,536 objects")?;
+    bounded(&matrix.objects, "distances.objects", objects, counts.objects as u64)?;
     sound(&matrix.values, "distances.values", objects * objects)
 }
 
@@ -272,26 +182,11 @@ fn memory_attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(),
     let table = &topology.memory_attributes;
     let attributes = table.name.len();
     let rows = table.target.len();
-    bounded(
-        &table.name,
-        "memory_attributes.name",
-        attributes,
-        counts.strings as u64,
-    )?;
+    bounded(&table.name, "memory_attributes.name", attributes, counts.strings as u64)?;
     sound(&table.flags, "memory_attributes.flags", attributes)?;
     starts(&table.start, "memory_attributes.start", attributes, rows)?;
-    bounded(
-        &table.target,
-        "memory_attributes.target",
-        rows,
-        counts.objects as u64,
-    )?;
-    bounded(
-        &table.initiator_kind,
-        "memory_attributes.initiator_kind",
-        rows,
-        3,
-    )?;
+    bounded(&table.target, "memory_attributes.target", rows, counts.objects as u64)?;
+    bounded(&table.initiator_kind, "memory_attributes.initiator_kind", rows, 3)?;
     sound(&table.initiator, "memory_attributes.initiator", rows)?;
     sound(&table.value, "memory_attributes.value", rows)?;
     for row in 0..rows {
@@ -301,12 +196,7 @@ fn memory_attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(),
             _ => counts.objects,
         };
         let holds = table.initiator.get(row) < limit as u64;
-        ensure(
-            holds,
-            "memory_attributes.initiator",
-            row,
-            "is a set or an object",
-        )?;
+        ensure(holds, "memory_attributes.initiator", row, "is a set or an object")?;
     }
     Ok(())
 }
@@ -315,50 +205,20 @@ fn cpu_kind(kind: &ArchivedCpuKind, counts: &Counts) -> Result<(), ValidationErr
     let infos = kind.info_name.len();
     let cpuset = (kind.cpuset.to_native() as usize) < counts.sets;
     ensure(cpuset, "cpu_kinds.cpuset", 0, "is a set of the table")?;
-    bounded(
-        &kind.info_name,
-        "cpu_kinds.info_name",
-        infos,
-        counts.strings as u64,
-    )?;
-    bounded(
-        &kind.info_value,
-        "cpu_kinds.info_value",
-        infos,
-        counts.strings as u64,
-    )
+    bounded(&kind.info_name, "cpu_kinds.info_name", infos, counts.strings as u64)?;
+    bounded(&kind.info_value, "cpu_kinds.info_value", infos, counts.strings as u64)
 }
 
 fn machine(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let machine = &topology.machine;
-    ensure(
-        machine.is_this_system.to_native() < 2,
-        "machine.is_this_system",
-        0,
-        "is 0 or 1",
-    )?;
+    ensure(machine.is_this_system.to_native() < 2, "machine.is_this_system", 0, "is 0 or 1")?;
     let a_set = |set: u32| (set as usize) < counts.sets;
     let cpuset = a_set(machine.allowed_cpuset.to_native());
     ensure(cpuset, "machine.allowed_cpuset", 0, "is a set of the table")?;
     let nodeset = a_set(machine.allowed_nodeset.to_native());
-    ensure(
-        nodeset,
-        "machine.allowed_nodeset",
-        0,
-        "is a set of the table",
-    )?;
+    ensure(nodeset, "machine.allowed_nodeset", 0, "is a set of the table")?;
     let filters = machine.type_filters.len();
-    ensure(
-        filters <= 256,
-        "machine.type_filters",
-        filters,
-        "at most 256 types",
-    )?;
+    ensure(filters <= 256, "machine.type_filters", filters, "at most 256 types")?;
     bounded(&machine.type_filters, "machine.type_filters", filters, 256)?;
-    bounded(
-        &machine.support,
-        "machine.support",
-        support::NAMES.len(),
-        256,
-    )
+    bounded(&machine.support, "machine.support", support::NAMES.len(), 256)
 }

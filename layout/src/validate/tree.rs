@@ -17,12 +17,7 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     bounded(&objects.os_index, "objects.os_index", count, (1 << 32) + 2)?;
     pu_indexes(topology, counts)?;
     sound(&objects.gp_index, "objects.gp_index", count)?;
-    bounded(
-        &objects.sets,
-        "objects.sets",
-        with_sets,
-        topology.sets.cpuset.len() as u64 + 1,
-    )?;
+    bounded(&objects.sets, "objects.sets", with_sets, topology.sets.cpuset.len() as u64 + 1)?;
     bounded(&objects.symmetric, "objects.symmetric", normal, 2)?;
     level_of_each(topology)?;
     let first_pu = topology.levels.first.get_u32(counts.pu_level) as usize;
@@ -41,12 +36,7 @@ fn level_of_each(topology: &ArchivedTopology) -> Result<(), ValidationError> {
         let (first, end) = (levels.first.get_u32(level), levels.first.get_u32(level + 1));
         let at = |id: u32| objects.level.get(id as usize) == level as u64;
         let holds = at(first) && at(end - 1);
-        ensure(
-            holds,
-            "objects.level",
-            first as usize,
-            "agrees with levels.first",
-        )?;
+        ensure(holds, "objects.level", first as usize, "agrees with levels.first")?;
     }
     Ok(())
 }
@@ -61,9 +51,7 @@ fn pu_indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Valida
     let first = topology.levels.first.get_u32(counts.pu_level) as usize;
     let mut pus = first..first + counts.pus;
     let bad = pus.find(|pu| os_index.get(*pu) >= limit);
-    bad.map_or(Ok(()), |pu| {
-        fail("objects.os_index", pu, "the index of a PU is below 131,072")
-    })
+    bad.map_or(Ok(()), |pu| fail("objects.os_index", pu, "the index of a PU is below 131,072"))
 }
 
 /// The columns of the tree, in the width that they have.
@@ -103,19 +91,9 @@ impl<'a, W: Width> Columns<'a, W> {
     }
 
     fn check(&self, counts: &Counts, first_pu: usize) -> Result<(), ValidationError> {
-        ensure(
-            Self::at(self.parent, 0) == 0,
-            "tree.parent",
-            0,
-            "the root is its own parent",
-        )?;
+        ensure(Self::at(self.parent, 0) == 0, "tree.parent", 0, "the root is its own parent")?;
         let run = |id| (Self::at(self.pu_first, id), Self::at(self.pu_count, id));
-        ensure(
-            run(0) == (0, counts.pus),
-            "tree.pu_first",
-            0,
-            "the root covers all PUs",
-        )?;
+        ensure(run(0) == (0, counts.pus), "tree.pu_first", 0, "the root covers all PUs")?;
         for pu in 0..counts.pus {
             let itself = run(first_pu + pu) == (pu, 1);
             ensure(itself, "tree.pu_first", first_pu + pu, "a PU covers itself")?;
@@ -134,12 +112,7 @@ impl<'a, W: Width> Columns<'a, W> {
         for parent in 0..counts.objects {
             let end = Self::at(self.child_start, parent + 1);
             let ascends = slot <= end && end < counts.objects;
-            ensure(
-                ascends,
-                "tree.child_start",
-                parent + 1,
-                "ascends and ends in the slots",
-            )?;
+            ensure(ascends, "tree.child_start", parent + 1, "ascends and ends in the slots")?;
             // Most are normal, and of the same kind.
             slot = self.normal_children(parent, slot..end, numa)?;
             let (mut kind, mut rank) = (numa, 0);
@@ -153,12 +126,7 @@ impl<'a, W: Width> Columns<'a, W> {
                     misc
                 };
                 let in_order = child >= numa && child < counts.objects && of >= kind;
-                ensure(
-                    in_order,
-                    "tree.children",
-                    slot,
-                    "exists, and kinds are in order",
-                )?;
+                ensure(in_order, "tree.children", slot, "exists, and kinds are in order")?;
                 if of != kind {
                     (kind, rank) = (of, 0);
                 }
@@ -174,12 +142,7 @@ impl<'a, W: Width> Columns<'a, W> {
                 slot += 1;
             }
         }
-        ensure(
-            slot == counts.objects - 1,
-            "tree.child_start",
-            counts.objects,
-            "ends the slots",
-        )
+        ensure(slot == counts.objects - 1, "tree.child_start", counts.objects, "ends the slots")
     }
 
     /// Checks the children in the tree of CPUs, which come first; returns the slot behind them.
@@ -201,12 +164,7 @@ impl<'a, W: Width> Columns<'a, W> {
                 return Ok(slot);
             }
             let run = Self::at(self.pu_first, child) == next_pu && parent < child;
-            ensure(
-                run,
-                "tree.pu_first",
-                child,
-                "is below its parent, behind its siblings",
-            )?;
+            ensure(run, "tree.pu_first", child, "is below its parent, behind its siblings")?;
             next_pu += Self::at(self.pu_count, child);
             self.mutual(parent, child, slot - first, slot)?;
         }
@@ -226,12 +184,7 @@ impl<'a, W: Width> Columns<'a, W> {
         let knows = child != 0
             && Self::at(self.parent, child) == parent
             && Self::at(self.sibling_rank, child) == rank;
-        ensure(
-            knows,
-            "tree.children",
-            slot,
-            "child knows its parent and rank",
-        )
+        ensure(knows, "tree.children", slot, "child knows its parent and rank")
     }
 }
 

@@ -82,8 +82,13 @@ pub(crate) fn machine() -> Description {
     objects[1].sets = sets(&[0, 2], &[0]);
     objects[2].sets = sets(&[1, 3], &[0]);
     objects[7].sets = sets(&[0, 2], &[0]);
-    objects[7].attributes =
-        Attributes::Cache(Cache { size: 1 << 30, depth: 1, linesize: 64, associativity: -1, kind: 0 });
+    objects[7].attributes = Attributes::Cache(Cache {
+        size: 1 << 30,
+        depth: 1,
+        linesize: 64,
+        associativity: -1,
+        kind: 0,
+    });
     objects[8].sets = sets(&[0, 2], &[0]);
     objects[8].os_index = Some(0);
     objects[8].attributes = Attributes::NumaNode { local_memory: 16 << 30 };

@@ -11,9 +11,9 @@ impl<'a> Object<'a> {
         let archive = self.topology.archive;
         let row = self.attribute_row();
         match self.object_type() {
-            ObjectType::NUMANode => Attributes::NumaNode {
-                local_memory: archive.numa_nodes.local_memory.get(row),
-            },
+            ObjectType::NUMANode => {
+                Attributes::NumaNode { local_memory: archive.numa_nodes.local_memory.get(row) }
+            }
             ObjectType::Group => Attributes::Group(Group {
                 depth: archive.groups.depth.get_u32(row),
                 kind: archive.groups.kind.get_u32(row),
@@ -22,9 +22,9 @@ impl<'a> Object<'a> {
             }),
             ObjectType::Bridge => Attributes::Bridge(self.bridge(row)),
             ObjectType::PCIDevice => Attributes::Pci(self.pci(row)),
-            ObjectType::OSDevice => Attributes::OsDevice {
-                kind: archive.os_device_kind.get_u32(row),
-            },
+            ObjectType::OSDevice => {
+                Attributes::OsDevice { kind: archive.os_device_kind.get_u32(row) }
+            }
             kind if kind.is_cache() || kind == ObjectType::MemCache => Attributes::Cache(Cache {
                 size: archive.caches.size.get(row),
                 depth: archive.caches.depth.get_u32(row),

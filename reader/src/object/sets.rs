@@ -20,13 +20,7 @@ impl Object<'_> {
     /// PUs of the object, known or not. Counterpart: `complete_cpuset`.
     #[must_use]
     pub fn complete_cpuset(self) -> Option<Set> {
-        match self
-            .topology
-            .archive
-            .sets
-            .complete_cpuset
-            .get_u32(self.set_row()?)
-        {
+        match self.topology.archive.sets.complete_cpuset.get_u32(self.set_row()?) {
             SAME_SET => self.cpuset(),
             stored => Some(self.topology.set(stored)),
         }
@@ -36,22 +30,13 @@ impl Object<'_> {
     #[must_use]
     pub fn nodeset(self) -> Option<Set> {
         let row = self.set_row()?;
-        Some(
-            self.topology
-                .set(self.topology.archive.sets.nodeset.get_u32(row)),
-        )
+        Some(self.topology.set(self.topology.archive.sets.nodeset.get_u32(row)))
     }
 
     /// NUMA nodes near the object, known or not. Counterpart: `complete_nodeset`.
     #[must_use]
     pub fn complete_nodeset(self) -> Option<Set> {
-        match self
-            .topology
-            .archive
-            .sets
-            .complete_nodeset
-            .get_u32(self.set_row()?)
-        {
+        match self.topology.archive.sets.complete_nodeset.get_u32(self.set_row()?) {
             SAME_SET => self.nodeset(),
             stored => Some(self.topology.set(stored)),
         }
@@ -59,20 +44,13 @@ impl Object<'_> {
 
     fn set_row(self) -> Option<usize> {
         let sets = &self.topology.archive.objects.sets;
-        (self.at() < sets.len())
-            .then(|| sets.get_u32(self.at()) as usize)?
-            .checked_sub(1)
+        (self.at() < sets.len()).then(|| sets.get_u32(self.at()) as usize)?.checked_sub(1)
     }
 
     fn os_indexes_of_pus(self) -> Set {
         let topology = self.topology;
-        let first = topology
-            .objects_with_type(ObjectType::PU)
-            .next()
-            .map_or(0, Self::id);
+        let first = topology.objects_with_type(ObjectType::PU).next().map_or(0, Self::id);
         let pu = |logical: u32| Self::new(topology, first + logical);
-        self.pus()
-            .filter_map(|logical| pu(logical).os_index())
-            .collect()
+        self.pus().filter_map(|logical| pu(logical).os_index()).collect()
     }
 }

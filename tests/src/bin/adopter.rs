@@ -46,16 +46,9 @@ fn tell(adopted: Result<&'static Adopted, AdoptError>) -> bool {
             let topology = adopted.topology();
             let pus = topology.objects_with_type(ObjectType::PU);
             let objects = topology.object_count();
-            assert_eq!(
-                pus.count(),
-                topology.root().pus().len(),
-                "the tree is whole"
-            );
+            assert_eq!(pus.count(), topology.root().pus().len(), "the tree is whole");
             let (segment, placement) = (adopted.header().segment_name(), adopted.placement());
-            println!(
-                "ok {segment} {placement:?} {:p} {objects}",
-                adopted.bytes().as_ptr()
-            );
+            println!("ok {segment} {placement:?} {:p} {objects}", adopted.bytes().as_ptr());
             true
         }
         Err(error) => {
@@ -88,9 +81,7 @@ fn threads(count: usize) -> bool {
             adopt().map(|adopted| std::ptr::from_ref(adopted).addr())
         };
         let threads: Vec<_> = (0..count).map(|_| scope.spawn(one)).collect();
-        let joined = threads
-            .into_iter()
-            .map(|thread| thread.join().expect("no panic"));
+        let joined = threads.into_iter().map(|thread| thread.join().expect("no panic"));
         joined.collect::<Result<std::collections::BTreeSet<usize>, AdoptError>>()
     });
     println!("places {}", places.map_or(0, |places| places.len()));
@@ -146,10 +137,7 @@ fn copy(library: &str) -> bool {
         adopt()
     };
     let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
-    let mappings = maps
-        .lines()
-        .filter(|line| line.contains("topobroker-"))
-        .count();
+    let mappings = maps.lines().filter(|line| line.contains("topobroker-")).count();
     println!("copy {address:#x} {mappings}");
     true
 }

@@ -86,11 +86,7 @@ mod tests {
         ] {
             let error = load(&Input::Synthetic(text.to_owned()), &LoadOptions::default());
             match error.unwrap_err() {
-                LoadError::Synthetic {
-                    word: found,
-                    position: at,
-                    ..
-                } => {
+                LoadError::Synthetic { word: found, position: at, .. } => {
                     assert_eq!((found.as_str(), at), (word, position));
                 }
                 other => panic!("{other}"),

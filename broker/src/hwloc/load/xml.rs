@@ -18,10 +18,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
         }
         Ok(content)
     };
-    let mut content = read(path).map_err(|source| LoadError::Read {
-        input: input.clone(),
-        source,
-    })?;
+    let mut content =
+        read(path).map_err(|source| LoadError::Read { input: input.clone(), source })?;
     check(&content, &input)?;
     content.push(0);
     Ok(content)
@@ -69,28 +67,18 @@ fn check(content: &[u8], input: &str) -> Result<(), LoadError> {
 fn check_root(element: &quick_xml::events::BytesStart<'_>, input: &str) -> Result<(), LoadError> {
     let found = String::from_utf8_lossy(element.name().into_inner()).into_owned();
     if found != "topology" && found != "root" {
-        return Err(LoadError::NotTopology {
-            input: input.to_owned(),
-            found,
-        });
+        return Err(LoadError::NotTopology { input: input.to_owned(), found });
     }
     let version = element.try_get_attribute("version").ok().flatten();
     let version = version.map(|version| String::from_utf8_lossy(&version.value).into_owned());
     let found = version.unwrap_or_else(|| "1.0".to_owned());
-    let major = found
-        .split('.')
-        .next()
-        .and_then(|major| major.parse::<u32>().ok());
+    let major = found.split('.').next().and_then(|major| major.parse::<u32>().ok());
     let hwloc = api_version();
     let supported = major.is_some_and(|major| major <= (hwloc >> 16).max(2));
     if supported {
         Ok(())
     } else {
         let hwloc = format!("{}.{}.{}", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff);
-        Err(LoadError::XmlVersion {
-            input: input.to_owned(),
-            found,
-            hwloc,
-        })
+        Err(LoadError::XmlVersion { input: input.to_owned(), found, hwloc })
     }
 }
