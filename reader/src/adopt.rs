@@ -3,6 +3,7 @@
 use crate::error::AdoptError;
 use crate::global::Global;
 use crate::keys::Keys;
+use crate::map::Placement;
 use crate::topology::Topology;
 use crate::trust::Candidate;
 use crate::{gate, map};
@@ -17,16 +18,6 @@ pub struct Adopted {
     keys: Keys,
     placement: Placement,
     bytes: &'static [u8],
-}
-
-/// Where the segment is mapped in this process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Placement {
-    /// At its preferred address: a pointer into it means the same in every such process.
-    Preferred,
-    /// Where the kernel liked: the preferred address is taken here, or none was asked for.
-    Elsewhere,
 }
 
 static ADOPTED: Global<Adopted> = Global::new();

@@ -5,6 +5,15 @@ use crate::topology::Topology;
 use topobroker_layout::archive::ArchivedCpuKind;
 use topobroker_layout::set::Set;
 
+impl<'a> Topology<'a> {
+    /// CPU kinds, the most frugal first if their efficiency is known. Counterpart:
+    /// `hwloc_cpukinds_get_info`.
+    #[doc(alias = "hwloc_cpukinds_get_info")]
+    pub fn cpu_kinds(self) -> impl ExactSizeIterator<Item = CpuKind<'a>> {
+        self.archive.cpu_kinds.iter().map(move |kind| CpuKind::new(self, kind))
+    }
+}
+
 /// PUs of one kind. Counterpart: what `hwloc_cpukinds_get_info` returns.
 #[derive(Clone, Copy)]
 pub struct CpuKind<'a> {

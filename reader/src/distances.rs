@@ -4,6 +4,14 @@ use crate::object::Object;
 use crate::topology::Topology;
 use topobroker_layout::archive::{ArchivedDistances, NONE};
 
+impl<'a> Topology<'a> {
+    /// Distance matrices. Counterpart: `hwloc_distances_get`.
+    #[doc(alias = "hwloc_distances_get")]
+    pub fn distances(self) -> impl ExactSizeIterator<Item = Distances<'a>> {
+        self.archive.distances.iter().map(move |matrix| Distances::new(self, matrix))
+    }
+}
+
 /// A matrix of values between objects. Counterpart: `struct hwloc_distances_s`.
 #[derive(Clone, Copy)]
 pub struct Distances<'a> {

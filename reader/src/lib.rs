@@ -16,12 +16,15 @@
 
 mod adopt;
 mod cpu_kinds;
+#[allow(unsafe_code, reason = "borrowing a descriptor by its number is what this module is for")]
+mod descriptor;
 mod distances;
 mod error;
 mod gate;
 #[allow(unsafe_code, reason = "a global behind an atomic pointer is what this module is for")]
 mod global;
 mod keys;
+mod levels;
 #[allow(unsafe_code, reason = "mapping a file is what this module is for")]
 mod map;
 mod memory_attributes;
@@ -31,11 +34,13 @@ mod topology;
 mod trust;
 mod type_name;
 
-pub use adopt::{Adopted, Placement, adopt, adopt_keys, adopted};
+pub use adopt::{Adopted, adopt, adopt_keys, adopted};
 pub use cpu_kinds::CpuKind;
 pub use distances::Distances;
 pub use error::{AdoptError, KeysError};
 pub use keys::{Keys, Store};
+pub use levels::Objects;
+pub use map::Placement;
 pub use memory_attributes::{Initiator, MemoryAttribute, MemoryValue};
 pub use object::{Children, Info, Object};
 pub use topobroker_layout as layout;
@@ -43,5 +48,5 @@ pub use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageTy
 pub use topobroker_layout::header::{Header, Scope, Source};
 pub use topobroker_layout::object_type::{ChildKind, ObjectType};
 pub use topobroker_layout::set::Set;
-pub use topology::{Objects, Topology, TypeDepth};
+pub use topology::{Topology, TypeDepth};
 pub use type_name::TypeName;

@@ -1,12 +1,21 @@
 //! Mapping a segment into this process. With the global, all `unsafe` of this crate.
 
-use crate::adopt::Placement;
 use crate::error::AdoptError;
 use crate::process_maps;
 use crate::trust::Candidate;
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
+use rustix::fd::{AsFd, AsRawFd};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::ops::Range;
+
+/// Where the segment is mapped in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Placement {
+    /// At its preferred address: a pointer into it means the same in every such process.
+    Preferred,
+    /// Where the kernel liked: the preferred address is taken here, or none was asked for.
+    Elsewhere,
+}
 
 /// Maps a segment read-only, at its preferred address if it is free, or finds the mapping that
 /// another copy of the reader in this process has made of the same file.
@@ -92,13 +101,4 @@ fn bytes(start: u64, length: usize) -> &'static [u8] {
     // - No copy of the reader unmaps a segment, so it lives as long as the process.
     // - Nothing writes it: see the argument in `map`.
     unsafe { std::slice::from_raw_parts(start, length) }
-}
-
-/// A descriptor that the process that started this one left open.
-pub(crate) fn inherited(number: i32) -> BorrowedFd<'static> {
-    // SAFETY:
-    // - Any number but -1 is a valid argument; keys refuse negative ones.
-    // - It is used for calls that fail on a number that is not open, never for reading data of
-    //   the program, and never closed here.
-    unsafe { BorrowedFd::borrow_raw(number) }
 }

@@ -10,6 +10,15 @@ const CAPACITY: usize = 0;
 /// Id of the attribute that follows from the cpuset of each node.
 const LOCALITY: usize = 1;
 
+impl<'a> Topology<'a> {
+    /// Memory attributes in the order of their ids. Counterpart: `hwloc_memattr_get_name`.
+    #[doc(alias = "hwloc_memattr_get_name")]
+    pub fn memory_attributes(self) -> impl ExactSizeIterator<Item = MemoryAttribute<'a>> {
+        let count = self.archive.memory_attributes.name.len();
+        (0..count).map(move |id| MemoryAttribute::new(self, id))
+    }
+}
+
 /// An attribute of memory targets. Counterpart: `hwloc_memattr_id_t`.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryAttribute<'a> {

@@ -1,13 +1,8 @@
-//! A checked topology: levels of objects, and what is known of the whole.
+//! A checked topology: what is known of the whole, and where its levels, sets and strings are.
 
-use crate::cpu_kinds::CpuKind;
-use crate::distances::Distances;
-use crate::memory_attributes::MemoryAttribute;
-use crate::object::Object;
 use std::ffi::CStr;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedTopology;
-use topobroker_layout::column::ArchivedColumn;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 use topobroker_layout::{OpenError, support};
@@ -53,13 +48,6 @@ impl<'a> Topology<'a> {
         Ok(Self::new(topobroker_layout::open_archive(bytes)?))
     }
 
-    /// The object at the top. Counterpart: `hwloc_get_root_obj`.
-    #[doc(alias = "hwloc_get_root_obj")]
-    #[must_use]
-    pub fn root(self) -> Object<'a> {
-        Object::new(self, 0)
-    }
-
     /// Number of objects of all kinds.
     #[must_use]
     pub fn object_count(self) -> usize {
@@ -99,66 +87,6 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Objects at `depth` in logical order; none if it is no depth. Counterpart:
-    /// `hwloc_get_next_obj_by_depth`.
-    #[doc(alias = "hwloc_get_next_obj_by_depth")]
-    #[must_use]
-    pub fn objects_at_depth(self, depth: i32) -> Objects<'a> {
-        let ids = self.level_of_depth(depth).map_or(0..0, |level| self.level_ids(level));
-        Objects { topology: self, ids }
-    }
-
-    /// The object at `depth` with `logical_index`. Counterpart: `hwloc_get_obj_by_depth`.
-    #[doc(alias = "hwloc_get_obj_by_depth")]
-    #[must_use]
-    pub fn object_at_depth(self, depth: i32, logical_index: u32) -> Option<Object<'a>> {
-        let ids = self.level_ids(self.level_of_depth(depth)?);
-        let id = ids.start.checked_add(logical_index)?;
-        (id < ids.end).then(|| Object::new(self, id))
-    }
-
-    /// Objects of a type, in logical order, depth by depth. Counterpart:
-    /// `hwloc_get_next_obj_by_type`, which gives up on types that have several depths.
-    #[doc(alias = "hwloc_get_next_obj_by_type")]
-    pub fn objects_with_type(self, object_type: ObjectType) -> impl Iterator<Item = Object<'a>> {
-        let types = self.archive.levels.object_type.iter().enumerate();
-        types
-            .filter(move |(_, raw)| *raw == u64::from(object_type.raw()))
-            .flat_map(move |(level, _)| Objects { topology: self, ids: self.level_ids(level) })
-    }
-
-    /// All objects: the depths from the top, then NUMA nodes, memory-side caches, bridges, PCI
-    /// devices, OS devices and Misc objects.
-    #[must_use]
-    pub fn objects(self) -> Objects<'a> {
-        let end = u32::try_from(self.object_count()).unwrap_or(u32::MAX);
-        Objects { topology: self, ids: 0..end }
-    }
-
-    /// The object numbered `id`, as [`Object::id`] gave it.
-    #[must_use]
-    pub fn object(self, id: u32) -> Option<Object<'a>> {
-        ((id as usize) < self.object_count()).then(|| Object::new(self, id))
-    }
-
-    /// The PU with an OS index. Counterpart: `hwloc_get_pu_obj_by_os_index`.
-    #[doc(alias = "hwloc_get_pu_obj_by_os_index")]
-    #[must_use]
-    pub fn pu_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
-        let TypeDepth::Depth(depth) = self.type_depth(ObjectType::PU) else {
-            return None;
-        };
-        self.by_os_index(&self.archive.pu_by_os_index, depth, os_index)
-    }
-
-    /// The NUMA node with an OS index. Counterpart: `hwloc_get_numanode_obj_by_os_index`.
-    #[doc(alias = "hwloc_get_numanode_obj_by_os_index")]
-    #[must_use]
-    pub fn numa_node_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
-        let depth = ObjectType::NUMANode.special_depth()?;
-        self.by_os_index(&self.archive.numa_by_os_index, depth, os_index)
-    }
-
     /// PUs that may be used. Counterpart: `hwloc_topology_get_allowed_cpuset`.
     #[doc(alias = "hwloc_topology_get_allowed_cpuset")]
     #[must_use]
@@ -171,26 +99,6 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn allowed_nodeset(self) -> Set {
         self.set(self.archive.machine.allowed_nodeset.to_native())
-    }
-
-    /// Distance matrices. Counterpart: `hwloc_distances_get`.
-    #[doc(alias = "hwloc_distances_get")]
-    pub fn distances(self) -> impl ExactSizeIterator<Item = Distances<'a>> {
-        self.archive.distances.iter().map(move |matrix| Distances::new(self, matrix))
-    }
-
-    /// Memory attributes in the order of their ids. Counterpart: `hwloc_memattr_get_name`.
-    #[doc(alias = "hwloc_memattr_get_name")]
-    pub fn memory_attributes(self) -> impl ExactSizeIterator<Item = MemoryAttribute<'a>> {
-        let count = self.archive.memory_attributes.name.len();
-        (0..count).map(move |id| MemoryAttribute::new(self, id))
-    }
-
-    /// CPU kinds, the most frugal first if their efficiency is known. Counterpart:
-    /// `hwloc_cpukinds_get_info`.
-    #[doc(alias = "hwloc_cpukinds_get_info")]
-    pub fn cpu_kinds(self) -> impl ExactSizeIterator<Item = CpuKind<'a>> {
-        self.archive.cpu_kinds.iter().map(move |kind| CpuKind::new(self, kind))
     }
 
     /// Counterpart: `hwloc_topology_get_flags`.
@@ -225,7 +133,7 @@ impl<'a> Topology<'a> {
     }
 
     /// Place of a depth among the levels of the archive.
-    fn level_of_depth(self, depth: i32) -> Option<usize> {
+    pub(crate) fn level_of_depth(self, depth: i32) -> Option<usize> {
         let normal = self.depth();
         match u32::try_from(depth) {
             Ok(depth) => (depth < normal).then_some(depth as usize),
@@ -244,6 +152,11 @@ impl<'a> Topology<'a> {
         }
     }
 
+    /// Number of the first object of a depth; 0 if it is none.
+    pub(crate) fn first_of_depth(self, depth: i32) -> u32 {
+        self.level_of_depth(depth).map_or(0, |level| self.level_ids(level).start)
+    }
+
     /// Level of an object that is outside the tree of CPUs.
     pub(crate) fn special_level_of(self, id: u32) -> usize {
         let levels = &self.archive.levels;
@@ -255,26 +168,6 @@ impl<'a> Topology<'a> {
 
     pub(crate) fn level_ids(self, level: usize) -> Range<u32> {
         self.archive.levels.first.get_u32(level)..self.archive.levels.first.get_u32(level + 1)
-    }
-
-    fn by_os_index(self, order: &ArchivedColumn, depth: i32, os_index: u32) -> Option<Object<'a>> {
-        let first = self.level_ids(self.level_of_depth(depth)?).start;
-        let at = |place: usize| Object::new(self, first + order.get_u32(place));
-        // Machines number without gaps, nearly always: then the index is the place.
-        let guess = os_index as usize;
-        if guess < order.len() && at(guess).os_index() == Some(os_index) {
-            return Some(at(guess));
-        }
-        let (mut low, mut high) = (0, order.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            match at(middle).os_index().cmp(&Some(os_index)) {
-                std::cmp::Ordering::Equal => return Some(at(middle)),
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
     }
 
     /// A stored set.
@@ -296,35 +189,3 @@ impl<'a> Topology<'a> {
         text.to_str().unwrap_or_default()
     }
 }
-
-/// Objects whose numbers follow each other, in order.
-#[derive(Debug, Clone)]
-pub struct Objects<'a> {
-    topology: Topology<'a>,
-    ids: Range<u32>,
-}
-
-impl<'a> Iterator for Objects<'a> {
-    type Item = Object<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Object<'a>> {
-        self.ids.next().map(|id| Object::new(self.topology, id))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.ids.size_hint()
-    }
-
-    fn nth(&mut self, n: usize) -> Option<Object<'a>> {
-        self.ids.nth(n).map(|id| Object::new(self.topology, id))
-    }
-}
-
-impl DoubleEndedIterator for Objects<'_> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.ids.next_back().map(|id| Object::new(self.topology, id))
-    }
-}
-
-impl ExactSizeIterator for Objects<'_> {}

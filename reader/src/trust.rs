@@ -65,7 +65,9 @@ impl AsFd for File {
 fn open(keys: &Keys, name: &str) -> Result<File, AdoptError> {
     let path = match keys.store() {
         Store::File(path) => path,
-        Store::Descriptor(number) => return Ok(File::Inherited(crate::map::inherited(*number))),
+        Store::Descriptor(number) => {
+            return Ok(File::Inherited(crate::descriptor::inherited(*number)));
+        }
     };
     // NONBLOCK: a FIFO in the file's place must not hold the process until somebody writes.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;

@@ -1,6 +1,7 @@
 //! The four sets of an object, made when they are asked for.
 
 use super::Object;
+use crate::topology::TypeDepth;
 use topobroker_layout::archive::{CPUSET_OF_PUS, SAME_SET};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
@@ -49,7 +50,10 @@ impl Object<'_> {
 
     fn os_indexes_of_pus(self) -> Set {
         let topology = self.topology;
-        let first = topology.objects_with_type(ObjectType::PU).next().map_or(0, Self::id);
+        let first = match topology.type_depth(ObjectType::PU) {
+            TypeDepth::Depth(depth) => topology.first_of_depth(depth),
+            _ => 0,
+        };
         let pu = |logical: u32| Self::new(topology, first + logical);
         self.pus().filter_map(|logical| pu(logical).os_index()).collect()
     }
