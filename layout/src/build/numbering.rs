@@ -75,15 +75,7 @@ impl<'d> Builder<'d> {
         next: &mut u32,
         steps: usize,
     ) -> Result<(), BuildError> {
-        let object = self.object(place, "a child list")?;
-        let count = self.description.objects.len();
-        if steps > count {
-            return Err(BuildError::NoSuchObject {
-                what: "a circle of children",
-                found: place,
-                count,
-            });
-        }
+        let object = self.object_below(place, steps)?;
         let first = *next;
         if object.object_type == ObjectType::PU {
             if object.logical_index != *next {
@@ -112,17 +104,19 @@ impl<'d> Builder<'d> {
         pus: (u32, u32),
         steps: usize,
     ) -> Result<(), BuildError> {
-        let object = self.object(place, "a child list")?;
-        let count = self.description.objects.len();
-        if steps > count {
-            return Err(BuildError::NoSuchObject {
-                what: "a circle of children",
-                found: place,
-                count,
-            });
-        }
+        let object = self.object_below(place, steps)?;
         self.set_pus(place, pus);
         object.children.iter().try_for_each(|&child| self.inherit_pus(child, pus, steps + 1))
+    }
+
+    /// The object at a place of a child list, if the way there is not longer than a tree allows.
+    fn object_below(&self, place: usize, steps: usize) -> Result<&'d Object, BuildError> {
+        let count = self.description.objects.len();
+        if steps > count {
+            let what = "a circle of children";
+            return Err(BuildError::NoSuchObject { what, found: place, count });
+        }
+        self.object(place, "a child list")
     }
 
     fn set_pus(&mut self, place: usize, pus: (u32, u32)) {

@@ -104,7 +104,7 @@ fn no_changed_byte_of_an_archive_makes_opening_it_panic() {
     let (mut refused, mut opened) = (0, 0);
     for place in 0..archive.len() {
         let byte = archive[place];
-        for value in [0, 1, 0x7f, 0x80, 0xff, byte.wrapping_add(1)] {
+        for value in [0, 0xff, byte.wrapping_add(1)] {
             archive[place] = value;
             match open_archive(&archive) {
                 Ok(_) => opened += 1,
