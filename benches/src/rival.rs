@@ -1,13 +1,23 @@
 //! hwloc's own shared segment. Counterparts: `hwloc/shmem.h`, which the bindings leave out.
 
 use anyhow::{Context, ensure};
-use hwlocality_sys::{hwloc_const_topology_t, hwloc_topology_t};
+use hwlocality_sys::{
+    hwloc_bitmap_t, hwloc_const_bitmap_t, hwloc_const_topology_t, hwloc_topology_t,
+};
 use rustix::fd::{AsRawFd, BorrowedFd};
-use std::ffi::{c_int, c_ulong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_ushort, c_void};
 use std::fs::File;
 use topobroker::hwloc::{Input, LoadOptions, Topology, load};
 
 unsafe extern "C" {
+    fn hwloc_pci_class_string(class_id: c_ushort) -> *const c_char;
+    fn hwloc_bitmap_set_ith_ulong(bitmap: hwloc_bitmap_t, i: c_uint, word: c_ulong) -> c_int;
+    fn hwloc_bitmap_set_range(bitmap: hwloc_bitmap_t, begin: c_uint, end: c_int) -> c_int;
+    fn hwloc_bitmap_snprintf(
+        buffer: *mut c_char,
+        length: usize,
+        bitmap: hwloc_const_bitmap_t,
+    ) -> c_int;
     fn hwloc_shmem_topology_get_length(
         topology: hwloc_const_topology_t,
         length: *mut usize,
@@ -105,4 +115,37 @@ fn pus(topology: hwloc_const_topology_t) -> usize {
         hwlocality_sys::hwloc_get_nbobjs_by_depth(topology, depth - 1)
     };
     count as usize
+}
+
+/// What hwloc calls a PCI class.
+#[must_use]
+pub fn pci_class_name(class_id: u16) -> String {
+    // SAFETY: returns a constant string for any number.
+    let name = unsafe { CStr::from_ptr(hwloc_pci_class_string(class_id)) };
+    name.to_string_lossy().into_owned()
+}
+
+/// How hwloc prints a set given by its words, with all indexes behind them if it is infinite.
+///
+/// # Panics
+///
+/// If there is no memory for it.
+#[must_use]
+pub fn mask(words: &[u64], infinite: bool) -> String {
+    let mut text = vec![0u8; 64 + 24 * (words.len() + 1)];
+    // SAFETY: a bitmap of our own, freed below; the buffer is longer than any text that hwloc
+    // makes of so many words.
+    unsafe {
+        let bitmap = hwlocality_sys::hwloc_bitmap_alloc();
+        assert!(!bitmap.is_null(), "a bitmap");
+        for (i, word) in (0..).zip(words) {
+            hwloc_bitmap_set_ith_ulong(bitmap, i, *word);
+        }
+        if infinite {
+            hwloc_bitmap_set_range(bitmap, u32::try_from(words.len()).unwrap_or(0) * 64, -1);
+        }
+        hwloc_bitmap_snprintf(text.as_mut_ptr().cast(), text.len(), bitmap);
+        hwlocality_sys::hwloc_bitmap_free(bitmap);
+    }
+    CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -5,5 +5,6 @@
 mod adoption;
 mod fidelity;
 mod lstopo;
+mod names;
 mod program;
 mod segments;
