@@ -6,6 +6,7 @@ mod input;
 pub mod ls;
 mod publish;
 mod run;
+mod signals;
 mod status;
 mod unpublish;
 

@@ -5,7 +5,7 @@ mod memfd;
 mod named;
 mod shm;
 
-pub(crate) use identity::{boot_id, start_of};
+pub(crate) use identity::{boot_id, pid_namespace, start_of};
 pub use shm::FOLDER as SHM_FOLDER;
 
 use std::io;
@@ -197,6 +197,7 @@ fn new_header(options: &PublishOptions, size: u64) -> Result<Header, PublishErro
         boot_id: identity::boot_id()?,
         publisher_pid: publisher.pid,
         publisher_start: publisher.start,
+        pid_namespace: identity::pid_namespace(),
         created: identity::now(),
         hwloc_version: crate::hwloc::api_version(),
     })
@@ -267,7 +268,7 @@ impl Publication {
 impl Drop for Publication {
     fn drop(&mut self) {
         if let (false, Placed::File(path)) = (self.keep, &self.placed) {
-            // Nobody is left to tell; `gc` finds what stays.
+            // Nobody is left to tell; `unpublish --stale` finds what stays.
             let _ = remove(path);
         }
     }

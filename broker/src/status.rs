@@ -63,10 +63,23 @@ impl Published {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         now.saturating_sub(Duration::from_nanos(created))
     }
+
+    /// Whether this is the beginning of a segment whose publisher was killed: a file that has kept
+    /// its temporary name for a minute.
+    #[must_use]
+    pub fn is_abandoned(&self) -> bool {
+        let modified = fs::metadata(&self.file).and_then(|metadata| metadata.modified());
+        let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+        self.file.extension().is_some_and(|extension| extension == "new")
+            && age.is_some_and(|age| age > ABANDONED)
+    }
 }
 
 /// Device and inode: which file it is, whatever its name.
 type FileId = (u64, u64);
+
+/// Time after which a segment that is still not whole never will be.
+const ABANDONED: Duration = Duration::from_secs(60);
 
 /// Lists what is published in shared memory, in `folders`, and as memfds of living processes.
 ///
@@ -147,9 +160,22 @@ fn publisher(header: Option<&Header>) -> PublisherState {
         return PublisherState::Kept;
     }
     let same_boot = crate::publish::boot_id().is_ok_and(|boot_id| boot_id == header.boot_id);
-    let alive = crate::publish::start_of(header.publisher_pid)
-        .is_ok_and(|start| start == header.publisher_start);
+    if same_boot && header.pid_namespace != crate::publish::pid_namespace() {
+        return PublisherState::Unknown;
+    }
+    let alive = match crate::publish::start_of(header.publisher_pid) {
+        Ok(start) => start == header.publisher_start,
+        // Hidden from this user, perhaps.
+        Err(_) => is_process(header.publisher_pid),
+    };
     if same_boot && alive { PublisherState::Alive } else { PublisherState::Gone }
+}
+
+/// Whether there is such a process, though this user may not look at it.
+fn is_process(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let tested = pid.map(rustix::process::test_kill_process);
+    matches!(tested, Some(Err(rustix::io::Errno::PERM)))
 }
 
 /// Folders of processes in `/proc`.

@@ -71,10 +71,10 @@ fn object(xml: &mut Xml, object: Object<'_>) {
     }
     xml.attribute("gp_index", object.gp_index());
     if let Some(name) = object.name() {
-        xml.attribute("name", name);
+        xml.attribute("name", printable(name));
     }
     if let Some(subtype) = object.subtype() {
-        xml.attribute("subtype", subtype);
+        xml.attribute("subtype", printable(subtype));
     }
     attributes(xml, object.attributes());
     for page in object.page_types() {
@@ -146,8 +146,14 @@ fn pci(xml: &mut Xml, pci: &Pci) {
 }
 
 fn info(xml: &mut Xml, info: Info<'_>) {
-    xml.open("info").attribute("name", info.name).attribute("value", info.value);
+    let (name, value) = (printable(info.name), printable(info.value));
+    xml.open("info").attribute("name", name).attribute("value", value);
     xml.close("info");
+}
+
+/// What hwloc exports of a string from outside: printable ASCII, tabs and ends of lines.
+fn printable(text: &str) -> String {
+    text.chars().filter(|letter| matches!(letter, ' '..='~' | '\t' | '\n' | '\r')).collect()
 }
 
 fn distances(xml: &mut Xml, matrix: Distances<'_>) {

@@ -17,6 +17,10 @@ pub const SAME_SET: u32 = u32::MAX - 2;
 /// sixteen times what Linux can have.
 pub const MAX_SET_WORDS: usize = 2048;
 
+/// Most levels of the tree of CPUs, and most special objects one below the other: many times what
+/// machines have, and little enough that a walk may call itself for each.
+pub const MAX_DEPTH: usize = 128;
+
 /// A topology. Objects are numbered level by level; a column of objects has a value for each.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]

@@ -75,6 +75,14 @@ pub enum BuildError {
         /// The string.
         found: String,
     },
+    /// Objects below objects below objects: deeper than any machine, or in a circle.
+    #[error("object {found} is nested more than {limit} deep, or below itself")]
+    TooDeep {
+        /// Its place in the list.
+        found: usize,
+        /// Most that archives hold.
+        limit: usize,
+    },
     /// Serialising failed.
     #[error("the archive cannot be written: {0}")]
     Serialize(String),

@@ -195,6 +195,7 @@ impl ArchivedColumn {
             let entries = self.entries().len() / width(log).max(1);
             let highest = bytes.get(..self.len()).and_then(|indexes| indexes.iter().max());
             log > 0
+                && !self.is_empty()
                 && bytes.len() >= self.len()
                 && self.entries().len() == entries * width(log)
                 && highest.is_none_or(|highest| usize::from(*highest) < entries)

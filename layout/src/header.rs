@@ -8,7 +8,8 @@ pub const MAGIC: [u8; 8] = *b"TOPOBRKR";
 /// Readers refuse another major version.
 pub const VERSION_MAJOR: u16 = 1;
 
-/// Readers accept any minor version: what it adds can be ignored.
+/// Readers accept any minor version: it may only give a meaning to bytes of the header that were
+/// zero, for the root of an archive is found by the size of its structure.
 pub const VERSION_MINOR: u16 = 0;
 
 /// Bytes of the header; the archive follows.
@@ -80,6 +81,8 @@ pub struct Header {
     pub boot_id: [u8; 16],
     /// Process that published.
     pub publisher_pid: u32,
+    /// Inode of the pid namespace that the pid is of; 0 unknown.
+    pub pid_namespace: u32,
     /// Start of that process in clock ticks since boot, so that a reused pid is told apart.
     pub publisher_start: u64,
     /// Nanoseconds since 1970 when it was published.
@@ -146,6 +149,7 @@ impl Header {
             publisher_start: fields.u64(112),
             created: fields.u64(120),
             publisher_pid: fields.u32(128),
+            pid_namespace: fields.u32(132),
         })
     }
 
@@ -189,6 +193,7 @@ impl Header {
         put(112, &self.publisher_start.to_le_bytes());
         put(120, &self.created.to_le_bytes());
         put(128, &self.publisher_pid.to_le_bytes());
+        put(132, &self.pid_namespace.to_le_bytes());
         let checksum = checksum(head, body);
         if let Some(field) = head.get_mut(CHECKSUM_AT..CHECKSUM_AT + 8) {
             field.copy_from_slice(&checksum.to_le_bytes());

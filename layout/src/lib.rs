@@ -62,6 +62,6 @@ pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedTopology), OpenError> {
 pub fn open_archive(archive: &[u8]) -> Result<&ArchivedTopology, OpenError> {
     let topology = rkyv::access::<ArchivedTopology, rkyv::rancor::Error>(archive)
         .map_err(|error| OpenError::Archive(error.to_string()))?;
-    validate::topology(topology)?;
+    validate::topology(topology, archive.len())?;
     Ok(topology)
 }

@@ -6,7 +6,7 @@
 mod tables;
 mod tree;
 
-use crate::archive::ArchivedTopology;
+use crate::archive::{ArchivedTopology, MAX_DEPTH};
 use crate::build::SPECIAL_LEVELS;
 use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
@@ -15,7 +15,11 @@ use crate::object_type::ObjectType;
 /// Most objects an archive may have, so that every sum of numbers fits in 32 bits.
 const MAX_OBJECTS: usize = 1 << 28;
 
-pub(crate) fn topology(topology: &ArchivedTopology) -> Result<(), ValidationError> {
+pub(crate) fn topology(
+    topology: &ArchivedTopology,
+    archive_len: usize,
+) -> Result<(), ValidationError> {
+    tables::row_counts(topology, archive_len)?;
     let counts = levels(topology)?;
     tables::check(topology, &counts)?;
     tree::check(topology, &counts)
@@ -105,6 +109,7 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     ensure(normal > 0, "levels.normal", 0, "there is a root")?;
     ensure(objects <= MAX_OBJECTS, "tree.objects", objects, "no more objects than 2^28")?;
     ensure(normal <= objects, "levels.normal", normal, "no more levels than objects")?;
+    ensure(normal <= MAX_DEPTH, "levels.normal", normal, "at most 128 levels")?;
     let count = normal + SPECIAL_LEVELS;
     bounded(&levels.object_type, "levels.object_type", count, ObjectType::ALL.len() as u64)?;
     starts(&levels.first, "levels.first", count, objects)?;

@@ -14,7 +14,8 @@ const SIZE: &str = "TOPOBROKER_SIZE";
 
 /// Rendezvous keys: where a segment is. Counterparts: `PMIX_HWLOC_SHMEM_FILE`, `_ADDR`, `_SIZE`.
 ///
-/// `Display` writes the lines that a shell or an environment file takes.
+/// `Display` writes the lines that a shell or an environment file takes, the file in quotes where
+/// it needs them.
 ///
 /// ```
 /// use topobroker_reader::Keys;
@@ -177,9 +178,19 @@ impl Keys {
 impl fmt::Display for Keys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in self.to_env() {
-            writeln!(f, "{name}={}", value.to_string_lossy())?;
+            writeln!(f, "{name}={}", quoted(&value.to_string_lossy()))?;
         }
         Ok(())
+    }
+}
+
+/// A word for a shell.
+fn quoted(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./:-+,=@%".contains(letter);
+    if text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 
@@ -202,6 +213,14 @@ mod tests {
         let [file, address, size] = keys.to_env().map(|(_, value)| value.into_string().unwrap());
         assert_eq!(Keys::parse(&file, &address, &size).unwrap(), keys);
         assert_eq!(Keys::parse("fd:7", "0", "1").unwrap().store(), &Store::Descriptor(7));
+    }
+
+    #[test]
+    fn lines_for_a_shell_are_quoted_where_they_must_be() {
+        let line = |file| Keys::parse(file, "0", "1").unwrap().to_string();
+        assert!(line("/a/b-1").starts_with("TOPOBROKER_FILE=/a/b-1\n"));
+        assert!(line("/my dir/$(x)").starts_with("TOPOBROKER_FILE='/my dir/$(x)'\n"));
+        assert!(line("/it's").starts_with("TOPOBROKER_FILE='/it'\\''s'\n"));
     }
 
     #[test]

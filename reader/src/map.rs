@@ -5,7 +5,6 @@ use crate::process_maps;
 use crate::trust::Candidate;
 use rustix::fd::{AsFd, AsRawFd};
 use rustix::mm::{MapFlags, ProtFlags};
-use std::ops::Range;
 
 /// Where the segment is mapped in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +16,11 @@ pub enum Placement {
     Elsewhere,
 }
 
+/// How far readers map past the end of a segment. Nobody else maps a file like this, so a copy of
+/// the reader knows the mapping of another one, which stays, from that of a tool that looks at the
+/// file and then goes away.
+const MARK: usize = 0x1_0000;
+
 /// Maps a segment read-only, at its preferred address if it is free, or finds the mapping that
 /// another copy of the reader in this process has made of the same file.
 ///
@@ -27,38 +31,44 @@ pub(crate) fn map(
     address: u64,
 ) -> Result<(&'static [u8], Placement), AdoptError> {
     let failed = |source| AdoptError::Map { file: candidate.name.clone(), source };
-    let length = usize::try_from(candidate.header.size)
-        .map_err(|_| failed(std::io::ErrorKind::OutOfMemory.into()))?;
+    let too_large = |_| failed(std::io::ErrorKind::OutOfMemory.into());
+    let length = usize::try_from(candidate.header.size).map_err(too_large)?;
+    let mapped =
+        length.checked_add(MARK).ok_or_else(|| failed(std::io::ErrorKind::OutOfMemory.into()))?;
     if address != 0
-        && let Some(start) = map_at(candidate, address, length).map_err(failed)?
+        && let Some(start) = map_at(candidate, address, mapped).map_err(failed)?
     {
-        return Ok((bytes(start, length), Placement::Preferred));
+        return Ok((bytes(start, length), placement(start, address)));
     }
-    if let Some(range) = mapped_already(candidate) {
-        let at_preferred = address != 0 && range.start == address;
-        let placement = if at_preferred { Placement::Preferred } else { Placement::Elsewhere };
-        return Ok((bytes(range.start, length), placement));
+    if let Some(start) = mapped_already(candidate, mapped) {
+        return Ok((bytes(start, length), placement(start, address)));
     }
     // SAFETY:
     // - The map is read-only and shared.
     // - Its owner is root or this user and nobody else may write the file (checked on this
     //   descriptor); publishers never write a segment again once it is ready. Against an owner who
     //   does, the memfd store is sealed; for files this is the documented trust in the owner.
-    let map = unsafe { memmap2::MmapOptions::new().len(length).map(candidate.as_fd().as_raw_fd()) };
+    // - What is mapped past the end of the file is never touched: `bytes` ends with the segment.
+    let map = unsafe { memmap2::MmapOptions::new().len(mapped).map(candidate.as_fd().as_raw_fd()) };
     let map = std::mem::ManuallyDrop::new(map.map_err(failed)?);
     Ok((bytes(map.as_ptr() as u64, length), Placement::Elsewhere))
 }
 
-/// Maps at exactly `address`; `None` when something is there already or the kernel has no such
-/// address.
+fn placement(start: u64, address: u64) -> Placement {
+    if start == address { Placement::Preferred } else { Placement::Elsewhere }
+}
+
+/// Maps at `address`; `None` when something is there already or the kernel has no such address.
+///
+/// Kernels before 4.17 take the address as a hint: then the mapping is where they like, and stays
+/// there, because another copy of the reader may have found it by now.
 fn map_at(candidate: &Candidate, address: u64, length: usize) -> std::io::Result<Option<u64>> {
     let Ok(wanted) = usize::try_from(address) else {
         return Ok(None);
     };
     let flags = MapFlags::SHARED | MapFlags::FIXED_NOREPLACE;
     // SAFETY:
-    // - FIXED_NOREPLACE never replaces a mapping. Kernels before 4.17 take the address as a hint,
-    //   and then map elsewhere.
+    // - FIXED_NOREPLACE never replaces a mapping.
     // - The file may be mapped: see the argument in `map`.
     let mapped = unsafe {
         rustix::mm::mmap(
@@ -71,12 +81,7 @@ fn map_at(candidate: &Candidate, address: u64, length: usize) -> std::io::Result
         )
     };
     match mapped {
-        Ok(start) if start.addr() == wanted => Ok(Some(address)),
-        Ok(elsewhere) => {
-            // SAFETY: this call made the mapping and nothing refers to it.
-            unsafe { rustix::mm::munmap(elsewhere, length) }?;
-            Ok(None)
-        }
+        Ok(start) => Ok(Some(start.expose_provenance() as u64)),
         Err(rustix::io::Errno::EXIST | rustix::io::Errno::NOMEM | rustix::io::Errno::PERM) => {
             Ok(None)
         }
@@ -84,11 +89,12 @@ fn map_at(candidate: &Candidate, address: u64, length: usize) -> std::io::Result
     }
 }
 
-/// The mapping of the same file that another copy of the reader made.
-fn mapped_already(candidate: &Candidate) -> Option<Range<u64>> {
+/// Where another copy of the reader has mapped the same file.
+fn mapped_already(candidate: &Candidate, mapped: usize) -> Option<u64> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let device = (rustix::fs::major(candidate.device), rustix::fs::minor(candidate.device));
-    process_maps::find(&maps, device, candidate.inode, candidate.header.size)
+    let pages = mapped.next_multiple_of(rustix::param::page_size()) as u64;
+    process_maps::find(&maps, device, candidate.inode, pages)
 }
 
 /// The bytes of a mapping that stays for the life of the process.
@@ -97,7 +103,7 @@ fn bytes(start: u64, length: usize) -> &'static [u8] {
     let start = std::ptr::with_exposed_provenance(usize::try_from(start).unwrap_or(0));
     // SAFETY:
     // - `start` is a read-only mapping of at least `length` bytes: just made, or found in this
-    //   process's map with the same device and inode, from offset 0.
+    //   process's map with the same device and inode, from offset 0, and with a reader's mark.
     // - No copy of the reader unmaps a segment, so it lives as long as the process.
     // - Nothing writes it: see the argument in `map`.
     unsafe { std::slice::from_raw_parts(start, length) }

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-/// Whether a read-only shared mapping of the whole start of a file is among `maps`, and where.
+/// Where a read-only shared mapping of exactly `size` bytes of the start of a file is in `maps`.
 ///
 /// Another copy of the reader in this process (each library may link its own) leaves its mapping
 /// like this, and never unmaps it.
-pub(crate) fn find(maps: &str, device: (u32, u32), inode: u64, size: u64) -> Option<Range<u64>> {
-    maps.lines()
-        .filter_map(|line| parse(line, device, inode))
-        .find(|range| range.end.checked_sub(range.start).is_some_and(|length| length >= size))
+pub(crate) fn find(maps: &str, device: (u32, u32), inode: u64, size: u64) -> Option<u64> {
+    let mut found = maps.lines().filter_map(|line| parse(line, device, inode));
+    found.find(|range| range.end.checked_sub(range.start) == Some(size)).map(|range| range.start)
 }
 
 fn parse(line: &str, (major, minor): (u32, u32), inode: u64) -> Option<Range<u64>> {
@@ -40,15 +39,18 @@ mod tests {
 
     #[test]
     fn a_mapping_is_found_by_device_and_inode() {
-        assert_eq!(find(MAPS, (0, 0x1a), 77, 0xb123), Some(0x5500_0000_0000..0x5500_0000_c000));
-        assert_eq!(find(MAPS, (0, 0x1a), 79, 1), Some(0x7f00_0000_0000..0x7f00_0000_1000));
+        assert_eq!(find(MAPS, (0, 0x1a), 77, 0xc000), Some(0x5500_0000_0000));
+        assert_eq!(find(MAPS, (0, 0x1a), 79, 0x1000), Some(0x7f00_0000_0000));
     }
 
     #[test]
-    fn private_partial_and_foreign_mappings_are_passed_over() {
-        for (device, inode, size) in
-            [((0, 0x1a), 78, 1), ((0, 0x1a), 80, 1), ((0, 0x1b), 77, 1), ((0, 0x1a), 77, 0xc001)]
-        {
+    fn private_partial_longer_and_foreign_mappings_are_passed_over() {
+        for (device, inode, size) in [
+            ((0, 0x1a), 78, 0x1000),
+            ((0, 0x1a), 80, 0x1000),
+            ((0, 0x1b), 77, 0xc000),
+            ((0, 0x1a), 77, 0xb000),
+        ] {
             assert_eq!(find(MAPS, device, inode, size), None);
         }
     }

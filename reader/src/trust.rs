@@ -11,17 +11,11 @@ use topobroker_layout::header::{HEADER_LEN, Header};
 /// An open file that is what its keys say, with a header that may be read on. Its archive is not
 /// checked yet.
 pub(crate) struct Candidate {
-    file: File,
+    file: OwnedFd,
     pub(crate) name: String,
     pub(crate) header: Header,
     pub(crate) device: u64,
     pub(crate) inode: u64,
-}
-
-enum File {
-    Opened(OwnedFd),
-    /// Inherited, and left to the program: it may pass it on to children of its own.
-    Inherited(BorrowedFd<'static>),
 }
 
 impl Candidate {
@@ -30,7 +24,7 @@ impl Candidate {
         let file = open(keys, &name)?;
         let stat = rustix::fs::fstat(file.as_fd())
             .map_err(|error| AdoptError::Open { file: name.clone(), source: error.into() })?;
-        check_file(&file, &stat, &name)?;
+        check_file(&file, &stat, keys, &name)?;
         let found = u64::try_from(stat.st_size).unwrap_or(0);
         if found != keys.size() {
             return Err(AdoptError::Size { file: name, found, expected: keys.size() });
@@ -53,32 +47,20 @@ impl AsFd for Candidate {
     }
 }
 
-impl AsFd for File {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Opened(fd) => fd.as_fd(),
-            Self::Inherited(fd) => *fd,
-        }
-    }
-}
-
-fn open(keys: &Keys, name: &str) -> Result<File, AdoptError> {
-    let path = match keys.store() {
-        Store::File(path) => path,
-        Store::Descriptor(number) => {
-            return Ok(File::Inherited(crate::descriptor::inherited(*number)));
-        }
-    };
+fn open(keys: &Keys, name: &str) -> Result<OwnedFd, AdoptError> {
     // NONBLOCK: a FIFO in the file's place must not hold the process until somebody writes.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    match rustix::fs::open(path, flags, Mode::empty()) {
-        Ok(fd) => Ok(File::Opened(fd)),
-        Err(rustix::io::Errno::LOOP) => Err(AdoptError::Symlink { file: name.to_owned() }),
-        Err(error) => Err(AdoptError::Open { file: name.to_owned(), source: error.into() }),
-    }
+    let opened = match keys.store() {
+        Store::File(path) => rustix::fs::open(path, flags, Mode::empty()),
+        Store::Descriptor(number) => crate::descriptor::duplicate(*number),
+    };
+    opened.map_err(|error| match error {
+        rustix::io::Errno::LOOP => AdoptError::Symlink { file: name.to_owned() },
+        _ => AdoptError::Open { file: name.to_owned(), source: error.into() },
+    })
 }
 
-fn check_file(file: &File, stat: &Stat, name: &str) -> Result<(), AdoptError> {
+fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys, name: &str) -> Result<(), AdoptError> {
     let name = || name.to_owned();
     let found = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => None,
@@ -95,7 +77,7 @@ fn check_file(file: &File, stat: &Stat, name: &str) -> Result<(), AdoptError> {
     if stat.st_uid != 0 && stat.st_uid != expected {
         return Err(AdoptError::Owner { file: name(), found: stat.st_uid, expected });
     }
-    if let File::Inherited(_) = file {
+    if let Store::Descriptor(_) = keys.store() {
         let wanted = SealFlags::WRITE | SealFlags::SHRINK;
         // Sealed, so its mode says nothing. A descriptor of a plain file has no seals.
         return match rustix::fs::fcntl_get_seals(file.as_fd()) {
@@ -110,7 +92,7 @@ fn check_file(file: &File, stat: &Stat, name: &str) -> Result<(), AdoptError> {
     Ok(())
 }
 
-fn read_header(file: &File, name: &str) -> Result<Header, AdoptError> {
+fn read_header(file: &OwnedFd, name: &str) -> Result<Header, AdoptError> {
     let mut bytes = [0; HEADER_LEN];
     let read = rustix::io::pread(file.as_fd(), &mut bytes, 0)
         .map_err(|error| AdoptError::Open { file: name.to_owned(), source: error.into() })?;

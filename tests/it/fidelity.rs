@@ -61,6 +61,24 @@ fn every_reference_topology_survives_publishing_adopting_and_exporting() {
 }
 
 #[test]
+fn strings_that_hwloc_does_not_export_are_exported_as_hwloc_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("odd.xml");
+    let xml = "<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0x1\" \
+               complete_cpuset=\"0x1\" allowed_cpuset=\"0x1\" nodeset=\"0x1\" \
+               complete_nodeset=\"0x1\" allowed_nodeset=\"0x1\" gp_index=\"1\" \
+               name=\"caf\u{e9} &lt;&amp;&quot;\"><info name=\"CPU\u{ae}\" value=\"a&#9;b&#10;\u{2122}\"/>\
+               <object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" \
+               nodeset=\"0x1\" complete_nodeset=\"0x1\" gp_index=\"2\"/>\
+               <object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" \
+               nodeset=\"0x1\" complete_nodeset=\"0x1\" gp_index=\"3\"/></object></topology>";
+    std::fs::write(&path, xml).unwrap();
+    let machine = Machine { path: path.clone(), name: "odd.xml".to_owned(), loads: true };
+    let ours = String::from_utf8(published_export(&machine).stdout).unwrap();
+    assert_eq!(ours, hwloc_export(&path));
+}
+
+#[test]
 fn every_reference_topology_that_hwloc_refuses_is_a_clear_error() {
     let Some(shared) = shared() else { return };
     let refused: Vec<_> = machines(&shared).into_iter().filter(|machine| !machine.loads).collect();

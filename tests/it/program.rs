@@ -238,9 +238,44 @@ fn a_machine_is_read_from_the_root_of_a_saved_file_system() {
     }
     std::fs::create_dir_all(folder.path().join("proc")).unwrap();
     std::fs::write(folder.path().join("proc/cpuinfo"), "processor : 0\n").unwrap();
-    let output = run(&["ls", "-i", folder.path().to_str().unwrap(), "-s"]);
+    let root = folder.path().to_str().unwrap();
+    let output = run(&["ls", "-i", root, "-s"]);
     let summary = text(&output.stdout);
     assert!(summary.contains("2 Package") && summary.contains("4 PU"), "{output:?}");
+    // The command of `run` finds the keys, and its own hwloc the real machine.
+    let mut command = topobroker();
+    command.args(["run", "-i", root, "--", "env"]).env("HWLOC_COMPONENTS", "-gl");
+    let environment = command.output().unwrap();
+    let lines: Vec<&str> = text(&environment.stdout).lines().collect();
+    assert!(lines.contains(&"HWLOC_COMPONENTS=-gl"), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.contains("FSROOT") || line.contains("BEFORE")));
+    assert!(lines.iter().any(|line| line.starts_with("TOPOBROKER_FILE=/dev/shm/topobroker-")));
+}
+
+#[test]
+fn publish_that_cannot_tell_its_keys_fails_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = topobroker();
+    command.arg("publish").arg("--folder").arg(folder.path()).args(MACHINE);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    let output = output.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("the keys cannot be written"), "{output:?}");
+    assert_eq!(files(folder.path()), 0);
+}
+
+#[test]
+fn a_signal_that_is_ignored_stays_ignored_in_the_command_of_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_topobroker_for_tests");
+    let inner = format!(
+        "trap '' HUP; {program} run --folder {} -i 'PU:2' -- grep SigIgn /proc/self/status",
+        folder.path().display()
+    );
+    let output = Command::new("sh").args(["-c", &inner]).output().unwrap();
+    let mask = text(&output.stdout).trim().strip_prefix("SigIgn:").unwrap().trim().to_owned();
+    assert_eq!(u64::from_str_radix(&mask, 16).unwrap() & 1, 1, "{output:?}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::hwloc::{self, LoadOptions};
 use clap::Args;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use topobroker_layout::description::Description;
 use topobroker_reader::Source;
 
@@ -95,18 +96,36 @@ fn guess(input: &str) -> Format {
     }
 }
 
+/// Where hwloc takes the root of a file system from.
+const ROOT: &str = "HWLOC_FSROOT";
+/// Which of its parts hwloc uses.
+const COMPONENTS: &str = "HWLOC_COMPONENTS";
+/// That this program set the two, and what the second was before.
+const BEFORE: &str = "TOPOBROKER_COMPONENTS_BEFORE";
+
 /// hwloc takes a file system root from the environment of the process, which a program may not
 /// change once it runs: so this one starts itself again with it.
 fn announce_fsroot(root: &Path) -> anyhow::Result<()> {
-    const ROOT: &str = "HWLOC_FSROOT";
     if std::env::var_os(ROOT).is_some_and(|announced| announced == root) || !root.is_dir() {
         return Ok(());
     }
-    let error = std::process::Command::new("/proc/self/exe")
+    let error = Command::new("/proc/self/exe")
         .args(std::env::args_os().skip(1))
         .env(ROOT, root)
-        .env("HWLOC_COMPONENTS", "linux,stop")
+        .env(BEFORE, std::env::var_os(COMPONENTS).unwrap_or_default())
+        .env(COMPONENTS, "linux,stop")
         .exec();
     Err(anyhow::Error::new(error)
         .context("this program cannot start itself again for HWLOC_FSROOT"))
+}
+
+/// Gives a command the environment that this program was started with: its hwloc is to find the
+/// real machine.
+pub(super) fn unannounce_fsroot(command: &mut Command) {
+    let Some(before) = std::env::var_os(BEFORE) else { return };
+    command.env_remove(ROOT).env_remove(BEFORE);
+    match before.is_empty() {
+        true => command.env_remove(COMPONENTS),
+        false => command.env(COMPONENTS, before),
+    };
 }

@@ -1,10 +1,13 @@
 //! `topobroker publish`, and the options that `run` shares with it.
 
 use super::input::Input;
+use super::signals::{self, Signals};
 use crate::publish::{Address, Publication, PublishOptions, Store, publish};
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use topobroker_reader::Keys;
 
 /// Publish a topology and print its keys; it stays until it is unpublished
 #[derive(Debug, Args)]
@@ -74,17 +77,29 @@ impl How {
 
 impl Publish {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        // No signal ends this process between publishing and telling the keys.
+        let mut signals = Signals::catch().context("signals")?;
         let publication = self.how.publish(true)?;
-        let keys = publication.keys();
-        let text = if self.json { keys.to_json() + "\n" } else { keys.to_string() };
+        let told = self.tell(publication.keys());
         // Keys that nobody got are a segment that nobody finds.
-        match super::print(&text) {
-            Ok(code) => Ok(code),
-            Err(error) => {
-                publication.unpublish()?;
-                Err(error)
-            }
+        if let Some(signal) = signals.ending() {
+            publication.unpublish()?;
+            return Ok(signals::exit_code(signal));
         }
+        if let Err(error) = told {
+            publication.unpublish()?;
+            anyhow::bail!("the keys cannot be written: {error}; nothing stays published");
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn tell(&self, keys: &Keys) -> anyhow::Result<()> {
+        let file = keys.file().map(|file| file.to_str());
+        if file.is_some_and(|file| file.is_none_or(|file| file.contains('\n'))) {
+            anyhow::bail!("its file has a name that is not one line of UTF-8");
+        }
+        let text = if self.json { keys.to_json() + "\n" } else { keys.to_string() };
+        super::print(&text).map(|_| ())
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::status::{self, Published, PublisherState};
 use anyhow::Context;
 use clap::Args;
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -32,21 +33,28 @@ impl Unpublish {
             std::fs::remove_file(file).with_context(name)?;
         }
         if self.all || self.stale {
-            let me = rustix::process::geteuid().as_raw();
-            let of_user =
-                |published: &Published| published.owner == me && published.file.is_absolute();
-            let found = status::published(&[])?.into_iter().filter(of_user);
-            for published in found.filter(|published| self.covers(published)) {
-                std::fs::remove_file(&published.file)
-                    .with_context(|| published.file.display().to_string())?;
-            }
+            self.sweep()?;
         }
         Ok(ExitCode::SUCCESS)
     }
 
+    /// Removes all that are meant, and then tells of the first that could not be removed.
+    fn sweep(&self) -> anyhow::Result<()> {
+        let me = rustix::process::geteuid().as_raw();
+        let found = status::published(&[])?.into_iter();
+        let meant = found.filter(|published| published.owner == me && self.covers(published));
+        let removed = meant.map(|published| match std::fs::remove_file(&published.file) {
+            // Its publisher was faster.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result.with_context(|| published.file.display().to_string()),
+        });
+        removed.fold(Ok(()), Result::and)
+    }
+
     /// Whether a segment goes. A memfd has no name to remove.
     fn covers(&self, published: &Published) -> bool {
-        !published.file.starts_with("/proc")
-            && (self.all || published.publisher == PublisherState::Gone)
+        let named = !published.file.starts_with("/proc");
+        let stale = published.publisher == PublisherState::Gone || published.is_abandoned();
+        named && (self.all || stale)
     }
 }

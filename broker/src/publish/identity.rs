@@ -53,6 +53,13 @@ fn read_boot_id() -> Result<[u8; 16], PublishError> {
     Ok(id.to_be_bytes())
 }
 
+/// The namespace that pids of this process are of; 0 if it is not known.
+pub(crate) fn pid_namespace() -> u32 {
+    use std::os::unix::fs::MetadataExt;
+    let inode = std::fs::metadata("/proc/self/ns/pid").map(|metadata| metadata.ino());
+    inode.ok().and_then(|inode| u32::try_from(inode).ok()).unwrap_or(0)
+}
+
 pub(super) fn random() -> Result<[u8; 16], PublishError> {
     let mut bytes = [0; 16];
     let identity = |source: io::Error| PublishError::Identity { what: "getrandom", source };

@@ -57,7 +57,8 @@ pub(super) fn fill(
 /// Takes the space now: writing to a mapping of a file that has none is a SIGBUS, and a write that
 /// fails half-way helps nobody.
 fn reserve(file: &File, length: usize) -> io::Result<()> {
-    match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length as u64) {
+    let reserve = || rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length as u64);
+    match rustix::io::retry_on_intr(reserve) {
         // A file system that cannot; writing will tell.
         Err(rustix::io::Errno::OPNOTSUPP) => Ok(file.set_len(length as u64)?),
         result => Ok(result?),

@@ -1,6 +1,7 @@
 //! Numbers of objects, level by level, and the PUs below each.
 
 use super::{BuildError, Builder, SPECIAL_LEVELS};
+use crate::archive::MAX_DEPTH;
 use crate::description::Object;
 use crate::object_type::ObjectType;
 
@@ -66,16 +67,16 @@ impl<'d> Builder<'d> {
     /// Misc objects are given those of the normal object they hang on.
     pub(super) fn find_pus(&mut self) -> Result<(), BuildError> {
         let mut next = 0;
-        self.find_pus_below(0, &mut next, 0)
+        self.find_pus_below(0, &mut next, 1)
     }
 
     fn find_pus_below(
         &mut self,
         place: usize,
         next: &mut u32,
-        steps: usize,
+        depth: usize,
     ) -> Result<(), BuildError> {
-        let object = self.object_below(place, steps)?;
+        let object = self.object_below(place, depth)?;
         let first = *next;
         if object.object_type == ObjectType::PU {
             if object.logical_index != *next {
@@ -85,14 +86,14 @@ impl<'d> Builder<'d> {
         }
         for &child in &object.children {
             if self.object(child, "a child list")?.object_type.is_normal() {
-                self.find_pus_below(child, next, steps + 1)?;
+                self.find_pus_below(child, next, depth + 1)?;
             }
         }
         let pus = (first, *next - first);
         self.set_pus(place, pus);
         for &child in &object.children {
             if !self.object(child, "a child list")?.object_type.is_normal() {
-                self.inherit_pus(child, pus, steps + 1)?;
+                self.inherit_pus(child, pus, 1)?;
             }
         }
         Ok(())
@@ -102,19 +103,17 @@ impl<'d> Builder<'d> {
         &mut self,
         place: usize,
         pus: (u32, u32),
-        steps: usize,
+        depth: usize,
     ) -> Result<(), BuildError> {
-        let object = self.object_below(place, steps)?;
+        let object = self.object_below(place, depth)?;
         self.set_pus(place, pus);
-        object.children.iter().try_for_each(|&child| self.inherit_pus(child, pus, steps + 1))
+        object.children.iter().try_for_each(|&child| self.inherit_pus(child, pus, depth + 1))
     }
 
-    /// The object at a place of a child list, if the way there is not longer than a tree allows.
-    fn object_below(&self, place: usize, steps: usize) -> Result<&'d Object, BuildError> {
-        let count = self.description.objects.len();
-        if steps > count {
-            let what = "a circle of children";
-            return Err(BuildError::NoSuchObject { what, found: place, count });
+    /// The object at a place of a child list, if it is not deeper than an archive allows.
+    fn object_below(&self, place: usize, depth: usize) -> Result<&'d Object, BuildError> {
+        if depth > MAX_DEPTH {
+            return Err(BuildError::TooDeep { found: place, limit: MAX_DEPTH });
         }
         self.object(place, "a child list")
     }

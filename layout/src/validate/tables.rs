@@ -10,6 +10,9 @@ use crate::error::ValidationError;
 use crate::object_type::ObjectType;
 use crate::support;
 
+/// Most rows for each byte of the archive.
+const ROWS_A_BYTE: usize = 64;
+
 pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     sets(topology, counts)?;
     strings(topology)?;
@@ -17,9 +20,11 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     strings_of_objects(&topology.subtypes, counts, "subtypes.string")?;
     infos(topology, counts)?;
     let memory = &topology.total_memory;
-    bounded(&memory.object, "total_memory.object", memory.object.len(), counts.objects as u64)?;
+    let rows = memory.object.len();
+    ensure(rows <= counts.objects, "total_memory.object", rows, "has at most a row an object")?;
+    bounded(&memory.object, "total_memory.object", rows, counts.objects as u64)?;
     ascending(&memory.object, "total_memory.object")?;
-    sound(&memory.bytes, "total_memory.bytes", memory.object.len())?;
+    sound(&memory.bytes, "total_memory.bytes", rows)?;
     attributes(topology, counts)?;
     topology.distances.iter().try_for_each(|matrix| distances(matrix, counts))?;
     memory_attributes(topology, counts)?;
@@ -29,6 +34,40 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     let nodes = &topology.numa_by_os_index;
     bounded(nodes, "numa_by_os_index", nodes.len(), counts.numa_nodes() as u64)?;
     machine(topology, counts)
+}
+
+/// Rows that nothing else counts are not many more than the bytes of the archive: columns of equal
+/// values take none, and a small archive must not keep a process busy.
+pub(super) fn row_counts(
+    topology: &ArchivedTopology,
+    archive_len: usize,
+) -> Result<(), ValidationError> {
+    let limit = archive_len.saturating_mul(ROWS_A_BYTE);
+    let cells = |matrix: &ArchivedDistances| matrix.objects.len().saturating_pow(2);
+    let rows = [
+        ("sets.cpuset", topology.sets.cpuset.len()),
+        ("sets.first_word", topology.sets.first_word.len()),
+        ("sets.words", topology.sets.words.len()),
+        ("strings.start", topology.strings.start.len()),
+        ("names.string", topology.names.string.len()),
+        ("subtypes.string", topology.subtypes.string.len()),
+        ("infos.name", topology.infos.name.len()),
+        ("caches.size", topology.caches.size.len()),
+        ("numa_nodes.local_memory", topology.numa_nodes.local_memory.len()),
+        ("numa_nodes.page_size", topology.numa_nodes.page_size.len()),
+        ("groups.depth", topology.groups.depth.len()),
+        ("pci.domain", topology.pci.domain.len()),
+        ("bridges.upstream", topology.bridges.upstream.len()),
+        ("os_device_kind", topology.os_device_kind.len()),
+        ("memory_attributes.name", topology.memory_attributes.name.len()),
+        ("memory_attributes.target", topology.memory_attributes.target.len()),
+        ("pu_by_os_index", topology.pu_by_os_index.len()),
+        ("numa_by_os_index", topology.numa_by_os_index.len()),
+        ("cpu_kinds.info_name", topology.cpu_kinds.iter().map(|kind| kind.info_name.len()).sum()),
+        ("distances.values", topology.distances.iter().map(cells).fold(0, usize::saturating_add)),
+    ];
+    let long = rows.into_iter().find(|(_, rows)| *rows > limit);
+    long.map_or(Ok(()), |(name, rows)| fail(name, rows, "has rows in proportion to the archive"))
 }
 
 fn sets(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
@@ -83,7 +122,9 @@ fn strings_of_objects(
 fn infos(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let infos = &topology.infos;
     let rows = infos.name.len();
-    if rows > 0 || !infos.start.is_empty() {
+    if rows == 0 {
+        bounded(&infos.start, "infos.start", 0, 1)?;
+    } else {
         starts(&infos.start, "infos.start", counts.objects, rows)?;
     }
     bounded(&infos.name, "infos.name", rows, counts.strings as u64)?;

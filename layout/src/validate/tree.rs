@@ -1,7 +1,7 @@
 //! The objects form one tree in levels, and every normal object covers a run of PUs.
 
 use super::{Counts, ascending, bounded, ensure, fail, sound};
-use crate::archive::{ArchivedTopology, MAX_SET_WORDS};
+use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
 use crate::error::ValidationError;
 use crate::tree::{ArchivedTree, Four, One, Two, Width};
 use std::marker::PhantomData;
@@ -92,13 +92,28 @@ impl<'a, W: Width> Columns<'a, W> {
 
     fn check(&self, counts: &Counts, first_pu: usize) -> Result<(), ValidationError> {
         ensure(Self::at(self.parent, 0) == 0, "tree.parent", 0, "the root is its own parent")?;
+        ensure(Self::at(self.child_start, 0) == 0, "tree.child_start", 0, "starts at 0")?;
         let run = |id| (Self::at(self.pu_first, id), Self::at(self.pu_count, id));
         ensure(run(0) == (0, counts.pus), "tree.pu_first", 0, "the root covers all PUs")?;
         for pu in 0..counts.pus {
             let itself = run(first_pu + pu) == (pu, 1);
             ensure(itself, "tree.pu_first", first_pu + pu, "a PU covers itself")?;
         }
-        self.families(counts)
+        self.families(counts)?;
+        self.depths(counts)
+    }
+
+    /// Special objects are not nested deeper than a walk may go. Parents lead to the tree of CPUs:
+    /// that families are in order was checked before.
+    fn depths(&self, counts: &Counts) -> Result<(), ValidationError> {
+        for id in counts.normal_objects..counts.objects {
+            let above = |id: &usize| Some(Self::at(self.parent, *id));
+            let special = |id: &usize| *id >= counts.normal_objects;
+            let nested = std::iter::successors(Some(id), above).take_while(special);
+            let depth = nested.take(MAX_DEPTH + 1).count();
+            ensure(depth <= MAX_DEPTH, "tree.parent", id, "at most 128 special objects deep")?;
+        }
+        Ok(())
     }
 
     /// Child lists and parents tell the same, each list has its kinds in order, and the PUs of a

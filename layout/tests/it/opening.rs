@@ -19,6 +19,7 @@ fn header() -> Header {
         generation: 3,
         boot_id: [9; 16],
         publisher_pid: 42,
+        pid_namespace: 4026,
         publisher_start: 4242,
         created: 1,
         hwloc_version: 0x20900,
