@@ -1,50 +1,68 @@
-//! The columns that every walk of the tree reads, all of one width so that a walk decides once.
+//! The tree as every walk reads it, all in integers of one width so that a walk decides once.
 
 use rkyv::{Archive, Serialize};
 
 /// Parents, children and PUs of objects: little-endian integers of 1, 2 or 4 bytes, as narrow as
-/// the number of objects allows.
+/// the number of objects allows, in rows that are read as a whole.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Tree {
     pub objects: u32,
+    pub normal: u32,
     pub width: u32,
-    pub parent: Vec<u8>,
+    pub members: Vec<u8>,
+    pub attached: Vec<u8>,
     pub child_start: Vec<u8>,
     pub children: Vec<u8>,
-    pub sibling_rank: Vec<u8>,
-    pub pu_first: Vec<u8>,
-    pub pu_count: Vec<u8>,
+}
+
+/// What is stored of a normal object. Of a special one there are only parent and rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Member {
+    /// Number of the parent; the root is its own.
+    pub parent: u32,
+    /// Place among the children of the parent that are in the same list.
+    pub sibling_rank: u32,
+    /// First PU below.
+    pub pu_first: u32,
+    /// Number of PUs below.
+    pub pu_count: u32,
 }
 
 impl Tree {
     /// An empty tree for `objects` objects: its numbers take as few bytes as that needs.
     #[must_use]
-    pub(crate) fn new(objects: usize) -> Self {
+    pub(crate) fn new(objects: usize, normal: usize) -> Self {
         let width = match objects {
             0..=0x100 => 1,
             0x101..=0x1_0000 => 2,
             _ => 4,
         };
-        let objects = u32::try_from(objects).unwrap_or(u32::MAX);
-        Self { objects, width, ..Self::default() }
+        let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
+        Self { objects: count(objects), normal: count(normal), width, ..Self::default() }
     }
 
     /// Packs numbers that are below the number of objects.
     #[must_use]
-    pub(crate) fn pack(&self, values: &[u64]) -> Vec<u8> {
+    pub(crate) fn pack(&self, values: impl IntoIterator<Item = u32>) -> Vec<u8> {
         let width = self.width as usize;
-        values.iter().flat_map(|value| value.to_le_bytes().into_iter().take(width)).collect()
+        values.into_iter().flat_map(|value| value.to_le_bytes().into_iter().take(width)).collect()
     }
 }
 
-/// A width of the columns of a tree.
+/// A width of the integers of a tree.
 pub(crate) trait Width {
     /// Bytes of a number.
     const BYTES: usize;
 
+    /// The row of `N` numbers at `index`, `None` past the end.
+    fn row<const N: usize>(bytes: &[u8], index: usize) -> Option<[u32; N]>;
+
     /// The number at `index`, 0 past the end.
-    fn get(bytes: &[u8], index: usize) -> u32;
+    #[inline]
+    fn get(bytes: &[u8], index: usize) -> u32 {
+        Self::row::<1>(bytes, index).map_or(0, |[value]| value)
+    }
 }
 
 pub(crate) struct One;
@@ -55,8 +73,8 @@ impl Width for One {
     const BYTES: usize = 1;
 
     #[inline]
-    fn get(bytes: &[u8], index: usize) -> u32 {
-        bytes.get(index).map_or(0, |&byte| u32::from(byte))
+    fn row<const N: usize>(bytes: &[u8], index: usize) -> Option<[u32; N]> {
+        bytes.as_chunks::<N>().0.get(index).map(|row| row.map(u32::from))
     }
 }
 
@@ -64,8 +82,9 @@ impl Width for Two {
     const BYTES: usize = 2;
 
     #[inline]
-    fn get(bytes: &[u8], index: usize) -> u32 {
-        bytes.as_chunks().0.get(index).map_or(0, |&b| u32::from(u16::from_le_bytes(b)))
+    fn row<const N: usize>(bytes: &[u8], index: usize) -> Option<[u32; N]> {
+        let numbers = bytes.as_chunks::<2>().0.as_chunks::<N>().0;
+        numbers.get(index).map(|row| row.map(|number| u32::from(u16::from_le_bytes(number))))
     }
 }
 
@@ -73,8 +92,9 @@ impl Width for Four {
     const BYTES: usize = 4;
 
     #[inline]
-    fn get(bytes: &[u8], index: usize) -> u32 {
-        bytes.as_chunks().0.get(index).map_or(0, |&b| u32::from_le_bytes(b))
+    fn row<const N: usize>(bytes: &[u8], index: usize) -> Option<[u32; N]> {
+        let numbers = bytes.as_chunks::<4>().0.as_chunks::<N>().0;
+        numbers.get(index).map(|row| row.map(u32::from_le_bytes))
     }
 }
 
@@ -92,11 +112,40 @@ impl ArchivedTree {
         self.len() == 0
     }
 
+    /// What is stored of an object; special objects have no PUs of their own.
+    #[must_use]
+    #[inline]
+    pub fn member(&self, id: usize) -> Member {
+        match self.width.to_native() {
+            1 => self.member_in::<One>(id),
+            2 => self.member_in::<Two>(id),
+            _ => self.member_in::<Four>(id),
+        }
+    }
+
+    #[inline]
+    fn member_in<W: Width>(&self, id: usize) -> Member {
+        if let Some(special) = id.checked_sub(self.normal.to_native() as usize) {
+            let [parent, sibling_rank] = W::row(&self.attached, special).unwrap_or_default();
+            return Member { parent, sibling_rank, ..Member::default() };
+        }
+        let [parent, sibling_rank, pu_first, pu_count] =
+            W::row(&self.members, id).unwrap_or_default();
+        Member { parent, sibling_rank, pu_first, pu_count }
+    }
+
     /// Number of the parent of an object; the root is its own.
     #[must_use]
     #[inline]
     pub fn parent(&self, id: usize) -> u32 {
-        self.get(&self.parent, id)
+        self.member(id).parent
+    }
+
+    /// Place of an object among the children of its parent of the same kind.
+    #[must_use]
+    #[inline]
+    pub fn sibling_rank(&self, id: usize) -> u32 {
+        self.member(id).sibling_rank
     }
 
     /// First slot of the children of an object; those of the next object end them.
@@ -111,27 +160,6 @@ impl ArchivedTree {
     #[inline]
     pub fn child(&self, slot: usize) -> u32 {
         self.get(&self.children, slot)
-    }
-
-    /// Place of an object among the children of its parent of the same kind.
-    #[must_use]
-    #[inline]
-    pub fn sibling_rank(&self, id: usize) -> u32 {
-        self.get(&self.sibling_rank, id)
-    }
-
-    /// First PU below a normal object.
-    #[must_use]
-    #[inline]
-    pub fn pu_first(&self, id: usize) -> u32 {
-        self.get(&self.pu_first, id)
-    }
-
-    /// Number of PUs below a normal object.
-    #[must_use]
-    #[inline]
-    pub fn pu_count(&self, id: usize) -> u32 {
-        self.get(&self.pu_count, id)
     }
 
     #[inline]

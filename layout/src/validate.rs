@@ -46,17 +46,22 @@ impl Counts {
 
 #[cold]
 #[inline(never)]
-fn fail<T>(column: &'static str, row: usize, rule: &'static str) -> Result<T, ValidationError> {
-    Err(ValidationError { column, row, rule })
+fn broken(column: &'static str, row: usize, rule: &'static str) -> ValidationError {
+    ValidationError { column, row, rule }
 }
 
+fn fail<T>(column: &'static str, row: usize, rule: &'static str) -> Result<T, ValidationError> {
+    Err(broken(column, row, rule))
+}
+
+#[inline]
 fn ensure(
     holds: bool,
     column: &'static str,
     row: usize,
     rule: &'static str,
 ) -> Result<(), ValidationError> {
-    if holds { Ok(()) } else { fail(column, row, rule) }
+    if holds { Ok(()) } else { Err(broken(column, row, rule)) }
 }
 
 // The checks of a column are never inlined: in a fresh process each instruction is fetched for the

@@ -226,10 +226,8 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn pus(self) -> Range<u32> {
-        let normal = self.normal_ancestor().at();
-        let tree = &self.topology.archive.tree;
-        let first = tree.pu_first(normal);
-        first..first + tree.pu_count(normal)
+        let member = self.topology.archive.tree.member(self.normal_ancestor().at());
+        member.pu_first..member.pu_first + member.pu_count
     }
 
     /// Memory of the NUMA nodes below, in bytes. Counterpart: `total_memory`.

@@ -8,46 +8,46 @@ use crate::column::Column;
 use crate::description::Object;
 use crate::object_type::{ChildKind, ObjectType};
 use crate::set::Set;
-use crate::tree::Tree;
+use crate::tree::{Member, Tree};
 
 impl Builder<'_> {
     pub(super) fn tree(&self) -> Result<Tree, BuildError> {
-        let count = self.by_id.len();
-        let mut parent = vec![0; count];
-        let mut sibling_rank = vec![0; count];
+        let mut members: Vec<Member> = self
+            .pus_by_id()
+            .iter()
+            .map(|&(pu_first, pu_count)| Member { pu_first, pu_count, ..Member::default() })
+            .collect();
         let mut child_start = vec![0];
-        let mut children = Vec::with_capacity(count);
-        for (id, object) in self.by_id.iter().enumerate() {
-            let mut rank = 0;
+        let mut children = Vec::with_capacity(members.len());
+        for (parent, object) in (0..).zip(&self.by_id) {
+            let mut sibling_rank = 0;
             let mut kind = ChildKind::Normal;
             for &place in &object.children {
                 let child = self.id(place, "a child list")?;
                 let child_kind = self.object(place, "a child list")?.child_kind();
                 if child_kind != kind {
-                    (kind, rank) = (child_kind, 0);
+                    (kind, sibling_rank) = (child_kind, 0);
                 }
-                let slot = usize::try_from(child).unwrap_or(usize::MAX);
-                if let (Some(parent), Some(sibling_rank)) =
-                    (parent.get_mut(slot), sibling_rank.get_mut(slot))
-                {
-                    (*parent, *sibling_rank) = (id as u64, rank);
+                let member = usize::try_from(child).ok().and_then(|id| members.get_mut(id));
+                if let Some(member) = member {
+                    (member.parent, member.sibling_rank) = (parent, sibling_rank);
                 }
-                children.push(child);
-                rank += 1;
+                children.push(u32::try_from(child).unwrap_or(u32::MAX));
+                sibling_rank += 1;
             }
-            child_start.push(children.len() as u64);
+            child_start.push(u32::try_from(children.len()).unwrap_or(u32::MAX));
         }
         let normal = self.first_special(0);
-        let pus = self.pus_by_id();
-        let pus = pus.get(..normal).unwrap_or_default();
-        let tree = Tree::new(count);
+        let tree = Tree::new(members.len(), normal);
+        let (normal, special) = members.split_at_checked(normal).unwrap_or_default();
         Ok(Tree {
-            parent: tree.pack(&parent),
-            child_start: tree.pack(&child_start),
-            children: tree.pack(&children),
-            sibling_rank: tree.pack(&sibling_rank),
-            pu_first: tree.pack(&pus.iter().map(|pus| u64::from(pus.0)).collect::<Vec<_>>()),
-            pu_count: tree.pack(&pus.iter().map(|pus| u64::from(pus.1)).collect::<Vec<_>>()),
+            members: tree.pack(normal.iter().flat_map(|member| {
+                [member.parent, member.sibling_rank, member.pu_first, member.pu_count]
+            })),
+            attached: tree
+                .pack(special.iter().flat_map(|member| [member.parent, member.sibling_rank])),
+            child_start: tree.pack(child_start),
+            children: tree.pack(children),
             ..tree
         })
     }

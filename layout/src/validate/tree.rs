@@ -5,7 +5,6 @@ use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
 use crate::error::ValidationError;
 use crate::tree::{ArchivedTree, Four, One, Two, Width};
 use std::marker::PhantomData;
-use std::ops::Range;
 
 pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let objects = &topology.objects;
@@ -22,9 +21,9 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     level_of_each(topology)?;
     let first_pu = topology.levels.first.get_u32(counts.pu_level) as usize;
     match topology.tree.width.to_native() {
-        1 => Columns::<One>::new(&topology.tree, counts)?.check(counts, first_pu),
-        2 => Columns::<Two>::new(&topology.tree, counts)?.check(counts, first_pu),
-        4 => Columns::<Four>::new(&topology.tree, counts)?.check(counts, first_pu),
+        1 => Rows::<One>::new(&topology.tree, counts)?.check(counts, first_pu),
+        2 => Rows::<Two>::new(&topology.tree, counts)?.check(counts, first_pu),
+        4 => Rows::<Four>::new(&topology.tree, counts)?.check(counts, first_pu),
         _ => fail("tree.width", 0, "is 1, 2 or 4"),
     }
 }
@@ -54,66 +53,57 @@ fn pu_indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Valida
     bad.map_or(Ok(()), |pu| fail("objects.os_index", pu, "the index of a PU is below 131,072"))
 }
 
-/// The columns of the tree, in the width that they have.
-struct Columns<'a, W> {
-    parent: &'a [u8],
+/// The tree in the width that it has.
+struct Rows<'a, W> {
+    members: &'a [u8],
+    attached: &'a [u8],
     child_start: &'a [u8],
     children: &'a [u8],
-    sibling_rank: &'a [u8],
-    pu_first: &'a [u8],
-    pu_count: &'a [u8],
     width: PhantomData<W>,
 }
 
-impl<'a, W: Width> Columns<'a, W> {
-    /// The columns, if each is as long as it must be.
+impl<'a, W: Width> Rows<'a, W> {
+    /// The rows, if there are as many as there must be.
     fn new(tree: &'a ArchivedTree, counts: &Counts) -> Result<Self, ValidationError> {
-        let column = |bytes: &'a [u8], name, count: usize| {
-            let rule = "has a value for each row of its table";
-            ensure(bytes.len() == count * W::BYTES, name, bytes.len(), rule)?;
+        let column = |bytes: &'a [u8], name, numbers: usize| {
+            let rule = "has a row for each of its objects";
+            ensure(bytes.len() == numbers * W::BYTES, name, bytes.len(), rule)?;
             Ok(bytes)
         };
         let (objects, normal) = (counts.objects, counts.normal_objects);
+        ensure(tree.normal.to_native() as usize == normal, "tree.normal", 0, "ends the depths")?;
         Ok(Self {
-            parent: column(&tree.parent, "tree.parent", objects)?,
+            members: column(&tree.members, "tree.members", normal * 4)?,
+            attached: column(&tree.attached, "tree.attached", (objects - normal) * 2)?,
             child_start: column(&tree.child_start, "tree.child_start", objects + 1)?,
             children: column(&tree.children, "tree.children", objects - 1)?,
-            sibling_rank: column(&tree.sibling_rank, "tree.sibling_rank", objects)?,
-            pu_first: column(&tree.pu_first, "tree.pu_first", normal)?,
-            pu_count: column(&tree.pu_count, "tree.pu_count", normal)?,
             width: PhantomData,
         })
     }
 
+    /// Parent, rank, first PU and number of PUs of an object of the tree of CPUs.
     #[inline]
-    fn at(column: &[u8], index: usize) -> usize {
-        W::get(column, index) as usize
+    fn member(&self, id: usize) -> [usize; 4] {
+        W::row::<4>(self.members, id).unwrap_or_default().map(|number| number as usize)
+    }
+
+    /// Parent and rank of a special object.
+    #[inline]
+    fn attached(&self, special: usize) -> [usize; 2] {
+        W::row::<2>(self.attached, special).unwrap_or_default().map(|number| number as usize)
     }
 
     fn check(&self, counts: &Counts, first_pu: usize) -> Result<(), ValidationError> {
-        ensure(Self::at(self.parent, 0) == 0, "tree.parent", 0, "the root is its own parent")?;
-        ensure(Self::at(self.child_start, 0) == 0, "tree.child_start", 0, "starts at 0")?;
-        let run = |id| (Self::at(self.pu_first, id), Self::at(self.pu_count, id));
-        ensure(run(0) == (0, counts.pus), "tree.pu_first", 0, "the root covers all PUs")?;
+        let root = [0, 0, 0, counts.pus];
+        ensure(self.member(0) == root, "tree.members", 0, "the root covers all PUs")?;
+        ensure(W::get(self.child_start, 0) == 0, "tree.child_start", 0, "starts at 0")?;
         for pu in 0..counts.pus {
-            let itself = run(first_pu + pu) == (pu, 1);
-            ensure(itself, "tree.pu_first", first_pu + pu, "a PU covers itself")?;
+            let [_, _, first, count] = self.member(first_pu + pu);
+            let itself = (first, count) == (pu, 1);
+            ensure(itself, "tree.members", first_pu + pu, "a PU covers itself")?;
         }
         self.families(counts)?;
         self.depths(counts)
-    }
-
-    /// Special objects are not nested deeper than a walk may go. Parents lead to the tree of CPUs:
-    /// that families are in order was checked before.
-    fn depths(&self, counts: &Counts) -> Result<(), ValidationError> {
-        for id in counts.normal_objects..counts.objects {
-            let above = |id: &usize| Some(Self::at(self.parent, *id));
-            let special = |id: &usize| *id >= counts.normal_objects;
-            let nested = std::iter::successors(Some(id), above).take_while(special);
-            let depth = nested.take(MAX_DEPTH + 1).count();
-            ensure(depth <= MAX_DEPTH, "tree.parent", id, "at most 128 special objects deep")?;
-        }
-        Ok(())
     }
 
     /// Child lists and parents tell the same, each list has its kinds in order, and the PUs of a
@@ -122,37 +112,40 @@ impl<'a, W: Width> Columns<'a, W> {
     /// There are as many slots as objects below the root, and no object is in two of them (it
     /// knows its parent and its rank there), so every object is in one.
     fn families(&self, counts: &Counts) -> Result<(), ValidationError> {
-        let [numa, _, bridge, _, _, misc, _] = counts.special;
+        let normal = counts.normal_objects;
         let mut slot = 0;
         for parent in 0..counts.objects {
-            let end = Self::at(self.child_start, parent + 1);
+            let end = W::get(self.child_start, parent + 1) as usize;
             let ascends = slot <= end && end < counts.objects;
             ensure(ascends, "tree.child_start", parent + 1, "ascends and ends in the slots")?;
-            // Most are normal, and of the same kind.
-            slot = self.normal_children(parent, slot..end, numa)?;
-            let (mut kind, mut rank) = (numa, 0);
+            let [_, _, first_pu, pu_count] = self.member(parent);
+            let (first, mut next_pu) = (slot, first_pu);
             while slot < end {
-                let child = Self::at(self.children, slot);
-                let of = if child < bridge {
-                    numa
-                } else if child < misc {
-                    bridge
-                } else {
-                    misc
-                };
-                let in_order = child >= numa && child < counts.objects && of >= kind;
+                let child = W::get(self.children, slot) as usize;
+                if child >= normal {
+                    break;
+                }
+                let [above, rank, pu, pus] = self.member(child);
+                let fits = above == parent && rank == slot - first && pu == next_pu;
+                let rule = "is below its parent, behind its siblings and their PUs";
+                ensure(fits && parent < child, "tree.children", slot, rule)?;
+                next_pu += pus;
+                slot += 1;
+            }
+            let whole = slot == first || next_pu - first_pu == pu_count;
+            ensure(whole, "tree.members", parent, "covers the PUs of its children")?;
+            let (mut kind, mut rank) = (0, 0);
+            while slot < end {
+                let child = W::get(self.children, slot) as usize;
+                let of = special_kind(child, counts);
+                let in_order = (normal..counts.objects).contains(&child) && of >= kind;
                 ensure(in_order, "tree.children", slot, "exists, and kinds are in order")?;
                 if of != kind {
                     (kind, rank) = (of, 0);
                 }
-                let fits = may_have(parent, child, counts);
-                ensure(
-                    fits,
-                    "tree.parent",
-                    child,
-                    "is above its child and may have such children",
-                )?;
-                self.mutual(parent, child, rank, slot)?;
+                let knows = self.attached(child - normal) == [parent, rank];
+                let rule = "is below its parent, behind its siblings, and may be there";
+                ensure(knows && may_have(parent, child, counts), "tree.children", slot, rule)?;
                 rank += 1;
                 slot += 1;
             }
@@ -160,46 +153,32 @@ impl<'a, W: Width> Columns<'a, W> {
         ensure(slot == counts.objects - 1, "tree.child_start", counts.objects, "ends the slots")
     }
 
-    /// Checks the children in the tree of CPUs, which come first; returns the slot behind them.
-    #[inline]
-    fn normal_children(
-        &self,
-        parent: usize,
-        slots: Range<usize>,
-        normal: usize,
-    ) -> Result<usize, ValidationError> {
-        let first = slots.start;
-        let mut next_pu = Self::at(self.pu_first, parent);
-        let last_pu = next_pu + Self::at(self.pu_count, parent);
-        for slot in slots.clone() {
-            let child = Self::at(self.children, slot);
-            if child >= normal {
-                let whole = slot == first || next_pu == last_pu;
-                ensure(whole, "tree.pu_count", parent, "is the sum of its children")?;
-                return Ok(slot);
-            }
-            let run = Self::at(self.pu_first, child) == next_pu && parent < child;
-            ensure(run, "tree.pu_first", child, "is below its parent, behind its siblings")?;
-            next_pu += Self::at(self.pu_count, child);
-            self.mutual(parent, child, slot - first, slot)?;
+    /// Special objects are not nested deeper than a walk may go. Parents lead to the tree of CPUs:
+    /// that families are in order was checked before.
+    fn depths(&self, counts: &Counts) -> Result<(), ValidationError> {
+        for special in 0..counts.objects - counts.normal_objects {
+            let above = |special: &usize| {
+                let [parent, _] = self.attached(*special);
+                parent.checked_sub(counts.normal_objects)
+            };
+            let nested = std::iter::successors(Some(special), above);
+            let depth = nested.take(MAX_DEPTH + 1).count();
+            let rule = "at most 128 special objects deep";
+            ensure(depth <= MAX_DEPTH, "tree.attached", special, rule)?;
         }
-        let whole = slots.is_empty() || next_pu == last_pu;
-        ensure(whole, "tree.pu_count", parent, "is the sum of its children")?;
-        Ok(slots.end)
+        Ok(())
     }
+}
 
-    #[inline]
-    fn mutual(
-        &self,
-        parent: usize,
-        child: usize,
-        rank: usize,
-        slot: usize,
-    ) -> Result<(), ValidationError> {
-        let knows = child != 0
-            && Self::at(self.parent, child) == parent
-            && Self::at(self.sibling_rank, child) == rank;
-        ensure(knows, "tree.children", slot, "child knows its parent and rank")
+/// Which list of its parent a special object is in, by the number of the first such object.
+fn special_kind(child: usize, counts: &Counts) -> usize {
+    let [memory, _, io, _, _, misc, _] = counts.special;
+    if child < io {
+        memory
+    } else if child < misc {
+        io
+    } else {
+        misc
     }
 }
 

@@ -52,7 +52,7 @@ fn an_archive_has_what_was_described() {
     assert_eq!(topology.levels.normal.to_native(), 3);
     // The NUMA node is numbered before the cache above it.
     assert_eq!((topology.tree.parent(7), topology.tree.parent(8)), (8, 1));
-    assert_eq!((topology.tree.pu_first(2), topology.tree.pu_count(2)), (2, 2));
+    assert_eq!((topology.tree.member(2).pu_first, topology.tree.member(2).pu_count), (2, 2));
     let order: Vec<u64> = topology.pu_by_os_index.iter().collect();
     assert_eq!(order, [0, 2, 1, 3]);
     // One name is the end of the other, and is not stored again.
