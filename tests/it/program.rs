@@ -1,11 +1,12 @@
 //! The program as a person or a launcher uses it.
 
-use crate::segments::topobroker;
+use crate::segments::{adopter, topobroker};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use topobroker_reader::Keys;
 
 const MACHINE: [&str; 2] = ["-i", "Package:2 Core:2 PU:2"];
 
@@ -137,6 +138,17 @@ fn what_is_published_is_listed_and_stays_until_it_is_unpublished() {
     assert_eq!(segment["mappings"], 0);
     assert_eq!(segment["size"], keys["size"]);
     assert!(text(&run(&["status", "--folder", path]).stdout).contains(file));
+    let held = Keys::parse(file, keys["address"].as_str().unwrap(), &keys["size"].to_string());
+    let mut command = adopter(&held.unwrap());
+    let mut child =
+        command.arg("hold").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("ok "), "{line}");
+    assert_eq!(listed().unwrap()["mappings"], 1);
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(listed().unwrap()["mappings"], 0);
     assert!(run(&["unpublish", file]).status.success());
     assert!(listed().is_none());
     let again = run(&["unpublish", file]);

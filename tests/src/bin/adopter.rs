@@ -11,6 +11,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["once"] => tell(adopt()),
+        ["hold"] => tell(adopt()) & std::io::stdin().read_line(&mut String::new()).is_ok(),
         ["twice"] => tell(adopt()) & tell(adopt()),
         ["retry"] => {
             let bad = Keys::parse("/dev/shm/topobroker-nothing", "0", "4096").ok();
