@@ -8,15 +8,22 @@ use rustix::fd::{AsRawFd, BorrowedFd};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_ushort, c_void};
 use std::fs::File;
 use topobroker::hwloc::{Input, LoadOptions, Topology, load};
+use topobroker_layout::set::Format;
 
 unsafe extern "C" {
     fn hwloc_pci_class_string(class_id: c_ushort) -> *const c_char;
     fn hwloc_bitmap_set_ith_ulong(bitmap: hwloc_bitmap_t, i: c_uint, word: c_ulong) -> c_int;
     fn hwloc_bitmap_set_range(bitmap: hwloc_bitmap_t, begin: c_uint, end: c_int) -> c_int;
-    fn hwloc_bitmap_snprintf(
+    fn hwloc_bitmap_snprintf(buffer: *mut c_char, length: usize, b: hwloc_const_bitmap_t) -> c_int;
+    fn hwloc_bitmap_list_snprintf(
         buffer: *mut c_char,
         length: usize,
-        bitmap: hwloc_const_bitmap_t,
+        b: hwloc_const_bitmap_t,
+    ) -> c_int;
+    fn hwloc_bitmap_taskset_snprintf(
+        buffer: *mut c_char,
+        length: usize,
+        b: hwloc_const_bitmap_t,
     ) -> c_int;
     fn hwloc_shmem_topology_get_length(
         topology: hwloc_const_topology_t,
@@ -131,8 +138,13 @@ pub fn pci_class_name(class_id: u16) -> String {
 ///
 /// If there is no memory for it.
 #[must_use]
-pub fn mask(words: &[u64], infinite: bool) -> String {
-    let mut text = vec![0u8; 64 + 24 * (words.len() + 1)];
+pub fn set_text(words: &[u64], infinite: bool, format: Format) -> String {
+    let print = match format {
+        Format::List => hwloc_bitmap_list_snprintf,
+        Format::Taskset => hwloc_bitmap_taskset_snprintf,
+        _ => hwloc_bitmap_snprintf,
+    };
+    let mut text = vec![0u8; 64 + 256 * (words.len() + 1)];
     // SAFETY: a bitmap of our own, freed below; the buffer is longer than any text that hwloc
     // makes of so many words.
     unsafe {
@@ -144,7 +156,7 @@ pub fn mask(words: &[u64], infinite: bool) -> String {
         if infinite {
             hwloc_bitmap_set_range(bitmap, u32::try_from(words.len()).unwrap_or(0) * 64, -1);
         }
-        hwloc_bitmap_snprintf(text.as_mut_ptr().cast(), text.len(), bitmap);
+        print(text.as_mut_ptr().cast(), text.len(), bitmap);
         hwlocality_sys::hwloc_bitmap_free(bitmap);
     }
     CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy().into_owned()

@@ -1,7 +1,11 @@
 //! Sets of OS indexes: CPU sets and node sets.
 
+mod text;
+
+pub use text::{Format, ParseSetError};
+
 use smallvec::SmallVec;
-use std::fmt;
+use std::ops::{BitAnd, BitOr, BitXor, Not, RangeInclusive};
 
 /// Words held without the heap: enough for 1024 PUs.
 const INLINE_WORDS: usize = 16;
@@ -103,9 +107,117 @@ impl Set {
     #[doc(alias = "hwloc_bitmap_andnot")]
     #[must_use]
     pub fn and_not(&self, other: &Self) -> Self {
+        self.combine(other, |a, b| a & !b)
+    }
+
+    /// Puts every index of a range into the set. Counterpart: `hwloc_bitmap_set_range`.
+    #[doc(alias = "hwloc_bitmap_set_range")]
+    pub fn insert_range(&mut self, range: RangeInclusive<u32>) {
+        let (first, last) = range.into_inner();
+        if first > last {
+            return;
+        }
+        let (first_word, last_word) = (first as usize / 64, last as usize / 64);
+        if last_word >= self.words.len() && !self.infinite {
+            self.words.resize(last_word + 1, 0);
+        }
+        let (low, high) = (u64::MAX << (first % 64), u64::MAX >> (63 - last % 64));
+        let words = self.words.iter_mut().enumerate().take(last_word + 1).skip(first_word);
+        for (place, word) in words {
+            let from = if place == first_word { low } else { u64::MAX };
+            let to = if place == last_word { high } else { u64::MAX };
+            *word |= from & to;
+        }
+        self.normalize();
+    }
+
+    /// Puts every index from `first` on into the set.
+    pub fn insert_from(&mut self, first: u32) {
+        let word = first as usize / 64;
+        let kept = (0..=word).map(|i| self.word(i)).collect::<SmallVec<_>>();
+        let tail = u64::MAX << (first % 64);
+        self.words = kept;
+        self.infinite = true;
+        if let Some(last) = self.words.last_mut() {
+            *last |= tail;
+        }
+        self.normalize();
+    }
+
+    /// Takes `index` out of the set. Counterpart: `hwloc_bitmap_clr`.
+    #[doc(alias = "hwloc_bitmap_clr")]
+    pub fn remove(&mut self, index: u32) {
+        let word = index as usize / 64;
+        if word >= self.words.len() {
+            if !self.infinite {
+                return;
+            }
+            self.words.resize(word + 1, u64::MAX);
+        }
+        if let Some(word) = self.words.get_mut(word) {
+            *word &= !(1 << (index % 64));
+        }
+        self.normalize();
+    }
+
+    /// Whether some index is in both sets. Counterpart: `hwloc_bitmap_intersects`.
+    #[doc(alias = "hwloc_bitmap_intersects")]
+    #[must_use]
+    pub fn intersects(&self, other: &Self) -> bool {
         let length = self.words.len().max(other.words.len());
-        let words = (0..length).map(|i| self.word(i) & !other.word(i));
-        Self::from_words(words, self.infinite && !other.infinite)
+        (self.infinite && other.infinite) || (0..length).any(|i| self.word(i) & other.word(i) != 0)
+    }
+
+    /// The lowest index. Counterpart: `hwloc_bitmap_first`.
+    #[doc(alias = "hwloc_bitmap_first")]
+    #[must_use]
+    pub fn first(&self) -> Option<u32> {
+        self.next_from(0)
+    }
+
+    /// The highest index, `None` of an empty or infinite set. Counterpart: `hwloc_bitmap_last`.
+    #[doc(alias = "hwloc_bitmap_last")]
+    #[must_use]
+    pub fn last(&self) -> Option<u32> {
+        let place = self.words.iter().rposition(|word| *word != 0)?;
+        let word = u32::try_from(place).ok()?;
+        (!self.infinite).then(|| word * 64 + 63 - self.word(place).leading_zeros())
+    }
+
+    /// The lowest index behind `index`. Counterpart: `hwloc_bitmap_next`.
+    #[doc(alias = "hwloc_bitmap_next")]
+    #[must_use]
+    pub fn next_after(&self, index: u32) -> Option<u32> {
+        self.next_from(index.checked_add(1)?)
+    }
+
+    /// The lowest index from `index` on.
+    #[must_use]
+    pub fn next_from(&self, index: u32) -> Option<u32> {
+        let (first, masked) = (index / 64, u64::MAX << (index % 64));
+        let length = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
+        let words = (first..length).map(|i| {
+            let word = self.word(i as usize);
+            (i, if i == first { word & masked } else { word })
+        });
+        let found =
+            words.filter(|(_, word)| *word != 0).map(|(i, word)| i * 64 + word.trailing_zeros());
+        found.take(1).next().or_else(|| self.infinite.then(|| index.max(length * 64)))
+    }
+
+    /// The set of its lowest index alone: what a thread is bound to. Counterpart:
+    /// `hwloc_bitmap_singlify`.
+    #[doc(alias = "hwloc_bitmap_singlify")]
+    #[must_use]
+    pub fn singlify(&self) -> Self {
+        self.first().into_iter().collect()
+    }
+
+    fn combine(&self, other: &Self, operation: impl Fn(u64, u64) -> u64) -> Self {
+        let word = |infinite| if infinite { u64::MAX } else { 0 };
+        let length = self.words.len().max(other.words.len());
+        let words = (0..length).map(|i| operation(self.word(i), other.word(i)));
+        Self::from_words(words, operation(word(self.infinite), word(other.infinite)) != 0)
     }
 
     /// The indexes in ascending order; of an infinite set, those within its words.
@@ -132,6 +244,42 @@ impl Set {
     }
 }
 
+/// Counterpart: `hwloc_bitmap_and`.
+impl BitAnd for &Set {
+    type Output = Set;
+
+    fn bitand(self, other: Self) -> Set {
+        self.combine(other, |a, b| a & b)
+    }
+}
+
+/// Counterpart: `hwloc_bitmap_or`.
+impl BitOr for &Set {
+    type Output = Set;
+
+    fn bitor(self, other: Self) -> Set {
+        self.combine(other, |a, b| a | b)
+    }
+}
+
+/// Counterpart: `hwloc_bitmap_xor`.
+impl BitXor for &Set {
+    type Output = Set;
+
+    fn bitxor(self, other: Self) -> Set {
+        self.combine(other, |a, b| a ^ b)
+    }
+}
+
+/// Counterpart: `hwloc_bitmap_not`.
+impl Not for &Set {
+    type Output = Set;
+
+    fn not(self) -> Set {
+        Set::from_words(self.words.iter().map(|word| !word), !self.infinite)
+    }
+}
+
 impl FromIterator<u32> for Set {
     fn from_iter<I: IntoIterator<Item = u32>>(indexes: I) -> Self {
         let mut set = Self::new();
@@ -140,35 +288,10 @@ impl FromIterator<u32> for Set {
     }
 }
 
-impl fmt::Display for Set {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.infinite {
-            f.write_str("0xf...f")?;
-            if self.words.is_empty() {
-                return Ok(());
-            }
-        }
-        let halves = self.words.iter().rev().flat_map(|word| [word >> 32, word & 0xffff_ffff]);
-        let mut left = self.words.len() * 2;
-        let mut started = self.infinite;
-        for half in halves {
-            left -= 1;
-            match (started, half) {
-                (false, 0) => continue,
-                (false, _) => write!(f, "0x{half:08x}")?,
-                (true, 0) if left > 0 => f.write_str(",")?,
-                (true, 0) => f.write_str(",0x0")?,
-                (true, _) => write!(f, ",0x{half:08x}")?,
-            }
-            started = true;
-        }
-        if started { Ok(()) } else { f.write_str("0x0") }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn equal_sets_are_equal_values_however_they_were_made() {
@@ -206,5 +329,84 @@ mod tests {
         let indexes = [0, 63, 64, 200, 1500];
         let set: Set = indexes.into_iter().rev().collect();
         assert_eq!(set.iter().collect::<Vec<_>>(), indexes);
+    }
+
+    /// Indexes of a set below a bound, one by one: the slow truth.
+    fn indexes(set: &Set) -> Vec<u32> {
+        (0..400).filter(|index| set.contains(*index)).collect()
+    }
+
+    fn any_set() -> impl Strategy<Value = Set> {
+        let words =
+            proptest::collection::vec(prop_oneof![Just(0), Just(u64::MAX), any::<u64>()], 0..5);
+        (words, any::<bool>()).prop_map(|(words, infinite)| Set::from_words(words, infinite))
+    }
+
+    proptest! {
+        #[test]
+        fn operations_hold_index_by_index(a in any_set(), b in any_set()) {
+            let expect = |set: &Set, holds: &dyn Fn(bool, bool) -> bool| {
+                (0..400).all(|i| set.contains(i) == holds(a.contains(i), b.contains(i)))
+            };
+            prop_assert!(expect(&(&a & &b), &|a, b| a && b));
+            prop_assert!(expect(&(&a | &b), &|a, b| a || b));
+            prop_assert!(expect(&(&a ^ &b), &|a, b| a != b));
+            prop_assert!(expect(&a.and_not(&b), &|a, b| a && !b));
+            prop_assert!(expect(&!&a, &|a, _| !a));
+            prop_assert_eq!(a.intersects(&b), !(&a & &b).is_empty());
+            prop_assert_eq!(a.is_included_in(&b), (&a & &b) == a);
+        }
+
+        #[test]
+        fn walks_and_ends_hold_index_by_index(set in any_set(), from in 0u32..330) {
+            let indexes = indexes(&set);
+            prop_assert_eq!(set.first(), indexes.first().copied());
+            if !set.is_infinite() {
+                prop_assert_eq!(set.last(), indexes.last().copied());
+                prop_assert_eq!(set.iter().collect::<Vec<_>>(), indexes.clone());
+            }
+            let next = indexes.iter().copied().find(|index| *index > from);
+            prop_assert_eq!(set.next_after(from), next);
+            prop_assert_eq!(set.singlify().weight(), Some(u32::from(!set.is_empty())));
+        }
+
+        #[test]
+        fn what_is_put_in_is_in_and_what_is_taken_out_is_not(
+            set in any_set(),
+            first in 0u32..300,
+            length in 0u32..99,
+        ) {
+            let range = first..=first + length;
+            let mut more = set.clone();
+            more.insert_range(range.clone());
+            let mut less = set.clone();
+            range.clone().for_each(|index| less.remove(index));
+            let mut rest = set.clone();
+            rest.insert_from(first);
+            for index in 0..400 {
+                let (had, inside) = (set.contains(index), range.contains(&index));
+                prop_assert_eq!(more.contains(index), had || inside);
+                prop_assert_eq!(less.contains(index), had && !inside);
+                prop_assert_eq!(rest.contains(index), had || index >= first);
+            }
+        }
+    }
+
+    #[test]
+    fn bad_text_is_an_error_with_its_position() {
+        for (text, format, position) in [
+            ("0-3,x", Format::List, 4),
+            ("5-3", Format::List, 2),
+            ("0,131072", Format::List, 2),
+            ("0 1", Format::List, 1),
+            ("0x1,0xg", Format::Hwloc, 4),
+            ("0x100000000", Format::Hwloc, 0),
+            ("0xf...fx", Format::Hwloc, 7),
+            ("0x", Format::Taskset, 2),
+            ("0x12z", Format::Taskset, 4),
+        ] {
+            let error = Set::parse(text, format).unwrap_err();
+            assert_eq!((error.position, error.text.as_str()), (position, text), "{error}");
+        }
     }
 }

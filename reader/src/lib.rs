@@ -47,6 +47,6 @@ pub use topobroker_layout as layout;
 pub use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
 pub use topobroker_layout::header::{Header, Scope, Source};
 pub use topobroker_layout::object_type::{ChildKind, ObjectType};
-pub use topobroker_layout::set::Set;
+pub use topobroker_layout::set::{Format, ParseSetError, Set};
 pub use topology::{Topology, TypeDepth};
 pub use type_name::TypeName;

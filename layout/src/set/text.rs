@@ -1,0 +1,243 @@
+//! Sets as text: hwloc's masks, lists of ranges, and masks as taskset has them.
+
+use super::Set;
+use std::fmt::{self, Write};
+
+/// How a set is written. Counterparts: the functions `hwloc_bitmap_*snprintf` and `*sscanf`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Format {
+    /// 32-bit masks between commas, the highest first: `0x0000000f,0x00000001`; an infinite set
+    /// begins with `0xf...f`.
+    #[default]
+    Hwloc,
+    /// Ranges between commas: `0-3,8,12-`, the last without an end in an infinite set.
+    List,
+    /// One mask: `0xf00000001`; an infinite set begins with `0xf...f`.
+    Taskset,
+}
+
+/// A text is no set.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[error("{text:?} is no set: {reason} at position {position}; expected {expected}")]
+pub struct ParseSetError {
+    /// The text.
+    pub text: String,
+    /// Place of what is wrong in it, from 0.
+    pub position: usize,
+    /// What is wrong.
+    pub reason: &'static str,
+    /// What the format looks like.
+    pub expected: &'static str,
+}
+
+/// Highest index that a text may name: what an archive holds, and what memory bears.
+const MAX_INDEX: usize = crate::archive::MAX_SET_WORDS * 64 - 1;
+
+impl Set {
+    /// The set as text in a format.
+    ///
+    /// ```
+    /// use topobroker_layout::set::{Format, Set};
+    /// let set: Set = [0, 1, 2, 3, 32].into_iter().collect();
+    /// assert_eq!(set.to_text(Format::List), "0-3,32");
+    /// assert_eq!(set.to_text(Format::Taskset), "0x10000000f");
+    /// ```
+    #[must_use]
+    pub fn to_text(&self, format: Format) -> String {
+        match format {
+            Format::Hwloc => self.to_string(),
+            Format::List => self.to_list(),
+            Format::Taskset => self.to_taskset(),
+        }
+    }
+
+    /// Reads a set from text in a format.
+    ///
+    /// ```
+    /// use topobroker_layout::set::{Format, Set};
+    /// let set = Set::parse("0-3,8", Format::List)?;
+    /// assert_eq!(set.to_string(), "0x0000010f");
+    /// assert!(Set::parse("3-1", Format::List).is_err());
+    /// # Ok::<(), topobroker_layout::set::ParseSetError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ParseSetError`] with the position of what is wrong.
+    pub fn parse(text: &str, format: Format) -> Result<Self, ParseSetError> {
+        match format {
+            Format::Hwloc => parse_masks(text),
+            Format::List => parse_list(text),
+            Format::Taskset => parse_taskset(text),
+        }
+    }
+
+    fn to_list(&self) -> String {
+        let mut text = String::new();
+        let inverse = !self;
+        let mut next = self.first();
+        while let Some(first) = next {
+            let comma = if text.is_empty() { "" } else { "," };
+            let end = inverse.next_after(first);
+            // Writing to a string cannot fail.
+            let _ = match end {
+                None => write!(text, "{comma}{first}-"),
+                Some(end) if end == first + 1 => write!(text, "{comma}{first}"),
+                Some(end) => write!(text, "{comma}{first}-{}", end - 1),
+            };
+            next = end.and_then(|end| self.next_from(end));
+        }
+        text
+    }
+
+    fn to_taskset(&self) -> String {
+        let mut text = String::from(if self.infinite { "0xf...f" } else { "0x" });
+        let mut started = self.infinite;
+        for word in self.words.iter().rev() {
+            // Writing to a string cannot fail.
+            let _ = match (started, *word) {
+                (false, 0) => Ok(()),
+                (false, word) => write!(text, "{word:x}"),
+                (true, word) => write!(text, "{word:016x}"),
+            };
+            started |= *word != 0;
+        }
+        if !started {
+            text.push('0');
+        }
+        text
+    }
+}
+
+impl fmt::Display for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.infinite {
+            f.write_str("0xf...f")?;
+            if self.words.is_empty() {
+                return Ok(());
+            }
+        }
+        let halves = self.words.iter().rev().flat_map(|word| [word >> 32, word & 0xffff_ffff]);
+        let mut left = self.words.len() * 2;
+        let mut started = self.infinite;
+        for half in halves {
+            left -= 1;
+            match (started, half) {
+                (false, 0) => continue,
+                (false, _) => write!(f, "0x{half:08x}")?,
+                (true, 0) if left > 0 => f.write_str(",")?,
+                (true, 0) => f.write_str(",0x0")?,
+                (true, _) => write!(f, ",0x{half:08x}")?,
+            }
+            started = true;
+        }
+        if started { Ok(()) } else { f.write_str("0x0") }
+    }
+}
+
+/// Says where in `text` the rest begins.
+fn error(text: &str, rest: &str, reason: &'static str, expected: &'static str) -> ParseSetError {
+    ParseSetError { text: text.to_owned(), position: text.len() - rest.len(), reason, expected }
+}
+
+const A_LIST: &str = "ranges such as 0-3,8,12-";
+const A_MASK: &str = "masks such as 0x0000000f,0x00000001";
+
+fn parse_list(text: &str) -> Result<Set, ParseSetError> {
+    let mut set = Set::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let first;
+        (first, rest) = index(text, rest)?;
+        match rest.strip_prefix('-') {
+            None => set.insert(first),
+            Some("") => {
+                set.insert_from(first);
+                return Ok(set);
+            }
+            Some(second) => {
+                let (last, behind) = index(text, second)?;
+                if last < first {
+                    return Err(error(text, second, "a range that ends before it begins", A_LIST));
+                }
+                set.insert_range(first..=last);
+                rest = behind;
+            }
+        }
+        rest = match rest.strip_prefix(',') {
+            Some(behind) => behind,
+            None if rest.is_empty() => rest,
+            None => return Err(error(text, rest, "neither a comma nor the end", A_LIST)),
+        };
+    }
+    Ok(set)
+}
+
+/// An index at the start of `rest`, and what is behind it.
+fn index<'t>(text: &str, rest: &'t str) -> Result<(u32, &'t str), ParseSetError> {
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, behind) = rest.split_at(digits);
+    match number.parse::<u32>() {
+        Ok(index) if index as usize <= MAX_INDEX => Ok((index, behind)),
+        Ok(_) => Err(error(text, rest, "an index above 131,071", A_LIST)),
+        Err(_) => Err(error(text, rest, "no index", A_LIST)),
+    }
+}
+
+fn parse_masks(text: &str) -> Result<Set, ParseSetError> {
+    let (infinite, rest) = match text.strip_prefix("0xf...f") {
+        Some("") => return Ok(Set::from_words([], true)),
+        Some(rest) => match rest.strip_prefix(',') {
+            Some(rest) => (true, rest),
+            None => return Err(error(text, rest, "neither a comma nor the end", A_MASK)),
+        },
+        None => (false, text),
+    };
+    let mut halves = Vec::new();
+    let mut left = rest;
+    for part in rest.split(',') {
+        let digits = part.strip_prefix("0x").unwrap_or(part);
+        let half = if digits.is_empty() { Ok(0) } else { u32::from_str_radix(digits, 16) };
+        let half = half.map_err(|_| error(text, left, "no 32-bit mask", A_MASK))?;
+        halves.push(u64::from(half));
+        left = left.get(part.len() + 1..).unwrap_or_default();
+    }
+    halves.reverse();
+    let odd = halves.len() % 2 == 1;
+    if odd && infinite {
+        halves.push(0xffff_ffff);
+    }
+    let words = halves.chunks(2).map(|pair| match pair {
+        [low, high] => low | (high << 32),
+        [low] => *low,
+        _ => 0,
+    });
+    Ok(Set::from_words(words, infinite))
+}
+
+fn parse_taskset(text: &str) -> Result<Set, ParseSetError> {
+    let expected = "one mask such as 0xf00000001";
+    let (infinite, digits) = match text.strip_prefix("0xf...f") {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix("0x").unwrap_or(text)),
+    };
+    if digits.is_empty() && !infinite {
+        return Err(error(text, digits, "no digits", expected));
+    }
+    let bad = digits.find(|letter: char| !letter.is_ascii_hexdigit());
+    if let Some(bad) = bad {
+        let rest = digits.get(bad..).unwrap_or_default();
+        return Err(error(text, rest, "no hexadecimal digit", expected));
+    }
+    let chunks = digits.as_bytes().rchunks(16).map(|chunk| {
+        let chunk = std::str::from_utf8(chunk).unwrap_or_default();
+        let word = u64::from_str_radix(chunk, 16).unwrap_or(0);
+        let missing = 16 - chunk.len();
+        match (infinite, missing) {
+            (true, 1..) => word | (u64::MAX << (4 * (16 - missing))),
+            _ => word,
+        }
+    });
+    Ok(Set::from_words(chunks, infinite))
+}
