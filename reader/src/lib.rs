@@ -15,6 +15,7 @@
 #![deny(unsafe_code)]
 
 mod adopt;
+mod ancestry;
 mod cpu_kinds;
 #[allow(unsafe_code, reason = "borrowing a descriptor by its number is what this module is for")]
 mod descriptor;

@@ -226,7 +226,7 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn pus(self) -> Range<u32> {
-        let member = self.topology.archive.tree.member(self.normal_ancestor().at());
+        let member = self.topology.archive.tree.member(self.normal_part().at());
         member.pu_first..member.pu_first + member.pu_count
     }
 
@@ -259,7 +259,7 @@ impl<'a> Object<'a> {
     }
 
     /// The object itself, or the one in the tree of CPUs that it hangs on.
-    fn normal_ancestor(self) -> Self {
+    pub(crate) fn normal_part(self) -> Self {
         let normal = self.topology.archive.objects.level.len();
         let mut object = self;
         // Parents of special objects end in the tree: validation saw to it.

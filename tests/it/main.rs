@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 
 mod adoption;
+mod ancestry;
 mod fidelity;
 mod lstopo;
 mod names;

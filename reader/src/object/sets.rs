@@ -43,6 +43,11 @@ impl Object<'_> {
         }
     }
 
+    /// Whether the object has sets: I/O and Misc objects have none.
+    pub(crate) fn has_sets(self) -> bool {
+        self.set_row().is_some()
+    }
+
     fn set_row(self) -> Option<usize> {
         let sets = &self.topology.archive.objects.sets;
         (self.at() < sets.len()).then(|| sets.get_u32(self.at()) as usize)?.checked_sub(1)

@@ -1,0 +1,90 @@
+//! What is above an object.
+
+use crate::object::Object;
+use topobroker_layout::object_type::ObjectType;
+
+impl<'a> Object<'a> {
+    /// The objects above, from the parent to the root.
+    ///
+    /// ```no_run
+    /// # let core = topobroker_reader::adopt()?.topology().root();
+    /// let path: Vec<String> = core.ancestors().map(|object| object.type_name(false)).collect();
+    /// # Ok::<(), topobroker_reader::AdoptError>(())
+    /// ```
+    pub fn ancestors(self) -> impl Iterator<Item = Self> + Clone {
+        std::iter::successors(self.parent(), |object| object.parent())
+    }
+
+    /// The object above at a depth. Counterpart: `hwloc_get_ancestor_obj_by_depth`.
+    #[doc(alias = "hwloc_get_ancestor_obj_by_depth")]
+    #[must_use]
+    pub fn ancestor_at_depth(self, depth: i32) -> Option<Self> {
+        self.ancestors().find(|object| object.depth() == depth)
+    }
+
+    /// The closest object above of a type. Counterpart: `hwloc_get_ancestor_obj_by_type`.
+    #[doc(alias = "hwloc_get_ancestor_obj_by_type")]
+    #[must_use]
+    pub fn ancestor_with_type(self, object_type: ObjectType) -> Option<Self> {
+        self.ancestors().find(|object| object.object_type() == object_type)
+    }
+
+    /// The closest object that is above, or is, an I/O or Misc object and has sets of its own.
+    /// Counterpart: `hwloc_get_non_io_ancestor_obj`.
+    #[doc(alias = "hwloc_get_non_io_ancestor_obj")]
+    #[must_use]
+    pub fn non_io_ancestor(self) -> Self {
+        let mut object = self;
+        // The root is no I/O object.
+        while !object.has_sets() {
+            match object.parent() {
+                Some(parent) => object = parent,
+                None => break,
+            }
+        }
+        object
+    }
+
+    /// The lowest object that both are below or are. Counterpart:
+    /// `hwloc_get_common_ancestor_obj`, which is only defined in the tree of CPUs; this holds for
+    /// memory, I/O and Misc objects too.
+    #[doc(alias = "hwloc_get_common_ancestor_obj")]
+    #[must_use]
+    pub fn common_ancestor(self, other: Self) -> Self {
+        let (mut one, mut two) = (self.normal_part(), other.normal_part());
+        if one == two {
+            // Only where both hang on the same object can they meet below it.
+            let own = || std::iter::once(self).chain(self.ancestors());
+            let theirs = || std::iter::once(other).chain(other.ancestors());
+            return own().find(|object| theirs().any(|other| other == *object)).unwrap_or(one);
+        }
+        // Depth by depth from the bottom: numbers grow with depth, so the higher number is never
+        // above the other.
+        while one != two {
+            let lower = if one.id() > two.id() { &mut one } else { &mut two };
+            match lower.parent() {
+                Some(parent) => *lower = parent,
+                None => break,
+            }
+        }
+        one
+    }
+
+    /// Whether this is `root` or below it. Counterpart: `hwloc_obj_is_in_subtree`.
+    #[doc(alias = "hwloc_obj_is_in_subtree")]
+    #[must_use]
+    pub fn is_in_subtree(self, root: Self) -> bool {
+        self == root || self.ancestors().any(|object| object == root)
+    }
+
+    /// The closest cache above that more PUs share. Counterpart:
+    /// `hwloc_get_shared_cache_covering_obj`.
+    #[doc(alias = "hwloc_get_shared_cache_covering_obj")]
+    #[must_use]
+    pub fn shared_cache(self) -> Option<Self> {
+        let own = self.cpuset()?;
+        self.ancestors().find(|object| {
+            object.object_type().is_data_cache() && object.cpuset().is_some_and(|set| set != own)
+        })
+    }
+}
