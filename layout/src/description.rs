@@ -144,17 +144,3 @@ impl Object {
         self.object_type.child_kind()
     }
 }
-
-impl Description {
-    /// Places of the children of `object` that are of `kind`, in order.
-    pub fn children_of_kind(
-        &self,
-        object: &Object,
-        kind: ChildKind,
-    ) -> impl Iterator<Item = usize> + '_ {
-        let children = object.children.clone();
-        children.into_iter().filter(move |&child| {
-            self.objects.get(child).is_some_and(|child| child.child_kind() == kind)
-        })
-    }
-}
