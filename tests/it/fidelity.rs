@@ -34,6 +34,22 @@ fn published_export(machine: &Machine) -> Output {
     output
 }
 
+/// Files whose own export hwloc changes when it loads it again.
+///
+/// The first: offline PUs are in the complete cpuset of the machine, but not in that of its NUMA
+/// node until hwloc loads it from XML version 2. The others: an allowed node that is no object is
+/// only taken out of the allowed nodeset then.
+const UNSTABLE: [&str; 8] = [
+    "hwloc-v1.0__16em64t-4s2c2t-offlines.xml",
+    "netloc__node-template.xml",
+    "netloc__node01.xml",
+    "netloc__node02.xml",
+    "netloc__node03.xml",
+    "netloc__node04.xml",
+    "netloc__node05.xml",
+    "netloc__node06.xml",
+];
+
 #[test]
 fn every_reference_topology_survives_publishing_adopting_and_exporting() {
     let Some(shared) = shared() else { return };
@@ -56,7 +72,7 @@ fn every_reference_topology_survives_publishing_adopting_and_exporting() {
     }
     println!("{whole} of {} exports are hwloc's own, byte for byte", loadable.len());
     println!("{stable} are the same again after hwloc loads and exports them");
-    println!("hwloc changes its own export when it loads it: {unstable:?}");
+    assert_eq!(unstable, UNSTABLE, "hwloc changes its own export when it loads it");
     assert_eq!(loadable.len(), 145);
 }
 
