@@ -44,7 +44,7 @@ const WORDS: [(&str, usize, ObjectType); 13] = [
 
 impl<'a> Object<'a> {
     /// Name of the type with what the attributes add: `L1d`, `Group0`, `PCIBridge`, `GPU`; in the
-    /// long form `L1dCache`, `Bridge PCI->PCI`, `Network`. Counterpart: `hwloc_obj_type_snprintf`.
+    /// long form `L1dCache`, `Network`. Counterpart: `hwloc_obj_type_snprintf`.
     #[doc(alias = "hwloc_obj_type_snprintf")]
     #[must_use]
     pub fn type_name(self, long: bool) -> String {
@@ -56,13 +56,7 @@ impl<'a> Object<'a> {
             }
             Attributes::Group(group) if group.depth != u32::MAX => format!("Group{}", group.depth),
             Attributes::Bridge(bridge) => {
-                let from_pci = bridge.upstream.is_some();
-                let name = match (long, from_pci) {
-                    (true, true) => "Bridge PCI->PCI",
-                    (true, false) => "Bridge Host->PCI",
-                    (false, true) => "PCIBridge",
-                    (false, false) => "HostBridge",
-                };
+                let name = if bridge.upstream.is_some() { "PCIBridge" } else { "HostBridge" };
                 name.to_owned()
             }
             Attributes::Pci(_) => "PCI".to_owned(),

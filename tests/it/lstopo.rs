@@ -4,7 +4,7 @@ use clap::Parser;
 use std::collections::BTreeMap;
 use topobroker::hwloc::Input;
 use topobroker::program::ls::Ls;
-use topobroker_tests::{describe, shared};
+use topobroker_tests::{describe, machines, shared};
 
 #[derive(Parser)]
 struct Command {
@@ -62,4 +62,32 @@ fn ls_prints_what_lstopo_prints() {
     let report: String = failed.iter().map(|failure| failure.clone() + "\n").collect();
     assert!(passed * 100 >= total * 99, "{report}{passed} of {total} identical");
     print!("{report}");
+}
+
+/// Options that the stored answers leave out.
+const MORE_OPTIONS: [&str; 8] =
+    ["-v", "-v -v", "-l", "-c", "-v -p -c", "--no-collapse", "--only bridge -v", "--only misc"];
+
+#[test]
+fn ls_prints_what_the_installed_lstopo_prints() {
+    let Some(shared) = shared() else { return };
+    let lstopo = |arguments: &[&str]| {
+        std::process::Command::new("lstopo-no-graphics").args(arguments).output().ok()
+    };
+    let version = lstopo(&["--version"]).map(|output| String::from_utf8(output.stdout).unwrap());
+    if version.as_ref().is_none_or(|version| !version.contains(" 2.9.")) {
+        eprintln!("skipped: lstopo-no-graphics 2.9 is not installed, found {version:?}");
+        return;
+    }
+    for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
+        let description = describe(&Input::Xml(machine.path.clone()));
+        for options in MORE_OPTIONS {
+            let command = ["ls"].into_iter().chain(options.split(' '));
+            let printed = Command::try_parse_from(command).unwrap().ls.text(&description).unwrap();
+            let file = ["-i", machine.path.to_str().unwrap(), "--if", "xml", "--of", "console"];
+            let arguments: Vec<&str> = file.into_iter().chain(options.split(' ')).collect();
+            let expected = String::from_utf8(lstopo(&arguments).unwrap().stdout).unwrap();
+            assert_eq!(printed, expected, "{} {options}", machine.name);
+        }
+    }
 }

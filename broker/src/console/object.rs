@@ -105,10 +105,10 @@ impl Console {
     fn long_attributes(&self, object: Object<'_>, devices: u32) -> Vec<String> {
         let mut details = Vec::new();
         let total = object.total_memory();
-        if let Attributes::NumaNode { local_memory } = object.attributes() {
-            details.push(format!("local={}", memory_size(local_memory, true)));
-        }
-        if total != 0 || object.object_type() == ObjectType::NUMANode {
+        if total != 0 {
+            if let Attributes::NumaNode { local_memory } = object.attributes() {
+                details.push(format!("local={}", memory_size(local_memory, true)));
+            }
             details.push(format!("total={}", memory_size(total, true)));
         }
         match object.attributes() {
