@@ -31,44 +31,38 @@ impl Machine {
     }
 }
 
+/// 256 PUs, 691 objects.
+pub const SYNTHETIC_256: &str =
+    "Package:2 Group:4 NUMANode:1 L3Cache:4 L2Cache:4 L1dCache:1 Core:1 PU:2";
+
+/// 2048 PUs, 3681 objects.
+pub const SYNTHETIC_2048: &str = "Package:16 NUMANode:1 L3Cache:4 L2Cache:8 L1dCache:1 Core:1 PU:4";
+
 /// This machine, and synthetic ones of 256 and 2048 PUs.
 #[must_use]
 pub fn standard() -> Vec<Machine> {
     vec![
         Machine::new("this machine", Input::ThisMachine),
-        synthetic256(),
-        Machine::synthetic(
-            "synth2048",
-            "Package:16 NUMANode:1 L3Cache:4 L2Cache:8 L1dCache:1 Core:1 PU:4",
-        ),
+        Machine::synthetic("synth256", SYNTHETIC_256),
+        Machine::synthetic("synth2048", SYNTHETIC_2048),
     ]
 }
 
-/// The synthetic machine of 256 PUs and 691 objects.
+/// The folder of reference data, if it is there: `TOPOBROKER_SHARED`, or beside the checkout.
 #[must_use]
-pub fn synthetic256() -> Machine {
-    Machine::synthetic(
-        "synth256",
-        "Package:2 Group:4 NUMANode:1 L3Cache:4 L2Cache:4 L1dCache:1 Core:1 PU:2",
-    )
-}
-
-/// The folder of reference topologies, if it is there.
-#[must_use]
-pub fn shared_topologies() -> Option<PathBuf> {
+pub fn shared_folder() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
     let folder = std::env::var_os("TOPOBROKER_SHARED").map_or(beside, PathBuf::from);
-    let folder = folder.join("topologies");
-    folder.is_dir().then_some(folder)
+    folder.join("topologies").is_dir().then_some(folder)
 }
 
 /// All reference topologies that this hwloc loads.
 #[must_use]
 pub fn shared() -> Vec<Machine> {
-    let Some(folder) = shared_topologies() else {
+    let Some(folder) = shared_folder() else {
         return Vec::new();
     };
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder.join("topologies"))
         .into_iter()
         .flatten()
         .flatten()

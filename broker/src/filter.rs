@@ -6,7 +6,7 @@ mod levels;
 mod structure;
 
 use crate::hwloc::Filter;
-use topobroker_layout::attributes::Attributes;
+use topobroker_layout::attributes::{Attributes, Pci};
 use topobroker_layout::description::{Description, Initiator, Object};
 use topobroker_layout::object_type::{ChildKind, ObjectType};
 
@@ -71,7 +71,7 @@ impl Filters {
             Filter::None => false,
             Filter::All | Filter::Structure => true,
             Filter::Important => match &object.attributes {
-                Attributes::Pci(pci) => pci.is_important(),
+                Attributes::Pci(pci) => is_important(pci),
                 Attributes::OsDevice { kind } => *kind != OS_DEVICE_DMA,
                 _ => true,
             },
@@ -82,6 +82,15 @@ impl Filters {
 /// Whether a type is a cache, of CPUs or of memory: what hwloc's programs mean by "cache".
 pub(crate) fn is_any_cache(object_type: ObjectType) -> bool {
     object_type.is_cache() || object_type == ObjectType::MemCache
+}
+
+/// Whether hwloc keeps a PCI device where only important I/O is asked for
+/// (`HWLOC_TYPE_FILTER_KEEP_IMPORTANT`): displays, networks, storage, co-processors and the like.
+fn is_important(pci: &Pci) -> bool {
+    // Storage, network, display, processors and accelerators, bridges (an NVSwitch is one), and
+    // devices of no class; then serial Fibre Channel and InfiniBand, and CXL memory.
+    matches!(pci.class_id >> 8, 0x00 | 0x01 | 0x02 | 0x03 | 0x06 | 0x0b | 0x12)
+        || matches!(pci.class_id, 0x0c04 | 0x0c06 | 0x0502)
 }
 
 /// `HWLOC_OBJ_OSDEV_DMA`.

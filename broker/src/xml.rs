@@ -6,9 +6,6 @@ use topobroker_reader::{
     Attributes, Bridge, Distances, Info, Initiator, MemoryAttribute, Object, Pci, Topology,
 };
 
-/// `HWLOC_DISTANCES_KIND_HETEROGENEOUS_TYPES`.
-const HETEROGENEOUS: u64 = 16;
-
 /// Attributes that hwloc has from the start; it exports them only where they have values.
 const PREDEFINED_ATTRIBUTES: usize = 8;
 
@@ -34,7 +31,7 @@ pub fn export(topology: Topology<'_>) -> String {
     xml.open("topology").attribute("version", "2.0");
     object(&mut xml, topology.root());
     let (mixed, alike): (Vec<_>, Vec<_>) =
-        topology.distances().partition(|matrix| matrix.kind() & HETEROGENEOUS != 0);
+        topology.distances().partition(|matrix| matrix.is_heterogeneous());
     alike.into_iter().chain(mixed).for_each(|matrix| distances(&mut xml, matrix));
     support(&mut xml, topology);
     topology.memory_attributes().for_each(|attribute| memory_attribute(&mut xml, attribute));
@@ -160,7 +157,7 @@ fn distances(xml: &mut Xml, matrix: Distances<'_>) {
     let objects: Vec<_> = matrix.objects().collect();
     let Some(first) = objects.first() else { return };
     let by_os_index = matches!(first.object_type(), ObjectType::PU | ObjectType::NUMANode);
-    let mixed = matrix.kind() & HETEROGENEOUS != 0;
+    let mixed = matrix.is_heterogeneous();
     let element = if mixed { "distances2hetero" } else { "distances2" };
     xml.open(element);
     if !mixed {

@@ -115,15 +115,4 @@ impl Pci {
         let Self { domain, bus, dev, func, .. } = *self;
         (domain << 20) | ((bus as u32) << 12) | ((dev as u32) << 4) | func as u32
     }
-
-    /// Whether hwloc keeps the device where only important I/O is asked for
-    /// (`HWLOC_TYPE_FILTER_KEEP_IMPORTANT`): displays, networks, storage, co-processors and the
-    /// like, by class.
-    #[must_use]
-    pub fn is_important(&self) -> bool {
-        // Storage, network, display, serial InfiniBand and Fibre Channel, co-processors, bridges
-        // (an NVSwitch is one), and devices of no class.
-        matches!(self.class_id >> 8, 0x00 | 0x01 | 0x02 | 0x03 | 0x06 | 0x0b | 0x12)
-            || matches!(self.class_id, 0x0c04 | 0x0c06 | 0x0502)
-    }
 }

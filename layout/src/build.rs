@@ -13,8 +13,8 @@ use crate::object_type::ObjectType;
 use intern::{Sets, Strings};
 use rkyv::util::AlignedVec;
 
-/// Number of special levels: NUMANode, MemCache, Bridge, PCIDevice, OSDevice, Misc.
-pub(crate) const SPECIAL_LEVELS: usize = 6;
+/// Number of special levels.
+pub(crate) const SPECIAL_LEVELS: usize = ObjectType::SPECIAL.len();
 
 /// Why a description cannot be archived.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
@@ -109,8 +109,8 @@ struct Builder<'d> {
     /// First number of each level, and the number of objects at the end.
     level_first: Vec<u64>,
     normal_levels: usize,
-    /// First PU and number of PUs by place in the description.
-    pus: Vec<(u32, u32)>,
+    /// First PU and number of PUs of each object, by its number.
+    pus_by_id: Vec<(u32, u32)>,
     /// OS indexes of the PUs by logical index.
     pu_os_indexes: Vec<Option<u32>>,
     strings: Strings,
@@ -128,7 +128,7 @@ impl<'d> Builder<'d> {
             id_of: Vec::new(),
             level_first: Vec::new(),
             normal_levels: 0,
-            pus: vec![(0, 0); description.objects.len()],
+            pus_by_id: vec![(0, 0); description.objects.len()],
             pu_os_indexes: Vec::new(),
             strings: Strings::default(),
             sets: Sets::default(),
@@ -211,17 +211,9 @@ impl<'d> Builder<'d> {
     fn level_types(&self) -> Vec<u64> {
         let normal = self.level_first.iter().take(self.normal_levels);
         let normal = normal.filter_map(|&first| self.by_id.get(usize::try_from(first).ok()?));
-        let special = [
-            ObjectType::NUMANode,
-            ObjectType::MemCache,
-            ObjectType::Bridge,
-            ObjectType::PCIDevice,
-            ObjectType::OSDevice,
-            ObjectType::Misc,
-        ];
         normal
             .map(|object| object.object_type)
-            .chain(special)
+            .chain(ObjectType::SPECIAL)
             .map(|kind| u64::from(kind.raw()))
             .collect()
     }

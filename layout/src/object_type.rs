@@ -85,6 +85,10 @@ impl ObjectType {
         Self::Die,
     ];
 
+    /// The types outside the tree of CPUs, in the order in which an archive has their levels.
+    pub const SPECIAL: [Self; 6] =
+        [Self::NUMANode, Self::MemCache, Self::Bridge, Self::PCIDevice, Self::OSDevice, Self::Misc];
+
     /// The type of hwloc's number `raw`, if there is one.
     #[must_use]
     pub fn from_raw(raw: u64) -> Option<Self> {
@@ -198,17 +202,10 @@ impl ObjectType {
         })
     }
 
-    /// Place of the type among the special levels of an archive.
-    pub(crate) const fn special_rank(self) -> usize {
-        match self {
-            Self::NUMANode => 0,
-            Self::MemCache => 1,
-            Self::Bridge => 2,
-            Self::PCIDevice => 3,
-            Self::OSDevice => 4,
-            Self::Misc => 5,
-            _ => usize::MAX,
-        }
+    /// Place of a type in [`ObjectType::SPECIAL`], past its end of a normal type.
+    pub(crate) fn special_rank(self) -> usize {
+        let place = Self::SPECIAL.into_iter().position(|special| special == self);
+        place.unwrap_or(Self::SPECIAL.len())
     }
 }
 

@@ -132,10 +132,8 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
         }
     }
     ensure(first(1) == 1, "levels.first", 1, "one root")?;
-    let order = ["NUMANode", "MemCache", "Bridge", "PCIDev", "OSDev", "Misc"];
-    for (level, name) in (normal..count).zip(order) {
-        let kind = ObjectType::from_raw(levels.object_type.get(level));
-        let fits = kind.is_some_and(|kind| kind.name() == name);
+    for (level, special) in (normal..count).zip(ObjectType::SPECIAL) {
+        let fits = ObjectType::from_raw(levels.object_type.get(level)) == Some(special);
         ensure(fits, "levels.object_type", level, "special levels are in their order")?;
     }
     let mut special = [0; SPECIAL_LEVELS + 1];

@@ -44,6 +44,14 @@ impl<'a> Distances<'a> {
         self.matrix.kind.to_native()
     }
 
+    /// Whether its objects are of several types.
+    #[must_use]
+    pub fn is_heterogeneous(self) -> bool {
+        /// `HWLOC_DISTANCES_KIND_HETEROGENEOUS_TYPES`.
+        const HETEROGENEOUS: u64 = 1 << 4;
+        self.kind() & HETEROGENEOUS != 0
+    }
+
     /// The objects, in the order of rows and columns.
     pub fn objects(self) -> impl ExactSizeIterator<Item = Object<'a>> {
         let ids = &self.matrix.objects;

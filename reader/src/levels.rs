@@ -1,6 +1,7 @@
 //! Objects of a topology: level by level, by type, by index.
 
 use crate::object::Object;
+use crate::search::partition_point;
 use crate::topology::{Topology, TypeDepth};
 use std::ops::Range;
 use topobroker_layout::column::ArchivedColumn;
@@ -82,16 +83,9 @@ impl<'a> Topology<'a> {
         if guess < order.len() && at(guess).os_index() == Some(os_index) {
             return Some(at(guess));
         }
-        let (mut low, mut high) = (0, order.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            match at(middle).os_index().cmp(&Some(os_index)) {
-                std::cmp::Ordering::Equal => return Some(at(middle)),
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        let below = |place| at(place).os_index() < Some(os_index);
+        let place = partition_point(0..order.len(), below);
+        (place < order.len()).then(|| at(place)).filter(|found| found.os_index() == Some(os_index))
     }
 }
 

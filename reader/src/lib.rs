@@ -31,6 +31,7 @@ mod map;
 mod memory_attributes;
 mod object;
 mod process_maps;
+mod search;
 mod topology;
 mod trust;
 mod type_name;

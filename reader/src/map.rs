@@ -1,4 +1,4 @@
-//! Mapping a segment into this process. With the global, all `unsafe` of this crate.
+//! Mapping a segment into this process.
 
 use crate::error::AdoptError;
 use crate::process_maps;
@@ -31,10 +31,10 @@ pub(crate) fn map(
     address: u64,
 ) -> Result<(&'static [u8], Placement), AdoptError> {
     let failed = |source| AdoptError::Map { file: candidate.name.clone(), source };
-    let too_large = |_| failed(std::io::ErrorKind::OutOfMemory.into());
-    let length = usize::try_from(candidate.header.size).map_err(too_large)?;
-    let mapped =
-        length.checked_add(MARK).ok_or_else(|| failed(std::io::ErrorKind::OutOfMemory.into()))?;
+    let length = usize::try_from(candidate.header.size).ok();
+    let (length, mapped) = length
+        .and_then(|length| Some((length, length.checked_add(MARK)?)))
+        .ok_or_else(|| failed(std::io::ErrorKind::OutOfMemory.into()))?;
     if address != 0
         && let Some(start) = map_at(candidate, address, mapped).map_err(failed)?
     {

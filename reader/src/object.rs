@@ -3,6 +3,7 @@
 mod attributes;
 mod sets;
 
+use crate::search::partition_point;
 use crate::topology::Topology;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedStringsOfObjects;
@@ -174,17 +175,10 @@ impl<'a> Object<'a> {
         let all = self.child_slots();
         // Kinds follow each other in a list as their levels do in the numbering.
         let starts = |kind: ChildKind| {
-            let (mut low, mut high) = (all.start, all.end);
-            while low < high {
-                let middle = low.midpoint(high);
-                let child = self.topology.archive.tree.child(middle as usize);
-                if Self::new(self.topology, child).object_type().child_kind() < kind {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            low
+            partition_point(all.clone(), |slot| {
+                let child = self.topology.archive.tree.child(slot);
+                Self::new(self.topology, child).object_type().child_kind() < kind
+            })
         };
         let slots = match kind {
             ChildKind::Normal => all.start..starts(ChildKind::Memory),
@@ -270,9 +264,9 @@ impl<'a> Object<'a> {
         object
     }
 
-    fn child_slots(self) -> Range<u32> {
+    fn child_slots(self) -> Range<usize> {
         let tree = &self.topology.archive.tree;
-        tree.child_start(self.at())..tree.child_start(self.at() + 1)
+        tree.child_start(self.at()) as usize..tree.child_start(self.at() + 1) as usize
     }
 
     fn siblings(self) -> Option<Children<'a>> {
@@ -290,12 +284,12 @@ impl<'a> Object<'a> {
 #[derive(Debug, Clone)]
 pub struct Children<'a> {
     topology: Topology<'a>,
-    slots: Range<u32>,
+    slots: Range<usize>,
 }
 
 impl<'a> Children<'a> {
-    fn at(&self, slot: u32) -> Object<'a> {
-        let child = self.topology.archive.tree.child(slot as usize);
+    fn at(&self, slot: usize) -> Object<'a> {
+        let child = self.topology.archive.tree.child(slot);
         Object::new(self.topology, child)
     }
 }
@@ -326,19 +320,7 @@ impl ExactSizeIterator for Children<'_> {}
 
 /// Rows of an object in a table that is in the order of its objects.
 fn rows_of(objects: &ArchivedColumn, id: u32) -> Range<usize> {
-    let first_from = |wanted: u64| {
-        let (mut low, mut high) = (0, objects.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if objects.get(middle) < wanted {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
-    };
-    let first = first_from(u64::from(id));
+    let first = partition_point(0..objects.len(), |row| objects.get(row) < u64::from(id));
     let mut end = first;
     while end < objects.len() && objects.get_u32(end) == id {
         end += 1;

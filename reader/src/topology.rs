@@ -7,9 +7,6 @@ use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 use topobroker_layout::{OpenError, support};
 
-/// Depths outside the tree of CPUs, in the order in which an archive has them.
-const SPECIAL_DEPTHS: [i32; 6] = [-3, -8, -4, -5, -6, -7];
-
 /// A topology, read in place. A handle of one pointer: copy it freely.
 #[derive(Clone, Copy)]
 pub struct Topology<'a> {
@@ -138,7 +135,8 @@ impl<'a> Topology<'a> {
         match u32::try_from(depth) {
             Ok(depth) => (depth < normal).then_some(depth as usize),
             Err(_) => {
-                let place = SPECIAL_DEPTHS.iter().position(|special| *special == depth)?;
+                let at_depth = |special: ObjectType| special.special_depth() == Some(depth);
+                let place = ObjectType::SPECIAL.into_iter().position(at_depth)?;
                 Some(normal as usize + place)
             }
         }
@@ -148,7 +146,10 @@ impl<'a> Topology<'a> {
         let normal = self.depth() as usize;
         match level.checked_sub(normal) {
             None => i32::try_from(level).unwrap_or(i32::MAX),
-            Some(place) => SPECIAL_DEPTHS.get(place).copied().unwrap_or(i32::MIN),
+            Some(place) => {
+                let special = ObjectType::SPECIAL.get(place).copied();
+                special.and_then(ObjectType::special_depth).unwrap_or(i32::MIN)
+            }
         }
     }
 
@@ -161,7 +162,7 @@ impl<'a> Topology<'a> {
     pub(crate) fn special_level_of(self, id: u32) -> usize {
         let levels = &self.archive.levels;
         let normal = self.depth() as usize;
-        let later = (normal + 1..normal + SPECIAL_DEPTHS.len())
+        let later = (normal + 1..normal + ObjectType::SPECIAL.len())
             .filter(|level| levels.first.get_u32(*level) <= id);
         normal + later.count()
     }

@@ -4,18 +4,18 @@
 use std::path::{Path, PathBuf};
 use topobroker::capture::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
+use topobroker_benches::machines::shared_folder;
+pub use topobroker_benches::machines::{SYNTHETIC_256, SYNTHETIC_2048};
 use topobroker_layout::description::Description;
 
 /// The folder of reference data, `None` with a line on standard error if it is not there.
 #[must_use]
 pub fn shared() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
-    let folder = std::env::var_os("TOPOBROKER_SHARED").map_or(beside, PathBuf::from);
-    if folder.join("topologies").is_dir() {
-        return Some(folder);
+    let folder = shared_folder();
+    if folder.is_none() {
+        eprintln!("skipped: no reference data beside the checkout or in TOPOBROKER_SHARED");
     }
-    eprintln!("skipped: no reference data in {} (TOPOBROKER_SHARED)", folder.display());
-    None
+    folder
 }
 
 /// A file of the reference topologies.
@@ -68,10 +68,3 @@ pub fn describe(input: &Input) -> Description {
 pub fn synthetic(text: &str) -> Description {
     describe(&Input::Synthetic(text.to_owned()))
 }
-
-/// 256 PUs.
-pub const SYNTHETIC_256: &str =
-    "Package:2 Group:4 NUMANode:1 L3Cache:4 L2Cache:4 L1dCache:1 Core:1 PU:2";
-
-/// 2048 PUs.
-pub const SYNTHETIC_2048: &str = "Package:16 NUMANode:1 L3Cache:4 L2Cache:8 L1dCache:1 Core:1 PU:4";

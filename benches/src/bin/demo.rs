@@ -17,10 +17,8 @@ const PROCESSES: u32 = 64;
 fn main() -> anyhow::Result<()> {
     let here = std::env::current_exe()?;
     let programs = here.parent().context("folder of this program")?;
-    let [machine, synthetic, ..] = machines::standard().try_into().unwrap_or_else(|_| {
-        [machines::synthetic256(), machines::synthetic256(), machines::synthetic256()]
-    });
-    for machine in [machine, synthetic] {
+    // This machine, and the smaller synthetic one.
+    for machine in machines::standard().into_iter().take(2) {
         demonstrate(&machine, programs)?;
     }
     println!("Private and shared are kB a process above the same program without a topology;");
@@ -46,7 +44,7 @@ fn demonstrate(machine: &Machine, programs: &Path) -> anyhow::Result<()> {
         "way", "segment", "time each", "private", "shared", "tables", "node MB", "all ready"
     );
     for way in &ways.1 {
-        let row = measure(way, &programs.join(way.program.file_name().context("name")?))?;
+        let row = measure(way)?;
         let segment = way.segment.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string());
         println!(
             "{:<34} {segment:>9} {:>8.1} us {:>9.1} {:>9.1} {:>9.1} {:>10.2} {:>6.0} ms",
@@ -129,11 +127,11 @@ struct Row {
 
 /// Starts the processes, waits until all have the topology, and looks at their memory; less that
 /// of as many that have none.
-fn measure(way: &Way, program: &Path) -> anyhow::Result<Row> {
+fn measure(way: &Way) -> anyhow::Result<Row> {
     let environment: Vec<(&str, &str)> =
         way.environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-    let (times, wall, with) = together(program, &way.arguments, &environment)?;
-    let (_, _, without) = together(program, &["nothing".to_owned()], &[])?;
+    let (times, wall, with) = together(&way.program, &way.arguments, &environment)?;
+    let (_, _, without) = together(&way.program, &["nothing".to_owned()], &[])?;
     let mut sorted = times;
     sorted.sort();
     Ok(Row {

@@ -6,8 +6,6 @@ use topobroker_reader::{
     Attributes, Distances, Initiator, MemoryAttribute, Object, ObjectType, Set, Topology,
 };
 
-/// `HWLOC_DISTANCES_KIND_HETEROGENEOUS_TYPES`.
-const HETEROGENEOUS: u64 = 1 << 4;
 /// `HWLOC_DISTANCES_KIND_MEANS_LATENCY`.
 const LATENCY: u64 = 1 << 2;
 /// `HWLOC_DISTANCES_KIND_MEANS_BANDWIDTH`.
@@ -32,7 +30,7 @@ impl Console {
         };
         let name = matrix.name().unwrap_or("(null)");
         let count = objects.len();
-        let mixed = kind & HETEROGENEOUS != 0;
+        let mixed = matrix.is_heterogeneous();
         let between = if mixed {
             "heterogeneous objects".to_owned()
         } else {

@@ -119,7 +119,8 @@ impl<'d> Builder<'d> {
     }
 
     fn set_pus(&mut self, place: usize, pus: (u32, u32)) {
-        if let Some(slot) = self.pus.get_mut(place) {
+        let id = self.id_of.get(place).and_then(|id| usize::try_from(*id).ok());
+        if let Some(slot) = id.and_then(|id| self.pus_by_id.get_mut(id)) {
             *slot = pus;
         }
     }

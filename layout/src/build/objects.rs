@@ -13,7 +13,7 @@ use crate::tree::{Member, Tree};
 impl Builder<'_> {
     pub(super) fn tree(&self) -> Result<Tree, BuildError> {
         let mut members: Vec<Member> = self
-            .pus_by_id()
+            .pus_by_id
             .iter()
             .map(|&(pu_first, pu_count)| Member { pu_first, pu_count, ..Member::default() })
             .collect();
@@ -52,16 +52,6 @@ impl Builder<'_> {
         })
     }
 
-    fn pus_by_id(&self) -> Vec<(u32, u32)> {
-        let mut pus = vec![(0, 0); self.by_id.len()];
-        for (id, of_object) in self.id_of.iter().zip(&self.pus) {
-            if let Some(slot) = usize::try_from(*id).ok().and_then(|id| pus.get_mut(id)) {
-                *slot = *of_object;
-            }
-        }
-        pus
-    }
-
     pub(super) fn objects(&mut self, table: &mut archive::SetTable) -> archive::Objects {
         let by_id = self.by_id.clone();
         let os_index = by_id.iter().map(|object| os_index(object));
@@ -73,7 +63,7 @@ impl Builder<'_> {
         let with_sets = self.first_special(ObjectType::Bridge.special_rank());
         let levels = in_tree.iter().map(|object| self.level_of(object) as u64).collect::<Vec<_>>();
         let symmetric = in_tree.iter().map(|object| u64::from(object.symmetric_subtree));
-        let mut sets = self.set_rows(&self.pus_by_id(), table);
+        let mut sets = self.set_rows(table);
         sets.truncate(with_sets);
         archive::Objects {
             level: Column::pack(&levels),
@@ -85,10 +75,10 @@ impl Builder<'_> {
     }
 
     /// The row of sets of every object, 0 of an object without; rows are held once each.
-    fn set_rows(&mut self, pus: &[(u32, u32)], table: &mut archive::SetTable) -> Vec<u64> {
+    fn set_rows(&mut self, table: &mut archive::SetTable) -> Vec<u64> {
         let mut rows = Rows::default();
         let mut of_objects = Vec::with_capacity(self.by_id.len());
-        for (object, &pus) in self.by_id.clone().iter().zip(pus) {
+        for (object, pus) in self.by_id.clone().iter().zip(self.pus_by_id.clone()) {
             let Some(sets) = &object.sets else {
                 of_objects.push(0);
                 continue;

@@ -1,0 +1,17 @@
+//! Binary search over numbered rows that are no slice.
+
+use std::ops::Range;
+
+/// The first of `rows` that is not `before`, the end if all are. Rows that are come first.
+pub(crate) fn partition_point(rows: Range<usize>, before: impl Fn(usize) -> bool) -> usize {
+    let Range { start: mut low, end: mut high } = rows;
+    while low < high {
+        let middle = low.midpoint(high);
+        if before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
