@@ -43,7 +43,7 @@ pub struct Topology {
     pub distances: Vec<Distances>,
     pub memory_attributes: MemoryAttributes,
     pub cpu_kinds: Vec<CpuKind>,
-    pub pu_by_os_index: Column,
+    pub pu_runs: Vec<PuRun>,
     pub numa_by_os_index: Column,
     pub machine: Machine,
 }
@@ -57,6 +57,7 @@ pub struct Levels {
     pub first: Column,
     pub attribute_first: Column,
     pub attribute_stride: Column,
+    pub pus: Vec<u32>,
 }
 
 /// Columns of objects.
@@ -173,6 +174,17 @@ pub struct PciTable {
     pub subsystem: Column,
     pub revision: Column,
     pub linkspeed: Column,
+}
+
+/// PUs whose OS indexes follow each other and whose logical indexes are a fixed step apart. A
+/// machine has few such runs: one, or one for each hardware thread of a core.
+#[derive(Archive, Serialize, Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct PuRun {
+    pub os_first: u32,
+    pub count: u32,
+    pub logical_first: u32,
+    pub step: u32,
 }
 
 /// One matrix.

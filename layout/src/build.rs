@@ -4,6 +4,7 @@ mod attributes;
 mod intern;
 mod numbering;
 mod objects;
+mod pus;
 mod tables;
 
 use crate::archive::{self, Topology};
@@ -170,6 +171,7 @@ impl<'d> Builder<'d> {
             first: Column::pack(&self.level_first),
             attribute_first: attributes.first,
             attribute_stride: attributes.stride,
+            pus: self.pus_of_levels(),
         };
         topology.caches = attributes.caches;
         topology.numa_nodes = attributes.numa_nodes;
@@ -186,8 +188,8 @@ impl<'d> Builder<'d> {
         topology.distances = self.distances()?;
         topology.memory_attributes = self.memory_attributes()?;
         topology.cpu_kinds = self.cpu_kinds();
-        topology.pu_by_os_index = self.by_os_index(ObjectType::PU);
-        topology.numa_by_os_index = self.by_os_index(ObjectType::NUMANode);
+        topology.pu_runs = self.pu_runs();
+        topology.numa_by_os_index = self.numa_by_os_index();
         topology.machine = archive::Machine {
             flags: self.description.flags,
             is_this_system: u32::from(self.description.is_this_system),

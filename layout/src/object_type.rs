@@ -202,6 +202,34 @@ impl ObjectType {
         })
     }
 
+    /// Place in the order from what contains to what is contained. Counterpart:
+    /// `hwloc_compare_types`, which compares normal types by it.
+    #[must_use]
+    pub const fn order(self) -> u8 {
+        match self {
+            Self::Machine => 0,
+            Self::Group => 1,
+            Self::MemCache => 2,
+            Self::NUMANode => 3,
+            Self::Package => 4,
+            Self::Die => 5,
+            Self::L5Cache => 6,
+            Self::L4Cache => 7,
+            Self::L3Cache => 8,
+            Self::L3ICache => 9,
+            Self::L2Cache => 10,
+            Self::L2ICache => 11,
+            Self::L1Cache => 12,
+            Self::L1ICache => 13,
+            Self::Core => 14,
+            Self::Bridge => 15,
+            Self::PCIDevice => 16,
+            Self::OSDevice => 17,
+            Self::PU => 18,
+            Self::Misc => 19,
+        }
+    }
+
     /// Place of a type in [`ObjectType::SPECIAL`], past its end of a normal type.
     pub(crate) fn special_rank(self) -> usize {
         let place = Self::SPECIAL.into_iter().position(|special| special == self);

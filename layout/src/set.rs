@@ -1,11 +1,12 @@
 //! Sets of OS indexes: CPU sets and node sets.
 
+mod ranges;
 mod text;
 
 pub use text::{Format, ParseSetError};
 
 use smallvec::SmallVec;
-use std::ops::{BitAnd, BitOr, BitXor, Not, RangeInclusive};
+use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// Words held without the heap: enough for 1024 PUs.
 const INLINE_WORDS: usize = 16;
@@ -42,9 +43,17 @@ impl Set {
     /// `infinite`.
     #[must_use]
     pub fn from_words(words: impl IntoIterator<Item = u64>, infinite: bool) -> Self {
-        let mut set = Self { words: words.into_iter().collect(), infinite };
-        set.normalize();
+        let mut set = Self::new();
+        set.assign(words, infinite);
         set
+    }
+
+    /// Makes this the set of [`Set::from_words`], and keeps its memory.
+    pub fn assign(&mut self, words: impl IntoIterator<Item = u64>, infinite: bool) {
+        self.words.clear();
+        self.words.extend(words);
+        self.infinite = infinite;
+        self.normalize();
     }
 
     /// The words of the set, low indexes first, without those that [`Set::is_infinite`] tells.
@@ -100,7 +109,9 @@ impl Set {
     #[doc(alias = "hwloc_bitmap_isincluded")]
     #[must_use]
     pub fn is_included_in(&self, other: &Self) -> bool {
-        self.and_not(other).is_empty()
+        let length = self.words.len().max(other.words.len());
+        (other.infinite || !self.infinite)
+            && (0..length).all(|i| self.word(i) & !other.word(i) == 0)
     }
 
     /// The indexes of this set that are not in `other`. Counterpart: `hwloc_bitmap_andnot`.
@@ -108,40 +119,6 @@ impl Set {
     #[must_use]
     pub fn and_not(&self, other: &Self) -> Self {
         self.combine(other, |a, b| a & !b)
-    }
-
-    /// Puts every index of a range into the set. Counterpart: `hwloc_bitmap_set_range`.
-    #[doc(alias = "hwloc_bitmap_set_range")]
-    pub fn insert_range(&mut self, range: RangeInclusive<u32>) {
-        let (first, last) = range.into_inner();
-        if first > last {
-            return;
-        }
-        let (first_word, last_word) = (first as usize / 64, last as usize / 64);
-        if last_word >= self.words.len() && !self.infinite {
-            self.words.resize(last_word + 1, 0);
-        }
-        let (low, high) = (u64::MAX << (first % 64), u64::MAX >> (63 - last % 64));
-        let words = self.words.iter_mut().enumerate().take(last_word + 1).skip(first_word);
-        for (place, word) in words {
-            let from = if place == first_word { low } else { u64::MAX };
-            let to = if place == last_word { high } else { u64::MAX };
-            *word |= from & to;
-        }
-        self.normalize();
-    }
-
-    /// Puts every index from `first` on into the set.
-    pub fn insert_from(&mut self, first: u32) {
-        let word = first as usize / 64;
-        let kept = (0..=word).map(|i| self.word(i)).collect::<SmallVec<_>>();
-        let tail = u64::MAX << (first % 64);
-        self.words = kept;
-        self.infinite = true;
-        if let Some(last) = self.words.last_mut() {
-            *last |= tail;
-        }
-        self.normalize();
     }
 
     /// Takes `index` out of the set. Counterpart: `hwloc_bitmap_clr`.
@@ -232,7 +209,10 @@ impl Set {
         })
     }
 
-    fn word(&self, index: usize) -> u64 {
+    /// The indexes from `64 * index` on, as bits.
+    #[must_use]
+    #[inline]
+    pub fn word(&self, index: usize) -> u64 {
         self.words.get(index).copied().unwrap_or(if self.infinite { u64::MAX } else { 0 })
     }
 

@@ -51,6 +51,11 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_get_common_ancestor_obj")]
     #[must_use]
     pub fn common_ancestor(self, other: Self) -> Self {
+        let pus = self.topology().pu_ids();
+        if pus.contains(&self.id()) && pus.contains(&other.id()) {
+            let (one, two) = (self.id() - pus.start, other.id() - pus.start);
+            return self.topology().lowest_holding(one.min(two), one.max(two));
+        }
         let (mut one, mut two) = (self.normal_part(), other.normal_part());
         if one == two {
             // Only where both hang on the same object can they meet below it.
@@ -82,9 +87,10 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_get_shared_cache_covering_obj")]
     #[must_use]
     pub fn shared_cache(self) -> Option<Self> {
-        let own = self.cpuset()?;
+        let own = self.extent()?;
         self.ancestors().find(|object| {
-            object.object_type().is_data_cache() && object.cpuset().is_some_and(|set| set != own)
+            object.object_type().is_data_cache()
+                && object.extent().is_some_and(|extent| !extent.equals(&own))
         })
     }
 }

@@ -1,6 +1,7 @@
 //! CPU kinds: PUs that are alike, and how frugal they are.
 
 use crate::object::Info;
+use crate::stored_set::{StoredSet, Words};
 use crate::topology::Topology;
 use topobroker_layout::archive::ArchivedCpuKind;
 use topobroker_layout::set::Set;
@@ -12,6 +13,35 @@ impl<'a> Topology<'a> {
     pub fn cpu_kinds(self) -> impl ExactSizeIterator<Item = CpuKind<'a>> {
         self.archive.cpu_kinds.iter().map(move |kind| CpuKind::new(self, kind))
     }
+
+    /// The kind that all PUs of a set are of. Counterpart: `hwloc_cpukinds_get_by_cpuset`.
+    ///
+    /// # Errors
+    ///
+    /// [`NoCpuKind`]: the set is empty, has PUs of several kinds, or of none.
+    #[doc(alias = "hwloc_cpukinds_get_by_cpuset")]
+    pub fn cpu_kind_of(self, set: &Set) -> Result<CpuKind<'a>, NoCpuKind> {
+        if set.is_empty() {
+            return Err(NoCpuKind::Empty);
+        }
+        let first = self.cpu_kinds().find(|kind| kind.stored().meets(set));
+        let kind = first.ok_or(NoCpuKind::Unknown)?;
+        if set.is_within(&kind.stored()) { Ok(kind) } else { Err(NoCpuKind::Several) }
+    }
+}
+
+/// Why PUs are of no one kind.
+#[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
+pub enum NoCpuKind {
+    /// hwloc's EINVAL.
+    #[error("the set of PUs is empty; expected one PU at least")]
+    Empty,
+    /// hwloc's EXDEV.
+    #[error("the PUs are of several CPU kinds; ask for each kind by itself")]
+    Several,
+    /// hwloc's ENOENT.
+    #[error("the CPU kind of the PUs is not known; hwloc knows it of some machines only")]
+    Unknown,
 }
 
 /// PUs of one kind. Counterpart: what `hwloc_cpukinds_get_info` returns.
@@ -35,7 +65,11 @@ impl<'a> CpuKind<'a> {
     /// The PUs.
     #[must_use]
     pub fn cpuset(self) -> Set {
-        self.topology.set(self.kind.cpuset.to_native())
+        self.stored().to_set()
+    }
+
+    fn stored(self) -> StoredSet<'a> {
+        self.topology.stored_set(self.kind.cpuset.to_native())
     }
 
     /// Rank from 0, the most frugal; `None` if unknown.

@@ -3,12 +3,31 @@
 use crate::object::Object;
 use crate::topology::Topology;
 use topobroker_layout::archive::{ArchivedDistances, NONE};
+use topobroker_layout::object_type::ObjectType;
 
 impl<'a> Topology<'a> {
     /// Distance matrices. Counterpart: `hwloc_distances_get`.
     #[doc(alias = "hwloc_distances_get")]
     pub fn distances(self) -> impl ExactSizeIterator<Item = Distances<'a>> {
         self.archive.distances.iter().map(move |matrix| Distances::new(self, matrix))
+    }
+}
+
+impl<'a> Topology<'a> {
+    /// Distance matrices with a name. Counterpart: `hwloc_distances_get_by_name`.
+    #[doc(alias = "hwloc_distances_get_by_name")]
+    pub fn distances_with_name(self, name: &str) -> impl Iterator<Item = Distances<'a>> {
+        self.distances().filter(move |matrix| matrix.name() == Some(name))
+    }
+
+    /// Distance matrices between objects of one type. Counterpart: `hwloc_distances_get_by_type`.
+    #[doc(alias = "hwloc_distances_get_by_type")]
+    pub fn distances_of_type(self, object_type: ObjectType) -> impl Iterator<Item = Distances<'a>> {
+        self.distances().filter(move |matrix| {
+            let first = matrix.objects().next();
+            let of_type = first.is_some_and(|object| object.object_type() == object_type);
+            of_type && !matrix.is_heterogeneous()
+        })
     }
 }
 
@@ -56,6 +75,31 @@ impl<'a> Distances<'a> {
     pub fn objects(self) -> impl ExactSizeIterator<Item = Object<'a>> {
         let ids = &self.matrix.objects;
         (0..ids.len()).map(move |place| Object::new(self.topology, ids.get_u32(place)))
+    }
+
+    /// Row and column of an object. Counterpart: `hwloc_distances_obj_index`.
+    #[doc(alias = "hwloc_distances_obj_index")]
+    #[must_use]
+    pub fn index_of(self, object: Object<'a>) -> Option<usize> {
+        self.objects().position(|other| other == object)
+    }
+
+    /// The value from one object to another; `None` if one is not in the matrix. Counterpart:
+    /// `hwloc_distances_obj_pair_values`, which gives both directions.
+    ///
+    /// ```no_run
+    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// let nodes = topology.objects_with_type(topobroker_reader::ObjectType::NUMANode);
+    /// let nodes: Vec<_> = nodes.take(2).collect();
+    /// for latency in topology.distances_with_name("NUMALatency") {
+    ///     println!("{:?}", latency.between(nodes[0], nodes[1]));
+    /// }
+    /// # Ok::<(), topobroker_reader::AdoptError>(())
+    /// ```
+    #[doc(alias = "hwloc_distances_obj_pair_values")]
+    #[must_use]
+    pub fn between(self, from: Object<'a>, to: Object<'a>) -> Option<u64> {
+        self.value(self.index_of(from)?, self.index_of(to)?)
     }
 
     /// The value from the object of row `from` to that of column `to`; `None` outside the matrix.

@@ -4,7 +4,7 @@ use crate::object::Object;
 use crate::search::partition_point;
 use crate::topology::{Topology, TypeDepth};
 use std::ops::Range;
-use topobroker_layout::column::ArchivedColumn;
+use topobroker_layout::attributes::Attributes;
 use topobroker_layout::object_type::ObjectType;
 
 impl<'a> Topology<'a> {
@@ -57,26 +57,92 @@ impl<'a> Topology<'a> {
         ((id as usize) < self.object_count()).then(|| Object::new(self, id))
     }
 
+    /// The depth of a type, or of the first type below it that the topology has. Of a type at
+    /// several depths `None`. Counterpart: `hwloc_get_type_or_below_depth`.
+    #[doc(alias = "hwloc_get_type_or_below_depth")]
+    #[must_use]
+    pub fn type_or_below_depth(self, object_type: ObjectType) -> Option<i32> {
+        match self.type_depth(object_type) {
+            TypeDepth::Depth(depth) => Some(depth),
+            TypeDepth::Multiple => None,
+            TypeDepth::Unknown => {
+                let above = |depth: &i32| self.is_above(*depth, object_type);
+                let depths = 0..i32::try_from(self.depth()).unwrap_or(i32::MAX);
+                depths.rev().find(above).map(|depth| depth + 1)
+            }
+        }
+    }
+
+    /// The depth of a type, or of the first type above it that the topology has. Of a type at
+    /// several depths `None`. Counterpart: `hwloc_get_type_or_above_depth`.
+    #[doc(alias = "hwloc_get_type_or_above_depth")]
+    #[must_use]
+    pub fn type_or_above_depth(self, object_type: ObjectType) -> Option<i32> {
+        match self.type_depth(object_type) {
+            TypeDepth::Unknown => self.type_or_below_depth(object_type).map(|depth| depth - 1),
+            known => known.depth(),
+        }
+    }
+
+    fn is_above(self, depth: i32, object_type: ObjectType) -> bool {
+        self.depth_type(depth).is_some_and(|kind| kind.order() < object_type.order())
+    }
+
+    /// Depth of the CPU caches of a level: 1 to 5, and of a kind: 0 unified, 1 data, 2 instruction,
+    /// where a unified cache is of any kind; `None` is any kind. Counterpart:
+    /// `hwloc_get_cache_type_depth`.
+    #[doc(alias = "hwloc_get_cache_type_depth")]
+    #[must_use]
+    pub fn cache_depth(self, level: u32, kind: Option<u32>) -> TypeDepth {
+        let mut depths = (0..i32::try_from(self.depth()).unwrap_or(i32::MAX)).filter(|depth| {
+            let cache = self.object_at_depth(*depth, 0).map(Object::attributes);
+            let fits = |found: u32| found == 0 || kind.is_none_or(|kind| kind == found);
+            matches!(cache, Some(Attributes::Cache(cache)) if cache.depth == level && fits(cache.kind))
+        });
+        match (depths.next(), depths.next()) {
+            (None, _) => TypeDepth::Unknown,
+            (Some(_), Some(_)) if kind.is_none() => TypeDepth::Multiple,
+            (Some(depth), _) => TypeDepth::Depth(depth),
+        }
+    }
+
+    /// Depth of the groups of a level: 0 of `Group0`, the outermost. Counterpart:
+    /// `hwloc_get_type_depth_with_attr`.
+    #[must_use]
+    pub fn group_depth(self, level: u32) -> Option<i32> {
+        (0..i32::try_from(self.depth()).unwrap_or(i32::MAX)).find(|depth| {
+            let group = self.object_at_depth(*depth, 0).map(Object::attributes);
+            matches!(group, Some(Attributes::Group(group)) if group.depth == level)
+        })
+    }
+
+    /// Where the objects are that memory hangs on. Counterpart: `hwloc_get_memory_parents_depth`.
+    #[doc(alias = "hwloc_get_memory_parents_depth")]
+    #[must_use]
+    pub fn memory_parents_depth(self) -> TypeDepth {
+        let nodes = self.objects_with_type(ObjectType::NUMANode);
+        let mut depths = nodes.map(|node| node.normal_part().depth());
+        match depths.next() {
+            None => TypeDepth::Unknown,
+            Some(depth) if depths.all(|other| other == depth) => TypeDepth::Depth(depth),
+            Some(_) => TypeDepth::Multiple,
+        }
+    }
+
     /// The PU with an OS index. Counterpart: `hwloc_get_pu_obj_by_os_index`.
     #[doc(alias = "hwloc_get_pu_obj_by_os_index")]
     #[must_use]
     pub fn pu_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
-        let TypeDepth::Depth(depth) = self.type_depth(ObjectType::PU) else {
-            return None;
-        };
-        self.by_os_index(&self.archive.pu_by_os_index, depth, os_index)
+        let logical_index = self.pu_of_os_index(os_index)?;
+        Some(Object::new(self, self.pu_ids().start + logical_index))
     }
 
     /// The NUMA node with an OS index. Counterpart: `hwloc_get_numanode_obj_by_os_index`.
     #[doc(alias = "hwloc_get_numanode_obj_by_os_index")]
     #[must_use]
     pub fn numa_node_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
-        let depth = ObjectType::NUMANode.special_depth()?;
-        self.by_os_index(&self.archive.numa_by_os_index, depth, os_index)
-    }
-
-    fn by_os_index(self, order: &ArchivedColumn, depth: i32, os_index: u32) -> Option<Object<'a>> {
-        let first = self.level_ids(self.level_of_depth(depth)?).start;
+        let order = &self.archive.numa_by_os_index;
+        let first = self.level_ids(self.depth() as usize).start;
         let at = |place: usize| Object::new(self, first + order.get_u32(place));
         // Machines number without gaps, nearly always: then the index is the place.
         let guess = os_index as usize;

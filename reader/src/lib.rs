@@ -16,32 +16,45 @@
 
 mod adopt;
 mod ancestry;
+mod closest;
+mod covering;
 mod cpu_kinds;
 #[allow(unsafe_code, reason = "borrowing a descriptor by its number is what this module is for")]
 mod descriptor;
+mod devices;
 mod distances;
+mod distribute;
 mod error;
+mod extent;
 mod gate;
 #[allow(unsafe_code, reason = "a global behind an atomic pointer is what this module is for")]
 mod global;
+mod holding;
+mod inside;
 mod keys;
 mod levels;
+mod locality;
 #[allow(unsafe_code, reason = "mapping a file is what this module is for")]
 mod map;
 mod memory_attributes;
 mod object;
 mod process_maps;
+mod pus;
 mod search;
+mod stored_set;
 mod topology;
 mod trust;
 mod type_name;
 
 pub use adopt::{Adopted, adopt, adopt_keys, adopted};
-pub use cpu_kinds::CpuKind;
+pub use closest::Closest;
+pub use cpu_kinds::{CpuKind, NoCpuKind};
 pub use distances::Distances;
 pub use error::{AdoptError, KeysError};
+pub use inside::{Inside, Largest, ObjectsInside};
 pub use keys::{Keys, Store};
 pub use levels::Objects;
+pub use locality::LocalNumaNodes;
 pub use map::Placement;
 pub use memory_attributes::{Initiator, MemoryAttribute, MemoryValue};
 pub use object::{Children, Info, Object};

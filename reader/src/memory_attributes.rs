@@ -1,6 +1,7 @@
 //! Memory attributes: capacity, locality, bandwidth, latency and what a platform adds.
 
 use crate::object::Object;
+use crate::stored_set::Words;
 use crate::topology::Topology;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
@@ -16,6 +17,13 @@ impl<'a> Topology<'a> {
     pub fn memory_attributes(self) -> impl ExactSizeIterator<Item = MemoryAttribute<'a>> {
         let count = self.archive.memory_attributes.name.len();
         (0..count).map(move |id| MemoryAttribute::new(self, id))
+    }
+
+    /// The attribute of a name, in whatever case. Counterpart: `hwloc_memattr_get_by_name`.
+    #[doc(alias = "hwloc_memattr_get_by_name")]
+    #[must_use]
+    pub fn memory_attribute(self, name: &str) -> Option<MemoryAttribute<'a>> {
+        self.memory_attributes().find(|attribute| attribute.name().eq_ignore_ascii_case(name))
     }
 }
 
@@ -94,8 +102,7 @@ impl<'a> MemoryAttribute<'a> {
     #[doc(alias = "hwloc_memattr_get_value")]
     pub fn values(self) -> impl Iterator<Item = MemoryValue<'a>> {
         let table = &self.topology.archive.memory_attributes;
-        let start = |id| table.start.get_u32(id) as usize;
-        let stored = (start(self.id)..start(self.id + 1)).map(move |row| MemoryValue {
+        let stored = self.rows().map(move |row| MemoryValue {
             target: Object::new(self.topology, table.target.get_u32(row)),
             initiator: self.initiator(row),
             value: table.value.get(row),
@@ -109,13 +116,102 @@ impl<'a> MemoryAttribute<'a> {
         derived.chain(stored)
     }
 
+    /// The value at a target, from an initiator if the attribute needs one: then the first that is
+    /// that object, or whose PUs are all those given and maybe more. Counterpart:
+    /// `hwloc_memattr_get_value`.
+    ///
+    /// ```no_run
+    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// use topobroker_reader::{Initiator, ObjectType};
+    /// let node = topology.objects_with_type(ObjectType::NUMANode).next().unwrap();
+    /// let bandwidth = topology.memory_attribute("Bandwidth").unwrap();
+    /// let from_its_pus = Initiator::Cpuset(node.cpuset().unwrap());
+    /// println!("{:?} MiB/s", bandwidth.value(node, &from_its_pus));
+    /// # Ok::<(), topobroker_reader::AdoptError>(())
+    /// ```
+    #[doc(alias = "hwloc_memattr_get_value")]
+    #[must_use]
+    pub fn value(self, target: Object<'a>, initiator: &Initiator<'a>) -> Option<u64> {
+        if self.is_derived() {
+            let is_node = target.object_type() == ObjectType::NUMANode;
+            return is_node.then(|| self.derived(target));
+        }
+        let row = self.rows().find(|row| self.is_value(*row, target, initiator))?;
+        Some(self.topology.archive.memory_attributes.value.get(row))
+    }
+
+    /// The target of the best value, the first of equal ones, and that value. Counterpart:
+    /// `hwloc_memattr_get_best_target`.
+    #[doc(alias = "hwloc_memattr_get_best_target")]
+    #[must_use]
+    pub fn best_target(self, initiator: &Initiator<'a>) -> Option<(Object<'a>, u64)> {
+        let nodes = self.topology.objects_with_type(ObjectType::NUMANode);
+        let derived = nodes.filter(|_| self.is_derived()).map(|node| (node, self.derived(node)));
+        let table = &self.topology.archive.memory_attributes;
+        let target = |row| Object::new(self.topology, table.target.get_u32(row));
+        let rows = self.rows().filter(|row| {
+            // The first value of its target that fits, as `value` has it.
+            let same = |other: usize| table.target.get(other) == table.target.get(*row);
+            let fits = |row: usize| self.is_value(row, target(row), initiator);
+            fits(*row) && !self.rows().take_while(|other| other < row).any(|r| same(r) && fits(r))
+        });
+        let stored = rows.map(|row| (target(row), table.value.get(row)));
+        self.best(derived.chain(stored))
+    }
+
+    /// From where the value at a target is best, the first of equal ones, and that value.
+    /// Counterpart: `hwloc_memattr_get_best_initiator`.
+    #[doc(alias = "hwloc_memattr_get_best_initiator")]
+    #[must_use]
+    pub fn best_initiator(self, target: Object<'a>) -> Option<(Initiator<'a>, u64)> {
+        let table = &self.topology.archive.memory_attributes;
+        let at_target = |row: &usize| table.target.get_u32(*row) == target.id();
+        let rows = self.rows().filter(|_| self.needs_initiator()).filter(at_target);
+        let (row, value) = self.best(rows.map(|row| (row, table.value.get(row))))?;
+        Some((self.initiator(row), value))
+    }
+
+    /// hwloc's flag of attributes whose highest value is the best: `HWLOC_MEMATTR_FLAG_HIGHER_FIRST`.
+    pub const HIGHER_FIRST: u64 = 1;
+
+    fn best<T>(self, values: impl Iterator<Item = (T, u64)>) -> Option<(T, u64)> {
+        let higher_first = self.flags() & Self::HIGHER_FIRST != 0;
+        values.reduce(|best, next| {
+            let better = if higher_first { next.1 > best.1 } else { next.1 < best.1 };
+            if better { next } else { best }
+        })
+    }
+
+    /// Places of the stored values of the attribute.
+    fn rows(self) -> std::ops::Range<usize> {
+        let start = |id| self.topology.archive.memory_attributes.start.get_u32(id) as usize;
+        start(self.id)..start(self.id + 1)
+    }
+
+    fn is_value(self, row: usize, target: Object<'a>, initiator: &Initiator<'a>) -> bool {
+        let table = &self.topology.archive.memory_attributes;
+        if table.target.get_u32(row) != target.id() {
+            return false;
+        }
+        let (kind, stored) = (table.initiator_kind.get(row), table.initiator.get_u32(row));
+        match initiator {
+            _ if !self.needs_initiator() => true,
+            Initiator::None => false,
+            Initiator::Cpuset(set) => {
+                let pus = (kind == 1).then(|| self.topology.stored_set(stored));
+                !set.is_empty() && pus.is_some_and(|pus| set.is_within(&pus))
+            }
+            Initiator::Object(object) => kind > 1 && object.id() == stored,
+        }
+    }
+
     fn derived(self, node: Object<'a>) -> u64 {
         match self.id {
             CAPACITY => match node.attributes() {
                 crate::Attributes::NumaNode { local_memory } => local_memory,
                 _ => 0,
             },
-            _ => node.cpuset().and_then(|set| set.weight()).map_or(u64::MAX, u64::from),
+            _ => node.cpuset_weight().map_or(u64::MAX, u64::from),
         }
     }
 
@@ -124,7 +220,7 @@ impl<'a> MemoryAttribute<'a> {
         let value = table.initiator.get_u32(row);
         match table.initiator_kind.get(row) {
             0 => Initiator::None,
-            1 => Initiator::Cpuset(self.topology.set(value)),
+            1 => Initiator::Cpuset(self.topology.stored_set(value).to_set()),
             _ => Initiator::Object(Object::new(self.topology, value)),
         }
     }

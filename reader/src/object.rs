@@ -98,6 +98,13 @@ impl<'a> Object<'a> {
         self.string(&self.topology.archive.names)
     }
 
+    /// Whether [`Object::name`] is `name`.
+    #[must_use]
+    pub fn is_named(self, name: &str) -> bool {
+        let row = self.string_row(&self.topology.archive.names);
+        row.is_some_and(|row| self.topology.is_string(row, name))
+    }
+
     /// Counterpart: `subtype`.
     #[must_use]
     pub fn subtype(self) -> Option<&'a str> {
@@ -173,12 +180,19 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
         let all = self.child_slots();
+        let (tree, levels) = (&self.topology.archive.tree, &self.topology.archive.levels);
         // Kinds follow each other in a list as their levels do in the numbering.
         let starts = |kind: ChildKind| {
-            partition_point(all.clone(), |slot| {
-                let child = self.topology.archive.tree.child(slot);
-                Self::new(self.topology, child).object_type().child_kind() < kind
-            })
+            let special = match kind {
+                ChildKind::Normal | ChildKind::Memory => 0,
+                ChildKind::Io => 2,
+                ChildKind::Misc => 5,
+            };
+            let first = levels.first.get_u32(levels.normal.to_native() as usize + special);
+            match all.clone().next_back() {
+                Some(last) if tree.child(last) < first => all.end,
+                _ => partition_point(all.clone(), |slot| tree.child(slot) < first),
+            }
         };
         let slots = match kind {
             ChildKind::Normal => all.start..starts(ChildKind::Memory),
@@ -274,9 +288,13 @@ impl<'a> Object<'a> {
     }
 
     fn string(self, table: &ArchivedStringsOfObjects) -> Option<&'a str> {
+        Some(self.topology.string(self.string_row(table)?))
+    }
+
+    fn string_row(self, table: &ArchivedStringsOfObjects) -> Option<u32> {
         let row = self.at().checked_sub(table.first.to_native() as usize)?;
         let plus_one = if row < table.string.len() { table.string.get_u32(row) } else { 0 };
-        plus_one.checked_sub(1).map(|row| self.topology.string(row))
+        plus_one.checked_sub(1)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A checked topology: what is known of the whole, and where its levels, sets and strings are.
 
+use crate::stored_set::StoredSet;
 use std::ffi::CStr;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedTopology;
@@ -28,6 +29,17 @@ pub enum TypeDepth {
     Unknown,
     /// At several depths. Counterpart: `HWLOC_TYPE_DEPTH_MULTIPLE`.
     Multiple,
+}
+
+impl TypeDepth {
+    /// The depth, if there is one.
+    #[must_use]
+    pub fn depth(self) -> Option<i32> {
+        match self {
+            Self::Depth(depth) => Some(depth),
+            Self::Unknown | Self::Multiple => None,
+        }
+    }
 }
 
 impl<'a> Topology<'a> {
@@ -88,14 +100,14 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_topology_get_allowed_cpuset")]
     #[must_use]
     pub fn allowed_cpuset(self) -> Set {
-        self.set(self.archive.machine.allowed_cpuset.to_native())
+        self.stored_set(self.archive.machine.allowed_cpuset.to_native()).to_set()
     }
 
     /// NUMA nodes that may be used. Counterpart: `hwloc_topology_get_allowed_nodeset`.
     #[doc(alias = "hwloc_topology_get_allowed_nodeset")]
     #[must_use]
     pub fn allowed_nodeset(self) -> Set {
-        self.set(self.archive.machine.allowed_nodeset.to_native())
+        self.stored_set(self.archive.machine.allowed_nodeset.to_native()).to_set()
     }
 
     /// Counterpart: `hwloc_topology_get_flags`.
@@ -153,11 +165,6 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Number of the first object of a depth; 0 if it is none.
-    pub(crate) fn first_of_depth(self, depth: i32) -> u32 {
-        self.level_of_depth(depth).map_or(0, |level| self.level_ids(level).start)
-    }
-
     /// Level of an object that is outside the tree of CPUs.
     pub(crate) fn special_level_of(self, id: u32) -> usize {
         let levels = &self.archive.levels;
@@ -172,21 +179,25 @@ impl<'a> Topology<'a> {
     }
 
     /// A stored set.
-    pub(crate) fn set(self, row: u32) -> Set {
-        let sets = &self.archive.sets;
-        let row = row as usize;
-        let words = (sets.start.get_u32(row) as usize..sets.start.get_u32(row + 1) as usize)
-            .map(|word| sets.words.get(word));
-        let leading = std::iter::repeat_n(0, sets.first_word.get_u32(row) as usize);
-        Set::from_words(leading.chain(words), sets.infinite.get(row) != 0)
+    pub(crate) fn stored_set(self, row: u32) -> StoredSet<'a> {
+        StoredSet::new(&self.archive.sets, row)
     }
 
     /// A stored string.
     pub(crate) fn string(self, row: u32) -> &'a str {
+        let text = CStr::from_bytes_until_nul(self.string_and_more(row)).unwrap_or_default();
+        text.to_str().unwrap_or_default()
+    }
+
+    /// Whether a stored string is `text`.
+    pub(crate) fn is_string(self, row: u32, text: &str) -> bool {
+        let rest = self.string_and_more(row).strip_prefix(text.as_bytes());
+        rest.is_some_and(|rest| rest.first() == Some(&0))
+    }
+
+    fn string_and_more(self, row: u32) -> &'a [u8] {
         let strings = &self.archive.strings;
         let start = strings.start.get_u32(row as usize) as usize;
-        let rest = strings.bytes.as_slice().get(start..).unwrap_or_default();
-        let text = CStr::from_bytes_until_nul(rest).unwrap_or_default();
-        text.to_str().unwrap_or_default()
+        strings.bytes.as_slice().get(start..).unwrap_or_default()
     }
 }

@@ -101,16 +101,9 @@ impl Builder<'_> {
         if complete == set { SAME_SET } else { self.sets.intern(complete) }
     }
 
-    /// Whether `set` is exactly the OS indexes of a run of PUs.
-    fn is_os_indexes(&self, set: &Set, (first, count): (u32, u32)) -> bool {
-        let run = self.pu_os_indexes.get(first as usize..(first + count) as usize);
-        set.weight() == Some(count)
-            && run.is_some_and(|run| run.iter().all(|os| os.is_some_and(|os| set.contains(os))))
-    }
-
-    /// Logical indexes of the objects of one type in the order of their OS indexes.
-    pub(super) fn by_os_index(&self, kind: ObjectType) -> Column {
-        let level = self.by_id.iter().filter(|object| object.object_type == kind);
+    /// Logical indexes of the NUMA nodes in the order of their OS indexes.
+    pub(super) fn numa_by_os_index(&self) -> Column {
+        let level = self.by_id.iter().filter(|object| object.object_type == ObjectType::NUMANode);
         let mut order: Vec<(u32, u64)> = level
             .filter_map(|object| Some((object.os_index?, u64::from(object.logical_index))))
             .collect();

@@ -29,8 +29,7 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     topology.distances.iter().try_for_each(|matrix| distances(matrix, counts))?;
     memory_attributes(topology, counts)?;
     topology.cpu_kinds.iter().try_for_each(|kind| cpu_kind(kind, counts))?;
-    let pus = &topology.pu_by_os_index;
-    bounded(pus, "pu_by_os_index", pus.len(), counts.pus as u64)?;
+    pu_runs(topology, counts)?;
     let nodes = &topology.numa_by_os_index;
     bounded(nodes, "numa_by_os_index", nodes.len(), counts.numa_nodes() as u64)?;
     machine(topology, counts)
@@ -61,13 +60,32 @@ pub(super) fn row_counts(
         ("os_device_kind", topology.os_device_kind.len()),
         ("memory_attributes.name", topology.memory_attributes.name.len()),
         ("memory_attributes.target", topology.memory_attributes.target.len()),
-        ("pu_by_os_index", topology.pu_by_os_index.len()),
         ("numa_by_os_index", topology.numa_by_os_index.len()),
         ("cpu_kinds.info_name", topology.cpu_kinds.iter().map(|kind| kind.info_name.len()).sum()),
         ("distances.values", topology.distances.iter().map(cells).fold(0, usize::saturating_add)),
     ];
     let long = rows.into_iter().find(|(_, rows)| *rows > limit);
     long.map_or(Ok(()), |(name, rows)| fail(name, rows, "has rows in proportion to the archive"))
+}
+
+/// Runs of PUs ascend and stay in what an archive holds.
+fn pu_runs(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+    let levels = topology.levels.normal.to_native() as usize;
+    let pus = topology.levels.pus.len();
+    ensure(pus == levels, "levels.pus", pus, "has a value for each depth")?;
+    let mut next = 0;
+    for (row, run) in topology.pu_runs.iter().enumerate() {
+        let [os_first, count, logical_first, step] =
+            [run.os_first, run.count, run.logical_first, run.step]
+                .map(|n| u64::from(n.to_native()));
+        let steps = count.saturating_sub(1).saturating_mul(step);
+        let whole = count > 0 && step > 0 && logical_first + steps < counts.pus as u64;
+        ensure(whole, "pu_runs", row, "is a run of PUs")?;
+        let ascends = os_first >= next && os_first + count <= MAX_SET_WORDS as u64 * 64;
+        ensure(ascends, "pu_runs", row, "begins behind the run before it, below 131,072")?;
+        next = os_first + count;
+    }
+    Ok(())
 }
 
 fn sets(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {

@@ -53,8 +53,12 @@ fn an_archive_has_what_was_described() {
     // The NUMA node is numbered before the cache above it.
     assert_eq!((topology.tree.parent(7), topology.tree.parent(8)), (8, 1));
     assert_eq!((topology.tree.member(2).pu_first, topology.tree.member(2).pu_count), (2, 2));
-    let order: Vec<u64> = topology.pu_by_os_index.iter().collect();
-    assert_eq!(order, [0, 2, 1, 3]);
+    let runs = topology.pu_runs.iter().map(|run| {
+        [run.os_first, run.count, run.logical_first, run.step].map(|number| number.to_native())
+    });
+    assert_eq!(runs.collect::<Vec<_>>(), [[0, 2, 0, 2], [2, 2, 1, 2]]);
+    let pus = topology.levels.pus.iter().map(|pus| pus.to_native());
+    assert_eq!(pus.collect::<Vec<_>>(), [4, 2, 1]);
     // One name is the end of the other, and is not stored again.
     let text = topology.strings.bytes.as_slice();
     assert_eq!(text.windows(12).filter(|part| part == b"Fast Network").count(), 1);

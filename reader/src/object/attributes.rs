@@ -61,6 +61,16 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// Whether a PCI device has this bus id.
+    pub(crate) fn has_pci_bus_id(self, domain: u32, bus: u8, device: u8, function: u8) -> bool {
+        let pci = &self.topology.archive.pci;
+        let row = self.attribute_row();
+        let place = (u64::from(device) << 8) | u64::from(function);
+        pci.bus.get(row) == u64::from(bus)
+            && pci.dev_func.get(row) == place
+            && pci.domain.get(row) == u64::from(domain)
+    }
+
     fn attribute_row(self) -> usize {
         let levels = &self.topology.archive.levels;
         let level = self.level();

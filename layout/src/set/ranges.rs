@@ -1,0 +1,133 @@
+//! Runs of indexes: put into a set, and looked for in one, a word at a time.
+
+use super::Set;
+use smallvec::SmallVec;
+use std::ops::{Range, RangeInclusive};
+
+impl Set {
+    /// Puts every index of a range into the set. Counterpart: `hwloc_bitmap_set_range`.
+    #[doc(alias = "hwloc_bitmap_set_range")]
+    pub fn insert_range(&mut self, range: RangeInclusive<u32>) {
+        let (first, last) = range.into_inner();
+        if first > last {
+            return;
+        }
+        let last_word = last as usize / 64;
+        if last_word >= self.words.len() && !self.infinite {
+            self.words.resize(last_word + 1, 0);
+        }
+        let words = self.words.iter_mut().enumerate().take(last_word + 1);
+        for (place, word) in words.skip(first as usize / 64) {
+            *word |= mask(place, first, last);
+        }
+        self.normalize();
+    }
+
+    /// Puts every index from `first` on into the set.
+    pub fn insert_from(&mut self, first: u32) {
+        let word = first as usize / 64;
+        let kept = (0..=word).map(|i| self.word(i)).collect::<SmallVec<_>>();
+        let tail = u64::MAX << (first % 64);
+        self.words = kept;
+        self.infinite = true;
+        if let Some(last) = self.words.last_mut() {
+            *last |= tail;
+        }
+        self.normalize();
+    }
+
+    /// Takes everything out of the set, and keeps its memory. Counterpart: `hwloc_bitmap_zero`.
+    #[doc(alias = "hwloc_bitmap_zero")]
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.infinite = false;
+    }
+
+    /// The 64 indexes from `first` on, as bits.
+    ///
+    /// ```
+    /// use topobroker_layout::set::Set;
+    /// let set: Set = [60, 66].into_iter().collect();
+    /// assert_eq!(set.bits_from(60), 0b100_0001);
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn bits_from(&self, first: u32) -> u64 {
+        let (word, bit) = (first as usize / 64, first % 64);
+        match bit {
+            0 => self.word(word),
+            _ => (self.word(word) >> bit) | (self.word(word + 1) << (64 - bit)),
+        }
+    }
+
+    /// Whether every index of a range is in the set, as of an empty range it is.
+    #[must_use]
+    #[inline]
+    pub fn contains_range(&self, range: Range<u32>) -> bool {
+        words_of(range).all(|(place, mask)| self.word(place) & mask == mask)
+    }
+
+    /// Whether some index of a range is in the set.
+    #[must_use]
+    #[inline]
+    pub fn intersects_range(&self, range: Range<u32>) -> bool {
+        words_of(range).any(|(place, mask)| self.word(place) & mask != 0)
+    }
+
+    /// The highest index of a range that is in the set.
+    #[must_use]
+    #[inline]
+    pub fn last_within(&self, range: Range<u32>) -> Option<u32> {
+        let first = range.start / 64;
+        let masked = |place: u32| self.word(place as usize) & mask_of(place as usize, &range);
+        let place = (first..range.end.div_ceil(64)).rev().find(|place| masked(*place) != 0)?;
+        Some(place * 64 + 63 - masked(place).leading_zeros())
+    }
+}
+
+/// The words that a range is in, and its bits in each.
+#[inline]
+fn words_of(range: Range<u32>) -> impl Iterator<Item = (usize, u64)> {
+    let (first, end) = (range.start as usize / 64, (range.end as usize).div_ceil(64));
+    (first..end).map(move |place| (place, mask_of(place, &range)))
+}
+
+/// The bits of a range in a word.
+#[inline]
+fn mask_of(place: usize, range: &Range<u32>) -> u64 {
+    if range.is_empty() { 0 } else { mask(place, range.start, range.end - 1) }
+}
+
+/// The bits from `first` to `last` in one of the words that these are in, or between.
+#[inline]
+fn mask(place: usize, first: u32, last: u32) -> u64 {
+    let from = if place == first as usize / 64 { u64::MAX << (first % 64) } else { u64::MAX };
+    let to = if place == last as usize / 64 { u64::MAX >> (63 - last % 64) } else { u64::MAX };
+    from & to
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_range_of_a_set_is_what_its_indexes_say(
+            words in proptest::collection::vec(any::<u64>(), 0..5),
+            infinite: bool,
+            first in 0u32..400,
+            length in 0u32..150,
+        ) {
+            let set = Set::from_words(words.iter().map(|word| word | word >> 3 | word << 7), infinite);
+            let range = first..first + length;
+            let inside: Vec<u32> = range.clone().filter(|index| set.contains(*index)).collect();
+            prop_assert_eq!(set.contains_range(range.clone()), inside.len() == range.len());
+            prop_assert_eq!(set.intersects_range(range.clone()), !inside.is_empty());
+            prop_assert_eq!(set.last_within(range), inside.last().copied());
+            for bit in 0..64 {
+                prop_assert_eq!((set.bits_from(first) >> bit) & 1 == 1, set.contains(first + bit));
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The PUs of an object, compared with sets without making one.
+
+use crate::object::Object;
+use crate::stored_set::{StoredSet, Words};
+use crate::topology::Topology;
+use std::ops::Range;
+use topobroker_layout::archive::CPUSET_OF_PUS;
+use topobroker_layout::set::Set;
+
+/// The cpuset of an object: the PUs below it, or a set of its own.
+#[derive(Clone)]
+pub(crate) enum Extent<'a> {
+    Pus(Topology<'a>, Range<u32>),
+    Stored(StoredSet<'a>),
+}
+
+impl<'a> Object<'a> {
+    /// The PUs of the object, `None` of I/O and Misc objects.
+    #[inline]
+    pub(crate) fn extent(self) -> Option<Extent<'a>> {
+        let topology = self.topology();
+        Some(match topology.archive.sets.cpuset.get_u32(self.set_row()?) {
+            CPUSET_OF_PUS => Extent::Pus(topology, self.pus()),
+            row => Extent::Stored(topology.stored_set(row)),
+        })
+    }
+
+    /// Whether the cpuset is not empty and all in `set`. Never of I/O and Misc objects.
+    /// Counterpart: `hwloc_bitmap_isincluded` of `cpuset` and a set.
+    #[must_use]
+    #[inline]
+    pub fn is_inside(self, set: &Set) -> bool {
+        self.extent().is_some_and(|extent| !extent.is_empty() && extent.is_inside(set))
+    }
+
+    /// Whether the cpuset and `set` have a PU in common. Never of I/O and Misc objects.
+    /// Counterpart: `hwloc_bitmap_intersects` of `cpuset` and a set.
+    #[must_use]
+    #[inline]
+    pub fn intersects(self, set: &Set) -> bool {
+        self.extent().is_some_and(|extent| extent.intersects(set))
+    }
+
+    /// Whether all of `set` is in the cpuset. Never of I/O and Misc objects. Counterpart:
+    /// `hwloc_bitmap_isincluded` of a set and `cpuset`.
+    #[must_use]
+    pub fn covers(self, set: &Set) -> bool {
+        self.extent().is_some_and(|extent| extent.covers(set))
+    }
+
+    /// Number of PUs in the cpuset; `None` of I/O and Misc objects, and of an infinite set.
+    /// Counterpart: `hwloc_bitmap_weight` of `cpuset`.
+    #[must_use]
+    #[inline]
+    pub fn cpuset_weight(self) -> Option<u32> {
+        match self.extent()? {
+            Extent::Pus(_, pus) => Some(pus.end - pus.start),
+            Extent::Stored(set) if set.is_endless() => None,
+            Extent::Stored(set) => {
+                Some((0..set.word_count()).map(|index| set.word(index).count_ones()).sum())
+            }
+        }
+    }
+}
+
+impl Extent<'_> {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Pus(_, pus) => pus.is_empty(),
+            Self::Stored(set) => set.is_within(&Set::new()),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_inside(&self, set: &Set) -> bool {
+        match self {
+            Self::Pus(topology, pus) => {
+                topology.os_ranges(pus.clone()).all(|range| set.contains_range(range))
+            }
+            Self::Stored(stored) => stored.is_within(set),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn intersects(&self, set: &Set) -> bool {
+        match self {
+            Self::Pus(topology, pus) => {
+                topology.os_ranges(pus.clone()).any(|range| set.intersects_range(range))
+            }
+            Self::Stored(stored) => stored.meets(set),
+        }
+    }
+
+    pub(crate) fn covers(&self, set: &Set) -> bool {
+        match self {
+            Self::Pus(topology, pus) => match topology.bounds_of(set) {
+                Some((low, high)) => pus.start <= low && high < pus.end,
+                None => set.is_empty(),
+            },
+            Self::Stored(stored) => set.is_within(stored),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn equals(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Pus(_, own), Self::Pus(_, theirs)) => {
+                own == theirs || (own.is_empty() && theirs.is_empty())
+            }
+            _ => self.is_same_as(other),
+        }
+    }
+
+    /// Whether all of this is in another.
+    #[inline]
+    pub(crate) fn is_part_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Pus(_, own), Self::Pus(_, theirs)) => {
+                own.is_empty() || (theirs.start <= own.start && own.end <= theirs.end)
+            }
+            _ => self.is_within(other),
+        }
+    }
+}
+
+impl Words for Extent<'_> {
+    fn word(&self, index: usize) -> u64 {
+        match self {
+            Self::Stored(set) => set.word(index),
+            Self::Pus(topology, pus) => {
+                let word = index as u64 * 64..(index as u64 + 1) * 64;
+                topology.os_ranges(pus.clone()).fold(0, |bits, range| {
+                    let first = u64::from(range.start).clamp(word.start, word.end) - word.start;
+                    let end = u64::from(range.end).clamp(word.start, word.end) - word.start;
+                    bits | (below(end) & !below(first))
+                })
+            }
+        }
+    }
+
+    fn word_count(&self) -> usize {
+        match self {
+            Self::Stored(set) => set.word_count(),
+            Self::Pus(topology, pus) => {
+                let ends = topology.os_ranges(pus.clone()).map(|range| range.end);
+                ends.max().unwrap_or(0).div_ceil(64) as usize
+            }
+        }
+    }
+
+    fn is_endless(&self) -> bool {
+        matches!(self, Self::Stored(set) if set.is_endless())
+    }
+}
+
+/// The bits below one of 64.
+fn below(bit: u64) -> u64 {
+    if bit >= 64 { u64::MAX } else { (1 << bit) - 1 }
+}

@@ -1,0 +1,165 @@
+//! NUMA nodes near PUs, and objects at the same place.
+
+use crate::extent::Extent;
+use crate::object::Object;
+use crate::stored_set::Words;
+use crate::topology::Topology;
+use std::ops::BitOr;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::set::Set;
+
+/// Which NUMA nodes are local to some PUs. Counterpart: `hwloc_local_numanode_flag_e`.
+///
+/// ```
+/// use topobroker_reader::LocalNumaNodes;
+/// let any = LocalNumaNodes::LARGER_LOCALITY | LocalNumaNodes::SMALLER_LOCALITY;
+/// assert_eq!(any.bits(), 3);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LocalNumaNodes(u64);
+
+impl LocalNumaNodes {
+    /// Those whose PUs are the same.
+    pub const SAME_LOCALITY: Self = Self(0);
+    /// Those that have these PUs and maybe others. Counterpart:
+    /// `HWLOC_LOCAL_NUMANODE_FLAG_LARGER_LOCALITY`.
+    pub const LARGER_LOCALITY: Self = Self(1);
+    /// Those that have some of these PUs and no others, also those without PUs. Counterpart:
+    /// `HWLOC_LOCAL_NUMANODE_FLAG_SMALLER_LOCALITY`.
+    pub const SMALLER_LOCALITY: Self = Self(2);
+    /// All of the machine. Counterpart: `HWLOC_LOCAL_NUMANODE_FLAG_ALL`.
+    pub const ALL: Self = Self(4);
+
+    /// hwloc's number of the flags.
+    #[must_use]
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
+    fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 != 0
+    }
+}
+
+impl BitOr for LocalNumaNodes {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl<'a> Topology<'a> {
+    /// NUMA nodes local to a set of PUs, in logical order. Counterpart:
+    /// `hwloc_get_local_numanode_objs` with a cpuset.
+    #[doc(alias = "hwloc_get_local_numanode_objs")]
+    pub fn local_numa_nodes(
+        self,
+        cpuset: &Set,
+        which: LocalNumaNodes,
+    ) -> impl Iterator<Item = Object<'a>> + use<'a, '_> {
+        let bounds = if self.is_plain() { self.bounds_of(cpuset) } else { None };
+        // PUs without a gap between them are compared as an object's are.
+        let solid = bounds.filter(|(low, high)| cpuset.weight() == Some(high - low + 1));
+        let interval = solid.map(|(low, high)| Extent::Pus(self, low..high + 1));
+        let nodes = self.objects_with_type(ObjectType::NUMANode);
+        nodes.filter(move |node| {
+            let Some(own) = node.extent() else { return false };
+            match &interval {
+                Some(interval) => is_local(&own, interval, which),
+                None => {
+                    which.has(LocalNumaNodes::ALL)
+                        || (which.has(LocalNumaNodes::LARGER_LOCALITY) && own.covers(cpuset))
+                        || (which.has(LocalNumaNodes::SMALLER_LOCALITY) && own.is_inside(cpuset))
+                        || (own.covers(cpuset) && own.is_inside(cpuset))
+                }
+            }
+        })
+    }
+
+    /// NUMA nodes that share a PU with a set, as OS indexes. Counterpart: `hwloc_cpuset_to_nodeset`.
+    #[doc(alias = "hwloc_cpuset_to_nodeset")]
+    #[must_use]
+    pub fn nodeset_of(self, cpuset: &Set) -> Set {
+        let nodes = self.objects_with_type(ObjectType::NUMANode);
+        nodes.filter(|node| node.intersects(cpuset)).filter_map(Object::os_index).collect()
+    }
+
+    /// PUs of the NUMA nodes of a set. Counterpart: `hwloc_cpuset_from_nodeset`.
+    #[doc(alias = "hwloc_cpuset_from_nodeset")]
+    #[must_use]
+    pub fn cpuset_of_nodes(self, nodeset: &Set) -> Set {
+        let nodes = self.objects_with_type(ObjectType::NUMANode);
+        let chosen = nodes.filter(|node| node.os_index().is_some_and(|os| nodeset.contains(os)));
+        chosen.filter_map(Object::cpuset).fold(Set::new(), |all, cpuset| &all | &cpuset)
+    }
+}
+
+impl<'a> Object<'a> {
+    /// NUMA nodes local to an object, in logical order; of an I/O or Misc object, to the object
+    /// that it hangs on. Counterpart: `hwloc_get_local_numanode_objs` with an object.
+    pub fn local_numa_nodes(self, which: LocalNumaNodes) -> impl Iterator<Item = Object<'a>> {
+        let place = self.non_io_ancestor().extent();
+        let nodes = self.topology().objects_with_type(ObjectType::NUMANode);
+        nodes.filter(move |node| match (node.extent(), &place) {
+            (Some(own), Some(place)) => is_local(&own, place, which),
+            _ => false,
+        })
+    }
+
+    /// An object of a type at the same place: with the same cpuset and nodeset, or in the same PCI
+    /// device. Of several, the first whose subtype is `subtype` and whose name begins with
+    /// `name_prefix`, in whatever case, where these are given. Counterpart:
+    /// `hwloc_get_obj_with_same_locality`.
+    #[doc(alias = "hwloc_get_obj_with_same_locality")]
+    #[must_use]
+    pub fn with_same_locality(
+        self,
+        object_type: ObjectType,
+        subtype: Option<&str>,
+        name_prefix: Option<&str>,
+    ) -> Option<Self> {
+        let same = |text: Option<&str>, wanted: &str| {
+            text.is_some_and(|text| text.eq_ignore_ascii_case(wanted))
+        };
+        let fits = move |object: &Self| {
+            let prefix = |wanted: &str| object.name().and_then(|name| name.get(..wanted.len()));
+            subtype.is_none_or(|wanted| same(object.subtype(), wanted))
+                && name_prefix.is_none_or(|wanted| same(prefix(wanted), wanted))
+        };
+        if self.has_sets() {
+            let mut objects = self.topology().objects_with_type(object_type);
+            return objects.find(|object| self.is_at_place_of(*object) && fits(object));
+        }
+        let is_device = |of: ObjectType| matches!(of, ObjectType::PCIDevice | ObjectType::OSDevice);
+        if !is_device(self.object_type()) || !is_device(object_type) {
+            return None;
+        }
+        let mut path = std::iter::once(self).chain(self.ancestors());
+        let device = path.find(|object| object.object_type() != ObjectType::OSDevice)?;
+        match object_type {
+            ObjectType::PCIDevice => {
+                Some(device).filter(|it| it.object_type() == object_type && fits(it))
+            }
+            _ => {
+                let mut children = device.io_children();
+                children.find(|child| child.object_type() == object_type && fits(child))
+            }
+        }
+    }
+
+    fn is_at_place_of(self, other: Self) -> bool {
+        let cpusets = self.extent().zip(other.extent());
+        let nodesets = self.stored_nodeset().zip(other.stored_nodeset());
+        cpusets.is_some_and(|(own, theirs)| own.equals(&theirs))
+            && nodesets.is_some_and(|(own, theirs)| own.is_same_as(&theirs))
+    }
+}
+
+/// Whether a NUMA node is local to a place.
+fn is_local(node: &Extent<'_>, place: &Extent<'_>, which: LocalNumaNodes) -> bool {
+    which.has(LocalNumaNodes::ALL)
+        || (which.has(LocalNumaNodes::LARGER_LOCALITY) && place.is_part_of(node))
+        || (which.has(LocalNumaNodes::SMALLER_LOCALITY) && node.is_part_of(place))
+        || node.equals(place)
+}

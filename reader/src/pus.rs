@@ -1,0 +1,187 @@
+//! Between the logical indexes of PUs, in which objects are intervals, and the OS indexes of sets.
+
+use crate::topology::Topology;
+use std::ops::Range;
+use topobroker_layout::archive::ArchivedPuRun;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::set::Set;
+
+/// With more runs than this, looking at every PU of a word is less work than at every run.
+const MANY_RUNS: usize = 64;
+
+impl<'a> Topology<'a> {
+    /// Numbers of the PUs in logical order.
+    #[inline]
+    pub(crate) fn pu_ids(self) -> Range<u32> {
+        let levels = &self.archive.levels;
+        let is_pu = |level: &usize| levels.object_type.get(*level) == u64::from(PU);
+        // The deepest level, of any machine that hwloc describes.
+        let level = (0..self.depth() as usize).rev().find(is_pu);
+        level.map_or(0..0, |level| self.level_ids(level))
+    }
+
+    /// Logical index of the PU with an OS index.
+    #[inline]
+    pub(crate) fn pu_of_os_index(self, os_index: u32) -> Option<u32> {
+        let run = self.run_of(os_index)?;
+        Some(logical_in(run, os_index))
+    }
+
+    /// OS indexes of PUs that follow each other in logical order, as ranges.
+    #[inline]
+    pub(crate) fn os_ranges(self, pus: Range<u32>) -> impl Iterator<Item = Range<u32>> + use<'a> {
+        let runs = self.archive.pu_runs.as_slice();
+        let by_run = runs.len() <= pus.len();
+        let runs = if by_run { runs } else { &[] };
+        let one_by_one = if by_run { 0..0 } else { pus.clone() };
+        let first = if by_run { 0 } else { self.pu_ids().start };
+        let ranges = runs.iter().map(move |run| os_range_in(run, &pus));
+        let single = one_by_one.filter_map(move |pu| self.pu_os_index(first + pu));
+        ranges.filter(|range| !range.is_empty()).chain(single.map(|os| os..os + 1))
+    }
+
+    /// The PUs of a set with the logical indexes from `64 * index` on, as bits.
+    #[inline]
+    pub(crate) fn logical_word(self, set: &Set, index: u32) -> u64 {
+        let runs = self.archive.pu_runs.as_slice();
+        let pus = index * 64..(index + 1) * 64;
+        if runs.len() <= MANY_RUNS {
+            return runs.iter().fold(0, |word, run| word | bits_of_run(set, run, &pus));
+        }
+        let ids = self.pu_ids();
+        let chosen = |pu: u32| self.pu_os_index(ids.start + pu).is_some_and(|os| set.contains(os));
+        let known = pus.start..pus.end.min(ids.end - ids.start);
+        known.filter(|pu| chosen(*pu)).fold(0, |word, pu| word | (1 << (pu % 64)))
+    }
+
+    /// The first PU of a set, by logical index, from one on.
+    #[inline]
+    pub(crate) fn next_pu_of(self, set: &Set, from: u32) -> Option<u32> {
+        let ids = self.pu_ids();
+        let words = (ids.end - ids.start).div_ceil(64);
+        let masked = |index: u32| {
+            let skipped = if index == from / 64 { u64::MAX << (from % 64) } else { u64::MAX };
+            self.logical_word(set, index) & skipped
+        };
+        let found = (from / 64..words).map(|index| (index, masked(index)));
+        let (index, word) = found.into_iter().find(|(_, word)| *word != 0)?;
+        Some(index * 64 + word.trailing_zeros())
+    }
+
+    /// Lowest and highest logical index of the PUs of a set; `None` if it is empty or has an index
+    /// that no PU has.
+    #[inline]
+    pub(crate) fn bounds_of(self, set: &Set) -> Option<(u32, u32)> {
+        let mut next = set.first()?;
+        let (mut low, mut high) = (u32::MAX, 0);
+        loop {
+            let run = self.run_of(next)?;
+            let end = run.os_first.to_native() + run.count.to_native();
+            low = low.min(logical_in(run, next));
+            high = high.max(logical_in(run, set.last_within(next..end)?));
+            match set.next_from(end) {
+                None => return Some((low, high)),
+                Some(behind) => next = behind,
+            }
+        }
+    }
+
+    #[inline]
+    fn run_of(self, os_index: u32) -> Option<&'a ArchivedPuRun> {
+        let runs = self.archive.pu_runs.as_slice();
+        let after = match runs {
+            // Most machines: nothing to search.
+            [_] => 1,
+            _ => runs.partition_point(|run| run.os_first.to_native() <= os_index),
+        };
+        let run = runs.get(after.checked_sub(1)?)?;
+        let place = os_index.checked_sub(run.os_first.to_native())?;
+        (place < run.count.to_native()).then_some(run)
+    }
+
+    /// OS index of a PU by its number.
+    #[inline]
+    fn pu_os_index(self, id: u32) -> Option<u32> {
+        let plus_two = self.archive.objects.os_index.get(id as usize);
+        u32::try_from(plus_two.checked_sub(2)?).ok()
+    }
+}
+
+const PU: u8 = ObjectType::PU.raw();
+
+#[inline]
+fn logical_in(run: &ArchivedPuRun, os_index: u32) -> u32 {
+    run.logical_first.to_native() + (os_index - run.os_first.to_native()) * run.step.to_native()
+}
+
+/// OS indexes of those PUs of a run that are in a range of logical indexes.
+#[inline]
+fn os_range_in(run: &ArchivedPuRun, pus: &Range<u32>) -> Range<u32> {
+    let (first, step) = (run.logical_first.to_native(), run.step.to_native());
+    let count = run.count.to_native();
+    let places = |pu: u32| {
+        let ahead = pu.saturating_sub(first);
+        let rounded_up = match step.is_power_of_two() {
+            true => (ahead + step - 1) >> step.trailing_zeros(),
+            false => ahead.div_ceil(step),
+        };
+        run.os_first.to_native() + rounded_up.min(count)
+    };
+    places(pus.start)..places(pus.end)
+}
+
+/// The PUs of a run that are in a set and in 64 logical indexes, as bits of these.
+#[inline]
+fn bits_of_run(set: &Set, run: &ArchivedPuRun, pus: &Range<u32>) -> u64 {
+    let range = os_range_in(run, pus);
+    if range.is_empty() {
+        return 0;
+    }
+    let missing = 64u32.saturating_sub(range.end - range.start);
+    let bits = set.bits_from(range.start) & (u64::MAX >> missing);
+    spread(bits, run.step.to_native()) << (logical_in(run, range.start) - pus.start)
+}
+
+/// The bits of a word, `step` apart.
+#[inline]
+fn spread(bits: u64, step: u32) -> u64 {
+    if step.is_power_of_two() {
+        return (0..step.trailing_zeros()).fold(bits, |bits, _| spread_by_two(bits));
+    }
+    let mut rest = bits;
+    let mut apart = 0u64;
+    while rest != 0 {
+        apart |= 1u64.checked_shl(rest.trailing_zeros() * step).unwrap_or(0);
+        rest &= rest - 1;
+    }
+    apart
+}
+
+#[inline]
+fn spread_by_two(bits: u64) -> u64 {
+    let halves = [
+        (16, 0x0000_ffff_0000_ffff),
+        (8, 0x00ff_00ff_00ff_00ff),
+        (4, 0x0f0f_0f0f_0f0f_0f0f),
+        (2, 0x3333_3333_3333_3333),
+        (1, 0x5555_5555_5555_5555),
+    ];
+    halves
+        .into_iter()
+        .fold(bits & 0xffff_ffff, |bits, (shift, mask)| (bits | (bits << shift)) & mask)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_spread_as_far_as_the_step_says() {
+        for step in [1, 2, 3, 4, 7, 8, 28, 32, 64] {
+            let kept = (0..64 / step).filter(|bit| bit % 3 != 1);
+            let bits = kept.clone().fold(0u64, |bits, bit| bits | (1 << bit));
+            let apart = kept.fold(0u64, |bits, bit| bits | (1 << (bit * step)));
+            assert_eq!(spread(bits, step), apart, "{step}");
+        }
+    }
+}
