@@ -15,11 +15,13 @@ impl<'a> Object<'a> {
         std::iter::successors(self.parent(), |object| object.parent())
     }
 
-    /// The object above at a depth. Counterpart: `hwloc_get_ancestor_obj_by_depth`.
+    /// The object at a depth that this one is below or is; as in hwloc, of an object in the tree of
+    /// CPUs. Counterpart: `hwloc_get_ancestor_obj_by_depth`.
     #[doc(alias = "hwloc_get_ancestor_obj_by_depth")]
     #[must_use]
     pub fn ancestor_at_depth(self, depth: i32) -> Option<Self> {
-        self.ancestors().find(|object| object.depth() == depth)
+        let path = std::iter::once(self).chain(self.ancestors());
+        (self.depth() >= depth).then(|| path.into_iter().find(|object| object.depth() <= depth))?
     }
 
     /// The closest object above of a type. Counterpart: `hwloc_get_ancestor_obj_by_type`.
@@ -75,11 +77,13 @@ impl<'a> Object<'a> {
         one
     }
 
-    /// Whether this is `root` or below it. Counterpart: `hwloc_obj_is_in_subtree`.
+    /// Whether all PUs of this are PUs of `root`, so that it is at the place of `root` or below. As
+    /// in hwloc, I/O and Misc objects are in no subtree; whether `root` is above one, its
+    /// [`Object::ancestors`] tell. Counterpart: `hwloc_obj_is_in_subtree`.
     #[doc(alias = "hwloc_obj_is_in_subtree")]
     #[must_use]
     pub fn is_in_subtree(self, root: Self) -> bool {
-        self == root || self.ancestors().any(|object| object == root)
+        self.extent().zip(root.extent()).is_some_and(|(own, all)| own.is_part_of(&all))
     }
 
     /// The closest cache above that more PUs share. Counterpart:

@@ -31,13 +31,13 @@ impl<'a> Topology<'a> {
         std::iter::successors(Some(self.root()), below).last()
     }
 
-    /// The lowest CPU cache that covers all of `set`. Counterpart: `hwloc_get_cache_covering_cpuset`.
+    /// The lowest data or unified cache that covers all of `set`. Counterpart: `hwloc_get_cache_covering_cpuset`.
     #[doc(alias = "hwloc_get_cache_covering_cpuset")]
     #[must_use]
     pub fn cache_covering(self, set: &Set) -> Option<Object<'a>> {
         let lowest = self.covering(set)?;
         let mut above = std::iter::once(lowest).chain(lowest.ancestors());
-        above.find(|object| object.object_type().is_cache())
+        above.find(|object| object.object_type().is_data_cache())
     }
 
     /// Objects of a depth that have a PU of `set`, in logical order. Counterparts:

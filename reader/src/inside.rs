@@ -192,7 +192,7 @@ impl<'a> Iterator for ObjectsInside<'a, '_> {
             let found = |id: &u32| Object::new(self.topology, *id).is_inside(set);
             return self.ids.find(found).map(|id| Object::new(self.topology, id));
         };
-        let first_block = |word: u32| self.ids.start + (word * 64 >> blocks.pus.trailing_zeros());
+        let first_block = |word: u32| self.ids.start + ((word * 64) >> blocks.pus.trailing_zeros());
         while blocks.whole == 0 {
             if first_block(blocks.next_word) >= self.ids.end {
                 return None;

@@ -62,14 +62,12 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_get_type_or_below_depth")]
     #[must_use]
     pub fn type_or_below_depth(self, object_type: ObjectType) -> Option<i32> {
+        let above = |depth: &i32| {
+            self.depth_type(*depth).is_some_and(|kind| kind.order() < object_type.order())
+        };
         match self.type_depth(object_type) {
-            TypeDepth::Depth(depth) => Some(depth),
-            TypeDepth::Multiple => None,
-            TypeDepth::Unknown => {
-                let above = |depth: &i32| self.is_above(*depth, object_type);
-                let depths = 0..i32::try_from(self.depth()).unwrap_or(i32::MAX);
-                depths.rev().find(above).map(|depth| depth + 1)
-            }
+            TypeDepth::Unknown => self.depths().rev().find(above).map(|depth| depth + 1),
+            known => known.depth(),
         }
     }
 
@@ -78,23 +76,27 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_get_type_or_above_depth")]
     #[must_use]
     pub fn type_or_above_depth(self, object_type: ObjectType) -> Option<i32> {
+        let below = |depth: &i32| {
+            self.depth_type(*depth).is_some_and(|kind| kind.order() > object_type.order())
+        };
         match self.type_depth(object_type) {
-            TypeDepth::Unknown => self.type_or_below_depth(object_type).map(|depth| depth - 1),
+            TypeDepth::Unknown => self.depths().find(below).map(|depth| depth - 1),
             known => known.depth(),
         }
     }
 
-    fn is_above(self, depth: i32, object_type: ObjectType) -> bool {
-        self.depth_type(depth).is_some_and(|kind| kind.order() < object_type.order())
+    /// The depths of the tree of CPUs from the top.
+    fn depths(self) -> Range<i32> {
+        0..i32::try_from(self.depth()).unwrap_or(i32::MAX)
     }
 
     /// Depth of the CPU caches of a level: 1 to 5, and of a kind: 0 unified, 1 data, 2 instruction,
     /// where a unified cache is of any kind; `None` is any kind. Counterpart:
-    /// `hwloc_get_cache_type_depth`.
+    /// `hwloc_get_cache_type_depth` as it is documented: in hwloc 2.9 it finds no instruction cache.
     #[doc(alias = "hwloc_get_cache_type_depth")]
     #[must_use]
     pub fn cache_depth(self, level: u32, kind: Option<u32>) -> TypeDepth {
-        let mut depths = (0..i32::try_from(self.depth()).unwrap_or(i32::MAX)).filter(|depth| {
+        let mut depths = self.depths().filter(|depth| {
             let cache = self.object_at_depth(*depth, 0).map(Object::attributes);
             let fits = |found: u32| found == 0 || kind.is_none_or(|kind| kind == found);
             matches!(cache, Some(Attributes::Cache(cache)) if cache.depth == level && fits(cache.kind))
@@ -106,11 +108,11 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Depth of the groups of a level: 0 of `Group0`, the outermost. Counterpart:
-    /// `hwloc_get_type_depth_with_attr`.
+    /// Depth of the groups of a level: 0 of `Group0`, the outermost. Counterpart: a
+    /// loop over the depths, and `hwloc_get_type_depth_with_attr` in later versions of hwloc.
     #[must_use]
     pub fn group_depth(self, level: u32) -> Option<i32> {
-        (0..i32::try_from(self.depth()).unwrap_or(i32::MAX)).find(|depth| {
+        self.depths().find(|depth| {
             let group = self.object_at_depth(*depth, 0).map(Object::attributes);
             matches!(group, Some(Attributes::Group(group)) if group.depth == level)
         })

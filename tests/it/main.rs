@@ -8,4 +8,5 @@ mod fidelity;
 mod lstopo;
 mod names;
 mod program;
+mod queries;
 mod segments;
