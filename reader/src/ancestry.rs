@@ -77,16 +77,13 @@ impl<'a> Object<'a> {
         one
     }
 
-    /// Whether all PUs of this are PUs of `root`, so that it is at the place of `root` or below; of
-    /// I/O and Misc objects, for which hwloc crashes, whether `root` is this or above. Counterpart:
-    /// `hwloc_obj_is_in_subtree`.
+    /// Whether all PUs of this are PUs of `root`, so that it is at the place of `root` or below. As
+    /// in hwloc, I/O and Misc objects are in no subtree; whether `root` is above one, its
+    /// [`Object::ancestors`] tell. Counterpart: `hwloc_obj_is_in_subtree`.
     #[doc(alias = "hwloc_obj_is_in_subtree")]
     #[must_use]
     pub fn is_in_subtree(self, root: Self) -> bool {
-        match (self.extent(), root.extent()) {
-            (Some(own), Some(all)) => own.is_part_of(&all),
-            _ => std::iter::once(self).chain(self.ancestors()).any(|object| object == root),
-        }
+        self.extent().zip(root.extent()).is_some_and(|(own, all)| own.is_part_of(&all))
     }
 
     /// The closest cache above that more PUs share. Counterpart:

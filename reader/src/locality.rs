@@ -109,8 +109,8 @@ impl<'a> Object<'a> {
 
     /// An object of a type at the same place: with the same cpuset and nodeset, or in the same PCI
     /// device. Of several, the first whose subtype is `subtype` and whose name begins with
-    /// `name_prefix`, in whatever case, where these are given. Counterpart:
-    /// `hwloc_get_obj_with_same_locality`.
+    /// `name_prefix`, in whatever case, where these are given. None if the type is at several depths,
+    /// as hwloc has it. Counterpart: `hwloc_get_obj_with_same_locality`.
     #[doc(alias = "hwloc_get_obj_with_same_locality")]
     #[must_use]
     pub fn with_same_locality(
@@ -128,7 +128,8 @@ impl<'a> Object<'a> {
                 && name_prefix.is_none_or(|wanted| same(prefix(wanted), wanted))
         };
         if self.has_sets() {
-            let mut objects = self.topology().objects_with_type(object_type);
+            let depth = self.topology().type_depth(object_type).depth()?;
+            let mut objects = self.topology().objects_at_depth(depth);
             return objects.find(|object| self.is_at_place_of(*object) && fits(object));
         }
         let is_device = |of: ObjectType| matches!(of, ObjectType::PCIDevice | ObjectType::OSDevice);
