@@ -1,10 +1,15 @@
 //! The `topobroker` program, command by command.
 
+pub mod calc;
+pub mod distrib;
 mod export;
 mod filter_options;
+mod flag_names;
+pub mod info;
 mod input;
 pub mod ls;
 mod publish;
+mod restrict_options;
 mod run;
 mod signals;
 mod status;
@@ -29,6 +34,9 @@ enum Command {
     Status(status::Status),
     Run(run::Run),
     Ls(ls::Ls),
+    Info(info::Info),
+    Calc(calc::Calc),
+    Distrib(distrib::Distrib),
     Export(export::Export),
 }
 
@@ -42,6 +50,9 @@ pub fn main() -> ExitCode {
         Command::Status(status) => status.run(),
         Command::Run(run) => run.run(),
         Command::Ls(ls) => ls.run(),
+        Command::Info(info) => info.run(),
+        Command::Calc(calc) => calc.run(),
+        Command::Distrib(distrib) => distrib.run(),
         Command::Export(export) => export.run(),
     };
     match outcome {

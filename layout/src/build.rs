@@ -12,7 +12,7 @@ use crate::column::Column;
 use crate::description::{Description, Object};
 use crate::object_type::ObjectType;
 use intern::{Sets, Strings};
-use rkyv::util::AlignedVec;
+pub use rkyv::util::AlignedVec;
 
 /// Number of special levels.
 pub(crate) const SPECIAL_LEVELS: usize = ObjectType::SPECIAL.len();

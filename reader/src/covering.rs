@@ -94,3 +94,22 @@ impl Object<'_> {
         self.children().find(|child| child.covers(set))
     }
 }
+
+impl Topology<'_> {
+    /// Keeps in `set` one PU of each core: that which is the `index`th of those in `set`, by OS
+    /// index; of a core that has no so many, none. PUs outside cores stay. Counterpart:
+    /// `hwloc_bitmap_singlify_per_core`.
+    #[doc(alias = "hwloc_bitmap_singlify_per_core")]
+    pub fn singlify_per_core(self, set: &mut Set, index: usize) {
+        let mut pus = Set::new();
+        for core in self.objects_with_type(ObjectType::Core) {
+            core.copy_cpuset(&mut pus);
+            let mut in_both = pus.iter().filter(|pu| set.contains(*pu));
+            let kept = in_both.nth(index);
+            if kept.is_some() || pus.intersects(set) {
+                pus.iter().for_each(|pu| set.remove(pu));
+                kept.into_iter().for_each(|pu| set.insert(pu));
+            }
+        }
+    }
+}

@@ -4,28 +4,12 @@ use clap::Parser;
 use std::collections::BTreeMap;
 use topobroker::hwloc::Input;
 use topobroker::program::ls::Ls;
-use topobroker_tests::{describe, machines, shared};
+use topobroker_tests::{Row, describe, machines, rows, shared};
 
 #[derive(Parser)]
 struct Command {
     #[command(flatten)]
     ls: Ls,
-}
-
-fn unescape(text: &str) -> String {
-    let mut plain = String::new();
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match (letter, letter == '\\') {
-            (_, true) => match letters.next() {
-                Some('n') => plain.push('\n'),
-                Some('t') => plain.push('\t'),
-                other => plain.extend(other),
-            },
-            _ => plain.push(letter),
-        }
-    }
-    plain
 }
 
 /// Options of rows that belong to other work: filtered views, transforms and synthetic export.
@@ -34,14 +18,11 @@ const ELSEWHERE: [&str; 3] = ["--restrict", "--distances-transform", "synthetic"
 #[test]
 fn ls_prints_what_lstopo_prints() {
     let Some(shared) = shared() else { return };
-    let rows = std::fs::read_to_string(shared.join("oracles/lstopo.tsv")).unwrap();
     let mut descriptions = BTreeMap::new();
     let (mut passed, mut failed) = (0, Vec::new());
-    for row in rows.lines().skip(1) {
-        let [_, xml, command, exit, stdout, _] = row.split('\t').collect::<Vec<_>>()[..] else {
-            panic!("six columns: {row}");
-        };
-        if exit != "0" || ELSEWHERE.iter().any(|option| command.contains(option)) {
+    let all = rows(&shared, "lstopo");
+    for Row { xml, command, exit, stdout, .. } in &all {
+        if *exit != 0 || ELSEWHERE.iter().any(|option| command.contains(option)) {
             continue;
         }
         let description = descriptions
@@ -49,11 +30,10 @@ fn ls_prints_what_lstopo_prints() {
             .or_insert_with(|| describe(&Input::Xml(shared.join("topologies").join(xml))));
         let arguments = command.split(' ');
         let printed = Command::try_parse_from(arguments).unwrap().ls.text(description).unwrap();
-        let expected = unescape(stdout);
-        if printed == expected {
+        if printed == *stdout {
             passed += 1;
         } else {
-            let differing = printed.lines().zip(expected.lines()).find(|(a, b)| a != b);
+            let differing = printed.lines().zip(stdout.lines()).find(|(a, b)| a != b);
             failed.push(format!("{xml}: {command}\n  {differing:?}"));
         }
     }

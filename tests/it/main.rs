@@ -4,6 +4,7 @@
 
 mod adoption;
 mod ancestry;
+mod answers;
 mod fidelity;
 mod lstopo;
 mod names;

@@ -68,3 +68,75 @@ pub fn describe(input: &Input) -> Description {
 pub fn synthetic(text: &str) -> Description {
     describe(&Input::Synthetic(text.to_owned()))
 }
+
+/// What a program of hwloc answered.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The topology, a file of the reference data.
+    pub xml: String,
+    /// The program and its arguments, as a shell takes them.
+    pub command: String,
+    /// Its exit status.
+    pub exit: i32,
+    /// What it printed.
+    pub stdout: String,
+    /// The first line of what it said on standard error.
+    pub stderr: String,
+}
+
+/// The answers in a file of the reference data, but for those of a program that crashed.
+///
+/// # Panics
+///
+/// If the file is not what its description says.
+#[must_use]
+pub fn rows(shared: &Path, file: &str) -> Vec<Row> {
+    let table = std::fs::read_to_string(shared.join("oracles").join(file).with_extension("tsv"));
+    let table = table.expect("a file of answers");
+    let rows = table.lines().skip(1).map(|line| {
+        let [_, xml, command, exit, stdout, stderr] = line.split('\t').collect::<Vec<_>>()[..]
+        else {
+            panic!("six columns: {line}");
+        };
+        Row {
+            xml: xml.to_owned(),
+            command: command.to_owned(),
+            exit: exit.parse().expect("an exit status"),
+            stdout: unescape(stdout),
+            stderr: unescape(stderr),
+        }
+    });
+    rows.filter(|row| row.exit >= 0).collect()
+}
+
+/// The words of a command line, where `'` and `"` keep what is between them together.
+#[must_use]
+pub fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for letter in line.chars() {
+        match (quote, letter) {
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            (None, ' ') => words.push(String::new()),
+            _ => words.iter_mut().next_back().into_iter().for_each(|word| word.push(letter)),
+        }
+    }
+    words
+}
+
+fn unescape(text: &str) -> String {
+    let mut plain = String::new();
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, letter == '\\') {
+            (_, true) => match letters.next() {
+                Some('n') => plain.push('\n'),
+                Some('t') => plain.push('\t'),
+                other => plain.extend(other),
+            },
+            _ => plain.push(letter),
+        }
+    }
+    plain
+}

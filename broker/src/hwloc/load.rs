@@ -19,6 +19,8 @@ pub enum Input {
     ThisMachine,
     /// An hwloc XML file of version 1 or 2; `-` is standard input.
     Xml(PathBuf),
+    /// hwloc XML of version 1 or 2.
+    XmlText(String),
     /// A synthetic description, such as `Package:2 Core:4 PU:2`.
     Synthetic(String),
     /// The root of a saved Linux file system with `/sys` and `/proc`. hwloc takes it from the
@@ -152,6 +154,7 @@ impl Input {
     pub fn name(&self) -> String {
         match self {
             Self::ThisMachine => "this machine".to_owned(),
+            Self::XmlText(_) => "the XML text".to_owned(),
             Self::Xml(path) | Self::Fsroot(path) => path.display().to_string(),
             Self::Synthetic(text) => text.clone(),
         }
@@ -174,6 +177,7 @@ pub fn load(input: &Input, options: &LoadOptions) -> Result<Topology<'static>, L
             check_fsroot(path)?;
             None
         }
+        Input::XmlText(text) => Some(xml::checked(text.clone().into_bytes(), "the XML text")?),
         Input::ThisMachine | Input::Synthetic(_) => None,
     };
     let topology = new_topology().map_err(|()| failed("make a topology"))?;

@@ -7,7 +7,7 @@ use topobroker_reader::{ObjectType, TypeName};
 
 /// The filters that the options ask for.
 #[derive(Debug, Clone, Default)]
-pub(super) struct FilterOptions(Filters);
+pub(super) struct FilterOptions(Filters, bool);
 
 /// What one option does.
 #[derive(Debug, Clone)]
@@ -29,6 +29,11 @@ const FLAGS: [(&str, Change, &str); 4] = [
 impl FilterOptions {
     pub(super) fn filters(&self) -> &Filters {
         &self.0
+    }
+
+    /// Whether any option was given.
+    pub(super) fn is_any(&self) -> bool {
+        self.1
     }
 
     fn apply(&mut self, change: &Change) {
@@ -88,6 +93,7 @@ impl FromArgMatches for FilterOptions {
         let types = matches.get_many::<Change>("filter").into_iter().flatten().cloned();
         changes.extend(indices("filter").zip(types));
         changes.sort_by_key(|(index, _)| *index);
+        self.1 = !changes.is_empty();
         changes.iter().for_each(|(_, change)| self.apply(change));
         Ok(())
     }

@@ -2,13 +2,17 @@
 
 use crate::capture::capture;
 use crate::describe::describe;
-use crate::hwloc::{self, LoadOptions};
+use crate::filter::{Filters, filter};
+use crate::hwloc::{self, LoadOptions, Restriction};
+use crate::xml;
+use anyhow::Context;
 use clap::Args;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use topobroker_layout::build::{self, AlignedVec};
 use topobroker_layout::description::Description;
-use topobroker_reader::Source;
+use topobroker_reader::{Adopted, Source, Topology};
 
 /// Where a topology comes from.
 #[derive(Debug, Args)]
@@ -41,6 +45,34 @@ pub(super) enum Format {
 /// `HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED`.
 const INCLUDE_DISALLOWED: u64 = 1;
 
+/// A topology that a command works on.
+pub(super) enum Held {
+    /// The adopted segment.
+    Adopted(&'static Adopted),
+    /// An archive of its own.
+    Own(AlignedVec),
+}
+
+impl Held {
+    pub(super) fn topology(&self) -> anyhow::Result<Topology<'_>> {
+        Ok(match self {
+            Self::Adopted(adopted) => adopted.topology(),
+            Self::Own(archive) => Topology::from_archive(archive)?,
+        })
+    }
+}
+
+/// What `print` says of a topology without the types of objects that filters leave out.
+pub(super) fn filtered(
+    topology: Topology<'_>,
+    filters: &Filters,
+    print: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
+) -> anyhow::Result<String> {
+    let archive = build::to_bytes(&filter(&describe(topology), filters));
+    let archive = archive.context("the filtered topology")?;
+    print(Topology::from_archive(&archive).context("the filtered topology")?)
+}
+
 impl Input {
     /// The topology of the named input, else of the segment that this process's keys name.
     pub(super) fn description(&self) -> anyhow::Result<Description> {
@@ -50,20 +82,47 @@ impl Input {
         }
     }
 
-    /// The topology of the named input, else of this machine.
-    pub(super) fn capture(&self) -> anyhow::Result<(Description, Source)> {
-        let input = self.named()?;
+    /// The topology of the named input, else of the segment that this process's keys name, which
+    /// is read in place unless it is to be restricted.
+    pub(super) fn topology(&self, restriction: Option<Restriction>) -> anyhow::Result<Held> {
+        let description = match (&self.input, &restriction) {
+            (None, None) => return Ok(Held::Adopted(topobroker_reader::adopt()?)),
+            (None, Some(restriction)) => {
+                let xml = xml::export(topobroker_reader::adopt()?.topology());
+                let input = hwloc::Input::XmlText(xml);
+                let mut topology = hwloc::load(&input, &LoadOptions::default())?;
+                topology.restrict(restriction)?;
+                capture(&topology)?
+            }
+            (Some(_), _) => {
+                let mut topology = hwloc::load(&self.named()?, &self.options())?;
+                if let Some(restriction) = &restriction {
+                    topology.restrict(restriction)?;
+                }
+                capture(&topology)?
+            }
+        };
+        Ok(Held::Own(build::to_bytes(&description)?))
+    }
+
+    fn options(&self) -> LoadOptions {
         let mut options = LoadOptions::default();
         if self.disallowed {
             options.flags |= INCLUDE_DISALLOWED;
         }
+        options
+    }
+
+    /// The topology of the named input, else of this machine.
+    pub(super) fn capture(&self) -> anyhow::Result<(Description, Source)> {
+        let input = self.named()?;
         let source = match &input {
             hwloc::Input::ThisMachine => Source::ThisMachine,
-            hwloc::Input::Xml(_) => Source::Xml,
+            hwloc::Input::Xml(_) | hwloc::Input::XmlText(_) => Source::Xml,
             hwloc::Input::Synthetic(_) => Source::Synthetic,
             hwloc::Input::Fsroot(_) => Source::Fsroot,
         };
-        Ok((capture(&hwloc::load(&input, &options)?)?, source))
+        Ok((capture(&hwloc::load(&input, &self.options())?)?, source))
     }
 
     fn named(&self) -> anyhow::Result<hwloc::Input> {

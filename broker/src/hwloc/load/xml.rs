@@ -18,9 +18,13 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
         }
         Ok(content)
     };
-    let mut content =
-        read(path).map_err(|source| LoadError::Read { input: input.clone(), source })?;
-    check(&content, &input)?;
+    let content = read(path).map_err(|source| LoadError::Read { input: input.clone(), source })?;
+    checked(content, &input)
+}
+
+/// XML with a zero behind it, after the same check; `input` is what errors name it.
+pub(super) fn checked(mut content: Vec<u8>, input: &str) -> Result<Vec<u8>, LoadError> {
+    check(&content, input)?;
     content.push(0);
     Ok(content)
 }

@@ -1,0 +1,171 @@
+//! Levels of a topology as a user names them: a type, what its objects must be, or a depth.
+
+use super::error::LocationError;
+use std::fmt;
+use topobroker_reader::{Attributes, Object, ObjectType, Topology, TypeDepth, TypeName};
+
+/// What a level may look like.
+pub(super) const EXPECTED: &str =
+    "a type such as core or l3, a depth, pci[vendor:device] or os[gpu]";
+
+/// A level, and which of its objects count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Level {
+    text: String,
+    place: Place,
+    filter: Filter,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Type(TypeName),
+    Depth(i32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Filter {
+    All,
+    /// PCI devices of a vendor, of a number, or both.
+    Pci {
+        vendor: Option<u16>,
+        device: Option<u16>,
+    },
+    /// High-bandwidth NUMA nodes, as hwloc marks them.
+    HighBandwidth,
+}
+
+/// The topology has no objects at such a level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoSuchLevel(String);
+
+impl NoSuchLevel {
+    pub(super) fn of(self, text: &str) -> LocationError {
+        LocationError::NoSuchLevel { text: text.to_owned(), found: self.0 }
+    }
+}
+
+impl fmt::Display for NoSuchLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the topology has {}; expected a type that has objects at one depth", self.0)
+    }
+}
+
+impl std::error::Error for NoSuchLevel {}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Level {
+    /// Reads the name of a level.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (name, ids) = match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
+            Some((name, inside)) => (name, Some(inside)),
+            None => (text, None),
+        };
+        let level = |place, filter| Some(Self { text: text.to_owned(), place, filter });
+        let named = TypeName::parse(name);
+        match (named.map(|name| name.object_type), ids) {
+            (Some(ObjectType::PCIDevice), Some(ids)) => {
+                let (vendor, device) = ids.split_once(':')?;
+                let filter = Filter::Pci { vendor: pci_id(vendor)?, device: pci_id(device)? };
+                level(Place::Type(named?), filter)
+            }
+            (Some(ObjectType::OSDevice), Some(kind)) => {
+                level(Place::Type(TypeName::parse(&format!("osdev[{kind}]"))?), Filter::All)
+            }
+            (Some(_), None) => level(Place::Type(named?), Filter::All),
+            (None, None) if name.eq_ignore_ascii_case("hbm") => {
+                level(Place::Type(TypeName::parse("numanode")?), Filter::HighBandwidth)
+            }
+            (None, None) => level(Place::Depth(name.parse().ok()?), Filter::All),
+            _ => None,
+        }
+    }
+
+    /// The type, if it is named by one.
+    #[must_use]
+    pub fn object_type(&self) -> Option<ObjectType> {
+        match self.place {
+            Place::Type(name) => Some(name.object_type),
+            Place::Depth(_) => None,
+        }
+    }
+
+    /// The depth of the level.
+    ///
+    /// # Errors
+    ///
+    /// [`NoSuchLevel`] when the topology has no objects of the type, or has them at several depths.
+    pub fn depth(&self, topology: Topology<'_>) -> Result<i32, NoSuchLevel> {
+        let depth = match self.place {
+            Place::Depth(depth) => {
+                topology.depth_type(depth).map_or(TypeDepth::Unknown, |_| TypeDepth::Depth(depth))
+            }
+            Place::Type(TypeName { group_depth: Some(level), .. }) => {
+                topology.group_depth(level).map_or(TypeDepth::Unknown, TypeDepth::Depth)
+            }
+            Place::Type(name) => topology.type_depth(name.object_type),
+        };
+        match depth {
+            TypeDepth::Depth(depth) => Ok(depth),
+            TypeDepth::Unknown => Err(NoSuchLevel(format!("no {}", self.text))),
+            TypeDepth::Multiple => Err(NoSuchLevel(format!("{} at several depths", self.text))),
+        }
+    }
+
+    /// The objects of the level in logical order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Level::depth`].
+    pub fn objects<'a, 'l>(
+        &'l self,
+        topology: Topology<'a>,
+    ) -> Result<impl Iterator<Item = Object<'a>> + use<'a, 'l>, NoSuchLevel> {
+        let depth = self.depth(topology)?;
+        Ok(topology.objects_at_depth(depth).filter(|object| self.counts(*object)))
+    }
+
+    /// The objects of the level whose PUs and NUMA nodes are all those of `root`; objects that have
+    /// neither are left out. I/O and Misc objects are where they hang.
+    ///
+    /// # Errors
+    ///
+    /// As [`Level::depth`].
+    pub fn objects_in<'a>(&self, root: Object<'a>) -> Result<Vec<Object<'a>>, NoSuchLevel> {
+        let nodes = root.nodeset().unwrap_or_default();
+        let is_in = |object: &Object<'a>| {
+            let place = object.non_io_ancestor();
+            let nodeset = place.nodeset().unwrap_or_default();
+            let is_empty = nodeset.is_empty() && place.cpuset_weight() == Some(0);
+            !is_empty && place.is_in_subtree(root) && nodeset.is_included_in(&nodes)
+        };
+        Ok(self.objects(root.topology())?.filter(is_in).collect())
+    }
+
+    fn counts(&self, object: Object<'_>) -> bool {
+        let of_kind = match self.place {
+            Place::Type(name) => name.matches(object),
+            Place::Depth(_) => true,
+        };
+        let passes = match (self.filter, object.attributes()) {
+            (Filter::All, _) => true,
+            (Filter::HighBandwidth, _) => object.subtype() == Some("MCDRAM"),
+            (Filter::Pci { vendor, device }, Attributes::Pci(pci)) => {
+                vendor.is_none_or(|id| id == pci.vendor_id)
+                    && device.is_none_or(|id| id == pci.device_id)
+            }
+            (Filter::Pci { .. }, _) => false,
+        };
+        of_kind && passes
+    }
+}
+
+/// A hexadecimal id, or none where it is left out.
+fn pci_id(digits: &str) -> Option<Option<u16>> {
+    if digits.is_empty() { Some(None) } else { u16::from_str_radix(digits, 16).ok().map(Some) }
+}

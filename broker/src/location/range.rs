@@ -1,0 +1,97 @@
+//! Indexes of objects: `3`, `2-5`, `2-`, `3:2`, `all`, `odd`, `even`.
+
+/// What indexes may look like.
+pub(super) const EXPECTED: &str = "indexes such as 3, 2-5, 2-, 3:2, all, odd or even";
+
+/// Indexes a step apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct IndexRange {
+    first: u32,
+    /// How many; up to the last if it is left out.
+    amount: Option<u32>,
+    step: u32,
+    /// Whether the first follows the last.
+    wraps: bool,
+}
+
+impl IndexRange {
+    /// Reads indexes; else where what is wrong begins, and what it is.
+    pub(super) fn parse(text: &str) -> Result<Self, (usize, &'static str)> {
+        let open = |first, step| Ok(Self { first, amount: None, step, wraps: false });
+        match text {
+            "all" => return open(0, 1),
+            "even" => return open(0, 2),
+            "odd" => return open(1, 2),
+            _ => {}
+        }
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, rest) = text.split_at(digits);
+        let first = number.parse().map_err(|_| (0, "no index"))?;
+        let second = |from: usize| {
+            let number = text.get(from..).unwrap_or_default();
+            number.parse::<u32>().map_err(|_| (from, "no number"))
+        };
+        let some = |amount, wraps| Ok(Self { first, amount: Some(amount), step: 1, wraps });
+        match rest.as_bytes().first() {
+            None => some(1, false),
+            Some(b'-') if rest.len() == 1 => open(first, 1),
+            Some(b'-') => match second(digits + 1)?.checked_sub(first) {
+                Some(more) => some(more.saturating_add(1), false),
+                None => Err((digits + 1, "a range that ends before it begins")),
+            },
+            Some(b':') => some(second(digits + 1)?, true),
+            Some(_) => Err((digits, "neither a range nor the end")),
+        }
+    }
+
+    /// The indexes among `count` objects; those that are named and not there, too.
+    pub(super) fn indexes(self, count: usize, physical: bool) -> impl Iterator<Item = u32> {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let left = count.saturating_sub(self.first).div_ceil(self.step);
+        let wraps = self.wraps && !physical && count > 0;
+        let amount = self.amount.unwrap_or(left);
+        // Around once, each has its turn.
+        let amount = if wraps { amount.min(count) } else { amount };
+        (0..amount).map(move |place| {
+            let index = self.first.saturating_add(place.saturating_mul(self.step));
+            if wraps && index >= count { wrap(self.first, place, count) } else { index }
+        })
+    }
+}
+
+/// The index `place` behind `first`, where 0 follows the last.
+fn wrap(first: u32, place: u32, count: u32) -> u32 {
+    match first < count {
+        true => (first + place) % count,
+        // The first is not there itself, the next is 0.
+        false => place % count,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn indexes(text: &str, count: usize) -> Vec<u32> {
+        IndexRange::parse(text).unwrap().indexes(count, false).collect()
+    }
+
+    #[test]
+    fn a_range_names_its_indexes() {
+        assert_eq!(indexes("3", 2), [3]);
+        assert_eq!(indexes("2-4", 9), [2, 3, 4]);
+        assert_eq!(indexes("2-", 5), [2, 3, 4]);
+        assert_eq!(indexes("7-", 5), []);
+        assert_eq!(indexes("all", 3), [0, 1, 2]);
+        assert_eq!(indexes("odd", 5), [1, 3]);
+        assert_eq!(indexes("even", 5), [0, 2, 4]);
+        assert_eq!(indexes("3:4", 5), [3, 4, 0, 1]);
+    }
+
+    #[test]
+    fn bad_indexes_are_told_with_their_place() {
+        for (text, place) in [("", 0), ("x", 0), ("1x", 1), ("1-x", 2), ("4-2", 2), ("1:", 2)] {
+            assert_eq!(IndexRange::parse(text).unwrap_err().0, place, "{text}");
+        }
+    }
+}

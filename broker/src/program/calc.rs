@@ -1,0 +1,238 @@
+//! `topobroker calc`: combine locations, and say what is in them, as `hwloc-calc` does.
+
+mod answer;
+mod inputs;
+
+pub(super) use answer::{attribute_of, best_node};
+
+use super::flag_names;
+use super::input::Input;
+use super::restrict_options::RestrictOptions;
+use crate::location::{Combine, Level, Location, Reading};
+use answer::{Question, Style};
+use anyhow::{Context, bail};
+use clap::Args;
+use inputs::{Inputs, Manner};
+use std::io::BufRead;
+use std::process::ExitCode;
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::{LocalNumaNodes, Object, ObjectType, Topology};
+
+/// Combine objects and sets, and print the result in several forms, as hwloc-calc does
+#[derive(Debug, Args)]
+pub struct Calc {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    restrict: RestrictOptions,
+    /// Keep one PU of each core: the first, or that of an index
+    #[arg(long, value_name = "INDEX", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    no_smt: Option<usize>,
+    /// Keep the PUs of a CPU kind, by its index or by an info of it
+    #[arg(long, value_name = "INDEX|NAME=VALUE")]
+    cpukind: Option<String>,
+    /// Print the number of objects of a type or depth that have a part of the set
+    #[arg(short = 'N', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question")]
+    number_of: Option<Level>,
+    /// Print the indexes of the objects of a type or depth that have a part of the set
+    #[arg(short = 'I', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question")]
+    intersect: Option<Level>,
+    /// Print such objects with their indexes below objects of other types
+    #[arg(short = 'H', long, value_name = "TYPE.TYPE...", value_parser = levels, group = "question")]
+    hierarchical: Option<Levels>,
+    /// Print the largest objects that are all in the set
+    #[arg(long, group = "question")]
+    largest: bool,
+    /// Print the NUMA nodes local to the set
+    #[arg(long)]
+    local_memory: bool,
+    /// Which NUMA nodes are local: parts of the names larger_locality, smaller_locality, all
+    #[arg(long, value_name = "FLAGS", value_parser = local_flags)]
+    local_memory_flags: Option<LocalNumaNodes>,
+    /// Print the best local NUMA node by a memory attribute
+    #[arg(long, value_name = "NAME")]
+    best_memattr: Option<String>,
+    /// What is printed between objects or indexes
+    #[arg(long, value_name = "TEXT")]
+    sep: Option<String>,
+    /// Print a mask as taskset has it
+    #[arg(long)]
+    taskset: bool,
+    /// Print only the first PU of the set
+    #[arg(long)]
+    single: bool,
+    /// Leave out objects that are not there
+    #[arg(short, long)]
+    quiet: bool,
+    #[command(flatten)]
+    inputs: Inputs,
+}
+
+/// Levels from the top.
+#[derive(Debug, Clone)]
+struct Levels(Vec<Level>);
+
+fn level(text: &str) -> Result<Level, String> {
+    let expected = "no such type of object, nor a depth; expected a type such as core or l3";
+    Level::parse(text).ok_or_else(|| expected.to_owned())
+}
+
+fn levels(text: &str) -> Result<Levels, String> {
+    text.split('.').map(level).collect::<Result<_, _>>().map(Levels)
+}
+
+/// Reads which NUMA nodes are local.
+pub(super) fn local_flags(text: &str) -> Result<LocalNumaNodes, String> {
+    let names = ["larger_locality", "smaller_locality", "all"];
+    let bits = flag_names::parse(text, &names)?;
+    let flags =
+        [LocalNumaNodes::LARGER_LOCALITY, LocalNumaNodes::SMALLER_LOCALITY, LocalNumaNodes::ALL];
+    if bits >= 8 {
+        return Err(format!("no such flags; expected a sum of 1, 2, 4 or of {}", names.join(", ")));
+    }
+    let chosen = flags.into_iter().filter(|flag| bits & flag.bits() != 0);
+    Ok(chosen.fold(LocalNumaNodes::SAME_LOCALITY, |all, flag| all | flag))
+}
+
+/// Which NUMA nodes are local unless it is said.
+pub(super) fn default_local() -> LocalNumaNodes {
+    LocalNumaNodes::LARGER_LOCALITY | LocalNumaNodes::SMALLER_LOCALITY
+}
+
+impl Calc {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        super::print(&self.output()?)
+    }
+
+    /// What is printed of the topology that the options name.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such topology, or what [`Calc::text`] says.
+    pub fn output(&self) -> anyhow::Result<String> {
+        let held = self.input.topology(self.restrict.restriction()?)?;
+        self.text(held.topology()?)
+    }
+
+    /// What is printed of a topology.
+    ///
+    /// # Errors
+    ///
+    /// When a location is malformed or names an object that is not there, or a question does not
+    /// fit the topology.
+    pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        if !self.inputs.locations.is_empty() {
+            let words = self.inputs.locations.iter().map(|(word, manner)| (word.as_str(), *manner));
+            return self.line(topology, words);
+        }
+        let mut text = String::new();
+        for line in std::io::stdin().lock().lines() {
+            let line = line.context("standard input")?;
+            let words = line.split_whitespace().map(|word| (word, self.inputs.manner));
+            text += &self.line(topology, words)?;
+        }
+        Ok(text)
+    }
+
+    fn line<'w>(
+        &self,
+        topology: Topology<'_>,
+        words: impl Iterator<Item = (&'w str, Manner)>,
+    ) -> anyhow::Result<String> {
+        let mut set = Set::new();
+        for (word, manner) in words {
+            let location = Location::parse(word)?;
+            let part = self.set_of(topology, &location, manner)?;
+            set = match location.combine() {
+                Combine::Add => &set | &part,
+                Combine::Remove => set.and_not(&part),
+                Combine::Intersect => &set & &part,
+                Combine::Toggle => &set ^ &part,
+            };
+        }
+        let mut set = self.choose(topology, set)?;
+        if self.single {
+            set = set.singlify();
+        }
+        let style = Style { separator: self.sep.clone(), manner: self.inputs.manner };
+        Ok(answer::line(&answer::answer(topology, &set, &self.question(), &style)?))
+    }
+
+    fn set_of(
+        &self,
+        topology: Topology<'_>,
+        location: &Location,
+        manner: Manner,
+    ) -> anyhow::Result<Set> {
+        if let Some(set) = location.as_set() {
+            return Ok(match (manner.nodeset_input, manner.nodeset_output) {
+                (false, true) => topology.nodeset_of(set),
+                (true, false) => topology.cpuset_of_nodes(set),
+                _ => set.clone(),
+            });
+        }
+        let reading = Reading { physical: manner.physical_input, skip_missing: self.quiet };
+        let objects = location.objects(topology, reading)?;
+        let places = objects.into_iter().map(Object::non_io_ancestor);
+        let sets = places.filter_map(|place| match manner.nodeset_output {
+            true => place.nodeset(),
+            false => place.cpuset(),
+        });
+        Ok(sets.fold(Set::new(), |all, set| &all | &set))
+    }
+
+    /// The PUs of the set that `--cpukind` and `--no-smt` keep.
+    fn choose(&self, topology: Topology<'_>, mut set: Set) -> anyhow::Result<Set> {
+        if let Some(kind) = &self.cpukind {
+            set = &set & &cpu_kind(topology, kind)?;
+        }
+        if let Some(index) = self.no_smt {
+            if topology.objects_with_type(ObjectType::Core).next().is_none() {
+                bail!("--no-smt: the topology has no Core objects; expected some to keep a PU of");
+            }
+            topology.singlify_per_core(&mut set, index);
+        }
+        Ok(set)
+    }
+
+    fn question(&self) -> Question {
+        let local = self.local_memory_flags.unwrap_or_else(default_local);
+        let is_local = self.local_memory || self.local_memory_flags.is_some();
+        match self {
+            Self { largest: true, .. } => Question::Largest,
+            Self { number_of: Some(level), .. } => Question::NumberOf(level.clone()),
+            Self { intersect: Some(level), .. } => Question::Intersect(level.clone()),
+            Self { hierarchical: Some(levels), .. } => Question::Hierarchical(levels.0.clone()),
+            Self { best_memattr: Some(name), .. } => {
+                Question::LocalMemory(local, Some(name.clone()))
+            }
+            _ if is_local => Question::LocalMemory(local, None),
+            Self { taskset: true, .. } => Question::Mask(Format::Taskset),
+            _ => Question::Mask(Format::Hwloc),
+        }
+    }
+}
+
+/// The PUs of the kinds that an index or an info names.
+fn cpu_kind(topology: Topology<'_>, text: &str) -> anyhow::Result<Set> {
+    let kinds = topology.cpu_kinds().enumerate();
+    let chosen: Vec<Set> = match text.split_once('=') {
+        Some((name, value)) => kinds
+            .filter(|(_, kind)| kind.infos().any(|info| info.name == name && info.value == value))
+            .map(|(_, kind)| kind.cpuset())
+            .collect(),
+        None => {
+            let index: usize = text
+                .parse()
+                .with_context(|| format!("--cpukind {text}: expected an index or NAME=VALUE"))?;
+            kinds.filter(|(place, _)| *place == index).map(|(_, kind)| kind.cpuset()).collect()
+        }
+    };
+    if chosen.is_empty() {
+        let count = topology.cpu_kinds().len();
+        bail!(
+            "--cpukind {text}: no such CPU kind; the topology has {count}, `topobroker ls --cpukinds` lists them"
+        );
+    }
+    Ok(chosen.into_iter().fold(Set::new(), |all, set| &all | &set))
+}

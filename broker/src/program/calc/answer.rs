@@ -1,0 +1,170 @@
+//! What `calc` prints of a set.
+
+use super::inputs::Manner;
+use crate::location::Level;
+use anyhow::bail;
+use std::fmt::Write;
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::{Initiator, LocalNumaNodes, MemoryAttribute, Object, Topology};
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub(super) enum Question {
+    /// The set itself.
+    Mask(Format),
+    /// How many objects of a level have a part of it.
+    NumberOf(Level),
+    /// Which objects of a level have a part of it.
+    Intersect(Level),
+    /// The same below objects of other levels, from the top.
+    Hierarchical(Vec<Level>),
+    /// The largest objects that are all in it.
+    Largest,
+    /// Its local NUMA nodes, or the best of them by an attribute.
+    LocalMemory(LocalNumaNodes, Option<String>),
+}
+
+/// How an answer is written.
+#[derive(Debug, Clone)]
+pub(super) struct Style {
+    pub(super) separator: Option<String>,
+    pub(super) manner: Manner,
+}
+
+pub(super) fn answer(
+    topology: Topology<'_>,
+    set: &Set,
+    question: &Question,
+    style: &Style,
+) -> anyhow::Result<String> {
+    let separator = |default| style.separator.as_deref().unwrap_or(default);
+    let index = |object: Object<'_>| style.index(object);
+    Ok(match question {
+        Question::Mask(format) => set.to_text(*format),
+        Question::NumberOf(level) => {
+            let objects = level.objects(topology)?;
+            objects.filter(|object| style.meets(*object, set)).count().to_string()
+        }
+        Question::Intersect(level) => {
+            let objects = level.objects(topology)?.filter(|object| style.meets(*object, set));
+            objects.map(index).collect::<Vec<_>>().join(separator(","))
+        }
+        Question::Hierarchical(levels) => {
+            let mut found = Vec::new();
+            style.hierarchical(topology.root(), levels, set, "", &mut found)?;
+            found.join(separator(" "))
+        }
+        Question::Largest => {
+            let known = topology.root().cpuset().unwrap_or_default();
+            if !set.is_included_in(&known) {
+                bail!(
+                    "the set {set} has indexes that the topology has not, whose PUs are {known}: \
+                     no objects cover it"
+                );
+            }
+            let largest = topology.inside(set).largest();
+            let named = largest.map(|object| match object.os_index() {
+                None if style.manner.physical_output => object.type_name(true),
+                _ => format!("{}:{}", object.type_name(true), index(object)),
+            });
+            named.collect::<Vec<_>>().join(separator(" "))
+        }
+        Question::LocalMemory(which, attribute) => {
+            let nodes = topology.local_numa_nodes(set, *which);
+            match attribute {
+                None => nodes.map(index).collect::<Vec<_>>().join(separator(",")),
+                Some(name) => {
+                    let attribute = attribute_of(topology, name)?;
+                    let best = best_node(attribute, nodes, &Initiator::Cpuset(set.clone()));
+                    best.map(index).unwrap_or_default()
+                }
+            }
+        }
+    })
+}
+
+/// The attribute of a name or number.
+pub(in crate::program) fn attribute_of<'a>(
+    topology: Topology<'a>,
+    name: &str,
+) -> anyhow::Result<MemoryAttribute<'a>> {
+    let id: Option<usize> = name.parse().ok();
+    let numbered = topology.memory_attributes().find(|attribute| Some(attribute.id()) == id);
+    match topology.memory_attribute(name).or(numbered) {
+        Some(attribute) => Ok(attribute),
+        None => {
+            let names: Vec<&str> =
+                topology.memory_attributes().map(MemoryAttribute::name).collect();
+            bail!("no memory attribute is named {name:?}; expected one of {}", names.join(", "))
+        }
+    }
+}
+
+/// The NUMA node whose value is the best, the first of equal ones.
+pub(in crate::program) fn best_node<'a>(
+    attribute: MemoryAttribute<'a>,
+    nodes: impl Iterator<Item = Object<'a>>,
+    initiator: &Initiator<'a>,
+) -> Option<Object<'a>> {
+    let higher_first = attribute.flags() & MemoryAttribute::HIGHER_FIRST != 0;
+    let values = nodes.filter_map(|node| Some((attribute.value(node, initiator)?, node)));
+    let best = values.reduce(|best, next| {
+        let better = if higher_first { next.0 > best.0 } else { next.0 < best.0 };
+        if better { next } else { best }
+    });
+    best.map(|(_, node)| node)
+}
+
+impl Style {
+    fn index(&self, object: Object<'_>) -> String {
+        match self.manner.physical_output {
+            // As hwloc prints an index that is not known.
+            true => object.os_index().map_or_else(|| "-1".to_owned(), |index| index.to_string()),
+            false => object.logical_index().to_string(),
+        }
+    }
+
+    /// Whether an object, or the one that it hangs on, has a part of a set.
+    fn meets(&self, object: Object<'_>, set: &Set) -> bool {
+        let place = object.non_io_ancestor();
+        match self.manner.nodeset_output {
+            true => place.nodeset().is_some_and(|nodeset| nodeset.intersects(set)),
+            false => place.intersects(set),
+        }
+    }
+
+    fn hierarchical(
+        &self,
+        root: Object<'_>,
+        levels: &[Level],
+        set: &Set,
+        path: &str,
+        found: &mut Vec<String>,
+    ) -> anyhow::Result<()> {
+        let Some((level, below)) = levels.split_first() else { return Ok(()) };
+        for (place, object) in level.objects_in(root)?.into_iter().enumerate() {
+            if !self.meets(object, set) {
+                continue;
+            }
+            let dot = if path.is_empty() { "" } else { "." };
+            let mut path = format!("{path}{dot}{}:", object.type_name(true));
+            // Logical indexes begin again below each object.
+            let index =
+                if self.manner.physical_output { self.index(object) } else { place.to_string() };
+            path += &index;
+            match below {
+                [] => found.push(path),
+                _ => self.hierarchical(object, below, set, &path, found)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An answer on a line of its own.
+pub(super) fn line(answer: &str) -> String {
+    let mut line = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(line, "{answer}");
+    line
+}

@@ -1,0 +1,146 @@
+//! The locations of `calc`, each read as the options before it say: indexes logical or not, sets
+//! of PUs or of NUMA nodes.
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+
+/// How what follows is read and written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::program) struct Manner {
+    /// Indexes of locations are the operating system's.
+    pub(in crate::program) physical_input: bool,
+    /// Indexes that are printed are the operating system's.
+    pub(in crate::program) physical_output: bool,
+    /// Masks are of NUMA nodes.
+    pub(in crate::program) nodeset_input: bool,
+    /// Locations are combined as NUMA nodes.
+    pub(in crate::program) nodeset_output: bool,
+}
+
+/// Locations in their order, each with what the options before it say, and what all options say.
+#[derive(Debug, Clone, Default)]
+pub(in crate::program) struct Inputs {
+    pub(in crate::program) locations: Vec<(String, Manner)>,
+    pub(in crate::program) manner: Manner,
+}
+
+type Change = fn(&mut Manner);
+
+/// Long and short names of the options, what they do, and how help says it.
+const OPTIONS: [(&str, Option<char>, &str, Change, &str); 9] = [
+    (
+        "logical",
+        Some('l'),
+        "",
+        |manner| (manner.physical_input, manner.physical_output) = (false, false),
+        "Take and print logical indexes (default)",
+    ),
+    (
+        "physical",
+        Some('p'),
+        "",
+        |manner| (manner.physical_input, manner.physical_output) = (true, true),
+        "Take and print indexes of the operating system",
+    ),
+    (
+        "logical-input",
+        None,
+        "li",
+        |manner| manner.physical_input = false,
+        "Take logical indexes (default)",
+    ),
+    (
+        "physical-input",
+        None,
+        "pi",
+        |manner| manner.physical_input = true,
+        "Take indexes of the operating system",
+    ),
+    (
+        "logical-output",
+        None,
+        "lo",
+        |manner| manner.physical_output = false,
+        "Print logical indexes (default)",
+    ),
+    (
+        "physical-output",
+        None,
+        "po",
+        |manner| manner.physical_output = true,
+        "Print indexes of the operating system",
+    ),
+    (
+        "nodeset",
+        Some('n'),
+        "",
+        |manner| (manner.nodeset_input, manner.nodeset_output) = (true, true),
+        "Take and print sets of NUMA nodes",
+    ),
+    ("nodeset-input", None, "ni", |manner| manner.nodeset_input = true, "Take masks of NUMA nodes"),
+    (
+        "nodeset-output",
+        None,
+        "no",
+        |manner| manner.nodeset_output = true,
+        "Combine and print sets of NUMA nodes",
+    ),
+];
+
+impl Args for Inputs {
+    fn augment_args(command: Command) -> Command {
+        let command =
+            OPTIONS.into_iter().fold(command, |command, (name, short, alias, _, help)| {
+                let mut option = Arg::new(name).long(name).help(help).action(ArgAction::Append);
+                option = option.num_args(0).default_missing_value("");
+                if let Some(short) = short {
+                    option = option.short(short);
+                }
+                if !alias.is_empty() {
+                    option = option.visible_alias(alias);
+                }
+                command.arg(option)
+            });
+        command.arg(
+            Arg::new("location")
+                .value_name("LOCATION")
+                .action(ArgAction::Append)
+                .num_args(0..)
+                .help(
+                    "Objects (core:2-3, package:1.pu:all, os=eth0, pci=0000:03:00.1), masks \
+                     (0x0000000f) or all; after ~ taken out, after x intersected, after ^ toggled; \
+                     without any, the words of each line of standard input",
+                ),
+        )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Inputs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut inputs = Self::default();
+        inputs.update_from_arg_matches(matches)?;
+        Ok(inputs)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        let indices = |name| matches.indices_of(name).into_iter().flatten();
+        let mut words: Vec<(usize, Result<String, Change>)> = Vec::new();
+        for (name, _, _, change, _) in OPTIONS {
+            words.extend(indices(name).map(|index| (index, Err(change))));
+        }
+        let locations = matches.get_many::<String>("location").into_iter().flatten();
+        let locations = indices("location").zip(locations);
+        words.extend(locations.map(|(index, text)| (index, Ok(text.clone()))));
+        words.sort_by_key(|(index, _)| *index);
+        for (_, word) in words {
+            match word {
+                Ok(location) => self.locations.push((location, self.manner)),
+                Err(change) => change(&mut self.manner),
+            }
+        }
+        Ok(())
+    }
+}

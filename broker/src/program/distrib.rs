@@ -1,0 +1,119 @@
+//! `topobroker distrib`: share PUs out over the tree, as `hwloc-distrib` does.
+
+use super::input::{Input, filtered};
+use super::restrict_options::RestrictOptions;
+use crate::filter::Filters;
+use crate::hwloc::Filter;
+use crate::location::Level;
+use anyhow::bail;
+use clap::Args;
+use std::process::ExitCode;
+use topobroker_layout::set::Format;
+use topobroker_reader::{Object, Topology};
+
+/// Share the PUs out into N parts that are far from each other, as hwloc-distrib does
+#[derive(Debug, Args)]
+pub struct Distrib {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    restrict: RestrictOptions,
+    /// Leave out objects of a type
+    #[arg(long, value_name = "TYPE", value_parser = level)]
+    ignore: Vec<Level>,
+    /// Begin at the objects of a type
+    #[arg(long, value_name = "TYPE", value_parser = level)]
+    from: Option<Level>,
+    /// Divide objects down to those of a type
+    #[arg(long, value_name = "TYPE", value_parser = level)]
+    to: Option<Level>,
+    /// Divide among the objects of a type, which stay whole
+    #[arg(long, value_name = "TYPE", value_parser = level, conflicts_with_all = ["from", "to"])]
+    at: Option<Level>,
+    /// Begin at the last objects
+    #[arg(long)]
+    reverse: bool,
+    /// Print only the first PU of each part
+    #[arg(long)]
+    single: bool,
+    /// Print masks as taskset has them
+    #[arg(long)]
+    taskset: bool,
+    /// Number of parts
+    #[arg(value_name = "N")]
+    count: u32,
+}
+
+/// Most parts that are made: more than PUs that a machine can have.
+const MOST: u32 = 1 << 20;
+
+fn level(text: &str) -> Result<Level, String> {
+    let expected = "no such type of object; expected one such as package or core";
+    Level::parse(text).ok_or_else(|| expected.to_owned())
+}
+
+impl Distrib {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        super::print(&self.output()?)
+    }
+
+    /// What is printed of the topology that the options name.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such topology, or what [`Distrib::text`] says.
+    pub fn output(&self) -> anyhow::Result<String> {
+        let held = self.input.topology(self.restrict.restriction()?)?;
+        self.text(held.topology()?)
+    }
+
+    /// What is printed of a topology.
+    ///
+    /// # Errors
+    ///
+    /// When it has no objects of a type that is named, or too many parts are asked for.
+    pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        if self.count > MOST {
+            bail!("{} parts: expected {MOST} at most", self.count);
+        }
+        if self.ignore.is_empty() {
+            return self.parts(topology);
+        }
+        let mut filters = Filters::default();
+        for level in self.ignore.iter().filter_map(Level::object_type) {
+            filters.set(level, Filter::None);
+        }
+        filtered(topology, &filters, |topology| self.parts(topology))
+    }
+
+    fn parts(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        let from = self.depth(topology, "--from", self.from.as_ref().or(self.at.as_ref()))?;
+        let until = self.depth(topology, "--to", self.to.as_ref().or(self.at.as_ref()))?;
+        let roots: Vec<Object<'_>> = topology.objects_at_depth(from.unwrap_or(0)).collect();
+        let count = self.count as usize;
+        let mut parts = topology.distribute(&roots, count, until.unwrap_or(i32::MAX), self.reverse);
+        if self.single {
+            parts.iter_mut().for_each(|part| *part = part.singlify());
+        }
+        let format = if self.taskset { Format::Taskset } else { Format::Hwloc };
+        Ok(parts.iter().map(|part| part.to_text(format) + "\n").collect())
+    }
+
+    /// The depth of a type in the tree of CPUs.
+    fn depth(
+        &self,
+        topology: Topology<'_>,
+        option: &str,
+        level: Option<&Level>,
+    ) -> anyhow::Result<Option<i32>> {
+        let Some(level) = level else { return Ok(None) };
+        let option = if self.at.is_some() { "--at" } else { option };
+        match level.depth(topology) {
+            Ok(depth) if depth >= 0 => Ok(Some(depth)),
+            Ok(_) => bail!(
+                "{option} {level}: not in the tree of CPUs; expected a type that PUs are below"
+            ),
+            Err(error) => bail!("{option} {level}: {error}"),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Options that restrict the topology of a command.
+
+use super::flag_names;
+use crate::hwloc::Restriction;
+use crate::location::Location;
+use anyhow::Context;
+use clap::Args;
+
+/// Options that restrict the topology.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct RestrictOptions {
+    /// Keep only these PUs, or NUMA nodes, of the topology
+    #[arg(long, value_name = "[nodeset=]SET")]
+    restrict: Option<String>,
+    /// How to restrict: parts of the names remove_cpuless, adapt_misc, adapt_io, bynodeset,
+    /// remove_memless between commas, or their sum
+    #[arg(long, value_name = "FLAGS", requires = "restrict", value_parser = flags)]
+    restrict_flags: Option<u64>,
+}
+
+fn flags(text: &str) -> Result<u64, String> {
+    flag_names::parse(text, &Restriction::FLAGS)
+}
+
+impl RestrictOptions {
+    /// What the options ask for, if anything.
+    pub(super) fn restriction(&self) -> anyhow::Result<Option<Restriction>> {
+        let Some(text) = &self.restrict else { return Ok(None) };
+        let mut flags = self.restrict_flags.unwrap_or(0);
+        let mask = text.strip_prefix("nodeset=");
+        if mask.is_some() {
+            flags |= Restriction::BY_NODESET;
+        }
+        let location = Location::parse(mask.unwrap_or(text)).context("--restrict")?;
+        let set = location.as_set().cloned();
+        let set = set.with_context(|| format!("--restrict {text}: expected a mask such as 0xf"))?;
+        Ok(Some(Restriction { set, flags }))
+    }
+}

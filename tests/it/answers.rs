@@ -1,0 +1,110 @@
+//! `topobroker calc`, `info` and `distrib` against what hwloc-calc, hwloc-info and hwloc-distrib
+//! answered.
+
+use clap::Parser;
+use std::collections::BTreeMap;
+use std::path::Path;
+use topobroker::hwloc::Input;
+use topobroker::program::calc::Calc;
+use topobroker::program::distrib::Distrib;
+use topobroker::program::info::Info;
+use topobroker_layout::build::{AlignedVec, to_bytes};
+use topobroker_reader::Topology;
+use topobroker_tests::{Row, describe, rows, shared, words};
+
+#[derive(Parser)]
+enum Command {
+    #[command(name = "hwloc-calc")]
+    Calc(Box<Calc>),
+    #[command(name = "hwloc-info")]
+    Info(Box<Info>),
+    #[command(name = "hwloc-distrib")]
+    Distrib(Box<Distrib>),
+}
+
+/// Options that change how the file is loaded.
+const LOADING: [&str; 2] = ["--restrict", "--disallowed"];
+
+/// What a command prints of a file, or its error.
+fn output(line: &[String], file: &Path, loaded: Topology<'_>) -> Result<String, String> {
+    let itself = LOADING.iter().any(|option| line.iter().any(|word| word == option));
+    let input = ["-i", file.to_str().unwrap(), "--if", "xml"].map(str::to_owned);
+    let (name, arguments) = line.split_first().unwrap();
+    let words = ["test", name].map(str::to_owned).into_iter();
+    let words: Vec<String> = match itself {
+        true => words.chain(input).chain(arguments.to_vec()).collect(),
+        false => words.chain(arguments.to_vec()).collect(),
+    };
+    let command = Command::try_parse_from(words).map_err(|error| error.to_string())?;
+    let answer = match (command, itself) {
+        (Command::Calc(calc), true) => calc.output(),
+        (Command::Calc(calc), false) => calc.text(loaded),
+        (Command::Info(info), true) => info.output(),
+        (Command::Info(info), false) => info.text(loaded),
+        (Command::Distrib(distrib), true) => distrib.output(),
+        (Command::Distrib(distrib), false) => distrib.text(loaded),
+    };
+    answer.map_err(|error| format!("{error:#}"))
+}
+
+struct Outcome {
+    passed: usize,
+    refused: usize,
+    failed: Vec<String>,
+}
+
+/// Runs rows; those that hwloc answered without a word on standard error must be the same, the
+/// others the same or an error.
+fn run(shared: &Path, rows: &[Row], archives: &BTreeMap<&str, AlignedVec>) -> Outcome {
+    let mut outcome = Outcome { passed: 0, refused: 0, failed: Vec::new() };
+    for row in rows {
+        let file = shared.join("topologies").join(&row.xml);
+        let loaded = Topology::from_archive(&archives[row.xml.as_str()]).unwrap();
+        match output(&words(&row.command), &file, loaded) {
+            Ok(printed) if printed == row.stdout => outcome.passed += 1,
+            Err(_) if !row.stderr.is_empty() => outcome.refused += 1,
+            other => {
+                let found = other.unwrap_or_else(|error| error);
+                let start = |text: &str| text.chars().take(150).collect::<String>();
+                let (found, expected) = (start(&found), start(&row.stdout));
+                outcome.failed.push(format!(
+                    "{}: {}\n  found    {found:?}\n  expected {expected:?} {}",
+                    row.xml, row.command, row.stderr
+                ));
+            }
+        }
+    }
+    outcome
+}
+
+#[test]
+fn calc_info_and_distrib_answer_as_hwlocs_programs_do() {
+    let Some(shared) = shared() else { return };
+    for file in ["hwloc-calc", "hwloc-info", "hwloc-distrib"] {
+        let rows = rows(&shared, file);
+        let mut archives = BTreeMap::new();
+        for row in &rows {
+            archives.entry(row.xml.as_str()).or_insert_with(|| {
+                let path = shared.join("topologies").join(&row.xml);
+                to_bytes(&describe(&Input::Xml(path))).unwrap()
+            });
+        }
+        let silent = rows.iter().filter(|row| row.stderr.is_empty()).count();
+        let (first, second) = rows.split_at(rows.len() / 2);
+        let halves = std::thread::scope(|scope| {
+            let half = scope.spawn(|| run(&shared, first, &archives));
+            [run(&shared, second, &archives), half.join().unwrap()]
+        });
+        let failed: Vec<&String> = halves.iter().flat_map(|half| &half.failed).collect();
+        let passed: usize = halves.iter().map(|half| half.passed).sum();
+        let refused: usize = halves.iter().map(|half| half.refused).sum();
+        failed.iter().for_each(|failure| println!("{failure}"));
+        println!(
+            "{file}.tsv: {passed} of {} identical ({silent} had nothing on standard error), \
+             {refused} refused, {} different",
+            rows.len(),
+            failed.len()
+        );
+        assert!(failed.len() * 1000 <= silent * 5, "{} differ", failed.len());
+    }
+}
