@@ -58,7 +58,7 @@ struct Step {
 pub struct Reading {
     /// Indexes are those of the operating system, not logical ones.
     pub physical: bool,
-    /// Objects that are not there are left out rather than an error.
+    /// Levels and objects that are not there are left out rather than an error.
     pub skip_missing: bool,
 }
 
@@ -148,7 +148,11 @@ impl Location {
             found.push(root);
             return Ok(());
         };
-        let below = step.level.objects_in(root).map_err(|error| error.of(&self.text))?;
+        let below = match step.level.objects_in(root) {
+            Ok(below) => below,
+            Err(_) if reading.skip_missing => return Ok(()),
+            Err(error) => return Err(error.of(&self.text)),
+        };
         let missing = |index: u32| LocationError::NoSuchObject {
             text: self.text.clone(),
             index,

@@ -65,8 +65,13 @@ fn run(shared: &Path, rows: &[Row], archives: &BTreeMap<&str, AlignedVec>) -> Ou
             Err(_) if !row.stderr.is_empty() => outcome.refused += 1,
             other => {
                 let found = other.unwrap_or_else(|error| error);
-                let start = |text: &str| text.chars().take(150).collect::<String>();
-                let (found, expected) = (start(&found), start(&row.stdout));
+                let same =
+                    found.bytes().zip(row.stdout.bytes()).take_while(|(a, b)| a == b).count();
+                let rest = |text: &str| {
+                    let rest = String::from_utf8_lossy(&text.as_bytes()[same..]);
+                    rest.chars().take(150).collect::<String>()
+                };
+                let (found, expected) = (rest(&found), rest(&row.stdout));
                 outcome.failed.push(format!(
                     "{}: {}\n  found    {found:?}\n  expected {expected:?} {}",
                     row.xml, row.command, row.stderr

@@ -8,7 +8,7 @@ use crate::location::Level;
 use anyhow::bail;
 use clap::Args;
 use std::process::ExitCode;
-use topobroker_layout::set::Format;
+use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Object, Topology};
 
 /// Share the PUs out into N parts that are far from each other, as hwloc-distrib does
@@ -33,7 +33,7 @@ pub struct Distrib {
     /// Begin at the last objects
     #[arg(long)]
     reverse: bool,
-    /// Print only the first PU of each part
+    /// Print only the first PU of each part, the last with --reverse
     #[arg(long)]
     single: bool,
     /// Print masks as taskset has them
@@ -93,7 +93,8 @@ impl Distrib {
         let count = self.count as usize;
         let mut parts = topology.distribute(&roots, count, until.unwrap_or(i32::MAX), self.reverse);
         if self.single {
-            parts.iter_mut().for_each(|part| *part = part.singlify());
+            let one = |part: &Set| if self.reverse { part.last() } else { part.first() };
+            parts.iter_mut().for_each(|part| *part = one(part).into_iter().collect());
         }
         let format = if self.taskset { Format::Taskset } else { Format::Hwloc };
         Ok(parts.iter().map(|part| part.to_text(format) + "\n").collect())

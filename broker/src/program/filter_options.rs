@@ -7,7 +7,7 @@ use topobroker_reader::{ObjectType, TypeName};
 
 /// The filters that the options ask for.
 #[derive(Debug, Clone, Default)]
-pub(super) struct FilterOptions(Filters, bool);
+pub(super) struct FilterOptions(Filters);
 
 /// What one option does.
 #[derive(Debug, Clone)]
@@ -15,14 +15,18 @@ enum Change {
     Io,
     Bridges,
     Caches,
+    InstructionCaches,
+    WholeIo,
     Merge,
     Types(Vec<ObjectType>, Filter),
 }
 
-const FLAGS: [(&str, Change, &str); 4] = [
+const FLAGS: [(&str, Change, &str); 6] = [
     ("no-io", Change::Io, "Leave out bridges, PCI and OS devices"),
     ("no-bridges", Change::Bridges, "Leave out bridges"),
     ("no-caches", Change::Caches, "Leave out CPU caches"),
+    ("no-icaches", Change::InstructionCaches, "Leave out instruction caches"),
+    ("whole-io", Change::WholeIo, "Keep all bridges, PCI and OS devices, not only those of HPC"),
     ("merge", Change::Merge, "Leave out levels that add nothing to the structure"),
 ];
 
@@ -31,17 +35,17 @@ impl FilterOptions {
         &self.0
     }
 
-    /// Whether any option was given.
-    pub(super) fn is_any(&self) -> bool {
-        self.1
-    }
-
     fn apply(&mut self, change: &Change) {
         let filters = &mut self.0;
         match change {
             Change::Io => filters.set_io(Filter::None),
             Change::Bridges => filters.set(ObjectType::Bridge, Filter::None),
             Change::Caches => filters.set_caches(Filter::None),
+            Change::InstructionCaches => {
+                let caches = ObjectType::ALL.into_iter().filter(|it| it.is_instruction_cache());
+                caches.for_each(|object_type| filters.set(object_type, Filter::None));
+            }
+            Change::WholeIo => filters.set_io(Filter::All),
             Change::Merge => {
                 filters.set_all(Filter::Structure);
                 filters.set_io(Filter::Important);
@@ -93,7 +97,6 @@ impl FromArgMatches for FilterOptions {
         let types = matches.get_many::<Change>("filter").into_iter().flatten().cloned();
         changes.extend(indices("filter").zip(types));
         changes.sort_by_key(|(index, _)| *index);
-        self.1 = !changes.is_empty();
         changes.iter().for_each(|(_, change)| self.apply(change));
         Ok(())
     }

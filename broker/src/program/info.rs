@@ -31,7 +31,7 @@ pub struct Info {
     /// Print what the operating system of the topology supports
     #[arg(long)]
     support: bool,
-    /// Print types and indexes only
+    /// Print types and indexes only, and leave out objects that are not there
     #[arg(short, long)]
     silent: bool,
     /// Print each object with those above it, up to the root
@@ -104,10 +104,7 @@ impl Info {
     ///
     /// When a location is malformed or names an object that is not there, or a type has no level.
     pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
-        match self.filters.is_any() {
-            true => filtered(topology, self.filters.filters(), |topology| self.print(topology)),
-            false => self.print(topology),
-        }
+        filtered(topology, self.filters.filters(), |topology| self.print(topology))
     }
 
     fn print(&self, topology: Topology<'_>) -> anyhow::Result<String> {
@@ -125,7 +122,7 @@ impl Info {
         let mut text = String::new();
         let mut number = 0;
         for location in &self.locations {
-            let reading = Reading { physical: self.physical, skip_missing: false };
+            let reading = Reading { physical: self.physical, skip_missing: self.silent };
             for object in Location::parse(location)?.objects(topology, reading)? {
                 self.object(object, number, &mut text)?;
                 number += 1;

@@ -142,7 +142,9 @@ impl Style {
         found: &mut Vec<String>,
     ) -> anyhow::Result<()> {
         let Some((level, below)) = levels.split_first() else { return Ok(()) };
-        for (place, object) in level.objects_in(root)?.into_iter().enumerate() {
+        let cpuset = root.cpuset().unwrap_or_default();
+        let near = level.objects(root.topology())?.filter(|object| object.intersects(&cpuset));
+        for (place, object) in near.enumerate() {
             if !self.meets(object, set) {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! All that is known of an object, a fact a line.
 
-use topobroker_reader::{Attributes, Initiator, Object, Pci};
+use topobroker_reader::{Attributes, Initiator, Object, ObjectType, Pci};
 
 /// An object in a few words.
 pub(super) fn title(object: Object<'_>) -> String {
@@ -14,10 +14,10 @@ pub(super) fn details(object: Object<'_>) -> Vec<String> {
     facts.sets(object);
     facts.attributes(object);
     facts.put("symmetric subtree", u8::from(object.is_symmetric_subtree()));
-    facts.cpu_kind(object);
     for info in object.infos() {
         facts.put(&format!("info {}", info.name), info.value);
     }
+    facts.cpu_kinds(object);
     facts.memory_attributes(object);
     facts.lines
 }
@@ -51,9 +51,7 @@ impl Facts {
         self.put("memory children", object.memory_children().len());
         self.put("i/o children", object.io_children().len());
         self.put("misc children", object.misc_children().len());
-        if let Attributes::NumaNode { local_memory } = object.attributes()
-            && local_memory > 0
-        {
+        if let Attributes::NumaNode { local_memory } = object.attributes() {
             self.put("local memory", local_memory);
         }
         if object.total_memory() > 0 {
@@ -82,9 +80,7 @@ impl Facts {
                 let kind = ["Unified", "Data", "Instruction"].get(cache.kind as usize);
                 self.put("attr cache type", kind.copied().unwrap_or("Unknown"));
                 self.put("attr cache size", cache.size);
-                if cache.linesize != 0 {
-                    self.put("attr cache line size", cache.linesize);
-                }
+                self.put("attr cache line size", cache.linesize);
                 match cache.associativity {
                     -1 => self.put("attr cache ways", "Fully-associative"),
                     0 => {}
@@ -121,21 +117,27 @@ impl Facts {
         }
     }
 
-    fn cpu_kind(&mut self, object: Object<'_>) {
-        let Some(cpuset) = object.cpuset() else { return };
-        let topology = object.topology();
-        let Ok(kind) = topology.cpu_kind_of(&cpuset) else { return };
-        let place = topology.cpu_kinds().position(|other| other.cpuset() == kind.cpuset());
-        self.put("cpukind", place.unwrap_or(0));
-        if let Some(efficiency) = kind.efficiency() {
-            self.put("cpukind efficiency", efficiency);
+    fn cpu_kinds(&mut self, object: Object<'_>) {
+        if !object.object_type().is_normal() {
+            return;
         }
-        for info in kind.infos() {
-            self.put(&format!("cpukind info {}", info.name), info.value);
+        let kinds = object.topology().cpu_kinds().enumerate();
+        for (place, kind) in kinds.filter(|(_, kind)| object.intersects(&kind.cpuset())) {
+            let whole = object.is_inside(&kind.cpuset());
+            self.put("cpukind", format_args!("{place}{}", if whole { "" } else { " (partially)" }));
+            if let Some(efficiency) = kind.efficiency() {
+                self.put("cpukind efficiency", efficiency);
+            }
+            for info in kind.infos() {
+                self.put(&format!("cpukind info {}", info.name), info.value);
+            }
         }
     }
 
     fn memory_attributes(&mut self, object: Object<'_>) {
+        if object.object_type() != ObjectType::NUMANode {
+            return;
+        }
         for attribute in object.topology().memory_attributes() {
             let name = attribute.name();
             for value in attribute.values().filter(|value| value.target == object) {
