@@ -48,6 +48,13 @@ pub fn standard() -> Vec<Machine> {
     ]
 }
 
+/// A machine of a number of PUs: packages of 64, in which four caches of eight cores of two.
+#[must_use]
+pub fn growing(pus: u32) -> Machine {
+    let text = format!("Package:{} NUMANode:1 L3Cache:4 L2Cache:8 Core:1 PU:2", pus / 64);
+    Machine::synthetic(&format!("{pus} PUs"), &text)
+}
+
 /// The folder of reference data, if it is there: `TOPOBROKER_SHARED`, or beside the checkout.
 #[must_use]
 pub fn shared_folder() -> Option<PathBuf> {

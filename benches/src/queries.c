@@ -129,6 +129,19 @@ int rival_distance(T t, O from, O to, uint64_t *value)
   return error;
 }
 
+/* Sums of logical indexes plus one, so that all that was found is looked at. */
+static O found[1 << 16];
+static uint64_t sum_of(int count)
+{
+  uint64_t sum = 0;
+  for (int i = 0; i < count; i++)
+    sum += found[i]->logical_index + 1;
+  return sum;
+}
+uint64_t rival_sum_largest(T t, S s) { return sum_of(hwloc_get_largest_objs_inside_cpuset(t, s, found, 1 << 16)); }
+uint64_t rival_sum_closest(T t, O o, unsigned most) { return sum_of((int)hwloc_get_closest_objs(t, o, found, most)); }
+uint64_t rival_sum_local(T t, S s, O o, unsigned long flags) { return sum_of(rival_local_numa_nodes(t, s, o, flags, found, 1 << 16)); }
+
 int rival_distribute(T t, O *roots, unsigned n_roots, hwloc_cpuset_t *sets, unsigned n, int until, unsigned long flags)
 {
   return hwloc_distrib(t, roots, n_roots, sets, n, until, flags);

@@ -77,6 +77,9 @@ functions! {
     rival_best_initiator(t: T, id: c_int, target: O, value: *mut u64) -> c_int;
     rival_cpu_kind(t: T, s: S) -> c_int;
     rival_distance(t: T, from: O, to: O, value: *mut u64) -> c_int;
+    rival_sum_largest(t: T, s: S) -> u64;
+    rival_sum_closest(t: T, o: O, most: c_uint) -> u64;
+    rival_sum_local(t: T, s: S, o: O, f: c_ulong) -> u64;
     rival_distribute(t: T, roots: *mut O, n: c_uint, sets: *mut S, count: c_uint, until: c_int, f: c_ulong) -> c_int;
     rival_distribute_and_free(t: T, root: O, sets: *mut S, n: c_uint);
     rival_cpuset_to_nodeset(t: T, s: S, n: S) -> c_int;
@@ -316,6 +319,26 @@ impl<'t> Rival<'t> {
         .unwrap_or_default()
     }
 
+    /// The sum of the logical indexes plus one of what [`Rival::largest`] finds; as the other sums,
+    /// for one thread at a time.
+    #[must_use]
+    pub fn sum_largest(self, set: &Bitmap) -> u64 {
+        ask!(rival_sum_largest(self.raw, set.0))
+    }
+
+    /// The same of [`Rival::closest`].
+    #[must_use]
+    pub fn sum_closest(self, object: RivalObject<'t>, most: u32) -> u64 {
+        ask!(rival_sum_closest(self.raw, object.raw, most))
+    }
+
+    /// The same of [`Rival::local_numa_nodes`].
+    #[must_use]
+    pub fn sum_local(self, from: From<'_, 't>, flags: u64) -> u64 {
+        let (set, object) = from.raw();
+        ask!(rival_sum_local(self.raw, set, object, flags))
+    }
+
     #[must_use]
     pub fn type_depth(self, kind: ObjectType) -> i32 {
         ask!(rival_type_depth(self.raw, number(kind)))
@@ -432,18 +455,12 @@ impl<'t> Rival<'t> {
         ask!(rival_distribute_and_free(self.raw, root.raw, sets.as_mut_ptr(), count));
     }
 
-    #[must_use]
-    pub fn nodeset_of(self, cpuset: &Bitmap) -> Set {
-        let found = Bitmap::new(&Set::new());
-        ask!(rival_cpuset_to_nodeset(self.raw, cpuset.0, found.0));
-        found.to_set()
+    pub fn nodeset_of(self, cpuset: &Bitmap, nodeset: &mut Bitmap) {
+        ask!(rival_cpuset_to_nodeset(self.raw, cpuset.0, nodeset.0));
     }
 
-    #[must_use]
-    pub fn cpuset_of_nodes(self, nodeset: &Bitmap) -> Set {
-        let found = Bitmap::new(&Set::new());
-        ask!(rival_cpuset_from_nodeset(self.raw, found.0, nodeset.0));
-        found.to_set()
+    pub fn cpuset_of_nodes(self, nodeset: &Bitmap, cpuset: &mut Bitmap) {
+        ask!(rival_cpuset_from_nodeset(self.raw, cpuset.0, nodeset.0));
     }
 
     /// Every normal object and NUMA node: the sum of the weights of the cpusets, or of the logical

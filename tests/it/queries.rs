@@ -225,8 +225,11 @@ impl<'a> Both<'a> {
         };
         assert_eq!(kind, theirs.cpu_kind(bitmap), "CPU kind of {set}");
         if !set.is_infinite() {
-            assert_eq!(ours.nodeset_of(set), theirs.nodeset_of(bitmap));
-            assert_eq!(ours.cpuset_of_nodes(set), theirs.cpuset_of_nodes(bitmap));
+            let mut found = Bitmap::new(&Set::new());
+            theirs.nodeset_of(bitmap, &mut found);
+            assert_eq!(ours.nodeset_of(set), found.to_set());
+            theirs.cpuset_of_nodes(bitmap, &mut found);
+            assert_eq!(ours.cpuset_of_nodes(set), found.to_set());
         }
     }
 

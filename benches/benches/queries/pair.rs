@@ -1,0 +1,87 @@
+//! The same topology on both sides, and the same sets and objects picked from it.
+
+use topobroker::capture::capture;
+use topobroker::hwloc::Topology as Hwloc;
+use topobroker_benches::rival_queries::{Bitmap, Rival, RivalObject};
+use topobroker_layout::build::to_bytes;
+use topobroker_reader::{Object, ObjectType, Set, Topology};
+
+/// One topology, archived and in hwloc's own structures.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair<'a> {
+    pub(crate) ours: Topology<'a>,
+    pub(crate) theirs: Rival<'a>,
+}
+
+/// One set, in both forms.
+pub(crate) struct Sets {
+    pub(crate) ours: Set,
+    pub(crate) theirs: Bitmap,
+}
+
+impl Sets {
+    pub(crate) fn new(ours: Set) -> Self {
+        let theirs = Bitmap::new(&ours);
+        Self { ours, theirs }
+    }
+}
+
+impl Pair<'_> {
+    pub(crate) fn with(hwloc: &Hwloc<'_>, run: impl FnOnce(Pair<'_>)) -> anyhow::Result<()> {
+        let bytes = to_bytes(&capture(hwloc)?)?;
+        let ours = Topology::from_archive(&bytes)?;
+        run(Pair { ours, theirs: Rival::new(hwloc) });
+        Ok(())
+    }
+}
+
+impl<'a> Pair<'a> {
+    /// hwloc's object.
+    pub(crate) fn their(&self, object: Object<'a>) -> RivalObject<'a> {
+        let found = self.theirs.object(object.depth(), object.logical_index());
+        found.expect("the same topology has the same objects")
+    }
+
+    pub(crate) fn pus(&self) -> Vec<Object<'a>> {
+        self.ours.objects_with_type(ObjectType::PU).collect()
+    }
+
+    /// PUs `from` to `to`, in hundredths of all, by logical index.
+    pub(crate) fn contiguous(&self, from: usize, to: usize) -> Sets {
+        let pus = self.pus();
+        let chosen = pus.iter().skip(pus.len() * from / 100).take(pus.len() * (to - from) / 100);
+        Sets::new(chosen.filter_map(|pu| pu.os_index()).collect())
+    }
+
+    /// Half of the PUs, at random.
+    pub(crate) fn random_half(&self) -> Sets {
+        let mut random = Random(7);
+        let pus = self.pus().into_iter().filter(|_| random.below(2) == 0);
+        Sets::new(pus.filter_map(Object::os_index).collect())
+    }
+
+    /// The first and the last PU.
+    pub(crate) fn sparse(&self) -> Sets {
+        let pus = self.pus();
+        let ends = [pus.first(), pus.last()].into_iter().flatten();
+        Sets::new(ends.filter_map(|pu| pu.os_index()).collect())
+    }
+
+    /// PUs at random.
+    pub(crate) fn some_pus(&self, count: usize) -> Vec<Object<'a>> {
+        let mut random = Random(99);
+        let pus = self.pus();
+        (0..count).filter_map(|_| pus.get(random.below(pus.len())).copied()).collect()
+    }
+}
+
+/// Numbers that look random and are the same in each run.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap_or(0) % bound.max(1)
+    }
+}
