@@ -27,11 +27,11 @@ O rival_nth_inside(T t, S s, int d, unsigned i) { return hwloc_get_obj_inside_cp
 int rival_index_inside(T t, S s, O o) { return hwloc_get_obj_index_inside_cpuset(t, s, o); }
 O rival_first_largest(T t, S s) { return hwloc_get_first_largest_obj_inside_cpuset(t, s); }
 int rival_largest(T t, S s, O *found, int most) { return hwloc_get_largest_objs_inside_cpuset(t, s, found, most); }
-unsigned rival_sum_inside(T t, S s, int d)
+uint64_t rival_sum_inside(T t, S s, int d)
 {
-  unsigned sum = 0;
+  uint64_t sum = 0;
   for (O o = NULL; (o = hwloc_get_next_obj_inside_cpuset_by_depth(t, s, d, o)) != NULL;)
-    sum += o->logical_index;
+    sum += (uintptr_t)o;
   return sum;
 }
 
@@ -129,13 +129,13 @@ int rival_distance(T t, O from, O to, uint64_t *value)
   return error;
 }
 
-/* Sums of logical indexes plus one, so that all that was found is looked at. */
+/* Sums of addresses, so that all that was found is looked at, but nothing in it. */
 static O found[1 << 16];
 static uint64_t sum_of(int count)
 {
   uint64_t sum = 0;
   for (int i = 0; i < count; i++)
-    sum += found[i]->logical_index + 1;
+    sum += (uintptr_t)found[i];
   return sum;
 }
 uint64_t rival_sum_largest(T t, S s) { return sum_of(hwloc_get_largest_objs_inside_cpuset(t, s, found, 1 << 16)); }

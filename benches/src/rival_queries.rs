@@ -53,7 +53,7 @@ functions! {
     rival_index_inside(t: T, s: S, o: O) -> c_int;
     rival_first_largest(t: T, s: S) -> O;
     rival_largest(t: T, s: S, found: *mut O, most: c_int) -> c_int;
-    rival_sum_inside(t: T, s: S, d: c_int) -> c_uint;
+    rival_sum_inside(t: T, s: S, d: c_int) -> u64;
     rival_object(t: T, d: c_int, i: c_uint) -> O;
     rival_type_depth(t: T, kind: c_int) -> c_int;
     rival_type_or_below_depth(t: T, kind: c_int) -> c_int;
@@ -280,9 +280,9 @@ impl<'t> Rival<'t> {
         self.each(move |last| ask!(rival_next_inside(self.raw, set.0, depth, last)))
     }
 
-    /// The sum of the logical indexes of the objects inside, so that they are all looked at.
+    /// The sum of the addresses of the objects inside, so that none is left out.
     #[must_use]
-    pub fn sum_inside(self, set: &Bitmap, depth: i32) -> u32 {
+    pub fn sum_inside(self, set: &Bitmap, depth: i32) -> u64 {
         ask!(rival_sum_inside(self.raw, set.0, depth))
     }
 
@@ -319,7 +319,7 @@ impl<'t> Rival<'t> {
         .unwrap_or_default()
     }
 
-    /// The sum of the logical indexes plus one of what [`Rival::largest`] finds; as the other sums,
+    /// The sum of the addresses of what [`Rival::largest`] finds; as the other sums,
     /// for one thread at a time.
     #[must_use]
     pub fn sum_largest(self, set: &Bitmap) -> u64 {
@@ -499,6 +499,13 @@ impl From<'_, '_> {
 }
 
 impl RivalObject<'_> {
+    /// What tells it from others, without looking at it.
+    #[must_use]
+    #[inline]
+    pub fn address(self) -> usize {
+        self.raw.addr()
+    }
+
     /// Depth and logical index.
     #[must_use]
     pub fn place(self) -> Place {

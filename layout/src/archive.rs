@@ -1,6 +1,7 @@
 //! The archive: a topology as columns. `FORMAT.md` beside this crate says why each is there.
 
 use crate::column::Column;
+use crate::levels::Levels;
 use crate::tree::Tree;
 use rkyv::{Archive, Serialize};
 
@@ -48,23 +49,10 @@ pub struct Topology {
     pub machine: Machine,
 }
 
-/// One row a level: the normal depths from 0, then the special levels in a fixed order.
-#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "FORMAT.md documents every column")]
-pub struct Levels {
-    pub normal: u32,
-    pub object_type: Column,
-    pub first: Column,
-    pub attribute_first: Column,
-    pub attribute_stride: Column,
-    pub pus: Vec<u32>,
-}
-
 /// Columns of objects.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Objects {
-    pub level: Column,
     pub os_index: Column,
     pub gp_index: Column,
     pub sets: Column,

@@ -2,6 +2,7 @@
 
 mod attributes;
 mod intern;
+mod levels;
 mod numbering;
 mod objects;
 mod pus;
@@ -10,6 +11,7 @@ mod tables;
 use crate::archive::{self, Topology};
 use crate::column::Column;
 use crate::description::{Description, Object};
+use crate::levels::Levels;
 use crate::object_type::ObjectType;
 use intern::{Sets, Strings};
 pub use rkyv::util::AlignedVec;
@@ -138,6 +140,7 @@ impl<'d> Builder<'d> {
         builder.find_pus()?;
         let pus = builder.by_id.iter().filter(|object| object.object_type == ObjectType::PU);
         builder.pu_os_indexes = pus.map(|pu| pu.os_index).collect();
+        builder.find_pus_of_memory();
         Ok(builder)
     }
 
@@ -165,13 +168,10 @@ impl<'d> Builder<'d> {
     fn build(mut self) -> Result<Topology, BuildError> {
         let mut topology = Topology::default();
         let attributes = attributes::pack(&self.by_id, &self.level_first);
-        topology.levels = archive::Levels {
-            normal: u32::try_from(self.normal_levels).unwrap_or(u32::MAX),
-            object_type: Column::pack(&self.level_types()),
-            first: Column::pack(&self.level_first),
+        topology.levels = Levels {
             attribute_first: attributes.first,
             attribute_stride: attributes.stride,
-            pus: self.pus_of_levels(),
+            ..self.levels()
         };
         topology.caches = attributes.caches;
         topology.numa_nodes = attributes.numa_nodes;
@@ -208,16 +208,6 @@ impl<'d> Builder<'d> {
     fn support(&self) -> Vec<u64> {
         let known = self.description.support.iter().map(|&bit| u64::from(bit));
         known.chain(std::iter::repeat(0)).take(crate::support::NAMES.len()).collect()
-    }
-
-    fn level_types(&self) -> Vec<u64> {
-        let normal = self.level_first.iter().take(self.normal_levels);
-        let normal = normal.filter_map(|&first| self.by_id.get(usize::try_from(first).ok()?));
-        normal
-            .map(|object| object.object_type)
-            .chain(ObjectType::SPECIAL)
-            .map(|kind| u64::from(kind.raw()))
-            .collect()
     }
 
     /// Number of the first object of the special levels from the one of a rank on.

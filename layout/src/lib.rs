@@ -19,6 +19,7 @@ pub mod column;
 pub mod description;
 mod error;
 pub mod header;
+pub mod levels;
 pub mod object_type;
 pub mod set;
 pub mod support;

@@ -94,6 +94,7 @@ impl Set {
     /// Whether `index` is in the set. Counterpart: `hwloc_bitmap_isset`.
     #[doc(alias = "hwloc_bitmap_isset")]
     #[must_use]
+    #[inline]
     pub fn contains(&self, index: u32) -> bool {
         (self.word(index as usize / 64) >> (index % 64)) & 1 == 1
     }
@@ -101,6 +102,7 @@ impl Set {
     /// Number of indexes, `None` of an infinite set. Counterpart: `hwloc_bitmap_weight`.
     #[doc(alias = "hwloc_bitmap_weight")]
     #[must_use]
+    #[inline]
     pub fn weight(&self) -> Option<u32> {
         (!self.infinite).then(|| self.words.iter().map(|word| word.count_ones()).sum())
     }
@@ -109,9 +111,12 @@ impl Set {
     #[doc(alias = "hwloc_bitmap_isincluded")]
     #[must_use]
     pub fn is_included_in(&self, other: &Self) -> bool {
-        let length = self.words.len().max(other.words.len());
-        (other.infinite || !self.infinite)
-            && (0..length).all(|i| self.word(i) & !other.word(i) == 0)
+        let common = self.words.len().min(other.words.len());
+        let (own, own_rest) = self.words.split_at_checked(common).unwrap_or_default();
+        let (all, other_rest) = other.words.split_at_checked(common).unwrap_or_default();
+        own.iter().zip(all).all(|(own, all)| own & !all == 0)
+            && (other.infinite || (!self.infinite && own_rest.is_empty()))
+            && (!self.infinite || other_rest.iter().all(|word| *word == u64::MAX))
     }
 
     /// The indexes of this set that are not in `other`. Counterpart: `hwloc_bitmap_andnot`.
@@ -148,6 +153,7 @@ impl Set {
     /// The lowest index. Counterpart: `hwloc_bitmap_first`.
     #[doc(alias = "hwloc_bitmap_first")]
     #[must_use]
+    #[inline]
     pub fn first(&self) -> Option<u32> {
         self.next_from(0)
     }
@@ -170,16 +176,23 @@ impl Set {
 
     /// The lowest index from `index` on.
     #[must_use]
+    #[inline]
     pub fn next_from(&self, index: u32) -> Option<u32> {
-        let (first, masked) = (index / 64, u64::MAX << (index % 64));
-        let length = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
-        let words = (first..length).map(|i| {
-            let word = self.word(i as usize);
-            (i, if i == first { word & masked } else { word })
-        });
-        let found =
-            words.filter(|(_, word)| *word != 0).map(|(i, word)| i * 64 + word.trailing_zeros());
-        found.take(1).next().or_else(|| self.infinite.then(|| index.max(length * 64)))
+        let place = index as usize / 64;
+        let behind = |index: u32| self.infinite.then_some(index);
+        let Some((first, rest)) = self.words.get(place..).and_then(<[u64]>::split_first) else {
+            return behind(index);
+        };
+        let masked = first & (u64::MAX << (index % 64));
+        if masked != 0 {
+            return Some((index & !63) + masked.trailing_zeros());
+        }
+        let skipped = u32::try_from(rest.iter().take_while(|word| **word == 0).count()).ok()?;
+        let next = (index & !63) + 64 * (skipped + 1);
+        match rest.get(skipped as usize) {
+            Some(word) => Some(next + word.trailing_zeros()),
+            None => behind(next),
+        }
     }
 
     /// The set of its lowest index alone: what a thread is bound to. Counterpart:

@@ -1,6 +1,7 @@
 //! The tree as every walk reads it, all in integers of one width so that a walk decides once.
 
 use rkyv::{Archive, Serialize};
+use std::ops::Range;
 
 /// Parents, children and PUs of objects: little-endian integers of 1, 2 or 4 bytes, as narrow as
 /// the number of objects allows, in rows that are read as a whole.
@@ -8,7 +9,7 @@ use rkyv::{Archive, Serialize};
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Tree {
     pub objects: u32,
-    pub normal: u32,
+    pub with_pus: u32,
     pub width: u32,
     pub members: Vec<u8>,
     pub attached: Vec<u8>,
@@ -16,7 +17,8 @@ pub struct Tree {
     pub children: Vec<u8>,
 }
 
-/// What is stored of a normal object. Of a special one there are only parent and rank.
+/// What is stored of a normal or memory object. Of an I/O or Misc object there are only parent and
+/// rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Member {
     /// Number of the parent; the root is its own.
@@ -30,16 +32,17 @@ pub struct Member {
 }
 
 impl Tree {
-    /// An empty tree for `objects` objects: its numbers take as few bytes as that needs.
+    /// An empty tree for `objects` objects, of which the first have PUs: its numbers take as few bytes
+    /// as that needs.
     #[must_use]
-    pub(crate) fn new(objects: usize, normal: usize) -> Self {
+    pub(crate) fn new(objects: usize, with_pus: usize) -> Self {
         let width = match objects {
             0..=0x100 => 1,
             0x101..=0x1_0000 => 2,
             _ => 4,
         };
         let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
-        Self { objects: count(objects), normal: count(normal), width, ..Self::default() }
+        Self { objects: count(objects), with_pus: count(with_pus), width, ..Self::default() }
     }
 
     /// Packs numbers that are below the number of objects.
@@ -57,6 +60,13 @@ pub(crate) trait Width {
 
     /// The row of `N` numbers at `index`, `None` past the end.
     fn row<const N: usize>(bytes: &[u8], index: usize) -> Option<[u32; N]>;
+
+    /// The numbers at `index` and behind it, 0 past the end.
+    #[inline]
+    fn pair(bytes: &[u8], index: usize) -> [u32; 2] {
+        let rest = bytes.get(index * Self::BYTES..).unwrap_or_default();
+        Self::row::<2>(rest, 0).unwrap_or_default()
+    }
 
     /// The number at `index`, 0 past the end.
     #[inline]
@@ -112,7 +122,7 @@ impl ArchivedTree {
         self.len() == 0
     }
 
-    /// What is stored of an object; special objects have no PUs of their own.
+    /// What is stored of an object; I/O and Misc objects have no PUs of their own.
     #[must_use]
     #[inline]
     pub fn member(&self, id: usize) -> Member {
@@ -125,8 +135,8 @@ impl ArchivedTree {
 
     #[inline]
     fn member_in<W: Width>(&self, id: usize) -> Member {
-        if let Some(special) = id.checked_sub(self.normal.to_native() as usize) {
-            let [parent, sibling_rank] = W::row(&self.attached, special).unwrap_or_default();
+        if let Some(other) = id.checked_sub(self.with_pus.to_native() as usize) {
+            let [parent, sibling_rank] = W::row(&self.attached, other).unwrap_or_default();
             return Member { parent, sibling_rank, ..Member::default() };
         }
         let [parent, sibling_rank, pu_first, pu_count] =
@@ -148,11 +158,16 @@ impl ArchivedTree {
         self.member(id).sibling_rank
     }
 
-    /// First slot of the children of an object; those of the next object end them.
+    /// Slots of the children of an object.
     #[must_use]
     #[inline]
-    pub fn child_start(&self, id: usize) -> u32 {
-        self.get(&self.child_start, id)
+    pub fn child_slots(&self, id: usize) -> Range<usize> {
+        let [start, end] = match self.width.to_native() {
+            1 => One::pair(&self.child_start, id),
+            2 => Two::pair(&self.child_start, id),
+            _ => Four::pair(&self.child_start, id),
+        };
+        start as usize..end as usize
     }
 
     /// The object in a slot of a child list.

@@ -10,6 +10,7 @@ use crate::archive::{ArchivedTopology, MAX_DEPTH};
 use crate::build::SPECIAL_LEVELS;
 use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
+use crate::levels::MULTIPLE;
 use crate::object_type::ObjectType;
 
 /// Most objects an archive may have, so that every sum of numbers fits in 32 bits.
@@ -38,6 +39,12 @@ struct Counts {
 }
 
 impl Counts {
+    /// Normal and memory objects, which have sets.
+    fn with_pus(&self) -> usize {
+        let [_, _, bridges, ..] = self.special;
+        bridges
+    }
+
     fn numa_nodes(&self) -> usize {
         let [numa, after, ..] = self.special;
         after - numa
@@ -116,31 +123,39 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     ensure(normal <= objects, "levels.normal", normal, "no more levels than objects")?;
     ensure(normal <= MAX_DEPTH, "levels.normal", normal, "at most 128 levels")?;
     let count = normal + SPECIAL_LEVELS;
-    bounded(&levels.object_type, "levels.object_type", count, ObjectType::ALL.len() as u64)?;
-    starts(&levels.first, "levels.first", count, objects)?;
-    let first = |level: usize| levels.first.get_u32(level) as usize;
+    let rows = levels.rows.len();
+    ensure(rows == count + 1, "levels.rows", rows, "has a row for each level, and the end")?;
+    let first = |level: usize| levels.first(level) as usize;
+    ensure(first(0) == 0 && first(count) == objects, "levels.rows", count, "from 0 to the end")?;
+    let ascends = (0..count).find(|level| first(*level) > first(level + 1));
+    ensure(ascends.is_none(), "levels.rows", ascends.unwrap_or(0), "levels ascend")?;
+    let depths = levels.depth_of_type.iter().chain(&levels.common);
+    let deepest = depths.filter(|depth| **depth != MULTIPLE).max();
+    let known = deepest.is_none_or(|depth| usize::from(*depth) <= normal);
+    ensure(known, "levels.depth_of_type", 0, "names depths that there are")?;
 
     let mut pu_level = None;
     for level in 0..normal {
-        let kind = ObjectType::from_raw(levels.object_type.get(level));
+        let kind = levels.object_type(level);
         let is_normal = kind.is_some_and(ObjectType::is_normal);
-        ensure(is_normal, "levels.object_type", level, "a normal depth has a normal type")?;
-        ensure(first(level) < first(level + 1), "levels.first", level, "a depth has objects")?;
+        ensure(is_normal, "levels.rows", level, "a normal depth has a normal type")?;
+        ensure(first(level) < first(level + 1), "levels.rows", level, "a depth has objects")?;
         if kind == Some(ObjectType::PU) {
-            ensure(pu_level.is_none(), "levels.object_type", level, "one level of PUs")?;
+            ensure(pu_level.is_none(), "levels.rows", level, "one level of PUs")?;
             pu_level = Some(level);
         }
     }
-    ensure(first(1) == 1, "levels.first", 1, "one root")?;
+    ensure(first(1) == 1, "levels.rows", 1, "one root")?;
     for (level, special) in (normal..count).zip(ObjectType::SPECIAL) {
-        let fits = ObjectType::from_raw(levels.object_type.get(level)) == Some(special);
-        ensure(fits, "levels.object_type", level, "special levels are in their order")?;
+        let fits = levels.object_type(level) == Some(special);
+        ensure(fits, "levels.rows", level, "special levels are in their order")?;
     }
     let mut special = [0; SPECIAL_LEVELS + 1];
     for (slot, level) in special.iter_mut().zip(normal..=count) {
         *slot = first(level);
     }
     let pu_level = pu_level.unwrap_or(normal - 1);
+    regular_levels(topology, pu_count(topology, pu_level))?;
     Ok(Counts {
         objects,
         normal_objects: first(normal),
@@ -152,9 +167,26 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     })
 }
 
+/// Where all objects of a level are said to have as many PUs, these are all there are.
+fn regular_levels(topology: &ArchivedTopology, pus: usize) -> Result<(), ValidationError> {
+    let levels = &topology.levels;
+    for level in 0..levels.normal.to_native() as usize {
+        let objects = (levels.first(level + 1) - levels.first(level)) as usize;
+        let each = levels.row(level).map_or(0, |row| row.pus()) as usize;
+        let holds = each == 0 || each * objects == pus;
+        ensure(holds, "levels.rows", level, "regular levels have all PUs")?;
+    }
+    for (bits, plus_one) in levels.common.iter().enumerate() {
+        let row = usize::from(*plus_one).checked_sub(1).and_then(|level| levels.row(level));
+        let holds = row.is_none_or(|row| row.pus().is_power_of_two());
+        ensure(holds, "levels.common", bits, "names levels of blocks of a power of two")?;
+    }
+    Ok(())
+}
+
 fn pu_count(topology: &ArchivedTopology, level: usize) -> usize {
-    let first = |level| topology.levels.first.get_u32(level) as usize;
-    match ObjectType::from_raw(topology.levels.object_type.get(level)) {
+    let first = |level| topology.levels.first(level) as usize;
+    match topology.levels.object_type(level) {
         Some(ObjectType::PU) => first(level + 1) - first(level),
         _ => 0,
     }

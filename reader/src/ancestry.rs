@@ -15,20 +15,64 @@ impl<'a> Object<'a> {
         std::iter::successors(self.parent(), |object| object.parent())
     }
 
-    /// The object at a depth that this one is below or is; as in hwloc, of an object in the tree of
-    /// CPUs. Counterpart: `hwloc_get_ancestor_obj_by_depth`.
+    /// The object at a depth that this one is below or is, or where its branch of the tree has none,
+    /// the next one above; as in hwloc, of an object in the tree of CPUs. Counterpart:
+    /// `hwloc_get_ancestor_obj_by_depth`.
     #[doc(alias = "hwloc_get_ancestor_obj_by_depth")]
     #[must_use]
     pub fn ancestor_at_depth(self, depth: i32) -> Option<Self> {
-        let path = std::iter::once(self).chain(self.ancestors());
-        (self.depth() >= depth).then(|| path.into_iter().find(|object| object.depth() <= depth))?
+        let level = self.topology().level_of_depth(depth)?;
+        let ids = self.topology().level_ids(level);
+        if depth >= 0 {
+            let is_below = self.object_type().is_normal() && self.id() >= ids.start;
+            return is_below.then(|| self.up_to(level));
+        }
+        let mut path = std::iter::once(self).chain(self.ancestors());
+        (self.depth() >= depth).then(|| path.find(|object| ids.contains(&object.id())))?
+    }
+
+    /// The lowest object at a level or above it that this one of the tree of CPUs is below or is.
+    #[inline]
+    fn up_to(self, level: usize) -> Self {
+        let topology = self.topology();
+        let pus = self.pus();
+        if topology.pus_of_level(level) != 0
+            && !pus.is_empty()
+            && let Some(holding) = topology.object_of_level_holding(level, pus.start)
+        {
+            return holding;
+        }
+        let end = topology.level_ids(level).end;
+        let mut object = self;
+        // Numbers of parents are lower, and those of a level follow each other.
+        while object.id() >= end {
+            match object.parent() {
+                Some(parent) => object = parent,
+                None => break,
+            }
+        }
+        object
     }
 
     /// The closest object above of a type. Counterpart: `hwloc_get_ancestor_obj_by_type`.
     #[doc(alias = "hwloc_get_ancestor_obj_by_type")]
     #[must_use]
     pub fn ancestor_with_type(self, object_type: ObjectType) -> Option<Self> {
-        self.ancestors().find(|object| object.object_type() == object_type)
+        let topology = self.topology();
+        let level = topology.type_depth(object_type).depth();
+        match level.and_then(|depth| topology.level_of_depth(depth)) {
+            None => self.ancestors().find(|object| object.object_type() == object_type),
+            Some(level) if object_type.is_normal() => {
+                let above = self.parent()?.normal_part();
+                let ids = topology.level_ids(level);
+                let found = (above.id() >= ids.start).then(|| above.up_to(level));
+                found.filter(|object| ids.contains(&object.id()))
+            }
+            Some(level) => {
+                let ids = topology.level_ids(level);
+                self.ancestors().find(|object| ids.contains(&object.id()))
+            }
+        }
     }
 
     /// The closest object that is above, or is, an I/O or Misc object and has sets of its own.
@@ -92,9 +136,19 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn shared_cache(self) -> Option<Self> {
         let own = self.extent()?;
-        self.ancestors().find(|object| {
-            object.object_type().is_data_cache()
-                && object.extent().is_some_and(|extent| !extent.equals(&own))
-        })
+        let topology = self.topology();
+        let is_shared = |object: &Self| object.extent().is_some_and(|extent| !extent.equals(&own));
+        let mut object = self.normal_part();
+        // Level by level, and past those without caches at once.
+        while let Some(level) = object.level().checked_sub(1) {
+            let is_cache = |level: &usize| {
+                topology.archive.levels.object_type(*level).is_some_and(ObjectType::is_data_cache)
+            };
+            object = object.up_to((0..=level).rev().find(is_cache)?);
+            if object.object_type().is_data_cache() && is_shared(&object) {
+                return Some(object);
+            }
+        }
+        None
     }
 }

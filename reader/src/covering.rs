@@ -1,6 +1,7 @@
 //! Objects that cover a set of PUs, whole or in part.
 
 use crate::object::Object;
+use crate::objects_of_set::{ObjectsOfSet, Part};
 use crate::topology::Topology;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
@@ -43,28 +44,9 @@ impl<'a> Topology<'a> {
     /// Objects of a depth that have a PU of `set`, in logical order. Counterparts:
     /// `hwloc_get_next_obj_covering_cpuset_by_depth` and the first that it returns.
     #[doc(alias = "hwloc_get_next_obj_covering_cpuset_by_depth")]
-    pub fn objects_covering(
-        self,
-        set: &Set,
-        depth: i32,
-    ) -> impl Iterator<Item = Object<'a>> + use<'a, '_> {
-        let level = self.level_of_depth(depth);
-        let leaps = level.filter(|level| self.is_plain() && *level < self.depth() as usize);
-        let mut next_pu = 0;
-        let leaping = leaps.into_iter().flat_map(move |level| {
-            std::iter::from_fn(move || {
-                loop {
-                    let pu = self.next_pu_of(set, next_pu)?;
-                    let found = self.object_of_level_holding(level, pu);
-                    next_pu = found.map_or(pu + 1, |object| object.pus().end);
-                    if found.is_some() {
-                        return found;
-                    }
-                }
-            })
-        });
-        let stepping = leaps.is_none().then(|| self.objects_at_depth(depth)).into_iter().flatten();
-        leaping.chain(stepping.filter(|object| object.intersects(set)))
+    #[must_use]
+    pub fn objects_covering(self, set: &Set, depth: i32) -> ObjectsOfSet<'a, '_> {
+        ObjectsOfSet::new(self, set, depth, Part::Some)
     }
 
     /// [`Topology::objects_covering`] of a type: none if it is at several depths, as hwloc has it.

@@ -64,9 +64,9 @@ fn share<'a>(
     range: std::ops::Range<usize>,
     sets: &mut [Set],
 ) {
-    let weight_of = |root: Object<'a>| u128::from(root.cpuset_weight().unwrap_or(0));
-    let total: u128 = roots.clone().map(weight_of).sum();
-    let count = range.len() as u128;
+    let weight_of = |root: Object<'a>| u64::from(root.cpuset_weight().unwrap_or(0));
+    let total: u64 = roots.clone().map(weight_of).sum();
+    let count = range.len() as u64;
     let (mut next, mut weight_before) = (range.start, 0);
     for root in roots {
         let weight = weight_of(root);
@@ -74,7 +74,9 @@ fn share<'a>(
             continue;
         }
         // What earlier roots got by rounding up, later ones get less.
-        let upto = |weight: u128| usize::try_from((weight * count).div_ceil(total)).unwrap_or(0);
+        let upto = |weight: u64| {
+            usize::try_from(weight.saturating_mul(count).div_ceil(total)).unwrap_or(0)
+        };
         let chunk = upto(weight_before + weight) - upto(weight_before);
         weight_before += weight;
         let parts = next..next + chunk;

@@ -19,6 +19,9 @@ impl<'a> Object<'a> {
     #[inline]
     pub(crate) fn extent(self) -> Option<Extent<'a>> {
         let topology = self.topology();
+        if topology.is_plain() {
+            return self.has_sets().then(|| Extent::Pus(topology, self.pus()));
+        }
         Some(match topology.archive.sets.cpuset.get_u32(self.set_row()?) {
             CPUSET_OF_PUS => Extent::Pus(topology, self.pus()),
             row => Extent::Stored(topology.stored_set(row)),

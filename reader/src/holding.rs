@@ -12,8 +12,8 @@ impl<'a> Topology<'a> {
         Object::new(self, self.pu_ids().start + logical_index)
     }
 
-    /// Whether the cpuset of every object of the tree of CPUs is the PUs below it, as nearly
-    /// always. Then sets can be compared as intervals of PUs.
+    /// Whether the cpuset of every normal and memory object is its run of PUs, as nearly always. Then
+    /// sets can be compared as intervals of PUs.
     #[inline]
     pub(crate) fn is_plain(self) -> bool {
         self.pus_of_level(0) != 0
@@ -22,21 +22,33 @@ impl<'a> Topology<'a> {
     /// PUs of each object of a level, 0 where they differ.
     #[inline]
     pub(crate) fn pus_of_level(self, level: usize) -> u32 {
-        self.archive.levels.pus.get(level).map_or(0, |pus| pus.to_native())
+        self.archive.levels.row(level).map_or(0, |row| row.pus())
     }
 
     /// The lowest object that the PUs from `low` to `high` are below or are.
     #[inline]
     pub(crate) fn lowest_holding(self, low: u32, high: u32) -> Object<'a> {
-        let levels = self.archive.levels.pus.as_slice();
-        for (level, pus) in levels.iter().map(|pus| pus.to_native()).enumerate().rev() {
-            if !pus.is_power_of_two() {
-                break;
-            }
+        let levels = &self.archive.levels;
+        let different_bits = u32::BITS - (low ^ high).leading_zeros();
+        let level = levels.common.get(different_bits as usize).copied().unwrap_or(0);
+        match usize::from(level).checked_sub(1).and_then(|level| levels.row(level)) {
             // Blocks of a power of two: the same block exactly if only lower bits differ.
-            if low ^ high < pus {
-                let first = self.archive.levels.first.get_u32(level);
-                return self.at_level(level, first + (low >> pus.trailing_zeros()));
+            Some(row) => {
+                Object::new(self, row.first.to_native() + (low >> row.pus().trailing_zeros()))
+            }
+            None => self.lowest_by_search(low, high),
+        }
+    }
+
+    /// The same where the objects of some level are not so regular.
+    fn lowest_by_search(self, low: u32, high: u32) -> Object<'a> {
+        for level in (0..self.depth() as usize).rev() {
+            match self.pus_of_level(level) {
+                0 => break,
+                pus if blocks(low, pus) == blocks(high, pus) => {
+                    return Object::new(self, self.archive.levels.first(level) + blocks(low, pus));
+                }
+                _ => {}
             }
         }
         let mut object = self.pu(low);
@@ -47,6 +59,31 @@ impl<'a> Topology<'a> {
             }
         }
         object
+    }
+
+    /// The largest object whose PUs begin where a range of PUs does, and are all in it.
+    #[inline]
+    pub(crate) fn largest_within(self, pus: &Range<u32>) -> Object<'a> {
+        for level in 0..self.depth() as usize {
+            match self.pus_of_level(level) {
+                0 => break,
+                each if pus.end - pus.start < each => {}
+                each => {
+                    let block = blocks(pus.start, each);
+                    if block * each == pus.start {
+                        return Object::new(self, self.archive.levels.first(level) + block);
+                    }
+                }
+            }
+        }
+        let mut largest = self.pu(pus.start);
+        while let Some(parent) = largest.parent() {
+            if parent.pus().start != pus.start || parent.pus().end > pus.end {
+                break;
+            }
+            largest = parent;
+        }
+        largest
     }
 
     /// The object of a level that a PU is below or is.
@@ -76,13 +113,6 @@ impl<'a> Topology<'a> {
         let rows = ids.start as usize..ids.end as usize;
         let before = |id: usize| before(Object::new(self, u32::try_from(id).unwrap_or(u32::MAX)));
         u32::try_from(partition_point(rows, before)).unwrap_or(u32::MAX)
-    }
-
-    /// An object by a number that should be of its level, else the last one there.
-    #[inline]
-    fn at_level(self, level: usize, id: u32) -> Object<'a> {
-        let end = self.archive.levels.first.get_u32(level + 1);
-        Object::new(self, id.min(end.saturating_sub(1)))
     }
 }
 

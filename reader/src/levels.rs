@@ -19,6 +19,7 @@ impl<'a> Topology<'a> {
     /// `hwloc_get_next_obj_by_depth`.
     #[doc(alias = "hwloc_get_next_obj_by_depth")]
     #[must_use]
+    #[inline]
     pub fn objects_at_depth(self, depth: i32) -> Objects<'a> {
         let ids = self.level_of_depth(depth).map_or(0..0, |level| self.level_ids(level));
         Objects { topology: self, ids }
@@ -27,6 +28,7 @@ impl<'a> Topology<'a> {
     /// The object at `depth` with `logical_index`. Counterpart: `hwloc_get_obj_by_depth`.
     #[doc(alias = "hwloc_get_obj_by_depth")]
     #[must_use]
+    #[inline]
     pub fn object_at_depth(self, depth: i32, logical_index: u32) -> Option<Object<'a>> {
         let ids = self.level_ids(self.level_of_depth(depth)?);
         let id = ids.start.checked_add(logical_index)?;
@@ -37,10 +39,23 @@ impl<'a> Topology<'a> {
     /// `hwloc_get_next_obj_by_type`, which gives up on types that have several depths.
     #[doc(alias = "hwloc_get_next_obj_by_type")]
     pub fn objects_with_type(self, object_type: ObjectType) -> impl Iterator<Item = Object<'a>> {
-        let types = self.archive.levels.object_type.iter().enumerate();
-        types
-            .filter(move |(_, raw)| *raw == u64::from(object_type.raw()))
-            .flat_map(move |(level, _)| Objects { topology: self, ids: self.level_ids(level) })
+        let raw = u64::from(object_type.raw());
+        let depths = match self.type_depth(object_type) {
+            TypeDepth::Depth(depth) => self.level_of_depth(depth).map(|level| level..level + 1),
+            TypeDepth::Unknown => None,
+            TypeDepth::Multiple => Some(0..self.depth() as usize),
+        };
+        let of_type = move |level: &usize| {
+            self.archive.levels.row(*level).is_some_and(|it| it.raw_type() == raw)
+        };
+        let levels = depths.into_iter().flatten().filter(of_type);
+        levels.flat_map(move |level| Objects { topology: self, ids: self.level_ids(level) })
+    }
+
+    /// The NUMA nodes in logical order.
+    #[inline]
+    pub(crate) fn numa_nodes(self) -> Objects<'a> {
+        Objects { topology: self, ids: self.level_ids(self.depth() as usize) }
     }
 
     /// All objects: the depths from the top, then NUMA nodes, memory-side caches, bridges, PCI
@@ -144,7 +159,7 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn numa_node_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
         let order = &self.archive.numa_by_os_index;
-        let first = self.level_ids(self.depth() as usize).start;
+        let first = self.archive.levels.first(self.depth() as usize);
         let at = |place: usize| Object::new(self, first + order.get_u32(place));
         // Machines number without gaps, nearly always: then the index is the place.
         let guess = os_index as usize;

@@ -62,8 +62,7 @@ impl<'a> Topology<'a> {
         // PUs without a gap between them are compared as an object's are.
         let solid = bounds.filter(|(low, high)| cpuset.weight() == Some(high - low + 1));
         let interval = solid.map(|(low, high)| Extent::Pus(self, low..high + 1));
-        let nodes = self.objects_with_type(ObjectType::NUMANode);
-        nodes.filter(move |node| {
+        self.numa_nodes().filter(move |node| {
             let Some(own) = node.extent() else { return false };
             match &interval {
                 Some(interval) => is_local(&own, interval, which),
@@ -81,17 +80,27 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_cpuset_to_nodeset")]
     #[must_use]
     pub fn nodeset_of(self, cpuset: &Set) -> Set {
-        let nodes = self.objects_with_type(ObjectType::NUMANode);
-        nodes.filter(|node| node.intersects(cpuset)).filter_map(Object::os_index).collect()
+        let near = self.numa_nodes().filter(|node| node.intersects(cpuset));
+        near.filter_map(Object::os_index).collect()
     }
 
     /// PUs of the NUMA nodes of a set. Counterpart: `hwloc_cpuset_from_nodeset`.
     #[doc(alias = "hwloc_cpuset_from_nodeset")]
     #[must_use]
     pub fn cpuset_of_nodes(self, nodeset: &Set) -> Set {
-        let nodes = self.objects_with_type(ObjectType::NUMANode);
-        let chosen = nodes.filter(|node| node.os_index().is_some_and(|os| nodeset.contains(os)));
-        chosen.filter_map(Object::cpuset).fold(Set::new(), |all, cpuset| &all | &cpuset)
+        let mut cpuset = Set::new();
+        self.add_cpusets_of_nodes(nodeset, &mut cpuset);
+        cpuset
+    }
+
+    /// Puts the PUs of the NUMA nodes of a set into `cpuset`. Counterpart:
+    /// `hwloc_cpuset_from_nodeset`, which empties it first.
+    pub fn add_cpusets_of_nodes(self, nodeset: &Set, cpuset: &mut Set) {
+        for node in self.numa_nodes() {
+            if node.os_index().is_some_and(|os| nodeset.contains(os)) {
+                node.add_cpuset(cpuset);
+            }
+        }
     }
 }
 
@@ -100,8 +109,7 @@ impl<'a> Object<'a> {
     /// that it hangs on. Counterpart: `hwloc_get_local_numanode_objs` with an object.
     pub fn local_numa_nodes(self, which: LocalNumaNodes) -> impl Iterator<Item = Object<'a>> {
         let place = self.non_io_ancestor().extent();
-        let nodes = self.topology().objects_with_type(ObjectType::NUMANode);
-        nodes.filter(move |node| match (node.extent(), &place) {
+        self.topology().numa_nodes().filter(move |node| match (node.extent(), &place) {
             (Some(own), Some(place)) => is_local(&own, place, which),
             _ => false,
         })
@@ -128,8 +136,17 @@ impl<'a> Object<'a> {
                 && name_prefix.is_none_or(|wanted| same(prefix(wanted), wanted))
         };
         if self.has_sets() {
-            let depth = self.topology().type_depth(object_type).depth()?;
-            let mut objects = self.topology().objects_at_depth(depth);
+            let topology = self.topology();
+            let depth = topology.type_depth(object_type).depth()?;
+            let level = topology.level_of_depth(depth)?;
+            let pus = self.pus();
+            let mut ids = topology.level_ids(level);
+            if topology.is_plain() && object_type.is_normal() && !pus.is_empty() {
+                // Of objects with PUs, only the one that has the first can have the same.
+                let id = topology.object_of_level_holding(level, pus.start)?.id();
+                ids = id..id + 1;
+            }
+            let mut objects = ids.map(|id| Object::new(topology, id));
             return objects.find(|object| self.is_at_place_of(*object) && fits(object));
         }
         let is_device = |of: ObjectType| matches!(of, ObjectType::PCIDevice | ObjectType::OSDevice);

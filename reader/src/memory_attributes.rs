@@ -3,7 +3,6 @@
 use crate::object::Object;
 use crate::stored_set::Words;
 use crate::topology::Topology;
-use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
 /// Id of the attribute that follows from the memory of each node.
@@ -107,7 +106,7 @@ impl<'a> MemoryAttribute<'a> {
             initiator: self.initiator(row),
             value: table.value.get(row),
         });
-        let nodes = self.topology.objects_with_type(ObjectType::NUMANode);
+        let nodes = self.topology.numa_nodes();
         let derived = nodes.filter(move |_| self.is_derived()).map(move |target| MemoryValue {
             target,
             initiator: Initiator::None,
@@ -133,8 +132,7 @@ impl<'a> MemoryAttribute<'a> {
     #[must_use]
     pub fn value(self, target: Object<'a>, initiator: &Initiator<'a>) -> Option<u64> {
         if self.is_derived() {
-            let is_node = target.object_type() == ObjectType::NUMANode;
-            return is_node.then(|| self.derived(target));
+            return target.is_numa_node().then(|| self.derived(target));
         }
         let row = self.rows().find(|row| self.is_value(*row, target, initiator))?;
         Some(self.topology.archive.memory_attributes.value.get(row))
@@ -145,7 +143,7 @@ impl<'a> MemoryAttribute<'a> {
     #[doc(alias = "hwloc_memattr_get_best_target")]
     #[must_use]
     pub fn best_target(self, initiator: &Initiator<'a>) -> Option<(Object<'a>, u64)> {
-        let nodes = self.topology.objects_with_type(ObjectType::NUMANode);
+        let nodes = self.topology.numa_nodes();
         let derived = nodes.filter(|_| self.is_derived()).map(|node| (node, self.derived(node)));
         let table = &self.topology.archive.memory_attributes;
         let target = |row| Object::new(self.topology, table.target.get_u32(row));
@@ -207,10 +205,7 @@ impl<'a> MemoryAttribute<'a> {
 
     fn derived(self, node: Object<'a>) -> u64 {
         match self.id {
-            CAPACITY => match node.attributes() {
-                crate::Attributes::NumaNode { local_memory } => local_memory,
-                _ => 0,
-            },
+            CAPACITY => node.local_memory(),
             _ => node.cpuset_weight().map_or(u64::MAX, u64::from),
         }
     }

@@ -58,8 +58,7 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn object_type(self) -> ObjectType {
-        let raw = self.topology.archive.levels.object_type.get(self.level());
-        ObjectType::from_raw(raw).unwrap_or(ObjectType::Machine)
+        self.topology.archive.levels.object_type(self.level()).unwrap_or(ObjectType::Machine)
     }
 
     /// Depth in the tree of CPUs, or the negative depth of a special type. Counterpart: `depth`.
@@ -72,7 +71,7 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn logical_index(self) -> u32 {
-        self.id - self.topology.archive.levels.first.get_u32(self.level())
+        self.id - self.topology.archive.levels.first(self.level())
     }
 
     /// Number that the operating system gave it. Counterpart: `os_index`.
@@ -147,6 +146,7 @@ impl<'a> Object<'a> {
 
     /// Children in the tree of CPUs. Counterparts: `children`, `arity`.
     #[must_use]
+    #[inline]
     pub fn children(self) -> Children<'a> {
         self.children_of_kind(ChildKind::Normal)
     }
@@ -178,29 +178,38 @@ impl<'a> Object<'a> {
 
     /// Children in one of the four lists.
     #[must_use]
+    #[inline]
     pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
         let all = self.child_slots();
-        let (tree, levels) = (&self.topology.archive.tree, &self.topology.archive.levels);
-        // Kinds follow each other in a list as their levels do in the numbering.
-        let starts = |kind: ChildKind| {
-            let special = match kind {
-                ChildKind::Normal | ChildKind::Memory => 0,
-                ChildKind::Io => 2,
-                ChildKind::Misc => 5,
-            };
-            let first = levels.first.get_u32(levels.normal.to_native() as usize + special);
-            match all.clone().next_back() {
-                Some(last) if tree.child(last) < first => all.end,
-                _ => partition_point(all.clone(), |slot| tree.child(slot) < first),
-            }
-        };
         let slots = match kind {
-            ChildKind::Normal => all.start..starts(ChildKind::Memory),
-            ChildKind::Memory => starts(ChildKind::Memory)..starts(ChildKind::Io),
-            ChildKind::Io => starts(ChildKind::Io)..starts(ChildKind::Misc),
-            ChildKind::Misc => starts(ChildKind::Misc)..all.end,
+            ChildKind::Normal => all.start..self.first_child_of(ChildKind::Memory, &all),
+            ChildKind::Memory => {
+                let first = self.first_child_of(ChildKind::Memory, &all);
+                first..self.first_child_of(ChildKind::Io, &all)
+            }
+            ChildKind::Io => {
+                let first = self.first_child_of(ChildKind::Io, &all);
+                first..self.first_child_of(ChildKind::Misc, &all)
+            }
+            ChildKind::Misc => self.first_child_of(ChildKind::Misc, &all)..all.end,
         };
         Children { topology: self.topology, slots }
+    }
+
+    /// Where children of a kind begin among all: kinds follow each other as in the numbering.
+    #[inline]
+    fn first_child_of(self, kind: ChildKind, all: &Range<usize>) -> usize {
+        let (tree, levels) = (&self.topology.archive.tree, &self.topology.archive.levels);
+        let special = match kind {
+            ChildKind::Normal | ChildKind::Memory => 0,
+            ChildKind::Io => 2,
+            ChildKind::Misc => 5,
+        };
+        let first = levels.first(levels.normal.to_native() as usize + special);
+        match all.end.checked_sub(1) {
+            Some(last) if tree.child(last) < first => all.end,
+            _ => partition_point(all.clone(), |slot| tree.child(slot) < first),
+        }
     }
 
     /// The next object of its depth. Counterpart: `next_cousin`.
@@ -229,12 +238,15 @@ impl<'a> Object<'a> {
         self.siblings()?.nth((self.sibling_rank() as usize).checked_sub(1)?)
     }
 
-    /// Logical indexes of the PUs below the object; of a memory, I/O or Misc object, below the
-    /// normal object that it hangs on.
+    /// Logical indexes of the PUs of the object, if they follow each other as nearly always: those
+    /// below it, of a memory object those of its cpuset, of an I/O or Misc object those of the normal
+    /// object that it hangs on.
     #[must_use]
     #[inline]
     pub fn pus(self) -> Range<u32> {
-        let member = self.topology.archive.tree.member(self.normal_part().at());
+        let tree = &self.topology.archive.tree;
+        let has_own = self.id < tree.with_pus.to_native();
+        let member = tree.member(if has_own { self.at() } else { self.normal_part().at() });
         member.pu_first..member.pu_first + member.pu_count
     }
 
@@ -258,29 +270,26 @@ impl<'a> Object<'a> {
     }
 
     #[inline]
-    fn level(self) -> usize {
-        let level = &self.topology.archive.objects.level;
-        if self.at() < level.len() {
-            return level.get_u32(self.at()) as usize;
-        }
-        self.topology.special_level_of(self.id)
+    pub(crate) fn level(self) -> usize {
+        self.topology.archive.levels.level_of(self.id)
     }
 
     /// The object itself, or the one in the tree of CPUs that it hangs on.
     pub(crate) fn normal_part(self) -> Self {
-        let normal = self.topology.archive.objects.level.len();
+        let levels = &self.topology.archive.levels;
+        let normal = levels.first(levels.normal.to_native() as usize);
         let mut object = self;
         // Parents of special objects end in the tree: validation saw to it.
-        while object.at() >= normal {
+        while object.id >= normal {
             let parent = self.topology.archive.tree.parent(object.at());
             object = Self::new(self.topology, parent);
         }
         object
     }
 
+    #[inline]
     fn child_slots(self) -> Range<usize> {
-        let tree = &self.topology.archive.tree;
-        tree.child_start(self.at()) as usize..tree.child_start(self.at() + 1) as usize
+        self.topology.archive.tree.child_slots(self.at())
     }
 
     fn siblings(self) -> Option<Children<'a>> {
@@ -306,6 +315,7 @@ pub struct Children<'a> {
 }
 
 impl<'a> Children<'a> {
+    #[inline]
     fn at(&self, slot: usize) -> Object<'a> {
         let child = self.topology.archive.tree.child(slot);
         Object::new(self.topology, child)
@@ -315,6 +325,7 @@ impl<'a> Children<'a> {
 impl<'a> Iterator for Children<'a> {
     type Item = Object<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Object<'a>> {
         self.slots.next().map(|slot| self.at(slot))
     }

@@ -1,6 +1,6 @@
 //! Between the logical indexes of PUs, in which objects are intervals, and the OS indexes of sets.
 
-use crate::topology::Topology;
+use crate::topology::{Topology, TypeDepth};
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedPuRun;
 use topobroker_layout::object_type::ObjectType;
@@ -13,11 +13,10 @@ impl<'a> Topology<'a> {
     /// Numbers of the PUs in logical order.
     #[inline]
     pub(crate) fn pu_ids(self) -> Range<u32> {
-        let levels = &self.archive.levels;
-        let is_pu = |level: &usize| levels.object_type.get(*level) == u64::from(PU);
-        // The deepest level, of any machine that hwloc describes.
-        let level = (0..self.depth() as usize).rev().find(is_pu);
-        level.map_or(0..0, |level| self.level_ids(level))
+        match self.type_depth(ObjectType::PU) {
+            TypeDepth::Depth(depth) => self.level_ids(depth.unsigned_abs() as usize),
+            _ => 0..0,
+        }
     }
 
     /// Logical index of the PU with an OS index.
@@ -59,13 +58,33 @@ impl<'a> Topology<'a> {
     pub(crate) fn next_pu_of(self, set: &Set, from: u32) -> Option<u32> {
         let ids = self.pu_ids();
         let words = (ids.end - ids.start).div_ceil(64);
-        let masked = |index: u32| {
-            let skipped = if index == from / 64 { u64::MAX << (from % 64) } else { u64::MAX };
-            self.logical_word(set, index) & skipped
-        };
-        let found = (from / 64..words).map(|index| (index, masked(index)));
-        let (index, word) = found.into_iter().find(|(_, word)| *word != 0)?;
-        Some(index * 64 + word.trailing_zeros())
+        let mut kept = u64::MAX << (from % 64);
+        for index in from / 64..words {
+            let word = self.logical_word(set, index) & kept;
+            if word != 0 {
+                return Some(index * 64 + word.trailing_zeros());
+            }
+            kept = u64::MAX;
+        }
+        None
+    }
+
+    /// The first PU that is not of a set, by logical index, from one on; behind the last PU if all
+    /// are.
+    #[inline]
+    pub(crate) fn next_pu_not_of(self, set: &Set, from: u32) -> u32 {
+        let ids = self.pu_ids();
+        let count = ids.end - ids.start;
+        let mut index = from / 64;
+        let mut missing = !self.logical_word(set, index) & (u64::MAX << (from % 64));
+        while missing == 0 {
+            index += 1;
+            if index * 64 >= count {
+                return count;
+            }
+            missing = !self.logical_word(set, index);
+        }
+        count.min(index * 64 + missing.trailing_zeros())
     }
 
     /// Lowest and highest logical index of the PUs of a set; `None` if it is empty or has an index
@@ -89,12 +108,12 @@ impl<'a> Topology<'a> {
     #[inline]
     fn run_of(self, os_index: u32) -> Option<&'a ArchivedPuRun> {
         let runs = self.archive.pu_runs.as_slice();
-        let after = match runs {
-            // Most machines: nothing to search.
-            [_] => 1,
-            _ => runs.partition_point(|run| run.os_first.to_native() <= os_index),
+        let begins = |run: &ArchivedPuRun| run.os_first.to_native() <= os_index;
+        // Most machines: hardly anything to search.
+        let run = match runs.len() {
+            0..=4 => runs.iter().rfind(|run| begins(run))?,
+            _ => runs.get(runs.partition_point(begins).checked_sub(1)?)?,
         };
-        let run = runs.get(after.checked_sub(1)?)?;
         let place = os_index.checked_sub(run.os_first.to_native())?;
         (place < run.count.to_native()).then_some(run)
     }
@@ -106,8 +125,6 @@ impl<'a> Topology<'a> {
         u32::try_from(plus_two.checked_sub(2)?).ok()
     }
 }
-
-const PU: u8 = ObjectType::PU.raw();
 
 #[inline]
 fn logical_in(run: &ArchivedPuRun, os_index: u32) -> u32 {

@@ -4,6 +4,7 @@ use crate::stored_set::StoredSet;
 use std::ffi::CStr;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedTopology;
+use topobroker_layout::levels::MULTIPLE;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 use topobroker_layout::{OpenError, support};
@@ -34,6 +35,7 @@ pub enum TypeDepth {
 impl TypeDepth {
     /// The depth, if there is one.
     #[must_use]
+    #[inline]
     pub fn depth(self) -> Option<i32> {
         match self {
             Self::Depth(depth) => Some(depth),
@@ -66,6 +68,7 @@ impl<'a> Topology<'a> {
     /// Number of depths of the tree of CPUs. Counterpart: `hwloc_topology_get_depth`.
     #[doc(alias = "hwloc_topology_get_depth")]
     #[must_use]
+    #[inline]
     pub fn depth(self) -> u32 {
         self.archive.levels.normal.to_native()
     }
@@ -74,25 +77,23 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_get_depth_type")]
     #[must_use]
     pub fn depth_type(self, depth: i32) -> Option<ObjectType> {
-        ObjectType::from_raw(self.archive.levels.object_type.get(self.level_of_depth(depth)?))
+        self.archive.levels.object_type(self.level_of_depth(depth)?)
     }
 
     /// Where the objects of a type are. Counterpart: `hwloc_get_type_depth`, but that special
     /// types without objects are [`TypeDepth::Depth`] too, as there.
     #[doc(alias = "hwloc_get_type_depth")]
     #[must_use]
+    #[inline]
     pub fn type_depth(self, object_type: ObjectType) -> TypeDepth {
         if let Some(depth) = object_type.special_depth() {
             return TypeDepth::Depth(depth);
         }
-        let mut depths = (0i32..)
-            .zip(self.archive.levels.object_type.iter().take(self.depth() as usize))
-            .filter(|(_, raw)| *raw == u64::from(object_type.raw()))
-            .map(|(depth, _)| depth);
-        match (depths.next(), depths.next()) {
-            (None, _) => TypeDepth::Unknown,
-            (Some(depth), None) => TypeDepth::Depth(depth),
-            (Some(_), Some(_)) => TypeDepth::Multiple,
+        let known = self.archive.levels.depth_of_type.get(usize::from(object_type.raw()));
+        match known.copied().unwrap_or(0) {
+            0 => TypeDepth::Unknown,
+            MULTIPLE => TypeDepth::Multiple,
+            plus_one => TypeDepth::Depth(i32::from(plus_one) - 1),
         }
     }
 
@@ -142,16 +143,20 @@ impl<'a> Topology<'a> {
     }
 
     /// Place of a depth among the levels of the archive.
+    #[inline]
     pub(crate) fn level_of_depth(self, depth: i32) -> Option<usize> {
         let normal = self.depth();
-        match u32::try_from(depth) {
-            Ok(depth) => (depth < normal).then_some(depth as usize),
-            Err(_) => {
-                let at_depth = |special: ObjectType| special.special_depth() == Some(depth);
-                let place = ObjectType::SPECIAL.into_iter().position(at_depth)?;
-                Some(normal as usize + place)
-            }
+        if let Ok(depth) = u32::try_from(depth) {
+            return (depth < normal).then_some(depth as usize);
         }
+        // As `ObjectType::SPECIAL` has them.
+        let place = match depth {
+            -3 => 0,
+            -8 => 1,
+            -7..=-4 => usize::try_from(-2 - depth).ok()?,
+            _ => return None,
+        };
+        Some(normal as usize + place)
     }
 
     pub(crate) fn depth_of_level(self, level: usize) -> i32 {
@@ -165,17 +170,9 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Level of an object that is outside the tree of CPUs.
-    pub(crate) fn special_level_of(self, id: u32) -> usize {
-        let levels = &self.archive.levels;
-        let normal = self.depth() as usize;
-        let later = (normal + 1..normal + ObjectType::SPECIAL.len())
-            .filter(|level| levels.first.get_u32(*level) <= id);
-        normal + later.count()
-    }
-
+    #[inline]
     pub(crate) fn level_ids(self, level: usize) -> Range<u32> {
-        self.archive.levels.first.get_u32(level)..self.archive.levels.first.get_u32(level + 1)
+        self.archive.levels.first(level)..self.archive.levels.first(level + 1)
     }
 
     /// A stored set.

@@ -248,7 +248,11 @@ impl<'a> Both<'a> {
         assert_eq!(one.is_in_subtree(two), is_below, "{one:?} below {two:?}");
         for depth in 0..i32::try_from(self.ours.depth()).unwrap() {
             let ancestor = theirs.ancestor_at_depth(their_one, depth);
-            self.same(one.ancestor_at_depth(depth), ancestor, "ancestor at depth");
+            self.same(
+                one.ancestor_at_depth(depth),
+                ancestor,
+                &format!("ancestor of {one:?} {} at depth {depth}", one.type_name(true)),
+            );
         }
         for kind in ObjectType::ALL {
             let ancestor = theirs.ancestor_with_type(their_one, kind);

@@ -1,5 +1,4 @@
-//! The queries, on both sides. Each case is run as often as it says and returns a number that both
-//! sides must agree on, so that nothing is left out.
+//! The queries, on both sides. That both find the same is what `tests/it/queries.rs` is for.
 
 pub(crate) use crate::pair::Pair;
 use crate::pair::Sets;
@@ -28,13 +27,14 @@ fn case<'a>(
     Case { name, operations, ours: Box::new(ours), theirs: Box::new(theirs) }
 }
 
-/// What stands for an object where both sides are compared: its place, so that it is looked at.
+/// What stands for an object that was found, so that nothing is left out: on each side what costs
+/// nothing more.
 fn own(object: Option<Object<'_>>) -> u64 {
-    object.map_or(0, |object| u64::from(object.logical_index()) + 1)
+    object.map_or(0, |object| u64::from(object.id()))
 }
 
 fn other(object: Option<RivalObject<'_>>) -> u64 {
-    object.map_or(0, |object| u64::from(object.place().1) + 1)
+    object.map_or(0, |object| object.address() as u64)
 }
 
 pub(crate) fn every_query(pair: Pair<'_>) -> Vec<Case<'_>> {
@@ -143,12 +143,12 @@ fn inside<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         ("PUs inside, random half", pu, pair.random_half()),
     ];
     for (name, depth, Sets { ours: set, theirs: bitmap }) in listed {
-        let index = |object: Object<'_>| u64::from(object.logical_index());
+        let index = |object: Object<'_>| u64::from(object.id());
         cases.push(case(
             name,
             1,
             move || ours.inside(&set).objects_at_depth(depth).map(index).sum(),
-            move || u64::from(theirs.sum_inside(&bitmap, depth)),
+            move || theirs.sum_inside(&bitmap, depth),
         ));
     }
     let Sets { ours: set, theirs: bitmap } = pair.contiguous(50, 90);
@@ -344,11 +344,15 @@ fn memory<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         },
     ));
     let Sets { ours: set, theirs: bitmap } = Sets::new([0, 2].into_iter().collect());
-    let mut found = Bitmap::new(&Set::new());
+    let (mut found_here, mut found) = (Set::new(), Bitmap::new(&Set::new()));
     cases.push(case(
         "cpuset of a nodeset",
         1,
-        move || u64::from(ours.cpuset_of_nodes(&set).weight().unwrap_or(0)),
+        move || {
+            found_here.clear();
+            ours.add_cpusets_of_nodes(&set, &mut found_here);
+            u64::from(found_here.weight().unwrap_or(0))
+        },
         move || {
             theirs.cpuset_of_nodes(&bitmap, &mut found);
             u64::from(found.weight().unsigned_abs())
@@ -420,14 +424,14 @@ fn sets<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     let (set, bitmap) = (half.ours.clone(), Bitmap::new(&half.ours));
     let bits = set.weight().unwrap_or(1) as usize;
     cases.push(case(
-        "set: each index",
+        "set, each index",
         bits,
         move || set.iter().map(u64::from).sum(),
         move || bitmap.sum(),
     ));
     let (set, bitmap) = (half.ours.clone(), Bitmap::new(&half.ours));
     cases.push(case(
-        "set: weight",
+        "set, weight",
         1,
         move || set.weight().map_or(0, u64::from),
         move || u64::from(bitmap.weight().unsigned_abs()),
@@ -435,7 +439,7 @@ fn sets<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     let all = Sets::new(ours.root().cpuset().unwrap_or_default());
     let (set, bitmap) = (half.ours.clone(), Bitmap::new(&half.ours));
     cases.push(case(
-        "set: is included",
+        "set, is included",
         1,
         move || u64::from(set.is_included_in(&all.ours)),
         move || u64::from(bitmap.is_included_in(&all.theirs)),
@@ -444,7 +448,7 @@ fn sets<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     let (first, second) = (Bitmap::new(&one), Bitmap::new(&two));
     let mut both = Bitmap::new(&Set::new());
     cases.push(case(
-        "set: and",
+        "set, and",
         1,
         move || u64::from(!(&one & &two).is_empty()),
         move || {
@@ -467,7 +471,7 @@ fn sets<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     let raw = CString::new(text.clone()).unwrap_or_default();
     let mut parsed = Bitmap::new(&Set::new());
     cases.push(case(
-        "set: parse a mask",
+        "set, parse a mask",
         1,
         move || Set::parse(&text, Format::Hwloc).map_or(0, |_| 1),
         move || {
@@ -477,7 +481,7 @@ fn sets<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     ));
     let (set, bitmap, mut buffer) = (half.ours.clone(), half.theirs, vec![0; 1 << 16]);
     cases.push(case(
-        "set: print a list",
+        "set, print a list",
         1,
         move || set.to_text(Format::List).len() as u64,
         move || u64::from(bitmap.print_list(&mut buffer).unsigned_abs()),

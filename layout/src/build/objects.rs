@@ -37,15 +37,15 @@ impl Builder<'_> {
             }
             child_start.push(u32::try_from(children.len()).unwrap_or(u32::MAX));
         }
-        let normal = self.first_special(0);
-        let tree = Tree::new(members.len(), normal);
-        let (normal, special) = members.split_at_checked(normal).unwrap_or_default();
+        let with_pus = self.first_special(ObjectType::Bridge.special_rank());
+        let tree = Tree::new(members.len(), with_pus);
+        let (with_pus, others) = members.split_at_checked(with_pus).unwrap_or_default();
         Ok(Tree {
-            members: tree.pack(normal.iter().flat_map(|member| {
+            members: tree.pack(with_pus.iter().flat_map(|member| {
                 [member.parent, member.sibling_rank, member.pu_first, member.pu_count]
             })),
             attached: tree
-                .pack(special.iter().flat_map(|member| [member.parent, member.sibling_rank])),
+                .pack(others.iter().flat_map(|member| [member.parent, member.sibling_rank])),
             child_start: tree.pack(child_start),
             children: tree.pack(children),
             ..tree
@@ -56,17 +56,14 @@ impl Builder<'_> {
         let by_id = self.by_id.clone();
         let os_index = by_id.iter().map(|object| os_index(object));
         let gp_index = by_id.iter().map(|object| object.gp_index);
-        // Only what is in the tree of CPUs is symmetric or covers PUs of its own, special objects
-        // tell their level by their number, and I/O and Misc objects have no sets: those columns
-        // end where they would say nothing.
+        // Only what is in the tree of CPUs is symmetric, and I/O and Misc objects have no sets: those
+        // columns end where they would say nothing.
         let in_tree = by_id.get(..self.first_special(0)).unwrap_or_default();
         let with_sets = self.first_special(ObjectType::Bridge.special_rank());
-        let levels = in_tree.iter().map(|object| self.level_of(object) as u64).collect::<Vec<_>>();
         let symmetric = in_tree.iter().map(|object| u64::from(object.symmetric_subtree));
         let mut sets = self.set_rows(table);
         sets.truncate(with_sets);
         archive::Objects {
-            level: Column::pack(&levels),
             os_index: Column::pack(&os_index.collect::<Vec<_>>()),
             gp_index: Column::pack(&gp_index.collect::<Vec<_>>()),
             sets: Column::pack(&sets),

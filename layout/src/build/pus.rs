@@ -2,7 +2,10 @@
 
 use super::Builder;
 use crate::archive::PuRun;
+use crate::description::Object;
+use crate::object_type::ObjectType;
 use crate::set::Set;
+use std::collections::HashMap;
 
 impl Builder<'_> {
     /// The PUs by ascending OS index, in as few runs as that order allows.
@@ -32,15 +35,41 @@ impl Builder<'_> {
         runs
     }
 
+    /// Memory objects cover the PUs of their cpuset, if these follow each other.
+    pub(super) fn find_pus_of_memory(&mut self) {
+        let logical: HashMap<u32, u32> =
+            (0..).zip(&self.pu_os_indexes).filter_map(|(pu, os)| Some(((*os)?, pu))).collect();
+        for (object, pus) in self.by_id.iter().zip(&mut self.pus_by_id) {
+            let Some(sets) = object.sets.as_ref().filter(|_| object.object_type.is_memory()) else {
+                continue;
+            };
+            let found = sets.cpuset.iter().map(|os| logical.get(&os).copied());
+            let found: Option<Vec<u32>> = found.collect();
+            let ends = found.iter().flatten();
+            match (&found, ends.clone().min(), ends.max()) {
+                (Some(found), Some(&low), Some(&high))
+                    if found.len() == (high - low) as usize + 1 =>
+                {
+                    *pus = (low, high - low + 1);
+                }
+                (Some(_), None, None) if !sets.cpuset.is_infinite() => pus.1 = 0,
+                _ => {}
+            }
+        }
+    }
+
     /// PUs of each object by depth, where all objects of a depth have the same number and the
     /// cpuset of every object is its PUs; 0 elsewhere.
     pub(super) fn pus_of_levels(&self) -> Vec<u32> {
-        let tree = self.by_id.iter().zip(&self.pus_by_id).take(self.first_special(0));
-        let mut plain =
-            tree.clone().filter_map(|(object, pus)| Some((object.sets.as_ref()?, *pus)));
-        if !plain.all(|(sets, pus)| self.is_os_indexes(&sets.cpuset, pus)) {
+        let with_pus = self.first_special(ObjectType::Bridge.special_rank());
+        let objects = self.by_id.iter().zip(&self.pus_by_id);
+        let is_run = |(object, pus): (&&Object, &(u32, u32))| {
+            object.sets.as_ref().is_some_and(|sets| self.is_os_indexes(&sets.cpuset, *pus))
+        };
+        if !objects.clone().take(with_pus).all(is_run) {
             return vec![0; self.normal_levels];
         }
+        let tree = objects.take(self.first_special(0));
         let mut levels = vec![None; self.normal_levels];
         for (object, &(_, count)) in tree {
             if let Some(level) = levels.get_mut(self.level_of(object)) {

@@ -78,10 +78,21 @@ impl Set {
     #[must_use]
     #[inline]
     pub fn last_within(&self, range: Range<u32>) -> Option<u32> {
-        let first = range.start / 64;
-        let masked = |place: u32| self.word(place as usize) & mask_of(place as usize, &range);
-        let place = (first..range.end.div_ceil(64)).rev().find(|place| masked(*place) != 0)?;
-        Some(place * 64 + 63 - masked(place).leading_zeros())
+        if range.is_empty() {
+            return None;
+        }
+        let (first, last) = (range.start, range.end - 1);
+        // Behind the words there is nothing, unless it is everything.
+        let words = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
+        let end = if self.infinite { last / 64 + 1 } else { words.min(last / 64 + 1) };
+        let mut places = first / 64..end;
+        while let Some(place) = places.next_back() {
+            let word = self.word(place as usize) & mask(place as usize, first, last);
+            if word != 0 {
+                return Some(place * 64 + 63 - word.leading_zeros());
+            }
+        }
+        None
     }
 }
 

@@ -70,9 +70,6 @@ pub(super) fn row_counts(
 
 /// Runs of PUs ascend and stay in what an archive holds.
 fn pu_runs(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
-    let levels = topology.levels.normal.to_native() as usize;
-    let pus = topology.levels.pus.len();
-    ensure(pus == levels, "levels.pus", pus, "has a value for each depth")?;
     let mut next = 0;
     for (row, run) in topology.pu_runs.iter().enumerate() {
         let [os_first, count, logical_first, step] =
@@ -201,15 +198,15 @@ fn attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Valida
 
 fn attribute_rows(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let levels = &topology.levels;
-    let count = levels.object_type.len();
+    let count = levels.rows.len() - 1;
     bounded(&levels.attribute_first, "levels.attribute_first", count, counts.objects as u64)?;
     bounded(&levels.attribute_stride, "levels.attribute_stride", count, 2)?;
     for level in 0..count {
-        let objects = levels.first.get(level + 1) - levels.first.get(level);
+        let objects = u64::from(levels.first(level + 1) - levels.first(level));
         let Some(last) = objects.checked_sub(1) else {
             continue;
         };
-        let rows = match ObjectType::from_raw(levels.object_type.get(level)) {
+        let rows = match levels.object_type(level) {
             Some(ObjectType::MemCache) => topology.caches.size.len(),
             Some(kind) if kind.is_cache() => topology.caches.size.len(),
             Some(ObjectType::NUMANode) => topology.numa_nodes.local_memory.len(),

@@ -1,6 +1,6 @@
 //! The objects form one tree in levels, and every normal object covers a run of PUs.
 
-use super::{Counts, ascending, bounded, ensure, fail, sound};
+use super::{Counts, bounded, ensure, fail, sound};
 use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
 use crate::error::ValidationError;
 use crate::tree::{ArchivedTree, Four, One, Two, Width};
@@ -11,33 +11,18 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     let count = counts.objects;
     let normal = counts.normal_objects;
     let [_, _, with_sets, ..] = counts.special;
-    let levels = u64::from(topology.levels.normal.to_native());
-    bounded(&objects.level, "objects.level", normal, levels)?;
     bounded(&objects.os_index, "objects.os_index", count, (1 << 32) + 2)?;
     pu_indexes(topology, counts)?;
     sound(&objects.gp_index, "objects.gp_index", count)?;
     bounded(&objects.sets, "objects.sets", with_sets, topology.sets.cpuset.len() as u64 + 1)?;
     bounded(&objects.symmetric, "objects.symmetric", normal, 2)?;
-    level_of_each(topology)?;
-    let first_pu = topology.levels.first.get_u32(counts.pu_level) as usize;
+    let first_pu = topology.levels.first(counts.pu_level) as usize;
     match topology.tree.width.to_native() {
         1 => Rows::<One>::new(&topology.tree, counts)?.check(counts, first_pu),
         2 => Rows::<Two>::new(&topology.tree, counts)?.check(counts, first_pu),
         4 => Rows::<Four>::new(&topology.tree, counts)?.check(counts, first_pu),
         _ => fail("tree.width", 0, "is 1, 2 or 4"),
     }
-}
-
-fn level_of_each(topology: &ArchivedTopology) -> Result<(), ValidationError> {
-    let (levels, objects) = (&topology.levels, &topology.objects);
-    ascending(&objects.level, "objects.level")?;
-    for level in 0..levels.normal.to_native() as usize {
-        let (first, end) = (levels.first.get_u32(level), levels.first.get_u32(level + 1));
-        let at = |id: u32| objects.level.get(id as usize) == level as u64;
-        let holds = at(first) && at(end - 1);
-        ensure(holds, "objects.level", first as usize, "agrees with levels.first")?;
-    }
-    Ok(())
 }
 
 /// OS indexes of PUs fit in a set: cpusets are made of them.
@@ -47,7 +32,7 @@ fn pu_indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Valida
     if os_index.max() < limit {
         return Ok(());
     }
-    let first = topology.levels.first.get_u32(counts.pu_level) as usize;
+    let first = topology.levels.first(counts.pu_level) as usize;
     let mut pus = first..first + counts.pus;
     let bad = pus.find(|pu| os_index.get(*pu) >= limit);
     bad.map_or(Ok(()), |pu| fail("objects.os_index", pu, "the index of a PU is below 131,072"))
@@ -70,27 +55,35 @@ impl<'a, W: Width> Rows<'a, W> {
             ensure(bytes.len() == numbers * W::BYTES, name, bytes.len(), rule)?;
             Ok(bytes)
         };
-        let (objects, normal) = (counts.objects, counts.normal_objects);
-        ensure(tree.normal.to_native() as usize == normal, "tree.normal", 0, "ends the depths")?;
+        let (objects, with_pus) = (counts.objects, counts.with_pus());
+        let ends = tree.with_pus.to_native() as usize == with_pus;
+        ensure(ends, "tree.with_pus", 0, "ends the normal and memory objects")?;
         Ok(Self {
-            members: column(&tree.members, "tree.members", normal * 4)?,
-            attached: column(&tree.attached, "tree.attached", (objects - normal) * 2)?,
+            members: column(&tree.members, "tree.members", with_pus * 4)?,
+            attached: column(&tree.attached, "tree.attached", (objects - with_pus) * 2)?,
             child_start: column(&tree.child_start, "tree.child_start", objects + 1)?,
             children: column(&tree.children, "tree.children", objects - 1)?,
             width: PhantomData,
         })
     }
 
-    /// Parent, rank, first PU and number of PUs of an object of the tree of CPUs.
+    /// Parent, rank, first PU and number of PUs of a normal or memory object.
     #[inline]
     fn member(&self, id: usize) -> [usize; 4] {
         W::row::<4>(self.members, id).unwrap_or_default().map(|number| number as usize)
     }
 
-    /// Parent and rank of a special object.
+    /// Parent and rank of any object.
     #[inline]
-    fn attached(&self, special: usize) -> [usize; 2] {
-        W::row::<2>(self.attached, special).unwrap_or_default().map(|number| number as usize)
+    fn place(&self, id: usize, with_pus: usize) -> [usize; 2] {
+        let row = match id.checked_sub(with_pus) {
+            Some(other) => W::row::<2>(self.attached, other).unwrap_or_default(),
+            None => {
+                let [parent, rank, ..] = W::row::<4>(self.members, id).unwrap_or_default();
+                [parent, rank]
+            }
+        };
+        row.map(|number| number as usize)
     }
 
     fn check(&self, counts: &Counts, first_pu: usize) -> Result<(), ValidationError> {
@@ -101,6 +94,10 @@ impl<'a, W: Width> Rows<'a, W> {
             let [_, _, first, count] = self.member(first_pu + pu);
             let itself = (first, count) == (pu, 1);
             ensure(itself, "tree.members", first_pu + pu, "a PU covers itself")?;
+        }
+        for id in counts.normal_objects..counts.with_pus() {
+            let [_, _, first, count] = self.member(id);
+            ensure(first + count <= counts.pus, "tree.members", id, "covers PUs that there are")?;
         }
         self.families(counts)?;
         self.depths(counts)
@@ -143,7 +140,7 @@ impl<'a, W: Width> Rows<'a, W> {
                 if of != kind {
                     (kind, rank) = (of, 0);
                 }
-                let knows = self.attached(child - normal) == [parent, rank];
+                let knows = self.place(child, counts.with_pus()) == [parent, rank];
                 let rule = "is below its parent, behind its siblings, and may be there";
                 ensure(knows && may_have(parent, child, counts), "tree.children", slot, rule)?;
                 rank += 1;
@@ -158,7 +155,8 @@ impl<'a, W: Width> Rows<'a, W> {
     fn depths(&self, counts: &Counts) -> Result<(), ValidationError> {
         for special in 0..counts.objects - counts.normal_objects {
             let above = |special: &usize| {
-                let [parent, _] = self.attached(*special);
+                let id = counts.normal_objects + *special;
+                let [parent, _] = self.place(id, counts.with_pus());
                 parent.checked_sub(counts.normal_objects)
             };
             let nested = std::iter::successors(Some(special), above);

@@ -57,8 +57,9 @@ fn an_archive_has_what_was_described() {
         [run.os_first, run.count, run.logical_first, run.step].map(|number| number.to_native())
     });
     assert_eq!(runs.collect::<Vec<_>>(), [[0, 2, 0, 2], [2, 2, 1, 2]]);
-    let pus = topology.levels.pus.iter().map(|pus| pus.to_native());
+    let pus = (0..3).map(|level| topology.levels.row(level).unwrap().pus());
     assert_eq!(pus.collect::<Vec<_>>(), [4, 2, 1]);
+    assert_eq!(topology.levels.common[..4], [3, 2, 1, 0]);
     // One name is the end of the other, and is not stored again.
     let text = topology.strings.bytes.as_slice();
     assert_eq!(text.windows(12).filter(|part| part == b"Fast Network").count(), 1);

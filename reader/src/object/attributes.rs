@@ -71,11 +71,31 @@ impl<'a> Object<'a> {
             && pci.domain.get(row) == u64::from(domain)
     }
 
+    /// Whether this is a NUMA node.
+    #[inline]
+    pub(crate) fn is_numa_node(self) -> bool {
+        let topology = self.topology;
+        topology.level_ids(topology.depth() as usize).contains(&self.id)
+    }
+
+    /// Memory of a NUMA node itself, in bytes.
+    #[inline]
+    pub(crate) fn local_memory(self) -> u64 {
+        let level = self.topology.depth() as usize;
+        self.topology.archive.numa_nodes.local_memory.get(self.attribute_row_at(level))
+    }
+
     fn attribute_row(self) -> usize {
+        self.attribute_row_at(self.level())
+    }
+
+    /// The same where the level is known.
+    #[inline]
+    fn attribute_row_at(self, level: usize) -> usize {
         let levels = &self.topology.archive.levels;
-        let level = self.level();
+        let logical_index = self.id - levels.first(level);
         let stride = levels.attribute_stride.get_u32(level);
-        (levels.attribute_first.get_u32(level) + stride * self.logical_index()) as usize
+        (levels.attribute_first.get_u32(level) + stride * logical_index) as usize
     }
 
     fn bridge(self, row: usize) -> Bridge {

@@ -99,8 +99,9 @@ impl<'a> Object<'a> {
     }
 
     /// Whether the object has sets: I/O and Misc objects have none.
+    #[inline]
     pub(crate) fn has_sets(self) -> bool {
-        self.set_row().is_some()
+        self.id < self.topology.archive.tree.with_pus.to_native()
     }
 
     /// Row of the sets of the object, `None` if it has none.

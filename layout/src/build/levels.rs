@@ -1,0 +1,51 @@
+//! Levels, and what is known of all objects of each.
+
+use super::Builder;
+use crate::levels::{BITS, Level, Levels, MULTIPLE, TYPES};
+use crate::object_type::ObjectType;
+
+impl Builder<'_> {
+    pub(super) fn levels(&self) -> Levels {
+        let types = self.level_types();
+        let pus = self.pus_of_levels();
+        let rows = self.level_first.iter().enumerate().map(|(level, first)| {
+            let first = u32::try_from(*first).unwrap_or(u32::MAX);
+            // Behind the last level there is the end.
+            let object_type = types.get(level).map_or(u8::MAX, |kind| kind.raw());
+            Level::new(first, object_type, pus.get(level).copied().unwrap_or(0))
+        });
+        let mut depth_of_type = [0; TYPES];
+        for (depth, object_type) in (1u8..).zip(types.iter().take(self.normal_levels)) {
+            if let Some(slot) = depth_of_type.get_mut(usize::from(object_type.raw())) {
+                *slot = if *slot == 0 { depth } else { MULTIPLE };
+            }
+        }
+        Levels {
+            normal: u32::try_from(self.normal_levels).unwrap_or(u32::MAX),
+            rows: rows.collect(),
+            depth_of_type,
+            common: common_levels(&pus),
+            ..Levels::default()
+        }
+    }
+
+    fn level_types(&self) -> Vec<ObjectType> {
+        let normal = self.level_first.iter().take(self.normal_levels);
+        let normal = normal.filter_map(|&first| self.by_id.get(usize::try_from(first).ok()?));
+        normal.map(|object| object.object_type).chain(ObjectType::SPECIAL).collect()
+    }
+}
+
+/// By the number of low bits in which two PUs differ: the lowest level that has both below one
+/// object, plus one; 0 where that is not the same for all such PUs.
+fn common_levels(pus: &[u32]) -> [u8; BITS] {
+    let mut common = [0; BITS];
+    for (bits, slot) in (0u32..).zip(&mut common) {
+        let blocks = pus.iter().rev().take_while(|pus| pus.is_power_of_two());
+        let holding = blocks.zip(1usize..).find(|(pus, _)| u64::from(**pus) >= 1 << bits);
+        if let Some((_, from_below)) = holding {
+            *slot = u8::try_from(pus.len() - from_below + 1).unwrap_or(0);
+        }
+    }
+    common
+}

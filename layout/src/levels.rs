@@ -1,0 +1,92 @@
+//! Levels of objects: the depths of the tree of CPUs, then the special types.
+
+use crate::object_type::ObjectType;
+use rkyv::{Archive, Serialize};
+
+/// Number of types of objects.
+pub(crate) const TYPES: usize = ObjectType::ALL.len();
+
+/// Most significant bits of the logical index of a PU, and one for none.
+pub(crate) const BITS: usize = 20;
+
+/// Where objects of each depth and type are.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct Levels {
+    pub normal: u32,
+    pub rows: Vec<Level>,
+    pub depth_of_type: [u8; TYPES],
+    pub common: [u8; BITS],
+    pub attribute_first: crate::column::Column,
+    pub attribute_stride: crate::column::Column,
+}
+
+/// A level: its first object, and its type with the number of PUs of each of its objects.
+#[derive(Archive, Serialize, Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct Level {
+    pub first: u32,
+    pub kind: u32,
+}
+
+/// In `depth_of_type`: objects are at several depths.
+pub const MULTIPLE: u8 = u8::MAX;
+
+impl Level {
+    /// A level whose objects have `pus` PUs each, 0 if they differ.
+    #[must_use]
+    pub(crate) fn new(first: u32, object_type: u8, pus: u32) -> Self {
+        let pus = if pus < 1 << 24 { pus } else { 0 };
+        Self { first, kind: (pus << 8) | u32::from(object_type) }
+    }
+}
+
+impl ArchivedLevel {
+    /// hwloc's number of the type of its objects.
+    #[must_use]
+    #[inline]
+    pub fn raw_type(&self) -> u64 {
+        u64::from(self.kind.to_native() & 0xff)
+    }
+
+    /// PUs of each of its objects, 0 where they differ.
+    #[must_use]
+    #[inline]
+    pub fn pus(&self) -> u32 {
+        self.kind.to_native() >> 8
+    }
+}
+
+impl ArchivedLevels {
+    /// The row of a level; past the last one `None`.
+    #[must_use]
+    #[inline]
+    pub fn row(&self, level: usize) -> Option<&ArchivedLevel> {
+        self.rows.as_slice().get(level)
+    }
+
+    /// First object of a level; of the level past the last one the number of objects.
+    #[must_use]
+    #[inline]
+    pub fn first(&self, level: usize) -> u32 {
+        self.row(level).map_or(0, |row| row.first.to_native())
+    }
+
+    /// Type of the objects of a level.
+    #[must_use]
+    #[inline]
+    pub fn object_type(&self, level: usize) -> Option<ObjectType> {
+        ObjectType::from_raw(self.row(level)?.raw_type())
+    }
+
+    /// Level of an object.
+    #[must_use]
+    #[inline]
+    pub fn level_of(&self, id: u32) -> usize {
+        let normal = self.normal.to_native() as usize;
+        let last = if id < self.first(normal) { normal } else { self.rows.len() - 1 };
+        let rows = self.rows.as_slice().get(..last).unwrap_or_default();
+        // Most objects are on the lowest levels.
+        rows.iter().rposition(|row| row.first.to_native() <= id).unwrap_or(0)
+    }
+}

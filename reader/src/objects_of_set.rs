@@ -1,0 +1,136 @@
+//! Objects of a depth that have PUs of a set: some, or only such.
+
+use crate::object::Object;
+use crate::topology::Topology;
+use std::ops::Range;
+use topobroker_layout::set::Set;
+
+/// Objects of one depth that a set covers or is inside of, in logical order.
+#[derive(Debug, Clone)]
+pub struct ObjectsOfSet<'a, 's> {
+    topology: Topology<'a>,
+    set: &'s Set,
+    part: Part,
+    ids: Range<u32>,
+    /// Where all objects of the depth are blocks of PUs: 64 PUs at a time.
+    steps: Option<Blocks>,
+}
+
+/// What part of the PUs of an object is in the set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Some,
+    All,
+}
+
+/// Blocks of a power of two of PUs, 64 PUs at a time.
+#[derive(Debug, Clone)]
+struct Blocks {
+    pus: u32,
+    next_word: u32,
+    /// First PUs of those blocks of the word before the next that are found and not given yet.
+    found: u64,
+}
+
+impl<'a, 's> ObjectsOfSet<'a, 's> {
+    pub(crate) fn new(topology: Topology<'a>, set: &'s Set, depth: i32, part: Part) -> Self {
+        let level = topology.level_of_depth(depth);
+        let ids = level.map_or(0..0, |level| topology.level_ids(level));
+        let pus = level.map_or(0, |level| topology.pus_of_level(level));
+        let blocks = pus.is_power_of_two() && pus <= 64;
+        let steps = blocks.then_some(Blocks { pus, next_word: 0, found: 0 });
+        Self { topology, set, part, ids, steps }
+    }
+
+    /// Those before an object of the same depth; nothing has been taken yet.
+    pub(crate) fn before(self, object: Object<'a>) -> Self {
+        Self { ids: self.ids.start..object.id(), ..self }
+    }
+
+    fn has(&self, id: u32) -> bool {
+        let object = Object::new(self.topology, id);
+        match self.part {
+            Part::All => object.is_inside(self.set),
+            Part::Some => object.intersects(self.set),
+        }
+    }
+}
+
+impl<'a> Iterator for ObjectsOfSet<'a, '_> {
+    type Item = Object<'a>;
+
+    fn next(&mut self) -> Option<Object<'a>> {
+        let Some(blocks) = &mut self.steps else {
+            while let Some(id) = self.ids.next() {
+                if self.has(id) {
+                    return Some(Object::new(self.topology, id));
+                }
+            }
+            return None;
+        };
+        let bits = blocks.pus.trailing_zeros();
+        let first_block = |word: u32| self.ids.start + ((word * 64) >> bits);
+        while blocks.found == 0 {
+            if first_block(blocks.next_word) >= self.ids.end {
+                return None;
+            }
+            let word = self.topology.logical_word(self.set, blocks.next_word);
+            blocks.found = blocks_of(word, blocks.pus, self.part);
+            blocks.next_word += 1;
+        }
+        let block = blocks.found.trailing_zeros() >> bits;
+        blocks.found &= blocks.found - 1;
+        let id = first_block(blocks.next_word - 1) + block;
+        (id < self.ids.end).then(|| Object::new(self.topology, id))
+    }
+
+    fn count(mut self) -> usize {
+        let Some(blocks) = &self.steps else {
+            let ids = std::mem::take(&mut self.ids);
+            return ids.filter(|id| self.has(*id)).count();
+        };
+        let pus = (self.ids.end - self.ids.start) << blocks.pus.trailing_zeros();
+        let words = (blocks.next_word..pus.div_ceil(64)).map(|index| {
+            let word = self.topology.logical_word(self.set, index);
+            let known = u64::MAX >> 64u32.saturating_sub(pus - index * 64);
+            blocks_of(word, blocks.pus, self.part) & known
+        });
+        words.chain([blocks.found]).map(|found| found.count_ones() as usize).sum()
+    }
+}
+
+/// First bits of the blocks of `size` bits, a power of two up to 64, that are set in part or all.
+#[inline]
+fn blocks_of(word: u64, size: u32, part: Part) -> u64 {
+    let (mut folded, mut width) = (word, 1);
+    while width < size {
+        folded = match part {
+            Part::All => folded & (folded >> width),
+            Part::Some => folded | (folded >> width),
+        };
+        width *= 2;
+    }
+    // A bit at the start of each block.
+    folded & (u64::MAX / (u64::MAX >> (64 - size)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_found_by_all_of_their_bits_or_by_any() {
+        for size in [1u32, 2, 4, 8, 16, 32, 64] {
+            for word in [0, 1, 0xff, u64::MAX, 0xf0f0_ffff_00ff_ffff, 0xffff_ffff_ffff_fffe] {
+                let full = u64::MAX >> (64 - size);
+                let bits = |block: u32| (word >> (block * size)) & full;
+                let of = |has: &dyn Fn(u64) -> bool| {
+                    let blocks = (0..64 / size).filter(|block| has(bits(*block)));
+                    blocks.fold(0u64, |bits, block| bits | (1 << (block * size)))
+                };
+                assert_eq!(blocks_of(word, size, Part::All), of(&|bits| bits == full), "{word:#x}");
+                assert_eq!(blocks_of(word, size, Part::Some), of(&|bits| bits != 0), "{word:#x}");
+            }
+        }
+    }
+}
