@@ -6,7 +6,7 @@ mod text;
 pub use text::{Format, ParseSetError};
 
 use smallvec::SmallVec;
-use std::ops::{BitAnd, BitOr, BitXor, Not};
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
 /// Words held without the heap: enough for 1024 PUs.
 const INLINE_WORDS: usize = 16;
@@ -26,7 +26,7 @@ const INLINE_WORDS: usize = 16;
 /// assert_eq!(set.weight(), Some(3));
 /// assert!(set.contains(35) && !set.contains(2));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Set {
     words: SmallVec<[u64; INLINE_WORDS]>,
     infinite: bool,
@@ -204,10 +204,24 @@ impl Set {
     }
 
     fn combine(&self, other: &Self, operation: impl Fn(u64, u64) -> u64) -> Self {
+        let mut set = self.clone();
+        set.combine_with(other, operation);
+        set
+    }
+
+    fn combine_with(&mut self, other: &Self, operation: impl Fn(u64, u64) -> u64) {
         let word = |infinite| if infinite { u64::MAX } else { 0 };
-        let length = self.words.len().max(other.words.len());
-        let words = (0..length).map(|i| operation(self.word(i), other.word(i)));
-        Self::from_words(words, operation(word(self.infinite), word(other.infinite)) != 0)
+        let (own_filler, filler) = (word(self.infinite), word(other.infinite));
+        if self.words.len() < other.words.len() {
+            self.words.resize(other.words.len(), own_filler);
+        }
+        let (common, rest) = self.words.split_at_mut_checked(other.words.len()).unwrap_or_default();
+        for (own, other) in common.iter_mut().zip(&other.words) {
+            *own = operation(*own, *other);
+        }
+        rest.iter_mut().for_each(|own| *own = operation(*own, filler));
+        self.infinite = operation(own_filler, filler) != 0;
+        self.normalize();
     }
 
     /// The indexes in ascending order; of an infinite set, those within its words.
@@ -237,6 +251,26 @@ impl Set {
     }
 }
 
+/// Counterpart: `hwloc_bitmap_and` into its first set.
+impl BitAndAssign<&Self> for Set {
+    fn bitand_assign(&mut self, other: &Self) {
+        self.combine_with(other, |a, b| a & b);
+    }
+}
+
+/// Counterparts: `hwloc_bitmap_dup`, and `hwloc_bitmap_copy` that keeps the memory.
+impl Clone for Set {
+    fn clone(&self) -> Self {
+        Self { words: SmallVec::from_slice(&self.words), infinite: self.infinite }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.words.clear();
+        self.words.extend_from_slice(&source.words);
+        self.infinite = source.infinite;
+    }
+}
+
 /// Counterpart: `hwloc_bitmap_and`.
 impl BitAnd for &Set {
     type Output = Set;
@@ -246,12 +280,26 @@ impl BitAnd for &Set {
     }
 }
 
+/// Counterpart: `hwloc_bitmap_or` into its first set.
+impl BitOrAssign<&Self> for Set {
+    fn bitor_assign(&mut self, other: &Self) {
+        self.combine_with(other, |a, b| a | b);
+    }
+}
+
 /// Counterpart: `hwloc_bitmap_or`.
 impl BitOr for &Set {
     type Output = Set;
 
     fn bitor(self, other: Self) -> Set {
         self.combine(other, |a, b| a | b)
+    }
+}
+
+/// Counterpart: `hwloc_bitmap_xor` into its first set.
+impl BitXorAssign<&Self> for Set {
+    fn bitxor_assign(&mut self, other: &Self) {
+        self.combine_with(other, |a, b| a ^ b);
     }
 }
 

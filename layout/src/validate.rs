@@ -176,11 +176,6 @@ fn regular_levels(topology: &ArchivedTopology, pus: usize) -> Result<(), Validat
         let holds = each == 0 || each * objects == pus;
         ensure(holds, "levels.rows", level, "regular levels have all PUs")?;
     }
-    for (bits, plus_one) in levels.common.iter().enumerate() {
-        let row = usize::from(*plus_one).checked_sub(1).and_then(|level| levels.row(level));
-        let holds = row.is_none_or(|row| row.pus().is_power_of_two());
-        ensure(holds, "levels.common", bits, "names levels of blocks of a power of two")?;
-    }
     Ok(())
 }
 

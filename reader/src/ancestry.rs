@@ -1,5 +1,6 @@
 //! What is above an object.
 
+use crate::holding::blocks;
 use crate::object::Object;
 use topobroker_layout::object_type::ObjectType;
 
@@ -20,26 +21,35 @@ impl<'a> Object<'a> {
     /// `hwloc_get_ancestor_obj_by_depth`.
     #[doc(alias = "hwloc_get_ancestor_obj_by_depth")]
     #[must_use]
+    #[inline]
     pub fn ancestor_at_depth(self, depth: i32) -> Option<Self> {
-        let level = self.topology().level_of_depth(depth)?;
-        let ids = self.topology().level_ids(level);
+        let topology = self.topology();
+        let level = topology.level_of_depth(depth)?;
+        let ids = topology.level_ids(level);
         if depth >= 0 {
-            let is_below = self.object_type().is_normal() && self.id() >= ids.start;
-            return is_below.then(|| self.up_to(level));
+            let normal = topology.archive.levels.first(topology.depth() as usize);
+            return (ids.start..normal).contains(&self.id()).then(|| self.up_to(level));
         }
         let mut path = std::iter::once(self).chain(self.ancestors());
         (self.depth() >= depth).then(|| path.find(|object| ids.contains(&object.id())))?
+    }
+
+    /// The object of a level that this one, lower in the tree of CPUs, is below: by its first PU,
+    /// where all objects of the level have as many.
+    #[inline]
+    fn regular_ancestor(self, level: usize) -> Option<Self> {
+        let topology = self.topology();
+        let row = topology.archive.levels.row(level).filter(|row| row.pus() != 0)?;
+        let member = topology.archive.tree.member(self.id() as usize);
+        let block = blocks(member.pu_first, row.pus());
+        (member.pu_count > 0).then(|| Self::new(topology, row.first.to_native() + block))
     }
 
     /// The lowest object at a level or above it that this one of the tree of CPUs is below or is.
     #[inline]
     fn up_to(self, level: usize) -> Self {
         let topology = self.topology();
-        let pus = self.pus();
-        if topology.pus_of_level(level) != 0
-            && !pus.is_empty()
-            && let Some(holding) = topology.object_of_level_holding(level, pus.start)
-        {
+        if let Some(holding) = self.regular_ancestor(level) {
             return holding;
         }
         let end = topology.level_ids(level).end;
@@ -57,14 +67,24 @@ impl<'a> Object<'a> {
     /// The closest object above of a type. Counterpart: `hwloc_get_ancestor_obj_by_type`.
     #[doc(alias = "hwloc_get_ancestor_obj_by_type")]
     #[must_use]
+    #[inline]
     pub fn ancestor_with_type(self, object_type: ObjectType) -> Option<Self> {
         let topology = self.topology();
         let level = topology.type_depth(object_type).depth();
+        if let Some(level) = level.and_then(|depth| usize::try_from(depth).ok())
+            && self.id() >= topology.archive.levels.first(level + 1)
+            && self.id() < topology.archive.levels.first(topology.depth() as usize)
+            && let Some(found) = self.regular_ancestor(level)
+        {
+            return Some(found);
+        }
         match level.and_then(|depth| topology.level_of_depth(depth)) {
             None => self.ancestors().find(|object| object.object_type() == object_type),
             Some(level) if object_type.is_normal() => {
-                let above = self.parent()?.normal_part();
                 let ids = topology.level_ids(level);
+                let above = if self.has_sets() { self } else { self.normal_part() };
+                // Of its own level, or lower: as an ancestor only what is above counts.
+                let above = if above == self { self.parent()? } else { above };
                 let found = (above.id() >= ids.start).then(|| above.up_to(level));
                 found.filter(|object| ids.contains(&object.id()))
             }
@@ -96,6 +116,7 @@ impl<'a> Object<'a> {
     /// memory, I/O and Misc objects too.
     #[doc(alias = "hwloc_get_common_ancestor_obj")]
     #[must_use]
+    #[inline]
     pub fn common_ancestor(self, other: Self) -> Self {
         let pus = self.topology().pu_ids();
         if pus.contains(&self.id()) && pus.contains(&other.id()) {
@@ -135,18 +156,29 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_get_shared_cache_covering_obj")]
     #[must_use]
     pub fn shared_cache(self) -> Option<Self> {
-        let own = self.extent()?;
         let topology = self.topology();
-        let is_shared = |object: &Self| object.extent().is_some_and(|extent| !extent.equals(&own));
-        let mut object = self.normal_part();
-        // Level by level, and past those without caches at once.
-        while let Some(level) = object.level().checked_sub(1) {
-            let is_cache = |level: &usize| {
-                topology.archive.levels.object_type(*level).is_some_and(ObjectType::is_data_cache)
-            };
-            object = object.up_to((0..=level).rev().find(is_cache)?);
-            if object.object_type().is_data_cache() && is_shared(&object) {
-                return Some(object);
+        if !topology.is_plain() {
+            let own = self.extent()?;
+            return self.ancestors().find(|object| {
+                object.object_type().is_data_cache()
+                    && object.extent().is_some_and(|extent| !extent.equals(&own))
+            });
+        }
+        let pus = self.has_sets().then(|| self.pus())?;
+        let levels = &topology.archive.levels;
+        let object = self.normal_part();
+        // What a NUMA node hangs on may be the cache.
+        let below = object.level() + usize::from(object != self);
+        for level in (0..below).rev() {
+            let row = levels.row(level)?;
+            if !levels.object_type(level).is_some_and(ObjectType::is_data_cache) {
+                continue;
+            }
+            let cache = object.up_to(level);
+            let regular = row.pus() as usize;
+            let shared = if regular > 0 { regular } else { cache.pus().len() } != pus.len();
+            if shared && cache.level() == level {
+                return Some(cache);
             }
         }
         None

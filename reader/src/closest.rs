@@ -57,11 +57,13 @@ impl<'a> Closest<'a> {
     /// Goes on to the next object above that covers more.
     fn widen(&mut self) -> Option<()> {
         self.inner = self.outer;
-        let own = self.inner.extent()?;
-        let covers_more =
-            |object: &Object<'a>| object.extent().is_some_and(|extent| !extent.equals(&own));
-        self.outer = self.inner.ancestors().find(covers_more)?;
         let topology = self.source.topology();
+        let own = self.inner.extent()?;
+        let pus = self.inner.pus();
+        self.outer = self.inner.ancestors().find(|object| match topology.is_plain() {
+            true => object.pus().len() != pus.len(),
+            false => object.extent().is_some_and(|extent| !extent.equals(&own)),
+        })?;
         let level = topology.level_of_depth(self.source.depth())?;
         if !topology.is_plain() {
             self.ring = [topology.level_ids(level), 0..0];

@@ -77,10 +77,10 @@ fn share<'a>(
         let upto = |weight: u64| {
             usize::try_from(weight.saturating_mul(count).div_ceil(total)).unwrap_or(0)
         };
-        let chunk = upto(weight_before + weight) - upto(weight_before);
         weight_before += weight;
-        let parts = next..next + chunk;
-        next += chunk;
+        let parts = next..range.start + upto(weight_before);
+        let chunk = parts.len();
+        next = parts.end;
         let top = root.normal_part();
         let divisible = top.children().len() > 0 && chunk > 1 && top.depth() < rule.until;
         match (divisible, rule.reverse) {

@@ -56,6 +56,11 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn cpuset_weight(self) -> Option<u32> {
+        let topology = self.topology();
+        if topology.is_plain() {
+            let pus = || topology.archive.tree.member(self.id() as usize).pu_count;
+            return self.has_sets().then(pus);
+        }
         match self.extent()? {
             Extent::Pus(_, pus) => Some(pus.end - pus.start),
             Extent::Stored(set) if set.is_endless() => None,
@@ -78,9 +83,7 @@ impl Extent<'_> {
     #[inline]
     pub(crate) fn is_inside(&self, set: &Set) -> bool {
         match self {
-            Self::Pus(topology, pus) => {
-                topology.os_ranges(pus.clone()).all(|range| set.contains_range(range))
-            }
+            Self::Pus(topology, pus) => topology.has_all(set, pus.clone()),
             Self::Stored(stored) => stored.is_within(set),
         }
     }
@@ -88,9 +91,7 @@ impl Extent<'_> {
     #[inline]
     pub(crate) fn intersects(&self, set: &Set) -> bool {
         match self {
-            Self::Pus(topology, pus) => {
-                topology.os_ranges(pus.clone()).any(|range| set.intersects_range(range))
-            }
+            Self::Pus(topology, pus) => topology.has_some(set, pus.clone()),
             Self::Stored(stored) => stored.meets(set),
         }
     }

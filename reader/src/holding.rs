@@ -30,22 +30,23 @@ impl<'a> Topology<'a> {
     pub(crate) fn lowest_holding(self, low: u32, high: u32) -> Object<'a> {
         let levels = &self.archive.levels;
         let different_bits = u32::BITS - (low ^ high).leading_zeros();
-        let level = levels.common.get(different_bits as usize).copied().unwrap_or(0);
-        match usize::from(level).checked_sub(1).and_then(|level| levels.row(level)) {
+        let level =
+            levels.common.get(different_bits as usize).map_or(0, |level| usize::from(*level));
+        match level.checked_sub(1).and_then(|level| levels.row(level)) {
             // Blocks of a power of two: the same block exactly if only lower bits differ.
-            Some(row) => {
+            Some(row) if row.pus().is_power_of_two() && low ^ high < row.pus() => {
                 Object::new(self, row.first.to_native() + (low >> row.pus().trailing_zeros()))
             }
-            None => self.lowest_by_search(low, high),
+            _ => self.lowest_above(level, low, high),
         }
     }
 
-    /// The same where the objects of some level are not so regular.
-    fn lowest_by_search(self, low: u32, high: u32) -> Object<'a> {
-        for level in (0..self.depth() as usize).rev() {
+    /// The same, above the first `levels` of the tree of CPUs, 0 if these are not known.
+    fn lowest_above(self, levels: usize, low: u32, high: u32) -> Object<'a> {
+        for level in (0..levels).rev() {
             match self.pus_of_level(level) {
                 0 => break,
-                pus if blocks(low, pus) == blocks(high, pus) => {
+                pus if level == 0 || blocks(low, pus) == blocks(high, pus) => {
                     return Object::new(self, self.archive.levels.first(level) + blocks(low, pus));
                 }
                 _ => {}
@@ -118,6 +119,6 @@ impl<'a> Topology<'a> {
 
 /// Whole blocks of `size` before `pu`.
 #[inline]
-fn blocks(pu: u32, size: u32) -> u32 {
+pub(crate) fn blocks(pu: u32, size: u32) -> u32 {
     if size.is_power_of_two() { pu >> size.trailing_zeros() } else { pu / size }
 }

@@ -4,7 +4,7 @@ use crate::extent::Extent;
 use crate::object::Object;
 use crate::stored_set::Words;
 use crate::topology::Topology;
-use std::ops::BitOr;
+use std::ops::{BitOr, Range};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
@@ -36,6 +36,18 @@ impl LocalNumaNodes {
         self.0
     }
 
+    /// Whether a node with some PUs is local to others; both follow each other.
+    #[inline]
+    fn fits(self, node: &Range<u32>, place: &Range<u32>) -> bool {
+        let within = |inner: &Range<u32>, outer: &Range<u32>| {
+            inner.is_empty() || (outer.start <= inner.start && inner.end <= outer.end)
+        };
+        let (larger, smaller) = (within(place, node), within(node, place));
+        self.has(Self::ALL)
+            || (larger && (smaller || self.has(Self::LARGER_LOCALITY)))
+            || (smaller && self.has(Self::SMALLER_LOCALITY))
+    }
+
     fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
@@ -61,17 +73,15 @@ impl<'a> Topology<'a> {
         let bounds = if self.is_plain() { self.bounds_of(cpuset) } else { None };
         // PUs without a gap between them are compared as an object's are.
         let solid = bounds.filter(|(low, high)| cpuset.weight() == Some(high - low + 1));
-        let interval = solid.map(|(low, high)| Extent::Pus(self, low..high + 1));
-        self.numa_nodes().filter(move |node| {
-            let Some(own) = node.extent() else { return false };
-            match &interval {
-                Some(interval) => is_local(&own, interval, which),
-                None => {
-                    which.has(LocalNumaNodes::ALL)
-                        || (which.has(LocalNumaNodes::LARGER_LOCALITY) && own.covers(cpuset))
-                        || (which.has(LocalNumaNodes::SMALLER_LOCALITY) && own.is_inside(cpuset))
-                        || (own.covers(cpuset) && own.is_inside(cpuset))
-                }
+        let interval = solid.map(|(low, high)| low..high + 1);
+        self.numa_nodes().filter(move |node| match (&interval, node.extent()) {
+            (Some(interval), _) => which.fits(&node.pus(), interval),
+            (None, None) => false,
+            (None, Some(own)) => {
+                let (larger, smaller) = (own.covers(cpuset), own.is_inside(cpuset));
+                which.has(LocalNumaNodes::ALL)
+                    || (larger && (smaller || which.has(LocalNumaNodes::LARGER_LOCALITY)))
+                    || (smaller && which.has(LocalNumaNodes::SMALLER_LOCALITY))
             }
         })
     }
@@ -80,8 +90,11 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_cpuset_to_nodeset")]
     #[must_use]
     pub fn nodeset_of(self, cpuset: &Set) -> Set {
-        let near = self.numa_nodes().filter(|node| node.intersects(cpuset));
-        near.filter_map(Object::os_index).collect()
+        let is_near = |node: &Object<'a>| match self.is_plain() {
+            true => self.has_some(cpuset, node.pus()),
+            false => node.intersects(cpuset),
+        };
+        self.numa_nodes().filter(is_near).filter_map(Object::os_index).collect()
     }
 
     /// PUs of the NUMA nodes of a set. Counterpart: `hwloc_cpuset_from_nodeset`.
@@ -108,8 +121,10 @@ impl<'a> Object<'a> {
     /// NUMA nodes local to an object, in logical order; of an I/O or Misc object, to the object
     /// that it hangs on. Counterpart: `hwloc_get_local_numanode_objs` with an object.
     pub fn local_numa_nodes(self, which: LocalNumaNodes) -> impl Iterator<Item = Object<'a>> {
-        let place = self.non_io_ancestor().extent();
-        self.topology().numa_nodes().filter(move |node| match (node.extent(), &place) {
+        let place = self.non_io_ancestor();
+        let (topology, pus, extent) = (self.topology(), place.pus(), place.extent());
+        topology.numa_nodes().filter(move |node| match (node.extent(), &extent) {
+            _ if topology.is_plain() => which.fits(&node.pus(), &pus),
             (Some(own), Some(place)) => is_local(&own, place, which),
             _ => false,
         })

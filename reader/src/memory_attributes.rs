@@ -143,8 +143,9 @@ impl<'a> MemoryAttribute<'a> {
     #[doc(alias = "hwloc_memattr_get_best_target")]
     #[must_use]
     pub fn best_target(self, initiator: &Initiator<'a>) -> Option<(Object<'a>, u64)> {
-        let nodes = self.topology.numa_nodes();
-        let derived = nodes.filter(|_| self.is_derived()).map(|node| (node, self.derived(node)));
+        if self.is_derived() {
+            return self.best(self.topology.numa_nodes().map(|node| (node, self.derived(node))));
+        }
         let table = &self.topology.archive.memory_attributes;
         let target = |row| Object::new(self.topology, table.target.get_u32(row));
         let rows = self.rows().filter(|row| {
@@ -154,7 +155,7 @@ impl<'a> MemoryAttribute<'a> {
             fits(*row) && !self.rows().take_while(|other| other < row).any(|r| same(r) && fits(r))
         });
         let stored = rows.map(|row| (target(row), table.value.get(row)));
-        self.best(derived.chain(stored))
+        self.best(stored)
     }
 
     /// From where the value at a target is best, the first of equal ones, and that value.

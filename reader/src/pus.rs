@@ -39,11 +39,38 @@ impl<'a> Topology<'a> {
         ranges.filter(|range| !range.is_empty()).chain(single.map(|os| os..os + 1))
     }
 
+    /// Whether all PUs of a range are in a set.
+    #[inline]
+    pub(crate) fn has_all(self, set: &Set, pus: Range<u32>) -> bool {
+        match self.archive.pu_runs.as_slice() {
+            [run] => set.contains_range(os_range_in(run, &pus)),
+            _ => self.os_ranges(pus).all(|range| set.contains_range(range)),
+        }
+    }
+
+    /// Whether some PU of a range is in a set.
+    #[inline]
+    pub(crate) fn has_some(self, set: &Set, pus: Range<u32>) -> bool {
+        match self.archive.pu_runs.as_slice() {
+            [run] => set.intersects_range(os_range_in(run, &pus)),
+            _ => self.os_ranges(pus).any(|range| set.intersects_range(range)),
+        }
+    }
+
     /// The PUs of a set with the logical indexes from `64 * index` on, as bits.
     #[inline]
     pub(crate) fn logical_word(self, set: &Set, index: u32) -> u64 {
         let runs = self.archive.pu_runs.as_slice();
         let pus = index * 64..(index + 1) * 64;
+        if let [run] = runs
+            && run.step.to_native() == 1
+            && run.logical_first.to_native() == 0
+        {
+            // Most machines: one after the other.
+            let behind = run.count.to_native().saturating_sub(pus.start);
+            let known = if behind < 64 { (1 << behind) - 1 } else { u64::MAX };
+            return set.bits_from(run.os_first.to_native() + pus.start) & known;
+        }
         if runs.len() <= MANY_RUNS {
             return runs.iter().fold(0, |word, run| word | bits_of_run(set, run, &pus));
         }

@@ -73,7 +73,7 @@ fn traversal<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         case("traversal, an object", count, move || visit(index), move || theirs.traverse(false)),
     ]);
     fn descend(object: Object<'_>) -> u64 {
-        u64::from(object.logical_index()) + object.children().map(descend).sum::<u64>()
+        u64::from(object.id()) + object.children().map(descend).sum::<u64>()
     }
     let root = pair.their(ours.root());
     let normal = ours.objects().filter(|object| object.object_type().is_normal()).count();
@@ -446,11 +446,15 @@ fn sets<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     ));
     let (one, two) = (half.ours.clone(), part.ours.clone());
     let (first, second) = (Bitmap::new(&one), Bitmap::new(&two));
-    let mut both = Bitmap::new(&Set::new());
+    let (mut and, mut both) = (Set::new(), Bitmap::new(&Set::new()));
     cases.push(case(
         "set, and",
         1,
-        move || u64::from(!(&one & &two).is_empty()),
+        move || {
+            and.clone_from(&one);
+            and &= &two;
+            1
+        },
         move || {
             both.set_to_and(&first, &second);
             1

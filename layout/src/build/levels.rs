@@ -36,15 +36,16 @@ impl Builder<'_> {
     }
 }
 
-/// By the number of low bits in which two PUs differ: the lowest level that has both below one
-/// object, plus one; 0 where that is not the same for all such PUs.
+/// By the number of low bits in which the indexes of two PUs differ: the lowest level where both may
+/// be below one object, plus one; 0 where some level below it is not regular. Blocks of a power of
+/// two hold both exactly if only lower bits differ; of others that tells nothing.
 fn common_levels(pus: &[u32]) -> [u8; BITS] {
     let mut common = [0; BITS];
     for (bits, slot) in (0u32..).zip(&mut common) {
-        let blocks = pus.iter().rev().take_while(|pus| pus.is_power_of_two());
-        let holding = blocks.zip(1usize..).find(|(pus, _)| u64::from(**pus) >= 1 << bits);
-        if let Some((_, from_below)) = holding {
-            *slot = u8::try_from(pus.len() - from_below + 1).unwrap_or(0);
+        let may_hold = |pus: u32| !pus.is_power_of_two() || u64::from(pus) > (1 << bits) >> 1;
+        let regular = pus.iter().rev().take_while(|pus| **pus != 0);
+        if let Some((_, from_below)) = regular.zip(0usize..).find(|(pus, _)| may_hold(**pus)) {
+            *slot = u8::try_from(pus.len() - from_below).unwrap_or(0);
         }
     }
     common

@@ -1,6 +1,7 @@
 //! Sets as text: hwloc's masks, lists of ranges, and masks as taskset has them.
 
-use super::Set;
+use super::{INLINE_WORDS, Set};
+use smallvec::SmallVec;
 use std::fmt::{self, Write};
 
 /// How a set is written. Counterparts: the functions `hwloc_bitmap_*snprintf` and `*sscanf`.
@@ -194,23 +195,18 @@ fn parse_masks(text: &str) -> Result<Set, ParseSetError> {
         },
         None => (false, text),
     };
-    let mut halves = Vec::new();
+    let mut halves = SmallVec::<[u32; 2 * INLINE_WORDS]>::new();
     let mut left = rest;
     for part in rest.split(',') {
         let digits = part.strip_prefix("0x").unwrap_or(part);
         let half = if digits.is_empty() { Ok(0) } else { u32::from_str_radix(digits, 16) };
-        let half = half.map_err(|_| error(text, left, "no 32-bit mask", A_MASK))?;
-        halves.push(u64::from(half));
+        halves.push(half.map_err(|_| error(text, left, "no 32-bit mask", A_MASK))?);
         left = left.get(part.len() + 1..).unwrap_or_default();
     }
-    halves.reverse();
-    let odd = halves.len() % 2 == 1;
-    if odd && infinite {
-        halves.push(0xffff_ffff);
-    }
-    let words = halves.chunks(2).map(|pair| match pair {
-        [low, high] => low | (high << 32),
-        [low] => *low,
+    let filler = if infinite { u32::MAX } else { 0 };
+    let words = halves.rchunks(2).map(|pair| match pair {
+        [high, low] => (u64::from(*high) << 32) | u64::from(*low),
+        [low] => (u64::from(filler) << 32) | u64::from(*low),
         _ => 0,
     });
     Ok(Set::from_words(words, infinite))

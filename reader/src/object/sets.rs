@@ -51,13 +51,18 @@ impl<'a> Object<'a> {
 
     /// Puts the PUs of the object into `set`. False of an object without sets.
     pub(crate) fn add_cpuset(self, set: &mut Set) -> bool {
-        let Some(row) = self.set_row() else { return false };
         let topology = self.topology;
+        let add_pus = |set: &mut Set| {
+            let ranges = topology.os_ranges(self.pus());
+            ranges.for_each(|range| set.insert_range(range.start..=range.end - 1));
+        };
+        if topology.is_plain() && self.has_sets() {
+            add_pus(set);
+            return true;
+        }
+        let Some(row) = self.set_row() else { return false };
         match topology.archive.sets.cpuset.get_u32(row) {
-            CPUSET_OF_PUS => {
-                let ranges = topology.os_ranges(self.pus());
-                ranges.for_each(|range| set.insert_range(range.start..=range.end - 1));
-            }
+            CPUSET_OF_PUS => add_pus(set),
             stored if set.is_empty() => topology.stored_set(stored).copy_to(set),
             stored => *set = &*set | &topology.stored_set(stored).to_set(),
         }
