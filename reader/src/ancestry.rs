@@ -118,10 +118,18 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn common_ancestor(self, other: Self) -> Self {
-        let pus = self.topology().pu_ids();
+        if let Some(common) = self.topology().common_block_of_pus(self.id(), other.id()) {
+            return common;
+        }
+        self.common_ancestor_by_walk(other)
+    }
+
+    fn common_ancestor_by_walk(self, other: Self) -> Self {
+        let topology = self.topology();
+        let pus = topology.pu_ids();
         if pus.contains(&self.id()) && pus.contains(&other.id()) {
             let (one, two) = (self.id() - pus.start, other.id() - pus.start);
-            return self.topology().lowest_holding(one.min(two), one.max(two));
+            return topology.lowest_holding(one.min(two), one.max(two));
         }
         let (mut one, mut two) = (self.normal_part(), other.normal_part());
         if one == two {

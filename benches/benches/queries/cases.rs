@@ -180,7 +180,7 @@ fn inside<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
 }
 
 /// Pairs and objects that are looked at in turn, so that caches do not know them by heart.
-const TURNS: usize = 512;
+const TURNS: usize = 4096;
 
 fn above<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     let Pair { theirs, .. } = pair;

@@ -1,0 +1,71 @@
+//! No query takes memory from the heap on a machine of 1024 PUs, whose sets are held in place.
+
+use super::every_query::{ask_object, ask_topology, ask_with_set};
+use super::{machines, room, sets};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use topobroker_reader::Topology;
+
+/// The system's allocator, which counts for each thread.
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count() {
+    COUNT.with(|count| count.set(count.get() + 1));
+}
+
+// SAFETY: all is the system allocator's; counting takes no memory.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often memory was asked for.
+fn allocations(run: impl FnOnce()) -> usize {
+    let before = COUNT.with(Cell::get);
+    run();
+    COUNT.with(Cell::get) - before
+}
+
+#[test]
+fn the_counting_allocator_counts() {
+    assert_eq!(allocations(|| drop(std::hint::black_box(vec![1u8; 100]))), 1);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "a thousand PUs take Miri an hour; the small machines are for it")]
+fn no_query_takes_memory_from_the_heap() {
+    for archive in [machines::small(), machines::regular(16, 32)] {
+        let topology = Topology::from_archive(&archive).unwrap();
+        let (sets, mut room) = (sets(topology), room());
+        assert_eq!(allocations(|| ask_topology(topology)), 0);
+        for set in &sets {
+            assert_eq!(allocations(|| _ = ask_with_set(topology, set, &mut room)), 0, "{set}");
+            for object in topology.objects().step_by(29) {
+                let other = topology.object(object.id() / 2).unwrap();
+                let asked = allocations(|| ask_object(object, other, set, &mut room));
+                assert_eq!(asked, 0, "{object:?} with {set}");
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Asks a topology everything there is to ask. Shared by the tests that count allocations, those
+//! that run under Miri, and the fuzz target: each says what else must hold.
+
+use topobroker_reader::{
+    Attributes, Initiator, LocalNumaNodes, MemoryAttribute, Object, ObjectType, Set, Topology,
+};
+
+/// What queries fill, so that none has to make it.
+#[derive(Default)]
+pub(crate) struct Room {
+    pub(crate) set: Set,
+    pub(crate) parts: Vec<Set>,
+}
+
+/// Every query of a topology with a set.
+pub(crate) fn ask_with_set(topology: Topology<'_>, set: &Set, room: &mut Room) -> usize {
+    let mut found = 0;
+    let mut count = |object: Option<Object<'_>>| found += usize::from(object.is_some());
+    count(topology.covering(set));
+    count(topology.cache_covering(set));
+    count(topology.root().child_covering(set));
+    let inside = topology.inside(set);
+    count(inside.first_largest());
+    inside.largest().for_each(|object| count(Some(object)));
+    let depths = 0..i32::try_from(topology.depth()).unwrap_or(i32::MAX);
+    for depth in depths.chain(-8..-2) {
+        inside.objects_at_depth(depth).for_each(|object| count(Some(object)));
+        topology.objects_covering(set, depth).for_each(|object| count(Some(object)));
+        count(inside.object_at_depth(depth, inside.count_at_depth(depth) / 2));
+    }
+    for kind in ObjectType::ALL {
+        count(inside.objects_with_type(kind).next());
+        count(topology.objects_with_type_covering(set, kind).next());
+        let _ = inside.count_with_type(kind);
+    }
+    for which in
+        [LocalNumaNodes::SAME_LOCALITY, LocalNumaNodes::LARGER_LOCALITY | LocalNumaNodes::ALL]
+    {
+        topology.local_numa_nodes(set, which).for_each(|node| count(Some(node)));
+    }
+    let _ = topology.cpu_kind_of(set).map(|kind| kind.efficiency());
+    room.set.clear();
+    topology.add_cpusets_of_nodes(set, &mut room.set);
+    topology.singlify_per_core(&mut room.set, 1);
+    found
+}
+
+/// Every query of an object, with another one of the same topology.
+pub(crate) fn ask_object<'a>(object: Object<'a>, other: Object<'a>, set: &Set, room: &mut Room) {
+    let topology = object.topology();
+    let _ =
+        (object.next_sibling(), object.prev_sibling(), object.next_cousin(), object.prev_cousin());
+    let _ = (object.pus(), object.cpuset_weight(), object.total_memory(), object.name());
+    let _ = (object.is_inside(set), object.intersects(set), object.covers(set));
+    let _ = (object.common_ancestor(other), object.is_in_subtree(other), object.shared_cache());
+    let _ = (object.non_io_ancestor(), object.covers_pci_bus(0, 3), object.is_named("eth0"));
+    let _ = (object.copy_cpuset(&mut room.set), object.copy_complete_cpuset(&mut room.set));
+    let _ = (object.copy_nodeset(&mut room.set), object.copy_complete_nodeset(&mut room.set));
+    let _ = topology.inside(set).index_of(object);
+    let _ = object.closest().take(40).count() + object.all_children().count();
+    let _ = object.local_numa_nodes(LocalNumaNodes::SMALLER_LOCALITY).count();
+    for depth in -8..i32::try_from(topology.depth()).unwrap_or(i32::MAX) {
+        let _ = object.ancestor_at_depth(depth);
+    }
+    for kind in ObjectType::ALL {
+        let _ = object.ancestor_with_type(kind);
+        let _ = object.with_same_locality(kind, None, Some("x"));
+        let _ = object.objects_inside(kind).count();
+    }
+    for matrix in topology.distances() {
+        let _ = matrix.between(object, other);
+    }
+    for attribute in topology.memory_attributes() {
+        let from = Initiator::Object(other);
+        let _ = (attribute.value(object, &from), attribute.best_target(&from));
+        let _ = attribute.best_target(&Initiator::None);
+    }
+    if let Some(index) = object.os_index() {
+        let _ = (topology.pu_by_os_index(index), topology.numa_node_by_os_index(index));
+    }
+    if let Attributes::Pci(pci) = object.attributes() {
+        let _ = topology.pci_device(pci.domain, pci.bus, pci.dev, pci.func);
+    }
+    if let Some(name) = object.name() {
+        let _ = (topology.os_device(name), topology.objects_with_name(name).count());
+    }
+    topology.distribute_into(&[object, other], 3, object.id() % 2 == 0, &mut room.parts);
+}
+
+/// Every query of the topology as a whole.
+pub(crate) fn ask_topology(topology: Topology<'_>) {
+    for kind in ObjectType::ALL {
+        let _ = (topology.type_depth(kind), topology.type_or_below_depth(kind));
+        let _ = (topology.type_or_above_depth(kind), topology.objects_with_type(kind).count());
+    }
+    for level in 0..6 {
+        let _ = (topology.cache_depth(level, None), topology.group_depth(level));
+    }
+    let _ = (topology.memory_parents_depth(), topology.pci_device_by_bus_id("0000:03:00.0"));
+    let _ = topology.memory_attribute("Bandwidth").map(MemoryAttribute::flags);
+    let _ = topology.distances_with_name("NUMALatency").count();
+    let _ = topology.distances_of_type(ObjectType::NUMANode).count();
+}

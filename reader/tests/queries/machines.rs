@@ -1,0 +1,78 @@
+//! Machines that are described here, without hwloc.
+
+use topobroker_layout::build::{AlignedVec, to_bytes};
+use topobroker_layout::description::{Description, Object, Sets};
+use topobroker_reader::layout::attributes::Attributes;
+use topobroker_reader::{ObjectType, Set};
+
+#[path = "../../../layout/tests/it/machine.rs"]
+#[allow(dead_code, reason = "the same machine as in the tests of the archive")]
+mod small;
+
+/// A small machine with an object of every kind.
+pub(crate) fn small() -> AlignedVec {
+    to_bytes(&small::machine()).unwrap()
+}
+
+/// Packages of cores of two PUs, with a NUMA node each. The system numbers the first PUs of all
+/// cores before the second ones.
+pub(crate) fn regular(packages: u32, cores: u32) -> AlignedVec {
+    let mut machine = Description::default();
+    let all = packages * cores;
+    let sets = |cores: std::ops::Range<u32>| -> Option<Sets> {
+        let cpuset: Set = cores.clone().chain(cores.start + all..cores.end + all).collect();
+        let nodeset: Set =
+            (cores.start / (all / packages)..cores.end.div_ceil(all / packages)).collect();
+        let (complete_cpuset, complete_nodeset) = (cpuset.clone(), nodeset.clone());
+        Some(Sets { cpuset, complete_cpuset, nodeset, complete_nodeset })
+    };
+    let mut add = |kind, depth, index, os_index, parent: Option<usize>, sets: Option<Sets>| {
+        let place = machine.objects.len();
+        let attributes = match kind {
+            ObjectType::NUMANode => Attributes::NumaNode { local_memory: 1 << 30 },
+            _ => Attributes::None,
+        };
+        machine.objects.push(Object {
+            object_type: kind,
+            depth,
+            logical_index: index,
+            os_index,
+            gp_index: place as u64,
+            subtype: None,
+            name: None,
+            infos: Vec::new(),
+            attributes,
+            page_types: Vec::new(),
+            symmetric_subtree: true,
+            sets,
+            parent,
+            children: Vec::new(),
+        });
+        if let Some(parent) = parent {
+            machine.objects[parent].children.push(place);
+        }
+        place
+    };
+    let root = add(ObjectType::Machine, 0, 0, None, None, sets(0..all));
+    for package in 0..packages {
+        let first = package * cores;
+        let of_package = sets(first..first + cores);
+        let place =
+            add(ObjectType::Package, 1, package, Some(package), Some(root), of_package.clone());
+        for core in first..first + cores {
+            let of_core =
+                add(ObjectType::Core, 2, core, Some(core), Some(place), sets(core..core + 1));
+            for thread in 0..2 {
+                let os_index = core + thread * all;
+                let own = sets(core..core + 1).map(|sets| Sets {
+                    cpuset: [os_index].into_iter().collect(),
+                    complete_cpuset: [os_index].into_iter().collect(),
+                    ..sets
+                });
+                add(ObjectType::PU, 3, core * 2 + thread, Some(os_index), Some(of_core), own);
+            }
+        }
+        add(ObjectType::NUMANode, -3, package, Some(package), Some(place), of_package);
+    }
+    to_bytes(&machine).unwrap()
+}

@@ -1,0 +1,64 @@
+//! Queries on machines that need no hwloc: what they take from the heap, and for Miri.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
+
+mod allocation;
+mod every_query;
+mod machines;
+
+use every_query::{Room, ask_object, ask_topology, ask_with_set};
+use topobroker_reader::{Object, ObjectType, Set, Topology};
+
+/// Sets of all sorts.
+fn sets(topology: Topology<'_>) -> Vec<Set> {
+    let all = topology.root().cpuset().unwrap();
+    let odd = all.iter().filter(|pu| pu % 2 == 1).collect();
+    let some = all.iter().filter(|pu| pu % 7 < 4).collect();
+    let ends = [all.first().unwrap(), all.last().unwrap()].into_iter().collect();
+    let half = all.iter().filter(|pu| *pu < all.last().unwrap() / 2).collect();
+    vec![Set::new(), all.clone(), odd, some, ends, half, !&all, all.singlify(), !&Set::new()]
+}
+
+fn room() -> Room {
+    Room { parts: vec![Set::new(); 5], ..Room::default() }
+}
+
+#[test]
+fn every_query_of_every_object_of_a_small_machine_has_an_answer() {
+    for archive in [machines::small(), machines::regular(2, 3)] {
+        let topology = Topology::from_archive(&archive).unwrap();
+        let mut room = room();
+        ask_topology(topology);
+        let mut found = 0;
+        for set in sets(topology) {
+            found += ask_with_set(topology, &set, &mut room);
+            for object in topology.objects() {
+                let other = topology.object(object.id() / 2).unwrap();
+                ask_object(object, other, &set, &mut room);
+            }
+        }
+        assert!(found > 100, "{found}");
+    }
+}
+
+#[test]
+fn queries_count_hardware_threads_that_the_system_numbers_apart() {
+    let archive = machines::regular(2, 3);
+    let topology = Topology::from_archive(&archive).unwrap();
+    // The three cores of the first package, by OS index, and one thread of the next core.
+    let set: Set = [0, 1, 2, 6, 7, 8, 3].into_iter().collect();
+    let inside = topology.inside(&set);
+    assert_eq!(inside.count_with_type(ObjectType::Core), 3);
+    assert_eq!(inside.count_with_type(ObjectType::PU), 7);
+    assert_eq!(inside.count_with_type(ObjectType::NUMANode), 1);
+    let largest: Vec<(ObjectType, u32)> =
+        inside.largest().map(|object| (object.object_type(), object.logical_index())).collect();
+    assert_eq!(largest, [(ObjectType::Package, 0), (ObjectType::PU, 6)]);
+    assert_eq!(topology.covering(&set), Some(topology.root()));
+    let pu = |os_index| topology.pu_by_os_index(os_index).unwrap();
+    assert_eq!(pu(9).logical_index(), 7);
+    assert_eq!(pu(3).common_ancestor(pu(9)).object_type(), ObjectType::Core);
+    let closest: Vec<u32> = pu(3).closest().map(Object::logical_index).collect();
+    assert_eq!(closest, [7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5]);
+    let parts = topology.distribute(&[topology.root()], 2, i32::MAX, false);
+    assert_eq!(parts[0], [0, 1, 2, 6, 7, 8].into_iter().collect());
+}
