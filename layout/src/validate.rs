@@ -129,10 +129,18 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     ensure(first(0) == 0 && first(count) == objects, "levels.rows", count, "from 0 to the end")?;
     let ascends = (0..count).find(|level| first(*level) > first(level + 1));
     ensure(ascends.is_none(), "levels.rows", ascends.unwrap_or(0), "levels ascend")?;
-    let depths = levels.depth_of_type.iter().chain(&levels.common);
-    let deepest = depths.filter(|depth| **depth != MULTIPLE).max();
-    let known = deepest.is_none_or(|depth| usize::from(*depth) <= normal);
-    ensure(known, "levels.depth_of_type", 0, "names depths that there are")?;
+    let deepest = levels.common.iter().max();
+    let known = deepest.is_none_or(|level| usize::from(*level) <= normal);
+    ensure(known, "levels.common", 0, "names depths that there are")?;
+    let mut depth_of_type = [0; ObjectType::ALL.len()];
+    for (depth, row) in (1u8..).zip(levels.rows.iter().take(normal)) {
+        let of_type = usize::try_from(row.raw_type()).ok();
+        if let Some(slot) = of_type.and_then(|of_type| depth_of_type.get_mut(of_type)) {
+            *slot = if *slot == 0 { depth } else { MULTIPLE };
+        }
+    }
+    let agrees = levels.depth_of_type == depth_of_type;
+    ensure(agrees, "levels.depth_of_type", 0, "agrees with the levels")?;
 
     let mut pu_level = None;
     for level in 0..normal {

@@ -187,7 +187,8 @@ impl<'a> Iterator for Largest<'a, '_> {
                 let mut pus = pus.clone();
                 if pus.is_empty() {
                     pus.start = self.topology.next_pu_of(self.set, pus.end)?;
-                    pus.end = self.topology.next_pu_not_of(self.set, pus.start);
+                    let end = self.topology.next_pu_not_of(self.set, pus.start);
+                    pus.end = end.max(pus.start + 1);
                 }
                 let largest = self.topology.largest_within(&pus);
                 // At least one PU on, so that there is an end.

@@ -1,6 +1,7 @@
 //! Names of types as hwloc's programs print and read them.
 
 use crate::object::Object;
+use std::fmt;
 use topobroker_layout::attributes::Attributes;
 use topobroker_layout::object_type::ObjectType;
 
@@ -48,23 +49,36 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_obj_type_snprintf")]
     #[must_use]
     pub fn type_name(self, long: bool) -> String {
+        let mut name = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write_type_name(long, &mut name);
+        name
+    }
+
+    /// Writes [`Object::type_name`] into what the caller has.
+    ///
+    /// # Errors
+    ///
+    /// What `out` says.
+    pub fn write_type_name(self, long: bool, out: &mut impl fmt::Write) -> fmt::Result {
         let object_type = self.object_type();
         match self.attributes() {
             Attributes::Cache(cache) if object_type.is_cache() => {
                 let letter = ["", "d", "i"].get(cache.kind as usize).copied().unwrap_or("unknown");
-                format!("L{}{letter}{}", cache.depth, if long { "Cache" } else { "" })
+                write!(out, "L{}{letter}{}", cache.depth, if long { "Cache" } else { "" })
             }
-            Attributes::Group(group) if group.depth != u32::MAX => format!("Group{}", group.depth),
+            Attributes::Group(group) if group.depth != u32::MAX => {
+                write!(out, "Group{}", group.depth)
+            }
             Attributes::Bridge(bridge) => {
-                let name = if bridge.upstream.is_some() { "PCIBridge" } else { "HostBridge" };
-                name.to_owned()
+                out.write_str(if bridge.upstream.is_some() { "PCIBridge" } else { "HostBridge" })
             }
-            Attributes::Pci(_) => "PCI".to_owned(),
+            Attributes::Pci(_) => out.write_str("PCI"),
             Attributes::OsDevice { kind } => {
                 let (short, full) = OS_DEVICES.get(kind as usize).copied().unwrap_or(("", ""));
-                (if long { full } else { short }).to_owned()
+                out.write_str(if long { full } else { short })
             }
-            _ => object_type.name().to_owned(),
+            _ => out.write_str(object_type.name()),
         }
     }
 }
@@ -83,16 +97,21 @@ impl TypeName {
     #[doc(alias = "hwloc_type_sscanf")]
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        let name = name.to_ascii_lowercase();
+        // Longer than any name that there is.
+        let mut letters = [0; 32];
+        let letters = letters.get_mut(..name.len())?;
+        letters.copy_from_slice(name.as_bytes());
+        letters.make_ascii_lowercase();
+        let name = std::str::from_utf8(letters).ok()?;
         let plain = |object_type| Self { object_type, group_depth: None, os_device_kind: None };
         if let Some(kind) = name.strip_prefix("osdev[").and_then(|rest| rest.strip_suffix(']')) {
             let os_device_kind = Some(os_device_kind(kind)?);
             return Some(Self { os_device_kind, ..plain(ObjectType::OSDevice) });
         }
-        if let Some(object_type) = cache(&name) {
+        if let Some(object_type) = cache(name) {
             return Some(plain(object_type));
         }
-        if name.ends_with("bridge") || (name.len() > 1 && "bridge".starts_with(&name)) {
+        if name.ends_with("bridge") || (name.len() > 1 && "bridge".starts_with(name)) {
             return Some(plain(ObjectType::Bridge));
         }
         let letters = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
@@ -103,11 +122,11 @@ impl TypeName {
         }
         let word = WORDS
             .into_iter()
-            .find(|(word, least, _)| name.len() >= *least && word.starts_with(&name));
+            .find(|(word, least, _)| name.len() >= *least && word.starts_with(name));
         if let Some((_, _, object_type)) = word {
             return Some(plain(object_type));
         }
-        let os_device_kind = Some(os_device_kind(&name)?);
+        let os_device_kind = Some(os_device_kind(name)?);
         Some(Self { os_device_kind, ..plain(ObjectType::OSDevice) })
     }
 
@@ -150,7 +169,8 @@ fn cache(name: &str) -> Option<ObjectType> {
 }
 
 fn os_device_kind(name: &str) -> Option<u32> {
-    let beginning = |full: &str| full.to_ascii_lowercase().starts_with(name);
+    let beginning =
+        |full: &str| full.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
     if name.len() < 2 {
         return None;
     }

@@ -3,6 +3,7 @@
 
 use topobroker_reader::{
     Attributes, Initiator, LocalNumaNodes, MemoryAttribute, Object, ObjectType, Set, Topology,
+    TypeName,
 };
 
 /// What queries fill, so that none has to make it.
@@ -10,6 +11,15 @@ use topobroker_reader::{
 pub(crate) struct Room {
     pub(crate) set: Set,
     pub(crate) parts: Vec<Set>,
+}
+
+/// Takes text and keeps none.
+struct Nowhere;
+
+impl std::fmt::Write for Nowhere {
+    fn write_str(&mut self, _: &str) -> std::fmt::Result {
+        Ok(())
+    }
 }
 
 /// Every query of a topology with a set.
@@ -51,6 +61,7 @@ pub(crate) fn ask_object<'a>(object: Object<'a>, other: Object<'a>, set: &Set, r
     let _ =
         (object.next_sibling(), object.prev_sibling(), object.next_cousin(), object.prev_cousin());
     let _ = (object.pus(), object.cpuset_weight(), object.total_memory(), object.name());
+    let _ = (object.write_type_name(true, &mut Nowhere), TypeName::parse("OSDev[GPU]"));
     let _ = (object.is_inside(set), object.intersects(set), object.covers(set));
     let _ = (object.common_ancestor(other), object.is_in_subtree(other), object.shared_cache());
     let _ = (object.non_io_ancestor(), object.covers_pci_bus(0, 3), object.is_named("eth0"));
