@@ -6,5 +6,7 @@ pub mod clients;
 pub mod machines;
 #[allow(unsafe_code, reason = "hwloc's shared segment has raw bindings only")]
 pub mod rival;
+#[allow(unsafe_code, reason = "hwloc's bitmaps have raw bindings only")]
+pub mod rival_bitmap;
 #[allow(unsafe_code, reason = "most of hwloc's queries are inline functions of C")]
 pub mod rival_queries;

@@ -1,6 +1,7 @@
 //! hwloc's queries, for tests and benchmarks that ask both. `queries.c` has the C side: a function
 //! here is the hwloc function that the same query of `topobroker-reader` names as its counterpart.
 
+use crate::rival_bitmap::Bitmap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 use std::marker::PhantomData;
 use topobroker::hwloc::Topology;
@@ -20,10 +21,6 @@ pub struct RivalObject<'t> {
     raw: *mut c_void,
     topology: PhantomData<&'t ()>,
 }
-
-/// A set of hwloc's.
-#[derive(Debug)]
-pub struct Bitmap(*mut c_void);
 
 /// Depth and logical index of an object.
 pub type Place = (i32, u32);
@@ -89,17 +86,6 @@ functions! {
     rival_os_device(t: T, name: *const c_char) -> O;
     rival_traverse(t: T, weights: c_int) -> u64;
     rival_descend(o: O) -> u64;
-    rival_bitmap(words: *const u64, count: c_uint, infinite: c_int) -> S;
-    rival_bitmap_free(s: S);
-    rival_bitmap_word(s: S, i: c_uint) -> u64;
-    rival_bitmap_words(s: S) -> c_int;
-    rival_bitmap_sum(s: S) -> u64;
-    rival_bitmap_weight(s: S) -> c_int;
-    rival_bitmap_is_included(a: S, b: S) -> c_int;
-    rival_bitmap_and(out: S, a: S, b: S) -> c_int;
-    rival_bitmap_copy(out: S, o: O) -> c_int;
-    rival_bitmap_parse(out: S, text: *const c_char) -> c_int;
-    rival_bitmap_print(buffer: *mut c_char, length: usize, s: S) -> c_int;
 }
 
 /// Calls into `queries.c`.
@@ -147,19 +133,19 @@ impl<'t> Rival<'t> {
     #[must_use]
     #[inline]
     pub fn covering(self, set: &Bitmap) -> Option<RivalObject<'t>> {
-        self.found(ask!(rival_covering(self.raw, set.0)))
+        self.found(ask!(rival_covering(self.raw, set.raw())))
     }
 
     #[must_use]
     #[inline]
     pub fn cache_covering(self, set: &Bitmap) -> Option<RivalObject<'t>> {
-        self.found(ask!(rival_cache_covering(self.raw, set.0)))
+        self.found(ask!(rival_cache_covering(self.raw, set.raw())))
     }
 
     #[must_use]
     #[inline]
     pub fn child_covering(self, object: RivalObject<'t>, set: &Bitmap) -> Option<RivalObject<'t>> {
-        self.found(ask!(rival_child_covering(self.raw, set.0, object.raw)))
+        self.found(ask!(rival_child_covering(self.raw, set.raw(), object.raw)))
     }
 
     #[must_use]
@@ -171,13 +157,13 @@ impl<'t> Rival<'t> {
     #[must_use]
     #[inline]
     pub fn nth_inside(self, set: &Bitmap, depth: i32, index: u32) -> Option<RivalObject<'t>> {
-        self.found(ask!(rival_nth_inside(self.raw, set.0, depth, index)))
+        self.found(ask!(rival_nth_inside(self.raw, set.raw(), depth, index)))
     }
 
     #[must_use]
     #[inline]
     pub fn first_largest(self, set: &Bitmap) -> Option<RivalObject<'t>> {
-        self.found(ask!(rival_first_largest(self.raw, set.0)))
+        self.found(ask!(rival_first_largest(self.raw, set.raw())))
     }
 
     #[must_use]
@@ -273,34 +259,34 @@ impl<'t> Rival<'t> {
         set: &Bitmap,
         depth: i32,
     ) -> impl Iterator<Item = RivalObject<'t>> {
-        self.each(move |last| ask!(rival_next_covering(self.raw, set.0, depth, last)))
+        self.each(move |last| ask!(rival_next_covering(self.raw, set.raw(), depth, last)))
     }
 
     pub fn objects_inside(self, set: &Bitmap, depth: i32) -> impl Iterator<Item = RivalObject<'t>> {
-        self.each(move |last| ask!(rival_next_inside(self.raw, set.0, depth, last)))
+        self.each(move |last| ask!(rival_next_inside(self.raw, set.raw(), depth, last)))
     }
 
     /// The sum of the addresses of the objects inside, so that none is left out.
     #[must_use]
     pub fn sum_inside(self, set: &Bitmap, depth: i32) -> u64 {
-        ask!(rival_sum_inside(self.raw, set.0, depth))
+        ask!(rival_sum_inside(self.raw, set.raw(), depth))
     }
 
     #[must_use]
     #[inline]
     pub fn count_inside(self, set: &Bitmap, depth: i32) -> u32 {
-        ask!(rival_count_inside(self.raw, set.0, depth))
+        ask!(rival_count_inside(self.raw, set.raw(), depth))
     }
 
     #[must_use]
     pub fn index_inside(self, set: &Bitmap, object: RivalObject<'t>) -> i32 {
-        ask!(rival_index_inside(self.raw, set.0, object.raw))
+        ask!(rival_index_inside(self.raw, set.raw(), object.raw))
     }
 
     #[must_use]
     pub fn largest(self, set: &Bitmap, most: usize) -> Option<Vec<RivalObject<'t>>> {
         self.list(most, |found, most| {
-            ask!(rival_largest(self.raw, set.0, found, most.cast_signed()))
+            ask!(rival_largest(self.raw, set.raw(), found, most.cast_signed()))
         })
     }
 
@@ -323,7 +309,7 @@ impl<'t> Rival<'t> {
     /// for one thread at a time.
     #[must_use]
     pub fn sum_largest(self, set: &Bitmap) -> u64 {
-        ask!(rival_sum_largest(self.raw, set.0))
+        ask!(rival_sum_largest(self.raw, set.raw()))
     }
 
     /// The same of [`Rival::closest`].
@@ -416,7 +402,7 @@ impl<'t> Rival<'t> {
 
     #[must_use]
     pub fn cpu_kind(self, set: &Bitmap) -> i32 {
-        ask!(rival_cpu_kind(self.raw, set.0))
+        ask!(rival_cpu_kind(self.raw, set.raw()))
     }
 
     /// In the first matrix of the topology.
@@ -446,7 +432,7 @@ impl<'t> Rival<'t> {
             until,
             c_ulong::from(reverse)
         ));
-        sets.into_iter().map(|raw| Bitmap(raw).to_set()).collect()
+        sets.into_iter().map(|raw| Bitmap::from_raw(raw).to_set()).collect()
     }
 
     /// Shares the PUs below an object out into `sets`, and frees what hwloc put there.
@@ -456,11 +442,11 @@ impl<'t> Rival<'t> {
     }
 
     pub fn nodeset_of(self, cpuset: &Bitmap, nodeset: &mut Bitmap) {
-        ask!(rival_cpuset_to_nodeset(self.raw, cpuset.0, nodeset.0));
+        ask!(rival_cpuset_to_nodeset(self.raw, cpuset.raw(), nodeset.raw()));
     }
 
     pub fn cpuset_of_nodes(self, nodeset: &Bitmap, cpuset: &mut Bitmap) {
-        ask!(rival_cpuset_from_nodeset(self.raw, cpuset.0, nodeset.0));
+        ask!(rival_cpuset_from_nodeset(self.raw, cpuset.raw(), nodeset.raw()));
     }
 
     /// Every normal object and NUMA node: the sum of the weights of the cpusets, or of the logical
@@ -492,13 +478,17 @@ impl From<'_, '_> {
     fn raw(self) -> (S, O) {
         match self {
             Self::Anywhere => (std::ptr::null_mut(), std::ptr::null_mut()),
-            Self::Cpuset(set) => (set.0, std::ptr::null_mut()),
+            Self::Cpuset(set) => (set.raw(), std::ptr::null_mut()),
             Self::Object(object) => (std::ptr::null_mut(), object.raw),
         }
     }
 }
 
 impl RivalObject<'_> {
+    pub(crate) fn as_raw(self) -> *mut c_void {
+        self.raw
+    }
+
     /// What tells it from others, without looking at it.
     #[must_use]
     #[inline]
@@ -510,61 +500,6 @@ impl RivalObject<'_> {
     #[must_use]
     pub fn place(self) -> Place {
         (ask!(rival_depth(self.raw)), ask!(rival_logical_index(self.raw)))
-    }
-}
-
-#[allow(missing_docs, reason = "named as the operations of topobroker-layout's Set")]
-impl Bitmap {
-    /// hwloc's bitmap of a set.
-    #[must_use]
-    pub fn new(set: &Set) -> Self {
-        let words = set.words();
-        let count = u32::try_from(words.len()).unwrap_or(0);
-        Self(ask!(rival_bitmap(words.as_ptr(), count, c_int::from(set.is_infinite()))))
-    }
-
-    /// A set of what is in hwloc's bitmap, if it is finite.
-    #[must_use]
-    pub fn to_set(&self) -> Set {
-        let words = u32::try_from(ask!(rival_bitmap_words(self.0))).unwrap_or(0);
-        Set::from_words((0..words).map(|index| ask!(rival_bitmap_word(self.0, index))), false)
-    }
-
-    #[must_use]
-    pub fn sum(&self) -> u64 {
-        ask!(rival_bitmap_sum(self.0))
-    }
-
-    #[must_use]
-    pub fn weight(&self) -> i32 {
-        ask!(rival_bitmap_weight(self.0))
-    }
-
-    #[must_use]
-    pub fn is_included_in(&self, other: &Self) -> bool {
-        ask!(rival_bitmap_is_included(self.0, other.0)) != 0
-    }
-
-    pub fn set_to_and(&mut self, one: &Self, two: &Self) {
-        ask!(rival_bitmap_and(self.0, one.0, two.0));
-    }
-
-    pub fn copy_cpuset(&mut self, object: RivalObject<'_>) {
-        ask!(rival_bitmap_copy(self.0, object.raw));
-    }
-
-    pub fn parse(&mut self, text: &CStr) {
-        ask!(rival_bitmap_parse(self.0, text.as_ptr()));
-    }
-
-    pub fn print_list(&self, buffer: &mut [u8]) -> i32 {
-        ask!(rival_bitmap_print(buffer.as_mut_ptr().cast(), buffer.len(), self.0))
-    }
-}
-
-impl Drop for Bitmap {
-    fn drop(&mut self) {
-        ask!(rival_bitmap_free(self.0));
     }
 }
 

@@ -10,7 +10,7 @@ use topobroker::program::distrib::Distrib;
 use topobroker::program::info::Info;
 use topobroker_layout::build::{AlignedVec, to_bytes};
 use topobroker_reader::Topology;
-use topobroker_tests::{Row, describe, rows, shared, words};
+use topobroker_tests::{Row, describe, machines, rows, shared, words};
 
 #[derive(Parser)]
 enum Command {
@@ -112,4 +112,59 @@ fn calc_info_and_distrib_answer_as_hwlocs_programs_do() {
         );
         assert!(failed.len() * 1000 <= silent * 5, "{} differ", failed.len());
     }
+}
+
+/// Objects that the stored answers leave out, each in a place where a machine may have it.
+const MORE_OBJECTS: [&str; 8] = [
+    "root",
+    "group:all",
+    "bridge:0-1",
+    "pci:0-2",
+    "os:0-2",
+    "misc:0",
+    "memcache:0",
+    "--ancestors pu:0 core:1",
+];
+
+#[test]
+fn info_prints_what_the_installed_hwloc_info_prints() {
+    let Some(shared) = shared() else { return };
+    let theirs = |file: &Path, objects: &str| {
+        let mut command = std::process::Command::new("hwloc-info");
+        command.args(["--if", "xml", "-i"]).arg(file).args(objects.split(' ')).output().ok()
+    };
+    let version = std::process::Command::new("hwloc-info").arg("--version").output().ok();
+    let version = version.map(|output| String::from_utf8(output.stdout).unwrap());
+    if version.as_ref().is_none_or(|version| !version.contains(" 2.9.")) {
+        eprintln!("skipped: hwloc-info 2.9 is not installed, found {version:?}");
+        return;
+    }
+    let mut compared = 0;
+    for machine in machines(&shared).into_iter().filter(|machine| machine.loads).step_by(4) {
+        let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+        let topology = Topology::from_archive(&archive).unwrap();
+        for objects in MORE_OBJECTS {
+            let expected = theirs(&machine.path, objects).unwrap();
+            let line = words(&format!("hwloc-info {objects}"));
+            match output(&line, &machine.path, topology) {
+                Ok(printed) => {
+                    // hwloc cuts a set after 127 characters.
+                    let cut =
+                        printed.lines().any(|line| line.contains("set = ") && line.len() > 140);
+                    if !cut {
+                        let expected = String::from_utf8(expected.stdout).unwrap();
+                        assert_eq!(printed, expected, "{}: {objects}", machine.name);
+                        compared += 1;
+                    }
+                }
+                Err(error) => {
+                    assert!(
+                        error.contains("the topology has") || error.contains("there is no"),
+                        "{error}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(compared > 60, "{compared}");
 }

@@ -10,4 +10,5 @@ mod lstopo;
 mod names;
 mod program;
 mod queries;
+mod questions;
 mod segments;

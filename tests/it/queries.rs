@@ -1,12 +1,14 @@
 //! Every query against hwloc's own answer: random synthetic machines, the reference machines,
 //! random sets.
 
-use proptest::prelude::*;
-use proptest::sample::Index;
+mod picks;
+
+use picks::{Picks, picks, synthetic};
 use proptest::test_runner::{Config, TestRunner};
 use topobroker::capture::capture;
 use topobroker::hwloc::{Input, LoadOptions, Topology as Hwloc, load};
-use topobroker_benches::rival_queries::{Bitmap, From, Place, Rival, RivalObject};
+use topobroker_benches::rival_bitmap::Bitmap;
+use topobroker_benches::rival_queries::{From, Place, Rival, RivalObject};
 use topobroker_layout::build::to_bytes;
 use topobroker_reader::{
     Attributes, Initiator, LocalNumaNodes, NoCpuKind, Object, ObjectType, Set, Topology, TypeDepth,
@@ -17,32 +19,6 @@ use topobroker_tests::{machines, shared};
 struct Both<'a> {
     ours: Topology<'a>,
     theirs: Rival<'a>,
-}
-
-/// What a case picks at random.
-#[derive(Debug, Clone)]
-struct Picks {
-    bits: Vec<u64>,
-    density: u8,
-    objects: [Index; 4],
-    count: usize,
-    reverse: bool,
-    until: i32,
-}
-
-fn picks() -> impl Strategy<Value = Picks> {
-    let bits = proptest::collection::vec(any::<u64>(), 1..6);
-    let objects = any::<[Index; 4]>();
-    (bits, 0u8..10, objects, 0usize..40, any::<bool>(), -1i32..9).prop_map(
-        |(bits, density, objects, count, reverse, until)| Picks {
-            bits,
-            density,
-            objects,
-            count,
-            reverse,
-            until,
-        },
-    )
 }
 
 fn place(object: Object<'_>) -> Place {
@@ -73,30 +49,6 @@ impl<'a> Both<'a> {
         self.theirs.object(object.depth(), object.logical_index()).unwrap()
     }
 
-    /// A set out of what the case picked: nothing, single PUs, whole objects, noise, more than
-    /// there is.
-    fn set(&self, picks: &Picks) -> Set {
-        let noise = || {
-            let root = self.ours.root().cpuset().unwrap();
-            let words = picks.bits.iter().cycle().take(root.words().len());
-            &Set::from_words(words.copied(), false) & &root
-        };
-        let [one, two, ..] = self.objects(picks);
-        let cpuset = |object: Object<'_>| object.non_io_ancestor().cpuset().unwrap();
-        match picks.density {
-            0 => cpuset(one),
-            1 => &cpuset(one) | &cpuset(two),
-            2 => cpuset(one).singlify(),
-            3 => noise(),
-            4 => &noise() | &cpuset(one),
-            5 => &noise() & &cpuset(one),
-            6 => cpuset(one).and_not(&cpuset(two)),
-            7 => &cpuset(one).singlify() | &cpuset(two).last().into_iter().collect(),
-            8 => Set::from_words(picks.bits.iter().copied(), picks.reverse),
-            _ => Set::new(),
-        }
-    }
-
     fn objects(&self, picks: &Picks) -> [Object<'a>; 4] {
         let count = self.ours.object_count();
         picks
@@ -109,7 +61,8 @@ impl<'a> Both<'a> {
     }
 
     fn check(&self, picks: &Picks) {
-        let set = self.set(picks);
+        let [one, two, ..] = self.objects(picks);
+        let set = picks.set(self.ours, [one, two]);
         let bitmap = Bitmap::new(&set);
         self.check_whole_machine();
         self.check_set(&set, &bitmap, picks);
@@ -388,42 +341,6 @@ impl HasExtent for Object<'_> {
     fn extent_is_own(self) -> bool {
         self.object_type().is_normal() || self.object_type().is_memory()
     }
-}
-
-/// Synthetic descriptions: levels in hwloc's order, each or not, NUMA nodes on any, PUs numbered
-/// by OS in several ways.
-fn synthetic() -> impl Strategy<Value = String> {
-    let level = |name: &'static str| (Just(name), 0u32..4, any::<bool>());
-    let levels = ["Package", "Die", "Group", "L3Cache", "L2Cache", "L1dCache", "Core"].map(level);
-    let order = prop_oneof![
-        Just(""),
-        Just("(indexes=core:pu)"),
-        Just("(indexes=pu:core)"),
-        Just("(indexes=package:core:pu)"),
-    ];
-    (levels, 1u32..5, order).prop_map(|(levels, pus, order)| {
-        let mut text = String::new();
-        let mut objects = 1;
-        let (mut nodes, mut has) = (false, Vec::new());
-        for (name, count, node) in levels {
-            if count == 0 || objects * count * pus > 300 {
-                continue;
-            }
-            objects *= count;
-            has.push(name);
-            text += &format!("{name}:{count} ");
-            if node && !nodes {
-                nodes = true;
-                text += "[NUMANode] ";
-            }
-        }
-        let usable = ["Package", "Core"].map(|name| has.contains(&name));
-        let order = match (order, usable) {
-            (order, [package, core]) if core && (package || !order.contains("package")) => order,
-            _ => "",
-        };
-        format!("{text}PU:{pus}{order}")
-    })
 }
 
 /// Cases in one run of the suite.

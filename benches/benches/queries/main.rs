@@ -3,12 +3,15 @@
 //! costs grow with the number of PUs.
 #![allow(missing_docs, reason = "a program")]
 
+mod case;
 mod cases;
+mod near_cases;
 mod pair;
 mod table;
 
-use cases::{Pair, every_query};
+use cases::every_query;
 use criterion::Criterion;
+use pair::Pair;
 use std::path::Path;
 use std::time::Duration;
 use topobroker_benches::machines::{self, Machine};

@@ -2,7 +2,8 @@
 
 use topobroker::capture::capture;
 use topobroker::hwloc::Topology as Hwloc;
-use topobroker_benches::rival_queries::{Bitmap, Rival, RivalObject};
+use topobroker_benches::rival_bitmap::Bitmap;
+use topobroker_benches::rival_queries::{Rival, RivalObject};
 use topobroker_layout::build::to_bytes;
 use topobroker_reader::{Object, ObjectType, Set, Topology};
 

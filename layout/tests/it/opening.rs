@@ -74,6 +74,7 @@ fn a_segment_is_not_open_before_it_is_marked_ready() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of segments, each read whole")]
 fn every_flipped_bit_of_a_segment_is_noticed() {
     let whole = segment();
     let mut bytes = segment();
@@ -89,6 +90,7 @@ fn every_flipped_bit_of_a_segment_is_noticed() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of segments, each read whole")]
 fn a_segment_cut_at_any_length_is_refused() {
     let bytes = segment();
     for length in 0..bytes.len() {

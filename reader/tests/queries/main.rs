@@ -29,14 +29,16 @@ fn every_query_of_every_object_of_a_small_machine_has_an_answer() {
         let mut room = room();
         ask_topology(topology);
         let mut found = 0;
-        for set in sets(topology) {
+        // Miri is some thousand times slower: a part of the same for it.
+        let (every, objects) = if cfg!(miri) { (4, 7) } else { (1, 1) };
+        for set in sets(topology).into_iter().step_by(every) {
             found += ask_with_set(topology, &set, &mut room);
-            for object in topology.objects() {
+            for object in topology.objects().step_by(objects) {
                 let other = topology.object(object.id() / 2).unwrap();
                 ask_object(object, other, &set, &mut room);
             }
         }
-        assert!(found > 100, "{found}");
+        assert!(found > 40, "{found}");
     }
 }
 

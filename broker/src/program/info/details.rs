@@ -121,9 +121,13 @@ impl Facts {
         if !object.object_type().is_normal() {
             return;
         }
-        let kinds = object.topology().cpu_kinds().enumerate();
-        for (place, kind) in kinds.filter(|(_, kind)| object.intersects(&kind.cpuset())) {
-            let whole = object.is_inside(&kind.cpuset());
+        let cpuset = object.cpuset().unwrap_or_default();
+        for (place, kind) in object.topology().cpu_kinds().enumerate() {
+            // Of no PUs, all are.
+            let whole = cpuset.is_included_in(&kind.cpuset());
+            if !whole && !object.intersects(&kind.cpuset()) {
+                continue;
+            }
             self.put("cpukind", format_args!("{place}{}", if whole { "" } else { " (partially)" }));
             if let Some(efficiency) = kind.efficiency() {
                 self.put("cpukind efficiency", efficiency);

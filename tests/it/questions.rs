@@ -1,0 +1,93 @@
+//! `calc`, `info` and `distrib` as a person uses them: on the adopted segment, with files, with
+//! mistakes.
+
+use crate::segments::topobroker;
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+const MACHINE: [&str; 2] = ["-i", "Package:2 NUMANode:1 Core:2 PU:2"];
+
+fn ask(command: &str, arguments: &[&str]) -> Output {
+    topobroker().arg(command).args(MACHINE).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn printed(command: &str, arguments: &[&str]) -> String {
+    let output = ask(command, arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    text(&output.stdout).to_owned()
+}
+
+/// One line on standard error that has these words, nothing on standard output, and status 1.
+fn refused(command: &str, arguments: &[&str], words: &[&str]) {
+    let output = ask(command, arguments);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
+    assert_eq!((text(&output.stdout), error.lines().count()), ("", 1), "{error}");
+    words.iter().for_each(|word| assert!(error.contains(word), "{word:?} in {error}"));
+}
+
+#[test]
+fn without_an_input_commands_ask_the_adopted_segment() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_topobroker_for_tests");
+    let script = format!(
+        "{program} calc core:1 && {program} info -s core:1 && {program} distrib --single 2 && \
+         {program} calc --restrict 0xf0 -N core all"
+    );
+    let mut run = topobroker();
+    run.arg("run")
+        .arg("--folder")
+        .arg(folder.path())
+        .args(MACHINE)
+        .args(["--", "sh", "-c", &script]);
+    let output = run.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let expected = "0x0000000c\nCore:1\n0x00000001\n0x00000010\n2\n";
+    assert_eq!(text(&output.stdout), expected);
+}
+
+#[test]
+fn options_of_calc_hold_for_the_locations_behind_them() {
+    assert_eq!(printed("calc", &["numa:1", "--no", "-n"]), "0x000000f0\n");
+    assert_eq!(printed("calc", &["--no", "numa:1"]), "0x00000002\n");
+    assert_eq!(printed("calc", &["-I", "core", "--po", "--sep", " ", "all"]), "0 1 2 3\n");
+    assert_eq!(printed("calc", &["all", "~core:0", "xpackage:0"]), "0x0000000c\n");
+    assert_eq!(printed("calc", &["--quiet", "core:3-5"]), "0x000000c0\n");
+}
+
+#[test]
+fn calc_without_locations_answers_each_line_of_standard_input() {
+    let mut calc = topobroker();
+    calc.arg("calc").args(MACHINE).args(["-N", "pu"]);
+    let mut child = calc.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"core:0 core:1\nall\n\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(text(&output.stdout), "4\n8\n0\n");
+}
+
+#[test]
+fn a_mistake_is_one_clear_line_and_a_status_that_tells() {
+    refused("calc", &["core:9"], &["core:9", "there is no", "Machine:0", "4 of them"]);
+    refused("calc", &["package:0.core:"], &["no index at position 15", "2-5"]);
+    refused("calc", &["die:0"], &["no die", "topobroker info"]);
+    refused("calc", &["0xzz"], &["neither an object nor a mask at position 0"]);
+    refused("calc", &["os=eth7"], &["OSDev", "eth7"]);
+    refused("calc", &["0x1000", "--largest"], &["0x00001000", "0x000000ff"]);
+    refused("calc", &["all", "-N", "l3"], &["no l3"]);
+    refused("calc", &["all", "--cpukind", "0"], &["no such CPU kind"]);
+    refused("calc", &["all", "--best-memattr", "speed"], &["speed", "Capacity"]);
+    refused("calc", &["--restrict", "0x0", "all"], &["cannot be restricted to 0x0", "PUs"]);
+    refused("calc", &["core:0-4000000000"], &["there is no core:4"]);
+    refused("info", &["l2:0"], &["no l2"]);
+    refused("info", &["0x3"], &["names no object"]);
+    refused("distrib", &["--at", "numa", "2"], &["--at numa", "tree of CPUs"]);
+    refused("distrib", &["--to", "l3", "2"], &["--to l3", "no l3"]);
+    refused("distrib", &["4000000000"], &["4000000000 parts"]);
+    for arguments in [&["-N", "foo", "all"], &["--local-memory-flags", "huge", "all"]] {
+        assert_eq!(ask("calc", arguments).status.code(), Some(2), "wrong usage: {arguments:?}");
+    }
+}
