@@ -1,6 +1,5 @@
 //! hwloc's bitmaps, for tests and benchmarks that make the same sets on both sides.
 
-use crate::rival_queries::RivalObject;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use topobroker_layout::set::Set;
 
@@ -17,7 +16,6 @@ unsafe extern "C" {
     fn rival_bitmap_weight(s: *mut c_void) -> c_int;
     fn rival_bitmap_is_included(a: *mut c_void, b: *mut c_void) -> c_int;
     fn rival_bitmap_and(out: *mut c_void, a: *mut c_void, b: *mut c_void) -> c_int;
-    fn rival_bitmap_copy(out: *mut c_void, o: *mut c_void) -> c_int;
     fn rival_bitmap_parse(out: *mut c_void, text: *const c_char) -> c_int;
     fn rival_bitmap_print(buffer: *mut c_char, length: usize, s: *mut c_void) -> c_int;
 }
@@ -73,10 +71,6 @@ impl Bitmap {
 
     pub fn set_to_and(&mut self, one: &Self, two: &Self) {
         ask!(rival_bitmap_and(self.0, one.0, two.0));
-    }
-
-    pub fn copy_cpuset(&mut self, object: RivalObject<'_>) {
-        ask!(rival_bitmap_copy(self.0, object.as_raw()));
     }
 
     pub fn parse(&mut self, text: &CStr) {

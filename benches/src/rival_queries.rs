@@ -81,6 +81,7 @@ functions! {
     rival_distribute_and_free(t: T, root: O, sets: *mut S, n: c_uint);
     rival_cpuset_to_nodeset(t: T, s: S, n: S) -> c_int;
     rival_cpuset_from_nodeset(t: T, s: S, n: S) -> c_int;
+    rival_bitmap_copy(out: S, o: O) -> c_int;
     rival_pci_device(t: T, domain: c_uint, bus: c_uint, dev: c_uint, func: c_uint) -> O;
     rival_covers_pci_bus(o: O, domain: c_uint, bus: c_uint) -> c_int;
     rival_os_device(t: T, name: *const c_char) -> O;
@@ -485,8 +486,9 @@ impl From<'_, '_> {
 }
 
 impl RivalObject<'_> {
-    pub(crate) fn as_raw(self) -> *mut c_void {
-        self.raw
+    /// Copies its cpuset.
+    pub fn copy_cpuset(self, cpuset: &mut Bitmap) {
+        ask!(rival_bitmap_copy(cpuset.raw(), self.raw));
     }
 
     /// What tells it from others, without looking at it.

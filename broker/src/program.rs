@@ -9,10 +9,10 @@ pub mod info;
 mod input;
 pub mod ls;
 mod publish;
-mod restrict_options;
 mod run;
 mod signals;
 mod status;
+mod subject;
 mod unpublish;
 
 use clap::{Parser, Subcommand};

@@ -189,7 +189,7 @@ pub(super) fn sets<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         1,
         move || u64::from(core.copy_cpuset(&mut own_copy)),
         move || {
-            copy.copy_cpuset(rival);
+            rival.copy_cpuset(&mut copy);
             1
         },
     ));

@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(indexes("3", 2), [3]);
         assert_eq!(indexes("2-4", 9), [2, 3, 4]);
         assert_eq!(indexes("2-", 5), [2, 3, 4]);
-        assert_eq!(indexes("7-", 5), []);
+        assert!(indexes("7-", 5).is_empty());
         assert_eq!(indexes("all", 3), [0, 1, 2]);
         assert_eq!(indexes("odd", 5), [1, 3]);
         assert_eq!(indexes("even", 5), [0, 2, 4]);

@@ -6,8 +6,7 @@ mod inputs;
 pub(super) use answer::{attribute_of, best_node};
 
 use super::flag_names;
-use super::input::Input;
-use super::restrict_options::RestrictOptions;
+use super::subject::Subject;
 use crate::location::{Combine, Level, Location, Reading};
 use answer::{Question, Style};
 use anyhow::{Context, bail};
@@ -22,9 +21,7 @@ use topobroker_reader::{LocalNumaNodes, Object, ObjectType, Topology};
 #[derive(Debug, Args)]
 pub struct Calc {
     #[command(flatten)]
-    input: Input,
-    #[command(flatten)]
-    restrict: RestrictOptions,
+    subject: Subject,
     /// Keep one PU of each core: the first, or that of an index
     #[arg(long, value_name = "INDEX", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     no_smt: Option<usize>,
@@ -110,8 +107,7 @@ impl Calc {
     ///
     /// When there is no such topology, or what [`Calc::text`] says.
     pub fn output(&self) -> anyhow::Result<String> {
-        let held = self.input.topology(self.restrict.restriction()?)?;
-        self.text(held.topology()?)
+        self.subject.answer(|topology| self.text(topology))
     }
 
     /// What is printed of a topology.

@@ -1,7 +1,7 @@
 //! `topobroker distrib`: share PUs out over the tree, as `hwloc-distrib` does.
 
-use super::input::{Input, filtered};
-use super::restrict_options::RestrictOptions;
+use super::input::filtered;
+use super::subject::Subject;
 use crate::filter::Filters;
 use crate::hwloc::Filter;
 use crate::location::Level;
@@ -15,9 +15,7 @@ use topobroker_reader::{Object, Topology};
 #[derive(Debug, Args)]
 pub struct Distrib {
     #[command(flatten)]
-    input: Input,
-    #[command(flatten)]
-    restrict: RestrictOptions,
+    subject: Subject,
     /// Leave out objects of a type
     #[arg(long, value_name = "TYPE", value_parser = level)]
     ignore: Vec<Level>,
@@ -63,8 +61,7 @@ impl Distrib {
     ///
     /// When there is no such topology, or what [`Distrib::text`] says.
     pub fn output(&self) -> anyhow::Result<String> {
-        let held = self.input.topology(self.restrict.restriction()?)?;
-        self.text(held.topology()?)
+        self.subject.answer(|topology| self.text(topology))
     }
 
     /// What is printed of a topology.

@@ -4,8 +4,8 @@ mod details;
 
 use super::calc::{attribute_of, best_node, default_local, local_flags};
 use super::filter_options::FilterOptions;
-use super::input::{Input, filtered};
-use super::restrict_options::RestrictOptions;
+use super::input::filtered;
+use super::subject::Subject;
 use crate::console::{self, Part, Style};
 use crate::location::{Level, Location, Reading};
 use clap::Args;
@@ -17,9 +17,7 @@ use topobroker_reader::{Initiator, LocalNumaNodes, Object, Topology};
 #[derive(Debug, Args)]
 pub struct Info {
     #[command(flatten)]
-    input: Input,
-    #[command(flatten)]
-    restrict: RestrictOptions,
+    subject: Subject,
     #[command(flatten)]
     filters: FilterOptions,
     /// Print objects (default if there are locations)
@@ -94,8 +92,7 @@ impl Info {
     ///
     /// When there is no such topology, or what [`Info::text`] says.
     pub fn output(&self) -> anyhow::Result<String> {
-        let held = self.input.topology(self.restrict.restriction()?)?;
-        self.text(held.topology()?)
+        self.subject.answer(|topology| self.text(topology))
     }
 
     /// What is printed of a topology.

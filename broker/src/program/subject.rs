@@ -1,14 +1,18 @@
-//! Options that restrict the topology of a command.
+//! What a question is about: the topology of an input, restricted if the user says so.
 
 use super::flag_names;
+use super::input::Input;
 use crate::hwloc::Restriction;
 use crate::location::Location;
 use anyhow::Context;
 use clap::Args;
+use topobroker_reader::Topology;
 
-/// Options that restrict the topology.
-#[derive(Debug, Clone, Default, Args)]
-pub(super) struct RestrictOptions {
+/// Options that name a topology.
+#[derive(Debug, Args)]
+pub(super) struct Subject {
+    #[command(flatten)]
+    input: Input,
     /// Keep only these PUs, or NUMA nodes, of the topology
     #[arg(long, value_name = "[nodeset=]SET")]
     restrict: Option<String>,
@@ -22,9 +26,16 @@ fn flags(text: &str) -> Result<u64, String> {
     flag_names::parse(text, &Restriction::FLAGS)
 }
 
-impl RestrictOptions {
-    /// What the options ask for, if anything.
-    pub(super) fn restriction(&self) -> anyhow::Result<Option<Restriction>> {
+impl Subject {
+    /// The answer of `text` to the topology that the options name.
+    pub(super) fn answer(
+        &self,
+        text: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
+    ) -> anyhow::Result<String> {
+        text(self.input.topology(self.restriction()?)?.topology()?)
+    }
+
+    fn restriction(&self) -> anyhow::Result<Option<Restriction>> {
         let Some(text) = &self.restrict else { return Ok(None) };
         let mut flags = self.restrict_flags.unwrap_or(0);
         let mask = text.strip_prefix("nodeset=");
