@@ -6,10 +6,11 @@ mod level;
 mod range;
 
 pub use error::LocationError;
-pub use level::Level;
+pub use level::{Level, NoSuchLevel};
 
 use error::malformed;
 use range::IndexRange;
+use std::collections::HashMap;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Object, ObjectType, Topology};
 
@@ -160,8 +161,19 @@ impl Location {
             below: format!("{}:{}", root.type_name(true), root.logical_index()),
             count: below.len(),
         };
+        if reading.physical && step.range.is_open() {
+            let mut chosen: Vec<Object<'a>> = below;
+            chosen.retain(|object| object.os_index().is_some_and(|index| step.range.has(index)));
+            chosen.sort_by_key(|object| object.os_index());
+            return chosen.into_iter().try_for_each(|it| self.descend(it, rest, reading, found));
+        }
+        let by_os_index: HashMap<u32, Object<'a>> = match reading.physical {
+            // The first of several.
+            true => below.iter().rev().filter_map(|it| Some((it.os_index()?, *it))).collect(),
+            false => HashMap::new(),
+        };
         let last = match reading.physical {
-            true => below.iter().filter_map(|object| object.os_index()).max(),
+            true => by_os_index.keys().copied().max(),
             false => u32::try_from(below.len()).ok().and_then(|count| count.checked_sub(1)),
         };
         for index in step.range.indexes(below.len(), reading.physical) {
@@ -169,7 +181,7 @@ impl Location {
                 break;
             }
             let object = match reading.physical {
-                true => below.iter().find(|object| object.os_index() == Some(index)),
+                true => by_os_index.get(&index),
                 false => below.get(index as usize),
             };
             match object {

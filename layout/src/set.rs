@@ -188,7 +188,7 @@ impl Set {
             return Some((index & !63) + masked.trailing_zeros());
         }
         let skipped = u32::try_from(rest.iter().take_while(|word| **word == 0).count()).ok()?;
-        let next = (index & !63) + 64 * (skipped + 1);
+        let next = (index & !63).checked_add(skipped.checked_add(1)?.checked_mul(64)?)?;
         match rest.get(skipped as usize) {
             Some(word) => Some(next + word.trailing_zeros()),
             None => behind(next),

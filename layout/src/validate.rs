@@ -157,6 +157,8 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     for (level, special) in (normal..count).zip(ObjectType::SPECIAL) {
         let fits = levels.object_type(level) == Some(special);
         ensure(fits, "levels.rows", level, "special levels are in their order")?;
+        let regular = levels.row(level).is_none_or(|row| row.pus() == 0);
+        ensure(regular, "levels.rows", level, "only normal depths are regular")?;
     }
     let mut special = [0; SPECIAL_LEVELS + 1];
     for (slot, level) in special.iter_mut().zip(normal..=count) {

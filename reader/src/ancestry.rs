@@ -34,8 +34,8 @@ impl<'a> Object<'a> {
         (self.depth() >= depth).then(|| path.find(|object| ids.contains(&object.id())))?
     }
 
-    /// The object of a level that this one, lower in the tree of CPUs, is below: by its first PU,
-    /// where all objects of the level have as many.
+    /// The object of a level that this one of the tree of CPUs, on a lower level, is below: by its
+    /// first PU, where all objects of the level have as many.
     #[inline]
     fn regular_ancestor(self, level: usize) -> Option<Self> {
         let topology = self.topology();
@@ -82,9 +82,8 @@ impl<'a> Object<'a> {
             None => self.ancestors().find(|object| object.object_type() == object_type),
             Some(level) if object_type.is_normal() => {
                 let ids = topology.level_ids(level);
-                let above = if self.has_sets() { self } else { self.normal_part() };
-                // Of its own level, or lower: as an ancestor only what is above counts.
-                let above = if above == self { self.parent()? } else { above };
+                let normal = self.normal_part();
+                let above = if normal == self { self.parent()? } else { normal };
                 let found = (above.id() >= ids.start).then(|| above.up_to(level));
                 found.filter(|object| ids.contains(&object.id()))
             }

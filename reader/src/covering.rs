@@ -10,7 +10,8 @@ impl<'a> Topology<'a> {
     /// The lowest object of the tree of CPUs that covers all of `set`; `None` if that is empty or
     /// has an index that is not in the topology. Counterpart: `hwloc_get_obj_covering_cpuset`.
     ///
-    /// The cost does not depend on the number of PUs.
+    /// The cost does not depend on the number of PUs, but for words of the set that are empty, where
+    /// the machine is regular.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?.topology();
@@ -80,7 +81,7 @@ impl Object<'_> {
 impl Topology<'_> {
     /// Keeps in `set` one PU of each core: that which is the `index`th of those in `set`, by OS
     /// index; of a core that has no so many, none. PUs outside cores stay. Counterpart:
-    /// `hwloc_bitmap_singlify_per_core`.
+    /// `hwloc_bitmap_singlify_per_core`, which leaves all where cores are at several depths.
     #[doc(alias = "hwloc_bitmap_singlify_per_core")]
     pub fn singlify_per_core(self, set: &mut Set, index: usize) {
         let mut pus = Set::new();
@@ -89,7 +90,7 @@ impl Topology<'_> {
             let mut in_both = pus.iter().filter(|pu| set.contains(*pu));
             let kept = in_both.nth(index);
             if kept.is_some() || pus.intersects(set) {
-                pus.iter().for_each(|pu| set.remove(pu));
+                *set = set.and_not(&pus);
                 kept.into_iter().for_each(|pu| set.insert(pu));
             }
         }

@@ -11,9 +11,7 @@ impl<'a> Topology<'a> {
     pub fn distances(self) -> impl ExactSizeIterator<Item = Distances<'a>> {
         self.archive.distances.iter().map(move |matrix| Distances::new(self, matrix))
     }
-}
 
-impl<'a> Topology<'a> {
     /// Distance matrices with a name. Counterpart: `hwloc_distances_get_by_name`.
     #[doc(alias = "hwloc_distances_get_by_name")]
     pub fn distances_with_name(self, name: &str) -> impl Iterator<Item = Distances<'a>> {

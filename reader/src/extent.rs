@@ -28,8 +28,9 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// Whether the cpuset is not empty and all in `set`. Never of I/O and Misc objects.
-    /// Counterpart: `hwloc_bitmap_isincluded` of `cpuset` and a set.
+    /// Whether the cpuset is not empty and all in `set`, as hwloc's queries of what is inside a set
+    /// ask. Never of I/O and Misc objects. Counterparts: `hwloc_bitmap_iszero` and
+    /// `hwloc_bitmap_isincluded` of `cpuset` and a set.
     #[must_use]
     #[inline]
     pub fn is_inside(self, set: &Set) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::object::Object;
 use crate::objects_of_set::{ObjectsOfSet, Part};
+use crate::stored_set::Words;
 use crate::topology::{Topology, TypeDepth};
 use std::ops::Range;
 use topobroker_layout::object_type::ObjectType;
@@ -132,6 +133,33 @@ impl<'a, 's> Inside<'a, 's> {
 }
 
 impl<'a> Object<'a> {
+    /// Objects of a depth whose PUs and NUMA nodes are all among those of this one, in logical order;
+    /// those that have neither are left out. I/O and Misc objects are where they hang: what
+    /// hwloc-calc takes for below.
+    pub fn objects_within(self, depth: i32) -> impl Iterator<Item = Object<'a>> {
+        let topology = self.topology();
+        let level = topology.level_of_depth(depth);
+        let regular = |level: &usize| {
+            topology.pus_of_level(*level) != 0
+                && self.object_type().is_normal()
+                && depth >= self.depth()
+        };
+        let ids = match level {
+            Some(level) if regular(&level) => topology.objects_of_level_in(level, self.pus()),
+            Some(level) => topology.level_ids(level),
+            None => 0..0,
+        };
+        let nodes = self.stored_nodeset();
+        ids.map(move |id| Object::new(topology, id)).filter(move |object| {
+            let place = object.non_io_ancestor();
+            let own = place.stored_nodeset();
+            let has_nodes = own.is_some_and(|own| !own.is_within(&Set::new()));
+            (has_nodes || place.cpuset_weight() != Some(0))
+                && place.is_in_subtree(self)
+                && own.zip(nodes).is_none_or(|(own, nodes)| own.is_within(&nodes))
+        })
+    }
+
     /// Objects of a type whose PUs are all PUs of this one, in logical order; none if the type is at
     /// several depths, as hwloc has it. Counterpart: `hwloc_get_obj_below_by_type`, which takes the
     /// one of an index.

@@ -1,6 +1,5 @@
 //! NUMA nodes near PUs, and objects at the same place.
 
-use crate::extent::Extent;
 use crate::object::Object;
 use crate::stored_set::Words;
 use crate::topology::Topology;
@@ -42,7 +41,12 @@ impl LocalNumaNodes {
         let within = |inner: &Range<u32>, outer: &Range<u32>| {
             inner.is_empty() || (outer.start <= inner.start && inner.end <= outer.end)
         };
-        let (larger, smaller) = (within(place, node), within(node, place));
+        self.takes(within(place, node), within(node, place))
+    }
+
+    /// Whether a node counts that has all of the PUs, or whose PUs are all among them.
+    #[inline]
+    fn takes(self, larger: bool, smaller: bool) -> bool {
         self.has(Self::ALL)
             || (larger && (smaller || self.has(Self::LARGER_LOCALITY)))
             || (smaller && self.has(Self::SMALLER_LOCALITY))
@@ -77,12 +81,7 @@ impl<'a> Topology<'a> {
         self.numa_nodes().filter(move |node| match (&interval, node.extent()) {
             (Some(interval), _) => which.fits(&node.pus(), interval),
             (None, None) => false,
-            (None, Some(own)) => {
-                let (larger, smaller) = (own.covers(cpuset), own.is_inside(cpuset));
-                which.has(LocalNumaNodes::ALL)
-                    || (larger && (smaller || which.has(LocalNumaNodes::LARGER_LOCALITY)))
-                    || (smaller && which.has(LocalNumaNodes::SMALLER_LOCALITY))
-            }
+            (None, Some(own)) => which.takes(own.covers(cpuset), own.is_inside(cpuset)),
         })
     }
 
@@ -125,7 +124,7 @@ impl<'a> Object<'a> {
         let (topology, pus, extent) = (self.topology(), place.pus(), place.extent());
         topology.numa_nodes().filter(move |node| match (node.extent(), &extent) {
             _ if topology.is_plain() => which.fits(&node.pus(), &pus),
-            (Some(own), Some(place)) => is_local(&own, place, which),
+            (Some(own), Some(place)) => which.takes(place.is_part_of(&own), own.is_part_of(place)),
             _ => false,
         })
     }
@@ -187,12 +186,4 @@ impl<'a> Object<'a> {
         cpusets.is_some_and(|(own, theirs)| own.equals(&theirs))
             && nodesets.is_some_and(|(own, theirs)| own.is_same_as(&theirs))
     }
-}
-
-/// Whether a NUMA node is local to a place.
-fn is_local(node: &Extent<'_>, place: &Extent<'_>, which: LocalNumaNodes) -> bool {
-    which.has(LocalNumaNodes::ALL)
-        || (which.has(LocalNumaNodes::LARGER_LOCALITY) && place.is_part_of(node))
-        || (which.has(LocalNumaNodes::SMALLER_LOCALITY) && node.is_part_of(place))
-        || node.equals(place)
 }

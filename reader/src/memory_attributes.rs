@@ -148,14 +148,26 @@ impl<'a> MemoryAttribute<'a> {
         }
         let table = &self.topology.archive.memory_attributes;
         let target = |row| Object::new(self.topology, table.target.get_u32(row));
-        let rows = self.rows().filter(|row| {
-            // The first value of its target that fits, as `value` has it.
-            let same = |other: usize| table.target.get(other) == table.target.get(*row);
-            let fits = |row: usize| self.is_value(row, target(row), initiator);
-            fits(*row) && !self.rows().take_while(|other| other < row).any(|r| same(r) && fits(r))
+        // Of the values at one target the first that fits, as `value` has it.
+        let mut last = None;
+        let rows = self.rows().filter(move |row| {
+            let node = target(*row);
+            let fits = last != Some(node) && self.is_value(*row, node, initiator);
+            last = if fits { Some(node) } else { last };
+            fits
         });
         let stored = rows.map(|row| (target(row), table.value.get(row)));
         self.best(stored)
+    }
+
+    /// The one of some targets whose value from an initiator is the best, the first of equal ones.
+    pub fn best_among(
+        self,
+        targets: impl Iterator<Item = Object<'a>>,
+        initiator: &Initiator<'a>,
+    ) -> Option<Object<'a>> {
+        let values = targets.filter_map(|target| Some((target, self.value(target, initiator)?)));
+        self.best(values).map(|(target, _)| target)
     }
 
     /// From where the value at a target is best, the first of equal ones, and that value.

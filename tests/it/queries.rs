@@ -260,6 +260,12 @@ impl<'a> Both<'a> {
             _ => {}
         }
         let nodes: Vec<Object<'_>> = self.ours.objects_with_type(ObjectType::NUMANode).collect();
+        for node in &nodes {
+            for kind in ObjectType::ALL {
+                let ancestor = self.theirs.ancestor_with_type(self.their(*node), kind);
+                self.same(node.ancestor_with_type(kind), ancestor, "ancestor of a node");
+            }
+        }
         let matrix = self.ours.distances().next();
         for (from, to) in nodes.iter().zip(nodes.iter().rev()) {
             let ours = matrix.and_then(|matrix| matrix.between(*from, *to));

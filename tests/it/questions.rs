@@ -2,7 +2,7 @@
 //! mistakes.
 
 use crate::segments::topobroker;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Output, Stdio};
 
 const MACHINE: [&str; 2] = ["-i", "Package:2 NUMANode:1 Core:2 PU:2"];
@@ -57,16 +57,31 @@ fn options_of_calc_hold_for_the_locations_behind_them() {
     assert_eq!(printed("calc", &["-I", "core", "--po", "--sep", " ", "all"]), "0 1 2 3\n");
     assert_eq!(printed("calc", &["all", "~core:0", "xpackage:0"]), "0x0000000c\n");
     assert_eq!(printed("calc", &["--quiet", "core:3-5"]), "0x000000c0\n");
+    assert_eq!(printed("calc", &["-I", "-3", "all"]), "0,1\n");
+    assert_eq!(printed("calc", &["--restrict", "0xf...f", "all"]), "0x000000ff\n");
 }
 
 #[test]
 fn calc_without_locations_answers_each_line_of_standard_input() {
     let mut calc = topobroker();
     calc.arg("calc").args(MACHINE).args(["-N", "pu"]);
-    let mut child = calc.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"core:0 core:1\nall\n\n").unwrap();
+    calc.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = calc.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"core:0 core:1\n").unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    answers.read_line(&mut first).unwrap();
+    assert_eq!(first, "4\n", "before there is another line");
+    input.write_all(b"all\n\ncore:9\n").unwrap();
+    drop(input);
+    let mut rest = String::new();
+    answers.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "8\n0\n");
     let output = child.wait_with_output().unwrap();
-    assert_eq!(text(&output.stdout), "4\n8\n0\n");
+    let error = text(&output.stderr);
+    assert!(error.contains("line 4 of standard input") && error.contains("core:9"), "{error}");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
@@ -86,8 +101,18 @@ fn a_mistake_is_one_clear_line_and_a_status_that_tells() {
     refused("info", &["0x3"], &["names no object"]);
     refused("distrib", &["--at", "numa", "2"], &["--at numa", "tree of CPUs"]);
     refused("distrib", &["--to", "l3", "2"], &["--to l3", "no l3"]);
+    refused("calc", &["-n", "--no-smt", "all"], &["--no-smt", "--nodeset"]);
+    refused("calc", &["core:3:0"], &["an amount of 0 at position 7"]);
+    refused("info", &["~core:0"], &["leave out the prefix"]);
     refused("distrib", &["4000000000"], &["4000000000 parts"]);
-    for arguments in [&["-N", "foo", "all"], &["--local-memory-flags", "huge", "all"]] {
-        assert_eq!(ask("calc", arguments).status.code(), Some(2), "wrong usage: {arguments:?}");
+    let usage: [&[&str]; 4] = [
+        &["calc", "-N", "foo", "all"],
+        &["calc", "--local-memory-flags", "huge", "all"],
+        &["calc", "--largest", "-N", "core", "all"],
+        &["distrib", "--ignore", "pu", "2"],
+    ];
+    for arguments in usage {
+        let (command, rest) = arguments.split_first().unwrap();
+        assert_eq!(ask(command, rest).status.code(), Some(2), "wrong usage: {arguments:?}");
     }
 }

@@ -14,7 +14,7 @@ unsafe extern "C" {
 pub(super) struct Bitmap(hwloc_bitmap_t);
 
 impl Bitmap {
-    /// The bitmap of a set; of an infinite one all but its words is left out.
+    /// The bitmap of a set.
     pub(super) fn new(set: &Set) -> Self {
         // SAFETY: makes a bitmap that only this value has.
         let bitmap = Self(unsafe { hwlocality_sys::hwloc_bitmap_alloc() });
@@ -22,6 +22,12 @@ impl Bitmap {
         for index in set.iter() {
             // SAFETY: our bitmap, checked above.
             let error = unsafe { hwlocality_sys::hwloc_bitmap_set(bitmap.0, index) };
+            assert_eq!(error, 0, "no memory for a bitmap");
+        }
+        if set.is_infinite() {
+            let behind = c_uint::try_from(set.words().len() * 64).unwrap_or(c_uint::MAX);
+            // SAFETY: as above; -1 is hwloc's "without an end".
+            let error = unsafe { hwlocality_sys::hwloc_bitmap_set_range(bitmap.0, behind, -1) };
             assert_eq!(error, 0, "no memory for a bitmap");
         }
         bitmap

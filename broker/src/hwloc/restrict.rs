@@ -43,7 +43,8 @@ impl Topology<'static> {
     ///
     /// # Errors
     ///
-    /// [`RestrictError`] when nothing would be left; the topology is then as it was.
+    /// [`RestrictError`] when nothing would be left; the topology is then as it was. Without memory
+    /// for it hwloc leaves nothing of use.
     #[doc(alias = "hwloc_topology_restrict")]
     pub fn restrict(&mut self, restriction: &Restriction) -> Result<(), RestrictError> {
         let set = bitmap::Bitmap::new(&restriction.set);

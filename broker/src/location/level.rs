@@ -137,14 +137,8 @@ impl Level {
     ///
     /// As [`Level::depth`].
     pub fn objects_in<'a>(&self, root: Object<'a>) -> Result<Vec<Object<'a>>, NoSuchLevel> {
-        let nodes = root.nodeset().unwrap_or_default();
-        let is_in = |object: &Object<'a>| {
-            let place = object.non_io_ancestor();
-            let nodeset = place.nodeset().unwrap_or_default();
-            let is_empty = nodeset.is_empty() && place.cpuset_weight() == Some(0);
-            !is_empty && place.is_in_subtree(root) && nodeset.is_included_in(&nodes)
-        };
-        Ok(self.objects(root.topology())?.filter(is_in).collect())
+        let depth = self.depth(root.topology())?;
+        Ok(root.objects_within(depth).filter(|object| self.counts(*object)).collect())
     }
 
     fn counts(&self, object: Object<'_>) -> bool {

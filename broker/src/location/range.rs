@@ -26,10 +26,15 @@ impl IndexRange {
         }
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, rest) = text.split_at(digits);
-        let first = number.parse().map_err(|_| (0, "no index"))?;
+        if number.is_empty() {
+            return Err((0, "no index"));
+        }
+        let first = number.parse().map_err(|_| (0, "an index that is too large"))?;
         let second = |from: usize| {
             let number = text.get(from..).unwrap_or_default();
-            number.parse::<u32>().map_err(|_| (from, "no number"))
+            let digits = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+            let wrong = if digits { "a number that is too large" } else { "no number" };
+            number.parse::<u32>().map_err(|_| (from, wrong))
         };
         let some = |amount, wraps| Ok(Self { first, amount: Some(amount), step: 1, wraps });
         match rest.as_bytes().first() {
@@ -39,9 +44,22 @@ impl IndexRange {
                 Some(more) => some(more.saturating_add(1), false),
                 None => Err((digits + 1, "a range that ends before it begins")),
             },
-            Some(b':') => some(second(digits + 1)?, true),
+            Some(b':') => match second(digits + 1)? {
+                0 => Err((digits + 1, "an amount of 0")),
+                amount => some(amount, true),
+            },
             Some(_) => Err((digits, "neither a range nor the end")),
         }
+    }
+
+    /// Whether an index is named that goes up to the last: then only those that are there count.
+    pub(super) fn is_open(self) -> bool {
+        self.amount.is_none()
+    }
+
+    /// Whether an open range has an index.
+    pub(super) fn has(self, index: u32) -> bool {
+        index.checked_sub(self.first).is_some_and(|behind| behind % self.step == 0)
     }
 
     /// The indexes among `count` objects; those that are named and not there, too.
@@ -90,7 +108,9 @@ mod tests {
 
     #[test]
     fn bad_indexes_are_told_with_their_place() {
-        for (text, place) in [("", 0), ("x", 0), ("1x", 1), ("1-x", 2), ("4-2", 2), ("1:", 2)] {
+        for (text, place) in
+            [("", 0), ("x", 0), ("1x", 1), ("1-x", 2), ("4-2", 2), ("1:", 2), ("1:0", 2)]
+        {
             assert_eq!(IndexRange::parse(text).unwrap_err().0, place, "{text}");
         }
     }

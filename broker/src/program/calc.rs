@@ -3,8 +3,9 @@
 mod answer;
 mod inputs;
 
-pub(super) use answer::{attribute_of, best_node};
+pub(super) use answer::attribute_of;
 
+use super::filter_options::level;
 use super::flag_names;
 use super::subject::Subject;
 use crate::location::{Combine, Level, Location, Reading};
@@ -29,10 +30,10 @@ pub struct Calc {
     #[arg(long, value_name = "INDEX|NAME=VALUE")]
     cpukind: Option<String>,
     /// Print the number of objects of a type or depth that have a part of the set
-    #[arg(short = 'N', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question")]
+    #[arg(short = 'N', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question", allow_negative_numbers = true)]
     number_of: Option<Level>,
     /// Print the indexes of the objects of a type or depth that have a part of the set
-    #[arg(short = 'I', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question")]
+    #[arg(short = 'I', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question", allow_negative_numbers = true)]
     intersect: Option<Level>,
     /// Print such objects with their indexes below objects of other types
     #[arg(short = 'H', long, value_name = "TYPE.TYPE...", value_parser = levels, group = "question")]
@@ -41,13 +42,13 @@ pub struct Calc {
     #[arg(long, group = "question")]
     largest: bool,
     /// Print the NUMA nodes local to the set
-    #[arg(long)]
+    #[arg(long, conflicts_with = "question")]
     local_memory: bool,
     /// Which NUMA nodes are local: parts of the names larger_locality, smaller_locality, all
-    #[arg(long, value_name = "FLAGS", value_parser = local_flags)]
+    #[arg(long, value_name = "FLAGS", value_parser = local_flags, conflicts_with = "question")]
     local_memory_flags: Option<LocalNumaNodes>,
     /// Print the best local NUMA node by a memory attribute
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "question")]
     best_memattr: Option<String>,
     /// What is printed between objects or indexes
     #[arg(long, value_name = "TEXT")]
@@ -68,11 +69,6 @@ pub struct Calc {
 /// Levels from the top.
 #[derive(Debug, Clone)]
 struct Levels(Vec<Level>);
-
-fn level(text: &str) -> Result<Level, String> {
-    let expected = "no such type of object, nor a depth; expected a type such as core or l3";
-    Level::parse(text).ok_or_else(|| expected.to_owned())
-}
 
 fn levels(text: &str) -> Result<Levels, String> {
     text.split('.').map(level).collect::<Result<_, _>>().map(Levels)
@@ -98,7 +94,20 @@ pub(super) fn default_local() -> LocalNumaNodes {
 
 impl Calc {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        super::print(&self.output()?)
+        if !self.inputs.locations.is_empty() {
+            return super::print(&self.output()?);
+        }
+        // Line by line: whoever writes a line may wait for its answer.
+        self.subject.answer(|topology| {
+            for (line, place) in std::io::stdin().lock().lines().zip(1..) {
+                let line = line.context("standard input")?;
+                let words = line.split_whitespace().map(|word| (word, self.inputs.manner));
+                let answer = self.line(topology, words);
+                super::print(&answer.with_context(|| format!("line {place} of standard input"))?)?;
+            }
+            Ok(String::new())
+        })?;
+        Ok(ExitCode::SUCCESS)
     }
 
     /// What is printed of the topology that the options name.
@@ -110,24 +119,15 @@ impl Calc {
         self.subject.answer(|topology| self.text(topology))
     }
 
-    /// What is printed of a topology.
+    /// What is printed of a topology for the locations on the command line.
     ///
     /// # Errors
     ///
     /// When a location is malformed or names an object that is not there, or a question does not
     /// fit the topology.
     pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
-        if !self.inputs.locations.is_empty() {
-            let words = self.inputs.locations.iter().map(|(word, manner)| (word.as_str(), *manner));
-            return self.line(topology, words);
-        }
-        let mut text = String::new();
-        for line in std::io::stdin().lock().lines() {
-            let line = line.context("standard input")?;
-            let words = line.split_whitespace().map(|word| (word, self.inputs.manner));
-            text += &self.line(topology, words)?;
-        }
-        Ok(text)
+        let words = self.inputs.locations.iter().map(|(word, manner)| (word.as_str(), *manner));
+        self.line(topology, words)
     }
 
     fn line<'w>(
@@ -179,8 +179,12 @@ impl Calc {
 
     /// The PUs of the set that `--cpukind` and `--no-smt` keep.
     fn choose(&self, topology: Topology<'_>, mut set: Set) -> anyhow::Result<Set> {
+        let chooses = self.cpukind.is_some() || self.no_smt.is_some();
+        if chooses && self.inputs.manner.nodeset_output {
+            bail!("--cpukind and --no-smt keep PUs; leave out --nodeset and --nodeset-output");
+        }
         if let Some(kind) = &self.cpukind {
-            set = &set & &cpu_kind(topology, kind)?;
+            set &= &cpu_kind(topology, kind)?;
         }
         if let Some(index) = self.no_smt {
             if topology.objects_with_type(ObjectType::Core).next().is_none() {

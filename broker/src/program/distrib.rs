@@ -1,5 +1,6 @@
 //! `topobroker distrib`: share PUs out over the tree, as `hwloc-distrib` does.
 
+use super::filter_options::{level, type_name};
 use super::input::filtered;
 use super::subject::Subject;
 use crate::filter::Filters;
@@ -9,7 +10,7 @@ use anyhow::bail;
 use clap::Args;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Object, Topology};
+use topobroker_reader::{Object, ObjectType, Topology};
 
 /// Share the PUs out into N parts that are far from each other, as hwloc-distrib does
 #[derive(Debug, Args)]
@@ -17,8 +18,8 @@ pub struct Distrib {
     #[command(flatten)]
     subject: Subject,
     /// Leave out objects of a type
-    #[arg(long, value_name = "TYPE", value_parser = level)]
-    ignore: Vec<Level>,
+    #[arg(long, value_name = "TYPE", value_parser = ignored)]
+    ignore: Vec<ObjectType>,
     /// Begin at the objects of a type
     #[arg(long, value_name = "TYPE", value_parser = level)]
     from: Option<Level>,
@@ -42,12 +43,21 @@ pub struct Distrib {
     count: u32,
 }
 
-/// Most parts that are made: more than PUs that a machine can have.
-const MOST: u32 = 1 << 20;
+/// Most parts that are made: as many as an archive has PUs at most.
+const MOST: u32 = 1 << 17;
 
-fn level(text: &str) -> Result<Level, String> {
-    let expected = "no such type of object; expected one such as package or core";
-    Level::parse(text).ok_or_else(|| expected.to_owned())
+/// A type that may be left out.
+fn ignored(text: &str) -> Result<ObjectType, String> {
+    let name = type_name(text)?;
+    match name.object_type {
+        ObjectType::Machine | ObjectType::PU | ObjectType::NUMANode => {
+            Err("machine, PUs and NUMA nodes are always there; expected another type".to_owned())
+        }
+        _ if name.group_depth.is_some() || name.os_device_kind.is_some() => {
+            Err("expected a whole type, such as group or osdev".to_owned())
+        }
+        object_type => Ok(object_type),
+    }
 }
 
 impl Distrib {
@@ -77,8 +87,8 @@ impl Distrib {
             return self.parts(topology);
         }
         let mut filters = Filters::default();
-        for level in self.ignore.iter().filter_map(Level::object_type) {
-            filters.set(level, Filter::None);
+        for object_type in &self.ignore {
+            filters.set(*object_type, Filter::None);
         }
         filtered(topology, &filters, |topology| self.parts(topology))
     }

@@ -2,6 +2,7 @@
 
 use crate::filter::{Filters, is_any_cache};
 use crate::hwloc::Filter;
+use crate::location::Level;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use topobroker_reader::{ObjectType, TypeName};
 
@@ -108,6 +109,12 @@ pub(super) const TYPES: &str = "Machine, Package, Die, Core, PU, L1 to L5, L1i t
 
 pub(super) fn type_name(name: &str) -> Result<TypeName, String> {
     TypeName::parse(name).ok_or_else(|| format!("no such type of object; expected one of {TYPES}"))
+}
+
+/// A type or depth of the options that take either.
+pub(super) fn level(text: &str) -> Result<Level, String> {
+    let expected = || format!("no such type of object, nor a depth; expected one of {TYPES}");
+    Level::parse(text).ok_or_else(expected)
 }
 
 fn type_filter(text: &str) -> Result<Change, String> {

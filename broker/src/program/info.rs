@@ -2,12 +2,13 @@
 
 mod details;
 
-use super::calc::{attribute_of, best_node, default_local, local_flags};
-use super::filter_options::FilterOptions;
+use super::calc::{attribute_of, default_local, local_flags};
+use super::filter_options::{FilterOptions, level};
 use super::input::filtered;
 use super::subject::Subject;
 use crate::console::{self, Part, Style};
-use crate::location::{Level, Location, Reading};
+use crate::location::{Combine, Level, Location, Reading};
+use anyhow::bail;
 use clap::Args;
 use details::{details, title};
 use std::process::ExitCode;
@@ -67,11 +68,6 @@ pub struct Info {
     locations: Vec<String>,
 }
 
-fn level(text: &str) -> Result<Level, String> {
-    super::filter_options::type_name(text)?;
-    Level::parse(text).ok_or_else(|| "no such type of object".to_owned())
-}
-
 /// An object that is printed because of another.
 struct Related<'a> {
     object: Object<'a>,
@@ -120,7 +116,13 @@ impl Info {
         let mut number = 0;
         for location in &self.locations {
             let reading = Reading { physical: self.physical, skip_missing: self.silent };
-            for object in Location::parse(location)?.objects(topology, reading)? {
+            let parsed = Location::parse(location)?;
+            if parsed.combine() != Combine::Add {
+                bail!(
+                    "location {location:?}: objects are printed one by one, not combined; leave out the prefix"
+                );
+            }
+            for object in parsed.objects(topology, reading)? {
                 self.object(object, number, &mut text)?;
                 number += 1;
             }
@@ -183,7 +185,7 @@ impl Info {
                     let attribute = attribute_of(object.topology(), name)?;
                     let cpuset = object.non_io_ancestor().cpuset().unwrap_or_default();
                     let from = Initiator::Cpuset(cpuset);
-                    best_node(attribute, nodes, &from).into_iter().collect()
+                    attribute.best_among(nodes, &from).into_iter().collect()
                 }
             };
             return Ok(numbered("local memory", nodes));

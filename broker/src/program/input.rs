@@ -88,9 +88,11 @@ impl Input {
         let description = match (&self.input, &restriction) {
             (None, None) => return Ok(Held::Adopted(topobroker_reader::adopt()?)),
             (None, Some(restriction)) => {
-                let xml = xml::export(topobroker_reader::adopt()?.topology());
-                let input = hwloc::Input::XmlText(xml);
-                let mut topology = hwloc::load(&input, &LoadOptions::default())?;
+                let adopted = topobroker_reader::adopt()?.topology();
+                let input = hwloc::Input::XmlText(xml::export(adopted));
+                let mut options = LoadOptions::default();
+                options.flags |= adopted.flags() & INCLUDE_DISALLOWED;
+                let mut topology = hwloc::load(&input, &options)?;
                 topology.restrict(restriction)?;
                 capture(&topology)?
             }

@@ -3,9 +3,9 @@
 use super::flag_names;
 use super::input::Input;
 use crate::hwloc::Restriction;
-use crate::location::Location;
 use anyhow::Context;
 use clap::Args;
+use topobroker_layout::set::{Format, Set};
 use topobroker_reader::Topology;
 
 /// Options that name a topology.
@@ -42,9 +42,9 @@ impl Subject {
         if mask.is_some() {
             flags |= Restriction::BY_NODESET;
         }
-        let location = Location::parse(mask.unwrap_or(text)).context("--restrict")?;
-        let set = location.as_set().cloned();
-        let set = set.with_context(|| format!("--restrict {text}: expected a mask such as 0xf"))?;
+        let mask = mask.unwrap_or(text);
+        let format = if mask.contains(',') { Format::Hwloc } else { Format::Taskset };
+        let set = Set::parse(mask, format).context("--restrict")?;
         Ok(Some(Restriction { set, flags }))
     }
 }

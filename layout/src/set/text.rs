@@ -83,7 +83,8 @@ impl Set {
             let end = inverse.next_after(first);
             // Writing to a string cannot fail.
             let _ = match end {
-                None => write!(text, "{comma}{first}-"),
+                None if self.infinite => write!(text, "{comma}{first}-"),
+                None => write!(text, "{comma}{first}"),
                 Some(end) if end == first + 1 => write!(text, "{comma}{first}"),
                 Some(end) => write!(text, "{comma}{first}-{}", end - 1),
             };

@@ -3,7 +3,8 @@
 use super::{Counts, bounded, ensure, fail, sound};
 use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
 use crate::error::ValidationError;
-use crate::tree::{ArchivedTree, Four, One, Two, Width};
+use crate::levels::ArchivedLevels;
+use crate::tree::{Four, One, Two, Width};
 use std::marker::PhantomData;
 
 pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
@@ -18,9 +19,9 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     bounded(&objects.symmetric, "objects.symmetric", normal, 2)?;
     let first_pu = topology.levels.first(counts.pu_level) as usize;
     match topology.tree.width.to_native() {
-        1 => Rows::<One>::new(&topology.tree, counts)?.check(counts, first_pu),
-        2 => Rows::<Two>::new(&topology.tree, counts)?.check(counts, first_pu),
-        4 => Rows::<Four>::new(&topology.tree, counts)?.check(counts, first_pu),
+        1 => Rows::<One>::new(topology, counts)?.check(counts, first_pu),
+        2 => Rows::<Two>::new(topology, counts)?.check(counts, first_pu),
+        4 => Rows::<Four>::new(topology, counts)?.check(counts, first_pu),
         _ => fail("tree.width", 0, "is 1, 2 or 4"),
     }
 }
@@ -44,12 +45,14 @@ struct Rows<'a, W> {
     attached: &'a [u8],
     child_start: &'a [u8],
     children: &'a [u8],
+    levels: &'a ArchivedLevels,
     width: PhantomData<W>,
 }
 
 impl<'a, W: Width> Rows<'a, W> {
     /// The rows, if there are as many as there must be.
-    fn new(tree: &'a ArchivedTree, counts: &Counts) -> Result<Self, ValidationError> {
+    fn new(topology: &'a ArchivedTopology, counts: &Counts) -> Result<Self, ValidationError> {
+        let tree = &topology.tree;
         let column = |bytes: &'a [u8], name, numbers: usize| {
             let rule = "has a row for each of its objects";
             ensure(bytes.len() == numbers * W::BYTES, name, bytes.len(), rule)?;
@@ -63,6 +66,7 @@ impl<'a, W: Width> Rows<'a, W> {
             attached: column(&tree.attached, "tree.attached", (objects - with_pus) * 2)?,
             child_start: column(&tree.child_start, "tree.child_start", objects + 1)?,
             children: column(&tree.children, "tree.children", objects - 1)?,
+            levels: &topology.levels,
             width: PhantomData,
         })
     }
@@ -111,7 +115,13 @@ impl<'a, W: Width> Rows<'a, W> {
     fn families(&self, counts: &Counts) -> Result<(), ValidationError> {
         let normal = counts.normal_objects;
         let mut slot = 0;
+        // The level behind that of the parent: normal children are there or lower.
+        let (mut level, mut lower) = (0, 0);
         for parent in 0..counts.objects {
+            while parent >= lower && parent < normal {
+                level += 1;
+                lower = self.levels.first(level) as usize;
+            }
             let end = W::get(self.child_start, parent + 1) as usize;
             let ascends = slot <= end && end < counts.objects;
             ensure(ascends, "tree.child_start", parent + 1, "ascends and ends in the slots")?;
@@ -124,8 +134,8 @@ impl<'a, W: Width> Rows<'a, W> {
                 }
                 let [above, rank, pu, pus] = self.member(child);
                 let fits = above == parent && rank == slot - first && pu == next_pu;
-                let rule = "is below its parent, behind its siblings and their PUs";
-                ensure(fits && parent < child, "tree.children", slot, rule)?;
+                let rule = "is on a lower level, behind its siblings and their PUs";
+                ensure(fits && lower <= child, "tree.children", slot, rule)?;
                 next_pu += pus;
                 slot += 1;
             }

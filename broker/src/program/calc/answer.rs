@@ -37,6 +37,10 @@ pub(super) fn answer(
     question: &Question,
     style: &Style,
 ) -> anyhow::Result<String> {
+    let of_pus = matches!(question, Question::Largest | Question::LocalMemory(..));
+    if of_pus && style.manner.nodeset_output {
+        bail!("--largest and --local-memory are of PUs; leave out --nodeset and --nodeset-output");
+    }
     let separator = |default| style.separator.as_deref().unwrap_or(default);
     let index = |object: Object<'_>| style.index(object);
     Ok(match question {
@@ -75,7 +79,7 @@ pub(super) fn answer(
                 None => nodes.map(index).collect::<Vec<_>>().join(separator(",")),
                 Some(name) => {
                     let attribute = attribute_of(topology, name)?;
-                    let best = best_node(attribute, nodes, &Initiator::Cpuset(set.clone()));
+                    let best = attribute.best_among(nodes, &Initiator::Cpuset(set.clone()));
                     best.map(index).unwrap_or_default()
                 }
             }
@@ -98,21 +102,6 @@ pub(in crate::program) fn attribute_of<'a>(
             bail!("no memory attribute is named {name:?}; expected one of {}", names.join(", "))
         }
     }
-}
-
-/// The NUMA node whose value is the best, the first of equal ones.
-pub(in crate::program) fn best_node<'a>(
-    attribute: MemoryAttribute<'a>,
-    nodes: impl Iterator<Item = Object<'a>>,
-    initiator: &Initiator<'a>,
-) -> Option<Object<'a>> {
-    let higher_first = attribute.flags() & MemoryAttribute::HIGHER_FIRST != 0;
-    let values = nodes.filter_map(|node| Some((attribute.value(node, initiator)?, node)));
-    let best = values.reduce(|best, next| {
-        let better = if higher_first { next.0 > best.0 } else { next.0 < best.0 };
-        if better { next } else { best }
-    });
-    best.map(|(_, node)| node)
 }
 
 impl Style {
