@@ -78,10 +78,11 @@ impl<'a> Topology<'a> {
         // PUs without a gap between them are compared as an object's are.
         let solid = bounds.filter(|(low, high)| cpuset.weight() == Some(high - low + 1));
         let interval = solid.map(|(low, high)| low..high + 1);
-        self.numa_nodes().filter(move |node| match (&interval, node.extent()) {
-            (Some(interval), _) => which.fits(&node.pus(), interval),
-            (None, None) => false,
-            (None, Some(own)) => which.takes(own.covers(cpuset), own.is_inside(cpuset)),
+        self.numa_nodes().filter(move |node| match &interval {
+            Some(interval) => which.fits(&node.pus(), interval),
+            None => node
+                .extent()
+                .is_some_and(|own| which.takes(own.covers(cpuset), own.is_inside(cpuset))),
         })
     }
 
@@ -121,11 +122,13 @@ impl<'a> Object<'a> {
     /// that it hangs on. Counterpart: `hwloc_get_local_numanode_objs` with an object.
     pub fn local_numa_nodes(self, which: LocalNumaNodes) -> impl Iterator<Item = Object<'a>> {
         let place = self.non_io_ancestor();
-        let (topology, pus, extent) = (self.topology(), place.pus(), place.extent());
-        topology.numa_nodes().filter(move |node| match (node.extent(), &extent) {
-            _ if topology.is_plain() => which.fits(&node.pus(), &pus),
-            (Some(own), Some(place)) => which.takes(place.is_part_of(&own), own.is_part_of(place)),
-            _ => false,
+        let (topology, pus) = (self.topology(), place.pus());
+        let extent = if topology.is_plain() { None } else { place.extent() };
+        topology.numa_nodes().filter(move |node| match &extent {
+            None => which.fits(&node.pus(), &pus),
+            Some(place) => node
+                .extent()
+                .is_some_and(|own| which.takes(place.is_part_of(&own), own.is_part_of(place))),
         })
     }
 

@@ -22,6 +22,22 @@ enum Command {
     Distrib(Box<Distrib>),
 }
 
+/// Where answers may differ, by what is in the file's name and in the command, and why.
+const DIFFERENCES: [(&str, &str, &str); 4] = [
+    ("", "hwloc-calc -H ", "hwloc prints a separator for an object below which there is nothing"),
+    (
+        "netloc",
+        "hwloc-calc os:0-1 -N pu",
+        "hwloc takes the one device for two without a word; refused",
+    ),
+    ("9654", "hwloc-info numa:0", "hwloc cuts a set after 127 characters"),
+    (
+        "corona",
+        "hwloc-distrib --ignore package",
+        "reading a file of version 1, hwloc makes groups where types of memory's parents are left out",
+    ),
+];
+
 /// Options that change how the file is loaded.
 const LOADING: [&str; 2] = ["--restrict", "--disallowed"];
 
@@ -72,8 +88,12 @@ fn run(shared: &Path, rows: &[Row], archives: &BTreeMap<&str, AlignedVec>) -> Ou
                     rest.chars().take(150).collect::<String>()
                 };
                 let (found, expected) = (rest(&found), rest(&row.stdout));
+                let known = DIFFERENCES.iter().find(|(file, command, _)| {
+                    row.xml.contains(file) && row.command.starts_with(command)
+                });
+                let reason = known.map_or("UNEXPLAINED", |(_, _, reason)| reason);
                 outcome.failed.push(format!(
-                    "{}: {}\n  found    {found:?}\n  expected {expected:?} {}",
+                    "{}: {}: {reason}\n  found    {found:?}\n  expected {expected:?} {}",
                     row.xml, row.command, row.stderr
                 ));
             }
@@ -111,6 +131,8 @@ fn calc_info_and_distrib_answer_as_hwlocs_programs_do() {
             failed.len()
         );
         assert!(failed.len() * 1000 <= silent * 5, "{} differ", failed.len());
+        let unexplained = failed.iter().filter(|failure| failure.contains("UNEXPLAINED"));
+        assert_eq!(unexplained.count(), 0, "a difference without a reason");
     }
 }
 
