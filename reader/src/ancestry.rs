@@ -69,29 +69,34 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn ancestor_with_type(self, object_type: ObjectType) -> Option<Self> {
-        let topology = self.topology();
-        let level = topology.type_depth(object_type).depth();
-        if let Some(level) = level.and_then(|depth| usize::try_from(depth).ok())
-            && self.id() >= topology.archive.levels.first(level + 1)
-            && self.id() < topology.archive.levels.first(topology.depth() as usize)
+        let levels = &self.topology().archive.levels;
+        let depth = self.topology().type_depth(object_type).depth();
+        if let Some(level) = depth.and_then(|depth| usize::try_from(depth).ok())
+            && self.id() >= levels.first(level + 1)
+            && self.id() < levels.first(self.topology().depth() as usize)
             && let Some(found) = self.regular_ancestor(level)
         {
             return Some(found);
         }
-        match level.and_then(|depth| topology.level_of_depth(depth)) {
-            None => self.ancestors().find(|object| object.object_type() == object_type),
-            Some(level) if object_type.is_normal() => {
-                let ids = topology.level_ids(level);
-                let normal = self.normal_part();
-                let above = if normal == self { self.parent()? } else { normal };
-                let found = (above.id() >= ids.start).then(|| above.up_to(level));
-                found.filter(|object| ids.contains(&object.id()))
-            }
-            Some(level) => {
-                let ids = topology.level_ids(level);
-                self.ancestors().find(|object| ids.contains(&object.id()))
-            }
+        self.ancestor_with_type_by_walk(object_type)
+    }
+
+    /// The same of any object, on any machine.
+    fn ancestor_with_type_by_walk(self, object_type: ObjectType) -> Option<Self> {
+        let topology = self.topology();
+        let depth = topology.type_depth(object_type).depth();
+        let Some(level) = depth.and_then(|depth| topology.level_of_depth(depth)) else {
+            return self.ancestors().find(|object| object.object_type() == object_type);
+        };
+        let ids = topology.level_ids(level);
+        if !object_type.is_normal() {
+            return self.ancestors().find(|object| ids.contains(&object.id()));
         }
+        let normal = self.normal_part();
+        // What it hangs on may be the object, itself it may not.
+        let first = if normal == self { ids.end } else { ids.start };
+        let found = (normal.id() >= first).then(|| normal.up_to(level));
+        found.filter(|object| ids.contains(&object.id()))
     }
 
     /// The closest object that is above, or is, an I/O or Misc object and has sets of its own.
@@ -117,19 +122,17 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn common_ancestor(self, other: Self) -> Self {
-        if let Some(common) = self.topology().common_block_of_pus(self.id(), other.id()) {
-            return common;
-        }
-        self.common_ancestor_by_walk(other)
-    }
-
-    fn common_ancestor_by_walk(self, other: Self) -> Self {
         let topology = self.topology();
         let pus = topology.pu_ids();
         if pus.contains(&self.id()) && pus.contains(&other.id()) {
             let (one, two) = (self.id() - pus.start, other.id() - pus.start);
             return topology.lowest_holding(one.min(two), one.max(two));
         }
+        self.common_ancestor_by_walk(other)
+    }
+
+    /// The same of any two objects.
+    fn common_ancestor_by_walk(self, other: Self) -> Self {
         let (mut one, mut two) = (self.normal_part(), other.normal_part());
         if one == two {
             // Only where both hang on the same object can they meet below it.

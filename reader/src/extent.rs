@@ -121,9 +121,7 @@ impl Extent<'_> {
     #[inline]
     pub(crate) fn is_part_of(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Pus(_, own), Self::Pus(_, theirs)) => {
-                own.is_empty() || (theirs.start <= own.start && own.end <= theirs.end)
-            }
+            (Self::Pus(_, own), Self::Pus(_, theirs)) => is_part(own, theirs),
             _ => self.is_within(other),
         }
     }
@@ -157,6 +155,12 @@ impl Words for Extent<'_> {
     fn is_endless(&self) -> bool {
         matches!(self, Self::Stored(set) if set.is_endless())
     }
+}
+
+/// Whether all PUs of a run are in another.
+#[inline]
+pub(crate) fn is_part(inner: &Range<u32>, outer: &Range<u32>) -> bool {
+    inner.is_empty() || (outer.start <= inner.start && inner.end <= outer.end)
 }
 
 /// The bits below one of 64.

@@ -4,9 +4,6 @@ use crate::object::Object;
 use crate::search::partition_point;
 use crate::topology::Topology;
 use std::ops::Range;
-use topobroker_layout::object_type::ObjectType;
-
-const PU: u64 = ObjectType::PU.raw() as u64;
 
 impl<'a> Topology<'a> {
     /// The PU of a logical index.
@@ -42,27 +39,6 @@ impl<'a> Topology<'a> {
             }
             _ => self.lowest_above(level, low, high),
         }
-    }
-
-    /// The lowest object that two PUs are below, by their numbers, where blocks of a power of two
-    /// tell it; `None` where they do not, and of other objects.
-    #[inline]
-    pub(crate) fn common_block_of_pus(self, one: u32, two: u32) -> Option<Object<'a>> {
-        let levels = &self.archive.levels;
-        let rows = levels.rows.as_slice();
-        let (depths, end) = rows.split_at_checked(levels.normal.to_native() as usize)?;
-        // Single PUs on the lowest level: nothing else has levels of one PU each below the cores.
-        let first = depths.last().filter(|row| row.raw_type() == PU)?.first.to_native();
-        let past = end.first()?.first.to_native();
-        if one.min(two) < first || one.max(two) >= past {
-            return None;
-        }
-        let (low, differ) = (one - first, (one - first) ^ (two - first));
-        let bits = (u32::BITS - differ.leading_zeros()) as usize;
-        let row = depths.get(usize::from(*levels.common.get(bits)?).checked_sub(1)?)?;
-        let pus = row.pus();
-        let same = pus.is_power_of_two() && differ < pus;
-        same.then(|| Object::new(self, row.first.to_native() + (low >> pus.trailing_zeros())))
     }
 
     /// The same, above the first `levels` of the tree of CPUs, 0 if these are not known.

@@ -138,17 +138,9 @@ impl<'a> Object<'a> {
     /// hwloc-calc takes for below.
     pub fn objects_within(self, depth: i32) -> impl Iterator<Item = Object<'a>> {
         let topology = self.topology();
-        let level = topology.level_of_depth(depth);
-        let regular = |level: &usize| {
-            topology.pus_of_level(*level) != 0
-                && self.object_type().is_normal()
-                && depth >= self.depth()
-        };
-        let ids = match level {
-            Some(level) if regular(&level) => topology.objects_of_level_in(level, self.pus()),
-            Some(level) => topology.level_ids(level),
-            None => 0..0,
-        };
+        // Elsewhere there may be objects without PUs that have NUMA nodes, in no run of PUs.
+        let regular = |level: usize| topology.pus_of_level(level) != 0;
+        let ids = self.ids_below(depth, regular);
         let nodes = self.stored_nodeset();
         ids.map(move |id| Object::new(topology, id)).filter(move |object| {
             let place = object.non_io_ancestor();
@@ -167,17 +159,7 @@ impl<'a> Object<'a> {
     pub fn objects_inside(self, object_type: ObjectType) -> impl Iterator<Item = Object<'a>> {
         let topology = self.topology();
         let depth = topology.type_depth(object_type).depth();
-        let level = depth.and_then(|depth| topology.level_of_depth(depth));
-        // From its own depth down, all that is inside is below.
-        let below = |level: &usize| {
-            let is_below = topology.depth_of_level(*level) >= self.depth();
-            topology.is_plain() && self.object_type().is_normal() && is_below
-        };
-        let ids = match level {
-            Some(level) if below(&level) => topology.objects_of_level_in(level, self.pus()),
-            Some(level) => topology.level_ids(level),
-            None => 0..0,
-        };
+        let ids = depth.map_or(0..0, |depth| self.ids_below(depth, |_| topology.is_plain()));
         let own = self.extent();
         ids.map(move |id| Object::new(topology, id)).filter(move |object| {
             object
@@ -185,6 +167,20 @@ impl<'a> Object<'a> {
                 .zip(own.as_ref())
                 .is_some_and(|(extent, own)| !extent.is_empty() && extent.is_part_of(own))
         })
+    }
+
+    /// Numbers of objects of a depth, among them all whose PUs are PUs of this one: only those where
+    /// the level is `in_runs`, and from this one's own depth down all that is inside is below.
+    fn ids_below(self, depth: i32, in_runs: impl Fn(usize) -> bool) -> Range<u32> {
+        let topology = self.topology();
+        let below = self.object_type().is_normal() && depth >= self.depth();
+        match topology.level_of_depth(depth) {
+            Some(level) if below && in_runs(level) => {
+                topology.objects_of_level_in(level, self.pus())
+            }
+            Some(level) => topology.level_ids(level),
+            None => 0..0,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! NUMA nodes near PUs, and objects at the same place.
 
+use crate::extent::is_part;
 use crate::object::Object;
 use crate::stored_set::Words;
 use crate::topology::Topology;
@@ -38,10 +39,7 @@ impl LocalNumaNodes {
     /// Whether a node with some PUs is local to others; both follow each other.
     #[inline]
     fn fits(self, node: &Range<u32>, place: &Range<u32>) -> bool {
-        let within = |inner: &Range<u32>, outer: &Range<u32>| {
-            inner.is_empty() || (outer.start <= inner.start && inner.end <= outer.end)
-        };
-        self.takes(within(place, node), within(node, place))
+        self.takes(is_part(place, node), is_part(node, place))
     }
 
     /// Whether a node counts that has all of the PUs, or whose PUs are all among them.

@@ -151,7 +151,7 @@ impl Calc {
             set = set.singlify();
         }
         let style = Style { separator: self.sep.clone(), manner: self.inputs.manner };
-        Ok(answer::line(&answer::answer(topology, &set, &self.question(), &style)?))
+        Ok(answer::answer(topology, &set, &self.question(), &style)? + "\n")
     }
 
     fn set_of(
@@ -215,19 +215,16 @@ impl Calc {
 
 /// The PUs of the kinds that an index or an info names.
 fn cpu_kind(topology: Topology<'_>, text: &str) -> anyhow::Result<Set> {
-    let kinds = topology.cpu_kinds().enumerate();
-    let chosen: Vec<Set> = match text.split_once('=') {
-        Some((name, value)) => kinds
-            .filter(|(_, kind)| kind.infos().any(|info| info.name == name && info.value == value))
-            .map(|(_, kind)| kind.cpuset())
-            .collect(),
-        None => {
-            let index: usize = text
-                .parse()
-                .with_context(|| format!("--cpukind {text}: expected an index or NAME=VALUE"))?;
-            kinds.filter(|(place, _)| *place == index).map(|(_, kind)| kind.cpuset()).collect()
-        }
-    };
+    let info = text.split_once('=');
+    let index: Option<usize> = text.parse().ok();
+    if info.is_none() && index.is_none() {
+        bail!("--cpukind {text}: expected an index or NAME=VALUE");
+    }
+    let kinds = topology.cpu_kinds().enumerate().filter(|(place, kind)| match info {
+        Some((name, value)) => kind.infos().any(|it| it.name == name && it.value == value),
+        None => Some(*place) == index,
+    });
+    let chosen: Vec<Set> = kinds.map(|(_, kind)| kind.cpuset()).collect();
     if chosen.is_empty() {
         let count = topology.cpu_kinds().len();
         bail!(

@@ -3,6 +3,7 @@
 use super::filter_options::{level, type_name};
 use super::input::filtered;
 use super::subject::Subject;
+use crate::describe::describe;
 use crate::filter::Filters;
 use crate::hwloc::Filter;
 use crate::location::Level;
@@ -90,7 +91,7 @@ impl Distrib {
         for object_type in &self.ignore {
             filters.set(*object_type, Filter::None);
         }
-        filtered(topology, &filters, |topology| self.parts(topology))
+        filtered(&describe(topology), &filters, |topology| self.parts(topology))
     }
 
     fn parts(&self, topology: Topology<'_>) -> anyhow::Result<String> {

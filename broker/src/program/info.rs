@@ -7,6 +7,7 @@ use super::filter_options::{FilterOptions, level};
 use super::input::filtered;
 use super::subject::Subject;
 use crate::console::{self, Part, Style};
+use crate::describe::describe;
 use crate::location::{Combine, Level, Location, Reading};
 use anyhow::bail;
 use clap::Args;
@@ -97,7 +98,7 @@ impl Info {
     ///
     /// When a location is malformed or names an object that is not there, or a type has no level.
     pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
-        filtered(topology, self.filters.filters(), |topology| self.print(topology))
+        filtered(&describe(topology), self.filters.filters(), |topology| self.print(topology))
     }
 
     fn print(&self, topology: Topology<'_>) -> anyhow::Result<String> {

@@ -62,13 +62,13 @@ impl Held {
     }
 }
 
-/// What `print` says of a topology without the types of objects that filters leave out.
+/// What `print` says of a described topology without the types of objects that filters leave out.
 pub(super) fn filtered(
-    topology: Topology<'_>,
+    description: &Description,
     filters: &Filters,
     print: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
 ) -> anyhow::Result<String> {
-    let archive = build::to_bytes(&filter(&describe(topology), filters));
+    let archive = build::to_bytes(&filter(description, filters));
     let archive = archive.context("the filtered topology")?;
     print(Topology::from_archive(&archive).context("the filtered topology")?)
 }

@@ -1,15 +1,12 @@
 //! `topobroker ls`: print a topology as `lstopo-no-graphics` does.
 
 use super::filter_options::{FilterOptions, type_name};
-use super::input::Input;
+use super::input::{Input, filtered};
 use crate::console::{self, Indexes, Part, Style};
-use crate::filter::filter;
-use anyhow::Context;
 use clap::Args;
 use std::process::ExitCode;
-use topobroker_layout::build;
 use topobroker_layout::description::Description;
-use topobroker_reader::{Topology, TypeName};
+use topobroker_reader::TypeName;
 
 /// Print a topology, as lstopo-no-graphics --of console does
 #[derive(Debug, Args)]
@@ -64,10 +61,9 @@ impl Ls {
     ///
     /// When the description is no topology.
     pub fn text(&self, description: &Description) -> anyhow::Result<String> {
-        let filtered = filter(description, self.filters.filters());
-        let archive = build::to_bytes(&filtered).context("the filtered topology")?;
-        let topology = Topology::from_archive(&archive).context("the filtered topology")?;
-        Ok(console::print(topology, &self.style()))
+        filtered(description, self.filters.filters(), |topology| {
+            Ok(console::print(topology, &self.style()))
+        })
     }
 
     fn style(&self) -> Style {

@@ -3,7 +3,6 @@
 use super::inputs::Manner;
 use crate::location::Level;
 use anyhow::bail;
-use std::fmt::Write;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Initiator, LocalNumaNodes, MemoryAttribute, Object, Topology};
 
@@ -150,12 +149,4 @@ impl Style {
         }
         Ok(())
     }
-}
-
-/// An answer on a line of its own.
-pub(super) fn line(answer: &str) -> String {
-    let mut line = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(line, "{answer}");
-    line
 }
