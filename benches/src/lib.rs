@@ -10,3 +10,5 @@ pub mod rival;
 pub mod rival_bitmap;
 #[allow(unsafe_code, reason = "most of hwloc's queries are inline functions of C")]
 pub mod rival_queries;
+#[allow(unsafe_code, reason = "duplicating and restricting have raw bindings only")]
+pub mod rival_restrict;

@@ -1,5 +1,6 @@
 //! From an archive back to a description, so that it can be changed and archived again.
 
+use std::collections::HashMap;
 use topobroker_layout::description::{
     CpuKind, Description, Distances, Initiator, MemoryAttribute, MemoryValue, Object, Sets,
 };
@@ -9,10 +10,13 @@ use topobroker_reader::{Initiator as ReadInitiator, Topology};
 /// Describes an archived topology: the inverse of archiving.
 #[must_use]
 pub fn describe(topology: Topology<'_>) -> Description {
-    let place = |object: topobroker_reader::Object<'_>| object.id() as usize;
-    let objects = topology.objects().map(object).collect();
+    let places: HashMap<u32, usize> = topology.objects().map(|it| it.id()).zip(0..).collect();
+    let place = |object: topobroker_reader::Object<'_>| {
+        places.get(&object.id()).copied().unwrap_or_default()
+    };
+    let objects = topology.objects().map(|it| object(it, place)).collect();
     let distances = topology.distances().map(|matrix| {
-        let count = matrix.objects().len();
+        let count = matrix.objects().count();
         let cells = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
         Distances {
             name: matrix.name().map(str::to_owned),
@@ -60,7 +64,10 @@ pub fn describe(topology: Topology<'_>) -> Description {
     }
 }
 
-fn object(object: topobroker_reader::Object<'_>) -> Object {
+fn object(
+    object: topobroker_reader::Object<'_>,
+    place: impl Fn(topobroker_reader::Object<'_>) -> usize,
+) -> Object {
     let sets = object.cpuset().map(|cpuset| Sets {
         cpuset,
         complete_cpuset: object.complete_cpuset().unwrap_or_default(),
@@ -80,7 +87,7 @@ fn object(object: topobroker_reader::Object<'_>) -> Object {
         page_types: object.page_types().collect(),
         symmetric_subtree: object.is_symmetric_subtree(),
         sets,
-        parent: object.parent().map(|parent| parent.id() as usize),
-        children: object.all_children().map(|child| child.id() as usize).collect(),
+        parent: object.parent().map(&place),
+        children: object.all_children().map(&place).collect(),
     }
 }

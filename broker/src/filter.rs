@@ -2,13 +2,11 @@
 //!
 //! Counterpart: `hwloc_topology_set_type_filter` before loading the same XML.
 
-mod levels;
-mod structure;
-
 use crate::hwloc::Filter;
 use topobroker_layout::attributes::{Attributes, Pci};
 use topobroker_layout::description::{Description, Initiator, Object};
 use topobroker_layout::object_type::{ChildKind, ObjectType};
+use topobroker_layout::shape::{self, Shape};
 
 /// A filter for each type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,8 +103,8 @@ pub fn filter(description: &Description, filters: &Filters) -> Description {
     tree.set_children(0, lists);
     tree.drop_empty_bridges(0, filters, 0);
     tree.drop_empty(0);
-    structure::merge(&mut tree, filters);
-    tree.finish(description)
+    tree.merge_levels(filters);
+    tree.finish(description, filters)
 }
 
 /// Objects that are being changed. An object that is dropped stays in the list, but no child list
@@ -247,6 +245,41 @@ impl Tree {
         is_empty && only_misc && object.parent.is_some()
     }
 
+    /// What is left, as child lists.
+    fn shape(&self) -> Shape {
+        let kinds = self.objects.iter().map(|object| {
+            let group = match object.attributes {
+                Attributes::Group(group) => Some(group),
+                _ => None,
+            };
+            shape::Kind {
+                object_type: object.object_type,
+                group: group.map(|group| (group.kind, group.subkind)),
+                stays: group.is_some_and(|group| group.dont_merge),
+            }
+        });
+        let mut shape = Shape::new(kinds);
+        let mut next = vec![0];
+        while let Some(place) = next.pop() {
+            for child in self.children(place) {
+                let numbers = u32::try_from(place).ok().zip(u32::try_from(child).ok());
+                numbers.into_iter().for_each(|(parent, child)| shape.append(parent, child));
+                next.push(child);
+            }
+        }
+        shape
+    }
+
+    /// Merges levels that add nothing to the structure.
+    fn merge_levels(&mut self, filters: &Filters) {
+        let mut shape = self.shape();
+        shape.merge_levels(|kind| filters.get(kind) == Filter::Structure);
+        for (place, object) in (0u32..).zip(&mut self.objects) {
+            object.parent = shape.parent(place).map(|parent| parent as usize);
+            object.children = shape.all_children(place).map(|child| child as usize).collect();
+        }
+    }
+
     /// Gives logical indexes to special objects, in hwloc's order of listing them, and returns all
     /// that are left in the order of the tree.
     fn number_special(&mut self) -> Vec<usize> {
@@ -272,12 +305,12 @@ impl Tree {
     }
 
     /// Numbers what is left and leaves out what refers to what is gone.
-    fn finish(mut self, description: &Description) -> Description {
+    fn finish(mut self, description: &Description, filters: &Filters) -> Description {
         let mut group_depth = 0;
-        for (depth, level) in (0i32..).zip(levels::connect(&self)) {
+        for (depth, level) in (0i32..).zip(self.shape().levels()) {
             let mut groups = false;
             for (logical_index, place) in (0u32..).zip(level) {
-                let Some(object) = self.objects.get_mut(place) else {
+                let Some(object) = self.objects.get_mut(place as usize) else {
                     continue;
                 };
                 (object.depth, object.logical_index) = (depth, logical_index);
@@ -302,7 +335,11 @@ impl Tree {
             object.children = object.children.iter().filter_map(|child| renamed(*child)).collect();
             object
         });
-        let mut filtered = Description { objects: objects.collect(), ..description.clone() };
+        let mut filtered = Description {
+            objects: objects.collect(),
+            type_filters: ObjectType::ALL.map(|kind| filters.get(kind).number()).to_vec(),
+            ..description.clone()
+        };
         filtered.distances.retain_mut(|matrix| keep_matrix(matrix, renamed));
         for attribute in &mut filtered.memory_attributes {
             attribute.values.retain_mut(|value| {

@@ -7,12 +7,10 @@
 mod bitmap;
 mod load;
 mod object;
-mod restrict;
 mod tables;
 
 pub use load::{Filter, Input, LoadError, LoadOptions, load};
 pub(crate) use object::Object;
-pub use restrict::{RestrictError, Restriction};
 pub(crate) use tables::Location;
 
 use hwlocality_sys::hwloc_topology_t;

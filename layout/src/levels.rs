@@ -41,6 +41,32 @@ impl Level {
     }
 }
 
+impl Levels {
+    /// Levels of these types, the special ones last; where each begins, with the end; and how many
+    /// PUs each object of it has, 0 where they differ or nothing is said.
+    #[must_use]
+    pub fn new(types: &[ObjectType], first: &[u32], pus: &[u32]) -> Self {
+        let rows = first.iter().enumerate().map(|(level, first)| {
+            // Behind the last level there is the end.
+            let object_type = types.get(level).map_or(u8::MAX, |kind| kind.raw());
+            Level::new(*first, object_type, pus.get(level).copied().unwrap_or(0))
+        });
+        let normal = types.len().saturating_sub(ObjectType::SPECIAL.len());
+        let mut depth_of_type = [0; TYPES];
+        for (depth, object_type) in (1u8..).zip(types.iter().take(normal)) {
+            if let Some(slot) = depth_of_type.get_mut(usize::from(object_type.raw())) {
+                *slot = if *slot == 0 { depth } else { MULTIPLE };
+            }
+        }
+        Self {
+            normal: u32::try_from(normal).unwrap_or(u32::MAX),
+            rows: rows.collect(),
+            depth_of_type,
+            ..Self::default()
+        }
+    }
+}
+
 impl ArchivedLevel {
     /// hwloc's number of the type of its objects.
     #[must_use]

@@ -24,17 +24,23 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn ancestor_at_depth(self, depth: i32) -> Option<Self> {
         let topology = self.topology();
-        let level = topology.level_of_depth(depth)?;
-        let ids = topology.level_ids(level);
+        let level = topology.base_level_of_depth(depth)?;
+        if depth >= 0 && !topology.is_in_order() {
+            let path = std::iter::once(self).chain(self.ancestors());
+            let normal = self.object_type().is_normal() && self.depth() >= depth;
+            return normal.then(|| path.into_iter().find(|object| object.depth() <= depth))?;
+        }
+        let ids = topology.base_ids(level);
         if depth >= 0 {
-            let normal = topology.archive.levels.first(topology.depth() as usize);
+            let levels = &topology.archive.levels;
+            let normal = levels.first(levels.normal.to_native() as usize);
             return (ids.start..normal).contains(&self.id()).then(|| self.up_to(level));
         }
         let mut path = std::iter::once(self).chain(self.ancestors());
         (self.depth() >= depth).then(|| path.find(|object| ids.contains(&object.id())))?
     }
 
-    /// The object of a level that this one of the tree of CPUs, on a lower level, is below: by its
+    /// The object of a level of the topology that this one of the tree of CPUs, on a lower level, is below: by its
     /// first PU, where all objects of the level have as many.
     #[inline]
     fn regular_ancestor(self, level: usize) -> Option<Self> {
@@ -45,14 +51,14 @@ impl<'a> Object<'a> {
         (member.pu_count > 0).then(|| Self::new(topology, row.first.to_native() + block))
     }
 
-    /// The lowest object at a level or above it that this one of the tree of CPUs is below or is.
+    /// The lowest object at a level of the topology or above it that this one of the tree of CPUs is below or is.
     #[inline]
     fn up_to(self, level: usize) -> Self {
         let topology = self.topology();
         if let Some(holding) = self.regular_ancestor(level) {
             return holding;
         }
-        let end = topology.level_ids(level).end;
+        let end = topology.base_ids(level).end;
         let mut object = self;
         // Numbers of parents are lower, and those of a level follow each other.
         while object.id() >= end {
@@ -69,11 +75,14 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn ancestor_with_type(self, object_type: ObjectType) -> Option<Self> {
-        let levels = &self.topology().archive.levels;
-        let depth = self.topology().type_depth(object_type).depth();
-        if let Some(level) = depth.and_then(|depth| usize::try_from(depth).ok())
+        let topology = self.topology();
+        let levels = &topology.archive.levels;
+        let depth = topology.type_depth(object_type).depth();
+        if topology.is_in_order()
+            && let Some(level) = depth.filter(|depth| *depth >= 0)
+            && let Some(level) = topology.base_level_of_depth(level)
             && self.id() >= levels.first(level + 1)
-            && self.id() < levels.first(self.topology().depth() as usize)
+            && self.id() < levels.first(levels.normal.to_native() as usize)
             && let Some(found) = self.regular_ancestor(level)
         {
             return Some(found);
@@ -85,10 +94,11 @@ impl<'a> Object<'a> {
     fn ancestor_with_type_by_walk(self, object_type: ObjectType) -> Option<Self> {
         let topology = self.topology();
         let depth = topology.type_depth(object_type).depth();
-        let Some(level) = depth.and_then(|depth| topology.level_of_depth(depth)) else {
+        let depth = depth.filter(|_| topology.is_in_order());
+        let Some(level) = depth.and_then(|depth| topology.base_level_of_depth(depth)) else {
             return self.ancestors().find(|object| object.object_type() == object_type);
         };
-        let ids = topology.level_ids(level);
+        let ids = topology.base_ids(level);
         if !object_type.is_normal() {
             return self.ancestors().find(|object| ids.contains(&object.id()));
         }
@@ -124,7 +134,7 @@ impl<'a> Object<'a> {
     pub fn common_ancestor(self, other: Self) -> Self {
         let topology = self.topology();
         let pus = topology.pu_ids();
-        if pus.contains(&self.id()) && pus.contains(&other.id()) {
+        if topology.is_in_order() && pus.contains(&self.id()) && pus.contains(&other.id()) {
             let (one, two) = (self.id() - pus.start, other.id() - pus.start);
             return topology.lowest_holding(one.min(two), one.max(two));
         }
@@ -174,20 +184,20 @@ impl<'a> Object<'a> {
                     && object.extent().is_some_and(|extent| !extent.equals(&own))
             });
         }
-        let pus = self.has_sets().then(|| self.pus())?;
+        let pus = self.has_sets().then(|| self.shown_run())?;
         let levels = &topology.archive.levels;
         let object = self.normal_part();
         // What a NUMA node hangs on may be the cache.
-        let below = object.level() + usize::from(object != self);
+        let below = object.base_level() + usize::from(object != self);
         for level in (0..below).rev() {
             let row = levels.row(level)?;
             if !levels.object_type(level).is_some_and(ObjectType::is_data_cache) {
                 continue;
             }
             let cache = object.up_to(level);
-            let regular = row.pus() as usize;
-            let shared = if regular > 0 { regular } else { cache.pus().len() } != pus.len();
-            if shared && cache.level() == level {
+            let regular = if topology.overlay.is_none() { row.pus() as usize } else { 0 };
+            let shared = if regular > 0 { regular } else { cache.shown_run().len() } != pus.len();
+            if shared && cache.base_level() == level {
                 return Some(cache);
             }
         }

@@ -1,7 +1,7 @@
 //! Objects of a depth by how near they are.
 
+use crate::levels::Objects;
 use crate::object::Object;
-use std::ops::Range;
 
 /// Objects of the depth of one, the nearest first: those below the lowest object above it that has
 /// others, in logical order, then those below the next such object, and so on.
@@ -12,8 +12,8 @@ pub struct Closest<'a> {
     inner: Object<'a>,
     /// What is given now is below this.
     outer: Object<'a>,
-    /// Numbers of those before and behind what was given already.
-    ring: [Range<u32>; 2],
+    /// Those before and behind what was given already.
+    ring: [Objects<'a>; 2],
 }
 
 impl<'a> Object<'a> {
@@ -29,7 +29,8 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_get_closest_objs")]
     #[must_use]
     pub fn closest(self) -> Closest<'a> {
-        Closest { source: self, inner: self, outer: self, ring: [0..0, 0..0] }
+        let none = self.topology().numbered(0..0);
+        Closest { source: self, inner: self, outer: self, ring: [none.clone(), none] }
     }
 }
 
@@ -42,8 +43,7 @@ impl<'a> Iterator for Closest<'a> {
             return None;
         }
         loop {
-            while let Some(id) = self.ring.iter_mut().find_map(Iterator::next) {
-                let object = Object::new(self.source.topology(), id);
+            while let Some(object) = self.ring.iter_mut().find_map(Iterator::next) {
                 if self.is_in_ring(object) {
                     return Some(object);
                 }
@@ -59,18 +59,19 @@ impl<'a> Closest<'a> {
         self.inner = self.outer;
         let topology = self.source.topology();
         let own = self.inner.extent()?;
-        let pus = self.inner.pus();
+        let pus = self.inner.shown_run();
         self.outer = self.inner.ancestors().find(|object| match topology.is_plain() {
-            true => object.pus().len() != pus.len(),
+            true => object.shown_run().len() != pus.len(),
             false => object.extent().is_some_and(|extent| !extent.equals(&own)),
         })?;
-        let level = topology.level_of_depth(self.source.depth())?;
+        let depth = self.source.depth();
+        let level = topology.base_level_of_depth(depth)?;
         if !topology.is_plain() {
-            self.ring = [topology.level_ids(level), 0..0];
+            self.ring = [topology.objects_at_depth(depth), topology.numbered(0..0)];
             return Some(());
         }
-        let (inner, outer) = (self.inner.pus(), self.outer.pus());
-        let between = |pus| topology.objects_of_level_in(level, pus);
+        let (inner, outer) = (self.inner.base_pus(), self.outer.base_pus());
+        let between = |pus| topology.numbered(topology.objects_of_level_in(level, pus));
         self.ring = [between(outer.start..inner.start), between(inner.end..outer.end)];
         Some(())
     }
@@ -78,7 +79,7 @@ impl<'a> Closest<'a> {
     #[inline]
     fn is_in_ring(&self, object: Object<'a>) -> bool {
         if self.source.topology().is_plain() {
-            return !object.pus().is_empty();
+            return !object.shown_run().is_empty();
         }
         let within = |other: Object<'a>| {
             object.extent().zip(other.extent()).is_some_and(|(own, all)| own.is_part_of(&all))

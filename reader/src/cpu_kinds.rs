@@ -1,7 +1,10 @@
 //! CPU kinds: PUs that are alike, and how frugal they are.
 
+mod ranking;
+
+use crate::extent::PusLeft;
 use crate::object::Info;
-use crate::stored_set::{StoredSet, Words};
+use crate::stored_set::Words;
 use crate::topology::Topology;
 use topobroker_layout::archive::ArchivedCpuKind;
 use topobroker_layout::set::Set;
@@ -10,8 +13,14 @@ impl<'a> Topology<'a> {
     /// CPU kinds, the most frugal first if their efficiency is known. Counterpart:
     /// `hwloc_cpukinds_get_info`.
     #[doc(alias = "hwloc_cpukinds_get_info")]
-    pub fn cpu_kinds(self) -> impl ExactSizeIterator<Item = CpuKind<'a>> {
-        self.archive.cpu_kinds.iter().map(move |kind| CpuKind::new(self, kind))
+    pub fn cpu_kinds(self) -> impl Iterator<Item = CpuKind<'a>> {
+        let ranked =
+            self.has_lost_kinds() && self.kinds_left().all(|kind| kind.efficiency().is_some());
+        let count = if ranked { self.kinds_left().count() } else { 0 };
+        let by_rank = (0u32..).take(count).filter_map(move |rank| {
+            self.kinds_left().find(move |kind| kind.efficiency() == Some(rank))
+        });
+        by_rank.chain(self.kinds_left().filter(move |_| !ranked))
     }
 
     /// The kind that all PUs of a set are of. Counterpart: `hwloc_cpukinds_get_by_cpuset`.
@@ -68,14 +77,21 @@ impl<'a> CpuKind<'a> {
         self.stored().to_set()
     }
 
-    fn stored(self) -> StoredSet<'a> {
-        self.topology.stored_set(self.kind.cpuset.to_native())
+    fn is_empty(self) -> bool {
+        self.stored().is_within(&Set::new())
+    }
+
+    fn stored(self) -> PusLeft<'a> {
+        self.topology.pus_left(self.kind.cpuset.to_native())
     }
 
     /// Rank from 0, the most frugal; `None` if unknown.
     #[must_use]
     pub fn efficiency(self) -> Option<u32> {
-        self.kind.efficiency.to_native().checked_sub(1)
+        match self.topology.has_lost_kinds() {
+            false => self.kind.efficiency.to_native().checked_sub(1),
+            true => self.rank_left(),
+        }
     }
 
     /// Efficiency that the platform or a user stated, which hwloc keeps in its XML.
@@ -85,7 +101,7 @@ impl<'a> CpuKind<'a> {
     }
 
     /// Pairs of name and value, such as `CoreType`.
-    pub fn infos(self) -> impl Iterator<Item = Info<'a>> {
+    pub fn infos(self) -> impl Iterator<Item = Info<'a>> + use<'a> {
         let Self { topology, kind } = self;
         (0..kind.info_name.len()).map(move |row| Info {
             name: topology.string(kind.info_name.get_u32(row)),

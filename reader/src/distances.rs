@@ -8,8 +8,10 @@ use topobroker_layout::object_type::ObjectType;
 impl<'a> Topology<'a> {
     /// Distance matrices. Counterpart: `hwloc_distances_get`.
     #[doc(alias = "hwloc_distances_get")]
-    pub fn distances(self) -> impl ExactSizeIterator<Item = Distances<'a>> {
-        self.archive.distances.iter().map(move |matrix| Distances::new(self, matrix))
+    pub fn distances(self) -> impl Iterator<Item = Distances<'a>> {
+        let all = self.archive.distances.iter().map(move |matrix| Distances::new(self, matrix));
+        // Between fewer than two objects there is no distance.
+        all.filter(move |matrix| self.overlay.is_none() || matrix.rows().count() > 1)
     }
 
     /// Distance matrices with a name. Counterpart: `hwloc_distances_get_by_name`.
@@ -70,9 +72,23 @@ impl<'a> Distances<'a> {
     }
 
     /// The objects, in the order of rows and columns.
-    pub fn objects(self) -> impl ExactSizeIterator<Item = Object<'a>> {
+    pub fn objects(self) -> impl Iterator<Item = Object<'a>> {
         let ids = &self.matrix.objects;
-        (0..ids.len()).map(move |place| Object::new(self.topology, ids.get_u32(place)))
+        self.rows().map(move |row| Object::new(self.topology, ids.get_u32(row)))
+    }
+
+    /// Rows of the stored matrix whose objects are shown.
+    fn rows(self) -> impl Iterator<Item = usize> {
+        let ids = &self.matrix.objects;
+        (0..ids.len()).filter(move |row| self.topology.shows(ids.get_u32(*row)))
+    }
+
+    /// The stored row of a row of what is shown.
+    fn row(self, row: usize) -> Option<usize> {
+        match self.topology.overlay {
+            None => Some(row).filter(|row| *row < self.matrix.objects.len()),
+            Some(_) => self.rows().nth(row),
+        }
     }
 
     /// Row and column of an object. Counterpart: `hwloc_distances_obj_index`.
@@ -104,6 +120,7 @@ impl<'a> Distances<'a> {
     #[must_use]
     pub fn value(self, from: usize, to: usize) -> Option<u64> {
         let count = self.matrix.objects.len();
-        (from < count && to < count).then(|| self.matrix.values.get(from * count + to))
+        let (from, to) = (self.row(from)?, self.row(to)?);
+        Some(self.matrix.values.get(from * count + to))
     }
 }

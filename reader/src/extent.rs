@@ -19,12 +19,12 @@ impl<'a> Object<'a> {
     #[inline]
     pub(crate) fn extent(self) -> Option<Extent<'a>> {
         let topology = self.topology();
-        if topology.is_plain() {
-            return self.has_sets().then(|| Extent::Pus(topology, self.pus()));
+        if topology.has_runs() {
+            return self.has_sets().then(|| Extent::Pus(topology, self.base_pus()));
         }
         Some(match topology.archive.sets.cpuset.get_u32(self.set_row()?) {
-            CPUSET_OF_PUS => Extent::Pus(topology, self.pus()),
-            row => Extent::Stored(topology.stored_set(row)),
+            CPUSET_OF_PUS => Extent::Pus(topology, self.base_pus()),
+            row => Extent::Stored(topology.stored_cpuset(row)),
         })
     }
 
@@ -58,12 +58,16 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn cpuset_weight(self) -> Option<u32> {
         let topology = self.topology();
-        if topology.is_plain() {
+        if topology.has_runs() {
             let pus = || topology.archive.tree.member(self.id() as usize).pu_count;
-            return self.has_sets().then(pus);
+            let shown = || match topology.overlay {
+                None => pus(),
+                Some(_) => length(&self.shown_run()),
+            };
+            return self.has_sets().then(shown);
         }
         match self.extent()? {
-            Extent::Pus(_, pus) => Some(pus.end - pus.start),
+            Extent::Pus(_, pus) => Some(length(&topology.shown_run(&pus))),
             Extent::Stored(set) if set.is_endless() => None,
             Extent::Stored(set) => {
                 Some((0..set.word_count()).map(|index| set.word(index).count_ones()).sum())
@@ -76,7 +80,7 @@ impl Extent<'_> {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         match self {
-            Self::Pus(_, pus) => pus.is_empty(),
+            Self::Pus(topology, pus) => topology.shown_run(pus).is_empty(),
             Self::Stored(set) => set.is_within(&Set::new()),
         }
     }
@@ -110,7 +114,8 @@ impl Extent<'_> {
     #[inline]
     pub(crate) fn equals(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Pus(_, own), Self::Pus(_, theirs)) => {
+            (Self::Pus(topology, own), Self::Pus(_, theirs)) => {
+                let (own, theirs) = (topology.shown_run(own), topology.shown_run(theirs));
                 own == theirs || (own.is_empty() && theirs.is_empty())
             }
             _ => self.is_same_as(other),
@@ -121,9 +126,41 @@ impl Extent<'_> {
     #[inline]
     pub(crate) fn is_part_of(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Pus(_, own), Self::Pus(_, theirs)) => is_part(own, theirs),
+            (Self::Pus(topology, own), Self::Pus(_, theirs)) => {
+                is_part(&topology.shown_run(own), &topology.shown_run(theirs))
+            }
             _ => self.is_within(other),
         }
+    }
+}
+
+/// A stored set of PUs that is no object's, of which hwloc leaves those of the root when it restricts
+/// a topology.
+pub(crate) struct PusLeft<'a> {
+    set: StoredSet<'a>,
+    root: Option<Extent<'a>>,
+}
+
+impl<'a> Topology<'a> {
+    /// A stored set of PUs that is no object's.
+    pub(crate) fn pus_left(self, row: u32) -> PusLeft<'a> {
+        let root = self.overlay.and_then(|_| self.root().extent());
+        PusLeft { set: self.stored_cpuset(row), root }
+    }
+}
+
+impl Words for PusLeft<'_> {
+    fn word(&self, index: usize) -> u64 {
+        self.set.word(index) & self.root.as_ref().map_or(u64::MAX, |root| root.word(index))
+    }
+
+    fn word_count(&self) -> usize {
+        let root = self.root.as_ref().filter(|_| self.set.is_endless());
+        self.set.word_count().max(root.map_or(0, Words::word_count))
+    }
+
+    fn is_endless(&self) -> bool {
+        self.set.is_endless() && self.root.as_ref().is_none_or(Words::is_endless)
     }
 }
 
@@ -133,7 +170,8 @@ impl Words for Extent<'_> {
             Self::Stored(set) => set.word(index),
             Self::Pus(topology, pus) => {
                 let word = index as u64 * 64..(index as u64 + 1) * 64;
-                topology.os_ranges(pus.clone()).fold(0, |bits, range| {
+                let kept = topology.overlay.map_or(u64::MAX, |overlay| overlay.cpus.word(index));
+                kept & topology.os_ranges(pus.clone()).fold(0, |bits, range| {
                     let first = u64::from(range.start).clamp(word.start, word.end) - word.start;
                     let end = u64::from(range.end).clamp(word.start, word.end) - word.start;
                     bits | (below(end) & !below(first))
@@ -155,6 +193,10 @@ impl Words for Extent<'_> {
     fn is_endless(&self) -> bool {
         matches!(self, Self::Stored(set) if set.is_endless())
     }
+}
+
+fn length(pus: &Range<u32>) -> u32 {
+    pus.end - pus.start
 }
 
 /// Whether all PUs of a run are in another.

@@ -1,5 +1,6 @@
 //! From PUs to the objects that they are below.
 
+use crate::extent::is_part;
 use crate::object::Object;
 use crate::search::partition_point;
 use crate::topology::Topology;
@@ -15,11 +16,23 @@ impl<'a> Topology<'a> {
     /// Whether the cpuset of every normal and memory object is its run of PUs, as nearly always. Then
     /// sets can be compared as intervals of PUs.
     #[inline]
-    pub(crate) fn is_plain(self) -> bool {
+    pub(crate) fn has_runs(self) -> bool {
         self.pus_of_level(0) != 0
     }
 
-    /// PUs of each object of a level, 0 where they differ.
+    /// Whether also objects follow each other as their runs do, so that they are found by these.
+    #[inline]
+    pub(crate) fn is_plain(self) -> bool {
+        self.has_runs() && self.is_in_order()
+    }
+
+    /// The level of the topology that a depth is.
+    #[inline]
+    pub(crate) fn base_level_of_depth(self, depth: i32) -> Option<usize> {
+        self.level_of_depth(depth).map(|level| self.base_level(level))
+    }
+
+    /// PUs, shown or not, of each object of a level of the topology, 0 where they differ.
     #[inline]
     pub(crate) fn pus_of_level(self, level: usize) -> u32 {
         self.archive.levels.row(level).map_or(0, |row| row.pus())
@@ -53,7 +66,7 @@ impl<'a> Topology<'a> {
             }
         }
         let mut object = self.pu(low);
-        while !object.pus().contains(&high) {
+        while !object.base_pus().contains(&high) {
             match object.parent() {
                 Some(parent) => object = parent,
                 None => break,
@@ -62,24 +75,24 @@ impl<'a> Topology<'a> {
         object
     }
 
-    /// The largest object whose PUs begin where a range of PUs does, and are all in it.
+    /// The largest object that has a PU and no others than those of a range around it.
     #[inline]
-    pub(crate) fn largest_within(self, pus: &Range<u32>) -> Object<'a> {
-        for level in 0..self.depth() as usize {
+    pub(crate) fn largest_within(self, pus: &Range<u32>, pu: u32) -> Object<'a> {
+        for level in 0..self.archive.levels.normal.to_native() as usize {
             match self.pus_of_level(level) {
                 0 => break,
                 each if pus.end - pus.start < each => {}
                 each => {
-                    let block = blocks(pus.start, each);
-                    if block * each == pus.start {
+                    let block = blocks(pu, each);
+                    if block * each >= pus.start && (block + 1) * each <= pus.end {
                         return Object::new(self, self.archive.levels.first(level) + block);
                     }
                 }
             }
         }
-        let mut largest = self.pu(pus.start);
+        let mut largest = self.pu(pu);
         while let Some(parent) = largest.parent() {
-            if parent.pus().start != pus.start || parent.pus().end > pus.end {
+            if !is_part(&parent.base_pus(), pus) {
                 break;
             }
             largest = parent;
@@ -87,24 +100,26 @@ impl<'a> Topology<'a> {
         largest
     }
 
-    /// The object of a level that a PU is below or is.
+    /// The object of a level of the topology that a PU is below or is.
     #[inline]
     pub(crate) fn object_of_level_holding(self, level: usize, pu: u32) -> Option<Object<'a>> {
-        let ids = self.level_ids(level);
+        let ids = self.base_ids(level);
         let id = match self.pus_of_level(level) {
-            0 => self.first_of_level(&ids, |object| object.pus().end <= pu),
+            0 => self.first_of_level(&ids, |object| object.base_pus().end <= pu),
             pus => ids.start + blocks(pu, pus),
         };
-        (id < ids.end).then(|| Object::new(self, id)).filter(|object| object.pus().contains(&pu))
+        (id < ids.end)
+            .then(|| Object::new(self, id))
+            .filter(|object| object.base_pus().contains(&pu))
     }
 
-    /// The objects of a level whose PUs are in a range of PUs that ends where objects of that
-    /// level do; also objects without PUs.
+    /// Numbers of the objects of a level of the topology, shown or not, whose PUs are in a range of
+    /// PUs that ends where objects of that level do; also objects without PUs.
     #[inline]
     pub(crate) fn objects_of_level_in(self, level: usize, pus: Range<u32>) -> Range<u32> {
-        let ids = self.level_ids(level);
+        let ids = self.base_ids(level);
         let from = |pu: u32| match self.pus_of_level(level) {
-            0 => self.first_of_level(&ids, |object| object.pus().start < pu),
+            0 => self.first_of_level(&ids, |object| object.base_pus().start < pu),
             each => (ids.start + blocks(pu, each)).min(ids.end),
         };
         from(pus.start)..from(pus.end)

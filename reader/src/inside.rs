@@ -1,5 +1,6 @@
 //! Objects whose PUs are all in a set.
 
+use crate::levels::Objects;
 use crate::object::Object;
 use crate::objects_of_set::{ObjectsOfSet, Part};
 use crate::stored_set::Words;
@@ -140,9 +141,8 @@ impl<'a> Object<'a> {
         let topology = self.topology();
         // Elsewhere there may be objects without PUs that have NUMA nodes, in no run of PUs.
         let regular = |level: usize| topology.pus_of_level(level) != 0;
-        let ids = self.ids_below(depth, regular);
         let nodes = self.stored_nodeset();
-        ids.map(move |id| Object::new(topology, id)).filter(move |object| {
+        self.of_depth_below(depth, regular).filter(move |object| {
             let place = object.non_io_ancestor();
             let own = place.stored_nodeset();
             let has_nodes = own.is_some_and(|own| !own.is_within(&Set::new()));
@@ -159,9 +159,10 @@ impl<'a> Object<'a> {
     pub fn objects_inside(self, object_type: ObjectType) -> impl Iterator<Item = Object<'a>> {
         let topology = self.topology();
         let depth = topology.type_depth(object_type).depth();
-        let ids = depth.map_or(0..0, |depth| self.ids_below(depth, |_| topology.is_plain()));
+        // No depth: nothing.
+        let depth = depth.unwrap_or(i32::MAX);
         let own = self.extent();
-        ids.map(move |id| Object::new(topology, id)).filter(move |object| {
+        self.of_depth_below(depth, |_| topology.is_plain()).filter(move |object| {
             object
                 .extent()
                 .zip(own.as_ref())
@@ -169,17 +170,17 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// Numbers of objects of a depth, among them all whose PUs are PUs of this one: only those where
-    /// the level is `in_runs`, and from this one's own depth down all that is inside is below.
-    fn ids_below(self, depth: i32, in_runs: impl Fn(usize) -> bool) -> Range<u32> {
+    /// Objects of a depth, among them all whose PUs are PUs of this one: only those where the level
+    /// of the topology is `in_runs`, and from this one's own depth down all that is inside is below.
+    fn of_depth_below(self, depth: i32, in_runs: impl Fn(usize) -> bool) -> Objects<'a> {
         let topology = self.topology();
         let below = self.object_type().is_normal() && depth >= self.depth();
-        match topology.level_of_depth(depth) {
-            Some(level) if below && in_runs(level) => {
-                topology.objects_of_level_in(level, self.pus())
+        match topology.base_level_of_depth(depth) {
+            Some(level) if below && topology.is_in_order() && in_runs(level) => {
+                let ids = topology.objects_of_level_in(level, self.base_pus());
+                topology.numbered(ids)
             }
-            Some(level) => topology.level_ids(level),
-            None => 0..0,
+            _ => topology.objects_at_depth(depth),
         }
     }
 }
@@ -195,7 +196,7 @@ pub struct Largest<'a, 's> {
 /// Where the search for the largest objects goes on.
 #[derive(Debug, Clone)]
 enum Next<'a> {
-    /// With these PUs, all in the set, then those behind them.
+    /// With these PUs of the topology, those shown all in the set, then those behind them.
     Pus(Range<u32>),
     /// With this object, depth first, where cpusets are more than PUs.
     Object(Option<Object<'a>>),
@@ -208,15 +209,17 @@ impl<'a> Iterator for Largest<'a, '_> {
         match &self.next {
             Next::Object(next) => self.next_by_sets(*next),
             Next::Pus(pus) => {
+                let topology = self.topology;
                 let mut pus = pus.clone();
-                if pus.is_empty() {
-                    pus.start = self.topology.next_pu_of(self.set, pus.end)?;
-                    let end = self.topology.next_pu_not_of(self.set, pus.start);
-                    pus.end = end.max(pus.start + 1);
+                let mut first = topology.next_shown_pu(pus.start);
+                if first >= pus.end {
+                    first = topology.next_pu_of(self.set, pus.end)?;
+                    let end = topology.next_pu_not_of(self.set, first);
+                    pus = topology.first_hidden_before(first)..end.max(first + 1);
                 }
-                let largest = self.topology.largest_within(&pus);
+                let largest = topology.largest_within(&pus, first);
                 // At least one PU on, so that there is an end.
-                let done = largest.pus().end.max(pus.start + 1);
+                let done = largest.base_pus().end.max(first + 1);
                 self.next = Next::Pus(done.min(pus.end)..pus.end);
                 Some(largest)
             }

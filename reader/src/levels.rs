@@ -21,8 +21,7 @@ impl<'a> Topology<'a> {
     #[must_use]
     #[inline]
     pub fn objects_at_depth(self, depth: i32) -> Objects<'a> {
-        let ids = self.level_of_depth(depth).map_or(0..0, |level| self.level_ids(level));
-        Objects { topology: self, ids }
+        self.level_of_depth(depth).map_or(Objects::new(self, 0..0), |level| self.level(level))
     }
 
     /// The object at `depth` with `logical_index`. Counterpart: `hwloc_get_obj_by_depth`.
@@ -30,9 +29,15 @@ impl<'a> Topology<'a> {
     #[must_use]
     #[inline]
     pub fn object_at_depth(self, depth: i32, logical_index: u32) -> Option<Object<'a>> {
-        let ids = self.level_ids(self.level_of_depth(depth)?);
-        let id = ids.start.checked_add(logical_index)?;
-        (id < ids.end).then(|| Object::new(self, id))
+        let places = self.level_places(self.level_of_depth(depth)?);
+        let place = places.start.checked_add(logical_index)?;
+        (place < places.end).then(|| Object::new(self, self.id_at(place)))
+    }
+
+    /// The objects of a level.
+    #[inline]
+    pub(crate) fn level(self, level: usize) -> Objects<'a> {
+        Objects::new(self, self.level_places(level))
     }
 
     /// Objects of a type, in logical order, depth by depth. Counterpart:
@@ -45,17 +50,23 @@ impl<'a> Topology<'a> {
             TypeDepth::Unknown => None,
             TypeDepth::Multiple => Some(0..self.depth() as usize),
         };
-        let of_type = move |level: &usize| {
-            self.archive.levels.row(*level).is_some_and(|it| it.raw_type() == raw)
-        };
+        let of_type =
+            move |level: &usize| self.levels().row(*level).is_some_and(|it| it.raw_type() == raw);
         let levels = depths.into_iter().flatten().filter(of_type);
-        levels.flat_map(move |level| Objects { topology: self, ids: self.level_ids(level) })
+        levels.flat_map(move |level| self.level(level))
+    }
+
+    /// Those objects shown whose numbers are in a range, where nothing moved.
+    #[inline]
+    pub(crate) fn numbered(self, ids: Range<u32>) -> Objects<'a> {
+        let place = |id: u32| self.overlay.map_or(id, |overlay| overlay.shown_before(id));
+        Objects::new(self, place(ids.start)..place(ids.end))
     }
 
     /// The NUMA nodes in logical order.
     #[inline]
     pub(crate) fn numa_nodes(self) -> Objects<'a> {
-        Objects { topology: self, ids: self.level_ids(self.depth() as usize) }
+        self.level(self.depth() as usize)
     }
 
     /// All objects: the depths from the top, then NUMA nodes, memory-side caches, bridges, PCI
@@ -63,13 +74,14 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn objects(self) -> Objects<'a> {
         let end = u32::try_from(self.object_count()).unwrap_or(u32::MAX);
-        Objects { topology: self, ids: 0..end }
+        Objects::new(self, 0..end)
     }
 
-    /// The object numbered `id`, as [`Object::id`] gave it.
+    /// The object numbered `id`, as [`Object::id`] gave it; `None` if it is not shown.
     #[must_use]
     pub fn object(self, id: u32) -> Option<Object<'a>> {
-        ((id as usize) < self.object_count()).then(|| Object::new(self, id))
+        let known = (id as usize) < self.archive.tree.len() && self.shows(id);
+        known.then(|| Object::new(self, id))
     }
 
     /// The depth of a type, or of the first type below it that the topology has. Of a type at
@@ -151,15 +163,21 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn pu_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
         let logical_index = self.pu_of_os_index(os_index)?;
-        Some(Object::new(self, self.pu_ids().start + logical_index))
+        Some(self.pu(logical_index)).filter(|pu| self.shows(pu.id()))
     }
 
     /// The NUMA node with an OS index. Counterpart: `hwloc_get_numanode_obj_by_os_index`.
     #[doc(alias = "hwloc_get_numanode_obj_by_os_index")]
     #[must_use]
     pub fn numa_node_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
+        self.any_numa_node_by_os_index(os_index).filter(|node| self.shows(node.id()))
+    }
+
+    #[inline]
+    fn any_numa_node_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
         let order = &self.archive.numa_by_os_index;
-        let first = self.archive.levels.first(self.depth() as usize);
+        let levels = &self.archive.levels;
+        let first = levels.first(levels.normal.to_native() as usize);
         let at = |place: usize| Object::new(self, first + order.get_u32(place));
         // Machines number without gaps, nearly always: then the index is the place.
         let guess = os_index as usize;
@@ -172,11 +190,27 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// Objects whose numbers follow each other, in order.
+/// Objects whose places follow each other, in order.
 #[derive(Debug, Clone)]
 pub struct Objects<'a> {
     topology: Topology<'a>,
-    ids: Range<u32>,
+    places: Range<u32>,
+    /// Where nothing moved: no object of a number between the last one given and this is shown.
+    next: u32,
+}
+
+impl<'a> Objects<'a> {
+    #[inline]
+    fn new(topology: Topology<'a>, places: Range<u32>) -> Self {
+        let next = if places.is_empty() { 0 } else { topology.id_at(places.start) };
+        Self { topology, places, next }
+    }
+
+    /// Those before an object; nothing has been taken yet.
+    pub(crate) fn before(self, object: Object<'a>) -> Self {
+        let end = self.topology.place_of(object.id());
+        Self { places: self.places.start..end, ..self }
+    }
 }
 
 impl<'a> Iterator for Objects<'a> {
@@ -184,21 +218,34 @@ impl<'a> Iterator for Objects<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Object<'a>> {
-        self.ids.next().map(|id| Object::new(self.topology, id))
+        let place = self.places.next()?;
+        let id = match self.topology.overlay {
+            None => place,
+            Some(overlay) if overlay.has_moved() => overlay.object_at(place)?,
+            Some(overlay) => {
+                let id = overlay.next_shown(self.next)?;
+                self.next = id + 1;
+                id
+            }
+        };
+        Some(Object::new(self.topology, id))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.ids.size_hint()
+        self.places.size_hint()
     }
 
     fn nth(&mut self, n: usize) -> Option<Object<'a>> {
-        self.ids.nth(n).map(|id| Object::new(self.topology, id))
+        let id = self.topology.id_at(self.places.nth(n)?);
+        self.next = id + 1;
+        Some(Object::new(self.topology, id))
     }
 }
 
 impl DoubleEndedIterator for Objects<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.ids.next_back().map(|id| Object::new(self.topology, id))
+        let place = self.places.next_back()?;
+        Some(Object::new(self.topology, self.topology.id_at(place)))
     }
 }
 

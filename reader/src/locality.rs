@@ -72,12 +72,12 @@ impl<'a> Topology<'a> {
         cpuset: &Set,
         which: LocalNumaNodes,
     ) -> impl Iterator<Item = Object<'a>> + use<'a, '_> {
-        let bounds = if self.is_plain() { self.bounds_of(cpuset) } else { None };
+        let bounds = if self.has_runs() { self.bounds_of(cpuset) } else { None };
         // PUs without a gap between them are compared as an object's are.
-        let solid = bounds.filter(|(low, high)| cpuset.weight() == Some(high - low + 1));
-        let interval = solid.map(|(low, high)| low..high + 1);
+        let interval = bounds.map(|(low, high)| self.shown_run(&(low..high + 1)));
+        let interval = interval.filter(|run| cpuset.weight() == Some(run.end - run.start));
         self.numa_nodes().filter(move |node| match &interval {
-            Some(interval) => which.fits(&node.pus(), interval),
+            Some(interval) => which.fits(&node.shown_run(), interval),
             None => node
                 .extent()
                 .is_some_and(|own| which.takes(own.covers(cpuset), own.is_inside(cpuset))),
@@ -88,8 +88,8 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_cpuset_to_nodeset")]
     #[must_use]
     pub fn nodeset_of(self, cpuset: &Set) -> Set {
-        let is_near = |node: &Object<'a>| match self.is_plain() {
-            true => self.has_some(cpuset, node.pus()),
+        let is_near = |node: &Object<'a>| match self.has_runs() {
+            true => self.has_some(cpuset, node.base_pus()),
             false => node.intersects(cpuset),
         };
         self.numa_nodes().filter(is_near).filter_map(Object::os_index).collect()
@@ -120,10 +120,10 @@ impl<'a> Object<'a> {
     /// that it hangs on. Counterpart: `hwloc_get_local_numanode_objs` with an object.
     pub fn local_numa_nodes(self, which: LocalNumaNodes) -> impl Iterator<Item = Object<'a>> {
         let place = self.non_io_ancestor();
-        let (topology, pus) = (self.topology(), place.pus());
-        let extent = if topology.is_plain() { None } else { place.extent() };
+        let (topology, pus) = (self.topology(), place.shown_run());
+        let extent = if topology.has_runs() { None } else { place.extent() };
         topology.numa_nodes().filter(move |node| match &extent {
-            None => which.fits(&node.pus(), &pus),
+            None => which.fits(&node.shown_run(), &pus),
             Some(place) => node
                 .extent()
                 .is_some_and(|own| which.takes(place.is_part_of(&own), own.is_part_of(place))),
@@ -153,15 +153,14 @@ impl<'a> Object<'a> {
         if self.has_sets() {
             let topology = self.topology();
             let depth = topology.type_depth(object_type).depth()?;
-            let level = topology.level_of_depth(depth)?;
-            let pus = self.pus();
-            let mut ids = topology.level_ids(level);
-            if topology.is_plain() && object_type.is_normal() && !pus.is_empty() {
+            let mut objects = topology.objects_at_depth(depth);
+            if topology.is_plain() && object_type.is_normal() && !self.shown_run().is_empty() {
                 // Of objects with PUs, only the one that has the first can have the same.
-                let id = topology.object_of_level_holding(level, pus.start)?.id();
-                ids = id..id + 1;
+                let level = topology.base_level_of_depth(depth)?;
+                let first = topology.next_shown_pu(self.base_pus().start);
+                let id = topology.object_of_level_holding(level, first)?.id();
+                objects = topology.numbered(id..id + 1);
             }
-            let mut objects = ids.map(|id| Object::new(topology, id));
             return objects.find(|object| self.is_at_place_of(*object) && fits(object));
         }
         let is_device = |of: ObjectType| matches!(of, ObjectType::PCIDevice | ObjectType::OSDevice);

@@ -194,9 +194,22 @@ impl<'a> MemoryAttribute<'a> {
     }
 
     /// Places of the stored values of the attribute.
-    fn rows(self) -> std::ops::Range<usize> {
+    fn rows(self) -> impl Iterator<Item = usize> + use<'a> {
         let start = |id| self.topology.archive.memory_attributes.start.get_u32(id) as usize;
-        start(self.id)..start(self.id + 1)
+        let rows = start(self.id)..start(self.id + 1);
+        rows.filter(move |row| self.topology.overlay.is_none() || self.is_shown(*row))
+    }
+
+    /// Whether target and initiator of a value are shown.
+    fn is_shown(self, row: usize) -> bool {
+        let table = &self.topology.archive.memory_attributes;
+        let initiator = table.initiator.get_u32(row);
+        let from = match table.initiator_kind.get(row) {
+            0 => true,
+            1 => !self.topology.pus_left(initiator).is_within(&Set::new()),
+            _ => self.topology.shows(initiator),
+        };
+        from && self.topology.shows(table.target.get_u32(row))
     }
 
     fn is_value(self, row: usize, target: Object<'a>, initiator: &Initiator<'a>) -> bool {
@@ -209,7 +222,7 @@ impl<'a> MemoryAttribute<'a> {
             _ if !self.needs_initiator() => true,
             Initiator::None => false,
             Initiator::Cpuset(set) => {
-                let pus = (kind == 1).then(|| self.topology.stored_set(stored));
+                let pus = (kind == 1).then(|| self.topology.pus_left(stored));
                 !set.is_empty() && pus.is_some_and(|pus| set.is_within(&pus))
             }
             Initiator::Object(object) => kind > 1 && object.id() == stored,
@@ -228,7 +241,7 @@ impl<'a> MemoryAttribute<'a> {
         let value = table.initiator.get_u32(row);
         match table.initiator_kind.get(row) {
             0 => Initiator::None,
-            1 => Initiator::Cpuset(self.topology.stored_set(value).to_set()),
+            1 => Initiator::Cpuset(self.topology.pus_left(value).to_set()),
             _ => Initiator::Object(Object::new(self.topology, value)),
         }
     }

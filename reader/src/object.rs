@@ -11,7 +11,7 @@ use topobroker_layout::column::ArchivedColumn;
 use topobroker_layout::object_type::{ChildKind, ObjectType};
 
 /// An object of a topology. Counterpart: `hwloc_obj_t`. A handle: copy it freely; two are equal if
-/// they are the same object of the same topology.
+/// they are the same object of the same topology, through whatever view.
 #[derive(Debug, Clone, Copy)]
 pub struct Object<'a> {
     topology: Topology<'a>,
@@ -48,7 +48,7 @@ impl<'a> Object<'a> {
     }
 
     /// Number of the object in its topology: level by level, by logical index within. The same
-    /// in every process that has adopted the segment.
+    /// in every process that has adopted the segment, and in every view.
     #[must_use]
     pub fn id(self) -> u32 {
         self.id
@@ -58,7 +58,7 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn object_type(self) -> ObjectType {
-        self.topology.archive.levels.object_type(self.level()).unwrap_or(ObjectType::Machine)
+        self.topology.archive.levels.object_type(self.base_level()).unwrap_or(ObjectType::Machine)
     }
 
     /// Depth in the tree of CPUs, or the negative depth of a special type. Counterpart: `depth`.
@@ -71,7 +71,8 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn logical_index(self) -> u32 {
-        self.id - self.topology.archive.levels.first(self.level())
+        let place = self.topology.place_of(self.id);
+        place - self.topology.levels().first(self.topology.levels().level_of(place))
     }
 
     /// Number that the operating system gave it. Counterpart: `os_index`.
@@ -133,7 +134,12 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn parent(self) -> Option<Self> {
-        let parent = self.topology.archive.tree.parent(self.at());
+        let parent = match self.topology.overlay {
+            Some(overlay) if overlay.has_moved() => {
+                overlay.moved.parent_of(overlay.place_of(self.id))
+            }
+            _ => self.topology.archive.tree.parent(self.at()),
+        };
         (self.id != 0).then(|| Self::new(self.topology, parent))
     }
 
@@ -141,7 +147,11 @@ impl<'a> Object<'a> {
     /// `sibling_rank`.
     #[must_use]
     pub fn sibling_rank(self) -> u32 {
-        self.topology.archive.tree.sibling_rank(self.at())
+        if self.topology.overlay.is_none() {
+            return self.topology.archive.tree.sibling_rank(self.at());
+        }
+        let rank = self.siblings().and_then(|mut all| all.position(|sibling| sibling == self));
+        rank.and_then(|rank| u32::try_from(rank).ok()).unwrap_or(0)
     }
 
     /// Children in the tree of CPUs. Counterparts: `children`, `arity`.
@@ -199,7 +209,7 @@ impl<'a> Object<'a> {
     /// Where children of a kind begin among all: kinds follow each other as in the numbering.
     #[inline]
     fn first_child_of(self, kind: ChildKind, all: &Range<usize>) -> usize {
-        let (tree, levels) = (&self.topology.archive.tree, &self.topology.archive.levels);
+        let levels = &self.topology.archive.levels;
         let special = match kind {
             ChildKind::Normal | ChildKind::Memory => 0,
             ChildKind::Io => 2,
@@ -207,23 +217,28 @@ impl<'a> Object<'a> {
         };
         let first = levels.first(levels.normal.to_native() as usize + special);
         match all.end.checked_sub(1) {
-            Some(last) if tree.child(last) < first => all.end,
-            _ => partition_point(all.clone(), |slot| tree.child(slot) < first),
+            Some(last) if self.topology.child(last) < first => all.end,
+            _ => partition_point(all.clone(), |slot| self.topology.child(slot) < first),
         }
     }
 
     /// The next object of its depth. Counterpart: `next_cousin`.
     #[must_use]
     pub fn next_cousin(self) -> Option<Self> {
-        let ids = self.topology.level_ids(self.level());
-        self.id.checked_add(1).filter(|id| *id < ids.end).map(|id| Self::new(self.topology, id))
+        self.cousin(|place| place.checked_add(1))
     }
 
     /// The object before it of its depth. Counterpart: `prev_cousin`.
     #[must_use]
     pub fn prev_cousin(self) -> Option<Self> {
-        let ids = self.topology.level_ids(self.level());
-        self.id.checked_sub(1).filter(|id| *id >= ids.start).map(|id| Self::new(self.topology, id))
+        self.cousin(|place| place.checked_sub(1))
+    }
+
+    fn cousin(self, step: impl FnOnce(u32) -> Option<u32>) -> Option<Self> {
+        let place = self.topology.place_of(self.id);
+        let level = self.topology.levels().level_of(place);
+        let next = step(place).filter(|next| self.topology.level_places(level).contains(next))?;
+        Some(Self::new(self.topology, self.topology.id_at(next)))
     }
 
     /// The next child in its list. Counterpart: `next_sibling`.
@@ -244,15 +259,40 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn pus(self) -> Range<u32> {
+        let pus = self.base_pus();
+        if self.topology.is_in_order() {
+            return self.topology.shown_run(&pus);
+        }
+        let topology = self.topology;
+        let shown = pus.filter(|pu| topology.shows(topology.pu_ids().start + pu));
+        let places = shown.map(|pu| topology.pu(pu).logical_index());
+        let (first, count) = places.fold((u32::MAX, 0), |(first, n), pu| (first.min(pu), n + 1));
+        if count == 0 { 0..0 } else { first..first + count }
+    }
+
+    /// The same in the topology, by the logical indexes there, of PUs that are shown or not.
+    #[inline]
+    pub(crate) fn base_pus(self) -> Range<u32> {
         let tree = &self.topology.archive.tree;
         let has_own = self.id < tree.with_pus.to_native();
         let member = tree.member(if has_own { self.at() } else { self.normal_part().at() });
         member.pu_first..member.pu_first + member.pu_count
     }
 
+    /// [`Object::base_pus`] as a range of those that are shown, in the topology's order: equal, nested
+    /// and apart as the cpusets are.
+    #[inline]
+    pub(crate) fn shown_run(self) -> Range<u32> {
+        self.topology.shown_run(&self.base_pus())
+    }
+
     /// Memory of the NUMA nodes below, in bytes. Counterpart: `total_memory`.
     #[must_use]
     pub fn total_memory(self) -> u64 {
+        if self.topology.overlay.is_some() {
+            let nodes = self.topology.numa_nodes().filter(|node| node.is_at_or_below(self));
+            return nodes.map(Object::local_memory).sum();
+        }
         let table = &self.topology.archive.total_memory;
         rows_of(&table.object, self.id).next().map_or(0, |row| table.bytes.get(row))
     }
@@ -260,8 +300,31 @@ impl<'a> Object<'a> {
     /// Whether all subtrees below are alike. Counterpart: `symmetric_subtree`.
     #[must_use]
     pub fn is_symmetric_subtree(self) -> bool {
+        if self.topology.overlay.is_some() && self.object_type().is_normal() {
+            return self.has_children_alike();
+        }
         self.at() < self.topology.archive.objects.symmetric.len()
             && self.topology.archive.objects.symmetric.get(self.at()) != 0
+    }
+
+    fn is_at_or_below(self, other: Self) -> bool {
+        self == other || self.ancestors().any(|above| above == other)
+    }
+
+    /// Whether the subtrees of all children are symmetric, and have the same depths and numbers of
+    /// children all the way down.
+    fn has_children_alike(self) -> bool {
+        let Some(first) = self.children().next() else { return true };
+        let alike = |mut one: Self, mut other: Self| loop {
+            if one.depth() != other.depth() || one.children().len() != other.children().len() {
+                return false;
+            }
+            match one.children().next().zip(other.children().next()) {
+                Some(below) => (one, other) = below,
+                None => return true,
+            }
+        };
+        self.children().all(|child| child.has_children_alike() && alike(first, child))
     }
 
     #[inline]
@@ -269,8 +332,15 @@ impl<'a> Object<'a> {
         self.id as usize
     }
 
+    /// Its level among those of what is shown.
     #[inline]
     pub(crate) fn level(self) -> usize {
+        self.topology.levels().level_of(self.topology.place_of(self.id))
+    }
+
+    /// Its level in the topology.
+    #[inline]
+    pub(crate) fn base_level(self) -> usize {
         self.topology.archive.levels.level_of(self.id)
     }
 
@@ -281,15 +351,20 @@ impl<'a> Object<'a> {
         let mut object = self;
         // Parents of special objects end in the tree: validation saw to it.
         while object.id >= normal {
-            let parent = self.topology.archive.tree.parent(object.at());
-            object = Self::new(self.topology, parent);
+            match object.parent() {
+                Some(parent) => object = parent,
+                None => break,
+            }
         }
         object
     }
 
     #[inline]
     fn child_slots(self) -> Range<usize> {
-        self.topology.archive.tree.child_slots(self.at())
+        match self.topology.overlay {
+            Some(overlay) if overlay.has_moved() => overlay.child_slots(overlay.place_of(self.id)),
+            _ => self.topology.archive.tree.child_slots(self.at()),
+        }
     }
 
     fn siblings(self) -> Option<Children<'a>> {
@@ -314,11 +389,27 @@ pub struct Children<'a> {
     slots: Range<usize>,
 }
 
-impl<'a> Children<'a> {
+impl Topology<'_> {
+    /// The object in a slot of the child lists, shown or not.
     #[inline]
-    fn at(&self, slot: usize) -> Object<'a> {
-        let child = self.topology.archive.tree.child(slot);
-        Object::new(self.topology, child)
+    fn child(self, slot: usize) -> u32 {
+        match self.overlay {
+            Some(overlay) if overlay.has_moved() => overlay.moved.children.get_u32(slot),
+            _ => self.archive.tree.child(slot),
+        }
+    }
+}
+
+impl<'a> Children<'a> {
+    /// The object in a slot, if it is shown.
+    #[inline]
+    fn at(&self, slot: usize) -> Option<Object<'a>> {
+        let child = self.topology.child(slot);
+        self.topology.shows(child).then(|| Object::new(self.topology, child))
+    }
+
+    fn shown(&self) -> usize {
+        self.slots.clone().filter(|slot| self.at(*slot).is_some()).count()
     }
 }
 
@@ -327,21 +418,40 @@ impl<'a> Iterator for Children<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Object<'a>> {
-        self.slots.next().map(|slot| self.at(slot))
+        loop {
+            let slot = self.slots.next()?;
+            if let Some(child) = self.at(slot) {
+                return Some(child);
+            }
+        }
     }
 
+    #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.slots.size_hint()
+        match self.topology.overlay {
+            None => self.slots.size_hint(),
+            Some(_) => (self.shown(), Some(self.shown())),
+        }
     }
 
     fn nth(&mut self, n: usize) -> Option<Object<'a>> {
-        self.slots.nth(n).map(|slot| self.at(slot))
+        if self.topology.overlay.is_none() {
+            let slot = self.slots.nth(n)?;
+            return self.at(slot);
+        }
+        (0..n).try_for_each(|_| self.next().map(|_| ()))?;
+        self.next()
     }
 }
 
 impl DoubleEndedIterator for Children<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.slots.next_back().map(|slot| self.at(slot))
+        loop {
+            let slot = self.slots.next_back()?;
+            if let Some(child) = self.at(slot) {
+                return Some(child);
+            }
+        }
     }
 }
 

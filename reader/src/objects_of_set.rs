@@ -1,5 +1,6 @@
 //! Objects of a depth that have PUs of a set: some, or only such.
 
+use crate::levels::Objects;
 use crate::object::Object;
 use crate::topology::Topology;
 use std::ops::Range;
@@ -11,7 +12,7 @@ pub struct ObjectsOfSet<'a, 's> {
     topology: Topology<'a>,
     set: &'s Set,
     part: Part,
-    ids: Range<u32>,
+    objects: Objects<'a>,
     /// Where all objects of the depth are blocks of PUs: 64 PUs at a time.
     steps: Option<Blocks>,
 }
@@ -23,10 +24,21 @@ pub(crate) enum Part {
     All,
 }
 
+impl Part {
+    fn has(self, object: Object<'_>, set: &Set) -> bool {
+        match self {
+            Self::All => object.is_inside(set),
+            Self::Some => object.intersects(set),
+        }
+    }
+}
+
 /// Blocks of a power of two of PUs, 64 PUs at a time.
 #[derive(Debug, Clone)]
 struct Blocks {
     pus: u32,
+    /// Numbers of the objects, shown or not.
+    ids: Range<u32>,
     next_word: u32,
     /// First PUs of those blocks of the word before the next that are found and not given yet.
     found: u64,
@@ -34,24 +46,36 @@ struct Blocks {
 
 impl<'a, 's> ObjectsOfSet<'a, 's> {
     pub(crate) fn new(topology: Topology<'a>, set: &'s Set, depth: i32, part: Part) -> Self {
-        let level = topology.level_of_depth(depth);
-        let ids = level.map_or(0..0, |level| topology.level_ids(level));
+        let level = topology.base_level_of_depth(depth).filter(|_| topology.is_in_order());
         let pus = level.map_or(0, |level| topology.pus_of_level(level));
+        let ids = level.map_or(0..0, |level| topology.base_ids(level));
         let blocks = pus.is_power_of_two() && pus <= 64;
-        let steps = blocks.then_some(Blocks { pus, next_word: 0, found: 0 });
-        Self { topology, set, part, ids, steps }
+        let steps = blocks.then_some(Blocks { pus, ids, next_word: 0, found: 0 });
+        Self { topology, set, part, objects: topology.objects_at_depth(depth), steps }
     }
 
     /// Those before an object of the same depth; nothing has been taken yet.
     pub(crate) fn before(self, object: Object<'a>) -> Self {
-        Self { ids: self.ids.start..object.id(), ..self }
+        let until = |blocks: Blocks| Blocks { ids: blocks.ids.start..object.id(), ..blocks };
+        Self { objects: self.objects.before(object), steps: self.steps.map(until), ..self }
     }
 
-    fn has(&self, id: u32) -> bool {
-        let object = Object::new(self.topology, id);
+    fn next_by_sets(&mut self) -> Option<Object<'a>> {
+        let (part, set) = (self.part, self.set);
+        self.objects.find(|object| part.has(*object, set))
+    }
+
+    /// First PUs of the blocks of a word that the set has.
+    #[inline]
+    fn found_in(&self, word: u32, pus: u32) -> u64 {
+        let (topology, in_set) = (self.topology, self.topology.logical_word(self.set, word));
         match self.part {
-            Part::All => object.is_inside(self.set),
-            Part::Some => object.intersects(self.set),
+            Part::All if topology.overlay.is_some() => {
+                let shown = topology.shown_pus(word);
+                // A PU that is not shown keeps nothing out, but alone is nothing either.
+                blocks_of(in_set | !shown, pus, Part::All) & blocks_of(shown, pus, Part::Some)
+            }
+            part => blocks_of(in_set, pus, part),
         }
     }
 }
@@ -60,40 +84,32 @@ impl<'a> Iterator for ObjectsOfSet<'a, '_> {
     type Item = Object<'a>;
 
     fn next(&mut self) -> Option<Object<'a>> {
-        let Some(blocks) = &mut self.steps else {
-            while let Some(id) = self.ids.next() {
-                if self.has(id) {
-                    return Some(Object::new(self.topology, id));
-                }
-            }
-            return None;
-        };
+        let Some(mut blocks) = self.steps.take() else { return self.next_by_sets() };
         let bits = blocks.pus.trailing_zeros();
-        let first_block = |word: u32| self.ids.start + ((word * 64) >> bits);
-        while blocks.found == 0 {
-            if first_block(blocks.next_word) >= self.ids.end {
-                return None;
-            }
-            let word = self.topology.logical_word(self.set, blocks.next_word);
-            blocks.found = blocks_of(word, blocks.pus, self.part);
+        let ids = blocks.ids.clone();
+        let first_block = |word: u32| ids.start + ((word * 64) >> bits);
+        while blocks.found == 0 && first_block(blocks.next_word) < ids.end {
+            blocks.found = self.found_in(blocks.next_word, blocks.pus);
             blocks.next_word += 1;
         }
-        let block = blocks.found.trailing_zeros() >> bits;
-        blocks.found &= blocks.found - 1;
-        let id = first_block(blocks.next_word - 1) + block;
-        (id < self.ids.end).then(|| Object::new(self.topology, id))
+        let mut id = ids.end;
+        if blocks.found != 0 {
+            let block = blocks.found.trailing_zeros() >> bits;
+            blocks.found &= blocks.found - 1;
+            id = first_block(blocks.next_word - 1) + block;
+        }
+        self.steps = Some(blocks);
+        (id < ids.end).then(|| Object::new(self.topology, id))
     }
 
     fn count(mut self) -> usize {
         let Some(blocks) = &self.steps else {
-            let ids = std::mem::take(&mut self.ids);
-            return ids.filter(|id| self.has(*id)).count();
+            return std::iter::from_fn(|| self.next_by_sets()).count();
         };
-        let pus = (self.ids.end - self.ids.start) << blocks.pus.trailing_zeros();
+        let pus = (blocks.ids.end - blocks.ids.start) << blocks.pus.trailing_zeros();
         let words = (blocks.next_word..pus.div_ceil(64)).map(|index| {
-            let word = self.topology.logical_word(self.set, index);
             let known = u64::MAX >> 64u32.saturating_sub(pus - index * 64);
-            blocks_of(word, blocks.pus, self.part) & known
+            self.found_in(index, blocks.pus) & known
         });
         words.chain([blocks.found]).map(|found| found.count_ones() as usize).sum()
     }

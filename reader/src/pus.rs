@@ -1,6 +1,7 @@
 //! Between the logical indexes of PUs, in which objects are intervals, and the OS indexes of sets.
 
-use crate::topology::{Topology, TypeDepth};
+use crate::stored_set::Words;
+use crate::topology::Topology;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedPuRun;
 use topobroker_layout::object_type::ObjectType;
@@ -10,20 +11,24 @@ use topobroker_layout::set::Set;
 const MANY_RUNS: usize = 64;
 
 impl<'a> Topology<'a> {
-    /// Numbers of the PUs in logical order.
+    /// Numbers of the PUs in logical order, shown or not.
     #[inline]
     pub(crate) fn pu_ids(self) -> Range<u32> {
-        match self.type_depth(ObjectType::PU) {
-            TypeDepth::Depth(depth) => self.level_ids(depth.unsigned_abs() as usize),
-            _ => 0..0,
-        }
+        let depths = &self.archive.levels.depth_of_type;
+        let plus_one = depths.get(usize::from(ObjectType::PU.raw())).copied().unwrap_or(0);
+        plus_one.checked_sub(1).map_or(0..0, |level| self.base_ids(usize::from(level)))
     }
 
-    /// Logical index of the PU with an OS index.
+    /// Logical index in the topology of the PU with an OS index, shown or not.
     #[inline]
     pub(crate) fn pu_of_os_index(self, os_index: u32) -> Option<u32> {
         let run = self.run_of(os_index)?;
         Some(logical_in(run, os_index))
+    }
+
+    /// Whether OS indexes ascend in logical order.
+    pub(crate) fn numbers_pus_in_order(self) -> bool {
+        matches!(self.archive.pu_runs.as_slice(), [run] if run.step.to_native() == 1)
     }
 
     /// OS indexes of PUs that follow each other in logical order, as ranges.
@@ -43,6 +48,9 @@ impl<'a> Topology<'a> {
     #[inline]
     pub(crate) fn has_all(self, set: &Set, pus: Range<u32>) -> bool {
         match self.archive.pu_runs.as_slice() {
+            _ if self.overlay.is_some() => self.words_of(pus).all(|(index, of_range)| {
+                self.shown_pus(index) & of_range & !self.logical_word(set, index) == 0
+            }),
             [run] => set.contains_range(os_range_in(run, &pus)),
             _ => self.os_ranges(pus).all(|range| set.contains_range(range)),
         }
@@ -52,14 +60,32 @@ impl<'a> Topology<'a> {
     #[inline]
     pub(crate) fn has_some(self, set: &Set, pus: Range<u32>) -> bool {
         match self.archive.pu_runs.as_slice() {
+            _ if self.overlay.is_some() => self
+                .words_of(pus)
+                .any(|(index, of_range)| of_range & self.logical_word(set, index) != 0),
             [run] => set.intersects_range(os_range_in(run, &pus)),
             _ => self.os_ranges(pus).any(|range| set.intersects_range(range)),
         }
     }
 
-    /// The PUs of a set with the logical indexes from `64 * index` on, as bits.
+    /// A range of PUs as numbers of words, with the bits of the range in each.
+    fn words_of(self, pus: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
+        let from = |bit: u32| if bit < 64 { u64::MAX << bit } else { 0 };
+        let words = pus.start / 64..pus.end.div_ceil(64);
+        words.map(move |index| {
+            let first = index * 64;
+            (index, from(pus.start.saturating_sub(first)) & !from(pus.end - first))
+        })
+    }
+
+    /// The PUs of a set that are shown, with the logical indexes from `64 * index` on, as bits.
     #[inline]
     pub(crate) fn logical_word(self, set: &Set, index: u32) -> u64 {
+        self.any_logical_word(set, index) & self.shown_pus(index)
+    }
+
+    #[inline]
+    fn any_logical_word(self, set: &Set, index: u32) -> u64 {
         let runs = self.archive.pu_runs.as_slice();
         let pus = index * 64..(index + 1) * 64;
         if let [run] = runs
@@ -103,13 +129,14 @@ impl<'a> Topology<'a> {
         let ids = self.pu_ids();
         let count = ids.end - ids.start;
         let mut index = from / 64;
-        let mut missing = !self.logical_word(set, index) & (u64::MAX << (from % 64));
+        let missing_in = |index| !self.logical_word(set, index) & self.shown_pus(index);
+        let mut missing = missing_in(index) & (u64::MAX << (from % 64));
         while missing == 0 {
             index += 1;
             if index * 64 >= count {
                 return count;
             }
-            missing = !self.logical_word(set, index);
+            missing = missing_in(index);
         }
         count.min(index * 64 + missing.trailing_zeros())
     }
@@ -118,6 +145,9 @@ impl<'a> Topology<'a> {
     /// that no PU has.
     #[inline]
     pub(crate) fn bounds_of(self, set: &Set) -> Option<(u32, u32)> {
+        if self.overlay.is_some_and(|overlay| !set.is_within(&overlay.cpus)) {
+            return None;
+        }
         let mut next = set.first()?;
         let (mut low, mut high) = (u32::MAX, 0);
         loop {

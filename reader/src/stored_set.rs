@@ -1,6 +1,7 @@
 //! A set of the archive, compared in place.
 
 use topobroker_layout::archive::ArchivedSetTable;
+use topobroker_layout::overlay::ArchivedKept;
 use topobroker_layout::set::Set;
 
 /// A stored set.
@@ -14,26 +15,32 @@ pub(crate) struct StoredSet<'a> {
     /// First word behind the stored ones, by its place in the set.
     end: usize,
     infinite: bool,
+    /// What is left of it.
+    kept: Option<&'a ArchivedKept>,
 }
 
 impl<'a> StoredSet<'a> {
-    /// The set of a row of the table.
-    pub(crate) fn new(sets: &'a ArchivedSetTable, row: u32) -> Self {
+    /// The set of a row of the table, of which `kept` is left.
+    pub(crate) fn new(
+        sets: &'a ArchivedSetTable,
+        row: u32,
+        kept: Option<&'a ArchivedKept>,
+    ) -> Self {
         let row = row as usize;
         let first = sets.first_word.get_u32(row) as usize;
         let start = sets.start.get_u32(row) as usize;
         let end = first + (sets.start.get_u32(row + 1) as usize).saturating_sub(start);
-        StoredSet { sets, first, start, end, infinite: sets.infinite.get(row) != 0 }
+        StoredSet { sets, first, start, end, infinite: sets.infinite.get(row) != 0, kept }
     }
 
-    pub(crate) fn to_set(self) -> Set {
-        let mut set = Set::new();
-        self.copy_to(&mut set);
-        set
-    }
-
-    pub(crate) fn copy_to(self, set: &mut Set) {
-        set.assign((0..self.end).map(|index| self.word(index)), self.infinite);
+    #[inline]
+    fn stored_word(&self, index: usize) -> u64 {
+        match index.checked_sub(self.first) {
+            None => 0,
+            Some(place) if index < self.end => self.sets.words.get(self.start + place),
+            Some(_) if self.infinite => u64::MAX,
+            Some(_) => 0,
+        }
     }
 }
 
@@ -47,6 +54,16 @@ pub(crate) trait Words {
 
     /// Whether every index behind those words is in the set.
     fn is_endless(&self) -> bool;
+
+    fn copy_to(&self, set: &mut Set) {
+        set.assign((0..self.word_count()).map(|index| self.word(index)), self.is_endless());
+    }
+
+    fn to_set(&self) -> Set {
+        let mut set = Set::new();
+        self.copy_to(&mut set);
+        set
+    }
 
     fn is_within(&self, other: &impl Words) -> bool {
         let count = self.word_count().max(other.word_count());
@@ -70,20 +87,35 @@ pub(crate) trait Words {
 impl Words for StoredSet<'_> {
     #[inline]
     fn word(&self, index: usize) -> u64 {
-        match index.checked_sub(self.first) {
-            None => 0,
-            Some(place) if index < self.end => self.sets.words.get(self.start + place),
-            Some(_) if self.infinite => u64::MAX,
-            Some(_) => 0,
-        }
+        self.stored_word(index) & self.kept.map_or(u64::MAX, |kept| kept.word(index))
     }
 
     fn word_count(&self) -> usize {
-        self.end
+        match self.kept {
+            Some(kept) if self.infinite => self.end.max(kept.word_count()),
+            _ => self.end,
+        }
     }
 
     fn is_endless(&self) -> bool {
-        self.infinite
+        self.infinite && self.kept.is_none_or(Words::is_endless)
+    }
+}
+
+impl Words for ArchivedKept {
+    #[inline]
+    fn word(&self, index: usize) -> u64 {
+        let rest = if self.is_endless() { u64::MAX } else { 0 };
+        self.words.as_slice().get(index).map_or(rest, |word| word.to_native())
+    }
+
+    fn word_count(&self) -> usize {
+        self.words.len()
+    }
+
+    #[inline]
+    fn is_endless(&self) -> bool {
+        self.infinite.to_native() != 0
     }
 }
 

@@ -1,18 +1,21 @@
 //! A checked topology: what is known of the whole, and where its levels, sets and strings are.
 
-use crate::stored_set::StoredSet;
+use crate::stored_set::{StoredSet, Words};
 use std::ffi::CStr;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedTopology;
-use topobroker_layout::levels::MULTIPLE;
+use topobroker_layout::levels::{ArchivedLevels, MULTIPLE};
 use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::overlay::ArchivedOverlay;
 use topobroker_layout::set::Set;
 use topobroker_layout::{OpenError, support};
 
-/// A topology, read in place. A handle of one pointer: copy it freely.
+/// A topology, read in place: all of it, or what a [`View`](crate::View) shows of it. A handle of two
+/// pointers: copy it freely.
 #[derive(Clone, Copy)]
 pub struct Topology<'a> {
     pub(crate) archive: &'a ArchivedTopology,
+    pub(crate) overlay: Option<&'a ArchivedOverlay>,
 }
 
 impl std::fmt::Debug for Topology<'_> {
@@ -46,7 +49,17 @@ impl TypeDepth {
 
 impl<'a> Topology<'a> {
     pub(crate) fn new(archive: &'a ArchivedTopology) -> Self {
-        Self { archive }
+        Self { archive, overlay: None }
+    }
+
+    /// All of it, also where a view shows a part.
+    pub(crate) fn whole(self) -> Self {
+        Self { overlay: None, ..self }
+    }
+
+    /// What an overlay, which must be one of this topology, shows of it.
+    pub(crate) fn seen_through(self, overlay: &'a ArchivedOverlay) -> Self {
+        Self { overlay: Some(overlay), ..self }
     }
 
     /// Checks the bytes of an archive that is in memory, as [`topobroker_layout::build::to_bytes`]
@@ -62,7 +75,7 @@ impl<'a> Topology<'a> {
     /// Number of objects of all kinds.
     #[must_use]
     pub fn object_count(self) -> usize {
-        self.archive.tree.len()
+        self.overlay.map_or(self.archive.tree.len(), |overlay| overlay.len() as usize)
     }
 
     /// Number of depths of the tree of CPUs. Counterpart: `hwloc_topology_get_depth`.
@@ -70,14 +83,14 @@ impl<'a> Topology<'a> {
     #[must_use]
     #[inline]
     pub fn depth(self) -> u32 {
-        self.archive.levels.normal.to_native()
+        self.levels().normal.to_native()
     }
 
     /// Type of the objects at `depth`, if it is a depth. Counterpart: `hwloc_get_depth_type`.
     #[doc(alias = "hwloc_get_depth_type")]
     #[must_use]
     pub fn depth_type(self, depth: i32) -> Option<ObjectType> {
-        self.archive.levels.object_type(self.level_of_depth(depth)?)
+        self.levels().object_type(self.level_of_depth(depth)?)
     }
 
     /// Where the objects of a type are. Counterpart: `hwloc_get_type_depth`, but that special
@@ -89,7 +102,7 @@ impl<'a> Topology<'a> {
         if let Some(depth) = object_type.special_depth() {
             return TypeDepth::Depth(depth);
         }
-        let known = self.archive.levels.depth_of_type.get(usize::from(object_type.raw()));
+        let known = self.levels().depth_of_type.get(usize::from(object_type.raw()));
         match known.copied().unwrap_or(0) {
             0 => TypeDepth::Unknown,
             MULTIPLE => TypeDepth::Multiple,
@@ -101,14 +114,14 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_topology_get_allowed_cpuset")]
     #[must_use]
     pub fn allowed_cpuset(self) -> Set {
-        self.stored_set(self.archive.machine.allowed_cpuset.to_native()).to_set()
+        self.stored_cpuset(self.archive.machine.allowed_cpuset.to_native()).to_set()
     }
 
     /// NUMA nodes that may be used. Counterpart: `hwloc_topology_get_allowed_nodeset`.
     #[doc(alias = "hwloc_topology_get_allowed_nodeset")]
     #[must_use]
     pub fn allowed_nodeset(self) -> Set {
-        self.stored_set(self.archive.machine.allowed_nodeset.to_native()).to_set()
+        self.stored_nodeset(self.archive.machine.allowed_nodeset.to_native()).to_set()
     }
 
     /// Counterpart: `hwloc_topology_get_flags`.
@@ -142,7 +155,13 @@ impl<'a> Topology<'a> {
         support::NAMES.into_iter().zip(self.archive.machine.support.iter())
     }
 
-    /// Place of a depth among the levels of the archive.
+    /// The levels of what is shown.
+    #[inline]
+    pub(crate) fn levels(self) -> &'a ArchivedLevels {
+        self.overlay.map_or(&self.archive.levels, |overlay| &overlay.levels)
+    }
+
+    /// Place of a depth among the levels.
     #[inline]
     pub(crate) fn level_of_depth(self, depth: i32) -> Option<usize> {
         let normal = self.depth();
@@ -170,14 +189,20 @@ impl<'a> Topology<'a> {
         }
     }
 
+    /// Places of the objects of a level.
     #[inline]
-    pub(crate) fn level_ids(self, level: usize) -> Range<u32> {
-        self.archive.levels.first(level)..self.archive.levels.first(level + 1)
+    pub(crate) fn level_places(self, level: usize) -> Range<u32> {
+        self.levels().first(level)..self.levels().first(level + 1)
     }
 
-    /// A stored set.
-    pub(crate) fn stored_set(self, row: u32) -> StoredSet<'a> {
-        StoredSet::new(&self.archive.sets, row)
+    /// A stored set of PUs, those that are shown.
+    pub(crate) fn stored_cpuset(self, row: u32) -> StoredSet<'a> {
+        StoredSet::new(&self.archive.sets, row, self.overlay.map(|overlay| &overlay.cpus))
+    }
+
+    /// A stored set of NUMA nodes, those that are shown.
+    pub(crate) fn stored_nodeset(self, row: u32) -> StoredSet<'a> {
+        StoredSet::new(&self.archive.sets, row, self.overlay.map(|overlay| &overlay.nodes))
     }
 
     /// A stored string.

@@ -1,9 +1,7 @@
 //! Every query against hwloc's own answer: random synthetic machines, the reference machines,
 //! random sets.
 
-mod picks;
-
-use picks::{Picks, picks, synthetic};
+use crate::picks::{Picks, picks, synthetic};
 use proptest::test_runner::{Config, TestRunner};
 use topobroker::capture::capture;
 use topobroker::hwloc::{Input, LoadOptions, Topology as Hwloc, load};
@@ -16,9 +14,9 @@ use topobroker_reader::{
 use topobroker_tests::{machines, shared};
 
 /// The same topology twice.
-struct Both<'a> {
-    ours: Topology<'a>,
-    theirs: Rival<'a>,
+pub(crate) struct Both<'a> {
+    pub(crate) ours: Topology<'a>,
+    pub(crate) theirs: Rival<'a>,
 }
 
 fn place(object: Object<'_>) -> Place {
@@ -51,16 +49,14 @@ impl<'a> Both<'a> {
 
     fn objects(&self, picks: &Picks) -> [Object<'a>; 4] {
         let count = self.ours.object_count();
-        picks
-            .objects
-            .map(|pick| self.ours.object(u32::try_from(pick.index(count)).unwrap()).unwrap())
+        picks.objects.map(|pick| self.ours.objects().nth(pick.index(count)).unwrap())
     }
 
     fn same(&self, ours: Option<Object<'_>>, theirs: Option<RivalObject<'_>>, what: &str) {
         assert_eq!(ours.map(place), theirs.map(RivalObject::place), "{what}");
     }
 
-    fn check(&self, picks: &Picks) {
+    pub(crate) fn check(&self, picks: &Picks) {
         let [one, two, ..] = self.objects(picks);
         let set = picks.set(self.ours, [one, two]);
         let bitmap = Bitmap::new(&set);
@@ -352,7 +348,7 @@ impl HasExtent for Object<'_> {
 /// Cases in one run of the suite.
 const SYNTHETIC: u32 = 3000;
 
-fn config(cases: u32) -> Config {
+pub(crate) fn config(cases: u32) -> Config {
     Config { cases, failure_persistence: None, ..Config::default() }
 }
 

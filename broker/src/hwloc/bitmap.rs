@@ -1,6 +1,6 @@
-//! hwloc's bitmaps, read and made.
+//! hwloc's bitmaps, read.
 
-use hwlocality_sys::{hwloc_bitmap_t, hwloc_const_bitmap_t};
+use hwlocality_sys::hwloc_const_bitmap_t;
 use std::ffi::{c_int, c_uint, c_ulong};
 use topobroker_layout::set::Set;
 
@@ -8,41 +8,6 @@ use topobroker_layout::set::Set;
 unsafe extern "C" {
     fn hwloc_bitmap_to_ith_ulong(bitmap: hwloc_const_bitmap_t, i: c_uint) -> c_ulong;
     fn hwloc_bitmap_nr_ulongs(bitmap: hwloc_const_bitmap_t) -> c_int;
-}
-
-/// A bitmap of our own.
-pub(super) struct Bitmap(hwloc_bitmap_t);
-
-impl Bitmap {
-    /// The bitmap of a set.
-    pub(super) fn new(set: &Set) -> Self {
-        // SAFETY: makes a bitmap that only this value has.
-        let bitmap = Self(unsafe { hwlocality_sys::hwloc_bitmap_alloc() });
-        assert!(!bitmap.0.is_null(), "no memory for a bitmap");
-        for index in set.iter() {
-            // SAFETY: our bitmap, checked above.
-            let error = unsafe { hwlocality_sys::hwloc_bitmap_set(bitmap.0, index) };
-            assert_eq!(error, 0, "no memory for a bitmap");
-        }
-        if set.is_infinite() {
-            let behind = c_uint::try_from(set.words().len() * 64).unwrap_or(c_uint::MAX);
-            // SAFETY: as above; -1 is hwloc's "without an end".
-            let error = unsafe { hwlocality_sys::hwloc_bitmap_set_range(bitmap.0, behind, -1) };
-            assert_eq!(error, 0, "no memory for a bitmap");
-        }
-        bitmap
-    }
-
-    pub(super) fn as_raw(&self) -> hwloc_const_bitmap_t {
-        self.0
-    }
-}
-
-impl Drop for Bitmap {
-    fn drop(&mut self) {
-        // SAFETY: made in `new`, and nothing refers to it any more.
-        unsafe { hwlocality_sys::hwloc_bitmap_free(self.0) }
-    }
 }
 
 /// The set that a bitmap holds; the empty set of a null pointer.

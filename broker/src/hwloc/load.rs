@@ -138,6 +138,11 @@ impl Default for LoadOptions {
 }
 
 impl Filter {
+    /// Its number in an archive.
+    pub(crate) fn number(self) -> u8 {
+        u8::try_from(self.raw()).unwrap_or(0)
+    }
+
     fn raw(self) -> sys::hwloc_type_filter_e {
         match self {
             Self::All => sys::HWLOC_TYPE_FILTER_KEEP_ALL,

@@ -226,7 +226,7 @@ fn cpu_kind(topology: Topology<'_>, text: &str) -> anyhow::Result<Set> {
     });
     let chosen: Vec<Set> = kinds.map(|(_, kind)| kind.cpuset()).collect();
     if chosen.is_empty() {
-        let count = topology.cpu_kinds().len();
+        let count = topology.cpu_kinds().count();
         bail!(
             "--cpukind {text}: no such CPU kind; the topology has {count}, `topobroker ls --cpukinds` lists them"
         );

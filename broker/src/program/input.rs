@@ -3,8 +3,7 @@
 use crate::capture::capture;
 use crate::describe::describe;
 use crate::filter::{Filters, filter};
-use crate::hwloc::{self, LoadOptions, Restriction};
-use crate::xml;
+use crate::hwloc::{self, LoadOptions};
 use anyhow::Context;
 use clap::Args;
 use std::os::unix::process::CommandExt;
@@ -83,28 +82,12 @@ impl Input {
     }
 
     /// The topology of the named input, else of the segment that this process's keys name, which
-    /// is read in place unless it is to be restricted.
-    pub(super) fn topology(&self, restriction: Option<Restriction>) -> anyhow::Result<Held> {
-        let description = match (&self.input, &restriction) {
-            (None, None) => return Ok(Held::Adopted(topobroker_reader::adopt()?)),
-            (None, Some(restriction)) => {
-                let adopted = topobroker_reader::adopt()?.topology();
-                let input = hwloc::Input::XmlText(xml::export(adopted));
-                let mut options = LoadOptions::default();
-                options.flags |= adopted.flags() & INCLUDE_DISALLOWED;
-                let mut topology = hwloc::load(&input, &options)?;
-                topology.restrict(restriction)?;
-                capture(&topology)?
-            }
-            (Some(_), _) => {
-                let mut topology = hwloc::load(&self.named()?, &self.options())?;
-                if let Some(restriction) = &restriction {
-                    topology.restrict(restriction)?;
-                }
-                capture(&topology)?
-            }
-        };
-        Ok(Held::Own(build::to_bytes(&description)?))
+    /// is read in place.
+    pub(super) fn topology(&self) -> anyhow::Result<Held> {
+        match self.input {
+            None => Ok(Held::Adopted(topobroker_reader::adopt()?)),
+            Some(_) => Ok(Held::Own(build::to_bytes(&self.capture()?.0)?)),
+        }
     }
 
     fn options(&self) -> LoadOptions {

@@ -2,11 +2,10 @@
 
 use super::flag_names;
 use super::input::Input;
-use crate::hwloc::Restriction;
 use anyhow::Context;
 use clap::Args;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::Topology;
+use topobroker_reader::{RestrictFlags, Topology, View};
 
 /// Options that name a topology.
 #[derive(Debug, Args)]
@@ -23,7 +22,7 @@ pub(super) struct Subject {
 }
 
 fn flags(text: &str) -> Result<u64, String> {
-    flag_names::parse(text, &Restriction::FLAGS)
+    flag_names::parse(text, &RestrictFlags::NAMES)
 }
 
 impl Subject {
@@ -32,19 +31,25 @@ impl Subject {
         &self,
         text: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
     ) -> anyhow::Result<String> {
-        text(self.input.topology(self.restriction()?)?.topology()?)
+        let held = self.input.topology()?;
+        let whole = held.topology()?;
+        let view = match self.restriction()? {
+            None => View::whole(whole),
+            Some((set, flags)) => View::new(whole, &set, flags).context("--restrict")?,
+        };
+        text(view.topology())
     }
 
-    fn restriction(&self) -> anyhow::Result<Option<Restriction>> {
+    fn restriction(&self) -> anyhow::Result<Option<(Set, RestrictFlags)>> {
         let Some(text) = &self.restrict else { return Ok(None) };
-        let mut flags = self.restrict_flags.unwrap_or(0);
+        let mut flags = RestrictFlags::from_bits(self.restrict_flags.unwrap_or(0));
         let mask = text.strip_prefix("nodeset=");
         if mask.is_some() {
-            flags |= Restriction::BY_NODESET;
+            flags = flags | RestrictFlags::BYNODESET;
         }
         let mask = mask.unwrap_or(text);
         let format = if mask.contains(',') { Format::Hwloc } else { Format::Taskset };
         let set = Set::parse(mask, format).context("--restrict")?;
-        Ok(Some(Restriction { set, flags }))
+        Ok(Some((set, flags)))
     }
 }

@@ -1,32 +1,16 @@
 //! Levels, and what is known of all objects of each.
 
 use super::Builder;
-use crate::levels::{BITS, Level, Levels, MULTIPLE, TYPES};
+use crate::levels::{BITS, Levels};
 use crate::object_type::ObjectType;
 
 impl Builder<'_> {
     pub(super) fn levels(&self) -> Levels {
         let types = self.level_types();
         let pus = self.pus_of_levels();
-        let rows = self.level_first.iter().enumerate().map(|(level, first)| {
-            let first = u32::try_from(*first).unwrap_or(u32::MAX);
-            // Behind the last level there is the end.
-            let object_type = types.get(level).map_or(u8::MAX, |kind| kind.raw());
-            Level::new(first, object_type, pus.get(level).copied().unwrap_or(0))
-        });
-        let mut depth_of_type = [0; TYPES];
-        for (depth, object_type) in (1u8..).zip(types.iter().take(self.normal_levels)) {
-            if let Some(slot) = depth_of_type.get_mut(usize::from(object_type.raw())) {
-                *slot = if *slot == 0 { depth } else { MULTIPLE };
-            }
-        }
-        Levels {
-            normal: u32::try_from(self.normal_levels).unwrap_or(u32::MAX),
-            rows: rows.collect(),
-            depth_of_type,
-            common: common_levels(&pus),
-            ..Levels::default()
-        }
+        let first = self.level_first.iter().map(|first| u32::try_from(*first).unwrap_or(u32::MAX));
+        let levels = Levels::new(&types, &first.collect::<Vec<u32>>(), &pus);
+        Levels { common: common_levels(&pus), ..levels }
     }
 
     fn level_types(&self) -> Vec<ObjectType> {

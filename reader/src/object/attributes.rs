@@ -75,18 +75,18 @@ impl<'a> Object<'a> {
     #[inline]
     pub(crate) fn is_numa_node(self) -> bool {
         let topology = self.topology;
-        topology.level_ids(topology.depth() as usize).contains(&self.id)
+        topology.base_ids(topology.archive.levels.normal.to_native() as usize).contains(&self.id)
     }
 
     /// Memory of a NUMA node itself, in bytes.
     #[inline]
     pub(crate) fn local_memory(self) -> u64 {
-        let level = self.topology.depth() as usize;
+        let level = self.topology.archive.levels.normal.to_native() as usize;
         self.topology.archive.numa_nodes.local_memory.get(self.attribute_row_at(level))
     }
 
     fn attribute_row(self) -> usize {
-        self.attribute_row_at(self.level())
+        self.attribute_row_at(self.base_level())
     }
 
     /// The same where the level is known.

@@ -1,9 +1,19 @@
 //! The four sets of an object, made when they are asked for.
 
 use super::Object;
-use crate::stored_set::StoredSet;
-use topobroker_layout::archive::{CPUSET_OF_PUS, SAME_SET};
+use crate::extent::Extent;
+use crate::stored_set::{StoredSet, Words};
+use crate::topology::Topology;
+use topobroker_layout::archive::SAME_SET;
 use topobroker_layout::set::Set;
+
+impl Topology<'_> {
+    /// Whether no object has PUs that are known of but not in the topology.
+    pub(crate) fn has_complete_sets_of_pus(self) -> bool {
+        let rows = &self.archive.sets.complete_cpuset;
+        (0..rows.len()).all(|row| rows.get_u32(row) == SAME_SET)
+    }
+}
 
 impl<'a> Object<'a> {
     /// PUs of the object that are in the topology; `None` of I/O and Misc objects. Counterpart:
@@ -51,20 +61,14 @@ impl<'a> Object<'a> {
 
     /// Puts the PUs of the object into `set`. False of an object without sets.
     pub(crate) fn add_cpuset(self, set: &mut Set) -> bool {
-        let topology = self.topology;
-        let add_pus = |set: &mut Set| {
-            let ranges = topology.os_ranges(self.pus());
-            ranges.for_each(|range| set.insert_range(range.start..=range.end - 1));
-        };
-        if topology.is_plain() && self.has_sets() {
-            add_pus(set);
-            return true;
-        }
-        let Some(row) = self.set_row() else { return false };
-        match topology.archive.sets.cpuset.get_u32(row) {
-            CPUSET_OF_PUS => add_pus(set),
-            stored if set.is_empty() => topology.stored_set(stored).copy_to(set),
-            stored => *set = &*set | &topology.stored_set(stored).to_set(),
+        match self.extent() {
+            None => return false,
+            Some(Extent::Pus(topology, pus)) if topology.overlay.is_none() => {
+                let ranges = topology.os_ranges(pus);
+                ranges.for_each(|range| set.insert_range(range.start..=range.end - 1));
+            }
+            Some(other) if set.is_empty() => other.copy_to(set),
+            Some(other) => *set = &*set | &other.to_set(),
         }
         true
     }
@@ -74,7 +78,7 @@ impl<'a> Object<'a> {
         let Some(row) = self.set_row() else { return self.copy_cpuset(set) };
         match self.topology.archive.sets.complete_cpuset.get_u32(row) {
             SAME_SET => return self.copy_cpuset(set),
-            stored => self.topology.stored_set(stored).copy_to(set),
+            stored => self.topology.stored_cpuset(stored).copy_to(set),
         }
         true
     }
@@ -83,14 +87,14 @@ impl<'a> Object<'a> {
     pub fn copy_nodeset(self, set: &mut Set) -> bool {
         set.clear();
         let Some(row) = self.set_row() else { return false };
-        self.topology.stored_set(self.topology.archive.sets.nodeset.get_u32(row)).copy_to(set);
+        self.topology.stored_nodeset(self.topology.archive.sets.nodeset.get_u32(row)).copy_to(set);
         true
     }
 
     /// [`Object::nodeset`] in place.
     pub(crate) fn stored_nodeset(self) -> Option<StoredSet<'a>> {
         let row = self.topology.archive.sets.nodeset.get_u32(self.set_row()?);
-        Some(self.topology.stored_set(row))
+        Some(self.topology.stored_nodeset(row))
     }
 
     /// As [`Object::copy_cpuset`], of [`Object::complete_nodeset`].
@@ -98,9 +102,27 @@ impl<'a> Object<'a> {
         let Some(row) = self.set_row() else { return self.copy_nodeset(set) };
         match self.topology.archive.sets.complete_nodeset.get_u32(row) {
             SAME_SET => return self.copy_nodeset(set),
-            stored => self.topology.stored_set(stored).copy_to(set),
+            stored => self.topology.stored_nodeset(stored).copy_to(set),
         }
         true
+    }
+
+    /// [`Object::complete_cpuset`] in place.
+    pub(crate) fn complete_extent(self) -> Option<Extent<'a>> {
+        let row = self.set_row()?;
+        match self.topology.archive.sets.complete_cpuset.get_u32(row) {
+            SAME_SET => self.extent(),
+            stored => Some(Extent::Stored(self.topology.stored_cpuset(stored))),
+        }
+    }
+
+    /// [`Object::complete_nodeset`] in place.
+    pub(crate) fn stored_complete_nodeset(self) -> Option<StoredSet<'a>> {
+        let row = self.set_row()?;
+        match self.topology.archive.sets.complete_nodeset.get_u32(row) {
+            SAME_SET => self.stored_nodeset(),
+            stored => Some(self.topology.stored_nodeset(stored)),
+        }
     }
 
     /// Whether the object has sets: I/O and Misc objects have none.

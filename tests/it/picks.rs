@@ -6,16 +6,16 @@ use topobroker_reader::{Object, Set, Topology};
 
 /// What a case picks at random.
 #[derive(Debug, Clone)]
-pub(super) struct Picks {
-    pub(super) bits: Vec<u64>,
-    pub(super) density: u8,
-    pub(super) objects: [Index; 4],
-    pub(super) count: usize,
-    pub(super) reverse: bool,
-    pub(super) until: i32,
+pub(crate) struct Picks {
+    pub(crate) bits: Vec<u64>,
+    pub(crate) density: u8,
+    pub(crate) objects: [Index; 4],
+    pub(crate) count: usize,
+    pub(crate) reverse: bool,
+    pub(crate) until: i32,
 }
 
-pub(super) fn picks() -> impl Strategy<Value = Picks> {
+pub(crate) fn picks() -> impl Strategy<Value = Picks> {
     let bits = proptest::collection::vec(any::<u64>(), 1..6);
     let objects = any::<[Index; 4]>();
     (bits, 0u8..10, objects, 0usize..40, any::<bool>(), -1i32..9).prop_map(
@@ -33,7 +33,7 @@ pub(super) fn picks() -> impl Strategy<Value = Picks> {
 impl Picks {
     /// A set out of what the case picked: nothing, single PUs, whole objects, noise, more than
     /// there is.
-    pub(super) fn set(&self, topology: Topology<'_>, [one, two]: [Object<'_>; 2]) -> Set {
+    pub(crate) fn set(&self, topology: Topology<'_>, [one, two]: [Object<'_>; 2]) -> Set {
         let noise = || {
             let root = topology.root().cpuset().unwrap();
             let words = self.bits.iter().cycle().take(root.words().len());
@@ -57,7 +57,7 @@ impl Picks {
 
 /// Synthetic descriptions: levels in hwloc's order, each or not, NUMA nodes on any, PUs numbered
 /// by OS in several ways.
-pub(super) fn synthetic() -> impl Strategy<Value = String> {
+pub(crate) fn synthetic() -> impl Strategy<Value = String> {
     let level = |name: &'static str| (Just(name), 0u32..4, any::<bool>());
     let levels = ["Package", "Die", "Group", "L3Cache", "L2Cache", "L1dCache", "Core"].map(level);
     let order = prop_oneof![

@@ -1,0 +1,256 @@
+//! Views: a part of a topology, seen as if it were one of its own.
+
+mod general;
+mod kept;
+mod quick;
+
+use crate::topology::Topology;
+use kept::Kept;
+use std::ops::BitOr;
+use std::sync::Arc;
+use topobroker_layout::build::{AlignedVec, BuildError};
+use topobroker_layout::overlay::{self, ArchivedOverlay};
+use topobroker_layout::set::Set;
+
+/// A part of a topology. Its [`View::topology`] answers every query as hwloc does of a topology that
+/// was restricted: with logical indexes, parents and children, sets and amounts of memory of what is
+/// left. Nothing is copied but a bitmap of what is shown; clones share it.
+///
+/// ```no_run
+/// use topobroker_reader::{ObjectType, RestrictFlags, View};
+/// let topology = topobroker_reader::adopt()?.topology();
+/// let first_four = (0..4).collect();
+/// let view = View::new(topology, &first_four, RestrictFlags::REMOVE_CPULESS)?;
+/// println!("{} cores in {} bytes", view.topology().objects_with_type(ObjectType::Core).count(), view.bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct View<'a> {
+    base: Topology<'a>,
+    shown: Shown<'a>,
+}
+
+/// What a view shows.
+#[derive(Clone)]
+enum Shown<'a> {
+    /// All of the topology.
+    All,
+    /// What an overlay of its own says.
+    Own(Arc<AlignedVec>),
+    /// What an overlay in a segment says.
+    Shared(&'a ArchivedOverlay),
+}
+
+/// How a topology is restricted. Counterpart: `hwloc_restrict_flags_e`.
+///
+/// ```
+/// use topobroker_reader::RestrictFlags;
+/// let flags = RestrictFlags::REMOVE_CPULESS | RestrictFlags::ADAPT_IO;
+/// assert_eq!(flags.bits(), 5);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RestrictFlags(u64);
+
+impl RestrictFlags {
+    /// NUMA nodes stay where their PUs go.
+    pub const NONE: Self = Self(0);
+    /// Remove NUMA nodes that have no PUs left. Counterpart: `HWLOC_RESTRICT_FLAG_REMOVE_CPULESS`.
+    pub const REMOVE_CPULESS: Self = Self(1);
+    /// Hang Misc objects of what is removed higher. Counterpart: `HWLOC_RESTRICT_FLAG_ADAPT_MISC`.
+    pub const ADAPT_MISC: Self = Self(2);
+    /// Hang I/O objects of what is removed higher. Counterpart: `HWLOC_RESTRICT_FLAG_ADAPT_IO`.
+    pub const ADAPT_IO: Self = Self(4);
+    /// The set is of NUMA nodes. Counterpart: `HWLOC_RESTRICT_FLAG_BYNODESET`.
+    pub const BYNODESET: Self = Self(8);
+    /// With [`RestrictFlags::BYNODESET`]: remove PUs that have no NUMA node left. Counterpart:
+    /// `HWLOC_RESTRICT_FLAG_REMOVE_MEMLESS`.
+    pub const REMOVE_MEMLESS: Self = Self(16);
+
+    /// hwloc's names of the flags, by bit.
+    pub const NAMES: [&str; 5] =
+        ["remove_cpuless", "adapt_misc", "adapt_io", "bynodeset", "remove_memless"];
+
+    /// Flags of hwloc's number.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// hwloc's number of the flags.
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Whether all of `flag` are set.
+    #[must_use]
+    pub const fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 == flag.0
+    }
+}
+
+impl BitOr for RestrictFlags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// Why a topology cannot be restricted so.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestrictError {
+    /// Flags that hwloc does not have or that do not go together.
+    #[error("the flags {found:#x} do not go together: {rule}")]
+    Flags {
+        /// The flags.
+        found: u64,
+        /// What is expected.
+        rule: &'static str,
+    },
+    /// The set has nothing that may be used.
+    #[error(
+        "nothing would be left: of {what} {found} none may be used here; expected some of {expected}"
+    )]
+    Nothing {
+        /// What the set is of.
+        what: &'static str,
+        /// The set, as a list.
+        found: Set,
+        /// What may be used.
+        expected: Set,
+    },
+    /// What else is to go leaves nothing.
+    #[error("no {what} would be left: {found} has none; leave out the flag that removes {which}")]
+    NoneLeft {
+        /// Of what nothing is left.
+        what: &'static str,
+        /// The set, as a list.
+        found: Set,
+        /// What the flag removes.
+        which: &'static str,
+    },
+    /// The overlay cannot be made.
+    #[error(transparent)]
+    Overlay(#[from] BuildError),
+}
+
+impl<'a> View<'a> {
+    /// What is left of a topology when it is restricted to some PUs, or NUMA nodes. Counterpart:
+    /// `hwloc_topology_restrict` on a duplicate.
+    ///
+    /// # Errors
+    ///
+    /// [`RestrictError`] when nothing would be left.
+    #[doc(alias = "hwloc_topology_restrict")]
+    pub fn new(
+        topology: Topology<'a>,
+        set: &Set,
+        flags: RestrictFlags,
+    ) -> Result<Self, RestrictError> {
+        let own = restricted(topology, set, flags)?;
+        Ok(Self { base: topology.whole(), shown: Shown::Own(Arc::new(own)) })
+    }
+
+    /// All of a topology.
+    #[must_use]
+    pub fn whole(topology: Topology<'a>) -> Self {
+        let shown = topology.overlay.map_or(Shown::All, Shown::Shared);
+        Self { base: topology.whole(), shown }
+    }
+
+    /// What is left of this view when it is restricted further.
+    ///
+    /// # Errors
+    ///
+    /// As [`View::new`].
+    pub fn restrict(&self, set: &Set, flags: RestrictFlags) -> Result<Self, RestrictError> {
+        let own = restricted(self.topology(), set, flags)?;
+        Ok(Self { base: self.base, shown: Shown::Own(Arc::new(own)) })
+    }
+
+    /// What both views show of the same topology: this one restricted to the PUs and the NUMA nodes
+    /// of the other.
+    ///
+    /// # Errors
+    ///
+    /// As [`View::new`]: they have no PU in common.
+    pub fn intersection(&self, other: &View<'_>) -> Result<Self, RestrictError> {
+        let theirs = other.topology().root();
+        let both = self.restrict(&theirs.cpuset().unwrap_or_default(), RestrictFlags::NONE)?;
+        let nodes = theirs.nodeset().unwrap_or_default();
+        let left = both.topology().root().nodeset().unwrap_or_default();
+        match left.is_included_in(&nodes) {
+            true => Ok(both),
+            false => both.restrict(&nodes, RestrictFlags::BYNODESET),
+        }
+    }
+
+    /// What is shown, with the queries of every topology.
+    #[must_use]
+    pub fn topology(&self) -> Topology<'_> {
+        match self.overlay() {
+            Some(overlay) => self.base.seen_through(overlay),
+            None => self.base,
+        }
+    }
+
+    /// Whether what is shown follows each other as in the whole topology, under the same objects.
+    #[must_use]
+    pub fn is_in_order(&self) -> bool {
+        self.topology().is_in_order()
+    }
+
+    /// Bytes of memory that the view takes; clones share them.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let own = match &self.shown {
+            Shown::Own(own) => own.len(),
+            Shown::All | Shown::Shared(_) => 0,
+        };
+        own + size_of::<Self>()
+    }
+
+    /// The overlay that says what is shown, `None` if all is.
+    fn overlay(&self) -> Option<&ArchivedOverlay> {
+        match &self.shown {
+            Shown::All => None,
+            Shown::Shared(overlay) => Some(overlay),
+            // Checked for form every time, which takes no time to speak of and no unsafe code.
+            Shown::Own(own) => overlay::access(own).ok(),
+        }
+    }
+}
+
+impl PartialEq for View<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.base.archive, other.base.archive)
+            && match (self.overlay(), other.overlay()) {
+                (Some(one), Some(other)) => one == other,
+                (one, other) => one.is_none() && other.is_none(),
+            }
+    }
+}
+
+impl Eq for View<'_> {}
+
+impl std::fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shown = self.topology();
+        write!(f, "View({} of {} objects)", shown.object_count(), self.base.object_count())
+    }
+}
+
+fn restricted(
+    topology: Topology<'_>,
+    set: &Set,
+    flags: RestrictFlags,
+) -> Result<AlignedVec, RestrictError> {
+    let kept = Kept::new(topology, set, flags)?;
+    let overlay = match quick::overlay(topology, &kept) {
+        Some(overlay) => overlay,
+        None => general::overlay(topology, &kept),
+    };
+    Ok(overlay::to_bytes(&overlay)?)
+}

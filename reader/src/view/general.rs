@@ -1,0 +1,233 @@
+//! A view of any topology: its tree taken apart and put together again, step by step as hwloc does.
+
+use super::RestrictFlags;
+use super::kept::Kept;
+use crate::object::Object;
+use crate::stored_set::Words;
+use crate::topology::Topology;
+use topobroker_layout::attributes::Attributes;
+use topobroker_layout::levels::Levels;
+use topobroker_layout::object_type::{ChildKind, ObjectType};
+use topobroker_layout::overlay::{Moved, Overlay, SEVERAL};
+use topobroker_layout::set::Set;
+use topobroker_layout::shape::{self, Shape};
+
+/// `HWLOC_TYPE_FILTER_KEEP_STRUCTURE`.
+pub(super) const FOR_STRUCTURE: u8 = 2;
+
+pub(super) fn overlay(topology: Topology<'_>, kept: &Kept) -> Overlay {
+    let mut pruning = Pruning { topology, kept, shape: shape_of(topology) };
+    pruning.visit(0);
+    let mut shape = pruning.shape;
+    shape.merge_levels(|kind| topology.type_filter(kind) == FOR_STRUCTURE);
+    let levels = shape.levels().into_iter().chain(shape.special_levels());
+    put_together(topology, kept, &shape, &levels.collect::<Vec<_>>())
+}
+
+fn shape_of(topology: Topology<'_>) -> Shape {
+    let count = u32::try_from(topology.archive.tree.len()).unwrap_or(u32::MAX);
+    let kinds = (0..count).map(|id| {
+        let object = Object::new(topology.whole(), id);
+        let object_type = object.object_type();
+        let group = match object_type {
+            ObjectType::Group => object.attributes(),
+            _ => Attributes::None,
+        };
+        match group {
+            Attributes::Group(group) => {
+                let kinds = Some((group.kind, group.subkind));
+                shape::Kind { object_type, group: kinds, stays: group.dont_merge }
+            }
+            _ => shape::Kind { object_type, group: None, stays: false },
+        }
+    });
+    let mut shape = Shape::new(kinds);
+    for object in topology.objects() {
+        object.all_children().for_each(|child| shape.append(object.id(), child.id()));
+    }
+    shape
+}
+
+/// A tree that objects are taken out of.
+struct Pruning<'a, 'k> {
+    topology: Topology<'a>,
+    kept: &'k Kept,
+    shape: Shape,
+}
+
+impl Pruning<'_, '_> {
+    /// Takes out what is not kept below an object that lost something.
+    fn visit(&mut self, node: u32) {
+        if !self.is_hit(Object::new(self.topology, node)) {
+            return;
+        }
+        self.visit_list(node, ChildKind::Normal);
+        if self.kept.sorts() {
+            let (topology, cpus) = (self.topology, self.kept.cpus.as_ref());
+            self.shape.reorder(node, |child| first_pu(Object::new(topology, child), cpus));
+        }
+        self.visit_list(node, ChildKind::Memory);
+    }
+
+    fn visit_list(&mut self, parent: u32, kind: ChildKind) {
+        let mut next = self.shape.detach(parent, kind);
+        while let Some(child) = next {
+            next = self.shape.next(child);
+            self.visit(child);
+            if self.stays(child) {
+                self.shape.append(parent, child);
+                continue;
+            }
+            let flags = self.kept.flags;
+            if flags.has(RestrictFlags::ADAPT_IO) {
+                self.shape.hand_on(child, parent, ChildKind::Io);
+            }
+            if flags.has(RestrictFlags::ADAPT_MISC) {
+                self.shape.hand_on(child, parent, ChildKind::Misc);
+            }
+        }
+    }
+
+    /// Whether an object loses PUs or NUMA nodes, or has none of what the restriction is by and is
+    /// to go for that. hwloc only looks at what the restriction is by, and aborts where objects lose
+    /// something of the other kind alone.
+    fn is_hit(&self, object: Object<'_>) -> bool {
+        let Kept { flags, cpus, nodes } = self.kept;
+        let own = object.complete_extent().zip(object.stored_complete_nodeset());
+        let Some((own_cpus, own_nodes)) = own else { return false };
+        let is_left = |own: &dyn Fn(&Set) -> bool, set: Option<&Set>| set.is_none_or(own);
+        let is_to_go = match flags.has(RestrictFlags::BYNODESET) {
+            true => flags.has(RestrictFlags::REMOVE_MEMLESS) && own_nodes.is_within(&Set::new()),
+            false => flags.has(RestrictFlags::REMOVE_CPULESS) && own_cpus.is_empty(),
+        };
+        is_to_go
+            || !is_left(&|set| own_cpus.is_inside(set), cpus.as_ref())
+            || !is_left(&|set| own_nodes.is_within(set), nodes.as_ref())
+    }
+
+    fn stays(&self, node: u32) -> bool {
+        let object = Object::new(self.topology, node);
+        let has_children = [ChildKind::Normal, ChildKind::Memory]
+            .into_iter()
+            .any(|kind| !self.shape.is_empty(node, kind));
+        let (flags, kind) = (self.kept.flags, object.object_type());
+        let meets = |set: Option<&Set>, meets: &dyn Fn(&Set) -> bool, is_empty: bool| match set {
+            Some(set) => meets(set),
+            None => !is_empty,
+        };
+        has_children
+            || if flags.has(RestrictFlags::BYNODESET) {
+                let own = object.stored_nodeset();
+                let left = own.is_some_and(|own| {
+                    let is_empty = own.is_within(&Set::new());
+                    meets(self.kept.nodes.as_ref(), &|set| own.meets(set), is_empty)
+                });
+                left || (kind == ObjectType::PU && !flags.has(RestrictFlags::REMOVE_MEMLESS))
+            } else {
+                let own = object.extent();
+                let left = own.is_some_and(|own| {
+                    meets(self.kept.cpus.as_ref(), &|set| own.intersects(set), own.is_empty())
+                });
+                left || (kind == ObjectType::NUMANode && !flags.has(RestrictFlags::REMOVE_CPULESS))
+            }
+    }
+}
+
+/// Lowest OS index of the PUs, known or not, that an object keeps; behind all others if none.
+fn first_pu(object: Object<'_>, cpus: Option<&Set>) -> u32 {
+    let Some(own) = object.complete_extent() else { return u32::MAX };
+    let words = 0..own.word_count().max(1);
+    let kept = |index: usize| own.word(index) & cpus.map_or(u64::MAX, |cpus| cpus.word(index));
+    let first = words.map(|index| (index, kept(index))).find(|(_, word)| *word != 0);
+    first.map_or(u32::MAX, |(index, word)| {
+        u32::try_from(index * 64).unwrap_or(u32::MAX).saturating_add(word.trailing_zeros())
+    })
+}
+
+fn put_together(
+    topology: Topology<'_>,
+    kept: &Kept,
+    shape: &Shape,
+    levels: &[Vec<u32>],
+) -> Overlay {
+    let archive = topology.archive;
+    let base_level_of = |id: &u32| u8::try_from(archive.levels.level_of(*id)).unwrap_or(SEVERAL);
+    let normal = levels.len() - ObjectType::SPECIAL.len();
+    let first_special = archive.levels.normal.to_native() as usize;
+    let base_level = levels.iter().enumerate().map(|(level, ids)| {
+        let Some(first) = ids.first() else {
+            return u8::try_from(first_special + level - normal).unwrap_or(SEVERAL);
+        };
+        let base = base_level_of(first);
+        if ids.iter().all(|id| base_level_of(id) == base) { base } else { SEVERAL }
+    });
+    let end = u8::try_from(archive.levels.rows.len() - 1).unwrap_or(SEVERAL);
+    let base_level: Vec<u8> = base_level.chain([end]).collect();
+    let of_type = |level: &Vec<u32>| {
+        level.first().map(|first| Object::new(topology.whole(), *first).object_type())
+    };
+    let types: Vec<ObjectType> =
+        levels.iter().take(normal).filter_map(of_type).chain(ObjectType::SPECIAL).collect();
+    let mut first = vec![0];
+    for level in levels {
+        let count = u32::try_from(level.len()).unwrap_or(u32::MAX);
+        first.push(first.last().copied().unwrap_or(0) + count);
+    }
+    let mut shown = vec![0u64; archive.tree.len().div_ceil(64)];
+    for id in levels.iter().flatten() {
+        if let Some(word) = shown.get_mut(*id as usize / 64) {
+            *word |= 1 << (id % 64);
+        }
+    }
+    let moved = match is_in_order(topology, shape, levels) && !base_level.contains(&SEVERAL) {
+        true => Moved::default(),
+        false => moved(topology, shape, levels),
+    };
+    Overlay {
+        levels: Levels::new(&types, &first, &[]),
+        base_level,
+        before: Overlay::count_before(&shown),
+        shown,
+        cpus: kept.cpus_of(topology),
+        nodes: kept.nodes_of(topology),
+        moved,
+    }
+}
+
+/// Whether objects are under the same parents as in the whole topology, and in the same order.
+fn is_in_order(topology: Topology<'_>, shape: &Shape, levels: &[Vec<u32>]) -> bool {
+    let shown: Vec<bool> = {
+        let mut shown = vec![false; topology.archive.tree.len()];
+        let ids = levels.iter().flatten();
+        ids.filter_map(|id| usize::try_from(*id).ok()).for_each(|id| {
+            shown.get_mut(id).into_iter().for_each(|slot| *slot = true);
+        });
+        shown
+    };
+    let is_shown = |child: &u32| shown.get(*child as usize).copied().unwrap_or(false);
+    let ids = || levels.iter().flatten().copied();
+    ids().zip(ids().skip(1)).all(|(one, next)| one < next)
+        && ids().all(|id| {
+            let children = Object::new(topology.whole(), id).all_children();
+            children.map(Object::id).filter(is_shown).eq(shape.all_children(id))
+        })
+}
+
+fn moved(topology: Topology<'_>, shape: &Shape, levels: &[Vec<u32>]) -> Moved {
+    let order = || levels.iter().flatten().copied();
+    let mut place = vec![0u32; topology.archive.tree.len()];
+    let mut child_start = vec![0];
+    let mut children = Vec::new();
+    for (at, id) in (0..).zip(order()) {
+        place.get_mut(id as usize).into_iter().for_each(|slot| *slot = at);
+        children.extend(shape.all_children(id));
+        child_start.push(u32::try_from(children.len()).unwrap_or(u32::MAX));
+    }
+    Moved {
+        order: Moved::pack(order()),
+        place: Moved::pack(place),
+        parent: Moved::pack(order().map(|id| shape.parent(id).unwrap_or(0))),
+        child_start: Moved::pack(child_start),
+        children: Moved::pack(children),
+    }
+}

@@ -1,0 +1,124 @@
+//! What a restriction keeps of the PUs and NUMA nodes, as hwloc decides it.
+
+use super::{RestrictError, RestrictFlags};
+use crate::object::Object;
+use crate::topology::Topology;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::overlay;
+use topobroker_layout::set::Set;
+
+/// PUs and NUMA nodes that are kept, by OS index.
+pub(super) struct Kept {
+    pub(super) flags: RestrictFlags,
+    /// PUs; `None` is all.
+    pub(super) cpus: Option<Set>,
+    /// NUMA nodes; `None` is all.
+    pub(super) nodes: Option<Set>,
+}
+
+impl Kept {
+    pub(super) fn new(
+        topology: Topology<'_>,
+        set: &Set,
+        flags: RestrictFlags,
+    ) -> Result<Self, RestrictError> {
+        check_flags(flags)?;
+        match flags.has(RestrictFlags::BYNODESET) {
+            false => Self::by_cpus(topology, set, flags),
+            true => Self::by_nodes(topology, set, flags),
+        }
+    }
+
+    fn by_cpus(
+        topology: Topology<'_>,
+        set: &Set,
+        flags: RestrictFlags,
+    ) -> Result<Self, RestrictError> {
+        let expected = topology.allowed_cpuset();
+        if !set.intersects(&expected) {
+            return Err(RestrictError::Nothing { what: "PUs", found: set.clone(), expected });
+        }
+        let mut dropped = Set::new();
+        if flags.has(RestrictFlags::REMOVE_CPULESS) {
+            let cpuless = topology.numa_nodes().filter(|node| !node.intersects(set));
+            cpuless.filter_map(Object::os_index).for_each(|node| dropped.insert(node));
+            if topology.allowed_nodeset().is_included_in(&dropped) {
+                let (what, which) = ("NUMA node", "those without PUs");
+                return Err(RestrictError::NoneLeft { what, found: set.clone(), which });
+            }
+        }
+        Ok(Self { flags, cpus: Some(set.clone()), nodes: all_but(&dropped) })
+    }
+
+    fn by_nodes(
+        topology: Topology<'_>,
+        set: &Set,
+        flags: RestrictFlags,
+    ) -> Result<Self, RestrictError> {
+        let expected = topology.allowed_nodeset();
+        if !set.intersects(&expected) {
+            return Err(RestrictError::Nothing {
+                what: "NUMA nodes",
+                found: set.clone(),
+                expected,
+            });
+        }
+        let mut dropped = Set::new();
+        if flags.has(RestrictFlags::REMOVE_MEMLESS) {
+            let memless = topology.objects_with_type(ObjectType::PU).filter(|pu| {
+                let nodes = pu.nodeset().unwrap_or_default();
+                pu.cpuset_weight() == Some(0) || !nodes.intersects(set)
+            });
+            memless.filter_map(Object::os_index).for_each(|pu| dropped.insert(pu));
+            if topology.allowed_cpuset().is_included_in(&dropped) {
+                let (what, which) = ("PU", "those without NUMA nodes");
+                return Err(RestrictError::NoneLeft { what, found: set.clone(), which });
+            }
+        }
+        Ok(Self { flags, cpus: all_but(&dropped), nodes: Some(set.clone()) })
+    }
+
+    /// Whether hwloc sorts children anew.
+    pub(super) fn sorts(&self) -> bool {
+        !self.flags.has(RestrictFlags::BYNODESET) || self.flags.has(RestrictFlags::REMOVE_MEMLESS)
+    }
+
+    /// What is left of the PUs of all sets of a topology.
+    pub(super) fn cpus_of(&self, topology: Topology<'_>) -> overlay::Kept {
+        let before = topology.overlay.map(|overlay| overlay.cpus.to_set());
+        left(before, self.cpus.as_ref(), topology.root().complete_cpuset())
+    }
+
+    /// What is left of the NUMA nodes of all sets of a topology.
+    pub(super) fn nodes_of(&self, topology: Topology<'_>) -> overlay::Kept {
+        let before = topology.overlay.map(|overlay| overlay.nodes.to_set());
+        left(before, self.nodes.as_ref(), topology.root().complete_nodeset())
+    }
+}
+
+/// What was left before and is kept now, of indexes that there are.
+fn left(before: Option<Set>, kept: Option<&Set>, known: Option<Set>) -> overlay::Kept {
+    let mut left = known.unwrap_or_default();
+    before.iter().chain(kept).for_each(|set| left &= set);
+    overlay::Kept::from(&left)
+}
+
+fn all_but(dropped: &Set) -> Option<Set> {
+    let all = Set::from_words([], true);
+    (!dropped.is_empty()).then(|| all.and_not(dropped))
+}
+
+fn check_flags(flags: RestrictFlags) -> Result<(), RestrictError> {
+    let has = |flag| flags.has(flag);
+    let (by_nodes, memless) = (RestrictFlags::BYNODESET, RestrictFlags::REMOVE_MEMLESS);
+    let rule = if flags.bits() >> RestrictFlags::NAMES.len() != 0 {
+        "hwloc has no others than those of 1 to 16"
+    } else if has(by_nodes) && has(RestrictFlags::REMOVE_CPULESS) {
+        "NUMA nodes without PUs are only removed by a set of PUs"
+    } else if has(memless) && !has(by_nodes) {
+        "PUs without NUMA nodes are only removed by a set of NUMA nodes"
+    } else {
+        return Ok(());
+    };
+    Err(RestrictError::Flags { found: flags.bits(), rule })
+}

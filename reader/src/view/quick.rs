@@ -1,0 +1,242 @@
+//! A view of a regular topology from which nothing moves: bits folded level by level.
+
+use super::RestrictFlags;
+use super::general::FOR_STRUCTURE;
+use super::kept::Kept;
+use crate::object::Object;
+use crate::topology::Topology;
+use std::ops::Range;
+use topobroker_layout::levels::Levels;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::overlay::Overlay;
+use topobroker_layout::set::Set;
+
+/// The overlay, `None` where objects may move or cannot be told from PUs alone.
+pub(super) fn overlay(topology: Topology<'_>, kept: &Kept) -> Option<Overlay> {
+    let archive = topology.archive;
+    let levels = &archive.levels;
+    let normal = levels.normal.to_native() as usize;
+    let adapts = RestrictFlags::ADAPT_IO | RestrictFlags::ADAPT_MISC;
+    let is_regular = topology.is_plain()
+        && (0..normal).all(|level| topology.pus_of_level(level) != 0)
+        && topology.has_complete_sets_of_pus()
+        && kept.flags.bits() & adapts.bits() == 0;
+    if !is_regular {
+        return None;
+    }
+    let mut shown = Bits::new(archive.tree.len());
+    show_by_pus(topology, kept, &mut shown);
+    let has_cpuless = show_by_nodes(topology, kept, &mut shown);
+    let may_sort = kept.sorts()
+        && (has_cpuless || !topology.numbers_pus_in_order())
+        && may_sort(topology, kept, &shown);
+    let special = levels.first(normal + 2)..levels.first(levels.rows.len() - 1);
+    for id in special.filter(|id| topology.shows(*id)) {
+        if shown.has(archive.tree.parent(id as usize)) {
+            shown.set(id);
+        }
+    }
+    let before = Overlay::count_before(&shown.0);
+    let total: u32 = shown.0.iter().map(|word| word.count_ones()).sum();
+    let count = |id: u32| {
+        let word = shown.0.get(id as usize / 64).copied().unwrap_or(0);
+        let below = (word & ((1 << (id % 64)) - 1)).count_ones();
+        before.get(id as usize / 64).map_or(total, |before| before + below)
+    };
+    let rows = levels.rows.len();
+    let first: Vec<u32> = (0..rows).map(|level| count(levels.first(level))).collect();
+    if may_sort || may_merge(topology, &first) {
+        return None;
+    }
+    let types: Vec<ObjectType> = (0..normal)
+        .filter_map(|level| levels.object_type(level))
+        .chain(ObjectType::SPECIAL)
+        .collect();
+    Some(Overlay {
+        levels: Levels::new(&types, &first, &[]),
+        base_level: (0..rows).filter_map(|level| u8::try_from(level).ok()).collect(),
+        before,
+        shown: shown.0,
+        cpus: kept.cpus_of(topology),
+        nodes: kept.nodes_of(topology),
+        ..Overlay::default()
+    })
+}
+
+/// One bit for each object.
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(count: usize) -> Self {
+        Self(vec![0; count.div_ceil(64)])
+    }
+
+    fn has(&self, id: u32) -> bool {
+        self.0.get(id as usize / 64).is_some_and(|word| word >> (id % 64) & 1 != 0)
+    }
+
+    fn set(&mut self, id: u32) {
+        self.or(id as usize / 64, 1 << (id % 64));
+    }
+
+    fn or(&mut self, index: usize, bits: u64) {
+        if let Some(word) = self.0.get_mut(index) {
+            *word |= bits;
+        }
+    }
+
+    /// Sets those of the bits from `first` on that words say.
+    fn set_words(&mut self, first: u32, words: &[u64]) {
+        let (index, shift) = (first as usize / 64, first % 64);
+        for (index, bits) in (index..).zip(words) {
+            self.or(index, bits << shift);
+            self.or(index + 1, bits.checked_shr(64 - shift).unwrap_or(0));
+        }
+    }
+}
+
+/// Shows the PUs that are kept and what is above them, level by level from the bottom.
+fn show_by_pus(topology: Topology<'_>, kept: &Kept, shown: &mut Bits) {
+    let ids = topology.pu_ids();
+    let words = 0..(ids.end - ids.start).div_ceil(64);
+    let mut bits: Vec<u64> = match &kept.cpus {
+        Some(cpus) => words.map(|index| topology.logical_word(cpus, index)).collect(),
+        None => words.map(|index| topology.shown_pus_known(index)).collect(),
+    };
+    let levels = &topology.archive.levels;
+    let mut each = 1;
+    for level in (0..levels.normal.to_native() as usize).rev() {
+        let pus = topology.pus_of_level(level);
+        fold(&mut bits, pus / each);
+        each = pus;
+        shown.set_words(levels.first(level), &bits);
+    }
+}
+
+/// Makes one bit of every `size` bits: whether any is set.
+fn fold(bits: &mut Vec<u64>, size: u32) {
+    if size == 1 {
+        return;
+    }
+    let count = (bits.len() * 64).div_ceil(size as usize);
+    let mut folded = vec![0u64; count.div_ceil(64)];
+    if size.is_power_of_two() && size <= 64 {
+        let each = 64 / size;
+        for (index, word) in (0u32..).zip(bits.iter()) {
+            let place = index * each;
+            if let Some(slot) = folded.get_mut(place as usize / 64) {
+                *slot |= gather(*word, size) << (place % 64);
+            }
+        }
+    } else {
+        for (index, word) in (0u32..).zip(bits.iter()) {
+            let mut rest = *word;
+            while rest != 0 {
+                let block = (index * 64 + rest.trailing_zeros()) / size;
+                if let Some(slot) = folded.get_mut(block as usize / 64) {
+                    *slot |= 1 << (block % 64);
+                }
+                rest &= rest - 1;
+            }
+        }
+    }
+    *bits = folded;
+}
+
+/// The blocks of `size` bits, a power of two, that have a bit set, as bits next to each other.
+fn gather(word: u64, size: u32) -> u64 {
+    (0..size.trailing_zeros()).fold(word, |word, _| {
+        let any = (word | (word >> 1)) & 0x5555_5555_5555_5555;
+        let halves = [
+            (1, 0x3333_3333_3333_3333),
+            (2, 0x0f0f_0f0f_0f0f_0f0f),
+            (4, 0x00ff_00ff_00ff_00ff),
+            (8, 0x0000_ffff_0000_ffff),
+            (16, 0x0000_0000_ffff_ffff),
+        ];
+        halves.into_iter().fold(any, |bits, (shift, mask)| (bits | (bits >> shift)) & mask)
+    })
+}
+
+/// Shows the NUMA nodes that are kept and what is above them. Whether there are objects of the tree
+/// of CPUs that are only shown for that.
+fn show_by_nodes(topology: Topology<'_>, kept: &Kept, shown: &mut Bits) -> bool {
+    let mut has_cpuless = false;
+    for node in topology.numa_nodes() {
+        let is_kept = |nodes: &Set| node.os_index().is_some_and(|os| nodes.contains(os));
+        if !kept.nodes.as_ref().is_none_or(is_kept) {
+            continue;
+        }
+        let mut next = Some(node);
+        while let Some(object) = next.filter(|object| !shown.has(object.id())) {
+            shown.set(object.id());
+            has_cpuless |= object.object_type().is_normal();
+            next = object.parent();
+        }
+    }
+    has_cpuless
+}
+
+/// Whether hwloc may merge levels: as many objects on both, one of a type that is only kept for
+/// structure.
+fn may_merge(topology: Topology<'_>, first: &[u32]) -> bool {
+    let normal = topology.archive.levels.normal.to_native() as usize;
+    let count = |level: usize| {
+        let end = first.get(level + 1).copied().unwrap_or(0);
+        end.saturating_sub(first.get(level).copied().unwrap_or(0))
+    };
+    let for_structure = |level: usize| {
+        let kind = topology.archive.levels.object_type(level);
+        kind.is_some_and(|kind| topology.type_filter(kind) == FOR_STRUCTURE)
+    };
+    (1..normal).any(|level| {
+        count(level - 1) == count(level) && (for_structure(level - 1) || for_structure(level))
+    })
+}
+
+/// Whether hwloc may change the order of children: their first PUs are no longer in order, or some
+/// have none left.
+fn may_sort(topology: Topology<'_>, kept: &Kept, shown: &Bits) -> bool {
+    let levels = &topology.archive.levels;
+    let cpus = kept.cpus.as_ref();
+    let in_order = topology.numbers_pus_in_order();
+    for level in 1..levels.normal.to_native() as usize {
+        if topology.pus_of_level(level - 1) == topology.pus_of_level(level) {
+            continue;
+        }
+        let mut last = (u32::MAX, 0);
+        for id in topology.base_ids(level).filter(|id| shown.has(*id)) {
+            let object = Object::new(topology, id);
+            let pus = object.base_pus();
+            let first = match (cpus, in_order) {
+                (Some(cpus), false) => topology.first_os_index(cpus, pus),
+                (Some(cpus), true) if topology.has_some(cpus, pus.clone()) => pus.start,
+                (Some(_), true) => u32::MAX,
+                (None, _) => pus.start,
+            };
+            let parent = topology.archive.tree.parent(id as usize);
+            if last.0 == parent && last.1 >= first {
+                return true;
+            }
+            last = (parent, first);
+        }
+    }
+    false
+}
+
+impl Topology<'_> {
+    /// Those of 64 PUs that are shown, without bits behind the last.
+    fn shown_pus_known(self, index: u32) -> u64 {
+        let ids = self.pu_ids();
+        let behind = (ids.end - ids.start).saturating_sub(index * 64);
+        self.shown_pus(index) & if behind < 64 { (1 << behind) - 1 } else { u64::MAX }
+    }
+
+    /// The lowest OS index of the PUs of a range that are in a set; behind all others if none.
+    fn first_os_index(self, set: &Set, pus: Range<u32>) -> u32 {
+        let firsts = self
+            .os_ranges(pus)
+            .filter_map(|range| set.next_from(range.start).filter(|first| *first < range.end));
+        firsts.min().unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,152 @@
+//! Views against hwloc's duplicate that was restricted: all that is in them, and every query.
+
+use crate::picks::{Picks, picks, synthetic};
+use crate::queries::{Both, config};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use topobroker::capture::capture;
+use topobroker::describe::describe;
+use topobroker::hwloc::{Input, LoadOptions, Topology as Hwloc, load};
+use topobroker_benches::rival_bitmap::Bitmap;
+use topobroker_benches::rival_queries::Rival;
+use topobroker_benches::rival_restrict::Restricted;
+use topobroker_layout::build::to_bytes;
+use topobroker_layout::description::Description;
+use topobroker_reader::{ObjectType, RestrictFlags, Set, Topology, TypeDepth, View};
+use topobroker_tests::{machines, shared};
+
+/// Flags that go together.
+const FLAGS: [u64; 14] = [0, 1, 1, 1, 2, 4, 6, 3, 5, 7, 8, 24, 30, 14];
+
+/// A restriction.
+#[derive(Debug, Clone)]
+struct Cut {
+    picks: Picks,
+    flags: u64,
+}
+
+fn cuts() -> impl Strategy<Value = Cut> {
+    let flags = proptest::sample::select(&FLAGS[..]);
+    (picks(), flags).prop_map(|(picks, flags)| Cut { picks, flags })
+}
+
+impl Cut {
+    fn set(&self, topology: Topology<'_>) -> Set {
+        let count = topology.object_count();
+        let mut objects = topology.objects();
+        let [one, two, ..] = self.picks.objects.map(|pick| {
+            objects.clone().nth(pick.index(count)).unwrap_or_else(|| objects.next().unwrap())
+        });
+        let set = self.picks.set(topology, [one, two]);
+        match self.flags & RestrictFlags::BYNODESET.bits() {
+            0 => set,
+            _ => topology.nodeset_of(&set),
+        }
+    }
+}
+
+/// All that both have, but for the order in which hwloc's is walked.
+fn assert_same(ours: Topology<'_>, theirs: &Hwloc<'_>, what: &str) {
+    let theirs = to_bytes(&capture(theirs).unwrap()).unwrap();
+    let theirs = Topology::from_archive(&theirs).unwrap();
+    let (left, right) = (describe(ours), describe(theirs));
+    for (one, other) in left.objects.iter().zip(&right.objects) {
+        assert_eq!(one, other, "{what}");
+    }
+    assert_eq!(left.objects.len(), right.objects.len(), "{what}");
+    assert_eq!(left.distances, right.distances, "{what}");
+    assert_eq!(left.memory_attributes, right.memory_attributes, "{what}");
+    assert_eq!(left.cpu_kinds, right.cpu_kinds, "{what}");
+    assert_eq!(left.allowed_cpuset, right.allowed_cpuset, "{what}");
+    assert_eq!(left.allowed_nodeset, right.allowed_nodeset, "{what}");
+    let other = |it: Description| Description { objects: Vec::new(), ..it };
+    assert!(other(left) == other(right), "{what}");
+    for (one, other) in ours.objects().zip(theirs.objects()) {
+        assert_eq!(one.total_memory(), other.total_memory(), "{what} {one:?}");
+        assert_eq!(one.sibling_rank(), other.sibling_rank(), "{what} {one:?}");
+        assert_eq!(one.pus().len(), other.pus().len(), "{what} {one:?}");
+        let beside = |it: topobroker_reader::Object<'_>| {
+            [it.next_cousin(), it.prev_cousin(), it.next_sibling(), it.prev_sibling()]
+                .map(|other| other.map(|other| other.logical_index()))
+        };
+        assert_eq!(beside(one), beside(other), "{what} {one:?}");
+    }
+}
+
+/// Whether hwloc aborts: it takes NUMA nodes without PUs out only below objects that lose PUs, and
+/// PUs without nodes only below objects that lose nodes.
+fn is_beyond_hwloc(topology: Topology<'_>, flags: RestrictFlags) -> bool {
+    let nodes = || topology.objects_with_type(ObjectType::NUMANode);
+    let pus = || topology.objects_with_type(ObjectType::PU);
+    let cpuless = nodes().any(|node| node.cpuset_weight() == Some(0));
+    let memless = pus().any(|pu| pu.nodeset().is_some_and(|nodes| nodes.is_empty()));
+    (flags.has(RestrictFlags::REMOVE_CPULESS) && cpuless)
+        || (flags.has(RestrictFlags::REMOVE_MEMLESS) && memless)
+}
+
+fn check(input: &Input, cuts: &[Cut]) {
+    let hwloc = load(input, &LoadOptions::default()).unwrap();
+    let bytes = to_bytes(&capture(&hwloc).unwrap()).unwrap();
+    let whole = Topology::from_archive(&bytes).unwrap();
+    let mut view = View::whole(whole);
+    let mut copy: Option<Restricted> = None;
+    for cut in cuts {
+        let (set, flags) = (cut.set(view.topology()), RestrictFlags::from_bits(cut.flags));
+        let bitmap = Bitmap::new(&set);
+        let what = format!("{input:?} restricted to {set} by {flags:?}");
+        if is_beyond_hwloc(view.topology(), flags) {
+            continue;
+        }
+        let restricted = match &mut copy {
+            None => Restricted::new(&hwloc, &bitmap, cut.flags).map(|new| copy = Some(new)),
+            Some(copy) => copy.restrict(&bitmap, cut.flags),
+        };
+        match view.restrict(&set, flags) {
+            Err(error) => assert!(restricted.is_err(), "{what}: {error}"),
+            Ok(next) => {
+                restricted.unwrap_or_else(|error| panic!("{what}: hwloc refuses: {error}"));
+                let count = |view: &View<'_>| view.topology().object_count();
+                let only_sets = count(&view) == count(&next);
+                view = next;
+                if only_sets && !view.is_in_order() {
+                    // Of PUs that are no objects nothing goes but their places in sets: hwloc sorts
+                    // children anew but neither levels nor sibling ranks.
+                    return;
+                }
+            }
+        }
+        let Some(copy) = &copy else { continue };
+        assert_same(view.topology(), &copy.topology(), &what);
+        if view.topology().type_depth(ObjectType::PU) == TypeDepth::Unknown {
+            // Allowed PUs that are no objects may be left alone; hwloc crashes when it is asked.
+            return;
+        }
+        let topology = copy.topology();
+        let both = Both { ours: view.topology(), theirs: Rival::new(&topology) };
+        both.check(&cut.picks);
+    }
+}
+
+#[test]
+fn views_of_random_machines_are_hwlocs_restricted_duplicates() {
+    let mut runner = TestRunner::new(config(3000));
+    let cases = (synthetic(), proptest::collection::vec(cuts(), 1..4usize));
+    let result = runner.run(&cases, |(text, cuts)| {
+        check(&Input::Synthetic(text), &cuts);
+        Ok(())
+    });
+    result.unwrap();
+}
+
+#[test]
+fn views_of_the_reference_machines_are_hwlocs_restricted_duplicates() {
+    let Some(shared) = shared() else { return };
+    for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
+        let mut runner = TestRunner::new(config(15));
+        let result = runner.run(&proptest::collection::vec(cuts(), 1..3), |cuts| {
+            check(&Input::Xml(machine.path.clone()), &cuts);
+            Ok(())
+        });
+        result.unwrap_or_else(|error| panic!("{}: {error}", machine.name));
+    }
+}
