@@ -25,4 +25,5 @@ pub mod location;
 pub mod program;
 pub mod publish;
 pub mod status;
+pub mod synthetic;
 pub mod xml;

@@ -117,9 +117,9 @@ pub enum RestrictError {
         /// What the set is of.
         what: &'static str,
         /// The set, as a list.
-        found: Set,
+        found: String,
         /// What may be used.
-        expected: Set,
+        expected: String,
     },
     /// What else is to go leaves nothing.
     #[error("no {what} would be left: {found} has none; leave out the flag that removes {which}")]
@@ -127,7 +127,7 @@ pub enum RestrictError {
         /// Of what nothing is left.
         what: &'static str,
         /// The set, as a list.
-        found: Set,
+        found: String,
         /// What the flag removes.
         which: &'static str,
     },

@@ -39,7 +39,7 @@ const DIFFERENCES: [(&str, &str, &str); 4] = [
 ];
 
 /// Options that change how the file is loaded.
-const LOADING: [&str; 2] = ["--restrict", "--disallowed"];
+const LOADING: [&str; 1] = ["--disallowed"];
 
 /// What a command prints of a file, or its error.
 fn output(line: &[String], file: &Path, loaded: Topology<'_>) -> Result<String, String> {

@@ -95,7 +95,7 @@ fn a_mistake_is_one_clear_line_and_a_status_that_tells() {
     refused("calc", &["all", "-N", "l3"], &["no l3"]);
     refused("calc", &["all", "--cpukind", "0"], &["no such CPU kind"]);
     refused("calc", &["all", "--best-memattr", "speed"], &["speed", "Capacity"]);
-    refused("calc", &["--restrict", "0x0", "all"], &["cannot be restricted to 0x0", "PUs"]);
+    refused("calc", &["--restrict", "0x0", "all"], &["nothing would be left", "PUs"]);
     refused("calc", &["core:0-4000000000"], &["there is no core:4"]);
     refused("info", &["l2:0"], &["no l2"]);
     refused("info", &["0x3"], &["names no object"]);

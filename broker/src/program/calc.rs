@@ -98,7 +98,7 @@ impl Calc {
             return super::print(&self.output()?);
         }
         // Line by line: whoever writes a line may wait for its answer.
-        self.subject.answer(|topology| {
+        self.subject.answer(None, |topology| {
             for (line, place) in std::io::stdin().lock().lines().zip(1..) {
                 let line = line.context("standard input")?;
                 let words = line.split_whitespace().map(|word| (word, self.inputs.manner));
@@ -116,7 +116,7 @@ impl Calc {
     ///
     /// When there is no such topology, or what [`Calc::text`] says.
     pub fn output(&self) -> anyhow::Result<String> {
-        self.subject.answer(|topology| self.text(topology))
+        self.subject.answer(None, |topology| self.locations(topology))
     }
 
     /// What is printed of a topology for the locations on the command line.
@@ -126,6 +126,10 @@ impl Calc {
     /// When a location is malformed or names an object that is not there, or a question does not
     /// fit the topology.
     pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        self.subject.answer_of(topology, None, |topology| self.locations(topology))
+    }
+
+    fn locations(&self, topology: Topology<'_>) -> anyhow::Result<String> {
         let words = self.inputs.locations.iter().map(|(word, manner)| (word.as_str(), *manner));
         self.line(topology, words)
     }

@@ -1,9 +1,7 @@
 //! `topobroker distrib`: share PUs out over the tree, as `hwloc-distrib` does.
 
 use super::filter_options::{level, type_name};
-use super::input::filtered;
 use super::subject::Subject;
-use crate::describe::describe;
 use crate::filter::Filters;
 use crate::hwloc::Filter;
 use crate::location::Level;
@@ -72,7 +70,7 @@ impl Distrib {
     ///
     /// When there is no such topology, or what [`Distrib::text`] says.
     pub fn output(&self) -> anyhow::Result<String> {
-        self.subject.answer(|topology| self.text(topology))
+        self.subject.answer(self.filters().as_ref(), |topology| self.parts(topology))
     }
 
     /// What is printed of a topology.
@@ -81,20 +79,21 @@ impl Distrib {
     ///
     /// When it has no objects of a type that is named, or too many parts are asked for.
     pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
-        if self.count > MOST {
-            bail!("{} parts: expected {MOST} at most", self.count);
-        }
-        if self.ignore.is_empty() {
-            return self.parts(topology);
-        }
+        let filters = self.filters();
+        self.subject.answer_of(topology, filters.as_ref(), |topology| self.parts(topology))
+    }
+
+    /// Filters that leave out what is to be ignored.
+    fn filters(&self) -> Option<Filters> {
         let mut filters = Filters::default();
-        for object_type in &self.ignore {
-            filters.set(*object_type, Filter::None);
-        }
-        filtered(&describe(topology), &filters, |topology| self.parts(topology))
+        self.ignore.iter().for_each(|object_type| filters.set(*object_type, Filter::None));
+        (!self.ignore.is_empty()).then_some(filters)
     }
 
     fn parts(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        if self.count > MOST {
+            bail!("{} parts: expected {MOST} at most", self.count);
+        }
         let from = self.depth(topology, "--from", self.from.as_ref().or(self.at.as_ref()))?;
         let until = self.depth(topology, "--to", self.to.as_ref().or(self.at.as_ref()))?;
         let roots: Vec<Object<'_>> = topology.objects_at_depth(from.unwrap_or(0)).collect();

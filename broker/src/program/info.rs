@@ -4,10 +4,8 @@ mod details;
 
 use super::calc::{attribute_of, default_local, local_flags};
 use super::filter_options::{FilterOptions, level};
-use super::input::filtered;
 use super::subject::Subject;
 use crate::console::{self, Part, Style};
-use crate::describe::describe;
 use crate::location::{Combine, Level, Location, Reading};
 use anyhow::bail;
 use clap::Args;
@@ -89,7 +87,7 @@ impl Info {
     ///
     /// When there is no such topology, or what [`Info::text`] says.
     pub fn output(&self) -> anyhow::Result<String> {
-        self.subject.answer(|topology| self.text(topology))
+        self.subject.answer(Some(self.filters.filters()), |topology| self.print(topology))
     }
 
     /// What is printed of a topology.
@@ -98,7 +96,8 @@ impl Info {
     ///
     /// When a location is malformed or names an object that is not there, or a type has no level.
     pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
-        filtered(&describe(topology), self.filters.filters(), |topology| self.print(topology))
+        let filters = Some(self.filters.filters());
+        self.subject.answer_of(topology, filters, |topology| self.print(topology))
     }
 
     fn print(&self, topology: Topology<'_>) -> anyhow::Result<String> {

@@ -1,10 +1,7 @@
 //! What a command works on: the adopted segment, or an input that is named.
 
 use crate::capture::capture;
-use crate::describe::describe;
-use crate::filter::{Filters, filter};
 use crate::hwloc::{self, LoadOptions};
-use anyhow::Context;
 use clap::Args;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -61,26 +58,7 @@ impl Held {
     }
 }
 
-/// What `print` says of a described topology without the types of objects that filters leave out.
-pub(super) fn filtered(
-    description: &Description,
-    filters: &Filters,
-    print: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
-) -> anyhow::Result<String> {
-    let archive = build::to_bytes(&filter(description, filters));
-    let archive = archive.context("the filtered topology")?;
-    print(Topology::from_archive(&archive).context("the filtered topology")?)
-}
-
 impl Input {
-    /// The topology of the named input, else of the segment that this process's keys name.
-    pub(super) fn description(&self) -> anyhow::Result<Description> {
-        match self.input {
-            None => Ok(describe(topobroker_reader::adopt()?.topology())),
-            Some(_) => Ok(self.capture()?.0),
-        }
-    }
-
     /// The topology of the named input, else of the segment that this process's keys name, which
     /// is read in place.
     pub(super) fn topology(&self) -> anyhow::Result<Held> {

@@ -1,18 +1,19 @@
 //! `topobroker ls`: print a topology as `lstopo-no-graphics` does.
 
 use super::filter_options::{FilterOptions, type_name};
-use super::input::{Input, filtered};
+use super::subject::Subject;
 use crate::console::{self, Indexes, Part, Style};
+use crate::synthetic;
+use anyhow::Context;
 use clap::Args;
 use std::process::ExitCode;
-use topobroker_layout::description::Description;
-use topobroker_reader::TypeName;
+use topobroker_reader::{Topology, TypeName};
 
 /// Print a topology, as lstopo-no-graphics --of console does
 #[derive(Debug, Args)]
 pub struct Ls {
     #[command(flatten)]
-    input: Input,
+    subject: Subject,
     /// Print indexes of the operating system only
     #[arg(short, long)]
     physical: bool,
@@ -46,24 +47,41 @@ pub struct Ls {
     #[arg(long)]
     cpukinds: bool,
     /// Format of the output
-    #[arg(long, value_name = "FORMAT", default_value = "console", value_parser = ["console"])]
-    of: String,
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    of: Of,
+}
+
+/// Formats of the output, as lstopo names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum Of {
+    /// Text.
+    #[default]
+    Console,
+    /// A description that hwloc makes such a topology of.
+    Synthetic,
 }
 
 impl Ls {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        super::print(&self.text(&self.input.description()?)?)
+        let filters = Some(self.filters.filters());
+        super::print(&self.subject.answer(filters, |topology| self.print(topology))?)
     }
 
     /// What is printed of a topology.
     ///
     /// # Errors
     ///
-    /// When the description is no topology.
-    pub fn text(&self, description: &Description) -> anyhow::Result<String> {
-        filtered(description, self.filters.filters(), |topology| {
-            Ok(console::print(topology, &self.style()))
-        })
+    /// When the part of it that the options name is empty.
+    pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        let filters = Some(self.filters.filters());
+        self.subject.answer_of(topology, filters, |topology| self.print(topology))
+    }
+
+    fn print(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        match self.of {
+            Of::Console => Ok(console::print(topology, &self.style())),
+            Of::Synthetic => Ok(synthetic::export(topology).context("--of synthetic")? + "\n"),
+        }
     }
 
     fn style(&self) -> Style {

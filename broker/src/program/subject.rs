@@ -1,13 +1,16 @@
-//! What a question is about: the topology of an input, restricted if the user says so.
+//! What a question is about: the topology of an input, or the part of it that the user names.
 
 use super::flag_names;
 use super::input::Input;
-use anyhow::Context;
+use crate::describe::describe;
+use crate::filter::{Filters, filter};
+use anyhow::{Context, bail};
 use clap::Args;
+use topobroker_layout::build;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{RestrictFlags, Topology, View};
 
-/// Options that name a topology.
+/// Options that name a topology and a part of it.
 #[derive(Debug, Args)]
 pub(super) struct Subject {
     #[command(flatten)]
@@ -26,28 +29,51 @@ fn flags(text: &str) -> Result<u64, String> {
 }
 
 impl Subject {
-    /// The answer of `text` to the topology that the options name.
+    /// What `text` says of the part that the options name of the topology that they name, without
+    /// the types of objects that filters leave out.
     pub(super) fn answer(
         &self,
+        filters: Option<&Filters>,
         text: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
     ) -> anyhow::Result<String> {
-        let held = self.input.topology()?;
-        let whole = held.topology()?;
-        let view = match self.restriction()? {
-            None => View::whole(whole),
-            Some((set, flags)) => View::new(whole, &set, flags).context("--restrict")?,
-        };
-        text(view.topology())
+        self.answer_of(self.input.topology()?.topology()?, filters, text)
+    }
+
+    /// The same of a topology that is there already. As in hwloc, types are left out before it is
+    /// restricted.
+    pub(super) fn answer_of(
+        &self,
+        whole: Topology<'_>,
+        filters: Option<&Filters>,
+        text: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
+    ) -> anyhow::Result<String> {
+        let Some(filters) = filters else { return text(self.part(whole)?.topology()) };
+        let archive = build::to_bytes(&filter(&describe(whole), filters));
+        let archive = archive.context("the filtered topology")?;
+        let filtered = Topology::from_archive(&archive).context("the filtered topology")?;
+        text(self.part(filtered)?.topology())
+    }
+
+    fn part<'a>(&self, topology: Topology<'a>) -> anyhow::Result<View<'a>> {
+        let mut view = View::whole(topology);
+        if let Some((set, flags)) = self.restriction()? {
+            view = view.restrict(&set, flags).context("--restrict")?;
+        }
+        Ok(view)
     }
 
     fn restriction(&self) -> anyhow::Result<Option<(Set, RestrictFlags)>> {
         let Some(text) = &self.restrict else { return Ok(None) };
-        let mut flags = RestrictFlags::from_bits(self.restrict_flags.unwrap_or(0));
-        let mask = text.strip_prefix("nodeset=");
-        if mask.is_some() {
-            flags = flags | RestrictFlags::BYNODESET;
-        }
-        let mask = mask.unwrap_or(text);
+        let given = self.restrict_flags.map(RestrictFlags::from_bits);
+        let (mask, flags) = match (text.strip_prefix("nodeset="), given) {
+            (None, flags) => (text.as_str(), flags.unwrap_or_default()),
+            (Some(mask), None) => (mask, RestrictFlags::BYNODESET),
+            (Some(mask), Some(flags)) if flags.has(RestrictFlags::BYNODESET) => (mask, flags),
+            // hwloc's programs forget what the set is of.
+            (Some(_), Some(_)) => bail!(
+                "--restrict {text}: the flags say that the set is of PUs; add bynodeset to them"
+            ),
+        };
         let format = if mask.contains(',') { Format::Hwloc } else { Format::Taskset };
         let set = Set::parse(mask, format).context("--restrict")?;
         Ok(Some((set, flags)))

@@ -5,7 +5,7 @@ use crate::object::Object;
 use crate::topology::Topology;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::overlay;
-use topobroker_layout::set::Set;
+use topobroker_layout::set::{Format, Set};
 
 /// PUs and NUMA nodes that are kept, by OS index.
 pub(super) struct Kept {
@@ -36,7 +36,11 @@ impl Kept {
     ) -> Result<Self, RestrictError> {
         let expected = topology.allowed_cpuset();
         if !set.intersects(&expected) {
-            return Err(RestrictError::Nothing { what: "PUs", found: set.clone(), expected });
+            return Err(RestrictError::Nothing {
+                what: "PUs",
+                found: list(set),
+                expected: list(&expected),
+            });
         }
         let mut dropped = Set::new();
         if flags.has(RestrictFlags::REMOVE_CPULESS) {
@@ -44,7 +48,7 @@ impl Kept {
             cpuless.filter_map(Object::os_index).for_each(|node| dropped.insert(node));
             if topology.allowed_nodeset().is_included_in(&dropped) {
                 let (what, which) = ("NUMA node", "those without PUs");
-                return Err(RestrictError::NoneLeft { what, found: set.clone(), which });
+                return Err(RestrictError::NoneLeft { what, found: list(set), which });
             }
         }
         Ok(Self { flags, cpus: Some(set.clone()), nodes: all_but(&dropped) })
@@ -59,8 +63,8 @@ impl Kept {
         if !set.intersects(&expected) {
             return Err(RestrictError::Nothing {
                 what: "NUMA nodes",
-                found: set.clone(),
-                expected,
+                found: list(set),
+                expected: list(&expected),
             });
         }
         let mut dropped = Set::new();
@@ -72,7 +76,7 @@ impl Kept {
             memless.filter_map(Object::os_index).for_each(|pu| dropped.insert(pu));
             if topology.allowed_cpuset().is_included_in(&dropped) {
                 let (what, which) = ("PU", "those without NUMA nodes");
-                return Err(RestrictError::NoneLeft { what, found: set.clone(), which });
+                return Err(RestrictError::NoneLeft { what, found: list(set), which });
             }
         }
         Ok(Self { flags, cpus: all_but(&dropped), nodes: Some(set.clone()) })
@@ -101,6 +105,13 @@ fn left(before: Option<Set>, kept: Option<&Set>, known: Option<Set>) -> overlay:
     let mut left = known.unwrap_or_default();
     before.iter().chain(kept).for_each(|set| left &= set);
     overlay::Kept::from(&left)
+}
+
+fn list(set: &Set) -> String {
+    match set.is_empty() {
+        true => "(none)".to_owned(),
+        false => set.to_text(Format::List),
+    }
 }
 
 fn all_but(dropped: &Set) -> Option<Set> {
