@@ -22,6 +22,7 @@ pub mod filter;
 #[allow(unsafe_code, reason = "raw calls of hwloc are what this module is for")]
 pub mod hwloc;
 pub mod location;
+pub mod placement;
 pub mod program;
 pub mod publish;
 pub mod status;

@@ -1,11 +1,13 @@
 //! Publishing: one segment that every process of the node can adopt.
 
 mod identity;
+pub mod job;
 mod memfd;
 mod named;
 mod shm;
 
-pub(crate) use identity::{boot_id, pid_namespace, start_of};
+pub use identity::PublisherState;
+pub(crate) use identity::state_of;
 pub use shm::FOLDER as SHM_FOLDER;
 
 use std::io;
@@ -101,7 +103,7 @@ pub enum PublishError {
     #[error("{what}: {source}")]
     Identity {
         /// What was asked for.
-        what: &'static str,
+        what: String,
         /// Why it is not known.
         source: io::Error,
     },
@@ -158,11 +160,7 @@ pub fn publish(
 ) -> Result<Publication, PublishError> {
     let archive = build::to_bytes(description)?;
     let header = new_header(options, header::segment_len(archive.len()) as u64)?;
-    let mut segment = vec![0; header::segment_len(archive.len())];
-    header.write(&archive, &mut segment).map_err(|error| {
-        let source = io::Error::new(io::ErrorKind::InvalidData, error);
-        PublishError::Store { file: "segment".to_owned(), step: "be framed", source }
-    })?;
+    let mut segment = framed(&header, &archive)?;
     let name = format!("{NAME_PREFIX}{}", header.segment_name());
     let mode = if options.private { 0o400 } else { 0o444 };
     let (placed, store) = match &options.store {
@@ -176,6 +174,16 @@ pub fn publish(
     };
     let keys = Keys::new(store, header.address, header.size);
     Ok(Publication { keys, header, placed, keep: options.keep })
+}
+
+/// Header and archive as one segment.
+fn framed(header: &Header, archive: &[u8]) -> Result<Vec<u8>, PublishError> {
+    let mut segment = vec![0; header::segment_len(archive.len())];
+    header.write(archive, &mut segment).map_err(|error| {
+        let source = io::Error::new(io::ErrorKind::InvalidData, error);
+        PublishError::Store { file: "segment".to_owned(), step: "be framed", source }
+    })?;
+    Ok(segment)
 }
 
 fn file(path: PathBuf) -> (Placed, topobroker_reader::Store) {
@@ -274,7 +282,13 @@ impl Drop for Publication {
     }
 }
 
-fn remove(path: &Path) -> Result<(), PublishError> {
+/// Removes a topology with the jobs over it.
+pub(crate) fn remove(path: &Path) -> Result<(), PublishError> {
+    job::remove_all(path);
+    remove_file(path)
+}
+
+fn remove_file(path: &Path) -> Result<(), PublishError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(PublishError::Store {
             file: path.display().to_string(),

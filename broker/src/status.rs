@@ -1,6 +1,7 @@
 //! What is published on this node, by whom, and who uses it.
 
-use crate::publish::{NAME_PREFIX, SHM_FOLDER};
+pub use crate::publish::PublisherState;
+use crate::publish::{NAME_PREFIX, SHM_FOLDER, state_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -27,32 +28,6 @@ pub struct Published {
     pub publisher: PublisherState,
     /// Processes that have it mapped, among those that this user may look at.
     pub mappings: usize,
-}
-
-/// Whether a segment has somebody who will remove it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PublisherState {
-    /// Its publisher lives.
-    Alive,
-    /// Its publisher is gone, or the machine was booted since: nobody will remove it.
-    Gone,
-    /// It was published to stay until it is unpublished.
-    Kept,
-    /// Its header cannot be read.
-    Unknown,
-}
-
-impl PublisherState {
-    /// The state in a word: `alive`, `gone`, `kept` or `unknown`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Alive => "alive",
-            Self::Gone => "gone",
-            Self::Kept => "kept",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
 impl Published {
@@ -125,7 +100,7 @@ pub fn read(file: &Path, mappings: usize) -> io::Result<Published> {
         size: metadata.len(),
         owner: metadata.uid(),
         mode: metadata.mode() & 0o7777,
-        publisher: publisher(header.as_ref().ok()),
+        publisher: state_of(header.as_ref().ok()),
         header,
         mappings,
     })
@@ -150,32 +125,6 @@ fn read_header(file: &File) -> io::Result<Result<Header, HeaderError>> {
     let mut bytes = Vec::with_capacity(HEADER_LEN);
     file.take(HEADER_LEN as u64).read_to_end(&mut bytes)?;
     Ok(Header::read(&bytes))
-}
-
-fn publisher(header: Option<&Header>) -> PublisherState {
-    let Some(header) = header else {
-        return PublisherState::Unknown;
-    };
-    if header.publisher_pid == 0 {
-        return PublisherState::Kept;
-    }
-    let same_boot = crate::publish::boot_id().is_ok_and(|boot_id| boot_id == header.boot_id);
-    if same_boot && header.pid_namespace != crate::publish::pid_namespace() {
-        return PublisherState::Unknown;
-    }
-    let alive = match crate::publish::start_of(header.publisher_pid) {
-        Ok(start) => start == header.publisher_start,
-        // Hidden from this user, perhaps.
-        Err(_) => is_process(header.publisher_pid),
-    };
-    if same_boot && alive { PublisherState::Alive } else { PublisherState::Gone }
-}
-
-/// Whether there is such a process, though this user may not look at it.
-fn is_process(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    let tested = pid.map(rustix::process::test_kill_process);
-    matches!(tested, Some(Err(rustix::io::Errno::PERM)))
 }
 
 /// Folders of processes in `/proc`.

@@ -49,10 +49,18 @@ pub enum HeaderError {
         segment: u64,
     },
     /// Unknown kind of segment.
-    #[error("segment kind {found}, expected 1 (topology)")]
+    #[error("segment kind {found}, expected 1 (topology) or 2 (job)")]
     Kind {
         /// The number found.
         found: u32,
+    },
+    /// A segment of something else than was asked for.
+    #[error("holds a {found}, expected a {expected}")]
+    OtherKind {
+        /// What it holds.
+        found: &'static str,
+        /// What was asked for.
+        expected: &'static str,
     },
     /// Unknown scope.
     #[error("scope {found}, expected 1 to 3")]

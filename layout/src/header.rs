@@ -24,6 +24,8 @@ pub const STATE_READY: u32 = 0x5944_4552;
 pub enum Kind {
     /// The topology of a node.
     Topology,
+    /// The part of a job, and where its ranks are.
+    Job,
 }
 
 /// Whose resources a segment describes.
@@ -254,11 +256,21 @@ impl Kind {
     fn raw(self) -> u32 {
         match self {
             Self::Topology => 1,
+            Self::Job => 2,
         }
     }
 
     fn from_raw(raw: u32) -> Option<Self> {
-        (raw == 1).then_some(Self::Topology)
+        [Self::Topology, Self::Job].into_iter().find(|kind| kind.raw() == raw)
+    }
+
+    /// The kind in a word: `topology` or `job`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Topology => "topology",
+            Self::Job => "job",
+        }
     }
 }
 

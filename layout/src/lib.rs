@@ -19,6 +19,7 @@ pub mod column;
 pub mod description;
 mod error;
 pub mod header;
+pub mod job;
 pub mod levels;
 pub mod object_type;
 pub mod overlay;
@@ -31,7 +32,7 @@ mod validate;
 pub use error::{HeaderError, OpenError, ValidationError};
 
 use archive::ArchivedTopology;
-use header::{HEADER_LEN, Header};
+use header::{HEADER_LEN, Header, Kind};
 
 /// Checks a segment from its first byte to its last and gives access to its archive in place.
 ///
@@ -42,6 +43,12 @@ use header::{HEADER_LEN, Header};
 /// [`OpenError`] with the first thing that is not as it must be. Bytes that pass can be read
 /// without further checks: every index is in range and the objects form a tree.
 pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedTopology), OpenError> {
+    let (header, archive) = open_frame(segment, Kind::Topology)?;
+    Ok((header, open_archive(archive)?))
+}
+
+/// Checks header and checksum of a segment that is to hold a kind of archive.
+fn open_frame(segment: &[u8], kind: Kind) -> Result<(Header, &[u8]), OpenError> {
     let header = Header::read(segment)?;
     let found = segment.len() as u64;
     if found != header.size {
@@ -54,7 +61,11 @@ pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedTopology), OpenError> {
     if checksum != header.checksum {
         return Err(OpenError::Checksum { found: checksum, expected: header.checksum });
     }
-    Ok((header, open_archive(archive)?))
+    if header.kind != kind {
+        let (found, expected) = (header.kind.name(), kind.name());
+        return Err(HeaderError::OtherKind { found, expected }.into());
+    }
+    Ok((header, archive))
 }
 
 /// Checks an archive without a header, as [`build::to_bytes`] makes it.

@@ -31,6 +31,7 @@ mod gate;
 mod global;
 mod holding;
 mod inside;
+mod job;
 mod keys;
 mod levels;
 mod locality;
@@ -42,7 +43,9 @@ mod objects_of_set;
 mod places;
 mod process_maps;
 mod pus;
+mod scope;
 mod search;
+mod sources;
 mod stored_set;
 mod topology;
 mod trust;
@@ -55,6 +58,7 @@ pub use cpu_kinds::{CpuKind, NoCpuKind};
 pub use distances::Distances;
 pub use error::{AdoptError, KeysError};
 pub use inside::{Inside, Largest};
+pub use job::{Job, JobError, JobRank, adopt_job};
 pub use keys::{Keys, Store};
 pub use levels::Objects;
 pub use locality::LocalNumaNodes;
@@ -62,6 +66,11 @@ pub use map::Placement;
 pub use memory_attributes::{Initiator, MemoryAttribute, MemoryValue};
 pub use object::{Children, Info, Object};
 pub use objects_of_set::ObjectsOfSet;
+pub use scope::{Decision, EffectiveViewError, Launch, Part, Situation, effective_view};
+pub use sources::{
+    Cgroup, CpuList, Numbering, SlurmBinding, SourceError, affinity, omp_places, pmix_cpu_list,
+    pmix_cpuset, slurm_cpu_bind,
+};
 pub use topobroker_layout as layout;
 pub use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
 pub use topobroker_layout::header::{Header, Scope, Source};

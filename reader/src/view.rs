@@ -9,7 +9,7 @@ use kept::Kept;
 use std::ops::BitOr;
 use std::sync::Arc;
 use topobroker_layout::build::{AlignedVec, BuildError};
-use topobroker_layout::overlay::{self, ArchivedOverlay};
+use topobroker_layout::overlay::{self, ArchivedOverlay, Overlay};
 use topobroker_layout::set::Set;
 
 /// A part of a topology. Its [`View::topology`] answers every query as hwloc does of a topology that
@@ -153,6 +153,11 @@ impl<'a> View<'a> {
         Ok(Self { base: topology.whole(), shown: Shown::Own(Arc::new(own)) })
     }
 
+    /// What an overlay in a segment, which must have been validated, shows of a topology.
+    pub(crate) fn shared(base: Topology<'a>, overlay: &'a ArchivedOverlay) -> Self {
+        Self { base, shown: Shown::Shared(overlay) }
+    }
+
     /// All of a topology.
     #[must_use]
     pub fn whole(topology: Topology<'a>) -> Self {
@@ -196,6 +201,12 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Whether this is a view of a topology.
+    #[must_use]
+    pub fn is_of(&self, topology: Topology<'_>) -> bool {
+        std::ptr::eq(self.base.archive, topology.archive)
+    }
+
     /// Whether what is shown follows each other as in the whole topology, under the same objects.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
@@ -210,6 +221,18 @@ impl<'a> View<'a> {
             Shown::All | Shown::Shared(_) => 0,
         };
         own + size_of::<Self>()
+    }
+
+    /// The view as plain values, for the segment of a job.
+    ///
+    /// # Errors
+    ///
+    /// [`RestrictError`] as of [`View::new`], which does not happen.
+    pub fn to_overlay(&self) -> Result<Overlay, RestrictError> {
+        let topology = self.topology();
+        let all = topology.root().complete_cpuset().unwrap_or_default();
+        let kept = Kept::new(topology, &all, RestrictFlags::NONE)?;
+        Ok(overlay_of(topology, &kept))
     }
 
     /// The overlay that says what is shown, `None` if all is.
@@ -248,9 +271,9 @@ fn restricted(
     flags: RestrictFlags,
 ) -> Result<AlignedVec, RestrictError> {
     let kept = Kept::new(topology, set, flags)?;
-    let overlay = match quick::overlay(topology, &kept) {
-        Some(overlay) => overlay,
-        None => general::overlay(topology, &kept),
-    };
-    Ok(overlay::to_bytes(&overlay)?)
+    Ok(overlay::to_bytes(&overlay_of(topology, &kept))?)
+}
+
+fn overlay_of(topology: Topology<'_>, kept: &Kept) -> Overlay {
+    quick::overlay(topology, kept).unwrap_or_else(|| general::overlay(topology, kept))
 }

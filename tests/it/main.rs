@@ -9,6 +9,7 @@ mod fidelity;
 mod lstopo;
 mod names;
 mod picks;
+mod placement;
 mod program;
 mod queries;
 mod questions;

@@ -4,6 +4,7 @@ use super::PublishError;
 use std::io;
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
+use topobroker_layout::header::Header;
 
 /// A process, told apart from a later one with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,9 +20,13 @@ impl Publisher {
 }
 
 pub(super) fn publisher() -> Result<Publisher, PublishError> {
-    let pid = std::process::id();
+    process(std::process::id())
+}
+
+/// A process that runs.
+pub(super) fn process(pid: u32) -> Result<Publisher, PublishError> {
     let start = start_of(pid)
-        .map_err(|source| PublishError::Identity { what: "/proc/self/stat", source })?;
+        .map_err(|source| PublishError::Identity { what: format!("/proc/{pid}/stat"), source })?;
     Ok(Publisher { pid, start })
 }
 
@@ -44,9 +49,9 @@ pub(crate) fn boot_id() -> Result<[u8; 16], PublishError> {
 }
 
 fn read_boot_id() -> Result<[u8; 16], PublishError> {
-    let what = "/proc/sys/kernel/random/boot_id";
-    let identity = |source| PublishError::Identity { what, source };
-    let text = std::fs::read_to_string(what).map_err(identity)?;
+    const FILE: &str = "/proc/sys/kernel/random/boot_id";
+    let identity = |source| PublishError::Identity { what: FILE.to_owned(), source };
+    let text = std::fs::read_to_string(FILE).map_err(identity)?;
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
     let id = u128::from_str_radix(&digits, 16)
         .map_err(|error| identity(io::Error::new(io::ErrorKind::InvalidData, error)))?;
@@ -62,7 +67,8 @@ pub(crate) fn pid_namespace() -> u32 {
 
 pub(super) fn random() -> Result<[u8; 16], PublishError> {
     let mut bytes = [0; 16];
-    let identity = |source: io::Error| PublishError::Identity { what: "getrandom", source };
+    let identity =
+        |source: io::Error| PublishError::Identity { what: "getrandom".to_owned(), source };
     match rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) {
         Ok(16) => Ok(bytes),
         Ok(_) => Err(identity(io::ErrorKind::UnexpectedEof.into())),
@@ -74,4 +80,56 @@ pub(super) fn random() -> Result<[u8; 16], PublishError> {
 pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Whether a segment has somebody who will remove it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PublisherState {
+    /// Its publisher lives.
+    Alive,
+    /// Its publisher is gone, or the machine was booted since: nobody will remove it.
+    Gone,
+    /// It was published to stay until it is unpublished.
+    Kept,
+    /// Its header cannot be read.
+    Unknown,
+}
+
+impl PublisherState {
+    /// The state in a word: `alive`, `gone`, `kept` or `unknown`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Alive => "alive",
+            Self::Gone => "gone",
+            Self::Kept => "kept",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+pub(crate) fn state_of(header: Option<&Header>) -> PublisherState {
+    let Some(header) = header else {
+        return PublisherState::Unknown;
+    };
+    if header.publisher_pid == 0 {
+        return PublisherState::Kept;
+    }
+    let same_boot = boot_id().is_ok_and(|boot_id| boot_id == header.boot_id);
+    if same_boot && header.pid_namespace != pid_namespace() {
+        return PublisherState::Unknown;
+    }
+    let alive = match start_of(header.publisher_pid) {
+        Ok(start) => start == header.publisher_start,
+        // Hidden from this user, perhaps.
+        Err(_) => is_process(header.publisher_pid),
+    };
+    if same_boot && alive { PublisherState::Alive } else { PublisherState::Gone }
+}
+
+/// Whether there is such a process, though this user may not look at it.
+fn is_process(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let tested = pid.map(rustix::process::test_kill_process);
+    matches!(tested, Some(Err(rustix::io::Errno::PERM)))
 }

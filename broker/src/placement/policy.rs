@@ -1,0 +1,175 @@
+//! Policies as users write them: `--map-by package:PE=2 --bind-to core`.
+
+use std::fmt;
+use topobroker_reader::ObjectType;
+
+/// How ranks are spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MapBy {
+    /// Round robin over the objects of a type.
+    Object(ObjectType),
+    /// One behind the other.
+    Slot,
+    /// So many on each object of a type, one object after the other: `ppr:2:package`.
+    PerObject(usize, ObjectType),
+    /// Each on the next CPU of the list.
+    CpuList,
+}
+
+/// What ranks are bound to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BindTo {
+    /// Nothing: all PUs of the job.
+    None,
+    /// One object of a type.
+    Object(ObjectType),
+}
+
+/// How the ranks of a job are placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// How ranks are spread.
+    pub map: MapBy,
+    /// What they are bound to.
+    pub bind: BindTo,
+    /// Cores of each, hardware threads if ranks are bound to these: `PE=n`.
+    pub cpus: usize,
+    /// Whether more ranks may be bound to an object than it has PUs.
+    pub overload: bool,
+}
+
+/// A text is no policy.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[error("{option} {text:?}: {found:?} is {reason}; expected {expected}")]
+pub struct PolicyError {
+    /// The option.
+    pub option: &'static str,
+    /// The text.
+    pub text: String,
+    /// The part that is wrong.
+    pub found: String,
+    /// What is wrong with it.
+    pub reason: &'static str,
+    /// What may be there.
+    pub expected: &'static str,
+}
+
+/// Objects by the names of `mpirun`, with the older name of packages.
+const OBJECTS: [(&str, ObjectType); 8] = [
+    ("hwthread", ObjectType::PU),
+    ("core", ObjectType::Core),
+    ("l1cache", ObjectType::L1Cache),
+    ("l2cache", ObjectType::L2Cache),
+    ("l3cache", ObjectType::L3Cache),
+    ("numa", ObjectType::NUMANode),
+    ("package", ObjectType::Package),
+    ("socket", ObjectType::Package),
+];
+
+const MAP_EXPECTED: &str = "slot, cpu-list, ppr:N:OBJECT, or one of hwthread, core, l1cache, l2cache, l3cache, numa, package, with :PE=N behind it if ranks have several cores";
+const BIND_EXPECTED: &str = "none or one of hwthread, core, l1cache, l2cache, l3cache, numa, package, with :overload-allowed behind it if that may be";
+
+pub(super) fn name_of(kind: ObjectType) -> &'static str {
+    OBJECTS.into_iter().find(|(_, other)| *other == kind).map_or(kind.name(), |(name, _)| name)
+}
+
+fn object(name: &str) -> Option<ObjectType> {
+    OBJECTS.into_iter().find(|(other, _)| name.eq_ignore_ascii_case(other)).map(|(_, kind)| kind)
+}
+
+impl Policy {
+    /// Reads a mapping and a binding. Unless it is said, ranks are bound to what they are mapped by,
+    /// to cores if they are mapped by slot or have several.
+    ///
+    /// ```
+    /// use topobroker::placement::{BindTo, MapBy, Policy};
+    /// use topobroker_reader::ObjectType;
+    /// let policy = Policy::parse("ppr:2:socket:PE=3", None)?;
+    /// assert_eq!(policy.map, MapBy::PerObject(2, ObjectType::Package));
+    /// assert_eq!((policy.bind, policy.cpus), (BindTo::Object(ObjectType::Core), 3));
+    /// # Ok::<(), topobroker::placement::PolicyError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`PolicyError`] naming the part that is wrong.
+    pub fn parse(map_by: &str, bind_to: Option<&str>) -> Result<Self, PolicyError> {
+        let wrong = |found: &str, reason| PolicyError {
+            option: "--map-by",
+            text: map_by.to_owned(),
+            found: found.to_owned(),
+            reason,
+            expected: MAP_EXPECTED,
+        };
+        let mut parts = map_by.split(':');
+        let name = parts.next().unwrap_or_default();
+        let map = match name.to_ascii_lowercase().as_str() {
+            "slot" => MapBy::Slot,
+            "cpu-list" | "pe-list" => MapBy::CpuList,
+            "ppr" => {
+                let number = parts.next().unwrap_or_default();
+                let each = number.parse().ok().filter(|each| *each > 0);
+                let each = each.ok_or_else(|| wrong(number, "no number above 0"))?;
+                let kind = parts.next().unwrap_or_default();
+                MapBy::PerObject(each, object(kind).ok_or_else(|| wrong(kind, "no object"))?)
+            }
+            _ => MapBy::Object(object(name).ok_or_else(|| wrong(name, "no object"))?),
+        };
+        let mut cpus = 1;
+        for part in parts.flat_map(|part| part.split(',')) {
+            let number = part.to_ascii_lowercase().strip_prefix("pe=").map(str::to_owned);
+            let number = number.ok_or_else(|| wrong(part, "no modifier"))?;
+            cpus = number
+                .parse()
+                .ok()
+                .filter(|cpus| *cpus > 0)
+                .ok_or_else(|| wrong(part, "no number above 0"))?;
+        }
+        let usual = match map {
+            MapBy::Object(kind) | MapBy::PerObject(_, kind) if cpus == 1 => kind,
+            _ => ObjectType::Core,
+        };
+        let (bind, overload) = match bind_to {
+            None => (BindTo::Object(usual), false),
+            Some(text) => binding(text)?,
+        };
+        Ok(Self { map, bind, cpus, overload })
+    }
+}
+
+fn binding(text: &str) -> Result<(BindTo, bool), PolicyError> {
+    let wrong = |found: &str, reason| PolicyError {
+        option: "--bind-to",
+        text: text.to_owned(),
+        found: found.to_owned(),
+        reason,
+        expected: BIND_EXPECTED,
+    };
+    let (name, modifier) = match text.split_once(':') {
+        Some((name, modifier)) => (name, Some(modifier)),
+        None => (text, None),
+    };
+    let overload = match modifier {
+        None => false,
+        Some(modifier) if modifier.eq_ignore_ascii_case("overload-allowed") => true,
+        Some(modifier) => return Err(wrong(modifier, "no modifier")),
+    };
+    let bind = match object(name) {
+        _ if name.eq_ignore_ascii_case("none") => BindTo::None,
+        Some(kind) => BindTo::Object(kind),
+        None => return Err(wrong(name, "no object")),
+    };
+    Ok((bind, overload))
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.map {
+            MapBy::Object(kind) => write!(f, "{}", name_of(kind))?,
+            MapBy::Slot => write!(f, "slot")?,
+            MapBy::PerObject(each, kind) => write!(f, "ppr:{each}:{}", name_of(kind))?,
+            MapBy::CpuList => write!(f, "cpu-list")?,
+        }
+        if self.cpus > 1 { write!(f, ":PE={}", self.cpus) } else { Ok(()) }
+    }
+}

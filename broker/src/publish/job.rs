@@ -1,0 +1,320 @@
+//! Jobs over a published topology: a small segment each, beside that of the topology.
+
+use super::identity::{self, Publisher, PublisherState};
+use super::{NAME_PREFIX, PublishError, SHM_FOLDER, named, remove_file};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use topobroker_layout::OpenError;
+use topobroker_layout::build::BuildError;
+use topobroker_layout::header::{self, Header, Kind, VERSION_MAJOR, VERSION_MINOR};
+use topobroker_layout::job::{self, Job, MAX_NAME};
+use topobroker_layout::set::Set;
+use topobroker_reader::{Adopted, RestrictError, Scope, Source, Store, View};
+
+/// How a job is added.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobOptions {
+    /// Name of the job, which no other job over the same topology has: letters, digits, `.`, `_`, `-`.
+    pub name: String,
+    /// Rank and PUs of each of its processes on this node, in the order of their local ranks.
+    pub ranks: Vec<(u32, Set)>,
+    /// Who the job ends with.
+    pub launcher: Launcher,
+    /// Only for this user: mode 0400 instead of 0444.
+    pub private: bool,
+}
+
+/// With whom a job ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Launcher {
+    /// With this process: dropping the [`JobPublication`] removes it.
+    #[default]
+    ThisProcess,
+    /// With another process, once [`sweep`] finds that it is gone.
+    Process(u32),
+    /// With nobody: it stays until it is removed.
+    Nobody,
+}
+
+/// Why a job is not added, listed or removed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JobError {
+    /// Its segment cannot be published.
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+    /// The name cannot be one.
+    #[error("job name {found:?}: expected 1 to {MAX_NAME} letters, digits, '.', '_' or '-'")]
+    Name {
+        /// The name.
+        found: String,
+    },
+    /// There is such a job.
+    #[error("job {name:?} exists already as {file}; remove it, or choose another name")]
+    Exists {
+        /// Name of the job.
+        name: String,
+        /// Its file.
+        file: String,
+    },
+    /// There is no such job.
+    #[error("there is no job {name:?} over this topology; `topobroker job list` lists them")]
+    Missing {
+        /// Name of the job.
+        name: String,
+    },
+    /// The view shows another topology.
+    #[error("the view of job {name:?} is of another topology than the one it is added to")]
+    OtherTopology {
+        /// Name of the job.
+        name: String,
+    },
+    /// The view cannot be archived.
+    #[error(transparent)]
+    View(#[from] RestrictError),
+    /// The folder of the jobs cannot be read.
+    #[error("{folder}: cannot be listed: {source}")]
+    List {
+        /// The folder.
+        folder: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// A job that was added, removed when this is dropped if it ends with this process.
+#[derive(Debug)]
+pub struct JobPublication {
+    file: PathBuf,
+    bytes: usize,
+    owned: bool,
+}
+
+impl JobPublication {
+    /// The file that readers adopt.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Bytes of its segment.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for JobPublication {
+    fn drop(&mut self) {
+        if self.owned {
+            // Nobody is left to tell; `sweep` finds what stays.
+            let _ = remove_file(&self.file);
+        }
+    }
+}
+
+/// Adds a job that sees what `view` shows of an adopted topology.
+///
+/// ```no_run
+/// use topobroker::publish::job::{JobOptions, add};
+/// use topobroker_reader::{RestrictFlags, View};
+/// let base = topobroker_reader::adopt()?;
+/// let cpus = (0..4).collect();
+/// let view = View::new(base.topology(), &cpus, RestrictFlags::REMOVE_CPULESS)?;
+/// let ranks = vec![(0, cpus)];
+/// let job = add(base, &view, &JobOptions { name: "hello".to_owned(), ranks, ..Default::default() })?;
+/// println!("TOPOBROKER_JOB={}", job.file().display());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`JobError`], with nothing left behind.
+pub fn add(
+    base: &Adopted,
+    view: &View<'_>,
+    options: &JobOptions,
+) -> Result<JobPublication, JobError> {
+    let name = &options.name;
+    let file = file_of(base, name)?;
+    if !view.is_of(base.topology()) {
+        return Err(JobError::OtherTopology { name: name.clone() });
+    }
+    let job = Job::new(base.header().segment_id, name, view.to_overlay()?, &options.ranks);
+    let archive = job.to_bytes().map_err(|error: BuildError| PublishError::from(error))?;
+    let launcher = match options.launcher {
+        Launcher::ThisProcess => identity::publisher()?,
+        Launcher::Process(pid) => identity::process(pid)?,
+        Launcher::Nobody => Publisher::NOBODY,
+    };
+    let header = Header {
+        version: (VERSION_MAJOR, VERSION_MINOR),
+        kind: Kind::Job,
+        scope: Scope::Job,
+        source: Source::Loaded,
+        address: 0,
+        size: header::segment_len(archive.len()) as u64,
+        checksum: 0,
+        segment_id: identity::random()?,
+        generation: 0,
+        boot_id: identity::boot_id()?,
+        publisher_pid: launcher.pid,
+        publisher_start: launcher.start,
+        pid_namespace: identity::pid_namespace(),
+        created: identity::now(),
+        hwloc_version: crate::hwloc::api_version(),
+    };
+    let mut segment = super::framed(&header, &archive)?;
+    let mode = if options.private { 0o400 } else { 0o444 };
+    let (folder, file_name) = match (file.parent(), file.file_name().and_then(|it| it.to_str())) {
+        (Some(folder), Some(file_name)) => (folder, file_name),
+        _ => return Err(JobError::Name { found: name.clone() }),
+    };
+    match named::publish(folder, file_name, &mut segment, mode) {
+        Ok(file) => {
+            let owned = options.launcher == Launcher::ThisProcess;
+            Ok(JobPublication { file, bytes: segment.len(), owned })
+        }
+        Err(PublishError::Store { source, .. })
+            if source.kind() == io::ErrorKind::AlreadyExists =>
+        {
+            Err(JobError::Exists { name: name.clone(), file: file.display().to_string() })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A job that is there.
+#[derive(Debug)]
+pub struct PublishedJob {
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// Bytes of its segment.
+    pub size: u64,
+    /// Its header and number of ranks, or why they cannot be read.
+    pub contents: Result<(Header, usize), OpenError>,
+}
+
+/// The jobs over an adopted topology, by name.
+///
+/// # Errors
+///
+/// [`JobError::List`].
+pub fn list(base: &Adopted) -> Result<Vec<PublishedJob>, JobError> {
+    let start = start_of_files(base);
+    let found = files(&start)?.into_iter().filter_map(|(name, file)| {
+        // Removed in the meantime, perhaps.
+        let segment = fs::read(&file).ok()?;
+        let contents =
+            job::open(&aligned(&segment)).map(|(header, job)| (header, job.rank_count()));
+        Some(PublishedJob { name, file, size: segment.len() as u64, contents })
+    });
+    Ok(found.collect())
+}
+
+/// Removes a job. Processes that have adopted it keep it.
+///
+/// # Errors
+///
+/// [`JobError::Missing`], or why it cannot be removed.
+pub fn remove(base: &Adopted, name: &str) -> Result<(), JobError> {
+    let file = file_of(base, name)?;
+    match fs::remove_file(&file) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(JobError::Missing { name: name.to_owned() })
+        }
+        Err(source) => {
+            let file = file.display().to_string();
+            Err(PublishError::Store { file, step: "be removed", source }.into())
+        }
+    }
+}
+
+/// Removes the jobs whose launcher is gone, and returns how many.
+///
+/// # Errors
+///
+/// [`JobError::List`].
+pub fn sweep(base: &Adopted) -> Result<usize, JobError> {
+    sweep_files(&start_of_files(base))
+}
+
+/// The file of a job.
+///
+/// # Errors
+///
+/// [`JobError::Name`].
+pub fn file_of(base: &Adopted, name: &str) -> Result<PathBuf, JobError> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(plain) {
+        return Err(JobError::Name { found: name.to_owned() });
+    }
+    let mut file = start_of_files(base).into_os_string();
+    file.push(name);
+    Ok(file.into())
+}
+
+/// How the paths of files of jobs begin: as that of the topology.
+fn start_of_files(base: &Adopted) -> PathBuf {
+    let file = match base.keys().store() {
+        Store::File(file) => file.clone(),
+        // A memfd has no folder.
+        _ => Path::new(SHM_FOLDER).join(format!("{NAME_PREFIX}{}", base.header().segment_name())),
+    };
+    start_beside(&file)
+}
+
+fn start_beside(base_file: &Path) -> PathBuf {
+    let mut start = base_file.as_os_str().to_owned();
+    start.push(".job-");
+    start.into()
+}
+
+/// Removes all jobs over the topology of a file, which is withdrawn.
+pub(super) fn remove_all(base_file: &Path) {
+    for (_, file) in files(&start_beside(base_file)).unwrap_or_default() {
+        // Another user's, perhaps; without its topology it is of no use to anybody.
+        let _ = fs::remove_file(file);
+    }
+}
+
+/// Removes the jobs over the topology of a file whose launcher is gone.
+pub(crate) fn sweep_beside(base_file: &Path) -> Result<usize, JobError> {
+    sweep_files(&start_beside(base_file))
+}
+
+fn sweep_files(start: &Path) -> Result<usize, JobError> {
+    let is_gone = |file: &Path| {
+        let header = fs::read(file).ok().and_then(|segment| Header::read(&segment).ok());
+        header.is_some_and(|header| identity::state_of(Some(&header)) == PublisherState::Gone)
+    };
+    let gone = files(start)?.into_iter().filter(|(_, file)| is_gone(file));
+    Ok(gone.filter(|(_, file)| fs::remove_file(file).is_ok()).count())
+}
+
+/// Names and files of jobs whose paths begin so.
+fn files(start: &Path) -> Result<Vec<(String, PathBuf)>, JobError> {
+    let folder = start.parent().unwrap_or(Path::new("/"));
+    let prefix = start.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let entries = fs::read_dir(folder)
+        .map_err(|source| JobError::List { folder: folder.display().to_string(), source })?;
+    let found = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name();
+        let name = name.to_str()?.strip_prefix(&prefix)?;
+        Some((name.to_owned(), entry.path()))
+    });
+    let mut found: Vec<_> = found.collect();
+    found.sort();
+    Ok(found)
+}
+
+/// The bytes of a segment where an archive may be read.
+fn aligned(segment: &[u8]) -> topobroker_layout::build::AlignedVec {
+    let mut bytes = topobroker_layout::build::AlignedVec::with_capacity(segment.len());
+    bytes.extend_from_slice(segment);
+    bytes
+}

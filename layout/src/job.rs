@@ -1,0 +1,153 @@
+//! The archive of a job: which part of a published topology it has, and where its ranks are.
+
+use crate::archive::{ArchivedTopology, MAX_SET_WORDS};
+use crate::build::{AlignedVec, BuildError};
+use crate::column::{ArchivedColumn, Column};
+use crate::error::{OpenError, ValidationError};
+use crate::header::{Header, Kind};
+use crate::overlay::{self, Overlay};
+use crate::set::Set;
+use rkyv::{Archive, Serialize};
+
+/// Longest name of a job, in bytes.
+pub const MAX_NAME: usize = 64;
+
+/// A job on one node.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct Job {
+    pub base: [u8; 16],
+    pub name: Vec<u8>,
+    pub overlay: Overlay,
+    pub ranks: Column,
+    pub set_of_rank: Column,
+    pub sets: Vec<RankSet>,
+}
+
+/// PUs of ranks: the words of a set from its first that is not empty on.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct RankSet {
+    pub first_word: u32,
+    pub words: Vec<u64>,
+}
+
+impl From<&Set> for RankSet {
+    fn from(set: &Set) -> Self {
+        let words = set.words();
+        let first = words.iter().position(|word| *word != 0).unwrap_or(words.len());
+        Self {
+            first_word: u32::try_from(first).unwrap_or(u32::MAX),
+            words: words.get(first..).unwrap_or_default().to_vec(),
+        }
+    }
+}
+
+impl Job {
+    /// A job named `name` that sees what `overlay` shows of the segment `base`, and whose ranks have
+    /// these PUs, in the order of their local ranks.
+    #[must_use]
+    pub fn new(base: [u8; 16], name: &str, overlay: Overlay, ranks: &[(u32, Set)]) -> Self {
+        let mut sets: Vec<RankSet> = Vec::new();
+        let mut places = std::collections::HashMap::new();
+        let set_of_rank: Vec<u64> = ranks
+            .iter()
+            .map(|(_, set)| {
+                let next = sets.len() as u64;
+                *places.entry(set.words()).or_insert_with(|| {
+                    sets.push(RankSet::from(set));
+                    next
+                })
+            })
+            .collect();
+        let numbers: Vec<u64> = ranks.iter().map(|(rank, _)| u64::from(*rank)).collect();
+        Self {
+            base,
+            name: name.as_bytes().to_vec(),
+            overlay,
+            ranks: Column::pack(&numbers),
+            set_of_rank: Column::pack(&set_of_rank),
+            sets,
+        }
+    }
+
+    /// Archives the job. The bytes hold at any address that is a multiple of 16.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Serialize`].
+    pub fn to_bytes(&self) -> Result<AlignedVec, BuildError> {
+        rkyv::to_bytes::<rkyv::rancor::Error>(self)
+            .map_err(|error| BuildError::Serialize(error.to_string()))
+    }
+}
+
+impl ArchivedJob {
+    /// Name of the job.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        std::str::from_utf8(&self.name).unwrap_or_default()
+    }
+
+    /// Number of ranks on this node.
+    #[must_use]
+    pub fn rank_count(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// PUs of the rank with a local rank.
+    #[must_use]
+    pub fn cpuset_of(&self, local_rank: usize) -> Option<Set> {
+        if local_rank >= self.set_of_rank.len() {
+            return None;
+        }
+        let set = self.sets.get(self.set_of_rank.get_u32(local_rank) as usize)?;
+        let empty = std::iter::repeat_n(0, set.first_word.to_native() as usize);
+        let words = set.words.iter().map(|word| word.to_native());
+        Some(Set::from_words(empty.chain(words), false))
+    }
+}
+
+/// Checks the segment of a job from its first byte to its last, but for whether it fits a topology:
+/// [`validate`] tells.
+///
+/// # Errors
+///
+/// [`OpenError`] with the first thing that is not as it must be.
+pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedJob), OpenError> {
+    let (header, archive) = crate::open_frame(segment, Kind::Job)?;
+    let job = rkyv::access::<ArchivedJob, rkyv::rancor::Error>(archive)
+        .map_err(|error| OpenError::Archive(error.to_string()))?;
+    validate_ranks(job)?;
+    Ok((header, job))
+}
+
+/// Checks that the overlay of a job is one of a topology.
+///
+/// # Errors
+///
+/// [`ValidationError`] with the first column that is not as it must be.
+pub fn validate(job: &ArchivedJob, base: &ArchivedTopology) -> Result<(), ValidationError> {
+    overlay::validate(&job.overlay, &base.levels)
+}
+
+fn validate_ranks(job: &ArchivedJob) -> Result<(), ValidationError> {
+    let ensure = |holds: bool, column, rule| match holds {
+        true => Ok(()),
+        false => Err(ValidationError { column, row: 0, rule }),
+    };
+    let is_name =
+        std::str::from_utf8(&job.name).is_ok_and(|name| (1..=MAX_NAME).contains(&name.len()));
+    ensure(is_name, "job.name", "is UTF-8 of 1 to 64 bytes")?;
+    let below = |column: &ArchivedColumn, limit: u64| column.iter().all(|value| value < limit);
+    ensure(below(&job.ranks, 1 << 32), "job.ranks", "is a rank of 32 bits")?;
+    ensure(
+        job.set_of_rank.len() == job.ranks.len() && below(&job.set_of_rank, job.sets.len() as u64),
+        "job.set_of_rank",
+        "is a set for each rank",
+    )?;
+    let fits = |set: &ArchivedRankSet| {
+        (set.first_word.to_native() as usize).saturating_add(set.words.len()) <= MAX_SET_WORDS
+    };
+    ensure(job.sets.iter().all(fits), "job.sets", "has no more words than a set may have")
+}

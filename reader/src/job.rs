@@ -1,0 +1,152 @@
+//! Jobs: parts of the node's topology that launchers made ready, and where ranks are.
+
+use crate::adopt::Adopted;
+use crate::error::AdoptError;
+use crate::keys::{Keys, Store};
+use crate::map;
+use crate::topology::Topology;
+use crate::trust::Candidate;
+use crate::view::View;
+use std::path::Path;
+use topobroker_layout::OpenError;
+use topobroker_layout::header::Header;
+use topobroker_layout::job::{self, ArchivedJob};
+use topobroker_layout::set::Set;
+
+/// Environment variable with the file of the job of a process.
+const JOB: &str = "TOPOBROKER_JOB";
+
+/// A job on this node. A handle: copy it freely.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    base: Topology<'a>,
+    header: Header,
+    archive: &'a ArchivedJob,
+}
+
+/// One rank of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRank {
+    /// Rank in the job.
+    pub rank: u32,
+    /// Place among the ranks on this node. Counterpart: `PMIX_LOCAL_RANK`.
+    pub local_rank: u32,
+    /// Its PUs, by OS index. Counterpart: `PMIX_CPUSET`.
+    pub cpuset: Set,
+}
+
+/// Why a process cannot adopt a job.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JobError {
+    /// Its segment cannot be adopted.
+    #[error(transparent)]
+    Adopt(#[from] AdoptError),
+    /// It is a job over another topology.
+    #[error(
+        "{file}: is a job over segment {found}, but this process has adopted {expected}; hand the process the keys of the topology that the job was made for"
+    )]
+    OtherBase {
+        /// File of the job.
+        file: String,
+        /// Segment that it is over.
+        found: String,
+        /// Segment that is adopted.
+        expected: String,
+    },
+}
+
+impl std::fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Job({:?}, {} ranks)", self.name(), self.archive.rank_count())
+    }
+}
+
+/// Adopts the job in a file, over the topology that this process has adopted. Its segment stays mapped
+/// for the life of the process; neither it nor its view take memory of their own.
+///
+/// ```no_run
+/// let topology = topobroker_reader::adopt()?;
+/// let job = topobroker_reader::adopt_job(topology, "/dev/shm/job".as_ref())?;
+/// println!("{}: {} objects", job.name(), job.view().topology().object_count());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`JobError`].
+pub fn adopt_job(base: &'static Adopted, file: &Path) -> Result<Job<'static>, JobError> {
+    let name = || file.display().to_string();
+    let size = std::fs::symlink_metadata(file)
+        .map_err(|source| AdoptError::Open { file: name(), source })?
+        .len();
+    let keys = Keys::new(Store::File(file.to_owned()), 0, size.max(1));
+    let candidate = Candidate::open(&keys)?;
+    let (bytes, _) = map::map(&candidate, 0)?;
+    let refused = |source: OpenError| AdoptError::Segment { file: name(), source };
+    let (header, archive) = job::open(bytes).map_err(refused)?;
+    let base_id = base.header().segment_id;
+    if archive.base != base_id {
+        let hex = |id: [u8; 16]| id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (found, expected) = (hex(archive.base), hex(base_id));
+        return Err(JobError::OtherBase { file: name(), found, expected });
+    }
+    let base = base.topology();
+    job::validate(archive, base.archive).map_err(|error| refused(error.into()))?;
+    Ok(Job { base, header, archive })
+}
+
+impl Job<'static> {
+    /// The job that `TOPOBROKER_JOB` names, `None` if it is not set.
+    ///
+    /// # Errors
+    ///
+    /// As [`adopt_job`].
+    pub fn from_env(base: &'static Adopted) -> Result<Option<Self>, JobError> {
+        let file = std::env::var_os(JOB).filter(|file| !file.is_empty());
+        file.map(|file| adopt_job(base, Path::new(&file))).transpose()
+    }
+}
+
+impl<'a> Job<'a> {
+    /// Name and value of the environment variable that tells a process its job.
+    #[must_use]
+    pub fn to_env(file: &Path) -> (&'static str, &Path) {
+        (JOB, file)
+    }
+
+    /// Name of the job.
+    #[must_use]
+    pub fn name(self) -> &'a str {
+        self.archive.name()
+    }
+
+    /// Header of its segment: who launched it, and when.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// What the job sees of the topology.
+    #[must_use]
+    pub fn view(self) -> View<'a> {
+        View::shared(self.base, &self.archive.overlay)
+    }
+
+    /// The ranks of the job on this node, in the order of their local ranks.
+    pub fn ranks(self) -> impl ExactSizeIterator<Item = JobRank> + use<'a> {
+        let count = u32::try_from(self.archive.rank_count()).unwrap_or(u32::MAX);
+        (0..count).map(move |local_rank| JobRank {
+            rank: self.archive.ranks.get_u32(local_rank as usize),
+            local_rank,
+            cpuset: self.archive.cpuset_of(local_rank as usize).unwrap_or_default(),
+        })
+    }
+
+    /// PUs of a rank, `None` if it is not on this node.
+    #[must_use]
+    pub fn cpuset_of_rank(self, rank: u32) -> Option<Set> {
+        let local_rank = self.archive.ranks.iter().position(|other| other == u64::from(rank))?;
+        self.archive.cpuset_of(local_rank)
+    }
+}

@@ -1,0 +1,105 @@
+//! What Slurm tells a task of its PUs.
+
+use super::{SourceError, Text};
+use crate::topology::Topology;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::set::{Format, Set};
+
+const EXPECTED: &str =
+    "mask_cpu:, map_cpu:, mask_ldom: or map_ldom: with a list, or a kind of object";
+
+/// What `SLURM_CPU_BIND` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SlurmBinding {
+    /// The task is not bound.
+    None,
+    /// Slurm chose the PUs; the affinity of the process tells which.
+    Automatic,
+    /// The task is bound to these, by OS index.
+    Pus(Set),
+}
+
+/// The PUs of a task by `SLURM_CPU_BIND` (`quiet,mask_cpu:0x1,0x2`), or by
+/// `SLURM_CPU_BIND_TYPE` and `SLURM_CPU_BIND_LIST` one behind the other, and the `SLURM_LOCALID`
+/// of the task.
+///
+/// # Errors
+///
+/// [`SourceError`] when it is malformed, empty, or names NUMA nodes that the topology has not.
+pub fn slurm_cpu_bind(
+    topology: Topology<'_>,
+    text: &str,
+    local_id: usize,
+) -> Result<SlurmBinding, SourceError> {
+    let mut text = Text::new("SLURM_CPU_BIND", text);
+    while let Some(rest) = ["quiet", "verbose"].into_iter().find_map(|word| text.strip(word)) {
+        text = rest.strip(",").unwrap_or(rest);
+    }
+    let (kind, list) = match text.rest.split_once(':') {
+        Some((kind, list)) => (kind, Some(text.at(list))),
+        None => (text.rest, None),
+    };
+    let entry = || {
+        let list = list.filter(|list| !list.rest.is_empty()).ok_or_else(|| text.empty())?;
+        nth(list, local_id)
+    };
+    let cpus = match kind {
+        "none" | "no" => return Ok(SlurmBinding::None),
+        "" | "rank" | "threads" | "cores" | "sockets" | "ldoms" | "boards" | "rank_ldom" => {
+            return Ok(SlurmBinding::Automatic);
+        }
+        "map_cpu" => [number(entry()?)?].into_iter().collect(),
+        "mask_cpu" => mask(entry()?)?,
+        "map_ldom" => of_nodes(topology, text, &[number(entry()?)?].into_iter().collect())?,
+        "mask_ldom" => of_nodes(topology, text, &mask(entry()?)?)?,
+        _ => return Err(text.malformed("an unknown kind of binding", EXPECTED)),
+    };
+    if cpus.is_empty() { Err(text.empty()) } else { Ok(SlurmBinding::Pus(cpus)) }
+}
+
+/// The entry of a task in a list, which begins again at its end; `0x3*2` stands for two.
+fn nth(list: Text<'_>, local_id: usize) -> Result<Text<'_>, SourceError> {
+    let mut entries = Vec::new();
+    for part in list.split(',') {
+        let (entry, times) = match part.rest.split_once('*') {
+            None => (part, 1),
+            Some((entry, times)) => {
+                let (times, rest) = part.at(times).number("a number of tasks")?;
+                rest.end("a number of tasks")?;
+                (part.at(entry), times.min(1 << 20))
+            }
+        };
+        entries.extend(std::iter::repeat_n(entry, times as usize));
+    }
+    let place = local_id.checked_rem(entries.len()).ok_or_else(|| list.empty())?;
+    entries.get(place).copied().ok_or_else(|| list.empty())
+}
+
+/// A number, decimal or hexadecimal.
+fn number(text: Text<'_>) -> Result<u32, SourceError> {
+    let number = match text.rest.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.rest.parse().ok(),
+    };
+    number.ok_or_else(|| text.malformed("no index", "an index such as 3"))
+}
+
+fn mask(text: Text<'_>) -> Result<Set, SourceError> {
+    let parsed = Set::parse(text.rest, Format::Taskset);
+    parsed.map_err(|_| text.malformed("no mask", "a hexadecimal mask such as 0x3"))
+}
+
+fn of_nodes(topology: Topology<'_>, text: Text<'_>, nodes: &Set) -> Result<Set, SourceError> {
+    let known = topology.root().nodeset().unwrap_or_default();
+    match nodes.iter().find(|node| !known.contains(*node)) {
+        None => Ok(topology.cpuset_of_nodes(nodes)),
+        Some(index) => Err(SourceError::NotInMachine {
+            what: text.what,
+            text: text.whole.to_owned(),
+            object: ObjectType::NUMANode.name(),
+            numbering: "OS",
+            index,
+            expected: format!("the topology has {}", known.to_text(Format::List)),
+        }),
+    }
+}
