@@ -7,9 +7,12 @@ mod filter_options;
 mod flag_names;
 pub mod info;
 mod input;
+mod job;
 pub mod ls;
+mod part;
 mod publish;
 mod run;
+mod scope;
 mod signals;
 mod status;
 mod subject;
@@ -33,6 +36,8 @@ enum Command {
     Unpublish(unpublish::Unpublish),
     Status(status::Status),
     Run(run::Run),
+    Scope(scope::Scope),
+    Job(job::Job),
     Ls(ls::Ls),
     Info(info::Info),
     Calc(calc::Calc),
@@ -49,6 +54,8 @@ pub fn main() -> ExitCode {
         Command::Unpublish(unpublish) => unpublish.run(),
         Command::Status(status) => status.run(),
         Command::Run(run) => run.run(),
+        Command::Scope(scope) => scope.run(),
+        Command::Job(job) => job.run(),
         Command::Ls(ls) => ls.run(),
         Command::Info(info) => info.run(),
         Command::Calc(calc) => calc.run(),

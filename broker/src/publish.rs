@@ -268,16 +268,29 @@ impl Publication {
         self.keep = true;
         match &self.placed {
             Placed::File(path) => remove(path),
-            Placed::Memfd { .. } => Ok(()),
+            Placed::Memfd { .. } => {
+                job::remove_all(&self.place());
+                Ok(())
+            }
+        }
+    }
+
+    /// The file that jobs are beside; of a memfd one that is not there.
+    pub(crate) fn place(&self) -> PathBuf {
+        match &self.placed {
+            Placed::File(path) => path.clone(),
+            Placed::Memfd { .. } => job::place_of_memfd(&self.header),
         }
     }
 }
 
 impl Drop for Publication {
     fn drop(&mut self) {
-        if let (false, Placed::File(path)) = (self.keep, &self.placed) {
-            // Nobody is left to tell; `unpublish --stale` finds what stays.
-            let _ = remove(path);
+        // Nobody is left to tell; `unpublish --stale` finds what stays.
+        match &self.placed {
+            Placed::File(path) if !self.keep => _ = remove(path),
+            Placed::Memfd { .. } => job::remove_all(&self.place()),
+            Placed::File(_) => {}
         }
     }
 }

@@ -172,7 +172,7 @@ impl ArchivedOverlay {
     #[inline]
     pub fn place_of(&self, id: u32) -> u32 {
         match self.has_moved() {
-            true => self.moved.place.get_u32(id as usize),
+            true => self.moved.place.get_u32(self.shown_before(id) as usize),
             false => self.shown_before(id),
         }
     }
@@ -297,7 +297,7 @@ pub fn validate(overlay: &ArchivedOverlay, base: &ArchivedLevels) -> Result<(), 
         "has no more words than a set may have",
     )?;
     match overlay.has_moved() {
-        true => validate_moved(overlay, objects),
+        true => validate_moved(overlay),
         false => validate_in_order(overlay, base),
     }
 }
@@ -329,29 +329,31 @@ fn validate_in_order(
     Ok(())
 }
 
-fn validate_moved(overlay: &ArchivedOverlay, objects: u32) -> Result<(), ValidationError> {
+fn validate_moved(overlay: &ArchivedOverlay) -> Result<(), ValidationError> {
     let moved = &overlay.moved;
-    let (count, objects) = (overlay.len() as usize, objects as usize);
+    let count = overlay.len() as usize;
     let ensure = |holds: bool, column, row, rule| match holds {
         true => Ok(()),
         false => Err(ValidationError { column, row, rule }),
     };
     ensure(
         moved.order.len() == count
+            && moved.place.len() == count
             && moved.parent.len() == count
             && moved.child_start.len() == count + 1
-            && moved.children.len() + 1 == count
-            && moved.place.len() == objects,
+            && moved.children.len() + 1 == count,
         "overlay.moved",
         0,
         "has a row for each object that is shown",
     )?;
+    // The place of what is shown, of anything else none.
+    let place_of = |id: u64| {
+        let id = u32::try_from(id).ok().filter(|id| overlay.shows(*id))?;
+        usize::try_from(overlay.place_of(id)).ok()
+    };
     for place in 0..count {
-        let id = moved.order.get(place);
-        let shown = u32::try_from(id).is_ok_and(|id| overlay.shows(id));
-        let back = usize::try_from(id).map_or(u64::MAX, |id| moved.place.get(id));
         ensure(
-            shown && back == place as u64,
+            place_of(moved.order.get(place)) == Some(place),
             "overlay.moved.order",
             place,
             "is an object that is shown, and that is at this place",
@@ -360,25 +362,22 @@ fn validate_moved(overlay: &ArchivedOverlay, objects: u32) -> Result<(), Validat
     // Each child is in one list, that of its parent, and parents lead to the root.
     let mut next = 0;
     for place in 0..count {
-        let start = moved.child_start.get(place);
-        ensure(start == next, "overlay.moved.child_start", place, "follows the one before")?;
-        let end = moved.child_start.get(place + 1);
+        let (start, end) = (moved.child_start.get(place), moved.child_start.get(place + 1));
         ensure(
-            start <= end && end < count as u64,
+            start == next && start <= end && end < count as u64,
             "overlay.moved.child_start",
-            place + 1,
-            "is a slot behind the one before",
+            place,
+            "is the slot behind those of the object before",
         )?;
-        let slots = overlay.child_slots(u32::try_from(place).unwrap_or(u32::MAX));
-        for slot in slots {
+        for slot in overlay.child_slots(u32::try_from(place).unwrap_or(u32::MAX)) {
             let child = moved.children.get(slot);
-            let at = usize::try_from(child).map_or(u64::MAX, |child| moved.place.get(child));
-            let at = usize::try_from(at).unwrap_or(usize::MAX);
-            let names = at < count
-                && moved.order.get(at) == child
-                && moved.parent.get(at) == moved.order.get(place)
-                && child != 0;
-            ensure(names, "overlay.moved.children", slot, "is an object whose parent this is")?;
+            let parent = place_of(child).map(|place| moved.parent.get(place));
+            ensure(
+                parent == Some(moved.order.get(place)) && child != 0,
+                "overlay.moved.children",
+                slot,
+                "is an object whose parent this is",
+            )?;
         }
         next = end;
     }
@@ -386,16 +385,10 @@ fn validate_moved(overlay: &ArchivedOverlay, objects: u32) -> Result<(), Validat
         let mut above = place;
         let mut steps = 0;
         while above != 0 && steps <= 2 * crate::archive::MAX_DEPTH {
-            let parent = usize::try_from(moved.parent.get(above)).unwrap_or(usize::MAX);
-            ensure(parent < objects, "overlay.moved.parent", above, "is an object")?;
-            let at = usize::try_from(moved.place.get(parent)).unwrap_or(usize::MAX);
-            ensure(
-                at < count && moved.order.get(at) == parent as u64,
-                "overlay.moved.parent",
-                above,
-                "is an object that is shown",
-            )?;
-            above = at;
+            let parent = place_of(moved.parent.get(above));
+            let rule = "is an object that is shown";
+            let broken = ValidationError { column: "overlay.moved.parent", row: above, rule };
+            above = parent.ok_or(broken)?;
             steps += 1;
         }
         ensure(above == 0, "overlay.moved.parent", place, "leads to the root")?;

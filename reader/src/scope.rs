@@ -67,6 +67,9 @@ pub struct Situation {
     pub launch: Launch,
     /// Whose resources the topology describes, as its publisher says.
     pub published: Scope,
+    /// Whether the topology is of the machine that the process runs on, as far as its publisher's hwloc
+    /// can tell: not where it was read from a file.
+    pub is_this_system: bool,
     /// PUs of the topology.
     pub pus: Set,
     /// PUs of `PMIX_CPU_LIST`, if that is set.
@@ -119,6 +122,7 @@ impl Situation {
         Ok(Self {
             launch: Launch::from_env(value),
             published: adopted.header().scope,
+            is_this_system: topology.is_this_system(),
             pus: topology.root().cpuset().unwrap_or_default(),
             cpu_list: list.map(|list| list.to_set()),
             affinity: affinity()?,
@@ -134,7 +138,7 @@ impl Situation {
     /// | Open MPI | all: the launcher has constrained it |
     /// | PRRTE | the cpu list if there is one, else all |
     /// | direct | what affinity and cgroup leave, if that is less |
-    /// | singleton | all, but of a whole machine only what its cgroup leaves |
+    /// | singleton | all, but of this whole machine only what its cgroup leaves |
     #[must_use]
     pub fn decide(&self) -> Decision {
         let all = |reason| Decision { part: Part::All, reason };
@@ -161,7 +165,7 @@ impl Situation {
                 )
             }
             Launch::Singleton => match (&self.cgroup, self.published) {
-                (Some(cgroup), Scope::Machine) => self.part(
+                (Some(cgroup), Scope::Machine) if self.is_this_system => self.part(
                     cgroup,
                     "nobody launched it, and its cgroup leaves this of the machine",
                     "nobody launched it: affinity alone is no limit to what it may look at",

@@ -7,7 +7,8 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker_reader::Keys;
+use topobroker_layout::description::Description;
+use topobroker_reader::{Keys, Scope, Source};
 
 /// Publish a topology and print its keys; it stays until it is unpublished
 #[derive(Debug, Args)]
@@ -36,6 +37,9 @@ pub(super) struct How {
     /// Only for this user: mode 0400 instead of 0444
     #[arg(long)]
     private: bool,
+    /// Whose resources it describes, if not those that hwloc finds allowed: machine, cgroup or job
+    #[arg(long, value_name = "SCOPE", value_parser = scope)]
+    scope: Option<Scope>,
 }
 
 /// Stores by name.
@@ -69,8 +73,16 @@ impl How {
         };
         let (description, source) = self.input.capture()?;
         let (address, private) = (self.address, self.private);
-        let options =
-            PublishOptions { store, address, private, keep, source, ..PublishOptions::default() };
+        let scope = self.scope.unwrap_or_else(|| scope_of(&description, source));
+        let options = PublishOptions {
+            store,
+            address,
+            private,
+            keep,
+            scope,
+            source,
+            ..PublishOptions::default()
+        };
         Ok(publish(&description, &options)?)
     }
 }
@@ -101,6 +113,19 @@ impl Publish {
         let text = if self.json { keys.to_json() + "\n" } else { keys.to_string() };
         super::print(&text).map(|_| ())
     }
+}
+
+fn scope(text: &str) -> Result<Scope, String> {
+    let all = [Scope::Machine, Scope::Cgroup, Scope::Job];
+    let found = all.into_iter().find(|scope| scope.name() == text);
+    found.ok_or_else(|| "expected machine, cgroup or job".to_owned())
+}
+
+/// Whose resources hwloc found: of this machine without PUs that its cgroup forbids, the cgroup's.
+fn scope_of(description: &Description, source: Source) -> Scope {
+    let sets = description.objects.first().and_then(|root| root.sets.as_ref());
+    let lacks = sets.is_some_and(|sets| sets.cpuset != sets.complete_cpuset);
+    if source == Source::ThisMachine && lacks { Scope::Cgroup } else { Scope::Machine }
 }
 
 fn address(text: &str) -> Result<Address, String> {

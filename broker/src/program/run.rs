@@ -3,13 +3,16 @@
 use super::input::unannounce_fsroot;
 use super::publish::How;
 use super::signals::{self, Signals};
+use crate::publish::job::sweep_beside;
 use anyhow::Context;
 use clap::Args;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::time::Duration;
 
 /// Publish a topology, run a command that finds it, and unpublish it
 #[derive(Debug, Args)]
@@ -35,6 +38,7 @@ impl Run {
         let mut command = Command::new(program);
         command.args(arguments).envs(publication.keys().to_env());
         unannounce_fsroot(&mut command);
+        sweep_jobs(publication.place());
         let code = match command.spawn() {
             Ok(child) => exit_code(wait(child, &mut signals)?),
             Err(error) => {
@@ -50,6 +54,18 @@ impl Run {
 }
 
 /// Waits for the command, handing it the signals that this process gets.
+/// Removes jobs whose launcher is gone, as long as this process runs.
+fn sweep_jobs(place: PathBuf) {
+    const EVERY: Duration = Duration::from_secs(1);
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(EVERY);
+            // A folder that cannot be listed now may be next time.
+            let _ = sweep_beside(&place);
+        }
+    });
+}
+
 fn wait(mut child: Child, signals: &mut Signals) -> anyhow::Result<ExitStatus> {
     let pid =
         i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("pid of the command")?;

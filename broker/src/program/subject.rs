@@ -2,13 +2,15 @@
 
 use super::flag_names;
 use super::input::Input;
+use super::part;
 use crate::describe::describe;
 use crate::filter::{Filters, filter};
+use crate::publish::job;
 use anyhow::{Context, bail};
 use clap::Args;
 use topobroker_layout::build;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{RestrictFlags, Topology, View};
+use topobroker_reader::{RestrictFlags, Topology, View, adopt_job};
 
 /// Options that name a topology and a part of it.
 #[derive(Debug, Args)]
@@ -22,6 +24,13 @@ pub(super) struct Subject {
     /// remove_memless between commas, or their sum
     #[arg(long, value_name = "FLAGS", requires = "restrict", value_parser = flags)]
     restrict_flags: Option<u64>,
+    /// Show what this job sees of the adopted topology
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["input", "view"])]
+    job: Option<String>,
+    /// Show a part: mine (what launcher, affinity and cgroup leave this process), affinity, cgroup,
+    /// cgroup:FOLDER, env:VARIABLE, a list of logical indexes, os:LIST, or objects
+    #[arg(long, value_name = "PART")]
+    view: Option<String>,
 }
 
 fn flags(text: &str) -> Result<u64, String> {
@@ -55,11 +64,31 @@ impl Subject {
     }
 
     fn part<'a>(&self, topology: Topology<'a>) -> anyhow::Result<View<'a>> {
-        let mut view = View::whole(topology);
+        let mut view = match (&self.job, self.view.as_deref()) {
+            (None, None) => View::whole(topology),
+            (Some(name), _) => {
+                let adopted = topobroker_reader::adopt()?;
+                let job = adopt_job(adopted, &job::file_of(adopted, name)?)?;
+                self.like(topology, &job.view())?
+            }
+            (None, Some("mine")) => {
+                let mine = topobroker_reader::effective_view().context("--view mine")?;
+                self.like(topology, &mine)?
+            }
+            (None, Some(text)) => part::chosen(topology, text)?.view(topology).context("--view")?,
+        };
         if let Some((set, flags)) = self.restriction()? {
             view = view.restrict(&set, flags).context("--restrict")?;
         }
         Ok(view)
+    }
+
+    /// What a view of the adopted topology shows, of that topology or of one that filters made of it.
+    fn like<'a>(&self, topology: Topology<'a>, view: &View<'a>) -> anyhow::Result<View<'a>> {
+        if view.is_of(topology) {
+            return Ok(view.clone());
+        }
+        Ok(View::whole(topology).intersection(view)?)
     }
 
     fn restriction(&self) -> anyhow::Result<Option<(Set, RestrictFlags)>> {

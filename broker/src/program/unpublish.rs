@@ -1,9 +1,10 @@
 //! `topobroker unpublish`: withdraw segments.
 
+use crate::publish::job::sweep_beside;
+use crate::publish::remove;
 use crate::status::{self, Published, PublisherState};
 use anyhow::Context;
 use clap::Args;
-use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -30,7 +31,7 @@ impl Unpublish {
             if let Err(error) = published.header {
                 anyhow::bail!("{}: is no segment, and stays: {error}", name());
             }
-            std::fs::remove_file(file).with_context(name)?;
+            remove(file).with_context(name)?;
         }
         if self.all || self.stale {
             self.sweep()?;
@@ -42,11 +43,11 @@ impl Unpublish {
     fn sweep(&self) -> anyhow::Result<()> {
         let me = rustix::process::geteuid().as_raw();
         let found = status::published(&[])?.into_iter();
-        let meant = found.filter(|published| published.owner == me && self.covers(published));
-        let removed = meant.map(|published| match std::fs::remove_file(&published.file) {
-            // Its publisher was faster.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            result => result.with_context(|| published.file.display().to_string()),
+        let meant = found.filter(|published| published.owner == me);
+        let removed = meant.map(|published| {
+            sweep_beside(&published.file)?;
+            // Its publisher may have been faster, which is well.
+            if self.covers(&published) { Ok(remove(&published.file)?) } else { Ok(()) }
         });
         removed.fold(Ok(()), Result::and)
     }

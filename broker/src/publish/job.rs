@@ -262,10 +262,14 @@ pub fn file_of(base: &Adopted, name: &str) -> Result<PathBuf, JobError> {
 fn start_of_files(base: &Adopted) -> PathBuf {
     let file = match base.keys().store() {
         Store::File(file) => file.clone(),
-        // A memfd has no folder.
-        _ => Path::new(SHM_FOLDER).join(format!("{NAME_PREFIX}{}", base.header().segment_name())),
+        _ => place_of_memfd(base.header()),
     };
     start_beside(&file)
+}
+
+/// A memfd has no folder: the jobs over it are where it would be in shared memory.
+pub(super) fn place_of_memfd(header: &Header) -> PathBuf {
+    Path::new(SHM_FOLDER).join(format!("{NAME_PREFIX}{}", header.segment_name()))
 }
 
 fn start_beside(base_file: &Path) -> PathBuf {

@@ -181,7 +181,7 @@ fn put_together(
     }
     let moved = match is_in_order(topology, shape, levels) && !base_level.contains(&SEVERAL) {
         true => Moved::default(),
-        false => moved(topology, shape, levels),
+        false => moved(shape, levels),
     };
     Overlay {
         levels: Levels::new(&types, &first, &[]),
@@ -213,19 +213,20 @@ fn is_in_order(topology: Topology<'_>, shape: &Shape, levels: &[Vec<u32>]) -> bo
         })
 }
 
-fn moved(topology: Topology<'_>, shape: &Shape, levels: &[Vec<u32>]) -> Moved {
+fn moved(shape: &Shape, levels: &[Vec<u32>]) -> Moved {
     let order = || levels.iter().flatten().copied();
-    let mut place = vec![0u32; topology.archive.tree.len()];
+    // Places by number, of what is shown.
+    let mut by_number: Vec<(u32, u32)> = order().zip(0..).collect();
+    by_number.sort_unstable();
     let mut child_start = vec![0];
     let mut children = Vec::new();
-    for (at, id) in (0..).zip(order()) {
-        place.get_mut(id as usize).into_iter().for_each(|slot| *slot = at);
+    for id in order() {
         children.extend(shape.all_children(id));
         child_start.push(u32::try_from(children.len()).unwrap_or(u32::MAX));
     }
     Moved {
         order: Moved::pack(order()),
-        place: Moved::pack(place),
+        place: Moved::pack(by_number.into_iter().map(|(_, place)| place)),
         parent: Moved::pack(order().map(|id| shape.parent(id).unwrap_or(0))),
         child_start: Moved::pack(child_start),
         children: Moved::pack(children),

@@ -4,7 +4,7 @@
 
 use std::process::ExitCode;
 use topobroker_layout::object_type::ObjectType;
-use topobroker_reader::{AdoptError, Adopted, Keys, adopt, adopt_keys, adopted};
+use topobroker_reader::{AdoptError, Adopted, Format, Job, Keys, Set, adopt, adopt_keys, adopted};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -12,6 +12,7 @@ fn main() -> ExitCode {
     match words.as_slice() {
         ["once"] => tell(adopt()),
         ["hold"] => tell(adopt()) & std::io::stdin().read_line(&mut String::new()).is_ok(),
+        ["mine"] => mine(),
         ["twice"] => tell(adopt()) & tell(adopt()),
         ["retry"] => {
             let bad = Keys::parse("/dev/shm/topobroker-nothing", "0", "4096").ok();
@@ -35,6 +36,26 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::SUCCESS
+}
+
+/// Prints this process's own part: its PUs, bytes of the view beside its handle, and of each rank of
+/// its job the rank and PUs.
+fn mine() -> bool {
+    let view = match topobroker_reader::effective_view() {
+        Ok(view) => view,
+        Err(error) => {
+            println!("error {error}");
+            return false;
+        }
+    };
+    let list = |set: &Set| set.to_text(Format::List);
+    let pus = view.topology().root().cpuset().unwrap_or_default();
+    println!("mine {} {}", list(&pus), view.bytes() - size_of_val(&view));
+    let job = adopted().and_then(|adopted| Job::from_env(adopted).ok().flatten());
+    for rank in job.into_iter().flat_map(Job::ranks) {
+        println!("rank {} {}", rank.rank, list(&rank.cpuset));
+    }
+    true
 }
 
 fn adopts() -> bool {

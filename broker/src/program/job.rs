@@ -1,0 +1,231 @@
+//! `topobroker job`: the parts of the topology that jobs see, and where their ranks are.
+
+use super::part;
+use crate::placement::{self, Policy, report};
+use crate::publish::job::{self, JobOptions, Launcher};
+use anyhow::{Context, bail, ensure};
+use clap::{Args, Subcommand, ValueEnum};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::{Adopted, Object, ObjectType, View, adopt_job};
+
+/// Add, list and remove jobs over the adopted topology, or show their binding
+#[derive(Debug, Args)]
+pub(super) struct Job {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Add(Add),
+    List(List),
+    Remove(Remove),
+    Show(Show),
+}
+
+/// Add a job, and print the line of the environment that tells its processes
+#[derive(Debug, Args)]
+struct Add {
+    /// Name of the job
+    name: String,
+    /// PUs of the job: a list of logical indexes such as 14,15,0,1, or P0:0-3;P1:*, or what --view
+    /// of other commands takes; all of the topology if it is left out
+    #[arg(long, value_name = "PUS")]
+    cpu_set: Option<String>,
+    /// Read the ranks from this file: a line each with rank and OS indexes of its PUs, such as "0 0-3"
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ranks_here", "map_by", "bind_to"])]
+    ranks: Option<PathBuf>,
+    /// Number of ranks on this node, if not one for each object that they are mapped by
+    #[arg(short = 'n', long = "np", value_name = "COUNT")]
+    ranks_here: Option<usize>,
+    /// Spread ranks over: slot, hwthread, core, l1cache, l2cache, l3cache, numa, package,
+    /// ppr:N:OBJECT, or cpu-list to take the PUs of --cpu-set in turn; :PE=N gives each N cores
+    #[arg(long, value_name = "POLICY")]
+    map_by: Option<String>,
+    /// Bind ranks to: none, hwthread, core, l1cache, l2cache, l3cache, numa, package
+    #[arg(long, value_name = "OBJECT", requires = "map_by")]
+    bind_to: Option<String>,
+    /// Rank of the first process on this node
+    #[arg(long, value_name = "RANK", default_value_t = 0)]
+    first_rank: u32,
+    /// Remove the job once this process is gone; else it stays until it is removed
+    #[arg(long, value_name = "PID")]
+    launcher: Option<u32>,
+    /// Let only this user read it
+    #[arg(long)]
+    private: bool,
+}
+
+/// List the jobs over the adopted topology
+#[derive(Debug, Args)]
+struct List {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Remove jobs; processes that have adopted them keep them
+#[derive(Debug, Args)]
+struct Remove {
+    /// Names of the jobs
+    #[arg(required = true)]
+    names: Vec<String>,
+}
+
+/// Print what the ranks of a job are bound to
+#[derive(Debug, Args)]
+struct Show {
+    /// Name of the job
+    name: String,
+    /// As which launcher prints it
+    #[arg(long, value_enum, default_value_t)]
+    style: Style,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum Style {
+    /// As Open MPI 4: rank 0 bound to socket 0[core 0[hwt 0]]: [B./..][../..]
+    #[default]
+    OpenMpi,
+    /// As PRRTE: Rank 0 bound to package[0][core:L0]
+    Prrte,
+    /// OS indexes: 0 0-3, as --ranks takes them
+    Ranks,
+}
+
+impl Job {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let base = topobroker_reader::adopt()?;
+        // Whose launcher died leaves nothing behind for long.
+        if let Err(error) = job::sweep(base) {
+            eprintln!("topobroker: {error}");
+        }
+        match self.command {
+            Command::Add(add) => add.run(base),
+            Command::List(list) => list.run(base),
+            Command::Remove(remove) => {
+                remove.names.iter().try_for_each(|name| job::remove(base, name))?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Show(show) => show.run(base),
+        }
+    }
+}
+
+impl Add {
+    fn run(self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
+        let (view, order) = match &self.cpu_set {
+            None => (View::whole(base.topology()), Vec::new()),
+            Some(text) => {
+                let chosen = part::chosen(base.topology(), text).context("--cpu-set")?;
+                (chosen.view(base.topology())?, chosen.order)
+            }
+        };
+        let launcher = self.launcher.map_or(Launcher::Nobody, Launcher::Process);
+        let ranks = self.ranks(&view, &order)?;
+        let (name, private) = (self.name.clone(), self.private);
+        let job = job::add(base, &view, &JobOptions { name, ranks, launcher, private })?;
+        let (variable, file) = topobroker_reader::Job::to_env(job.file());
+        super::print(&format!("{variable}={}\n", file.display()))
+    }
+
+    fn ranks(&self, view: &View<'_>, order: &[Object<'_>]) -> anyhow::Result<Vec<(u32, Set)>> {
+        if let Some(file) = &self.ranks {
+            let name = || file.display().to_string();
+            let text = std::fs::read_to_string(file).with_context(name)?;
+            return read_ranks(&text, view).with_context(name);
+        }
+        let Some(map_by) = &self.map_by else {
+            ensure!(
+                self.ranks_here.is_none(),
+                "--np says how many ranks, and --map-by is to say where"
+            );
+            return Ok(Vec::new());
+        };
+        let policy = Policy::parse(map_by, self.bind_to.as_deref())?;
+        let topology = view.topology();
+        let all: Vec<Object<'_>> = match order.is_empty() {
+            true => topology.objects_with_type(ObjectType::PU).collect(),
+            false => order.to_vec(),
+        };
+        let usual = placement::usual_count(topology, &policy, &all);
+        let count = self.ranks_here.unwrap_or(usual);
+        Ok((self.first_rank..).zip(placement::place(topology, &policy, count, &all)?).collect())
+    }
+}
+
+/// Lines of rank and OS indexes.
+fn read_ranks(text: &str, view: &View<'_>) -> anyhow::Result<Vec<(u32, Set)>> {
+    let known = view.topology().root().cpuset().unwrap_or_default();
+    let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
+    let mut ranks: Vec<(u32, Set)> = Vec::new();
+    for (line, place) in lines {
+        let (rank, list) = line.trim().split_once([' ', '\t']).with_context(|| {
+            format!("line {place} is {line:?}; expected a rank and a list of OS indexes")
+        })?;
+        let rank: u32 = rank.parse().with_context(|| format!("line {place}: rank {rank:?}"))?;
+        let set = Set::parse(list.trim(), Format::List).with_context(|| format!("line {place}"))?;
+        if set.is_empty() || !set.is_included_in(&known) {
+            let known = known.to_text(Format::List);
+            bail!("line {place}: rank {rank} has PUs {list:?}; expected some of {known}");
+        }
+        if ranks.iter().any(|(other, _)| *other == rank) {
+            bail!("line {place}: rank {rank} is there already; expected each once");
+        }
+        ranks.push((rank, set));
+    }
+    Ok(ranks)
+}
+
+impl List {
+    fn run(&self, base: &Adopted) -> anyhow::Result<ExitCode> {
+        let jobs = job::list(base)?;
+        if self.json {
+            let jobs = jobs.iter().map(|job| {
+                serde_json::json!({
+                    "name": job.name,
+                    "file": job.file.display().to_string(),
+                    "size": job.size,
+                    "ranks": job.contents.as_ref().ok().map(|(_, ranks)| ranks),
+                    "launcher": job.contents.as_ref().ok().map(|(header, _)| header.publisher_pid),
+                    "error": job.contents.as_ref().err().map(ToString::to_string),
+                })
+            });
+            let text = serde_json::to_string_pretty(&jobs.collect::<Vec<_>>())?;
+            return super::print(&(text + "\n"));
+        }
+        let mut text = String::new();
+        for job in &jobs {
+            // Writing to a string cannot fail.
+            let _ = match &job.contents {
+                Ok((header, ranks)) => {
+                    let launcher = match header.publisher_pid {
+                        0 => "-".to_owned(),
+                        pid => pid.to_string(),
+                    };
+                    let (name, size) = (&job.name, job.size);
+                    writeln!(text, "{name}: {ranks} ranks, {size} bytes, launcher {launcher}")
+                }
+                Err(error) => writeln!(text, "{}: {error}", job.name),
+            };
+        }
+        super::print(&text)
+    }
+}
+
+impl Show {
+    fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
+        let job = adopt_job(base, &job::file_of(base, &self.name)?)?;
+        // Launchers draw the whole machine, not the job's part.
+        let topology = base.topology();
+        let lines = job.ranks().map(|rank| match self.style {
+            Style::OpenMpi => report::open_mpi(topology, rank.rank, &rank.cpuset),
+            Style::Prrte => report::prrte(topology, rank.rank, &rank.cpuset),
+            Style::Ranks => format!("{} {}", rank.rank, rank.cpuset.to_text(Format::List)),
+        });
+        super::print(&lines.map(|line| line + "\n").collect::<String>())
+    }
+}

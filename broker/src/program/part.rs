@@ -1,0 +1,137 @@
+//! Parts of a topology as users name them: `mine`, `affinity`, lists, objects.
+
+use crate::location::{Combine, Location, Reading};
+use anyhow::{Context, bail};
+use std::path::Path;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::set::Set;
+use topobroker_reader::{
+    Cgroup, CpuList, Numbering, Object, RestrictFlags, SlurmBinding, Topology, View, affinity,
+    omp_places, pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
+};
+
+/// What may be named, for the help of options.
+pub(super) const EXPECTED: &str = "affinity, cgroup, cgroup:FOLDER, env:VARIABLE, a list of logical \
+    indexes (14,15,0,1 or P0:0-3;P1:*), os:LIST, or objects (numa:0 package:1.core:0-3)";
+
+/// Some PUs of a topology, or some of its NUMA nodes too.
+#[derive(Debug)]
+pub(super) struct Chosen<'a> {
+    cpus: Set,
+    /// NUMA nodes, where the source says which.
+    nodes: Option<Set>,
+    /// The PUs in the order in which they were named, if they were.
+    pub(super) order: Vec<Object<'a>>,
+}
+
+impl Chosen<'_> {
+    /// The part as a view, without NUMA nodes that have none of the PUs.
+    pub(super) fn view<'t>(&self, topology: Topology<'t>) -> anyhow::Result<View<'t>> {
+        let view = View::new(topology, &self.cpus, RestrictFlags::REMOVE_CPULESS)?;
+        let left = view.topology().root().nodeset().unwrap_or_default();
+        match &self.nodes {
+            Some(nodes) if !left.is_included_in(nodes) => {
+                Ok(view.restrict(nodes, RestrictFlags::BYNODESET)?)
+            }
+            _ => Ok(view),
+        }
+    }
+}
+
+/// The part that a text names.
+pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<Chosen<'a>> {
+    let of = |cpus: Set| Chosen { cpus, nodes: None, order: Vec::new() };
+    let listed = |list: CpuList<'a>| Chosen {
+        cpus: list.to_set(),
+        nodes: None,
+        order: list.iter().collect(),
+    };
+    let in_cgroup = |cgroup: Cgroup| Chosen {
+        cpus: cgroup.cpus,
+        nodes: Some(cgroup.mems).filter(|mems| !mems.is_empty()),
+        order: Vec::new(),
+    };
+    let is_list =
+        text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.starts_with("0x");
+    if text == "affinity" {
+        Ok(of(affinity()?))
+    } else if text == "cgroup" {
+        let cgroup = Cgroup::of_this_process()?;
+        Ok(in_cgroup(cgroup.context("this process is in no cgroup with a cpuset controller")?))
+    } else if let Some(folder) = text.strip_prefix("cgroup:") {
+        Ok(in_cgroup(Cgroup::read(Path::new(folder))?))
+    } else if let Some(list) = text.strip_prefix("os:") {
+        Ok(listed(CpuList::parse(topology, list, Numbering::Os)?))
+    } else if let Some(variable) = text.strip_prefix("env:") {
+        of_variable(topology, variable)
+    } else if is_list || text.starts_with('P') && text.contains([':', ';']) {
+        Ok(listed(CpuList::parse(topology, text, Numbering::Logical)?))
+    } else {
+        of_locations(topology, text)
+    }
+}
+
+/// The PUs that a variable of the environment names.
+fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Chosen<'a>> {
+    let value = std::env::var(variable).with_context(|| variable.to_owned())?;
+    let of = |cpus: Set| Chosen { cpus, nodes: None, order: Vec::new() };
+    match variable {
+        "PMIX_CPU_LIST" => {
+            let list = pmix_cpu_list(topology, &value)?;
+            Ok(Chosen { cpus: list.to_set(), nodes: None, order: list.iter().collect() })
+        }
+        "PMIX_CPUSET" => Ok(of(pmix_cpuset(&value)?)),
+        "SLURM_CPU_BIND" | "SLURM_CPU_BIND_LIST" => {
+            let local_id = std::env::var("SLURM_LOCALID").ok().and_then(|id| id.parse().ok());
+            let kind = match variable {
+                "SLURM_CPU_BIND" => String::new(),
+                _ => std::env::var("SLURM_CPU_BIND_TYPE").unwrap_or_default(),
+            };
+            match slurm_cpu_bind(topology, &(kind + &value), local_id.unwrap_or(0))? {
+                SlurmBinding::Pus(cpus) => Ok(of(cpus)),
+                SlurmBinding::Automatic => Ok(of(affinity()?)),
+                SlurmBinding::None => Ok(of(topology.root().cpuset().unwrap_or_default())),
+            }
+        }
+        "OMP_PLACES" => {
+            let mut all = Set::new();
+            omp_places(topology, &value)?.iter().for_each(|place| all = &all | place);
+            Ok(of(all))
+        }
+        _ => bail!(
+            "{variable}: names no PUs; expected PMIX_CPU_LIST, PMIX_CPUSET, SLURM_CPU_BIND, \
+             SLURM_CPU_BIND_LIST or OMP_PLACES"
+        ),
+    }
+}
+
+/// Objects between blanks, combined as `calc` combines them.
+fn of_locations<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<Chosen<'a>> {
+    let (mut cpus, mut order) = (Set::new(), Vec::new());
+    for word in text.split_whitespace() {
+        let location = Location::parse(word).with_context(|| format!("expected {EXPECTED}"))?;
+        let mut own = Set::new();
+        match location.as_set() {
+            Some(set) => own = set.clone(),
+            None => {
+                for object in location.objects(topology, Reading::default())? {
+                    let place = object.non_io_ancestor();
+                    own = &own | &place.cpuset().unwrap_or_default();
+                    order.extend(place.objects_inside(ObjectType::PU));
+                }
+            }
+        }
+        cpus = match location.combine() {
+            Combine::Add => &cpus | &own,
+            Combine::Remove => cpus.and_not(&own),
+            Combine::Intersect => &cpus & &own,
+            Combine::Toggle => &cpus ^ &own,
+        };
+    }
+    let known = |pu: &Object<'_>| pu.os_index().is_some_and(|index| cpus.contains(index));
+    order.retain(known);
+    if cpus.is_empty() {
+        bail!("{text:?} names no PU; expected {EXPECTED}");
+    }
+    Ok(Chosen { cpus, nodes: None, order })
+}

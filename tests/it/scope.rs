@@ -1,0 +1,120 @@
+//! Whose part a process looks at: the table, in real processes with the environment of each launcher.
+
+use crate::segments::topobroker;
+use std::process::Command;
+use topobroker_reader::{Launch, Part, Scope, Set, Situation};
+
+/// How a process is started, and the variables by which it knows.
+const LAUNCHES: [(&str, &[(&str, &str)]); 6] = [
+    ("Open MPI", &[("OMPI_LAUNCHED", "1"), ("PRTE_LAUNCHED", "1"), ("PMIX_RANK", "0")]),
+    ("Open MPI", &[("OMPI_COMM_WORLD_RANK", "0"), ("PMIX_RANK", "0")]),
+    ("PRRTE", &[("PRTE_LAUNCHED", "1"), ("PMIX_RANK", "0")]),
+    ("direct", &[("SLURM_PROCID", "0"), ("SLURM_LOCALID", "0"), ("PMI_RANK", "0")]),
+    ("direct", &[("PMI_RANK", "0"), ("PMI_FD", "7")]),
+    ("singleton", &[]),
+];
+
+/// The part that is expected: `None` is all, else PUs.
+fn expected(launch: &str, scope: &str, list: Option<&str>, affinity: &str) -> Option<String> {
+    match (launch, scope) {
+        (_, "job") | ("Open MPI" | "singleton", _) => None,
+        ("PRRTE", _) => list.map(str::to_owned),
+        ("direct", _) => Some(affinity.to_owned()),
+        _ => panic!("a launch of the table: {launch}"),
+    }
+}
+
+/// The program without the variables of whoever runs this test.
+fn clean() -> Command {
+    let mut command = topobroker();
+    let names = ["OMPI_", "PRTE_", "PMIX_", "PMI_", "SLURM_", "MPIRUN_", "TOPOBROKER_"];
+    let all = std::env::vars_os().map(|(name, _)| name);
+    let set = all.filter(|name| names.iter().any(|it| name.to_string_lossy().starts_with(it)));
+    set.for_each(|name| {
+        command.env_remove(name);
+    });
+    command
+}
+
+fn part(text: &str) -> &str {
+    text.lines().find_map(|line| line.strip_prefix("part: ")).unwrap_or_else(|| panic!("{text}"))
+}
+
+#[test]
+fn each_launch_and_published_scope_and_cpu_list_and_affinity_has_its_part() {
+    let allowed = topobroker_reader::affinity().unwrap();
+    let all = allowed.to_text(topobroker_reader::Format::List);
+    let first = allowed.first().unwrap().to_string();
+    let program = clean();
+    let program = program.get_program().to_str().unwrap().to_owned();
+    for scope in ["machine", "cgroup", "job"] {
+        for (launch, variables) in LAUNCHES {
+            for list in [None, Some("0")] {
+                for affinity in [&first, &all] {
+                    let what = format!("{launch} {scope} {list:?} {affinity}");
+                    let mut command = clean();
+                    command.args(["run", "-i", "machine", "--scope", scope, "--"]);
+                    command.args(["taskset", "-c", affinity, &program, "scope"]);
+                    command.envs(variables.iter().copied());
+                    command.envs(list.map(|list| ("PMIX_CPU_LIST", list)));
+                    let output = command.output().unwrap();
+                    assert!(output.status.success(), "{what}: {output:?}");
+                    let text = String::from_utf8(output.stdout).unwrap();
+                    assert!(text.contains(&format!("launch: {launch}\n")), "{what}: {text}");
+                    assert!(text.contains(&format!("published: {scope}\n")), "{what}: {text}");
+                    // What is all of this machine is all: of one with a single PU always.
+                    let list = list.map(|_| first.as_str());
+                    let expected = expected(launch, scope, list, affinity);
+                    let expected = expected.filter(|part| *part != all);
+                    match expected {
+                        None => assert!(part(&text).starts_with("all: "), "{what}: {text}"),
+                        Some(pus) => {
+                            let start = format!("PUs {pus}: ");
+                            assert!(part(&text).starts_with(&start), "{what}: {text}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_process_takes_its_own_part_as_view_mine() {
+    let allowed = topobroker_reader::affinity().unwrap();
+    let first = allowed.first().unwrap().to_string();
+    let program = clean();
+    let program = program.get_program().to_str().unwrap().to_owned();
+    let mut command = clean();
+    command.args(["run", "-i", "machine", "--", "taskset", "-c", &first, &program]);
+    command.args(["calc", "--view", "mine", "-N", "pu", "all"]).env("SLURM_PROCID", "0");
+    let output = command.output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "1\n");
+}
+
+#[test]
+fn what_a_cgroup_leaves_counts_and_another_machine_does_not() {
+    let set = |pus: std::ops::Range<u32>| pus.collect::<Set>();
+    let situation = |launch| Situation {
+        launch,
+        published: Scope::Machine,
+        is_this_system: true,
+        pus: set(0..8),
+        cpu_list: None,
+        affinity: set(0..8),
+        cgroup: Some(set(2..4)),
+    };
+    let decide = |situation: &Situation| situation.decide().part;
+    for launch in [Launch::Direct, Launch::Singleton] {
+        assert_eq!(decide(&situation(launch)), Part::Pus(set(2..4)), "{launch:?}");
+    }
+    for launch in [Launch::OpenMpi, Launch::Prte] {
+        assert_eq!(decide(&situation(launch)), Part::All, "{launch:?}");
+    }
+    let less = Situation { affinity: set(3..6), ..situation(Launch::Direct) };
+    assert_eq!(decide(&less), Part::Pus(set(3..4)));
+    let elsewhere = Situation { affinity: set(50..60), cgroup: None, ..situation(Launch::Direct) };
+    assert_eq!(decide(&elsewhere), Part::All);
+    let cgroup = Situation { published: Scope::Cgroup, ..situation(Launch::Singleton) };
+    assert_eq!(decide(&cgroup), Part::All);
+}
