@@ -76,6 +76,22 @@ impl Restricted {
     }
 }
 
+/// Bytes of the heap of this process that are in use.
+#[must_use]
+pub fn heap_bytes() -> usize {
+    #[repr(C)]
+    struct Mallinfo {
+        numbers: [usize; 10],
+    }
+    unsafe extern "C" {
+        fn mallinfo2() -> Mallinfo;
+    }
+    // SAFETY: takes nothing and returns ten numbers, in use in small blocks and in mapped ones among
+    // them.
+    let Mallinfo { numbers: [_, _, _, _, mapped, _, _, used, ..] } = unsafe { mallinfo2() };
+    mapped + used
+}
+
 impl Drop for Restricted {
     fn drop(&mut self) {
         // SAFETY: duplicated in `new`, and nothing that refers to it outlives `self`.

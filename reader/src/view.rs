@@ -8,6 +8,7 @@ use crate::topology::Topology;
 use kept::Kept;
 use std::ops::BitOr;
 use std::sync::Arc;
+use topobroker_layout::OpenError;
 use topobroker_layout::build::{AlignedVec, BuildError};
 use topobroker_layout::overlay::{self, ArchivedOverlay, Overlay};
 use topobroker_layout::set::Set;
@@ -156,6 +157,17 @@ impl<'a> View<'a> {
     /// What an overlay in a segment, which must have been validated, shows of a topology.
     pub(crate) fn shared(base: Topology<'a>, overlay: &'a ArchivedOverlay) -> Self {
         Self { base, shown: Shown::Shared(overlay) }
+    }
+
+    /// Checks the bytes of an overlay that is in memory, as [`overlay::to_bytes`] makes it.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] when the bytes are no overlay of the topology.
+    pub fn from_archive(topology: Topology<'a>, bytes: &'a [u8]) -> Result<Self, OpenError> {
+        let overlay = overlay::access(bytes)?;
+        overlay::validate(overlay, &topology.archive.levels)?;
+        Ok(Self::shared(topology.whole(), overlay))
     }
 
     /// All of a topology.

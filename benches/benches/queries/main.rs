@@ -8,6 +8,7 @@ mod cases;
 mod near_cases;
 mod pair;
 mod table;
+mod views;
 
 use cases::every_query;
 use criterion::Criterion;
@@ -42,38 +43,67 @@ fn main() -> anyhow::Result<()> {
     let mut compared: Vec<Machine> = standard.chain(machines::largest_shared(3)).collect();
     // Criterion cuts the names of its folders, which are made of these.
     compared.iter_mut().for_each(|machine| machine.name.truncate(22));
-    let rows = measure(&mut criterion, &compared, &|_| true, &results)?;
+    let all = |_: &str| true;
+    let rows = measure(&mut criterion, &compared, Part::Whole, &all, &results)?;
+    let halves = measure(&mut criterion, &compared, Part::Half, &all, &results)?;
+    let made = views::measure(&mut criterion, &compared, &results)?;
     let growing: Vec<Machine> = [64, 256, 1024, 4096].map(machines::growing).into();
     let level = |name: &str| LEVEL.contains(&name);
-    let growth = measure(&mut criterion, &growing, &level, &results)?;
+    let growth = measure(&mut criterion, &growing, Part::Whole, &level, &results)?;
     table::print("Ratio: hwloc's time by ours, and ours in ns", &compared, &rows);
     table::print("Growth with the number of PUs", &growing, &growth);
+    table::print("The same on a half: a view, and a duplicate restricted", &compared, &halves);
+    table::print_against("Ours on the view by ours on the whole", &compared, &halves, &rows);
+    table::print("Making a view, and duplicating and restricting", &compared, &made.times);
+    views::print_bytes(&compared, &made);
     Ok(())
+}
+
+/// What queries are about.
+#[derive(Clone, Copy)]
+enum Part {
+    Whole,
+    Half,
+}
+
+impl Part {
+    /// The name of what is measured, for the folders of results.
+    fn name(self, machine: &str) -> String {
+        match self {
+            Self::Whole => machine.to_owned(),
+            Self::Half => format!("half {machine}"),
+        }
+    }
 }
 
 /// Runs the queries on machine after machine; a row for each query.
 fn measure(
     criterion: &mut Criterion,
     machines: &[Machine],
+    part: Part,
     wanted: &dyn Fn(&str) -> bool,
     results: &Path,
 ) -> anyhow::Result<table::Rows> {
     let mut rows = table::Rows::default();
     for machine in machines {
         let hwloc = machine.load()?;
-        Pair::with(&hwloc, |pair| {
+        let measure_pair = |pair: Pair<'_>| {
             for mut case in every_query(pair) {
                 if !wanted(case.name) {
                     continue;
                 }
-                let mut group =
-                    criterion.benchmark_group(format!("{}/{}", machine.name, case.name));
+                let name = part.name(&machine.name);
+                let mut group = criterion.benchmark_group(format!("{name}/{}", case.name));
                 group.bench_function("topobroker", |bencher| bencher.iter(&mut case.ours));
                 group.bench_function("hwloc", |bencher| bencher.iter(&mut case.theirs));
                 group.finish();
-                rows.add(results, &machine.name, case.name, case.operations);
+                rows.add(results, &name, &machine.name, case.name, case.operations);
             }
-        })?;
+        };
+        match part {
+            Part::Whole => Pair::with(&hwloc, measure_pair)?,
+            Part::Half => Pair::with_half(&hwloc, measure_pair)?,
+        }
     }
     Ok(rows)
 }

@@ -5,7 +5,8 @@ use topobroker::hwloc::Topology as Hwloc;
 use topobroker_benches::rival_bitmap::Bitmap;
 use topobroker_benches::rival_queries::{Rival, RivalObject};
 use topobroker_layout::build::to_bytes;
-use topobroker_reader::{Object, ObjectType, Set, Topology};
+use topobroker_benches::rival_restrict::Restricted;
+use topobroker_reader::{Object, ObjectType, RestrictFlags, Set, Topology, View};
 
 /// One topology, archived and in hwloc's own structures.
 #[derive(Clone, Copy)]
@@ -32,6 +33,20 @@ impl Pair<'_> {
         let bytes = to_bytes(&capture(hwloc)?)?;
         let ours = Topology::from_archive(&bytes)?;
         run(Pair { ours, theirs: Rival::new(hwloc) });
+        Ok(())
+    }
+
+    /// The first half of a topology: a view of it here, a duplicate that is restricted there.
+    pub(crate) fn with_half(hwloc: &Hwloc<'_>, run: impl FnOnce(Pair<'_>)) -> anyhow::Result<()> {
+        let bytes = to_bytes(&capture(hwloc)?)?;
+        let whole = Topology::from_archive(&bytes)?;
+        let Sets { ours: set, theirs: bitmap } =
+            Pair { ours: whole, theirs: Rival::new(hwloc) }.contiguous(0, 50);
+        let flags = RestrictFlags::REMOVE_CPULESS;
+        let view = View::new(whole, &set, flags)?;
+        let copy = Restricted::new(hwloc, &bitmap, flags.bits())?;
+        let copy = copy.topology();
+        run(Pair { ours: view.topology(), theirs: Rival::new(&copy) });
         Ok(())
     }
 }

@@ -1,0 +1,110 @@
+//! Making a view beside duplicating and restricting: time, and private bytes.
+
+use crate::pair::{Pair, Sets};
+use crate::table::Rows;
+use criterion::Criterion;
+use std::path::Path;
+use topobroker::hwloc::Topology as Hwloc;
+use topobroker_benches::machines::Machine;
+use topobroker_benches::rival_bitmap::Bitmap;
+use topobroker_benches::rival_restrict::{Restricted, heap_bytes};
+use topobroker_reader::{ObjectType, RestrictFlags, Set, View};
+
+/// What it costs to make views.
+#[derive(Default)]
+pub(crate) struct Made {
+    pub(crate) times: Rows,
+    /// Name of the machine and of the part, bytes of ours and of hwloc's.
+    bytes: Vec<(String, &'static str, usize, usize)>,
+}
+
+/// Parts of a machine, each with the flags that it is made by.
+fn parts(pair: Pair<'_>) -> [(&'static str, Set, RestrictFlags); 5] {
+    let half = pair.contiguous(0, 50).ours;
+    let upper = pair.contiguous(50, 100).ours;
+    let node = pair.ours.objects_with_type(ObjectType::NUMANode).last();
+    let node = node.and_then(|node| node.cpuset()).unwrap_or_default();
+    let four = pair.pus().iter().take(4).filter_map(|pu| pu.os_index()).collect();
+    let remove = RestrictFlags::REMOVE_CPULESS;
+    [
+        ("half of the PUs", half.clone(), remove),
+        ("half, nodes kept", half, RestrictFlags::NONE),
+        ("upper half, nodes kept", upper, RestrictFlags::NONE),
+        ("one NUMA node", node, remove),
+        ("4 PUs", four, remove),
+    ]
+}
+
+pub(crate) fn measure(
+    criterion: &mut Criterion,
+    machines: &[Machine],
+    results: &Path,
+) -> anyhow::Result<Made> {
+    let mut made = Made::default();
+    for machine in machines {
+        let hwloc = machine.load()?;
+        let mut outcome = Ok(());
+        Pair::with(&hwloc, |pair| outcome = measure_parts(criterion, &hwloc, pair, machine, results, &mut made))?;
+        outcome?;
+    }
+    Ok(made)
+}
+
+fn measure_parts(
+    criterion: &mut Criterion,
+    hwloc: &Hwloc<'_>,
+    pair: Pair<'_>,
+    machine: &Machine,
+    results: &Path,
+    made: &mut Made,
+) -> anyhow::Result<()> {
+    for (part, set, flags) in parts(pair) {
+        let Sets { ours: set, theirs: bitmap } = Sets::new(set);
+        let folder = format!("view {}", machine.name);
+        let mut group = criterion.benchmark_group(format!("{folder}/{part}"));
+        group.bench_function("topobroker", |bencher| {
+            bencher.iter(|| View::new(pair.ours, &set, flags));
+        });
+        group.bench_function("hwloc", |bencher| {
+            bencher.iter(|| Restricted::new(hwloc, &bitmap, flags.bits()));
+        });
+        group.finish();
+        made.times.add(results, &folder, &machine.name, part, 1);
+        let ours = View::new(pair.ours, &set, flags)?.bytes();
+        let theirs = bytes_of_copy(hwloc, &bitmap, flags)?;
+        made.bytes.push((machine.name.clone(), part, ours, theirs));
+    }
+    Ok(())
+}
+
+fn bytes_of_copy(hwloc: &Hwloc<'_>, set: &Bitmap, flags: RestrictFlags) -> anyhow::Result<usize> {
+    let before = heap_bytes();
+    let copy = Restricted::new(hwloc, set, flags.bits())?;
+    let bytes = heap_bytes().saturating_sub(before);
+    drop(copy);
+    Ok(bytes)
+}
+
+/// Prints the bytes that each takes.
+pub(crate) fn print_bytes(machines: &[Machine], made: &Made) {
+    println!("\nPrivate bytes of a view: hwloc's by ours, and ours\n");
+    let names: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
+    println!("| view | {} |", names.join(" | "));
+    println!("| --- |{}", " ---: |".repeat(names.len()));
+    let mut parts: Vec<&str> = Vec::new();
+    for (_, part, ..) in &made.bytes {
+        if !parts.contains(part) {
+            parts.push(part);
+        }
+    }
+    for part in parts {
+        let cells = names.iter().map(|name| {
+            let found = made.bytes.iter().find(|(machine, of, ..)| machine == name && *of == part);
+            found.map_or_else(
+                || "-".to_owned(),
+                |(_, _, ours, theirs)| format!("{} ({ours} B)", theirs / ours),
+            )
+        });
+        println!("| {part} | {} |", cells.collect::<Vec<_>>().join(" | "));
+    }
+}

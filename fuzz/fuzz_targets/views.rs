@@ -1,0 +1,32 @@
+//! Queries hold through any overlay that passed validation: bytes -> validate -> every query.
+//!
+//! The last bytes are the set that queries are asked with.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use topobroker_reader::{Set, Topology, View};
+
+#[path = "../../reader/tests/queries/every_query.rs"]
+mod every_query;
+
+use every_query::{Room, ask_object, ask_topology, ask_with_set};
+
+fuzz_target!(|data: &[u8]| {
+    let Some((rest, words)) = data.split_last_chunk::<8>() else { return };
+    let Some((archive, bytes)) = topobroker_fuzz::overlay(rest) else { return };
+    let whole = Topology::from_archive(archive).expect("a real archive");
+    let Ok(view) = View::from_archive(whole, &bytes) else { return };
+    let topology = view.topology();
+    let set = Set::from_words([u64::from_le_bytes(*words)], false);
+    let mut room = Room { parts: vec![Set::new(); 3], ..Room::default() };
+    ask_topology(topology);
+    ask_with_set(topology, &set, &mut room);
+    for object in topology.objects() {
+        let other = topology.object(object.id() / 2).unwrap_or(object);
+        ask_object(object, other, &set, &mut room);
+    }
+    // And another through this one.
+    if let Ok(both) = view.restrict(&set, topobroker_reader::RestrictFlags::REMOVE_CPULESS) {
+        ask_topology(both.topology());
+    }
+});
