@@ -132,7 +132,7 @@ fn loops(level: &[u32]) -> Option<Vec<(usize, usize)>> {
         return None;
     }
     while step != total {
-        if total % step != 0 {
+        if !total.is_multiple_of(step) {
             return None;
         }
         let place = (1..total).find(|place| is(*place, step))?;

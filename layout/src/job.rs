@@ -128,7 +128,7 @@ pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedJob), OpenError> {
 ///
 /// [`ValidationError`] with the first column that is not as it must be.
 pub fn validate(job: &ArchivedJob, base: &ArchivedTopology) -> Result<(), ValidationError> {
-    overlay::validate(&job.overlay, &base.levels)
+    overlay::validate(&job.overlay, base)
 }
 
 fn validate_ranks(job: &ArchivedJob) -> Result<(), ValidationError> {

@@ -52,12 +52,8 @@ impl Levels {
             Level::new(*first, object_type, pus.get(level).copied().unwrap_or(0))
         });
         let normal = types.len().saturating_sub(ObjectType::SPECIAL.len());
-        let mut depth_of_type = [0; TYPES];
-        for (depth, object_type) in (1u8..).zip(types.iter().take(normal)) {
-            if let Some(slot) = depth_of_type.get_mut(usize::from(object_type.raw())) {
-                *slot = if *slot == 0 { depth } else { MULTIPLE };
-            }
-        }
+        let depth_of_type =
+            depths_of_types(types.iter().take(normal).map(|kind| kind.raw().into()));
         Self {
             normal: u32::try_from(normal).unwrap_or(u32::MAX),
             rows: rows.collect(),
@@ -65,6 +61,19 @@ impl Levels {
             ..Self::default()
         }
     }
+}
+
+/// By hwloc's number of a type: the depth plus one that has its objects, 0 none, [`MULTIPLE`]. `types`
+/// are hwloc's numbers, from the top.
+pub(crate) fn depths_of_types(types: impl Iterator<Item = u64>) -> [u8; TYPES] {
+    let mut depth_of_type = [0; TYPES];
+    for (depth, raw) in (1u8..).zip(types) {
+        let slot = usize::try_from(raw).ok().and_then(|raw| depth_of_type.get_mut(raw));
+        if let Some(slot) = slot {
+            *slot = if *slot == 0 { depth } else { MULTIPLE };
+        }
+    }
+    depth_of_type
 }
 
 impl ArchivedLevel {

@@ -3,10 +3,14 @@
 //! Objects keep the numbers that they have in the topology. Their *places*, from 0 on, are what they
 //! would be numbered if the view were a topology of its own.
 
+mod validate;
+
+pub use validate::validate;
+
 use crate::build::{AlignedVec, BuildError};
 use crate::column::{ArchivedColumn, Column};
-use crate::error::{OpenError, ValidationError};
-use crate::levels::{ArchivedLevels, Levels};
+use crate::error::OpenError;
+use crate::levels::Levels;
 use crate::object_type::ObjectType;
 use crate::set::Set;
 use rkyv::{Archive, Serialize};
@@ -15,12 +19,19 @@ use std::ops::Range;
 /// In [`Overlay::base_level`]: the objects of a level are of several levels of the topology.
 pub const SEVERAL: u8 = u8::MAX;
 
+/// hwloc's number of PUs.
+const PU: usize = ObjectType::PU.raw() as usize;
+
+/// In [`Overlay::solid`]: the numbers of the objects of a level do not follow each other.
+pub const SPARSE: u32 = u32::MAX;
+
 /// A view over a topology.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Overlay {
     pub levels: Levels,
     pub base_level: Vec<u8>,
+    pub solid: Vec<u32>,
     pub shown: Vec<u64>,
     pub before: Vec<u32>,
     pub cpus: Kept,
@@ -95,6 +106,16 @@ impl ArchivedKept {
 }
 
 impl Overlay {
+    /// For each level the number of its first object, if those of the others follow it. `levels` has the
+    /// first and last of each that is not empty, and how many there are; nothing moved.
+    pub fn solid_levels(levels: impl Iterator<Item = Option<(u32, u32, u32)>>) -> Vec<u32> {
+        let solid = levels.map(|level| match level {
+            Some((first, last, count)) if last - first + 1 == count => first,
+            _ => SPARSE,
+        });
+        solid.collect()
+    }
+
     /// Objects that are shown before each word of [`Overlay::shown`].
     #[must_use]
     pub fn count_before(shown: &[u64]) -> Vec<u32> {
@@ -177,6 +198,25 @@ impl ArchivedOverlay {
         }
     }
 
+    /// Number of the first object of a level, if those of the others follow it.
+    #[must_use]
+    #[inline]
+    pub fn first_of_solid(&self, level: usize) -> Option<u32> {
+        let first = self.solid.as_slice().get(level)?.to_native();
+        (first != SPARSE).then_some(first)
+    }
+
+    /// Numbers of the PUs, if they follow each other.
+    #[must_use]
+    #[inline]
+    pub fn solid_pus(&self) -> Option<Range<u32>> {
+        let of_type = &self.levels.depth_of_type;
+        let plus_one = usize::from(of_type.get(PU).copied().unwrap_or(0));
+        let level = plus_one.checked_sub(1)?;
+        let count = self.levels.first(plus_one) - self.levels.first(level);
+        self.first_of_solid(level).map(|first| first..first + count)
+    }
+
     /// The object at a place, `None` past the last.
     #[must_use]
     #[inline]
@@ -223,177 +263,6 @@ fn nth_bit(word: u64, wanted: u32) -> u32 {
     }
     let last = (0..left).fold(rest, |rest, _| rest & rest.wrapping_sub(1));
     passed + last.trailing_zeros()
-}
-
-/// Checks an overlay of a topology with the base levels `base`: what passes leads a query nowhere
-/// outside the topology.
-///
-/// # Errors
-///
-/// [`ValidationError`] with the first column that is not as it must be.
-pub fn validate(overlay: &ArchivedOverlay, base: &ArchivedLevels) -> Result<(), ValidationError> {
-    let ensure = |holds: bool, column, rule| match holds {
-        true => Ok(()),
-        false => Err(ValidationError { column, row: 0, rule }),
-    };
-    let levels = &overlay.levels;
-    let rows = levels.rows.as_slice();
-    let special = base.rows.len() - base.normal.to_native() as usize;
-    let normal = levels.normal.to_native() as usize;
-    let objects = base.first(base.rows.len() - 1);
-    ensure(
-        normal > 0 && rows.len() == normal + special && overlay.base_level.len() == rows.len(),
-        "overlay.levels",
-        "has its depths, the special types and an end, each with its level of the topology",
-    )?;
-    let of_type = |row: &crate::levels::ArchivedLevel| {
-        ObjectType::from_raw(row.raw_type()).is_some() && row.pus() == 0
-    };
-    let ascends = rows.windows(2).all(|pair| match pair {
-        [one, next] => one.first.to_native() <= next.first.to_native(),
-        _ => true,
-    });
-    ensure(
-        ascends && levels.first(0) == 0 && levels.first(1) == 1,
-        "overlay.levels.first",
-        "ascends from one root",
-    )?;
-    ensure(
-        rows.split_last().is_some_and(|(_, rows)| rows.iter().all(of_type)),
-        "overlay.levels.kind",
-        "is a type of objects",
-    )?;
-    let known = |depth: u8| depth == crate::levels::MULTIPLE || usize::from(depth) <= normal;
-    ensure(
-        levels.depth_of_type.iter().all(|depth| known(*depth)),
-        "overlay.levels.depth_of_type",
-        "is a depth plus one",
-    )?;
-    let base_rows = base.rows.len();
-    ensure(
-        overlay.base_level.iter().all(|level| *level == SEVERAL || usize::from(*level) < base_rows),
-        "overlay.base_level",
-        "is a level of the topology",
-    )?;
-    let words = overlay.shown.as_slice();
-    let counted = overlay.before.iter().zip(words).try_fold(0u32, |count, (before, word)| {
-        (before.to_native() == count).then(|| count + word.to_native().count_ones())
-    });
-    let last = words.last().map_or(0, |word| 64 - word.to_native().leading_zeros());
-    let end = (words.len().saturating_sub(1) * 64) as u64 + u64::from(last);
-    ensure(
-        counted == Some(overlay.len())
-            && overlay.before.len() == words.len()
-            && words.len() == (objects as usize).div_ceil(64)
-            && end <= u64::from(objects)
-            && overlay.shows(0),
-        "overlay.shown",
-        "shows the root and as many objects as its levels say, and counts them before each word",
-    )?;
-    let most = crate::archive::MAX_SET_WORDS;
-    ensure(
-        overlay.cpus.words.len() <= most && overlay.nodes.words.len() <= most,
-        "overlay.cpus",
-        "has no more words than a set may have",
-    )?;
-    match overlay.has_moved() {
-        true => validate_moved(overlay),
-        false => validate_in_order(overlay, base),
-    }
-}
-
-/// Where nothing moved, a level shows objects of one level of the topology.
-fn validate_in_order(
-    overlay: &ArchivedOverlay,
-    base: &ArchivedLevels,
-) -> Result<(), ValidationError> {
-    let levels = &overlay.levels;
-    let broken = |row, rule| ValidationError { column: "overlay.base_level", row, rule };
-    let mut last = None;
-    for level in 0..levels.rows.len() - 1 {
-        let of = overlay.base_level.get(level).map_or(0, |level| usize::from(*level));
-        let fits = base.row(of).is_some_and(|row| {
-            of + 1 < base.rows.len()
-                && row.raw_type() == levels.row(level).map_or(0, |row| row.raw_type())
-        });
-        if !fits || last.is_some_and(|last| of <= last) {
-            return Err(broken(level, "is a level of the same type, below the one before"));
-        }
-        let (first, end) = (base.first(of), base.first(of + 1));
-        let places = levels.first(level)..levels.first(level + 1);
-        if overlay.shown_before(first) != places.start || overlay.shown_before(end) != places.end {
-            return Err(broken(level, "shows as many objects as the level of the view has"));
-        }
-        last = Some(of);
-    }
-    Ok(())
-}
-
-fn validate_moved(overlay: &ArchivedOverlay) -> Result<(), ValidationError> {
-    let moved = &overlay.moved;
-    let count = overlay.len() as usize;
-    let ensure = |holds: bool, column, row, rule| match holds {
-        true => Ok(()),
-        false => Err(ValidationError { column, row, rule }),
-    };
-    ensure(
-        moved.order.len() == count
-            && moved.place.len() == count
-            && moved.parent.len() == count
-            && moved.child_start.len() == count + 1
-            && moved.children.len() + 1 == count,
-        "overlay.moved",
-        0,
-        "has a row for each object that is shown",
-    )?;
-    // The place of what is shown, of anything else none.
-    let place_of = |id: u64| {
-        let id = u32::try_from(id).ok().filter(|id| overlay.shows(*id))?;
-        usize::try_from(overlay.place_of(id)).ok()
-    };
-    for place in 0..count {
-        ensure(
-            place_of(moved.order.get(place)) == Some(place),
-            "overlay.moved.order",
-            place,
-            "is an object that is shown, and that is at this place",
-        )?;
-    }
-    // Each child is in one list, that of its parent, and parents lead to the root.
-    let mut next = 0;
-    for place in 0..count {
-        let (start, end) = (moved.child_start.get(place), moved.child_start.get(place + 1));
-        ensure(
-            start == next && start <= end && end < count as u64,
-            "overlay.moved.child_start",
-            place,
-            "is the slot behind those of the object before",
-        )?;
-        for slot in overlay.child_slots(u32::try_from(place).unwrap_or(u32::MAX)) {
-            let child = moved.children.get(slot);
-            let parent = place_of(child).map(|place| moved.parent.get(place));
-            ensure(
-                parent == Some(moved.order.get(place)) && child != 0,
-                "overlay.moved.children",
-                slot,
-                "is an object whose parent this is",
-            )?;
-        }
-        next = end;
-    }
-    for place in 1..count {
-        let mut above = place;
-        let mut steps = 0;
-        while above != 0 && steps <= 2 * crate::archive::MAX_DEPTH {
-            let parent = place_of(moved.parent.get(above));
-            let rule = "is an object that is shown";
-            let broken = ValidationError { column: "overlay.moved.parent", row: above, rule };
-            above = parent.ok_or(broken)?;
-            steps += 1;
-        }
-        ensure(above == 0, "overlay.moved.parent", place, "leads to the root")?;
-    }
-    Ok(())
 }
 
 impl Moved {

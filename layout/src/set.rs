@@ -243,6 +243,14 @@ impl Set {
         self.words.get(index).copied().unwrap_or(if self.infinite { u64::MAX } else { 0 })
     }
 
+    /// Leaves of the words of a finite set the bits that `word` says, by the place of the word.
+    pub fn mask(&mut self, word: impl Fn(usize) -> u64) {
+        for (index, own) in self.words.iter_mut().enumerate() {
+            *own &= word(index);
+        }
+        self.normalize();
+    }
+
     fn normalize(&mut self) {
         let filler = if self.infinite { u64::MAX } else { 0 };
         while self.words.last() == Some(&filler) {

@@ -10,7 +10,7 @@ use crate::archive::{ArchivedTopology, MAX_DEPTH};
 use crate::build::SPECIAL_LEVELS;
 use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
-use crate::levels::MULTIPLE;
+use crate::levels::depths_of_types;
 use crate::object_type::ObjectType;
 
 /// Most objects an archive may have, so that every sum of numbers fits in 32 bits.
@@ -132,14 +132,8 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     let deepest = levels.common.iter().max();
     let known = deepest.is_none_or(|level| usize::from(*level) <= normal);
     ensure(known, "levels.common", 0, "names depths that there are")?;
-    let mut depth_of_type = [0; ObjectType::ALL.len()];
-    for (depth, row) in (1u8..).zip(levels.rows.iter().take(normal)) {
-        let of_type = usize::try_from(row.raw_type()).ok();
-        if let Some(slot) = of_type.and_then(|of_type| depth_of_type.get_mut(of_type)) {
-            *slot = if *slot == 0 { depth } else { MULTIPLE };
-        }
-    }
-    let agrees = levels.depth_of_type == depth_of_type;
+    let types = levels.rows.iter().take(normal).map(|row| row.raw_type());
+    let agrees = levels.depth_of_type == depths_of_types(types);
     ensure(agrees, "levels.depth_of_type", 0, "agrees with the levels")?;
 
     let mut pu_level = None;

@@ -2,6 +2,7 @@
 
 use crate::holding::blocks;
 use crate::object::Object;
+use topobroker_layout::levels::MULTIPLE;
 use topobroker_layout::object_type::ObjectType;
 
 impl<'a> Object<'a> {
@@ -24,12 +25,10 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn ancestor_at_depth(self, depth: i32) -> Option<Self> {
         let topology = self.topology();
-        let level = topology.base_level_of_depth(depth)?;
-        if depth >= 0 && !topology.is_in_order() {
-            let path = std::iter::once(self).chain(self.ancestors());
-            let normal = self.object_type().is_normal() && self.depth() >= depth;
-            return normal.then(|| path.into_iter().find(|object| object.depth() <= depth))?;
+        if !topology.is_in_order() {
+            return self.moved_ancestor_at_depth(depth);
         }
+        let level = topology.base_level_of_depth(depth)?;
         let ids = topology.base_ids(level);
         if depth >= 0 {
             let levels = &topology.archive.levels;
@@ -38,6 +37,17 @@ impl<'a> Object<'a> {
         }
         let mut path = std::iter::once(self).chain(self.ancestors());
         (self.depth() >= depth).then(|| path.find(|object| ids.contains(&object.id())))?
+    }
+
+    /// The same where objects moved.
+    #[inline(never)]
+    fn moved_ancestor_at_depth(self, depth: i32) -> Option<Self> {
+        let mut path = std::iter::once(self).chain(self.ancestors());
+        if depth < 0 {
+            return (self.depth() >= depth).then(|| path.find(|object| object.depth() == depth))?;
+        }
+        let normal = self.object_type().is_normal() && self.depth() >= depth;
+        normal.then(|| path.find(|object| object.depth() <= depth))?
     }
 
     /// The object of a level of the topology that this one of the tree of CPUs, on a lower level, is below: by its
@@ -76,16 +86,19 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn ancestor_with_type(self, object_type: ObjectType) -> Option<Self> {
         let topology = self.topology();
-        let levels = &topology.archive.levels;
-        let depth = topology.type_depth(object_type).depth();
-        if topology.is_in_order()
-            && let Some(level) = depth.filter(|depth| *depth >= 0)
-            && let Some(level) = topology.base_level_of_depth(level)
-            && self.id() >= levels.first(level + 1)
-            && self.id() < levels.first(levels.normal.to_native() as usize)
-            && let Some(found) = self.regular_ancestor(level)
-        {
-            return Some(found);
+        if topology.overlay.is_none() {
+            let levels = &topology.archive.levels;
+            let plus_one = levels.depth_of_type.get(usize::from(object_type.raw()));
+            let plus_one = plus_one.copied().unwrap_or(0);
+            // No type, or one of several depths, has no row here.
+            let level = usize::from(plus_one.wrapping_sub(1));
+            if level < usize::from(MULTIPLE) - 1
+                && self.id() >= levels.first(level + 1)
+                && self.id() < levels.first(levels.normal.to_native() as usize)
+                && let Some(found) = self.regular_ancestor(level)
+            {
+                return Some(found);
+            }
         }
         self.ancestor_with_type_by_walk(object_type)
     }
@@ -134,7 +147,7 @@ impl<'a> Object<'a> {
     pub fn common_ancestor(self, other: Self) -> Self {
         let topology = self.topology();
         let pus = topology.pu_ids();
-        if topology.is_in_order() && pus.contains(&self.id()) && pus.contains(&other.id()) {
+        if topology.overlay.is_none() && pus.contains(&self.id()) && pus.contains(&other.id()) {
             let (one, two) = (self.id() - pus.start, other.id() - pus.start);
             return topology.lowest_holding(one.min(two), one.max(two));
         }

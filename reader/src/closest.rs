@@ -29,8 +29,8 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_get_closest_objs")]
     #[must_use]
     pub fn closest(self) -> Closest<'a> {
-        let none = self.topology().numbered(0..0);
-        Closest { source: self, inner: self, outer: self, ring: [none.clone(), none] }
+        let none = || Objects::none(self.topology());
+        Closest { source: self, inner: self, outer: self, ring: [none(), none()] }
     }
 }
 
@@ -67,7 +67,7 @@ impl<'a> Closest<'a> {
         let depth = self.source.depth();
         let level = topology.base_level_of_depth(depth)?;
         if !topology.is_plain() {
-            self.ring = [topology.objects_at_depth(depth), topology.numbered(0..0)];
+            self.ring = [topology.objects_at_depth(depth), Objects::none(topology)];
             return Some(());
         }
         let (inner, outer) = (self.inner.base_pus(), self.outer.base_pus());

@@ -21,7 +21,7 @@ impl<'a> Topology<'a> {
     #[must_use]
     #[inline]
     pub fn objects_at_depth(self, depth: i32) -> Objects<'a> {
-        self.level_of_depth(depth).map_or(Objects::new(self, 0..0), |level| self.level(level))
+        self.level_of_depth(depth).map_or(Objects::none(self), |level| self.level(level))
     }
 
     /// The object at `depth` with `logical_index`. Counterpart: `hwloc_get_obj_by_depth`.
@@ -29,15 +29,21 @@ impl<'a> Topology<'a> {
     #[must_use]
     #[inline]
     pub fn object_at_depth(self, depth: i32, logical_index: u32) -> Option<Object<'a>> {
-        let places = self.level_places(self.level_of_depth(depth)?);
+        let level = self.level_of_depth(depth)?;
+        let places = self.level_places(level);
         let place = places.start.checked_add(logical_index)?;
-        (place < places.end).then(|| Object::new(self, self.id_at(place)))
+        (place < places.end).then(|| Object::new(self, self.id_at(level, place)))
     }
 
     /// The objects of a level.
     #[inline]
     pub(crate) fn level(self, level: usize) -> Objects<'a> {
-        Objects::new(self, self.level_places(level))
+        let places = self.level_places(level);
+        let Some(overlay) = self.overlay else { return Objects::numbered(self, places) };
+        match overlay.first_of_solid(level) {
+            Some(first) => Objects::numbered(self, first..first + (places.end - places.start)),
+            None => Objects::at(self, places),
+        }
     }
 
     /// Objects of a type, in logical order, depth by depth. Counterpart:
@@ -59,8 +65,13 @@ impl<'a> Topology<'a> {
     /// Those objects shown whose numbers are in a range, where nothing moved.
     #[inline]
     pub(crate) fn numbered(self, ids: Range<u32>) -> Objects<'a> {
-        let place = |id: u32| self.overlay.map_or(id, |overlay| overlay.shown_before(id));
-        Objects::new(self, place(ids.start)..place(ids.end))
+        match self.overlay {
+            None => Objects::numbered(self, ids),
+            Some(overlay) => {
+                let place = |id: u32| overlay.shown_before(id);
+                Objects::at(self, place(ids.start)..place(ids.end))
+            }
+        }
     }
 
     /// The NUMA nodes in logical order.
@@ -74,7 +85,10 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn objects(self) -> Objects<'a> {
         let end = u32::try_from(self.object_count()).unwrap_or(u32::MAX);
-        Objects::new(self, 0..end)
+        match self.overlay {
+            None => Objects::numbered(self, 0..end),
+            Some(_) => Objects::at(self, 0..end),
+        }
     }
 
     /// The object numbered `id`, as [`Object::id`] gave it; `None` if it is not shown.
@@ -194,22 +208,52 @@ impl<'a> Topology<'a> {
 #[derive(Debug, Clone)]
 pub struct Objects<'a> {
     topology: Topology<'a>,
-    places: Range<u32>,
-    /// Where nothing moved: no object of a number between the last one given and this is shown.
+    /// Numbers of the objects; if these do not follow each other, places.
+    range: Range<u32>,
+    by_place: bool,
+    /// By place, where nothing moved: no object between the last one given and this is shown.
     next: u32,
 }
 
 impl<'a> Objects<'a> {
     #[inline]
-    fn new(topology: Topology<'a>, places: Range<u32>) -> Self {
-        let next = if places.is_empty() { 0 } else { topology.id_at(places.start) };
-        Self { topology, places, next }
+    fn numbered(topology: Topology<'a>, ids: Range<u32>) -> Self {
+        Self { topology, range: ids, by_place: false, next: 0 }
+    }
+
+    fn at(topology: Topology<'a>, places: Range<u32>) -> Self {
+        let first = || topology.overlay?.object_at(places.start);
+        let next = if places.is_empty() { 0 } else { first().unwrap_or(0) };
+        Self { topology, range: places, by_place: true, next }
+    }
+
+    #[inline]
+    pub(crate) fn none(topology: Topology<'a>) -> Self {
+        Self::numbered(topology, 0..0)
     }
 
     /// Those before an object; nothing has been taken yet.
     pub(crate) fn before(self, object: Object<'a>) -> Self {
-        let end = self.topology.place_of(object.id());
-        Self { places: self.places.start..end, ..self }
+        let end = match self.by_place {
+            true => self.topology.place_of(object.id()),
+            false => object.id(),
+        };
+        Self { range: self.range.start..end, ..self }
+    }
+
+    #[inline]
+    fn object(&self, id: u32) -> Object<'a> {
+        Object::new(self.topology, id)
+    }
+}
+
+impl Topology<'_> {
+    /// The object at a place, none before it being shown from `next` on. By value, so that an iterator
+    /// stays in registers.
+    #[inline(never)]
+    fn shown_at(self, place: u32, next: u32) -> Option<u32> {
+        let overlay = self.overlay?;
+        if overlay.has_moved() { overlay.object_at(place) } else { overlay.next_shown(next) }
     }
 }
 
@@ -218,34 +262,34 @@ impl<'a> Iterator for Objects<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Object<'a>> {
-        let place = self.places.next()?;
-        let id = match self.topology.overlay {
-            None => place,
-            Some(overlay) if overlay.has_moved() => overlay.object_at(place)?,
-            Some(overlay) => {
-                let id = overlay.next_shown(self.next)?;
-                self.next = id + 1;
-                id
-            }
-        };
-        Some(Object::new(self.topology, id))
+        let mut id = self.range.next()?;
+        if self.by_place {
+            id = self.topology.shown_at(id, self.next)?;
+            self.next = id + 1;
+        }
+        Some(self.object(id))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.places.size_hint()
+        self.range.size_hint()
     }
 
     fn nth(&mut self, n: usize) -> Option<Object<'a>> {
-        let id = self.topology.id_at(self.places.nth(n)?);
+        let nth = self.range.nth(n)?;
+        if !self.by_place {
+            return Some(self.object(nth));
+        }
+        let id = self.topology.overlay?.object_at(nth)?;
         self.next = id + 1;
-        Some(Object::new(self.topology, id))
+        Some(self.object(id))
     }
 }
 
 impl DoubleEndedIterator for Objects<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let place = self.places.next_back()?;
-        Some(Object::new(self.topology, self.topology.id_at(place)))
+        let back = self.range.next_back()?;
+        let id = if self.by_place { self.topology.overlay?.object_at(back)? } else { back };
+        Some(self.object(id))
     }
 }
 

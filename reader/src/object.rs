@@ -134,13 +134,14 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn parent(self) -> Option<Self> {
-        let parent = match self.topology.overlay {
-            Some(overlay) if overlay.has_moved() => {
-                overlay.moved.parent_of(overlay.place_of(self.id))
-            }
-            _ => self.topology.archive.tree.parent(self.at()),
+        if self.id == 0 {
+            return None;
+        }
+        let parent = match self.topology.is_in_order() {
+            true => self.topology.archive.tree.parent(self.at()),
+            false => self.topology.moved_parent(self.id),
         };
-        (self.id != 0).then(|| Self::new(self.topology, parent))
+        Some(Self::new(self.topology, parent))
     }
 
     /// Place among the children of its parent that are in the same list. Counterpart:
@@ -238,7 +239,7 @@ impl<'a> Object<'a> {
         let place = self.topology.place_of(self.id);
         let level = self.topology.levels().level_of(place);
         let next = step(place).filter(|next| self.topology.level_places(level).contains(next))?;
-        Some(Self::new(self.topology, self.topology.id_at(next)))
+        Some(Self::new(self.topology, self.topology.id_at(level, next)))
     }
 
     /// The next child in its list. Counterpart: `next_sibling`.
@@ -361,9 +362,9 @@ impl<'a> Object<'a> {
 
     #[inline]
     fn child_slots(self) -> Range<usize> {
-        match self.topology.overlay {
-            Some(overlay) if overlay.has_moved() => overlay.child_slots(overlay.place_of(self.id)),
-            _ => self.topology.archive.tree.child_slots(self.at()),
+        match self.topology.is_in_order() {
+            true => self.topology.archive.tree.child_slots(self.at()),
+            false => self.topology.moved_child_slots(self.id),
         }
     }
 
@@ -389,17 +390,6 @@ pub struct Children<'a> {
     slots: Range<usize>,
 }
 
-impl Topology<'_> {
-    /// The object in a slot of the child lists, shown or not.
-    #[inline]
-    fn child(self, slot: usize) -> u32 {
-        match self.overlay {
-            Some(overlay) if overlay.has_moved() => overlay.moved.children.get_u32(slot),
-            _ => self.archive.tree.child(slot),
-        }
-    }
-}
-
 impl<'a> Children<'a> {
     /// The object in a slot, if it is shown.
     #[inline]
@@ -418,12 +408,11 @@ impl<'a> Iterator for Children<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Object<'a>> {
-        loop {
-            let slot = self.slots.next()?;
-            if let Some(child) = self.at(slot) {
-                return Some(child);
-            }
+        if self.topology.overlay.is_some() {
+            self.slots.start = self.topology.first_shown_slot(self.slots.start, self.slots.end);
         }
+        let slot = self.slots.next()?;
+        Some(Object::new(self.topology, self.topology.child(slot)))
     }
 
     #[inline]

@@ -72,6 +72,9 @@ impl<'a, 's> ObjectsOfSet<'a, 's> {
         match self.part {
             Part::All if topology.overlay.is_some() => {
                 let shown = topology.shown_pus(word);
+                if shown == u64::MAX {
+                    return blocks_of(in_set, pus, Part::All);
+                }
                 // A PU that is not shown keeps nothing out, but alone is nothing either.
                 blocks_of(in_set | !shown, pus, Part::All) & blocks_of(shown, pus, Part::Some)
             }

@@ -2,6 +2,7 @@
 
 use crate::topology::Topology;
 use std::ops::Range;
+use topobroker_layout::overlay::ArchivedOverlay;
 
 impl Topology<'_> {
     /// Whether objects follow each other as in the topology itself.
@@ -22,10 +23,14 @@ impl Topology<'_> {
         self.overlay.map_or(id, |overlay| overlay.place_of(id))
     }
 
-    /// The object at a place.
+    /// The object at a place of a level.
     #[inline]
-    pub(crate) fn id_at(self, place: u32) -> u32 {
-        self.overlay.map_or(place, |overlay| overlay.object_at(place).unwrap_or(0))
+    pub(crate) fn id_at(self, level: usize, place: u32) -> u32 {
+        let Some(overlay) = self.overlay else { return place };
+        match overlay.first_of_solid(level) {
+            Some(first) => first + (place - overlay.levels.first(level)),
+            None => overlay.object_at(place).unwrap_or(0),
+        }
     }
 
     /// The level of the topology that a level of what is shown is of.
@@ -47,9 +52,17 @@ impl Topology<'_> {
     /// Those of 64 PUs that are shown, by their logical indexes in the topology from `64 * index` on.
     #[inline]
     pub(crate) fn shown_pus(self, index: u32) -> u64 {
-        let Some(overlay) = self.overlay else { return u64::MAX };
+        self.overlay.map_or(u64::MAX, |overlay| self.shown_pus_of(overlay, index))
+    }
+
+    fn shown_pus_of(self, overlay: &ArchivedOverlay, index: u32) -> u64 {
         let ids = self.pu_ids();
         let first = ids.start + index * 64;
+        if let Some(shown) = overlay.solid_pus() {
+            let from = |bit: u32| if bit < 64 { u64::MAX << bit } else { 0 };
+            let bit = |id: u32| from(id.saturating_sub(first));
+            return bit(shown.start) & !bit(shown.end);
+        }
         let behind = ids.end.saturating_sub(first);
         let known = if behind < 64 { (1 << behind) - 1 } else { u64::MAX };
         overlay.shown_from(first) & known
@@ -73,13 +86,50 @@ impl Topology<'_> {
         hidden.last().unwrap_or(pu)
     }
 
+    /// Whether all PUs of a range are shown.
+    #[inline]
+    pub(crate) fn shows_all(self, pus: &Range<u32>) -> bool {
+        self.overlay.is_none() || self.shown_run(pus).len() == pus.len()
+    }
+
     /// A range of PUs of the topology as one of those that are shown, in the topology's order.
     #[inline]
     pub(crate) fn shown_run(self, pus: &Range<u32>) -> Range<u32> {
         let Some(overlay) = self.overlay else { return pus.clone() };
         let first = self.pu_ids().start;
+        if let Some(shown) = overlay.solid_pus() {
+            let place = |pu: u32| (first + pu).clamp(shown.start, shown.end) - shown.start;
+            return place(pus.start)..place(pus.end);
+        }
         let before = |pu: u32| overlay.shown_before(first + pu);
         let none = overlay.shown_before(first);
         before(pus.start) - none..before(pus.end) - none
+    }
+
+    /// The object in a slot of the child lists, shown or not.
+    #[inline]
+    pub(crate) fn child(self, slot: usize) -> u32 {
+        match self.overlay {
+            Some(overlay) if overlay.has_moved() => overlay.moved.children.get_u32(slot),
+            _ => self.archive.tree.child(slot),
+        }
+    }
+
+    /// The object above another, where objects moved.
+    #[inline(never)]
+    pub(crate) fn moved_parent(self, id: u32) -> u32 {
+        self.overlay.map_or(0, |overlay| overlay.moved.parent_of(overlay.place_of(id)))
+    }
+
+    /// Slots of the children of an object, where objects moved.
+    #[inline(never)]
+    pub(crate) fn moved_child_slots(self, id: u32) -> Range<usize> {
+        self.overlay.map_or(0..0, |overlay| overlay.child_slots(overlay.place_of(id)))
+    }
+
+    /// The first of some slots whose object is shown, the end if none is.
+    #[inline(never)]
+    pub(crate) fn first_shown_slot(self, start: usize, end: usize) -> usize {
+        (start..end).find(|slot| self.shows(self.child(*slot))).unwrap_or(end)
     }
 }

@@ -166,7 +166,7 @@ impl<'a> View<'a> {
     /// [`OpenError`] when the bytes are no overlay of the topology.
     pub fn from_archive(topology: Topology<'a>, bytes: &'a [u8]) -> Result<Self, OpenError> {
         let overlay = overlay::access(bytes)?;
-        overlay::validate(overlay, &topology.archive.levels)?;
+        overlay::validate(overlay, topology.archive)?;
         Ok(Self::shared(topology.whole(), overlay))
     }
 

@@ -4,8 +4,8 @@ use topobroker::capture::capture;
 use topobroker::hwloc::Topology as Hwloc;
 use topobroker_benches::rival_bitmap::Bitmap;
 use topobroker_benches::rival_queries::{Rival, RivalObject};
-use topobroker_layout::build::to_bytes;
 use topobroker_benches::rival_restrict::Restricted;
+use topobroker_layout::build::to_bytes;
 use topobroker_reader::{Object, ObjectType, RestrictFlags, Set, Topology, View};
 
 /// One topology, archived and in hwloc's own structures.

@@ -44,7 +44,9 @@ pub(crate) fn measure(
     for machine in machines {
         let hwloc = machine.load()?;
         let mut outcome = Ok(());
-        Pair::with(&hwloc, |pair| outcome = measure_parts(criterion, &hwloc, pair, machine, results, &mut made))?;
+        Pair::with(&hwloc, |pair| {
+            outcome = measure_parts(criterion, &hwloc, pair, machine, results, &mut made)
+        })?;
         outcome?;
     }
     Ok(made)

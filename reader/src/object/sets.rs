@@ -63,9 +63,13 @@ impl<'a> Object<'a> {
     pub(crate) fn add_cpuset(self, set: &mut Set) -> bool {
         match self.extent() {
             None => return false,
-            Some(Extent::Pus(topology, pus)) if topology.overlay.is_none() => {
+            Some(Extent::Pus(topology, pus)) if set.is_empty() || topology.shows_all(&pus) => {
+                let all = topology.shows_all(&pus);
                 let ranges = topology.os_ranges(pus);
                 ranges.for_each(|range| set.insert_range(range.start..=range.end - 1));
+                if let (false, Some(overlay)) = (all, topology.overlay) {
+                    set.mask(|index| overlay.cpus.word(index));
+                }
             }
             Some(other) if set.is_empty() => other.copy_to(set),
             Some(other) => *set = &*set | &other.to_set(),

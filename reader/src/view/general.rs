@@ -179,13 +179,16 @@ fn put_together(
             *word |= 1 << (id % 64);
         }
     }
-    let moved = match is_in_order(topology, shape, levels) && !base_level.contains(&SEVERAL) {
-        true => Moved::default(),
-        false => moved(shape, levels),
-    };
+    let in_order = is_in_order(topology, shape, levels) && !base_level.contains(&SEVERAL);
+    let moved = if in_order { Moved::default() } else { moved(shape, levels) };
+    let ends = levels.iter().map(|level| {
+        let ends = level.first().zip(level.last()).filter(|_| in_order);
+        ends.map(|(first, last)| (*first, *last, u32::try_from(level.len()).unwrap_or(u32::MAX)))
+    });
     Overlay {
         levels: Levels::new(&types, &first, &[]),
         base_level,
+        solid: Overlay::solid_levels(ends),
         before: Overlay::count_before(&shown),
         shown,
         cpus: kept.cpus_of(topology),

@@ -52,7 +52,13 @@ pub(super) fn overlay(topology: Topology<'_>, kept: &Kept) -> Option<Overlay> {
         .filter_map(|level| levels.object_type(level))
         .chain(ObjectType::SPECIAL)
         .collect();
+    let ends = (0..rows - 1).map(|level| {
+        let ids = levels.first(level)..levels.first(level + 1);
+        let count = first.get(level + 1)? - first.get(level)?;
+        Some((shown.first_in(&ids)?, shown.last_in(&ids)?, count))
+    });
     Some(Overlay {
+        solid: Overlay::solid_levels(ends),
         levels: Levels::new(&types, &first, &[]),
         base_level: (0..rows).filter_map(|level| u8::try_from(level).ok()).collect(),
         before,
@@ -83,6 +89,29 @@ impl Bits {
         if let Some(word) = self.0.get_mut(index) {
             *word |= bits;
         }
+    }
+
+    fn first_in(&self, ids: &Range<u32>) -> Option<u32> {
+        let mut index = ids.start as usize / 64;
+        let mut word = self.0.get(index)? & (u64::MAX << (ids.start % 64));
+        while word == 0 {
+            index += 1;
+            word = *self.0.get(index)?;
+        }
+        let first = u32::try_from(index * 64).ok()? + word.trailing_zeros();
+        (first < ids.end).then_some(first)
+    }
+
+    fn last_in(&self, ids: &Range<u32>) -> Option<u32> {
+        let last = ids.end.checked_sub(1)?;
+        let mut index = last as usize / 64;
+        let mut word = self.0.get(index)? & (u64::MAX >> (63 - last % 64));
+        while word == 0 {
+            index = index.checked_sub(1)?;
+            word = *self.0.get(index)?;
+        }
+        let last = u32::try_from(index * 64).ok()? + 63 - word.leading_zeros();
+        (last >= ids.start).then_some(last)
     }
 
     /// Sets those of the bits from `first` on that words say.

@@ -74,5 +74,7 @@ pub(crate) fn regular(packages: u32, cores: u32) -> AlignedVec {
         }
         add(ObjectType::NUMANode, -3, package, Some(package), Some(place), of_package);
     }
+    let own = machine.objects[root].sets.clone().unwrap();
+    (machine.allowed_cpuset, machine.allowed_nodeset) = (own.cpuset, own.nodeset);
     to_bytes(&machine).unwrap()
 }

@@ -1,0 +1,216 @@
+//! The invariants of an overlay.
+
+use super::{ArchivedOverlay, SEVERAL, SPARSE};
+use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
+use crate::error::ValidationError;
+use crate::levels::{ArchivedLevel, depths_of_types};
+use crate::object_type::ObjectType;
+
+/// Checks an overlay of a topology: what passes leads a query nowhere outside the topology.
+///
+/// # Errors
+///
+/// [`ValidationError`] with the first column that is not as it must be.
+pub fn validate(
+    overlay: &ArchivedOverlay,
+    topology: &ArchivedTopology,
+) -> Result<(), ValidationError> {
+    let base = &topology.levels;
+    let ensure = |holds: bool, column, rule| match holds {
+        true => Ok(()),
+        false => Err(ValidationError { column, row: 0, rule }),
+    };
+    let levels = &overlay.levels;
+    let rows = levels.rows.as_slice();
+    let special = base.rows.len() - base.normal.to_native() as usize;
+    let normal = levels.normal.to_native() as usize;
+    let objects = base.first(base.rows.len() - 1);
+    ensure(
+        normal > 0 && rows.len() == normal + special && overlay.base_level.len() == rows.len(),
+        "overlay.levels",
+        "has its depths, the special types and an end, each with its level of the topology",
+    )?;
+    let of_type =
+        |row: &ArchivedLevel| ObjectType::from_raw(row.raw_type()).is_some() && row.pus() == 0;
+    let ascends = rows.windows(2).all(|pair| match pair {
+        [one, next] => one.first.to_native() <= next.first.to_native(),
+        _ => true,
+    });
+    ensure(
+        ascends && levels.first(0) == 0 && levels.first(1) == 1,
+        "overlay.levels.first",
+        "ascends from one root",
+    )?;
+    ensure(
+        rows.split_last().is_some_and(|(_, rows)| rows.iter().all(of_type)),
+        "overlay.levels.kind",
+        "is a type of objects",
+    )?;
+    let types = || rows.iter().take(normal).map(|row| row.raw_type());
+    ensure(
+        levels.depth_of_type == depths_of_types(types()),
+        "overlay.levels.depth_of_type",
+        "agrees with the levels",
+    )?;
+    let is_normal = |raw: u64| ObjectType::from_raw(raw).is_some_and(ObjectType::is_normal);
+    let is_special =
+        |(row, kind): (&ArchivedLevel, ObjectType)| row.raw_type() == u64::from(kind.raw());
+    let special_rows = rows.get(normal..).unwrap_or_default();
+    ensure(
+        types().all(is_normal)
+            && (0..normal).all(|level| levels.first(level) < levels.first(level + 1))
+            && special_rows.iter().zip(ObjectType::SPECIAL).all(is_special),
+        "overlay.levels.kind",
+        "has objects of a normal type at each depth, then the special types",
+    )?;
+    let base_rows = base.rows.len();
+    ensure(
+        overlay.base_level.iter().all(|level| *level == SEVERAL || usize::from(*level) < base_rows),
+        "overlay.base_level",
+        "is a level of the topology",
+    )?;
+    let words = overlay.shown.as_slice();
+    let counted = overlay.before.iter().zip(words).try_fold(0u32, |count, (before, word)| {
+        (before.to_native() == count).then(|| count + word.to_native().count_ones())
+    });
+    let last = words.last().map_or(0, |word| 64 - word.to_native().leading_zeros());
+    let end = (words.len().saturating_sub(1) * 64) as u64 + u64::from(last);
+    ensure(
+        counted == Some(overlay.len())
+            && overlay.before.len() == words.len()
+            && words.len() == (objects as usize).div_ceil(64)
+            && end <= u64::from(objects)
+            && overlay.shows(0),
+        "overlay.shown",
+        "shows the root and as many objects as its levels say, and counts them before each word",
+    )?;
+    ensure(
+        overlay.cpus.words.len() <= MAX_SET_WORDS && overlay.nodes.words.len() <= MAX_SET_WORDS,
+        "overlay.cpus",
+        "has no more words than a set may have",
+    )?;
+    let is_solid = |(level, first): (usize, u32)| {
+        let (start, end) = (levels.first(level), levels.first(level + 1));
+        let ids = [start, end.wrapping_sub(1)].map(|place| overlay.object_at(place));
+        first == SPARSE
+            || (start < end
+                && !overlay.has_moved()
+                && ids == [Some(first), first.checked_add(end - 1 - start)])
+    };
+    let solid = (0..).zip(overlay.solid.iter().map(|first| first.to_native()));
+    ensure(
+        overlay.solid.len() + 1 == rows.len() && solid.clone().all(is_solid),
+        "overlay.solid",
+        "is the first object of a level whose objects follow each other",
+    )?;
+    match overlay.has_moved() {
+        true => validate_moved(overlay),
+        false => validate_in_order(overlay, topology),
+    }
+}
+
+/// Where nothing moved, a level shows objects of one level of the topology.
+fn validate_in_order(
+    overlay: &ArchivedOverlay,
+    topology: &ArchivedTopology,
+) -> Result<(), ValidationError> {
+    let base = &topology.levels;
+    let mut next = overlay.next_shown(0);
+    while let Some(id) = next {
+        if !overlay.shows(topology.tree.parent(id as usize)) {
+            let rule = "shows what is above each object";
+            return Err(ValidationError { column: "overlay.shown", row: id as usize, rule });
+        }
+        next = overlay.next_shown(id + 1);
+    }
+    let levels = &overlay.levels;
+    let broken = |row, rule| ValidationError { column: "overlay.base_level", row, rule };
+    let mut last = None;
+    for level in 0..levels.rows.len() - 1 {
+        let of = overlay.base_level.get(level).map_or(0, |level| usize::from(*level));
+        let fits = base.row(of).is_some_and(|row| {
+            of + 1 < base.rows.len()
+                && row.raw_type() == levels.row(level).map_or(0, |row| row.raw_type())
+        });
+        if !fits || last.is_some_and(|last| of <= last) {
+            return Err(broken(level, "is a level of the same type, below the one before"));
+        }
+        let (first, end) = (base.first(of), base.first(of + 1));
+        let places = levels.first(level)..levels.first(level + 1);
+        if overlay.shown_before(first) != places.start || overlay.shown_before(end) != places.end {
+            return Err(broken(level, "shows as many objects as the level of the view has"));
+        }
+        last = Some(of);
+    }
+    Ok(())
+}
+
+fn validate_moved(overlay: &ArchivedOverlay) -> Result<(), ValidationError> {
+    let moved = &overlay.moved;
+    let count = overlay.len() as usize;
+    let ensure = |holds: bool, column, row, rule| match holds {
+        true => Ok(()),
+        false => Err(ValidationError { column, row, rule }),
+    };
+    ensure(
+        moved.order.len() == count
+            && moved.place.len() == count
+            && moved.parent.len() == count
+            && moved.child_start.len() == count + 1
+            && moved.children.len() + 1 == count,
+        "overlay.moved",
+        0,
+        "has a row for each object that is shown",
+    )?;
+    // The place of what is shown, of anything else none.
+    let place_of = |id: u64| {
+        let id = u32::try_from(id).ok().filter(|id| overlay.shows(*id))?;
+        usize::try_from(overlay.place_of(id)).ok()
+    };
+    for place in 0..count {
+        ensure(
+            place_of(moved.order.get(place)) == Some(place),
+            "overlay.moved.order",
+            place,
+            "is an object that is shown, and that is at this place",
+        )?;
+    }
+    // Each child is in one list, that of its parent, and parents lead to the root.
+    let mut next = 0;
+    let mut is_listed = vec![false; count];
+    for place in 0..count {
+        let (start, end) = (moved.child_start.get(place), moved.child_start.get(place + 1));
+        ensure(
+            start == next && start <= end && end < count as u64,
+            "overlay.moved.child_start",
+            place,
+            "is the slot behind those of the object before",
+        )?;
+        for slot in overlay.child_slots(u32::try_from(place).unwrap_or(u32::MAX)) {
+            let child = moved.children.get(slot);
+            let parent = place_of(child).map(|place| moved.parent.get(place));
+            let listed = place_of(child).and_then(|place| is_listed.get_mut(place));
+            let twice = listed.is_none_or(|listed| std::mem::replace(listed, true));
+            ensure(
+                parent == Some(moved.order.get(place)) && child != 0 && !twice,
+                "overlay.moved.children",
+                slot,
+                "is an object whose parent this is, and listed once",
+            )?;
+        }
+        next = end;
+    }
+    for place in 1..count {
+        let mut above = place;
+        let mut steps = 0;
+        while above != 0 && steps <= 2 * MAX_DEPTH {
+            let parent = place_of(moved.parent.get(above));
+            let rule = "is an object that is shown";
+            let broken = ValidationError { column: "overlay.moved.parent", row: above, rule };
+            above = parent.ok_or(broken)?;
+            steps += 1;
+        }
+        ensure(above == 0, "overlay.moved.parent", place, "leads to the root")?;
+    }
+    Ok(())
+}
