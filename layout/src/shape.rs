@@ -110,6 +110,10 @@ impl Shape {
     /// Sorts the normal children as hwloc does once they have lost PUs: each is put before the first
     /// of those whose key is not below its own, so that equal ones change places.
     pub fn reorder(&mut self, parent: u32, key: impl Fn(u32) -> u32) {
+        let list = self.list(parent, ChildKind::Normal);
+        if list.first == list.last {
+            return;
+        }
         let mut sorted: Vec<(u32, u32)> = Vec::new();
         for child in self.children(parent, ChildKind::Normal) {
             let own = key(child);

@@ -44,6 +44,14 @@ impl<'a> Topology<'a> {
         ranges.filter(|range| !range.is_empty()).chain(single.map(|os| os..os + 1))
     }
 
+    /// The lowest OS index of the PUs of a range that are in a set; behind all others if none.
+    pub(crate) fn first_os_index(self, set: &Set, pus: Range<u32>) -> u32 {
+        let firsts = self
+            .os_ranges(pus)
+            .filter_map(|range| set.next_from(range.start).filter(|first| *first < range.end));
+        firsts.min().unwrap_or(u32::MAX)
+    }
+
     /// Whether all PUs of a range are in a set.
     #[inline]
     pub(crate) fn has_all(self, set: &Set, pus: Range<u32>) -> bool {

@@ -43,7 +43,9 @@ impl Unpublish {
     fn sweep(&self) -> anyhow::Result<()> {
         let me = rustix::process::geteuid().as_raw();
         let found = status::published(&[])?.into_iter();
-        let meant = found.filter(|published| published.owner == me);
+        // A memfd has no name to remove.
+        let named = |published: &Published| !published.file.starts_with("/proc");
+        let meant = found.filter(|published| published.owner == me && named(published));
         let removed = meant.map(|published| {
             sweep_beside(&published.file)?;
             // Its publisher may have been faster, which is well.
@@ -52,10 +54,8 @@ impl Unpublish {
         removed.fold(Ok(()), Result::and)
     }
 
-    /// Whether a segment goes. A memfd has no name to remove.
+    /// Whether a segment goes.
     fn covers(&self, published: &Published) -> bool {
-        let named = !published.file.starts_with("/proc");
-        let stale = published.publisher == PublisherState::Gone || published.is_abandoned();
-        named && (self.all || stale)
+        self.all || published.publisher == PublisherState::Gone || published.is_abandoned()
     }
 }

@@ -2,8 +2,9 @@
 
 use super::RestrictFlags;
 use super::kept::Kept;
+use crate::extent::Extent;
 use crate::object::Object;
-use crate::stored_set::Words;
+use crate::stored_set::{StoredSet, Words};
 use crate::topology::Topology;
 use topobroker_layout::attributes::Attributes;
 use topobroker_layout::levels::Levels;
@@ -25,27 +26,30 @@ pub(super) fn overlay(topology: Topology<'_>, kept: &Kept) -> Overlay {
 }
 
 fn shape_of(topology: Topology<'_>) -> Shape {
-    let count = u32::try_from(topology.archive.tree.len()).unwrap_or(u32::MAX);
-    let kinds = (0..count).map(|id| {
-        let object = Object::new(topology.whole(), id);
-        let object_type = object.object_type();
-        let group = match object_type {
-            ObjectType::Group => object.attributes(),
-            _ => Attributes::None,
-        };
-        match group {
-            Attributes::Group(group) => {
-                let kinds = Some((group.kind, group.subkind));
-                shape::Kind { object_type, group: kinds, stays: group.dont_merge }
-            }
-            _ => shape::Kind { object_type, group: None, stays: false },
-        }
+    let levels = &topology.archive.levels;
+    let kinds = (0..levels.rows.len() - 1).flat_map(|level| {
+        let object_type = levels.object_type(level).unwrap_or(ObjectType::Machine);
+        topology.base_ids(level).map(move |id| kind_of(topology, id, object_type))
     });
     let mut shape = Shape::new(kinds);
     for object in topology.objects() {
         object.all_children().for_each(|child| shape.append(object.id(), child.id()));
     }
     shape
+}
+
+fn kind_of(topology: Topology<'_>, id: u32, object_type: ObjectType) -> shape::Kind {
+    let group = match object_type {
+        ObjectType::Group => Object::new(topology.whole(), id).attributes(),
+        _ => Attributes::None,
+    };
+    match group {
+        Attributes::Group(group) => {
+            let kinds = Some((group.kind, group.subkind));
+            shape::Kind { object_type, group: kinds, stays: group.dont_merge }
+        }
+        _ => shape::Kind { object_type, group: None, stays: false },
+    }
 }
 
 /// A tree that objects are taken out of.
@@ -93,16 +97,25 @@ impl Pruning<'_, '_> {
     /// something of the other kind alone.
     fn is_hit(&self, object: Object<'_>) -> bool {
         let Kept { flags, cpus, nodes } = self.kept;
-        let own = object.complete_extent().zip(object.stored_complete_nodeset());
-        let Some((own_cpus, own_nodes)) = own else { return false };
-        let is_left = |own: &dyn Fn(&Set) -> bool, set: Option<&Set>| set.is_none_or(own);
-        let is_to_go = match flags.has(RestrictFlags::BYNODESET) {
-            true => flags.has(RestrictFlags::REMOVE_MEMLESS) && own_nodes.is_within(&Set::new()),
-            false => flags.has(RestrictFlags::REMOVE_CPULESS) && own_cpus.is_empty(),
+        let by_nodes = flags.has(RestrictFlags::BYNODESET);
+        let is_cpuless = |own: &Extent<'_>| {
+            !by_nodes && flags.has(RestrictFlags::REMOVE_CPULESS) && own.is_empty()
         };
-        is_to_go
-            || !is_left(&|set| own_cpus.is_inside(set), cpus.as_ref())
-            || !is_left(&|set| own_nodes.is_within(set), nodes.as_ref())
+        let is_memless = |own: &StoredSet<'_>| {
+            by_nodes && flags.has(RestrictFlags::REMOVE_MEMLESS) && own.is_within(&Set::new())
+        };
+        let loses_cpus = || {
+            let own = object.complete_extent()?;
+            let lost = cpus.as_ref().is_some_and(|cpus| !own.is_inside(cpus));
+            Some(lost || is_cpuless(&own))
+        };
+        let loses_nodes = || {
+            let own = object.stored_complete_nodeset()?;
+            let lost = nodes.as_ref().is_some_and(|nodes| !own.is_within(nodes));
+            Some(lost || is_memless(&own))
+        };
+        ((cpus.is_some() || !by_nodes) && loses_cpus() == Some(true))
+            || ((nodes.is_some() || by_nodes) && loses_nodes() == Some(true))
     }
 
     fn stays(&self, node: u32) -> bool {
@@ -136,9 +149,13 @@ impl Pruning<'_, '_> {
 /// Lowest OS index of the PUs, known or not, that an object keeps; behind all others if none.
 fn first_pu(object: Object<'_>, cpus: Option<&Set>) -> u32 {
     let Some(own) = object.complete_extent() else { return u32::MAX };
-    let words = 0..own.word_count().max(1);
+    if let (Extent::Pus(topology, pus), Some(cpus), None) = (&own, cpus, object.topology().overlay)
+    {
+        return topology.first_os_index(cpus, pus.clone());
+    }
     let kept = |index: usize| own.word(index) & cpus.map_or(u64::MAX, |cpus| cpus.word(index));
-    let first = words.map(|index| (index, kept(index))).find(|(_, word)| *word != 0);
+    let words = (0..own.word_count().max(1)).map(|index| (index, kept(index)));
+    let first = words.into_iter().find(|(_, word)| *word != 0);
     first.map_or(u32::MAX, |(index, word)| {
         u32::try_from(index * 64).unwrap_or(u32::MAX).saturating_add(word.trailing_zeros())
     })

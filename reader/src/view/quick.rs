@@ -260,12 +260,4 @@ impl Topology<'_> {
         let behind = (ids.end - ids.start).saturating_sub(index * 64);
         self.shown_pus(index) & if behind < 64 { (1 << behind) - 1 } else { u64::MAX }
     }
-
-    /// The lowest OS index of the PUs of a range that are in a set; behind all others if none.
-    fn first_os_index(self, set: &Set, pus: Range<u32>) -> u32 {
-        let firsts = self
-            .os_ranges(pus)
-            .filter_map(|range| set.next_from(range.start).filter(|first| *first < range.end));
-        firsts.min().unwrap_or(u32::MAX)
-    }
 }
