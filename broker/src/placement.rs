@@ -6,6 +6,7 @@ pub mod report;
 pub use policy::{BindTo, MapBy, Policy, PolicyError};
 
 use std::collections::HashMap;
+use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType, Topology};
 
@@ -35,16 +36,16 @@ pub enum PlacementError {
         /// How many there is place for.
         expected: usize,
     },
-    /// More ranks bound to an object than it has PUs.
+    /// More ranks bound to an object than it has cores, or PUs where these are what ranks are on.
     #[error(
-        "rank {rank}: {object} would have more ranks bound to it than its {expected} PUs; ask for fewer ranks, or add overload-allowed to --bind-to"
+        "rank {rank}: {object} would have more ranks bound to it than it has CPUs, which is {expected}; ask for fewer ranks, or add overload-allowed to --bind-to"
     )]
     Overload {
         /// The first rank for which there is no PU.
         rank: usize,
         /// The object.
         object: String,
-        /// PUs that it has.
+        /// CPUs that it has.
         expected: usize,
     },
     /// Not enough cores or hardware threads for one rank.
@@ -88,6 +89,10 @@ pub fn place(
     count: usize,
     order: &[Object<'_>],
 ) -> Result<Vec<Set>, PlacementError> {
+    if count > MAX_RANKS {
+        let (policy, expected) = (policy.to_string(), MAX_RANKS);
+        return Err(PlacementError::TooMany { ranks: count, policy, expected });
+    }
     let locales = locales(topology, policy, count, order)?;
     let mut binder = Binder { topology, policy, used: HashMap::new(), taken: Set::new() };
     let places = locales.into_iter().enumerate();
@@ -101,7 +106,7 @@ pub fn usual_count(topology: Topology<'_>, policy: &Policy, order: &[Object<'_>]
     match policy.map {
         MapBy::Object(kind) => objects(topology, kind).len(),
         MapBy::Slot => objects(topology, ObjectType::Core).len() / policy.cpus.max(1),
-        MapBy::PerObject(each, kind) => objects(topology, kind).len() * each,
+        MapBy::PerObject(each, kind) => objects(topology, kind).len().saturating_mul(each),
         MapBy::CpuList => order.len() / policy.cpus.max(1),
     }
 }
@@ -128,7 +133,7 @@ fn locales<'a>(
         MapBy::Slot => (0..count).map(|_| Locale::Object(topology.root())).collect(),
         MapBy::PerObject(each, kind) => {
             let all = objects(topology, kind);
-            if count > all.len() * each {
+            if count > all.len().saturating_mul(each) {
                 return Err(too_many(all.len() * each));
             }
             let all = all.into_iter().flat_map(|object| std::iter::repeat_n(object, each));
@@ -164,15 +169,13 @@ struct Binder<'a, 'p> {
 
 impl<'a> Binder<'a, '_> {
     fn bind(&mut self, rank: usize, locale: &Locale<'a>) -> Result<Set, PlacementError> {
+        let cpuset = |object: Object<'_>| object.cpuset().unwrap_or_default();
         let object = match locale {
+            _ if self.policy.bind == BindTo::None => return Ok(cpuset(self.topology.root())),
             Locale::Pus(set) => return Ok(set.clone()),
             Locale::Object(object) => *object,
         };
-        let cpuset = |object: Object<'_>| object.cpuset().unwrap_or_default();
-        let target = match self.policy.bind {
-            BindTo::None => return Ok(cpuset(self.topology.root())),
-            BindTo::Object(kind) => kind,
-        };
+        let BindTo::Object(target) = self.policy.bind else { return Ok(Set::new()) };
         if self.policy.cpus > 1 {
             return self.several(rank, object, target);
         }
@@ -180,18 +183,17 @@ impl<'a> Binder<'a, '_> {
             self.policy.map == MapBy::Object(target) && object == self.topology.root();
         let bound = if object.object_type() == target || stands_for_all {
             object
-        } else if let Some(above) = object.ancestor_with_type(target) {
-            above
         } else {
-            // The one with the fewest ranks, the first of several.
-            let below = object.objects_inside(target).filter(|it| it.cpuset_weight() != Some(0));
-            let least = below.min_by_key(|it| self.used_of(*it));
-            least.ok_or_else(|| PlacementError::NoObjects {
+            // What shares PUs with it, above, below or beside: the one with the fewest ranks, the first
+            // of several.
+            let own = cpuset(object);
+            let near = self.topology.objects_with_type(target).filter(|it| it.intersects(&own));
+            near.min_by_key(|it| self.used_of(*it)).ok_or_else(|| PlacementError::NoObjects {
                 name: policy::name_of(target),
                 object: named(object),
             })?
         };
-        let weight = bound.cpuset_weight().unwrap_or(0) as usize;
+        let weight = self.cpus_of(bound);
         let used = self.used_of(bound) + 1;
         if used > weight && !self.policy.overload {
             let object = named(bound);
@@ -199,6 +201,14 @@ impl<'a> Binder<'a, '_> {
         }
         self.used.insert(bound.id(), used);
         Ok(cpuset(bound))
+    }
+
+    /// How many ranks may be bound to an object: as many as it has cores, or PUs if ranks are on these.
+    fn cpus_of(&self, object: Object<'_>) -> usize {
+        let threads = self.policy.bind == BindTo::Object(ObjectType::PU)
+            || matches!(self.policy.map, MapBy::Object(ObjectType::PU));
+        let cores = object.objects_inside(ObjectType::Core).count();
+        if threads || cores == 0 { object.cpuset_weight().unwrap_or(0) as usize } else { cores }
     }
 
     fn used_of(&self, object: Object<'_>) -> usize {

@@ -193,15 +193,27 @@ fn file(path: PathBuf) -> (Placed, topobroker_reader::Store) {
 fn new_header(options: &PublishOptions, size: u64) -> Result<Header, PublishError> {
     let publisher = if options.keep { identity::Publisher::NOBODY } else { identity::publisher()? };
     Ok(Header {
-        version: (VERSION_MAJOR, VERSION_MINOR),
-        kind: Kind::Topology,
         scope: options.scope,
         source: options.source,
         address: choose_address(options.address, size)?,
         size,
+        generation: options.generation,
+        ..header_of(publisher)?
+    })
+}
+
+/// The header of a new segment of a publisher: a topology of no bytes.
+fn header_of(publisher: identity::Publisher) -> Result<Header, PublishError> {
+    Ok(Header {
+        version: (VERSION_MAJOR, VERSION_MINOR),
+        kind: Kind::Topology,
+        scope: Scope::Machine,
+        source: Source::ThisMachine,
+        address: 0,
+        size: 0,
         checksum: 0,
         segment_id: identity::random()?,
-        generation: options.generation,
+        generation: 0,
         boot_id: identity::boot_id()?,
         publisher_pid: publisher.pid,
         publisher_start: publisher.start,
@@ -297,8 +309,10 @@ impl Drop for Publication {
 
 /// Removes a topology with the jobs over it.
 pub(crate) fn remove(path: &Path) -> Result<(), PublishError> {
+    let removed = remove_file(path);
+    // Afterwards: no job is added over a topology that is not there.
     job::remove_all(path);
-    remove_file(path)
+    removed
 }
 
 fn remove_file(path: &Path) -> Result<(), PublishError> {

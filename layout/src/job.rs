@@ -12,6 +12,9 @@ use rkyv::{Archive, Serialize};
 /// Longest name of a job, in bytes.
 pub const MAX_NAME: usize = 64;
 
+/// Most ranks of a job on one node.
+pub const MAX_RANKS: usize = 1 << 16;
+
 /// A job on one node.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
@@ -140,7 +143,11 @@ fn validate_ranks(job: &ArchivedJob) -> Result<(), ValidationError> {
         std::str::from_utf8(&job.name).is_ok_and(|name| (1..=MAX_NAME).contains(&name.len()));
     ensure(is_name, "job.name", "is UTF-8 of 1 to 64 bytes")?;
     let below = |column: &ArchivedColumn, limit: u64| column.iter().all(|value| value < limit);
-    ensure(below(&job.ranks, 1 << 32), "job.ranks", "is a rank of 32 bits")?;
+    ensure(
+        job.ranks.len() <= MAX_RANKS && below(&job.ranks, 1 << 32),
+        "job.ranks",
+        "is a rank of 32 bits, of 65536 at most",
+    )?;
     ensure(
         job.set_of_rank.len() == job.ranks.len() && below(&job.set_of_rank, job.sets.len() as u64),
         "job.set_of_rank",

@@ -2,7 +2,8 @@
 
 use crate::topology::Topology;
 use std::ops::Range;
-use topobroker_layout::overlay::ArchivedOverlay;
+use topobroker_layout::overlay::{ArchivedKept, ArchivedOverlay};
+use topobroker_layout::set::Set;
 
 impl Topology<'_> {
     /// Whether objects follow each other as in the topology itself.
@@ -84,6 +85,18 @@ impl Topology<'_> {
         }
         let hidden = (0..pu).rev().take_while(|before| !self.shows(self.pu_ids().start + before));
         hidden.last().unwrap_or(pu)
+    }
+
+    /// Whether an overlay shows all of the topology as it is.
+    pub(crate) fn is_all(self, overlay: &ArchivedOverlay) -> bool {
+        let root = self.whole().root();
+        let keeps = |kept: &ArchivedKept, all: Option<Set>| {
+            all.is_some_and(|all| all.is_included_in(&kept.to_set()))
+        };
+        overlay.len() as usize == self.archive.tree.len()
+            && !overlay.has_moved()
+            && keeps(&overlay.cpus, root.complete_cpuset())
+            && keeps(&overlay.nodes, root.complete_nodeset())
     }
 
     /// Whether all PUs of a range are shown.

@@ -72,7 +72,7 @@ pub struct Situation {
     pub is_this_system: bool,
     /// PUs of the topology.
     pub pus: Set,
-    /// PUs of `PMIX_CPU_LIST`, if that is set.
+    /// PUs of `PMIX_CPU_LIST`, if that is set and matters.
     pub cpu_list: Option<Set>,
     /// PUs that the process may run on.
     pub affinity: Set,
@@ -117,11 +117,14 @@ impl Situation {
     pub fn of_this_process(adopted: &Adopted) -> Result<Self, SourceError> {
         let value = |name: &str| std::env::var(name).ok();
         let topology = adopted.topology();
-        let list = value("PMIX_CPU_LIST").filter(|list| !list.is_empty());
+        let (launch, published) = (Launch::from_env(value), adopted.header().scope);
+        // Of a launcher that has constrained the topology, it may be of another topology.
+        let matters = launch == Launch::Prte && published != Scope::Job;
+        let list = value("PMIX_CPU_LIST").filter(|list| matters && !list.is_empty());
         let list = list.map(|list| pmix_cpu_list(topology, &list)).transpose()?;
         Ok(Self {
-            launch: Launch::from_env(value),
-            published: adopted.header().scope,
+            launch,
+            published,
             is_this_system: topology.is_this_system(),
             pus: topology.root().cpuset().unwrap_or_default(),
             cpu_list: list.map(|list| list.to_set()),

@@ -14,7 +14,9 @@ pub use omp_places::omp_places;
 pub use pmix::{pmix_cpu_list, pmix_cpuset};
 pub use slurm::{SlurmBinding, slurm_cpu_bind};
 
+use crate::topology::Topology;
 use std::io;
+use topobroker_layout::set::{Format, Set};
 
 /// What says which PUs to use cannot be read or is not of this machine.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +70,23 @@ pub enum SourceError {
     },
 }
 
+/// The PUs of a text, by OS index, if the topology has all of them and they are any.
+fn known(topology: Topology<'_>, text: Text<'_>, set: Set) -> Result<Set, SourceError> {
+    let pus = topology.root().cpuset().unwrap_or_default();
+    match set.and_not(&pus).first() {
+        _ if set.is_empty() => Err(text.empty()),
+        None => Ok(set),
+        Some(index) => Err(SourceError::NotInMachine {
+            what: text.what,
+            text: text.whole.to_owned(),
+            object: "PU",
+            numbering: "OS",
+            index,
+            expected: format!("the topology has {}", pus.to_text(Format::List)),
+        }),
+    }
+}
+
 /// A text that is read from its start, with the errors that name it.
 #[derive(Clone, Copy)]
 struct Text<'t> {
@@ -94,6 +113,11 @@ impl<'t> Text<'t> {
 
     fn empty(self) -> SourceError {
         SourceError::Empty { what: self.what, text: self.whole.to_owned() }
+    }
+
+    /// The same without blanks in front.
+    fn trimmed(self) -> Self {
+        self.at(self.rest.trim_start())
     }
 
     fn strip(self, prefix: &str) -> Option<Self> {

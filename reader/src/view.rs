@@ -263,7 +263,8 @@ impl PartialEq for View<'_> {
         std::ptr::eq(self.base.archive, other.base.archive)
             && match (self.overlay(), other.overlay()) {
                 (Some(one), Some(other)) => one == other,
-                (one, other) => one.is_none() && other.is_none(),
+                (None, None) => true,
+                (Some(part), None) | (None, Some(part)) => self.base.is_all(part),
             }
     }
 }

@@ -81,7 +81,7 @@ fn ranks_come_from_a_file_and_a_mistake_in_it_is_named() {
         std::fs::write(&file, contents).unwrap();
         let complained =
             error(job(&published, &["add", "b", "--cpu-set", "0-15", "--ranks", path]));
-        assert!(complained.contains(complaint) && complained.contains(path), "{complained}");
+        assert!(complained.contains(complaint), "{complained}");
     }
     assert_eq!(files(&published), 2);
 }
@@ -103,6 +103,12 @@ fn a_mistake_adds_no_job_and_says_what_is_wrong() {
         (&["x", "--map-by", "node"], "\"node\" is no object"),
         (&["x", "--map-by", "core", "--bind-to", "sock"], "\"sock\" is no object"),
         (&["x", "-n", "3"], "--map-by"),
+        (&["x", "--map-by", "core", "-n", "999999999999"], "place for 65536"),
+        (&["x", "--map-by", "ppr:18446744073709551615:core"], "place for 65536"),
+        (&["x", "--map-by", "core", "--first-rank", "4294967295"], "below 2^32"),
+        (&["x", "--map-by", "core", "-n", "129"], "which is 1"),
+        (&["x", "--map-by", "cpu-list", "--bind-to", "core"], "CPUs of a list"),
+        (&["x", "--map-by", "core:PE=2", "--bind-to", "numa"], "several cores"),
         (&["x", "--launcher", "4194305"], "4194305"),
     ] {
         let complained = error(job(&published, &[&["add"], arguments].concat()));

@@ -3,8 +3,10 @@
 use crate::segments::topobroker;
 use std::process::Output;
 
-/// 2 packages of 4 cores of 2 PUs; the PUs of a core are P#n and P#n+8.
-const MACHINE: &str = "Package:2 [NUMANode] Core:4 PU:2(indexes=core:pu)";
+/// 2 packages of 4 cores of 2 PUs; the PUs of a core are P#n and P#n+8. Spelled out: hwloc 2.9 now and
+/// then ignores `indexes=core:pu`.
+const MACHINE: &str =
+    "Package:2 [NUMANode] Core:4 PU:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15)";
 
 fn calc(part: &str, variables: &[(&str, &str)]) -> Output {
     let mut command = topobroker();
@@ -34,6 +36,7 @@ fn lists_are_of_logical_indexes_unless_they_say_os() {
     names("2,3", &[], "1,9");
     names("os:2,3", &[], "2,3");
     names("P0:0-1;P1:*", &[], "0,8,4,12,5,13,6,14,7,15");
+    names("PU:0-1", &[], "0,8");
     refused("3,x", &[], &["position 2", "expected indexes"]);
     refused("5-2", &[], &["ends before it begins"]);
     refused("99", &[], &["logical index 99", "has 16"]);
@@ -61,6 +64,8 @@ fn the_environment_of_each_launcher_names_pus() {
     names("env:SLURM_CPU_BIND", &slurm("quiet,mask_cpu:0x0101*2,0x2", "1"), "0,8");
     names("env:SLURM_CPU_BIND", &slurm("verbose,map_cpu:3,7", "2"), "3");
     names("env:SLURM_CPU_BIND", &slurm("mask_ldom:0x2", "0"), "4,12,5,13,6,14,7,15");
+    names("env:SLURM_CPU_BIND", &slurm("quiet,threads,mask_cpu:0x1,0x4", "1"), "2");
+    names("env:SLURM_CPU_BIND", &slurm("map_cpu:1*4000000000,2*4000000000", "9"), "1");
     names("env:SLURM_CPU_BIND", &slurm("none", "0"), "0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15");
     let list = [
         ("SLURM_CPU_BIND_LIST", "0x1,0x2"),
@@ -75,6 +80,7 @@ fn the_environment_of_each_launcher_names_pus() {
         ("{0:2:8}:2:1", "0,8,1,9"),
         ("{0,1},{2},!{2}", "0,1"),
         ("{0:4,!2}", "0,1,3"),
+        (" { 0, 1 } , {2}", "0,1,2"),
         ("ll_caches(1)", "0,8"),
     ] {
         names("env:OMP_PLACES", &[("OMP_PLACES", places)], pus);
@@ -105,7 +111,11 @@ fn what_is_malformed_in_the_environment_is_named_with_its_place() {
     ] {
         refused("env:OMP_PLACES", &[("OMP_PLACES", places)], &[complaint]);
     }
-    refused("env:OMP_PLACES", &[("OMP_PLACES", "{99}")], &["nothing would be left", "0-15"]);
+    refused("env:OMP_PLACES", &[("OMP_PLACES", "{0},{99}")], &["OS index 99", "0-15"]);
+    refused("env:PMIX_CPUSET", &[("PMIX_CPUSET", "0,999")], &["OS index 999", "0-15"]);
+    refused("env:SLURM_CPU_BIND", &[("SLURM_CPU_BIND", "map_cpu:99")], &["OS index 99"]);
+    let far = "{0:1048576}:1048576:0";
+    refused("env:OMP_PLACES", &[("OMP_PLACES", far)], &["more places than any machine has"]);
     refused("env:HOME", &[], &["HOME: names no PUs"]);
 }
 

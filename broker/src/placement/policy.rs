@@ -133,6 +133,20 @@ impl Policy {
             None => (BindTo::Object(usual), false),
             Some(text) => binding(text)?,
         };
+        let fits = match (map, bind) {
+            (_, BindTo::None) => true,
+            (MapBy::CpuList, _) => bind_to.is_none(),
+            (_, BindTo::Object(kind)) => {
+                cpus == 1 || matches!(kind, ObjectType::Core | ObjectType::PU)
+            }
+        };
+        if !fits {
+            let found = bind_to.unwrap_or_default().to_owned();
+            let reason = "no binding for ranks of several cores, or of CPUs of a list";
+            let (option, text) = ("--bind-to", found.clone());
+            let expected = "none, core or hwthread with PE=N, and none or nothing with cpu-list";
+            return Err(PolicyError { option, text, found, reason, expected });
+        }
         Ok(Self { map, bind, cpus, overload })
     }
 }

@@ -3,7 +3,7 @@
 use super::part;
 use crate::placement::{self, Policy, report};
 use crate::publish::job::{self, JobOptions, Launcher};
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -48,9 +48,9 @@ struct Add {
     /// Bind ranks to: none, hwthread, core, l1cache, l2cache, l3cache, numa, package
     #[arg(long, value_name = "OBJECT", requires = "map_by")]
     bind_to: Option<String>,
-    /// Rank of the first process on this node
-    #[arg(long, value_name = "RANK", default_value_t = 0)]
-    first_rank: u32,
+    /// Rank of the first process on this node, if not 0
+    #[arg(long, value_name = "RANK", requires = "map_by")]
+    first_rank: Option<u32>,
     /// Remove the job once this process is gone; else it stays until it is removed
     #[arg(long, value_name = "PID")]
     launcher: Option<u32>,
@@ -107,7 +107,9 @@ impl Job {
             Command::Add(add) => add.run(base),
             Command::List(list) => list.run(base),
             Command::Remove(remove) => {
-                remove.names.iter().try_for_each(|name| job::remove(base, name))?;
+                // All that are there, and then tell of the first that is not.
+                let removed = remove.names.iter().map(|name| job::remove(base, name));
+                removed.fold(Ok(()), Result::and)?;
                 Ok(ExitCode::SUCCESS)
             }
             Command::Show(show) => show.run(base),
@@ -136,7 +138,7 @@ impl Add {
         if let Some(file) = &self.ranks {
             let name = || file.display().to_string();
             let text = std::fs::read_to_string(file).with_context(name)?;
-            return read_ranks(&text, view).with_context(name);
+            return read_ranks(&text).with_context(name);
         }
         let Some(map_by) = &self.map_by else {
             ensure!(
@@ -153,13 +155,16 @@ impl Add {
         };
         let usual = placement::usual_count(topology, &policy, &all);
         let count = self.ranks_here.unwrap_or(usual);
-        Ok((self.first_rank..).zip(placement::place(topology, &policy, count, &all)?).collect())
+        let sets = placement::place(topology, &policy, count, &all)?;
+        let first = self.first_rank.unwrap_or(0);
+        let last = u32::try_from(sets.len()).ok().and_then(|count| first.checked_add(count));
+        let last = last.with_context(|| format!("--first-rank {first}: ranks are below 2^32"))?;
+        Ok((first..last).zip(sets).collect())
     }
 }
 
 /// Lines of rank and OS indexes.
-fn read_ranks(text: &str, view: &View<'_>) -> anyhow::Result<Vec<(u32, Set)>> {
-    let known = view.topology().root().cpuset().unwrap_or_default();
+fn read_ranks(text: &str) -> anyhow::Result<Vec<(u32, Set)>> {
     let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     let mut ranks: Vec<(u32, Set)> = Vec::new();
     for (line, place) in lines {
@@ -168,13 +173,6 @@ fn read_ranks(text: &str, view: &View<'_>) -> anyhow::Result<Vec<(u32, Set)>> {
         })?;
         let rank: u32 = rank.parse().with_context(|| format!("line {place}: rank {rank:?}"))?;
         let set = Set::parse(list.trim(), Format::List).with_context(|| format!("line {place}"))?;
-        if set.is_empty() || !set.is_included_in(&known) {
-            let known = known.to_text(Format::List);
-            bail!("line {place}: rank {rank} has PUs {list:?}; expected some of {known}");
-        }
-        if ranks.iter().any(|(other, _)| *other == rank) {
-            bail!("line {place}: rank {rank} is there already; expected each once");
-        }
         ranks.push((rank, set));
     }
     Ok(ranks)

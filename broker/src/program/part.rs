@@ -25,16 +25,13 @@ pub(super) struct Chosen<'a> {
 }
 
 impl Chosen<'_> {
-    /// The part as a view, without NUMA nodes that have none of the PUs.
+    /// The part as a view, with the NUMA nodes that the source says, else with those of the PUs.
     pub(super) fn view<'t>(&self, topology: Topology<'t>) -> anyhow::Result<View<'t>> {
-        let view = View::new(topology, &self.cpus, RestrictFlags::REMOVE_CPULESS)?;
-        let left = view.topology().root().nodeset().unwrap_or_default();
-        match &self.nodes {
-            Some(nodes) if !left.is_included_in(nodes) => {
-                Ok(view.restrict(nodes, RestrictFlags::BYNODESET)?)
-            }
-            _ => Ok(view),
-        }
+        let Some(nodes) = &self.nodes else {
+            return Ok(View::new(topology, &self.cpus, RestrictFlags::REMOVE_CPULESS)?);
+        };
+        let view = View::new(topology, &self.cpus, RestrictFlags::NONE)?;
+        Ok(view.restrict(nodes, RestrictFlags::BYNODESET)?)
     }
 }
 
@@ -53,6 +50,8 @@ pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<C
     };
     let is_list =
         text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.starts_with("0x");
+    let package = text.strip_prefix(['P', 'p']).unwrap_or_default();
+    let is_by_package = package.starts_with(|letter: char| letter.is_ascii_digit());
     if text == "affinity" {
         Ok(of(affinity()?))
     } else if text == "cgroup" {
@@ -64,7 +63,7 @@ pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<C
         Ok(listed(CpuList::parse(topology, list, Numbering::Os)?))
     } else if let Some(variable) = text.strip_prefix("env:") {
         of_variable(topology, variable)
-    } else if is_list || text.starts_with('P') && text.contains([':', ';']) {
+    } else if is_list || is_by_package {
         Ok(listed(CpuList::parse(topology, text, Numbering::Logical)?))
     } else {
         of_locations(topology, text)
@@ -80,14 +79,17 @@ fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Cho
             let list = pmix_cpu_list(topology, &value)?;
             Ok(Chosen { cpus: list.to_set(), nodes: None, order: list.iter().collect() })
         }
-        "PMIX_CPUSET" => Ok(of(pmix_cpuset(&value)?)),
+        "PMIX_CPUSET" => Ok(of(pmix_cpuset(topology, &value)?)),
         "SLURM_CPU_BIND" | "SLURM_CPU_BIND_LIST" => {
-            let local_id = std::env::var("SLURM_LOCALID").ok().and_then(|id| id.parse().ok());
+            let local_id = match std::env::var("SLURM_LOCALID") {
+                Ok(id) => id.parse().with_context(|| format!("SLURM_LOCALID {id:?}"))?,
+                Err(_) => 0,
+            };
             let kind = match variable {
                 "SLURM_CPU_BIND" => String::new(),
                 _ => std::env::var("SLURM_CPU_BIND_TYPE").unwrap_or_default(),
             };
-            match slurm_cpu_bind(topology, &(kind + &value), local_id.unwrap_or(0))? {
+            match slurm_cpu_bind(topology, &(kind + &value), local_id)? {
                 SlurmBinding::Pus(cpus) => Ok(of(cpus)),
                 SlurmBinding::Automatic => Ok(of(affinity()?)),
                 SlurmBinding::None => Ok(of(topology.root().cpuset().unwrap_or_default())),
@@ -112,7 +114,10 @@ fn of_locations<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<Chosen
         let location = Location::parse(word).with_context(|| format!("expected {EXPECTED}"))?;
         let mut own = Set::new();
         match location.as_set() {
-            Some(set) => own = set.clone(),
+            Some(set) => {
+                own = set.clone();
+                order.extend(own.iter().filter_map(|pu| topology.pu_by_os_index(pu)));
+            }
             None => {
                 for object in location.objects(topology, Reading::default())? {
                     let place = object.non_io_ancestor();
@@ -128,8 +133,12 @@ fn of_locations<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<Chosen
             Combine::Toggle => &cpus ^ &own,
         };
     }
-    let known = |pu: &Object<'_>| pu.os_index().is_some_and(|index| cpus.contains(index));
-    order.retain(known);
+    // Each once, where it was named first.
+    let mut left = cpus.clone();
+    order.retain(|pu: &Object<'_>| {
+        let index = pu.os_index().filter(|index| left.contains(*index));
+        index.map(|index| left.remove(index)).is_some()
+    });
     if cpus.is_empty() {
         bail!("{text:?} names no PU; expected {EXPECTED}");
     }

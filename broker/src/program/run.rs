@@ -53,7 +53,6 @@ impl Run {
     }
 }
 
-/// Waits for the command, handing it the signals that this process gets.
 /// Removes jobs whose launcher is gone, as long as this process runs.
 fn sweep_jobs(place: PathBuf) {
     const EVERY: Duration = Duration::from_secs(1);
@@ -66,6 +65,7 @@ fn sweep_jobs(place: PathBuf) {
     });
 }
 
+/// Waits for the command, handing it the signals that this process gets.
 fn wait(mut child: Child, signals: &mut Signals) -> anyhow::Result<ExitStatus> {
     let pid =
         i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("pid of the command")?;

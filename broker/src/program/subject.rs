@@ -72,6 +72,9 @@ impl Subject {
                 self.like(topology, &job.view())?
             }
             (None, Some("mine")) => {
+                if self.input.input.is_some() {
+                    bail!("--view mine is of the adopted topology: leave out --input");
+                }
                 let mine = topobroker_reader::effective_view().context("--view mine")?;
                 self.like(topology, &mine)?
             }

@@ -1,7 +1,7 @@
 //! `topobroker unpublish`: withdraw segments.
 
-use crate::publish::job::sweep_beside;
-use crate::publish::remove;
+use crate::publish::job::{remove_orphans, sweep_beside};
+use crate::publish::{SHM_FOLDER, remove};
 use crate::status::{self, Published, PublisherState};
 use anyhow::Context;
 use clap::Args;
@@ -42,7 +42,10 @@ impl Unpublish {
     /// Removes all that are meant, and then tells of the first that could not be removed.
     fn sweep(&self) -> anyhow::Result<()> {
         let me = rustix::process::geteuid().as_raw();
-        let found = status::published(&[])?.into_iter();
+        let found = status::published(&[])?;
+        let known = found.iter().filter_map(|it| Some(it.header.as_ref().ok()?.segment_name()));
+        remove_orphans(&known.collect()).context(SHM_FOLDER)?;
+        let found = found.into_iter();
         // A memfd has no name to remove.
         let named = |published: &Published| !published.file.starts_with("/proc");
         let meant = found.filter(|published| published.owner == me && named(published));

@@ -35,6 +35,10 @@ pub(crate) fn start_of(pid: u32) -> io::Result<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     // The name in parentheses may have any character; the fields behind it are numbers.
     let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
+    // Its parent has not noticed yet, but it is gone.
+    if fields.trim_start().starts_with(['Z', 'X']) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
     let start = fields.split_ascii_whitespace().nth(19).and_then(|start| start.parse().ok());
     start.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }

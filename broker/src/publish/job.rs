@@ -1,15 +1,18 @@
 //! Jobs over a published topology: a small segment each, beside that of the topology.
 
 use super::identity::{self, Publisher, PublisherState};
-use super::{NAME_PREFIX, PublishError, SHM_FOLDER, named, remove_file};
+use super::{NAME_PREFIX, PublishError, SHM_FOLDER, named};
+use rustix::fs::OFlags;
+use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use topobroker_layout::OpenError;
 use topobroker_layout::build::BuildError;
-use topobroker_layout::header::{self, Header, Kind, VERSION_MAJOR, VERSION_MINOR};
-use topobroker_layout::job::{self, Job, MAX_NAME};
-use topobroker_layout::set::Set;
+use topobroker_layout::header::{self, HEADER_LEN, Header, Kind};
+use topobroker_layout::job::{self, Job, MAX_NAME, MAX_RANKS};
+use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Adopted, RestrictError, Scope, Source, Store, View};
 
 /// How a job is added.
@@ -70,6 +73,20 @@ pub enum JobError {
         /// Name of the job.
         name: String,
     },
+    /// A rank is not one of the job.
+    #[error("rank {rank} {reason}")]
+    Rank {
+        /// The rank.
+        rank: u32,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// More ranks than a job may have.
+    #[error("{found} ranks; expected {MAX_RANKS} on a node at most")]
+    Ranks {
+        /// How many.
+        found: usize,
+    },
     /// The view cannot be archived.
     #[error(transparent)]
     View(#[from] RestrictError),
@@ -88,8 +105,12 @@ pub enum JobError {
 pub struct JobPublication {
     file: PathBuf,
     bytes: usize,
-    owned: bool,
+    /// The file itself and the process that removes it, if it ends with that.
+    owned: Option<(FileId, u32)>,
 }
+
+/// Device and inode: another file may have the same name by now.
+type FileId = (u64, u64);
 
 impl JobPublication {
     /// The file that readers adopt.
@@ -107,9 +128,11 @@ impl JobPublication {
 
 impl Drop for JobPublication {
     fn drop(&mut self) {
-        if self.owned {
-            // Nobody is left to tell; `sweep` finds what stays.
-            let _ = remove_file(&self.file);
+        // Not the child of a fork, and not the next job of that name.
+        if let Some((id, owner)) = self.owned
+            && owner == std::process::id()
+        {
+            remove_if(&self.file, id);
         }
     }
 }
@@ -141,6 +164,7 @@ pub fn add(
     if !view.is_of(base.topology()) {
         return Err(JobError::OtherTopology { name: name.clone() });
     }
+    check_ranks(view, &options.ranks)?;
     let job = Job::new(base.header().segment_id, name, view.to_overlay()?, &options.ranks);
     let archive = job.to_bytes().map_err(|error: BuildError| PublishError::from(error))?;
     let launcher = match options.launcher {
@@ -149,21 +173,11 @@ pub fn add(
         Launcher::Nobody => Publisher::NOBODY,
     };
     let header = Header {
-        version: (VERSION_MAJOR, VERSION_MINOR),
         kind: Kind::Job,
         scope: Scope::Job,
         source: Source::Loaded,
-        address: 0,
         size: header::segment_len(archive.len()) as u64,
-        checksum: 0,
-        segment_id: identity::random()?,
-        generation: 0,
-        boot_id: identity::boot_id()?,
-        publisher_pid: launcher.pid,
-        publisher_start: launcher.start,
-        pid_namespace: identity::pid_namespace(),
-        created: identity::now(),
-        hwloc_version: crate::hwloc::api_version(),
+        ..super::header_of(launcher)?
     };
     let mut segment = super::framed(&header, &archive)?;
     let mode = if options.private { 0o400 } else { 0o444 };
@@ -173,7 +187,9 @@ pub fn add(
     };
     match named::publish(folder, file_name, &mut segment, mode) {
         Ok(file) => {
-            let owned = options.launcher == Launcher::ThisProcess;
+            let own = options.launcher == Launcher::ThisProcess;
+            let id = fs::symlink_metadata(&file).ok().filter(|_| own).map(|it| id_of(&it));
+            let owned = id.map(|id| (id, std::process::id()));
             Ok(JobPublication { file, bytes: segment.len(), owned })
         }
         Err(PublishError::Store { source, .. })
@@ -183,6 +199,27 @@ pub fn add(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether each rank is there once and has PUs of the job.
+fn check_ranks(view: &View<'_>, ranks: &[(u32, Set)]) -> Result<(), JobError> {
+    let known = view.topology().root().cpuset().unwrap_or_default();
+    let expected = || known.to_text(Format::List);
+    let mut seen = BTreeSet::new();
+    if ranks.len() > MAX_RANKS {
+        return Err(JobError::Ranks { found: ranks.len() });
+    }
+    for (rank, set) in ranks {
+        let reason = match set {
+            set if set.is_empty() || !set.is_included_in(&known) => {
+                format!("has PUs {}; expected some of {}", set.to_text(Format::List), expected())
+            }
+            _ if !seen.insert(*rank) => "is there already; expected each once".to_owned(),
+            _ => continue,
+        };
+        return Err(JobError::Rank { rank: *rank, reason });
+    }
+    Ok(())
 }
 
 /// A job that is there.
@@ -206,10 +243,15 @@ pub struct PublishedJob {
 pub fn list(base: &Adopted) -> Result<Vec<PublishedJob>, JobError> {
     let start = start_of_files(base);
     let found = files(&start)?.into_iter().filter_map(|(name, file)| {
-        // Removed in the meantime, perhaps.
-        let segment = fs::read(&file).ok()?;
-        let contents =
-            job::open(&aligned(&segment)).map(|(header, job)| (header, job.rank_count()));
+        // Removed in the meantime, or not to be trusted.
+        let (segment, _) = read_trusted(&file, MAX_SEGMENT).ok()?;
+        let contents = match job::open(&aligned(&segment)) {
+            Ok((_, job)) if job.base != base.header().segment_id || job.name() != name => {
+                return None;
+            }
+            Ok((header, job)) => Ok((header, job.rank_count())),
+            Err(error) => Err(error),
+        };
         Some(PublishedJob { name, file, size: segment.len() as u64, contents })
     });
     Ok(found.collect())
@@ -249,13 +291,17 @@ pub fn sweep(base: &Adopted) -> Result<usize, JobError> {
 ///
 /// [`JobError::Name`].
 pub fn file_of(base: &Adopted, name: &str) -> Result<PathBuf, JobError> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(plain) {
+    if !is_name(name) {
         return Err(JobError::Name { found: name.to_owned() });
     }
     let mut file = start_of_files(base).into_os_string();
     file.push(name);
     Ok(file.into())
+}
+
+fn is_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
 }
 
 /// How the paths of files of jobs begin: as that of the topology.
@@ -292,12 +338,61 @@ pub(crate) fn sweep_beside(base_file: &Path) -> Result<usize, JobError> {
 }
 
 fn sweep_files(start: &Path) -> Result<usize, JobError> {
-    let is_gone = |file: &Path| {
-        let header = fs::read(file).ok().and_then(|segment| Header::read(&segment).ok());
-        header.is_some_and(|header| identity::state_of(Some(&header)) == PublisherState::Gone)
-    };
-    let gone = files(start)?.into_iter().filter(|(_, file)| is_gone(file));
-    Ok(gone.filter(|(_, file)| fs::remove_file(file).is_ok()).count())
+    let gone = files(start)?.into_iter().filter_map(|(_, file)| {
+        let (bytes, id) = read_trusted(&file, HEADER_LEN as u64).ok()?;
+        let header = Header::read(&bytes).ok()?;
+        (identity::state_of(Some(&header)) == PublisherState::Gone).then_some((file, id))
+    });
+    Ok(gone.filter(|(file, id)| remove_if(file, *id)).count())
+}
+
+/// Removes this user's jobs in shared memory over topologies that are not there any more: `known` are
+/// the names of those that are.
+pub(crate) fn remove_orphans(known: &BTreeSet<String>) -> io::Result<()> {
+    let me = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(SHM_FOLDER)?.flatten() {
+        let name = entry.file_name();
+        let base =
+            name.to_str().and_then(|name| name.strip_prefix(NAME_PREFIX)?.split_once(".job-"));
+        if let Some((base, job)) = base
+            && is_name(job)
+            && !known.contains(base)
+            && let Ok(metadata) = fs::symlink_metadata(entry.path())
+            && metadata.uid() == me
+        {
+            remove_if(&entry.path(), id_of(&metadata));
+        }
+    }
+    Ok(())
+}
+
+/// Most bytes of the segment of a job.
+const MAX_SEGMENT: u64 = 1 << 28;
+
+/// The first bytes of a file that root or this user owns, and which file it is. Anybody may put
+/// anything into a folder of shared memory.
+fn read_trusted(file: &Path, most: u64) -> io::Result<(Vec<u8>, FileId)> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mut opened = fs::OpenOptions::new();
+    let opened = opened.read(true).custom_flags(flags.bits().cast_signed()).open(file)?;
+    let metadata = opened.metadata()?;
+    let trusted = [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid());
+    if !trusted || !metadata.is_file() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let mut bytes = Vec::new();
+    opened.take(most).read_to_end(&mut bytes)?;
+    Ok((bytes, id_of(&metadata)))
+}
+
+fn id_of(metadata: &fs::Metadata) -> FileId {
+    (metadata.dev(), metadata.ino())
+}
+
+/// Removes a file if it is still the same.
+fn remove_if(file: &Path, id: FileId) -> bool {
+    let same = fs::symlink_metadata(file).is_ok_and(|metadata| id_of(&metadata) == id);
+    same && fs::remove_file(file).is_ok()
 }
 
 /// Names and files of jobs whose paths begin so.
@@ -308,7 +403,7 @@ fn files(start: &Path) -> Result<Vec<(String, PathBuf)>, JobError> {
         .map_err(|source| JobError::List { folder: folder.display().to_string(), source })?;
     let found = entries.flatten().filter_map(|entry| {
         let name = entry.file_name();
-        let name = name.to_str()?.strip_prefix(&prefix)?;
+        let name = name.to_str()?.strip_prefix(&prefix).filter(|name| is_name(name))?;
         Some((name.to_owned(), entry.path()))
     });
     let mut found: Vec<_> = found.collect();

@@ -72,7 +72,9 @@ fn write(mut file: &File, segment: &mut [u8]) -> io::Result<()> {
 }
 
 fn publish_renamed(path: &Path, segment: &mut [u8], mode: u32) -> Result<PathBuf, PublishError> {
-    let temporary = path.with_extension("new");
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".new");
+    let temporary = PathBuf::from(temporary);
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
     let file = rustix::fs::open(&temporary, flags, Mode::RUSR | Mode::WUSR)
         .map_err(|error| failed(&temporary, "make the file", segment.len())(error.into()))?;
@@ -86,8 +88,11 @@ fn publish_renamed(path: &Path, segment: &mut [u8], mode: u32) -> Result<PathBuf
 /// Renames, and never replaces another file.
 pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // A file system without it: names are random, so nothing is there.
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => std::fs::rename(from, to),
+        // A file system without it: a link never replaces anything either.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+            std::fs::hard_link(from, to)?;
+            std::fs::remove_file(from)
+        }
         result => Ok(result?),
     }
 }

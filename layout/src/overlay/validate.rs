@@ -26,7 +26,9 @@ pub fn validate(
     let normal = levels.normal.to_native() as usize;
     let objects = base.first(base.rows.len() - 1);
     ensure(
-        normal > 0 && rows.len() == normal + special && overlay.base_level.len() == rows.len(),
+        (1..=MAX_DEPTH).contains(&normal)
+            && rows.len() == normal + special
+            && overlay.base_level.len() == rows.len(),
         "overlay.levels",
         "has its depths, the special types and an end, each with its level of the topology",
     )?;

@@ -1,6 +1,6 @@
 //! Places of OpenMP threads.
 
-use super::{SourceError, Text};
+use super::{SourceError, Text, known};
 use crate::topology::Topology;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
@@ -8,8 +8,11 @@ use topobroker_layout::set::Set;
 const EXPECTED: &str =
     "threads, cores, ll_caches, numa_domains or sockets, or places such as {0:4},{4:4}";
 
-/// Most places and PUs that a text may ask for.
+/// Highest index and most PUs of a place that a text may ask for.
 const MOST: u32 = 1 << 20;
+
+/// Most places that a text may ask for.
+const MOST_PLACES: usize = 1 << 14;
 
 /// The places of `OMP_PLACES`, each a set of OS indexes: a name of objects, with how many of them in
 /// parentheses, or places of indexes, `{0,1}`, `{0:4:2}` (four from 0, 2 apart), `{0:4}:8:4` (eight
@@ -19,12 +22,12 @@ const MOST: u32 = 1 << 20;
 ///
 /// [`SourceError`] when it is malformed or empty.
 pub fn omp_places(topology: Topology<'_>, text: &str) -> Result<Vec<Set>, SourceError> {
-    let text = Text::new("OMP_PLACES", text);
+    let text = Text::new("OMP_PLACES", text.trim());
     let places = match text.rest.starts_with(['{', '!']) {
-        true => listed(text)?,
+        true => listed(topology, text)?,
         false => of_objects(topology, text)?,
     };
-    if places.iter().all(Set::is_empty) { Err(text.empty()) } else { Ok(places) }
+    if places.is_empty() { Err(text.empty()) } else { Ok(places) }
 }
 
 fn of_objects(topology: Topology<'_>, text: Text<'_>) -> Result<Vec<Set>, SourceError> {
@@ -59,23 +62,27 @@ fn of_objects(topology: Topology<'_>, text: Text<'_>) -> Result<Vec<Set>, Source
     Ok(sets.take(count.map_or(usize::MAX, |count| count as usize)).collect())
 }
 
-fn listed(text: Text<'_>) -> Result<Vec<Set>, SourceError> {
+fn listed(topology: Topology<'_>, text: Text<'_>) -> Result<Vec<Set>, SourceError> {
     let mut places: Vec<Set> = Vec::new();
     let mut text = text;
     loop {
         let out = text.strip("!");
-        let (place, rest) = place(out.unwrap_or(text))?;
+        let (place, rest) = place(out.unwrap_or(text).trimmed())?;
         let (count, stride, rest) = steps(rest)?;
+        if places.len() + count as usize > MOST_PLACES {
+            return Err(text.malformed("more places than any machine has", EXPECTED));
+        }
         for step in 0..i64::from(count) {
             let moved = shifted(&place, step * stride)
                 .ok_or_else(|| text.malformed("places that go below 0 or too far", EXPECTED))?;
+            let moved = known(topology, text, moved)?;
             match out {
                 None => places.push(moved),
                 Some(_) => places.retain(|other| *other != moved),
             }
         }
         match rest.strip(",") {
-            Some(rest) => text = rest,
+            Some(rest) => text = rest.trimmed(),
             None => {
                 rest.end(EXPECTED)?;
                 return Ok(places);
@@ -92,9 +99,10 @@ fn place(text: Text<'_>) -> Result<(Set, Text<'_>), SourceError> {
     };
     let mut set = Set::new();
     loop {
-        let out = text.strip("!");
-        let (first, rest) = out.unwrap_or(text).number(EXPECTED)?;
+        let out = text.trimmed().strip("!");
+        let (first, rest) = out.unwrap_or(text).trimmed().number(EXPECTED)?;
         let (count, stride, rest) = steps(rest)?;
+        let rest = rest.trimmed();
         for step in 0..i64::from(count) {
             let index = i64::from(first) + step * stride;
             let index = u32::try_from(index).ok().filter(|index| *index < MOST);
@@ -106,7 +114,7 @@ fn place(text: Text<'_>) -> Result<(Set, Text<'_>), SourceError> {
             }
         }
         if let Some(rest) = rest.strip("}") {
-            return Ok((set, rest));
+            return Ok((set, rest.trimmed()));
         }
         text = rest.strip(",").ok_or_else(|| rest.malformed("no }", EXPECTED))?;
     }

@@ -1,7 +1,7 @@
 //! What PMIx tells a process of its PUs.
 
 use super::cpu_list::{CpuList, Numbering};
-use super::{SourceError, Text};
+use super::{SourceError, Text, known};
 use crate::topology::Topology;
 use topobroker_layout::set::{Format, Set};
 
@@ -17,22 +17,22 @@ pub fn pmix_cpu_list<'a>(topology: Topology<'a>, text: &str) -> Result<CpuList<'
 /// The PUs of `PMIX_CPUSET`: those that this process is bound to, an hwloc list of OS indexes, which
 /// `PMIx_server_generate_cpuset_string` puts `hwloc:` in front of.
 ///
-/// ```
+/// ```no_run
 /// use topobroker_reader::pmix_cpuset;
-/// assert_eq!(pmix_cpuset("hwloc:0-1")?, pmix_cpuset("0,1")?);
-/// assert!(pmix_cpuset("0-x").unwrap_err().to_string().contains("position"));
-/// # Ok::<(), topobroker_reader::SourceError>(())
+/// # let topology = topobroker_reader::adopt()?.topology();
+/// assert_eq!(pmix_cpuset(topology, "hwloc:0-1")?, pmix_cpuset(topology, "0,1")?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 ///
-/// [`SourceError`] when it is malformed or empty.
-pub fn pmix_cpuset(text: &str) -> Result<Set, SourceError> {
+/// [`SourceError`] when it is malformed, empty, or has a PU that the topology has not.
+pub fn pmix_cpuset(topology: Topology<'_>, text: &str) -> Result<Set, SourceError> {
     let text = Text::new("PMIX_CPUSET", text);
     let list = text.strip("hwloc:").unwrap_or(text);
     let set = Set::parse(list.rest, Format::List).map_err(|error| {
         let rest = list.rest.get(error.position..).unwrap_or_default();
         list.at(rest).malformed("no index", "a list of OS indexes such as 0-1,4")
     })?;
-    if set.is_empty() { Err(text.empty()) } else { Ok(set) }
+    known(topology, text, set)
 }

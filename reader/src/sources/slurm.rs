@@ -1,6 +1,6 @@
 //! What Slurm tells a task of its PUs.
 
-use super::{SourceError, Text};
+use super::{SourceError, Text, known};
 use crate::topology::Topology;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::{Format, Set};
@@ -32,9 +32,13 @@ pub fn slurm_cpu_bind(
     local_id: usize,
 ) -> Result<SlurmBinding, SourceError> {
     let mut text = Text::new("SLURM_CPU_BIND", text);
-    while let Some(rest) = ["quiet", "verbose"].into_iter().find_map(|word| text.strip(word)) {
-        text = rest.strip(",").unwrap_or(rest);
+    // Slurm says what it bound to before the masks.
+    const BEFORE: [&str; 7] =
+        ["quiet,", "verbose,", "threads,", "cores,", "sockets,", "ldoms,", "boards,"];
+    while let Some(rest) = BEFORE.into_iter().find_map(|word| text.strip(word)) {
+        text = rest;
     }
+    text = ["quiet", "verbose"].into_iter().find_map(|word| text.strip(word)).unwrap_or(text);
     let (kind, list) = match text.rest.split_once(':') {
         Some((kind, list)) => (kind, Some(text.at(list))),
         None => (text.rest, None),
@@ -54,25 +58,32 @@ pub fn slurm_cpu_bind(
         "mask_ldom" => of_nodes(topology, text, &mask(entry()?)?)?,
         _ => return Err(text.malformed("an unknown kind of binding", EXPECTED)),
     };
-    if cpus.is_empty() { Err(text.empty()) } else { Ok(SlurmBinding::Pus(cpus)) }
+    Ok(SlurmBinding::Pus(known(topology, text, cpus)?))
 }
 
 /// The entry of a task in a list, which begins again at its end; `0x3*2` stands for two.
 fn nth(list: Text<'_>, local_id: usize) -> Result<Text<'_>, SourceError> {
-    let mut entries = Vec::new();
+    let mut entries: Vec<(Text<'_>, usize)> = Vec::new();
     for part in list.split(',') {
         let (entry, times) = match part.rest.split_once('*') {
             None => (part, 1),
             Some((entry, times)) => {
                 let (times, rest) = part.at(times).number("a number of tasks")?;
                 rest.end("a number of tasks")?;
-                (part.at(entry), times.min(1 << 20))
+                (part.at(entry), times as usize)
             }
         };
-        entries.extend(std::iter::repeat_n(entry, times as usize));
+        entries.push((entry, times));
     }
-    let place = local_id.checked_rem(entries.len()).ok_or_else(|| list.empty())?;
-    entries.get(place).copied().ok_or_else(|| list.empty())
+    let total = entries.iter().fold(0usize, |total, (_, times)| total.saturating_add(*times));
+    let mut place = local_id.checked_rem(total).ok_or_else(|| list.empty())?;
+    for (entry, times) in entries {
+        match place.checked_sub(times) {
+            None => return Ok(entry),
+            Some(rest) => place = rest,
+        }
+    }
+    Err(list.empty())
 }
 
 /// A number, decimal or hexadecimal.
