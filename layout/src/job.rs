@@ -142,7 +142,9 @@ fn validate_ranks(job: &ArchivedJob) -> Result<(), ValidationError> {
     let is_name =
         std::str::from_utf8(&job.name).is_ok_and(|name| (1..=MAX_NAME).contains(&name.len()));
     ensure(is_name, "job.name", "is UTF-8 of 1 to 64 bytes")?;
-    let below = |column: &ArchivedColumn, limit: u64| column.iter().all(|value| value < limit);
+    let below = |column: &ArchivedColumn, limit: u64| {
+        column.is_sound() && column.iter().all(|value| value < limit)
+    };
     ensure(
         job.ranks.len() <= MAX_RANKS && below(&job.ranks, 1 << 32),
         "job.ranks",

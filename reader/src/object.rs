@@ -1,14 +1,17 @@
 //! One object of a topology, and its neighbours.
 
 mod attributes;
+mod children;
 mod sets;
+
+pub use children::Children;
 
 use crate::search::partition_point;
 use crate::topology::Topology;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedStringsOfObjects;
 use topobroker_layout::column::ArchivedColumn;
-use topobroker_layout::object_type::{ChildKind, ObjectType};
+use topobroker_layout::object_type::ObjectType;
 
 /// An object of a topology. Counterpart: `hwloc_obj_t`. A handle: copy it freely; two are equal if
 /// they are the same object of the same topology, through whatever view.
@@ -155,74 +158,6 @@ impl<'a> Object<'a> {
         rank.and_then(|rank| u32::try_from(rank).ok()).unwrap_or(0)
     }
 
-    /// Children in the tree of CPUs. Counterparts: `children`, `arity`.
-    #[must_use]
-    #[inline]
-    pub fn children(self) -> Children<'a> {
-        self.children_of_kind(ChildKind::Normal)
-    }
-
-    /// NUMA nodes and memory-side caches. Counterparts: `memory_first_child`, `memory_arity`.
-    #[must_use]
-    pub fn memory_children(self) -> Children<'a> {
-        self.children_of_kind(ChildKind::Memory)
-    }
-
-    /// Bridges, PCI and OS devices. Counterparts: `io_first_child`, `io_arity`.
-    #[must_use]
-    pub fn io_children(self) -> Children<'a> {
-        self.children_of_kind(ChildKind::Io)
-    }
-
-    /// Misc objects. Counterparts: `misc_first_child`, `misc_arity`.
-    #[must_use]
-    pub fn misc_children(self) -> Children<'a> {
-        self.children_of_kind(ChildKind::Misc)
-    }
-
-    /// All children: normal, memory, I/O, then Misc. Counterpart: `hwloc_get_next_child`.
-    #[doc(alias = "hwloc_get_next_child")]
-    #[must_use]
-    pub fn all_children(self) -> Children<'a> {
-        Children { topology: self.topology, slots: self.child_slots() }
-    }
-
-    /// Children in one of the four lists.
-    #[must_use]
-    #[inline]
-    pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
-        let all = self.child_slots();
-        let slots = match kind {
-            ChildKind::Normal => all.start..self.first_child_of(ChildKind::Memory, &all),
-            ChildKind::Memory => {
-                let first = self.first_child_of(ChildKind::Memory, &all);
-                first..self.first_child_of(ChildKind::Io, &all)
-            }
-            ChildKind::Io => {
-                let first = self.first_child_of(ChildKind::Io, &all);
-                first..self.first_child_of(ChildKind::Misc, &all)
-            }
-            ChildKind::Misc => self.first_child_of(ChildKind::Misc, &all)..all.end,
-        };
-        Children { topology: self.topology, slots }
-    }
-
-    /// Where children of a kind begin among all: kinds follow each other as in the numbering.
-    #[inline]
-    fn first_child_of(self, kind: ChildKind, all: &Range<usize>) -> usize {
-        let levels = &self.topology.archive.levels;
-        let special = match kind {
-            ChildKind::Normal | ChildKind::Memory => 0,
-            ChildKind::Io => 2,
-            ChildKind::Misc => 5,
-        };
-        let first = levels.first(levels.normal.to_native() as usize + special);
-        match all.end.checked_sub(1) {
-            Some(last) if self.topology.child(last) < first => all.end,
-            _ => partition_point(all.clone(), |slot| self.topology.child(slot) < first),
-        }
-    }
-
     /// The next object of its depth. Counterpart: `next_cousin`.
     #[must_use]
     pub fn next_cousin(self) -> Option<Self> {
@@ -360,14 +295,6 @@ impl<'a> Object<'a> {
         object
     }
 
-    #[inline]
-    fn child_slots(self) -> Range<usize> {
-        match self.topology.is_in_order() {
-            true => self.topology.archive.tree.child_slots(self.at()),
-            false => self.topology.moved_child_slots(self.id),
-        }
-    }
-
     fn siblings(self) -> Option<Children<'a>> {
         Some(self.parent()?.children_of_kind(self.object_type().child_kind()))
     }
@@ -382,69 +309,6 @@ impl<'a> Object<'a> {
         plus_one.checked_sub(1)
     }
 }
-
-/// Children in one list, in order.
-#[derive(Debug, Clone)]
-pub struct Children<'a> {
-    topology: Topology<'a>,
-    slots: Range<usize>,
-}
-
-impl<'a> Children<'a> {
-    /// The object in a slot, if it is shown.
-    #[inline]
-    fn at(&self, slot: usize) -> Option<Object<'a>> {
-        let child = self.topology.child(slot);
-        self.topology.shows(child).then(|| Object::new(self.topology, child))
-    }
-
-    fn shown(&self) -> usize {
-        self.slots.clone().filter(|slot| self.at(*slot).is_some()).count()
-    }
-}
-
-impl<'a> Iterator for Children<'a> {
-    type Item = Object<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Object<'a>> {
-        if self.topology.overlay.is_some() {
-            self.slots.start = self.topology.first_shown_slot(self.slots.start, self.slots.end);
-        }
-        let slot = self.slots.next()?;
-        Some(Object::new(self.topology, self.topology.child(slot)))
-    }
-
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        match self.topology.overlay {
-            None => self.slots.size_hint(),
-            Some(_) => (self.shown(), Some(self.shown())),
-        }
-    }
-
-    fn nth(&mut self, n: usize) -> Option<Object<'a>> {
-        if self.topology.overlay.is_none() {
-            let slot = self.slots.nth(n)?;
-            return self.at(slot);
-        }
-        (0..n).try_for_each(|_| self.next().map(|_| ()))?;
-        self.next()
-    }
-}
-
-impl DoubleEndedIterator for Children<'_> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        loop {
-            let slot = self.slots.next_back()?;
-            if let Some(child) = self.at(slot) {
-                return Some(child);
-            }
-        }
-    }
-}
-
-impl ExactSizeIterator for Children<'_> {}
 
 /// Rows of an object in a table that is in the order of its objects.
 fn rows_of(objects: &ArchivedColumn, id: u32) -> Range<usize> {
