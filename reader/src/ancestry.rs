@@ -86,14 +86,13 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn ancestor_with_type(self, object_type: ObjectType) -> Option<Self> {
         let topology = self.topology();
-        if topology.overlay.is_none() {
-            let levels = &topology.archive.levels;
-            let plus_one = levels.depth_of_type.get(usize::from(object_type.raw()));
-            let plus_one = plus_one.copied().unwrap_or(0);
-            // No type, or one of several depths, has no row here.
-            let level = usize::from(plus_one.wrapping_sub(1));
-            if level < usize::from(MULTIPLE) - 1
-                && self.id() >= levels.first(level + 1)
+        let raw = usize::from(object_type.raw());
+        let plus_one = topology.levels().depth_of_type.get(raw).copied().unwrap_or(0);
+        // No type, or one of several depths, has no row.
+        let level = usize::from(plus_one.wrapping_sub(1));
+        if level < usize::from(MULTIPLE) - 1 && topology.is_in_order() {
+            let (levels, level) = (&topology.archive.levels, topology.base_level(level));
+            if self.id() >= levels.first(level + 1)
                 && self.id() < levels.first(levels.normal.to_native() as usize)
                 && let Some(found) = self.regular_ancestor(level)
             {
@@ -147,7 +146,7 @@ impl<'a> Object<'a> {
     pub fn common_ancestor(self, other: Self) -> Self {
         let topology = self.topology();
         let pus = topology.pu_ids();
-        if topology.overlay.is_none() && pus.contains(&self.id()) && pus.contains(&other.id()) {
+        if topology.is_in_order() && pus.contains(&self.id()) && pus.contains(&other.id()) {
             let (one, two) = (self.id() - pus.start, other.id() - pus.start);
             return topology.lowest_holding(one.min(two), one.max(two));
         }

@@ -68,14 +68,15 @@ impl<'a, 's> ObjectsOfSet<'a, 's> {
     /// First PUs of the blocks of a word that the set has.
     #[inline]
     fn found_in(&self, word: u32, pus: u32) -> u64 {
-        let (topology, in_set) = (self.topology, self.topology.logical_word(self.set, word));
+        let topology = self.topology;
+        let shown = topology.shown_pus(word);
+        if shown == 0 {
+            return 0;
+        }
+        let in_set = topology.logical_word(self.set, word);
         match self.part {
-            Part::All if topology.overlay.is_some() => {
-                let shown = topology.shown_pus(word);
-                if shown == u64::MAX {
-                    return blocks_of(in_set, pus, Part::All);
-                }
-                // A PU that is not shown keeps nothing out, but alone is nothing either.
+            // A PU that is not shown keeps nothing out, but alone is nothing either.
+            Part::All if shown != u64::MAX => {
                 blocks_of(in_set | !shown, pus, Part::All) & blocks_of(shown, pus, Part::Some)
             }
             part => blocks_of(in_set, pus, part),
