@@ -170,12 +170,14 @@ struct Binder<'a, 'p> {
 impl<'a> Binder<'a, '_> {
     fn bind(&mut self, rank: usize, locale: &Locale<'a>) -> Result<Set, PlacementError> {
         let cpuset = |object: Object<'_>| object.cpuset().unwrap_or_default();
+        let target = match self.policy.bind {
+            BindTo::None => return Ok(cpuset(self.topology.root())),
+            BindTo::Object(kind) => kind,
+        };
         let object = match locale {
-            _ if self.policy.bind == BindTo::None => return Ok(cpuset(self.topology.root())),
             Locale::Pus(set) => return Ok(set.clone()),
             Locale::Object(object) => *object,
         };
-        let BindTo::Object(target) = self.policy.bind else { return Ok(Set::new()) };
         if self.policy.cpus > 1 {
             return self.several(rank, object, target);
         }

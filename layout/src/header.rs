@@ -206,8 +206,14 @@ impl Header {
     /// The segment id as text, 32 hexadecimal digits.
     #[must_use]
     pub fn segment_name(&self) -> String {
-        self.segment_id.iter().map(|byte| format!("{byte:02x}")).collect()
+        segment_name(self.segment_id)
     }
+}
+
+/// A segment id as text, 32 hexadecimal digits.
+#[must_use]
+pub fn segment_name(id: [u8; 16]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Bytes of a segment with an archive of `archive_len` bytes.

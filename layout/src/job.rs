@@ -7,6 +7,7 @@ use crate::error::{OpenError, ValidationError};
 use crate::header::{Header, Kind};
 use crate::overlay::{self, Overlay};
 use crate::set::Set;
+use crate::validate::ensure;
 use rkyv::{Archive, Serialize};
 
 /// Longest name of a job, in bytes.
@@ -135,28 +136,26 @@ pub fn validate(job: &ArchivedJob, base: &ArchivedTopology) -> Result<(), Valida
 }
 
 fn validate_ranks(job: &ArchivedJob) -> Result<(), ValidationError> {
-    let ensure = |holds: bool, column, rule| match holds {
-        true => Ok(()),
-        false => Err(ValidationError { column, row: 0, rule }),
-    };
     let is_name =
         std::str::from_utf8(&job.name).is_ok_and(|name| (1..=MAX_NAME).contains(&name.len()));
-    ensure(is_name, "job.name", "is UTF-8 of 1 to 64 bytes")?;
+    ensure(is_name, "job.name", 0, "is UTF-8 of 1 to 64 bytes")?;
     let below = |column: &ArchivedColumn, limit: u64| {
         column.is_sound() && column.iter().all(|value| value < limit)
     };
     ensure(
         job.ranks.len() <= MAX_RANKS && below(&job.ranks, 1 << 32),
         "job.ranks",
+        0,
         "is a rank of 32 bits, of 65536 at most",
     )?;
     ensure(
         job.set_of_rank.len() == job.ranks.len() && below(&job.set_of_rank, job.sets.len() as u64),
         "job.set_of_rank",
+        0,
         "is a set for each rank",
     )?;
     let fits = |set: &ArchivedRankSet| {
         (set.first_word.to_native() as usize).saturating_add(set.words.len()) <= MAX_SET_WORDS
     };
-    ensure(job.sets.iter().all(fits), "job.sets", "has no more words than a set may have")
+    ensure(job.sets.iter().all(fits), "job.sets", 0, "has no more words than a set may have")
 }

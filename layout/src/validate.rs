@@ -62,7 +62,7 @@ fn fail<T>(column: &'static str, row: usize, rule: &'static str) -> Result<T, Va
 }
 
 #[inline]
-fn ensure(
+pub(crate) fn ensure(
     holds: bool,
     column: &'static str,
     row: usize,

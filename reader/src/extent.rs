@@ -206,6 +206,7 @@ pub(crate) fn is_part(inner: &Range<u32>, outer: &Range<u32>) -> bool {
 }
 
 /// The bits below one of 64.
-fn below(bit: u64) -> u64 {
+#[inline]
+pub(crate) fn below(bit: u64) -> u64 {
     if bit >= 64 { u64::MAX } else { (1 << bit) - 1 }
 }

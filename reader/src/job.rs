@@ -9,7 +9,7 @@ use crate::trust::Candidate;
 use crate::view::View;
 use std::path::Path;
 use topobroker_layout::OpenError;
-use topobroker_layout::header::Header;
+use topobroker_layout::header::{Header, segment_name};
 use topobroker_layout::job::{self, ArchivedJob};
 use topobroker_layout::set::Set;
 
@@ -85,10 +85,8 @@ pub fn adopt_job(base: &'static Adopted, file: &Path) -> Result<Job<'static>, Jo
     let (bytes, _) = map::map(&candidate, 0)?;
     let refused = |source: OpenError| AdoptError::Segment { file: name(), source };
     let (header, archive) = job::open(bytes).map_err(refused)?;
-    let base_id = base.header().segment_id;
-    if archive.base != base_id {
-        let hex = |id: [u8; 16]| id.iter().map(|byte| format!("{byte:02x}")).collect();
-        let (found, expected) = (hex(archive.base), hex(base_id));
+    if archive.base != base.header().segment_id {
+        let (found, expected) = (segment_name(archive.base), base.header().segment_name());
         return Err(JobError::OtherBase { file: name(), found, expected });
     }
     let base = base.topology();

@@ -1,5 +1,6 @@
 //! Where objects are: their places in what is shown, and their numbers in the topology.
 
+use crate::extent::below;
 use crate::topology::Topology;
 use std::ops::Range;
 use topobroker_layout::overlay::{ArchivedKept, ArchivedOverlay};
@@ -60,13 +61,10 @@ impl Topology<'_> {
         let ids = self.pu_ids();
         let first = ids.start + index * 64;
         if let Some(shown) = overlay.solid_pus() {
-            let from = |bit: u32| if bit < 64 { u64::MAX << bit } else { 0 };
-            let bit = |id: u32| from(id.saturating_sub(first));
-            return bit(shown.start) & !bit(shown.end);
+            let before = |id: u32| below(id.saturating_sub(first).into());
+            return before(shown.end) & !before(shown.start);
         }
-        let behind = ids.end.saturating_sub(first);
-        let known = if behind < 64 { (1 << behind) - 1 } else { u64::MAX };
-        overlay.shown_from(first) & known
+        overlay.shown_from(first) & below(ids.end.saturating_sub(first).into())
     }
 
     /// The first PU shown that is not before one of the topology.

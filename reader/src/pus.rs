@@ -1,5 +1,6 @@
 //! Between the logical indexes of PUs, in which objects are intervals, and the OS indexes of sets.
 
+use crate::extent::below;
 use crate::stored_set::Words;
 use crate::topology::Topology;
 use std::ops::Range;
@@ -78,11 +79,11 @@ impl<'a> Topology<'a> {
 
     /// A range of PUs as numbers of words, with the bits of the range in each.
     fn words_of(self, pus: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
-        let from = |bit: u32| if bit < 64 { u64::MAX << bit } else { 0 };
         let words = pus.start / 64..pus.end.div_ceil(64);
         words.map(move |index| {
             let first = index * 64;
-            (index, from(pus.start.saturating_sub(first)) & !from(pus.end - first))
+            let before = |pu: u32| below(pu.saturating_sub(first).into());
+            (index, before(pus.end) & !before(pus.start))
         })
     }
 

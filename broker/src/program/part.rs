@@ -24,7 +24,23 @@ pub(super) struct Chosen<'a> {
     pub(super) order: Vec<Object<'a>>,
 }
 
-impl Chosen<'_> {
+impl<'a> Chosen<'a> {
+    /// PUs in no order.
+    fn of(cpus: Set) -> Self {
+        Self { cpus, nodes: None, order: Vec::new() }
+    }
+
+    /// PUs in the order of a list.
+    fn listed(list: &CpuList<'a>) -> Self {
+        Self { order: list.iter().collect(), ..Self::of(list.to_set()) }
+    }
+
+    /// PUs and NUMA nodes of a cgroup.
+    fn in_cgroup(cgroup: Cgroup) -> Self {
+        let nodes = Some(cgroup.mems).filter(|mems| !mems.is_empty());
+        Self { nodes, ..Self::of(cgroup.cpus) }
+    }
+
     /// The part as a view, with the NUMA nodes that the source says, else with those of the PUs.
     pub(super) fn view<'t>(&self, topology: Topology<'t>) -> anyhow::Result<View<'t>> {
         let Some(nodes) = &self.nodes else {
@@ -37,34 +53,25 @@ impl Chosen<'_> {
 
 /// The part that a text names.
 pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<Chosen<'a>> {
-    let of = |cpus: Set| Chosen { cpus, nodes: None, order: Vec::new() };
-    let listed = |list: CpuList<'a>| Chosen {
-        cpus: list.to_set(),
-        nodes: None,
-        order: list.iter().collect(),
-    };
-    let in_cgroup = |cgroup: Cgroup| Chosen {
-        cpus: cgroup.cpus,
-        nodes: Some(cgroup.mems).filter(|mems| !mems.is_empty()),
-        order: Vec::new(),
-    };
     let is_list =
         text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.starts_with("0x");
     let package = text.strip_prefix(['P', 'p']).unwrap_or_default();
     let is_by_package = package.starts_with(|letter: char| letter.is_ascii_digit());
     if text == "affinity" {
-        Ok(of(affinity()?))
+        Ok(Chosen::of(affinity()?))
     } else if text == "cgroup" {
         let cgroup = Cgroup::of_this_process()?;
-        Ok(in_cgroup(cgroup.context("this process is in no cgroup with a cpuset controller")?))
+        Ok(Chosen::in_cgroup(
+            cgroup.context("this process is in no cgroup with a cpuset controller")?,
+        ))
     } else if let Some(folder) = text.strip_prefix("cgroup:") {
-        Ok(in_cgroup(Cgroup::read(Path::new(folder))?))
+        Ok(Chosen::in_cgroup(Cgroup::read(Path::new(folder))?))
     } else if let Some(list) = text.strip_prefix("os:") {
-        Ok(listed(CpuList::parse(topology, list, Numbering::Os)?))
+        Ok(Chosen::listed(&CpuList::parse(topology, list, Numbering::Os)?))
     } else if let Some(variable) = text.strip_prefix("env:") {
         of_variable(topology, variable)
     } else if is_list || is_by_package {
-        Ok(listed(CpuList::parse(topology, text, Numbering::Logical)?))
+        Ok(Chosen::listed(&CpuList::parse(topology, text, Numbering::Logical)?))
     } else {
         of_locations(topology, text)
     }
@@ -73,13 +80,9 @@ pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<C
 /// The PUs that a variable of the environment names.
 fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Chosen<'a>> {
     let value = std::env::var(variable).with_context(|| variable.to_owned())?;
-    let of = |cpus: Set| Chosen { cpus, nodes: None, order: Vec::new() };
     match variable {
-        "PMIX_CPU_LIST" => {
-            let list = pmix_cpu_list(topology, &value)?;
-            Ok(Chosen { cpus: list.to_set(), nodes: None, order: list.iter().collect() })
-        }
-        "PMIX_CPUSET" => Ok(of(pmix_cpuset(topology, &value)?)),
+        "PMIX_CPU_LIST" => Ok(Chosen::listed(&pmix_cpu_list(topology, &value)?)),
+        "PMIX_CPUSET" => Ok(Chosen::of(pmix_cpuset(topology, &value)?)),
         "SLURM_CPU_BIND" | "SLURM_CPU_BIND_LIST" => {
             let local_id = match std::env::var("SLURM_LOCALID") {
                 Ok(id) => id.parse().with_context(|| format!("SLURM_LOCALID {id:?}"))?,
@@ -90,15 +93,15 @@ fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Cho
                 _ => std::env::var("SLURM_CPU_BIND_TYPE").unwrap_or_default(),
             };
             match slurm_cpu_bind(topology, &(kind + &value), local_id)? {
-                SlurmBinding::Pus(cpus) => Ok(of(cpus)),
-                SlurmBinding::Automatic => Ok(of(affinity()?)),
-                SlurmBinding::None => Ok(of(topology.root().cpuset().unwrap_or_default())),
+                SlurmBinding::Pus(cpus) => Ok(Chosen::of(cpus)),
+                SlurmBinding::Automatic => Ok(Chosen::of(affinity()?)),
+                SlurmBinding::None => Ok(Chosen::of(topology.root().cpuset().unwrap_or_default())),
             }
         }
         "OMP_PLACES" => {
             let mut all = Set::new();
             omp_places(topology, &value)?.iter().for_each(|place| all = &all | place);
-            Ok(of(all))
+            Ok(Chosen::of(all))
         }
         _ => bail!(
             "{variable}: names no PUs; expected PMIX_CPU_LIST, PMIX_CPUSET, SLURM_CPU_BIND, \
@@ -142,5 +145,5 @@ fn of_locations<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<Chosen
     if cpus.is_empty() {
         bail!("{text:?} names no PU; expected {EXPECTED}");
     }
-    Ok(Chosen { cpus, nodes: None, order })
+    Ok(Chosen { order, ..Chosen::of(cpus) })
 }

@@ -5,6 +5,7 @@ use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
 use crate::error::ValidationError;
 use crate::levels::{ArchivedLevel, depths_of_types};
 use crate::object_type::ObjectType;
+use crate::validate::ensure;
 
 /// Checks an overlay of a topology: what passes leads a query nowhere outside the topology.
 ///
@@ -16,10 +17,6 @@ pub fn validate(
     topology: &ArchivedTopology,
 ) -> Result<(), ValidationError> {
     let base = &topology.levels;
-    let ensure = |holds: bool, column, rule| match holds {
-        true => Ok(()),
-        false => Err(ValidationError { column, row: 0, rule }),
-    };
     let levels = &overlay.levels;
     let rows = levels.rows.as_slice();
     let special = base.rows.len() - base.normal.to_native() as usize;
@@ -30,10 +27,9 @@ pub fn validate(
             && rows.len() == normal + special
             && overlay.base_level.len() == rows.len(),
         "overlay.levels",
+        0,
         "has its depths, the special types and an end, each with its level of the topology",
     )?;
-    let of_type =
-        |row: &ArchivedLevel| ObjectType::from_raw(row.raw_type()).is_some() && row.pus() == 0;
     let ascends = rows.windows(2).all(|pair| match pair {
         [one, next] => one.first.to_native() <= next.first.to_native(),
         _ => true,
@@ -41,17 +37,14 @@ pub fn validate(
     ensure(
         ascends && levels.first(0) == 0 && levels.first(1) == 1,
         "overlay.levels.first",
+        0,
         "ascends from one root",
-    )?;
-    ensure(
-        rows.split_last().is_some_and(|(_, rows)| rows.iter().all(of_type)),
-        "overlay.levels.kind",
-        "is a type of objects",
     )?;
     let types = || rows.iter().take(normal).map(|row| row.raw_type());
     ensure(
         levels.depth_of_type == depths_of_types(types()),
         "overlay.levels.depth_of_type",
+        0,
         "agrees with the levels",
     )?;
     let is_normal = |raw: u64| ObjectType::from_raw(raw).is_some_and(ObjectType::is_normal);
@@ -60,15 +53,18 @@ pub fn validate(
     let special_rows = rows.get(normal..).unwrap_or_default();
     ensure(
         types().all(is_normal)
+            && rows.split_last().is_some_and(|(_, rows)| rows.iter().all(|row| row.pus() == 0))
             && (0..normal).all(|level| levels.first(level) < levels.first(level + 1))
             && special_rows.iter().zip(ObjectType::SPECIAL).all(is_special),
         "overlay.levels.kind",
+        0,
         "has objects of a normal type at each depth, then the special types",
     )?;
     let base_rows = base.rows.len();
     ensure(
         overlay.base_level.iter().all(|level| *level == SEVERAL || usize::from(*level) < base_rows),
         "overlay.base_level",
+        0,
         "is a level of the topology",
     )?;
     let words = overlay.shown.as_slice();
@@ -84,11 +80,13 @@ pub fn validate(
             && end <= u64::from(objects)
             && overlay.shows(0),
         "overlay.shown",
+        0,
         "shows the root and as many objects as its levels say, and counts them before each word",
     )?;
     ensure(
         overlay.cpus.words.len() <= MAX_SET_WORDS && overlay.nodes.words.len() <= MAX_SET_WORDS,
         "overlay.cpus",
+        0,
         "has no more words than a set may have",
     )?;
     let is_solid = |(level, first): (usize, u32)| {
@@ -103,6 +101,7 @@ pub fn validate(
     ensure(
         overlay.solid.len() + 1 == rows.len() && solid.clone().all(is_solid),
         "overlay.solid",
+        0,
         "is the first object of a level whose objects follow each other",
     )?;
     match overlay.has_moved() {
@@ -150,10 +149,6 @@ fn validate_in_order(
 fn validate_moved(overlay: &ArchivedOverlay) -> Result<(), ValidationError> {
     let moved = &overlay.moved;
     let count = overlay.len() as usize;
-    let ensure = |holds: bool, column, row, rule| match holds {
-        true => Ok(()),
-        false => Err(ValidationError { column, row, rule }),
-    };
     ensure(
         moved.order.len() == count
             && moved.place.len() == count

@@ -34,14 +34,7 @@ impl Kept {
         set: &Set,
         flags: RestrictFlags,
     ) -> Result<Self, RestrictError> {
-        let expected = topology.allowed_cpuset();
-        if !set.intersects(&expected) {
-            return Err(RestrictError::Nothing {
-                what: "PUs",
-                found: list(set),
-                expected: list(&expected),
-            });
-        }
+        check_some("PUs", set, &topology.allowed_cpuset())?;
         let mut dropped = Set::new();
         if flags.has(RestrictFlags::REMOVE_CPULESS) {
             let cpuless = topology.numa_nodes().filter(|node| !node.intersects(set));
@@ -59,14 +52,7 @@ impl Kept {
         set: &Set,
         flags: RestrictFlags,
     ) -> Result<Self, RestrictError> {
-        let expected = topology.allowed_nodeset();
-        if !set.intersects(&expected) {
-            return Err(RestrictError::Nothing {
-                what: "NUMA nodes",
-                found: list(set),
-                expected: list(&expected),
-            });
-        }
+        check_some("NUMA nodes", set, &topology.allowed_nodeset())?;
         let mut dropped = Set::new();
         if flags.has(RestrictFlags::REMOVE_MEMLESS) {
             let memless = topology.objects_with_type(ObjectType::PU).filter(|pu| {
@@ -105,6 +91,14 @@ fn left(before: Option<Set>, kept: Option<&Set>, known: Option<Set>) -> overlay:
     let mut left = known.unwrap_or_default();
     before.iter().chain(kept).for_each(|set| left &= set);
     overlay::Kept::from(&left)
+}
+
+/// Whether some of a set may be used.
+fn check_some(what: &'static str, set: &Set, allowed: &Set) -> Result<(), RestrictError> {
+    match set.intersects(allowed) {
+        true => Ok(()),
+        false => Err(RestrictError::Nothing { what, found: list(set), expected: list(allowed) }),
+    }
 }
 
 fn list(set: &Set) -> String {

@@ -128,10 +128,9 @@ impl Bits {
 fn show_by_pus(topology: Topology<'_>, kept: &Kept, shown: &mut Bits) {
     let ids = topology.pu_ids();
     let words = 0..(ids.end - ids.start).div_ceil(64);
-    let mut bits: Vec<u64> = match &kept.cpus {
-        Some(cpus) => words.map(|index| topology.logical_word(cpus, index)).collect(),
-        None => words.map(|index| topology.shown_pus_known(index)).collect(),
-    };
+    let all = Set::from_words([], true);
+    let cpus = kept.cpus.as_ref().unwrap_or(&all);
+    let mut bits: Vec<u64> = words.map(|index| topology.logical_word(cpus, index)).collect();
     let levels = &topology.archive.levels;
     let mut each = 1;
     for level in (0..levels.normal.to_native() as usize).rev() {
@@ -251,13 +250,4 @@ fn may_sort(topology: Topology<'_>, kept: &Kept, shown: &Bits) -> bool {
         }
     }
     false
-}
-
-impl Topology<'_> {
-    /// Those of 64 PUs that are shown, without bits behind the last.
-    fn shown_pus_known(self, index: u32) -> u64 {
-        let ids = self.pu_ids();
-        let behind = (ids.end - ids.start).saturating_sub(index * 64);
-        self.shown_pus(index) & if behind < 64 { (1 << behind) - 1 } else { u64::MAX }
-    }
 }
