@@ -15,14 +15,22 @@
 //! ```
 #![deny(unsafe_code)]
 
+#[allow(unsafe_code, reason = "the C library is told what to do at exit")]
+mod at_exit;
+pub mod audit;
 pub mod capture;
 pub mod console;
+pub mod daemon;
 pub mod describe;
 pub mod filter;
 #[allow(unsafe_code, reason = "raw calls of hwloc are what this module is for")]
 pub mod hwloc;
+pub mod hwloc_topology;
+pub mod load;
 pub mod location;
 pub mod placement;
+#[allow(unsafe_code, reason = "calling libpmix is what this module is for")]
+pub mod pmix_host;
 pub mod program;
 pub mod publish;
 pub mod status;

@@ -1,5 +1,6 @@
 //! The `topobroker` program, command by command.
 
+mod audit;
 pub mod calc;
 pub mod distrib;
 mod export;
@@ -9,10 +10,12 @@ pub mod info;
 mod input;
 mod job;
 pub mod ls;
+mod manual;
 mod part;
 mod publish;
 mod run;
 mod scope;
+mod serve;
 mod signals;
 mod status;
 mod subject;
@@ -36,6 +39,8 @@ enum Command {
     Unpublish(unpublish::Unpublish),
     Status(status::Status),
     Run(run::Run),
+    Serve(serve::Serve),
+    Audit(audit::Audit),
     Scope(scope::Scope),
     Job(job::Job),
     Ls(ls::Ls),
@@ -43,6 +48,7 @@ enum Command {
     Calc(calc::Calc),
     Distrib(distrib::Distrib),
     Export(export::Export),
+    Manual(manual::Manual),
 }
 
 /// Runs the program: exits 0, 1 after a fault (one line on standard error), 2 on wrong usage;
@@ -54,6 +60,8 @@ pub fn main() -> ExitCode {
         Command::Unpublish(unpublish) => unpublish.run(),
         Command::Status(status) => status.run(),
         Command::Run(run) => run.run(),
+        Command::Serve(serve) => serve.run(),
+        Command::Audit(audit) => audit.run(),
         Command::Scope(scope) => scope.run(),
         Command::Job(job) => job.run(),
         Command::Ls(ls) => ls.run(),
@@ -61,6 +69,7 @@ pub fn main() -> ExitCode {
         Command::Calc(calc) => calc.run(),
         Command::Distrib(distrib) => distrib.run(),
         Command::Export(export) => export.run(),
+        Command::Manual(manual) => manual.run(),
     };
     match outcome {
         Ok(code) => code,

@@ -2,6 +2,7 @@
 
 mod identity;
 pub mod job;
+pub mod legacy;
 mod memfd;
 mod named;
 mod shm;
@@ -126,6 +127,8 @@ pub struct Publication {
     header: Header,
     placed: Placed,
     keep: bool,
+    /// The process that removes it.
+    owner: u32,
 }
 
 /// What holds the segment.
@@ -173,7 +176,7 @@ pub fn publish(
         }
     };
     let keys = Keys::new(store, header.address, header.size);
-    Ok(Publication { keys, header, placed, keep: options.keep })
+    Ok(Publication { keys, header, placed, keep: options.keep, owner: std::process::id() })
 }
 
 /// Header and archive as one segment.
@@ -278,13 +281,7 @@ impl Publication {
     /// When the file cannot be removed.
     pub fn unpublish(mut self) -> Result<(), PublishError> {
         self.keep = true;
-        match &self.placed {
-            Placed::File(path) => remove(path),
-            Placed::Memfd { .. } => {
-                job::remove_all(&self.place());
-                Ok(())
-            }
-        }
+        remove(&self.place())
     }
 
     /// The file that jobs are beside; of a memfd one that is not there.
@@ -298,11 +295,9 @@ impl Publication {
 
 impl Drop for Publication {
     fn drop(&mut self) {
-        // Nobody is left to tell; `unpublish --stale` finds what stays.
-        match &self.placed {
-            Placed::File(path) if !self.keep => _ = remove(path),
-            Placed::Memfd { .. } => job::remove_all(&self.place()),
-            Placed::File(_) => {}
+        // Not the child of a fork. Nobody is left to tell; `unpublish --stale` finds what stays.
+        if !self.keep && self.owner == std::process::id() {
+            let _ = remove(&self.place());
         }
     }
 }
@@ -312,6 +307,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), PublishError> {
     let removed = remove_file(path);
     // Afterwards: no job is added over a topology that is not there.
     job::remove_all(path);
+    legacy::remove_beside(path);
     removed
 }
 

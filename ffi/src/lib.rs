@@ -1,9 +1,47 @@
-//! C interface over the reader, and over the broker.
+//! The C interface: what `topobroker.h` declares.
 //!
-//! Nothing is exported yet. What the other crates already keep to, so that it can be: handles that
-//! are one pointer, objects that are numbers (`Object::id`), strings that end with a zero in the
-//! archive itself, and errors that are enums.
-#![deny(unsafe_code)]
+//! Without the feature `broker` this is the thin library, `libtopobroker-reader`, for everybody's
+//! process; with it `libtopobroker`, for launchers. Both are made by `scripts/install`.
+//!
+//! Every function takes pointers that are NULL or valid as its documentation says, and returns a
+//! [`tb_status`](status::tb_status); that contract is C's, so functions are not marked unsafe one by one: what
+//! is done with a pointer is in [`pointers`] alone. No panic leaves a function.
+#![allow(non_camel_case_types, reason = "the names are C's")]
 
-#[doc(no_inline)]
-pub use topobroker_reader as reader;
+mod attributes;
+mod call;
+mod hardware;
+mod inside;
+mod job;
+mod keys;
+mod levels;
+mod memory;
+mod object;
+mod part;
+mod pointers;
+mod relatives;
+mod scope;
+mod set;
+mod status;
+mod topology;
+
+#[cfg(feature = "broker")]
+mod broker;
+
+pub use attributes::*;
+pub use hardware::*;
+pub use inside::*;
+pub use job::*;
+pub use keys::*;
+pub use levels::*;
+pub use memory::*;
+pub use object::*;
+pub use part::*;
+pub use relatives::*;
+pub use scope::*;
+pub use set::*;
+pub use status::*;
+pub use topology::*;
+
+#[cfg(feature = "broker")]
+pub use broker::*;

@@ -22,7 +22,8 @@ pub struct Adopted {
 
 static ADOPTED: Global<Adopted> = Global::new();
 
-/// Adopts the segment that this process's environment names.
+/// Adopts the segment that this process was handed: by its environment, its PMIx server or the node's
+/// daemon, as [`Keys::find`] finds them.
 ///
 /// The first call maps and checks it; every later call, from any thread or library, returns the
 /// same reference. Children of a fork have it too. Counterparts: `PMIx_Load_topology`,
@@ -33,7 +34,7 @@ static ADOPTED: Global<Adopted> = Global::new();
 /// [`AdoptError`]; a failed adoption can be tried again.
 #[doc(alias = "hwloc_shmem_topology_adopt")]
 pub fn adopt() -> Result<&'static Adopted, AdoptError> {
-    adopt_keys(&Keys::from_env()?)
+    adopt_keys(&Keys::find()?)
 }
 
 /// The topology that this process has adopted, if it has. One atomic load.

@@ -4,24 +4,40 @@
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A cell that is set at most once and never waits.
-pub(crate) struct Global<T: 'static>(AtomicPtr<T>);
+/// A cell that is set at most once and never waits: what holds the topology of a process, and what
+/// others build on it.
+///
+/// ```
+/// static ANSWER: topobroker_reader::Global<u32> = topobroker_reader::Global::new();
+/// assert_eq!((*ANSWER.set(42), *ANSWER.set(7), ANSWER.get()), (42, 42, Some(&42)));
+/// ```
+#[derive(Debug)]
+pub struct Global<T: 'static>(AtomicPtr<T>);
 
-impl<T: Sync> Global<T> {
-    pub(crate) const fn new() -> Self {
+impl<T: Send + Sync> Default for Global<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Send + Sync> Global<T> {
+    /// A cell that is not set.
+    #[must_use]
+    pub const fn new() -> Self {
         Self(AtomicPtr::new(std::ptr::null_mut()))
     }
 
     /// The value, if it is set. One atomic load.
-    pub(crate) fn get(&self) -> Option<&'static T> {
+    #[must_use]
+    pub fn get(&self) -> Option<&'static T> {
         // SAFETY: the pointer is null or was leaked from a box by `set`, which nothing frees or
         // writes again; Acquire pairs with the Release there, so the value is seen whole. Sharing
-        // it between threads is what `T: Sync` allows.
+        // it between threads is what `T: Sync` allows, and setting it by any thread `T: Send`.
         unsafe { self.0.load(Ordering::Acquire).as_ref() }
     }
 
     /// Sets the value unless another thread was first, and returns the one that is kept.
-    pub(crate) fn set(&self, value: T) -> &'static T {
+    pub fn set(&self, value: T) -> &'static T {
         let value = Box::into_raw(Box::new(value));
         let first = self.0.compare_exchange(
             std::ptr::null_mut(),

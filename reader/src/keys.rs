@@ -54,7 +54,17 @@ impl Keys {
     ///
     /// [`KeysError::Missing`] when a variable is not set, else as [`Keys::parse`].
     pub fn from_env() -> Result<Self, KeysError> {
-        let value = |key| std::env::var_os(key).ok_or(KeysError::Missing { key });
+        Self::from_values(|key| std::env::var_os(key))
+    }
+
+    /// Whether the environment has a key at all.
+    pub(crate) fn is_in_env() -> bool {
+        [FILE, ADDR, SIZE].into_iter().any(|key| std::env::var_os(key).is_some())
+    }
+
+    /// Keys by the names of their variables.
+    pub(crate) fn from_values(value: impl Fn(&str) -> Option<OsString>) -> Result<Self, KeysError> {
+        let value = |key| value(key).ok_or(KeysError::Missing { key });
         let text = |key, value: OsString| {
             value.into_string().map_err(|found| KeysError::Malformed {
                 key,
@@ -159,6 +169,12 @@ impl Keys {
         ]
     }
 
+    /// A line of an environment file or a shell: name and value, in quotes where it needs them.
+    #[must_use]
+    pub fn line(name: &str, value: &str) -> String {
+        format!("{name}={}\n", quoted(value))
+    }
+
     /// The keys as one JSON object with the members `file`, `address` and `size`.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -178,7 +194,7 @@ impl Keys {
 impl fmt::Display for Keys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in self.to_env() {
-            writeln!(f, "{name}={}", quoted(&value.to_string_lossy()))?;
+            f.write_str(&Self::line(name, &value.to_string_lossy()))?;
         }
         Ok(())
     }

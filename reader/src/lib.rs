@@ -41,8 +41,11 @@ mod memory_attributes;
 mod object;
 mod objects_of_set;
 mod places;
+#[allow(unsafe_code, reason = "calling the libpmix of the process is what this module is for")]
+mod pmix_client;
 mod process_maps;
 mod pus;
+mod rendezvous;
 mod scope;
 mod search;
 mod sources;
@@ -57,6 +60,7 @@ pub use closest::Closest;
 pub use cpu_kinds::{CpuKind, NoCpuKind};
 pub use distances::Distances;
 pub use error::{AdoptError, KeysError};
+pub use global::Global;
 pub use inside::{Inside, Largest};
 pub use job::{Job, JobError, JobRank, adopt_job};
 pub use keys::{Keys, Store};
@@ -66,6 +70,7 @@ pub use map::Placement;
 pub use memory_attributes::{Initiator, MemoryAttribute, MemoryValue};
 pub use object::{Children, Info, Object};
 pub use objects_of_set::ObjectsOfSet;
+pub use pmix_client::{pmix_keys, pmix_value};
 pub use scope::{Decision, EffectiveViewError, Launch, Part, Situation, effective_view};
 pub use sources::{
     Cgroup, CpuList, Numbering, SlurmBinding, SourceError, affinity, omp_places, pmix_cpu_list,

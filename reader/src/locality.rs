@@ -30,6 +30,12 @@ impl LocalNumaNodes {
     /// All of the machine. Counterpart: `HWLOC_LOCAL_NUMANODE_FLAG_ALL`.
     pub const ALL: Self = Self(4);
 
+    /// Flags of hwloc's number; `None` if it has others.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Option<Self> {
+        if bits < 8 { Some(Self(bits)) } else { None }
+    }
+
     /// hwloc's number of the flags.
     #[must_use]
     pub fn bits(self) -> u64 {

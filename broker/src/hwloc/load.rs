@@ -265,3 +265,24 @@ fn check_fsroot(path: &Path) -> Result<(), LoadError> {
         Err(LoadError::Fsroot { input, found: found.to_string_lossy().into_owned() })
     }
 }
+
+/// The topology as XML of hwloc 1. Counterpart: `hwloc_topology_export_xmlbuffer` with
+/// `HWLOC_TOPOLOGY_EXPORT_XML_FLAG_V1`.
+pub(crate) fn export_v1(topology: &Topology<'_>) -> io::Result<Vec<u8>> {
+    const V1: std::ffi::c_ulong = 1;
+    let (mut text, mut length) = (ptr::null_mut(), 0);
+    // SAFETY: a loaded topology and two outputs.
+    let error = unsafe {
+        sys::hwloc_topology_export_xmlbuffer(topology.raw, &raw mut text, &raw mut length, V1)
+    };
+    if error != 0 || text.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    let length = usize::try_from(length).unwrap_or(0);
+    // SAFETY: hwloc has stored a buffer of so many bytes, the last of them a zero.
+    let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
+    let copy = bytes.strip_suffix(&[0]).unwrap_or(bytes).to_vec();
+    // SAFETY: that buffer, which nothing refers to any more.
+    unsafe { sys::hwloc_free_xmlbuffer(topology.raw, text) };
+    Ok(copy)
+}

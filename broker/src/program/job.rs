@@ -3,13 +3,14 @@
 use super::part;
 use crate::placement::{self, Policy, report};
 use crate::publish::job::{self, JobOptions, Launcher};
+use crate::publish::legacy;
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Adopted, Object, ObjectType, View, adopt_job};
+use topobroker_reader::{Adopted, Keys, Object, ObjectType, View, adopt_job};
 
 /// Add, list and remove jobs over the adopted topology, or show their binding
 #[derive(Debug, Args)]
@@ -57,6 +58,9 @@ struct Add {
     /// Let only this user read it
     #[arg(long)]
     private: bool,
+    /// Beside it publish the job's part for unmodified programs of hwloc and PMIx
+    #[arg(long)]
+    legacy: bool,
 }
 
 /// List the jobs over the adopted topology
@@ -131,7 +135,14 @@ impl Add {
         let (name, private) = (self.name.clone(), self.private);
         let job = job::add(base, &view, &JobOptions { name, ranks, launcher, private })?;
         let (variable, file) = topobroker_reader::Job::to_env(job.file());
-        super::print(&format!("{variable}={}\n", file.display()))
+        let mut lines = Keys::line(variable, &file.to_string_lossy());
+        if self.legacy {
+            let published = legacy::publish(view.topology(), job.file(), private);
+            let legacy = published.inspect_err(|_| _ = job::remove(base, &self.name))?;
+            let told = legacy.to_env().into_iter();
+            lines.extend(told.map(|(name, value)| Keys::line(name, &value.to_string_lossy())));
+        }
+        super::print(&lines)
     }
 
     fn ranks(&self, view: &View<'_>, order: &[Object<'_>]) -> anyhow::Result<Vec<(u32, Set)>> {

@@ -2,9 +2,11 @@
 
 use super::input::Input;
 use super::signals::{self, Signals};
+use crate::publish::legacy::Legacy;
 use crate::publish::{Address, Publication, PublishOptions, Store, publish};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_layout::description::Description;
@@ -20,17 +22,11 @@ pub(super) struct Publish {
     json: bool,
 }
 
-/// How a topology is published.
+/// What is published, and how it is told.
 #[derive(Debug, Args)]
-pub(super) struct How {
+pub(super) struct What {
     #[command(flatten)]
-    input: Input,
-    /// Where the segment is kept
-    #[arg(long, value_enum, default_value_t)]
-    store: StoreName,
-    /// Keep it as a file in this folder
-    #[arg(long, value_name = "FOLDER")]
-    folder: Option<PathBuf>,
+    pub(super) input: Input,
     /// Where processes map it: an address such as 0x550000000000, or `anywhere`
     #[arg(long, value_name = "ADDRESS", value_parser = address, default_value = "usual")]
     address: Address,
@@ -40,6 +36,22 @@ pub(super) struct How {
     /// Whose resources it describes, if not those that hwloc finds allowed: machine, cgroup or job
     #[arg(long, value_name = "SCOPE", value_parser = scope)]
     scope: Option<Scope>,
+    /// Beside it publish what unmodified programs of hwloc and PMIx read: an hwloc segment and XML
+    #[arg(long)]
+    legacy: bool,
+}
+
+/// How a topology is published.
+#[derive(Debug, Args)]
+pub(super) struct How {
+    #[command(flatten)]
+    what: What,
+    /// Where the segment is kept
+    #[arg(long, value_enum, default_value_t)]
+    store: StoreName,
+    /// Keep it as a file in this folder
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
 }
 
 /// Stores by name.
@@ -56,7 +68,7 @@ enum StoreName {
 
 impl How {
     /// Captures and publishes; `keep` says whether it outlives this process.
-    pub(super) fn publish(&self, keep: bool) -> anyhow::Result<Publication> {
+    pub(super) fn publish(&self, keep: bool) -> anyhow::Result<Announced> {
         let store = match (self.store, &self.folder) {
             (StoreName::Shm | StoreName::File, Some(folder)) => Store::Folder(folder.clone()),
             (StoreName::File, None) => {
@@ -71,19 +83,55 @@ impl How {
             ),
             (StoreName::Memfd, None) => Store::Memfd,
         };
-        let (description, source) = self.input.capture()?;
+        let (description, source) = self.what.input.capture()?;
+        let options = PublishOptions { store, keep, ..self.what.options(&description, source) };
+        self.what.publish(&description, &options)
+    }
+}
+
+impl What {
+    /// Options for a description from a source, without a store.
+    pub(super) fn options(&self, description: &Description, source: Source) -> PublishOptions {
+        let scope = self.scope.unwrap_or_else(|| scope_of(description, source));
         let (address, private) = (self.address, self.private);
-        let scope = self.scope.unwrap_or_else(|| scope_of(&description, source));
-        let options = PublishOptions {
-            store,
-            address,
-            private,
-            keep,
-            scope,
-            source,
-            ..PublishOptions::default()
-        };
-        Ok(publish(&description, &options)?)
+        PublishOptions { address, private, scope, source, ..PublishOptions::default() }
+    }
+
+    /// Publishes, for hwloc too if that is wanted: both or nothing.
+    pub(super) fn publish(
+        &self,
+        description: &Description,
+        options: &PublishOptions,
+    ) -> anyhow::Result<Announced> {
+        let publication = publish(description, options)?;
+        let legacy = self.legacy.then(|| publication.publish_legacy(description, self.private));
+        match legacy.transpose() {
+            Ok(legacy) => Ok(Announced { publication, legacy }),
+            Err(error) => {
+                publication.unpublish()?;
+                Err(error.into())
+            }
+        }
+    }
+}
+
+/// What is published, and what processes are told of it.
+pub(super) struct Announced {
+    pub(super) publication: Publication,
+    pub(super) legacy: Option<Legacy>,
+}
+
+impl Announced {
+    /// The lines that a shell or an environment file takes.
+    pub(super) fn lines(&self) -> String {
+        let lines = self.to_env().into_iter();
+        lines.map(|(name, value)| Keys::line(name, &value.to_string_lossy())).collect()
+    }
+
+    /// Name and value of each environment variable.
+    pub(super) fn to_env(&self) -> Vec<(&'static str, OsString)> {
+        let own = self.publication.keys().to_env().into_iter();
+        own.chain(self.legacy.iter().flat_map(Legacy::to_env)).collect()
     }
 }
 
@@ -91,8 +139,9 @@ impl Publish {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         // No signal ends this process between publishing and telling the keys.
         let mut signals = Signals::catch().context("signals")?;
-        let publication = self.how.publish(true)?;
-        let told = self.tell(publication.keys());
+        let announced = self.how.publish(true)?;
+        let told = self.tell(&announced);
+        let publication = announced.publication;
         // Keys that nobody got are a segment that nobody finds.
         if let Some(signal) = signals.ending() {
             publication.unpublish()?;
@@ -105,12 +154,25 @@ impl Publish {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn tell(&self, keys: &Keys) -> anyhow::Result<()> {
+    fn tell(&self, announced: &Announced) -> anyhow::Result<()> {
+        let keys = announced.publication.keys();
         let file = keys.file().map(|file| file.to_str());
         if file.is_some_and(|file| file.is_none_or(|file| file.contains('\n'))) {
             anyhow::bail!("its file has a name that is not one line of UTF-8");
         }
-        let text = if self.json { keys.to_json() + "\n" } else { keys.to_string() };
+        let text = match (self.json, &announced.legacy) {
+            (false, _) => announced.lines(),
+            (true, None) => keys.to_json() + "\n",
+            (true, Some(legacy)) => {
+                let mut all: serde_json::Map<String, serde_json::Value> =
+                    serde_json::from_str(&keys.to_json())?;
+                let hwloc = serde_json::from_str(&legacy.keys().to_json())?;
+                all.insert("hwloc".to_owned(), hwloc);
+                all.insert("xml2".to_owned(), legacy.xml2().to_string_lossy().into());
+                all.insert("xml1".to_owned(), legacy.xml1().to_string_lossy().into());
+                serde_json::Value::from(all).to_string() + "\n"
+            }
+        };
         super::print(&text).map(|_| ())
     }
 }

@@ -28,7 +28,9 @@ impl Run {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         // Before anything is published: from here on no signal ends this process.
         let mut signals = Signals::catch().context("signals")?;
-        let publication = self.how.publish(false)?;
+        let announced = self.how.publish(false)?;
+        let environment = announced.to_env();
+        let publication = announced.publication;
         let (program, arguments) = self.command.split_first().context("no command")?;
         // Asked to end before there is a command to hand that on to.
         if let Some(signal) = signals.ending() {
@@ -36,20 +38,30 @@ impl Run {
             return Ok(signals::exit_code(signal));
         }
         let mut command = Command::new(program);
-        command.args(arguments).envs(publication.keys().to_env());
+        command.args(arguments).envs(environment);
         unannounce_fsroot(&mut command);
+        if announced.legacy.is_some() {
+            // With it hwloc does not look at HWLOC_XMLFILE.
+            command.env_remove("HWLOC_COMPONENTS");
+        }
         sweep_jobs(publication.place());
-        let code = match command.spawn() {
-            Ok(child) => exit_code(wait(child, &mut signals)?),
-            Err(error) => {
-                eprintln!("topobroker: {}: cannot be started: {error}", program.display());
-                // As shells, env and nohup have it.
-                let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
-                ExitCode::from(code)
-            }
-        };
+        let code = finish(command, &mut signals)?;
         publication.unpublish()?;
         Ok(code)
+    }
+}
+
+/// Runs a command to its end. Returns its own exit status; 127 or 126, as shells have it, if it cannot be
+/// started.
+pub(super) fn finish(mut command: Command, signals: &mut Signals) -> anyhow::Result<ExitCode> {
+    match command.spawn() {
+        Ok(child) => Ok(exit_code(wait(child, signals)?)),
+        Err(error) => {
+            let program = command.get_program().display();
+            eprintln!("topobroker: {program}: cannot be started: {error}");
+            let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
+            Ok(ExitCode::from(code))
+        }
     }
 }
 

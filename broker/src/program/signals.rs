@@ -24,9 +24,19 @@ impl Signals {
         Ok(Self(SignalsInfo::new(caught.chain([SIGCHLD]))?))
     }
 
+    /// Catches what ends a daemon, and SIGHUP, which asks it to look again, whatever was ignored.
+    pub(super) fn catch_for_daemon() -> io::Result<Self> {
+        Ok(Self(SignalsInfo::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?))
+    }
+
     /// The signal that has asked this process to end, if one has.
     pub(super) fn ending(&mut self) -> Option<i32> {
         self.0.pending().map(|origin| origin.signal).find(|signal| ENDING.contains(signal))
+    }
+
+    /// Waits for signals, whoever sent them.
+    pub(super) fn wait_any(&mut self) -> Vec<i32> {
+        self.0.wait().map(|origin| origin.signal).collect()
     }
 
     /// Waits for signals. Returns those that a process sent: what the terminal sends reaches the

@@ -1,5 +1,6 @@
 //! `topobroker unpublish`: withdraw segments.
 
+use crate::load::election::close_all;
 use crate::publish::job::{remove_orphans, sweep_beside};
 use crate::publish::{SHM_FOLDER, remove};
 use crate::status::{self, Published, PublisherState};
@@ -45,6 +46,7 @@ impl Unpublish {
         let found = status::published(&[])?;
         let known = found.iter().filter_map(|it| Some(it.header.as_ref().ok()?.segment_name()));
         remove_orphans(&known.collect()).context(SHM_FOLDER)?;
+        close_all();
         let found = found.into_iter();
         // A memfd has no name to remove.
         let named = |published: &Published| !published.file.starts_with("/proc");

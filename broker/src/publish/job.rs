@@ -1,7 +1,7 @@
 //! Jobs over a published topology: a small segment each, beside that of the topology.
 
 use super::identity::{self, Publisher, PublisherState};
-use super::{NAME_PREFIX, PublishError, SHM_FOLDER, named};
+use super::{NAME_PREFIX, PublishError, SHM_FOLDER, legacy, named};
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::fs;
@@ -133,6 +133,7 @@ impl Drop for JobPublication {
             && owner == std::process::id()
         {
             remove_if(&self.file, id);
+            legacy::remove_beside(&self.file);
         }
     }
 }
@@ -264,6 +265,7 @@ pub fn list(base: &Adopted) -> Result<Vec<PublishedJob>, JobError> {
 /// [`JobError::Missing`], or why it cannot be removed.
 pub fn remove(base: &Adopted, name: &str) -> Result<(), JobError> {
     let file = file_of(base, name)?;
+    legacy::remove_beside(&file);
     match fs::remove_file(&file) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -328,7 +330,8 @@ fn start_beside(base_file: &Path) -> PathBuf {
 pub(super) fn remove_all(base_file: &Path) {
     for (_, file) in files(&start_beside(base_file)).unwrap_or_default() {
         // Another user's, perhaps; without its topology it is of no use to anybody.
-        let _ = fs::remove_file(file);
+        let _ = fs::remove_file(&file);
+        legacy::remove_beside(&file);
     }
 }
 
@@ -343,19 +346,24 @@ fn sweep_files(start: &Path) -> Result<usize, JobError> {
         let header = Header::read(&bytes).ok()?;
         (identity::state_of(Some(&header)) == PublisherState::Gone).then_some((file, id))
     });
-    Ok(gone.filter(|(file, id)| remove_if(file, *id)).count())
+    let removed = gone.filter(|(file, id)| {
+        let removed = remove_if(file, *id);
+        if removed {
+            legacy::remove_beside(file);
+        }
+        removed
+    });
+    Ok(removed.count())
 }
 
-/// Removes this user's jobs in shared memory over topologies that are not there any more: `known` are
-/// the names of those that are.
+/// Removes this user's jobs and hwloc copies in shared memory of topologies that are not there any more:
+/// `known` are the names of those that are.
 pub(crate) fn remove_orphans(known: &BTreeSet<String>) -> io::Result<()> {
     let me = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(SHM_FOLDER)?.flatten() {
         let name = entry.file_name();
-        let base =
-            name.to_str().and_then(|name| name.strip_prefix(NAME_PREFIX)?.split_once(".job-"));
-        if let Some((base, job)) = base
-            && is_name(job)
+        let base = name.to_str().and_then(base_of);
+        if let Some(base) = base
             && !known.contains(base)
             && let Ok(metadata) = fs::symlink_metadata(entry.path())
             && metadata.uid() == me
@@ -364,6 +372,16 @@ pub(crate) fn remove_orphans(known: &BTreeSet<String>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The segment that a file belongs to by its name: a job over it, or a copy for hwloc of one of the two.
+fn base_of(name: &str) -> Option<&str> {
+    let name = name.strip_prefix(NAME_PREFIX)?;
+    let (own, copy) = legacy::split_name(name);
+    match own.split_once(".job-") {
+        Some((base, job)) => is_name(job).then_some(base),
+        None => copy.then_some(own),
+    }
 }
 
 /// Most bytes of the segment of a job.

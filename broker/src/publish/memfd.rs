@@ -13,7 +13,7 @@ pub(super) fn publish(name: &str, segment: &mut [u8], mode: u32) -> Result<Owned
     let fd = rustix::fs::memfd_create(name, MemfdFlags::ALLOW_SEALING)
         .map_err(|error| failed(path, "make a memfd", length)(error.into()))?;
     let file = File::from(fd);
-    named::fill(&file, path, segment, mode)?;
+    named::fill(&file, path, length, mode, |file| named::write_segment(file, segment))?;
     let seals = SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
     rustix::fs::fcntl_add_seals(&file, seals)
         .map_err(|error| failed(path, "seal the memfd", length)(error.into()))?;

@@ -9,47 +9,57 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use topobroker_layout::header;
 
-/// Publishes in a folder. The file has no name until it is whole: a publisher that is killed
-/// leaves nothing.
+/// Publishes a segment in a folder.
 pub(super) fn publish(
     folder: &Path,
     name: &str,
     segment: &mut [u8],
     mode: u32,
 ) -> Result<PathBuf, PublishError> {
+    publish_written(folder, name, segment.len(), mode, |file| write_segment(file, segment))
+}
+
+/// Publishes what `write` puts into a file of some length. The file has no name until it is whole: a
+/// publisher that is killed leaves nothing.
+pub(super) fn publish_written(
+    folder: &Path,
+    name: &str,
+    length: usize,
+    mode: u32,
+    write: impl FnOnce(&File) -> io::Result<()>,
+) -> Result<PathBuf, PublishError> {
     // Readers in other folders need the whole path.
-    let folder =
-        std::path::absolute(folder).map_err(failed(folder, "find the folder", segment.len()))?;
+    let folder = std::path::absolute(folder).map_err(failed(folder, "find the folder", length))?;
     let path = folder.join(name);
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = match rustix::fs::open(&folder, flags, Mode::RUSR | Mode::WUSR) {
         Ok(file) => file,
         // A file system without nameless files.
         Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::ISDIR) => {
-            return publish_renamed(&path, segment, mode);
+            return publish_renamed(&path, length, mode, write);
         }
         Err(error) => {
-            return Err(failed(&folder, "make a file in the folder", segment.len())(error.into()));
+            return Err(failed(&folder, "make a file in the folder", length)(error.into()));
         }
     };
     let file = File::from(file);
-    fill(&file, &path, segment, mode)?;
+    fill(&file, &path, length, mode, write)?;
     let link = format!("/proc/self/fd/{}", rustix::fd::AsRawFd::as_raw_fd(&file));
     rustix::fs::linkat(CWD, link, CWD, &path, AtFlags::SYMLINK_FOLLOW)
-        .map_err(|error| failed(&path, "give the file its name", segment.len())(error.into()))?;
+        .map_err(|error| failed(&path, "give the file its name", length)(error.into()))?;
     Ok(path)
 }
 
-/// Reserves the space, writes the segment, the state word last, and sets the mode.
+/// Reserves the space, writes, and sets the mode.
 pub(super) fn fill(
     file: &File,
     path: &Path,
-    segment: &mut [u8],
+    length: usize,
     mode: u32,
+    write: impl FnOnce(&File) -> io::Result<()>,
 ) -> Result<(), PublishError> {
-    let length = segment.len();
     reserve(file, length).map_err(failed(path, "reserve the space", length))?;
-    write(file, segment).map_err(failed(path, "write the segment", length))?;
+    write(file).map_err(failed(path, "write the segment", length))?;
     rustix::fs::fchmod(file, Mode::from_raw_mode(mode))
         .map_err(|error| failed(path, "set the mode", length)(error.into()))
 }
@@ -65,22 +75,28 @@ fn reserve(file: &File, length: usize) -> io::Result<()> {
     }
 }
 
-fn write(mut file: &File, segment: &mut [u8]) -> io::Result<()> {
+/// Writes a segment, the state word last.
+pub(super) fn write_segment(mut file: &File, segment: &mut [u8]) -> io::Result<()> {
     file.write_all(segment)?;
     header::mark_ready(segment);
     file.write_all_at(segment.get(..header::HEADER_LEN).unwrap_or_default(), 0)
 }
 
-fn publish_renamed(path: &Path, segment: &mut [u8], mode: u32) -> Result<PathBuf, PublishError> {
+fn publish_renamed(
+    path: &Path,
+    length: usize,
+    mode: u32,
+    write: impl FnOnce(&File) -> io::Result<()>,
+) -> Result<PathBuf, PublishError> {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".new");
     let temporary = PathBuf::from(temporary);
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
     let file = rustix::fs::open(&temporary, flags, Mode::RUSR | Mode::WUSR)
-        .map_err(|error| failed(&temporary, "make the file", segment.len())(error.into()))?;
+        .map_err(|error| failed(&temporary, "make the file", length)(error.into()))?;
     let guard = RemoveOnDrop(&temporary);
-    fill(&File::from(file), path, segment, mode)?;
-    rename(&temporary, path).map_err(failed(path, "give the file its name", segment.len()))?;
+    fill(&File::from(file), path, length, mode, write)?;
+    rename(&temporary, path).map_err(failed(path, "give the file its name", length))?;
     std::mem::forget(guard);
     Ok(path.to_owned())
 }

@@ -23,7 +23,9 @@ pub(super) fn publish(name: &str, segment: &mut [u8], mode: u32) -> Result<PathB
     // The object has no descriptor to reserve space with, and writing to a mapping without is a
     // SIGBUS where memory is short.
     let file = named::reopen(&temporary).map_err(failed(&temporary, "open the file", length))?;
-    named::fill(&File::from(file), &path, segment, mode)?;
+    named::fill(&File::from(file), &path, length, mode, |file| {
+        named::write_segment(file, segment)
+    })?;
     named::rename(&temporary, &path).map_err(failed(&path, "give the file its name", length))?;
     object.set_owner(false);
     Ok(path)

@@ -1,0 +1,219 @@
+//! What the processes of a command made of hwloc topologies: the notes of the audit library, summed up.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Environment variable with the folder that processes write their notes into.
+pub const FOLDER_VARIABLE: &str = "TOPOBROKER_AUDIT";
+
+/// Heap that a process keeps of a topology that it adopts here: none but the handle.
+const PRIVATE_BYTES: i64 = 4096;
+
+/// One call of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// `load`, `set_xml`, `set_xmlbuffer`, `adopt` or `dup`.
+    pub name: String,
+    /// The library, or program, that called.
+    pub library: PathBuf,
+    /// How long it took, in microseconds.
+    pub micros: u64,
+    /// Bytes of heap that it kept.
+    pub kept: i64,
+    /// Whether the topology was destroyed later, and the heap given back.
+    pub destroyed: bool,
+    /// Whether hwloc said that it failed.
+    pub failed: bool,
+}
+
+/// The calls of one process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its pid.
+    pub pid: u32,
+    /// Its program.
+    pub program: PathBuf,
+    /// What it called, in order.
+    pub calls: Vec<Call>,
+}
+
+/// What all processes made.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Audit {
+    /// Those that made a topology, by pid.
+    pub processes: Vec<Process>,
+}
+
+impl Audit {
+    /// Reads the notes in a folder.
+    ///
+    /// # Errors
+    ///
+    /// When the folder or a file in it cannot be read.
+    pub fn read(folder: &Path) -> io::Result<Self> {
+        let mut processes = Vec::new();
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) {
+                processes.push(process(pid, &std::fs::read_to_string(entry.path())?));
+            }
+        }
+        processes.sort_by_key(|process| process.pid);
+        Ok(Self { processes })
+    }
+
+    /// Time of all calls, in microseconds.
+    #[must_use]
+    pub fn micros(&self) -> u64 {
+        self.calls().map(|call| call.micros).sum()
+    }
+
+    /// Heap that processes kept to their end, in bytes.
+    #[must_use]
+    pub fn kept(&self) -> i64 {
+        self.calls().filter(|call| !call.destroyed).map(|call| call.kept.max(0)).sum()
+    }
+
+    /// Heap that sharing one topology would save, in bytes: what was kept, but for the one page that a
+    /// process writes when it adopts.
+    #[must_use]
+    pub fn saved(&self) -> i64 {
+        let own = i64::try_from(self.processes.len()).unwrap_or(0) * PRIVATE_BYTES;
+        (self.kept() - own).max(0)
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.processes.iter().flat_map(|process| &process.calls)
+    }
+
+    /// The audit as text: a line for each call, and the sums.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        for process in &self.processes {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "process {}: {}", process.pid, process.program.display());
+            for call in &process.calls {
+                let fate = match (call.failed, call.destroyed) {
+                    (true, _) => ", failed",
+                    (_, true) => ", destroyed later",
+                    _ => "",
+                };
+                let _ = writeln!(
+                    text,
+                    "  {:13} {:>9} ms {:>10} bytes  {}{fate}",
+                    call.name,
+                    milliseconds(call.micros),
+                    call.kept,
+                    call.library.display(),
+                );
+            }
+        }
+        let (processes, calls) = (self.processes.len(), self.calls().count());
+        let _ = writeln!(
+            text,
+            "{processes} processes made {calls} calls: {} ms, {} bytes of heap kept; sharing one topology \
+             would save {} bytes",
+            milliseconds(self.micros()),
+            self.kept(),
+            self.saved(),
+        );
+        text
+    }
+
+    /// The audit as one JSON object.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let processes = self.processes.iter().map(|process| {
+            let calls = process.calls.iter().map(|call| {
+                json!({
+                    "call": call.name,
+                    "library": call.library.to_string_lossy(),
+                    "microseconds": call.micros,
+                    "bytes": call.kept,
+                    "destroyed": call.destroyed,
+                    "failed": call.failed,
+                })
+            });
+            json!({
+                "pid": process.pid,
+                "program": process.program.to_string_lossy(),
+                "calls": calls.collect::<Vec<_>>(),
+            })
+        });
+        json!({
+            "processes": processes.collect::<Vec<_>>(),
+            "microseconds": self.micros(),
+            "bytes_kept": self.kept(),
+            "bytes_saved_by_sharing": self.saved(),
+        })
+    }
+}
+
+fn milliseconds(micros: u64) -> String {
+    format!("{}.{:03}", micros / 1000, micros % 1000)
+}
+
+/// The calls of a process from its notes. A line that was cut short by its end is left out.
+fn process(pid: u32, notes: &str) -> Process {
+    let mut process = Process { pid, program: PathBuf::new(), calls: Vec::new() };
+    // The calls that made each topology that still lives.
+    let mut made: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for line in notes.lines() {
+        let [name, library, micros, kept, topology, result, program] =
+            line.split('\t').collect::<Vec<_>>()[..]
+        else {
+            continue;
+        };
+        process.program = PathBuf::from(program);
+        let destroyed = made.remove(topology).filter(|_| name == "destroy").unwrap_or_default();
+        if name == "destroy" {
+            for (_, call) in
+                process.calls.iter_mut().enumerate().filter(|(at, _)| destroyed.contains(at))
+            {
+                call.destroyed = true;
+            }
+            continue;
+        }
+        made.entry(topology).or_default().push(process.calls.len());
+        process.calls.push(Call {
+            name: name.to_owned(),
+            library: PathBuf::from(library),
+            micros: micros.parse().unwrap_or(0),
+            kept: kept.parse().unwrap_or(0),
+            destroyed: false,
+            failed: result != "0",
+        });
+    }
+    process
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_destroyed_is_not_kept_and_a_line_that_was_cut_is_left_out() {
+        let notes = "set_xml\t/l/a.so\t1500\t100\t0x1\t0\t/bin/p\n\
+                     load\t/l/a.so\t2500\t900\t0x1\t0\t/bin/p\n\
+                     load\t/l/b.so\t40\t700000\t0x2\t0\t/bin/p\n\
+                     destroy\t/l/a.so\t40\t-1000\t0x1\t0\t/bin/p\n\
+                     load\t/l/a.so\t10\t5000\t0x1\t0\t/bin/p\n\
+                     adopt\t/l/c.so\t3\t0\t0x3\t-1\t/bin/p\n\
+                     load\t/l/b.so\t4";
+        let audit = Audit { processes: vec![process(7, notes)] };
+        let calls = &audit.processes[0].calls;
+        let fates: Vec<_> = calls.iter().map(|call| (call.destroyed, call.failed)).collect();
+        assert_eq!(
+            fates,
+            [(true, false), (true, false), (false, false), (false, false), (false, true)]
+        );
+        assert_eq!((audit.kept(), audit.micros()), (705_000, 4053));
+        assert_eq!(audit.saved(), 705_000 - 4096);
+        assert!(audit.to_text().contains("2.500 ms        900 bytes  /l/a.so, destroyed later"));
+        assert_eq!(audit.to_json()["processes"][0]["calls"][2]["library"], "/l/b.so");
+    }
+}

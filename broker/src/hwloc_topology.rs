@@ -1,0 +1,70 @@
+//! An hwloc topology for code that knows only hwloc: one a process, from the node's shared segment.
+
+use crate::hwloc::{self, AdoptedHwloc, Input, LoadError, LoadOptions, adopt_shmem};
+use crate::publish::legacy::{SHMEM_ADDR, SHMEM_FILE, SHMEM_SIZE};
+use rustix::fs::{FileType, Mode, OFlags};
+use std::fs::File;
+use std::sync::Mutex;
+use topobroker_reader::{Global, Keys, pmix_keys};
+
+/// PMIx keys of hwloc's segment: `PMIX_HWLOC_SHMEM_FILE`, `_ADDR`, `_SIZE`.
+pub const PMIX_SHMEM_NAMES: [&str; 3] = ["pmix.hwlocfile", "pmix.hwlocaddr", "pmix.hwlocsize"];
+
+static TOPOLOGY: Global<AdoptedHwloc> = Global::new();
+
+/// The hwloc topology of this process, the same for every caller, for the rest of its life.
+///
+/// The first call adopts the hwloc segment that the environment names (`PMIX_HWLOC_SHMEM_FILE`, `_ADDR`,
+/// `_SIZE`), or that the process's PMIx server names. Where there is none, or it cannot be adopted
+/// (another library has, or its address is taken), hwloc loads a topology, once: the XML of
+/// `HWLOC_XMLFILE` if that is set, else this machine.
+///
+/// ```no_run
+/// let topology = topobroker::hwloc_topology::hwloc_topology()?;
+/// let raw = topology.as_raw(); // for functions that take an `hwloc_topology_t`
+/// # Ok::<(), topobroker::hwloc::LoadError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`LoadError`] when hwloc cannot load a topology either.
+pub fn hwloc_topology() -> Result<&'static AdoptedHwloc, LoadError> {
+    static GATE: Mutex<()> = Mutex::new(());
+    if let Some(topology) = TOPOLOGY.get() {
+        return Ok(topology);
+    }
+    // Spares work: hwloc adopts an address once, and the second thread would load.
+    let _turn = GATE.lock();
+    if let Some(topology) = TOPOLOGY.get() {
+        return Ok(topology);
+    }
+    if let Some(adopted) = keys().and_then(|keys| adopt(&keys)) {
+        return Ok(TOPOLOGY.set(adopted));
+    }
+    let loaded = hwloc::load(&Input::ThisMachine, &LoadOptions { flags: 0, filters: Vec::new() })?;
+    Ok(TOPOLOGY.set(AdoptedHwloc::from_loaded(loaded)))
+}
+
+fn keys() -> Option<Keys> {
+    let value = |name| std::env::var(name).ok();
+    let named = value(SHMEM_FILE).zip(value(SHMEM_ADDR)).zip(value(SHMEM_SIZE));
+    let named = named.and_then(|((file, address), size)| Keys::parse(&file, &address, &size).ok());
+    named.or_else(|| pmix_keys(PMIX_SHMEM_NAMES))
+}
+
+/// Adopts what keys name. hwloc believes every byte of it, so its owner must be root or this user, and
+/// nobody else may write it.
+fn adopt(keys: &Keys) -> Option<AdoptedHwloc> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = rustix::fs::open(keys.file()?, flags, Mode::empty()).ok()?;
+    let stat = rustix::fs::fstat(&file).ok()?;
+    let owner = stat.st_uid == 0 || stat.st_uid == rustix::process::geteuid().as_raw();
+    let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    let whole = u64::try_from(stat.st_size).is_ok_and(|size| size >= keys.size());
+    if !owner || !regular || !whole || stat.st_mode & 0o022 != 0 {
+        return None;
+    }
+    let (address, size) =
+        (usize::try_from(keys.address()).ok()?, usize::try_from(keys.size()).ok()?);
+    adopt_shmem(&File::from(file), address, size).ok()
+}

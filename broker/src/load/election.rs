@@ -1,0 +1,122 @@
+//! Which of many processes discovers the machine, where nobody has published it.
+//!
+//! A file for each user and cgroup, in shared memory, whose lock is the ballot: the kernel takes it back
+//! from a process that dies. In it are the keys of what the winner published.
+
+use crate::publish::{self, NAME_PREFIX, SHM_FOLDER};
+use crate::status::{self, PublisherState};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
+use std::fs::File;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use topobroker_reader::{Cgroup, Keys};
+
+/// The turn of this process: nobody else has it until this is dropped.
+pub(super) struct Election {
+    file: File,
+    path: PathBuf,
+}
+
+impl Election {
+    /// Waits for this process's turn. `None` where there can be no election: no shared memory, or
+    /// somebody else has put something there.
+    pub(super) fn enter() -> Option<Self> {
+        let path = ballot()?;
+        loop {
+            let file = open(&path, OFlags::CREATE)?;
+            let lock = || rustix::fs::flock(&file, FlockOperation::LockExclusive);
+            rustix::io::retry_on_intr(lock).ok()?;
+            // Removed while this process waited: there is another by now.
+            if is_at(&file, &path) {
+                return Some(Self { file, path });
+            }
+        }
+    }
+
+    /// Keys of what an earlier winner published, if it still lives; of a dead one nothing stays.
+    pub(super) fn elected(&self) -> Option<Keys> {
+        let keys = keys_in(&self.file)?;
+        let file = keys.file()?;
+        match status::read(file, 0).ok()?.publisher {
+            PublisherState::Alive => Some(keys),
+            PublisherState::Gone => {
+                // A file that stays is found by `unpublish --stale`.
+                let _ = publish::remove(file);
+                None
+            }
+            PublisherState::Kept | PublisherState::Unknown => None,
+        }
+    }
+
+    /// Tells the others what this process has published. Returns the ballot, to be closed with that.
+    pub(super) fn win(&self, keys: &Keys) -> PathBuf {
+        let mut file = &self.file;
+        let written = file
+            .rewind()
+            .and_then(|()| file.set_len(0))
+            .and_then(|()| file.write_all(keys.to_string().as_bytes()));
+        // Who cannot read it discovers once more.
+        let _ = written;
+        self.path.clone()
+    }
+}
+
+/// Removes a ballot unless a process is at it, or what it names is still published.
+pub(crate) fn close(ballot: &Path) {
+    let Some(file) = open(ballot, OFlags::empty()) else { return };
+    if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return;
+    }
+    let published = keys_in(&file).and_then(|keys| status::read(keys.file()?, 0).ok());
+    let live = published.is_some_and(|it| it.publisher == PublisherState::Alive);
+    if !live && is_at(&file, ballot) {
+        let _ = std::fs::remove_file(ballot);
+    }
+}
+
+/// Removes the ballots of this user that nobody needs any more.
+pub(crate) fn close_all() {
+    let start = format!("{NAME_PREFIX}load-{}-", rustix::process::geteuid().as_raw());
+    for entry in std::fs::read_dir(SHM_FOLDER).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&start) {
+            close(&entry.path());
+        }
+    }
+}
+
+/// Opens a ballot that is this user's own and nobody else's.
+fn open(path: &Path, more: OFlags) -> Option<File> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | more;
+    let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).ok()?;
+    let stat = rustix::fs::fstat(&file).ok()?;
+    let own = stat.st_uid == rustix::process::geteuid().as_raw()
+        && stat.st_mode & 0o077 == 0
+        && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    own.then(|| file.into())
+}
+
+/// Whether an open file still has its name.
+fn is_at(file: &File, path: &Path) -> bool {
+    let id = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    let named = std::fs::symlink_metadata(path).ok().map(id);
+    named.is_some() && named == file.metadata().ok().map(id)
+}
+
+fn keys_in(file: &File) -> Option<Keys> {
+    const MOST: u64 = 8192;
+    let mut text = String::new();
+    file.take(MOST).read_to_string(&mut text).ok()?;
+    Keys::from_lines(&text).ok()
+}
+
+/// The ballot of this user and cgroup: processes with different resources never share.
+fn ballot() -> Option<PathBuf> {
+    let cgroup = Cgroup::of_this_process().ok()?;
+    let resources = cgroup.map(|cgroup| (cgroup.cpus.to_string(), cgroup.mems.to_string()));
+    let namespace = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((resources, namespace));
+    let user = rustix::process::geteuid().as_raw();
+    Some(PathBuf::from(SHM_FOLDER).join(format!("{NAME_PREFIX}load-{user}-{hash:016x}")))
+}

@@ -1,0 +1,77 @@
+//! `topobroker audit`: which hwloc topologies the processes of a command make, and what that costs.
+
+use super::run::finish;
+use super::signals::Signals;
+use crate::audit::{Audit as Report, FOLDER_VARIABLE};
+use anyhow::{Context, bail};
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// Run a command and report each hwloc topology that its processes load, import, adopt or copy: which
+/// library asked, how long it took, what heap it kept, and what sharing would save
+#[derive(Debug, Args)]
+pub(super) struct Audit {
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+    /// Write the report into this file instead of to standard error
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl Audit {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let mut signals = Signals::catch().context("signals")?;
+        let folder = tempfile::tempdir().context("a folder for the notes")?;
+        let (program, arguments) = self.command.split_first().context("no command")?;
+        let mut command = Command::new(program);
+        command.args(arguments).env(FOLDER_VARIABLE, folder.path()).env(PRELOAD, preload()?);
+        let code = finish(command, &mut signals)?;
+        let report = Report::read(folder.path()).context("the notes")?;
+        let text = match self.json {
+            true => serde_json::to_string_pretty(&report.to_json())? + "\n",
+            false => report.to_text(),
+        };
+        match &self.output {
+            Some(file) => {
+                std::fs::write(file, text).with_context(|| file.display().to_string())?;
+            }
+            None => eprint!("{text}"),
+        }
+        Ok(code)
+    }
+}
+
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// The audit library, in front of what is preloaded already.
+fn preload() -> anyhow::Result<OsString> {
+    let mut libraries = library()?.into_os_string();
+    if let Some(others) = std::env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
+        libraries.push(":");
+        libraries.push(others);
+    }
+    Ok(libraries)
+}
+
+/// Where it is: below the folder of the program as it is installed, or beside the program as it is built.
+fn library() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe().context("the path of this program")?;
+    let folder = program.parent().context("the folder of this program")?;
+    let places = [
+        folder.join("../lib/topobroker/libtopobroker-audit.so"),
+        folder.join("libtopobroker_audit.so"),
+    ];
+    match places.iter().find(|place| place.is_file()) {
+        Some(place) => Ok(place.canonicalize()?),
+        None => bail!(
+            "{}: there is no audit library; scripts/install installs it, cargo build -p topobroker-audit builds it",
+            places.map(|place| place.display().to_string()).join(", ")
+        ),
+    }
+}

@@ -1,0 +1,106 @@
+//! `topobroker serve`: the daemon of a node.
+
+use super::publish::What;
+use super::signals::Signals;
+use crate::daemon::{Folder, fingerprint, notify};
+use crate::publish::job::sweep_beside;
+use crate::publish::{PublishOptions, Store};
+use anyhow::Context;
+use clap::Args;
+use rustix::process::{Signal, getpid, kill_process};
+use signal_hook::consts::SIGHUP;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+use topobroker_layout::description::Description;
+use topobroker_reader::Keys;
+
+/// Publish the node's topology for every process of it, and again when it changes, until SIGTERM; SIGHUP
+/// has it look at once
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    #[command(flatten)]
+    what: What,
+    /// Folder to publish in; processes look there on their own if it is $TOPOBROKER_RUN, else
+    /// /run/topobroker
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Seconds between looks at whether the machine has changed
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    interval: u64,
+}
+
+impl Serve {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let mut signals = Signals::catch_for_daemon().context("signals")?;
+        let mut folder = Folder::take(&self.folder.clone().unwrap_or_else(Keys::run_folder))?;
+        let mut published = self.publish(&mut folder, None)?;
+        let status = |generation: u64| format!("STATUS=generation {generation} in use\n");
+        notify(&format!("READY=1\n{}", status(folder.generation() - 1)))
+            .context("NOTIFY_SOCKET")?;
+        self.watch(folder.path());
+        loop {
+            let got = signals.wait_any();
+            if got.iter().any(|signal| *signal != SIGHUP) {
+                break;
+            }
+            if got.is_empty() {
+                continue;
+            }
+            // The machine may be half-way through a change: then the next look finds it.
+            match self.publish(&mut folder, Some(&published)) {
+                Ok(now) => published = now,
+                Err(error) => eprintln!("topobroker: {}", super::whole_message(&error)),
+            }
+            let _ = notify(&status(folder.generation() - 1));
+        }
+        let _ = notify("STOPPING=1\n");
+        folder.withdraw()?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Publishes what the machine is now, unless it is what is published.
+    fn publish(
+        &self,
+        folder: &mut Folder,
+        published: Option<&Description>,
+    ) -> anyhow::Result<Description> {
+        let (description, source) = self.what.input.capture()?;
+        if published == Some(&description) {
+            return Ok(description);
+        }
+        let options = PublishOptions {
+            store: Store::Folder(folder.path().to_owned()),
+            generation: folder.generation(),
+            ..self.what.options(&description, source)
+        };
+        let announced = self.what.publish(&description, &options)?;
+        let lines = announced.lines();
+        folder.announce(announced.publication, &lines)?;
+        Ok(description)
+    }
+
+    /// Has this process look again when something has changed, and removes jobs whose launcher is gone.
+    fn watch(&self, folder: &Path) {
+        let input = self.what.input.input.clone().map(PathBuf::from);
+        let (every, folder) = (Duration::from_secs(self.interval), folder.to_owned());
+        let mut seen = fingerprint(input.as_deref());
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(every);
+                let now = fingerprint(input.as_deref());
+                if now != seen {
+                    seen = now;
+                    let _ = kill_process(getpid(), Signal::HUP);
+                }
+                let keys = std::fs::read_to_string(Keys::file_in(&folder)).ok();
+                if let Some(keys) = keys.and_then(|keys| Keys::from_lines(&keys).ok())
+                    && let Some(file) = keys.file()
+                {
+                    // A folder that cannot be listed now may be next time.
+                    let _ = sweep_beside(file);
+                }
+            }
+        });
+    }
+}

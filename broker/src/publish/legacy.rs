@@ -1,0 +1,288 @@
+//! The legacy lane: the same topology as hwloc itself has it, for programs that know only hwloc or PMIx.
+
+use super::{Publication, PublishError, named};
+use crate::hwloc::{self, Filter, Input, LoadError, LoadOptions};
+use crate::xml;
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use topobroker_layout::description::Description;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::{OpenError, build};
+use topobroker_reader::{Keys, Store, Topology};
+
+/// What is published for hwloc beside a segment, removed with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Legacy {
+    segment: PathBuf,
+    address: u64,
+    size: u64,
+    xml2: PathBuf,
+    xml1: PathBuf,
+    is_this_system: bool,
+}
+
+/// Why there is nothing for hwloc. Nothing of it is left behind then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LegacyError {
+    /// hwloc does not take back its own topology.
+    #[error("the hwloc segment: {0}")]
+    Load(#[from] LoadError),
+    /// hwloc cannot write it.
+    #[error("{file}: hwloc cannot {step}: {source}")]
+    Hwloc {
+        /// What it is for.
+        file: String,
+        /// What it was asked for.
+        step: &'static str,
+        /// Its error.
+        source: io::Error,
+    },
+    /// No address for it is free in this process.
+    #[error("{file}: none of the addresses for hwloc segments is free in this process: {source}")]
+    Address {
+        /// What it is for.
+        file: String,
+        /// hwloc's error at the last of them.
+        source: io::Error,
+    },
+    /// A file cannot be made.
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+    /// The description makes no sound archive.
+    #[error("the archive of the topology: {0}")]
+    Archive(#[from] OpenError),
+}
+
+/// Addresses of hwloc segments: apart from those of our own, and never the middle of the biggest hole,
+/// where PMIx puts its segments.
+const ADDRESSES: [u64; 4] =
+    [0x5520_0000_0000, 0x5530_0000_0000, 0x7a10_0000_0000, 0x7b10_0000_0000];
+
+/// What the names of the files end with, behind the name of the segment that they are beside: with a
+/// letter that names of jobs have not.
+const ENDINGS: [&str; 3] = ["+hwloc", "+xml2", "+xml1"];
+
+/// `HWLOC_TOPOLOGY_FLAG_*`.
+const INCLUDE_DISALLOWED: u64 = 1;
+const IS_THIS_SYSTEM: u64 = 2;
+const IMPORT_SUPPORT: u64 = 8;
+
+/// Publishes what a topology, or a view, shows as an hwloc segment and as XML of versions 2 and 1, in
+/// files beside that of a segment or a job. Removing that removes these too.
+///
+/// The segment has what PMIx keeps of a machine: hwloc's default types, and the I/O devices that matter.
+/// Where the topology is of this machine, hwloc is told so, and those who adopt it can bind.
+///
+/// # Errors
+///
+/// [`LegacyError`].
+pub fn publish(
+    topology: Topology<'_>,
+    beside: &Path,
+    private: bool,
+) -> Result<Legacy, LegacyError> {
+    let mode = if private { 0o400 } else { 0o444 };
+    let is_this_system = topology.is_this_system();
+    let text = xml::export(topology);
+    let kept = topology.flags() & INCLUDE_DISALLOWED;
+    let flags = kept | if is_this_system { IS_THIS_SYSTEM } else { IMPORT_SUPPORT };
+    let load = |filters| {
+        let options = LoadOptions { flags, filters };
+        hwloc::load(&Input::XmlText(text.clone()), &options)
+    };
+    let [segment, xml2, xml1] = ENDINGS.map(|ending| with_ending(beside, ending));
+    let guard = RemoveOnDrop(beside);
+    let (address, size) = write_segment(&load(pmix_filters())?, &segment, mode)?;
+    write_file(&xml2, text.as_bytes(), mode)?;
+    let v1 = hwloc::export_v1(&load(Vec::new())?).map_err(|source| LegacyError::Hwloc {
+        file: xml1.display().to_string(),
+        step: "export XML of version 1",
+        source,
+    })?;
+    write_file(&xml1, &v1, mode)?;
+    std::mem::forget(guard);
+    Ok(Legacy { segment, address, size, xml2, xml1, is_this_system })
+}
+
+impl Publication {
+    /// Publishes what was published here for hwloc too, as [`publish`] does.
+    ///
+    /// ```
+    /// use topobroker::{capture::capture, hwloc::{Input, LoadOptions, load}};
+    /// use topobroker::publish::{PublishOptions, publish};
+    /// let machine = load(&Input::ThisMachine, &LoadOptions::default())?;
+    /// let description = capture(&machine)?;
+    /// let publication = publish(&description, &PublishOptions::default())?;
+    /// for (name, value) in publication.publish_legacy(&description, false)?.to_env() {
+    ///     println!("{name}={}", value.to_string_lossy());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LegacyError`].
+    pub fn publish_legacy(
+        &self,
+        description: &Description,
+        private: bool,
+    ) -> Result<Legacy, LegacyError> {
+        let archive = build::to_bytes(description).map_err(PublishError::from)?;
+        publish(Topology::from_archive(&archive)?, &self.place(), private)
+    }
+}
+
+impl Legacy {
+    /// What was published beside a segment or a job, if it was.
+    #[must_use]
+    pub fn beside(file: &Path, topology: Topology<'_>) -> Option<Self> {
+        let [segment, xml2, xml1] = ENDINGS.map(|ending| with_ending(file, ending));
+        let (address, size) = header_of(&segment).ok()?;
+        let is_this_system = topology.is_this_system();
+        Some(Self { segment, address, size, xml2, xml1, is_this_system })
+    }
+
+    /// File, address and size of the hwloc segment.
+    #[must_use]
+    pub fn keys(&self) -> Keys {
+        Keys::new(Store::File(self.segment.clone()), self.address, self.size)
+    }
+
+    /// File of the topology as XML of version 2.
+    #[must_use]
+    pub fn xml2(&self) -> &Path {
+        &self.xml2
+    }
+
+    /// File of the topology as XML of version 1.
+    #[must_use]
+    pub fn xml1(&self) -> &Path {
+        &self.xml1
+    }
+
+    /// Name and value of each environment variable: the keys under the names that are proposed to PMIx
+    /// for libraries without it, and what has an unmodified hwloc read the XML. Of a topology of this
+    /// machine hwloc is told that it is that, and can bind.
+    #[must_use]
+    pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
+        let mut all: Vec<(&'static str, OsString)> = vec![
+            (SHMEM_FILE, self.segment.clone().into()),
+            (SHMEM_ADDR, format!("{:#x}", self.address).into()),
+            (SHMEM_SIZE, self.size.to_string().into()),
+            ("HWLOC_XMLFILE", self.xml2.clone().into()),
+        ];
+        if self.is_this_system {
+            all.push(("HWLOC_THISSYSTEM", "1".into()));
+        }
+        all
+    }
+}
+
+/// Environment variables with the keys of an hwloc segment.
+pub(crate) const SHMEM_FILE: &str = "PMIX_HWLOC_SHMEM_FILE";
+/// Its address.
+pub(crate) const SHMEM_ADDR: &str = "PMIX_HWLOC_SHMEM_ADDR";
+/// Its size.
+pub(crate) const SHMEM_SIZE: &str = "PMIX_HWLOC_SHMEM_SIZE";
+
+/// hwloc's defaults, and of I/O devices those that matter: what PMIx servers share.
+fn pmix_filters() -> Vec<(ObjectType, Filter)> {
+    use ObjectType::{
+        Bridge, Group, L1ICache, L2ICache, L3ICache, MemCache, Misc, OSDevice, PCIDevice,
+    };
+    let none = [L1ICache, L2ICache, L3ICache, MemCache, Misc].map(|it| (it, Filter::None));
+    let important = [Bridge, PCIDevice, OSDevice].map(|it| (it, Filter::Important));
+    let structure = [(Group, Filter::Structure)];
+    none.into_iter().chain(important).chain(structure).collect()
+}
+
+/// Writes the hwloc segment for the first address that is free here.
+fn write_segment(
+    topology: &hwloc::Topology<'_>,
+    path: &Path,
+    mode: u32,
+) -> Result<(u64, u64), LegacyError> {
+    let file = || path.display().to_string();
+    let length = hwloc::shmem_length(topology).map_err(|source| LegacyError::Hwloc {
+        file: file(),
+        step: "tell the length of its segment",
+        source,
+    })?;
+    let (folder, name) = parts(path)?;
+    let mut taken = io::ErrorKind::AddrInUse.into();
+    for address in ADDRESSES {
+        let start = usize::try_from(address).unwrap_or(0);
+        let mut refused = None;
+        let written = named::publish_written(folder, name, length, mode, |file| {
+            hwloc::write_shmem(topology, file, start, length)
+                .inspect_err(|error| refused = error.raw_os_error())
+        });
+        match (written, refused) {
+            (Ok(_), _) => return Ok((address, length as u64)),
+            (Err(PublishError::Store { source, .. }), Some(EBUSY)) => taken = source,
+            (Err(error), _) => return Err(error.into()),
+        }
+    }
+    Err(LegacyError::Address { file: file(), source: taken })
+}
+
+/// What hwloc says of an address range that is not free.
+const EBUSY: i32 = rustix::io::Errno::BUSY.raw_os_error();
+
+fn write_file(path: &Path, bytes: &[u8], mode: u32) -> Result<(), LegacyError> {
+    let (folder, name) = parts(path)?;
+    let write = |mut file: &std::fs::File| file.write_all(bytes);
+    named::publish_written(folder, name, bytes.len(), mode, write)?;
+    Ok(())
+}
+
+/// Folder and name of a file.
+fn parts(path: &Path) -> Result<(&Path, &str), PublishError> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    path.parent().zip(name).ok_or_else(|| PublishError::Store {
+        file: path.display().to_string(),
+        step: "be named",
+        source: io::ErrorKind::InvalidInput.into(),
+    })
+}
+
+/// Address and length of an hwloc segment, as its header has them behind two numbers of 32 bits.
+fn header_of(path: &Path) -> io::Result<(u64, u64)> {
+    let mut header = [0; 24];
+    std::fs::File::open(path)?.read_exact(&mut header)?;
+    let number = |at: usize| {
+        let bytes = header.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+        u64::from_le_bytes(bytes.unwrap_or_default())
+    };
+    Ok((number(8), number(16)))
+}
+
+/// Removes what is published for hwloc beside a segment or a job.
+pub(super) fn remove_beside(file: &Path) {
+    for ending in ENDINGS {
+        // Nearly always there is none.
+        let _ = std::fs::remove_file(with_ending(file, ending));
+    }
+}
+
+/// A file name without the ending of a copy for hwloc, and whether it had one.
+pub(super) fn split_name(name: &str) -> (&str, bool) {
+    let own = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending));
+    (own.unwrap_or(name), own.is_some())
+}
+
+fn with_ending(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+struct RemoveOnDrop<'p>(&'p Path);
+
+impl Drop for RemoveOnDrop<'_> {
+    fn drop(&mut self) {
+        remove_beside(self.0);
+    }
+}

@@ -1,0 +1,139 @@
+/* Slurm plugin: publishes the node's topology once per step, and hands each task its keys and the CPUs of
+ * the step.
+ *
+ *     required /usr/local/lib/topobroker/topobroker_spank.so [legacy] [folder=FOLDER] [private]
+ *
+ * in plugstack.conf. `legacy` publishes for unmodified hwloc and PMIx too, `folder` keeps the files in a
+ * folder rather than in shared memory. Where `topobroker serve` runs on the node, its topology is handed on
+ * and nothing is published. A step never fails because of this plugin: what goes wrong is logged. */
+
+#include <slurm/slurm.h>
+#include <slurm/spank.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <topobroker.h>
+
+SPANK_PLUGIN(topobroker, 1)
+
+/* The step's own, removed when it ends. */
+static tb_publication *published = NULL;
+
+static int failed(const char *what, tb_status status)
+{
+    slurm_error("topobroker: %s: %s: %s", what, tb_strerror(status), tb_error_detail());
+    return ESPANK_SUCCESS;
+}
+
+static tb_status publish(int argc, char **argv)
+{
+    tb_publish_options options;
+    tb_description *machine = NULL;
+    tb_status status = tb_publish_options_init(&options);
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "legacy") == 0) {
+            options.legacy = true;
+        } else if (strcmp(argv[i], "private") == 0) {
+            options.is_private = true;
+        } else if (strncmp(argv[i], "folder=", 7) == 0) {
+            options.store = TB_STORE_FOLDER;
+            options.folder = argv[i] + 7;
+        } else {
+            slurm_error("topobroker: argument %s: expected legacy, private or folder=FOLDER", argv[i]);
+        }
+    }
+    if (status == TB_OK)
+        status = tb_capture_machine(&machine);
+    if (status == TB_OK)
+        status = tb_publish(machine, &options, &published);
+    tb_description_free(machine);
+    return status;
+}
+
+/* Puts what a tb_keys_format says into the tasks' environment. */
+static tb_status set_key(spank_t step, const tb_keys *keys, const char *name, int format)
+{
+    char value[TB_FILE_MAX];
+    tb_status status = tb_keys_text(keys, format, value, sizeof value, NULL);
+    if (status == TB_OK)
+        spank_setenv(step, name, value, 1);
+    return status;
+}
+
+static tb_status set_keys(spank_t step, const tb_keys *keys)
+{
+    tb_status status = set_key(step, keys, "TOPOBROKER_FILE", TB_KEYS_FILE);
+    if (status == TB_OK)
+        status = set_key(step, keys, "TOPOBROKER_ADDR", TB_KEYS_ADDR);
+    if (status == TB_OK)
+        status = set_key(step, keys, "TOPOBROKER_SIZE", TB_KEYS_SIZE);
+    return status;
+}
+
+/* The PUs of the step's cores, which Slurm numbers as they follow each other. */
+static tb_status set_cpu_list(spank_t step, const tb_keys *keys)
+{
+    char *list = NULL, text[8192];
+    const tb_topology *topology = NULL;
+    tb_set *cores = tb_set_new(), *pus = tb_set_new(), *core = tb_set_new();
+    tb_obj obj;
+    tb_status status = tb_adopt_keys(keys, &topology);
+
+    if (status == TB_OK && spank_get_item(step, S_STEP_ALLOC_CORES, &list) == ESPANK_SUCCESS &&
+        list != NULL && list[0] != '\0') {
+        int type = tb_count_with_type(topology, TB_CORE) > 0 ? TB_CORE : TB_PU;
+        status = tb_set_parse(cores, list);
+        for (int64_t i = tb_set_first(cores); status == TB_OK && i >= 0; i = tb_set_next(cores, i)) {
+            status = tb_obj_with_type(topology, type, (size_t)i, &obj);
+            if (status == TB_OK)
+                status = tb_obj_set(topology, obj, TB_CPUSET, core);
+            if (status == TB_OK)
+                status = tb_set_combine(pus, TB_SET_OR, core);
+        }
+        if (status == TB_OK)
+            status = tb_set_text(pus, TB_SET_LIST, text, sizeof text, NULL);
+        if (status == TB_OK)
+            spank_setenv(step, "TOPOBROKER_CPU_LIST", text, 1);
+    }
+    tb_set_free(cores);
+    tb_set_free(pus);
+    tb_set_free(core);
+    return status;
+}
+
+int slurm_spank_init(spank_t step, int argc, char **argv)
+{
+    tb_keys keys;
+    tb_status status;
+    uint32_t id = 0;
+    const char *name, *value;
+
+    if (spank_context() != S_CTX_REMOTE)
+        return ESPANK_SUCCESS;
+    /* The step that only holds a job's processes has no tasks. */
+    if (spank_get_item(step, S_JOB_STEPID, &id) == ESPANK_SUCCESS && id == (uint32_t)SLURM_EXTERN_CONT)
+        return ESPANK_SUCCESS;
+    if (tb_keys_find(&keys) == TB_OK) {
+        status = set_keys(step, &keys);
+    } else {
+        status = publish(argc, argv);
+        if (status == TB_OK)
+            status = tb_publication_keys(published, &keys);
+        for (size_t i = 0; status == TB_OK && tb_publication_env(published, i, &name, &value) == TB_OK; i++)
+            spank_setenv(step, name, value, 1);
+    }
+    if (status != TB_OK)
+        return failed("the topology is not published", status);
+    status = set_cpu_list(step, &keys);
+    return status == TB_OK ? ESPANK_SUCCESS : failed("the CPUs of the step are not known", status);
+}
+
+int slurm_spank_exit(spank_t step, int argc, char **argv)
+{
+    (void)step;
+    (void)argc;
+    (void)argv;
+    tb_publication_free(published);
+    published = NULL;
+    return ESPANK_SUCCESS;
+}

@@ -1,0 +1,14 @@
+//! What launchers do: capture, publish, add jobs, place ranks, and tell others of it.
+
+mod capture;
+mod failure;
+mod hwloc;
+mod jobs;
+mod placement;
+mod publish;
+
+pub use capture::*;
+pub use hwloc::*;
+pub use jobs::*;
+pub use placement::*;
+pub use publish::*;

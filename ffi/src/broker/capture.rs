@@ -1,0 +1,103 @@
+//! From a loaded hwloc topology, or an input, to a description that can be published.
+
+use crate::call::{Failure, Given, call};
+use crate::pointers::{Text, borrow_topology, take_back};
+use crate::status::tb_status;
+use crate::topology::tb_topology;
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::path::PathBuf;
+use topobroker::capture::capture;
+use topobroker::hwloc::{Input, LoadOptions, load};
+use topobroker_reader::Source;
+use topobroker_reader::layout::description::Description;
+
+/// All that hwloc knows of a machine, captured and not published yet. Freed by tb_description_free.
+pub struct tb_description {
+    pub(super) description: Description,
+    pub(super) source: Source,
+}
+
+/// Captures the topology that this program has loaded itself, an hwloc_topology_t of the hwloc that
+/// this library is linked to. It is not changed and may be destroyed afterwards.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_capture_hwloc(
+    hwloc_topology: *mut c_void,
+    description: Option<&mut MaybeUninit<Box<tb_description>>>,
+) -> tb_status {
+    call(|| {
+        let out = description.given("description")?;
+        let topology = borrow_topology(hwloc_topology).given("hwloc_topology")?;
+        let description = capture(&topology)?;
+        out.write(Box::new(tb_description { description, source: Source::Loaded }));
+        Ok(())
+    })
+}
+
+/// Loads this machine and captures it, with all types of objects kept.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_capture_machine(
+    description: Option<&mut MaybeUninit<Box<tb_description>>>,
+) -> tb_status {
+    call(|| captured(&Input::ThisMachine, Source::ThisMachine, description))
+}
+
+/// Loads an hwloc XML file of version 1 or 2 and captures it.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_capture_xml(
+    file: Text<'_>,
+    description: Option<&mut MaybeUninit<Box<tb_description>>>,
+) -> tb_status {
+    call(|| captured(&Input::Xml(PathBuf::from(file.get("file")?)), Source::Xml, description))
+}
+
+/// Captures hwloc XML of version 1 or 2 that is in memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_capture_xml_text(
+    text: Text<'_>,
+    description: Option<&mut MaybeUninit<Box<tb_description>>>,
+) -> tb_status {
+    call(|| captured(&Input::XmlText(text.get("text")?.to_owned()), Source::Xml, description))
+}
+
+/// Captures a synthetic machine, such as "Package:2 Core:4 PU:2".
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_capture_synthetic(
+    text: Text<'_>,
+    description: Option<&mut MaybeUninit<Box<tb_description>>>,
+) -> tb_status {
+    call(|| {
+        let input = Input::Synthetic(text.get("text")?.to_owned());
+        captured(&input, Source::Synthetic, description)
+    })
+}
+
+/// Frees a description. NULL is nothing to do.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_description_free(description: *mut tb_description) {
+    drop(take_back(description));
+}
+
+fn captured(
+    input: &Input,
+    source: Source,
+    description: Option<&mut MaybeUninit<Box<tb_description>>>,
+) -> Result<(), Failure> {
+    let out = description.given("description")?;
+    let description = capture(&load(input, &LoadOptions::default())?)?;
+    out.write(Box::new(tb_description { description, source }));
+    Ok(())
+}
+
+/// Stores the topology of this process from the first source that has one: what it has adopted; the
+/// segment that environment, PMIx server or the node's daemon name; XML that the PMIx server has;
+/// discovery, which one of the processes that come to it at once does for all. Counterpart:
+/// PMIx_Load_topology.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_load(topology: Option<&mut MaybeUninit<&'static tb_topology>>) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?;
+        topology.write(tb_topology::whole(topobroker::load::load()?));
+        Ok(())
+    })
+}

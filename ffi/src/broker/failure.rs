@@ -1,0 +1,139 @@
+//! Failures of the broker as statuses.
+
+use crate::call::Failure;
+use crate::status::tb_status;
+use topobroker::capture::CaptureError;
+use topobroker::hwloc::LoadError;
+use topobroker::load;
+use topobroker::location::LocationError;
+use topobroker::placement::{PlacementError, PolicyError};
+use topobroker::pmix_host::PmixError;
+use topobroker::publish::legacy::LegacyError;
+use topobroker::publish::{PublishError, job};
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        Self::new(tb_status::TB_ERR_LOAD, error.to_string())
+    }
+}
+
+impl From<CaptureError> for Failure {
+    fn from(error: CaptureError) -> Self {
+        Self::new(tb_status::TB_ERR_LOAD, error.to_string())
+    }
+}
+
+impl From<PublishError> for Failure {
+    fn from(error: PublishError) -> Self {
+        let status = match error {
+            PublishError::Full { .. } => tb_status::TB_ERR_FULL,
+            PublishError::Address { .. } => tb_status::TB_ERR_ARGUMENT,
+            _ => tb_status::TB_ERR_PUBLISH,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<LegacyError> for Failure {
+    fn from(error: LegacyError) -> Self {
+        match error {
+            LegacyError::Publish(error) => error.into(),
+            error => Self::new(tb_status::TB_ERR_HWLOC, error.to_string()),
+        }
+    }
+}
+
+impl From<load::LoadError> for Failure {
+    fn from(error: load::LoadError) -> Self {
+        match error {
+            load::LoadError::Load(error) => error.into(),
+            load::LoadError::Capture(error) => error.into(),
+            load::LoadError::Publish(error) => error.into(),
+            load::LoadError::Adopt(error) => error.into(),
+            error => Self::new(tb_status::TB_ERR_INTERNAL, error.to_string()),
+        }
+    }
+}
+
+impl From<job::JobError> for Failure {
+    fn from(error: job::JobError) -> Self {
+        match error {
+            job::JobError::Publish(error) => error.into(),
+            job::JobError::View(error) => error.into(),
+            job::JobError::Missing { .. } => {
+                Self::new(tb_status::TB_ERR_NOT_FOUND, error.to_string())
+            }
+            error => Self::new(tb_status::TB_ERR_JOB, error.to_string()),
+        }
+    }
+}
+
+impl From<PolicyError> for Failure {
+    fn from(error: PolicyError) -> Self {
+        Self::new(tb_status::TB_ERR_TEXT, error.to_string())
+    }
+}
+
+impl From<PlacementError> for Failure {
+    fn from(error: PlacementError) -> Self {
+        Self::new(tb_status::TB_ERR_PLACEMENT, error.to_string())
+    }
+}
+
+impl From<LocationError> for Failure {
+    fn from(error: LocationError) -> Self {
+        let status = match error {
+            LocationError::Malformed { .. } => tb_status::TB_ERR_TEXT,
+            _ => tb_status::TB_ERR_NOT_FOUND,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<PmixError> for Failure {
+    fn from(error: PmixError) -> Self {
+        Self::new(tb_status::TB_ERR_PMIX, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn every_failure_of_the_broker_has_a_status_and_keeps_its_message() {
+        let (file, source) = (|| "/f".to_owned(), || io::Error::other("/f"));
+        let step = "be tried";
+        let publish = || PublishError::Store { file: file(), step, source: source() };
+        let full = PublishError::Full { file: file(), needed: 1, source: source() };
+        let hwloc = LegacyError::Hwloc { file: file(), step, source: source() };
+        let load = || LoadError::Read { input: file(), source: source() };
+        let missing = job::JobError::Missing { name: file() };
+        let name = job::JobError::Name { found: file() };
+        let identity = PublishError::Identity { what: file(), source: source() };
+        let read = PmixError::Read { file: file(), source: source() };
+        let cases: [(Failure, tb_status); 13] = [
+            (publish().into(), tb_status::TB_ERR_PUBLISH),
+            (identity.into(), tb_status::TB_ERR_PUBLISH),
+            (full.into(), tb_status::TB_ERR_FULL),
+            (hwloc.into(), tb_status::TB_ERR_HWLOC),
+            (LegacyError::from(publish()).into(), tb_status::TB_ERR_PUBLISH),
+            (LegacyError::from(load()).into(), tb_status::TB_ERR_HWLOC),
+            (load().into(), tb_status::TB_ERR_LOAD),
+            (load::LoadError::from(load()).into(), tb_status::TB_ERR_LOAD),
+            (load::LoadError::from(publish()).into(), tb_status::TB_ERR_PUBLISH),
+            (missing.into(), tb_status::TB_ERR_NOT_FOUND),
+            (name.into(), tb_status::TB_ERR_JOB),
+            (job::JobError::from(publish()).into(), tb_status::TB_ERR_PUBLISH),
+            (read.into(), tb_status::TB_ERR_PMIX),
+        ];
+        for (failure, status) in cases {
+            assert_eq!(failure.status, status, "{failure:?}");
+            assert!(format!("{failure:?}").contains("/f"), "{failure:?}");
+        }
+        let address = PublishError::Address { found: 1, limit: 2 };
+        assert_eq!(Failure::from(address).status, tb_status::TB_ERR_ARGUMENT);
+        assert_eq!(Failure::from(CaptureError::NotLoaded).status, tb_status::TB_ERR_LOAD);
+    }
+}

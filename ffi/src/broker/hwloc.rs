@@ -1,0 +1,34 @@
+//! For code that knows only hwloc.
+
+use crate::call::{Failure, Given, call};
+use crate::pointers::Text;
+use crate::status::tb_status;
+use crate::topology::tb_topology;
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use topobroker::hwloc_topology::hwloc_topology;
+use topobroker::xml;
+
+/// Stores an hwloc_topology_t for this process: adopted from the hwloc segment that environment or PMIx
+/// server name, else loaded, once. Every caller gets the same; it may be read by any thread, and must be
+/// neither changed nor destroyed.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_hwloc_topology(topology: Option<&mut MaybeUninit<*mut c_void>>) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?;
+        topology.write(hwloc_topology()?.as_raw());
+        Ok(())
+    })
+}
+
+/// Writes a topology, or what a view shows, as hwloc XML of version 2 into a file, which is replaced.
+/// Counterpart: hwloc_topology_export_xml.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_export_xml(topology: Option<&tb_topology>, file: Text<'_>) -> tb_status {
+    call(|| {
+        let (topology, file) = (topology.given("topology")?.get(), file.get("file")?);
+        std::fs::write(file, xml::export(topology)).map_err(|error| {
+            Failure::new(tb_status::TB_ERR_PUBLISH, format!("{file}: cannot be written: {error}"))
+        })
+    })
+}

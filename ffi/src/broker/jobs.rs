@@ -1,0 +1,169 @@
+//! Jobs over a published topology.
+
+use super::publish::{cs, variable};
+use crate::call::{Failure, Found, Given, call};
+use crate::pointers::{Buffer, List, Text, take_back};
+use crate::set::tb_set;
+use crate::status::tb_status;
+use crate::topology::tb_topology;
+use std::ffi::{CString, c_char, c_void};
+use std::mem::MaybeUninit;
+use topobroker::pmix_host;
+use topobroker::publish::job::{self, JobOptions, JobPublication, Launcher};
+use topobroker::publish::legacy::{self, Legacy};
+use topobroker_reader::{Job, Set};
+
+/// Whether a job stays when the process that added it ends.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_job_end {
+    /// It is removed when it is freed, or swept once this process is gone.
+    TB_JOB_WITH_THIS_PROCESS = 0,
+    /// It stays until it is removed.
+    TB_JOB_KEPT = -1,
+}
+
+/// A job that was added. Freed by tb_job_publication_free.
+pub struct tb_job_publication {
+    job: JobPublication,
+    base: topobroker_reader::Keys,
+    legacy: Option<Legacy>,
+    environment: Vec<(CString, CString)>,
+}
+
+/// Adds a job that sees what a view shows of the adopted topology.
+///
+/// `ranks` are the ranks of its processes on this node in the order of their local ranks, and `cpusets`
+/// their PUs; both have `count` elements. `launcher` is a tb_job_end, or the pid of the process that it
+/// ends with. With `legacy`, its part is published for unmodified programs of hwloc and PMIx too. On a
+/// failure nothing is left behind.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_add(
+    view: Option<&tb_topology>,
+    name: Text<'_>,
+    ranks: List<'_, u32>,
+    cpusets: List<'_, Option<&tb_set>>,
+    count: usize,
+    launcher: i32,
+    legacy: bool,
+    job: Option<&mut MaybeUninit<Box<tb_job_publication>>>,
+) -> tb_status {
+    call(|| {
+        let (view, out) = (view.given("view")?, job.given("job")?);
+        let sets = cpusets.get(count, "cpusets")?;
+        let ranks = ranks.get(count, "ranks")?.iter().zip(sets).map(|(rank, set)| {
+            let set = set.ok_or_else(|| Failure::argument("one of the cpusets is NULL"))?;
+            Ok((*rank, set.0.clone()))
+        });
+        let launcher = match launcher {
+            0 => Launcher::ThisProcess,
+            -1 => Launcher::Nobody,
+            pid => match u32::try_from(pid) {
+                Ok(pid) => Launcher::Process(pid),
+                Err(_) => return Err(Failure::argument(format!("launcher {pid}"))),
+            },
+        };
+        let options = JobOptions {
+            name: name.get("name")?.to_owned(),
+            ranks: ranks.collect::<Result<Vec<(u32, Set)>, Failure>>()?,
+            launcher,
+            private: false,
+        };
+        let job = job::add(view.adopted(), view.view(), &options)?;
+        let legacy = legacy.then(|| legacy::publish(view.get(), job.file(), false)).transpose();
+        let legacy = legacy.inspect_err(|_| _ = job::remove(view.adopted(), &options.name))?;
+        let base = view.adopted().keys().clone();
+        let (variable, file) = Job::to_env(job.file());
+        let mut environment = cs(base.to_env());
+        environment.extend(cs([(variable, file.as_os_str().to_owned())]));
+        environment.extend(legacy.iter().flat_map(|legacy| cs(legacy.to_env())));
+        out.write(Box::new(tb_job_publication { job, base, legacy, environment }));
+        Ok(())
+    })
+}
+
+/// File of a job, what its processes have as TOPOBROKER_JOB: written into a buffer.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_publication_file(
+    job: Option<&tb_job_publication>,
+    buffer: Buffer<'_>,
+    size: usize,
+    length: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let file = job.given("job")?.job.file().to_string_lossy();
+        buffer.fill(&file, size, length)
+    })
+}
+
+/// Stores name and value of an environment variable that processes of the job are to have, from 0:
+/// TB_ERR_NOT_FOUND after the last. The texts are valid until the job is freed.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_publication_env(
+    job: Option<&tb_job_publication>,
+    index: usize,
+    name: Option<&mut MaybeUninit<*const c_char>>,
+    value: Option<&mut MaybeUninit<*const c_char>>,
+) -> tb_status {
+    call(|| variable(&job.given("job")?.environment, index, name, value))
+}
+
+/// As tb_pmix_info, for the processes of a job: the hwloc segment and the XML are of its part alone.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_pmix_info(
+    job: Option<&tb_job_publication>,
+    infos: Option<&mut MaybeUninit<*mut c_void>>,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let (job, infos, count) = (job.given("job")?, infos.given("infos")?, count.given("count")?);
+        let array = pmix_host::infos(&job.base, job.legacy.as_ref())?;
+        infos.write(array.array);
+        count.write(array.count);
+        Ok(())
+    })
+}
+
+/// Frees a job, and removes it if it ends with this process. NULL is nothing to do.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_publication_free(job: *mut tb_job_publication) {
+    drop(take_back(job));
+}
+
+/// Removes a job by its name. Processes that have adopted it keep it.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_remove(topology: Option<&tb_topology>, name: Text<'_>) -> tb_status {
+    call(|| Ok(job::remove(topology.given("topology")?.adopted(), name.get("name")?)?))
+}
+
+/// Removes the jobs whose launcher is gone, and stores how many (may be NULL).
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_sweep(
+    topology: Option<&tb_topology>,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let removed = job::sweep(topology.given("topology")?.adopted())?;
+        if let Some(count) = count {
+            count.write(removed);
+        }
+        Ok(())
+    })
+}
+
+/// Writes the name of a job over the topology, from 0 in the order of names: TB_ERR_NOT_FOUND after the
+/// last.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_list(
+    topology: Option<&tb_topology>,
+    index: usize,
+    buffer: Buffer<'_>,
+    size: usize,
+    length: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let jobs = job::list(topology.given("topology")?.adopted())?;
+        let job = jobs.get(index).found(|| format!("no job {index} of {}", jobs.len()))?;
+        buffer.fill(&job.name, size, length)
+    })
+}

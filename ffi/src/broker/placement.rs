@@ -1,0 +1,101 @@
+//! Where the ranks of a job are.
+
+use crate::call::{Failure, Given, call};
+use crate::object::{object, tb_obj};
+use crate::pointers::{Buffer, List, Room, Text};
+use crate::set::{store_sets, tb_set};
+use crate::status::tb_status;
+use crate::topology::tb_topology;
+use std::mem::MaybeUninit;
+use topobroker::location::{Location, Reading};
+use topobroker::placement::{Policy, place, report, usual_count};
+use topobroker_reader::{Object, Topology};
+
+/// Makes the `count` sets the PUs of as many ranks, as mpirun places them: `map_by` is slot, hwthread,
+/// core, l1cache, l2cache, l3cache, numa, package, ppr:N:OBJECT or cpu-list, with :PE=N behind it;
+/// `bind_to` (NULL: what ranks are mapped by) is none or one of the objects. Of cpu-list, `order` has the PUs
+/// that ranks take in turn.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_place(
+    topology: Option<&tb_topology>,
+    map_by: Text<'_>,
+    bind_to: Text<'_>,
+    order: List<'_, tb_obj>,
+    order_count: usize,
+    sets: Room<'_, Option<&mut tb_set>>,
+    count: usize,
+) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?.get();
+        let policy = Policy::parse(map_by.get("map_by")?, bind_to.optional("bind_to")?)?;
+        let order = objects(topology, order, order_count)?;
+        store_sets(sets, place(topology, &policy, count, &order)?)
+    })
+}
+
+/// Stores the number of ranks that a policy makes where nobody says how many.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_place_count(
+    topology: Option<&tb_topology>,
+    map_by: Text<'_>,
+    bind_to: Text<'_>,
+    order: List<'_, tb_obj>,
+    order_count: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let (topology, count) = (topology.given("topology")?.get(), count.given("count")?);
+        let policy = Policy::parse(map_by.get("map_by")?, bind_to.optional("bind_to")?)?;
+        count.write(usual_count(topology, &policy, &objects(topology, order, order_count)?));
+        Ok(())
+    })
+}
+
+fn objects(
+    topology: Topology<'static>,
+    order: List<'_, tb_obj>,
+    count: usize,
+) -> Result<Vec<Object<'static>>, Failure> {
+    order.get(count, "order")?.iter().map(|obj| object(topology, *obj)).collect()
+}
+
+/// Writes what a rank is bound to as Open MPI 4 reports it, or as PRRTE does if `prrte`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_binding_report(
+    topology: Option<&tb_topology>,
+    rank: u32,
+    cpuset: Option<&tb_set>,
+    prrte: bool,
+    buffer: Buffer<'_>,
+    size: usize,
+    length: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let (topology, cpuset) = (topology.given("topology")?.get(), &cpuset.given("cpuset")?.0);
+        let line = match prrte {
+            true => report::prrte(topology, rank, cpuset),
+            false => report::open_mpi(topology, rank, cpuset),
+        };
+        buffer.fill(&line, size, length)
+    })
+}
+
+/// Stores up to `capacity` objects that a text such as package:1.core:0-3 or os=eth0 names, in its order, and
+/// in `count` (may be NULL) how many there are; indexes are logical, or the operating system's if
+/// `physical`. Counterpart: the locations of hwloc-calc.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_location(
+    topology: Option<&tb_topology>,
+    text: Text<'_>,
+    physical: bool,
+    objs: Room<'_, tb_obj>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?.get();
+        let reading = Reading { physical, ..Reading::default() };
+        let found = Location::parse(text.get("text")?)?.objects(topology, reading)?;
+        objs.fill(found.into_iter().map(Object::id), capacity, count)
+    })
+}

@@ -1,0 +1,198 @@
+//! The way into the library and out of it: failures become a status and a message, panics too.
+
+use crate::status::tb_status;
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use topobroker_reader::layout::OpenError;
+use topobroker_reader::{
+    AdoptError, EffectiveViewError, JobError, KeysError, ParseSetError, RestrictError, SourceError,
+};
+
+/// Why a call fails.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) status: tb_status,
+    detail: String,
+}
+
+impl Failure {
+    pub(crate) fn new(status: tb_status, detail: impl Into<String>) -> Self {
+        Self { status, detail: detail.into() }
+    }
+
+    pub(crate) fn argument(detail: impl Into<String>) -> Self {
+        Self::new(tb_status::TB_ERR_ARGUMENT, detail)
+    }
+}
+
+thread_local! {
+    static DETAIL: RefCell<CString> = RefCell::new(CString::default());
+}
+
+/// Does the work of a function.
+pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
+    let failure = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => return tb_status::TB_OK,
+        Ok(Err(failure)) => failure,
+        Err(panic) => {
+            let said = panic.downcast_ref::<String>().map(String::as_str);
+            let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
+            Failure::new(tb_status::TB_ERR_INTERNAL, said.unwrap_or("panic"))
+        }
+    };
+    let mut detail = failure.detail.into_bytes();
+    detail.retain(|byte| *byte != 0);
+    // A thread that ends has nobody to ask for the message.
+    let _ = DETAIL.try_with(|kept| *kept.borrow_mut() = CString::new(detail).unwrap_or_default());
+    failure.status
+}
+
+/// The message of the last failed call of this thread.
+pub(crate) fn detail() -> *const c_char {
+    DETAIL.try_with(|kept| kept.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// An argument that must be there.
+pub(crate) trait Given<T> {
+    fn given(self, name: &str) -> Result<T, Failure>;
+}
+
+impl<T> Given<T> for Option<T> {
+    fn given(self, name: &str) -> Result<T, Failure> {
+        self.ok_or_else(|| Failure::argument(format!("{name} is NULL")))
+    }
+}
+
+/// What may not be there.
+pub(crate) trait Found<T> {
+    fn found(self, what: impl FnOnce() -> String) -> Result<T, Failure>;
+}
+
+impl<T> Found<T> for Option<T> {
+    fn found(self, what: impl FnOnce() -> String) -> Result<T, Failure> {
+        self.ok_or_else(|| Failure::new(tb_status::TB_ERR_NOT_FOUND, what()))
+    }
+}
+
+impl From<KeysError> for Failure {
+    fn from(error: KeysError) -> Self {
+        Self::new(tb_status::TB_ERR_KEYS, error.to_string())
+    }
+}
+
+impl From<ParseSetError> for Failure {
+    fn from(error: ParseSetError) -> Self {
+        Self::new(tb_status::TB_ERR_TEXT, error.to_string())
+    }
+}
+
+impl From<RestrictError> for Failure {
+    fn from(error: RestrictError) -> Self {
+        Self::new(tb_status::TB_ERR_RESTRICT, error.to_string())
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        Self::new(tb_status::TB_ERR_SOURCE, error.to_string())
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        Self::new(tb_status::TB_ERR_SEGMENT, error.to_string())
+    }
+}
+
+impl From<AdoptError> for Failure {
+    fn from(error: AdoptError) -> Self {
+        let status = match &error {
+            AdoptError::Keys(_) => tb_status::TB_ERR_KEYS,
+            AdoptError::Open { .. } => tb_status::TB_ERR_OPEN,
+            AdoptError::Symlink { .. }
+            | AdoptError::NotRegular { .. }
+            | AdoptError::Owner { .. }
+            | AdoptError::Writable { .. }
+            | AdoptError::Unsealed { .. } => tb_status::TB_ERR_TRUST,
+            AdoptError::Map { .. } => tb_status::TB_ERR_MAP,
+            AdoptError::Different { .. } => tb_status::TB_ERR_DIFFERENT,
+            // Size, Address, Segment, and what is found out later.
+            _ => tb_status::TB_ERR_SEGMENT,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<JobError> for Failure {
+    fn from(error: JobError) -> Self {
+        match error {
+            JobError::Adopt(error) => error.into(),
+            error => Self::new(tb_status::TB_ERR_JOB, error.to_string()),
+        }
+    }
+}
+
+impl From<EffectiveViewError> for Failure {
+    fn from(error: EffectiveViewError) -> Self {
+        match error {
+            EffectiveViewError::Adopt(error) => error.into(),
+            EffectiveViewError::Job(error) => error.into(),
+            EffectiveViewError::Source(error) => error.into(),
+            EffectiveViewError::Restrict(error) => error.into(),
+            error => Self::new(tb_status::TB_ERR_INTERNAL, error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_status_with_what_it_said() {
+        let status = call(|| panic!("on purpose: {}", 7));
+        assert_eq!(status, tb_status::TB_ERR_INTERNAL);
+        let detail = DETAIL.with(|kept| kept.borrow().clone());
+        assert_eq!(detail.as_c_str(), c"on purpose: 7");
+    }
+
+    #[test]
+    fn every_failure_of_the_reader_has_a_status_and_keeps_its_message() {
+        let file = || "/f".to_owned();
+        let io = || std::io::Error::other("x");
+        let cases: Vec<(Failure, tb_status)> = vec![
+            (KeysError::Missing { key: "K" }.into(), tb_status::TB_ERR_KEYS),
+            (AdoptError::Keys(KeysError::Missing { key: "K" }).into(), tb_status::TB_ERR_KEYS),
+            (AdoptError::Open { file: file(), source: io() }.into(), tb_status::TB_ERR_OPEN),
+            (AdoptError::Symlink { file: file() }.into(), tb_status::TB_ERR_TRUST),
+            (
+                AdoptError::NotRegular { file: file(), found: "FIFO" }.into(),
+                tb_status::TB_ERR_TRUST,
+            ),
+            (
+                AdoptError::Owner { file: file(), found: 1, expected: 2 }.into(),
+                tb_status::TB_ERR_TRUST,
+            ),
+            (AdoptError::Writable { file: file(), found: 0o666 }.into(), tb_status::TB_ERR_TRUST),
+            (AdoptError::Unsealed { file: file() }.into(), tb_status::TB_ERR_TRUST),
+            (
+                AdoptError::Size { file: file(), found: 1, expected: 2 }.into(),
+                tb_status::TB_ERR_SEGMENT,
+            ),
+            (
+                AdoptError::Address { file: file(), found: 1, expected: 2 }.into(),
+                tb_status::TB_ERR_SEGMENT,
+            ),
+            (AdoptError::Map { file: file(), source: io() }.into(), tb_status::TB_ERR_MAP),
+        ];
+        for (failure, status) in cases {
+            assert_eq!(failure.status, status, "{}", failure.detail);
+            assert!(
+                failure.detail.contains("/f") || failure.detail.contains('K'),
+                "{}",
+                failure.detail
+            );
+        }
+    }
+}

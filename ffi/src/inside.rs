@@ -1,0 +1,233 @@
+//! Objects of a set: inside it, covering it, sharing it out.
+
+use crate::call::{Failure, Found, Given, call};
+use crate::levels::depth_of;
+use crate::object::{id, object, tb_obj};
+use crate::pointers::{List, Room};
+use crate::set::{store_sets, tb_set};
+use crate::status::tb_status;
+use crate::topology::{object_type, tb_topology};
+use std::mem::MaybeUninit;
+use topobroker_reader::Object;
+
+/// Stores the lowest object whose cpuset has all of a set, or TB_OBJ_NONE. Counterpart:
+/// hwloc_get_obj_covering_cpuset.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_covering(
+    topology: Option<&tb_topology>,
+    set: Option<&tb_set>,
+    obj: Option<&mut MaybeUninit<tb_obj>>,
+) -> tb_status {
+    call(|| {
+        let (topology, obj) = (topology.given("topology")?.get(), obj.given("obj")?);
+        obj.write(id(topology.covering(&set.given("set")?.0)));
+        Ok(())
+    })
+}
+
+/// Stores the lowest cache whose cpuset has all of a set, or TB_OBJ_NONE. Counterpart:
+/// hwloc_get_cache_covering_cpuset.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cache_covering(
+    topology: Option<&tb_topology>,
+    set: Option<&tb_set>,
+    obj: Option<&mut MaybeUninit<tb_obj>>,
+) -> tb_status {
+    call(|| {
+        let (topology, obj) = (topology.given("topology")?.get(), obj.given("obj")?);
+        obj.write(id(topology.cache_covering(&set.given("set")?.0)));
+        Ok(())
+    })
+}
+
+/// Stores the child of an object whose cpuset has all of a set, or TB_OBJ_NONE. Counterpart:
+/// hwloc_get_child_covering_cpuset.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_child_covering(
+    topology: Option<&tb_topology>,
+    parent: tb_obj,
+    set: Option<&tb_set>,
+    obj: Option<&mut MaybeUninit<tb_obj>>,
+) -> tb_status {
+    call(|| {
+        let (topology, obj) = (topology.given("topology")?.get(), obj.given("obj")?);
+        obj.write(id(object(topology, parent)?.child_covering(&set.given("set")?.0)));
+        Ok(())
+    })
+}
+
+/// Stores up to `capacity` objects of a depth that have a PU of a set, and in `count` (may be NULL) how
+/// many there are. Counterpart: hwloc_get_next_obj_covering_cpuset_by_depth.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_objs_covering(
+    topology: Option<&tb_topology>,
+    set: Option<&tb_set>,
+    depth: i32,
+    objs: Room<'_, tb_obj>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+        let depth = depth_of(topology, depth)?;
+        objs.fill(topology.objects_covering(set, depth).map(Object::id), capacity, count)
+    })
+}
+
+/// Stores up to `capacity` objects of a depth whose PUs are all in a set, and in `count` (may be NULL)
+/// how many there are. Counterpart: hwloc_get_next_obj_inside_cpuset_by_depth.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_objs_inside(
+    topology: Option<&tb_topology>,
+    set: Option<&tb_set>,
+    depth: i32,
+    objs: Room<'_, tb_obj>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+        let inside = topology.inside(set);
+        let found = inside.objects_at_depth(depth_of(topology, depth)?);
+        objs.fill(found.map(Object::id), capacity, count)
+    })
+}
+
+/// Stores the number of objects of a depth whose PUs are all in a set. Counterpart:
+/// hwloc_get_nbobjs_inside_cpuset_by_depth.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_count_inside(
+    topology: Option<&tb_topology>,
+    set: Option<&tb_set>,
+    depth: i32,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+        let count = count.given("count")?;
+        count.write(topology.inside(set).count_at_depth(depth_of(topology, depth)?));
+        Ok(())
+    })
+}
+
+/// Stores the number of objects of a type, at whatever depths, whose PUs are all in a set. Counterpart:
+/// hwloc_get_nbobjs_inside_cpuset_by_type.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_count_inside_with_type(
+    topology: Option<&tb_topology>,
+    set: Option<&tb_set>,
+    r#type: i32,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+        let count = count.given("count")?;
+        count.write(topology.inside(set).count_with_type(object_type(r#type)?));
+        Ok(())
+    })
+}
+
+/// Stores the object of a depth with a place, from 0, among those whose PUs are all in a set.
+/// Counterpart: hwloc_get_obj_inside_cpuset_by_depth.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_obj_inside(
+    topology: Option<&tb_topology>,
+    set: Option<&tb_set>,
+    depth: i32,
+    index: usize,
+    obj: Option<&mut MaybeUninit<tb_obj>>,
+) -> tb_status {
+    call(|| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+        let obj = obj.given("obj")?;
+        let found = topology.inside(set).object_at_depth(depth_of(topology, depth)?, index);
+        obj.write(found.found(|| format!("no object {index} of depth {depth} inside"))?.id());
+        Ok(())
+    })
+}
+
+/// Stores the place of an object among those of its depth whose PUs are all in a set. Counterpart:
+/// hwloc_get_obj_index_inside_cpuset.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_index_inside(
+    topology: Option<&tb_topology>,
+    set: Option<&tb_set>,
+    obj: tb_obj,
+    index: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+        let index = index.given("index")?;
+        let found = topology.inside(set).index_of(object(topology, obj)?);
+        index.write(found.found(|| format!("object {obj} is not inside"))?);
+        Ok(())
+    })
+}
+
+/// Stores up to `capacity` of the largest objects that together are a set, and in `count` (may be NULL)
+/// how many there are. Counterpart: hwloc_get_largest_objs_inside_cpuset.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_largest_inside(
+    topology: Option<&tb_topology>,
+    set: Option<&tb_set>,
+    objs: Room<'_, tb_obj>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+        objs.fill(topology.inside(set).largest().map(Object::id), capacity, count)
+    })
+}
+
+/// Stores the first of the largest objects inside a set, or TB_OBJ_NONE. Counterpart:
+/// hwloc_get_first_largest_obj_inside_cpuset.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_first_largest_inside(
+    topology: Option<&tb_topology>,
+    set: Option<&tb_set>,
+    obj: Option<&mut MaybeUninit<tb_obj>>,
+) -> tb_status {
+    call(|| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+        obj.given("obj")?.write(id(topology.inside(set).first_largest()));
+        Ok(())
+    })
+}
+
+/// Shares out the PUs below `root_count` objects to `count` sets, far from each other, no deeper than
+/// `until` (a depth, INT32_MAX for the PUs), from the last PU on if `reverse`. Counterpart:
+/// hwloc_distrib.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_distribute(
+    topology: Option<&tb_topology>,
+    roots: List<'_, tb_obj>,
+    root_count: usize,
+    until: i32,
+    reverse: bool,
+    sets: Room<'_, Option<&mut tb_set>>,
+    count: usize,
+) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?.get();
+        let roots = roots.get(root_count, "roots")?.iter().map(|root| object(topology, *root));
+        let roots = roots.collect::<Result<Vec<_>, Failure>>()?;
+        let shared = topology.distribute(&roots, count, until, reverse);
+        store_sets(sets, shared)
+    })
+}
+
+/// Keeps in `set` one PU of each core, the `index`th, or none of a core with fewer. Counterpart:
+/// hwloc_bitmap_singlify_per_core.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_singlify_per_core(
+    topology: Option<&tb_topology>,
+    set: Option<&mut tb_set>,
+    index: usize,
+) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?.get();
+        topology.singlify_per_core(&mut set.given("set")?.0, index);
+        Ok(())
+    })
+}

@@ -1,0 +1,108 @@
+//! Jobs: the part of one, and where its ranks are.
+
+use crate::call::{Failure, Found, Given, call};
+use crate::pointers::{Text, take_back};
+use crate::set::tb_set;
+use crate::status::tb_status;
+use crate::topology::tb_topology;
+use std::ffi::{CString, c_char};
+use std::mem::MaybeUninit;
+use std::path::Path;
+use topobroker_reader::{Job, JobRank, adopt_job};
+
+/// A job over the adopted topology. Freed by tb_job_free.
+pub struct tb_job {
+    job: Job<'static>,
+    name: CString,
+    adopted: &'static topobroker_reader::Adopted,
+}
+
+/// Adopts the job in a file; of NULL, the one that TOPOBROKER_JOB names (TB_ERR_NOT_FOUND if it is not
+/// set). TB_ERR_JOB if it is over another topology. Free it with tb_job_free; what it says stays mapped.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_adopt(
+    topology: Option<&tb_topology>,
+    file: Text<'_>,
+    job: Option<&mut MaybeUninit<Box<tb_job>>>,
+) -> tb_status {
+    call(|| {
+        let (adopted, out) = (topology.given("topology")?.adopted(), job.given("job")?);
+        let job = match file.optional("file")? {
+            Some(file) => adopt_job(adopted, Path::new(file))?,
+            None => Job::from_env(adopted)?.found(|| "TOPOBROKER_JOB is not set".to_owned())?,
+        };
+        let name = CString::new(job.name()).unwrap_or_default();
+        out.write(Box::new(tb_job { job, name, adopted }));
+        Ok(())
+    })
+}
+
+/// Frees the handle of a job. NULL is nothing to do.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_free(job: *mut tb_job) {
+    drop(take_back(job));
+}
+
+/// Name of a job, valid until it is freed; NULL of NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_name(job: Option<&tb_job>) -> *const c_char {
+    job.map_or(std::ptr::null(), |job| job.name.as_ptr())
+}
+
+/// Stores what a job sees of the topology. Free it with tb_topology_free.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_view(
+    job: Option<&tb_job>,
+    view: Option<&mut MaybeUninit<Box<tb_topology>>>,
+) -> tb_status {
+    call(|| {
+        let (job, view) = (job.given("job")?, view.given("view")?);
+        view.write(tb_topology::part(job.adopted, job.job.view()));
+        Ok(())
+    })
+}
+
+/// Number of ranks of a job on this node, 0 of NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_rank_count(job: Option<&tb_job>) -> usize {
+    job.map_or(0, |job| job.job.ranks().len())
+}
+
+/// Stores the rank with a local rank (its place among those on this node, from 0) and its PUs (each may
+/// be NULL).
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_local_rank(
+    job: Option<&tb_job>,
+    local_rank: usize,
+    rank: Option<&mut MaybeUninit<u32>>,
+    cpuset: Option<&mut tb_set>,
+) -> tb_status {
+    call(|| {
+        let JobRank { rank: number, cpuset: pus, .. } = of_local(job.given("job")?, local_rank)?;
+        if let Some(rank) = rank {
+            rank.write(number);
+        }
+        if let Some(cpuset) = cpuset {
+            cpuset.0 = pus;
+        }
+        Ok(())
+    })
+}
+
+/// Makes `cpuset` the PUs of a rank. TB_ERR_NOT_FOUND if it is not on this node.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_cpuset(
+    job: Option<&tb_job>,
+    rank: u32,
+    cpuset: Option<&mut tb_set>,
+) -> tb_status {
+    call(|| {
+        let found = job.given("job")?.job.cpuset_of_rank(rank);
+        cpuset.given("cpuset")?.0 = found.found(|| format!("rank {rank} is not on this node"))?;
+        Ok(())
+    })
+}
+
+fn of_local(job: &tb_job, local_rank: usize) -> Result<JobRank, Failure> {
+    job.job.ranks().nth(local_rank).found(|| format!("no local rank {local_rank}"))
+}

@@ -1,0 +1,118 @@
+//! The three keys by which a segment is found.
+
+use crate::call::{Failure, Given, call};
+use crate::pointers::{Buffer, Text};
+use crate::status::tb_status;
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+use topobroker_reader::Keys;
+
+/// Room for the file of a segment, with the zero at its end.
+pub const TB_FILE_MAX: usize = 4096;
+
+/// Keys of a segment. Counterparts: PMIX_HWLOC_SHMEM_FILE, _ADDR, _SIZE.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct tb_keys {
+    /// Absolute path of the file, or fd:N of a memfd that processes inherit.
+    pub file: [c_char; TB_FILE_MAX],
+    /// Preferred address, 0 for anywhere.
+    pub address: u64,
+    /// Bytes of the segment.
+    pub size: u64,
+}
+
+/// How keys are written.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_keys_format {
+    /// Three lines NAME=value, as a shell takes them.
+    TB_KEYS_LINES = 0,
+    /// One JSON object with the members file, address and size.
+    TB_KEYS_JSON = 1,
+    /// The value of TOPOBROKER_FILE.
+    TB_KEYS_FILE = 2,
+    /// The value of TOPOBROKER_ADDR.
+    TB_KEYS_ADDR = 3,
+    /// The value of TOPOBROKER_SIZE.
+    TB_KEYS_SIZE = 4,
+}
+
+impl tb_keys {
+    pub(crate) fn of(keys: &Keys) -> Result<Self, Failure> {
+        let [(_, name), ..] = keys.to_env();
+        let name = name.into_encoded_bytes();
+        let mut file = [0; TB_FILE_MAX];
+        let room = file.get_mut(..name.len()).filter(|room| room.len() < TB_FILE_MAX);
+        let room = room.ok_or_else(|| {
+            let detail = format!("a file name of {} bytes, {TB_FILE_MAX} are room for", name.len());
+            Failure::new(tb_status::TB_ERR_TRUNCATED, detail)
+        })?;
+        for (to, from) in room.iter_mut().zip(name) {
+            *to = c_char::from_le_bytes([from]);
+        }
+        Ok(Self { file, address: keys.address(), size: keys.size() })
+    }
+
+    pub(crate) fn to_keys(self) -> Result<Keys, Failure> {
+        let bytes = self.file.iter().map(|byte| u8::from_le_bytes(byte.to_le_bytes()));
+        let bytes: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
+        let file = String::from_utf8(bytes)
+            .map_err(|error| Failure::new(tb_status::TB_ERR_KEYS, format!("file: {error}")))?;
+        Ok(Keys::parse(&file, &format!("{:#x}", self.address), &self.size.to_string())?)
+    }
+}
+
+/// Stores the keys that this process was handed: those of its environment (TOPOBROKER_FILE, _ADDR,
+/// _SIZE), else those that its PMIx server told it, else those of the node's daemon. TB_ERR_KEYS if
+/// there are none.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_keys_find(keys: Option<&mut MaybeUninit<tb_keys>>) -> tb_status {
+    call(|| {
+        let keys = keys.given("keys")?;
+        keys.write(tb_keys::of(&Keys::find()?)?);
+        Ok(())
+    })
+}
+
+/// Stores keys that came as three texts. TB_ERR_KEYS names the one that is malformed.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_keys_parse(
+    file: Text<'_>,
+    address: Text<'_>,
+    size: Text<'_>,
+    keys: Option<&mut MaybeUninit<tb_keys>>,
+) -> tb_status {
+    call(|| {
+        let keys = keys.given("keys")?;
+        let parsed = Keys::parse(file.get("file")?, address.get("address")?, size.get("size")?)?;
+        keys.write(tb_keys::of(&parsed)?);
+        Ok(())
+    })
+}
+
+/// Writes keys as a text with a zero at its end, in a tb_keys_format. `length` (may be NULL) is set to
+/// the bytes of the text without the zero, also with TB_ERR_TRUNCATED.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_keys_text(
+    keys: Option<&tb_keys>,
+    format: i32,
+    buffer: Buffer<'_>,
+    size: usize,
+    length: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let keys = keys.given("keys")?.to_keys()?;
+        let value = |at: usize| {
+            let value = keys.to_env().into_iter().nth(at).map(|(_, value)| value);
+            value.map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
+        };
+        let text = match format {
+            0 => keys.to_string(),
+            1 => keys.to_json(),
+            2..=4 => value(usize::try_from(format - 2).unwrap_or(0)),
+            other => return Err(Failure::argument(format!("keys format {other}"))),
+        };
+        buffer.fill(&text, size, length)
+    })
+}

@@ -1,0 +1,253 @@
+//! Levels, and objects by their place in one.
+
+use crate::call::{Failure, Found, Given, call};
+use crate::object::tb_obj;
+use crate::status::tb_status;
+use crate::topology::{object_type, tb_topology};
+use std::mem::MaybeUninit;
+use topobroker_reader::{Topology, TypeDepth};
+
+/// What tb_type_depth stores for a type that has no objects. Counterpart: HWLOC_TYPE_DEPTH_UNKNOWN.
+pub const TB_DEPTH_UNKNOWN: i32 = -1;
+/// What tb_type_depth stores for a type with objects at several depths. Counterpart:
+/// HWLOC_TYPE_DEPTH_MULTIPLE.
+pub const TB_DEPTH_MULTIPLE: i32 = -2;
+
+/// Types of objects, with hwloc's numbers.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_type {
+    /// The root.
+    TB_MACHINE = 0,
+    /// What goes into a socket.
+    TB_PACKAGE = 1,
+    /// A core.
+    TB_CORE = 2,
+    /// A processing unit: a hardware thread.
+    TB_PU = 3,
+    /// Level 1 data or unified cache.
+    TB_L1CACHE = 4,
+    /// Level 2 data or unified cache.
+    TB_L2CACHE = 5,
+    /// Level 3 data or unified cache.
+    TB_L3CACHE = 6,
+    /// Level 4 data or unified cache.
+    TB_L4CACHE = 7,
+    /// Level 5 data or unified cache.
+    TB_L5CACHE = 8,
+    /// Level 1 instruction cache.
+    TB_L1ICACHE = 9,
+    /// Level 2 instruction cache.
+    TB_L2ICACHE = 10,
+    /// Level 3 instruction cache.
+    TB_L3ICACHE = 11,
+    /// A group.
+    TB_GROUP = 12,
+    /// A NUMA node.
+    TB_NUMANODE = 13,
+    /// A bridge.
+    TB_BRIDGE = 14,
+    /// A PCI device.
+    TB_PCI_DEVICE = 15,
+    /// A device as the operating system names it.
+    TB_OS_DEVICE = 16,
+    /// What a user added.
+    TB_MISC = 17,
+    /// A memory-side cache.
+    TB_MEMCACHE = 18,
+    /// A die.
+    TB_DIE = 19,
+}
+
+/// Number of levels in the tree of CPUs, 0 of NULL. Counterpart: hwloc_topology_get_depth.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_depth(topology: Option<&tb_topology>) -> u32 {
+    topology.map_or(0, |topology| topology.get().depth())
+}
+
+/// Stores the depth of a type, TB_DEPTH_UNKNOWN or TB_DEPTH_MULTIPLE. Depths of memory, I/O and Misc
+/// objects are hwloc's negative ones. Counterpart: hwloc_get_type_depth.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_type_depth(
+    topology: Option<&tb_topology>,
+    r#type: i32,
+    depth: Option<&mut MaybeUninit<i32>>,
+) -> tb_status {
+    call(|| {
+        let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
+        depth.write(number(topology.get().type_depth(object_type(r#type)?)));
+        Ok(())
+    })
+}
+
+/// Stores the depth of caches of a level: 1 to 5, and a kind: 0 unified, 1 data, 2 instruction, -1
+/// any. Counterpart: hwloc_get_cache_type_depth.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cache_depth(
+    topology: Option<&tb_topology>,
+    level: u32,
+    kind: i32,
+    depth: Option<&mut MaybeUninit<i32>>,
+) -> tb_status {
+    call(|| {
+        let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
+        depth.write(number(topology.get().cache_depth(level, u32::try_from(kind).ok())));
+        Ok(())
+    })
+}
+
+/// Stores the depth of a type, or of the next below if there are no objects of it. Counterpart:
+/// hwloc_get_type_or_below_depth.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_type_or_below_depth(
+    topology: Option<&tb_topology>,
+    r#type: i32,
+    depth: Option<&mut MaybeUninit<i32>>,
+) -> tb_status {
+    near_depth(topology, r#type, depth, Topology::type_or_below_depth)
+}
+
+/// Stores the depth of a type, or of the next above if there are no objects of it. Counterpart:
+/// hwloc_get_type_or_above_depth.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_type_or_above_depth(
+    topology: Option<&tb_topology>,
+    r#type: i32,
+    depth: Option<&mut MaybeUninit<i32>>,
+) -> tb_status {
+    near_depth(topology, r#type, depth, Topology::type_or_above_depth)
+}
+
+fn near_depth(
+    topology: Option<&tb_topology>,
+    r#type: i32,
+    depth: Option<&mut MaybeUninit<i32>>,
+    find: fn(Topology<'static>, topobroker_reader::ObjectType) -> Option<i32>,
+) -> tb_status {
+    call(|| {
+        let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
+        depth.write(find(topology.get(), object_type(r#type)?).unwrap_or(TB_DEPTH_UNKNOWN));
+        Ok(())
+    })
+}
+
+/// Stores the depth of what memory hangs on, or TB_DEPTH_MULTIPLE. Counterpart:
+/// hwloc_get_memory_parents_depth.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_memory_parents_depth(
+    topology: Option<&tb_topology>,
+    depth: Option<&mut MaybeUninit<i32>>,
+) -> tb_status {
+    call(|| {
+        let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
+        depth.write(number(topology.get().memory_parents_depth()));
+        Ok(())
+    })
+}
+
+/// Stores the type of the objects at a depth. Counterpart: hwloc_get_depth_type.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_depth_type(
+    topology: Option<&tb_topology>,
+    depth: i32,
+    r#type: Option<&mut MaybeUninit<i32>>,
+) -> tb_status {
+    call(|| {
+        let (topology, r#type) = (topology.given("topology")?, r#type.given("type")?);
+        let first = topology.get().depth_type(depth);
+        r#type.write(first.found(|| format!("no objects at depth {depth}"))?.raw().into());
+        Ok(())
+    })
+}
+
+/// Number of objects at a depth: 0 if it is none, or NULL. Counterpart: hwloc_get_nbobjs_by_depth.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_count_at_depth(topology: Option<&tb_topology>, depth: i32) -> usize {
+    topology.map_or(0, |topology| topology.get().objects_at_depth(depth).len())
+}
+
+/// Number of objects of a type, at whatever depths: 0 if it is none, or NULL. Counterpart:
+/// hwloc_get_nbobjs_by_type.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_count_with_type(topology: Option<&tb_topology>, r#type: i32) -> usize {
+    let all = topology.zip(object_type(r#type).ok());
+    all.map_or(0, |(topology, r#type)| topology.get().objects_with_type(r#type).count())
+}
+
+/// Stores the object with a logical index at a depth. Counterpart: hwloc_get_obj_by_depth.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_obj_at_depth(
+    topology: Option<&tb_topology>,
+    depth: i32,
+    logical_index: u32,
+    obj: Option<&mut MaybeUninit<tb_obj>>,
+) -> tb_status {
+    call(|| {
+        let (topology, obj) = (topology.given("topology")?, obj.given("obj")?);
+        let found = topology.get().object_at_depth(depth, logical_index);
+        let found = found.found(|| format!("no object L#{logical_index} at depth {depth}"))?;
+        obj.write(found.id());
+        Ok(())
+    })
+}
+
+/// Stores the object of a type with a place among all of that type, from 0. Counterpart:
+/// hwloc_get_obj_by_type.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_obj_with_type(
+    topology: Option<&tb_topology>,
+    r#type: i32,
+    index: usize,
+    obj: Option<&mut MaybeUninit<tb_obj>>,
+) -> tb_status {
+    call(|| {
+        let (topology, obj) = (topology.given("topology")?, obj.given("obj")?);
+        let found = topology.get().objects_with_type(object_type(r#type)?).nth(index);
+        obj.write(found.found(|| format!("no object {index} of type {type}"))?.id());
+        Ok(())
+    })
+}
+
+/// Stores the PU with an OS index. Counterpart: hwloc_get_pu_obj_by_os_index.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_pu_by_os_index(
+    topology: Option<&tb_topology>,
+    os_index: u32,
+    obj: Option<&mut MaybeUninit<tb_obj>>,
+) -> tb_status {
+    call(|| {
+        let (topology, obj) = (topology.given("topology")?, obj.given("obj")?);
+        let found = topology.get().pu_by_os_index(os_index);
+        obj.write(found.found(|| format!("no PU P#{os_index}"))?.id());
+        Ok(())
+    })
+}
+
+/// Stores the NUMA node with an OS index. Counterpart: hwloc_get_numanode_obj_by_os_index.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_numa_node_by_os_index(
+    topology: Option<&tb_topology>,
+    os_index: u32,
+    obj: Option<&mut MaybeUninit<tb_obj>>,
+) -> tb_status {
+    call(|| {
+        let (topology, obj) = (topology.given("topology")?, obj.given("obj")?);
+        let found = topology.get().numa_node_by_os_index(os_index);
+        obj.write(found.found(|| format!("no NUMA node P#{os_index}"))?.id());
+        Ok(())
+    })
+}
+
+fn number(depth: TypeDepth) -> i32 {
+    match depth {
+        TypeDepth::Depth(depth) => depth,
+        TypeDepth::Unknown => TB_DEPTH_UNKNOWN,
+        TypeDepth::Multiple => TB_DEPTH_MULTIPLE,
+    }
+}
+
+/// A depth that a caller says, to be checked against the topology.
+pub(crate) fn depth_of(topology: Topology<'_>, depth: i32) -> Result<i32, Failure> {
+    let known = topology.depth_type(depth).map(|_| depth);
+    known.ok_or_else(|| Failure::argument(format!("depth {depth}: the topology has no such level")))
+}

@@ -1,0 +1,207 @@
+//! Memory: which is local, and what a platform tells of it.
+
+use crate::call::{Failure, Found, Given, call};
+use crate::object::{TB_OBJ_NONE, object, tb_obj, text_of};
+use crate::pointers::{Room, Text};
+use crate::set::tb_set;
+use crate::status::tb_status;
+use crate::topology::tb_topology;
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+use topobroker_reader::{Initiator, LocalNumaNodes, MemoryAttribute, Object};
+
+/// A memory attribute. Counterpart: hwloc_memattr_id_t with name and flags.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct tb_memory_attribute {
+    /// 0 Capacity, 1 Locality, 2 Bandwidth, 3 Latency, and what the platform adds.
+    pub id: u32,
+    /// Whether values depend on from where memory is used.
+    pub needs_initiator: bool,
+    /// Sum of hwloc's HWLOC_MEMATTR_FLAG_.
+    pub flags: u64,
+    /// Name, in the segment.
+    pub name: *const c_char,
+}
+
+/// Stores up to `capacity` NUMA nodes local to a set of PUs, and in `count` (may be NULL) how many there
+/// are. `flags` are hwloc's: 1 also larger, 2 also smaller, 4 all. Counterpart:
+/// hwloc_get_local_numanode_objs.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_local_numa_nodes(
+    topology: Option<&tb_topology>,
+    cpuset: Option<&tb_set>,
+    flags: u64,
+    objs: Room<'_, tb_obj>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?.get();
+        let which = LocalNumaNodes::from_bits(flags);
+        let which = which.ok_or_else(|| Failure::argument(format!("flags {flags:#x}")))?;
+        let found = topology.local_numa_nodes(&cpuset.given("cpuset")?.0, which);
+        objs.fill(found.map(Object::id), capacity, count)
+    })
+}
+
+/// Makes `nodeset` the NUMA nodes that share a PU with `cpuset`. Counterpart: hwloc_cpuset_to_nodeset.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cpuset_to_nodeset(
+    topology: Option<&tb_topology>,
+    cpuset: Option<&tb_set>,
+    nodeset: Option<&mut tb_set>,
+) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?.get();
+        nodeset.given("nodeset")?.0 = topology.nodeset_of(&cpuset.given("cpuset")?.0);
+        Ok(())
+    })
+}
+
+/// Makes `cpuset` the PUs of the NUMA nodes of `nodeset`. Counterpart: hwloc_cpuset_from_nodeset.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cpuset_from_nodeset(
+    topology: Option<&tb_topology>,
+    nodeset: Option<&tb_set>,
+    cpuset: Option<&mut tb_set>,
+) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?.get();
+        cpuset.given("cpuset")?.0 = topology.cpuset_of_nodes(&nodeset.given("nodeset")?.0);
+        Ok(())
+    })
+}
+
+/// Stores the memory attribute of a name, in whatever case. Counterpart: hwloc_memattr_get_by_name.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_memory_attribute_by_name(
+    topology: Option<&tb_topology>,
+    name: Text<'_>,
+    attribute: Option<&mut MaybeUninit<tb_memory_attribute>>,
+) -> tb_status {
+    call(|| {
+        let (topology, out) = (topology.given("topology")?, attribute.given("attribute")?);
+        let name = name.get("name")?;
+        let found = topology.get().memory_attribute(name);
+        out.write(data(topology, found.found(|| format!("no memory attribute {name:?}"))?));
+        Ok(())
+    })
+}
+
+/// Stores the memory attribute with an id, from 0. TB_ERR_NOT_FOUND after the last. Counterpart:
+/// hwloc_memattr_get_name.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_memory_attribute_get(
+    topology: Option<&tb_topology>,
+    id: u32,
+    attribute: Option<&mut MaybeUninit<tb_memory_attribute>>,
+) -> tb_status {
+    call(|| {
+        let (topology, out) = (topology.given("topology")?, attribute.given("attribute")?);
+        out.write(data(topology, by_id(topology, id)?));
+        Ok(())
+    })
+}
+
+/// Stores the value of an attribute at a target: from some PUs, or from an object; where the attribute
+/// needs no initiator, give NULL and TB_OBJ_NONE. Counterpart: hwloc_memattr_get_value.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_memory_value(
+    topology: Option<&tb_topology>,
+    id: u32,
+    target: tb_obj,
+    initiator_cpuset: Option<&tb_set>,
+    initiator_obj: tb_obj,
+    value: Option<&mut MaybeUninit<u64>>,
+) -> tb_status {
+    call(|| {
+        let (topology, value) = (topology.given("topology")?, value.given("value")?);
+        let target = object(topology.get(), target)?;
+        let from = initiator(topology, initiator_cpuset, initiator_obj)?;
+        let found = by_id(topology, id)?.value(target, &from);
+        value.write(found.found(|| "no value of the attribute at the target".to_owned())?);
+        Ok(())
+    })
+}
+
+/// Stores the target whose value from an initiator is the best, and that value (may be NULL).
+/// Counterpart: hwloc_memattr_get_best_target.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_memory_best_target(
+    topology: Option<&tb_topology>,
+    id: u32,
+    initiator_cpuset: Option<&tb_set>,
+    initiator_obj: tb_obj,
+    target: Option<&mut MaybeUninit<tb_obj>>,
+    value: Option<&mut MaybeUninit<u64>>,
+) -> tb_status {
+    call(|| {
+        let (topology, target) = (topology.given("topology")?, target.given("target")?);
+        let from = initiator(topology, initiator_cpuset, initiator_obj)?;
+        let best = by_id(topology, id)?.best_target(&from);
+        let (best, best_value) =
+            best.found(|| "the attribute has no value from there".to_owned())?;
+        target.write(best.id());
+        if let Some(value) = value {
+            value.write(best_value);
+        }
+        Ok(())
+    })
+}
+
+/// Stores from where the value at a target is the best: PUs into `cpuset`, or the number of an object
+/// in `obj` (else TB_OBJ_NONE), and that value (may be NULL). Counterpart:
+/// hwloc_memattr_get_best_initiator.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_memory_best_initiator(
+    topology: Option<&tb_topology>,
+    id: u32,
+    target: tb_obj,
+    cpuset: Option<&mut tb_set>,
+    obj: Option<&mut MaybeUninit<tb_obj>>,
+    value: Option<&mut MaybeUninit<u64>>,
+) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?;
+        let (cpuset, obj) = (cpuset.given("cpuset")?, obj.given("obj")?);
+        let best = by_id(topology, id)?.best_initiator(object(topology.get(), target)?);
+        let (from, best_value) = best.found(|| "the target has no value".to_owned())?;
+        obj.write(TB_OBJ_NONE);
+        match from {
+            Initiator::Cpuset(pus) => cpuset.0 = pus,
+            Initiator::Object(object) => _ = obj.write(object.id()),
+            Initiator::None => {}
+        }
+        if let Some(value) = value {
+            value.write(best_value);
+        }
+        Ok(())
+    })
+}
+
+fn by_id(topology: &tb_topology, id: u32) -> Result<MemoryAttribute<'static>, Failure> {
+    let found = topology.get().memory_attributes().nth(id as usize);
+    found.found(|| format!("no memory attribute {id}"))
+}
+
+fn data(topology: &tb_topology, attribute: MemoryAttribute<'static>) -> tb_memory_attribute {
+    tb_memory_attribute {
+        id: u32::try_from(attribute.id()).unwrap_or(u32::MAX),
+        needs_initiator: attribute.needs_initiator(),
+        flags: attribute.flags(),
+        name: text_of(topology.adopted(), Some(attribute.name())),
+    }
+}
+
+fn initiator(
+    topology: &tb_topology,
+    cpuset: Option<&tb_set>,
+    obj: tb_obj,
+) -> Result<Initiator<'static>, Failure> {
+    Ok(match (cpuset, obj) {
+        (Some(cpuset), _) => Initiator::Cpuset(cpuset.0.clone()),
+        (None, TB_OBJ_NONE) => Initiator::None,
+        (None, obj) => Initiator::Object(object(topology.get(), obj)?),
+    })
+}

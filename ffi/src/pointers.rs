@@ -1,0 +1,169 @@
+//! What C hands over: texts, arrays and buffers. Each type is a pointer of C and nothing else; it is
+//! only ever made by a caller in C, who promises what the function's documentation says of it.
+
+use crate::call::Failure;
+use crate::status::tb_status;
+use std::ffi::{CStr, c_char};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// A text that ends with a zero, `const char *`.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Text<'a>(*const c_char, PhantomData<&'a c_char>);
+
+/// Room for a text, `char *`.
+#[repr(transparent)]
+pub struct Buffer<'a>(*mut c_char, PhantomData<&'a mut c_char>);
+
+/// An array that is read, `const T *`.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct List<'a, T>(*const T, PhantomData<&'a T>);
+
+/// Room for an array, `T *`.
+#[repr(transparent)]
+pub struct Room<'a, T>(*mut T, PhantomData<&'a mut T>);
+
+impl<'a> Text<'a> {
+    #[cfg(feature = "broker")]
+    pub(crate) const fn null() -> Self {
+        Self(std::ptr::null(), PhantomData)
+    }
+
+    /// The text, `None` if the pointer is NULL.
+    pub(crate) fn bytes(self) -> Option<&'a CStr> {
+        // SAFETY: NULL, or a string that ends with a zero and stays as it is during the call: what
+        // every function of the header asks of a `const char *`.
+        (!self.0.is_null()).then(|| unsafe { CStr::from_ptr(self.0) })
+    }
+
+    /// The text as UTF-8, `None` if the pointer is NULL.
+    pub(crate) fn optional(self, name: &str) -> Result<Option<&'a str>, Failure> {
+        let text = self.bytes().map(CStr::to_str).transpose();
+        text.map_err(|error| Failure::new(tb_status::TB_ERR_TEXT, format!("{name}: {error}")))
+    }
+
+    /// The text as UTF-8, which must be there.
+    pub(crate) fn get(self, name: &str) -> Result<&'a str, Failure> {
+        self.optional(name)?.ok_or_else(|| Failure::argument(format!("{name} is NULL")))
+    }
+}
+
+impl Buffer<'_> {
+    /// Writes a text with the zero at its end and stores its length without that. Nothing is
+    /// written to a buffer that is too small; of no size, it may be NULL.
+    pub(crate) fn fill(
+        self,
+        text: &str,
+        size: usize,
+        length: Option<&mut MaybeUninit<usize>>,
+    ) -> Result<(), Failure> {
+        if let Some(length) = length {
+            length.write(text.len());
+        }
+        if size <= text.len() {
+            let detail = format!("a text of {} bytes and a zero, buffer of {size}", text.len());
+            return Err(Failure::new(tb_status::TB_ERR_TRUNCATED, detail));
+        }
+        if self.0.is_null() {
+            return Err(Failure::argument("buffer is NULL"));
+        }
+        // SAFETY: the caller has room for `size` bytes, which are more than these; the text is
+        // ours and does not overlap.
+        unsafe {
+            std::ptr::copy_nonoverlapping(text.as_ptr(), self.0.cast(), text.len());
+            self.0.add(text.len()).write(0);
+        }
+        Ok(())
+    }
+}
+
+impl<'a, T> List<'a, T> {
+    /// `count` elements; none may be NULL.
+    pub(crate) fn get(self, count: usize, name: &str) -> Result<&'a [T], Failure> {
+        if count == 0 {
+            return Ok(&[]);
+        }
+        if self.0.is_null() || count > isize::MAX as usize / size_of::<T>().max(1) {
+            return Err(Failure::argument(format!(
+                "{name}: {count} elements at NULL, or too many"
+            )));
+        }
+        // SAFETY: the caller has `count` elements there, which stay as they are during the call.
+        Ok(unsafe { std::slice::from_raw_parts(self.0, count) })
+    }
+}
+
+impl<'a, T> Room<'a, T> {
+    /// Writes as many as there is room for, and stores how many there are.
+    pub(crate) fn fill(
+        self,
+        values: impl IntoIterator<Item = T>,
+        capacity: usize,
+        count: Option<&mut MaybeUninit<usize>>,
+    ) -> Result<(), Failure> {
+        if self.0.is_null() && capacity > 0 {
+            return Err(Failure::argument("room for elements is NULL"));
+        }
+        let mut found = 0;
+        for value in values {
+            if found < capacity {
+                // SAFETY: the caller has room for `capacity` elements.
+                unsafe { self.0.add(found).write(value) }
+            }
+            found += 1;
+        }
+        match count {
+            Some(count) => _ = count.write(found),
+            None if found > capacity => {
+                let detail =
+                    format!("{found} elements, room for {capacity}, and no count to say so");
+                return Err(Failure::new(tb_status::TB_ERR_TRUNCATED, detail));
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Elements that are there, to be changed.
+    pub(crate) fn all(self, count: usize, name: &str) -> Result<&'a mut [T], Failure> {
+        if count == 0 {
+            return Ok(&mut []);
+        }
+        if self.0.is_null() || count > isize::MAX as usize / size_of::<T>().max(1) {
+            return Err(Failure::argument(format!(
+                "{name}: {count} elements at NULL, or too many"
+            )));
+        }
+        // SAFETY: the caller has `count` elements there and nobody else touches them during the
+        // call, which is as long as this is used.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.0, count) })
+    }
+}
+
+/// A topology that is shown for as long as what holds it is not freed.
+pub(crate) fn for_as_long_as_its_handle(
+    topology: topobroker_reader::Topology<'_>,
+) -> topobroker_reader::Topology<'static> {
+    // SAFETY: the caller keeps what `topology` refers to in the same box: memory that a view owns
+    // behind an `Arc`, which does not move, and the mapped segment, which is never unmapped.
+    unsafe { std::mem::transmute(topology) }
+}
+
+/// Takes back a box that was handed to C, `None` if the pointer is NULL.
+pub(crate) fn take_back<T>(pointer: *mut T) -> Option<Box<T>> {
+    // SAFETY: NULL, or what a function of this library has made with `Box::into_raw` and the caller
+    // has not freed: what every `tb_..._free` asks for.
+    (!pointer.is_null()).then(|| unsafe { Box::from_raw(pointer) })
+}
+
+/// The loaded hwloc topology of a caller, `None` if the pointer is NULL.
+#[cfg(feature = "broker")]
+pub(crate) fn borrow_topology<'a>(
+    topology: *mut std::ffi::c_void,
+) -> Option<topobroker::hwloc::Topology<'a>> {
+    // SAFETY: NULL, or a loaded topology of the hwloc that this library is linked to, which the caller
+    // leaves as it is during the call.
+    (!topology.is_null()).then(|| unsafe { topobroker::hwloc::Topology::borrow_raw(topology) })
+}

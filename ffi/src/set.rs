@@ -1,0 +1,263 @@
+//! Sets of OS indexes, of PUs or NUMA nodes.
+
+use crate::call::{Failure, Given, call};
+use crate::pointers::{Buffer, List, Room, Text};
+use crate::status::tb_status;
+use std::mem::MaybeUninit;
+use topobroker_reader::Set;
+use topobroker_reader::layout::set::Format;
+
+/// A set of OS indexes, of PUs or of NUMA nodes. Made by tb_set_new, freed by tb_set_free; every
+/// function that gives a set writes into one of the caller's. Counterpart: hwloc_bitmap_t.
+pub struct tb_set(pub(crate) Set);
+
+/// How sets are written.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_set_format {
+    /// hwloc's mask: 0xf,0x00000001.
+    TB_SET_MASK = 0,
+    /// hwloc's list: 0-3,8,12-.
+    TB_SET_LIST = 1,
+    /// The mask of taskset: 0xf00000001.
+    TB_SET_TASKSET = 2,
+}
+
+/// How two sets become one.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_set_operation {
+    /// What is in one or the other. Counterpart: hwloc_bitmap_or.
+    TB_SET_OR = 0,
+    /// What is in both. Counterpart: hwloc_bitmap_and.
+    TB_SET_AND = 1,
+    /// What is in the first alone. Counterpart: hwloc_bitmap_andnot.
+    TB_SET_ANDNOT = 2,
+    /// What is in one of them alone. Counterpart: hwloc_bitmap_xor.
+    TB_SET_XOR = 3,
+}
+
+/// Makes an empty set; NULL if there is no memory. Free it with tb_set_free.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_new() -> Option<Box<tb_set>> {
+    Some(Box::new(tb_set(Set::new())))
+}
+
+/// Frees a set. NULL is nothing to do.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_free(set: Option<Box<tb_set>>) {
+    drop(set);
+}
+
+/// Makes `set` equal to `from`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_copy(set: Option<&mut tb_set>, from: Option<&tb_set>) -> tb_status {
+    call(|| {
+        set.given("set")?.0 = from.given("from")?.0.clone();
+        Ok(())
+    })
+}
+
+/// Makes `set` what a text says: a list (0-3,8 or 12-), or a mask (0x...). TB_ERR_TEXT otherwise.
+/// Counterparts: hwloc_bitmap_list_sscanf, hwloc_bitmap_sscanf.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_parse(set: Option<&mut tb_set>, text: Text<'_>) -> tb_status {
+    call(|| {
+        set.given("set")?.0 = parsed(text.get("text")?)?;
+        Ok(())
+    })
+}
+
+/// Writes `set` as a text with a zero at its end, in a tb_set_format. `length` (may be NULL) is set to
+/// the bytes of the text without the zero, also with TB_ERR_TRUNCATED. Counterpart:
+/// hwloc_bitmap_list_snprintf.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_text(
+    set: Option<&tb_set>,
+    format: i32,
+    buffer: Buffer<'_>,
+    size: usize,
+    length: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let format = match format {
+            0 => Format::Hwloc,
+            1 => Format::List,
+            2 => Format::Taskset,
+            other => return Err(Failure::argument(format!("set format {other}"))),
+        };
+        buffer.fill(&set.given("set")?.0.to_text(format), size, length)
+    })
+}
+
+/// Makes `set` the bits of `count` words of 64, lowest first: as a cpu_set_t has them on a machine
+/// with little-endian numbers.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_from_words(
+    set: Option<&mut tb_set>,
+    words: List<'_, u64>,
+    count: usize,
+) -> tb_status {
+    call(|| {
+        let words = words.get(count, "words")?;
+        set.given("set")?.0 = Set::from_words(words.iter().copied(), false);
+        Ok(())
+    })
+}
+
+/// Stores the bits of `set` as words of 64, lowest first: as many as there is room for, the rest of
+/// `capacity` as 0, or all ones if the set is infinite. `count` (may be NULL) is set to the words that
+/// the set has.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_words(
+    set: Option<&tb_set>,
+    words: Room<'_, u64>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let set = &set.given("set")?.0;
+        let all = (0..capacity.max(set.words().len())).map(|word| set.word(word));
+        let mut room = MaybeUninit::uninit();
+        words.fill(all, capacity, Some(&mut room))?;
+        if let Some(count) = count {
+            count.write(set.words().len());
+        }
+        Ok(())
+    })
+}
+
+/// Puts an index into `set`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_add(set: Option<&mut tb_set>, index: u32) -> tb_status {
+    call(|| {
+        set.given("set")?.0.insert(within_reach(index)?);
+        Ok(())
+    })
+}
+
+/// Takes an index out of `set`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_remove(set: Option<&mut tb_set>, index: u32) -> tb_status {
+    call(|| {
+        set.given("set")?.0.remove(within_reach(index)?);
+        Ok(())
+    })
+}
+
+/// A mask where the text begins as one, else a list.
+pub(crate) fn parsed(text: &str) -> Result<Set, Failure> {
+    let format = if text.starts_with("0x") { Format::Hwloc } else { Format::List };
+    Ok(Set::parse(text, format)?)
+}
+
+/// Writes sets into those of the caller, all of which must be there.
+pub(crate) fn store_sets(
+    sets: Room<'_, Option<&mut tb_set>>,
+    values: Vec<Set>,
+) -> Result<(), Failure> {
+    let sets = sets.all(values.len(), "sets")?;
+    if sets.iter().any(Option::is_none) {
+        return Err(Failure::argument("sets: one of them is NULL"));
+    }
+    for (set, value) in sets.iter_mut().flatten().zip(values) {
+        set.0 = value;
+    }
+    Ok(())
+}
+
+/// A set takes a bit for every index below its greatest: more than this is a mistake, not a machine.
+fn within_reach(index: u32) -> Result<u32, Failure> {
+    const MOST: u32 = 1 << 24;
+    match index {
+        0..MOST => Ok(index),
+        _ => Err(Failure::argument(format!("index {index}, expected below {MOST}"))),
+    }
+}
+
+/// Combines `set` with another by a tb_set_operation.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_combine(
+    set: Option<&mut tb_set>,
+    operation: i32,
+    other: Option<&tb_set>,
+) -> tb_status {
+    call(|| {
+        let (set, other) = (&mut set.given("set")?.0, &other.given("other")?.0);
+        *set = match operation {
+            0 => &*set | other,
+            1 => &*set & other,
+            2 => set.and_not(other),
+            3 => &*set ^ other,
+            unknown => return Err(Failure::argument(format!("operation {unknown}"))),
+        };
+        Ok(())
+    })
+}
+
+/// Whether `index` is in `set`. False if it is NULL. Counterpart: hwloc_bitmap_isset.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_has(set: Option<&tb_set>, index: u32) -> bool {
+    set.is_some_and(|set| set.0.contains(index))
+}
+
+/// Whether `set` has no index, or is NULL. Counterpart: hwloc_bitmap_iszero.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_is_empty(set: Option<&tb_set>) -> bool {
+    set.is_none_or(|set| set.0.is_empty())
+}
+
+/// Whether two sets have the same indexes; NULL equals nothing. Counterpart: hwloc_bitmap_isequal.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_is_equal(set: Option<&tb_set>, other: Option<&tb_set>) -> bool {
+    set.zip(other).is_some_and(|(set, other)| set.0 == other.0)
+}
+
+/// Whether all of `set` is in `other`. Counterpart: hwloc_bitmap_isincluded.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_is_included(set: Option<&tb_set>, other: Option<&tb_set>) -> bool {
+    set.zip(other).is_some_and(|(set, other)| set.0.is_included_in(&other.0))
+}
+
+/// Whether two sets have an index in common. Counterpart: hwloc_bitmap_intersects.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_intersects(set: Option<&tb_set>, other: Option<&tb_set>) -> bool {
+    set.zip(other).is_some_and(|(set, other)| set.0.intersects(&other.0))
+}
+
+/// Number of indexes in `set`, -1 if it is infinite or NULL. Counterpart: hwloc_bitmap_weight.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_weight(set: Option<&tb_set>) -> i64 {
+    set.and_then(|set| set.0.weight()).map_or(-1, i64::from)
+}
+
+/// The first index of `set`, -1 if it has none. Counterpart: hwloc_bitmap_first.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_first(set: Option<&tb_set>) -> i64 {
+    set.and_then(|set| set.0.first()).map_or(-1, i64::from)
+}
+
+/// The last index of `set`, -1 if it has none or is infinite. Counterpart: hwloc_bitmap_last.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_last(set: Option<&tb_set>) -> i64 {
+    set.and_then(|set| set.0.last()).map_or(-1, i64::from)
+}
+
+/// The index after `previous` in `set`, the first after -1, -1 if there is none. Counterpart:
+/// hwloc_bitmap_next.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_next(set: Option<&tb_set>, previous: i64) -> i64 {
+    let next = u32::try_from(previous.saturating_add(1).max(0));
+    let found = set.zip(next.ok()).and_then(|(set, next)| set.0.next_from(next));
+    found.map_or(-1, i64::from)
+}
+
+/// Keeps one index of `set`. Counterpart: hwloc_bitmap_singlify.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_singlify(set: Option<&mut tb_set>) -> tb_status {
+    call(|| {
+        let set = &mut set.given("set")?.0;
+        *set = set.singlify();
+        Ok(())
+    })
+}

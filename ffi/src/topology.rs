@@ -1,0 +1,251 @@
+//! Adopting, and what a topology as a whole is.
+
+use crate::call::{Failure, Found, Given, call};
+use crate::keys::tb_keys;
+use crate::pointers::{Text, for_as_long_as_its_handle, take_back};
+use crate::set::tb_set;
+use crate::status::tb_status;
+use std::mem::MaybeUninit;
+use topobroker_reader::{
+    Adopted, Global, ObjectType, Placement, Scope, Source, Topology, View, adopt, adopt_keys,
+    adopted,
+};
+
+/// A topology: the one that this process has adopted, or what a view shows of it. Every query takes
+/// either. Handles may be used by any number of threads at once.
+pub struct tb_topology {
+    shown: Topology<'static>,
+    view: View<'static>,
+    adopted: &'static Adopted,
+}
+
+/// The handle of the adopted topology, which nobody frees.
+static WHOLE: Global<tb_topology> = Global::new();
+
+impl tb_topology {
+    /// The handle of an adopted topology: the same for every caller.
+    pub(crate) fn whole(adopted: &'static Adopted) -> &'static Self {
+        WHOLE.get().unwrap_or_else(|| {
+            let topology = adopted.topology();
+            WHOLE.set(Self { shown: topology, view: View::whole(topology), adopted })
+        })
+    }
+
+    /// The handle of a view.
+    pub(crate) fn part(adopted: &'static Adopted, view: View<'static>) -> Box<Self> {
+        let shown = for_as_long_as_its_handle(view.topology());
+        Box::new(Self { shown, view, adopted })
+    }
+
+    pub(crate) fn get(&self) -> Topology<'static> {
+        self.shown
+    }
+
+    pub(crate) fn view(&self) -> &View<'static> {
+        &self.view
+    }
+
+    pub(crate) fn adopted(&self) -> &'static Adopted {
+        self.adopted
+    }
+}
+
+/// Adopts the segment whose keys this process was handed (see tb_keys_find), and stores its topology.
+///
+/// The first call of a process maps and checks it; every later call, of any thread and any library,
+/// stores the same pointer. It stays valid for the life of the process; freeing it does nothing.
+/// Counterparts: PMIx_Load_topology, hwloc_shmem_topology_adopt.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_adopt(topology: Option<&mut MaybeUninit<&'static tb_topology>>) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?;
+        topology.write(tb_topology::whole(adopt()?));
+        Ok(())
+    })
+}
+
+/// As tb_adopt, with keys that came another way. TB_ERR_DIFFERENT if this process has adopted
+/// another topology.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_adopt_keys(
+    keys: Option<&tb_keys>,
+    topology: Option<&mut MaybeUninit<&'static tb_topology>>,
+) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?;
+        let keys = keys.given("keys")?.to_keys()?;
+        topology.write(tb_topology::whole(adopt_keys(&keys)?));
+        Ok(())
+    })
+}
+
+/// Stores the topology that this process has adopted. TB_ERR_NOT_FOUND if it has not. Adopts nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_adopted(
+    topology: Option<&mut MaybeUninit<&'static tb_topology>>,
+) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?;
+        let adopted = adopted().found(|| "this process has adopted no topology".to_owned())?;
+        topology.write(tb_topology::whole(adopted));
+        Ok(())
+    })
+}
+
+/// Frees a view. Of the adopted topology and of NULL there is nothing to free.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_topology_free(topology: *mut tb_topology) {
+    let whole = WHOLE.get().map(std::ptr::from_ref);
+    if whole != Some(topology.cast_const()) {
+        drop(take_back(topology));
+    }
+}
+
+/// What is known of the segment of a topology.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct tb_segment {
+    /// Random name of the segment, the same for no other.
+    pub id: [u8; 16],
+    /// Counts up when a node's topology is published again.
+    pub generation: u64,
+    /// Where it is mapped in this process: header and archive.
+    pub start: *const std::ffi::c_void,
+    /// Bytes of it.
+    pub size: u64,
+    /// Preferred address, 0 for anywhere.
+    pub address: u64,
+    /// Whether it is mapped at its preferred address: pointers into it are then the same in every
+    /// such process.
+    pub at_address: bool,
+    /// Whose resources it describes: 0 the machine's, 1 a cgroup's, 2 a job's.
+    pub scope: i32,
+    /// Where it is from: 0 this machine, 1 XML, 2 a synthetic description, 3 a saved file system,
+    /// 4 a topology that the publisher had loaded.
+    pub source: i32,
+    /// The hwloc that captured it: 0x00020900 is 2.9.0.
+    pub hwloc_version: u32,
+    /// Process that published, 0 if it was published to stay.
+    pub publisher_pid: u32,
+}
+
+/// Stores what is known of the segment of a topology; of a view, of the topology it is of.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_topology_segment(
+    topology: Option<&tb_topology>,
+    segment: Option<&mut MaybeUninit<tb_segment>>,
+) -> tb_status {
+    call(|| {
+        let (adopted, segment) = (topology.given("topology")?.adopted, segment.given("segment")?);
+        let header = adopted.header();
+        segment.write(tb_segment {
+            id: header.segment_id,
+            generation: header.generation,
+            start: adopted.bytes().as_ptr().cast(),
+            size: header.size,
+            address: header.address,
+            at_address: adopted.placement() == Placement::Preferred,
+            scope: match header.scope {
+                Scope::Machine => 0,
+                Scope::Cgroup => 1,
+                Scope::Job => 2,
+                _ => -1,
+            },
+            source: match header.source {
+                Source::ThisMachine => 0,
+                Source::Xml => 1,
+                Source::Synthetic => 2,
+                Source::Fsroot => 3,
+                Source::Loaded => 4,
+                _ => -1,
+            },
+            hwloc_version: header.hwloc_version,
+            publisher_pid: header.publisher_pid,
+        });
+        Ok(())
+    })
+}
+
+/// Stores the keys that led to the segment of a topology, to be handed on.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_topology_keys(
+    topology: Option<&tb_topology>,
+    keys: Option<&mut MaybeUninit<tb_keys>>,
+) -> tb_status {
+    call(|| {
+        let (topology, keys) = (topology.given("topology")?, keys.given("keys")?);
+        keys.write(tb_keys::of(topology.adopted.keys())?);
+        Ok(())
+    })
+}
+
+/// Number of objects of a topology, of all kinds. 0 of NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_topology_object_count(topology: Option<&tb_topology>) -> usize {
+    topology.map_or(0, |topology| topology.get().object_count())
+}
+
+/// Whether the publisher's hwloc took the topology for its own machine. Counterpart:
+/// hwloc_topology_is_thissystem.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_topology_is_this_system(topology: Option<&tb_topology>) -> bool {
+    topology.is_some_and(|topology| topology.get().is_this_system())
+}
+
+/// Stores the type filter of capture for a type: 0 all, 1 none, 2 structure, 3 important. Counterpart:
+/// hwloc_topology_get_type_filter.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_topology_type_filter(
+    topology: Option<&tb_topology>,
+    r#type: i32,
+    filter: Option<&mut MaybeUninit<i32>>,
+) -> tb_status {
+    call(|| {
+        let (topology, filter) = (topology.given("topology")?, filter.given("filter")?);
+        filter.write(topology.get().type_filter(object_type(r#type)?).into());
+        Ok(())
+    })
+}
+
+/// Stores a support bit by its name in hwloc's XML, such as cpubind.set_thisthread_cpubind.
+/// Counterpart: hwloc_topology_get_support.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_topology_support(
+    topology: Option<&tb_topology>,
+    name: Text<'_>,
+    value: Option<&mut MaybeUninit<u64>>,
+) -> tb_status {
+    call(|| {
+        let (topology, value) = (topology.given("topology")?, value.given("value")?);
+        let name = name.get("name")?;
+        let found = topology.get().support().find(|(known, _)| *known == name);
+        value.write(found.found(|| format!("no support bit {name:?}"))?.1);
+        Ok(())
+    })
+}
+
+/// Stores the PUs, or the NUMA nodes, that may be used. Counterparts:
+/// hwloc_topology_get_allowed_cpuset, hwloc_topology_get_allowed_nodeset.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_topology_allowed(
+    topology: Option<&tb_topology>,
+    cpuset: Option<&mut tb_set>,
+    nodeset: Option<&mut tb_set>,
+) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?.get();
+        if let Some(cpuset) = cpuset {
+            cpuset.0 = topology.allowed_cpuset();
+        }
+        if let Some(nodeset) = nodeset {
+            nodeset.0 = topology.allowed_nodeset();
+        }
+        Ok(())
+    })
+}
+
+/// The type with hwloc's number.
+pub(crate) fn object_type(number: i32) -> Result<ObjectType, Failure> {
+    let found = ObjectType::ALL.into_iter().find(|known| i32::from(known.raw()) == number);
+    found.ok_or_else(|| Failure::argument(format!("object type {number}, expected 0 to 19")))
+}
