@@ -38,6 +38,8 @@ pub struct Process {
     pub program: PathBuf,
     /// What it called, in order.
     pub calls: Vec<Call>,
+    /// The most bytes of heap that its topologies took at once.
+    pub kept: i64,
 }
 
 /// What all processes made.
@@ -71,10 +73,10 @@ impl Audit {
         self.calls().map(|call| call.micros).sum()
     }
 
-    /// Heap that processes kept to their end, in bytes.
+    /// Heap that topologies took in all processes, in bytes: of each the most that it had at once.
     #[must_use]
     pub fn kept(&self) -> i64 {
-        self.calls().filter(|call| !call.destroyed).map(|call| call.kept.max(0)).sum()
+        self.processes.iter().map(|process| process.kept).sum()
     }
 
     /// Heap that sharing one topology would save, in bytes: what was kept, but for the one page that a
@@ -159,7 +161,8 @@ fn milliseconds(micros: u64) -> String {
 
 /// The calls of a process from its notes. A line that was cut short by its end is left out.
 fn process(pid: u32, notes: &str) -> Process {
-    let mut process = Process { pid, program: PathBuf::new(), calls: Vec::new() };
+    let mut process = Process { pid, program: PathBuf::new(), calls: Vec::new(), kept: 0 };
+    let mut now = 0;
     // The calls that made each topology that still lives.
     let mut made: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for line in notes.lines() {
@@ -169,21 +172,24 @@ fn process(pid: u32, notes: &str) -> Process {
             continue;
         };
         process.program = PathBuf::from(program);
-        let destroyed = made.remove(topology).filter(|_| name == "destroy").unwrap_or_default();
         if name == "destroy" {
-            for (_, call) in
-                process.calls.iter_mut().enumerate().filter(|(at, _)| destroyed.contains(at))
-            {
-                call.destroyed = true;
+            for at in made.remove(topology).unwrap_or_default() {
+                process.calls.iter_mut().skip(at).take(1).for_each(|call| {
+                    call.destroyed = true;
+                    now -= call.kept.max(0);
+                });
             }
             continue;
         }
+        let kept: i64 = kept.parse().unwrap_or(0);
+        now += kept.max(0);
+        process.kept = process.kept.max(now);
         made.entry(topology).or_default().push(process.calls.len());
         process.calls.push(Call {
             name: name.to_owned(),
             library: PathBuf::from(library),
             micros: micros.parse().unwrap_or(0),
-            kept: kept.parse().unwrap_or(0),
+            kept,
             destroyed: false,
             failed: result != "0",
         });

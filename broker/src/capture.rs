@@ -39,6 +39,9 @@ pub enum CaptureError {
 ///
 /// [`CaptureError`].
 pub fn capture(topology: &hwloc::Topology<'_>) -> Result<Description, CaptureError> {
+    // One that was handed over may have been adopted.
+    let copy = if topology.is_owned() { None } else { topology.copy_if_adopted() };
+    let topology = copy.as_ref().unwrap_or(topology);
     let mut walk = Walk::default();
     walk.add(topology.root().ok_or(CaptureError::NotLoaded)?, None)?;
     Ok(Description {

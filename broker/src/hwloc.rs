@@ -60,6 +60,11 @@ impl Topology<'_> {
         Object::from_raw(unsafe { hwlocality_sys::hwloc_get_obj_by_depth(self.raw, 0, 0) })
     }
 
+    /// Whether this was loaded here, and not handed over.
+    pub(crate) fn is_owned(&self) -> bool {
+        self.owned
+    }
+
     pub(crate) fn flags(&self) -> u64 {
         // SAFETY: as in `root`.
         unsafe { hwlocality_sys::hwloc_topology_get_flags(self.raw) }

@@ -4,9 +4,10 @@
 
 use crate::hwloc_topology::PMIX_SHMEM_NAMES;
 use crate::publish::legacy::Legacy;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
-use topobroker_reader::Keys;
+use std::path::Path;
+use topobroker_reader::{Job, Keys};
 
 /// Why there is no array.
 #[derive(Debug, thiserror::Error)]
@@ -79,13 +80,21 @@ enum Info {
 
 /// The keys of a segment, and of what is published for hwloc beside it, for `PMIx_server_register_nspace` or
 /// `PMIx_server_register_resources`: our own (`topobroker.file`, `.addr`, `.size`), those of the hwloc
-/// segment, and the topology as XML of versions 2 and 1.
+/// segment, and the topology as XML of versions 2 and 1. Of a job also its file (`topobroker.job`), and of
+/// hwloc's what is published beside that.
 ///
 /// # Errors
 ///
 /// [`PmixError`].
-pub fn infos(keys: &Keys, legacy: Option<&Legacy>) -> Result<PmixInfos, PmixError> {
+pub fn infos(
+    keys: &Keys,
+    job: Option<&Path>,
+    legacy: Option<&Legacy>,
+) -> Result<PmixInfos, PmixError> {
     let mut all = of_keys(Keys::PMIX_NAMES, keys);
+    if let Some(job) = job {
+        all.push(Info::Text(Job::PMIX_NAME, text(job.as_os_str())));
+    }
     if let Some(legacy) = legacy {
         all.extend(of_keys(PMIX_SHMEM_NAMES, &legacy.keys()));
         all.push(Info::Text("pmix.hwlocxml2", read(legacy.xml2())?));
@@ -98,13 +107,17 @@ fn of_keys([file, address, size]: [&'static str; 3], keys: &Keys) -> Vec<Info> {
     let number = |value| usize::try_from(value).unwrap_or(usize::MAX);
     let [(_, name), ..] = keys.to_env();
     vec![
-        Info::Text(file, CString::new(name.as_bytes()).unwrap_or_default()),
+        Info::Text(file, text(&name)),
         Info::Size(address, number(keys.address())),
         Info::Size(size, number(keys.size())),
     ]
 }
 
-fn read(file: &std::path::Path) -> Result<CString, PmixError> {
+fn text(text: &OsStr) -> CString {
+    CString::new(text.as_bytes()).unwrap_or_default()
+}
+
+fn read(file: &Path) -> Result<CString, PmixError> {
     let name = || file.display().to_string();
     let text = std::fs::read(file).map_err(|source| PmixError::Read { file: name(), source })?;
     CString::new(text).map_err(|error| PmixError::Read { file: name(), source: error.into() })

@@ -1188,6 +1188,18 @@ tb_status tb_type_or_below_depth(const tb_topology *topology, int32_t type, int3
 tb_status tb_type_or_above_depth(const tb_topology *topology, int32_t type, int32_t *depth);
 
 /**
+ * Stores the depth of the groups of a level, 0 the outermost, or TB_DEPTH_UNKNOWN. Counterpart:
+ * hwloc_get_type_depth_with_attr.
+ */
+tb_status tb_group_depth(const tb_topology *topology, uint32_t level, int32_t *depth);
+
+/**
+ * Stores the type of a name such as L2, numa or Group1, in whatever case and from its beginning on.
+ * TB_ERR_TEXT if it is none. Counterpart: hwloc_type_sscanf.
+ */
+tb_status tb_type_parse(const char *name, int32_t *type);
+
+/**
  * Stores the depth of what memory hangs on, or TB_DEPTH_MULTIPLE. Counterpart:
  * hwloc_get_memory_parents_depth.
  */
@@ -1579,6 +1591,19 @@ tb_status tb_memory_value(const tb_topology *topology,
                           uint64_t *value);
 
 /**
+ * Stores a value of an attribute, from 0 to the last: TB_ERR_NOT_FOUND after that. Its initiator is the PUs
+ * that `cpuset` is made, or an object (else TB_OBJ_NONE); of an attribute that needs none `cpuset` is made
+ * empty. Counterparts: hwloc_memattr_get_targets, hwloc_memattr_get_initiators.
+ */
+tb_status tb_memory_value_at(const tb_topology *topology,
+                             uint32_t id,
+                             size_t index,
+                             tb_obj *target,
+                             tb_set *cpuset,
+                             tb_obj *obj,
+                             uint64_t *value);
+
+/**
  * Stores the target whose value from an initiator is the best, and that value (may be NULL).
  * Counterpart: hwloc_memattr_get_best_target.
  */
@@ -1740,8 +1765,8 @@ tb_status tb_omp_places(const tb_topology *topology,
                         size_t *count);
 
 /**
- * Adopts the job in a file; of NULL, the one that TOPOBROKER_JOB names (TB_ERR_NOT_FOUND if it is not
- * set). TB_ERR_JOB if it is over another topology. Free it with tb_job_free; what it says stays mapped.
+ * Adopts the job in a file; of NULL, the one that TOPOBROKER_JOB or the process's PMIx server
+ * names (TB_ERR_NOT_FOUND if neither does). TB_ERR_JOB if it is over another topology. Free it with tb_job_free; what it says stays mapped.
  */
 tb_status tb_job_adopt(const tb_topology *topology,
                        const char *file,
@@ -2061,9 +2086,12 @@ tb_status tb_job_publication_env(const tb_job_publication *job,
                                  const char **value);
 
 /**
- * As tb_pmix_info, for the processes of a job: the hwloc segment and the XML are of its part alone.
+ * As tb_pmix_info, for the processes of a job: they find the job too (topobroker.job), and the hwloc segment
+ * and the XML are of its part alone.
  */
-tb_status tb_job_pmix_info(const tb_job_publication *job, void **infos, size_t *count);
+tb_status tb_job_pmix_info(const tb_job_publication *job,
+                           void **infos,
+                           size_t *count);
 
 /**
  * Frees a job, and removes it if it ends with this process. NULL is nothing to do.

@@ -17,8 +17,8 @@ pub struct tb_job {
     adopted: &'static topobroker_reader::Adopted,
 }
 
-/// Adopts the job in a file; of NULL, the one that TOPOBROKER_JOB names (TB_ERR_NOT_FOUND if it is not
-/// set). TB_ERR_JOB if it is over another topology. Free it with tb_job_free; what it says stays mapped.
+/// Adopts the job in a file; of NULL, the one that TOPOBROKER_JOB or the process's PMIx server
+/// names (TB_ERR_NOT_FOUND if neither does). TB_ERR_JOB if it is over another topology. Free it with tb_job_free; what it says stays mapped.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_adopt(
     topology: Option<&tb_topology>,
@@ -29,7 +29,8 @@ pub extern "C" fn tb_job_adopt(
         let (adopted, out) = (topology.given("topology")?.adopted(), job.given("job")?);
         let job = match file.optional("file")? {
             Some(file) => adopt_job(adopted, Path::new(file))?,
-            None => Job::from_env(adopted)?.found(|| "TOPOBROKER_JOB is not set".to_owned())?,
+            None => Job::find(adopted)?
+                .found(|| "neither TOPOBROKER_JOB nor PMIx names a job".to_owned())?,
         };
         let name = CString::new(job.name()).unwrap_or_default();
         out.write(Box::new(tb_job { job, name, adopted }));

@@ -2,10 +2,11 @@
 
 use crate::call::{Failure, Found, Given, call};
 use crate::object::tb_obj;
+use crate::pointers::Text;
 use crate::status::tb_status;
 use crate::topology::{object_type, tb_topology};
 use std::mem::MaybeUninit;
-use topobroker_reader::{Topology, TypeDepth};
+use topobroker_reader::{Topology, TypeDepth, TypeName};
 
 /// What tb_type_depth stores for a type that has no objects. Counterpart: HWLOC_TYPE_DEPTH_UNKNOWN.
 pub const TB_DEPTH_UNKNOWN: i32 = -1;
@@ -127,6 +128,39 @@ fn near_depth(
     call(|| {
         let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
         depth.write(find(topology.get(), object_type(r#type)?).unwrap_or(TB_DEPTH_UNKNOWN));
+        Ok(())
+    })
+}
+
+/// Stores the depth of the groups of a level, 0 the outermost, or TB_DEPTH_UNKNOWN. Counterpart:
+/// hwloc_get_type_depth_with_attr.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_group_depth(
+    topology: Option<&tb_topology>,
+    level: u32,
+    depth: Option<&mut MaybeUninit<i32>>,
+) -> tb_status {
+    call(|| {
+        let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
+        depth.write(topology.get().group_depth(level).unwrap_or(TB_DEPTH_UNKNOWN));
+        Ok(())
+    })
+}
+
+/// Stores the type of a name such as L2, numa or Group1, in whatever case and from its beginning on.
+/// TB_ERR_TEXT if it is none. Counterpart: hwloc_type_sscanf.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_type_parse(
+    name: Text<'_>,
+    r#type: Option<&mut MaybeUninit<i32>>,
+) -> tb_status {
+    call(|| {
+        let (name, r#type) = (name.get("name")?, r#type.given("type")?);
+        let parsed = TypeName::parse(name).ok_or_else(|| {
+            let detail = format!("{name:?} is no type; expected such as core, L2 or numa");
+            Failure::new(tb_status::TB_ERR_TEXT, detail)
+        })?;
+        r#type.write(parsed.object_type.raw().into());
         Ok(())
     })
 }

@@ -8,7 +8,7 @@ use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
-use topobroker_reader::{Initiator, LocalNumaNodes, MemoryAttribute, Object};
+use topobroker_reader::{Initiator, LocalNumaNodes, MemoryAttribute, Object, Set};
 
 /// A memory attribute. Counterpart: hwloc_memattr_id_t with name and flags.
 #[derive(Debug, Clone, Copy)]
@@ -125,6 +125,32 @@ pub extern "C" fn tb_memory_value(
     })
 }
 
+/// Stores a value of an attribute, from 0 to the last: TB_ERR_NOT_FOUND after that. Its initiator is the PUs
+/// that `cpuset` is made, or an object (else TB_OBJ_NONE); of an attribute that needs none `cpuset` is made
+/// empty. Counterparts: hwloc_memattr_get_targets, hwloc_memattr_get_initiators.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_memory_value_at(
+    topology: Option<&tb_topology>,
+    id: u32,
+    index: usize,
+    target: Option<&mut MaybeUninit<tb_obj>>,
+    cpuset: Option<&mut tb_set>,
+    obj: Option<&mut MaybeUninit<tb_obj>>,
+    value: Option<&mut MaybeUninit<u64>>,
+) -> tb_status {
+    call(|| {
+        let topology = topology.given("topology")?;
+        let (target, value) = (target.given("target")?, value.given("value")?);
+        let (cpuset, obj) = (cpuset.given("cpuset")?, obj.given("obj")?);
+        let found = by_id(topology, id)?.values().nth(index);
+        let found = found.found(|| format!("attribute {id} has no value {index}"))?;
+        target.write(found.target.id());
+        value.write(found.value);
+        store_initiator(found.initiator, cpuset, obj);
+        Ok(())
+    })
+}
+
 /// Stores the target whose value from an initiator is the best, and that value (may be NULL).
 /// Counterpart: hwloc_memattr_get_best_target.
 #[unsafe(no_mangle)]
@@ -167,17 +193,22 @@ pub extern "C" fn tb_memory_best_initiator(
         let (cpuset, obj) = (cpuset.given("cpuset")?, obj.given("obj")?);
         let best = by_id(topology, id)?.best_initiator(object(topology.get(), target)?);
         let (from, best_value) = best.found(|| "the target has no value".to_owned())?;
-        obj.write(TB_OBJ_NONE);
-        match from {
-            Initiator::Cpuset(pus) => cpuset.0 = pus,
-            Initiator::Object(object) => _ = obj.write(object.id()),
-            Initiator::None => {}
-        }
+        store_initiator(from, cpuset, obj);
         if let Some(value) = value {
             value.write(best_value);
         }
         Ok(())
     })
+}
+
+fn store_initiator(from: Initiator<'_>, cpuset: &mut tb_set, obj: &mut MaybeUninit<tb_obj>) {
+    let (pus, id) = match from {
+        Initiator::Cpuset(pus) => (pus, TB_OBJ_NONE),
+        Initiator::Object(object) => (Set::new(), object.id()),
+        Initiator::None => (Set::new(), TB_OBJ_NONE),
+    };
+    cpuset.0 = pus;
+    obj.write(id);
 }
 
 fn by_id(topology: &tb_topology, id: u32) -> Result<MemoryAttribute<'static>, Failure> {

@@ -4,6 +4,7 @@ use crate::adopt::Adopted;
 use crate::error::AdoptError;
 use crate::keys::{Keys, Store};
 use crate::map;
+use crate::pmix_client::pmix_value;
 use crate::topology::Topology;
 use crate::trust::Candidate;
 use crate::view::View;
@@ -95,13 +96,18 @@ pub fn adopt_job(base: &'static Adopted, file: &Path) -> Result<Job<'static>, Jo
 }
 
 impl Job<'static> {
-    /// The job that `TOPOBROKER_JOB` names, `None` if it is not set.
+    /// Name of the PMIx key under which a launcher hands over the file of a job.
+    pub const PMIX_NAME: &str = "topobroker.job";
+
+    /// The job of this process: that which `TOPOBROKER_JOB` names, else its PMIx server; `None` if neither
+    /// does.
     ///
     /// # Errors
     ///
     /// As [`adopt_job`].
-    pub fn from_env(base: &'static Adopted) -> Result<Option<Self>, JobError> {
-        let file = std::env::var_os(JOB).filter(|file| !file.is_empty());
+    pub fn find(base: &'static Adopted) -> Result<Option<Self>, JobError> {
+        let named = std::env::var_os(JOB).filter(|file| !file.is_empty());
+        let file = named.or_else(|| pmix_value(Self::PMIX_NAME).map(Into::into));
         file.map(|file| adopt_job(base, Path::new(&file))).transpose()
     }
 }

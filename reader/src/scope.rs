@@ -226,8 +226,8 @@ impl Decision {
     }
 }
 
-/// This process's own part of the node's topology: adopts the topology that the environment names,
-/// and takes its job's part where `TOPOBROKER_JOB` names the job, else what its launcher, affinity and
+/// This process's own part of the node's topology: adopts the topology that it was handed ([`Keys::find`](crate::Keys::find)),
+/// and takes its job's part where `TOPOBROKER_JOB` or PMIx names the job, else what its launcher, affinity and
 /// cgroup leave, by [`Situation::decide`].
 ///
 /// ```no_run
@@ -241,7 +241,7 @@ impl Decision {
 /// [`EffectiveViewError`].
 pub fn effective_view() -> Result<View<'static>, EffectiveViewError> {
     let adopted = adopt()?;
-    if let Some(job) = Job::from_env(adopted)? {
+    if let Some(job) = Job::find(adopted)? {
         return Ok(job.view());
     }
     let decision = Situation::of_this_process(adopted)?.decide();

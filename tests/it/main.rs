@@ -5,6 +5,7 @@
 mod adoption;
 mod ancestry;
 mod answers;
+mod embedding;
 mod fidelity;
 mod jobs;
 mod lstopo;

@@ -56,6 +56,28 @@ impl AdoptedHwloc {
     }
 }
 
+impl Topology<'_> {
+    /// A copy of a topology that is in read-only memory: hwloc's functions of memory attributes write
+    /// into the topology that they are asked of, and crash if it was adopted (seen with 2.9.0).
+    pub(crate) fn copy_if_adopted(&self) -> Option<Topology<'static>> {
+        let root = self.root()?.key();
+        let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+        let number = |digits| usize::from_str_radix(digits, 16).unwrap_or(0);
+        let line = maps.lines().find(|line| {
+            let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+            range.is_some_and(|(from, to)| (number(from)..number(to)).contains(&root))
+        })?;
+        let permissions = line.split_ascii_whitespace().nth(1)?;
+        if permissions.contains('w') {
+            return None;
+        }
+        let mut copy = std::ptr::null_mut();
+        // SAFETY: a loaded topology, which is only read, and an output.
+        let error = unsafe { hwlocality_sys::hwloc_topology_dup(&raw mut copy, self.raw) };
+        (error == 0).then(|| Topology::owned(copy))
+    }
+}
+
 /// Bytes of hwloc's segment for a topology.
 pub(crate) fn shmem_length(topology: &Topology<'_>) -> io::Result<usize> {
     let mut length = 0;

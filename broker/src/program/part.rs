@@ -82,6 +82,10 @@ fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Cho
     let value = std::env::var(variable).with_context(|| variable.to_owned())?;
     match variable {
         "PMIX_CPU_LIST" => Ok(Chosen::listed(&pmix_cpu_list(topology, &value)?)),
+        // Of Slurm's plugin: the CPUs of the step.
+        "TOPOBROKER_CPU_LIST" => {
+            Ok(Chosen::listed(&CpuList::parse(topology, &value, Numbering::Os)?))
+        }
         "PMIX_CPUSET" => Ok(Chosen::of(pmix_cpuset(topology, &value)?)),
         "SLURM_CPU_BIND" | "SLURM_CPU_BIND_LIST" => {
             let local_id = match std::env::var("SLURM_LOCALID") {
@@ -105,7 +109,7 @@ fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Cho
         }
         _ => bail!(
             "{variable}: names no PUs; expected PMIX_CPU_LIST, PMIX_CPUSET, SLURM_CPU_BIND, \
-             SLURM_CPU_BIND_LIST or OMP_PLACES"
+             SLURM_CPU_BIND_LIST, TOPOBROKER_CPU_LIST or OMP_PLACES"
         ),
     }
 }

@@ -24,12 +24,11 @@ impl Scope {
             list(&situation.affinity),
             or_none(&situation.cgroup),
         );
-        match Job::from_env(adopted)? {
+        match Job::find(adopted)? {
             Some(job) => {
                 let view = job.view();
                 let pus = view.topology().root().cpuset().unwrap_or_default();
-                text +=
-                    &format!("part: PUs {}: TOPOBROKER_JOB names job {}\n", list(&pus), job.name());
+                text += &format!("part: PUs {}: it is of job {}\n", list(&pus), job.name());
             }
             None => text += &format!("part: {}\n", situation.decide()),
         }

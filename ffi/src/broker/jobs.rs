@@ -108,7 +108,8 @@ pub extern "C" fn tb_job_publication_env(
     call(|| variable(&job.given("job")?.environment, index, name, value))
 }
 
-/// As tb_pmix_info, for the processes of a job: the hwloc segment and the XML are of its part alone.
+/// As tb_pmix_info, for the processes of a job: they find the job too (topobroker.job), and the hwloc segment
+/// and the XML are of its part alone.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_pmix_info(
     job: Option<&tb_job_publication>,
@@ -117,7 +118,7 @@ pub extern "C" fn tb_job_pmix_info(
 ) -> tb_status {
     call(|| {
         let (job, infos, count) = (job.given("job")?, infos.given("infos")?, count.given("count")?);
-        let array = pmix_host::infos(&job.base, job.legacy.as_ref())?;
+        let array = pmix_host::infos(&job.base, Some(job.job.file()), job.legacy.as_ref())?;
         infos.write(array.array);
         count.write(array.count);
         Ok(())

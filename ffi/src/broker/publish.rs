@@ -208,7 +208,8 @@ pub extern "C" fn tb_pmix_info(
     call(|| {
         let publication = publication.given("publication")?;
         let (infos, count) = (infos.given("infos")?, count.given("count")?);
-        let array = pmix_host::infos(publication.publication.keys(), publication.legacy.as_ref())?;
+        let array =
+            pmix_host::infos(publication.publication.keys(), None, publication.legacy.as_ref())?;
         infos.write(array.array);
         count.write(array.count);
         Ok(())

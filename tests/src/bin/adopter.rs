@@ -51,7 +51,7 @@ fn mine() -> bool {
     let list = |set: &Set| set.to_text(Format::List);
     let pus = view.topology().root().cpuset().unwrap_or_default();
     println!("mine {} {}", list(&pus), view.bytes() - size_of_val(&view));
-    let job = adopted().and_then(|adopted| Job::from_env(adopted).ok().flatten());
+    let job = adopted().and_then(|adopted| Job::find(adopted).ok().flatten());
     for rank in job.into_iter().flat_map(Job::ranks) {
         println!("rank {} {}", rank.rank, list(&rank.cpuset));
     }

@@ -1,0 +1,796 @@
+/* Every function of topobroker.h, with what it is for and with what it must refuse. Compared with hwloc where
+ * that answers the same. Run under valgrind and AddressSanitizer too. */
+
+#include <hwloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <topobroker.h>
+#include <unistd.h>
+
+#define SYNTHETIC "Package:2 NUMANode:1(memory=1GB) L3:1 L2:4 Core:1 PU:2"
+#define NOTHING 100000
+
+static int failures;
+
+#define EXPECT(condition)                                                                  \
+    do {                                                                                   \
+        if (!(condition)) {                                                                \
+            printf("%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, tb_error_detail()); \
+            failures++;                                                                    \
+        }                                                                                  \
+    } while (0)
+#define OK(call) EXPECT((call) == TB_OK)
+#define REFUSED(call) EXPECT((call) == TB_ERR_ARGUMENT)
+
+static const char *text_of(const tb_set *set)
+{
+    static char text[1024];
+    if (tb_set_text(set, TB_SET_LIST, text, sizeof text, NULL) != TB_OK)
+        return "?";
+    return text;
+}
+
+static int is_list(const tb_set *set, const char *list)
+{
+    if (strcmp(text_of(set), list) == 0)
+        return 1;
+    printf("%s, expected %s\n", text_of(set), list);
+    return 0;
+}
+
+static void statuses(void)
+{
+    EXPECT(tb_version() >= 0x000100);
+    for (int status = 0; status >= -20; status--)
+        EXPECT(strcmp(tb_strerror(status), "unknown status") != 0);
+    EXPECT(strcmp(tb_strerror(-21), "unknown status") == 0 && strcmp(tb_strerror(1), "unknown status") == 0);
+    EXPECT(strcmp(tb_error_detail(), "") == 0);
+    REFUSED(tb_set_copy(NULL, NULL));
+    EXPECT(strstr(tb_error_detail(), "NULL") != NULL);
+}
+
+static void sets(void)
+{
+    tb_set *a = tb_set_new(), *b = tb_set_new();
+    char text[32];
+    uint64_t words[2] = { 0x5, 0x1 }, back[3];
+    size_t count;
+
+    OK(tb_set_parse(a, "0-3,8"));
+    EXPECT(tb_set_weight(a) == 5 && tb_set_first(a) == 0 && tb_set_last(a) == 8);
+    EXPECT(tb_set_next(a, -1) == 0 && tb_set_next(a, 3) == 8 && tb_set_next(a, 8) == -1);
+    EXPECT(tb_set_has(a, 8) && !tb_set_has(a, 7) && !tb_set_is_empty(a));
+    OK(tb_set_text(a, TB_SET_MASK, text, sizeof text, &count));
+    EXPECT(strcmp(text, "0x0000010f") == 0 && count == 10);
+    OK(tb_set_text(a, TB_SET_TASKSET, text, sizeof text, NULL));
+    EXPECT(strcmp(text, "0x10f") == 0);
+    EXPECT(tb_set_text(a, TB_SET_LIST, text, 5, &count) == TB_ERR_TRUNCATED && count == 5);
+    EXPECT(tb_set_text(a, TB_SET_LIST, NULL, 0, &count) == TB_ERR_TRUNCATED && count == 5);
+    REFUSED(tb_set_text(a, TB_SET_LIST, NULL, 100, &count));
+    REFUSED(tb_set_text(a, 7, text, sizeof text, NULL));
+    EXPECT(tb_set_parse(a, "0-x") == TB_ERR_TEXT && strstr(tb_error_detail(), "position 2") != NULL);
+    EXPECT(is_list(a, "0-3,8"));
+    OK(tb_set_copy(b, a));
+    EXPECT(tb_set_is_equal(a, b) && tb_set_is_included(a, b) && tb_set_intersects(a, b));
+    OK(tb_set_remove(b, 8));
+    OK(tb_set_add(b, 9));
+    OK(tb_set_combine(a, TB_SET_OR, b));
+    EXPECT(is_list(a, "0-3,8-9"));
+    OK(tb_set_combine(a, TB_SET_ANDNOT, b));
+    EXPECT(is_list(a, "8"));
+    OK(tb_set_combine(a, TB_SET_XOR, b));
+    EXPECT(is_list(a, "0-3,8-9"));
+    OK(tb_set_combine(a, TB_SET_AND, b));
+    OK(tb_set_singlify(a));
+    EXPECT(is_list(a, "0"));
+    REFUSED(tb_set_combine(a, 9, b));
+    REFUSED(tb_set_add(a, UINT32_MAX));
+    REFUSED(tb_set_remove(a, UINT32_MAX));
+    OK(tb_set_from_words(a, words, 2));
+    EXPECT(is_list(a, "0,2,64"));
+    OK(tb_set_words(a, back, 3, &count));
+    EXPECT(back[0] == 5 && back[1] == 1 && back[2] == 0 && count == 2);
+    OK(tb_set_words(a, back, 1, NULL));
+    REFUSED(tb_set_from_words(a, NULL, 2));
+    REFUSED(tb_set_words(a, NULL, 1, NULL));
+    OK(tb_set_parse(a, "4-"));
+    EXPECT(tb_set_weight(a) == -1 && tb_set_last(a) == -1 && tb_set_first(a) == 4);
+    REFUSED(tb_set_singlify(NULL));
+    EXPECT(tb_set_is_empty(NULL) && !tb_set_has(NULL, 0) && tb_set_weight(NULL) == -1);
+    EXPECT(!tb_set_is_equal(a, NULL) && !tb_set_is_included(NULL, a) && !tb_set_intersects(NULL, NULL));
+    EXPECT(tb_set_first(NULL) == -1 && tb_set_last(NULL) == -1 && tb_set_next(NULL, 0) == -1);
+    tb_set_free(a);
+    tb_set_free(b);
+    tb_set_free(NULL);
+}
+
+static void keys_of(const tb_publication *published, tb_keys *keys)
+{
+    tb_keys other;
+    char text[2 * TB_FILE_MAX], file[TB_FILE_MAX], address[64], size[64];
+
+    OK(tb_publication_keys(published, keys));
+    OK(tb_keys_text(keys, TB_KEYS_FILE, file, sizeof file, NULL));
+    OK(tb_keys_text(keys, TB_KEYS_ADDR, address, sizeof address, NULL));
+    OK(tb_keys_text(keys, TB_KEYS_SIZE, size, sizeof size, NULL));
+    OK(tb_keys_parse(file, address, size, &other));
+    EXPECT(strcmp(other.file, keys->file) == 0 && other.address == keys->address && other.size == keys->size);
+    OK(tb_keys_text(keys, TB_KEYS_LINES, text, sizeof text, NULL));
+    EXPECT(strncmp(text, "TOPOBROKER_FILE=", 16) == 0);
+    OK(tb_keys_text(keys, TB_KEYS_JSON, text, sizeof text, NULL));
+    EXPECT(text[0] == '{');
+    REFUSED(tb_keys_text(keys, 5, text, sizeof text, NULL));
+    REFUSED(tb_keys_text(NULL, 0, text, sizeof text, NULL));
+    EXPECT(tb_keys_parse("relative", "0", "1", &other) == TB_ERR_KEYS);
+    REFUSED(tb_keys_parse(NULL, "0", "1", &other));
+    EXPECT(tb_keys_find(&other) == TB_ERR_KEYS);
+    setenv("TOPOBROKER_FILE", file, 1);
+    setenv("TOPOBROKER_ADDR", address, 1);
+    setenv("TOPOBROKER_SIZE", size, 1);
+    OK(tb_keys_find(&other));
+    REFUSED(tb_keys_find(NULL));
+}
+
+static const tb_topology *adopted(const tb_keys *keys)
+{
+    const tb_topology *topology = NULL, *again = NULL;
+    tb_keys none = *keys;
+    tb_segment segment;
+
+    EXPECT(tb_adopted(&topology) == TB_ERR_NOT_FOUND);
+    strcpy(none.file, "/nonexistent");
+    EXPECT(tb_adopt_keys(&none, &topology) == TB_ERR_OPEN);
+    strcpy(none.file, "/dev/null");
+    EXPECT(tb_adopt_keys(&none, &topology) == TB_ERR_TRUST);
+    none = *keys;
+    none.size++;
+    EXPECT(tb_adopt_keys(&none, &topology) == TB_ERR_SEGMENT);
+    REFUSED(tb_adopt_keys(NULL, &topology));
+    REFUSED(tb_adopt_keys(keys, NULL));
+    REFUSED(tb_adopt(NULL));
+    REFUSED(tb_adopted(NULL));
+    OK(tb_adopt(&topology));
+    OK(tb_adopt_keys(keys, &again));
+    EXPECT(topology == again);
+    OK(tb_adopted(&again));
+    EXPECT(topology == again);
+    OK(tb_load(&again));
+    EXPECT(topology == again);
+    REFUSED(tb_load(NULL));
+    tb_topology_free((tb_topology *)topology);
+    OK(tb_topology_segment(topology, &segment));
+    EXPECT(segment.size == keys->size && segment.address == keys->address && segment.source == 2);
+    EXPECT(memcmp(segment.start, "TOPOBRKR", 8) == 0 && segment.publisher_pid == (uint32_t)getpid());
+    REFUSED(tb_topology_segment(NULL, &segment));
+    OK(tb_topology_keys(topology, &none));
+    EXPECT(none.size == keys->size);
+    REFUSED(tb_topology_keys(topology, NULL));
+    return topology;
+}
+
+/* Every level as hwloc has it, every object of it, and its neighbours. */
+static void objects(const tb_topology *topology, hwloc_topology_t reference)
+{
+    tb_set *set = tb_set_new();
+    char text[1024];
+
+    EXPECT(tb_depth(topology) == (unsigned)hwloc_topology_get_depth(reference) && tb_depth(NULL) == 0);
+    for (int depth = HWLOC_TYPE_DEPTH_MEMCACHE; depth < hwloc_topology_get_depth(reference); depth++) {
+        int type = -5;
+        size_t count = hwloc_get_nbobjs_by_depth(reference, depth);
+        EXPECT(tb_count_at_depth(topology, depth) == count);
+        if (count == 0)
+            continue;
+        OK(tb_depth_type(topology, depth, &type));
+        EXPECT(type == (int)hwloc_get_depth_type(reference, depth));
+        for (unsigned i = 0; i < count; i++) {
+            hwloc_obj_t theirs = hwloc_get_obj_by_depth(reference, depth, i);
+            tb_obj ours, other;
+            tb_obj_data data;
+
+            OK(tb_obj_at_depth(topology, depth, i, &ours));
+            OK(tb_obj_get(topology, ours, &data));
+            EXPECT(data.type == (int)theirs->type && data.depth == theirs->depth);
+            EXPECT(data.logical_index == theirs->logical_index && data.os_index == theirs->os_index);
+            EXPECT(data.gp_index == theirs->gp_index && data.total_memory == theirs->total_memory);
+            EXPECT(data.sibling_rank == theirs->sibling_rank && data.arity == theirs->arity);
+            EXPECT(data.memory_arity == theirs->memory_arity && data.symmetric_subtree == !!theirs->symmetric_subtree);
+            OK(tb_obj_parent(topology, ours, &other));
+            EXPECT(other == data.parent && (other == TB_OBJ_NONE) == (theirs->parent == NULL));
+            OK(tb_obj_next_cousin(topology, ours, &other));
+            EXPECT((other == TB_OBJ_NONE) == (theirs->next_cousin == NULL));
+            OK(tb_obj_prev_cousin(topology, ours, &other));
+            EXPECT((other == TB_OBJ_NONE) == (theirs->prev_cousin == NULL));
+            OK(tb_obj_next_sibling(topology, ours, &other));
+            EXPECT((other == TB_OBJ_NONE) == (theirs->next_sibling == NULL));
+            OK(tb_obj_prev_sibling(topology, ours, &other));
+            EXPECT((other == TB_OBJ_NONE) == (theirs->prev_sibling == NULL));
+            hwloc_bitmap_list_snprintf(text, sizeof text, theirs->cpuset);
+            OK(tb_obj_set(topology, ours, TB_CPUSET, set));
+            EXPECT(is_list(set, text));
+            hwloc_bitmap_list_snprintf(text, sizeof text, theirs->nodeset);
+            OK(tb_obj_set(topology, ours, TB_NODESET, set));
+            EXPECT(is_list(set, text));
+            OK(tb_obj_set(topology, ours, TB_COMPLETE_CPUSET, set));
+            OK(tb_obj_set(topology, ours, TB_COMPLETE_NODESET, set));
+        }
+    }
+    tb_set_free(set);
+}
+
+static void levels(const tb_topology *topology, hwloc_topology_t reference)
+{
+    int depth = -77;
+    tb_obj obj;
+
+    OK(tb_type_depth(topology, TB_CORE, &depth));
+    EXPECT(depth == hwloc_get_type_depth(reference, HWLOC_OBJ_CORE));
+    OK(tb_type_depth(topology, TB_DIE, &depth));
+    EXPECT(depth == TB_DEPTH_UNKNOWN);
+    OK(tb_cache_depth(topology, 3, -1, &depth));
+    EXPECT(depth == hwloc_get_cache_type_depth(reference, 3, HWLOC_OBJ_CACHE_UNIFIED));
+    OK(tb_type_or_below_depth(topology, TB_DIE, &depth));
+    EXPECT(depth == hwloc_get_type_or_below_depth(reference, HWLOC_OBJ_DIE));
+    OK(tb_type_or_above_depth(topology, TB_DIE, &depth));
+    EXPECT(depth == hwloc_get_type_or_above_depth(reference, HWLOC_OBJ_DIE));
+    OK(tb_group_depth(topology, 0, &depth));
+    EXPECT(depth == TB_DEPTH_UNKNOWN);
+    REFUSED(tb_group_depth(NULL, 0, &depth));
+    OK(tb_type_parse("L2", &depth));
+    EXPECT(depth == TB_L2CACHE && tb_type_parse("nonesuch", &depth) == TB_ERR_TEXT);
+    REFUSED(tb_type_parse(NULL, &depth));
+    OK(tb_memory_parents_depth(topology, &depth));
+    EXPECT(depth == hwloc_get_memory_parents_depth(reference));
+    EXPECT(tb_count_with_type(topology, TB_CORE) == 8 && tb_count_with_type(topology, 55) == 0);
+    EXPECT(tb_count_with_type(NULL, TB_CORE) == 0 && tb_count_at_depth(NULL, 0) == 0);
+    OK(tb_obj_with_type(topology, TB_CORE, 7, &obj));
+    EXPECT(tb_obj_with_type(topology, TB_CORE, 8, &obj) == TB_ERR_NOT_FOUND);
+    REFUSED(tb_obj_with_type(topology, 20, 0, &obj));
+    EXPECT(tb_obj_at_depth(topology, 0, 1, &obj) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_obj_at_depth(topology, 99, 0, &obj) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_depth_type(topology, 99, &depth) == TB_ERR_NOT_FOUND);
+    OK(tb_pu_by_os_index(topology, 3, &obj));
+    EXPECT(tb_pu_by_os_index(topology, NOTHING, &obj) == TB_ERR_NOT_FOUND);
+    OK(tb_numa_node_by_os_index(topology, 1, &obj));
+    EXPECT(tb_numa_node_by_os_index(topology, 2, &obj) == TB_ERR_NOT_FOUND);
+    REFUSED(tb_type_depth(NULL, TB_CORE, &depth));
+    REFUSED(tb_cache_depth(topology, 3, -1, NULL));
+    REFUSED(tb_type_or_below_depth(topology, -1, &depth));
+    REFUSED(tb_type_or_above_depth(NULL, 0, &depth));
+    REFUSED(tb_memory_parents_depth(NULL, &depth));
+    REFUSED(tb_depth_type(topology, 0, NULL));
+    REFUSED(tb_obj_at_depth(topology, 0, 0, NULL));
+    REFUSED(tb_pu_by_os_index(NULL, 0, &obj));
+    REFUSED(tb_numa_node_by_os_index(NULL, 0, &obj));
+}
+
+/* An id of nothing is refused by everything that takes one. */
+static void ids_of_nothing(const tb_topology *topology)
+{
+    tb_obj obj, objs[4];
+    tb_obj_data data;
+    tb_attributes attributes;
+    tb_page_type pages[2];
+    tb_set *set = tb_set_new();
+    const char *name, *value;
+    char text[64];
+    size_t count;
+    uint64_t number;
+
+    for (int i = 0; i < 2; i++) {
+        tb_obj none = i == 0 ? NOTHING : TB_OBJ_NONE;
+        REFUSED(tb_obj_get(topology, none, &data));
+        REFUSED(tb_obj_children(topology, none, TB_CHILDREN_NORMAL, objs, 4, &count));
+        REFUSED(tb_obj_parent(topology, none, &obj));
+        REFUSED(tb_obj_next_cousin(topology, none, &obj));
+        REFUSED(tb_obj_prev_cousin(topology, none, &obj));
+        REFUSED(tb_obj_next_sibling(topology, none, &obj));
+        REFUSED(tb_obj_prev_sibling(topology, none, &obj));
+        REFUSED(tb_obj_set(topology, none, TB_CPUSET, set));
+        REFUSED(tb_obj_info(topology, none, 0, &name, &value));
+        REFUSED(tb_obj_info_by_name(topology, none, "x", &value));
+        REFUSED(tb_obj_type_name(topology, none, false, text, sizeof text, NULL));
+        REFUSED(tb_obj_attributes(topology, none, &attributes));
+        REFUSED(tb_obj_page_types(topology, none, pages, 2, &count));
+        REFUSED(tb_ancestor_at_depth(topology, none, 0, &obj));
+        REFUSED(tb_ancestor_with_type(topology, none, TB_CORE, &obj));
+        REFUSED(tb_non_io_ancestor(topology, none, &obj));
+        REFUSED(tb_common_ancestor(topology, none, 0, &obj));
+        REFUSED(tb_common_ancestor(topology, 0, none, &obj));
+        EXPECT(!tb_is_in_subtree(topology, none, 0) && !tb_is_in_subtree(topology, 0, none));
+        REFUSED(tb_shared_cache(topology, none, &obj));
+        REFUSED(tb_closest(topology, none, objs, 4, &count));
+        REFUSED(tb_with_same_locality(topology, none, TB_CORE, NULL, NULL, &obj));
+        REFUSED(tb_child_covering(topology, none, set, &obj));
+        REFUSED(tb_index_inside(topology, set, none, &count));
+        REFUSED(tb_distribute(topology, &none, 1, 100, false, &set, 1));
+        REFUSED(tb_memory_value(topology, 0, none, NULL, TB_OBJ_NONE, &number));
+        REFUSED(tb_memory_best_initiator(topology, 2, none, set, &obj, &number));
+        EXPECT(tb_distance(topology, 0, none, 0, &number) != TB_OK);
+        REFUSED(tb_place(topology, "cpu-list", NULL, &none, 1, &set, 1));
+    }
+    tb_set_free(set);
+}
+
+static void queries(const tb_topology *topology, hwloc_topology_t reference)
+{
+    tb_set *set = tb_set_new(), *other = tb_set_new(), *parts[3] = { tb_set_new(), tb_set_new(), tb_set_new() };
+    hwloc_bitmap_t theirs = hwloc_bitmap_alloc(), their_parts[3];
+    tb_obj obj, pu, last, root = 0, objs[32];
+    tb_memory_attribute attribute;
+    tb_attributes attributes;
+    tb_page_type pages[4];
+    tb_distances distances;
+    const char *name, *value;
+    char text[256], expected[256];
+    size_t count, index;
+    uint64_t number;
+    int depth, efficiency;
+    hwloc_obj_t their_root = hwloc_get_root_obj(reference);
+    const uint64_t memory = hwloc_get_obj_by_type(reference, HWLOC_OBJ_NUMANODE, 0)->attr->numanode.local_memory;
+
+    OK(tb_set_parse(set, "0-5"));
+    hwloc_bitmap_set_range(theirs, 0, 5);
+    OK(tb_type_depth(topology, TB_CORE, &depth));
+    OK(tb_pu_by_os_index(topology, 0, &pu));
+    OK(tb_pu_by_os_index(topology, 15, &last));
+
+    OK(tb_obj_children(topology, 0, TB_CHILDREN_NORMAL, objs, 32, &count));
+    EXPECT(count == 2);
+    OK(tb_obj_children(topology, 0, TB_CHILDREN_NORMAL, NULL, 0, &count));
+    EXPECT(count == 2);
+    EXPECT(tb_obj_children(topology, 0, TB_CHILDREN_NORMAL, objs, 1, NULL) == TB_ERR_TRUNCATED);
+    REFUSED(tb_obj_children(topology, 0, 4, objs, 32, &count));
+    REFUSED(tb_obj_children(topology, 0, TB_CHILDREN_NORMAL, NULL, 1, &count));
+    REFUSED(tb_obj_set(topology, 0, 4, set));
+    OK(tb_obj_type_name(topology, pu, false, text, sizeof text, NULL));
+    EXPECT(strcmp(text, "PU") == 0);
+    EXPECT(tb_obj_info(topology, 0, 99, &name, &value) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_obj_info_by_name(topology, 0, "nonesuch", &value) == TB_ERR_NOT_FOUND);
+    if (tb_obj_info_by_name(topology, 0, "SyntheticDescription", &value) == TB_OK)
+        EXPECT(strcmp(value, hwloc_obj_get_info_by_name(their_root, "SyntheticDescription")) == 0);
+    else
+        EXPECT(hwloc_obj_get_info_by_name(their_root, "SyntheticDescription") == NULL);
+    EXPECT(tb_obj_info(topology, 0, 0, &name, &value) == TB_OK && strcmp(name, their_root->infos[0].name) == 0);
+
+    OK(tb_obj_with_type(topology, TB_L3CACHE, 0, &obj));
+    OK(tb_obj_attributes(topology, obj, &attributes));
+    EXPECT(attributes.kind == TB_ATTRIBUTES_CACHE && attributes.cache.depth == 3);
+    OK(tb_obj_with_type(topology, TB_NUMANODE, 0, &obj));
+    OK(tb_obj_attributes(topology, obj, &attributes));
+    EXPECT(attributes.kind == TB_ATTRIBUTES_NUMANODE && attributes.local_memory == memory);
+    OK(tb_obj_page_types(topology, obj, pages, 4, &count));
+    EXPECT(count == hwloc_get_obj_by_type(reference, HWLOC_OBJ_NUMANODE, 0)->attr->numanode.page_types_len);
+
+    OK(tb_ancestor_at_depth(topology, pu, 1, &obj));
+    REFUSED(tb_ancestor_at_depth(topology, pu, 99, &obj));
+    OK(tb_ancestor_with_type(topology, pu, TB_PACKAGE, &obj));
+    EXPECT(obj == objs[0]);
+    OK(tb_non_io_ancestor(topology, pu, &obj));
+    EXPECT(obj == pu);
+    OK(tb_common_ancestor(topology, pu, last, &obj));
+    EXPECT(obj == 0);
+    EXPECT(tb_is_in_subtree(topology, pu, 0) && !tb_is_in_subtree(topology, 0, pu) && !tb_is_in_subtree(NULL, 0, 0));
+    OK(tb_shared_cache(topology, pu, &obj));
+    OK(tb_closest(topology, pu, objs, 4, &count));
+    EXPECT(count == 15);
+    OK(tb_with_same_locality(topology, pu, TB_PU, NULL, NULL, &obj));
+    EXPECT(obj == pu);
+    EXPECT(tb_pci_device(topology, "0000:00:00.0", &obj) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_os_device(topology, "nonesuch", &obj) == TB_ERR_NOT_FOUND);
+    OK(tb_objs_with_name(topology, "nonesuch", objs, 4, &count));
+    EXPECT(count == 0);
+
+    OK(tb_covering(topology, set, &obj));
+    OK(tb_cache_covering(topology, set, &obj));
+    OK(tb_child_covering(topology, 0, set, &obj));
+    OK(tb_objs_covering(topology, set, depth, objs, 32, &count));
+    EXPECT(count == 3);
+    OK(tb_objs_inside(topology, set, depth, objs, 32, &count));
+    EXPECT(count == hwloc_get_nbobjs_inside_cpuset_by_depth(reference, theirs, depth));
+    OK(tb_count_inside(topology, set, depth, &count));
+    EXPECT(count == 3);
+    OK(tb_count_inside_with_type(topology, set, TB_PU, &count));
+    EXPECT(count == 6);
+    OK(tb_obj_inside(topology, set, depth, 2, &obj));
+    EXPECT(obj == objs[2]);
+    EXPECT(tb_obj_inside(topology, set, depth, 3, &obj) == TB_ERR_NOT_FOUND);
+    OK(tb_index_inside(topology, set, objs[2], &index));
+    EXPECT(index == 2);
+    OK(tb_largest_inside(topology, set, objs, 32, &count));
+    EXPECT((int)count == hwloc_get_largest_objs_inside_cpuset(reference, theirs, (hwloc_obj_t[32]){ 0 }, 32));
+    OK(tb_first_largest_inside(topology, set, &obj));
+    EXPECT(obj == objs[0]);
+    REFUSED(tb_objs_inside(topology, set, 99, objs, 32, &count));
+    OK(tb_distribute(topology, &root, 1, INT32_MAX, false, parts, 3));
+    hwloc_distrib(reference, &their_root, 1, their_parts, 3, INT32_MAX, 0);
+    for (int i = 0; i < 3; i++) {
+        hwloc_bitmap_list_snprintf(expected, sizeof expected, their_parts[i]);
+        EXPECT(is_list(parts[i], expected));
+        hwloc_bitmap_free(their_parts[i]);
+    }
+    REFUSED(tb_distribute(topology, &root, 1, INT32_MAX, false, NULL, 3));
+    OK(tb_set_parse(other, "0-15"));
+    OK(tb_singlify_per_core(topology, other, 0));
+    EXPECT(is_list(other, "0,2,4,6,8,10,12,14"));
+
+    OK(tb_local_numa_nodes(topology, set, 1, objs, 32, &count));
+    EXPECT(count == 1);
+    REFUSED(tb_local_numa_nodes(topology, set, 8, objs, 32, &count));
+    OK(tb_cpuset_to_nodeset(topology, set, other));
+    EXPECT(is_list(other, "0"));
+    OK(tb_cpuset_from_nodeset(topology, other, other == set ? set : parts[0]));
+    EXPECT(is_list(parts[0], "0-7"));
+    OK(tb_memory_attribute_by_name(topology, "capacity", &attribute));
+    EXPECT(attribute.id == 0 && strcmp(attribute.name, "Capacity") == 0 && !attribute.needs_initiator);
+    EXPECT(tb_memory_attribute_by_name(topology, "nonesuch", &attribute) == TB_ERR_NOT_FOUND);
+    OK(tb_memory_attribute_get(topology, 2, &attribute));
+    EXPECT(attribute.needs_initiator && strcmp(attribute.name, "Bandwidth") == 0);
+    EXPECT(tb_memory_attribute_get(topology, NOTHING, &attribute) == TB_ERR_NOT_FOUND);
+    OK(tb_obj_with_type(topology, TB_NUMANODE, 0, &obj));
+    OK(tb_memory_value(topology, 0, obj, NULL, TB_OBJ_NONE, &number));
+    EXPECT(number == memory);
+    EXPECT(tb_memory_value(topology, 2, obj, set, TB_OBJ_NONE, &number) == TB_ERR_NOT_FOUND);
+    OK(tb_memory_best_target(topology, 0, NULL, TB_OBJ_NONE, &obj, &number));
+    OK(tb_memory_value_at(topology, 0, 1, &obj, other, &pu, &number));
+    EXPECT(number == memory && pu == TB_OBJ_NONE && tb_set_is_empty(other));
+    EXPECT(tb_memory_value_at(topology, 2, 0, &obj, other, &pu, &number) == TB_ERR_NOT_FOUND);
+    REFUSED(tb_memory_value_at(topology, 0, 0, NULL, other, &pu, &number));
+    OK(tb_pu_by_os_index(topology, 0, &pu));
+    EXPECT(tb_memory_best_initiator(topology, 2, obj, other, &pu, NULL) == TB_ERR_NOT_FOUND);
+
+    EXPECT((int)tb_cpu_kind_count(topology) == hwloc_cpukinds_get_nr(reference, 0));
+    EXPECT(tb_cpu_kind(topology, 9, set, &efficiency) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_cpu_kind_info(topology, 9, 0, &name, &value) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_cpu_kind_of(topology, set, &index) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_distances_count(topology) == 0 && tb_distances_count(NULL) == 0);
+    EXPECT(tb_distances_get(topology, 0, &distances) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_distances_objs(topology, 0, objs, 4, &count) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_distance(topology, 0, 0, 0, &number) == TB_ERR_NOT_FOUND);
+
+    OK(tb_topology_allowed(topology, set, other));
+    EXPECT(is_list(set, "0-15") && is_list(other, "0-1"));
+    OK(tb_topology_type_filter(topology, TB_PU, &depth));
+    EXPECT(depth == 0);
+    OK(tb_topology_support(topology, "discovery.pu", &number));
+    EXPECT(tb_topology_support(topology, "nonesuch", &number) == TB_ERR_NOT_FOUND);
+    EXPECT(!tb_topology_is_this_system(topology) && !tb_topology_is_this_system(NULL));
+    EXPECT(tb_topology_object_count(NULL) == 0 && tb_cpu_kind_count(NULL) == 0);
+    hwloc_bitmap_free(theirs);
+    tb_set_free(set);
+    tb_set_free(other);
+    for (int i = 0; i < 3; i++)
+        tb_set_free(parts[i]);
+}
+
+/* Of NULL topologies and NULL outputs nothing is stored and nothing crashes. */
+static void nulls(const tb_topology *topology)
+{
+    tb_set *set = tb_set_new();
+    tb_obj obj;
+    size_t count;
+
+    REFUSED(tb_obj_get(NULL, 0, NULL));
+    REFUSED(tb_obj_get(topology, 0, NULL));
+    REFUSED(tb_obj_parent(topology, 0, NULL));
+    REFUSED(tb_obj_set(topology, 0, TB_CPUSET, NULL));
+    REFUSED(tb_obj_info(topology, 0, 0, NULL, NULL));
+    REFUSED(tb_obj_info_by_name(topology, 0, NULL, NULL));
+    REFUSED(tb_obj_attributes(NULL, 0, NULL));
+    REFUSED(tb_obj_page_types(NULL, 0, NULL, 0, NULL));
+    REFUSED(tb_ancestor_at_depth(NULL, 0, 0, &obj));
+    REFUSED(tb_ancestor_with_type(topology, 0, 99, &obj));
+    REFUSED(tb_common_ancestor(topology, 0, 0, NULL));
+    REFUSED(tb_pci_device(topology, NULL, &obj));
+    REFUSED(tb_os_device(topology, NULL, &obj));
+    REFUSED(tb_objs_with_name(topology, NULL, NULL, 0, &count));
+    REFUSED(tb_covering(topology, NULL, &obj));
+    REFUSED(tb_cache_covering(NULL, set, &obj));
+    REFUSED(tb_objs_covering(NULL, set, 0, NULL, 0, &count));
+    REFUSED(tb_count_inside(topology, NULL, 0, &count));
+    REFUSED(tb_count_inside_with_type(topology, set, 99, &count));
+    REFUSED(tb_obj_inside(topology, set, 0, 0, NULL));
+    REFUSED(tb_largest_inside(topology, NULL, NULL, 0, &count));
+    REFUSED(tb_first_largest_inside(topology, set, NULL));
+    REFUSED(tb_singlify_per_core(NULL, set, 0));
+    REFUSED(tb_cpuset_to_nodeset(topology, set, NULL));
+    REFUSED(tb_cpuset_from_nodeset(topology, NULL, set));
+    REFUSED(tb_memory_attribute_by_name(topology, NULL, NULL));
+    REFUSED(tb_memory_attribute_get(topology, 0, NULL));
+    REFUSED(tb_memory_best_target(topology, 0, NULL, TB_OBJ_NONE, NULL, NULL));
+    REFUSED(tb_cpu_kind_of(topology, NULL, &count));
+    REFUSED(tb_distances_get(NULL, 0, NULL));
+    REFUSED(tb_topology_allowed(NULL, set, set));
+    REFUSED(tb_topology_type_filter(topology, 0, NULL));
+    REFUSED(tb_topology_support(topology, NULL, NULL));
+    REFUSED(tb_view(topology, NULL, 0, NULL));
+    REFUSED(tb_view_intersection(topology, NULL, NULL));
+    REFUSED(tb_effective_view(NULL));
+    REFUSED(tb_affinity(NULL));
+    REFUSED(tb_cpu_list(topology, NULL, false, NULL, NULL, 0, NULL));
+    REFUSED(tb_source_cpuset(topology, 0, NULL, 0, set));
+    REFUSED(tb_omp_places(topology, NULL, NULL, 0, &count));
+    REFUSED(tb_job_adopt(NULL, NULL, NULL));
+    REFUSED(tb_job_view(NULL, NULL));
+    REFUSED(tb_job_local_rank(NULL, 0, NULL, NULL));
+    REFUSED(tb_job_cpuset(NULL, 0, set));
+    EXPECT(tb_job_name(NULL) == NULL && tb_job_rank_count(NULL) == 0 && tb_view_bytes(NULL) == 0);
+    EXPECT(!tb_view_is_equal(topology, NULL));
+    REFUSED(tb_scope(NULL, NULL, set, NULL, 0));
+    REFUSED(tb_scope_decide(NULL, NULL, set, NULL, 0));
+    REFUSED(tb_place(topology, NULL, NULL, NULL, 0, NULL, 0));
+    REFUSED(tb_place_count(topology, NULL, NULL, NULL, 0, &count));
+    REFUSED(tb_binding_report(topology, 0, NULL, false, NULL, 0, NULL));
+    REFUSED(tb_location(topology, NULL, false, NULL, 0, &count));
+    REFUSED(tb_capture_hwloc(NULL, NULL));
+    REFUSED(tb_capture_machine(NULL));
+    REFUSED(tb_capture_xml(NULL, NULL));
+    REFUSED(tb_capture_xml_text(NULL, NULL));
+    REFUSED(tb_capture_synthetic(NULL, NULL));
+    REFUSED(tb_publish_options_init(NULL));
+    REFUSED(tb_publish(NULL, NULL, NULL));
+    REFUSED(tb_publication_keys(NULL, NULL));
+    REFUSED(tb_publication_hwloc_keys(NULL, NULL));
+    REFUSED(tb_publication_env(NULL, 0, NULL, NULL));
+    REFUSED(tb_pmix_info(NULL, NULL, NULL));
+    REFUSED(tb_unpublish(NULL));
+    REFUSED(tb_job_add(topology, NULL, NULL, NULL, 0, 0, false, NULL));
+    REFUSED(tb_job_publication_file(NULL, NULL, 0, NULL));
+    REFUSED(tb_job_publication_env(NULL, 0, NULL, NULL));
+    REFUSED(tb_job_pmix_info(NULL, NULL, NULL));
+    REFUSED(tb_job_remove(topology, NULL));
+    REFUSED(tb_job_sweep(NULL, NULL));
+    REFUSED(tb_job_list(NULL, 0, NULL, 0, NULL));
+    REFUSED(tb_hwloc_topology(NULL));
+    REFUSED(tb_export_xml(topology, NULL));
+    tb_topology_free(NULL);
+    tb_job_free(NULL);
+    tb_description_free(NULL);
+    tb_publication_free(NULL);
+    tb_job_publication_free(NULL);
+    tb_set_free(set);
+}
+
+static void views(const tb_topology *topology, hwloc_topology_t reference)
+{
+    tb_set *set = tb_set_new(), *other = tb_set_new(), *places[2] = { tb_set_new(), tb_set_new() };
+    tb_topology *view, *both, *same;
+    hwloc_topology_t restricted;
+    hwloc_bitmap_t half = hwloc_bitmap_alloc();
+    tb_situation situation = { 0 };
+    tb_obj objs[8];
+    size_t count;
+    bool all;
+    char reason[256];
+
+    OK(tb_set_parse(set, "4-11"));
+    OK(tb_view(topology, set, TB_RESTRICT_REMOVE_CPULESS, &view));
+    hwloc_bitmap_set_range(half, 4, 11);
+    hwloc_topology_dup(&restricted, reference);
+    hwloc_topology_restrict(restricted, half, HWLOC_RESTRICT_FLAG_REMOVE_CPULESS);
+    objects(view, restricted);
+    hwloc_topology_destroy(restricted);
+    hwloc_bitmap_free(half);
+    EXPECT(tb_view_bytes(view) > 0 && tb_view_bytes(view) < 1024 && tb_view_bytes(topology) == 0);
+    OK(tb_set_parse(other, "0-5"));
+    OK(tb_view(topology, other, 0, &both));
+    OK(tb_view_intersection(view, both, &same));
+    OK(tb_obj_set(same, 0, TB_CPUSET, set));
+    EXPECT(is_list(set, "4-5") && !tb_view_is_equal(view, both) && tb_view_is_equal(same, same));
+    tb_topology_free(same);
+    tb_topology_free(both);
+    OK(tb_set_parse(other, "99"));
+    EXPECT(tb_view(topology, other, 0, &both) == TB_ERR_RESTRICT);
+    EXPECT(tb_view(topology, set, 1 << 9, &both) == TB_ERR_RESTRICT);
+    REFUSED(tb_obj_get(view, NOTHING, NULL));
+    tb_topology_free(view);
+
+    OK(tb_affinity(set));
+    EXPECT(!tb_set_is_empty(set));
+    EXPECT(tb_cgroup("/nonexistent", set, other) == TB_ERR_SOURCE);
+    (void)tb_cgroup(NULL, set, NULL);
+    OK(tb_cpu_list(topology, "14,15,0,1", false, set, objs, 8, &count));
+    EXPECT(count == 4 && is_list(set, "0-1,14-15"));
+    EXPECT(tb_cpu_list(topology, "99", true, set, objs, 8, &count) == TB_ERR_SOURCE);
+    OK(tb_source_cpuset(topology, TB_SOURCE_PMIX_CPUSET, "hwloc:0-1", 0, set));
+    EXPECT(is_list(set, "0-1"));
+    OK(tb_source_cpuset(topology, TB_SOURCE_PMIX_CPU_LIST, "2,3", 0, set));
+    OK(tb_source_cpuset(topology, TB_SOURCE_SLURM_CPU_BIND, "quiet,mask_cpu:0x1,0x2", 1, set));
+    EXPECT(is_list(set, "1"));
+    EXPECT(tb_source_cpuset(topology, TB_SOURCE_SLURM_CPU_BIND, "none", 0, set) == TB_ERR_NOT_FOUND);
+    REFUSED(tb_source_cpuset(topology, 3, "x", 0, set));
+    OK(tb_omp_places(topology, "{0:2}:4:2", places, 2, &count));
+    EXPECT(count == 4 && is_list(places[1], "2-3"));
+
+    OK(tb_effective_view(&view));
+    tb_topology_free(view);
+    EXPECT(tb_launch() == 3);
+    OK(tb_scope(topology, &all, set, reason, sizeof reason));
+    EXPECT(all && strlen(reason) > 0);
+    OK(tb_set_parse(set, "0-15"));
+    OK(tb_set_parse(other, "0-3"));
+    situation.launch = 2;
+    situation.is_this_system = true;
+    situation.pus = set;
+    situation.affinity = other;
+    OK(tb_scope_decide(&situation, &all, places[0], reason, sizeof reason));
+    EXPECT(!all && is_list(places[0], "0-3"));
+    situation.affinity = NULL;
+    REFUSED(tb_scope_decide(&situation, &all, places[0], NULL, 0));
+    situation.launch = 9;
+    REFUSED(tb_scope_decide(&situation, &all, places[0], NULL, 0));
+    tb_set_free(set);
+    tb_set_free(other);
+    tb_set_free(places[0]);
+    tb_set_free(places[1]);
+}
+
+static void jobs(const tb_topology *topology)
+{
+    tb_set *set = tb_set_new(), *sets[2] = { tb_set_new(), tb_set_new() };
+    const tb_set *placed[2] = { sets[0], sets[1] }, *missing[2] = { sets[0], NULL };
+    tb_topology *view, *own;
+    tb_job_publication *published, *again;
+    tb_job *job;
+    uint32_t ranks[2] = { 10, 11 }, rank;
+    const char *name, *value;
+    char file[TB_FILE_MAX], line[256];
+    tb_obj objs[8];
+    size_t count;
+
+    OK(tb_set_parse(set, "0-7"));
+    OK(tb_view(topology, set, TB_RESTRICT_REMOVE_CPULESS, &view));
+    OK(tb_place_count(view, "core", NULL, NULL, 0, &count));
+    EXPECT(count == 4);
+    OK(tb_place(view, "core", "core", NULL, 0, sets, 2));
+    EXPECT(is_list(sets[1], "2-3"));
+    EXPECT(tb_place(view, "nonesuch", NULL, NULL, 0, sets, 2) == TB_ERR_TEXT);
+    EXPECT(tb_place(view, "ppr:1:core", NULL, NULL, 0, sets, 0) == TB_OK);
+    EXPECT(tb_place(view, "ppr:1:package", NULL, NULL, 0, sets, 2) == TB_ERR_PLACEMENT);
+    OK(tb_binding_report(topology, 0, sets[1], false, line, sizeof line, NULL));
+    EXPECT(strstr(line, "[../BB/../..]") != NULL);
+    OK(tb_binding_report(topology, 0, sets[1], true, line, sizeof line, NULL));
+    EXPECT(strcmp(line, "Rank 0 bound to package[0][core:L1]") == 0);
+    OK(tb_location(topology, "package:1.core:0-1", false, objs, 8, &count));
+    EXPECT(count == 2);
+    EXPECT(tb_location(topology, "core:", false, objs, 8, &count) == TB_ERR_TEXT);
+    EXPECT(tb_location(topology, "core:99", false, objs, 8, &count) == TB_ERR_NOT_FOUND);
+
+    EXPECT(tb_job_list(topology, 0, line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_job_add(view, "no/name", ranks, placed, 2, 0, false, &published) == TB_ERR_JOB);
+    REFUSED(tb_job_add(view, "missing", ranks, missing, 2, 0, false, &published));
+    REFUSED(tb_job_add(view, "negative", ranks, placed, 2, -2, false, &published));
+    OK(tb_job_add(view, "hello", ranks, placed, 2, TB_JOB_WITH_THIS_PROCESS, true, &published));
+    EXPECT(tb_job_add(view, "hello", ranks, placed, 2, TB_JOB_KEPT, false, &again) == TB_ERR_JOB);
+    OK(tb_job_list(topology, 0, line, sizeof line, NULL));
+    EXPECT(strcmp(line, "hello") == 0);
+    OK(tb_job_publication_file(published, file, sizeof file, NULL));
+    for (count = 0; tb_job_publication_env(published, count, &name, &value) == TB_OK; count++)
+        EXPECT(strncmp(name, "TOPOBROKER_", 11) == 0 || strncmp(name, "PMIX_HWLOC_", 11) == 0 || strncmp(name, "HWLOC_", 6) == 0);
+    EXPECT(count == 3 + 1 + 4);
+    EXPECT(tb_job_adopt(topology, NULL, &job) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_job_adopt(topology, "/nonexistent", &job) == TB_ERR_OPEN);
+    OK(tb_job_adopt(topology, file, &job));
+    EXPECT(strcmp(tb_job_name(job), "hello") == 0 && tb_job_rank_count(job) == 2);
+    OK(tb_job_local_rank(job, 1, &rank, set));
+    EXPECT(rank == 11 && is_list(set, "2-3"));
+    EXPECT(tb_job_local_rank(job, 2, &rank, set) == TB_ERR_NOT_FOUND);
+    OK(tb_job_cpuset(job, 10, set));
+    EXPECT(is_list(set, "0-1") && tb_job_cpuset(job, 0, set) == TB_ERR_NOT_FOUND);
+    OK(tb_job_view(job, &own));
+    EXPECT(tb_view_is_equal(own, view));
+    tb_topology_free(own);
+    tb_job_free(job);
+    OK(tb_job_sweep(topology, &count));
+    EXPECT(count == 0);
+    tb_job_publication_free(published);
+    EXPECT(access(file, F_OK) != 0);
+    OK(tb_job_add(view, "kept", ranks, placed, 2, TB_JOB_KEPT, false, &published));
+    tb_job_publication_free(published);
+    OK(tb_job_remove(topology, "kept"));
+    EXPECT(tb_job_remove(topology, "kept") == TB_ERR_NOT_FOUND);
+    tb_topology_free(view);
+    tb_set_free(set);
+    tb_set_free(sets[0]);
+    tb_set_free(sets[1]);
+}
+
+/* The legacy lane: hwloc's own segment, adopted once. */
+static void legacy(const tb_publication *published, const tb_topology *topology)
+{
+    tb_keys keys;
+    const char *name, *value;
+    void *theirs, *again;
+    size_t count;
+    char file[] = "/tmp/topobroker-api-XXXXXX";
+    tb_description *description;
+
+    OK(tb_publication_hwloc_keys(published, &keys));
+    for (count = 0; tb_publication_env(published, count, &name, &value) == TB_OK; count++)
+        setenv(name, value, 1);
+    EXPECT(count == 3 + 4);
+    OK(tb_hwloc_topology(&theirs));
+    OK(tb_hwloc_topology(&again));
+    EXPECT(theirs == again && hwloc_get_nbobjs_by_type(theirs, HWLOC_OBJ_PU) == 16);
+    OK(tb_capture_hwloc(theirs, &description));
+    tb_description_free(description);
+    EXPECT(mkstemp(file) >= 0);
+    OK(tb_export_xml(topology, file));
+    OK(tb_capture_xml(file, &description));
+    tb_description_free(description);
+    unlink(file);
+    EXPECT(tb_capture_xml(file, &description) == TB_ERR_LOAD);
+    EXPECT(tb_capture_xml_text("<no", &description) == TB_ERR_LOAD);
+    EXPECT(tb_capture_synthetic("Nonesuch:3", &description) == TB_ERR_LOAD);
+}
+
+int main(void)
+{
+    tb_publish_options options;
+    tb_description *description;
+    tb_publication *published, *other;
+    const tb_topology *topology;
+    hwloc_topology_t reference;
+    tb_keys keys;
+
+    unsetenv("TOPOBROKER_FILE");
+    statuses();
+    sets();
+    hwloc_topology_init(&reference);
+    hwloc_topology_set_all_types_filter(reference, HWLOC_TYPE_FILTER_KEEP_ALL);
+    hwloc_topology_set_synthetic(reference, SYNTHETIC);
+    hwloc_topology_load(reference);
+
+    OK(tb_capture_synthetic(SYNTHETIC, &description));
+    OK(tb_publish_options_init(&options));
+    options.legacy = true;
+    options.store = 9;
+    REFUSED(tb_publish(description, &options, &published));
+    options.store = TB_STORE_FOLDER;
+    REFUSED(tb_publish(description, &options, &published));
+    options.folder = "/nonexistent";
+    EXPECT(tb_publish(description, &options, &published) == TB_ERR_PUBLISH);
+    options.store = TB_STORE_SHM;
+    options.address = 7;
+    REFUSED(tb_publish(description, &options, &published));
+    options.address = TB_ADDRESS_USUAL;
+    OK(tb_publish(description, &options, &published));
+    keys_of(published, &keys);
+    topology = adopted(&keys);
+
+    OK(tb_publish(description, NULL, &other));
+    OK(tb_publication_keys(other, &keys));
+    EXPECT(tb_publication_hwloc_keys(other, &keys) == TB_ERR_NOT_FOUND);
+    {
+        const tb_topology *another;
+        EXPECT(tb_adopt_keys(&keys, &another) == TB_ERR_DIFFERENT);
+    }
+    tb_publication_free(other);
+    EXPECT(access(keys.file, F_OK) != 0);
+    tb_description_free(description);
+
+    objects(topology, reference);
+    levels(topology, reference);
+    ids_of_nothing(topology);
+    queries(topology, reference);
+    nulls(topology);
+    views(topology, reference);
+    jobs(topology);
+    legacy(published, topology);
+
+    /* A forked child that frees it takes nothing away from the others. */
+    OK(tb_publication_keys(published, &keys));
+    if (fork() == 0) {
+        tb_publication_free(published);
+        _exit(0);
+    }
+    wait(NULL);
+    EXPECT(access(keys.file, F_OK) == 0);
+    OK(tb_unpublish(published));
+    EXPECT(access(keys.file, F_OK) != 0);
+    hwloc_topology_destroy(reference);
+    printf("%d failures\n", failures);
+    return failures != 0;
+}

@@ -1,0 +1,198 @@
+/* A PMIx server that embeds the broker: publishes a topology with the legacy lane, registers one namespace
+ * with its keys, starts clients, and withdraws everything when they have ended.
+ *
+ *     pmix_server nspace|resources|job SYNTHETIC UID COUNT CLIENT [ARGUMENT...]
+ *
+ * The keys are registered with the namespace, or for all as resources of the node, or the namespace is a job
+ * that sees the first half of the PUs. */
+
+#define _GNU_SOURCE
+#include <grp.h>
+#include <pmix.h>
+#include <pmix_server.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <topobroker.h>
+#include <unistd.h>
+
+static const pmix_nspace_t NSPACE = "topobroker-test";
+
+static void check(tb_status status, const char *what)
+{
+    if (status != TB_OK) {
+        fprintf(stderr, "pmix_server: %s: %s: %s\n", what, tb_strerror(status), tb_error_detail());
+        exit(1);
+    }
+}
+
+static void check_pmix(pmix_status_t status, const char *what)
+{
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
+        fprintf(stderr, "pmix_server: %s: %s\n", what, PMIx_Error_string(status));
+        exit(1);
+    }
+}
+
+static volatile int done;
+
+static void completed(pmix_status_t status, void *data)
+{
+    (void)data;
+    check_pmix(status, "registering");
+    done = 1;
+}
+
+static void wait_done(void)
+{
+    while (!done)
+        usleep(1000);
+    done = 0;
+}
+
+static pmix_status_t connected(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t callback, void *data)
+{
+    (void)proc, (void)object;
+    if (callback != NULL)
+        callback(PMIX_SUCCESS, data);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t finalized(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t callback, void *data)
+{
+    return connected(proc, object, callback, data);
+}
+
+#define OWN 8
+
+/* What PMIx wants of every namespace: one node, and all ranks on it. */
+static void register_usual(pmix_info_t *infos, uint32_t size, uid_t user)
+{
+    char host[256], ranks[1024] = "0", *nodes, *places;
+    uint32_t id = user;
+
+    check_pmix(gethostname(host, sizeof host), "gethostname");
+    for (uint32_t rank = 1; rank < size; rank++)
+        snprintf(ranks + strlen(ranks), sizeof ranks - strlen(ranks), ",%u", rank);
+    check_pmix(PMIx_generate_regex(host, &nodes), "nodes");
+    check_pmix(PMIx_generate_ppn(ranks, &places), "places");
+    PMIX_INFO_LOAD(&infos[0], PMIX_JOB_SIZE, &size, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[1], PMIX_UNIV_SIZE, &size, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[2], PMIX_LOCAL_SIZE, &size, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[3], PMIX_LOCAL_PEERS, ranks, PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[4], PMIX_NODE_MAP, nodes, PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[5], PMIX_PROC_MAP, places, PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[6], PMIX_USERID, &id, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[7], PMIX_GRPID, &id, PMIX_UINT32);
+    free(nodes);
+    free(places);
+}
+
+/* A job of the first half of the PUs. */
+static tb_job_publication *add_job(const tb_publication *published)
+{
+    const tb_topology *topology;
+    tb_job_publication *job;
+    tb_topology *half;
+    tb_set *cpus = tb_set_new();
+    tb_keys keys;
+
+    check(tb_publication_keys(published, &keys), "keys");
+    check(tb_adopt_keys(&keys, &topology), "adopt");
+    for (size_t pu = 0; pu < tb_count_with_type(topology, TB_PU) / 2; pu++)
+        check(tb_set_add(cpus, (uint32_t)pu), "set");
+    check(tb_view(topology, cpus, TB_RESTRICT_REMOVE_CPULESS, &half), "view");
+    check(tb_job_add(half, "half", NULL, NULL, 0, TB_JOB_WITH_THIS_PROCESS, true, &job), "add the job");
+    tb_topology_free(half);
+    tb_set_free(cpus);
+    return job;
+}
+
+int main(int argc, char **argv)
+{
+    pmix_server_module_t module;
+    tb_publish_options options;
+    tb_description *machine;
+    tb_publication *published;
+    tb_job_publication *job = NULL;
+    pmix_info_t *keys, *all, server[2];
+    void *array;
+    size_t count;
+    int failures = 0;
+
+    if (argc < 6) {
+        fprintf(stderr, "usage: pmix_server nspace|resources|job SYNTHETIC UID COUNT CLIENT [ARGUMENT...]\n");
+        return 2;
+    }
+    const uid_t user = (uid_t)atoi(argv[3]);
+    const uint32_t size = (uint32_t)atoi(argv[4]);
+
+    check(tb_capture_synthetic(argv[2], &machine), "capture");
+    check(tb_publish_options_init(&options), "options");
+    options.legacy = true;
+    check(tb_publish(machine, &options, &published), "publish");
+    tb_description_free(machine);
+
+    memset(&module, 0, sizeof module);
+    module.client_connected = connected;
+    module.client_finalized = finalized;
+    char folder[] = "/tmp/topobroker-pmix-XXXXXX";
+    if (mkdtemp(folder) == NULL || chmod(folder, 0755) != 0)
+        return 1;
+    PMIX_INFO_LOAD(&server[0], PMIX_SERVER_TMPDIR, folder, PMIX_STRING);
+    PMIX_INFO_LOAD(&server[1], PMIX_SYSTEM_TMPDIR, folder, PMIX_STRING);
+    check_pmix(PMIx_server_init(&module, server, 2), "PMIx_server_init");
+    if (strcmp(argv[1], "job") == 0)
+        job = add_job(published);
+    check(job != NULL ? tb_job_pmix_info(job, &array, &count) : tb_pmix_info(published, &array, &count),
+          "keys for PMIx");
+    keys = array;
+
+    if (strcmp(argv[1], "resources") == 0) {
+        check_pmix(PMIx_server_register_resources(keys, count, completed, NULL), "resources");
+        wait_done();
+        PMIX_INFO_FREE(keys, count);
+        count = 0;
+    }
+    /* What every namespace has, and our keys behind it. */
+    PMIX_INFO_CREATE(all, count + OWN);
+    register_usual(all, size, user);
+    for (size_t i = 0; i < count; i++)
+        PMIX_INFO_XFER(&all[i + OWN], &keys[i]);
+    if (count > 0)
+        PMIX_INFO_FREE(keys, count);
+    check_pmix(PMIx_server_register_nspace(NSPACE, (int)size, all, count + OWN, completed, NULL), "register");
+    wait_done();
+
+    for (uint32_t rank = 0; rank < size; rank++) {
+        pmix_proc_t proc;
+        char **environment = NULL;
+
+        PMIX_LOAD_PROCID(&proc, NSPACE, rank);
+        check_pmix(PMIx_server_register_client(&proc, user, user, NULL, completed, NULL), "register a client");
+        wait_done();
+        check_pmix(PMIx_server_setup_fork(&proc, &environment), "setup");
+        pid_t child = fork();
+        if (child == 0) {
+            for (char **variable = environment; variable != NULL && *variable != NULL; variable++)
+                putenv(*variable);
+            if (user != getuid() && (setgroups(0, NULL) != 0 || setgid(user) != 0 || setuid(user) != 0))
+                _exit(126);
+            execv(argv[5], argv + 5);
+            _exit(127);
+        }
+        failures += child < 0;
+    }
+    for (uint32_t rank = 0; rank < size; rank++) {
+        int status;
+        failures += wait(&status) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    }
+    PMIX_INFO_FREE(all, count + OWN);
+    check_pmix(PMIx_server_finalize(), "finalize");
+    tb_job_publication_free(job);
+    check(tb_unpublish(published), "unpublish");
+    rmdir(folder);
+    return failures == 0 ? 0 : 1;
+}

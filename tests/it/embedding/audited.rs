@@ -1,0 +1,83 @@
+//! `topobroker audit`: the topologies that real programs make, and which library asked for them.
+
+use super::installed::{compile, has, succeed, topobroker};
+use std::path::Path;
+
+/// The audit of an MPI program of two ranks.
+fn audit(folder: &Path, compiler: &str, launcher: &[&str]) -> Option<serde_json::Value> {
+    if !has(launcher[0]) || !has(compiler) {
+        return None;
+    }
+    let hello = compile(folder, compiler, "hello.c", "hello", &[], &[]);
+    let report = folder.join("report");
+    let mut command = topobroker();
+    command.args(["audit", "--json", "--output"]).arg(&report).arg("--").args(launcher).arg(hello);
+    let printed = succeed(&mut command);
+    assert!(printed.contains("hello from rank 0") && printed.contains("hello from rank 1"));
+    Some(serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap())
+}
+
+/// Calls of one kind, as pairs of program and library, without their folders.
+fn calls(audit: &serde_json::Value, name: &str) -> Vec<(String, String)> {
+    let file =
+        |value: &serde_json::Value| value.as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let mut found = Vec::new();
+    for process in audit["processes"].as_array().unwrap() {
+        for call in process["calls"].as_array().unwrap().iter().filter(|call| call["call"] == name)
+        {
+            assert!(call["microseconds"].as_u64().unwrap() > 0, "{call}");
+            found.push((file(&process["program"]), file(&call["library"])));
+        }
+    }
+    found
+}
+
+fn has_library(calls: &[(String, String)], program: &str, library: &str) -> bool {
+    calls.iter().any(|(own, by)| own == program && by.starts_with(library))
+}
+
+#[test]
+fn an_audit_of_open_mpi_finds_the_loads_of_mpirun_and_of_its_pmix_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let launcher = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2"];
+    let Some(audit) = audit(folder.path(), "mpicc.openmpi", &launcher) else { return };
+    let loads = calls(&audit, "load");
+    assert!(has_library(&loads, "orterun", "libopen-pal.so"), "{audit}");
+    assert!(has_library(&loads, "orterun", "libpmix.so"), "{audit}");
+    assert!(audit["bytes_kept"].as_i64().unwrap() > 10_000, "{audit}");
+    assert!(audit["bytes_saved_by_sharing"].as_i64().unwrap() > 0, "{audit}");
+}
+
+#[test]
+fn an_audit_of_mpich_finds_a_load_of_every_rank() {
+    let folder = tempfile::tempdir().unwrap();
+    let launcher = ["mpirun.mpich", "-n", "2"];
+    let Some(audit) = audit(folder.path(), "mpicc.mpich", &launcher) else { return };
+    let loads = calls(&audit, "load");
+    let ranks = loads
+        .iter()
+        .filter(|(program, library)| program == "hello" && library.starts_with("libmpich.so"));
+    assert_eq!(ranks.count(), 2, "{audit}");
+}
+
+#[test]
+fn an_audit_tells_imports_adoptions_and_copies_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let api = compile(folder.path(), "cc", "api.c", "api", &["topobroker", "hwloc"], &[]);
+    let report = folder.path().join("report");
+    let mut command = topobroker();
+    command.args(["audit", "--json", "--output"]).arg(&report).arg("--").arg(api);
+    succeed(&mut command);
+    let audit: serde_json::Value = serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap();
+    assert!(has_library(&calls(&audit, "adopt"), "api", "libtopobroker.so"), "{audit}");
+    assert!(has_library(&calls(&audit, "set_xmlbuffer"), "api", "libtopobroker.so"), "{audit}");
+    assert!(has_library(&calls(&audit, "dup"), "api", "api"), "{audit}");
+}
+
+#[test]
+fn an_audit_of_what_makes_no_topology_says_so_and_returns_its_status() {
+    let output = topobroker().args(["audit", "--", "sh", "-c", "exit 3"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.starts_with("0 processes made 0 calls"), "{text}");
+}

@@ -1,0 +1,232 @@
+//! The C libraries: what they export and need, the whole interface, the examples, copies in one process.
+
+use super::installed::{compile, has, prefix, root, succeed, topobroker};
+use std::path::Path;
+use std::process::Command;
+
+const READER: &str = "libtopobroker-reader.so";
+const BROKER: &str = "libtopobroker.so";
+
+fn listed(program: &str, arguments: &[&str], library: &str) -> String {
+    succeed(Command::new(program).args(arguments).arg(prefix().join("lib").join(library)))
+}
+
+fn needed(library: &str) -> Vec<String> {
+    let dynamic = listed("readelf", &["-d"], library);
+    let names = dynamic.lines().filter(|line| line.contains("(NEEDED)"));
+    names.map(|line| line.split(['[', ']']).nth(1).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_thin_library_needs_libc_and_libgcc_and_nothing_else() {
+    assert_eq!(needed(READER), ["libgcc_s.so.1", "libc.so.6"]);
+    assert_eq!(needed(BROKER), ["libhwloc.so.15", "libgcc_s.so.1", "libc.so.6"]);
+    // Of what is not in these, only what the dynamic loader has itself.
+    for library in [READER, BROKER] {
+        let undefined = listed("nm", &["-D", "--undefined-only"], library);
+        let known = |line: &str| {
+            ["@GLIBC_", "@GCC_", "__tls_get_addr", " w ", "hwloc_"]
+                .iter()
+                .any(|name| line.contains(name))
+        };
+        let unknown: Vec<&str> = undefined.lines().filter(|line| !known(line)).collect();
+        assert!(unknown.is_empty(), "{library}: {unknown:?}");
+    }
+}
+
+#[test]
+fn the_libraries_export_versioned_tb_names_and_nothing_else() {
+    let header = std::fs::read_to_string(prefix().join("include/topobroker.h")).unwrap();
+    let (reader, _) = header.split_once("Only in libtopobroker, from here on").unwrap();
+    for (library, declared) in [(READER, reader), (BROKER, header.as_str())] {
+        assert!(listed("readelf", &["-d"], library).contains(&format!("soname: [{library}.0]")));
+        let exported = listed("nm", &["-D", "--defined-only"], library);
+        let mut exported: Vec<&str> =
+            exported.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
+        exported.retain(|name| *name != "TOPOBROKER_0.1");
+        assert!(
+            exported
+                .iter()
+                .all(|name| name.starts_with("tb_") && name.ends_with("@@TOPOBROKER_0.1"))
+        );
+        let plain: Vec<&str> =
+            exported.iter().map(|name| name.split('@').next().unwrap()).collect();
+        assert_eq!(plain, functions(declared), "{library}");
+        let archive = library.replace(".so", ".a");
+        let sight = listed("nm", &["--defined-only", "--extern-only"], &archive);
+        let global = sight.lines().filter_map(|line| line.rsplit_once(" T ").map(|(_, name)| name));
+        let mut global: Vec<&str> = global.collect();
+        global.sort_unstable();
+        assert_eq!(global, plain, "{archive}");
+    }
+}
+
+/// Names of the functions that a header declares.
+fn functions(header: &str) -> Vec<&str> {
+    let lines = header.lines().filter(|line| !line.starts_with([' ', '#', '/']));
+    let names = lines.filter_map(|line| {
+        let before = line.split_once('(')?.0;
+        before.rsplit([' ', '*']).next().filter(|name| name.starts_with("tb_"))
+    });
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn the_header_compiles_as_c99_and_as_cpp17_without_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    for (compiler, standard, name) in [("cc", "-std=c99", "a.c"), ("c++", "-std=c++17", "a.cpp")] {
+        let source = folder.path().join(name);
+        let program =
+            "#include <topobroker.h>\nint main(void) { return tb_adopt(0) != TB_ERR_ARGUMENT; }\n";
+        std::fs::write(&source, program).unwrap();
+        let mut command = Command::new(compiler);
+        command.args([
+            standard,
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            "-c",
+            "-o",
+            "/dev/null",
+        ]);
+        succeed(command.arg("-I").arg(prefix().join("include")).arg(&source));
+    }
+}
+
+/// Every function of the header with right and wrong arguments, beside hwloc.
+fn interface(folder: &Path, flags: &[&str]) -> std::path::PathBuf {
+    compile(folder, "cc", "api.c", "api", &["topobroker", "hwloc"], flags)
+}
+
+#[test]
+fn every_function_answers_as_hwloc_does_and_refuses_what_makes_no_sense() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(succeed(&mut Command::new(interface(folder.path(), &[]))), "0 failures\n");
+    let test = std::fs::read_to_string(root().join("tests/c/api.c")).unwrap();
+    let header = std::fs::read_to_string(prefix().join("include/topobroker.h")).unwrap();
+    let untested: Vec<&str> =
+        functions(&header).into_iter().filter(|name| !test.contains(&format!("{name}("))).collect();
+    assert!(untested.is_empty(), "{untested:?}");
+}
+
+/// Fails on any error and any leak, but for what is hwloc's own.
+fn valgrind() -> Command {
+    let mut command = Command::new("valgrind");
+    let suppressions = root().join("tests/c/valgrind.supp");
+    command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
+    command.arg(format!("--suppressions={}", suppressions.display()));
+    command
+}
+
+#[test]
+fn the_interface_is_clean_under_valgrind() {
+    if !has("valgrind") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = valgrind();
+    assert_eq!(succeed(command.arg(interface(folder.path(), &[]))), "0 failures\n");
+}
+
+#[test]
+fn the_interface_is_clean_under_address_sanitizer() {
+    let folder = tempfile::tempdir().unwrap();
+    let program =
+        interface(folder.path(), &["-fsanitize=address,undefined", "-fno-sanitize-recover"]);
+    assert_eq!(succeed(&mut Command::new(program)), "0 failures\n");
+}
+
+/// The examples, built with their Makefile against what is installed, away from the sources.
+fn examples(folder: &Path, flags: &str) {
+    let mut make = Command::new("make");
+    make.arg("--silent").arg("-C").arg(root().join("ffi/examples"));
+    make.env("PKG_CONFIG_PATH", prefix().join("lib/pkgconfig")).env("CFLAGS", flags);
+    succeed(make.arg(format!("OUT={}", folder.display())));
+}
+
+#[test]
+fn a_launcher_in_c_hands_the_topology_to_its_children_and_their_libraries() {
+    let folder = tempfile::tempdir().unwrap();
+    examples(folder.path(), "-O2");
+    let mut launcher = Command::new(folder.path().join("launcher"));
+    launcher.env("LAUNCHER_SYNTHETIC", "Package:2 Core:4 PU:2").arg(folder.path().join("client"));
+    let lines = succeed(&mut launcher);
+    assert_eq!(lines.lines().count(), 8);
+    for line in lines.lines() {
+        assert!(line.starts_with("28 objects, "), "{line}");
+        assert!(
+            line.contains("mapped at 0x550000000000") && line.ends_with("the same mapping"),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn a_dvm_in_c_gives_each_of_two_jobs_its_part() {
+    let folder = tempfile::tempdir().unwrap();
+    examples(folder.path(), "-O2");
+    let mut dvm = Command::new(folder.path().join("dvm"));
+    let lines = succeed(dvm.arg(folder.path().join("client")));
+    let parts =
+        lines.lines().filter(|line| line.starts_with("28 objects, 15 of them mine")).count();
+    assert_eq!(parts, 4, "{lines}");
+    assert!(lines.contains(
+        "job first: rank 1 bound to socket 0[core 1[hwt 0-1]]: [../BB/../..][../../../..]"
+    ));
+    assert!(lines.contains(
+        "job second: rank 0 bound to socket 1[core 4[hwt 0-1]]: [../../../..][BB/../../..]"
+    ));
+}
+
+#[test]
+fn the_examples_are_clean_under_valgrind() {
+    if !has("valgrind") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    examples(folder.path(), "-O1 -g");
+    for launcher in ["launcher", "dvm"] {
+        let mut command = valgrind();
+        command.arg("--trace-children=yes");
+        // What hwloc's plugins leave behind when they look at a machine is theirs.
+        command.env("LAUNCHER_SYNTHETIC", "Package:2 Core:4 PU:2");
+        succeed(command.arg(folder.path().join(launcher)).arg(folder.path().join("client")));
+    }
+}
+
+#[test]
+fn libraries_with_copies_of_the_reader_share_one_mapping_also_when_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = prefix().join("lib/libtopobroker-reader.a");
+    let libraries = ["one.so", "two.so"].map(|name| {
+        let library = folder.path().join(name);
+        let mut command = Command::new("cc");
+        command.args(["-shared", "-fPIC", "-Wl,--exclude-libs,ALL", "-o"]).arg(&library);
+        command.arg(root().join("ffi/examples/thinlib.c")).arg("-I").arg(prefix().join("include"));
+        succeed(command.arg(&archive).arg("-lgcc_s"));
+        library
+    });
+    let host = compile(folder.path(), "cc", "copies.c", "copies", &[], &["-ldl"]);
+    for address in ["usual", "anywhere"] {
+        let mut command = topobroker();
+        command.args(["run", "-i", "Core:4 PU:2", "--address", address, "--"]).arg(&host);
+        assert_eq!(succeed(command.args(&libraries)), "1 mapping\n", "{address}");
+    }
+}
+
+#[test]
+fn manual_pages_and_pkg_config_files_are_installed_and_say_the_version() {
+    let version = env!("CARGO_PKG_VERSION");
+    for page in ["topobroker.1", "topobroker-run.1", "topobroker-job-add.1", "topobroker-serve.1"] {
+        let text = std::fs::read_to_string(prefix().join("share/man/man1").join(page)).unwrap();
+        assert!(text.contains(".TH topobroker") && text.contains(version), "{page}");
+    }
+    for package in ["topobroker-reader", "topobroker"] {
+        let mut command = Command::new("pkg-config");
+        command.env("PKG_CONFIG_PATH", prefix().join("lib/pkgconfig"));
+        assert_eq!(succeed(command.args(["--modversion", package])).trim(), version);
+    }
+}

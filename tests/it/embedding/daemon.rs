@@ -1,0 +1,174 @@
+//! `topobroker serve`: one topology for the whole node, as it is now.
+
+use super::installed::{succeed, topobroker};
+use rustix::process::{Pid, Signal, kill_process};
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use topobroker_reader::Keys;
+
+/// A daemon with a folder of its own, ended with the test.
+struct Daemon {
+    child: Child,
+    folder: PathBuf,
+}
+
+impl Daemon {
+    /// Starts one and waits until it is ready.
+    fn start(folder: &Path, input: &Path) -> Self {
+        let socket = UnixDatagram::bind_addr(&abstract_address()).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let name = socket.local_addr().unwrap();
+        let name = std::os::linux::net::SocketAddrExt::as_abstract_name(&name).unwrap().to_vec();
+        let mut command = serve(folder, input);
+        command.env("NOTIFY_SOCKET", format!("@{}", String::from_utf8(name).unwrap()));
+        let child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = [0; 256];
+        let length = socket.recv(&mut said).expect("READY=1");
+        assert!(said[..length].starts_with(b"READY=1\n"));
+        Self { child, folder: folder.to_owned() }
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.child.id().cast_signed()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Number of PUs that a process finds that was handed nothing.
+    fn pus(&self) -> String {
+        let mut command = topobroker();
+        command.env("TOPOBROKER_RUN", &self.folder);
+        succeed(command.args(["calc", "-N", "pu", "all"])).trim().to_owned()
+    }
+
+    fn keys(&self) -> Keys {
+        Keys::from_lines(&std::fs::read_to_string(self.folder.join("keys")).unwrap()).unwrap()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn abstract_address() -> std::os::unix::net::SocketAddr {
+    use std::os::linux::net::SocketAddrExt;
+    static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let next = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let name = format!("topobroker-test-{}-{next}", std::process::id());
+    std::os::unix::net::SocketAddr::from_abstract_name(name).unwrap()
+}
+
+fn serve(folder: &Path, input: &Path) -> Command {
+    let mut command = topobroker();
+    command.args(["serve", "--interval", "1", "--folder"]).arg(folder).arg("-i").arg(input);
+    command
+}
+
+/// A machine as an XML file, replaced in one step.
+fn machine(folder: &Path, synthetic: &str) -> PathBuf {
+    let (file, new) = (folder.join("machine.xml"), folder.join("new.xml"));
+    std::fs::write(&new, succeed(topobroker().args(["export", "-i", synthetic]))).unwrap();
+    std::fs::rename(&new, &file).unwrap();
+    file
+}
+
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn files(folder: &Path) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn a_process_that_was_handed_nothing_finds_what_the_daemon_publishes_until_it_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let input = machine(folder.path(), "Core:2 PU:2");
+    let mut daemon = Daemon::start(&run, &input);
+    assert_eq!(daemon.pus(), "4");
+    daemon.signal(Signal::TERM);
+    assert!(daemon.child.wait().unwrap().success());
+    assert!(!run.exists(), "{:?}", std::fs::read_dir(&run).unwrap().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_machine_that_changes_is_published_again_and_what_was_adopted_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let input = machine(folder.path(), "Core:2 PU:2");
+    let daemon = Daemon::start(&run, &input);
+    let adopted = topobroker_reader::adopt_keys(&daemon.keys()).unwrap();
+    assert_eq!(adopted.header().generation, 0);
+    machine(folder.path(), "Core:3 PU:2");
+    until("the change is seen without a signal", || daemon.pus() == "6");
+    machine(folder.path(), "Core:4 PU:2");
+    until("and the next", || daemon.pus() == "8");
+    assert_eq!(adopted.topology().objects_with_type(topobroker_reader::ObjectType::PU).count(), 4);
+    let published = topobroker::status::read(daemon.keys().file().unwrap(), 0).unwrap();
+    assert_eq!(published.header.unwrap().generation, 2);
+    // Two generations, the keys and the lock.
+    assert_eq!(files(&run), 4);
+    // Nothing has changed: nothing is published.
+    let before = daemon.keys();
+    daemon.signal(Signal::HUP);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(daemon.keys(), before);
+}
+
+#[test]
+fn a_daemon_that_is_killed_and_started_again_loses_no_reader_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let input = machine(folder.path(), "Core:2 PU:2");
+    let mut killed = Daemon::start(&run, &input);
+    let keys = killed.keys();
+    killed.signal(Signal::KILL);
+    killed.child.wait().unwrap();
+    // With nobody there, processes still find what it published.
+    assert_eq!(killed.pus(), "4");
+    let mut daemon = Daemon::start(&run, &input);
+    assert_ne!(daemon.keys(), keys);
+    assert_eq!(daemon.pus(), "4");
+    let published = topobroker::status::read(daemon.keys().file().unwrap(), 0).unwrap();
+    assert_eq!(published.header.unwrap().generation, 1);
+    assert_eq!(files(&run), 3);
+    daemon.signal(Signal::TERM);
+    assert!(daemon.child.wait().unwrap().success());
+    assert!(!run.exists());
+}
+
+#[test]
+fn two_daemons_do_not_share_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let input = machine(folder.path(), "Core:2 PU:2");
+    let daemon = Daemon::start(&run, &input);
+    let output = serve(&run, &input).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("another daemon publishes here"), "{text}");
+    assert_eq!(daemon.pus(), "4");
+}
+
+#[test]
+fn keys_of_a_folder_that_anybody_may_write_are_not_believed() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let daemon = Daemon::start(&run, &machine(folder.path(), "Core:2 PU:2"));
+    std::fs::set_permissions(run.join("keys"), std::fs::Permissions::from_mode(0o666)).unwrap();
+    let mut command = topobroker();
+    let output = command.env("TOPOBROKER_RUN", &run).args(["ls"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("TOPOBROKER_FILE is not set"));
+    drop(daemon);
+}

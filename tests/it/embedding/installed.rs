@@ -1,0 +1,91 @@
+//! What `scripts/install` installs, and C programs built against it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// Where everything is installed: below the target folder, by whichever test is first.
+pub(super) fn prefix() -> &'static Path {
+    static PREFIX: OnceLock<PathBuf> = OnceLock::new();
+    PREFIX.get_or_init(|| {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let prefix = target.join("installed");
+        let lock = std::fs::File::create(target.join("installed.lock")).unwrap();
+        lock.lock().unwrap();
+        let mut install = Command::new(root().join("scripts/install"));
+        // What cargo set for this test is not for the build.
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_")) {
+            install.env_remove(name);
+        }
+        succeed(install.arg(&prefix));
+        prefix
+    })
+}
+
+/// The checkout.
+pub(super) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The installed program.
+pub(super) fn topobroker() -> Command {
+    Command::new(prefix().join("bin/topobroker"))
+}
+
+/// Whether a program is here; the tests that need it say that they skip.
+pub(super) fn has(program: &str) -> bool {
+    let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap();
+    if !found.status.success() {
+        eprintln!("skipped: there is no {program}; scripts/test installs it");
+    }
+    found.status.success()
+}
+
+/// Runs a command that must succeed, and returns what it printed.
+pub(super) fn succeed(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}: {}", said(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// All that a command printed, for messages.
+pub(super) fn said(output: &Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!("{}\n{}\n{}", output.status, text(&output.stdout), text(&output.stderr))
+}
+
+/// A C program of `tests/c`, built in a folder with the flags that pkg-config tells of some packages and
+/// others besides.
+pub(super) fn compile(
+    folder: &Path,
+    compiler: &str,
+    source: &str,
+    name: &str,
+    packages: &[&str],
+    flags: &[&str],
+) -> PathBuf {
+    let program = folder.join(name);
+    let libraries = prefix().join("lib");
+    let mut pkg_config = Command::new("pkg-config");
+    pkg_config.env("PKG_CONFIG_PATH", libraries.join("pkgconfig")).args(["--cflags", "--libs"]);
+    let told = match packages {
+        [] => String::new(),
+        packages => succeed(pkg_config.args(packages)),
+    };
+    let mut command = Command::new(compiler);
+    command.args(["-std=gnu99", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program);
+    command.arg(root().join("tests/c").join(source)).args(told.split_whitespace()).args(flags);
+    command.arg(format!("-Wl,-rpath,{}", libraries.display()));
+    succeed(&mut command);
+    program
+}
+
+/// Segments in shared memory that this test's processes have not removed are a leak; those of other tests,
+/// which run at the same time, are not: what is looked for is in the text that names them.
+pub(super) fn assert_gone(text: &str) {
+    for word in text.split(|letter: char| letter.is_whitespace() || letter == '=') {
+        if word.starts_with("/dev/shm/topobroker-") {
+            assert!(!Path::new(word).exists(), "{word} is still there");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! `load()`: from the first source that has a topology, and discovered once for all where none has.
+
+use super::installed::{compile, succeed, topobroker};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn loader(folder: &Path) -> PathBuf {
+    compile(folder, "cc", "loader.c", "loader", &["topobroker"], &[])
+}
+
+/// Words of a loader's line: segment, publisher, PUs.
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+#[test]
+fn processes_that_load_at_once_with_nobody_publishing_share_one_discovery() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = loader(folder.path());
+    // They all wait until the last has loaded.
+    let start = |_| {
+        let mut command = Command::new(&program);
+        command.arg("wait").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+    };
+    let mut children: Vec<_> = (0..32).map(start).collect();
+    let lines: Vec<String> = children.iter_mut().map(first_line).collect();
+    let publishers: std::collections::BTreeSet<&str> =
+        lines.iter().map(|line| words(line)[1]).collect();
+    let segments: std::collections::BTreeSet<&str> =
+        lines.iter().map(|line| words(line)[0]).collect();
+    assert_eq!((publishers.len(), segments.len()), (1, 1), "{lines:?}");
+    for child in children {
+        assert!(child.wait_with_output().unwrap().status.success());
+    }
+    let winner = publishers.first().unwrap();
+    let left = std::fs::read_dir("/dev/shm").unwrap().flatten().map(|it| it.file_name());
+    let left: Vec<_> =
+        left.filter(|it| it.to_string_lossy().contains(words(&lines[0])[0])).collect();
+    assert!(left.is_empty(), "of {winner}: {left:?}");
+}
+
+fn first_line(child: &mut std::process::Child) -> String {
+    use std::io::BufRead;
+    let mut line = String::new();
+    std::io::BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    line
+}
+
+#[test]
+fn a_winner_that_is_killed_blocks_nobody_and_its_segment_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = loader(folder.path());
+    // Processes of other tests take part in the same election.
+    let (mut winner, line) = std::iter::repeat_with(|| {
+        let mut command = Command::new(&program);
+        let piped = command.arg("wait").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = piped.spawn().unwrap();
+        let line = first_line(&mut child);
+        (child, line)
+    })
+    .take(100)
+    .find_map(|(mut child, line)| {
+        if words(&line)[1] == child.id().to_string() {
+            return Some((child, line));
+        }
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        None
+    })
+    .expect("to win once");
+    winner.kill().unwrap();
+    winner.wait().unwrap();
+    let next = succeed(&mut Command::new(&program));
+    assert_ne!(words(&next)[0], words(&line)[0]);
+    let left = std::fs::read_dir("/dev/shm").unwrap().flatten().map(|it| it.file_name());
+    let left: Vec<_> = left.filter(|it| it.to_string_lossy().contains(words(&line)[0])).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_segment_that_is_refused_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = loader(folder.path());
+    let mut command = Command::new(&program);
+    command
+        .env("TOPOBROKER_FILE", "/nonexistent")
+        .env("TOPOBROKER_ADDR", "0")
+        .env("TOPOBROKER_SIZE", "1");
+    let line = succeed(&mut command);
+    assert!(words(&line)[2].parse::<usize>().unwrap() > 0, "{line}");
+}
+
+#[test]
+fn what_is_published_comes_before_discovery() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = loader(folder.path());
+    let mut command = topobroker();
+    let line = succeed(command.args(["run", "-i", "Core:5 PU:3", "--"]).arg(&program));
+    assert_eq!(words(&line)[2], "15");
+}
+
+#[test]
+fn what_the_environment_has_hwloc_load_is_loaded_for_this_process_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = loader(folder.path());
+    let line = succeed(Command::new(&program).env("HWLOC_SYNTHETIC", "Core:5 PU:3"));
+    assert_eq!(words(&line)[2], "15");
+}

@@ -1,0 +1,106 @@
+//! PMIx: a server that embeds the broker, and clients that know of it or not.
+
+use super::installed::{assert_gone, compile, has, prefix, said};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+const SERVER: &str = "pmix_server.c";
+
+/// What two clients of a user print under a server that tells its keys in one of its ways.
+fn clients(way: &str, user: u32, knows_us: bool) -> Option<Vec<String>> {
+    let pmix = Command::new("pkg-config").args(["--exists", "pmix"]).status().unwrap();
+    if !pmix.success() || !has("mpirun.openmpi") {
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Other users must get at their program.
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let server =
+        compile(folder.path(), "cc", SERVER, "server", &["topobroker", "pmix", "hwloc"], &[]);
+    let archive = prefix().join("lib/libtopobroker-reader.a");
+    let include = format!("-I{}", prefix().join("include").display());
+    let with_us = ["-DWITH_READER", &include, archive.to_str().unwrap(), "-lgcc_s"];
+    let flags = if knows_us { with_us.as_slice() } else { &[] };
+    let client = compile(folder.path(), "cc", "pmix_client.c", "client", &["pmix", "hwloc"], flags);
+    let mut command = Command::new(server);
+    command.args([way, "Package:2 Core:4 PU:2", &user.to_string(), "2"]).arg(client);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_gone(&text);
+    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    Some(lines)
+}
+
+fn count(lines: &[String], part: &str) -> usize {
+    lines.iter().filter(|line| line.contains(part)).count()
+}
+
+fn unmodified(user: u32) {
+    let Some(lines) = clients("nspace", user, false) else { return };
+    assert_eq!(count(&lines, "loaded 16 PUs from hwloc:"), 2, "{lines:?}");
+    assert_eq!(count(&lines, "map 552000000000-"), 2, "{lines:?}");
+    assert_eq!(count(&lines, "+hwloc"), 2, "{lines:?}");
+}
+
+fn ours(user: u32) {
+    let Some(lines) = clients("nspace", user, true) else { return };
+    assert_eq!(count(&lines, "adopted 16 PUs"), 2, "{lines:?}");
+    assert_eq!(count(&lines, "map 550000000000-"), 2, "{lines:?}");
+    assert_eq!(count(&lines, "+hwloc"), 2, "{lines:?}");
+}
+
+/// nobody.
+const ANOTHER: u32 = 65534;
+
+fn is_root() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        eprintln!("skipped: starting a process of another user takes root");
+    }
+    root
+}
+
+#[test]
+fn an_unmodified_pmix_client_maps_the_hwloc_segment_that_the_server_publishes() {
+    unmodified(rustix::process::geteuid().as_raw());
+}
+
+#[test]
+fn an_unmodified_pmix_client_of_another_user_maps_it_too() {
+    if is_root() {
+        unmodified(ANOTHER);
+    }
+}
+
+#[test]
+fn a_pmix_client_finds_our_keys_by_itself_and_adopts() {
+    ours(rustix::process::geteuid().as_raw());
+}
+
+#[test]
+fn a_pmix_client_of_another_user_finds_our_keys_and_adopts() {
+    if is_root() {
+        ours(ANOTHER);
+    }
+}
+
+#[test]
+fn keys_may_be_registered_as_resources_of_the_node_too() {
+    let user = rustix::process::geteuid().as_raw();
+    let Some(lines) = clients("resources", user, true) else { return };
+    assert_eq!(count(&lines, "adopted 16 PUs"), 2, "{lines:?}");
+    assert_eq!(count(&lines, "loaded 16 PUs from hwloc:"), 2, "{lines:?}");
+    assert_eq!(count(&lines, "map "), 4, "{lines:?}");
+}
+
+#[test]
+fn processes_of_a_job_see_its_part_alone_with_us_and_without() {
+    let user = rustix::process::geteuid().as_raw();
+    let Some(lines) = clients("job", user, true) else { return };
+    assert_eq!(count(&lines, "adopted 16 PUs"), 2, "{lines:?}");
+    assert_eq!(count(&lines, "sees 8 PUs"), 2, "{lines:?}");
+    assert_eq!(count(&lines, "loaded 8 PUs from hwloc:"), 2, "{lines:?}");
+    assert_eq!(count(&lines, ".job-half+hwloc"), 2, "{lines:?}");
+}

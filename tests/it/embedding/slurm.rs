@@ -1,0 +1,234 @@
+//! Slurm, a whole one on this machine: the plugin publishes for each step and hands over keys and CPUs.
+
+use super::installed::{compile, has, prefix, said, succeed};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Controller, node daemon and their authentication, with all that they write in one folder.
+struct Cluster {
+    folder: tempfile::TempDir,
+    daemons: Vec<Child>,
+}
+
+impl Cluster {
+    /// Starts one, if what it takes is here; the plugin has these arguments.
+    fn start(arguments: &str) -> Option<Self> {
+        if !["slurmctld", "slurmd", "srun", "munged"].into_iter().all(has) {
+            return None;
+        }
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: the daemons of Slurm are started as root");
+            return None;
+        }
+        let plugin = prefix().join("lib/topobroker/topobroker_spank.so");
+        assert!(
+            plugin.exists(),
+            "{}: libslurm-dev was not here when it was installed",
+            plugin.display()
+        );
+        let folder = tempfile::tempdir().unwrap();
+        // Tasks of other users read it.
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let mut cluster = Self { folder, daemons: Vec::new() };
+        cluster.configure(&format!("required {} {arguments}\n", plugin.display()));
+        cluster.start_munge();
+        let host = host();
+        cluster
+            .daemon(Command::new("slurmctld").args(["-D", "-f"]).arg(cluster.file("slurm.conf")));
+        cluster.daemon(
+            Command::new("slurmd").args(["-D", "-N", &host, "-f"]).arg(cluster.file("slurm.conf")),
+        );
+        let start = Instant::now();
+        while !cluster.is_idle() {
+            let logs = ["slurmctld.log", "slurmd.log", "munge/log"]
+                .map(|log| fs::read_to_string(cluster.file(log)));
+            assert!(start.elapsed() < Duration::from_secs(40), "{logs:?}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        Some(cluster)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn configure(&self, plugins: &str) {
+        for folder in ["munge", "state", "spool"] {
+            fs::create_dir(self.file(folder)).unwrap();
+        }
+        // Away from other clusters of this machine.
+        let port = 20_000 + std::process::id() % 20_000;
+        let (folder, host) = (self.folder.path().display(), host());
+        let text = format!(
+            "ClusterName=lab\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n\
+             AuthType=auth/munge\nAuthInfo=socket={folder}/munge/socket\nCryptoType=crypto/munge\n\
+             MpiDefault=none\nProctrackType=proctrack/linuxproc\nTaskPlugin=task/affinity\n\
+             SwitchType=switch/none\nJobAcctGatherType=jobacct_gather/none\nSelectType=select/cons_tres\n\
+             SelectTypeParameters=CR_Core\nSchedulerType=sched/builtin\nReturnToService=2\n\
+             StateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool\n\
+             SlurmctldPidFile={folder}/slurmctld.pid\nSlurmdPidFile={folder}/slurmd.pid\n\
+             SlurmctldLogFile={folder}/slurmctld.log\nSlurmdLogFile={folder}/slurmd.log\n\
+             SlurmctldPort={port}\nSlurmdPort={}\nSrunPortRange=62000-62500\n\
+             PlugStackConfig={folder}/plugstack.conf\n\
+             NodeName={host} NodeAddr=127.0.0.1 CPUs={} State=UNKNOWN\n\
+             PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:8\n",
+            port + 1,
+            succeed(Command::new("nproc").arg("--all")).trim(),
+        );
+        fs::write(self.file("slurm.conf"), text).unwrap();
+        fs::write(self.file("cgroup.conf"), "CgroupAutomount=no\n").unwrap();
+        fs::write(self.file("plugstack.conf"), plugins).unwrap();
+    }
+
+    fn start_munge(&mut self) {
+        let id = |flag| succeed(Command::new("id").args([flag, "munge"])).trim().parse().unwrap();
+        let (user, group) = (id("-u"), id("-g"));
+        let key = self.file("munge/key");
+        let random = Command::new("head").args(["-c", "128", "/dev/urandom"]).output().unwrap();
+        fs::write(&key, random.stdout).unwrap();
+        fs::set_permissions(&key, Permissions::from_mode(0o400)).unwrap();
+        for file in [&key, &self.file("munge")] {
+            chown(file, Some(user), Some(group)).unwrap();
+        }
+        let munge = |name: &str, file: &str| {
+            format!("--{name}={}", self.file("munge").join(file).display())
+        };
+        let mut command = Command::new("munged");
+        command.arg("--foreground").args([
+            munge("socket", "socket"),
+            munge("key-file", "key"),
+            munge("pid-file", "pid"),
+            munge("log-file", "log"),
+            munge("seed-file", "seed"),
+        ]);
+        self.daemon(command.uid(user).gid(group));
+        let socket = self.file("munge/socket");
+        let start = Instant::now();
+        while !socket.exists() {
+            assert!(start.elapsed() < Duration::from_secs(20), "munged makes no socket");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn daemon(&mut self, command: &mut Command) {
+        let quiet = command.stdout(Stdio::null()).stderr(Stdio::null()).stdin(Stdio::null());
+        self.daemons.push(quiet.spawn().unwrap());
+    }
+
+    fn is_idle(&self) -> bool {
+        let mut sinfo = Command::new("sinfo");
+        sinfo.args(["-h", "-o", "%t"]).env("SLURM_CONF", self.file("slurm.conf"));
+        sinfo.output().unwrap().stdout.starts_with(b"idle")
+    }
+
+    /// What the tasks of a step print, in order.
+    fn srun(&self, user: u32, arguments: &[&str], program: &Path) -> Vec<String> {
+        let mut command = Command::new("srun");
+        command.args(arguments).arg(program).env("SLURM_CONF", self.file("slurm.conf"));
+        command.current_dir("/").uid(user).gid(user);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for daemon in self.daemons.iter_mut().rev() {
+            let pid = rustix::process::Pid::from_raw(daemon.id().cast_signed());
+            let _ =
+                pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM));
+            let start = Instant::now();
+            while daemon.try_wait().is_ok_and(|status| status.is_none()) {
+                if start.elapsed() > Duration::from_secs(10) {
+                    let _ = daemon.kill();
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+}
+
+fn host() -> String {
+    fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim().to_owned()
+}
+
+/// A rank that needs no library that another user could not read.
+fn rank(folder: &Path) -> PathBuf {
+    fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+    let include = format!("-I{}", prefix().join("include").display());
+    let archive = prefix().join("lib/libtopobroker-reader.a");
+    compile(folder, "cc", "rank.c", "rank", &[], &[&include, archive.to_str().unwrap(), "-lgcc_s"])
+}
+
+/// The segment that all lines name, at the usual address.
+fn segment(lines: &[String]) -> &str {
+    let id = lines[0].split_whitespace().nth(3).unwrap();
+    for (rank, line) in lines.iter().enumerate() {
+        let start = format!("rank {rank} segment {id} at 0x550000000000 launch 2 sees PUs ");
+        assert!(line.starts_with(&start), "{line}");
+    }
+    id
+}
+
+fn is_published(segment: &str) -> bool {
+    let files = fs::read_dir("/dev/shm").unwrap().flatten();
+    files.map(|file| file.file_name()).any(|name| name.to_string_lossy().contains(segment))
+}
+
+/// Waits for the end of the step, which srun does not.
+fn assert_gone(segment: &str) {
+    let start = Instant::now();
+    while is_published(segment) {
+        assert!(start.elapsed() < Duration::from_secs(10), "{segment} is still published");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn tasks_of_a_step_adopt_what_the_plugin_publishes_for_it_and_it_goes_with_the_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(cluster) = Cluster::start("legacy") else { return };
+    let rank = rank(folder.path());
+    let lines = cluster.srun(0, &["-n", "4", "--overcommit"], &rank);
+    assert_eq!(lines.len(), 4);
+    let first = segment(&lines).to_owned();
+    assert_gone(&first);
+    // Each step has its own, and as many tasks as CPUs share the machine out.
+    let count = succeed(Command::new("nproc").arg("--all"));
+    let lines = cluster.srun(0, &["-n", count.trim()], &rank);
+    assert_ne!(segment(&lines), first);
+    let last = count.trim().parse::<u32>().unwrap() - 1;
+    let step = if last == 0 { "step 0".to_owned() } else { format!("step 0-{last}") };
+    for line in &lines {
+        assert!(line.ends_with(&step), "{line}");
+        assert!(!line.contains(&format!("sees PUs 0-{last} ")) || last == 0, "{line}");
+    }
+    assert_gone(segment(&lines));
+    // Another user's, though the plugin publishes as root.
+    let lines = cluster.srun(65534, &["-n", "2", "--overcommit"], &rank);
+    assert_eq!(lines.len(), 2);
+    assert_gone(segment(&lines));
+}
+
+#[test]
+fn a_plugin_with_wrong_arguments_says_so_and_fails_no_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(cluster) = Cluster::start("nonesuch folder=/nonexistent") else { return };
+    let lines = cluster.srun(0, &["-n", "1"], Path::new("/bin/true"));
+    assert!(lines.is_empty());
+    let log = fs::read_to_string(cluster.file("slurmd.log")).unwrap();
+    assert!(log.contains("argument nonesuch: expected legacy, private or folder=FOLDER"), "{log}");
+    assert!(
+        log.contains("topobroker: the topology is not published: the segment cannot be written"),
+        "{log}"
+    );
+    drop(folder);
+}
