@@ -230,3 +230,25 @@ fn manual_pages_and_pkg_config_files_are_installed_and_say_the_version() {
         assert_eq!(succeed(command.args(["--modversion", package])).trim(), version);
     }
 }
+
+#[test]
+fn the_c_code_of_the_embedding_guide_compiles() {
+    let guide = std::fs::read_to_string(root().join("docs/EMBEDDING.md")).unwrap();
+    let blocks: Vec<&str> =
+        guide.split("```c\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert_eq!(blocks.len(), 5);
+    let folder = tempfile::tempdir().unwrap();
+    for code in blocks {
+        let packages: &[&str] = match code.contains("<pmix") {
+            true => &["topobroker", "pmix"],
+            false => &["topobroker", "hwloc"],
+        };
+        if !Command::new("pkg-config").args(&packages[1..]).status().unwrap().success() {
+            eprintln!("skipped: there is no {}", packages[1]);
+            continue;
+        }
+        let source = folder.path().join("guide.c");
+        std::fs::write(&source, code).unwrap();
+        compile(folder.path(), "cc", source.to_str().unwrap(), "guide.o", packages, &["-c"]);
+    }
+}
