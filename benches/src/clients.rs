@@ -16,11 +16,13 @@ pub struct Client {
     pub pus: usize,
 }
 
-/// Memory of one process, in kB.
+/// Memory of one process or of several, in kB.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Memory {
     /// Private and written.
     pub private_dirty: f64,
+    /// Private and not written.
+    pub private_clean: f64,
     /// Its share of all.
     pub pss: f64,
     /// Page tables.
@@ -68,9 +70,21 @@ impl Client {
         let status = std::fs::read_to_string(format!("{process}/status"))?;
         Ok(Memory {
             private_dirty: field(&rollup, "Private_Dirty:")?,
+            private_clean: field(&rollup, "Private_Clean:")?,
             pss: field(&rollup, "Pss:")?,
             page_tables: field(&status, "VmPTE:")?,
         })
+    }
+
+    /// Time that it has spent on a CPU.
+    ///
+    /// # Errors
+    ///
+    /// When /proc does not tell.
+    pub fn cpu_time(&self) -> anyhow::Result<Duration> {
+        let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.child.id()))?;
+        let nanos = text.split_ascii_whitespace().next().context("schedstat")?.parse()?;
+        Ok(Duration::from_nanos(nanos))
     }
 
     /// Lets it end.

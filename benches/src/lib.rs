@@ -12,3 +12,4 @@ pub mod rival_bitmap;
 pub mod rival_queries;
 #[allow(unsafe_code, reason = "duplicating and restricting have raw bindings only")]
 pub mod rival_restrict;
+pub mod ways;

@@ -84,6 +84,17 @@ pub fn shared() -> Vec<Machine> {
     machines.collect()
 }
 
+/// Two of the reference machines that differ: 96 PUs with many devices, and 384 PUs.
+#[must_use]
+pub fn two_real() -> Vec<Machine> {
+    const NAMES: [&str; 2] = ["96em64t-4n4d3ca2co-pci", "2xEpyc-9654"];
+    let mut all = shared();
+    all.retain(|machine| NAMES.iter().any(|name| machine.name.ends_with(name)));
+    // Of several versions of a file the first.
+    all.dedup_by_key(|machine| NAMES.iter().find(|name| machine.name.ends_with(**name)));
+    all
+}
+
 /// The largest of the reference topologies, by file size.
 #[must_use]
 pub fn largest_shared(count: usize) -> Vec<Machine> {

@@ -1,13 +1,14 @@
-//! hwloc's own shared segment. Counterparts: `hwloc/shmem.h`, which the bindings leave out.
+//! hwloc's own ways to a topology: its shared segment, a restricted copy of it, loading.
 
-use anyhow::{Context, ensure};
-use hwlocality_sys::{
-    hwloc_bitmap_t, hwloc_const_bitmap_t, hwloc_const_topology_t, hwloc_topology_t,
-};
-use rustix::fd::{AsRawFd, BorrowedFd};
-use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_ushort, c_void};
+use crate::rival_bitmap::Bitmap;
+use crate::rival_restrict::Restricted;
+use anyhow::Context;
+use hwlocality_sys::{hwloc_bitmap_t, hwloc_const_bitmap_t, hwloc_const_topology_t};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_ushort};
 use std::fs::File;
-use topobroker::hwloc::{Input, LoadOptions, Topology, load};
+use topobroker::hwloc::{
+    Input, LoadOptions, Topology, adopt_shmem, load, shmem_length, write_shmem,
+};
 use topobroker_layout::set::Format;
 
 unsafe extern "C" {
@@ -25,27 +26,6 @@ unsafe extern "C" {
         length: usize,
         b: hwloc_const_bitmap_t,
     ) -> c_int;
-    fn hwloc_shmem_topology_get_length(
-        topology: hwloc_const_topology_t,
-        length: *mut usize,
-        flags: c_ulong,
-    ) -> c_int;
-    fn hwloc_shmem_topology_write(
-        topology: hwloc_const_topology_t,
-        fd: c_int,
-        offset: u64,
-        address: *mut c_void,
-        length: usize,
-        flags: c_ulong,
-    ) -> c_int;
-    fn hwloc_shmem_topology_adopt(
-        topology: *mut hwloc_topology_t,
-        fd: c_int,
-        offset: u64,
-        address: *mut c_void,
-        length: usize,
-        flags: c_ulong,
-    ) -> c_int;
 }
 
 /// An address that none of the processes here uses.
@@ -57,12 +37,7 @@ pub const ADDRESS: usize = 0x7a00_0000_0000;
 ///
 /// hwloc's error.
 pub fn length(topology: &Topology<'_>) -> anyhow::Result<usize> {
-    let mut length = 0;
-    // SAFETY: a loaded topology and an output.
-    let error =
-        unsafe { hwloc_shmem_topology_get_length(topology.as_raw().cast(), &raw mut length, 0) };
-    ensure!(error == 0, "hwloc_shmem_topology_get_length: {}", std::io::Error::last_os_error());
-    Ok(length)
+    shmem_length(topology).context("hwloc_shmem_topology_get_length")
 }
 
 /// Writes hwloc's segment into an empty file.
@@ -71,37 +46,39 @@ pub fn length(topology: &Topology<'_>) -> anyhow::Result<usize> {
 ///
 /// hwloc's error.
 pub fn write(topology: &Topology<'_>, file: &File, length: usize) -> anyhow::Result<()> {
-    let address = std::ptr::without_provenance_mut(ADDRESS);
-    // SAFETY: a loaded topology, a writable file, and an address range that is free here.
-    let error = unsafe {
-        hwloc_shmem_topology_write(
-            topology.as_raw().cast(),
-            file.as_raw_fd(),
-            0,
-            address,
-            length,
-            0,
-        )
-    };
-    ensure!(error == 0, "hwloc_shmem_topology_write: {}", std::io::Error::last_os_error());
-    Ok(())
+    write_shmem(topology, file, ADDRESS, length).context("hwloc_shmem_topology_write")
 }
 
-/// Adopts hwloc's segment and leaves it adopted. Returns its number of PUs.
+/// Adopts hwloc's segment in a file, for the rest of this process.
 ///
 /// # Errors
 ///
 /// hwloc's error.
-pub fn adopt(file: BorrowedFd<'_>, length: usize) -> anyhow::Result<usize> {
-    let mut topology = std::ptr::null_mut();
-    let address = std::ptr::without_provenance_mut(ADDRESS);
-    // SAFETY: an output, a readable file that `write` filled, and the address it was written for.
-    let error = unsafe {
-        hwloc_shmem_topology_adopt(&raw mut topology, file.as_raw_fd(), 0, address, length, 0)
-    };
-    ensure!(error == 0, "hwloc_shmem_topology_adopt: {}", std::io::Error::last_os_error());
-    Ok(pus(topology))
+pub fn adopt(file: &str) -> anyhow::Result<Topology<'static>> {
+    let opened = File::open(file).context("open")?;
+    let length = usize::try_from(opened.metadata()?.len())?;
+    let adopted = adopt_shmem(&opened, ADDRESS, length).context("hwloc_shmem_topology_adopt")?;
+    // SAFETY: adopted for good: nothing destroys it.
+    Ok(unsafe { Topology::borrow_raw(adopted.as_raw()) })
 }
+
+/// The same, and a duplicate restricted to the first half of the PUs, both kept. Returns the PUs of
+/// that.
+///
+/// # Errors
+///
+/// hwloc's error.
+pub fn adopt_half(file: &str) -> anyhow::Result<usize> {
+    let whole = adopt(file)?;
+    let half = (0..u32::try_from(count_pus(&whole) / 2)?).collect();
+    let half = Restricted::new(&whole, &Bitmap::new(&half), REMOVE_CPULESS).context("half")?;
+    let count = count_pus(&half.topology());
+    std::mem::forget(half);
+    Ok(count)
+}
+
+/// `HWLOC_RESTRICT_FLAG_REMOVE_CPULESS`.
+const REMOVE_CPULESS: u64 = 1;
 
 /// Loads a topology as programs do today and keeps it. Returns its number of PUs.
 ///
@@ -110,12 +87,15 @@ pub fn adopt(file: BorrowedFd<'_>, length: usize) -> anyhow::Result<usize> {
 /// hwloc's error.
 pub fn load_and_keep(input: &Input) -> anyhow::Result<usize> {
     let topology = load(input, &LoadOptions::default()).context("hwloc")?;
-    let count = pus(topology.as_raw().cast());
+    let count = count_pus(&topology);
     std::mem::forget(topology);
     Ok(count)
 }
 
-fn pus(topology: hwloc_const_topology_t) -> usize {
+/// PUs of a topology.
+#[must_use]
+pub fn count_pus(topology: &Topology<'_>) -> usize {
+    let topology: hwloc_const_topology_t = topology.as_raw().cast();
     // SAFETY: a loaded topology.
     let count = unsafe {
         let depth = hwlocality_sys::hwloc_topology_get_depth(topology);

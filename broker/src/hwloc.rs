@@ -13,8 +13,7 @@ mod tables;
 pub(crate) use load::export_v1;
 pub use load::{Filter, Input, LoadError, LoadOptions, load};
 pub(crate) use object::Object;
-pub use shmem::{AdoptedHwloc, adopt_shmem};
-pub(crate) use shmem::{shmem_length, write_shmem};
+pub use shmem::{AdoptedHwloc, adopt_shmem, shmem_length, write_shmem};
 pub(crate) use tables::Location;
 
 use hwlocality_sys::hwloc_topology_t;

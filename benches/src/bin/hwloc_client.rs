@@ -1,8 +1,8 @@
-//! A process that uses hwloc: `nothing`, `adopt FILE`, `xml FILE`, `synthetic TEXT` or `discover`.
+//! A process that uses hwloc: `nothing`, `adopt FILE`, `half FILE`, `xml FILE`, `synthetic TEXT` or
+//! `discover`.
 #![forbid(unsafe_code)]
 
-use anyhow::{Context, bail};
-use rustix::fd::AsFd;
+use anyhow::bail;
 use std::time::Instant;
 use topobroker::hwloc::Input;
 use topobroker_benches::clients::ready;
@@ -14,17 +14,14 @@ fn main() -> anyhow::Result<()> {
     let start = Instant::now();
     let pus = match words.as_slice() {
         ["nothing"] => 0,
-        ["adopt", file] => {
-            let file = std::fs::File::open(file).context("open")?;
-            let length = usize::try_from(file.metadata()?.len())?;
-            rival::adopt(file.as_fd(), length)?
-        }
+        ["adopt", file] => rival::count_pus(&rival::adopt(file)?),
+        ["half", file] => rival::adopt_half(file)?,
         ["xml", file] => rival::load_and_keep(&Input::Xml(file.into()))?,
         ["synthetic", text] => rival::load_and_keep(&Input::Synthetic((*text).to_owned()))?,
         ["discover"] => rival::load_and_keep(&Input::ThisMachine)?,
-        _ => {
-            bail!("usage: hwloc_client nothing | adopt FILE | xml FILE | synthetic TEXT | discover")
-        }
+        _ => bail!(
+            "usage: hwloc_client nothing | adopt FILE | half FILE | xml FILE | synthetic TEXT | discover"
+        ),
     };
     ready(start.elapsed(), pus)
 }

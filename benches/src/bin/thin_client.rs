@@ -1,10 +1,11 @@
-//! A process that links no hwloc: `nothing`, `floor FILE` or `adopt` (keys in the environment).
+//! A process that links no hwloc: `nothing`, `floor FILE`, `adopt` (keys in the environment), or `half`: a
+//! view of the first half of the PUs.
 #![deny(unsafe_code)]
 
 use anyhow::{Context, bail};
 use std::time::Instant;
 use topobroker_benches::clients::ready;
-use topobroker_reader::ObjectType;
+use topobroker_reader::{ObjectType, RestrictFlags, View};
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -19,7 +20,18 @@ fn main() -> anyhow::Result<()> {
             let pus = adopted.topology().objects_with_type(ObjectType::PU).count();
             return ready(time, pus);
         }
-        _ => bail!("usage: thin_client nothing | floor FILE | adopt"),
+        ["half"] => {
+            let topology = topobroker_reader::adopt()?.topology();
+            let pus = topology.objects_with_type(ObjectType::PU).count();
+            let half = (0..u32::try_from(pus / 2)?).collect();
+            let view = View::new(topology, &half, RestrictFlags::REMOVE_CPULESS)?;
+            let time = start.elapsed();
+            let pus = view.topology().objects_with_type(ObjectType::PU).count();
+            let ended = ready(time, pus);
+            drop(view);
+            return ended;
+        }
+        _ => bail!("usage: thin_client nothing | floor FILE | adopt | half"),
     };
     ready(start.elapsed(), pus)
 }

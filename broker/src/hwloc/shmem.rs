@@ -78,8 +78,13 @@ impl Topology<'_> {
     }
 }
 
-/// Bytes of hwloc's segment for a topology.
-pub(crate) fn shmem_length(topology: &Topology<'_>) -> io::Result<usize> {
+/// Bytes of hwloc's segment for a topology. Counterpart: `hwloc_shmem_topology_get_length`.
+///
+/// # Errors
+///
+/// hwloc's.
+#[doc(alias = "hwloc_shmem_topology_get_length")]
+pub fn shmem_length(topology: &Topology<'_>) -> io::Result<usize> {
     let mut length = 0;
     // SAFETY: a loaded topology and an output.
     let error = unsafe { hwloc_shmem_topology_get_length(topology.raw, &raw mut length, 0) };
@@ -87,8 +92,13 @@ pub(crate) fn shmem_length(topology: &Topology<'_>) -> io::Result<usize> {
 }
 
 /// Writes hwloc's segment into a file with room for it, to be mapped at an address that must be free
-/// in this process too.
-pub(crate) fn write_shmem(
+/// in this process too. Counterpart: `hwloc_shmem_topology_write`.
+///
+/// # Errors
+///
+/// hwloc's: `EBUSY` when the address is not free here.
+#[doc(alias = "hwloc_shmem_topology_write")]
+pub fn write_shmem(
     topology: &Topology<'_>,
     file: &File,
     address: usize,

@@ -1,0 +1,99 @@
+//! Memory and time of many processes a node, for each way to get a topology: a table, CSV, JSON and plots.
+//!
+//!     cargo run --release -p topobroker-benches --bin footprint -- --ppn 16,64,256 --input synth256
+#![forbid(unsafe_code)]
+
+mod plot;
+mod report;
+
+use anyhow::{Context, bail};
+use clap::Parser;
+use report::Row;
+use std::path::{Path, PathBuf};
+use topobroker::hwloc::Input;
+use topobroker_benches::machines::{self, Machine};
+use topobroker_benches::ways::Ways;
+
+/// Start many processes for each way to get a topology, and sum up what they take
+#[derive(Debug, Parser)]
+struct Footprint {
+    /// Numbers of processes
+    #[arg(long, value_delimiter = ',', default_value = "16,64,256")]
+    ppn: Vec<usize>,
+    /// Machines: machine, synth256, synth2048, an hwloc XML file, or a synthetic description; all three
+    /// and two of the reference machines if none is given
+    #[arg(long)]
+    input: Vec<String>,
+    /// Folder for the table, the figures and the plots
+    #[arg(long, default_value = "docs/footprint")]
+    output: PathBuf,
+    /// Measure each so many times, and keep the one with the median memory
+    #[arg(long, default_value_t = 3)]
+    repeat: usize,
+}
+
+fn main() -> anyhow::Result<()> {
+    let options = Footprint::parse();
+    let here = std::env::current_exe()?;
+    let programs = here.parent().context("folder of this program")?;
+    let mut rows = Vec::new();
+    for machine in options.machines()? {
+        rows.extend(options.measure(&machine, programs)?);
+    }
+    std::fs::create_dir_all(&options.output).context("the folder for the figures")?;
+    report::write(&rows, &options.output)?;
+    plot::write(&rows, &options.output)?;
+    println!("\nwritten to {}", options.output.display());
+    Ok(())
+}
+
+impl Footprint {
+    fn machines(&self) -> anyhow::Result<Vec<Machine>> {
+        if self.input.is_empty() {
+            return Ok(machines::standard().into_iter().chain(machines::two_real()).collect());
+        }
+        self.input.iter().map(|input| machine(input)).collect()
+    }
+
+    fn measure(&self, machine: &Machine, programs: &Path) -> anyhow::Result<Vec<Row>> {
+        let ways = Ways::new(machine, programs)?;
+        let mut rows = Vec::new();
+        for &processes in &self.ppn {
+            for way in &ways.all {
+                eprint!("{}, {processes} processes: {} ...", machine.name, way.name);
+                let mut costs = Vec::new();
+                for _ in 0..self.repeat.max(1) {
+                    let without = way.baseline().cost(processes)?;
+                    let with = way.cost(processes)?;
+                    costs.push((with.less(&without), without));
+                }
+                costs.sort_by(|(one, _), (other, _)| one.total().total_cmp(&other.total()));
+                let (cost, without) = costs.swap_remove(costs.len() / 2);
+                eprintln!(
+                    " {:.2} MB, {:.0} ms",
+                    cost.total() / 1024.0,
+                    cost.wall.as_secs_f64() * 1e3
+                );
+                rows.push(Row::new(&machine.name, processes, way, cost, &without));
+            }
+        }
+        Ok(rows)
+    }
+}
+
+fn machine(input: &str) -> anyhow::Result<Machine> {
+    if let Some(known) = machines::standard().into_iter().find(|known| known.name == input) {
+        return Ok(known);
+    }
+    let path = PathBuf::from(input);
+    let input = match input {
+        "machine" => return machines::standard().into_iter().next().context("this machine"),
+        _ if path.is_file() => Input::Xml(path.clone()),
+        _ if input.contains('/') || input.ends_with(".xml") => {
+            bail!("{input}: there is no such file")
+        }
+        _ => Input::Synthetic(input.to_owned()),
+    };
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Machine { name, input })
+}

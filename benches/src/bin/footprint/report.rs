@@ -1,0 +1,175 @@
+//! The figures as a table, as CSV and as JSON.
+
+use anyhow::Context;
+use serde_json::json;
+use std::fmt::Write;
+use std::path::Path;
+use topobroker_benches::ways::{Cost, Way};
+
+/// What one way costs so many processes of a machine.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) machine: String,
+    pub(crate) processes: usize,
+    pub(crate) way: &'static str,
+    pub(crate) is_ours: bool,
+    segment: Option<u64>,
+    /// What the topology adds.
+    pub(crate) cost: Cost,
+    /// Of the same processes without one: memory in kB, and time until all were ready in ms.
+    without: (f64, f64),
+}
+
+impl Row {
+    pub(crate) fn new(
+        machine: &str,
+        processes: usize,
+        way: &Way,
+        cost: Cost,
+        without: &Cost,
+    ) -> Self {
+        Self {
+            machine: machine.to_owned(),
+            processes,
+            way: way.name,
+            is_ours: way.is_ours,
+            segment: way.segment,
+            cost,
+            without: (without.total(), without.wall.as_secs_f64() * 1e3),
+        }
+    }
+
+    /// MB that the topology adds to the node.
+    pub(crate) fn megabytes(&self) -> f64 {
+        self.cost.total() / 1024.0
+    }
+
+    /// Milliseconds until all processes are ready.
+    pub(crate) fn milliseconds(&self) -> f64 {
+        self.cost.wall.as_secs_f64() * 1e3
+    }
+}
+
+pub(crate) fn write(rows: &[Row], folder: &Path) -> anyhow::Result<()> {
+    let files =
+        [("README.md", table(rows)), ("footprint.csv", csv(rows)), ("footprint.json", json(rows)?)];
+    for (name, text) in files {
+        let file = folder.join(name);
+        std::fs::write(&file, text).with_context(|| file.display().to_string())?;
+    }
+    Ok(())
+}
+
+const HEAD: &str = "\
+# Footprint
+
+What a topology adds to the processes of a node, beside each way of hwloc in the same run: all processes live at
+once, and from the sum over them is taken the sum over as many of the same program without a topology. Memory is Pss
+and page tables; \"private\" what each has written. Ratios say how many times more than ours the other way
+takes: than `topobroker` at its fixed address, and than `topobroker, anywhere`.
+
+Made by `cargo run --release -p topobroker-benches --bin footprint`; the figures are in `footprint.csv` and
+`footprint.json`, memory and time against the number of processes in the plots.
+";
+
+/// One table for each machine and number of processes.
+fn table(rows: &[Row]) -> String {
+    let mut text = HEAD.to_owned();
+    let mut machines: Vec<&str> = rows.iter().map(|row| row.machine.as_str()).collect();
+    machines.dedup();
+    for machine in machines {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n## {machine}\n");
+        let _ =
+            writeln!(text, "![memory]({0}-memory.svg) ![time]({0}-time.svg)\n", file_name(machine));
+        let _ = writeln!(
+            text,
+            "| processes | way | node MB | private kB each | tables kB each | median us | all ready ms | CPU ms | x fixed | x anywhere |\n\
+             | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+        );
+        for row in rows.iter().filter(|row| row.machine == machine) {
+            let of = |name| {
+                let same =
+                    |other: &&Row| other.machine == machine && other.processes == row.processes;
+                let ours = rows.iter().filter(same).find(|other| other.way == name);
+                ours.map_or(String::new(), |ours| {
+                    format!("{:.1}", row.megabytes() / ours.megabytes())
+                })
+            };
+            let each = |all: f64| all / row.processes as f64;
+            let _ = writeln!(
+                text,
+                "| {} | {} | {:.2} | {:.1} | {:.1} | {:.0} | {:.0} | {:.0} | {} | {} |",
+                row.processes,
+                row.way,
+                row.megabytes(),
+                each(row.cost.memory.private_dirty),
+                each(row.cost.memory.page_tables),
+                row.cost.median().as_secs_f64() * 1e6,
+                row.milliseconds(),
+                row.cost.cpu.as_secs_f64() * 1e3,
+                of("topobroker"),
+                of("topobroker, anywhere"),
+            );
+        }
+    }
+    text
+}
+
+/// A machine's name as part of a file name.
+pub(crate) fn file_name(machine: &str) -> String {
+    machine
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
+        .collect()
+}
+
+fn csv(rows: &[Row]) -> String {
+    let mut text = "machine,processes,way,segment_bytes,pss_kb,private_dirty_kb,private_clean_kb,\
+                    page_tables_kb,median_us,all_ready_ms,cpu_ms,baseline_kb,baseline_ready_ms\n"
+        .to_owned();
+    for row in rows {
+        let memory = &row.cost.memory;
+        let _ = writeln!(
+            text,
+            "{},{},\"{}\",{},{:.1},{:.1},{:.1},{:.1},{:.1},{:.1},{:.1},{:.1},{:.1}",
+            row.machine,
+            row.processes,
+            row.way,
+            row.segment.map_or_else(String::new, |bytes| bytes.to_string()),
+            memory.pss,
+            memory.private_dirty,
+            memory.private_clean,
+            memory.page_tables,
+            row.cost.median().as_secs_f64() * 1e6,
+            row.milliseconds(),
+            row.cost.cpu.as_secs_f64() * 1e3,
+            row.without.0,
+            row.without.1,
+        );
+    }
+    text
+}
+
+fn json(rows: &[Row]) -> anyhow::Result<String> {
+    let rows = rows.iter().map(|row| {
+        let memory = &row.cost.memory;
+        json!({
+            "machine": row.machine,
+            "processes": row.processes,
+            "way": row.way,
+            "segment_bytes": row.segment,
+            "kilobytes": {
+                "pss": memory.pss,
+                "private_dirty": memory.private_dirty,
+                "private_clean": memory.private_clean,
+                "page_tables": memory.page_tables,
+                "baseline": row.without.0,
+            },
+            "median_microseconds": row.cost.median().as_secs_f64() * 1e6,
+            "all_ready_milliseconds": row.milliseconds(),
+            "cpu_milliseconds": row.cost.cpu.as_secs_f64() * 1e3,
+        })
+    });
+    Ok(serde_json::to_string_pretty(&rows.collect::<Vec<_>>())? + "\n")
+}
