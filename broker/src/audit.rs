@@ -162,9 +162,8 @@ fn milliseconds(micros: u64) -> String {
 /// The calls of a process from its notes. A line that was cut short by its end is left out.
 fn process(pid: u32, notes: &str) -> Process {
     let mut process = Process { pid, program: PathBuf::new(), calls: Vec::new(), kept: 0 };
-    let mut now = 0;
-    // The calls that made each topology that still lives.
-    let mut made: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    // The calls that made each topology that still lives, and the heap that it takes.
+    let mut made: BTreeMap<&str, (Vec<usize>, i64)> = BTreeMap::new();
     for line in notes.lines() {
         let [name, library, micros, kept, topology, result, program] =
             line.split('\t').collect::<Vec<_>>()[..]
@@ -173,18 +172,18 @@ fn process(pid: u32, notes: &str) -> Process {
         };
         process.program = PathBuf::from(program);
         if name == "destroy" {
-            for at in made.remove(topology).unwrap_or_default() {
-                process.calls.iter_mut().skip(at).take(1).for_each(|call| {
-                    call.destroyed = true;
-                    now -= call.kept.max(0);
-                });
+            for at in made.remove(topology).unwrap_or_default().0 {
+                process.calls.iter_mut().skip(at).take(1).for_each(|call| call.destroyed = true);
             }
             continue;
         }
         let kept: i64 = kept.parse().unwrap_or(0);
-        now += kept.max(0);
+        let (calls, heap) = made.entry(topology).or_default();
+        calls.push(process.calls.len());
+        // Loading gives back what an import before it has taken.
+        *heap += kept;
+        let now = made.values().map(|(_, heap)| (*heap).max(0)).sum();
         process.kept = process.kept.max(now);
-        made.entry(topology).or_default().push(process.calls.len());
         process.calls.push(Call {
             name: name.to_owned(),
             library: PathBuf::from(library),
@@ -203,8 +202,8 @@ mod tests {
 
     #[test]
     fn what_was_destroyed_is_not_kept_and_a_line_that_was_cut_is_left_out() {
-        let notes = "set_xml\t/l/a.so\t1500\t100\t0x1\t0\t/bin/p\n\
-                     load\t/l/a.so\t2500\t900\t0x1\t0\t/bin/p\n\
+        let notes = "set_xml\t/l/a.so\t1500\t1900\t0x1\t0\t/bin/p\n\
+                     load\t/l/a.so\t2500\t-900\t0x1\t0\t/bin/p\n\
                      load\t/l/b.so\t40\t700000\t0x2\t0\t/bin/p\n\
                      destroy\t/l/a.so\t40\t-1000\t0x1\t0\t/bin/p\n\
                      load\t/l/a.so\t10\t5000\t0x1\t0\t/bin/p\n\
@@ -219,7 +218,7 @@ mod tests {
         );
         assert_eq!((audit.kept(), audit.micros()), (705_000, 4053));
         assert_eq!(audit.saved(), 705_000 - 4096);
-        assert!(audit.to_text().contains("2.500 ms        900 bytes  /l/a.so, destroyed later"));
+        assert!(audit.to_text().contains("2.500 ms       -900 bytes  /l/a.so, destroyed later"));
         assert_eq!(audit.to_json()["processes"][0]["calls"][2]["library"], "/l/b.so");
     }
 }

@@ -1,14 +1,17 @@
 //! The node-wide daemon: keeps one folder in which the node's topology is published, as it is now.
 //!
 //! In the folder are the segment of the newest generation, the one before it (a process may have read
-//! its keys just now), `keys` with the environment lines of the newest, and `lock`, which one daemon holds.
+//! its keys just now), older ones that still have jobs, `keys` with the environment lines of the newest, and
+//! `lock`, which one daemon holds.
 
+use crate::publish::job;
 use crate::publish::{NAME_PREFIX, Publication, PublishError, remove};
-use crate::status;
+use crate::status::{self, PublisherState};
 use rustix::fs::{FlockOperation, Mode, OFlags};
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use topobroker_reader::{Cgroup, Keys};
 
@@ -43,13 +46,14 @@ pub struct Folder {
     path: PathBuf,
     _lock: File,
     current: Option<Publication>,
-    before: Option<Publication>,
+    /// Files of earlier generations, the newest last: of this daemon and of those before it.
+    before: Vec<PathBuf>,
     generation: u64,
 }
 
 impl Folder {
     /// Takes a folder, which is made if it is not there. What an earlier daemon left in it stays until
-    /// something newer is announced: its readers lose nothing.
+    /// something newer is announced, and the newest of it once more: its readers lose nothing.
     ///
     /// # Errors
     ///
@@ -60,19 +64,26 @@ impl Folder {
             move |source: io::Error| DaemonError::Folder { file, step, source }
         };
         let path = std::path::absolute(path).map_err(failed(path, "find the folder"))?;
-        let made = DirBuilder::new().recursive(true).mode(0o755).create(&path);
-        made.map_err(failed(&path, "make the folder"))?;
-        let file = path.join("lock");
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let lock = rustix::fs::open(&file, flags, Mode::RUSR | Mode::WUSR)
-            .map_err(|error| failed(&file, "open the lock")(error.into()))?;
-        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Err(DaemonError::Busy { folder: path.display().to_string() });
-        }
-        let headers =
-            left_in(&path).into_iter().filter_map(|file| status::read(&file, 0).ok()?.header.ok());
-        let generation = headers.map(|header| header.generation + 1).max().unwrap_or(0);
-        Ok(Self { path, _lock: lock.into(), current: None, before: None, generation })
+        let lock = loop {
+            make(&path).map_err(failed(&path, "make the folder"))?;
+            let file = path.join("lock");
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let lock = rustix::fs::open(&file, flags, Mode::RUSR | Mode::WUSR)
+                .map_err(|error| failed(&file, "open the lock")(error.into()))?;
+            if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+                return Err(DaemonError::Busy { folder: path.display().to_string() });
+            }
+            let lock = File::from(lock);
+            // Another daemon may have withdrawn it just then.
+            if is_at(&lock, &file) {
+                break lock;
+            }
+        };
+        let mut left = left_in(&path);
+        left.sort_by_key(|(generation, _)| *generation);
+        let generation = left.last().map_or(0, |(generation, _)| generation + 1);
+        let before = left.into_iter().map(|(_, file)| file).collect();
+        Ok(Self { path, _lock: lock, current: None, before, generation })
     }
 
     /// The folder itself.
@@ -88,7 +99,7 @@ impl Folder {
     }
 
     /// Tells processes of what was published in the folder, in place of what was there: `lines` are those of
-    /// the `keys` file. The generation before stays, older ones and what earlier daemons left go.
+    /// the `keys` file. The generation before stays, and older ones with jobs over them; the others go.
     ///
     /// # Errors
     ///
@@ -96,12 +107,18 @@ impl Folder {
     pub fn announce(&mut self, publication: Publication, lines: &str) -> Result<(), DaemonError> {
         self.write_keys(lines)?;
         self.generation += 1;
-        self.before = self.current.replace(publication);
-        let kept = self.current.iter().chain(&self.before).map(Publication::place);
-        let kept: Vec<PathBuf> = kept.collect();
-        for file in left_in(&self.path).into_iter().filter(|file| !kept.contains(file)) {
-            remove(&file)?;
-        }
+        self.before.extend(self.current.replace(publication).map(Publication::outlive));
+        let older = self.before.len().saturating_sub(1);
+        let is_unused = |file: &&PathBuf| {
+            // Jobs whose launcher is gone keep nothing.
+            let _ = job::sweep_beside(file);
+            !job::has_jobs(file)
+        };
+        let gone: Vec<PathBuf> =
+            self.before.iter().take(older).filter(is_unused).cloned().collect();
+        self.before.retain(|file| !gone.contains(file));
+        // One that cannot be removed now is looked at when the folder is withdrawn.
+        self.before.splice(0..0, gone.into_iter().filter(|file| remove(file).is_err()));
         Ok(())
     }
 
@@ -127,36 +144,54 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// [`DaemonError`] of the first file that cannot be removed.
+    /// [`DaemonError`] of the first file that cannot be removed; the others are.
     pub fn withdraw(mut self) -> Result<(), DaemonError> {
         // First, so that nobody is sent to what is gone.
         let _ = fs::remove_file(Keys::file_in(&self.path));
-        let all = [self.current.take(), self.before.take()];
-        let removed = all.into_iter().flatten().map(Publication::unpublish);
-        removed.fold(Ok(()), Result::and)?;
+        let current = self.current.take().map_or(Ok(()), Publication::unpublish);
+        let removed = self.before.iter().fold(current, |first, file| first.and(remove(file)));
+        let _ = job::remove_orphans(&self.path, &BTreeSet::new());
         let _ = fs::remove_file(self.path.join("lock"));
         // Only if nobody has put anything else there.
         let _ = fs::remove_dir(&self.path);
-        Ok(())
+        Ok(removed?)
     }
 }
 
-/// Files of segments in a folder.
-fn left_in(folder: &Path) -> Vec<PathBuf> {
+/// Makes a folder that everybody may look into, whatever the umask is; one that is there stays as it is.
+fn make(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(0o755).create(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+}
+
+/// Whether an open file still has its name.
+fn is_at(file: &File, path: &Path) -> bool {
+    let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let named = fs::symlink_metadata(path).ok().map(id);
+    named.is_some() && named == file.metadata().ok().map(id)
+}
+
+/// Generation and file of segments in a folder whose publisher is gone: an earlier daemon's.
+fn left_in(folder: &Path) -> Vec<(u64, PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let segments = entries.filter(|entry| {
+    let found = entries.filter_map(|entry| {
         let name = entry.file_name();
-        let id = name.to_str().and_then(|name| name.strip_prefix(NAME_PREFIX));
-        id.is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        let id = name.to_str()?.strip_prefix(NAME_PREFIX)?;
+        let segment = id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let published = status::read(&entry.path(), 0).ok().filter(|_| segment)?;
+        let gone = published.publisher == PublisherState::Gone;
+        Some((published.header.ok()?.generation, entry.path())).filter(|_| gone)
     });
-    segments.map(|entry| entry.path()).collect()
+    found.collect()
 }
 
 /// What tells that a machine has changed, as text: PUs and NUMA nodes that are online, what this process's
 /// cgroup allows, and of an input that is a file which one it is.
 #[must_use]
 pub fn fingerprint(input: Option<&Path>) -> String {
-    use std::os::unix::fs::MetadataExt;
     if let Some(metadata) = input.and_then(|input| fs::metadata(input).ok()) {
         return format!(
             "{} {} {} {}",

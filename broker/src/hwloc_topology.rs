@@ -2,10 +2,7 @@
 
 use crate::hwloc::{self, AdoptedHwloc, Input, LoadError, LoadOptions, adopt_shmem};
 use crate::publish::legacy::{SHMEM_ADDR, SHMEM_FILE, SHMEM_SIZE};
-use rustix::fs::{FileType, Mode, OFlags};
-use std::fs::File;
-use std::sync::Mutex;
-use topobroker_reader::{Global, Keys, pmix_keys};
+use topobroker_reader::{Gate, Global, Keys, open_trusted, pmix_keys};
 
 /// PMIx keys of hwloc's segment: `PMIX_HWLOC_SHMEM_FILE`, `_ADDR`, `_SIZE`.
 pub const PMIX_SHMEM_NAMES: [&str; 3] = ["pmix.hwlocfile", "pmix.hwlocaddr", "pmix.hwlocsize"];
@@ -19,6 +16,9 @@ static TOPOLOGY: Global<AdoptedHwloc> = Global::new();
 /// (another library has, or its address is taken), hwloc loads a topology, once: the XML of
 /// `HWLOC_XMLFILE` if that is set, else this machine.
 ///
+/// hwloc's functions of memory attributes write into the topology that they are asked of, and crash on one
+/// that was adopted (2.9.0): ask them of a `hwloc_topology_dup`, or ask the reader.
+///
 /// ```no_run
 /// let topology = topobroker::hwloc_topology::hwloc_topology()?;
 /// let raw = topology.as_raw(); // for functions that take an `hwloc_topology_t`
@@ -29,12 +29,12 @@ static TOPOLOGY: Global<AdoptedHwloc> = Global::new();
 ///
 /// [`LoadError`] when hwloc cannot load a topology either.
 pub fn hwloc_topology() -> Result<&'static AdoptedHwloc, LoadError> {
-    static GATE: Mutex<()> = Mutex::new(());
+    static GATE: Gate = Gate::new();
     if let Some(topology) = TOPOLOGY.get() {
         return Ok(topology);
     }
     // Spares work: hwloc adopts an address once, and the second thread would load.
-    let _turn = GATE.lock();
+    let _turn = GATE.enter();
     if let Some(topology) = TOPOLOGY.get() {
         return Ok(topology);
     }
@@ -55,16 +55,11 @@ fn keys() -> Option<Keys> {
 /// Adopts what keys name. hwloc believes every byte of it, so its owner must be root or this user, and
 /// nobody else may write it.
 fn adopt(keys: &Keys) -> Option<AdoptedHwloc> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = rustix::fs::open(keys.file()?, flags, Mode::empty()).ok()?;
-    let stat = rustix::fs::fstat(&file).ok()?;
-    let owner = stat.st_uid == 0 || stat.st_uid == rustix::process::geteuid().as_raw();
-    let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    let whole = u64::try_from(stat.st_size).is_ok_and(|size| size >= keys.size());
-    if !owner || !regular || !whole || stat.st_mode & 0o022 != 0 {
+    let file = open_trusted(keys.file()?).ok()?;
+    if file.metadata().ok()?.len() < keys.size() {
         return None;
     }
     let (address, size) =
         (usize::try_from(keys.address()).ok()?, usize::try_from(keys.size()).ok()?);
-    adopt_shmem(&File::from(file), address, size).ok()
+    adopt_shmem(&file, address, size).ok()
 }

@@ -2,7 +2,6 @@
 
 pub(crate) mod election;
 
-use crate::at_exit::keep_until_exit;
 use crate::capture::{CaptureError, capture};
 use crate::hwloc::{self, Input, LoadOptions};
 use crate::publish::{PublishError, PublishOptions, Store, publish};
@@ -35,8 +34,9 @@ const PMIX_XML: &str = "pmix.hwlocxml2";
 /// the node's daemon names; XML that its PMIx server has; discovery.
 ///
 /// Of processes that come to discovery at once, with nobody publishing, one discovers and publishes, and
-/// the others adopt: those of one user in one cgroup, and only where the environment has hwloc look at this
-/// machine as it is. What is published so is removed when that process ends.
+/// the others adopt: those of one user in one cgroup, with the same settings of hwloc in the environment,
+/// and only where that has hwloc look at this machine as it is. What is published so is removed when that
+/// process ends.
 ///
 /// ```no_run
 /// let topology = topobroker::load::load()?.topology();
@@ -79,7 +79,9 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
         return adopt_own(&description, Source::ThisMachine);
     };
     let keys = publication.keys().clone();
-    keep_until_exit(publication, election.win(&keys));
+    election.win(&keys);
+    // As long as this process lives, for the others.
+    std::mem::forget(publication);
     Ok(adopt_keys(&keys)?)
 }
 

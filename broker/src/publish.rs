@@ -11,6 +11,7 @@ pub use identity::PublisherState;
 pub(crate) use identity::state_of;
 pub use shm::FOLDER as SHM_FOLDER;
 
+use crate::at_exit::{Left, forget, remove_at_exit};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -120,7 +121,7 @@ pub enum PublishError {
     },
 }
 
-/// A published segment, removed when this is dropped (unless it was to be kept).
+/// A published segment, removed when this is dropped or the process exits (unless it was to be kept).
 #[derive(Debug)]
 pub struct Publication {
     keys: Keys,
@@ -176,7 +177,12 @@ pub fn publish(
         }
     };
     let keys = Keys::new(store, header.address, header.size);
-    Ok(Publication { keys, header, placed, keep: options.keep, owner: std::process::id() })
+    let publication =
+        Publication { keys, header, placed, keep: options.keep, owner: std::process::id() };
+    if !options.keep {
+        remove_at_exit(Left::Segment(publication.place()));
+    }
+    Ok(publication)
 }
 
 /// Header and archive as one segment.
@@ -281,7 +287,14 @@ impl Publication {
     /// When the file cannot be removed.
     pub fn unpublish(mut self) -> Result<(), PublishError> {
         self.keep = true;
+        forget(&self.place());
         remove(&self.place())
+    }
+
+    /// Leaves the segment to somebody else, and returns its file.
+    pub(crate) fn outlive(mut self) -> PathBuf {
+        self.keep = true;
+        self.place()
     }
 
     /// The file that jobs are beside; of a memfd one that is not there.
@@ -297,6 +310,7 @@ impl Drop for Publication {
     fn drop(&mut self) {
         // Not the child of a fork. Nobody is left to tell; `unpublish --stale` finds what stays.
         if !self.keep && self.owner == std::process::id() {
+            forget(&self.place());
             let _ = remove(&self.place());
         }
     }

@@ -62,7 +62,7 @@ enum tb_status
    */
   TB_ERR_NOT_FOUND = -2,
   /**
-   * The buffer is too small; how much is needed was stored.
+   * The buffer is too small; of a text, its length was stored where there is an argument for it.
    */
   TB_ERR_TRUNCATED = -3,
   /**
@@ -979,7 +979,7 @@ tb_status tb_keys_text(const tb_keys *keys,
                        size_t *length);
 
 /**
- * Makes an empty set; NULL if there is no memory. Free it with tb_set_free.
+ * Makes an empty set; never NULL. Free it with tb_set_free.
  */
 tb_set *tb_set_new(void);
 
@@ -1095,8 +1095,8 @@ tb_status tb_set_singlify(tb_set *set);
 /**
  * Adopts the segment whose keys this process was handed (see tb_keys_find), and stores its topology.
  *
- * The first call of a process maps and checks it; every later call, of any thread and any library,
- * stores the same pointer. It stays valid for the life of the process; freeing it does nothing.
+ * The first call of a process maps and checks it; every later call of any thread stores the same pointer.
+ * A copy of this library has a handle of its own, for the same mapping. It stays valid for the life of the process; freeing it does nothing.
  * Counterparts: PMIx_Load_topology, hwloc_shmem_topology_adopt.
  */
 tb_status tb_adopt(const tb_topology **topology);
@@ -1439,10 +1439,7 @@ tb_status tb_cache_covering(const tb_topology *topology, const tb_set *set, tb_o
  * Stores the child of an object whose cpuset has all of a set, or TB_OBJ_NONE. Counterpart:
  * hwloc_get_child_covering_cpuset.
  */
-tb_status tb_child_covering(const tb_topology *topology,
-                            tb_obj parent,
-                            const tb_set *set,
-                            tb_obj *obj);
+tb_status tb_child_covering(const tb_topology *topology, tb_obj parent, const tb_set *set, tb_obj *obj);
 
 /**
  * Stores up to `capacity` objects of a depth that have a PU of a set, and in `count` (may be NULL) how
@@ -1470,10 +1467,7 @@ tb_status tb_objs_inside(const tb_topology *topology,
  * Stores the number of objects of a depth whose PUs are all in a set. Counterpart:
  * hwloc_get_nbobjs_inside_cpuset_by_depth.
  */
-tb_status tb_count_inside(const tb_topology *topology,
-                          const tb_set *set,
-                          int32_t depth,
-                          size_t *count);
+tb_status tb_count_inside(const tb_topology *topology, const tb_set *set, int32_t depth, size_t *count);
 
 /**
  * Stores the number of objects of a type, at whatever depths, whose PUs are all in a set. Counterpart:
@@ -1498,10 +1492,7 @@ tb_status tb_obj_inside(const tb_topology *topology,
  * Stores the place of an object among those of its depth whose PUs are all in a set. Counterpart:
  * hwloc_get_obj_index_inside_cpuset.
  */
-tb_status tb_index_inside(const tb_topology *topology,
-                          const tb_set *set,
-                          tb_obj obj,
-                          size_t *index);
+tb_status tb_index_inside(const tb_topology *topology, const tb_set *set, tb_obj obj, size_t *index);
 
 /**
  * Stores up to `capacity` of the largest objects that together are a set, and in `count` (may be NULL)
@@ -1529,7 +1520,7 @@ tb_status tb_distribute(const tb_topology *topology,
                         size_t root_count,
                         int32_t until,
                         bool reverse,
-                        tb_set **sets,
+                        tb_set *const *sets,
                         size_t count);
 
 /**
@@ -1560,9 +1551,7 @@ tb_status tb_cpuset_to_nodeset(const tb_topology *topology,
 /**
  * Makes `cpuset` the PUs of the NUMA nodes of `nodeset`. Counterpart: hwloc_cpuset_from_nodeset.
  */
-tb_status tb_cpuset_from_nodeset(const tb_topology *topology,
-                                 const tb_set *nodeset,
-                                 tb_set *cpuset);
+tb_status tb_cpuset_from_nodeset(const tb_topology *topology, const tb_set *nodeset, tb_set *cpuset);
 
 /**
  * Stores the memory attribute of a name, in whatever case. Counterpart: hwloc_memattr_get_by_name.
@@ -1689,10 +1678,7 @@ tb_status tb_distance(const tb_topology *topology,
  * answers that hwloc gives of a restricted duplicate, and no copy of anything. Free it with
  * tb_topology_free. Counterpart: hwloc_topology_restrict on a duplicate.
  */
-tb_status tb_view(const tb_topology *topology,
-                  const tb_set *set,
-                  uint64_t flags,
-                  tb_topology **view);
+tb_status tb_view(const tb_topology *topology, const tb_set *set, uint64_t flags, tb_topology **view);
 
 /**
  * Stores what two views show both. Free it with tb_topology_free.
@@ -1760,7 +1746,7 @@ tb_status tb_source_cpuset(const tb_topology *topology,
  */
 tb_status tb_omp_places(const tb_topology *topology,
                         const char *text,
-                        tb_set **sets,
+                        tb_set *const *sets,
                         size_t capacity,
                         size_t *count);
 
@@ -1808,7 +1794,8 @@ tb_status tb_job_cpuset(const tb_job *job, uint32_t rank, tb_set *cpuset);
 
 /**
  * Decides for this process: stores whether it is to look at all of the topology, else makes `cpuset` its
- * part, and writes the reason into `reason` (may be NULL if `size` is 0).
+ * part, and writes the reason into `reason` (may be NULL if `size` is
+ * 0; 256 bytes are enough for all).
  */
 tb_status tb_scope(const tb_topology *topology,
                    bool *all,
@@ -2129,7 +2116,7 @@ tb_status tb_place(const tb_topology *topology,
                    const char *bind_to,
                    const tb_obj *order,
                    size_t order_count,
-                   tb_set **sets,
+                   tb_set *const *sets,
                    size_t count);
 
 /**
@@ -2168,7 +2155,8 @@ tb_status tb_location(const tb_topology *topology,
 /**
  * Stores an hwloc_topology_t for this process: adopted from the hwloc segment that environment or PMIx
  * server name, else loaded, once. Every caller gets the same; it may be read by any thread, and must be
- * neither changed nor destroyed.
+ * neither changed nor destroyed. hwloc's functions of memory attributes change it, and crash on one that was
+ * adopted (2.9.0): ask tb_memory_value instead, or a hwloc_topology_dup.
  */
 tb_status tb_hwloc_topology(void **topology);
 

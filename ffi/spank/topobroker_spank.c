@@ -1,12 +1,14 @@
 /* Slurm plugin: publishes the node's topology once per step, and hands each task its keys and the CPUs of
  * the step.
  *
- *     required /usr/local/lib/topobroker/topobroker_spank.so [legacy] [folder=FOLDER] [private]
+ *     required /usr/local/lib/topobroker/topobroker_spank.so [legacy] [threads] [folder=FOLDER]
  *
- * in plugstack.conf. `legacy` publishes for unmodified hwloc and PMIx too, `folder` keeps the files in a
- * folder rather than in shared memory. Where `topobroker serve` runs on the node, its topology is handed on
- * and nothing is published. A step never fails because of this plugin: what goes wrong is logged. */
+ * in plugstack.conf. `legacy` publishes for unmodified hwloc and PMIx too; `folder` keeps the files in a
+ * folder rather than in shared memory; `threads` says that CPUs= of slurm.conf counts hardware threads and
+ * not cores. Where `topobroker serve` runs on the node, its topology is the tasks' and nothing is published.
+ * A step never fails because of this plugin: what goes wrong is logged. */
 
+#define _GNU_SOURCE
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
 #include <stdio.h>
@@ -19,58 +21,55 @@ SPANK_PLUGIN(topobroker, 1)
 /* The step's own, removed when it ends. */
 static tb_publication *published = NULL;
 
+static bool threads = false;
+
 static int failed(const char *what, tb_status status)
 {
     slurm_error("topobroker: %s: %s: %s", what, tb_strerror(status), tb_error_detail());
     return ESPANK_SUCCESS;
 }
 
-static tb_status publish(int argc, char **argv)
+static tb_status read_arguments(int argc, char **argv, tb_publish_options *options)
 {
-    tb_publish_options options;
-    tb_description *machine = NULL;
-    tb_status status = tb_publish_options_init(&options);
+    tb_status status = tb_publish_options_init(options);
     for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "legacy") == 0) {
-            options.legacy = true;
-        } else if (strcmp(argv[i], "private") == 0) {
-            options.is_private = true;
+            options->legacy = true;
+        } else if (strcmp(argv[i], "threads") == 0) {
+            threads = true;
         } else if (strncmp(argv[i], "folder=", 7) == 0) {
-            options.store = TB_STORE_FOLDER;
-            options.folder = argv[i] + 7;
+            options->store = TB_STORE_FOLDER;
+            options->folder = argv[i] + 7;
         } else {
-            slurm_error("topobroker: argument %s: expected legacy, private or folder=FOLDER", argv[i]);
+            slurm_error("topobroker: argument %s: expected legacy, threads or folder=FOLDER", argv[i]);
         }
     }
+    return status;
+}
+
+static tb_status publish(const tb_publish_options *options)
+{
+    tb_description *machine = NULL;
+    tb_status status = tb_capture_machine(&machine);
     if (status == TB_OK)
-        status = tb_capture_machine(&machine);
-    if (status == TB_OK)
-        status = tb_publish(machine, &options, &published);
+        status = tb_publish(machine, options, &published);
     tb_description_free(machine);
     return status;
 }
 
-/* Puts what a tb_keys_format says into the tasks' environment. */
-static tb_status set_key(spank_t step, const tb_keys *keys, const char *name, int format)
+/* Keys that came with the job's environment are of the node that it was submitted from, and slurmd's own
+ * are of whoever started it. */
+static void unset_inherited(spank_t step)
 {
-    char value[TB_FILE_MAX];
-    tb_status status = tb_keys_text(keys, format, value, sizeof value, NULL);
-    if (status == TB_OK)
-        spank_setenv(step, name, value, 1);
-    return status;
+    static const char *const names[] = { "TOPOBROKER_FILE", "TOPOBROKER_ADDR", "TOPOBROKER_SIZE",
+                                         "TOPOBROKER_JOB", "TOPOBROKER_CPU_LIST" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        spank_unsetenv(step, names[i]);
+        unsetenv(names[i]);
+    }
 }
 
-static tb_status set_keys(spank_t step, const tb_keys *keys)
-{
-    tb_status status = set_key(step, keys, "TOPOBROKER_FILE", TB_KEYS_FILE);
-    if (status == TB_OK)
-        status = set_key(step, keys, "TOPOBROKER_ADDR", TB_KEYS_ADDR);
-    if (status == TB_OK)
-        status = set_key(step, keys, "TOPOBROKER_SIZE", TB_KEYS_SIZE);
-    return status;
-}
-
-/* The PUs of the step's cores, which Slurm numbers as they follow each other. */
+/* The PUs of the step's cores, which Slurm numbers as they follow each other; or of what it takes for cores. */
 static tb_status set_cpu_list(spank_t step, const tb_keys *keys)
 {
     char *list = NULL, text[8192];
@@ -81,7 +80,7 @@ static tb_status set_cpu_list(spank_t step, const tb_keys *keys)
 
     if (status == TB_OK && spank_get_item(step, S_STEP_ALLOC_CORES, &list) == ESPANK_SUCCESS &&
         list != NULL && list[0] != '\0') {
-        int type = tb_count_with_type(topology, TB_CORE) > 0 ? TB_CORE : TB_PU;
+        int type = threads || tb_count_with_type(topology, TB_CORE) == 0 ? TB_PU : TB_CORE;
         status = tb_set_parse(cores, list);
         for (int64_t i = tb_set_first(cores); status == TB_OK && i >= 0; i = tb_set_next(cores, i)) {
             status = tb_obj_with_type(topology, type, (size_t)i, &obj);
@@ -103,6 +102,7 @@ static tb_status set_cpu_list(spank_t step, const tb_keys *keys)
 
 int slurm_spank_init(spank_t step, int argc, char **argv)
 {
+    tb_publish_options options;
     tb_keys keys;
     tb_status status;
     uint32_t id = 0;
@@ -113,10 +113,11 @@ int slurm_spank_init(spank_t step, int argc, char **argv)
     /* The step that only holds a job's processes has no tasks. */
     if (spank_get_item(step, S_JOB_STEPID, &id) == ESPANK_SUCCESS && id == (uint32_t)SLURM_EXTERN_CONT)
         return ESPANK_SUCCESS;
-    if (tb_keys_find(&keys) == TB_OK) {
-        status = set_keys(step, &keys);
-    } else {
-        status = publish(argc, argv);
+    unset_inherited(step);
+    status = read_arguments(argc, argv, &options);
+    /* What a daemon publishes tasks find by themselves, also when it has published again. */
+    if (status == TB_OK && tb_keys_find(&keys) != TB_OK) {
+        status = publish(&options);
         if (status == TB_OK)
             status = tb_publication_keys(published, &keys);
         for (size_t i = 0; status == TB_OK && tb_publication_env(published, i, &name, &value) == TB_OK; i++)

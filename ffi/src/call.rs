@@ -48,6 +48,11 @@ pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
     failure.status
 }
 
+/// Does the work of a function that returns a value and no status.
+pub(crate) fn value<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
+}
+
 /// The message of the last failed call of this thread.
 pub(crate) fn detail() -> *const c_char {
     DETAIL.try_with(|kept| kept.borrow().as_ptr()).unwrap_or(c"".as_ptr())

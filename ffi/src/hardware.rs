@@ -1,9 +1,8 @@
 //! CPU kinds and distances.
 
-use crate::call::{Failure, Found, Given, call};
+use crate::call::{Failure, Found, Given, call, value};
 use crate::object::{object, tb_obj, text_of};
-use crate::pointers::Room;
-use crate::set::tb_set;
+use crate::pointers::{Room, SetIn, SetOut};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::c_char;
@@ -13,7 +12,7 @@ use topobroker_reader::{CpuKind, Distances, Object};
 /// Number of CPU kinds; 0 if none are known, or of NULL. Counterpart: hwloc_cpukinds_get_nr.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpu_kind_count(topology: Option<&tb_topology>) -> usize {
-    topology.map_or(0, |topology| topology.get().cpu_kinds().count())
+    value(0, || topology.map_or(0, |topology| topology.get().cpu_kinds().count()))
 }
 
 /// Stores PUs and efficiency (from 0, -1 unknown) of a CPU kind. Counterpart: hwloc_cpukinds_get_info.
@@ -21,7 +20,7 @@ pub extern "C" fn tb_cpu_kind_count(topology: Option<&tb_topology>) -> usize {
 pub extern "C" fn tb_cpu_kind(
     topology: Option<&tb_topology>,
     index: usize,
-    cpuset: Option<&mut tb_set>,
+    cpuset: SetOut<'_>,
     efficiency: Option<&mut MaybeUninit<i32>>,
 ) -> tb_status {
     call(|| {
@@ -58,7 +57,7 @@ pub extern "C" fn tb_cpu_kind_info(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpu_kind_of(
     topology: Option<&tb_topology>,
-    cpuset: Option<&tb_set>,
+    cpuset: SetIn<'_>,
     index: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
     call(|| {
@@ -92,7 +91,7 @@ pub struct tb_distances {
 /// Number of distance matrices, 0 of NULL. Counterpart: hwloc_distances_get.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_distances_count(topology: Option<&tb_topology>) -> usize {
-    topology.map_or(0, |topology| topology.get().distances().count())
+    value(0, || topology.map_or(0, |topology| topology.get().distances().count()))
 }
 
 /// Stores what a distance matrix is, from 0.

@@ -1,8 +1,7 @@
 //! Jobs: the part of one, and where its ranks are.
 
-use crate::call::{Failure, Found, Given, call};
-use crate::pointers::{Text, take_back};
-use crate::set::tb_set;
+use crate::call::{Failure, Found, Given, call, value};
+use crate::pointers::{SetOut, Text, take_back};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::{CString, c_char};
@@ -66,7 +65,7 @@ pub extern "C" fn tb_job_view(
 /// Number of ranks of a job on this node, 0 of NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_rank_count(job: Option<&tb_job>) -> usize {
-    job.map_or(0, |job| job.job.ranks().len())
+    value(0, || job.map_or(0, |job| job.job.ranks().len()))
 }
 
 /// Stores the rank with a local rank (its place among those on this node, from 0) and its PUs (each may
@@ -76,14 +75,14 @@ pub extern "C" fn tb_job_local_rank(
     job: Option<&tb_job>,
     local_rank: usize,
     rank: Option<&mut MaybeUninit<u32>>,
-    cpuset: Option<&mut tb_set>,
+    cpuset: SetOut<'_>,
 ) -> tb_status {
     call(|| {
         let JobRank { rank: number, cpuset: pus, .. } = of_local(job.given("job")?, local_rank)?;
         if let Some(rank) = rank {
             rank.write(number);
         }
-        if let Some(cpuset) = cpuset {
+        if let Some(cpuset) = cpuset.optional() {
             cpuset.0 = pus;
         }
         Ok(())
@@ -92,11 +91,7 @@ pub extern "C" fn tb_job_local_rank(
 
 /// Makes `cpuset` the PUs of a rank. TB_ERR_NOT_FOUND if it is not on this node.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_job_cpuset(
-    job: Option<&tb_job>,
-    rank: u32,
-    cpuset: Option<&mut tb_set>,
-) -> tb_status {
+pub extern "C" fn tb_job_cpuset(job: Option<&tb_job>, rank: u32, cpuset: SetOut<'_>) -> tb_status {
     call(|| {
         let found = job.given("job")?.job.cpuset_of_rank(rank);
         cpuset.given("cpuset")?.0 = found.found(|| format!("rank {rank} is not on this node"))?;

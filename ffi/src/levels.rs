@@ -1,6 +1,6 @@
 //! Levels, and objects by their place in one.
 
-use crate::call::{Failure, Found, Given, call};
+use crate::call::{Failure, Found, Given, call, value};
 use crate::object::tb_obj;
 use crate::pointers::Text;
 use crate::status::tb_status;
@@ -63,7 +63,7 @@ pub enum tb_type {
 /// Number of levels in the tree of CPUs, 0 of NULL. Counterpart: hwloc_topology_get_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_depth(topology: Option<&tb_topology>) -> u32 {
-    topology.map_or(0, |topology| topology.get().depth())
+    value(0, || topology.map_or(0, |topology| topology.get().depth()))
 }
 
 /// Stores the depth of a type, TB_DEPTH_UNKNOWN or TB_DEPTH_MULTIPLE. Depths of memory, I/O and Misc
@@ -197,15 +197,17 @@ pub extern "C" fn tb_depth_type(
 /// Number of objects at a depth: 0 if it is none, or NULL. Counterpart: hwloc_get_nbobjs_by_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_count_at_depth(topology: Option<&tb_topology>, depth: i32) -> usize {
-    topology.map_or(0, |topology| topology.get().objects_at_depth(depth).len())
+    value(0, || topology.map_or(0, |topology| topology.get().objects_at_depth(depth).len()))
 }
 
 /// Number of objects of a type, at whatever depths: 0 if it is none, or NULL. Counterpart:
 /// hwloc_get_nbobjs_by_type.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_count_with_type(topology: Option<&tb_topology>, r#type: i32) -> usize {
-    let all = topology.zip(object_type(r#type).ok());
-    all.map_or(0, |(topology, r#type)| topology.get().objects_with_type(r#type).count())
+    value(0, || {
+        let all = topology.zip(object_type(r#type).ok());
+        all.map_or(0, |(topology, r#type)| topology.get().objects_with_type(r#type).count())
+    })
 }
 
 /// Stores the object with a logical index at a depth. Counterpart: hwloc_get_obj_by_depth.

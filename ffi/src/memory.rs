@@ -2,7 +2,7 @@
 
 use crate::call::{Failure, Found, Given, call};
 use crate::object::{TB_OBJ_NONE, object, tb_obj, text_of};
-use crate::pointers::{Room, Text};
+use crate::pointers::{Room, SetIn, SetOut, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -30,7 +30,7 @@ pub struct tb_memory_attribute {
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_local_numa_nodes(
     topology: Option<&tb_topology>,
-    cpuset: Option<&tb_set>,
+    cpuset: SetIn<'_>,
     flags: u64,
     objs: Room<'_, tb_obj>,
     capacity: usize,
@@ -49,12 +49,13 @@ pub extern "C" fn tb_local_numa_nodes(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpuset_to_nodeset(
     topology: Option<&tb_topology>,
-    cpuset: Option<&tb_set>,
-    nodeset: Option<&mut tb_set>,
+    cpuset: SetIn<'_>,
+    nodeset: SetOut<'_>,
 ) -> tb_status {
     call(|| {
         let topology = topology.given("topology")?.get();
-        nodeset.given("nodeset")?.0 = topology.nodeset_of(&cpuset.given("cpuset")?.0);
+        let near = topology.nodeset_of(&cpuset.given("cpuset")?.0);
+        nodeset.given("nodeset")?.0 = near;
         Ok(())
     })
 }
@@ -63,12 +64,13 @@ pub extern "C" fn tb_cpuset_to_nodeset(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpuset_from_nodeset(
     topology: Option<&tb_topology>,
-    nodeset: Option<&tb_set>,
-    cpuset: Option<&mut tb_set>,
+    nodeset: SetIn<'_>,
+    cpuset: SetOut<'_>,
 ) -> tb_status {
     call(|| {
         let topology = topology.given("topology")?.get();
-        cpuset.given("cpuset")?.0 = topology.cpuset_of_nodes(&nodeset.given("nodeset")?.0);
+        let near = topology.cpuset_of_nodes(&nodeset.given("nodeset")?.0);
+        cpuset.given("cpuset")?.0 = near;
         Ok(())
     })
 }
@@ -111,7 +113,7 @@ pub extern "C" fn tb_memory_value(
     topology: Option<&tb_topology>,
     id: u32,
     target: tb_obj,
-    initiator_cpuset: Option<&tb_set>,
+    initiator_cpuset: SetIn<'_>,
     initiator_obj: tb_obj,
     value: Option<&mut MaybeUninit<u64>>,
 ) -> tb_status {
@@ -134,7 +136,7 @@ pub extern "C" fn tb_memory_value_at(
     id: u32,
     index: usize,
     target: Option<&mut MaybeUninit<tb_obj>>,
-    cpuset: Option<&mut tb_set>,
+    cpuset: SetOut<'_>,
     obj: Option<&mut MaybeUninit<tb_obj>>,
     value: Option<&mut MaybeUninit<u64>>,
 ) -> tb_status {
@@ -157,7 +159,7 @@ pub extern "C" fn tb_memory_value_at(
 pub extern "C" fn tb_memory_best_target(
     topology: Option<&tb_topology>,
     id: u32,
-    initiator_cpuset: Option<&tb_set>,
+    initiator_cpuset: SetIn<'_>,
     initiator_obj: tb_obj,
     target: Option<&mut MaybeUninit<tb_obj>>,
     value: Option<&mut MaybeUninit<u64>>,
@@ -184,7 +186,7 @@ pub extern "C" fn tb_memory_best_initiator(
     topology: Option<&tb_topology>,
     id: u32,
     target: tb_obj,
-    cpuset: Option<&mut tb_set>,
+    cpuset: SetOut<'_>,
     obj: Option<&mut MaybeUninit<tb_obj>>,
     value: Option<&mut MaybeUninit<u64>>,
 ) -> tb_status {
@@ -227,10 +229,10 @@ fn data(topology: &tb_topology, attribute: MemoryAttribute<'static>) -> tb_memor
 
 fn initiator(
     topology: &tb_topology,
-    cpuset: Option<&tb_set>,
+    cpuset: SetIn<'_>,
     obj: tb_obj,
 ) -> Result<Initiator<'static>, Failure> {
-    Ok(match (cpuset, obj) {
+    Ok(match (cpuset.optional(), obj) {
         (Some(cpuset), _) => Initiator::Cpuset(cpuset.0.clone()),
         (None, TB_OBJ_NONE) => Initiator::None,
         (None, obj) => Initiator::Object(object(topology.get(), obj)?),

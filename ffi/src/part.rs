@@ -1,9 +1,9 @@
 //! Views: a part of the topology, and where a process is told which.
 
-use crate::call::{Failure, Given, call};
+use crate::call::{Failure, Given, call, value};
 use crate::object::tb_obj;
-use crate::pointers::{Room, Text};
-use crate::set::{store_sets, tb_set};
+use crate::pointers::{List, Room, SetIn, SetOut, Text};
+use crate::set::{given_sets, store_sets};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::mem::MaybeUninit;
@@ -35,7 +35,7 @@ pub enum tb_restrict_flags {
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_view(
     topology: Option<&tb_topology>,
-    set: Option<&tb_set>,
+    set: SetIn<'_>,
     flags: u64,
     view: Option<&mut MaybeUninit<Box<tb_topology>>>,
 ) -> tb_status {
@@ -70,16 +70,22 @@ pub extern "C" fn tb_view_is_equal(
     topology: Option<&tb_topology>,
     other: Option<&tb_topology>,
 ) -> bool {
-    topology.zip(other).is_some_and(|(topology, other)| topology.view() == other.view())
+    value(false, || {
+        topology.zip(other).is_some_and(|(topology, other)| topology.view() == other.view())
+    })
 }
 
 /// Bytes of private memory that a view takes; 0 of the adopted topology and of NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_view_bytes(topology: Option<&tb_topology>) -> usize {
-    let own = |topology: &&tb_topology| {
-        topology.view() != &topobroker_reader::View::whole(topology.adopted().topology())
-    };
-    topology.filter(own).map_or(0, |topology| topology.view().bytes() + size_of::<tb_topology>())
+    value(0, || {
+        let own = |topology: &&tb_topology| {
+            topology.view() != &topobroker_reader::View::whole(topology.adopted().topology())
+        };
+        topology
+            .filter(own)
+            .map_or(0, |topology| topology.view().bytes() + size_of::<tb_topology>())
+    })
 }
 
 /// Stores this process's own part of the node's topology: adopts it, and takes the part of its job
@@ -97,7 +103,7 @@ pub extern "C" fn tb_effective_view(view: Option<&mut MaybeUninit<Box<tb_topolog
 
 /// Makes `cpuset` the PUs that this process may run on. Counterpart: sched_getaffinity.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_affinity(cpuset: Option<&mut tb_set>) -> tb_status {
+pub extern "C" fn tb_affinity(cpuset: SetOut<'_>) -> tb_status {
     call(|| {
         cpuset.given("cpuset")?.0 = affinity()?;
         Ok(())
@@ -107,11 +113,7 @@ pub extern "C" fn tb_affinity(cpuset: Option<&mut tb_set>) -> tb_status {
 /// Makes `cpus` and `mems` (each may be NULL) what a cgroup's folder allows, version 1 or 2; of NULL,
 /// that of this process. TB_ERR_NOT_FOUND if this process's has no cpuset controller.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_cgroup(
-    folder: Text<'_>,
-    cpus: Option<&mut tb_set>,
-    mems: Option<&mut tb_set>,
-) -> tb_status {
+pub extern "C" fn tb_cgroup(folder: Text<'_>, cpus: SetOut<'_>, mems: SetOut<'_>) -> tb_status {
     call(|| {
         let cgroup = match folder.optional("folder")? {
             Some(folder) => Cgroup::read(Path::new(folder))?,
@@ -120,10 +122,10 @@ pub extern "C" fn tb_cgroup(
                 Failure::new(tb_status::TB_ERR_NOT_FOUND, detail)
             })?,
         };
-        if let Some(cpus) = cpus {
+        if let Some(cpus) = cpus.optional() {
             cpus.0 = cgroup.cpus;
         }
-        if let Some(mems) = mems {
+        if let Some(mems) = mems.optional() {
             mems.0 = cgroup.mems;
         }
         Ok(())
@@ -138,7 +140,7 @@ pub extern "C" fn tb_cpu_list(
     topology: Option<&tb_topology>,
     list: Text<'_>,
     os: bool,
-    cpuset: Option<&mut tb_set>,
+    cpuset: SetOut<'_>,
     objs: Room<'_, tb_obj>,
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
@@ -147,7 +149,7 @@ pub extern "C" fn tb_cpu_list(
         let numbering = if os { Numbering::Os } else { Numbering::Logical };
         let topology = topology.given("topology")?.get();
         let list = CpuList::parse(topology, list.get("list")?, numbering)?;
-        if let Some(cpuset) = cpuset {
+        if let Some(cpuset) = cpuset.optional() {
             cpuset.0 = list.to_set();
         }
         objs.fill(list.iter().map(Object::id), capacity, count)
@@ -174,7 +176,7 @@ pub extern "C" fn tb_source_cpuset(
     source: i32,
     text: Text<'_>,
     local_id: usize,
-    cpuset: Option<&mut tb_set>,
+    cpuset: SetOut<'_>,
 ) -> tb_status {
     call(|| {
         let topology = topology.given("topology")?.get();
@@ -201,15 +203,17 @@ pub extern "C" fn tb_source_cpuset(
 pub extern "C" fn tb_omp_places(
     topology: Option<&tb_topology>,
     text: Text<'_>,
-    sets: Room<'_, Option<&mut tb_set>>,
+    sets: List<'_, SetOut<'_>>,
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
     call(|| {
         let (topology, count) = (topology.given("topology")?.get(), count.given("count")?);
         let mut places: Vec<Set> = omp_places(topology, text.get("text")?)?;
+        let room = places.len().min(capacity);
+        let sets = given_sets(sets, room)?;
         count.write(places.len());
-        places.truncate(capacity);
+        places.truncate(room);
         store_sets(sets, places)
     })
 }

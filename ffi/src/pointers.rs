@@ -2,10 +2,12 @@
 //! only ever made by a caller in C, who promises what the function's documentation says of it.
 
 use crate::call::Failure;
+use crate::set::tb_set;
 use crate::status::tb_status;
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 
 /// A text that ends with a zero, `const char *`.
 #[derive(Clone, Copy)]
@@ -24,6 +26,45 @@ pub struct List<'a, T>(*const T, PhantomData<&'a T>);
 /// Room for an array, `T *`.
 #[repr(transparent)]
 pub struct Room<'a, T>(*mut T, PhantomData<&'a mut T>);
+
+/// A set that is read, `const tb_set *`. It may be the one that a function writes as well: a reference to
+/// it lives no longer than it is looked at.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct SetIn<'a>(*const tb_set, PhantomData<&'a tb_set>);
+
+/// A set that is written, `tb_set *`, after everything that is read has been.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct SetOut<'a>(*mut tb_set, PhantomData<&'a mut tb_set>);
+
+impl<'a> SetIn<'a> {
+    /// The set, `None` if the pointer is NULL.
+    pub(crate) fn optional(self) -> Option<&'a tb_set> {
+        // SAFETY: NULL, or a set of `tb_set_new` that nobody changes or frees during the call but this
+        // function, through a `SetOut`, when it has done with the reference.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// The set, which must be there.
+    pub(crate) fn given(self, name: &str) -> Result<&'a tb_set, Failure> {
+        self.optional().ok_or_else(|| Failure::argument(format!("{name} is NULL")))
+    }
+}
+
+impl<'a> SetOut<'a> {
+    /// The set, `None` if the pointer is NULL.
+    pub(crate) fn optional(self) -> Option<&'a mut tb_set> {
+        // SAFETY: NULL, or a set of `tb_set_new` that nobody else uses during the call; what this function
+        // has read of it, it has done with.
+        unsafe { self.0.as_mut() }
+    }
+
+    /// The set, which must be there.
+    pub(crate) fn given(self, name: &str) -> Result<&'a mut tb_set, Failure> {
+        self.optional().ok_or_else(|| Failure::argument(format!("{name} is NULL")))
+    }
+}
 
 impl<'a> Text<'a> {
     #[cfg(feature = "broker")]
@@ -125,21 +166,6 @@ impl<'a, T> Room<'a, T> {
         }
         Ok(())
     }
-
-    /// Elements that are there, to be changed.
-    pub(crate) fn all(self, count: usize, name: &str) -> Result<&'a mut [T], Failure> {
-        if count == 0 {
-            return Ok(&mut []);
-        }
-        if self.0.is_null() || count > isize::MAX as usize / size_of::<T>().max(1) {
-            return Err(Failure::argument(format!(
-                "{name}: {count} elements at NULL, or too many"
-            )));
-        }
-        // SAFETY: the caller has `count` elements there and nobody else touches them during the
-        // call, which is as long as this is used.
-        Ok(unsafe { std::slice::from_raw_parts_mut(self.0, count) })
-    }
 }
 
 /// A topology that is shown for as long as what holds it is not freed.
@@ -149,6 +175,14 @@ pub(crate) fn for_as_long_as_its_handle(
     // SAFETY: the caller keeps what `topology` refers to in the same box: memory that a view owns
     // behind an `Arc`, which does not move, and the mapped segment, which is never unmapped.
     unsafe { std::mem::transmute(topology) }
+}
+
+/// Frees what a function of this library has made, unless `is_kept` says that it is not to be.
+pub(crate) fn free_unless<T>(pointer: Option<NonNull<T>>, is_kept: impl FnOnce(&T) -> bool) {
+    // SAFETY: a handle of this library that the caller has not freed, looked at before it is.
+    if let Some(pointer) = pointer.filter(|pointer| !is_kept(unsafe { pointer.as_ref() })) {
+        drop(take_back(pointer.as_ptr()));
+    }
 }
 
 /// Takes back a box that was handed to C, `None` if the pointer is NULL.

@@ -1,6 +1,6 @@
 //! Objects by what they are to another: above, below, near.
 
-use crate::call::{Found, Given, call};
+use crate::call::{Found, Given, call, value};
 use crate::levels::depth_of;
 use crate::object::{id, neighbour, object, tb_obj};
 use crate::pointers::{Room, Text};
@@ -78,11 +78,13 @@ pub extern "C" fn tb_is_in_subtree(
     obj: tb_obj,
     root: tb_obj,
 ) -> bool {
-    let both = topology.and_then(|topology| {
-        let topology = topology.get();
-        topology.object(obj).zip(topology.object(root))
-    });
-    both.is_some_and(|(object, root)| object.is_in_subtree(root))
+    value(false, || {
+        let both = topology.and_then(|topology| {
+            let topology = topology.get();
+            topology.object(obj).zip(topology.object(root))
+        });
+        both.is_some_and(|(object, root)| object.is_in_subtree(root))
+    })
 }
 
 /// Stores the lowest cache that the object shares with others, or TB_OBJ_NONE. Counterpart:

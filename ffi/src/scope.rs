@@ -1,8 +1,7 @@
 //! Whose part of the topology a process is to look at, and why.
 
-use crate::call::{Failure, Given, call};
-use crate::pointers::Buffer;
-use crate::set::tb_set;
+use crate::call::{Failure, Given, call, value};
+use crate::pointers::{Buffer, SetIn, SetOut};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::mem::MaybeUninit;
@@ -18,22 +17,23 @@ pub struct tb_situation<'a> {
     /// Whether the topology is of the machine that the process runs on.
     pub is_this_system: bool,
     /// PUs of the topology; not NULL.
-    pub pus: Option<&'a tb_set>,
+    pub pus: SetIn<'a>,
     /// PUs of PMIX_CPU_LIST.
-    pub cpu_list: Option<&'a tb_set>,
+    pub cpu_list: SetIn<'a>,
     /// PUs that the process may run on; not NULL.
-    pub affinity: Option<&'a tb_set>,
+    pub affinity: SetIn<'a>,
     /// PUs of its cgroup.
-    pub cgroup: Option<&'a tb_set>,
+    pub cgroup: SetIn<'a>,
 }
 
 /// Decides for this process: stores whether it is to look at all of the topology, else makes `cpuset` its
-/// part, and writes the reason into `reason` (may be NULL if `size` is 0).
+/// part, and writes the reason into `reason` (may be NULL if `size` is
+/// 0; 256 bytes are enough for all).
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_scope(
     topology: Option<&tb_topology>,
     all: Option<&mut MaybeUninit<bool>>,
-    cpuset: Option<&mut tb_set>,
+    cpuset: SetOut<'_>,
     reason: Buffer<'_>,
     size: usize,
 ) -> tb_status {
@@ -48,13 +48,13 @@ pub extern "C" fn tb_scope(
 pub extern "C" fn tb_scope_decide(
     situation: Option<&tb_situation<'_>>,
     all: Option<&mut MaybeUninit<bool>>,
-    cpuset: Option<&mut tb_set>,
+    cpuset: SetOut<'_>,
     reason: Buffer<'_>,
     size: usize,
 ) -> tb_status {
     call(|| {
         let asked = situation.given("situation")?;
-        let set = |set: Option<&tb_set>| set.map(|set| set.0.clone());
+        let set = |set: SetIn<'_>| set.optional().map(|set| set.0.clone());
         let situation = Situation {
             launch: match asked.launch {
                 0 => Launch::OpenMpi,
@@ -87,25 +87,28 @@ pub(crate) fn scope(number: i32) -> Result<Scope, Failure> {
 fn tell(
     decision: &Decision,
     all: Option<&mut MaybeUninit<bool>>,
-    cpuset: Option<&mut tb_set>,
+    cpuset: SetOut<'_>,
     reason: Buffer<'_>,
     size: usize,
 ) -> Result<(), Failure> {
     let (all, cpuset) = (all.given("all")?, cpuset.given("cpuset")?);
+    if size > 0 {
+        reason.fill(decision.reason, size, None)?;
+    }
     all.write(decision.part == Part::All);
     if let Part::Pus(pus) = &decision.part {
         cpuset.0 = pus.clone();
     }
-    if size == 0 { Ok(()) } else { reason.fill(decision.reason, size, None) }
+    Ok(())
 }
 
 /// How this process was started, as tb_situation.launch has it.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_launch() -> i32 {
-    match Launch::from_env(|name| std::env::var(name).ok()) {
+    value(-1, || match Launch::from_env(|name| std::env::var(name).ok()) {
         Launch::OpenMpi => 0,
         Launch::Prte => 1,
         Launch::Direct => 2,
         Launch::Singleton => 3,
-    }
+    })
 }

@@ -1,7 +1,7 @@
 //! Sets of OS indexes, of PUs or NUMA nodes.
 
-use crate::call::{Failure, Given, call};
-use crate::pointers::{Buffer, List, Room, Text};
+use crate::call::{Failure, call, value};
+use crate::pointers::{Buffer, List, Room, SetIn, SetOut, Text};
 use crate::status::tb_status;
 use std::mem::MaybeUninit;
 use topobroker_reader::Set;
@@ -37,7 +37,7 @@ pub enum tb_set_operation {
     TB_SET_XOR = 3,
 }
 
-/// Makes an empty set; NULL if there is no memory. Free it with tb_set_free.
+/// Makes an empty set; never NULL. Free it with tb_set_free.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_new() -> Option<Box<tb_set>> {
     Some(Box::new(tb_set(Set::new())))
@@ -51,9 +51,10 @@ pub extern "C" fn tb_set_free(set: Option<Box<tb_set>>) {
 
 /// Makes `set` equal to `from`.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_copy(set: Option<&mut tb_set>, from: Option<&tb_set>) -> tb_status {
+pub extern "C" fn tb_set_copy(set: SetOut<'_>, from: SetIn<'_>) -> tb_status {
     call(|| {
-        set.given("set")?.0 = from.given("from")?.0.clone();
+        let copy = from.given("from")?.0.clone();
+        set.given("set")?.0 = copy;
         Ok(())
     })
 }
@@ -61,7 +62,7 @@ pub extern "C" fn tb_set_copy(set: Option<&mut tb_set>, from: Option<&tb_set>) -
 /// Makes `set` what a text says: a list (0-3,8 or 12-), or a mask (0x...). TB_ERR_TEXT otherwise.
 /// Counterparts: hwloc_bitmap_list_sscanf, hwloc_bitmap_sscanf.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_parse(set: Option<&mut tb_set>, text: Text<'_>) -> tb_status {
+pub extern "C" fn tb_set_parse(set: SetOut<'_>, text: Text<'_>) -> tb_status {
     call(|| {
         set.given("set")?.0 = parsed(text.get("text")?)?;
         Ok(())
@@ -73,7 +74,7 @@ pub extern "C" fn tb_set_parse(set: Option<&mut tb_set>, text: Text<'_>) -> tb_s
 /// hwloc_bitmap_list_snprintf.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_text(
-    set: Option<&tb_set>,
+    set: SetIn<'_>,
     format: i32,
     buffer: Buffer<'_>,
     size: usize,
@@ -94,7 +95,7 @@ pub extern "C" fn tb_set_text(
 /// with little-endian numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_from_words(
-    set: Option<&mut tb_set>,
+    set: SetOut<'_>,
     words: List<'_, u64>,
     count: usize,
 ) -> tb_status {
@@ -110,7 +111,7 @@ pub extern "C" fn tb_set_from_words(
 /// the set has.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_words(
-    set: Option<&tb_set>,
+    set: SetIn<'_>,
     words: Room<'_, u64>,
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
@@ -129,7 +130,7 @@ pub extern "C" fn tb_set_words(
 
 /// Puts an index into `set`.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_add(set: Option<&mut tb_set>, index: u32) -> tb_status {
+pub extern "C" fn tb_set_add(set: SetOut<'_>, index: u32) -> tb_status {
     call(|| {
         set.given("set")?.0.insert(within_reach(index)?);
         Ok(())
@@ -138,7 +139,7 @@ pub extern "C" fn tb_set_add(set: Option<&mut tb_set>, index: u32) -> tb_status 
 
 /// Takes an index out of `set`.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_remove(set: Option<&mut tb_set>, index: u32) -> tb_status {
+pub extern "C" fn tb_set_remove(set: SetOut<'_>, index: u32) -> tb_status {
     call(|| {
         set.given("set")?.0.remove(within_reach(index)?);
         Ok(())
@@ -151,17 +152,20 @@ pub(crate) fn parsed(text: &str) -> Result<Set, Failure> {
     Ok(Set::parse(text, format)?)
 }
 
-/// Writes sets into those of the caller, all of which must be there.
-pub(crate) fn store_sets(
-    sets: Room<'_, Option<&mut tb_set>>,
-    values: Vec<Set>,
-) -> Result<(), Failure> {
-    let sets = sets.all(values.len(), "sets")?;
-    if sets.iter().any(Option::is_none) {
-        return Err(Failure::argument("sets: one of them is NULL"));
-    }
-    for (set, value) in sets.iter_mut().flatten().zip(values) {
-        set.0 = value;
+/// The sets of a caller that are to be written, none of which may be NULL.
+pub(crate) fn given_sets<'a>(
+    sets: List<'a, SetOut<'a>>,
+    count: usize,
+) -> Result<&'a [SetOut<'a>], Failure> {
+    let sets = sets.get(count, "sets")?;
+    sets.iter().try_for_each(|set| set.given("one of the sets").map(|_| ()))?;
+    Ok(sets)
+}
+
+/// Writes sets into those of a caller.
+pub(crate) fn store_sets(sets: &[SetOut<'_>], values: Vec<Set>) -> Result<(), Failure> {
+    for (set, value) in sets.iter().zip(values) {
+        set.given("one of the sets")?.0 = value;
     }
     Ok(())
 }
@@ -177,18 +181,16 @@ fn within_reach(index: u32) -> Result<u32, Failure> {
 
 /// Combines `set` with another by a tb_set_operation.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_combine(
-    set: Option<&mut tb_set>,
-    operation: i32,
-    other: Option<&tb_set>,
-) -> tb_status {
+pub extern "C" fn tb_set_combine(set: SetOut<'_>, operation: i32, other: SetIn<'_>) -> tb_status {
     call(|| {
-        let (set, other) = (&mut set.given("set")?.0, &other.given("other")?.0);
+        // A copy: they may be the same.
+        let other = other.given("other")?.0.clone();
+        let set = &mut set.given("set")?.0;
         *set = match operation {
-            0 => &*set | other,
-            1 => &*set & other,
-            2 => set.and_not(other),
-            3 => &*set ^ other,
+            0 => &*set | &other,
+            1 => &*set & &other,
+            2 => set.and_not(&other),
+            3 => &*set ^ &other,
             unknown => return Err(Failure::argument(format!("operation {unknown}"))),
         };
         Ok(())
@@ -197,64 +199,74 @@ pub extern "C" fn tb_set_combine(
 
 /// Whether `index` is in `set`. False if it is NULL. Counterpart: hwloc_bitmap_isset.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_has(set: Option<&tb_set>, index: u32) -> bool {
-    set.is_some_and(|set| set.0.contains(index))
+pub extern "C" fn tb_set_has(set: SetIn<'_>, index: u32) -> bool {
+    value(false, || set.optional().is_some_and(|set| set.0.contains(index)))
 }
 
 /// Whether `set` has no index, or is NULL. Counterpart: hwloc_bitmap_iszero.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_is_empty(set: Option<&tb_set>) -> bool {
-    set.is_none_or(|set| set.0.is_empty())
+pub extern "C" fn tb_set_is_empty(set: SetIn<'_>) -> bool {
+    value(false, || set.optional().is_none_or(|set| set.0.is_empty()))
 }
 
 /// Whether two sets have the same indexes; NULL equals nothing. Counterpart: hwloc_bitmap_isequal.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_is_equal(set: Option<&tb_set>, other: Option<&tb_set>) -> bool {
-    set.zip(other).is_some_and(|(set, other)| set.0 == other.0)
+pub extern "C" fn tb_set_is_equal(set: SetIn<'_>, other: SetIn<'_>) -> bool {
+    value(false, || {
+        set.optional().zip(other.optional()).is_some_and(|(set, other)| set.0 == other.0)
+    })
 }
 
 /// Whether all of `set` is in `other`. Counterpart: hwloc_bitmap_isincluded.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_is_included(set: Option<&tb_set>, other: Option<&tb_set>) -> bool {
-    set.zip(other).is_some_and(|(set, other)| set.0.is_included_in(&other.0))
+pub extern "C" fn tb_set_is_included(set: SetIn<'_>, other: SetIn<'_>) -> bool {
+    value(false, || {
+        set.optional()
+            .zip(other.optional())
+            .is_some_and(|(set, other)| set.0.is_included_in(&other.0))
+    })
 }
 
 /// Whether two sets have an index in common. Counterpart: hwloc_bitmap_intersects.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_intersects(set: Option<&tb_set>, other: Option<&tb_set>) -> bool {
-    set.zip(other).is_some_and(|(set, other)| set.0.intersects(&other.0))
+pub extern "C" fn tb_set_intersects(set: SetIn<'_>, other: SetIn<'_>) -> bool {
+    value(false, || {
+        set.optional().zip(other.optional()).is_some_and(|(set, other)| set.0.intersects(&other.0))
+    })
 }
 
 /// Number of indexes in `set`, -1 if it is infinite or NULL. Counterpart: hwloc_bitmap_weight.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_weight(set: Option<&tb_set>) -> i64 {
-    set.and_then(|set| set.0.weight()).map_or(-1, i64::from)
+pub extern "C" fn tb_set_weight(set: SetIn<'_>) -> i64 {
+    value(-1, || set.optional().and_then(|set| set.0.weight()).map_or(-1, i64::from))
 }
 
 /// The first index of `set`, -1 if it has none. Counterpart: hwloc_bitmap_first.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_first(set: Option<&tb_set>) -> i64 {
-    set.and_then(|set| set.0.first()).map_or(-1, i64::from)
+pub extern "C" fn tb_set_first(set: SetIn<'_>) -> i64 {
+    value(-1, || set.optional().and_then(|set| set.0.first()).map_or(-1, i64::from))
 }
 
 /// The last index of `set`, -1 if it has none or is infinite. Counterpart: hwloc_bitmap_last.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_last(set: Option<&tb_set>) -> i64 {
-    set.and_then(|set| set.0.last()).map_or(-1, i64::from)
+pub extern "C" fn tb_set_last(set: SetIn<'_>) -> i64 {
+    value(-1, || set.optional().and_then(|set| set.0.last()).map_or(-1, i64::from))
 }
 
 /// The index after `previous` in `set`, the first after -1, -1 if there is none. Counterpart:
 /// hwloc_bitmap_next.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_next(set: Option<&tb_set>, previous: i64) -> i64 {
-    let next = u32::try_from(previous.saturating_add(1).max(0));
-    let found = set.zip(next.ok()).and_then(|(set, next)| set.0.next_from(next));
-    found.map_or(-1, i64::from)
+pub extern "C" fn tb_set_next(set: SetIn<'_>, previous: i64) -> i64 {
+    value(-1, || {
+        let next = u32::try_from(previous.saturating_add(1).max(0));
+        let found = set.optional().zip(next.ok()).and_then(|(set, next)| set.0.next_from(next));
+        found.map_or(-1, i64::from)
+    })
 }
 
 /// Keeps one index of `set`. Counterpart: hwloc_bitmap_singlify.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_singlify(set: Option<&mut tb_set>) -> tb_status {
+pub extern "C" fn tb_set_singlify(set: SetOut<'_>) -> tb_status {
     call(|| {
         let set = &mut set.given("set")?.0;
         *set = set.singlify();

@@ -13,7 +13,7 @@ pub enum tb_status {
     TB_ERR_ARGUMENT = -1,
     /// There is no such thing.
     TB_ERR_NOT_FOUND = -2,
-    /// The buffer is too small; how much is needed was stored.
+    /// The buffer is too small; of a text, its length was stored where there is an argument for it.
     TB_ERR_TRUNCATED = -3,
     /// A text is not written as it should be.
     TB_ERR_TEXT = -4,

@@ -1,11 +1,11 @@
 //! Adopting, and what a topology as a whole is.
 
-use crate::call::{Failure, Found, Given, call};
+use crate::call::{Failure, Found, Given, call, value};
 use crate::keys::tb_keys;
-use crate::pointers::{Text, for_as_long_as_its_handle, take_back};
-use crate::set::tb_set;
+use crate::pointers::{SetOut, Text, for_as_long_as_its_handle, free_unless};
 use crate::status::tb_status;
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 use topobroker_reader::{
     Adopted, Global, ObjectType, Placement, Scope, Source, Topology, View, adopt, adopt_keys,
     adopted,
@@ -17,6 +17,9 @@ pub struct tb_topology {
     shown: Topology<'static>,
     view: View<'static>,
     adopted: &'static Adopted,
+    /// Whether this is the handle of the adopted topology, which nobody frees: that of another copy of this
+    /// library too.
+    is_whole: bool,
 }
 
 /// The handle of the adopted topology, which nobody frees.
@@ -27,14 +30,19 @@ impl tb_topology {
     pub(crate) fn whole(adopted: &'static Adopted) -> &'static Self {
         WHOLE.get().unwrap_or_else(|| {
             let topology = adopted.topology();
-            WHOLE.set(Self { shown: topology, view: View::whole(topology), adopted })
+            let view = View::whole(topology);
+            WHOLE.set(Self { shown: topology, view, adopted, is_whole: true })
         })
     }
 
     /// The handle of a view.
     pub(crate) fn part(adopted: &'static Adopted, view: View<'static>) -> Box<Self> {
         let shown = for_as_long_as_its_handle(view.topology());
-        Box::new(Self { shown, view, adopted })
+        Box::new(Self { shown, view, adopted, is_whole: false })
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     pub(crate) fn get(&self) -> Topology<'static> {
@@ -52,8 +60,9 @@ impl tb_topology {
 
 /// Adopts the segment whose keys this process was handed (see tb_keys_find), and stores its topology.
 ///
-/// The first call of a process maps and checks it; every later call, of any thread and any library,
-/// stores the same pointer. It stays valid for the life of the process; freeing it does nothing.
+/// The first call of a process maps and checks it; every later call of any thread stores the same pointer.
+/// A copy of this library has a handle of its own, for the same mapping. It stays valid for the life of
+/// the process; freeing it does nothing.
 /// Counterparts: PMIx_Load_topology, hwloc_shmem_topology_adopt.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_adopt(topology: Option<&mut MaybeUninit<&'static tb_topology>>) -> tb_status {
@@ -94,11 +103,8 @@ pub extern "C" fn tb_adopted(
 
 /// Frees a view. Of the adopted topology and of NULL there is nothing to free.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_topology_free(topology: *mut tb_topology) {
-    let whole = WHOLE.get().map(std::ptr::from_ref);
-    if whole != Some(topology.cast_const()) {
-        drop(take_back(topology));
-    }
+pub extern "C" fn tb_topology_free(topology: Option<NonNull<tb_topology>>) {
+    free_unless(topology, tb_topology::is_whole);
 }
 
 /// What is known of the segment of a topology.
@@ -182,14 +188,14 @@ pub extern "C" fn tb_topology_keys(
 /// Number of objects of a topology, of all kinds. 0 of NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_object_count(topology: Option<&tb_topology>) -> usize {
-    topology.map_or(0, |topology| topology.get().object_count())
+    value(0, || topology.map_or(0, |topology| topology.get().object_count()))
 }
 
 /// Whether the publisher's hwloc took the topology for its own machine. Counterpart:
 /// hwloc_topology_is_thissystem.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_is_this_system(topology: Option<&tb_topology>) -> bool {
-    topology.is_some_and(|topology| topology.get().is_this_system())
+    value(false, || topology.is_some_and(|topology| topology.get().is_this_system()))
 }
 
 /// Stores the type filter of capture for a type: 0 all, 1 none, 2 structure, 3 important. Counterpart:
@@ -229,15 +235,15 @@ pub extern "C" fn tb_topology_support(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_allowed(
     topology: Option<&tb_topology>,
-    cpuset: Option<&mut tb_set>,
-    nodeset: Option<&mut tb_set>,
+    cpuset: SetOut<'_>,
+    nodeset: SetOut<'_>,
 ) -> tb_status {
     call(|| {
         let topology = topology.given("topology")?.get();
-        if let Some(cpuset) = cpuset {
+        if let Some(cpuset) = cpuset.optional() {
             cpuset.0 = topology.allowed_cpuset();
         }
-        if let Some(nodeset) = nodeset {
+        if let Some(nodeset) = nodeset.optional() {
             nodeset.0 = topology.allowed_nodeset();
         }
         Ok(())

@@ -127,7 +127,9 @@ fn declarations(sources: &[PathBuf]) -> String {
 /// Replaces `typedef T *Room_T;` and its uses by `T *`.
 fn plain(text: &str) -> String {
     let is_wrapper = |name: &str| {
-        ["Text", "Buffer"].contains(&name) || name.starts_with("List_") || name.starts_with("Room_")
+        ["Text", "Buffer", "SetIn", "SetOut"].contains(&name)
+            || name.starts_with("List_")
+            || name.starts_with("Room_")
     };
     let mut wrappers = Vec::new();
     let mut kept = String::new();
@@ -137,7 +139,10 @@ fn plain(text: &str) -> String {
         let split = typedef.and_then(|line| line.rfind(['*', ' ']).map(|at| line.split_at(at + 1)));
         match split {
             Some((kind, name)) if is_wrapper(name) => {
-                wrappers.push((name.to_owned(), kind.to_owned()));
+                // A constant pointer is written behind it.
+                let kind = kind.replace("const SetOut *", "tb_set *const *");
+                let kind = kind.replace("const SetIn *", "const tb_set *const *");
+                wrappers.push((name.to_owned(), kind));
                 documentation.clear();
             }
             _ if line.starts_with("/*") || line.starts_with(" *") => {

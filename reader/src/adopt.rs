@@ -1,12 +1,13 @@
 //! Adoption: once per process, behind one global.
 
 use crate::error::AdoptError;
+use crate::gate::Gate;
 use crate::global::Global;
 use crate::keys::Keys;
+use crate::map;
 use crate::map::Placement;
 use crate::topology::Topology;
 use crate::trust::Candidate;
-use crate::{gate, map};
 use topobroker_layout::OpenError;
 use topobroker_layout::header::Header;
 
@@ -21,6 +22,8 @@ pub struct Adopted {
 }
 
 static ADOPTED: Global<Adopted> = Global::new();
+/// One thread at a time maps and checks.
+static GATE: Gate = Gate::new();
 
 /// Adopts the segment that this process was handed: by its environment, its PMIx server or the node's
 /// daemon, as [`Keys::find`] finds them.
@@ -34,7 +37,12 @@ static ADOPTED: Global<Adopted> = Global::new();
 /// [`AdoptError`]; a failed adoption can be tried again.
 #[doc(alias = "hwloc_shmem_topology_adopt")]
 pub fn adopt() -> Result<&'static Adopted, AdoptError> {
-    adopt_keys(&Keys::find()?)
+    match adopted() {
+        // It was found elsewhere, and there may be nothing, or something newer, by now. Keys in the
+        // environment are another matter: they may name another segment, which is a mistake.
+        Some(adopted) if !Keys::is_in_env() => Ok(adopted),
+        _ => adopt_keys(&Keys::find()?),
+    }
 }
 
 /// The topology that this process has adopted, if it has. One atomic load.
@@ -55,7 +63,7 @@ pub fn adopt_keys(keys: &Keys) -> Result<&'static Adopted, AdoptError> {
         return Ok(adopted);
     }
     let candidate = Candidate::open(keys)?;
-    let _turn = gate::enter();
+    let _turn = GATE.enter();
     if let Some(adopted) = adopted() {
         return same_segment(adopted, &candidate);
     }

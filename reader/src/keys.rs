@@ -210,6 +210,14 @@ fn quoted(text: &str) -> String {
     }
 }
 
+/// What a word for a shell stands for.
+pub(crate) fn unquoted(word: &str) -> String {
+    match word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')) {
+        Some(inner) => inner.replace("'\\''", "'"),
+        None => word.to_owned(),
+    }
+}
+
 impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -237,6 +245,10 @@ mod tests {
         assert!(line("/a/b-1").starts_with("TOPOBROKER_FILE=/a/b-1\n"));
         assert!(line("/my dir/$(x)").starts_with("TOPOBROKER_FILE='/my dir/$(x)'\n"));
         assert!(line("/it's").starts_with("TOPOBROKER_FILE='/it'\\''s'\n"));
+        for file in ["/plain", "/my dir/$(x)", "/it's", "/''", "/a'b'c"] {
+            let keys = Keys::parse(file, "0x10000", "7").unwrap();
+            assert_eq!(Keys::from_lines(&keys.to_string()).unwrap(), keys);
+        }
     }
 
     #[test]

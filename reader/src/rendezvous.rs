@@ -1,9 +1,9 @@
 //! How a process finds the keys of its node's segment, where nobody handed them over.
 
 use crate::error::KeysError;
-use crate::keys::Keys;
+use crate::keys::{Keys, unquoted};
 use crate::pmix_client::pmix_keys;
-use rustix::fs::{FileType, Mode, OFlags};
+use crate::trust::open_trusted;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -47,18 +47,15 @@ impl Keys {
         folder.join(KEYS_FILE)
     }
 
-    /// Keys from the three lines that `Display` writes, with a file name that needs no quotes.
+    /// Keys from the three lines that `Display` writes, among others.
     ///
     /// # Errors
     ///
     /// As [`Keys::from_env`].
     pub fn from_lines(text: &str) -> Result<Self, KeysError> {
         Self::from_values(|name| {
-            let lines = text.lines();
-            lines
-                .filter_map(|line| line.split_once('='))
-                .find(|it| it.0 == name)
-                .map(|it| it.1.into())
+            let mut lines = text.lines().filter_map(|line| line.split_once('='));
+            lines.find(|line| line.0 == name).map(|line| unquoted(line.1).into())
         })
     }
 }
@@ -67,16 +64,8 @@ impl Keys {
 fn of_daemon() -> Option<Keys> {
     /// More than a path and two numbers take.
     const MOST: u64 = 8192;
-    let path = Keys::file_in(&Keys::run_folder());
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
-    let stat = rustix::fs::fstat(&file).ok()?;
-    let owner = stat.st_uid == 0 || stat.st_uid == rustix::process::geteuid().as_raw();
-    let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    if !owner || !regular || stat.st_mode & 0o022 != 0 {
-        return None;
-    }
+    let file = open_trusted(&Keys::file_in(&Keys::run_folder())).ok()?;
     let mut text = String::new();
-    std::fs::File::from(file).take(MOST).read_to_string(&mut text).ok()?;
+    file.take(MOST).read_to_string(&mut text).ok()?;
     Keys::from_lines(&text).ok()
 }

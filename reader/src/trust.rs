@@ -5,6 +5,9 @@ use crate::error::AdoptError;
 use crate::keys::{Keys, Store};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
+use std::fs::File;
+use std::io;
+use std::path::Path;
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{HEADER_LEN, Header};
 
@@ -44,6 +47,24 @@ impl Candidate {
 impl AsFd for Candidate {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
+    }
+}
+
+/// Opens a file that only root or this user can have written: a regular one, by its own name and not a
+/// link's, that neither group nor others may write. A name alone proves nothing.
+///
+/// # Errors
+///
+/// `PermissionDenied` where it is not such a file, else why it cannot be opened.
+pub fn open_trusted(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = rustix::fs::open(path, flags, Mode::empty())?;
+    let stat = rustix::fs::fstat(&file)?;
+    let own = stat.st_uid == 0 || stat.st_uid == rustix::process::geteuid().as_raw();
+    let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    match own && regular && stat.st_mode & 0o022 == 0 {
+        true => Ok(file.into()),
+        false => Err(io::ErrorKind::PermissionDenied.into()),
     }
 }
 

@@ -85,6 +85,11 @@ static void sets(void)
     OK(tb_set_combine(a, TB_SET_AND, b));
     OK(tb_set_singlify(a));
     EXPECT(is_list(a, "0"));
+    OK(tb_set_combine(b, TB_SET_OR, b));
+    OK(tb_set_copy(b, b));
+    OK(tb_set_copy(a, b));
+    OK(tb_set_combine(a, TB_SET_XOR, a));
+    EXPECT(tb_set_is_empty(a));
     REFUSED(tb_set_combine(a, 9, b));
     REFUSED(tb_set_add(a, UINT32_MAX));
     REFUSED(tb_set_remove(a, UINT32_MAX));
@@ -412,6 +417,8 @@ static void queries(const tb_topology *topology, hwloc_topology_t reference)
         hwloc_bitmap_free(their_parts[i]);
     }
     REFUSED(tb_distribute(topology, &root, 1, INT32_MAX, false, NULL, 3));
+    REFUSED(tb_distribute(topology, &root, 1, INT32_MAX, false, NULL, (size_t)1 << 40));
+    REFUSED(tb_distribute(topology, &root, 1, INT32_MAX, false, NULL, SIZE_MAX));
     OK(tb_set_parse(other, "0-15"));
     OK(tb_singlify_per_core(topology, other, 0));
     EXPECT(is_list(other, "0,2,4,6,8,10,12,14"));
@@ -609,6 +616,8 @@ static void views(const tb_topology *topology, hwloc_topology_t reference)
     EXPECT(tb_launch() == 3);
     OK(tb_scope(topology, &all, set, reason, sizeof reason));
     EXPECT(all && strlen(reason) > 0);
+    all = false;
+    EXPECT(tb_scope(topology, &all, set, reason, 2) == TB_ERR_TRUNCATED && !all);
     OK(tb_set_parse(set, "0-15"));
     OK(tb_set_parse(other, "0-3"));
     situation.launch = 2;

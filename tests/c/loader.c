@@ -1,16 +1,45 @@
 /* Loads the topology and prints its segment, who published it, and its PUs. With an argument, stays until
- * standard input ends. */
+ * standard input ends; with `fork`, with children that another thread makes while it loads. */
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <topobroker.h>
+#include <unistd.h>
+
+#define CHILDREN 40
+
+static pid_t children[CHILDREN];
+
+static void *make_children(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < CHILDREN; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            pause();
+            _exit(0);
+        }
+        usleep(500);
+    }
+    return NULL;
+}
 
 int main(int argc, char **argv)
 {
     const tb_topology *topology;
     tb_segment segment;
-    tb_status status = tb_load(&topology);
+    int forks = argc > 1 && strcmp(argv[1], "fork") == 0;
+    pthread_t thread;
+    tb_status status;
 
-    (void)argv;
+    if (forks && pthread_create(&thread, NULL, make_children, NULL) != 0)
+        return 1;
+    status = tb_load(&topology);
+    if (forks)
+        pthread_join(thread, NULL);
     if (status == TB_OK)
         status = tb_topology_segment(topology, &segment);
     if (status != TB_OK) {
@@ -23,5 +52,9 @@ int main(int argc, char **argv)
     fflush(stdout);
     if (argc > 1)
         getchar();
+    for (int i = 0; forks && i < CHILDREN; i++) {
+        kill(children[i], SIGKILL);
+        waitpid(children[i], NULL, 0);
+    }
     return 0;
 }

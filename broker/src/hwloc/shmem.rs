@@ -35,14 +35,15 @@ unsafe extern "C" {
 #[derive(Debug)]
 pub struct AdoptedHwloc(hwloc_topology_t);
 
-// SAFETY: an adopted topology is read-only memory, which hwloc's queries only read; hwloc documents
-// them as safe to call from several threads on a topology that nobody modifies.
+// SAFETY: only a pointer is handed out here; hwloc documents its queries as safe to call from several
+// threads on a topology that nobody modifies.
 unsafe impl Send for AdoptedHwloc {}
 // SAFETY: as above.
 unsafe impl Sync for AdoptedHwloc {}
 
 impl AdoptedHwloc {
-    /// The raw `hwloc_topology_t`: to be read, by any thread, and neither modified nor destroyed.
+    /// The raw `hwloc_topology_t`: to be read, by any thread, and neither modified nor destroyed. hwloc's
+    /// functions of memory attributes modify it, and crash (2.9.0): ask them of a duplicate.
     #[must_use]
     pub fn as_raw(&self) -> *mut c_void {
         self.0.cast()

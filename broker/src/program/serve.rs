@@ -7,10 +7,12 @@ use crate::publish::job::sweep_beside;
 use crate::publish::{PublishOptions, Store};
 use anyhow::Context;
 use clap::Args;
+use parking_lot::Mutex;
 use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::consts::SIGHUP;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use topobroker_layout::description::Description;
 use topobroker_reader::Keys;
@@ -34,11 +36,15 @@ impl Serve {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let mut signals = Signals::catch_for_daemon().context("signals")?;
         let mut folder = Folder::take(&self.folder.clone().unwrap_or_else(Keys::run_folder))?;
+        let input = self.what.input.input.clone().map(PathBuf::from);
+        let look = move || fingerprint(input.as_deref());
+        // What the machine was like when it was last published.
+        let seen = Arc::new(Mutex::new(look()));
         let mut published = self.publish(&mut folder, None)?;
         let status = |generation: u64| format!("STATUS=generation {generation} in use\n");
         notify(&format!("READY=1\n{}", status(folder.generation() - 1)))
             .context("NOTIFY_SOCKET")?;
-        self.watch(folder.path());
+        self.watch(folder.path(), look.clone(), Arc::clone(&seen));
         loop {
             let got = signals.wait_any();
             if got.iter().any(|signal| *signal != SIGHUP) {
@@ -47,9 +53,13 @@ impl Serve {
             if got.is_empty() {
                 continue;
             }
-            // The machine may be half-way through a change: then the next look finds it.
+            let now = look();
             match self.publish(&mut folder, Some(&published)) {
-                Ok(now) => published = now,
+                Ok(description) => {
+                    published = description;
+                    *seen.lock() = now;
+                }
+                // What was seen stays as it was: the next look tries again.
                 Err(error) => eprintln!("topobroker: {}", super::whole_message(&error)),
             }
             let _ = notify(&status(folder.generation() - 1));
@@ -80,17 +90,19 @@ impl Serve {
         Ok(description)
     }
 
-    /// Has this process look again when something has changed, and removes jobs whose launcher is gone.
-    fn watch(&self, folder: &Path) {
-        let input = self.what.input.input.clone().map(PathBuf::from);
+    /// Has this process look again when what it was seen to be is not what it is, and removes jobs whose
+    /// launcher is gone.
+    fn watch(
+        &self,
+        folder: &Path,
+        look: impl Fn() -> String + Send + 'static,
+        seen: Arc<Mutex<String>>,
+    ) {
         let (every, folder) = (Duration::from_secs(self.interval), folder.to_owned());
-        let mut seen = fingerprint(input.as_deref());
         std::thread::spawn(move || {
             loop {
                 std::thread::sleep(every);
-                let now = fingerprint(input.as_deref());
-                if now != seen {
-                    seen = now;
+                if *seen.lock() != look() {
                     let _ = kill_process(getpid(), Signal::HUP);
                 }
                 let keys = std::fs::read_to_string(Keys::file_in(&folder)).ok();

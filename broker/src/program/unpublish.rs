@@ -6,7 +6,7 @@ use crate::publish::{SHM_FOLDER, remove};
 use crate::status::{self, Published, PublisherState};
 use anyhow::Context;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Withdraw published segments; processes that have adopted them keep them
@@ -45,7 +45,7 @@ impl Unpublish {
         let me = rustix::process::geteuid().as_raw();
         let found = status::published(&[])?;
         let known = found.iter().filter_map(|it| Some(it.header.as_ref().ok()?.segment_name()));
-        remove_orphans(&known.collect()).context(SHM_FOLDER)?;
+        remove_orphans(Path::new(SHM_FOLDER), &known.collect()).context(SHM_FOLDER)?;
         close_all();
         let found = found.into_iter();
         // A memfd has no name to remove.

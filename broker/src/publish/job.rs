@@ -2,18 +2,17 @@
 
 use super::identity::{self, Publisher, PublisherState};
 use super::{NAME_PREFIX, PublishError, SHM_FOLDER, legacy, named};
-use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use topobroker_layout::OpenError;
 use topobroker_layout::build::BuildError;
 use topobroker_layout::header::{self, HEADER_LEN, Header, Kind};
 use topobroker_layout::job::{self, Job, MAX_NAME, MAX_RANKS};
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Adopted, RestrictError, Scope, Source, Store, View};
+use topobroker_reader::{Adopted, RestrictError, Scope, Source, Store, View, open_trusted};
 
 /// How a job is added.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -335,6 +334,11 @@ pub(super) fn remove_all(base_file: &Path) {
     }
 }
 
+/// Whether there are jobs over the topology of a file.
+pub(crate) fn has_jobs(base_file: &Path) -> bool {
+    files(&start_beside(base_file)).is_ok_and(|files| !files.is_empty())
+}
+
 /// Removes the jobs over the topology of a file whose launcher is gone.
 pub(crate) fn sweep_beside(base_file: &Path) -> Result<usize, JobError> {
     sweep_files(&start_beside(base_file))
@@ -356,15 +360,17 @@ fn sweep_files(start: &Path) -> Result<usize, JobError> {
     Ok(removed.count())
 }
 
-/// Removes this user's jobs and hwloc copies in shared memory of topologies that are not there any more:
+/// Removes this user's jobs and hwloc copies in a folder of topologies that are not there any more:
 /// `known` are the names of those that are.
-pub(crate) fn remove_orphans(known: &BTreeSet<String>) -> io::Result<()> {
+pub(crate) fn remove_orphans(folder: &Path, known: &BTreeSet<String>) -> io::Result<()> {
     let me = rustix::process::geteuid().as_raw();
-    for entry in fs::read_dir(SHM_FOLDER)?.flatten() {
+    for entry in fs::read_dir(folder)?.flatten() {
         let name = entry.file_name();
         let base = name.to_str().and_then(base_of);
         if let Some(base) = base
             && !known.contains(base)
+            // Published since they were listed.
+            && !folder.join(format!("{NAME_PREFIX}{base}")).exists()
             && let Ok(metadata) = fs::symlink_metadata(entry.path())
             && metadata.uid() == me
         {
@@ -390,14 +396,8 @@ const MAX_SEGMENT: u64 = 1 << 28;
 /// The first bytes of a file that root or this user owns, and which file it is. Anybody may put
 /// anything into a folder of shared memory.
 fn read_trusted(file: &Path, most: u64) -> io::Result<(Vec<u8>, FileId)> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let mut opened = fs::OpenOptions::new();
-    let opened = opened.read(true).custom_flags(flags.bits().cast_signed()).open(file)?;
+    let opened = open_trusted(file)?;
     let metadata = opened.metadata()?;
-    let trusted = [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid());
-    if !trusted || !metadata.is_file() {
-        return Err(io::ErrorKind::PermissionDenied.into());
-    }
     let mut bytes = Vec::new();
     opened.take(most).read_to_end(&mut bytes)?;
     Ok((bytes, id_of(&metadata)))

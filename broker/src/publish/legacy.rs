@@ -93,16 +93,18 @@ pub fn publish(
         hwloc::load(&Input::XmlText(text.clone()), &options)
     };
     let [segment, xml2, xml1] = ENDINGS.map(|ending| with_ending(beside, ending));
-    let guard = RemoveOnDrop(beside);
+    let mut made = Made::default();
     let (address, size) = write_segment(&load(pmix_filters())?, &segment, mode)?;
+    made.files.push(segment.clone());
     write_file(&xml2, text.as_bytes(), mode)?;
+    made.files.push(xml2.clone());
     let v1 = hwloc::export_v1(&load(Vec::new())?).map_err(|source| LegacyError::Hwloc {
         file: xml1.display().to_string(),
         step: "export XML of version 1",
         source,
     })?;
     write_file(&xml1, &v1, mode)?;
-    std::mem::forget(guard);
+    made.files.clear();
     Ok(Legacy { segment, address, size, xml2, xml1, is_this_system })
 }
 
@@ -174,7 +176,9 @@ impl Legacy {
             ("HWLOC_XMLFILE", self.xml2.clone().into()),
         ];
         if self.is_this_system {
-            all.push(("HWLOC_THISSYSTEM", "1".into()));
+            // And that what this process's cgroup does not allow is to be left out, as of the machine.
+            let names = ["HWLOC_THISSYSTEM", "HWLOC_THISSYSTEM_ALLOWED_RESOURCES"];
+            all.extend(names.map(|name| (name, "1".into())));
         }
         all
     }
@@ -279,10 +283,17 @@ fn with_ending(file: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-struct RemoveOnDrop<'p>(&'p Path);
+/// Files that go again if the next one cannot be made.
+#[derive(Default)]
+struct Made {
+    files: Vec<PathBuf>,
+}
 
-impl Drop for RemoveOnDrop<'_> {
+impl Drop for Made {
     fn drop(&mut self) {
-        remove_beside(self.0);
+        for file in &self.files {
+            // What made publishing fail is what the caller must know.
+            let _ = std::fs::remove_file(file);
+        }
     }
 }

@@ -18,19 +18,30 @@ use std::time::Instant;
 /// `hwloc_topology_t`, which is only handed on.
 type Topology = *mut c_void;
 
-/// Calls hwloc and notes the call.
+/// Calls hwloc and notes the call; `topology` tells which topology it was about, from its result.
 fn audited(
     name: &'static str,
-    topology: impl FnOnce() -> Topology,
+    topology: impl FnOnce(c_int) -> Topology,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
     let library = caller::library();
     let heap = heap::in_use();
     let start = Instant::now();
     let result = call();
+    // What hwloc says of a failure is for its caller.
+    let error = std::io::Error::last_os_error().raw_os_error();
     let (time, kept) = (start.elapsed(), heap::in_use() - heap);
-    note(&Event { name, library, time, kept, topology: topology() as usize, result });
+    let topology = topology(result) as usize;
+    note(&Event { name, library, time, kept, topology, result });
+    // SAFETY: where this thread has its errno.
+    unsafe { *libc::__errno_location() = error.unwrap_or(0) };
     result
+}
+
+/// What a call has stored, if it succeeded.
+fn stored(output: *const Topology, result: c_int) -> Topology {
+    // SAFETY: hwloc has stored a topology there.
+    if result == 0 { unsafe { *output } } else { std::ptr::null_mut() }
 }
 
 /// Stands before hwloc's function.
@@ -43,7 +54,7 @@ pub unsafe extern "C" fn hwloc_topology_load(topology: Topology) -> c_int {
     type Load = unsafe extern "C" fn(Topology) -> c_int;
     let Some(load) = real::<Load>(c"hwloc_topology_load") else { return -1 };
     // SAFETY: hwloc's own function with the caller's own argument.
-    audited("load", || topology, || unsafe { load(topology) })
+    audited("load", |_| topology, || unsafe { load(topology) })
 }
 
 /// Stands before hwloc's function.
@@ -56,7 +67,7 @@ pub unsafe extern "C" fn hwloc_topology_set_xml(topology: Topology, path: *const
     type SetXml = unsafe extern "C" fn(Topology, *const c_char) -> c_int;
     let Some(set_xml) = real::<SetXml>(c"hwloc_topology_set_xml") else { return -1 };
     // SAFETY: hwloc's own function with the caller's own arguments.
-    audited("set_xml", || topology, || unsafe { set_xml(topology, path) })
+    audited("set_xml", |_| topology, || unsafe { set_xml(topology, path) })
 }
 
 /// Stands before hwloc's function.
@@ -73,7 +84,7 @@ pub unsafe extern "C" fn hwloc_topology_set_xmlbuffer(
     type SetXml = unsafe extern "C" fn(Topology, *const c_char, c_int) -> c_int;
     let Some(set_xml) = real::<SetXml>(c"hwloc_topology_set_xmlbuffer") else { return -1 };
     // SAFETY: hwloc's own function with the caller's own arguments.
-    audited("set_xmlbuffer", || topology, || unsafe { set_xml(topology, buffer, size) })
+    audited("set_xmlbuffer", |_| topology, || unsafe { set_xml(topology, buffer, size) })
 }
 
 /// Stands before hwloc's function.
@@ -85,9 +96,8 @@ pub unsafe extern "C" fn hwloc_topology_set_xmlbuffer(
 pub unsafe extern "C" fn hwloc_topology_dup(copy: *mut Topology, topology: Topology) -> c_int {
     type Dup = unsafe extern "C" fn(*mut Topology, Topology) -> c_int;
     let Some(dup) = real::<Dup>(c"hwloc_topology_dup") else { return -1 };
-    // SAFETY: hwloc's own function with the caller's own arguments; its output is read once it has
-    // been stored, or was NULL or whatever the caller had there.
-    audited("dup", || unsafe { *copy }, || unsafe { dup(copy, topology) })
+    // SAFETY: hwloc's own function with the caller's own arguments.
+    audited("dup", |result| stored(copy, result), || unsafe { dup(copy, topology) })
 }
 
 /// Stands before hwloc's function.
@@ -107,12 +117,12 @@ pub unsafe extern "C" fn hwloc_shmem_topology_adopt(
     type Adopt =
         unsafe extern "C" fn(*mut Topology, c_int, u64, *mut c_void, usize, c_ulong) -> c_int;
     let Some(adopt) = real::<Adopt>(c"hwloc_shmem_topology_adopt") else { return -1 };
-    let adopted = || {
-        // SAFETY: the caller's output, stored by now or as it was.
-        unsafe { *topology }
-    };
     // SAFETY: hwloc's own function with the caller's own arguments.
-    audited("adopt", adopted, || unsafe { adopt(topology, fd, offset, address, length, flags) })
+    audited(
+        "adopt",
+        |result| stored(topology, result),
+        || unsafe { adopt(topology, fd, offset, address, length, flags) },
+    )
 }
 
 /// Stands before hwloc's function: what was kept is given back.
@@ -126,7 +136,7 @@ pub unsafe extern "C" fn hwloc_topology_destroy(topology: Topology) {
     let Some(destroy) = real::<Destroy>(c"hwloc_topology_destroy") else { return };
     audited(
         "destroy",
-        || topology,
+        |_| topology,
         || {
             // SAFETY: hwloc's own function with the caller's own argument.
             unsafe { destroy(topology) };

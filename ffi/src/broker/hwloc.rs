@@ -11,7 +11,8 @@ use topobroker::xml;
 
 /// Stores an hwloc_topology_t for this process: adopted from the hwloc segment that environment or PMIx
 /// server name, else loaded, once. Every caller gets the same; it may be read by any thread, and must be
-/// neither changed nor destroyed.
+/// neither changed nor destroyed. hwloc's functions of memory attributes change it, and crash on one that was
+/// adopted (2.9.0): ask tb_memory_value instead, or a hwloc_topology_dup.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_hwloc_topology(topology: Option<&mut MaybeUninit<*mut c_void>>) -> tb_status {
     call(|| {

@@ -2,8 +2,7 @@
 
 use super::publish::{cs, variable};
 use crate::call::{Failure, Found, Given, call};
-use crate::pointers::{Buffer, List, Text, take_back};
-use crate::set::tb_set;
+use crate::pointers::{Buffer, List, SetIn, Text, take_back};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::{CString, c_char, c_void};
@@ -42,7 +41,7 @@ pub extern "C" fn tb_job_add(
     view: Option<&tb_topology>,
     name: Text<'_>,
     ranks: List<'_, u32>,
-    cpusets: List<'_, Option<&tb_set>>,
+    cpusets: List<'_, SetIn<'_>>,
     count: usize,
     launcher: i32,
     legacy: bool,
@@ -52,7 +51,7 @@ pub extern "C" fn tb_job_add(
         let (view, out) = (view.given("view")?, job.given("job")?);
         let sets = cpusets.get(count, "cpusets")?;
         let ranks = ranks.get(count, "ranks")?.iter().zip(sets).map(|(rank, set)| {
-            let set = set.ok_or_else(|| Failure::argument("one of the cpusets is NULL"))?;
+            let set = set.given("one of the cpusets")?;
             Ok((*rank, set.0.clone()))
         });
         let launcher = match launcher {

@@ -2,8 +2,8 @@
 
 use crate::call::{Failure, Given, call};
 use crate::object::{object, tb_obj};
-use crate::pointers::{Buffer, List, Room, Text};
-use crate::set::{store_sets, tb_set};
+use crate::pointers::{Buffer, List, Room, SetIn, SetOut, Text};
+use crate::set::{given_sets, store_sets};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::mem::MaybeUninit;
@@ -22,13 +22,14 @@ pub extern "C" fn tb_place(
     bind_to: Text<'_>,
     order: List<'_, tb_obj>,
     order_count: usize,
-    sets: Room<'_, Option<&mut tb_set>>,
+    sets: List<'_, SetOut<'_>>,
     count: usize,
 ) -> tb_status {
     call(|| {
         let topology = topology.given("topology")?.get();
         let policy = Policy::parse(map_by.get("map_by")?, bind_to.optional("bind_to")?)?;
         let order = objects(topology, order, order_count)?;
+        let sets = given_sets(sets, count)?;
         store_sets(sets, place(topology, &policy, count, &order)?)
     })
 }
@@ -64,7 +65,7 @@ fn objects(
 pub extern "C" fn tb_binding_report(
     topology: Option<&tb_topology>,
     rank: u32,
-    cpuset: Option<&tb_set>,
+    cpuset: SetIn<'_>,
     prrte: bool,
     buffer: Buffer<'_>,
     size: usize,

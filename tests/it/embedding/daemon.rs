@@ -1,6 +1,6 @@
 //! `topobroker serve`: one topology for the whole node, as it is now.
 
-use super::installed::{succeed, topobroker};
+use super::installed::{compile, succeed, topobroker};
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
@@ -12,22 +12,38 @@ use topobroker_reader::Keys;
 struct Daemon {
     child: Child,
     folder: PathBuf,
+    /// What it tells its service manager.
+    socket: UnixDatagram,
 }
 
 impl Daemon {
     /// Starts one and waits until it is ready.
     fn start(folder: &Path, input: &Path) -> Self {
+        Self::start_with_umask(folder, input, "022")
+    }
+
+    fn start_with_umask(folder: &Path, input: &Path, umask: &str) -> Self {
         let socket = UnixDatagram::bind_addr(&abstract_address()).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let name = socket.local_addr().unwrap();
         let name = std::os::linux::net::SocketAddrExt::as_abstract_name(&name).unwrap().to_vec();
-        let mut command = serve(folder, input);
-        command.env("NOTIFY_SOCKET", format!("@{}", String::from_utf8(name).unwrap()));
-        let child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let serve = serve(folder, input);
+        let mut command = Command::new("sh");
+        command.args(["-c", "umask $0; exec \"$@\"", umask]).arg(serve.get_program());
+        command
+            .args(serve.get_args())
+            .env("NOTIFY_SOCKET", format!("@{}", String::from_utf8(name).unwrap()));
+        let child = command.stderr(Stdio::null()).spawn().unwrap();
+        let daemon = Self { child, folder: folder.to_owned(), socket };
+        assert!(daemon.says().starts_with("READY=1\n"));
+        daemon
+    }
+
+    /// The next thing that it says.
+    fn says(&self) -> String {
         let mut said = [0; 256];
-        let length = socket.recv(&mut said).expect("READY=1");
-        assert!(said[..length].starts_with(b"READY=1\n"));
-        Self { child, folder: folder.to_owned() }
+        let length = self.socket.recv(&mut said).expect("that it says something");
+        String::from_utf8(said[..length].to_vec()).unwrap()
     }
 
     fn signal(&self, signal: Signal) {
@@ -120,8 +136,120 @@ fn a_machine_that_changes_is_published_again_and_what_was_adopted_stays() {
     // Nothing has changed: nothing is published.
     let before = daemon.keys();
     daemon.signal(Signal::HUP);
-    std::thread::sleep(Duration::from_millis(300));
+    let said = [daemon.says(), daemon.says(), daemon.says()];
+    assert!(said[0].starts_with("STATUS=generation 1 "), "{said:?}");
+    assert!(said[1..].iter().all(|text| text.starts_with("STATUS=generation 2 ")), "{said:?}");
     assert_eq!(daemon.keys(), before);
+}
+
+#[test]
+fn a_process_that_has_adopted_keeps_its_topology_whatever_the_daemon_does_since() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let input = machine(folder.path(), "Core:2 PU:2");
+    let mut daemon = Daemon::start(&run, &input);
+    let mut adopts = topobroker_for_adopting_again(&run);
+    let mut again = || {
+        use std::io::Write;
+        adopts.0.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut adopts.1, &mut line).unwrap();
+        line
+    };
+    let first = again();
+    assert!(first.starts_with("adopted "), "{first}");
+    machine(folder.path(), "Core:3 PU:2");
+    until("the change is seen", || daemon.pus() == "6");
+    assert_eq!(again(), first);
+    daemon.signal(Signal::TERM);
+    assert!(daemon.child.wait().unwrap().success());
+    assert_eq!(again(), first);
+    drop(adopts.0.stdin.take());
+    assert!(adopts.0.wait().unwrap().success());
+}
+
+/// A C program that adopts again for every line that it is given.
+fn topobroker_for_adopting_again(
+    run: &Path,
+) -> (Child, std::io::BufReader<std::process::ChildStdout>) {
+    let folder = run.parent().unwrap();
+    let program = compile(folder, "cc", "again.c", "again", &["topobroker-reader"], &[]);
+    let mut command = Command::new(program);
+    command.env("TOPOBROKER_RUN", run).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let out = std::io::BufReader::new(child.stdout.take().unwrap());
+    (child, out)
+}
+
+#[test]
+fn a_generation_with_jobs_over_it_stays_until_they_have_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let input = machine(folder.path(), "Core:2 PU:2");
+    let daemon = Daemon::start(&run, &input);
+    let keys = daemon.keys();
+    let job = |arguments: &[&str]| {
+        let mut command = topobroker();
+        command.envs(keys.to_env());
+        succeed(command.arg("job").args(arguments))
+    };
+    job(&["add", "stays"]);
+    for (cores, pus) in [(3, "6"), (4, "8"), (5, "10")] {
+        machine(folder.path(), &format!("Core:{cores} PU:2"));
+        until("the change is seen", || daemon.pus() == pus);
+    }
+    assert!(job(&["list"]).starts_with("stays: "));
+    job(&["remove", "stays"]);
+    machine(folder.path(), "Core:6 PU:2");
+    until("the change is seen", || daemon.pus() == "12");
+    assert!(!keys.file().unwrap().exists());
+    assert_eq!(files(&run), 4);
+}
+
+#[test]
+fn what_others_publish_in_the_folder_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("my run");
+    let input = machine(folder.path(), "Core:2 PU:2");
+    std::fs::create_dir(&run).unwrap();
+    let mut publish = topobroker();
+    publish.args(["publish", "--json", "-i", "Core:7 PU:1", "--folder"]).arg(&run);
+    let kept: serde_json::Value = serde_json::from_str(&succeed(&mut publish)).unwrap();
+    let mut daemon = Daemon::start(&run, &input);
+    // A folder whose name needs quotes is found as any other.
+    assert_eq!(daemon.pus(), "4");
+    daemon.signal(Signal::TERM);
+    assert!(daemon.child.wait().unwrap().success());
+    assert!(Path::new(kept["file"].as_str().unwrap()).exists());
+    assert_eq!(files(&run), 1);
+}
+
+#[test]
+fn a_change_that_could_not_be_published_is_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let input = machine(folder.path(), "Core:2 PU:2");
+    let daemon = Daemon::start(&run, &input);
+    // For a while the input is no topology.
+    std::fs::write(folder.path().join("new.xml"), "<nonsense").unwrap();
+    std::fs::rename(folder.path().join("new.xml"), &input).unwrap();
+    assert!(daemon.says().starts_with("STATUS=generation 0 "));
+    assert!(daemon.says().starts_with("STATUS=generation 0 "), "it looks again and again");
+    assert_eq!(daemon.pus(), "4");
+    machine(folder.path(), "Core:3 PU:2");
+    until("the change is seen", || daemon.pus() == "6");
+}
+
+#[test]
+fn other_users_may_look_into_the_folder_whatever_the_umask_is() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let input = machine(folder.path(), "Core:2 PU:2");
+    let daemon = Daemon::start_with_umask(&run, &input, "077");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&run), mode(&run.join("keys"))), (0o755, 0o444));
+    assert_eq!(mode(daemon.keys().file().unwrap()), 0o444);
 }
 
 #[test]
@@ -136,11 +264,13 @@ fn a_daemon_that_is_killed_and_started_again_loses_no_reader_and_leaves_nothing(
     // With nobody there, processes still find what it published.
     assert_eq!(killed.pus(), "4");
     let mut daemon = Daemon::start(&run, &input);
+    // Also those that have read its keys before.
+    assert!(keys.file().unwrap().exists());
     assert_ne!(daemon.keys(), keys);
     assert_eq!(daemon.pus(), "4");
     let published = topobroker::status::read(daemon.keys().file().unwrap(), 0).unwrap();
     assert_eq!(published.header.unwrap().generation, 1);
-    assert_eq!(files(&run), 3);
+    assert_eq!(files(&run), 4);
     daemon.signal(Signal::TERM);
     assert!(daemon.child.wait().unwrap().success());
     assert!(!run.exists());

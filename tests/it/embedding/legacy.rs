@@ -1,6 +1,7 @@
 //! The legacy lane: unmodified programs of hwloc read what is published, and jobs their part of it.
 
 use super::installed::{assert_gone, compile, has, succeed, topobroker};
+use std::path::Path;
 use std::process::Command;
 
 /// `topobroker run --legacy`, of this machine or of an input.
@@ -41,8 +42,8 @@ fn lstopo_prints_what_it_prints_without_walking_through_sysfs() {
     let walk = opened(Command::new("env").arg("A=b"), "alone");
     let none = opened(&mut run(&[]), "shared");
     assert!(walk > 50, "{walk}");
-    // What is left are two looks of its PCI library at the kernel's own state.
-    assert!(none <= 2, "{none} of {walk}");
+    // What is left: what its cgroup allows, and how many PUs and NUMA nodes the kernel can have.
+    assert!(none <= 4, "{none} of {walk}");
 }
 
 #[test]
@@ -86,4 +87,32 @@ fn what_is_published_for_hwloc_is_told_in_lines_and_in_json_and_goes_with_the_se
     assert_eq!(files(), 8);
     succeed(topobroker().arg("unpublish").arg(json["file"].as_str().unwrap()));
     assert_eq!(files(), 4);
+}
+
+#[test]
+fn an_unmodified_program_in_a_cgroup_sees_what_that_allows_of_the_machine() {
+    let cgroup = Path::new("/sys/fs/cgroup").join(format!("topobroker-{}", std::process::id()));
+    let controllers = std::fs::read_to_string("/sys/fs/cgroup/cgroup.subtree_control");
+    let count = succeed(Command::new("nproc").arg("--all"));
+    if count.trim() == "1" || !controllers.is_ok_and(|all| all.contains("cpuset")) {
+        eprintln!("skipped: no cgroup v2 with a cpuset controller, or one PU");
+        return;
+    }
+    if std::fs::create_dir(&cgroup).is_err() {
+        eprintln!("skipped: no cgroup may be made here");
+        return;
+    }
+    std::fs::write(cgroup.join("cpuset.cpus"), "0").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(folder.path(), "cc", "hwloc_load.c", "load", &["hwloc"], &[]);
+    let confined = format!("echo $$ > {}/cgroup.procs && exec \"$0\"", cgroup.display());
+    let outputs = [
+        Command::new("sh").args(["-c", &confined]).arg(&program).output().unwrap(),
+        run(&[]).args(["sh", "-c", &confined]).arg(&program).output().unwrap(),
+    ];
+    // Its last process has gone by now.
+    std::fs::remove_dir(&cgroup).unwrap();
+    let [alone, shared] = outputs.map(|output| String::from_utf8(output.stdout).unwrap());
+    assert!(alone.starts_with("1 PUs"), "{alone}");
+    assert_eq!(shared, alone);
 }

@@ -4,6 +4,14 @@ use super::installed::{compile, succeed, topobroker};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// Tests that load take turns: all processes of a user and cgroup take part in one election.
+fn alone() -> std::fs::File {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("election.lock");
+    let file = std::fs::File::create(file).unwrap();
+    file.lock().unwrap();
+    file
+}
+
 fn loader(folder: &Path) -> PathBuf {
     compile(folder, "cc", "loader.c", "loader", &["topobroker"], &[])
 }
@@ -15,6 +23,7 @@ fn words(line: &str) -> Vec<&str> {
 
 #[test]
 fn processes_that_load_at_once_with_nobody_publishing_share_one_discovery() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());
     // They all wait until the last has loaded.
@@ -48,26 +57,14 @@ fn first_line(child: &mut std::process::Child) -> String {
 
 #[test]
 fn a_winner_that_is_killed_blocks_nobody_and_its_segment_goes() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());
-    // Processes of other tests take part in the same election.
-    let (mut winner, line) = std::iter::repeat_with(|| {
-        let mut command = Command::new(&program);
-        let piped = command.arg("wait").stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = piped.spawn().unwrap();
-        let line = first_line(&mut child);
-        (child, line)
-    })
-    .take(100)
-    .find_map(|(mut child, line)| {
-        if words(&line)[1] == child.id().to_string() {
-            return Some((child, line));
-        }
-        drop(child.stdin.take());
-        child.wait().unwrap();
-        None
-    })
-    .expect("to win once");
+    let mut command = Command::new(&program);
+    let piped = command.arg("wait").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut winner = piped.spawn().unwrap();
+    let line = first_line(&mut winner);
+    assert_eq!(words(&line)[1], winner.id().to_string());
     winner.kill().unwrap();
     winner.wait().unwrap();
     let next = succeed(&mut Command::new(&program));
@@ -78,7 +75,41 @@ fn a_winner_that_is_killed_blocks_nobody_and_its_segment_goes() {
 }
 
 #[test]
+fn a_child_of_the_winner_that_goes_on_blocks_nobody() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let program = loader(folder.path());
+    // The lock is taken in the parent while the child is made, again and again.
+    let mut command = Command::new(&program);
+    let piped = command.arg("fork").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut forking = piped.spawn().unwrap();
+    let first = first_line(&mut forking);
+    let start = std::time::Instant::now();
+    let next = succeed(&mut Command::new(&program));
+    assert!(start.elapsed() < std::time::Duration::from_secs(5));
+    assert_eq!(words(&next)[0], words(&first)[0]);
+    drop(forking.stdin.take());
+    assert!(forking.wait().unwrap().success());
+}
+
+#[test]
+fn processes_with_other_settings_of_hwloc_do_not_share() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let program = loader(folder.path());
+    let mut command = Command::new(&program);
+    command.arg("wait").env("HWLOC_ALLOW", "all").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut other = command.spawn().unwrap();
+    let theirs = first_line(&mut other);
+    let own = succeed(&mut Command::new(&program));
+    assert_ne!(words(&own)[0], words(&theirs)[0]);
+    drop(other.stdin.take());
+    assert!(other.wait().unwrap().success());
+}
+
+#[test]
 fn a_segment_that_is_refused_is_passed_over() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());
     let mut command = Command::new(&program);
@@ -92,6 +123,7 @@ fn a_segment_that_is_refused_is_passed_over() {
 
 #[test]
 fn what_is_published_comes_before_discovery() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());
     let mut command = topobroker();
@@ -101,6 +133,7 @@ fn what_is_published_comes_before_discovery() {
 
 #[test]
 fn what_the_environment_has_hwloc_load_is_loaded_for_this_process_alone() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());
     let line = succeed(Command::new(&program).env("HWLOC_SYNTHETIC", "Core:5 PU:3"));

@@ -61,7 +61,7 @@ impl Cluster {
             fs::create_dir(self.file(folder)).unwrap();
         }
         // Away from other clusters of this machine.
-        let port = 20_000 + std::process::id() % 20_000;
+        let port = 10_000 + 2 * (std::process::id() % 10_000);
         let (folder, host) = (self.folder.path().display(), host());
         let text = format!(
             "ClusterName=lab\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n\
@@ -225,7 +225,7 @@ fn a_plugin_with_wrong_arguments_says_so_and_fails_no_step() {
     let lines = cluster.srun(0, &["-n", "1"], Path::new("/bin/true"));
     assert!(lines.is_empty());
     let log = fs::read_to_string(cluster.file("slurmd.log")).unwrap();
-    assert!(log.contains("argument nonesuch: expected legacy, private or folder=FOLDER"), "{log}");
+    assert!(log.contains("argument nonesuch: expected legacy, threads or folder=FOLDER"), "{log}");
     assert!(
         log.contains("topobroker: the topology is not published: the segment cannot be written"),
         "{log}"

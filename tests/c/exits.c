@@ -1,0 +1,27 @@
+/* Publishes, prints the file, and ends without freeing anything; a child of a fork ends before it. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <topobroker.h>
+#include <unistd.h>
+
+int main(void)
+{
+    tb_publish_options options;
+    tb_description *machine;
+    tb_publication *published;
+    tb_keys keys;
+
+    tb_publish_options_init(&options);
+    options.legacy = true;
+    if (tb_capture_synthetic("Core:2 PU:2", &machine) != TB_OK || tb_publish(machine, &options, &published) != TB_OK ||
+        tb_publication_keys(published, &keys) != TB_OK)
+        return 1;
+    puts(keys.file);
+    fflush(stdout);
+    if (fork() == 0)
+        exit(0);
+    wait(NULL);
+    return access(keys.file, F_OK) == 0 ? 0 : 2;
+}
