@@ -1,7 +1,7 @@
 //! The legacy lane: unmodified programs of hwloc read what is published, and jobs their part of it.
 
 use super::installed::{assert_gone, compile, has, succeed, topobroker};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// `topobroker run --legacy`, of this machine or of an input.
@@ -91,18 +91,11 @@ fn what_is_published_for_hwloc_is_told_in_lines_and_in_json_and_goes_with_the_se
 
 #[test]
 fn an_unmodified_program_in_a_cgroup_sees_what_that_allows_of_the_machine() {
-    let cgroup = Path::new("/sys/fs/cgroup").join(format!("topobroker-{}", std::process::id()));
-    let controllers = std::fs::read_to_string("/sys/fs/cgroup/cgroup.subtree_control");
     let count = succeed(Command::new("nproc").arg("--all"));
-    if count.trim() == "1" || !controllers.is_ok_and(|all| all.contains("cpuset")) {
-        eprintln!("skipped: no cgroup v2 with a cpuset controller, or one PU");
+    let Some(cgroup) = cgroup_of_the_first_pu().filter(|_| count.trim() != "1") else {
+        eprintln!("skipped: one PU, or no cgroup with a cpuset may be made here");
         return;
-    }
-    if std::fs::create_dir(&cgroup).is_err() {
-        eprintln!("skipped: no cgroup may be made here");
-        return;
-    }
-    std::fs::write(cgroup.join("cpuset.cpus"), "0").unwrap();
+    };
     let folder = tempfile::tempdir().unwrap();
     let program = compile(folder.path(), "cc", "hwloc_load.c", "load", &["hwloc"], &[]);
     let confined = format!("echo $$ > {}/cgroup.procs && exec \"$0\"", cgroup.display());
@@ -115,4 +108,23 @@ fn an_unmodified_program_in_a_cgroup_sees_what_that_allows_of_the_machine() {
     let [alone, shared] = outputs.map(|output| String::from_utf8(output.stdout).unwrap());
     assert!(alone.starts_with("1 PUs"), "{alone}");
     assert_eq!(shared, alone);
+}
+
+/// A cgroup of version 2 or 1 that leaves its processes PU 0.
+fn cgroup_of_the_first_pu() -> Option<PathBuf> {
+    let name = format!("topobroker-{}", std::process::id());
+    let all = Path::new("/sys/fs/cgroup");
+    let controllers = std::fs::read_to_string(all.join("cgroup.subtree_control"));
+    let parent = match controllers {
+        Ok(controllers) => Some(all.to_owned()).filter(|_| controllers.contains("cpuset"))?,
+        Err(_) => all.join("cpuset"),
+    };
+    let cgroup = parent.join(name);
+    std::fs::create_dir(&cgroup).ok()?;
+    let written = ["cpuset.cpus", "cpuset.mems"].map(|file| std::fs::write(cgroup.join(file), "0"));
+    if written.iter().any(Result::is_err) {
+        let _ = std::fs::remove_dir(&cgroup);
+        return None;
+    }
+    Some(cgroup)
 }

@@ -1,6 +1,6 @@
 //! Slurm, a whole one on this machine: the plugin publishes for each step and hands over keys and CPUs.
 
-use super::installed::{compile, has, prefix, said, succeed};
+use super::installed::{compile, has, prefix, said, succeed, topobroker};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -12,11 +12,13 @@ use std::time::{Duration, Instant};
 struct Cluster {
     folder: tempfile::TempDir,
     daemons: Vec<Child>,
+    run: PathBuf,
 }
 
 impl Cluster {
-    /// Starts one, if what it takes is here; the plugin has these arguments.
-    fn start(arguments: &str) -> Option<Self> {
+    /// Starts one, if what it takes is here; the plugin has these arguments, and its daemons and tasks this
+    /// folder of the node's topology.
+    fn start(arguments: &str, run: &Path) -> Option<Self> {
         if !["slurmctld", "slurmd", "srun", "munged"].into_iter().all(has) {
             return None;
         }
@@ -33,7 +35,7 @@ impl Cluster {
         let folder = tempfile::tempdir().unwrap();
         // Tasks of other users read it.
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
-        let mut cluster = Self { folder, daemons: Vec::new() };
+        let mut cluster = Self { folder, daemons: Vec::new(), run: run.to_owned() };
         cluster.configure(&format!("required {} {arguments}\n", plugin.display()));
         cluster.start_munge();
         let host = host();
@@ -115,7 +117,11 @@ impl Cluster {
     }
 
     fn daemon(&mut self, command: &mut Command) {
-        let quiet = command.stdout(Stdio::null()).stderr(Stdio::null()).stdin(Stdio::null());
+        let quiet = command
+            .env("TOPOBROKER_RUN", &self.run)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .stdin(Stdio::null());
         self.daemons.push(quiet.spawn().unwrap());
     }
 
@@ -129,6 +135,8 @@ impl Cluster {
     fn srun(&self, user: u32, arguments: &[&str], program: &Path) -> Vec<String> {
         let mut command = Command::new("srun");
         command.args(arguments).arg(program).env("SLURM_CONF", self.file("slurm.conf"));
+        // Keys of the node that srun was started on mean nothing to the tasks.
+        command.env("TOPOBROKER_RUN", &self.run).env("TOPOBROKER_FILE", "/elsewhere");
         command.current_dir("/").uid(user).gid(user);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", said(&output));
@@ -195,7 +203,7 @@ fn assert_gone(segment: &str) {
 #[test]
 fn tasks_of_a_step_adopt_what_the_plugin_publishes_for_it_and_it_goes_with_the_step() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(cluster) = Cluster::start("legacy") else { return };
+    let Some(cluster) = Cluster::start("legacy", Path::new("/nonexistent")) else { return };
     let rank = rank(folder.path());
     let lines = cluster.srun(0, &["-n", "4", "--overcommit"], &rank);
     assert_eq!(lines.len(), 4);
@@ -219,9 +227,40 @@ fn tasks_of_a_step_adopt_what_the_plugin_publishes_for_it_and_it_goes_with_the_s
 }
 
 #[test]
+fn where_a_daemon_publishes_tasks_find_that_and_the_plugin_adds_the_cpus() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let mut daemon = topobroker();
+    daemon.args(["serve", "--folder"]).arg(&run);
+    let mut daemon = daemon.spawn().unwrap();
+    let start = Instant::now();
+    while !run.join("keys").exists() {
+        assert!(start.elapsed() < Duration::from_secs(20), "the daemon publishes nothing");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let keys = fs::read_to_string(run.join("keys")).unwrap();
+    if let Some(cluster) = Cluster::start("", &run) {
+        let rank = rank(folder.path());
+        for user in [0, 65534] {
+            let lines = cluster.srun(user, &["-n", "1"], &rank);
+            let own = segment(&lines);
+            assert!(keys.contains(&format!("topobroker-{own}")), "{keys}\n{lines:?}");
+            assert!(lines[0].ends_with("step 0"), "{lines:?}");
+        }
+    }
+    let pid = rustix::process::Pid::from_raw(daemon.id().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(daemon.wait().unwrap().success());
+    assert!(!run.exists());
+}
+
+#[test]
 fn a_plugin_with_wrong_arguments_says_so_and_fails_no_step() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(cluster) = Cluster::start("nonesuch folder=/nonexistent") else { return };
+    let Some(cluster) = Cluster::start("nonesuch folder=/nonexistent", Path::new("/nonexistent"))
+    else {
+        return;
+    };
     let lines = cluster.srun(0, &["-n", "1"], Path::new("/bin/true"));
     assert!(lines.is_empty());
     let log = fs::read_to_string(cluster.file("slurmd.log")).unwrap();
