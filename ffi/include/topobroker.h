@@ -1096,7 +1096,8 @@ tb_status tb_set_singlify(tb_set *set);
  * Adopts the segment whose keys this process was handed (see tb_keys_find), and stores its topology.
  *
  * The first call of a process maps and checks it; every later call of any thread stores the same pointer.
- * A copy of this library has a handle of its own, for the same mapping. It stays valid for the life of the process; freeing it does nothing.
+ * A copy of this library has a handle of its own, for the same mapping. It stays valid for the life of
+ * the process; freeing it does nothing.
  * Counterparts: PMIx_Load_topology, hwloc_shmem_topology_adopt.
  */
 tb_status tb_adopt(const tb_topology **topology);
@@ -1312,7 +1313,7 @@ tb_status tb_obj_info_by_name(const tb_topology *topology,
                               const char **value);
 
 /**
- * Writes the name of the type of an object, such as L2 or OSDev[GPU]; the long one, such as L2Cache,
+ * Writes the name of the type of an object, such as L2 or GPU; the long one, such as L2Cache,
  * if `verbose`. Counterpart: hwloc_obj_type_snprintf.
  */
 tb_status tb_obj_type_name(const tb_topology *topology,

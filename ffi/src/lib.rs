@@ -4,8 +4,8 @@
 //! process; with it `libtopobroker`, for launchers. Both are made by `scripts/install`.
 //!
 //! Every function takes pointers that are NULL or valid as its documentation says, and returns a
-//! [`tb_status`](status::tb_status); that contract is C's, so functions are not marked unsafe one by one: what
-//! is done with a pointer is in [`pointers`] alone. No panic leaves a function.
+//! [`tb_status`]; that contract is C's, so functions are not marked unsafe one by one: what
+//! is done with a pointer is in `pointers.rs` alone. No panic leaves a function.
 #![allow(non_camel_case_types, reason = "the names are C's")]
 
 mod attributes;

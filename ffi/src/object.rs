@@ -296,7 +296,7 @@ pub extern "C" fn tb_obj_info_by_name(
     })
 }
 
-/// Writes the name of the type of an object, such as L2 or OSDev[GPU]; the long one, such as L2Cache,
+/// Writes the name of the type of an object, such as L2 or GPU; the long one, such as L2Cache,
 /// if `verbose`. Counterpart: hwloc_obj_type_snprintf.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_type_name(

@@ -3,7 +3,7 @@
 //!
 //! Nothing is said to the process itself: where something cannot be noted, it is not. Notes are lines in a
 //! file for each process, in the folder that `TOPOBROKER_AUDIT` names; the format is in
-//! [`note`](mod@note).
+//! `note.rs`.
 
 mod caller;
 mod heap;
