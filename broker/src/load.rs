@@ -5,6 +5,7 @@ pub(crate) mod election;
 use crate::capture::{CaptureError, capture};
 use crate::hwloc::{self, Input, LoadOptions};
 use crate::publish::{PublishError, PublishOptions, Store, publish};
+use crate::status;
 use election::Election;
 use topobroker_reader::{AdoptError, Adopted, Keys, Scope, Source, adopt_keys, adopted};
 
@@ -72,6 +73,8 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
     {
         return Ok(adopted);
     }
+    // A winner before that was killed has not told everything that it left.
+    status::remove_stale();
     let description = capture(&hwloc::load(&Input::ThisMachine, &LoadOptions::default())?)?;
     let options = PublishOptions { private: true, scope: Scope::Cgroup, ..Default::default() };
     let Ok(publication) = publish(&description, &options) else {

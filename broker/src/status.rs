@@ -1,7 +1,7 @@
 //! What is published on this node, by whom, and who uses it.
 
 pub use crate::publish::PublisherState;
-use crate::publish::{NAME_PREFIX, SHM_FOLDER, state_of};
+use crate::publish::{NAME_PREFIX, SHM_FOLDER, remove, state_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -104,6 +104,22 @@ pub fn read(file: &Path, mappings: usize) -> io::Result<Published> {
         header,
         mappings,
     })
+}
+
+/// Removes this user's segments in shared memory whose publisher is gone: what a process that was killed
+/// leaves, and what an earlier boot has left.
+pub(crate) fn remove_stale() {
+    let me = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(SHM_FOLDER).into_iter().flatten().flatten() {
+        if is_segment_name(&entry.file_name().to_string_lossy())
+            && let Ok(found) = read(&entry.path(), 0)
+            && found.owner == me
+            && found.publisher == PublisherState::Gone
+        {
+            // Somebody else may be faster.
+            let _ = remove(&found.file);
+        }
+    }
 }
 
 fn is_segment_name(name: &str) -> bool {

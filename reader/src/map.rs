@@ -5,6 +5,7 @@ use crate::process_maps;
 use crate::trust::Candidate;
 use rustix::fd::{AsFd, AsRawFd};
 use rustix::mm::{MapFlags, ProtFlags};
+use topobroker_layout::build::AlignedVec;
 
 /// Where the segment is mapped in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,12 +15,35 @@ pub enum Placement {
     Preferred,
     /// Where the kernel liked: the preferred address is taken here, or none was asked for.
     Elsewhere,
+    /// Not mapped: `TOPOBROKER_COPY=1` has this process keep a copy in memory of its own.
+    Copied,
 }
 
 /// How far readers map past the end of a segment. Nobody else maps a file like this, so a copy of
 /// the reader knows the mapping of another one, which stays, from that of a tool that looks at the
 /// file and then goes away.
 const MARK: usize = 0x1_0000;
+
+/// Environment variable that has a process copy what it would map, if it is 1: for those who must not depend
+/// on the owner of a file. Reading a mapping of a file that was cut short is a SIGBUS.
+const COPY: &str = "TOPOBROKER_COPY";
+
+/// A copy of a segment that stays for the life of the process.
+fn copy(candidate: &Candidate) -> std::io::Result<&'static [u8]> {
+    let length = usize::try_from(candidate.header.size).unwrap_or(usize::MAX);
+    let mut bytes = AlignedVec::new();
+    // Not more memory than the file has bytes, whatever its header says.
+    let mut part = [0; 1 << 14];
+    while bytes.len() < length {
+        let read = rustix::io::pread(candidate.as_fd(), &mut part, bytes.len() as u64)?;
+        if read == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        bytes.extend_from_slice(part.get(..read).unwrap_or_default());
+    }
+    let bytes: &'static AlignedVec = Box::leak(Box::new(bytes));
+    Ok(bytes.as_slice().get(..length).unwrap_or_default())
+}
 
 /// Maps a segment read-only, at its preferred address if it is free, or finds the mapping that
 /// another copy of the reader in this process has made of the same file.
@@ -31,6 +55,9 @@ pub(crate) fn map(
     address: u64,
 ) -> Result<(&'static [u8], Placement), AdoptError> {
     let failed = |source| AdoptError::Map { file: candidate.name.clone(), source };
+    if std::env::var_os(COPY).is_some_and(|value| value == "1") {
+        return Ok((copy(candidate).map_err(failed)?, Placement::Copied));
+    }
     let length = usize::try_from(candidate.header.size).ok();
     let (length, mapped) = length
         .and_then(|length| Some((length, length.checked_add(MARK)?)))

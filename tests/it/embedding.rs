@@ -7,5 +7,7 @@ mod installed;
 mod legacy;
 mod loading;
 mod mpi;
+mod owners;
 mod pmix;
 mod slurm;
+mod storm;

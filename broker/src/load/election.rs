@@ -4,7 +4,7 @@
 //! back from a process that dies. In it are the keys of what the winner published.
 
 use crate::at_exit::{Left, remove_at_exit};
-use crate::publish::{self, NAME_PREFIX, SHM_FOLDER};
+use crate::publish::{NAME_PREFIX, SHM_FOLDER};
 use crate::status::{self, PublisherState};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use std::collections::BTreeMap;
@@ -50,19 +50,11 @@ impl Election {
         None
     }
 
-    /// Keys of what an earlier winner published, if it still lives; of a dead one nothing stays.
+    /// Keys of what an earlier winner published, if it still lives.
     pub(super) fn elected(&self) -> Option<Keys> {
         let keys = keys_in(&self.file)?;
-        let file = keys.file()?;
-        match status::read(file, 0).ok()?.publisher {
-            PublisherState::Alive => Some(keys),
-            PublisherState::Gone => {
-                // A file that stays is found by `unpublish --stale`.
-                let _ = publish::remove(file);
-                None
-            }
-            PublisherState::Kept | PublisherState::Unknown => None,
-        }
+        let published = status::read(keys.file()?, 0).ok()?;
+        (published.publisher == PublisherState::Alive).then_some(keys)
     }
 
     /// Tells the others what this process has published, until it ends.

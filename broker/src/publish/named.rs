@@ -19,8 +19,7 @@ pub(super) fn publish(
     publish_written(folder, name, segment.len(), mode, |file| write_segment(file, segment))
 }
 
-/// Publishes what `write` puts into a file of some length. The file has no name until it is whole: a
-/// publisher that is killed leaves nothing.
+/// Publishes what `write` puts into a file of some length.
 pub(super) fn publish_written(
     folder: &Path,
     name: &str,
@@ -31,23 +30,32 @@ pub(super) fn publish_written(
     // Readers in other folders need the whole path.
     let folder = std::path::absolute(folder).map_err(failed(folder, "find the folder", length))?;
     let path = folder.join(name);
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = match rustix::fs::open(&folder, flags, Mode::RUSR | Mode::WUSR) {
-        Ok(file) => file,
-        // A file system without nameless files.
-        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::ISDIR) => {
-            return publish_renamed(&path, length, mode, write);
+    match open_nameless(&folder, length)? {
+        Some(file) => {
+            fill(&file, &path, length, mode, write)?;
+            give_name(&file, &path, length)?;
         }
-        Err(error) => {
-            return Err(failed(&folder, "make a file in the folder", length)(error.into()));
-        }
-    };
-    let file = File::from(file);
-    fill(&file, &path, length, mode, write)?;
-    let link = format!("/proc/self/fd/{}", rustix::fd::AsRawFd::as_raw_fd(&file));
-    rustix::fs::linkat(CWD, link, CWD, &path, AtFlags::SYMLINK_FOLLOW)
-        .map_err(|error| failed(&path, "give the file its name", length)(error.into()))?;
+        None => publish_renamed(&path, length, mode, write)?,
+    }
     Ok(path)
+}
+
+/// Opens a file in a folder that has no name until it is whole: a publisher that is killed leaves
+/// nothing. `None` on a file system without such files.
+pub(super) fn open_nameless(folder: &Path, length: usize) -> Result<Option<File>, PublishError> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    match rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(file) => Ok(Some(file.into())),
+        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::ISDIR) => Ok(None),
+        Err(error) => Err(failed(folder, "make a file in the folder", length)(error.into())),
+    }
+}
+
+/// Gives a nameless file its name, which no other file has.
+pub(super) fn give_name(file: &File, path: &Path, length: usize) -> Result<(), PublishError> {
+    let link = format!("/proc/self/fd/{}", rustix::fd::AsRawFd::as_raw_fd(file));
+    rustix::fs::linkat(CWD, link, CWD, path, AtFlags::SYMLINK_FOLLOW)
+        .map_err(|error| failed(path, "give the file its name", length)(error.into()))
 }
 
 /// Reserves the space, writes, and sets the mode.
@@ -67,6 +75,11 @@ pub(super) fn fill(
 /// Takes the space now: writing to a mapping of a file that has none is a SIGBUS, and a write that
 /// fails half-way helps nobody.
 fn reserve(file: &File, length: usize) -> io::Result<()> {
+    // Beyond this limit the kernel does not only refuse, it ends the process.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    if limit.is_some_and(|limit| (length as u64) > limit) {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     let reserve = || rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length as u64);
     match rustix::io::retry_on_intr(reserve) {
         // A file system that cannot; writing will tell.
@@ -87,7 +100,7 @@ fn publish_renamed(
     length: usize,
     mode: u32,
     write: impl FnOnce(&File) -> io::Result<()>,
-) -> Result<PathBuf, PublishError> {
+) -> Result<(), PublishError> {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".new");
     let temporary = PathBuf::from(temporary);
@@ -98,7 +111,7 @@ fn publish_renamed(
     fill(&File::from(file), path, length, mode, write)?;
     rename(&temporary, path).map_err(failed(path, "give the file its name", length))?;
     std::mem::forget(guard);
-    Ok(path.to_owned())
+    Ok(())
 }
 
 /// Renames, and never replaces another file.

@@ -9,8 +9,20 @@ use std::path::{Path, PathBuf};
 /// Where Linux keeps POSIX shared memory.
 pub const FOLDER: &str = "/dev/shm";
 
-/// Publishes as a shared-memory object: made under a temporary name, filled, then renamed.
+/// Publishes as a shared-memory object, which on Linux is a file in this folder.
 pub(super) fn publish(name: &str, segment: &mut [u8], mode: u32) -> Result<PathBuf, PublishError> {
+    let path = Path::new(FOLDER).join(name);
+    let length = segment.len();
+    let Some(file) = named::open_nameless(Path::new(FOLDER), length)? else {
+        return publish_renamed(name, segment, mode);
+    };
+    named::fill(&file, &path, length, mode, |file| named::write_segment(file, segment))?;
+    named::give_name(&file, &path, length)?;
+    Ok(path)
+}
+
+/// The same where files cannot be without a name: made under a temporary one, filled, then renamed.
+fn publish_renamed(name: &str, segment: &mut [u8], mode: u32) -> Result<PathBuf, PublishError> {
     let temporary_name = format!("{name}.new");
     let temporary = Path::new(FOLDER).join(&temporary_name);
     let path = Path::new(FOLDER).join(name);

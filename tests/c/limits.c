@@ -1,0 +1,39 @@
+/* Adopts within a limit on descriptors or on address space, which is too little, and again without: the
+ * first is an error and the second adopts. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <topobroker.h>
+
+/* Bytes of address space in use. */
+static rlim_t in_use(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%lu", &pages) != 1)
+        exit(2);
+    fclose(file);
+    return (rlim_t)pages * 4096;
+}
+
+int main(int argc, char **argv)
+{
+    const int resource = argc > 1 && strcmp(argv[1], "descriptors") == 0 ? RLIMIT_NOFILE : RLIMIT_AS;
+    const tb_topology *topology;
+    struct rlimit before, limit;
+    tb_status within, without;
+
+    /* What is set up once, error messages too, is not what is limited. */
+    (void)tb_adopted(&topology);
+    getrlimit(resource, &before);
+    limit = before;
+    limit.rlim_cur = resource == RLIMIT_NOFILE ? 3 : in_use() + 8192;
+    setrlimit(resource, &limit);
+    within = tb_adopt(&topology);
+    setrlimit(resource, &before);
+    without = tb_adopt(&topology);
+    printf("%s, then %s\n", tb_strerror(within), tb_strerror(without));
+    return 0;
+}

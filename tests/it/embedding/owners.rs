@@ -1,0 +1,113 @@
+//! What the owner of a file may do to those who have adopted it, by how it is kept.
+
+use super::installed::{compile, topobroker};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+/// A process that adopts for every line that it is given.
+struct Adopts {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Adopts {
+    fn start(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        Self { child, out }
+    }
+
+    /// What it says next; nothing if it has died.
+    fn again(&mut self) -> String {
+        let _ = self.child.stdin.as_mut().unwrap().write_all(b"\n");
+        let mut line = String::new();
+        self.out.read_line(&mut line).unwrap();
+        line
+    }
+}
+
+fn program(folder: &Path) -> PathBuf {
+    compile(folder, "cc", "again.c", "again", &["topobroker-reader"], &[])
+}
+
+/// A segment in a file, and a process that has adopted it.
+fn adopted(folder: &Path, copies: bool) -> (topobroker_reader::Keys, Adopts) {
+    let mut publish = topobroker();
+    publish.args(["publish", "-i", "Package:2 Core:16 PU:2", "--folder"]).arg(folder);
+    let keys =
+        topobroker_reader::Keys::from_lines(&super::installed::succeed(&mut publish)).unwrap();
+    let mut command = Command::new(program(folder));
+    command.envs(keys.to_env()).env("TOPOBROKER_COPY", if copies { "1" } else { "0" });
+    let mut adopts = Adopts::start(&mut command);
+    assert!(adopts.again().starts_with("adopted 64 PUs"));
+    (keys, adopts)
+}
+
+fn truncate(keys: &topobroker_reader::Keys) {
+    let file = keys.file().unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    std::fs::set_permissions(file, mode).unwrap();
+    std::fs::File::options().write(true).open(file).unwrap().set_len(0).unwrap();
+}
+
+#[test]
+fn a_process_that_copies_keeps_its_topology_when_the_owner_cuts_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (keys, mut adopts) = adopted(folder.path(), true);
+    truncate(&keys);
+    assert!(adopts.again().starts_with("adopted 64 PUs"));
+    drop(adopts.child.stdin.take());
+    assert!(adopts.child.wait().unwrap().success());
+}
+
+#[test]
+fn a_process_that_maps_a_file_depends_on_its_owner_as_is_documented() {
+    let folder = tempfile::tempdir().unwrap();
+    let (keys, mut adopts) = adopted(folder.path(), false);
+    // Removing it does nothing to those who have adopted it.
+    let moved = folder.path().join("moved");
+    std::fs::rename(keys.file().unwrap(), &moved).unwrap();
+    assert!(adopts.again().starts_with("adopted 64 PUs"));
+    std::fs::rename(&moved, keys.file().unwrap()).unwrap();
+    // Cutting it ends them at their next look.
+    truncate(&keys);
+    assert_eq!(adopts.again(), "");
+    const SIGBUS: i32 = 7;
+    assert_eq!(adopts.child.wait().unwrap().signal(), Some(SIGBUS));
+}
+
+#[test]
+fn a_sealed_memfd_cannot_be_cut_or_written_by_anybody() {
+    let script = r#"
+        number=${TOPOBROKER_FILE#fd:}
+        for change in "truncate -s 0 /proc/self/fd/$number" "dd if=/dev/zero of=/proc/self/fd/$number bs=1 count=1 conv=notrunc"; do
+            chmod u+w /proc/self/fd/$number
+            $change 2>/dev/null && { echo changed; exit 1; }
+        done
+        "$0" ls | head -1
+    "#;
+    let folder = tempfile::tempdir().unwrap();
+    let broker = topobroker().get_program().to_owned();
+    let mut command = topobroker();
+    command
+        .args(["run", "--store", "memfd", "-i", "Core:2 PU:2", "--", "sh", "-c", script])
+        .arg(broker);
+    let text = super::installed::succeed(&mut command);
+    assert!(text.starts_with("Machine"), "{text}");
+    drop(folder);
+}
+
+#[test]
+fn limits_of_a_process_are_errors_and_it_adopts_without_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = compile(folder.path(), "cc", "limits.c", "limits", &["topobroker-reader"], &[]);
+    for (limit, error) in
+        [("descriptors", "the segment cannot be opened"), ("space", "the segment cannot be mapped")]
+    {
+        let mut command = topobroker();
+        command.args(["run", "-i", "Package:8 Core:32 PU:2", "--"]).arg(&limits).arg(limit);
+        assert_eq!(super::installed::succeed(&mut command), format!("{error}, then success\n"));
+    }
+}

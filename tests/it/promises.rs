@@ -1,0 +1,41 @@
+//! What docs/RELIABILITY.md promises is tested.
+
+use std::path::{Path, PathBuf};
+
+/// Sources with tests.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_promise_has_a_test_by_name() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    for folder in ["layout", "reader", "broker/src", "ffi/src", "tests/it"] {
+        sources(&root.join(folder), &mut files);
+    }
+    let code: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let text = std::fs::read_to_string(root.join("docs/RELIABILITY.md")).unwrap();
+    let rows = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| ---"));
+    let rows: Vec<&str> = rows.filter(|line| !line.starts_with("| what happens")).collect();
+    assert!(rows.len() > 30);
+    for row in rows {
+        let tests = row.trim_end_matches([' ', '|']).rsplit(" | ").next().unwrap();
+        let names: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty(), "{row}");
+        for name in names {
+            assert!(
+                code.contains(&format!("#[test]\nfn {name}() {{"))
+                    || code.contains(&format!("#[test]\n    fn {name}() {{")),
+                "{name}"
+            );
+        }
+    }
+}
