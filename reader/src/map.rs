@@ -28,21 +28,22 @@ const MARK: usize = 0x1_0000;
 /// on the owner of a file. Reading a mapping of a file that was cut short is a SIGBUS.
 const COPY: &str = "TOPOBROKER_COPY";
 
-/// A copy of a segment that stays for the life of the process.
+/// A copy of a segment that stays for the life of the process. Its size is that of the file.
+#[cold]
+#[inline(never)]
 fn copy(candidate: &Candidate) -> std::io::Result<&'static [u8]> {
     let length = usize::try_from(candidate.header.size).unwrap_or(usize::MAX);
     let mut bytes = AlignedVec::new();
-    // Not more memory than the file has bytes, whatever its header says.
-    let mut part = [0; 1 << 14];
-    while bytes.len() < length {
-        let read = rustix::io::pread(candidate.as_fd(), &mut part, bytes.len() as u64)?;
-        if read == 0 {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
+    bytes.resize(length, 0);
+    let mut done = 0;
+    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        match rustix::io::pread(candidate.as_fd(), rest, done as u64)? {
+            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            read => done += read,
         }
-        bytes.extend_from_slice(part.get(..read).unwrap_or_default());
     }
     let bytes: &'static AlignedVec = Box::leak(Box::new(bytes));
-    Ok(bytes.as_slice().get(..length).unwrap_or_default())
+    Ok(bytes.as_slice())
 }
 
 /// Maps a segment read-only, at its preferred address if it is free, or finds the mapping that
