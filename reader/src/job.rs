@@ -1,6 +1,7 @@
 //! Jobs: parts of the node's topology that launchers made ready, and where ranks are.
 
 use crate::adopt::Adopted;
+use crate::environment::var_os;
 use crate::error::AdoptError;
 use crate::keys::{Keys, Store};
 use crate::map;
@@ -106,7 +107,7 @@ impl Job<'static> {
     ///
     /// As [`adopt_job`].
     pub fn find(base: &'static Adopted) -> Result<Option<Self>, JobError> {
-        let named = std::env::var_os(JOB).filter(|file| !file.is_empty());
+        let named = var_os(JOB).filter(|file| !file.is_empty());
         let file = named.or_else(|| pmix_value(Self::PMIX_NAME).map(Into::into));
         file.map(|file| adopt_job(base, Path::new(&file))).transpose()
     }

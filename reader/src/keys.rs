@@ -1,5 +1,6 @@
 //! The three keys by which a reader finds a segment.
 
+use crate::environment::var_os;
 use crate::error::KeysError;
 use std::ffi::OsString;
 use std::fmt;
@@ -48,18 +49,18 @@ impl Keys {
         Self { store, address, size }
     }
 
-    /// Keys from this process's environment.
+    /// Keys from this process's environment; a set-uid program has none.
     ///
     /// # Errors
     ///
     /// [`KeysError::Missing`] when a variable is not set, else as [`Keys::parse`].
     pub fn from_env() -> Result<Self, KeysError> {
-        Self::from_values(|key| std::env::var_os(key))
+        Self::from_values(var_os)
     }
 
     /// Whether the environment has a key at all.
     pub(crate) fn is_in_env() -> bool {
-        [FILE, ADDR, SIZE].into_iter().any(|key| std::env::var_os(key).is_some())
+        [FILE, ADDR, SIZE].into_iter().any(|key| var_os(key).is_some())
     }
 
     /// Keys by the names of their variables.

@@ -24,6 +24,8 @@ mod descriptor;
 mod devices;
 mod distances;
 mod distribute;
+#[allow(unsafe_code, reason = "the C library is asked with what rights the kernel started this")]
+mod environment;
 mod error;
 mod extent;
 mod gate;

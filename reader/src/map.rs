@@ -1,5 +1,6 @@
 //! Mapping a segment into this process.
 
+use crate::environment::var_os;
 use crate::error::AdoptError;
 use crate::process_maps;
 use crate::trust::Candidate;
@@ -56,7 +57,7 @@ pub(crate) fn map(
     address: u64,
 ) -> Result<(&'static [u8], Placement), AdoptError> {
     let failed = |source| AdoptError::Map { file: candidate.name.clone(), source };
-    if std::env::var_os(COPY).is_some_and(|value| value == "1") {
+    if var_os(COPY).is_some_and(|value| value == "1") {
         return Ok((copy(candidate).map_err(failed)?, Placement::Copied));
     }
     let length = usize::try_from(candidate.header.size).ok();

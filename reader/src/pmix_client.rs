@@ -2,6 +2,7 @@
 //!
 //! Nothing is linked and nothing loaded: a process without PMIx pays for one look at its environment.
 
+use crate::environment::var_os;
 use crate::keys::Keys;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
@@ -78,7 +79,8 @@ pub fn pmix_keys(names: [&str; 3]) -> Option<Keys> {
 /// if the process has not initialised PMIx, or the server has no such text or number.
 #[must_use]
 pub fn pmix_value(key: &str) -> Option<String> {
-    let namespace = std::env::var(NAMESPACE).ok().filter(|name| name.len() <= MAX_NAMESPACE)?;
+    let namespace =
+        var_os(NAMESPACE)?.into_string().ok().filter(|name| name.len() <= MAX_NAMESPACE)?;
     Library::loaded()?.get(&namespace, key)
 }
 

@@ -1,5 +1,6 @@
 //! How a process finds the keys of its node's segment, where nobody handed them over.
 
+use crate::environment::var_os;
 use crate::error::KeysError;
 use crate::keys::{Keys, unquoted};
 use crate::pmix_client::pmix_keys;
@@ -37,7 +38,7 @@ impl Keys {
     /// The folder in which the node's daemon publishes: `TOPOBROKER_RUN`, else `/run/topobroker`.
     #[must_use]
     pub fn run_folder() -> PathBuf {
-        let named = std::env::var_os(RUN_FOLDER_VARIABLE).filter(|folder| !folder.is_empty());
+        let named = var_os(RUN_FOLDER_VARIABLE).filter(|folder| !folder.is_empty());
         named.map_or_else(|| PathBuf::from(RUN_FOLDER), PathBuf::from)
     }
 

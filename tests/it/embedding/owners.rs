@@ -1,6 +1,6 @@
 //! What the owner of a file may do to those who have adopted it, by how it is kept.
 
-use super::installed::{compile, topobroker};
+use super::installed::{compile, prefix, topobroker};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -110,4 +110,35 @@ fn limits_of_a_process_are_errors_and_it_adopts_without_them() {
         command.args(["run", "-i", "Package:8 Core:32 PU:2", "--"]).arg(&limits).arg(limit);
         assert_eq!(super::installed::succeed(&mut command), format!("{error}, then success\n"));
     }
+}
+
+#[test]
+fn a_set_uid_program_believes_nothing_of_its_environment() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: making a set-uid program takes root");
+        return;
+    }
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |mode| std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(folder.path(), mode(0o755)).unwrap();
+    let include = format!("-I{}", prefix().join("include").display());
+    let archive = prefix().join("lib/libtopobroker-reader.a");
+    let flags = [include.as_str(), archive.to_str().unwrap(), "-lgcc_s"];
+    let program = compile(folder.path(), "cc", "again.c", "again", &[], &flags);
+    let answer = || {
+        let mut broker = topobroker();
+        broker.args(["run", "-i", "Core:2 PU:2", "--folder"]).arg(folder.path()).arg("--");
+        broker.args(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]);
+        broker.args(["sh", "-c", "echo | \"$0\""]).arg(&program);
+        super::installed::succeed(&mut broker)
+    };
+    assert!(answer().starts_with("adopted 4 PUs"));
+    std::fs::set_permissions(&program, mode(0o4755)).unwrap();
+    let mounted = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    if mounted.lines().any(|line| line.contains(" /tmp ") && line.contains("nosuid")) {
+        eprintln!("skipped: no set-uid programs in the temporary folder");
+        return;
+    }
+    assert!(answer().contains("keys of the segment are missing"));
 }

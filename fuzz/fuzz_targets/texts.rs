@@ -1,0 +1,70 @@
+//! Texts that come from the environment, from files and from command lines: each is read or is an error, and
+//! what was read is written and read again the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::sync::OnceLock;
+use topobroker::capture::capture;
+use topobroker::hwloc::{Input, LoadOptions, load};
+use topobroker::location::{Location, Reading};
+use topobroker::placement::{Policy, place};
+use topobroker_layout::build::{self, AlignedVec};
+use topobroker_reader::{
+    CpuList, Format, Keys, Numbering, Set, Topology, TypeName, omp_places, pmix_cpu_list,
+    pmix_cpuset, slurm_cpu_bind,
+};
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let topology = topology();
+    for format in [Format::Hwloc, Format::List, Format::Taskset] {
+        if let Ok(set) = Set::parse(text, format) {
+            assert_eq!(Set::parse(&set.to_text(format), format).as_ref(), Ok(&set));
+        }
+    }
+    if let Ok(keys) = Keys::from_lines(text) {
+        // A line is a line: what has a line feed in it cannot be told so.
+        assert_eq!(Keys::from_lines(&keys.to_string()).as_ref(), Ok(&keys));
+    }
+    let mut lines = text.lines();
+    let mut next = || lines.next().unwrap_or_default();
+    let _ = Keys::parse(next(), next(), next());
+    for numbering in [Numbering::Logical, Numbering::Os] {
+        if let Ok(list) = CpuList::parse(topology, text, numbering) {
+            assert!(list.iter().all(|pu| pu.os_index().is_some_and(|os| list.to_set().contains(os))));
+        }
+    }
+    let pus = topology.root().cpuset().unwrap_or_default();
+    for set in omp_places(topology, text).unwrap_or_default() {
+        assert!(set.is_included_in(&pus));
+    }
+    let _ = pmix_cpu_list(topology, text);
+    if let Ok(set) = pmix_cpuset(topology, text) {
+        assert!(!set.is_empty() && set.is_included_in(&pus));
+    }
+    let _ = slurm_cpu_bind(topology, text, data.len() % 8);
+    let _ = TypeName::parse(text);
+    if let Ok(location) = Location::parse(text) {
+        for physical in [false, true] {
+            let _ = location.objects(topology, Reading { physical, ..Reading::default() });
+        }
+    }
+    let (map_by, bind_to) = text.split_once(' ').unwrap_or((text, "core"));
+    if let Ok(policy) = Policy::parse(map_by, Some(bind_to)) {
+        for set in place(topology, &policy, 4, &[]).unwrap_or_default() {
+            assert!(set.is_included_in(&pus));
+        }
+    }
+});
+
+/// A machine with all that locations can name.
+fn topology() -> Topology<'static> {
+    static ARCHIVE: OnceLock<AlignedVec> = OnceLock::new();
+    let archive = ARCHIVE.get_or_init(|| {
+        let text = "Package:2 NUMANode:1 L3:2 Core:2 PU:2(indexes=core:pu)";
+        let input = Input::Synthetic(text.to_owned());
+        let loaded = load(&input, &LoadOptions::default()).expect("a machine");
+        build::to_bytes(&capture(&loaded).expect("its description")).expect("its archive")
+    });
+    Topology::from_archive(archive).expect("a sound archive")
+}

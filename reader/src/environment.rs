@@ -1,0 +1,15 @@
+//! The environment of this process, which a set-uid program does not believe.
+
+use std::ffi::OsString;
+
+/// The value of a variable. Nothing in a program that runs with more rights than whoever started it: a
+/// name there would be one of theirs.
+pub(crate) fn var_os(name: &str) -> Option<OsString> {
+    if has_more_rights() { None } else { std::env::var_os(name) }
+}
+
+/// Whether the kernel started this program with more rights: set-uid, set-gid or capabilities.
+fn has_more_rights() -> bool {
+    // SAFETY: takes a number and only returns one; 0 of what the kernel does not tell.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
