@@ -5,7 +5,7 @@
 //! `lock`, which one daemon holds.
 
 use crate::publish::job;
-use crate::publish::{NAME_PREFIX, Publication, PublishError, remove};
+use crate::publish::{NAME_PREFIX, Publication, PublishError, is_at, remove};
 use crate::status::{self, PublisherState};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use std::collections::BTreeSet;
@@ -124,7 +124,7 @@ impl Folder {
 
     /// Puts the keys in place in one step.
     fn write_keys(&self, lines: &str) -> Result<(), DaemonError> {
-        let (file, new) = (Keys::file_in(&self.path), self.path.join("keys.new"));
+        let (file, new) = (Keys::file_in(&self.path), self.path.join(NEW_KEYS));
         let written = || {
             // Of a daemon that was killed while it wrote.
             let _ = fs::remove_file(&new);
@@ -148,6 +148,7 @@ impl Folder {
     pub fn withdraw(mut self) -> Result<(), DaemonError> {
         // First, so that nobody is sent to what is gone.
         let _ = fs::remove_file(Keys::file_in(&self.path));
+        let _ = fs::remove_file(self.path.join(NEW_KEYS));
         let current = self.current.take().map_or(Ok(()), Publication::unpublish);
         let removed = self.before.iter().fold(current, |first, file| first.and(remove(file)));
         let _ = job::remove_orphans(&self.path, &BTreeSet::new());
@@ -158,6 +159,9 @@ impl Folder {
     }
 }
 
+/// What the keys are written into before they are put in place.
+const NEW_KEYS: &str = "keys.new";
+
 /// Makes a folder that everybody may look into, whatever the umask is; one that is there stays as it is.
 fn make(path: &Path) -> io::Result<()> {
     if path.is_dir() {
@@ -165,13 +169,6 @@ fn make(path: &Path) -> io::Result<()> {
     }
     DirBuilder::new().recursive(true).mode(0o755).create(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
-}
-
-/// Whether an open file still has its name.
-fn is_at(file: &File, path: &Path) -> bool {
-    let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    let named = fs::symlink_metadata(path).ok().map(id);
-    named.is_some() && named == file.metadata().ok().map(id)
 }
 
 /// Generation and file of segments in a folder whose publisher is gone: an earlier daemon's.

@@ -1,5 +1,6 @@
 //! Publishing: one segment that every process of the node can adopt.
 
+mod file_id;
 mod identity;
 pub mod job;
 pub mod legacy;
@@ -7,6 +8,7 @@ mod memfd;
 mod named;
 mod shm;
 
+pub(crate) use file_id::{FileId, id_of, is_at};
 pub use identity::PublisherState;
 pub(crate) use identity::state_of;
 pub use shm::FOLDER as SHM_FOLDER;

@@ -1,7 +1,7 @@
 //! What is published on this node, by whom, and who uses it.
 
 pub use crate::publish::PublisherState;
-use crate::publish::{NAME_PREFIX, SHM_FOLDER, remove, state_of};
+use crate::publish::{FileId, NAME_PREFIX, SHM_FOLDER, id_of, remove, state_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -49,9 +49,6 @@ impl Published {
             && age.is_some_and(|age| age > ABANDONED)
     }
 }
-
-/// Device and inode: which file it is, whatever its name.
-type FileId = (u64, u64);
 
 /// Time after which a segment that is still not whole never will be.
 const ABANDONED: Duration = Duration::from_secs(60);
@@ -133,7 +130,7 @@ fn add(files: &mut BTreeMap<FileId, PathBuf>, file: PathBuf) {
     if let Ok(metadata) = fs::metadata(&file)
         && metadata.is_file()
     {
-        files.entry((metadata.dev(), metadata.ino())).or_insert(file);
+        files.entry(id_of(&metadata)).or_insert(file);
     }
 }
 

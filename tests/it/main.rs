@@ -5,6 +5,7 @@
 mod adoption;
 mod ancestry;
 mod answers;
+mod compatibility;
 mod embedding;
 mod faults;
 mod fidelity;

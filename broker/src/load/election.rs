@@ -4,14 +4,13 @@
 //! back from a process that dies. In it are the keys of what the winner published.
 
 use crate::at_exit::{Left, remove_at_exit};
-use crate::publish::{NAME_PREFIX, SHM_FOLDER};
+use crate::publish::{NAME_PREFIX, SHM_FOLDER, is_at};
 use crate::status::{self, PublisherState};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use topobroker_reader::{Cgroup, Gate, Keys};
@@ -112,13 +111,6 @@ fn open(path: &Path, more: OFlags) -> Option<File> {
         && stat.st_mode & 0o077 == 0
         && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     own.then(|| file.into())
-}
-
-/// Whether an open file still has its name.
-fn is_at(file: &File, path: &Path) -> bool {
-    let id = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
-    let named = std::fs::symlink_metadata(path).ok().map(id);
-    named.is_some() && named == file.metadata().ok().map(id)
 }
 
 fn keys_in(file: &File) -> Option<Keys> {

@@ -1,5 +1,6 @@
 //! Jobs over a published topology: a small segment each, beside that of the topology.
 
+use super::file_id::{FileId, id_of, remove_if};
 use super::identity::{self, Publisher, PublisherState};
 use super::{NAME_PREFIX, PublishError, SHM_FOLDER, legacy, named};
 use std::collections::BTreeSet;
@@ -107,9 +108,6 @@ pub struct JobPublication {
     /// The file itself and the process that removes it, if it ends with that.
     owned: Option<(FileId, u32)>,
 }
-
-/// Device and inode: another file may have the same name by now.
-type FileId = (u64, u64);
 
 impl JobPublication {
     /// The file that readers adopt.
@@ -401,16 +399,6 @@ fn read_trusted(file: &Path, most: u64) -> io::Result<(Vec<u8>, FileId)> {
     let mut bytes = Vec::new();
     opened.take(most).read_to_end(&mut bytes)?;
     Ok((bytes, id_of(&metadata)))
-}
-
-fn id_of(metadata: &fs::Metadata) -> FileId {
-    (metadata.dev(), metadata.ino())
-}
-
-/// Removes a file if it is still the same.
-fn remove_if(file: &Path, id: FileId) -> bool {
-    let same = fs::symlink_metadata(file).is_ok_and(|metadata| id_of(&metadata) == id);
-    same && fs::remove_file(file).is_ok()
 }
 
 /// Names and files of jobs whose paths begin so.
