@@ -13,7 +13,7 @@ pub use identity::PublisherState;
 pub(crate) use identity::state_of;
 pub use shm::FOLDER as SHM_FOLDER;
 
-use crate::at_exit::{Left, forget, remove_at_exit};
+use crate::at_exit::{forget, remove_at_exit};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -182,7 +182,8 @@ pub fn publish(
     let publication =
         Publication { keys, header, placed, keep: options.keep, owner: std::process::id() };
     if !options.keep {
-        remove_at_exit(Left::Segment(publication.place()));
+        // Nobody is left to tell; `unpublish --stale` finds what stays.
+        remove_at_exit(publication.place(), |file| _ = remove(file));
     }
     Ok(publication)
 }

@@ -946,15 +946,15 @@ extern "C" {
 const char *tb_strerror(int32_t status);
 
 /**
+ * Version of the library: 0x000100 is 0.1.0.
+ */
+uint32_t tb_version(void);
+
+/**
  * What the last failed call of this thread has to say: the thing, what was found and what was
  * expected. Empty if none failed. Valid until the next failed call of the thread.
  */
 const char *tb_error_detail(void);
-
-/**
- * Version of the library: 0x000100 is 0.1.0.
- */
-uint32_t tb_version(void);
 
 /**
  * Stores the keys that this process was handed: those of its environment (TOPOBROKER_FILE, _ADDR,
@@ -1157,7 +1157,9 @@ tb_status tb_topology_support(const tb_topology *topology, const char *name, uin
  * Stores the PUs, or the NUMA nodes, that may be used. Counterparts:
  * hwloc_topology_get_allowed_cpuset, hwloc_topology_get_allowed_nodeset.
  */
-tb_status tb_topology_allowed(const tb_topology *topology, tb_set *cpuset, tb_set *nodeset);
+tb_status tb_topology_allowed(const tb_topology *topology,
+                              tb_set *cpuset,
+                              tb_set *nodeset);
 
 /**
  * Number of levels in the tree of CPUs, 0 of NULL. Counterpart: hwloc_topology_get_depth.
@@ -1440,7 +1442,10 @@ tb_status tb_cache_covering(const tb_topology *topology, const tb_set *set, tb_o
  * Stores the child of an object whose cpuset has all of a set, or TB_OBJ_NONE. Counterpart:
  * hwloc_get_child_covering_cpuset.
  */
-tb_status tb_child_covering(const tb_topology *topology, tb_obj parent, const tb_set *set, tb_obj *obj);
+tb_status tb_child_covering(const tb_topology *topology,
+                            tb_obj parent,
+                            const tb_set *set,
+                            tb_obj *obj);
 
 /**
  * Stores up to `capacity` objects of a depth that have a PU of a set, and in `count` (may be NULL) how
@@ -1468,7 +1473,10 @@ tb_status tb_objs_inside(const tb_topology *topology,
  * Stores the number of objects of a depth whose PUs are all in a set. Counterpart:
  * hwloc_get_nbobjs_inside_cpuset_by_depth.
  */
-tb_status tb_count_inside(const tb_topology *topology, const tb_set *set, int32_t depth, size_t *count);
+tb_status tb_count_inside(const tb_topology *topology,
+                          const tb_set *set,
+                          int32_t depth,
+                          size_t *count);
 
 /**
  * Stores the number of objects of a type, at whatever depths, whose PUs are all in a set. Counterpart:
@@ -1552,7 +1560,9 @@ tb_status tb_cpuset_to_nodeset(const tb_topology *topology,
 /**
  * Makes `cpuset` the PUs of the NUMA nodes of `nodeset`. Counterpart: hwloc_cpuset_from_nodeset.
  */
-tb_status tb_cpuset_from_nodeset(const tb_topology *topology, const tb_set *nodeset, tb_set *cpuset);
+tb_status tb_cpuset_from_nodeset(const tb_topology *topology,
+                                 const tb_set *nodeset,
+                                 tb_set *cpuset);
 
 /**
  * Stores the memory attribute of a name, in whatever case. Counterpart: hwloc_memattr_get_by_name.
@@ -1679,7 +1689,10 @@ tb_status tb_distance(const tb_topology *topology,
  * answers that hwloc gives of a restricted duplicate, and no copy of anything. Free it with
  * tb_topology_free. Counterpart: hwloc_topology_restrict on a duplicate.
  */
-tb_status tb_view(const tb_topology *topology, const tb_set *set, uint64_t flags, tb_topology **view);
+tb_status tb_view(const tb_topology *topology,
+                  const tb_set *set,
+                  uint64_t flags,
+                  tb_topology **view);
 
 /**
  * Stores what two views show both. Free it with tb_topology_free.

@@ -53,8 +53,10 @@ pub(crate) fn value<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }
 
-/// The message of the last failed call of this thread.
-pub(crate) fn detail() -> *const c_char {
+/// What the last failed call of this thread has to say: the thing, what was found and what was
+/// expected. Empty if none failed. Valid until the next failed call of the thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_error_detail() -> *const c_char {
     DETAIL.try_with(|kept| kept.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 

@@ -2,7 +2,8 @@
 
 use crate::call::{Failure, Found, Given, call, value};
 use crate::object::{object, tb_obj, text_of};
-use crate::pointers::{Room, SetIn, SetOut};
+use crate::pointers::{Input, Output, Room};
+use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::c_char;
@@ -20,7 +21,7 @@ pub extern "C" fn tb_cpu_kind_count(topology: Option<&tb_topology>) -> usize {
 pub extern "C" fn tb_cpu_kind(
     topology: Option<&tb_topology>,
     index: usize,
-    cpuset: SetOut<'_>,
+    cpuset: Output<'_, tb_set>,
     efficiency: Option<&mut MaybeUninit<i32>>,
 ) -> tb_status {
     call(|| {
@@ -57,7 +58,7 @@ pub extern "C" fn tb_cpu_kind_info(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpu_kind_of(
     topology: Option<&tb_topology>,
-    cpuset: SetIn<'_>,
+    cpuset: Input<'_, tb_set>,
     index: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
     call(|| {

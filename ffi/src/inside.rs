@@ -3,8 +3,8 @@
 use crate::call::{Failure, Found, Given, call};
 use crate::levels::depth_of;
 use crate::object::{id, object, tb_obj};
-use crate::pointers::{List, Room, SetIn, SetOut};
-use crate::set::{given_sets, store_sets};
+use crate::pointers::{Input, List, Output, Room};
+use crate::set::{given_sets, store_sets, tb_set};
 use crate::status::tb_status;
 use crate::topology::{object_type, tb_topology};
 use std::mem::MaybeUninit;
@@ -15,7 +15,7 @@ use topobroker_reader::Object;
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_covering(
     topology: Option<&tb_topology>,
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     obj: Option<&mut MaybeUninit<tb_obj>>,
 ) -> tb_status {
     call(|| {
@@ -30,7 +30,7 @@ pub extern "C" fn tb_covering(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cache_covering(
     topology: Option<&tb_topology>,
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     obj: Option<&mut MaybeUninit<tb_obj>>,
 ) -> tb_status {
     call(|| {
@@ -46,7 +46,7 @@ pub extern "C" fn tb_cache_covering(
 pub extern "C" fn tb_child_covering(
     topology: Option<&tb_topology>,
     parent: tb_obj,
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     obj: Option<&mut MaybeUninit<tb_obj>>,
 ) -> tb_status {
     call(|| {
@@ -61,7 +61,7 @@ pub extern "C" fn tb_child_covering(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_objs_covering(
     topology: Option<&tb_topology>,
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     depth: i32,
     objs: Room<'_, tb_obj>,
     capacity: usize,
@@ -79,7 +79,7 @@ pub extern "C" fn tb_objs_covering(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_objs_inside(
     topology: Option<&tb_topology>,
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     depth: i32,
     objs: Room<'_, tb_obj>,
     capacity: usize,
@@ -98,7 +98,7 @@ pub extern "C" fn tb_objs_inside(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_count_inside(
     topology: Option<&tb_topology>,
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     depth: i32,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
@@ -115,7 +115,7 @@ pub extern "C" fn tb_count_inside(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_count_inside_with_type(
     topology: Option<&tb_topology>,
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     r#type: i32,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
@@ -132,7 +132,7 @@ pub extern "C" fn tb_count_inside_with_type(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_inside(
     topology: Option<&tb_topology>,
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     depth: i32,
     index: usize,
     obj: Option<&mut MaybeUninit<tb_obj>>,
@@ -151,7 +151,7 @@ pub extern "C" fn tb_obj_inside(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_index_inside(
     topology: Option<&tb_topology>,
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     obj: tb_obj,
     index: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
@@ -169,7 +169,7 @@ pub extern "C" fn tb_index_inside(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_largest_inside(
     topology: Option<&tb_topology>,
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     objs: Room<'_, tb_obj>,
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
@@ -185,7 +185,7 @@ pub extern "C" fn tb_largest_inside(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_first_largest_inside(
     topology: Option<&tb_topology>,
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     obj: Option<&mut MaybeUninit<tb_obj>>,
 ) -> tb_status {
     call(|| {
@@ -205,7 +205,7 @@ pub extern "C" fn tb_distribute(
     root_count: usize,
     until: i32,
     reverse: bool,
-    sets: List<'_, SetOut<'_>>,
+    sets: List<'_, Output<'_, tb_set>>,
     count: usize,
 ) -> tb_status {
     call(|| {
@@ -222,7 +222,7 @@ pub extern "C" fn tb_distribute(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_singlify_per_core(
     topology: Option<&tb_topology>,
-    set: SetOut<'_>,
+    set: Output<'_, tb_set>,
     index: usize,
 ) -> tb_status {
     call(|| {

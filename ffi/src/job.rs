@@ -1,7 +1,8 @@
 //! Jobs: the part of one, and where its ranks are.
 
 use crate::call::{Failure, Found, Given, call, value};
-use crate::pointers::{SetOut, Text, take_back};
+use crate::pointers::{Output, Text, take_back};
+use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::{CString, c_char};
@@ -75,7 +76,7 @@ pub extern "C" fn tb_job_local_rank(
     job: Option<&tb_job>,
     local_rank: usize,
     rank: Option<&mut MaybeUninit<u32>>,
-    cpuset: SetOut<'_>,
+    cpuset: Output<'_, tb_set>,
 ) -> tb_status {
     call(|| {
         let JobRank { rank: number, cpuset: pus, .. } = of_local(job.given("job")?, local_rank)?;
@@ -91,7 +92,11 @@ pub extern "C" fn tb_job_local_rank(
 
 /// Makes `cpuset` the PUs of a rank. TB_ERR_NOT_FOUND if it is not on this node.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_job_cpuset(job: Option<&tb_job>, rank: u32, cpuset: SetOut<'_>) -> tb_status {
+pub extern "C" fn tb_job_cpuset(
+    job: Option<&tb_job>,
+    rank: u32,
+    cpuset: Output<'_, tb_set>,
+) -> tb_status {
     call(|| {
         let found = job.given("job")?.job.cpuset_of_rank(rank);
         cpuset.given("cpuset")?.0 = found.found(|| format!("rank {rank} is not on this node"))?;

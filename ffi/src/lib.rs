@@ -29,6 +29,7 @@ mod topology;
 mod broker;
 
 pub use attributes::*;
+pub use call::tb_error_detail;
 pub use hardware::*;
 pub use inside::*;
 pub use job::*;

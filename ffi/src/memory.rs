@@ -2,7 +2,7 @@
 
 use crate::call::{Failure, Found, Given, call};
 use crate::object::{TB_OBJ_NONE, object, tb_obj, text_of};
-use crate::pointers::{Room, SetIn, SetOut, Text};
+use crate::pointers::{Input, Output, Room, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -30,7 +30,7 @@ pub struct tb_memory_attribute {
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_local_numa_nodes(
     topology: Option<&tb_topology>,
-    cpuset: SetIn<'_>,
+    cpuset: Input<'_, tb_set>,
     flags: u64,
     objs: Room<'_, tb_obj>,
     capacity: usize,
@@ -49,8 +49,8 @@ pub extern "C" fn tb_local_numa_nodes(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpuset_to_nodeset(
     topology: Option<&tb_topology>,
-    cpuset: SetIn<'_>,
-    nodeset: SetOut<'_>,
+    cpuset: Input<'_, tb_set>,
+    nodeset: Output<'_, tb_set>,
 ) -> tb_status {
     call(|| {
         let topology = topology.given("topology")?.get();
@@ -64,8 +64,8 @@ pub extern "C" fn tb_cpuset_to_nodeset(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpuset_from_nodeset(
     topology: Option<&tb_topology>,
-    nodeset: SetIn<'_>,
-    cpuset: SetOut<'_>,
+    nodeset: Input<'_, tb_set>,
+    cpuset: Output<'_, tb_set>,
 ) -> tb_status {
     call(|| {
         let topology = topology.given("topology")?.get();
@@ -113,7 +113,7 @@ pub extern "C" fn tb_memory_value(
     topology: Option<&tb_topology>,
     id: u32,
     target: tb_obj,
-    initiator_cpuset: SetIn<'_>,
+    initiator_cpuset: Input<'_, tb_set>,
     initiator_obj: tb_obj,
     value: Option<&mut MaybeUninit<u64>>,
 ) -> tb_status {
@@ -136,7 +136,7 @@ pub extern "C" fn tb_memory_value_at(
     id: u32,
     index: usize,
     target: Option<&mut MaybeUninit<tb_obj>>,
-    cpuset: SetOut<'_>,
+    cpuset: Output<'_, tb_set>,
     obj: Option<&mut MaybeUninit<tb_obj>>,
     value: Option<&mut MaybeUninit<u64>>,
 ) -> tb_status {
@@ -159,7 +159,7 @@ pub extern "C" fn tb_memory_value_at(
 pub extern "C" fn tb_memory_best_target(
     topology: Option<&tb_topology>,
     id: u32,
-    initiator_cpuset: SetIn<'_>,
+    initiator_cpuset: Input<'_, tb_set>,
     initiator_obj: tb_obj,
     target: Option<&mut MaybeUninit<tb_obj>>,
     value: Option<&mut MaybeUninit<u64>>,
@@ -186,7 +186,7 @@ pub extern "C" fn tb_memory_best_initiator(
     topology: Option<&tb_topology>,
     id: u32,
     target: tb_obj,
-    cpuset: SetOut<'_>,
+    cpuset: Output<'_, tb_set>,
     obj: Option<&mut MaybeUninit<tb_obj>>,
     value: Option<&mut MaybeUninit<u64>>,
 ) -> tb_status {
@@ -229,7 +229,7 @@ fn data(topology: &tb_topology, attribute: MemoryAttribute<'static>) -> tb_memor
 
 fn initiator(
     topology: &tb_topology,
-    cpuset: SetIn<'_>,
+    cpuset: Input<'_, tb_set>,
     obj: tb_obj,
 ) -> Result<Initiator<'static>, Failure> {
     Ok(match (cpuset.optional(), obj) {

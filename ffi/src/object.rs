@@ -1,7 +1,8 @@
 //! One object and its neighbours.
 
 use crate::call::{Failure, Found, Given, call};
-use crate::pointers::{Buffer, Room, SetOut, Text};
+use crate::pointers::{Buffer, Output, Room, Text};
+use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::c_char;
@@ -240,7 +241,7 @@ pub extern "C" fn tb_obj_set(
     topology: Option<&tb_topology>,
     obj: tb_obj,
     which: i32,
-    set: SetOut<'_>,
+    set: Output<'_, tb_set>,
 ) -> tb_status {
     call(|| {
         let object = object(topology.given("topology")?.get(), obj)?;

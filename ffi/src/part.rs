@@ -2,8 +2,8 @@
 
 use crate::call::{Failure, Given, call, value};
 use crate::object::tb_obj;
-use crate::pointers::{List, Room, SetIn, SetOut, Text};
-use crate::set::{given_sets, store_sets};
+use crate::pointers::{Input, List, Output, Room, Text};
+use crate::set::{given_sets, store_sets, tb_set};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::mem::MaybeUninit;
@@ -35,7 +35,7 @@ pub enum tb_restrict_flags {
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_view(
     topology: Option<&tb_topology>,
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     flags: u64,
     view: Option<&mut MaybeUninit<Box<tb_topology>>>,
 ) -> tb_status {
@@ -103,7 +103,7 @@ pub extern "C" fn tb_effective_view(view: Option<&mut MaybeUninit<Box<tb_topolog
 
 /// Makes `cpuset` the PUs that this process may run on. Counterpart: sched_getaffinity.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_affinity(cpuset: SetOut<'_>) -> tb_status {
+pub extern "C" fn tb_affinity(cpuset: Output<'_, tb_set>) -> tb_status {
     call(|| {
         cpuset.given("cpuset")?.0 = affinity()?;
         Ok(())
@@ -113,7 +113,11 @@ pub extern "C" fn tb_affinity(cpuset: SetOut<'_>) -> tb_status {
 /// Makes `cpus` and `mems` (each may be NULL) what a cgroup's folder allows, version 1 or 2; of NULL,
 /// that of this process. TB_ERR_NOT_FOUND if this process's has no cpuset controller.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_cgroup(folder: Text<'_>, cpus: SetOut<'_>, mems: SetOut<'_>) -> tb_status {
+pub extern "C" fn tb_cgroup(
+    folder: Text<'_>,
+    cpus: Output<'_, tb_set>,
+    mems: Output<'_, tb_set>,
+) -> tb_status {
     call(|| {
         let cgroup = match folder.optional("folder")? {
             Some(folder) => Cgroup::read(Path::new(folder))?,
@@ -140,7 +144,7 @@ pub extern "C" fn tb_cpu_list(
     topology: Option<&tb_topology>,
     list: Text<'_>,
     os: bool,
-    cpuset: SetOut<'_>,
+    cpuset: Output<'_, tb_set>,
     objs: Room<'_, tb_obj>,
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
@@ -176,7 +180,7 @@ pub extern "C" fn tb_source_cpuset(
     source: i32,
     text: Text<'_>,
     local_id: usize,
-    cpuset: SetOut<'_>,
+    cpuset: Output<'_, tb_set>,
 ) -> tb_status {
     call(|| {
         let topology = topology.given("topology")?.get();
@@ -203,7 +207,7 @@ pub extern "C" fn tb_source_cpuset(
 pub extern "C" fn tb_omp_places(
     topology: Option<&tb_topology>,
     text: Text<'_>,
-    sets: List<'_, SetOut<'_>>,
+    sets: List<'_, Output<'_, tb_set>>,
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {

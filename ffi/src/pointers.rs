@@ -2,7 +2,6 @@
 //! only ever made by a caller in C, who promises what the function's documentation says of it.
 
 use crate::call::Failure;
-use crate::set::tb_set;
 use crate::status::tb_status;
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
@@ -27,41 +26,57 @@ pub struct List<'a, T>(*const T, PhantomData<&'a T>);
 #[repr(transparent)]
 pub struct Room<'a, T>(*mut T, PhantomData<&'a mut T>);
 
-/// A set that is read, `const tb_set *`. It may be the one that a function writes as well: a reference to
-/// it lives no longer than it is looked at.
-#[derive(Clone, Copy)]
+/// A handle that is read, `const T *`. It may be the one that a function writes as well: a reference to it
+/// lives no longer than it is looked at.
+#[derive(Debug)]
 #[repr(transparent)]
-pub struct SetIn<'a>(*const tb_set, PhantomData<&'a tb_set>);
+pub struct Input<'a, T>(*const T, PhantomData<&'a T>);
 
-/// A set that is written, `tb_set *`, after everything that is read has been.
-#[derive(Clone, Copy)]
+/// A handle that is written, `T *`, after everything that is read has been.
+#[derive(Debug)]
 #[repr(transparent)]
-pub struct SetOut<'a>(*mut tb_set, PhantomData<&'a mut tb_set>);
+pub struct Output<'a, T>(*mut T, PhantomData<&'a mut T>);
 
-impl<'a> SetIn<'a> {
-    /// The set, `None` if the pointer is NULL.
-    pub(crate) fn optional(self) -> Option<&'a tb_set> {
-        // SAFETY: NULL, or a set of `tb_set_new` that nobody changes or frees during the call but this
-        // function, through a `SetOut`, when it has done with the reference.
+impl<T> Clone for Input<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Input<'_, T> {}
+
+impl<T> Clone for Output<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Output<'_, T> {}
+
+impl<'a, T> Input<'a, T> {
+    /// What is there, `None` if the pointer is NULL.
+    pub(crate) fn optional(self) -> Option<&'a T> {
+        // SAFETY: NULL, or a handle of this library that nobody changes or frees during the call but this
+        // function, through an `Output`, when it has done with the reference.
         unsafe { self.0.as_ref() }
     }
 
-    /// The set, which must be there.
-    pub(crate) fn given(self, name: &str) -> Result<&'a tb_set, Failure> {
+    /// What must be there.
+    pub(crate) fn given(self, name: &str) -> Result<&'a T, Failure> {
         self.optional().ok_or_else(|| Failure::argument(format!("{name} is NULL")))
     }
 }
 
-impl<'a> SetOut<'a> {
-    /// The set, `None` if the pointer is NULL.
-    pub(crate) fn optional(self) -> Option<&'a mut tb_set> {
-        // SAFETY: NULL, or a set of `tb_set_new` that nobody else uses during the call; what this function
-        // has read of it, it has done with.
+impl<'a, T> Output<'a, T> {
+    /// What is there, `None` if the pointer is NULL.
+    pub(crate) fn optional(self) -> Option<&'a mut T> {
+        // SAFETY: NULL, or a handle of this library that nobody else uses during the call; what this
+        // function has read of it, it has done with.
         unsafe { self.0.as_mut() }
     }
 
-    /// The set, which must be there.
-    pub(crate) fn given(self, name: &str) -> Result<&'a mut tb_set, Failure> {
+    /// What must be there.
+    pub(crate) fn given(self, name: &str) -> Result<&'a mut T, Failure> {
         self.optional().ok_or_else(|| Failure::argument(format!("{name} is NULL")))
     }
 }

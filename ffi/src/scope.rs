@@ -1,7 +1,8 @@
 //! Whose part of the topology a process is to look at, and why.
 
 use crate::call::{Failure, Given, call, value};
-use crate::pointers::{Buffer, SetIn, SetOut};
+use crate::pointers::{Buffer, Input, Output};
+use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::mem::MaybeUninit;
@@ -17,13 +18,13 @@ pub struct tb_situation<'a> {
     /// Whether the topology is of the machine that the process runs on.
     pub is_this_system: bool,
     /// PUs of the topology; not NULL.
-    pub pus: SetIn<'a>,
+    pub pus: Input<'a, tb_set>,
     /// PUs of PMIX_CPU_LIST.
-    pub cpu_list: SetIn<'a>,
+    pub cpu_list: Input<'a, tb_set>,
     /// PUs that the process may run on; not NULL.
-    pub affinity: SetIn<'a>,
+    pub affinity: Input<'a, tb_set>,
     /// PUs of its cgroup.
-    pub cgroup: SetIn<'a>,
+    pub cgroup: Input<'a, tb_set>,
 }
 
 /// Decides for this process: stores whether it is to look at all of the topology, else makes `cpuset` its
@@ -33,7 +34,7 @@ pub struct tb_situation<'a> {
 pub extern "C" fn tb_scope(
     topology: Option<&tb_topology>,
     all: Option<&mut MaybeUninit<bool>>,
-    cpuset: SetOut<'_>,
+    cpuset: Output<'_, tb_set>,
     reason: Buffer<'_>,
     size: usize,
 ) -> tb_status {
@@ -48,13 +49,13 @@ pub extern "C" fn tb_scope(
 pub extern "C" fn tb_scope_decide(
     situation: Option<&tb_situation<'_>>,
     all: Option<&mut MaybeUninit<bool>>,
-    cpuset: SetOut<'_>,
+    cpuset: Output<'_, tb_set>,
     reason: Buffer<'_>,
     size: usize,
 ) -> tb_status {
     call(|| {
         let asked = situation.given("situation")?;
-        let set = |set: SetIn<'_>| set.optional().map(|set| set.0.clone());
+        let set = |set: Input<'_, tb_set>| set.optional().map(|set| set.0.clone());
         let situation = Situation {
             launch: match asked.launch {
                 0 => Launch::OpenMpi,
@@ -87,7 +88,7 @@ pub(crate) fn scope(number: i32) -> Result<Scope, Failure> {
 fn tell(
     decision: &Decision,
     all: Option<&mut MaybeUninit<bool>>,
-    cpuset: SetOut<'_>,
+    cpuset: Output<'_, tb_set>,
     reason: Buffer<'_>,
     size: usize,
 ) -> Result<(), Failure> {

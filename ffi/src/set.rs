@@ -1,7 +1,7 @@
 //! Sets of OS indexes, of PUs or NUMA nodes.
 
 use crate::call::{Failure, call, value};
-use crate::pointers::{Buffer, List, Room, SetIn, SetOut, Text};
+use crate::pointers::{Buffer, Input, List, Output, Room, Text};
 use crate::status::tb_status;
 use std::mem::MaybeUninit;
 use topobroker_reader::Set;
@@ -51,7 +51,7 @@ pub extern "C" fn tb_set_free(set: Option<Box<tb_set>>) {
 
 /// Makes `set` equal to `from`.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_copy(set: SetOut<'_>, from: SetIn<'_>) -> tb_status {
+pub extern "C" fn tb_set_copy(set: Output<'_, tb_set>, from: Input<'_, tb_set>) -> tb_status {
     call(|| {
         let copy = from.given("from")?.0.clone();
         set.given("set")?.0 = copy;
@@ -62,7 +62,7 @@ pub extern "C" fn tb_set_copy(set: SetOut<'_>, from: SetIn<'_>) -> tb_status {
 /// Makes `set` what a text says: a list (0-3,8 or 12-), or a mask (0x...). TB_ERR_TEXT otherwise.
 /// Counterparts: hwloc_bitmap_list_sscanf, hwloc_bitmap_sscanf.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_parse(set: SetOut<'_>, text: Text<'_>) -> tb_status {
+pub extern "C" fn tb_set_parse(set: Output<'_, tb_set>, text: Text<'_>) -> tb_status {
     call(|| {
         set.given("set")?.0 = parsed(text.get("text")?)?;
         Ok(())
@@ -74,7 +74,7 @@ pub extern "C" fn tb_set_parse(set: SetOut<'_>, text: Text<'_>) -> tb_status {
 /// hwloc_bitmap_list_snprintf.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_text(
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     format: i32,
     buffer: Buffer<'_>,
     size: usize,
@@ -95,7 +95,7 @@ pub extern "C" fn tb_set_text(
 /// with little-endian numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_from_words(
-    set: SetOut<'_>,
+    set: Output<'_, tb_set>,
     words: List<'_, u64>,
     count: usize,
 ) -> tb_status {
@@ -111,7 +111,7 @@ pub extern "C" fn tb_set_from_words(
 /// the set has.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_words(
-    set: SetIn<'_>,
+    set: Input<'_, tb_set>,
     words: Room<'_, u64>,
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
@@ -130,7 +130,7 @@ pub extern "C" fn tb_set_words(
 
 /// Puts an index into `set`.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_add(set: SetOut<'_>, index: u32) -> tb_status {
+pub extern "C" fn tb_set_add(set: Output<'_, tb_set>, index: u32) -> tb_status {
     call(|| {
         set.given("set")?.0.insert(within_reach(index)?);
         Ok(())
@@ -139,7 +139,7 @@ pub extern "C" fn tb_set_add(set: SetOut<'_>, index: u32) -> tb_status {
 
 /// Takes an index out of `set`.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_remove(set: SetOut<'_>, index: u32) -> tb_status {
+pub extern "C" fn tb_set_remove(set: Output<'_, tb_set>, index: u32) -> tb_status {
     call(|| {
         set.given("set")?.0.remove(within_reach(index)?);
         Ok(())
@@ -154,16 +154,16 @@ pub(crate) fn parsed(text: &str) -> Result<Set, Failure> {
 
 /// The sets of a caller that are to be written, none of which may be NULL.
 pub(crate) fn given_sets<'a>(
-    sets: List<'a, SetOut<'a>>,
+    sets: List<'a, Output<'a, tb_set>>,
     count: usize,
-) -> Result<&'a [SetOut<'a>], Failure> {
+) -> Result<&'a [Output<'a, tb_set>], Failure> {
     let sets = sets.get(count, "sets")?;
     sets.iter().try_for_each(|set| set.given("one of the sets").map(|_| ()))?;
     Ok(sets)
 }
 
 /// Writes sets into those of a caller.
-pub(crate) fn store_sets(sets: &[SetOut<'_>], values: Vec<Set>) -> Result<(), Failure> {
+pub(crate) fn store_sets(sets: &[Output<'_, tb_set>], values: Vec<Set>) -> Result<(), Failure> {
     for (set, value) in sets.iter().zip(values) {
         set.given("one of the sets")?.0 = value;
     }
@@ -181,7 +181,11 @@ fn within_reach(index: u32) -> Result<u32, Failure> {
 
 /// Combines `set` with another by a tb_set_operation.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_combine(set: SetOut<'_>, operation: i32, other: SetIn<'_>) -> tb_status {
+pub extern "C" fn tb_set_combine(
+    set: Output<'_, tb_set>,
+    operation: i32,
+    other: Input<'_, tb_set>,
+) -> tb_status {
     call(|| {
         // A copy: they may be the same.
         let other = other.given("other")?.0.clone();
@@ -199,19 +203,19 @@ pub extern "C" fn tb_set_combine(set: SetOut<'_>, operation: i32, other: SetIn<'
 
 /// Whether `index` is in `set`. False if it is NULL. Counterpart: hwloc_bitmap_isset.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_has(set: SetIn<'_>, index: u32) -> bool {
+pub extern "C" fn tb_set_has(set: Input<'_, tb_set>, index: u32) -> bool {
     value(false, || set.optional().is_some_and(|set| set.0.contains(index)))
 }
 
 /// Whether `set` has no index, or is NULL. Counterpart: hwloc_bitmap_iszero.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_is_empty(set: SetIn<'_>) -> bool {
+pub extern "C" fn tb_set_is_empty(set: Input<'_, tb_set>) -> bool {
     value(false, || set.optional().is_none_or(|set| set.0.is_empty()))
 }
 
 /// Whether two sets have the same indexes; NULL equals nothing. Counterpart: hwloc_bitmap_isequal.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_is_equal(set: SetIn<'_>, other: SetIn<'_>) -> bool {
+pub extern "C" fn tb_set_is_equal(set: Input<'_, tb_set>, other: Input<'_, tb_set>) -> bool {
     value(false, || {
         set.optional().zip(other.optional()).is_some_and(|(set, other)| set.0 == other.0)
     })
@@ -219,7 +223,7 @@ pub extern "C" fn tb_set_is_equal(set: SetIn<'_>, other: SetIn<'_>) -> bool {
 
 /// Whether all of `set` is in `other`. Counterpart: hwloc_bitmap_isincluded.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_is_included(set: SetIn<'_>, other: SetIn<'_>) -> bool {
+pub extern "C" fn tb_set_is_included(set: Input<'_, tb_set>, other: Input<'_, tb_set>) -> bool {
     value(false, || {
         set.optional()
             .zip(other.optional())
@@ -229,7 +233,7 @@ pub extern "C" fn tb_set_is_included(set: SetIn<'_>, other: SetIn<'_>) -> bool {
 
 /// Whether two sets have an index in common. Counterpart: hwloc_bitmap_intersects.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_intersects(set: SetIn<'_>, other: SetIn<'_>) -> bool {
+pub extern "C" fn tb_set_intersects(set: Input<'_, tb_set>, other: Input<'_, tb_set>) -> bool {
     value(false, || {
         set.optional().zip(other.optional()).is_some_and(|(set, other)| set.0.intersects(&other.0))
     })
@@ -237,26 +241,26 @@ pub extern "C" fn tb_set_intersects(set: SetIn<'_>, other: SetIn<'_>) -> bool {
 
 /// Number of indexes in `set`, -1 if it is infinite or NULL. Counterpart: hwloc_bitmap_weight.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_weight(set: SetIn<'_>) -> i64 {
+pub extern "C" fn tb_set_weight(set: Input<'_, tb_set>) -> i64 {
     value(-1, || set.optional().and_then(|set| set.0.weight()).map_or(-1, i64::from))
 }
 
 /// The first index of `set`, -1 if it has none. Counterpart: hwloc_bitmap_first.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_first(set: SetIn<'_>) -> i64 {
+pub extern "C" fn tb_set_first(set: Input<'_, tb_set>) -> i64 {
     value(-1, || set.optional().and_then(|set| set.0.first()).map_or(-1, i64::from))
 }
 
 /// The last index of `set`, -1 if it has none or is infinite. Counterpart: hwloc_bitmap_last.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_last(set: SetIn<'_>) -> i64 {
+pub extern "C" fn tb_set_last(set: Input<'_, tb_set>) -> i64 {
     value(-1, || set.optional().and_then(|set| set.0.last()).map_or(-1, i64::from))
 }
 
 /// The index after `previous` in `set`, the first after -1, -1 if there is none. Counterpart:
 /// hwloc_bitmap_next.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_next(set: SetIn<'_>, previous: i64) -> i64 {
+pub extern "C" fn tb_set_next(set: Input<'_, tb_set>, previous: i64) -> i64 {
     value(-1, || {
         let next = u32::try_from(previous.saturating_add(1).max(0));
         let found = set.optional().zip(next.ok()).and_then(|(set, next)| set.0.next_from(next));
@@ -266,7 +270,7 @@ pub extern "C" fn tb_set_next(set: SetIn<'_>, previous: i64) -> i64 {
 
 /// Keeps one index of `set`. Counterpart: hwloc_bitmap_singlify.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_set_singlify(set: SetOut<'_>) -> tb_status {
+pub extern "C" fn tb_set_singlify(set: Output<'_, tb_set>) -> tb_status {
     call(|| {
         let set = &mut set.given("set")?.0;
         *set = set.singlify();

@@ -111,13 +111,6 @@ pub extern "C" fn tb_strerror(status: i32) -> *const c_char {
     known.map_or(c"unknown status", tb_status::text).as_ptr()
 }
 
-/// What the last failed call of this thread has to say: the thing, what was found and what was
-/// expected. Empty if none failed. Valid until the next failed call of the thread.
-#[unsafe(no_mangle)]
-pub extern "C" fn tb_error_detail() -> *const c_char {
-    crate::call::detail()
-}
-
 /// Version of the library: 0x000100 is 0.1.0.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_version() -> u32 {

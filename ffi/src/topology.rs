@@ -2,7 +2,8 @@
 
 use crate::call::{Failure, Found, Given, call, value};
 use crate::keys::tb_keys;
-use crate::pointers::{SetOut, Text, for_as_long_as_its_handle, free_unless};
+use crate::pointers::{Output, Text, for_as_long_as_its_handle, free_unless};
+use crate::set::tb_set;
 use crate::status::tb_status;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -235,8 +236,8 @@ pub extern "C" fn tb_topology_support(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_allowed(
     topology: Option<&tb_topology>,
-    cpuset: SetOut<'_>,
-    nodeset: SetOut<'_>,
+    cpuset: Output<'_, tb_set>,
+    nodeset: Output<'_, tb_set>,
 ) -> tb_status {
     call(|| {
         let topology = topology.given("topology")?.get();

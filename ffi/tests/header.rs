@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 /// Sources with what C sees, in the order in which the header has it.
-const SOURCES: [&str; 19] = [
+const SOURCES: [&str; 20] = [
     "status",
+    "call",
     "keys",
     "set",
     "topology",
@@ -61,7 +62,7 @@ fn the_header_is_what_cbindgen_makes_of_the_sources() {
 #[test]
 fn unsafe_blocks_are_in_one_module() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let files = SOURCES.iter().map(|name| source(name)).chain([folder.join("call.rs")]);
+    let files = SOURCES.iter().map(|name| source(name)).chain([folder.join("lib.rs")]);
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(!text.contains("unsafe {"), "{}", file.display());
@@ -73,7 +74,7 @@ fn source(name: &str) -> PathBuf {
 }
 
 fn header() -> String {
-    let (reader, broker) = SOURCES.split_at(14);
+    let (reader, broker) = SOURCES.split_at(15);
     let types = |sources: &[&str]| sources.iter().map(|name| source(name)).collect::<Vec<_>>();
     let (reader, broker) = (declarations(&types(reader)), declarations(&types(broker)));
     let includes = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>";
@@ -127,9 +128,8 @@ fn declarations(sources: &[PathBuf]) -> String {
 /// Replaces `typedef T *Room_T;` and its uses by `T *`.
 fn plain(text: &str) -> String {
     let is_wrapper = |name: &str| {
-        ["Text", "Buffer", "SetIn", "SetOut"].contains(&name)
-            || name.starts_with("List_")
-            || name.starts_with("Room_")
+        let generic = ["List_", "Room_", "Input_", "Output_"];
+        ["Text", "Buffer"].contains(&name) || generic.iter().any(|start| name.starts_with(start))
     };
     let mut wrappers = Vec::new();
     let mut kept = String::new();
@@ -140,8 +140,8 @@ fn plain(text: &str) -> String {
         match split {
             Some((kind, name)) if is_wrapper(name) => {
                 // A constant pointer is written behind it.
-                let kind = kind.replace("const SetOut *", "tb_set *const *");
-                let kind = kind.replace("const SetIn *", "const tb_set *const *");
+                let kind = kind.replace("const Output_tb_set *", "tb_set *const *");
+                let kind = kind.replace("const Input_tb_set *", "const tb_set *const *");
                 wrappers.push((name.to_owned(), kind));
                 documentation.clear();
             }

@@ -3,7 +3,7 @@
 //! A file for each user and cgroup, in shared memory, is the ballot; its lock the turn: the kernel takes it
 //! back from a process that dies. In it are the keys of what the winner published.
 
-use crate::at_exit::{Left, remove_at_exit};
+use crate::at_exit::remove_at_exit;
 use crate::publish::{NAME_PREFIX, SHM_FOLDER, is_at};
 use crate::status::{self, PublisherState};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
@@ -65,7 +65,7 @@ impl Election {
             .and_then(|()| file.write_all(keys.to_string().as_bytes()));
         // Who cannot read it discovers once more.
         let _ = written;
-        remove_at_exit(Left::Ballot(self.path.clone()));
+        remove_at_exit(self.path.clone(), close);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::publish::{cs, variable};
 use crate::call::{Failure, Found, Given, call};
-use crate::pointers::{Buffer, List, SetIn, Text, take_back};
+use crate::pointers::{Buffer, Input, List, Text, take_back};
+use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::{CString, c_char, c_void};
@@ -41,7 +42,7 @@ pub extern "C" fn tb_job_add(
     view: Option<&tb_topology>,
     name: Text<'_>,
     ranks: List<'_, u32>,
-    cpusets: List<'_, SetIn<'_>>,
+    cpusets: List<'_, Input<'_, tb_set>>,
     count: usize,
     launcher: i32,
     legacy: bool,

@@ -2,8 +2,8 @@
 
 use crate::call::{Failure, Given, call};
 use crate::object::{object, tb_obj};
-use crate::pointers::{Buffer, List, Room, SetIn, SetOut, Text};
-use crate::set::{given_sets, store_sets};
+use crate::pointers::{Buffer, Input, List, Output, Room, Text};
+use crate::set::{given_sets, store_sets, tb_set};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::mem::MaybeUninit;
@@ -22,7 +22,7 @@ pub extern "C" fn tb_place(
     bind_to: Text<'_>,
     order: List<'_, tb_obj>,
     order_count: usize,
-    sets: List<'_, SetOut<'_>>,
+    sets: List<'_, Output<'_, tb_set>>,
     count: usize,
 ) -> tb_status {
     call(|| {
@@ -65,7 +65,7 @@ fn objects(
 pub extern "C" fn tb_binding_report(
     topology: Option<&tb_topology>,
     rank: u32,
-    cpuset: SetIn<'_>,
+    cpuset: Input<'_, tb_set>,
     prrte: bool,
     buffer: Buffer<'_>,
     size: usize,
