@@ -98,14 +98,14 @@ impl Folder {
         self.generation
     }
 
-    /// Tells processes of what was published in the folder, in place of what was there: `lines` are those of
-    /// the `keys` file. The generation before stays, and older ones with jobs over them; the others go.
+    /// Tells processes of what was published in the folder, in place of what was there. The generation
+    /// before stays, and older ones with jobs over them; the others go.
     ///
     /// # Errors
     ///
     /// [`DaemonError`]; processes are told what they were told before then.
-    pub fn announce(&mut self, publication: Publication, lines: &str) -> Result<(), DaemonError> {
-        self.write_keys(lines)?;
+    pub fn announce(&mut self, publication: Publication) -> Result<(), DaemonError> {
+        self.write_keys(&Keys::lines(publication.to_env()))?;
         self.generation += 1;
         self.before.extend(self.current.replace(publication).map(Publication::outlive));
         let older = self.before.len().saturating_sub(1);

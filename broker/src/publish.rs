@@ -14,13 +14,15 @@ pub(crate) use identity::state_of;
 pub use shm::FOLDER as SHM_FOLDER;
 
 use crate::at_exit::{forget, remove_at_exit};
+use legacy::{Legacy, LegacyError};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use topobroker_layout::build::{self, BuildError};
 use topobroker_layout::description::Description;
 use topobroker_layout::header::{self, Header, Kind, VERSION_MAJOR, VERSION_MINOR};
-use topobroker_reader::{Keys, Scope, Source};
+use topobroker_reader::{Keys, Scope, Source, Topology};
 
 /// How file names of segments begin.
 pub const NAME_PREFIX: &str = "topobroker-";
@@ -72,6 +74,8 @@ pub struct PublishOptions {
     pub source: Source,
     /// Number of times that this node's topology was published before.
     pub generation: u64,
+    /// For programs that know only hwloc or PMIx too: see [`legacy`].
+    pub legacy: bool,
 }
 
 /// Why a topology is not published. Nothing of it is left behind then.
@@ -111,6 +115,9 @@ pub enum PublishError {
         /// Why it is not known.
         source: io::Error,
     },
+    /// What is for hwloc cannot be published.
+    #[error(transparent)]
+    Legacy(Box<LegacyError>),
     /// An address is asked for that cannot be mapped.
     #[error(
         "address {found:#x} cannot be a preferred address; expected a multiple of 0x10000 below 0x{limit:x}"
@@ -132,6 +139,7 @@ pub struct Publication {
     keep: bool,
     /// The process that removes it.
     owner: u32,
+    legacy: Option<Legacy>,
 }
 
 /// What holds the segment.
@@ -179,8 +187,15 @@ pub fn publish(
         }
     };
     let keys = Keys::new(store, header.address, header.size);
-    let publication =
-        Publication { keys, header, placed, keep: options.keep, owner: std::process::id() };
+    let owner = std::process::id();
+    let mut publication = Publication { keys, header, placed, keep: false, owner, legacy: None };
+    if options.legacy {
+        // If it fails, the segment goes too.
+        let topology = Topology::from_archive(&archive).map_err(LegacyError::from)?;
+        publication.legacy =
+            Some(legacy::publish(topology, &publication.place(), options.private)?);
+    }
+    publication.keep = options.keep;
     if !options.keep {
         // Nobody is left to tell; `unpublish --stale` finds what stays.
         remove_at_exit(publication.place(), |file| _ = remove(file));
@@ -275,6 +290,19 @@ impl Publication {
     #[must_use]
     pub fn keys(&self) -> &Keys {
         &self.keys
+    }
+
+    /// What is published for hwloc beside it, if that was asked for.
+    #[must_use]
+    pub fn legacy(&self) -> Option<&Legacy> {
+        self.legacy.as_ref()
+    }
+
+    /// Name and value of each environment variable that processes are to have.
+    #[must_use]
+    pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
+        let own = self.keys.to_env().into_iter();
+        own.chain(self.legacy.iter().flat_map(Legacy::to_env)).collect()
     }
 
     /// What its header says.

@@ -170,10 +170,13 @@ impl Keys {
         ]
     }
 
-    /// A line of an environment file or a shell: name and value, in quotes where it needs them.
+    /// Lines of an environment file or a shell: names and values, in quotes where these need them.
     #[must_use]
-    pub fn line(name: &str, value: &str) -> String {
-        format!("{name}={}\n", quoted(value))
+    pub fn lines<'n>(variables: impl IntoIterator<Item = (&'n str, OsString)>) -> String {
+        let line = |(name, value): (&str, OsString)| {
+            format!("{name}={}\n", quoted(&value.to_string_lossy()))
+        };
+        variables.into_iter().map(line).collect()
     }
 
     /// The keys as one JSON object with the members `file`, `address` and `size`.
@@ -194,10 +197,7 @@ impl Keys {
 
 impl fmt::Display for Keys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, value) in self.to_env() {
-            f.write_str(&Self::line(name, &value.to_string_lossy()))?;
-        }
-        Ok(())
+        f.write_str(&Self::lines(self.to_env()))
     }
 }
 

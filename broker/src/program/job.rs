@@ -3,7 +3,6 @@
 use super::part;
 use crate::placement::{self, Policy, report};
 use crate::publish::job::{self, JobOptions, Launcher};
-use crate::publish::legacy;
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use std::fmt::Write;
@@ -132,17 +131,10 @@ impl Add {
         };
         let launcher = self.launcher.map_or(Launcher::Nobody, Launcher::Process);
         let ranks = self.ranks(&view, &order)?;
-        let (name, private) = (self.name.clone(), self.private);
-        let job = job::add(base, &view, &JobOptions { name, ranks, launcher, private })?;
-        let (variable, file) = topobroker_reader::Job::to_env(job.file());
-        let mut lines = Keys::line(variable, &file.to_string_lossy());
-        if self.legacy {
-            let published = legacy::publish(view.topology(), job.file(), private);
-            let legacy = published.inspect_err(|_| _ = job::remove(base, &self.name))?;
-            let told = legacy.to_env().into_iter();
-            lines.extend(told.map(|(name, value)| Keys::line(name, &value.to_string_lossy())));
-        }
-        super::print(&lines)
+        let name = self.name.clone();
+        let (private, legacy) = (self.private, self.legacy);
+        let job = job::add(base, &view, &JobOptions { name, ranks, launcher, private, legacy })?;
+        super::print(&Keys::lines(job.to_env()))
     }
 
     fn ranks(&self, view: &View<'_>, order: &[Object<'_>]) -> anyhow::Result<Vec<(u32, Set)>> {

@@ -2,11 +2,9 @@
 
 use super::input::Input;
 use super::signals::{self, Signals};
-use crate::publish::legacy::Legacy;
 use crate::publish::{Address, Publication, PublishOptions, Store, publish};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_layout::description::Description;
@@ -68,7 +66,7 @@ enum StoreName {
 
 impl How {
     /// Captures and publishes; `keep` says whether it outlives this process.
-    pub(super) fn publish(&self, keep: bool) -> anyhow::Result<Announced> {
+    pub(super) fn publish(&self, keep: bool) -> anyhow::Result<Publication> {
         let store = match (self.store, &self.folder) {
             (StoreName::Shm | StoreName::File, Some(folder)) => Store::Folder(folder.clone()),
             (StoreName::File, None) => {
@@ -85,7 +83,7 @@ impl How {
         };
         let (description, source) = self.what.input.capture()?;
         let options = PublishOptions { store, keep, ..self.what.options(&description, source) };
-        self.what.publish(&description, &options)
+        Ok(publish(&description, &options)?)
     }
 }
 
@@ -93,45 +91,8 @@ impl What {
     /// Options for a description from a source, without a store.
     pub(super) fn options(&self, description: &Description, source: Source) -> PublishOptions {
         let scope = self.scope.unwrap_or_else(|| scope_of(description, source));
-        let (address, private) = (self.address, self.private);
-        PublishOptions { address, private, scope, source, ..PublishOptions::default() }
-    }
-
-    /// Publishes, for hwloc too if that is wanted: both or nothing.
-    pub(super) fn publish(
-        &self,
-        description: &Description,
-        options: &PublishOptions,
-    ) -> anyhow::Result<Announced> {
-        let publication = publish(description, options)?;
-        let legacy = self.legacy.then(|| publication.publish_legacy(description, self.private));
-        match legacy.transpose() {
-            Ok(legacy) => Ok(Announced { publication, legacy }),
-            Err(error) => {
-                publication.unpublish()?;
-                Err(error.into())
-            }
-        }
-    }
-}
-
-/// What is published, and what processes are told of it.
-pub(super) struct Announced {
-    pub(super) publication: Publication,
-    pub(super) legacy: Option<Legacy>,
-}
-
-impl Announced {
-    /// The lines that a shell or an environment file takes.
-    pub(super) fn lines(&self) -> String {
-        let lines = self.to_env().into_iter();
-        lines.map(|(name, value)| Keys::line(name, &value.to_string_lossy())).collect()
-    }
-
-    /// Name and value of each environment variable.
-    pub(super) fn to_env(&self) -> Vec<(&'static str, OsString)> {
-        let own = self.publication.keys().to_env().into_iter();
-        own.chain(self.legacy.iter().flat_map(Legacy::to_env)).collect()
+        let (address, private, legacy) = (self.address, self.private, self.legacy);
+        PublishOptions { address, private, legacy, scope, source, ..PublishOptions::default() }
     }
 }
 
@@ -139,9 +100,8 @@ impl Publish {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         // No signal ends this process between publishing and telling the keys.
         let mut signals = Signals::catch().context("signals")?;
-        let announced = self.how.publish(true)?;
-        let told = self.tell(&announced);
-        let publication = announced.publication;
+        let publication = self.how.publish(true)?;
+        let told = self.tell(&publication);
         // Keys that nobody got are a segment that nobody finds.
         if let Some(signal) = signals.ending() {
             publication.unpublish()?;
@@ -154,14 +114,14 @@ impl Publish {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn tell(&self, announced: &Announced) -> anyhow::Result<()> {
-        let keys = announced.publication.keys();
+    fn tell(&self, publication: &Publication) -> anyhow::Result<()> {
+        let keys = publication.keys();
         let file = keys.file().map(|file| file.to_str());
         if file.is_some_and(|file| file.is_none_or(|file| file.contains('\n'))) {
             anyhow::bail!("its file has a name that is not one line of UTF-8");
         }
-        let text = match (self.json, &announced.legacy) {
-            (false, _) => announced.lines(),
+        let text = match (self.json, publication.legacy()) {
+            (false, _) => Keys::lines(publication.to_env()),
             (true, None) => keys.to_json() + "\n",
             (true, Some(legacy)) => {
                 let mut all: serde_json::Map<String, serde_json::Value> =

@@ -28,9 +28,7 @@ impl Run {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         // Before anything is published: from here on no signal ends this process.
         let mut signals = Signals::catch().context("signals")?;
-        let announced = self.how.publish(false)?;
-        let environment = announced.to_env();
-        let publication = announced.publication;
+        let publication = self.how.publish(false)?;
         let (program, arguments) = self.command.split_first().context("no command")?;
         // Asked to end before there is a command to hand that on to.
         if let Some(signal) = signals.ending() {
@@ -38,9 +36,9 @@ impl Run {
             return Ok(signals::exit_code(signal));
         }
         let mut command = Command::new(program);
-        command.args(arguments).envs(environment);
+        command.args(arguments).envs(publication.to_env());
         unannounce_fsroot(&mut command);
-        if announced.legacy.is_some() {
+        if publication.legacy().is_some() {
             // With it hwloc does not look at HWLOC_XMLFILE.
             command.env_remove("HWLOC_COMPONENTS");
         }

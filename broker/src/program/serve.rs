@@ -4,7 +4,7 @@ use super::publish::What;
 use super::signals::Signals;
 use crate::daemon::{Folder, fingerprint, notify};
 use crate::publish::job::sweep_beside;
-use crate::publish::{PublishOptions, Store};
+use crate::publish::{PublishOptions, Store, publish};
 use anyhow::Context;
 use clap::Args;
 use parking_lot::Mutex;
@@ -84,9 +84,7 @@ impl Serve {
             generation: folder.generation(),
             ..self.what.options(&description, source)
         };
-        let announced = self.what.publish(&description, &options)?;
-        let lines = announced.lines();
-        folder.announce(announced.publication, &lines)?;
+        folder.announce(publish(&description, &options)?)?;
         Ok(description)
     }
 

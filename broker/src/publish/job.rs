@@ -2,8 +2,10 @@
 
 use super::file_id::{FileId, id_of, remove_if};
 use super::identity::{self, Publisher, PublisherState};
+use super::legacy::Legacy;
 use super::{NAME_PREFIX, PublishError, SHM_FOLDER, legacy, named};
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
@@ -26,6 +28,8 @@ pub struct JobOptions {
     pub launcher: Launcher,
     /// Only for this user: mode 0400 instead of 0444.
     pub private: bool,
+    /// The job's part for programs that know only hwloc or PMIx too: see [`legacy`].
+    pub legacy: bool,
 }
 
 /// With whom a job ends.
@@ -107,6 +111,7 @@ pub struct JobPublication {
     bytes: usize,
     /// The file itself and the process that removes it, if it ends with that.
     owned: Option<(FileId, u32)>,
+    legacy: Option<Legacy>,
 }
 
 impl JobPublication {
@@ -114,6 +119,21 @@ impl JobPublication {
     #[must_use]
     pub fn file(&self) -> &Path {
         &self.file
+    }
+
+    /// What is published for hwloc beside it, if that was asked for.
+    #[must_use]
+    pub fn legacy(&self) -> Option<&Legacy> {
+        self.legacy.as_ref()
+    }
+
+    /// Name and value of each environment variable that processes of the job are to have beside those of
+    /// the topology.
+    #[must_use]
+    pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
+        let (name, file) = topobroker_reader::Job::to_env(&self.file);
+        let own = std::iter::once((name, file.as_os_str().to_owned()));
+        own.chain(self.legacy.iter().flat_map(Legacy::to_env)).collect()
     }
 
     /// Bytes of its segment.
@@ -185,10 +205,18 @@ pub fn add(
     };
     match named::publish(folder, file_name, &mut segment, mode) {
         Ok(file) => {
-            let own = options.launcher == Launcher::ThisProcess;
-            let id = fs::symlink_metadata(&file).ok().filter(|_| own).map(|it| id_of(&it));
+            let id = fs::symlink_metadata(&file).ok().map(|it| id_of(&it));
             let owned = id.map(|id| (id, std::process::id()));
-            Ok(JobPublication { file, bytes: segment.len(), owned })
+            let mut job = JobPublication { file, bytes: segment.len(), owned, legacy: None };
+            if options.legacy {
+                // If it fails, the job goes too.
+                let published = legacy::publish(view.topology(), &job.file, options.private);
+                job.legacy = Some(published.map_err(PublishError::from)?);
+            }
+            if options.launcher != Launcher::ThisProcess {
+                job.owned = None;
+            }
+            Ok(job)
         }
         Err(PublishError::Store { source, .. })
             if source.kind() == io::ErrorKind::AlreadyExists =>

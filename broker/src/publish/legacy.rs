@@ -1,14 +1,13 @@
 //! The legacy lane: the same topology as hwloc itself has it, for programs that know only hwloc or PMIx.
 
-use super::{Publication, PublishError, named};
+use super::{PublishError, named};
 use crate::hwloc::{self, Filter, Input, LoadError, LoadOptions};
 use crate::xml;
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use topobroker_layout::description::Description;
+use topobroker_layout::OpenError;
 use topobroker_layout::object_type::ObjectType;
-use topobroker_layout::{OpenError, build};
 use topobroker_reader::{Keys, Store, Topology};
 
 /// What is published for hwloc beside a segment, removed with it.
@@ -55,6 +54,15 @@ pub enum LegacyError {
     Archive(#[from] OpenError),
 }
 
+impl From<LegacyError> for PublishError {
+    fn from(error: LegacyError) -> Self {
+        match error {
+            LegacyError::Publish(error) => error,
+            error => Self::Legacy(Box::new(error)),
+        }
+    }
+}
+
 /// Addresses of hwloc segments: apart from those of our own, and never the middle of the biggest hole,
 /// where PMIx puts its segments.
 const ADDRESSES: [u64; 4] =
@@ -78,7 +86,7 @@ const IMPORT_SUPPORT: u64 = 8;
 /// # Errors
 ///
 /// [`LegacyError`].
-pub fn publish(
+pub(super) fn publish(
     topology: Topology<'_>,
     beside: &Path,
     private: bool,
@@ -108,44 +116,7 @@ pub fn publish(
     Ok(Legacy { segment, address, size, xml2, xml1, is_this_system })
 }
 
-impl Publication {
-    /// Publishes what was published here for hwloc too, as [`publish`] does.
-    ///
-    /// ```
-    /// use topobroker::{capture::capture, hwloc::{Input, LoadOptions, load}};
-    /// use topobroker::publish::{PublishOptions, publish};
-    /// let machine = load(&Input::ThisMachine, &LoadOptions::default())?;
-    /// let description = capture(&machine)?;
-    /// let publication = publish(&description, &PublishOptions::default())?;
-    /// for (name, value) in publication.publish_legacy(&description, false)?.to_env() {
-    ///     println!("{name}={}", value.to_string_lossy());
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`LegacyError`].
-    pub fn publish_legacy(
-        &self,
-        description: &Description,
-        private: bool,
-    ) -> Result<Legacy, LegacyError> {
-        let archive = build::to_bytes(description).map_err(PublishError::from)?;
-        publish(Topology::from_archive(&archive)?, &self.place(), private)
-    }
-}
-
 impl Legacy {
-    /// What was published beside a segment or a job, if it was.
-    #[must_use]
-    pub fn beside(file: &Path, topology: Topology<'_>) -> Option<Self> {
-        let [segment, xml2, xml1] = ENDINGS.map(|ending| with_ending(file, ending));
-        let (address, size) = header_of(&segment).ok()?;
-        let is_this_system = topology.is_this_system();
-        Some(Self { segment, address, size, xml2, xml1, is_this_system })
-    }
-
     /// File, address and size of the hwloc segment.
     #[must_use]
     pub fn keys(&self) -> Keys {
@@ -250,17 +221,6 @@ fn parts(path: &Path) -> Result<(&Path, &str), PublishError> {
         step: "be named",
         source: io::ErrorKind::InvalidInput.into(),
     })
-}
-
-/// Address and length of an hwloc segment, as its header has them behind two numbers of 32 bits.
-fn header_of(path: &Path) -> io::Result<(u64, u64)> {
-    let mut header = [0; 24];
-    std::fs::File::open(path)?.read_exact(&mut header)?;
-    let number = |at: usize| {
-        let bytes = header.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
-        u64::from_le_bytes(bytes.unwrap_or_default())
-    };
-    Ok((number(8), number(16)))
 }
 
 /// Removes what is published for hwloc beside a segment or a job.

@@ -28,6 +28,7 @@ impl From<PublishError> for Failure {
         let status = match error {
             PublishError::Full { .. } => tb_status::TB_ERR_FULL,
             PublishError::Address { .. } => tb_status::TB_ERR_ARGUMENT,
+            PublishError::Legacy(error) => return (*error).into(),
             _ => tb_status::TB_ERR_PUBLISH,
         };
         Self::new(status, error.to_string())

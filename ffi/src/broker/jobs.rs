@@ -10,8 +10,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::mem::MaybeUninit;
 use topobroker::pmix_host;
 use topobroker::publish::job::{self, JobOptions, JobPublication, Launcher};
-use topobroker::publish::legacy::{self, Legacy};
-use topobroker_reader::{Job, Set};
+use topobroker_reader::Set;
 
 /// Whether a job stays when the process that added it ends.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +26,6 @@ pub enum tb_job_end {
 pub struct tb_job_publication {
     job: JobPublication,
     base: topobroker_reader::Keys,
-    legacy: Option<Legacy>,
     environment: Vec<(CString, CString)>,
 }
 
@@ -68,16 +66,12 @@ pub extern "C" fn tb_job_add(
             ranks: ranks.collect::<Result<Vec<(u32, Set)>, Failure>>()?,
             launcher,
             private: false,
+            legacy,
         };
         let job = job::add(view.adopted(), view.view(), &options)?;
-        let legacy = legacy.then(|| legacy::publish(view.get(), job.file(), false)).transpose();
-        let legacy = legacy.inspect_err(|_| _ = job::remove(view.adopted(), &options.name))?;
         let base = view.adopted().keys().clone();
-        let (variable, file) = Job::to_env(job.file());
-        let mut environment = cs(base.to_env());
-        environment.extend(cs([(variable, file.as_os_str().to_owned())]));
-        environment.extend(legacy.iter().flat_map(|legacy| cs(legacy.to_env())));
-        out.write(Box::new(tb_job_publication { job, base, legacy, environment }));
+        let environment = cs(base.to_env().into_iter().chain(job.to_env()));
+        out.write(Box::new(tb_job_publication { job, base, environment }));
         Ok(())
     })
 }
@@ -118,7 +112,7 @@ pub extern "C" fn tb_job_pmix_info(
 ) -> tb_status {
     call(|| {
         let (job, infos, count) = (job.given("job")?, infos.given("infos")?, count.given("count")?);
-        let array = pmix_host::infos(&job.base, Some(job.job.file()), job.legacy.as_ref())?;
+        let array = pmix_host::infos(&job.base, Some(job.job.file()), job.job.legacy())?;
         infos.write(array.array);
         count.write(array.count);
         Ok(())

@@ -11,7 +11,6 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use topobroker::pmix_host;
-use topobroker::publish::legacy::Legacy;
 use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
 
 /// Where a segment is kept.
@@ -55,7 +54,6 @@ pub struct tb_publish_options<'a> {
 /// A published topology. Freed by tb_publication_free, or by tb_unpublish.
 pub struct tb_publication {
     publication: Publication,
-    legacy: Option<Legacy>,
     /// Name and value of each environment variable.
     environment: Vec<(CString, CString)>,
 }
@@ -96,19 +94,8 @@ pub extern "C" fn tb_publish(
             wanted = read(options, wanted)?;
         }
         let publication = publish(&what.description, &wanted)?;
-        let mut environment = cs(publication.keys().to_env());
-        let legacy = options
-            .is_some_and(|options| options.legacy)
-            .then(|| publication.publish_legacy(&what.description, wanted.private));
-        let legacy = match legacy.transpose() {
-            Ok(legacy) => legacy,
-            Err(error) => {
-                publication.unpublish()?;
-                return Err(error.into());
-            }
-        };
-        environment.extend(legacy.iter().flat_map(|legacy| cs(legacy.to_env())));
-        out.write(Box::new(tb_publication { publication, legacy, environment }));
+        let environment = cs(publication.to_env());
+        out.write(Box::new(tb_publication { publication, environment }));
         Ok(())
     })
 }
@@ -129,9 +116,9 @@ fn read(
         TB_ADDRESS_ANYWHERE => Address::Anywhere,
         address => Address::At(address),
     };
-    let (private, keep) = (options.is_private, options.keep);
+    let (private, keep, legacy) = (options.is_private, options.keep, options.legacy);
     let (scope, generation) = (scope(options.scope)?, options.generation);
-    Ok(PublishOptions { store, address, private, keep, scope, generation, ..usual })
+    Ok(PublishOptions { store, address, private, keep, legacy, scope, generation, ..usual })
 }
 
 /// Names and values as C has them.
@@ -163,7 +150,7 @@ pub extern "C" fn tb_publication_hwloc_keys(
 ) -> tb_status {
     call(|| {
         let (publication, keys) = (publication.given("publication")?, keys.given("keys")?);
-        let legacy = publication.legacy.as_ref();
+        let legacy = publication.publication.legacy();
         let legacy = legacy.found(|| "it was published without the legacy lane".to_owned())?;
         keys.write(tb_keys::of(&legacy.keys())?);
         Ok(())
@@ -208,8 +195,11 @@ pub extern "C" fn tb_pmix_info(
     call(|| {
         let publication = publication.given("publication")?;
         let (infos, count) = (infos.given("infos")?, count.given("count")?);
-        let array =
-            pmix_host::infos(publication.publication.keys(), None, publication.legacy.as_ref())?;
+        let array = pmix_host::infos(
+            publication.publication.keys(),
+            None,
+            publication.publication.legacy(),
+        )?;
         infos.write(array.array);
         count.write(array.count);
         Ok(())
