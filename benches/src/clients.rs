@@ -1,7 +1,9 @@
 //! Processes that get the topology one way or another, and wait to be looked at.
 
 use anyhow::{Context, bail};
-use std::io::{BufRead, BufReader, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -122,7 +124,8 @@ pub fn ready(time: Duration, pus: usize) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
     writeln!(out, "{} {pus}", time.as_nanos())?;
     out.flush()?;
-    let mut rest = String::new();
-    std::io::stdin().read_line(&mut rest)?;
+    // Without a buffer: where it lies would depend on what was allocated before.
+    let mut waits = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+    let _ = waits.read(&mut [0])?;
     Ok(())
 }

@@ -64,6 +64,7 @@ impl Ways {
             ("topobroker", Address::Usual, "adopt"),
             ("topobroker, anywhere", Address::Anywhere, "adopt"),
             ("topobroker + view of half", Address::Usual, "half"),
+            ("topobroker, anywhere + view of half", Address::Anywhere, "half"),
         ] {
             let store = Store::Folder(folder.path().to_owned());
             let options = PublishOptions { store, address, ..PublishOptions::default() };

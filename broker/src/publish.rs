@@ -29,8 +29,17 @@ pub const NAME_PREFIX: &str = "topobroker-";
 
 /// Addresses that are free in programs as they are, under valgrind and under the sanitizers; never
 /// the middle of the biggest hole, where PMIx puts its own segments.
-const ADDRESSES: [u64; 4] =
-    [0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000, 0x7b00_0000_0000];
+#[cfg(target_arch = "x86_64")]
+const ADDRESSES: [u64; 4] = [BELOW_THE_STACK, 0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000];
+#[cfg(not(target_arch = "x86_64"))]
+const ADDRESSES: [u64; 3] = [0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000];
+
+/// In the 512 GB whose page tables every process has, because its stack is there: 4 kB of page tables less
+/// than at an address apart. 47 GB below the lowest place of a stack, which is free for it to grow. The
+/// kernel puts mappings at random within the terabyte below the stack, so of processes that have mapped a
+/// gigabyte before they adopt one of a thousand finds it taken, and maps elsewhere.
+#[cfg(target_arch = "x86_64")]
+const BELOW_THE_STACK: u64 = 0x7ff0_0000_0000;
 
 /// Where a segment is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -268,7 +277,7 @@ fn choose_address(address: Address, size: u64) -> Result<u64, PublishError> {
 fn usual_address(size: u64) -> u64 {
     static FREE: OnceLock<Vec<u64>> = OnceLock::new();
     /// More than any segment takes.
-    const ROOM: u64 = 1 << 30;
+    const ROOM: u64 = 1 << 26;
     let free = FREE.get_or_init(|| {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
         ADDRESSES.into_iter().filter(|start| is_free(&maps, *start, ROOM)).collect()

@@ -13,7 +13,10 @@ use crate::error::OpenError;
 use crate::levels::Levels;
 use crate::object_type::ObjectType;
 use crate::set::Set;
+use rkyv::api::high::to_bytes_in_with_alloc;
+use rkyv::ser::allocator::SubAllocator;
 use rkyv::{Archive, Serialize};
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// In [`Overlay::base_level`]: the objects of a level are of several levels of the topology.
@@ -71,8 +74,19 @@ impl From<&Set> for Kept {
 ///
 /// [`BuildError::Serialize`].
 pub fn to_bytes(overlay: &Overlay) -> Result<AlignedVec, BuildError> {
-    rkyv::to_bytes::<rkyv::rancor::Error>(overlay)
-        .map_err(|error| BuildError::Serialize(error.to_string()))
+    // What each process that makes a view pays: room for the bytes, once, and none of rkyv's arena. The
+    // arrays of an overlay are all of numbers, which need no scratch.
+    let words = overlay.shown.len() + overlay.cpus.words.len() + overlay.nodes.words.len();
+    let halves = overlay.solid.len() + overlay.before.len();
+    let levels = 16 * overlay.levels.rows.len();
+    let room = size_of::<ArchivedOverlay>() + levels + 8 * words + 4 * halves + 128;
+    let mut scratch = [const { MaybeUninit::uninit() }; 256];
+    to_bytes_in_with_alloc::<_, _, rkyv::rancor::Error>(
+        overlay,
+        AlignedVec::with_capacity(room),
+        SubAllocator::new(&mut scratch),
+    )
+    .map_err(|error| BuildError::Serialize(error.to_string()))
 }
 
 /// Gives access to an archived overlay in place.

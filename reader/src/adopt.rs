@@ -8,6 +8,7 @@ use crate::map;
 use crate::map::Placement;
 use crate::topology::Topology;
 use crate::trust::Candidate;
+use std::io::ErrorKind;
 use topobroker_layout::OpenError;
 use topobroker_layout::header::Header;
 
@@ -41,8 +42,24 @@ pub fn adopt() -> Result<&'static Adopted, AdoptError> {
         // It was found elsewhere, and there may be nothing, or something newer, by now. Keys in the
         // environment are another matter: they may name another segment, which is a mistake.
         Some(adopted) if !Keys::is_in_env() => Ok(adopted),
-        _ => adopt_keys(&Keys::find()?),
+        _ => adopt_newest(),
     }
+}
+
+/// A process that is held up between finding keys and opening the file may find it gone: the daemon keeps two
+/// generations. Then there are newer keys.
+fn adopt_newest() -> Result<&'static Adopted, AdoptError> {
+    let mut result = adopt_found(Keys::find()?);
+    while let Err(AdoptError::Open { file, source }) = &result
+        && source.kind() == ErrorKind::NotFound
+    {
+        let newer = Keys::find()?;
+        if newer.store().to_string() == *file {
+            break;
+        }
+        result = adopt_found(newer);
+    }
+    result
 }
 
 /// The topology that this process has adopted, if it has. One atomic load.
@@ -62,33 +79,41 @@ pub fn adopt_keys(keys: &Keys) -> Result<&'static Adopted, AdoptError> {
     {
         return Ok(adopted);
     }
+    adopt_found(keys.clone())
+}
+
+fn adopt_found(keys: Keys) -> Result<&'static Adopted, AdoptError> {
     let candidate = Candidate::open(keys)?;
     let _turn = GATE.enter();
     if let Some(adopted) = adopted() {
-        return same_segment(adopted, &candidate);
+        return same_segment(adopted, &candidate.header, &candidate.keys);
     }
     // Whoever comes second keeps the first's.
-    same_segment(ADOPTED.set(check(&candidate, keys)?), &candidate)
+    ADOPTED
+        .offer(check(candidate)?)
+        .or_else(|(mine, adopted)| same_segment(adopted, &mine.header, &mine.keys))
 }
 
 /// Maps the candidate and checks it from the first byte to the last.
-fn check(candidate: &Candidate, keys: &Keys) -> Result<Adopted, AdoptError> {
-    let (bytes, placement) = map::map(candidate, keys.address())?;
-    let refused = |source: OpenError| AdoptError::Segment { file: candidate.name.clone(), source };
+fn check(candidate: Candidate) -> Result<Adopted, AdoptError> {
+    let (bytes, placement) = map::map(&candidate, candidate.keys.address())?;
+    let refused = |source: OpenError| AdoptError::Segment { file: candidate.name(), source };
     let (header, archive) = topobroker_layout::open(bytes).map_err(refused)?;
-    Ok(Adopted { topology: Topology::new(archive), header, keys: keys.clone(), placement, bytes })
+    let topology = Topology::new(archive);
+    Ok(Adopted { topology, header, keys: candidate.keys, placement, bytes })
 }
 
 fn same_segment(
     adopted: &'static Adopted,
-    candidate: &Candidate,
+    header: &Header,
+    keys: &Keys,
 ) -> Result<&'static Adopted, AdoptError> {
-    if adopted.header.segment_id == candidate.header.segment_id {
+    if adopted.header.segment_id == header.segment_id {
         return Ok(adopted);
     }
     Err(AdoptError::Different {
-        file: candidate.name.clone(),
-        found: candidate.header.segment_name(),
+        file: keys.store().to_string(),
+        found: header.segment_name(),
         adopted: adopted.header.segment_name(),
         adopted_file: adopted.keys.store().to_string(),
     })

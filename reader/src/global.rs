@@ -2,7 +2,11 @@
 //!
 //! `OnceLock` would do but for fork: a child forked while another thread sets it waits for ever.
 
-use std::sync::atomic::{AtomicPtr, Ordering};
+#[cfg(loom)]
+use loom::sync::atomic::AtomicPtr;
+#[cfg(not(loom))]
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering;
 
 /// A cell that is set at most once and never waits: what holds the topology of a process, and what
 /// others build on it.
@@ -22,8 +26,15 @@ impl<T: Send + Sync> Default for Global<T> {
 
 impl<T: Send + Sync> Global<T> {
     /// A cell that is not set.
+    #[cfg(not(loom))]
     #[must_use]
     pub const fn new() -> Self {
+        Self(AtomicPtr::new(std::ptr::null_mut()))
+    }
+
+    /// The same where loom tries every order of what threads do.
+    #[cfg(loom)]
+    pub fn new() -> Self {
         Self(AtomicPtr::new(std::ptr::null_mut()))
     }
 
@@ -38,6 +49,11 @@ impl<T: Send + Sync> Global<T> {
 
     /// Sets the value unless another thread was first, and returns the one that is kept.
     pub fn set(&self, value: T) -> &'static T {
+        self.offer(value).unwrap_or_else(|(_, kept)| kept)
+    }
+
+    /// Sets the value, or gives it back with the one that another thread has set.
+    pub(crate) fn offer(&self, value: T) -> Result<&'static T, (T, &'static T)> {
         let value = Box::into_raw(Box::new(value));
         let first = self.0.compare_exchange(
             std::ptr::null_mut(),
@@ -47,18 +63,18 @@ impl<T: Send + Sync> Global<T> {
         );
         match first {
             // SAFETY: leaked above, by nobody freed; as in `get`.
-            Ok(_) => unsafe { &*value },
+            Ok(_) => Ok(unsafe { &*value }),
             Err(first) => {
                 // SAFETY: `value` came from a box above and was not published.
-                drop(unsafe { Box::from_raw(value) });
+                let value = *unsafe { Box::from_raw(value) };
                 // SAFETY: not null, or the exchange would have succeeded; as in `get`.
-                unsafe { &*first }
+                Err((value, unsafe { &*first }))
             }
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

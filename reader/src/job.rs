@@ -83,7 +83,7 @@ pub fn adopt_job(base: &'static Adopted, file: &Path) -> Result<Job<'static>, Jo
         .map_err(|source| AdoptError::Open { file: name(), source })?
         .len();
     let keys = Keys::new(Store::File(file.to_owned()), 0, size.max(1));
-    let candidate = Candidate::open(&keys)?;
+    let candidate = Candidate::open(keys)?;
     let (bytes, _) = map::map(&candidate, 0)?;
     let refused = |source: OpenError| AdoptError::Segment { file: name(), source };
     let (header, archive) = job::open(bytes).map_err(refused)?;
@@ -91,9 +91,7 @@ pub fn adopt_job(base: &'static Adopted, file: &Path) -> Result<Job<'static>, Jo
         let (found, expected) = (segment_name(archive.base), base.header().segment_name());
         return Err(JobError::OtherBase { file: name(), found, expected });
     }
-    let base = base.topology();
-    job::validate(archive, base.archive).map_err(|error| refused(error.into()))?;
-    Ok(Job { base, header, archive })
+    Ok(Job::over(base.topology(), header, archive).map_err(refused)?)
 }
 
 impl Job<'static> {
@@ -114,6 +112,26 @@ impl Job<'static> {
 }
 
 impl<'a> Job<'a> {
+    /// Checks the bytes of a job's segment that are in memory, over a topology. Whether it is the one that the job
+    /// was made for is not known of a topology without a segment.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] with the first thing that is not as it must be.
+    pub fn from_segment(base: Topology<'a>, segment: &'a [u8]) -> Result<Self, OpenError> {
+        let (header, archive) = job::open(segment)?;
+        Self::over(base, header, archive)
+    }
+
+    fn over(
+        base: Topology<'a>,
+        header: Header,
+        archive: &'a ArchivedJob,
+    ) -> Result<Self, OpenError> {
+        job::validate(archive, base.archive)?;
+        Ok(Self { base, header, archive })
+    }
+
     /// Name and value of the environment variable that tells a process its job.
     #[must_use]
     pub fn to_env(file: &Path) -> (&'static str, &Path) {

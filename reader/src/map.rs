@@ -56,7 +56,16 @@ pub(crate) fn map(
     candidate: &Candidate,
     address: u64,
 ) -> Result<(&'static [u8], Placement), AdoptError> {
-    let failed = |source| AdoptError::Map { file: candidate.name.clone(), source };
+    let mapped = map_or_copy(candidate, address)?;
+    candidate.check_length()?;
+    Ok(mapped)
+}
+
+fn map_or_copy(
+    candidate: &Candidate,
+    address: u64,
+) -> Result<(&'static [u8], Placement), AdoptError> {
+    let failed = |source| AdoptError::Map { file: candidate.name(), source };
     if var_os(COPY).is_some_and(|value| value == "1") {
         return Ok((copy(candidate).map_err(failed)?, Placement::Copied));
     }
@@ -120,10 +129,10 @@ fn map_at(candidate: &Candidate, address: u64, length: usize) -> std::io::Result
 
 /// Where another copy of the reader has mapped the same file.
 fn mapped_already(candidate: &Candidate, mapped: usize) -> Option<u64> {
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let maps = std::fs::File::open("/proc/self/maps").ok()?;
     let device = (rustix::fs::major(candidate.device), rustix::fs::minor(candidate.device));
     let pages = mapped.next_multiple_of(rustix::param::page_size()) as u64;
-    process_maps::find(&maps, device, candidate.inode, pages)
+    process_maps::find(maps, device, candidate.inode, pages)
 }
 
 /// The bytes of a mapping that stays for the life of the process.

@@ -15,32 +15,51 @@ use topobroker_layout::header::{HEADER_LEN, Header};
 /// checked yet.
 pub(crate) struct Candidate {
     file: OwnedFd,
-    pub(crate) name: String,
+    pub(crate) keys: Keys,
     pub(crate) header: Header,
     pub(crate) device: u64,
     pub(crate) inode: u64,
 }
 
 impl Candidate {
-    pub(crate) fn open(keys: &Keys) -> Result<Self, AdoptError> {
-        let name = keys.store().to_string();
-        let file = open(keys, &name)?;
+    pub(crate) fn open(keys: Keys) -> Result<Self, AdoptError> {
+        let name = || keys.store().to_string();
+        let file = open(&keys)?;
         let stat = rustix::fs::fstat(file.as_fd())
-            .map_err(|error| AdoptError::Open { file: name.clone(), source: error.into() })?;
-        check_file(&file, &stat, keys, &name)?;
+            .map_err(|error| AdoptError::Open { file: name(), source: error.into() })?;
+        check_file(&file, &stat, &keys)?;
         let found = u64::try_from(stat.st_size).unwrap_or(0);
         if found != keys.size() {
-            return Err(AdoptError::Size { file: name, found, expected: keys.size() });
+            return Err(AdoptError::Size { file: name(), found, expected: keys.size() });
         }
-        let header = read_header(&file, &name)?;
+        let header = read_header(&file, name)?;
         if header.size != found {
-            return Err(AdoptError::Size { file: name, found, expected: header.size });
+            return Err(AdoptError::Size { file: name(), found, expected: header.size });
         }
         if keys.address() != 0 && keys.address() != header.address {
             let (found, expected) = (header.address, keys.address());
-            return Err(AdoptError::Address { file: name, found, expected });
+            return Err(AdoptError::Address { file: name(), found, expected });
         }
-        Ok(Self { file, name, header, device: stat.st_dev, inode: stat.st_ino })
+        Ok(Self { file, keys, header, device: stat.st_dev, inode: stat.st_ino })
+    }
+
+    /// Whether the file is still as long as it was when it was checked. Asked once it is mapped: what was cut off
+    /// before that would be a SIGBUS at the first look.
+    pub(crate) fn check_length(&self) -> Result<(), AdoptError> {
+        let stat = rustix::fs::fstat(self.file.as_fd())
+            .map_err(|error| AdoptError::Open { file: self.name(), source: error.into() })?;
+        match u64::try_from(stat.st_size) {
+            Ok(found) if found == self.header.size => Ok(()),
+            found => {
+                let (found, expected) = (found.unwrap_or(0), self.header.size);
+                Err(AdoptError::Size { file: self.name(), found, expected })
+            }
+        }
+    }
+
+    /// What errors call it.
+    pub(crate) fn name(&self) -> String {
+        self.keys.store().to_string()
     }
 }
 
@@ -68,7 +87,7 @@ pub fn open_trusted(path: &Path) -> io::Result<File> {
     }
 }
 
-fn open(keys: &Keys, name: &str) -> Result<OwnedFd, AdoptError> {
+fn open(keys: &Keys) -> Result<OwnedFd, AdoptError> {
     // NONBLOCK: a FIFO in the file's place must not hold the process until somebody writes.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = match keys.store() {
@@ -76,13 +95,13 @@ fn open(keys: &Keys, name: &str) -> Result<OwnedFd, AdoptError> {
         Store::Descriptor(number) => crate::descriptor::duplicate(*number),
     };
     opened.map_err(|error| match error {
-        rustix::io::Errno::LOOP => AdoptError::Symlink { file: name.to_owned() },
-        _ => AdoptError::Open { file: name.to_owned(), source: error.into() },
+        rustix::io::Errno::LOOP => AdoptError::Symlink { file: keys.store().to_string() },
+        _ => AdoptError::Open { file: keys.store().to_string(), source: error.into() },
     })
 }
 
-fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys, name: &str) -> Result<(), AdoptError> {
-    let name = || name.to_owned();
+fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<(), AdoptError> {
+    let name = || keys.store().to_string();
     let found = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => None,
         FileType::Directory => Some("directory"),
@@ -113,13 +132,11 @@ fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys, name: &str) -> Result<()
     Ok(())
 }
 
-fn read_header(file: &OwnedFd, name: &str) -> Result<Header, AdoptError> {
+fn read_header(file: &OwnedFd, name: impl Fn() -> String) -> Result<Header, AdoptError> {
     let mut bytes = [0; HEADER_LEN];
     let read = rustix::io::pread(file.as_fd(), &mut bytes, 0)
-        .map_err(|error| AdoptError::Open { file: name.to_owned(), source: error.into() })?;
+        .map_err(|error| AdoptError::Open { file: name(), source: error.into() })?;
     let bytes = bytes.get(..read).unwrap_or_default();
-    Header::read(bytes).map_err(|error| AdoptError::Segment {
-        file: name.to_owned(),
-        source: OpenError::Header(error),
-    })
+    Header::read(bytes)
+        .map_err(|error| AdoptError::Segment { file: name(), source: OpenError::Header(error) })
 }

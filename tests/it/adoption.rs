@@ -148,7 +148,12 @@ fn a_wrong_key_of_each_kind_has_its_own_error() {
         ("TOPOBROKER_FILE", "/dev/shm", "is a directory"),
         ("TOPOBROKER_ADDR", "0x7a0000000000", "the address key says 0x7a0000000000"),
         ("TOPOBROKER_ADDR", "nonsense", "expected a hexadecimal address"),
+        ("TOPOBROKER_ADDR", "0x800000000000", "the address key says 0x800000000000"),
+        ("TOPOBROKER_ADDR", "0xffffffffffff0000", "expected a user address"),
+        ("TOPOBROKER_ADDR", "0x550000000001", "expected a user address"),
         ("TOPOBROKER_SIZE", "4096", "the size key says 4096"),
+        ("TOPOBROKER_SIZE", "18446744073709551615", "the size key says 18446744073709551615"),
+        ("TOPOBROKER_SIZE", "18446744073709551616", "expected a number of bytes"),
         ("TOPOBROKER_SIZE", "-3", "expected a number of bytes"),
     ] {
         let error = error_with(&published, key, value);

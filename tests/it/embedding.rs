@@ -1,8 +1,10 @@
 //! What C programs, libraries and launchers do with the files that are installed.
 
 mod audited;
+mod beside_hwloc;
 mod c_interface;
 mod daemon;
+mod hostile;
 mod installed;
 mod legacy;
 mod loading;
@@ -11,3 +13,4 @@ mod owners;
 mod pmix;
 mod slurm;
 mod storm;
+mod surroundings;

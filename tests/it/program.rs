@@ -37,7 +37,8 @@ fn run_hands_the_keys_to_its_command_and_returns_its_status() {
     assert_eq!(output.status.code(), Some(7));
     let words: Vec<&str> = text(&output.stdout).split_whitespace().collect();
     assert!(words[0].starts_with(folder.path().to_str().unwrap()), "{words:?}");
-    assert_eq!(words[1], "0x550000000000");
+    // The second where the kernel has put something of the publisher's own at the first.
+    assert!(["0x7ff000000000", "0x550000000000"].contains(&words[1]), "{words:?}");
     assert!(words[2].parse::<u64>().unwrap() > 1000);
     assert_eq!(files(folder.path()), 0);
 }

@@ -13,9 +13,12 @@ pub(crate) struct Published {
     _folder: tempfile::TempDir,
 }
 
-/// A machine of 691 objects, in a folder of its own, at the usual address.
+/// An address that is free in every process; the usual one is in nearly every.
+const ALWAYS_FREE: Address = Address::At(0x5500_0000_0000);
+
+/// A machine of 691 objects, in a folder of its own, at an address that is always free.
 pub(crate) fn usual() -> Published {
-    Published::new(Address::Usual)
+    Published::new(ALWAYS_FREE)
 }
 
 impl Published {
@@ -29,7 +32,7 @@ impl Published {
     }
 
     pub(crate) fn memfd() -> Self {
-        Self::in_store(Store::Memfd, Address::Usual, tempfile::tempdir().unwrap())
+        Self::in_store(Store::Memfd, ALWAYS_FREE, tempfile::tempdir().unwrap())
     }
 
     fn in_store(store: Store, address: Address, folder: tempfile::TempDir) -> Self {

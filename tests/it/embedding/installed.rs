@@ -48,6 +48,16 @@ pub(super) fn succeed(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Processes map a segment at the same usual address, but for one: the kernel puts what a process maps at
+/// random, so one of thousands finds the first of them taken.
+pub(super) fn assert_one_address<'a>(addresses: impl Iterator<Item = &'a str>) {
+    const USUAL: [&str; 2] = ["7ff000000000", "550000000000"];
+    let addresses: Vec<&str> = addresses.map(|it| it.trim_start_matches("0x")).collect();
+    let at = |usual| addresses.iter().filter(|address| *address == usual).count();
+    let most = USUAL.iter().map(at).max().unwrap_or(0);
+    assert!(most >= 1 && most + 1 >= addresses.len(), "{addresses:?}");
+}
+
 /// All that a command printed, for messages.
 pub(super) fn said(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -88,4 +98,23 @@ pub(super) fn assert_gone(text: &str) {
             assert!(!Path::new(word).exists(), "{word} is still there");
         }
     }
+}
+
+/// A cgroup of version 2 or 1 that leaves its processes PU 0.
+pub(super) fn cgroup_of_the_first_pu() -> Option<PathBuf> {
+    let name = format!("topobroker-{}", std::process::id());
+    let all = Path::new("/sys/fs/cgroup");
+    let controllers = std::fs::read_to_string(all.join("cgroup.subtree_control"));
+    let parent = match controllers {
+        Ok(controllers) => Some(all.to_owned()).filter(|_| controllers.contains("cpuset"))?,
+        Err(_) => all.join("cpuset"),
+    };
+    let cgroup = parent.join(name);
+    std::fs::create_dir(&cgroup).ok()?;
+    let written = ["cpuset.cpus", "cpuset.mems"].map(|file| std::fs::write(cgroup.join(file), "0"));
+    if written.iter().any(Result::is_err) {
+        let _ = std::fs::remove_dir(&cgroup);
+        return None;
+    }
+    Some(cgroup)
 }

@@ -1,7 +1,6 @@
 //! The legacy lane: unmodified programs of hwloc read what is published, and jobs their part of it.
 
-use super::installed::{assert_gone, compile, has, succeed, topobroker};
-use std::path::{Path, PathBuf};
+use super::installed::{assert_gone, cgroup_of_the_first_pu, compile, has, succeed, topobroker};
 use std::process::Command;
 
 /// `topobroker run --legacy`, of this machine or of an input.
@@ -108,23 +107,4 @@ fn an_unmodified_program_in_a_cgroup_sees_what_that_allows_of_the_machine() {
     let [alone, shared] = outputs.map(|output| String::from_utf8(output.stdout).unwrap());
     assert!(alone.starts_with("1 PUs"), "{alone}");
     assert_eq!(shared, alone);
-}
-
-/// A cgroup of version 2 or 1 that leaves its processes PU 0.
-fn cgroup_of_the_first_pu() -> Option<PathBuf> {
-    let name = format!("topobroker-{}", std::process::id());
-    let all = Path::new("/sys/fs/cgroup");
-    let controllers = std::fs::read_to_string(all.join("cgroup.subtree_control"));
-    let parent = match controllers {
-        Ok(controllers) => Some(all.to_owned()).filter(|_| controllers.contains("cpuset"))?,
-        Err(_) => all.join("cpuset"),
-    };
-    let cgroup = parent.join(name);
-    std::fs::create_dir(&cgroup).ok()?;
-    let written = ["cpuset.cpus", "cpuset.mems"].map(|file| std::fs::write(cgroup.join(file), "0"));
-    if written.iter().any(Result::is_err) {
-        let _ = std::fs::remove_dir(&cgroup);
-        return None;
-    }
-    Some(cgroup)
 }

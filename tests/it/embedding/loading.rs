@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Tests that load take turns: all processes of a user and cgroup take part in one election.
-fn alone() -> std::fs::File {
+pub(super) fn alone() -> std::fs::File {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("election.lock");
     let file = std::fs::File::create(file).unwrap();
     file.lock().unwrap();

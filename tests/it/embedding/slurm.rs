@@ -1,6 +1,6 @@
 //! Slurm, a whole one on this machine: the plugin publishes for each step and hands over keys and CPUs.
 
-use super::installed::{compile, has, prefix, said, succeed, topobroker};
+use super::installed::{assert_one_address, compile, has, prefix, said, succeed, topobroker};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -180,9 +180,10 @@ fn rank(folder: &Path) -> PathBuf {
 fn segment(lines: &[String]) -> &str {
     let id = lines[0].split_whitespace().nth(3).unwrap();
     for (rank, line) in lines.iter().enumerate() {
-        let start = format!("rank {rank} segment {id} at 0x550000000000 launch 2 sees PUs ");
-        assert!(line.starts_with(&start), "{line}");
+        assert!(line.starts_with(&format!("rank {rank} segment {id} at 0x")), "{line}");
+        assert!(line.contains(" launch 2 sees PUs "), "{line}");
     }
+    assert_one_address(lines.iter().map(|line| line.split_whitespace().nth(5).unwrap()));
     id
 }
 

@@ -1,0 +1,177 @@
+//! What another user may try, and what a file may do between two looks at it.
+
+use super::installed::{cgroup_of_the_first_pu, compile, has, prefix, succeed, topobroker};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use topobroker_reader::Keys;
+
+/// A program that another user may run too, linked with everything it needs.
+fn program(folder: &Path, source: &str) -> PathBuf {
+    std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).unwrap();
+    let include = format!("-I{}", prefix().join("include").display());
+    let (archive, flags): (_, &[&str]) = match source {
+        "loader.c" => ("lib/libtopobroker.a", &["-lhwloc", "-lgcc_s", "-lm", "-lpthread"]),
+        _ => ("lib/libtopobroker-reader.a", &["-lgcc_s"]),
+    };
+    let archive = prefix().join(archive);
+    let mut all = vec![include.as_str(), archive.to_str().unwrap()];
+    all.extend(flags);
+    compile(folder, "cc", source, source.trim_end_matches(".c"), &[], &all)
+}
+
+fn is_root(why: &str) -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        eprintln!("skipped: {why} takes root");
+    }
+    root
+}
+
+/// A published segment in a folder.
+fn published(folder: &Path, machine: &str) -> Keys {
+    let mut publish = topobroker();
+    publish.args(["publish", "--store", "file", "-i", machine, "--folder"]).arg(folder);
+    Keys::from_lines(&succeed(&mut publish)).unwrap()
+}
+
+/// What a process prints that adopts, and that is held for a second between its checks of the file and its
+/// mapping of it; meanwhile something happens.
+fn held_before_mapping(folder: &Path, keys: &Keys, meanwhile: impl FnOnce()) -> String {
+    let program = program(folder, "again.c");
+    let mut command = Command::new("strace");
+    command.args(["-qq", "-o", "/dev/null", "-P"]).arg(keys.file().unwrap());
+    command.args(["-e", "trace=mmap", "-e", "inject=mmap:delay_enter=1000000"]).arg(program);
+    command.envs(keys.to_env()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    meanwhile();
+    drop(child.stdin.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.code().is_some(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn what_is_swapped_after_the_check_is_not_what_is_adopted() {
+    let folder = tempfile::tempdir().unwrap();
+    if !has("strace") {
+        return;
+    }
+    let keys = published(folder.path(), "Package:2 Core:16 PU:2");
+    let other = published(folder.path(), "Package:2 Core:2 PU:2");
+    let text = held_before_mapping(folder.path(), &keys, || {
+        std::fs::rename(other.file().unwrap(), keys.file().unwrap()).unwrap();
+    });
+    assert!(text.starts_with("adopted 64 PUs"), "{text}");
+}
+
+#[test]
+fn a_file_that_shrinks_between_the_check_and_the_mapping_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    if !has("strace") {
+        return;
+    }
+    let keys = published(folder.path(), "Package:2 Core:16 PU:2");
+    let text = held_before_mapping(folder.path(), &keys, || {
+        let file = keys.file().unwrap();
+        std::fs::set_permissions(file, PermissionsExt::from_mode(0o644)).unwrap();
+        std::fs::File::options().write(true).open(file).unwrap().set_len(0).unwrap();
+    });
+    assert!(text.contains("has 0 bytes, the size key says "), "{text}");
+}
+
+#[test]
+fn a_hard_link_is_judged_by_the_file_that_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = published(folder.path(), "Core:2 PU:2");
+    let link = folder.path().join("link");
+    std::fs::hard_link(keys.file().unwrap(), &link).unwrap();
+    let program = program(folder.path(), "again.c");
+    let says = || {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo | \"$0\""]).arg(&program).envs(keys.to_env());
+        succeed(command.env("TOPOBROKER_FILE", &link))
+    };
+    assert!(says().starts_with("adopted 4 PUs"));
+    if is_root("a file of another user") {
+        std::os::unix::fs::chown(keys.file().unwrap(), Some(65534), None).unwrap();
+        assert!(says().contains("belongs to user 65534"), "{}", says());
+    }
+}
+
+/// Another user puts things of every kind where the election of root's processes would be.
+#[test]
+fn a_name_that_another_user_has_taken_is_never_used() {
+    if !is_root("another user") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = program(folder.path(), "loader.c");
+    let script = r#"
+        set -e
+        mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+        mkfifo /tmp/end.$$
+        "$1" wait < /tmp/end.$$ > /dev/null &
+        exec 3> /tmp/end.$$
+        until ls /dev/shm/topobroker-load-* >/dev/null 2>&1; do sleep 0.05; done
+        sleep 0.5
+        ballot="$(ls /dev/shm/topobroker-load-*)"
+        exec 3>&-; rm /tmp/end.$$; wait
+        echo secret > /dev/shm/victim; chmod 600 /dev/shm/victim
+        for take in "echo x > $ballot" "mkfifo $ballot" "mkdir $ballot" "ln -s /dev/shm/victim $ballot" \
+            "printf 'TOPOBROKER_FILE=/dev/shm/victim\nTOPOBROKER_ADDR=0\nTOPOBROKER_SIZE=7\n' > $ballot; chmod 666 $ballot"
+        do
+            setpriv --reuid=65534 --regid=65534 --clear-groups sh -c "$take"
+            before="$(ls -ln $ballot)"
+            timeout 20 "$1" > /dev/null || { echo "no topology beside: $take"; exit 1; }
+            [ "$(ls -ln $ballot)" = "$before" ] || { echo "changed: $take"; exit 1; }
+            rm -r $ballot
+        done
+        cat /dev/shm/victim
+        rm /dev/shm/victim
+        ls -A /dev/shm
+    "#;
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", script, "sh"]).arg(program);
+    assert_eq!(succeed(&mut command), "secret\n");
+}
+
+/// Processes started by a command share a segment with each other, and with those started without it none.
+fn share_with_their_own_kind(program: &Path, start: &[&str]) {
+    let started = |arguments: &[&str]| {
+        let mut command = Command::new(start[0]);
+        command.args(&start[1..]).arg(program).args(arguments);
+        command
+    };
+    let mut waits =
+        started(&["wait"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(waits.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(succeed(&mut started(&[])), line);
+    let own = succeed(&mut Command::new(program));
+    assert_ne!(own.split(' ').next(), line.split(' ').next());
+    drop(waits.stdin.take());
+    assert!(waits.wait().unwrap().success());
+}
+
+#[test]
+fn different_users_and_cgroups_never_share_an_elected_segment() {
+    if !is_root("another user") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = program(folder.path(), "loader.c");
+    let _alone = super::loading::alone();
+    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    share_with_their_own_kind(&program, &nobody);
+    let Some(cgroup) = cgroup_of_the_first_pu() else {
+        eprintln!("skipped: no cgroup with a cpuset may be made here");
+        return;
+    };
+    let confine = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", cgroup.display());
+    share_with_their_own_kind(&program, &["sh", "-c", &confine, "sh"]);
+    std::fs::remove_dir(&cgroup).unwrap();
+}
