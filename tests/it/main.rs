@@ -9,6 +9,7 @@ mod compatibility;
 mod embedding;
 mod faults;
 mod fidelity;
+mod generations;
 mod jobs;
 mod lstopo;
 mod names;

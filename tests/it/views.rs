@@ -20,12 +20,12 @@ const FLAGS: [u64; 14] = [0, 1, 1, 1, 2, 4, 6, 3, 5, 7, 8, 24, 30, 14];
 
 /// A restriction.
 #[derive(Debug, Clone)]
-struct Cut {
+pub(crate) struct Cut {
     picks: Picks,
     flags: u64,
 }
 
-fn cuts() -> impl Strategy<Value = Cut> {
+pub(crate) fn cuts() -> impl Strategy<Value = Cut> {
     let flags = proptest::sample::select(&FLAGS[..]);
     (picks(), flags).prop_map(|(picks, flags)| Cut { picks, flags })
 }
@@ -84,7 +84,7 @@ fn is_beyond_hwloc(topology: Topology<'_>, flags: RestrictFlags) -> bool {
         || (flags.has(RestrictFlags::REMOVE_MEMLESS) && memless)
 }
 
-fn check(input: &Input, cuts: &[Cut]) {
+pub(crate) fn check(input: &Input, cuts: &[Cut]) {
     let hwloc = load(input, &LoadOptions::default()).unwrap();
     let bytes = to_bytes(&capture(&hwloc).unwrap()).unwrap();
     let whole = Topology::from_archive(&bytes).unwrap();

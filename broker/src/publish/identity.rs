@@ -30,7 +30,7 @@ pub(super) fn process(pid: u32) -> Result<Publisher, PublishError> {
     Ok(Publisher { pid, start })
 }
 
-/// Start of a process in clock ticks since boot.
+/// Start of a process in clock ticks since boot, the same in every time namespace.
 pub(crate) fn start_of(pid: u32) -> io::Result<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     // The name in parentheses may have any character; the fields behind it are numbers.
@@ -40,7 +40,22 @@ pub(crate) fn start_of(pid: u32) -> io::Result<u64> {
         return Err(io::ErrorKind::NotFound.into());
     }
     let start = fields.split_ascii_whitespace().nth(19).and_then(|start| start.parse().ok());
-    start.ok_or_else(|| io::ErrorKind::InvalidData.into())
+    let start: u64 = start.ok_or(io::ErrorKind::InvalidData)?;
+    Ok(start.saturating_add_signed(-ticks_ahead()))
+}
+
+/// How many clock ticks the time since boot is ahead in the time namespace of this process.
+fn ticks_ahead() -> i64 {
+    static TICKS: OnceLock<i64> = OnceLock::new();
+    *TICKS.get_or_init(|| {
+        let offsets = std::fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
+        let seconds = offsets.lines().find_map(|line| {
+            let mut fields = line.strip_prefix("boottime")?.split_ascii_whitespace();
+            fields.next()?.parse::<i64>().ok()
+        });
+        let ticks = i64::try_from(rustix::param::clock_ticks_per_second()).unwrap_or(100);
+        seconds.unwrap_or(0).saturating_mul(ticks)
+    })
 }
 
 /// The boot of this machine, which no process outlives.

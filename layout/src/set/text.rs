@@ -180,6 +180,9 @@ fn parse_list(text: &str) -> Result<Set, ParseSetError> {
 fn index<'t>(text: &str, rest: &'t str) -> Result<(u32, &'t str), ParseSetError> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let (number, behind) = rest.split_at(digits);
+    if digits > 1 && number.starts_with('0') {
+        return Err(error(text, rest, "an index with a leading 0, octal to hwloc", A_LIST));
+    }
     match number.parse::<u32>() {
         Ok(index) if index as usize <= MAX_INDEX => Ok((index, behind)),
         Ok(_) => Err(error(text, rest, "an index above 131,071", A_LIST)),
@@ -196,11 +199,18 @@ fn parse_masks(text: &str) -> Result<Set, ParseSetError> {
         },
         None => (false, text),
     };
+    // hwloc 2.9 aborts on the first and reads the second as nothing.
+    if text.starts_with(',') {
+        return Err(error(text, text, "no 32-bit mask before the comma", A_MASK));
+    }
+    if text.ends_with(',') {
+        return Err(error(text, "", "no 32-bit mask behind the comma", A_MASK));
+    }
     let mut halves = SmallVec::<[u32; 2 * INLINE_WORDS]>::new();
     let mut left = rest;
     for part in rest.split(',') {
         let digits = part.strip_prefix("0x").unwrap_or(part);
-        let half = if digits.is_empty() { Ok(0) } else { u32::from_str_radix(digits, 16) };
+        let half = if part.is_empty() { Ok(0) } else { u32::from_str_radix(digits, 16) };
         halves.push(half.map_err(|_| error(text, left, "no 32-bit mask", A_MASK))?);
         left = left.get(part.len() + 1..).unwrap_or_default();
     }
@@ -229,12 +239,33 @@ fn parse_taskset(text: &str) -> Result<Set, ParseSetError> {
     }
     let chunks = digits.as_bytes().rchunks(16).map(|chunk| {
         let chunk = std::str::from_utf8(chunk).unwrap_or_default();
-        let word = u64::from_str_radix(chunk, 16).unwrap_or(0);
-        let missing = 16 - chunk.len();
-        match (infinite, missing) {
-            (true, 1..) => word | (u64::MAX << (4 * (16 - missing))),
-            _ => word,
-        }
+        u64::from_str_radix(chunk, 16).unwrap_or(0)
     });
     Ok(Set::from_words(chunks, infinite))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_on_which_hwloc_aborts_or_that_it_reads_as_something_else_are_errors() {
+        for (format, text, position) in [
+            (Format::Hwloc, ",f", 0),
+            (Format::Hwloc, "a0,", 3),
+            (Format::Hwloc, "0x", 0),
+            (Format::Hwloc, "1,0x", 2),
+            (Format::List, "021", 0),
+            (Format::List, "1-08", 2),
+        ] {
+            let error = Set::parse(text, format).unwrap_err();
+            assert_eq!(error.position, position, "{error}");
+        }
+    }
+
+    #[test]
+    fn digits_behind_the_sign_of_an_infinite_taskset_mask_are_one_word() {
+        let set = Set::parse("0xf...f80", Format::Taskset).unwrap();
+        assert_eq!(set, Set::from_words([0x80], true));
+    }
 }

@@ -53,9 +53,16 @@ fn truncate(keys: &topobroker_reader::Keys) {
 }
 
 #[test]
-fn a_process_that_copies_keeps_its_topology_when_the_owner_cuts_the_file() {
+fn a_process_that_copies_keeps_its_topology_when_the_owner_overwrites_or_cuts_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let (keys, mut adopts) = adopted(folder.path(), true);
+    let file = keys.file().unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    std::fs::set_permissions(file, mode).unwrap();
+    let zeros = vec![0; usize::try_from(keys.size()).unwrap()];
+    let mut opened = std::fs::File::options().write(true).open(file).unwrap();
+    opened.write_all(&zeros).unwrap();
+    assert!(adopts.again().starts_with("adopted 64 PUs"));
     truncate(&keys);
     assert!(adopts.again().starts_with("adopted 64 PUs"));
     drop(adopts.child.stdin.take());

@@ -2,6 +2,7 @@
 //!
 //! Prints `ok SEGMENT PLACEMENT ADDRESS OBJECTS` for every adoption, or `error MESSAGE`.
 
+use std::io::{Read, Write};
 use std::process::ExitCode;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::{AdoptError, Adopted, Format, Job, Keys, Set, adopt, adopt_keys, adopted};
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         ["fork"] => tell(adopt()) & fork(|| tell(Ok(adopted().expect("inherited")))) & fork(adopts),
         ["fork-first"] => fork(adopts) & tell(adopt()),
         ["fork-while"] => fork_while(),
+        ["generations", count] => generations(count.parse().unwrap_or(0)),
         ["copy", library] => copy(library),
         _ => {
             eprintln!("usage: adopter WAY");
@@ -145,6 +147,38 @@ fn fork_while() -> bool {
     });
     println!("children {children}");
     children
+}
+
+/// Has children adopt, one after the other, what is the newest by then. Prints how many of them did not, and
+/// how many generations the others saw.
+fn generations(count: usize) -> bool {
+    let (mut seen, mut failures) = (std::collections::BTreeSet::new(), 0);
+    for _ in 0..count {
+        let (mut reading, mut writing) = std::io::pipe().expect("a pipe");
+        let child = || match adopt() {
+            Ok(adopted) => {
+                let pus = adopted.topology().objects_with_type(ObjectType::PU).count();
+                let generation = adopted.header().generation;
+                // What a generation has, its publisher tells by its number.
+                pus as u64 == 2 + generation % 7
+                    && writing.write_all(&generation.to_le_bytes()).is_ok()
+            }
+            Err(error) => {
+                eprintln!("{error}");
+                false
+            }
+        };
+        let mut generation = [0; 8];
+        match fork(child) {
+            true => {
+                reading.read_exact(&mut generation).expect("its generation");
+                seen.insert(generation);
+            }
+            false => failures += 1,
+        }
+    }
+    println!("failures {failures} generations {}", seen.len());
+    true
 }
 
 /// Adopts here and in a library that has its own copy of the reader.

@@ -1,0 +1,20 @@
+//! Any segment of a job is refused or can be read: bytes -> checksum made anew -> open -> validate -> every rank
+//! and the view.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use topobroker_reader::Job;
+
+fuzz_target!(|data: &[u8]| {
+    let (base, sealed) = topobroker_fuzz::job(data);
+    // As it is, first: header and checksum are of the fuzzer.
+    let _ = Job::from_segment(base, data);
+    let Ok(job) = Job::from_segment(base, &sealed) else { return };
+    assert!(!job.name().is_empty());
+    for rank in job.ranks().take(1000) {
+        assert!(job.cpuset_of_rank(rank.rank).is_some());
+    }
+    let view = job.view();
+    let shown = view.topology().objects().count();
+    assert_eq!(shown, view.topology().object_count());
+});

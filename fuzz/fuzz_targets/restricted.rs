@@ -1,0 +1,25 @@
+//! Views of machines are what hwloc's restricted duplicates are, and answer every query as those do: what picks the
+//! machine, the sets and the flags at random in the tests is picked by a seed of the fuzzer's.
+#![no_main]
+#![allow(dead_code, unused_imports, reason = "the tests' own files")]
+
+use libfuzzer_sys::fuzz_target;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use topobroker::hwloc::Input;
+
+#[path = "../../tests/it/picks.rs"]
+mod picks;
+#[path = "../../tests/it/queries.rs"]
+mod queries;
+#[path = "../../tests/it/views.rs"]
+mod views;
+
+fuzz_target!(|seed: [u8; 32]| {
+    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+    let mut runner = TestRunner::new_with_rng(Config::default(), random);
+    let cases = (picks::synthetic(), proptest::collection::vec(views::cuts(), 1..4usize));
+    let Ok(case) = cases.new_tree(&mut runner) else { return };
+    let (text, cuts) = case.current();
+    views::check(&Input::Synthetic(text), &cuts);
+});
