@@ -2,7 +2,7 @@
 
 use crate::hwloc::{self, AdoptedHwloc, Input, LoadError, LoadOptions, adopt_shmem};
 use crate::publish::legacy::{SHMEM_ADDR, SHMEM_FILE, SHMEM_SIZE};
-use topobroker_reader::{Gate, Global, Keys, open_trusted, pmix_keys};
+use topobroker_reader::{Gate, Global, Keys, open_trusted, pmix_keys, trusted_var};
 
 /// PMIx keys of hwloc's segment: `PMIX_HWLOC_SHMEM_FILE`, `_ADDR`, `_SIZE`.
 pub const PMIX_SHMEM_NAMES: [&str; 3] = ["pmix.hwlocfile", "pmix.hwlocaddr", "pmix.hwlocsize"];
@@ -46,8 +46,7 @@ pub fn hwloc_topology() -> Result<&'static AdoptedHwloc, LoadError> {
 }
 
 fn keys() -> Option<Keys> {
-    let value = |name| std::env::var(name).ok();
-    let named = value(SHMEM_FILE).zip(value(SHMEM_ADDR)).zip(value(SHMEM_SIZE));
+    let named = trusted_var(SHMEM_FILE).zip(trusted_var(SHMEM_ADDR)).zip(trusted_var(SHMEM_SIZE));
     let named = named.and_then(|((file, address), size)| Keys::parse(&file, &address, &size).ok());
     named.or_else(|| pmix_keys(PMIX_SHMEM_NAMES))
 }

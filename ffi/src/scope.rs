@@ -6,7 +6,7 @@ use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::mem::MaybeUninit;
-use topobroker_reader::{Decision, Launch, Part, Scope, Situation};
+use topobroker_reader::{Decision, Launch, Part, Scope, Situation, trusted_var};
 
 /// All that the decision depends on; sets may be NULL where the process has no such.
 #[repr(C)]
@@ -106,7 +106,7 @@ fn tell(
 /// How this process was started, as tb_situation.launch has it.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_launch() -> i32 {
-    value(-1, || match Launch::from_env(|name| std::env::var(name).ok()) {
+    value(-1, || match Launch::from_env(trusted_var) {
         Launch::OpenMpi => 0,
         Launch::Prte => 1,
         Launch::Direct => 2,

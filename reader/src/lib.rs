@@ -63,6 +63,7 @@ pub use adopt::{Adopted, adopt, adopt_keys, adopted};
 pub use closest::Closest;
 pub use cpu_kinds::{CpuKind, NoCpuKind};
 pub use distances::Distances;
+pub use environment::trusted_var;
 pub use error::{AdoptError, KeysError};
 pub use gate::Gate;
 pub use global::Global;

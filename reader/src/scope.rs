@@ -1,6 +1,7 @@
 //! What the adopted topology describes, and whether this process still has to look at a part of it.
 
 use crate::adopt::{Adopted, adopt};
+use crate::environment::trusted_var;
 use crate::error::AdoptError;
 use crate::job::{Job, JobError};
 use crate::sources::{Cgroup, SourceError, affinity, pmix_cpu_list};
@@ -115,12 +116,11 @@ impl Situation {
     /// [`SourceError`] when `PMIX_CPU_LIST` is no list of PUs of the topology, or the kernel does not
     /// tell.
     pub fn of_this_process(adopted: &Adopted) -> Result<Self, SourceError> {
-        let value = |name: &str| std::env::var(name).ok();
         let topology = adopted.topology();
-        let (launch, published) = (Launch::from_env(value), adopted.header().scope);
+        let (launch, published) = (Launch::from_env(trusted_var), adopted.header().scope);
         // Of a launcher that has constrained the topology, it may be of another topology.
         let matters = launch == Launch::Prte && published != Scope::Job;
-        let list = value("PMIX_CPU_LIST").filter(|list| matters && !list.is_empty());
+        let list = trusted_var("PMIX_CPU_LIST").filter(|list| matters && !list.is_empty());
         let list = list.map(|list| pmix_cpu_list(topology, &list)).transpose()?;
         Ok(Self {
             launch,

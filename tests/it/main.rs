@@ -6,6 +6,7 @@ mod adoption;
 mod ancestry;
 mod answers;
 mod compatibility;
+mod dependencies;
 mod embedding;
 mod faults;
 mod fidelity;

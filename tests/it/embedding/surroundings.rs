@@ -22,8 +22,7 @@ fn built(folder: &Path, name: &str, flags: &[&str]) -> PathBuf {
 }
 
 #[test]
-fn processes_under_sanitizers_without_randomisation_and_with_any_stack_adopt_at_the_usual_address()
-{
+fn processes_under_sanitizers_and_odd_limits_adopt_at_the_usual_address() {
     let folder = tempfile::tempdir().unwrap();
     let plain = built(folder.path(), "plain", &[]);
     let ways: [(PathBuf, &[&str]); 6] = [

@@ -1,0 +1,34 @@
+//! Segments that were made on a machine of 64 bits with the low byte first are read on any: Miri runs this as a
+//! machine with the high byte first, and as one of 32 bits.
+
+use topobroker_layout::build::AlignedVec;
+use topobroker_layout::header::HEADER_LEN;
+use topobroker_reader::{Job, ObjectType, RestrictFlags, Set, Topology, View};
+
+fn aligned(bytes: &[u8]) -> AlignedVec {
+    let mut aligned = AlignedVec::new();
+    aligned.extend_from_slice(bytes);
+    aligned
+}
+
+#[test]
+fn a_kept_topology_and_its_job_are_read_on_machines_of_every_byte_order_and_width() {
+    let base = aligned(include_bytes!("../../tests/fixtures/topology-1.0"));
+    let job = aligned(include_bytes!("../../tests/fixtures/job-1.0"));
+    let (header, _) = topobroker_layout::open(&base).unwrap();
+    assert_eq!((header.version, header.address), ((1, 0), 0x5500_0000_0000));
+
+    let topology = Topology::from_archive(&base[HEADER_LEN..]).unwrap();
+    let pus = topology.objects_with_type(ObjectType::PU);
+    assert!(pus.filter_map(|pu| pu.os_index()).eq(0..8));
+    let last = topology.pu_by_os_index(7).unwrap();
+    let package = last.ancestor_with_type(ObjectType::Package).unwrap();
+    assert_eq!(package.cpuset().unwrap().to_string(), "0x000000f0");
+    let half = View::new(topology, &Set::from_words([0x0f], false), RestrictFlags::REMOVE_CPULESS);
+    assert_eq!(half.unwrap().topology().objects_with_type(ObjectType::PU).count(), 4);
+
+    let job = Job::from_segment(topology, &job).unwrap();
+    assert_eq!((job.name(), job.ranks().len()), ("kept", 2));
+    assert_eq!(job.cpuset_of_rank(1).unwrap().to_string(), "0x000000c0");
+    assert!(job.view().topology().object_count() < topology.object_count());
+}

@@ -1,0 +1,50 @@
+//! What goes into everybody's process is little, and hwloc is not in it.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// All packages that the reader is built of, but for those that only run while it is compiled.
+const OF_THE_READER: [&str; 23] = [
+    "bitflags",
+    "bytecheck",
+    "cfg-if",
+    "hashbrown",
+    "libc",
+    "linux-raw-sys",
+    "lock_api",
+    "memmap2",
+    "munge",
+    "parking_lot",
+    "parking_lot_core",
+    "ptr_meta",
+    "rancor",
+    "rend",
+    "rkyv",
+    "rustix",
+    "scopeguard",
+    "simdutf8",
+    "smallvec",
+    "thiserror",
+    "topobroker-layout",
+    "topobroker-reader",
+    "xxhash-rust",
+];
+
+#[test]
+fn the_reader_is_built_of_few_packages_and_none_of_them_is_hwloc() {
+    let mut tree = Command::new(env!("CARGO"));
+    tree.args([
+        "tree",
+        "--locked",
+        "--package",
+        "topobroker-reader",
+        "--edges",
+        "normal,no-proc-macro",
+    ]);
+    tree.args(["--prefix", "none", "--format", "{p}"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = tree.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let found: BTreeSet<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(found, OF_THE_READER.into_iter().collect());
+}
