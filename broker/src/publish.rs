@@ -16,13 +16,15 @@ pub use shm::FOLDER as SHM_FOLDER;
 use crate::at_exit::{forget, remove_at_exit};
 use legacy::{Legacy, LegacyError};
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use topobroker_layout::build::{self, BuildError};
 use topobroker_layout::description::Description;
 use topobroker_layout::header::{self, Header, Kind, VERSION_MAJOR, VERSION_MINOR};
-use topobroker_reader::{Keys, Scope, Source, Topology};
+use topobroker_reader::{Keys, Scope, Source, Topology, mappings};
 
 /// How file names of segments begin.
 pub const NAME_PREFIX: &str = "topobroker-";
@@ -279,19 +281,16 @@ fn usual_address(size: u64) -> u64 {
     /// More than any segment takes.
     const ROOM: u64 = 1 << 26;
     let free = FREE.get_or_init(|| {
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-        ADDRESSES.into_iter().filter(|start| is_free(&maps, *start, ROOM)).collect()
+        // Where the kernel does not tell, all are taken for free, and processes map elsewhere if they are not.
+        let maps = File::open("/proc/self/maps").ok().into_iter().flat_map(mappings);
+        let mapped: Vec<Range<u64>> = maps.map(|mapping| mapping.range).collect();
+        ADDRESSES.into_iter().filter(|start| is_free(&mapped, *start, ROOM)).collect()
     });
     free.first().copied().filter(|_| size <= ROOM).unwrap_or(0)
 }
 
-fn is_free(maps: &str, start: u64, size: u64) -> bool {
-    let address = |digits| u64::from_str_radix(digits, 16).unwrap_or(0);
-    let mut mapped = maps.lines().filter_map(|line| {
-        let (from, to) = line.split_ascii_whitespace().next()?.split_once('-')?;
-        Some((address(from), address(to)))
-    });
-    mapped.all(|(from, to)| to <= start || from >= start + size)
+fn is_free(mapped: &[Range<u64>], start: u64, size: u64) -> bool {
+    mapped.iter().all(|range| range.end <= start || range.start >= start + size)
 }
 
 impl Publication {
@@ -402,10 +401,10 @@ mod tests {
 
     #[test]
     fn the_first_usual_address_that_is_free_is_chosen() {
-        let maps = "550000001000-550000002000 r--p 0 00:00 0\n7a0000000000-7a0000001000 r--p 0";
-        assert!(!is_free(maps, 0x5500_0000_0000, 0x2000));
-        assert!(is_free(maps, 0x5500_0000_0000, 0x1000));
-        assert!(is_free(maps, 0x5510_0000_0000, 0x2000));
+        let mapped = [0x5500_0000_1000..0x5500_0000_2000, 0x7a00_0000_0000..0x7a00_0000_1000];
+        assert!(!is_free(&mapped, 0x5500_0000_0000, 0x2000));
+        assert!(is_free(&mapped, 0x5500_0000_0000, 0x1000));
+        assert!(is_free(&mapped, 0x5510_0000_0000, 0x2000));
     }
 
     #[test]

@@ -77,6 +77,7 @@ pub use memory_attributes::{Initiator, MemoryAttribute, MemoryValue};
 pub use object::{Children, Info, Object};
 pub use objects_of_set::ObjectsOfSet;
 pub use pmix_client::{pmix_keys, pmix_value};
+pub use process_maps::{Mapping, mappings};
 pub use scope::{Decision, EffectiveViewError, Launch, Part, Situation, effective_view};
 pub use sources::{
     Cgroup, CpuList, Numbering, SlurmBinding, SourceError, affinity, omp_places, pmix_cpu_list,

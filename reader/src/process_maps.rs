@@ -3,28 +3,68 @@
 use std::io::Read;
 use std::ops::Range;
 
-/// Where a read-only shared mapping of exactly `size` bytes of the start of a file is in `maps`.
+/// A mapping of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mapping {
+    /// Its addresses.
+    pub range: Range<u64>,
+    /// What may be done with it, and whether it is shared: `r--s`.
+    pub permissions: [u8; 4],
+    /// Where in its file it starts, in bytes.
+    pub offset: u64,
+    /// Major and minor number of the device of its file.
+    pub device: (u32, u32),
+    /// Its file; 0 for memory.
+    pub inode: u64,
+}
+
+/// The mappings that `/proc/self/maps` lists, without their paths.
+///
+/// Nothing is allocated: a page of heap that is written here would be one in every process.
+///
+/// ```
+/// let maps = std::fs::File::open("/proc/self/maps")?;
+/// let local = 7;
+/// let stack = std::ptr::from_ref(&local).addr() as u64;
+/// assert!(topobroker_reader::mappings(maps).any(|mapping| mapping.range.contains(&stack)));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn mappings(mut maps: impl Read) -> impl Iterator<Item = Mapping> {
+    let (mut chunk, mut unread) = ([0; 1024], 0..0);
+    let mut next = move || {
+        if unread.is_empty() {
+            unread = 0..maps.read(&mut chunk).ok()?;
+        }
+        chunk.get(unread.next()?).copied()
+    };
+    std::iter::from_fn(move || {
+        loop {
+            let mut line = LineStart::default();
+            loop {
+                match next()? {
+                    b'\n' => break,
+                    byte => line.push(byte),
+                }
+            }
+            if let Some(mapping) = parse(line.text()) {
+                return Some(mapping);
+            }
+        }
+    })
+}
+
+/// Where a read-only shared mapping of exactly `size` bytes of the start of a file is.
 ///
 /// Another copy of the reader in this process (each library may link its own) leaves its mapping
-/// like this, and never unmaps it. Nothing is allocated: a page written here is one in every process.
-pub(crate) fn find(mut maps: impl Read, device: (u32, u32), inode: u64, size: u64) -> Option<u64> {
-    let (mut chunk, mut line) = ([0; 1024], LineStart::default());
-    loop {
-        let read = maps.read(&mut chunk).ok().filter(|read| *read > 0)?;
-        for byte in chunk.get(..read)? {
-            if *byte != b'\n' {
-                line.push(*byte);
-                continue;
-            }
-            let range = parse(line.text(), device, inode);
-            if let Some(range) = range
-                && range.end.checked_sub(range.start) == Some(size)
-            {
-                return Some(range.start);
-            }
-            line = LineStart::default();
-        }
-    }
+/// like this, and never unmaps it.
+pub(crate) fn find(maps: impl Read, device: (u32, u32), inode: u64, size: u64) -> Option<u64> {
+    let is_it = |mapping: &Mapping| {
+        let length = mapping.range.end.checked_sub(mapping.range.start);
+        (mapping.permissions, mapping.offset, mapping.device) == (*b"r--s", 0, device)
+            && (mapping.inode, length) == (inode, Some(size))
+    };
+    mappings(maps).find(is_it).map(|mapping| mapping.range.start)
 }
 
 /// A line up to its path, which may have any length and any bytes.
@@ -54,18 +94,18 @@ impl LineStart {
     }
 }
 
-fn parse(line: &str, (major, minor): (u32, u32), inode: u64) -> Option<Range<u64>> {
+fn parse(line: &str) -> Option<Mapping> {
     let mut fields = line.split_ascii_whitespace();
+    let hexadecimal = |digits| u64::from_str_radix(digits, 16).ok();
     let (start, end) = fields.next()?.split_once('-')?;
-    let (permissions, offset) = (fields.next()?, fields.next()?);
-    let (found_major, found_minor) = fields.next()?.split_once(':')?;
-    let same = permissions == "r--s"
-        && u64::from_str_radix(offset, 16) == Ok(0)
-        && u32::from_str_radix(found_major, 16) == Ok(major)
-        && u32::from_str_radix(found_minor, 16) == Ok(minor)
-        && fields.next()?.parse() == Ok(inode);
-    let address = |digits| u64::from_str_radix(digits, 16).ok();
-    if same { Some(address(start)?..address(end)?) } else { None }
+    let range = hexadecimal(start)?..hexadecimal(end)?;
+    let permissions = fields.next()?.as_bytes().try_into().ok()?;
+    let offset = hexadecimal(fields.next()?)?;
+    let (major, minor) = fields.next()?.split_once(':')?;
+    let number = |digits| u32::from_str_radix(digits, 16).ok();
+    let device = (number(major)?, number(minor)?);
+    let inode = fields.next()?.parse().ok()?;
+    Some(Mapping { range, permissions, offset, device, inode })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use rustix::fd::{AsFd, AsRawFd};
 use std::ffi::{c_int, c_ulong, c_void};
 use std::fs::File;
 use std::io;
+use topobroker_reader::mappings;
 
 unsafe extern "C" {
     fn hwloc_shmem_topology_get_length(
@@ -62,14 +63,9 @@ impl Topology<'_> {
     /// into the topology that they are asked of, and crash if it was adopted (seen with 2.9.0).
     pub(crate) fn copy_if_adopted(&self) -> Option<Topology<'static>> {
         let root = self.root()?.key();
-        let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-        let number = |digits| usize::from_str_radix(digits, 16).unwrap_or(0);
-        let line = maps.lines().find(|line| {
-            let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
-            range.is_some_and(|(from, to)| (number(from)..number(to)).contains(&root))
-        })?;
-        let permissions = line.split_ascii_whitespace().nth(1)?;
-        if permissions.contains('w') {
+        let mut mapped = mappings(File::open("/proc/self/maps").ok()?);
+        let mapping = mapped.find(|mapping| mapping.range.contains(&(root as u64)))?;
+        if mapping.permissions.contains(&b'w') {
             return None;
         }
         let mut copy = std::ptr::null_mut();
