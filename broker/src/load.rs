@@ -7,7 +7,7 @@ use crate::hwloc::{self, Input, LoadOptions};
 use crate::publish::{PublishError, PublishOptions, Store, publish};
 use crate::status;
 use election::Election;
-use topobroker_reader::{AdoptError, Adopted, Keys, Scope, Source, adopt_keys, adopted};
+use topobroker_reader::{AdoptError, Adopted, Scope, Source, adopt_keys, adopted};
 
 /// Why there is no topology.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
     if let Some(adopted) = adopted() {
         return Ok(adopted);
     }
-    if let Ok(adopted) = Keys::find().map_err(AdoptError::from).and_then(|keys| adopt_keys(&keys)) {
+    if let Ok(adopted) = topobroker_reader::adopt() {
         return Ok(adopted);
     }
     if let Some(text) = topobroker_reader::pmix_value(PMIX_XML)

@@ -1,5 +1,6 @@
 //! Publishing: one segment that every process of the node can adopt.
 
+mod address;
 mod file_id;
 mod identity;
 pub mod job;
@@ -8,6 +9,7 @@ mod memfd;
 mod named;
 mod shm;
 
+pub use address::Address;
 pub(crate) use file_id::{FileId, id_of, is_at};
 pub use identity::PublisherState;
 pub(crate) use identity::state_of;
@@ -16,32 +18,15 @@ pub use shm::FOLDER as SHM_FOLDER;
 use crate::at_exit::{forget, remove_at_exit};
 use legacy::{Legacy, LegacyError};
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use topobroker_layout::build::{self, BuildError};
 use topobroker_layout::description::Description;
 use topobroker_layout::header::{self, Header, Kind, VERSION_MAJOR, VERSION_MINOR};
-use topobroker_reader::{Keys, Scope, Source, Topology, mappings};
+use topobroker_reader::{Keys, Scope, Source, Topology};
 
 /// How file names of segments begin.
 pub const NAME_PREFIX: &str = "topobroker-";
-
-/// Addresses that are free in programs as they are, under valgrind and under the sanitizers; never
-/// the middle of the biggest hole, where PMIx puts its own segments.
-#[cfg(target_arch = "x86_64")]
-const ADDRESSES: [u64; 4] = [BELOW_THE_STACK, 0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000];
-#[cfg(not(target_arch = "x86_64"))]
-const ADDRESSES: [u64; 3] = [0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000];
-
-/// In the 512 GB whose page tables every process has, because its stack is there: 4 kB of page tables less
-/// than at an address apart. 47 GB below the lowest place of a stack, which is free for it to grow. The
-/// kernel puts mappings at random within the terabyte below the stack, so of processes that have mapped a
-/// gigabyte before they adopt one of a thousand finds it taken, and maps elsewhere.
-#[cfg(target_arch = "x86_64")]
-const BELOW_THE_STACK: u64 = 0x7ff0_0000_0000;
 
 /// Where a segment is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,18 +39,6 @@ pub enum Store {
     Folder(PathBuf),
     /// A sealed memfd, which children of this process inherit and nobody can ever change.
     Memfd,
-}
-
-/// Where processes are to map a segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Address {
-    /// At an address that is free nearly everywhere.
-    #[default]
-    Usual,
-    /// At this address.
-    At(u64),
-    /// Wherever the kernel of each process likes: the least memory, but pointers differ.
-    Anywhere,
 }
 
 /// How a topology is published.
@@ -200,6 +173,10 @@ pub fn publish(
     let keys = Keys::new(store, header.address, header.size);
     let owner = std::process::id();
     let mut publication = Publication { keys, header, placed, keep: false, owner, legacy: None };
+    if !options.keep {
+        // Nobody is left to tell; `unpublish --stale` finds what stays.
+        remove_at_exit(publication.place(), |file| _ = remove(file));
+    }
     if options.legacy {
         // If it fails, the segment goes too.
         let topology = Topology::from_archive(&archive).map_err(LegacyError::from)?;
@@ -207,10 +184,6 @@ pub fn publish(
             Some(legacy::publish(topology, &publication.place(), options.private)?);
     }
     publication.keep = options.keep;
-    if !options.keep {
-        // Nobody is left to tell; `unpublish --stale` finds what stays.
-        remove_at_exit(publication.place(), |file| _ = remove(file));
-    }
     Ok(publication)
 }
 
@@ -233,7 +206,7 @@ fn new_header(options: &PublishOptions, size: u64) -> Result<Header, PublishErro
     Ok(Header {
         scope: options.scope,
         source: options.source,
-        address: choose_address(options.address, size)?,
+        address: address::choose(options.address, size)?,
         size,
         generation: options.generation,
         ..header_of(publisher)?
@@ -261,38 +234,6 @@ fn header_of(publisher: identity::Publisher) -> Result<Header, PublishError> {
     })
 }
 
-/// The address that the header names.
-fn choose_address(address: Address, size: u64) -> Result<u64, PublishError> {
-    const LIMIT: u64 = 1 << 47;
-    match address {
-        Address::Anywhere => Ok(0),
-        Address::At(found) if found == 0 || found % 0x1_0000 != 0 || found >= LIMIT - size => {
-            Err(PublishError::Address { found, limit: LIMIT })
-        }
-        Address::At(address) => Ok(address),
-        Address::Usual => Ok(usual_address(size)),
-    }
-}
-
-/// The first usual address that is free, looked up once: it is a matter of how the programs of this
-/// machine are laid out, and reading the map costs more than writing a segment.
-fn usual_address(size: u64) -> u64 {
-    static FREE: OnceLock<Vec<u64>> = OnceLock::new();
-    /// More than any segment takes.
-    const ROOM: u64 = 1 << 26;
-    let free = FREE.get_or_init(|| {
-        // Where the kernel does not tell, all are taken for free, and processes map elsewhere if they are not.
-        let maps = File::open("/proc/self/maps").ok().into_iter().flat_map(mappings);
-        let mapped: Vec<Range<u64>> = maps.map(|mapping| mapping.range).collect();
-        ADDRESSES.into_iter().filter(|start| is_free(&mapped, *start, ROOM)).collect()
-    });
-    free.first().copied().filter(|_| size <= ROOM).unwrap_or(0)
-}
-
-fn is_free(mapped: &[Range<u64>], start: u64, size: u64) -> bool {
-    mapped.iter().all(|range| range.end <= start || range.start >= start + size)
-}
-
 impl Publication {
     /// The keys by which processes find the segment.
     #[must_use]
@@ -301,6 +242,19 @@ impl Publication {
     }
 
     /// What is published for hwloc beside it, if that was asked for.
+    ///
+    /// ```
+    /// # use topobroker::{capture::capture, hwloc::{Input, LoadOptions, load}};
+    /// use topobroker::publish::{PublishOptions, publish};
+    /// # let machine = load(&Input::ThisMachine, &LoadOptions::default())?;
+    /// let options = PublishOptions { legacy: true, ..PublishOptions::default() };
+    /// let publication = publish(&capture(&machine)?, &options)?;
+    /// assert!(publication.legacy().is_some());
+    /// for (name, value) in publication.to_env() {
+    ///     println!("{name}={}", value.display());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn legacy(&self) -> Option<&Legacy> {
         self.legacy.as_ref()
@@ -391,27 +345,6 @@ fn failed<'f>(
                 PublishError::Full { file, needed: needed as u64, source }
             }
             _ => PublishError::Store { file, step, source },
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_usual_address_that_is_free_is_chosen() {
-        let mapped = [0x5500_0000_1000..0x5500_0000_2000, 0x7a00_0000_0000..0x7a00_0000_1000];
-        assert!(!is_free(&mapped, 0x5500_0000_0000, 0x2000));
-        assert!(is_free(&mapped, 0x5500_0000_0000, 0x1000));
-        assert!(is_free(&mapped, 0x5510_0000_0000, 0x2000));
-    }
-
-    #[test]
-    fn an_address_that_cannot_be_mapped_is_refused_before_anything_is_made() {
-        for found in [0, 0x1234, 1 << 47, !0xffff] {
-            let error = choose_address(Address::At(found), 4096).unwrap_err();
-            assert!(matches!(error, PublishError::Address { .. }), "{error}");
         }
     }
 }

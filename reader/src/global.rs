@@ -41,7 +41,7 @@ impl<T: Send + Sync> Global<T> {
     /// The value, if it is set. One atomic load.
     #[must_use]
     pub fn get(&self) -> Option<&'static T> {
-        // SAFETY: the pointer is null or was leaked from a box by `set`, which nothing frees or
+        // SAFETY: the pointer is null or was leaked from a box by `offer`, which nothing frees or
         // writes again; Acquire pairs with the Release there, so the value is seen whole. Sharing
         // it between threads is what `T: Sync` allows, and setting it by any thread `T: Send`.
         unsafe { self.0.load(Ordering::Acquire).as_ref() }

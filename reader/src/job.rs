@@ -115,6 +115,15 @@ impl<'a> Job<'a> {
     /// Checks the bytes of a job's segment that are in memory, over a topology. Whether it is the one that the job
     /// was made for is not known of a topology without a segment.
     ///
+    /// ```no_run
+    /// use topobroker_reader::{Job, adopt, layout::build::AlignedVec};
+    /// let mut segment = AlignedVec::<16>::new();
+    /// segment.extend_from_slice(&std::fs::read("/dev/shm/job")?);
+    /// let job = Job::from_segment(adopt()?.topology(), &segment)?;
+    /// println!("{} has {} ranks here", job.name(), job.ranks().len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`OpenError`] with the first thing that is not as it must be.

@@ -171,6 +171,11 @@ impl Keys {
     }
 
     /// Lines of an environment file or a shell: names and values, in quotes where these need them.
+    ///
+    /// ```
+    /// let variables = [("TOPOBROKER_JOB", "/dev/shm/a job".into())];
+    /// assert_eq!(topobroker_reader::Keys::lines(variables), "TOPOBROKER_JOB='/dev/shm/a job'\n");
+    /// ```
     #[must_use]
     pub fn lines<'n>(variables: impl IntoIterator<Item = (&'n str, OsString)>) -> String {
         let line = |(name, value): (&str, OsString)| {

@@ -30,6 +30,7 @@ pub struct Mapping {
 /// assert!(topobroker_reader::mappings(maps).any(|mapping| mapping.range.contains(&stack)));
 /// # Ok::<(), std::io::Error>(())
 /// ```
+#[must_use = "mappings are read as they are asked for"]
 pub fn mappings(mut maps: impl Read) -> impl Iterator<Item = Mapping> {
     let (mut chunk, mut unread) = ([0; 1024], 0..0);
     let mut next = move || {

@@ -27,6 +27,15 @@ fn publish_until(end: &AtomicBool, folder: &mut Folder) -> u64 {
     folder.generation()
 }
 
+/// Tells the publisher to end, whatever happens to the test.
+struct EndsWith<'a>(&'a AtomicBool);
+
+impl Drop for EndsWith<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn ten_thousand_processes_adopt_while_generations_change_and_each_has_a_whole_one() {
     let place = tempfile::tempdir().unwrap();
@@ -40,11 +49,12 @@ fn ten_thousand_processes_adopt_while_generations_change_and_each_has_a_whole_on
     adopter.stdout(Stdio::piped());
     publish_until(&AtomicBool::new(true), &mut folder);
     let (outputs, published) = std::thread::scope(|scope| {
+        let ends = EndsWith(&end);
         let publishing = scope.spawn(|| publish_until(&end, &mut folder));
         let started: Vec<_> = (0..4).map(|_| adopter.spawn().unwrap()).collect();
         let outputs = started.into_iter().map(|child| child.wait_with_output().unwrap());
         let outputs: Vec<_> = outputs.collect();
-        end.store(true, Ordering::Relaxed);
+        drop(ends);
         (outputs, publishing.join().unwrap())
     });
     assert!(published > 100, "{published} generations");

@@ -270,3 +270,16 @@ fn readers_of_many_jobs_see_their_own_part_while_jobs_come_and_go() {
     });
     assert_eq!(files(&published), JOBS + 1);
 }
+
+#[test]
+fn a_job_whose_files_for_hwloc_cannot_be_made_is_not_added_and_takes_nothing_away() {
+    let published = usual();
+    let mut taken = published.file().into_os_string();
+    taken.push(".job-solver+xml1");
+    std::fs::write(&taken, "another's").unwrap();
+    let before = files(&published);
+    let error = error(job(&published, &["add", "solver", "--cpu-set", "0-3", "--legacy"]));
+    assert!(error.contains("+xml1"), "{error}");
+    assert_eq!(files(&published), before);
+    assert_eq!(std::fs::read(&taken).unwrap(), b"another's");
+}

@@ -2,6 +2,7 @@
 
 use super::PublishError;
 use std::io;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 use topobroker_layout::header::Header;
@@ -46,16 +47,20 @@ pub(crate) fn start_of(pid: u32) -> io::Result<u64> {
 
 /// How many clock ticks the time since boot is ahead in the time namespace of this process.
 fn ticks_ahead() -> i64 {
-    static TICKS: OnceLock<i64> = OnceLock::new();
-    *TICKS.get_or_init(|| {
-        let offsets = std::fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
-        let seconds = offsets.lines().find_map(|line| {
-            let mut fields = line.strip_prefix("boottime")?.split_ascii_whitespace();
-            fields.next()?.parse::<i64>().ok()
-        });
-        let ticks = i64::try_from(rustix::param::clock_ticks_per_second()).unwrap_or(100);
-        seconds.unwrap_or(0).saturating_mul(ticks)
-    })
+    let namespace = |name: &str| std::fs::read_link(Path::new("/proc/self/ns").join(name)).ok();
+    // The offsets that the kernel tells are those of children.
+    if namespace("time") != namespace("time_for_children") {
+        return 0;
+    }
+    let offsets = std::fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
+    let ahead = offsets.lines().find_map(|line| {
+        let fields = line.strip_prefix("boottime")?.split_ascii_whitespace();
+        let mut numbers = fields.map(str::parse::<i64>);
+        Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+    });
+    let (seconds, nanoseconds) = ahead.unwrap_or_default();
+    let ticks = i64::try_from(rustix::param::clock_ticks_per_second()).unwrap_or(100);
+    seconds.saturating_mul(ticks) + nanoseconds / (1_000_000_000 / ticks.max(1)).max(1)
 }
 
 /// The boot of this machine, which no process outlives.
@@ -139,7 +144,8 @@ pub(crate) fn state_of(header: Option<&Header>) -> PublisherState {
         return PublisherState::Unknown;
     }
     let alive = match start_of(header.publisher_pid) {
-        Ok(start) => start == header.publisher_start,
+        // Rounded from nanoseconds, in another time namespace differently.
+        Ok(start) => start.abs_diff(header.publisher_start) <= 1,
         // Hidden from this user, perhaps.
         Err(_) => is_process(header.publisher_pid),
     };

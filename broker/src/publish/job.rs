@@ -1,21 +1,25 @@
 //! Jobs over a published topology: a small segment each, beside that of the topology.
 
+mod files;
+
+pub use files::{PublishedJob, file_of, list, remove, sweep};
+pub(crate) use files::{has_jobs, remove_orphans, sweep_beside};
+pub(super) use files::{place_of_memfd, remove_all};
+
 use super::file_id::{FileId, id_of, remove_if};
-use super::identity::{self, Publisher, PublisherState};
-use super::legacy::Legacy;
-use super::{NAME_PREFIX, PublishError, SHM_FOLDER, legacy, named};
+use super::identity::{self, Publisher};
+use super::legacy::{self, Legacy};
+use super::{PublishError, named};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::io;
 use std::path::{Path, PathBuf};
-use topobroker_layout::OpenError;
 use topobroker_layout::build::BuildError;
-use topobroker_layout::header::{self, HEADER_LEN, Header, Kind};
-use topobroker_layout::job::{self, Job, MAX_NAME, MAX_RANKS};
+use topobroker_layout::header::{self, Header, Kind};
+use topobroker_layout::job::{Job, MAX_NAME, MAX_RANKS};
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Adopted, RestrictError, Scope, Source, Store, View, open_trusted};
+use topobroker_reader::{Adopted, RestrictError, Scope, Source, View};
 
 /// How a job is added.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -148,8 +152,8 @@ impl Drop for JobPublication {
         // Not the child of a fork, and not the next job of that name.
         if let Some((id, owner)) = self.owned
             && owner == std::process::id()
+            && remove_if(&self.file, id)
         {
-            remove_if(&self.file, id);
             legacy::remove_beside(&self.file);
         }
     }
@@ -165,7 +169,9 @@ impl Drop for JobPublication {
 /// let view = View::new(base.topology(), &cpus, RestrictFlags::REMOVE_CPULESS)?;
 /// let ranks = vec![(0, cpus)];
 /// let job = add(base, &view, &JobOptions { name: "hello".to_owned(), ranks, ..Default::default() })?;
-/// println!("TOPOBROKER_JOB={}", job.file().display());
+/// for (name, value) in job.to_env() {
+///     println!("{name}={}", value.display());
+/// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -203,28 +209,25 @@ pub fn add(
         (Some(folder), Some(file_name)) => (folder, file_name),
         _ => return Err(JobError::Name { found: name.clone() }),
     };
-    match named::publish(folder, file_name, &mut segment, mode) {
-        Ok(file) => {
-            let id = fs::symlink_metadata(&file).ok().map(|it| id_of(&it));
-            let owned = id.map(|id| (id, std::process::id()));
-            let mut job = JobPublication { file, bytes: segment.len(), owned, legacy: None };
-            if options.legacy {
-                // If it fails, the job goes too.
-                let published = legacy::publish(view.topology(), &job.file, options.private);
-                job.legacy = Some(published.map_err(PublishError::from)?);
-            }
-            if options.launcher != Launcher::ThisProcess {
-                job.owned = None;
-            }
-            Ok(job)
-        }
+    let file = match named::publish(folder, file_name, &mut segment, mode) {
+        Ok(file) => file,
         Err(PublishError::Store { source, .. })
             if source.kind() == io::ErrorKind::AlreadyExists =>
         {
-            Err(JobError::Exists { name: name.clone(), file: file.display().to_string() })
+            return Err(JobError::Exists { name: name.clone(), file: file.display().to_string() });
         }
-        Err(error) => Err(error.into()),
-    }
+        Err(error) => return Err(error.into()),
+    };
+    let id = fs::symlink_metadata(&file).ok().map(|metadata| id_of(&metadata));
+    let legacy = options.legacy.then(|| legacy::publish(view.topology(), &file, options.private));
+    let legacy = legacy.transpose().map_err(|error| {
+        // Both or neither.
+        id.map(|id| remove_if(&file, id));
+        PublishError::from(error)
+    })?;
+    let ends_with_us = options.launcher == Launcher::ThisProcess;
+    let owned = id.filter(|_| ends_with_us).map(|id| (id, std::process::id()));
+    Ok(JobPublication { file, bytes: segment.len(), owned, legacy })
 }
 
 /// Whether each rank is there once and has PUs of the job.
@@ -246,208 +249,4 @@ fn check_ranks(view: &View<'_>, ranks: &[(u32, Set)]) -> Result<(), JobError> {
         return Err(JobError::Rank { rank: *rank, reason });
     }
     Ok(())
-}
-
-/// A job that is there.
-#[derive(Debug)]
-pub struct PublishedJob {
-    /// Its name.
-    pub name: String,
-    /// Its file.
-    pub file: PathBuf,
-    /// Bytes of its segment.
-    pub size: u64,
-    /// Its header and number of ranks, or why they cannot be read.
-    pub contents: Result<(Header, usize), OpenError>,
-}
-
-/// The jobs over an adopted topology, by name.
-///
-/// # Errors
-///
-/// [`JobError::List`].
-pub fn list(base: &Adopted) -> Result<Vec<PublishedJob>, JobError> {
-    let start = start_of_files(base);
-    let found = files(&start)?.into_iter().filter_map(|(name, file)| {
-        // Removed in the meantime, or not to be trusted.
-        let (segment, _) = read_trusted(&file, MAX_SEGMENT).ok()?;
-        let contents = match job::open(&aligned(&segment)) {
-            Ok((_, job)) if job.base != base.header().segment_id || job.name() != name => {
-                return None;
-            }
-            Ok((header, job)) => Ok((header, job.rank_count())),
-            Err(error) => Err(error),
-        };
-        Some(PublishedJob { name, file, size: segment.len() as u64, contents })
-    });
-    Ok(found.collect())
-}
-
-/// Removes a job. Processes that have adopted it keep it.
-///
-/// # Errors
-///
-/// [`JobError::Missing`], or why it cannot be removed.
-pub fn remove(base: &Adopted, name: &str) -> Result<(), JobError> {
-    let file = file_of(base, name)?;
-    legacy::remove_beside(&file);
-    match fs::remove_file(&file) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(JobError::Missing { name: name.to_owned() })
-        }
-        Err(source) => {
-            let file = file.display().to_string();
-            Err(PublishError::Store { file, step: "be removed", source }.into())
-        }
-    }
-}
-
-/// Removes the jobs whose launcher is gone, and returns how many.
-///
-/// # Errors
-///
-/// [`JobError::List`].
-pub fn sweep(base: &Adopted) -> Result<usize, JobError> {
-    sweep_files(&start_of_files(base))
-}
-
-/// The file of a job.
-///
-/// # Errors
-///
-/// [`JobError::Name`].
-pub fn file_of(base: &Adopted, name: &str) -> Result<PathBuf, JobError> {
-    if !is_name(name) {
-        return Err(JobError::Name { found: name.to_owned() });
-    }
-    let mut file = start_of_files(base).into_os_string();
-    file.push(name);
-    Ok(file.into())
-}
-
-fn is_name(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
-}
-
-/// How the paths of files of jobs begin: as that of the topology.
-fn start_of_files(base: &Adopted) -> PathBuf {
-    let file = match base.keys().store() {
-        Store::File(file) => file.clone(),
-        _ => place_of_memfd(base.header()),
-    };
-    start_beside(&file)
-}
-
-/// A memfd has no folder: the jobs over it are where it would be in shared memory.
-pub(super) fn place_of_memfd(header: &Header) -> PathBuf {
-    Path::new(SHM_FOLDER).join(format!("{NAME_PREFIX}{}", header.segment_name()))
-}
-
-fn start_beside(base_file: &Path) -> PathBuf {
-    let mut start = base_file.as_os_str().to_owned();
-    start.push(".job-");
-    start.into()
-}
-
-/// Removes all jobs over the topology of a file, which is withdrawn.
-pub(super) fn remove_all(base_file: &Path) {
-    for (_, file) in files(&start_beside(base_file)).unwrap_or_default() {
-        // Another user's, perhaps; without its topology it is of no use to anybody.
-        let _ = fs::remove_file(&file);
-        legacy::remove_beside(&file);
-    }
-}
-
-/// Whether there are jobs over the topology of a file.
-pub(crate) fn has_jobs(base_file: &Path) -> bool {
-    files(&start_beside(base_file)).is_ok_and(|files| !files.is_empty())
-}
-
-/// Removes the jobs over the topology of a file whose launcher is gone.
-pub(crate) fn sweep_beside(base_file: &Path) -> Result<usize, JobError> {
-    sweep_files(&start_beside(base_file))
-}
-
-fn sweep_files(start: &Path) -> Result<usize, JobError> {
-    let gone = files(start)?.into_iter().filter_map(|(_, file)| {
-        let (bytes, id) = read_trusted(&file, HEADER_LEN as u64).ok()?;
-        let header = Header::read(&bytes).ok()?;
-        (identity::state_of(Some(&header)) == PublisherState::Gone).then_some((file, id))
-    });
-    let removed = gone.filter(|(file, id)| {
-        let removed = remove_if(file, *id);
-        if removed {
-            legacy::remove_beside(file);
-        }
-        removed
-    });
-    Ok(removed.count())
-}
-
-/// Removes this user's jobs and hwloc copies in a folder of topologies that are not there any more:
-/// `known` are the names of those that are.
-pub(crate) fn remove_orphans(folder: &Path, known: &BTreeSet<String>) -> io::Result<()> {
-    let me = rustix::process::geteuid().as_raw();
-    for entry in fs::read_dir(folder)?.flatten() {
-        let name = entry.file_name();
-        let base = name.to_str().and_then(base_of);
-        if let Some(base) = base
-            && !known.contains(base)
-            // Published since they were listed.
-            && !folder.join(format!("{NAME_PREFIX}{base}")).exists()
-            && let Ok(metadata) = fs::symlink_metadata(entry.path())
-            && metadata.uid() == me
-        {
-            remove_if(&entry.path(), id_of(&metadata));
-        }
-    }
-    Ok(())
-}
-
-/// The segment that a file belongs to by its name: a job over it, or a copy for hwloc of one of the two.
-fn base_of(name: &str) -> Option<&str> {
-    let name = name.strip_prefix(NAME_PREFIX)?;
-    let (own, copy) = legacy::split_name(name);
-    match own.split_once(".job-") {
-        Some((base, job)) => is_name(job).then_some(base),
-        None => copy.then_some(own),
-    }
-}
-
-/// Most bytes of the segment of a job.
-const MAX_SEGMENT: u64 = 1 << 28;
-
-/// The first bytes of a file that root or this user owns, and which file it is. Anybody may put
-/// anything into a folder of shared memory.
-fn read_trusted(file: &Path, most: u64) -> io::Result<(Vec<u8>, FileId)> {
-    let opened = open_trusted(file)?;
-    let metadata = opened.metadata()?;
-    let mut bytes = Vec::new();
-    opened.take(most).read_to_end(&mut bytes)?;
-    Ok((bytes, id_of(&metadata)))
-}
-
-/// Names and files of jobs whose paths begin so.
-fn files(start: &Path) -> Result<Vec<(String, PathBuf)>, JobError> {
-    let folder = start.parent().unwrap_or(Path::new("/"));
-    let prefix = start.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let entries = fs::read_dir(folder)
-        .map_err(|source| JobError::List { folder: folder.display().to_string(), source })?;
-    let found = entries.flatten().filter_map(|entry| {
-        let name = entry.file_name();
-        let name = name.to_str()?.strip_prefix(&prefix).filter(|name| is_name(name))?;
-        Some((name.to_owned(), entry.path()))
-    });
-    let mut found: Vec<_> = found.collect();
-    found.sort();
-    Ok(found)
-}
-
-/// The bytes of a segment where an archive may be read.
-fn aligned(segment: &[u8]) -> topobroker_layout::build::AlignedVec {
-    let mut bytes = topobroker_layout::build::AlignedVec::with_capacity(segment.len());
-    bytes.extend_from_slice(segment);
-    bytes
 }

@@ -210,14 +210,18 @@ fn parse_masks(text: &str) -> Result<Set, ParseSetError> {
     let mut left = rest;
     for part in rest.split(',') {
         let digits = part.strip_prefix("0x").unwrap_or(part);
-        let half = if part.is_empty() { Ok(0) } else { u32::from_str_radix(digits, 16) };
-        halves.push(half.map_err(|_| error(text, left, "no 32-bit mask", A_MASK))?);
+        // No sign, which from_str_radix takes.
+        let plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let half = match part {
+            "" => Some(0),
+            _ => u32::from_str_radix(digits, 16).ok().filter(|_| plain),
+        };
+        halves.push(half.ok_or_else(|| error(text, left, "no 32-bit mask", A_MASK))?);
         left = left.get(part.len() + 1..).unwrap_or_default();
     }
-    let filler = if infinite { u32::MAX } else { 0 };
     let words = halves.rchunks(2).map(|pair| match pair {
         [high, low] => (u64::from(*high) << 32) | u64::from(*low),
-        [low] => (u64::from(filler) << 32) | u64::from(*low),
+        [low] => u64::from(*low),
         _ => 0,
     });
     Ok(Set::from_words(words, infinite))
@@ -255,6 +259,8 @@ mod tests {
             (Format::Hwloc, "a0,", 3),
             (Format::Hwloc, "0x", 0),
             (Format::Hwloc, "1,0x", 2),
+            (Format::Hwloc, "+f", 0),
+            (Format::Hwloc, "1,0x+f", 2),
             (Format::List, "021", 0),
             (Format::List, "1-08", 2),
         ] {
@@ -264,8 +270,9 @@ mod tests {
     }
 
     #[test]
-    fn digits_behind_the_sign_of_an_infinite_taskset_mask_are_one_word() {
-        let set = Set::parse("0xf...f80", Format::Taskset).unwrap();
-        assert_eq!(set, Set::from_words([0x80], true));
+    fn digits_behind_the_sign_of_an_infinite_mask_are_of_whole_words() {
+        for (format, text) in [(Format::Taskset, "0xf...f80"), (Format::Hwloc, "0xf...f,80")] {
+            assert_eq!(Set::parse(text, format), Ok(Set::from_words([0x80], true)), "{text}");
+        }
     }
 }

@@ -101,17 +101,18 @@ fn outcome(output: &Output) -> String {
 }
 
 /// A number made of another, the same in every run.
-fn scrambled(number: usize) -> usize {
-    (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) ^ number
+fn scrambled(number: u64) -> usize {
+    usize::try_from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40).unwrap()
 }
 
 fn damages<D: Fn(&mut Vec<u8>) + 'static>(all: impl Iterator<Item = D>) -> Vec<Damage> {
     all.map(|damage| Box::new(damage) as Damage).collect()
 }
 
-/// The first byte of one of 16 pages, from the second on, evenly over the segment.
-fn page(number: usize, bytes: &[u8]) -> usize {
-    (bytes.len() / PAGE - 1) * number / 16 * PAGE + PAGE
+/// One of 16 places, evenly over the segment; in hwloc's, of many pages, where a page begins.
+fn place(number: usize, bytes: &[u8]) -> usize {
+    let place = bytes.len() * (number + 1) / 17;
+    if bytes.len() > 32 * PAGE { place / PAGE * PAGE } else { place }
 }
 
 #[test]
@@ -120,7 +121,8 @@ fn whatever_is_damaged_in_both_segments_ours_is_an_error_that_names_it() {
     let lengths =
         [0, 23].into_iter().map(|length| move |bytes: &mut Vec<u8>| bytes.truncate(length));
     both.row("0 or 23 bytes", "truncated", &damages(lengths));
-    let cuts = (0..16).map(|number| move |bytes: &mut Vec<u8>| bytes.truncate(page(number, bytes)));
+    let cuts =
+        (0..16).map(|number| move |bytes: &mut Vec<u8>| bytes.truncate(place(number, bytes)));
     both.row("cut before adoption", "truncated", &damages(cuts));
     let flips = (0..60).map(|number| {
         move |bytes: &mut Vec<u8>| {
@@ -132,7 +134,7 @@ fn whatever_is_damaged_in_both_segments_ours_is_an_error_that_names_it() {
     both.row("a random bit flipped", "checksum", &damages(flips));
     let zeroed = (0..16).map(|number| {
         move |bytes: &mut Vec<u8>| {
-            let start = page(number, bytes);
+            let start = place(number, bytes);
             let end = bytes.len().min(start + PAGE);
             bytes[start..end].fill(0);
         }
@@ -140,7 +142,7 @@ fn whatever_is_damaged_in_both_segments_ours_is_an_error_that_names_it() {
     both.row("a page zeroed", "checksum", &damages(zeroed));
     let torn = (0..16).map(|number| {
         move |bytes: &mut Vec<u8>| {
-            let start = page(number, bytes);
+            let start = place(number, bytes);
             bytes[start..].fill(0);
         }
     });

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use topobroker_reader::Keys;
 
 /// A program that another user may run too, linked with everything it needs.
@@ -36,18 +37,28 @@ fn published(folder: &Path, machine: &str) -> Keys {
     Keys::from_lines(&succeed(&mut publish)).unwrap()
 }
 
-/// What a process prints that adopts, and that is held for a second between its checks of the file and its
-/// mapping of it; meanwhile something happens.
+/// What a process prints that adopts, and that is held for some seconds before it maps the file, which it has
+/// checked and has open; meanwhile something happens.
 fn held_before_mapping(folder: &Path, keys: &Keys, meanwhile: impl FnOnce()) -> String {
-    let program = program(folder, "again.c");
+    let (program, file) = (program(folder, "again.c"), keys.file().unwrap());
+    let note = folder.join("note");
     let mut command = Command::new("strace");
-    command.args(["-qq", "-o", "/dev/null", "-P"]).arg(keys.file().unwrap());
-    command.args(["-e", "trace=mmap", "-e", "inject=mmap:delay_enter=1000000"]).arg(program);
+    // Each call is written before it is made, and mapping it takes four seconds more.
+    command.arg("-qq").arg("-o").arg(&note).arg("-P").arg(file).args(["-e", "trace=pread64,mmap"]);
+    command.args(["-e", "inject=mmap:delay_enter=4000000"]).arg(program);
     command.envs(keys.to_env()).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    let written = |call: &str| std::fs::read_to_string(&note).is_ok_and(|it| it.contains(call));
+    let start = Instant::now();
+    // The last look at it before it is mapped is at its header.
+    while !written("pread64") {
+        assert!(start.elapsed() < Duration::from_secs(60), "it was never opened");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(100));
     meanwhile();
+    assert!(!written(" = 0x"), "it was mapped before");
     drop(child.stdin.take());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.code().is_some(), "{output:?}");
@@ -113,13 +124,12 @@ fn a_name_that_another_user_has_taken_is_never_used() {
     let script = r#"
         set -e
         mount -t tmpfs -o mode=1777 tmpfs /dev/shm
-        mkfifo /tmp/end.$$
-        "$1" wait < /tmp/end.$$ > /dev/null &
-        exec 3> /tmp/end.$$
-        until ls /dev/shm/topobroker-load-* >/dev/null 2>&1; do sleep 0.05; done
-        sleep 0.5
+        mkfifo /dev/shm/end
+        "$1" wait < /dev/shm/end > /dev/shm/line &
+        exec 3> /dev/shm/end
+        for i in $(seq 400); do [ -s /dev/shm/line ] && break; sleep 0.05; done
         ballot="$(ls /dev/shm/topobroker-load-*)"
-        exec 3>&-; rm /tmp/end.$$; wait
+        exec 3>&-; wait; rm /dev/shm/end /dev/shm/line
         echo secret > /dev/shm/victim; chmod 600 /dev/shm/victim
         for take in "echo x > $ballot" "mkfifo $ballot" "mkdir $ballot" "ln -s /dev/shm/victim $ballot" \
             "printf 'TOPOBROKER_FILE=/dev/shm/victim\nTOPOBROKER_ADDR=0\nTOPOBROKER_SIZE=7\n' > $ballot; chmod 666 $ballot"

@@ -1,0 +1,86 @@
+//! Where processes are to map a segment.
+
+use super::PublishError;
+use std::fs::File;
+use std::ops::Range;
+use std::sync::OnceLock;
+use topobroker_reader::mappings;
+
+/// Where processes are to map a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Address {
+    /// At an address that is free nearly everywhere.
+    #[default]
+    Usual,
+    /// At this address.
+    At(u64),
+    /// Wherever the kernel of each process likes: the least memory, but pointers differ.
+    Anywhere,
+}
+
+/// The address that the header names.
+pub(super) fn choose(address: Address, size: u64) -> Result<u64, PublishError> {
+    const LIMIT: u64 = 1 << 47;
+    match address {
+        Address::Anywhere => Ok(0),
+        Address::At(found) if found == 0 || found % 0x1_0000 != 0 || found >= LIMIT - size => {
+            Err(PublishError::Address { found, limit: LIMIT })
+        }
+        Address::At(address) => Ok(address),
+        Address::Usual => Ok(usual_address(size)),
+    }
+}
+
+/// The first usual address that is free, looked up once: it is a matter of how the programs of this
+/// machine are laid out, and reading the map costs more than writing a segment.
+fn usual_address(size: u64) -> u64 {
+    static FREE: OnceLock<Vec<u64>> = OnceLock::new();
+    /// More than segments of machines take; a larger one is mapped anywhere.
+    const ROOM: u64 = 1 << 26;
+    let free = FREE.get_or_init(|| {
+        // Where the kernel does not tell, all are taken for free, and processes map elsewhere if they are not.
+        let maps = File::open("/proc/self/maps").ok().into_iter().flat_map(mappings);
+        let mapped: Vec<Range<u64>> = maps.map(|mapping| mapping.range).collect();
+        ADDRESSES.into_iter().filter(|start| is_free(&mapped, *start, ROOM)).collect()
+    });
+    free.first().copied().filter(|_| size <= ROOM).unwrap_or(0)
+}
+
+fn is_free(mapped: &[Range<u64>], start: u64, size: u64) -> bool {
+    mapped.iter().all(|range| range.end <= start || range.start >= start + size)
+}
+
+/// Addresses that are free in programs as they are, under valgrind and under the sanitizers; never
+/// the middle of the biggest hole, where PMIx puts its own segments.
+#[cfg(target_arch = "x86_64")]
+const ADDRESSES: [u64; 4] = [BELOW_THE_STACK, 0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000];
+#[cfg(not(target_arch = "x86_64"))]
+const ADDRESSES: [u64; 3] = [0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000];
+
+/// In the 512 GB whose page tables every process has, because its stack is there: 4 kB of page tables less
+/// than at an address apart. 47 GB below the lowest place of a stack, which is free for it to grow. The
+/// kernel puts mappings at random within a terabyte below the stack (28 random bits, as is usual, or more), so of
+/// processes that have mapped a gigabyte before they adopt one of a thousand finds it taken, and maps elsewhere.
+#[cfg(target_arch = "x86_64")]
+const BELOW_THE_STACK: u64 = 0x7ff0_0000_0000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_usual_address_that_is_free_is_chosen() {
+        let mapped = [0x5500_0000_1000..0x5500_0000_2000, 0x7a00_0000_0000..0x7a00_0000_1000];
+        assert!(!is_free(&mapped, 0x5500_0000_0000, 0x2000));
+        assert!(is_free(&mapped, 0x5500_0000_0000, 0x1000));
+        assert!(is_free(&mapped, 0x5510_0000_0000, 0x2000));
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_mapped_is_refused_before_anything_is_made() {
+        for found in [0, 0x1234, 1 << 47, !0xffff] {
+            let error = choose(Address::At(found), 4096).unwrap_err();
+            assert!(matches!(error, PublishError::Address { .. }), "{error}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The files of jobs: what they are called, which are there, and which go.
+
+use super::JobError;
+use crate::publish::file_id::{FileId, id_of, remove_if};
+use crate::publish::identity::{self, PublisherState};
+use crate::publish::{NAME_PREFIX, PublishError, SHM_FOLDER, legacy};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use topobroker_layout::OpenError;
+use topobroker_layout::header::{HEADER_LEN, Header};
+use topobroker_layout::job::{self, MAX_NAME};
+use topobroker_reader::{Adopted, Store, open_trusted};
+
+/// A job that is there.
+#[derive(Debug)]
+pub struct PublishedJob {
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// Bytes of its segment.
+    pub size: u64,
+    /// Its header and number of ranks, or why they cannot be read.
+    pub contents: Result<(Header, usize), OpenError>,
+}
+
+/// The jobs over an adopted topology, by name.
+///
+/// # Errors
+///
+/// [`JobError::List`].
+pub fn list(base: &Adopted) -> Result<Vec<PublishedJob>, JobError> {
+    let start = start_of_files(base);
+    let found = files(&start)?.into_iter().filter_map(|(name, file)| {
+        // Removed in the meantime, or not to be trusted.
+        let (segment, _) = read_trusted(&file, MAX_SEGMENT).ok()?;
+        let contents = match job::open(&aligned(&segment)) {
+            Ok((_, job)) if job.base != base.header().segment_id || job.name() != name => {
+                return None;
+            }
+            Ok((header, job)) => Ok((header, job.rank_count())),
+            Err(error) => Err(error),
+        };
+        Some(PublishedJob { name, file, size: segment.len() as u64, contents })
+    });
+    Ok(found.collect())
+}
+
+/// Removes a job. Processes that have adopted it keep it.
+///
+/// # Errors
+///
+/// [`JobError::Missing`], or why it cannot be removed.
+pub fn remove(base: &Adopted, name: &str) -> Result<(), JobError> {
+    let file = file_of(base, name)?;
+    legacy::remove_beside(&file);
+    match fs::remove_file(&file) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(JobError::Missing { name: name.to_owned() })
+        }
+        Err(source) => {
+            let file = file.display().to_string();
+            Err(PublishError::Store { file, step: "be removed", source }.into())
+        }
+    }
+}
+
+/// Removes the jobs whose launcher is gone, and returns how many.
+///
+/// # Errors
+///
+/// [`JobError::List`].
+pub fn sweep(base: &Adopted) -> Result<usize, JobError> {
+    sweep_files(&start_of_files(base))
+}
+
+/// The file of a job.
+///
+/// # Errors
+///
+/// [`JobError::Name`].
+pub fn file_of(base: &Adopted, name: &str) -> Result<PathBuf, JobError> {
+    if !is_name(name) {
+        return Err(JobError::Name { found: name.to_owned() });
+    }
+    let mut file = start_of_files(base).into_os_string();
+    file.push(name);
+    Ok(file.into())
+}
+
+fn is_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
+}
+
+/// How the paths of files of jobs begin: as that of the topology.
+fn start_of_files(base: &Adopted) -> PathBuf {
+    let file = match base.keys().store() {
+        Store::File(file) => file.clone(),
+        _ => place_of_memfd(base.header()),
+    };
+    start_beside(&file)
+}
+
+/// A memfd has no folder: the jobs over it are where it would be in shared memory.
+pub(in crate::publish) fn place_of_memfd(header: &Header) -> PathBuf {
+    Path::new(SHM_FOLDER).join(format!("{NAME_PREFIX}{}", header.segment_name()))
+}
+
+fn start_beside(base_file: &Path) -> PathBuf {
+    let mut start = base_file.as_os_str().to_owned();
+    start.push(".job-");
+    start.into()
+}
+
+/// Removes all jobs over the topology of a file, which is withdrawn.
+pub(in crate::publish) fn remove_all(base_file: &Path) {
+    for (_, file) in files(&start_beside(base_file)).unwrap_or_default() {
+        // Another user's, perhaps; without its topology it is of no use to anybody.
+        let _ = fs::remove_file(&file);
+        legacy::remove_beside(&file);
+    }
+}
+
+/// Whether there are jobs over the topology of a file.
+pub(crate) fn has_jobs(base_file: &Path) -> bool {
+    files(&start_beside(base_file)).is_ok_and(|files| !files.is_empty())
+}
+
+/// Removes the jobs over the topology of a file whose launcher is gone.
+pub(crate) fn sweep_beside(base_file: &Path) -> Result<usize, JobError> {
+    sweep_files(&start_beside(base_file))
+}
+
+fn sweep_files(start: &Path) -> Result<usize, JobError> {
+    let gone = files(start)?.into_iter().filter_map(|(_, file)| {
+        let (bytes, id) = read_trusted(&file, HEADER_LEN as u64).ok()?;
+        let header = Header::read(&bytes).ok()?;
+        (identity::state_of(Some(&header)) == PublisherState::Gone).then_some((file, id))
+    });
+    let removed = gone.filter(|(file, id)| {
+        let removed = remove_if(file, *id);
+        if removed {
+            legacy::remove_beside(file);
+        }
+        removed
+    });
+    Ok(removed.count())
+}
+
+/// Removes this user's jobs and hwloc copies in a folder of topologies that are not there any more:
+/// `known` are the names of those that are.
+pub(crate) fn remove_orphans(folder: &Path, known: &BTreeSet<String>) -> io::Result<()> {
+    let me = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(folder)?.flatten() {
+        let name = entry.file_name();
+        let base = name.to_str().and_then(base_of);
+        if let Some(base) = base
+            && !known.contains(base)
+            // Published since they were listed.
+            && !folder.join(format!("{NAME_PREFIX}{base}")).exists()
+            && let Ok(metadata) = fs::symlink_metadata(entry.path())
+            && metadata.uid() == me
+        {
+            remove_if(&entry.path(), id_of(&metadata));
+        }
+    }
+    Ok(())
+}
+
+/// The segment that a file belongs to by its name: a job over it, or a copy for hwloc of one of the two.
+fn base_of(name: &str) -> Option<&str> {
+    let name = name.strip_prefix(NAME_PREFIX)?;
+    let (own, copy) = legacy::split_name(name);
+    match own.split_once(".job-") {
+        Some((base, job)) => is_name(job).then_some(base),
+        None => copy.then_some(own),
+    }
+}
+
+/// Most bytes of the segment of a job.
+const MAX_SEGMENT: u64 = 1 << 28;
+
+/// The first bytes of a file that root or this user owns, and which file it is. Anybody may put
+/// anything into a folder of shared memory.
+fn read_trusted(file: &Path, most: u64) -> io::Result<(Vec<u8>, FileId)> {
+    let opened = open_trusted(file)?;
+    let metadata = opened.metadata()?;
+    let mut bytes = Vec::new();
+    opened.take(most).read_to_end(&mut bytes)?;
+    Ok((bytes, id_of(&metadata)))
+}
+
+/// Names and files of jobs whose paths begin so.
+fn files(start: &Path) -> Result<Vec<(String, PathBuf)>, JobError> {
+    let folder = start.parent().unwrap_or(Path::new("/"));
+    let prefix = start.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let entries = fs::read_dir(folder)
+        .map_err(|source| JobError::List { folder: folder.display().to_string(), source })?;
+    let found = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name();
+        let name = name.to_str()?.strip_prefix(&prefix).filter(|name| is_name(name))?;
+        Some((name.to_owned(), entry.path()))
+    });
+    let mut found: Vec<_> = found.collect();
+    found.sort();
+    Ok(found)
+}
+
+/// The bytes of a segment where an archive may be read.
+fn aligned(segment: &[u8]) -> topobroker_layout::build::AlignedVec {
+    let mut bytes = topobroker_layout::build::AlignedVec::with_capacity(segment.len());
+    bytes.extend_from_slice(segment);
+    bytes
+}

@@ -1,0 +1,18 @@
+//! An archive is the same bytes whatever machine builds it: Miri runs this as one with the high byte first, and as one
+//! of 32 bits.
+
+use topobroker_layout::build::to_bytes;
+
+#[cfg(test)]
+#[path = "it/machine.rs"]
+mod machine;
+
+#[test]
+fn an_archive_has_the_same_bytes_whatever_machine_builds_it() {
+    let bytes = to_bytes(&machine::machine()).unwrap();
+    // FNV-1a, which is the same on every machine.
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    });
+    assert_eq!((bytes.len(), hash), (1824, 0xc107_2630_4d12_0959));
+}
