@@ -1,5 +1,5 @@
-//! An archive is the same bytes whatever machine builds it: Miri runs this as one with the high byte first, and as one
-//! of 32 bits.
+//! An archive is the same bytes whatever machine builds it: Miri runs this as one of 32 bits with the high byte
+//! first.
 
 use topobroker_layout::build::to_bytes;
 

@@ -1,5 +1,5 @@
 //! Segments that were made on a machine of 64 bits with the low byte first are read on any: Miri runs this as a
-//! machine with the high byte first, and as one of 32 bits.
+//! machine of 32 bits with the high byte first.
 
 use topobroker_layout::build::AlignedVec;
 use topobroker_layout::header::HEADER_LEN;
