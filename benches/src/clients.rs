@@ -115,6 +115,14 @@ fn field(text: &str, name: &str) -> anyhow::Result<f64> {
     line.split_ascii_whitespace().next().context("its value")?.parse().context("its value")
 }
 
+/// Begins the heap somewhere else in its page in each process, as programs do: whether a few bytes more take a page
+/// more is chance, and is to be the same chance with a topology and without.
+pub fn begin_heap_anywhere() {
+    let bytes = std::process::id() % 256 * 16;
+    let room = Vec::<u8>::with_capacity(usize::try_from(bytes).unwrap_or(0));
+    std::mem::forget(std::hint::black_box(room));
+}
+
 /// Says that this process is ready, and waits until it may end.
 ///
 /// # Errors

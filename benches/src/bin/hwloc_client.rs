@@ -5,12 +5,13 @@
 use anyhow::bail;
 use std::time::Instant;
 use topobroker::hwloc::Input;
-use topobroker_benches::clients::ready;
+use topobroker_benches::clients::{begin_heap_anywhere, ready};
 use topobroker_benches::rival;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    begin_heap_anywhere();
     let start = Instant::now();
     let pus = match words.as_slice() {
         ["nothing"] => 0,

@@ -4,12 +4,13 @@
 
 use anyhow::{Context, bail};
 use std::time::Instant;
-use topobroker_benches::clients::ready;
+use topobroker_benches::clients::{begin_heap_anywhere, ready};
 use topobroker_reader::{ObjectType, RestrictFlags, View};
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    begin_heap_anywhere();
     let start = Instant::now();
     let pus = match words.as_slice() {
         ["nothing"] => 0,

@@ -1,26 +1,12 @@
 //! What another user may try, and what a file may do between two looks at it.
 
-use super::installed::{cgroup_of_the_first_pu, compile, has, prefix, succeed, topobroker};
+use super::installed::{cgroup_of_the_first_pu, compile_for_others, has, succeed, topobroker};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use topobroker_reader::Keys;
-
-/// A program that another user may run too, linked with everything it needs.
-fn program(folder: &Path, source: &str) -> PathBuf {
-    std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).unwrap();
-    let include = format!("-I{}", prefix().join("include").display());
-    let (archive, flags): (_, &[&str]) = match source {
-        "loader.c" => ("lib/libtopobroker.a", &["-lhwloc", "-lgcc_s", "-lm", "-lpthread"]),
-        _ => ("lib/libtopobroker-reader.a", &["-lgcc_s"]),
-    };
-    let archive = prefix().join(archive);
-    let mut all = vec![include.as_str(), archive.to_str().unwrap()];
-    all.extend(flags);
-    compile(folder, "cc", source, source.trim_end_matches(".c"), &[], &all)
-}
 
 fn is_root(why: &str) -> bool {
     let root = rustix::process::geteuid().is_root();
@@ -40,7 +26,7 @@ fn published(folder: &Path, machine: &str) -> Keys {
 /// What a process prints that adopts, and that is held for some seconds before it maps the file, which it has
 /// checked and has open; meanwhile something happens.
 fn held_before_mapping(folder: &Path, keys: &Keys, meanwhile: impl FnOnce()) -> String {
-    let (program, file) = (program(folder, "again.c"), keys.file().unwrap());
+    let (program, file) = (compile_for_others(folder, "again.c"), keys.file().unwrap());
     let note = folder.join("note");
     let mut command = Command::new("strace");
     // Each call is written before it is made, and mapping it takes four seconds more.
@@ -100,7 +86,7 @@ fn a_hard_link_is_judged_by_the_file_that_it_is() {
     let keys = published(folder.path(), "Core:2 PU:2");
     let link = folder.path().join("link");
     std::fs::hard_link(keys.file().unwrap(), &link).unwrap();
-    let program = program(folder.path(), "again.c");
+    let program = compile_for_others(folder.path(), "again.c");
     let says = || {
         let mut command = Command::new("sh");
         command.args(["-c", "echo | \"$0\""]).arg(&program).envs(keys.to_env());
@@ -120,7 +106,7 @@ fn a_name_that_another_user_has_taken_is_never_used() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let program = program(folder.path(), "loader.c");
+    let program = compile_for_others(folder.path(), "loader.c");
     let script = r#"
         set -e
         mount -t tmpfs -o mode=1777 tmpfs /dev/shm
@@ -173,7 +159,7 @@ fn different_users_and_cgroups_never_share_an_elected_segment() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let program = program(folder.path(), "loader.c");
+    let program = compile_for_others(folder.path(), "loader.c");
     let _alone = super::loading::alone();
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     share_with_their_own_kind(&program, &nobody);

@@ -90,6 +90,22 @@ pub(super) fn compile(
     program
 }
 
+/// A C program of `tests/c` in a folder that others may look into, with the library inside: another user can read
+/// no library where the project was built.
+pub(super) fn compile_for_others(folder: &Path, source: &str) -> PathBuf {
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder, open).unwrap();
+    let include = format!("-I{}", prefix().join("include").display());
+    let (archive, flags): (_, &[&str]) = match source {
+        "loader.c" => ("lib/libtopobroker.a", &["-lhwloc", "-lgcc_s", "-lm", "-lpthread"]),
+        _ => ("lib/libtopobroker-reader.a", &["-lgcc_s"]),
+    };
+    let archive = prefix().join(archive);
+    let mut all = vec![include.as_str(), archive.to_str().unwrap()];
+    all.extend(flags);
+    compile(folder, "cc", source, source.trim_end_matches(".c"), &[], &all)
+}
+
 /// Segments in shared memory that this test's processes have not removed are a leak; those of other tests,
 /// which run at the same time, are not: what is looked for is in the text that names them.
 pub(super) fn assert_gone(text: &str) {

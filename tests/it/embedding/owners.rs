@@ -1,6 +1,6 @@
 //! What the owner of a file may do to those who have adopted it, by how it is kept.
 
-use super::installed::{compile, prefix, topobroker};
+use super::installed::{compile, compile_for_others, topobroker};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -128,11 +128,7 @@ fn a_set_uid_program_believes_nothing_of_its_environment() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let mode = |mode| std::fs::Permissions::from_mode(mode);
-    std::fs::set_permissions(folder.path(), mode(0o755)).unwrap();
-    let include = format!("-I{}", prefix().join("include").display());
-    let archive = prefix().join("lib/libtopobroker-reader.a");
-    let flags = [include.as_str(), archive.to_str().unwrap(), "-lgcc_s"];
-    let program = compile(folder.path(), "cc", "again.c", "again", &[], &flags);
+    let program = compile_for_others(folder.path(), "again.c");
     let answer = || {
         let mut broker = topobroker();
         broker.args(["run", "-i", "Core:2 PU:2", "--folder"]).arg(folder.path()).arg("--");

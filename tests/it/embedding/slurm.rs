@@ -1,6 +1,8 @@
 //! Slurm, a whole one on this machine: the plugin publishes for each step and hands over keys and CPUs.
 
-use super::installed::{assert_one_address, compile, has, prefix, said, succeed, topobroker};
+use super::installed::{
+    assert_one_address, compile_for_others, has, prefix, said, succeed, topobroker,
+};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -168,14 +170,6 @@ fn host() -> String {
     fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim().to_owned()
 }
 
-/// A rank that needs no library that another user could not read.
-fn rank(folder: &Path) -> PathBuf {
-    fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
-    let include = format!("-I{}", prefix().join("include").display());
-    let archive = prefix().join("lib/libtopobroker-reader.a");
-    compile(folder, "cc", "rank.c", "rank", &[], &[&include, archive.to_str().unwrap(), "-lgcc_s"])
-}
-
 /// The segment that all lines name, at the usual address.
 fn segment(lines: &[String]) -> &str {
     let id = lines[0].split_whitespace().nth(3).unwrap();
@@ -205,7 +199,7 @@ fn assert_gone(segment: &str) {
 fn tasks_of_a_step_adopt_what_the_plugin_publishes_for_it_and_it_goes_with_the_step() {
     let folder = tempfile::tempdir().unwrap();
     let Some(cluster) = Cluster::start("legacy", Path::new("/nonexistent")) else { return };
-    let rank = rank(folder.path());
+    let rank = compile_for_others(folder.path(), "rank.c");
     let lines = cluster.srun(0, &["-n", "4", "--overcommit"], &rank);
     assert_eq!(lines.len(), 4);
     let first = segment(&lines).to_owned();
@@ -241,7 +235,7 @@ fn where_a_daemon_publishes_tasks_find_that_and_the_plugin_adds_the_cpus() {
     }
     let keys = fs::read_to_string(run.join("keys")).unwrap();
     if let Some(cluster) = Cluster::start("", &run) {
-        let rank = rank(folder.path());
+        let rank = compile_for_others(folder.path(), "rank.c");
         for user in [0, 65534] {
             let lines = cluster.srun(user, &["-n", "1"], &rank);
             let own = segment(&lines);
