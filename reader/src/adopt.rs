@@ -74,15 +74,16 @@ pub fn adopted() -> Option<&'static Adopted> {
 ///
 /// As [`adopt`]; [`AdoptError::Different`] when this process has another segment already.
 pub fn adopt_keys(keys: &Keys) -> Result<&'static Adopted, AdoptError> {
-    if let Some(adopted) = adopted()
-        && adopted.keys == *keys
-    {
-        return Ok(adopted);
-    }
     adopt_found(keys.clone())
 }
 
 fn adopt_found(keys: Keys) -> Result<&'static Adopted, AdoptError> {
+    // Whatever became of the file since.
+    if let Some(adopted) = adopted()
+        && adopted.keys == keys
+    {
+        return Ok(adopted);
+    }
     let candidate = Candidate::open(keys)?;
     let _turn = GATE.enter();
     if let Some(adopted) = adopted() {

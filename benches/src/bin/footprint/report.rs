@@ -66,7 +66,8 @@ const HEAD: &str = "\
 What a topology adds to the processes of a node, beside each way of hwloc in the same run: all processes live at
 once, and from the sum over them is taken the sum over as many of the same program without a topology. Memory is Pss
 and page tables; \"private\" what each has written. Each process begins its heap at another place in a page, as
-programs do: where a page ends is chance. Ratios say how many times more than ours the other way takes: than `topobroker` at its fixed address, and than `topobroker, anywhere`.
+programs do: where a page ends is chance. Ratios say how many times more than ours the other way takes: than
+`topobroker` at its fixed address, and than `topobroker, anywhere`.
 
 Made by `cargo run --release -p topobroker-benches --bin footprint`; the figures are in `footprint.csv` and
 `footprint.json`, memory and time against the number of processes in the plots.
