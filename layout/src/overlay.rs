@@ -10,7 +10,7 @@ pub use validate::validate;
 use crate::build::{AlignedVec, BuildError};
 use crate::column::{ArchivedColumn, Column};
 use crate::error::OpenError;
-use crate::levels::Levels;
+use crate::levels::{ArchivedLevel, Levels};
 use crate::object_type::ObjectType;
 use crate::set::Set;
 use rkyv::api::high::to_bytes_in_with_alloc;
@@ -78,8 +78,10 @@ pub fn to_bytes(overlay: &Overlay) -> Result<AlignedVec, BuildError> {
     // arrays of an overlay are all of numbers, which need no scratch.
     let words = overlay.shown.len() + overlay.cpus.words.len() + overlay.nodes.words.len();
     let halves = overlay.solid.len() + overlay.before.len();
-    let levels = 16 * overlay.levels.rows.len();
-    let room = size_of::<ArchivedOverlay>() + levels + 8 * words + 4 * halves + 128;
+    let levels = size_of::<ArchivedLevel>() * overlay.levels.rows.len() + overlay.base_level.len();
+    // What its parts are apart, each at a multiple of its alignment.
+    let gaps = 32;
+    let room = size_of::<ArchivedOverlay>() + levels + 8 * words + 4 * halves + gaps;
     let mut scratch = [const { MaybeUninit::uninit() }; 256];
     to_bytes_in_with_alloc::<_, _, rkyv::rancor::Error>(
         overlay,
