@@ -48,12 +48,9 @@ impl Candidate {
     pub(crate) fn check_length(&self) -> Result<(), AdoptError> {
         let stat = rustix::fs::fstat(self.file.as_fd())
             .map_err(|error| AdoptError::Open { file: self.name(), source: error.into() })?;
-        match u64::try_from(stat.st_size) {
-            Ok(found) if found == self.header.size => Ok(()),
-            found => {
-                let (found, expected) = (found.unwrap_or(0), self.header.size);
-                Err(AdoptError::Size { file: self.name(), found, expected })
-            }
+        match (u64::try_from(stat.st_size).unwrap_or(0), self.header.size) {
+            (found, expected) if found == expected => Ok(()),
+            (found, expected) => Err(AdoptError::Size { file: self.name(), found, expected }),
         }
     }
 

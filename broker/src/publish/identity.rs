@@ -47,18 +47,18 @@ pub(crate) fn start_of(pid: u32) -> io::Result<u64> {
 
 /// How many clock ticks the time since boot is ahead in the time namespace of this process.
 fn ticks_ahead() -> i64 {
-    let namespace = |name: &str| std::fs::read_link(Path::new("/proc/self/ns").join(name)).ok();
-    // The offsets that the kernel tells are those of children.
-    if namespace("time") != namespace("time_for_children") {
-        return 0;
-    }
     let offsets = std::fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
     let ahead = offsets.lines().find_map(|line| {
         let fields = line.strip_prefix("boottime")?.split_ascii_whitespace();
         let mut numbers = fields.map(str::parse::<i64>);
         Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
     });
-    let (seconds, nanoseconds) = ahead.unwrap_or_default();
+    let Some((seconds, nanoseconds)) = ahead.filter(|ahead| *ahead != (0, 0)) else { return 0 };
+    let namespace = |name: &str| std::fs::read_link(Path::new("/proc/self/ns").join(name)).ok();
+    // The offsets that the kernel tells are those of children.
+    if namespace("time") != namespace("time_for_children") {
+        return 0;
+    }
     let ticks = i64::try_from(rustix::param::clock_ticks_per_second()).unwrap_or(100);
     seconds.saturating_mul(ticks) + nanoseconds / (1_000_000_000 / ticks.max(1)).max(1)
 }

@@ -73,24 +73,35 @@ impl Kept {
         !self.flags.has(RestrictFlags::BYNODESET) || self.flags.has(RestrictFlags::REMOVE_MEMLESS)
     }
 
+    /// PUs that the topology, if it is a view, has left and that are kept; `None` is all.
+    pub(super) fn cpus_left(&self, topology: Topology<'_>) -> Option<Set> {
+        both(topology.overlay.map(|overlay| overlay.cpus.to_set()), self.cpus.as_ref())
+    }
+
     /// What is left of the PUs of all sets of a topology.
     pub(super) fn cpus_of(&self, topology: Topology<'_>) -> overlay::Kept {
-        let before = topology.overlay.map(|overlay| overlay.cpus.to_set());
-        left(before, self.cpus.as_ref(), topology.root().complete_cpuset())
+        known(self.cpus_left(topology), topology.root().complete_cpuset())
     }
 
     /// What is left of the NUMA nodes of all sets of a topology.
     pub(super) fn nodes_of(&self, topology: Topology<'_>) -> overlay::Kept {
         let before = topology.overlay.map(|overlay| overlay.nodes.to_set());
-        left(before, self.nodes.as_ref(), topology.root().complete_nodeset())
+        known(both(before, self.nodes.as_ref()), topology.root().complete_nodeset())
     }
 }
 
-/// What was left before and is kept now, of indexes that there are.
-fn left(before: Option<Set>, kept: Option<&Set>, known: Option<Set>) -> overlay::Kept {
-    let mut left = known.unwrap_or_default();
-    before.iter().chain(kept).for_each(|set| left &= set);
-    overlay::Kept::from(&left)
+/// What was left before and is kept now, each all if it is `None`.
+fn both(before: Option<Set>, kept: Option<&Set>) -> Option<Set> {
+    match (before, kept) {
+        (Some(before), Some(kept)) => Some(&before & kept),
+        (before, kept) => before.or_else(|| kept.cloned()),
+    }
+}
+
+/// What is left of the indexes that there are.
+fn known(left: Option<Set>, known: Option<Set>) -> overlay::Kept {
+    let known = known.unwrap_or_default();
+    overlay::Kept::from(&left.map_or(known.clone(), |left| &known & &left))
 }
 
 /// Whether some of a set may be used.

@@ -226,13 +226,8 @@ fn may_merge(topology: Topology<'_>, first: &[u32]) -> bool {
 /// have none left.
 fn may_sort(topology: Topology<'_>, kept: &Kept, shown: &Bits) -> bool {
     let levels = &topology.archive.levels;
-    // Of a view, of what that has left.
-    let left = topology.overlay.map(|overlay| {
-        let mut left = overlay.cpus.to_set();
-        kept.cpus.iter().for_each(|cpus| left &= cpus);
-        left
-    });
-    let cpus = left.as_ref().or(kept.cpus.as_ref());
+    let cpus = kept.cpus_left(topology);
+    let cpus = cpus.as_ref();
     let in_order = topology.numbers_pus_in_order();
     for level in 1..levels.normal.to_native() as usize {
         if topology.pus_of_level(level - 1) == topology.pus_of_level(level) {

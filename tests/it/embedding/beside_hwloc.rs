@@ -1,7 +1,7 @@
 //! The same damage to an hwloc segment and to ours, each adopted in a process of its own. hwloc's outcomes are
 //! printed, for they are of its version and of chance; ours are asserted.
 
-use super::installed::{compile, succeed, topobroker};
+use super::installed::{compile, is_root, succeed, topobroker};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -205,8 +205,7 @@ fn what_hwloc_believes_of_address_length_mode_and_owner_is_checked_here() {
     let outcomes = both.outcomes(&ours, &theirs);
     say("mode 0666", &outcomes);
     assert!(outcomes[0].contains("mode 0666"), "{outcomes:?}");
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: a file of another user takes root");
+    if !is_root("a file of another user") {
         return;
     }
     for path in [file, &theirs[0]] {

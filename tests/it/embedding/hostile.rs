@@ -1,20 +1,14 @@
 //! What another user may try, and what a file may do between two looks at it.
 
-use super::installed::{cgroup_of_the_first_pu, compile_for_others, has, succeed, topobroker};
+use super::installed::{
+    cgroup_of_the_first_pu, compile_for_others, has, is_root, succeed, topobroker,
+};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use topobroker_reader::Keys;
-
-fn is_root(why: &str) -> bool {
-    let root = rustix::process::geteuid().is_root();
-    if !root {
-        eprintln!("skipped: {why} takes root");
-    }
-    root
-}
 
 /// A published segment in a folder.
 fn published(folder: &Path, machine: &str) -> Keys {
@@ -23,9 +17,15 @@ fn published(folder: &Path, machine: &str) -> Keys {
     Keys::from_lines(&succeed(&mut publish)).unwrap()
 }
 
-/// What a process prints that adopts, and that is held for some seconds before it maps the file, which it has
-/// checked and has open; meanwhile something happens.
-fn held_before_mapping(folder: &Path, keys: &Keys, meanwhile: impl FnOnce()) -> String {
+/// What a process prints that adopts 64 PUs, and that is held for some seconds before it maps the file, which it
+/// has checked and has open; meanwhile something happens in the folder to the file. `None` without strace.
+fn held_before_mapping(meanwhile: impl FnOnce(&Path, &Path)) -> Option<String> {
+    if !has("strace") {
+        return None;
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
+    let keys = published(folder, "Package:2 Core:16 PU:2");
     let (program, file) = (compile_for_others(folder, "again.c"), keys.file().unwrap());
     let note = folder.join("note");
     let mut command = Command::new("strace");
@@ -43,40 +43,31 @@ fn held_before_mapping(folder: &Path, keys: &Keys, meanwhile: impl FnOnce()) -> 
         std::thread::sleep(Duration::from_millis(10));
     }
     std::thread::sleep(Duration::from_millis(100));
-    meanwhile();
+    meanwhile(folder, file);
     assert!(!written(" = 0x"), "it was mapped before");
     drop(child.stdin.take());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.code().is_some(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap()
+    Some(String::from_utf8(output.stdout).unwrap())
 }
 
 #[test]
 fn what_is_swapped_after_the_check_is_not_what_is_adopted() {
-    let folder = tempfile::tempdir().unwrap();
-    if !has("strace") {
-        return;
-    }
-    let keys = published(folder.path(), "Package:2 Core:16 PU:2");
-    let other = published(folder.path(), "Package:2 Core:2 PU:2");
-    let text = held_before_mapping(folder.path(), &keys, || {
-        std::fs::rename(other.file().unwrap(), keys.file().unwrap()).unwrap();
+    let text = held_before_mapping(|folder, file| {
+        let other = published(folder, "Package:2 Core:2 PU:2");
+        std::fs::rename(other.file().unwrap(), file).unwrap();
     });
+    let Some(text) = text else { return };
     assert!(text.starts_with("adopted 64 PUs"), "{text}");
 }
 
 #[test]
 fn a_file_that_shrinks_between_the_check_and_the_mapping_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    if !has("strace") {
-        return;
-    }
-    let keys = published(folder.path(), "Package:2 Core:16 PU:2");
-    let text = held_before_mapping(folder.path(), &keys, || {
-        let file = keys.file().unwrap();
+    let text = held_before_mapping(|_, file| {
         std::fs::set_permissions(file, PermissionsExt::from_mode(0o644)).unwrap();
         std::fs::File::options().write(true).open(file).unwrap().set_len(0).unwrap();
     });
+    let Some(text) = text else { return };
     assert!(text.contains("has 0 bytes, the size key says "), "{text}");
 }
 

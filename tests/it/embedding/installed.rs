@@ -41,6 +41,15 @@ pub(super) fn has(program: &str) -> bool {
     found.status.success()
 }
 
+/// Whether this is root; the tests that need it for something say that they skip.
+pub(super) fn is_root(why: &str) -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        eprintln!("skipped: {why} takes root");
+    }
+    root
+}
+
 /// Runs a command that must succeed, and returns what it printed.
 pub(super) fn succeed(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));

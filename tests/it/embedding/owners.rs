@@ -1,6 +1,6 @@
 //! What the owner of a file may do to those who have adopted it, by how it is kept.
 
-use super::installed::{compile, compile_for_others, topobroker};
+use super::installed::{compile, compile_for_others, is_root, topobroker};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -121,8 +121,7 @@ fn limits_of_a_process_are_errors_and_it_adopts_without_them() {
 
 #[test]
 fn a_set_uid_program_believes_nothing_of_its_environment() {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: making a set-uid program takes root");
+    if !is_root("making a set-uid program") {
         return;
     }
     use std::os::unix::fs::PermissionsExt;

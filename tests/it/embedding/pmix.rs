@@ -1,6 +1,6 @@
 //! PMIx: a server that embeds the broker, and clients that know of it or not.
 
-use super::installed::{assert_gone, assert_one_address, compile, has, prefix, said};
+use super::installed::{assert_gone, assert_one_address, compile, has, is_root, prefix, said};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -56,14 +56,6 @@ fn ours(user: u32) {
 /// nobody.
 const ANOTHER: u32 = 65534;
 
-fn is_root() -> bool {
-    let root = rustix::process::geteuid().is_root();
-    if !root {
-        eprintln!("skipped: starting a process of another user takes root");
-    }
-    root
-}
-
 #[test]
 fn an_unmodified_pmix_client_maps_the_hwloc_segment_that_the_server_publishes() {
     unmodified(rustix::process::geteuid().as_raw());
@@ -71,7 +63,7 @@ fn an_unmodified_pmix_client_maps_the_hwloc_segment_that_the_server_publishes() 
 
 #[test]
 fn an_unmodified_pmix_client_of_another_user_maps_it_too() {
-    if is_root() {
+    if is_root("starting a process of another user") {
         unmodified(ANOTHER);
     }
 }
@@ -83,7 +75,7 @@ fn a_pmix_client_finds_our_keys_by_itself_and_adopts() {
 
 #[test]
 fn a_pmix_client_of_another_user_finds_our_keys_and_adopts() {
-    if is_root() {
+    if is_root("starting a process of another user") {
         ours(ANOTHER);
     }
 }

@@ -1,7 +1,7 @@
 //! Slurm, a whole one on this machine: the plugin publishes for each step and hands over keys and CPUs.
 
 use super::installed::{
-    assert_one_address, compile_for_others, has, prefix, said, succeed, topobroker,
+    assert_one_address, compile_for_others, has, is_root, prefix, said, succeed, topobroker,
 };
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -24,8 +24,7 @@ impl Cluster {
         if !["slurmctld", "slurmd", "srun", "munged"].into_iter().all(has) {
             return None;
         }
-        if !rustix::process::geteuid().is_root() {
-            eprintln!("skipped: the daemons of Slurm are started as root");
+        if !is_root("starting the daemons of Slurm") {
             return None;
         }
         let plugin = prefix().join("lib/topobroker/topobroker_spank.so");

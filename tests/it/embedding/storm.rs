@@ -2,15 +2,14 @@
 //!
 //! Each test has shared memory of its own: what is there at the end is what was left.
 
-use super::installed::{compile, has, prefix, succeed};
+use super::installed::{compile, has, is_root, prefix, succeed};
 use std::path::Path;
 use std::process::Command;
 
 /// A shell script with a `/dev/shm` of its own, and the loader as its first argument. `None` where that takes
 /// rights that this process lacks.
 fn in_private_memory(script: &str, arguments: &[&Path]) -> Option<String> {
-    if !rustix::process::geteuid().is_root() || !has("unshare") {
-        eprintln!("skipped: shared memory of one's own takes root");
+    if !is_root("shared memory of one's own") || !has("unshare") {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
