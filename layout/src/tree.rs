@@ -55,23 +55,33 @@ impl Tree {
 
 /// A width of the integers of a tree.
 pub(crate) trait Width {
-    /// Bytes of a number.
-    const BYTES: usize;
+    /// A number as it is stored.
+    type Number: Copy;
+
+    /// The numbers that bytes are.
+    fn numbers(bytes: &[u8]) -> &[Self::Number];
+
+    /// What a stored number says.
+    fn value(number: Self::Number) -> u32;
 
     /// The row of `N` numbers at `index`, `None` past the end.
-    fn row<const N: usize>(bytes: &[u8], index: usize) -> Option<[u32; N]>;
+    #[inline]
+    fn row<const N: usize>(bytes: &[u8], index: usize) -> Option<[u32; N]> {
+        let rows = Self::numbers(bytes).as_chunks::<N>().0;
+        rows.get(index).map(|row| row.map(Self::value))
+    }
 
     /// The numbers at `index` and behind it, 0 past the end.
     #[inline]
     fn pair(bytes: &[u8], index: usize) -> [u32; 2] {
-        let rest = bytes.get(index * Self::BYTES..).unwrap_or_default();
-        Self::row::<2>(rest, 0).unwrap_or_default()
+        let rest = Self::numbers(bytes).get(index..).unwrap_or_default();
+        rest.first_chunk::<2>().map_or([0; 2], |pair| pair.map(Self::value))
     }
 
     /// The number at `index`, 0 past the end.
     #[inline]
     fn get(bytes: &[u8], index: usize) -> u32 {
-        Self::row::<1>(bytes, index).map_or(0, |[value]| value)
+        Self::numbers(bytes).get(index).map_or(0, |number| Self::value(*number))
     }
 }
 
@@ -80,31 +90,44 @@ pub(crate) struct Two;
 pub(crate) struct Four;
 
 impl Width for One {
-    const BYTES: usize = 1;
+    type Number = u8;
 
     #[inline]
-    fn row<const N: usize>(bytes: &[u8], index: usize) -> Option<[u32; N]> {
-        bytes.as_chunks::<N>().0.get(index).map(|row| row.map(u32::from))
+    fn numbers(bytes: &[u8]) -> &[u8] {
+        bytes
+    }
+
+    #[inline]
+    fn value(number: u8) -> u32 {
+        number.into()
     }
 }
 
 impl Width for Two {
-    const BYTES: usize = 2;
+    type Number = [u8; 2];
 
     #[inline]
-    fn row<const N: usize>(bytes: &[u8], index: usize) -> Option<[u32; N]> {
-        let numbers = bytes.as_chunks::<2>().0.as_chunks::<N>().0;
-        numbers.get(index).map(|row| row.map(|number| u32::from(u16::from_le_bytes(number))))
+    fn numbers(bytes: &[u8]) -> &[[u8; 2]] {
+        bytes.as_chunks().0
+    }
+
+    #[inline]
+    fn value(number: [u8; 2]) -> u32 {
+        u16::from_le_bytes(number).into()
     }
 }
 
 impl Width for Four {
-    const BYTES: usize = 4;
+    type Number = [u8; 4];
 
     #[inline]
-    fn row<const N: usize>(bytes: &[u8], index: usize) -> Option<[u32; N]> {
-        let numbers = bytes.as_chunks::<4>().0.as_chunks::<N>().0;
-        numbers.get(index).map(|row| row.map(u32::from_le_bytes))
+    fn numbers(bytes: &[u8]) -> &[[u8; 4]] {
+        bytes.as_chunks().0
+    }
+
+    #[inline]
+    fn value(number: [u8; 4]) -> u32 {
+        u32::from_le_bytes(number)
     }
 }
 

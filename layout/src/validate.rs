@@ -175,9 +175,9 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
 fn regular_levels(topology: &ArchivedTopology, pus: usize) -> Result<(), ValidationError> {
     let levels = &topology.levels;
     for level in 0..levels.normal.to_native() as usize {
-        let objects = (levels.first(level + 1) - levels.first(level)) as usize;
-        let each = levels.row(level).map_or(0, |row| row.pus()) as usize;
-        let holds = each == 0 || each * objects == pus;
+        let objects = u64::from(levels.first(level + 1) - levels.first(level));
+        let each = levels.row(level).map_or(0, |row| u64::from(row.pus()));
+        let holds = each == 0 || each * objects == pus as u64;
         ensure(holds, "levels.rows", level, "regular levels have all PUs")?;
     }
     Ok(())

@@ -5,7 +5,7 @@ use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
 use crate::error::ValidationError;
 use crate::levels::ArchivedLevels;
 use crate::tree::{Four, One, Two, Width};
-use std::marker::PhantomData;
+use std::ops::Range;
 
 pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let objects = &topology.objects;
@@ -19,9 +19,9 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     bounded(&objects.symmetric, "objects.symmetric", normal, 2)?;
     let first_pu = topology.levels.first(counts.pu_level) as usize;
     match topology.tree.width.to_native() {
-        1 => Rows::<One>::new(topology, counts)?.check(counts, first_pu),
-        2 => Rows::<Two>::new(topology, counts)?.check(counts, first_pu),
-        4 => Rows::<Four>::new(topology, counts)?.check(counts, first_pu),
+        1 => Rows::<One>::new(topology, counts)?.check(first_pu),
+        2 => Rows::<Two>::new(topology, counts)?.check(first_pu),
+        4 => Rows::<Four>::new(topology, counts)?.check(first_pu),
         _ => fail("tree.width", 0, "is 1, 2 or 4"),
     }
 }
@@ -40,134 +40,218 @@ fn pu_indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Valida
 }
 
 /// The tree in the width that it has.
-struct Rows<'a, W> {
-    members: &'a [u8],
-    attached: &'a [u8],
-    child_start: &'a [u8],
-    children: &'a [u8],
+struct Rows<'a, W: Width> {
+    members: &'a [[W::Number; 4]],
+    attached: &'a [[W::Number; 2]],
+    child_start: &'a [W::Number],
+    children: &'a [W::Number],
     levels: &'a ArchivedLevels,
-    width: PhantomData<W>,
+    counts: &'a Counts,
 }
 
 impl<'a, W: Width> Rows<'a, W> {
     /// The rows, if there are as many as there must be.
-    fn new(topology: &'a ArchivedTopology, counts: &Counts) -> Result<Self, ValidationError> {
+    fn new(topology: &'a ArchivedTopology, counts: &'a Counts) -> Result<Self, ValidationError> {
         let tree = &topology.tree;
         let column = |bytes: &'a [u8], name, numbers: usize| {
-            let rule = "has a row for each of its objects";
-            ensure(bytes.len() == numbers * W::BYTES, name, bytes.len(), rule)?;
-            Ok(bytes)
+            let found = W::numbers(bytes);
+            let whole = found.len() == numbers && size_of_val(found) == bytes.len();
+            ensure(whole, name, bytes.len(), "has a row for each of its objects")?;
+            Ok(found)
         };
         let (objects, with_pus) = (counts.objects, counts.with_pus());
         let ends = tree.with_pus.to_native() as usize == with_pus;
         ensure(ends, "tree.with_pus", 0, "ends the normal and memory objects")?;
         Ok(Self {
-            members: column(&tree.members, "tree.members", with_pus * 4)?,
-            attached: column(&tree.attached, "tree.attached", (objects - with_pus) * 2)?,
+            members: column(&tree.members, "tree.members", with_pus * 4)?.as_chunks().0,
+            attached: column(&tree.attached, "tree.attached", (objects - with_pus) * 2)?
+                .as_chunks()
+                .0,
             child_start: column(&tree.child_start, "tree.child_start", objects + 1)?,
             children: column(&tree.children, "tree.children", objects - 1)?,
             levels: &topology.levels,
-            width: PhantomData,
+            counts,
         })
     }
 
-    /// Parent, rank, first PU and number of PUs of a normal or memory object.
+    /// Parent, rank, first PU and number of PUs of a normal or memory object; zeros of others.
     #[inline]
-    fn member(&self, id: usize) -> [usize; 4] {
-        W::row::<4>(self.members, id).unwrap_or_default().map(|number| number as usize)
+    fn member(&self, id: u32) -> [u32; 4] {
+        self.members.get(id as usize).map_or([0; 4], |row| row.map(W::value))
     }
 
     /// Parent and rank of any object.
     #[inline]
-    fn place(&self, id: usize, with_pus: usize) -> [usize; 2] {
-        let row = match id.checked_sub(with_pus) {
-            Some(other) => W::row::<2>(self.attached, other).unwrap_or_default(),
-            None => {
-                let [parent, rank, ..] = W::row::<4>(self.members, id).unwrap_or_default();
-                [parent, rank]
-            }
-        };
-        row.map(|number| number as usize)
+    fn place(&self, id: u32) -> [u32; 2] {
+        let id = id as usize;
+        match (self.members.get(id), id.checked_sub(self.members.len())) {
+            (Some([parent, rank, ..]), _) => [W::value(*parent), W::value(*rank)],
+            (None, other) => other
+                .and_then(|other| self.attached.get(other))
+                .map_or([0; 2], |row| row.map(W::value)),
+        }
     }
 
-    fn check(&self, counts: &Counts, first_pu: usize) -> Result<(), ValidationError> {
-        let root = [0, 0, 0, counts.pus];
-        ensure(self.member(0) == root, "tree.members", 0, "the root covers all PUs")?;
-        ensure(W::get(self.child_start, 0) == 0, "tree.child_start", 0, "starts at 0")?;
-        for pu in 0..counts.pus {
-            let [_, _, first, count] = self.member(first_pu + pu);
-            let itself = (first, count) == (pu, 1);
-            ensure(itself, "tree.members", first_pu + pu, "a PU covers itself")?;
-        }
-        for id in counts.normal_objects..counts.with_pus() {
-            let [_, _, first, count] = self.member(id);
-            ensure(first + count <= counts.pus, "tree.members", id, "covers PUs that there are")?;
-        }
-        self.families(counts)?;
-        self.depths(counts)
+    /// Slots of the children of an object.
+    #[inline]
+    fn slots(&self, parent: u32) -> Range<u32> {
+        let rest = self.child_start.get(parent as usize..).unwrap_or_default();
+        rest.first_chunk().map_or(0..0, |[start, end]| W::value(*start)..W::value(*end))
     }
 
-    /// Child lists and parents tell the same, each list has its kinds in order, and the PUs of a
-    /// normal object are those of its children one after the other.
+    /// The object in a slot.
+    #[inline]
+    fn child(&self, slot: u32) -> Option<u32> {
+        self.children.get(slot as usize).map(|child| W::value(*child))
+    }
+
+    #[inline]
+    fn is_normal(&self, id: u32) -> bool {
+        (id as usize) < self.counts.normal_objects
+    }
+
+    fn check(&self, first_pu: usize) -> Result<(), ValidationError> {
+        let Counts { pus, normal_objects, .. } = *self.counts;
+        let root = self.member(0).map(|number| number as usize);
+        ensure(root == [0, 0, 0, pus], "tree.members", 0, "the root covers all PUs")?;
+        let rows = self.members.get(first_pu..first_pu + pus);
+        let itself = all_alike(rows, |pu, [_, _, first, count]| {
+            (W::value(first) ^ pu) | (W::value(count) ^ 1)
+        });
+        ensure(itself, "tree.members", first_pu, "PUs cover themselves")?;
+        let memory = self.members.get(normal_objects..).unwrap_or_default();
+        let outside = memory.iter().position(|[_, _, first, count]| {
+            end_of(W::value(*first), W::value(*count)) > pus as u64
+        });
+        if let Some(place) = outside {
+            return fail("tree.members", normal_objects + place, "covers PUs that there are");
+        }
+        self.lists()?;
+        self.normal_children()?;
+        self.special_children()?;
+        self.depths()
+    }
+
+    /// Child lists follow each other.
     ///
-    /// There are as many slots as objects below the root, and no object is in two of them (it
-    /// knows its parent and its rank there), so every object is in one.
-    fn families(&self, counts: &Counts) -> Result<(), ValidationError> {
-        let normal = counts.normal_objects;
-        let mut slot = 0;
-        // The level behind that of the parent: normal children are there or lower.
-        let (mut level, mut lower) = (0, 0);
-        for parent in 0..counts.objects {
-            while parent >= lower && parent < normal {
-                level += 1;
-                lower = self.levels.first(level) as usize;
+    /// There are as many slots as objects below the root, and each of these is, as is checked next, in a slot of
+    /// its parent; so every slot has one object.
+    fn lists(&self) -> Result<(), ValidationError> {
+        let ends = [self.child_start.first(), self.child_start.last()];
+        let ends = ends.map(|end| end.map(|end| W::value(*end) as usize));
+        let all = ends == [Some(0), Some(self.children.len())];
+        ensure(all, "tree.child_start", 0, "has all slots")?;
+        let behind = self.child_start.get(1..).unwrap_or_default();
+        let pairs = self.child_start.iter().zip(behind);
+        let ascend = pairs.fold(true, |all, (one, next)| all & (W::value(*one) <= W::value(*next)));
+        ensure(ascend, "tree.child_start", 0, "ascends")
+    }
+
+    /// Normal objects are on a lower level than their parents, come first in their lists, and the PUs of a parent
+    /// are those of its normal children one after the other.
+    fn normal_children(&self) -> Result<(), ValidationError> {
+        for level in 1..self.levels.normal.to_native() as usize {
+            if self.is_regular(level) {
+                continue;
             }
-            let end = W::get(self.child_start, parent + 1) as usize;
-            let ascends = slot <= end && end < counts.objects;
-            ensure(ascends, "tree.child_start", parent + 1, "ascends and ends in the slots")?;
-            let [_, _, first_pu, pu_count] = self.member(parent);
-            let (first, mut next_pu) = (slot, first_pu);
-            while slot < end {
-                let child = W::get(self.children, slot) as usize;
-                if child >= normal {
-                    break;
-                }
-                let [above, rank, pu, pus] = self.member(child);
-                let fits = above == parent && rank == slot - first && pu == next_pu;
-                let rule = "is on a lower level, behind its siblings and their PUs";
-                ensure(fits && lower <= child, "tree.children", slot, rule)?;
-                next_pu += pus;
-                slot += 1;
-            }
-            let whole = slot == first || next_pu - first_pu == pu_count;
-            ensure(whole, "tree.members", parent, "covers the PUs of its children")?;
-            let (mut kind, mut rank) = (0, 0);
-            while slot < end {
-                let child = W::get(self.children, slot) as usize;
-                let of = special_kind(child, counts);
-                let in_order = (normal..counts.objects).contains(&child) && of >= kind;
-                ensure(in_order, "tree.children", slot, "exists, and kinds are in order")?;
-                if of != kind {
-                    (kind, rank) = (of, 0);
-                }
-                let knows = self.place(child, counts.with_pus()) == [parent, rank];
-                let rule = "is below its parent, behind its siblings, and may be there";
-                ensure(knows && may_have(parent, child, counts), "tree.children", slot, rule)?;
-                rank += 1;
-                slot += 1;
+            let first = self.levels.first(level);
+            for child in first..self.levels.first(level + 1) {
+                let rule = "is in the list of its parent, behind its siblings and their PUs";
+                ensure(self.is_in_its_slot(child, first), "tree.members", child as usize, rule)?;
             }
         }
-        ensure(slot == counts.objects - 1, "tree.child_start", counts.objects, "ends the slots")
+        Ok(())
+    }
+
+    /// Whether the objects of a level are what all those of the level above have as children, a power of two each:
+    /// so it is on most levels, and they are checked many at once.
+    fn is_regular(&self, level: usize) -> bool {
+        let pus = |level| self.levels.row(level).map_or(0, |row| row.pus());
+        let (above, own) = (pus(level - 1), pus(level));
+        let arity = above.checked_div(own).unwrap_or(0);
+        let [parents, children, end] =
+            [level - 1, level, level + 1].map(|level| self.levels.first(level));
+        let count = u64::from(children - parents) * u64::from(arity);
+        if !arity.is_power_of_two() || arity * own != above || count != u64::from(end - children) {
+            return false;
+        }
+        let bits = arity.trailing_zeros();
+        let slots = self.slots(parents).start;
+        let rows = self.members.get(children as usize..end as usize);
+        let starts = self.child_start.get(parents as usize..=children as usize);
+        let list = self.children.get(slots as usize..).and_then(|rest| rest.get(..rows?.len()));
+        let members = all_alike(rows, |place, row| {
+            let [parent, rank, first, count] = row.map(W::value);
+            let above = (parent ^ (parents + (place >> bits))) | (rank ^ (place & (arity - 1)));
+            above | (first ^ (place * own)) | (count ^ own)
+        });
+        members
+            && all_alike(starts, |place, start| W::value(start) ^ (slots + (place << bits)))
+            && all_alike(list, |place, child| W::value(child) ^ (children + place))
+    }
+
+    #[inline]
+    fn is_in_its_slot(&self, child: u32, first_of_level: u32) -> bool {
+        let [parent, rank, pu_first, pu_count] = self.member(child);
+        let slots = self.slots(parent);
+        let slot = slots.start.saturating_add(rank);
+        if parent >= first_of_level || slot >= slots.end || self.child(slot) != Some(child) {
+            return false;
+        }
+        let [_, _, first, count] = self.member(parent);
+        let begins = match rank {
+            0 => Some(first.into()),
+            _ => self.child(slot - 1).filter(|before| self.is_normal(*before)).map(|before| {
+                let [_, _, first, count] = self.member(before);
+                end_of(first, count)
+            }),
+        };
+        let next =
+            self.child(slot + 1).filter(|next| slot + 1 < slots.end && self.is_normal(*next));
+        begins == Some(pu_first.into())
+            && (next.is_some() || end_of(pu_first, pu_count) == end_of(first, count))
+    }
+
+    /// Memory, I/O and Misc objects are behind normal ones and in this order in the lists, each where it may be.
+    fn special_children(&self) -> Result<(), ValidationError> {
+        let counts = self.counts;
+        let mut found = 0;
+        for (slot, child) in (0u32..).zip(self.children.iter().map(|child| W::value(*child))) {
+            if self.is_normal(child) {
+                continue;
+            }
+            let [parent, rank] = self.place(child);
+            let slots = self.slots(parent);
+            let before = slot.checked_sub(1).filter(|before| *before >= slots.start);
+            let before = before.and_then(|before| self.child(before));
+            let before = before.filter(|before| !self.is_normal(*before));
+            let kind = special_kind(child as usize, counts);
+            let of_before = before.map(|before| special_kind(before as usize, counts));
+            // Behind one of its kind, or the first of it.
+            let behind = match before {
+                Some(before) if of_before == Some(kind) => {
+                    self.place(before) == [parent, rank.wrapping_sub(1)]
+                }
+                _ => rank == 0 && of_before.is_none_or(|before| before < kind),
+            };
+            let rule = "is below its parent, behind its siblings, and may be there";
+            let there = slots.contains(&slot) && (child as usize) < counts.objects && behind;
+            let may = may_have(parent as usize, child as usize, counts);
+            ensure(there && may, "tree.children", slot as usize, rule)?;
+            found += 1;
+        }
+        let all = found == counts.objects - counts.normal_objects;
+        ensure(all, "tree.children", self.children.len(), "has every object once")
     }
 
     /// Special objects are not nested deeper than a walk may go. Parents lead to the tree of CPUs:
     /// that families are in order was checked before.
-    fn depths(&self, counts: &Counts) -> Result<(), ValidationError> {
-        for special in 0..counts.objects - counts.normal_objects {
+    fn depths(&self) -> Result<(), ValidationError> {
+        let normal = self.counts.normal_objects;
+        for special in 0..self.counts.objects - normal {
             let above = |special: &usize| {
-                let id = counts.normal_objects + *special;
-                let [parent, _] = self.place(id, counts.with_pus());
-                parent.checked_sub(counts.normal_objects)
+                let [parent, _] = self.place(u32::try_from(normal + *special).unwrap_or(u32::MAX));
+                (parent as usize).checked_sub(normal)
             };
             let nested = std::iter::successors(Some(special), above);
             let depth = nested.take(MAX_DEPTH + 1).count();
@@ -176,6 +260,22 @@ impl<'a, W: Width> Rows<'a, W> {
         }
         Ok(())
     }
+}
+
+/// Whether there are rows, and none has a bit that differs from what is expected at its place. Looks at all in any
+/// case, so that the compiler takes several at once.
+#[inline]
+fn all_alike<T: Copy>(rows: Option<&[T]>, difference: impl Fn(u32, T) -> u32) -> bool {
+    let differences = |rows| {
+        (0..).zip(rows).fold(0, |all, (place, row): (u32, &T)| all | difference(place, *row))
+    };
+    rows.is_some_and(|rows| differences(rows) == 0)
+}
+
+/// The end of a run of PUs.
+#[inline]
+fn end_of(first: u32, count: u32) -> u64 {
+    u64::from(first) + u64::from(count)
 }
 
 /// Which list of its parent a special object is in, by the number of the first such object.
