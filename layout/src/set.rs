@@ -88,7 +88,7 @@ impl Set {
         if let Some(word) = self.words.get_mut(word) {
             *word |= 1 << (index % 64);
         }
-        self.normalize();
+        self.normalize_if_infinite();
     }
 
     /// Whether `index` is in the set. Counterpart: `hwloc_bitmap_isset`.
@@ -114,7 +114,8 @@ impl Set {
         let common = self.words.len().min(other.words.len());
         let (own, own_rest) = self.words.split_at_checked(common).unwrap_or_default();
         let (all, other_rest) = other.words.split_at_checked(common).unwrap_or_default();
-        own.iter().zip(all).all(|(own, all)| own & !all == 0)
+        // To the end in any case, so that the compiler takes several words at once.
+        own.iter().zip(all).fold(0, |missing, (own, all)| missing | (own & !all)) == 0
             && (other.infinite || (!self.infinite && own_rest.is_empty()))
             && (!self.infinite || other_rest.iter().all(|word| *word == u64::MAX))
     }
@@ -203,15 +204,43 @@ impl Set {
         self.first().into_iter().collect()
     }
 
+    /// Makes this the indexes that are in both of two sets, and keeps its memory. Counterpart: `hwloc_bitmap_and`.
+    ///
+    /// ```
+    /// use topobroker_layout::set::Set;
+    /// let (one, other): (Set, Set) = ((0..9).collect(), (6..99).collect());
+    /// let mut both = Set::new();
+    /// both.assign_and(&one, &other);
+    /// assert_eq!(both, &one & &other);
+    /// ```
+    #[doc(alias = "hwloc_bitmap_and")]
+    pub fn assign_and(&mut self, one: &Self, other: &Self) {
+        self.assign_combined(one, other, |a, b| a & b);
+    }
+
     fn combine(&self, other: &Self, operation: impl Fn(u64, u64) -> u64) -> Self {
-        let mut set = self.clone();
-        set.combine_with(other, operation);
+        let mut set = Self::new();
+        set.assign_combined(self, other, operation);
         set
     }
 
+    fn assign_combined(&mut self, one: &Self, other: &Self, operation: impl Fn(u64, u64) -> u64) {
+        let (filler, other_filler) = (one.filler(), other.filler());
+        self.words.resize(one.words.len().max(other.words.len()), 0);
+        let common = one.words.len().min(other.words.len());
+        let both = self.words.iter_mut().zip(&one.words).zip(&other.words);
+        both.for_each(|((own, a), b)| *own = operation(*a, *b));
+        // Of one of them there is more.
+        let rest = self.words.iter_mut().zip(&one.words).skip(common);
+        rest.for_each(|(own, a)| *own = operation(*a, other_filler));
+        let rest = self.words.iter_mut().zip(&other.words).skip(common);
+        rest.for_each(|(own, b)| *own = operation(filler, *b));
+        self.infinite = operation(filler, other_filler) != 0;
+        self.normalize();
+    }
+
     fn combine_with(&mut self, other: &Self, operation: impl Fn(u64, u64) -> u64) {
-        let word = |infinite| if infinite { u64::MAX } else { 0 };
-        let (own_filler, filler) = (word(self.infinite), word(other.infinite));
+        let (own_filler, filler) = (self.filler(), other.filler());
         if self.words.len() < other.words.len() {
             self.words.resize(other.words.len(), own_filler);
         }
@@ -240,7 +269,7 @@ impl Set {
     #[must_use]
     #[inline]
     pub fn word(&self, index: usize) -> u64 {
-        self.words.get(index).copied().unwrap_or(if self.infinite { u64::MAX } else { 0 })
+        self.words.get(index).copied().unwrap_or(self.filler())
     }
 
     /// Leaves of the words of a finite set the bits that `word` says, by the place of the word.
@@ -251,10 +280,23 @@ impl Set {
         self.normalize();
     }
 
+    /// What every word behind those that are kept is.
+    #[inline]
+    fn filler(&self) -> u64 {
+        if self.infinite { u64::MAX } else { 0 }
+    }
+
     fn normalize(&mut self) {
-        let filler = if self.infinite { u64::MAX } else { 0 };
-        while self.words.last() == Some(&filler) {
-            self.words.pop();
+        let filler = self.filler();
+        let last = self.words.iter().rposition(|word| *word != filler);
+        self.words.truncate(last.map_or(0, |last| last + 1));
+    }
+
+    /// What came in cannot have emptied the last word.
+    #[inline]
+    fn normalize_if_infinite(&mut self) {
+        if self.infinite {
+            self.normalize();
         }
     }
 }
@@ -401,6 +443,9 @@ mod tests {
             prop_assert!(expect(&(&a | &b), &|a, b| a || b));
             prop_assert!(expect(&(&a ^ &b), &|a, b| a != b));
             prop_assert!(expect(&a.and_not(&b), &|a, b| a && !b));
+            let mut both = !&a;
+            both.assign_and(&a, &b);
+            prop_assert_eq!(both, &a & &b);
             prop_assert!(expect(&!&a, &|a, _| !a));
             prop_assert_eq!(a.intersects(&b), !(&a & &b).is_empty());
             prop_assert_eq!(a.is_included_in(&b), (&a & &b) == a);

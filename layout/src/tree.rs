@@ -158,13 +158,13 @@ impl ArchivedTree {
 
     #[inline]
     fn member_in<W: Width>(&self, id: usize) -> Member {
-        if let Some(other) = id.checked_sub(self.with_pus.to_native() as usize) {
-            let [parent, sibling_rank] = W::row(&self.attached, other).unwrap_or_default();
-            return Member { parent, sibling_rank, ..Member::default() };
+        if let Some([parent, sibling_rank, pu_first, pu_count]) = W::row(&self.members, id) {
+            return Member { parent, sibling_rank, pu_first, pu_count };
         }
-        let [parent, sibling_rank, pu_first, pu_count] =
-            W::row(&self.members, id).unwrap_or_default();
-        Member { parent, sibling_rank, pu_first, pu_count }
+        let other = id.checked_sub(self.with_pus.to_native() as usize);
+        let row = other.and_then(|other| W::row(&self.attached, other));
+        let [parent, sibling_rank] = row.unwrap_or_default();
+        Member { parent, sibling_rank, ..Member::default() }
     }
 
     /// Number of the parent of an object; the root is its own.

@@ -173,8 +173,7 @@ pub(super) fn sets<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         "set, and",
         1,
         move || {
-            and.clone_from(&one);
-            and &= &two;
+            and.assign_and(&one, &two);
             1
         },
         move || {

@@ -12,15 +12,37 @@ impl Set {
         if first > last {
             return;
         }
-        let last_word = last as usize / 64;
+        let (first_word, last_word) = (first as usize / 64, last as usize / 64);
         if last_word >= self.words.len() && !self.infinite {
             self.words.resize(last_word + 1, 0);
         }
-        let words = self.words.iter_mut().enumerate().take(last_word + 1);
-        for (place, word) in words.skip(first as usize / 64) {
+        let end = self.words.len().min(last_word + 1);
+        let words = self.words.get_mut(first_word..end).unwrap_or_default();
+        for (place, word) in (first_word..).zip(words) {
             *word |= mask(place, first, last);
         }
-        self.normalize();
+        self.normalize_if_infinite();
+    }
+
+    /// Makes this the set of a range of indexes, and keeps its memory.
+    ///
+    /// ```
+    /// use topobroker_layout::set::Set;
+    /// let mut set: Set = [7].into_iter().collect();
+    /// set.assign_range(62..66);
+    /// assert_eq!(set.iter().collect::<Vec<_>>(), [62, 63, 64, 65]);
+    /// ```
+    #[inline]
+    pub fn assign_range(&mut self, range: Range<u32>) {
+        self.infinite = false;
+        self.words.resize((range.end as usize).div_ceil(64), 0);
+        if range.is_empty() {
+            return self.words.clear();
+        }
+        let first_word = range.start as usize / 64;
+        for (place, word) in self.words.iter_mut().enumerate() {
+            *word = if place < first_word { 0 } else { mask_of(place, &range) };
+        }
     }
 
     /// Puts every index from `first` on into the set.
@@ -135,7 +157,10 @@ mod tests {
             let inside: Vec<u32> = range.clone().filter(|index| set.contains(*index)).collect();
             prop_assert_eq!(set.contains_range(range.clone()), inside.len() == range.len());
             prop_assert_eq!(set.intersects_range(range.clone()), !inside.is_empty());
-            prop_assert_eq!(set.last_within(range), inside.last().copied());
+            prop_assert_eq!(set.last_within(range.clone()), inside.last().copied());
+            let mut only = set.clone();
+            only.assign_range(range.clone());
+            prop_assert_eq!(only, range.collect::<Set>());
             for bit in 0..64 {
                 prop_assert_eq!((set.bits_from(first) >> bit) & 1 == 1, set.contains(first + bit));
             }

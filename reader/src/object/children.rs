@@ -45,6 +45,7 @@ impl<'a> Object<'a> {
     pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
         let all = self.child_slots();
         let slots = match kind {
+            _ if all.is_empty() => all,
             ChildKind::Normal => all.start..self.first_child_of(ChildKind::Memory, &all),
             ChildKind::Memory => {
                 let first = self.first_child_of(ChildKind::Memory, &all);

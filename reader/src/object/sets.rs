@@ -55,6 +55,14 @@ impl<'a> Object<'a> {
     /// # Ok::<(), topobroker_reader::AdoptError>(())
     /// ```
     pub fn copy_cpuset(self, set: &mut Set) -> bool {
+        let topology = self.topology;
+        if topology.overlay.is_none() && topology.has_runs() && self.has_sets() {
+            // Mostly one range.
+            let mut ranges = topology.os_ranges(self.base_pus());
+            set.assign_range(ranges.next().unwrap_or(0..0));
+            ranges.for_each(|range| set.insert_range(range.start..=range.end - 1));
+            return true;
+        }
         set.clear();
         self.add_cpuset(set)
     }
