@@ -10,6 +10,7 @@ mod pair;
 mod table;
 mod views;
 
+use case::Case;
 use cases::every_query;
 use criterion::Criterion;
 use pair::Pair;
@@ -44,12 +45,11 @@ fn main() -> anyhow::Result<()> {
     // Criterion cuts the names of its folders, which are made of these.
     compared.iter_mut().for_each(|machine| machine.name.truncate(22));
     let all = |_: &str| true;
-    let rows = measure(&mut criterion, &compared, Part::Whole, &all, &results)?;
-    let halves = measure(&mut criterion, &compared, Part::Half, &all, &results)?;
+    let (rows, halves) = measure(&mut criterion, &compared, &all, &results)?;
     let made = views::measure(&mut criterion, &compared, &results)?;
     let growing: Vec<Machine> = [64, 256, 1024, 4096].map(machines::growing).into();
     let level = |name: &str| LEVEL.contains(&name);
-    let growth = measure(&mut criterion, &growing, Part::Whole, &level, &results)?;
+    let (growth, _) = measure(&mut criterion, &growing, &level, &results)?;
     table::print("Ratio: hwloc's time by ours, and ours in ns", &compared, &rows);
     table::print("Growth with the number of PUs", &growing, &growth);
     table::print("The same on a half: a view, and a duplicate restricted", &compared, &halves);
@@ -59,51 +59,34 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What queries are about.
-#[derive(Clone, Copy)]
-enum Part {
-    Whole,
-    Half,
-}
-
-impl Part {
-    /// The name of what is measured, for the folders of results.
-    fn name(self, machine: &str) -> String {
-        match self {
-            Self::Whole => machine.to_owned(),
-            Self::Half => format!("half {machine}"),
-        }
-    }
-}
-
-/// Runs the queries on machine after machine; a row for each query.
+/// Runs the queries on machine after machine, each on the whole and at once on a half of it, so that both are
+/// measured while the machine is as fast; a row for each query.
 fn measure(
     criterion: &mut Criterion,
     machines: &[Machine],
-    part: Part,
     wanted: &dyn Fn(&str) -> bool,
     results: &Path,
-) -> anyhow::Result<table::Rows> {
-    let mut rows = table::Rows::default();
+) -> anyhow::Result<(table::Rows, table::Rows)> {
+    let (mut rows, mut halves) = (table::Rows::default(), table::Rows::default());
     for machine in machines {
         let hwloc = machine.load()?;
-        let measure_pair = |pair: Pair<'_>| {
-            for mut case in every_query(pair) {
-                if !wanted(case.name) {
-                    continue;
-                }
-                let name = part.name(&machine.name);
-                let mut group = criterion.benchmark_group(format!("{name}/{}", case.name));
-                group.bench_function("topobroker", |bencher| bencher.iter(&mut case.ours));
-                group.bench_function("hwloc", |bencher| bencher.iter(&mut case.theirs));
-                group.finish();
-                rows.add(results, &name, &machine.name, case.name, case.operations);
-            }
+        let mut run = |case: &mut Case<'_>, name: &str, rows: &mut table::Rows| {
+            let mut group = criterion.benchmark_group(format!("{name}/{}", case.name));
+            group.bench_function("topobroker", |bencher| bencher.iter(&mut case.ours));
+            group.bench_function("hwloc", |bencher| bencher.iter(&mut case.theirs));
+            group.finish();
+            rows.add(results, name, &machine.name, case.name, case.operations);
         };
-        match part {
-            Part::Whole => Pair::with(&hwloc, measure_pair)?,
-            Part::Half => Pair::with_half(&hwloc, measure_pair)?,
-        }
+        let half_name = format!("half {}", machine.name);
+        Pair::with_both(&hwloc, |whole, half| {
+            let mut of_half = every_query(half);
+            for mut case in every_query(whole).into_iter().filter(|case| wanted(case.name)) {
+                run(&mut case, &machine.name, &mut rows);
+                if let Some(case) = of_half.iter_mut().find(|other| other.name == case.name) {
+                    run(case, &half_name, &mut halves);
+                }
+            }
+        })?;
     }
-    Ok(rows)
+    Ok((rows, halves))
 }

@@ -29,24 +29,19 @@ impl Sets {
 }
 
 impl Pair<'_> {
-    pub(crate) fn with(hwloc: &Hwloc<'_>, run: impl FnOnce(Pair<'_>)) -> anyhow::Result<()> {
+    /// A topology, and its first half: a view of it here, a duplicate that is restricted there.
+    pub(crate) fn with_both(
+        hwloc: &Hwloc<'_>,
+        run: impl FnOnce(Pair<'_>, Pair<'_>),
+    ) -> anyhow::Result<()> {
         let bytes = to_bytes(&capture(hwloc)?)?;
-        let ours = Topology::from_archive(&bytes)?;
-        run(Pair { ours, theirs: Rival::new(hwloc) });
-        Ok(())
-    }
-
-    /// The first half of a topology: a view of it here, a duplicate that is restricted there.
-    pub(crate) fn with_half(hwloc: &Hwloc<'_>, run: impl FnOnce(Pair<'_>)) -> anyhow::Result<()> {
-        let bytes = to_bytes(&capture(hwloc)?)?;
-        let whole = Topology::from_archive(&bytes)?;
-        let Sets { ours: set, theirs: bitmap } =
-            Pair { ours: whole, theirs: Rival::new(hwloc) }.contiguous(0, 50);
+        let whole = Pair { ours: Topology::from_archive(&bytes)?, theirs: Rival::new(hwloc) };
+        let Sets { ours: set, theirs: bitmap } = whole.contiguous(0, 50);
         let flags = RestrictFlags::REMOVE_CPULESS;
-        let view = View::new(whole, &set, flags)?;
+        let view = View::new(whole.ours, &set, flags)?;
         let copy = Restricted::new(hwloc, &bitmap, flags.bits())?;
         let copy = copy.topology();
-        run(Pair { ours: view.topology(), theirs: Rival::new(&copy) });
+        run(whole, Pair { ours: view.topology(), theirs: Rival::new(&copy) });
         Ok(())
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn measure(
     for machine in machines {
         let hwloc = machine.load()?;
         let mut outcome = Ok(());
-        Pair::with(&hwloc, |pair| {
+        Pair::with_both(&hwloc, |pair, _| {
             outcome = measure_parts(criterion, &hwloc, pair, machine, results, &mut made)
         })?;
         outcome?;
