@@ -23,5 +23,6 @@ mod questions;
 mod scope;
 mod segments;
 mod sources;
+mod tree;
 mod unsafe_code;
 mod views;

@@ -84,12 +84,9 @@ impl<'a, W: Width> Rows<'a, W> {
     #[inline]
     fn place(&self, id: u32) -> [u32; 2] {
         let id = id as usize;
-        match (self.members.get(id), id.checked_sub(self.members.len())) {
-            (Some([parent, rank, ..]), _) => [W::value(*parent), W::value(*rank)],
-            (None, other) => other
-                .and_then(|other| self.attached.get(other))
-                .map_or([0; 2], |row| row.map(W::value)),
-        }
+        let member = self.members.get(id).map(|[parent, rank, ..]| [*parent, *rank]);
+        let attached = || self.attached.get(id.checked_sub(self.members.len())?).copied();
+        member.or_else(attached).map_or([0; 2], |row| row.map(W::value))
     }
 
     /// Slots of the children of an object.
@@ -134,8 +131,8 @@ impl<'a, W: Width> Rows<'a, W> {
 
     /// Child lists follow each other.
     ///
-    /// There are as many slots as objects below the root, and each of these is, as is checked next, in a slot of
-    /// its parent; so every slot has one object.
+    /// There are as many slots as objects below the root, and each of these is, as is checked next, in one of its
+    /// parent: that which its rank names. So every slot has one object.
     fn lists(&self) -> Result<(), ValidationError> {
         let ends = [self.child_start.first(), self.child_start.last()];
         let ends = ends.map(|end| end.map(|end| W::value(*end) as usize));
@@ -244,8 +241,8 @@ impl<'a, W: Width> Rows<'a, W> {
         ensure(all, "tree.children", self.children.len(), "has every object once")
     }
 
-    /// Special objects are not nested deeper than a walk may go. Parents lead to the tree of CPUs:
-    /// that families are in order was checked before.
+    /// Special objects are not nested deeper than a walk may go. Parents lead to the tree of CPUs: that each object
+    /// is where it may be was checked before.
     fn depths(&self) -> Result<(), ValidationError> {
         let normal = self.counts.normal_objects;
         for special in 0..self.counts.objects - normal {
