@@ -1,12 +1,12 @@
 //! Sets of OS indexes: CPU sets and node sets.
 
+mod combine;
 mod ranges;
 mod text;
 
 pub use text::{Format, ParseSetError};
 
 use smallvec::SmallVec;
-use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
 /// Words held without the heap: enough for 1024 PUs.
 const INLINE_WORDS: usize = 16;
@@ -120,13 +120,6 @@ impl Set {
             && (!self.infinite || other_rest.iter().all(|word| *word == u64::MAX))
     }
 
-    /// The indexes of this set that are not in `other`. Counterpart: `hwloc_bitmap_andnot`.
-    #[doc(alias = "hwloc_bitmap_andnot")]
-    #[must_use]
-    pub fn and_not(&self, other: &Self) -> Self {
-        self.combine(other, |a, b| a & !b)
-    }
-
     /// Takes `index` out of the set. Counterpart: `hwloc_bitmap_clr`.
     #[doc(alias = "hwloc_bitmap_clr")]
     pub fn remove(&mut self, index: u32) {
@@ -204,55 +197,6 @@ impl Set {
         self.first().into_iter().collect()
     }
 
-    /// Makes this the indexes that are in both of two sets, and keeps its memory. Counterpart: `hwloc_bitmap_and`.
-    ///
-    /// ```
-    /// use topobroker_layout::set::Set;
-    /// let (one, other): (Set, Set) = ((0..9).collect(), (6..99).collect());
-    /// let mut both = Set::new();
-    /// both.assign_and(&one, &other);
-    /// assert_eq!(both, &one & &other);
-    /// ```
-    #[doc(alias = "hwloc_bitmap_and")]
-    pub fn assign_and(&mut self, one: &Self, other: &Self) {
-        self.assign_combined(one, other, |a, b| a & b);
-    }
-
-    fn combine(&self, other: &Self, operation: impl Fn(u64, u64) -> u64) -> Self {
-        let mut set = Self::new();
-        set.assign_combined(self, other, operation);
-        set
-    }
-
-    fn assign_combined(&mut self, one: &Self, other: &Self, operation: impl Fn(u64, u64) -> u64) {
-        let (filler, other_filler) = (one.filler(), other.filler());
-        self.words.resize(one.words.len().max(other.words.len()), 0);
-        let common = one.words.len().min(other.words.len());
-        let both = self.words.iter_mut().zip(&one.words).zip(&other.words);
-        both.for_each(|((own, a), b)| *own = operation(*a, *b));
-        // Of one of them there is more.
-        let rest = self.words.iter_mut().zip(&one.words).skip(common);
-        rest.for_each(|(own, a)| *own = operation(*a, other_filler));
-        let rest = self.words.iter_mut().zip(&other.words).skip(common);
-        rest.for_each(|(own, b)| *own = operation(filler, *b));
-        self.infinite = operation(filler, other_filler) != 0;
-        self.normalize();
-    }
-
-    fn combine_with(&mut self, other: &Self, operation: impl Fn(u64, u64) -> u64) {
-        let (own_filler, filler) = (self.filler(), other.filler());
-        if self.words.len() < other.words.len() {
-            self.words.resize(other.words.len(), own_filler);
-        }
-        let (common, rest) = self.words.split_at_mut_checked(other.words.len()).unwrap_or_default();
-        for (own, other) in common.iter_mut().zip(&other.words) {
-            *own = operation(*own, *other);
-        }
-        rest.iter_mut().for_each(|own| *own = operation(*own, filler));
-        self.infinite = operation(own_filler, filler) != 0;
-        self.normalize();
-    }
-
     /// The indexes in ascending order; of an infinite set, those within its words.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.words).flat_map(|(word, &bits)| {
@@ -301,13 +245,6 @@ impl Set {
     }
 }
 
-/// Counterpart: `hwloc_bitmap_and` into its first set.
-impl BitAndAssign<&Self> for Set {
-    fn bitand_assign(&mut self, other: &Self) {
-        self.combine_with(other, |a, b| a & b);
-    }
-}
-
 /// Counterparts: `hwloc_bitmap_dup`, and `hwloc_bitmap_copy` that keeps the memory.
 impl Clone for Set {
     fn clone(&self) -> Self {
@@ -318,56 +255,6 @@ impl Clone for Set {
         self.words.clear();
         self.words.extend_from_slice(&source.words);
         self.infinite = source.infinite;
-    }
-}
-
-/// Counterpart: `hwloc_bitmap_and`.
-impl BitAnd for &Set {
-    type Output = Set;
-
-    fn bitand(self, other: Self) -> Set {
-        self.combine(other, |a, b| a & b)
-    }
-}
-
-/// Counterpart: `hwloc_bitmap_or` into its first set.
-impl BitOrAssign<&Self> for Set {
-    fn bitor_assign(&mut self, other: &Self) {
-        self.combine_with(other, |a, b| a | b);
-    }
-}
-
-/// Counterpart: `hwloc_bitmap_or`.
-impl BitOr for &Set {
-    type Output = Set;
-
-    fn bitor(self, other: Self) -> Set {
-        self.combine(other, |a, b| a | b)
-    }
-}
-
-/// Counterpart: `hwloc_bitmap_xor` into its first set.
-impl BitXorAssign<&Self> for Set {
-    fn bitxor_assign(&mut self, other: &Self) {
-        self.combine_with(other, |a, b| a ^ b);
-    }
-}
-
-/// Counterpart: `hwloc_bitmap_xor`.
-impl BitXor for &Set {
-    type Output = Set;
-
-    fn bitxor(self, other: Self) -> Set {
-        self.combine(other, |a, b| a ^ b)
-    }
-}
-
-/// Counterpart: `hwloc_bitmap_not`.
-impl Not for &Set {
-    type Output = Set;
-
-    fn not(self) -> Set {
-        Set::from_words(self.words.iter().map(|word| !word), !self.infinite)
     }
 }
 
@@ -443,9 +330,6 @@ mod tests {
             prop_assert!(expect(&(&a | &b), &|a, b| a || b));
             prop_assert!(expect(&(&a ^ &b), &|a, b| a != b));
             prop_assert!(expect(&a.and_not(&b), &|a, b| a && !b));
-            let mut both = !&a;
-            both.assign_and(&a, &b);
-            prop_assert_eq!(both, &a & &b);
             prop_assert!(expect(&!&a, &|a, _| !a));
             prop_assert_eq!(a.intersects(&b), !(&a & &b).is_empty());
             prop_assert_eq!(a.is_included_in(&b), (&a & &b) == a);

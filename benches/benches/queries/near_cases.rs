@@ -173,7 +173,8 @@ pub(super) fn sets<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         "set, and",
         1,
         move || {
-            and.assign_and(&one, &two);
+            and.clone_from(&one);
+            and &= &two;
             1
         },
         move || {

@@ -1,0 +1,90 @@
+//! Two sets made into one, word by word.
+
+use super::Set;
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
+
+impl Set {
+    /// The indexes of this set that are not in `other`. Counterpart: `hwloc_bitmap_andnot`.
+    #[doc(alias = "hwloc_bitmap_andnot")]
+    #[must_use]
+    pub fn and_not(&self, other: &Self) -> Self {
+        self.combine(other, |a, b| a & !b)
+    }
+
+    fn combine(&self, other: &Self, operation: impl Fn(u64, u64) -> u64) -> Self {
+        let mut set = self.clone();
+        set.combine_with(other, operation);
+        set
+    }
+
+    fn combine_with(&mut self, other: &Self, operation: impl Fn(u64, u64) -> u64) {
+        let (own_filler, filler) = (self.filler(), other.filler());
+        if self.words.len() < other.words.len() {
+            self.words.resize(other.words.len(), own_filler);
+        }
+        let (common, rest) = self.words.split_at_mut_checked(other.words.len()).unwrap_or_default();
+        for (own, other) in common.iter_mut().zip(&other.words) {
+            *own = operation(*own, *other);
+        }
+        rest.iter_mut().for_each(|own| *own = operation(*own, filler));
+        self.infinite = operation(own_filler, filler) != 0;
+        self.normalize();
+    }
+}
+
+/// Counterpart: `hwloc_bitmap_and` into its first set.
+impl BitAndAssign<&Self> for Set {
+    fn bitand_assign(&mut self, other: &Self) {
+        self.combine_with(other, |a, b| a & b);
+    }
+}
+
+/// Counterpart: `hwloc_bitmap_and`.
+impl BitAnd for &Set {
+    type Output = Set;
+
+    fn bitand(self, other: Self) -> Set {
+        self.combine(other, |a, b| a & b)
+    }
+}
+
+/// Counterpart: `hwloc_bitmap_or` into its first set.
+impl BitOrAssign<&Self> for Set {
+    fn bitor_assign(&mut self, other: &Self) {
+        self.combine_with(other, |a, b| a | b);
+    }
+}
+
+/// Counterpart: `hwloc_bitmap_or`.
+impl BitOr for &Set {
+    type Output = Set;
+
+    fn bitor(self, other: Self) -> Set {
+        self.combine(other, |a, b| a | b)
+    }
+}
+
+/// Counterpart: `hwloc_bitmap_xor` into its first set.
+impl BitXorAssign<&Self> for Set {
+    fn bitxor_assign(&mut self, other: &Self) {
+        self.combine_with(other, |a, b| a ^ b);
+    }
+}
+
+/// Counterpart: `hwloc_bitmap_xor`.
+impl BitXor for &Set {
+    type Output = Set;
+
+    fn bitxor(self, other: Self) -> Set {
+        self.combine(other, |a, b| a ^ b)
+    }
+}
+
+/// Counterpart: `hwloc_bitmap_not`.
+impl Not for &Set {
+    type Output = Set;
+
+    fn not(self) -> Set {
+        Set::from_words(self.words.iter().map(|word| !word), !self.infinite)
+    }
+}
