@@ -157,10 +157,23 @@ impl ArchivedColumn {
         }
     }
 
-    /// The largest value, or one that is larger than all; 0 of an empty column.
+    /// Whether every value is below `limit`. Looks at them only where their width leaves that open.
     #[must_use]
+    #[inline]
+    pub(crate) fn is_below(&self, limit: u64) -> bool {
+        let widest = match self.shape.to_native() & 7 {
+            0 => 0,
+            1 => u64::from(u8::MAX),
+            2 => u64::from(u16::MAX),
+            3 => u64::from(u32::MAX),
+            _ => u64::MAX,
+        };
+        self.is_empty() || self.base().saturating_add(widest) < limit || self.max() < limit
+    }
+
+    /// The largest value, or one that is larger than all; 0 of an empty column.
     #[inline(never)]
-    pub fn max(&self) -> u64 {
+    fn max(&self) -> u64 {
         let bytes = if self.is_dictionary() { self.entries() } else { self.bytes.as_slice() };
         let delta = match self.shape.to_native() & 7 {
             1 => bytes.iter().copied().max().map_or(0, u64::from),

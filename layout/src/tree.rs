@@ -64,6 +64,13 @@ pub(crate) trait Width {
     /// What a stored number says.
     fn value(number: Self::Number) -> u32;
 
+    /// Whether each number is the one before it, and `more`. This and the next are for what numbers of this width
+    /// hold, and look at all in any case, so that the compiler takes several at once.
+    fn goes_on(numbers: &[Self::Number], more: u32) -> bool;
+
+    /// Whether each row is that which is `distance` before it, and `more`.
+    fn rows_go_on(rows: &[[Self::Number; 4]], distance: usize, more: [u32; 4]) -> bool;
+
     /// The row of `N` numbers at `index`, `None` past the end.
     #[inline]
     fn row<const N: usize>(bytes: &[u8], index: usize) -> Option<[u32; N]> {
@@ -85,51 +92,53 @@ pub(crate) trait Width {
     }
 }
 
-pub(crate) struct One;
-pub(crate) struct Two;
-pub(crate) struct Four;
+/// A width, with the integers that hold a number and a row of four.
+macro_rules! width {
+    ($name:ident, $number:ty, $row:ty) => {
+        pub(crate) struct $name;
 
-impl Width for One {
-    type Number = u8;
+        impl Width for $name {
+            type Number = [u8; size_of::<$number>()];
 
-    #[inline]
-    fn numbers(bytes: &[u8]) -> &[u8] {
-        bytes
-    }
+            #[inline]
+            fn numbers(bytes: &[u8]) -> &[Self::Number] {
+                bytes.as_chunks().0
+            }
 
-    #[inline]
-    fn value(number: u8) -> u32 {
-        number.into()
-    }
+            #[inline]
+            fn value(number: Self::Number) -> u32 {
+                <$number>::from_le_bytes(number).into()
+            }
+
+            #[inline]
+            fn goes_on(numbers: &[Self::Number], more: u32) -> bool {
+                let number = |number: &Self::Number| <$number>::from_le_bytes(*number);
+                let more = <$number>::try_from(more).unwrap_or_default();
+                let pairs = numbers.iter().zip(numbers.get(1..).unwrap_or_default());
+                pairs.fold(true, |all, (one, next)| {
+                    all & (number(one).wrapping_add(more) == number(next))
+                })
+            }
+
+            #[inline]
+            fn rows_go_on(rows: &[[Self::Number; 4]], distance: usize, more: [u32; 4]) -> bool {
+                let whole = |row: &[Self::Number; 4]| {
+                    <$row>::from_le_bytes(row.as_flattened().try_into().unwrap_or_default())
+                };
+                let more = more.map(|more| <$number>::try_from(more).unwrap_or_default());
+                let more = whole(&more.map(<$number>::to_le_bytes));
+                let pairs = rows.iter().zip(rows.get(distance..).unwrap_or_default());
+                pairs.fold(true, |all, (one, next)| {
+                    all & (whole(one).wrapping_add(more) == whole(next))
+                })
+            }
+        }
+    };
 }
 
-impl Width for Two {
-    type Number = [u8; 2];
-
-    #[inline]
-    fn numbers(bytes: &[u8]) -> &[[u8; 2]] {
-        bytes.as_chunks().0
-    }
-
-    #[inline]
-    fn value(number: [u8; 2]) -> u32 {
-        u16::from_le_bytes(number).into()
-    }
-}
-
-impl Width for Four {
-    type Number = [u8; 4];
-
-    #[inline]
-    fn numbers(bytes: &[u8]) -> &[[u8; 4]] {
-        bytes.as_chunks().0
-    }
-
-    #[inline]
-    fn value(number: [u8; 4]) -> u32 {
-        u32::from_le_bytes(number)
-    }
-}
+width!(One, u8, u32);
+width!(Two, u16, u64);
+width!(Four, u32, u128);
 
 impl ArchivedTree {
     /// Number of objects.

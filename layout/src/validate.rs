@@ -84,7 +84,7 @@ fn bounded(
 ) -> Result<(), ValidationError> {
     ensure(column.is_sound(), name, 0, "packing is sound")?;
     ensure(column.len() == count, name, column.len(), "has a value for each row of its table")?;
-    ensure(count == 0 || column.max() < limit, name, 0, "values are in range")
+    ensure(column.is_below(limit), name, 0, "values are in range")
 }
 
 /// A column that only has to be readable.

@@ -4,6 +4,7 @@ use super::{Counts, bounded, ensure, fail, sound};
 use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
 use crate::error::ValidationError;
 use crate::levels::ArchivedLevels;
+use crate::object_type::ObjectType;
 use crate::tree::{Four, One, Two, Width};
 use std::ops::Range;
 
@@ -17,11 +18,10 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     sound(&objects.gp_index, "objects.gp_index", count)?;
     bounded(&objects.sets, "objects.sets", with_sets, topology.sets.cpuset.len() as u64 + 1)?;
     bounded(&objects.symmetric, "objects.symmetric", normal, 2)?;
-    let first_pu = topology.levels.first(counts.pu_level) as usize;
     match topology.tree.width.to_native() {
-        1 => Rows::<One>::new(topology, counts)?.check(first_pu),
-        2 => Rows::<Two>::new(topology, counts)?.check(first_pu),
-        4 => Rows::<Four>::new(topology, counts)?.check(first_pu),
+        1 => Rows::<One>::new(topology, counts)?.check(),
+        2 => Rows::<Two>::new(topology, counts)?.check(),
+        4 => Rows::<Four>::new(topology, counts)?.check(),
         _ => fail("tree.width", 0, "is 1, 2 or 4"),
     }
 }
@@ -30,7 +30,7 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
 fn pu_indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let os_index = &topology.objects.os_index;
     let limit = MAX_SET_WORDS as u64 * 64 + 2;
-    if os_index.max() < limit {
+    if os_index.is_below(limit) {
         return Ok(());
     }
     let first = topology.levels.first(counts.pu_level) as usize;
@@ -60,6 +60,8 @@ impl<'a, W: Width> Rows<'a, W> {
             Ok(found)
         };
         let (objects, with_pus) = (counts.objects, counts.with_pus());
+        let holds = objects <= 1 << (8 * size_of::<W::Number>());
+        ensure(holds, "tree.width", 0, "holds the number of every object")?;
         let ends = tree.with_pus.to_native() as usize == with_pus;
         ensure(ends, "tree.with_pus", 0, "ends the normal and memory objects")?;
         Ok(Self {
@@ -107,15 +109,10 @@ impl<'a, W: Width> Rows<'a, W> {
         (id as usize) < self.counts.normal_objects
     }
 
-    fn check(&self, first_pu: usize) -> Result<(), ValidationError> {
-        let Counts { pus, normal_objects, .. } = *self.counts;
+    fn check(&self) -> Result<(), ValidationError> {
+        let Counts { objects, pus, normal_objects, .. } = *self.counts;
         let root = self.member(0).map(|number| number as usize);
         ensure(root == [0, 0, 0, pus], "tree.members", 0, "the root covers all PUs")?;
-        let rows = self.members.get(first_pu..first_pu + pus);
-        let itself = all_alike(rows, |pu, [_, _, first, count]| {
-            (W::value(first) ^ pu) | (W::value(count) ^ 1)
-        });
-        ensure(itself, "tree.members", first_pu, "PUs cover themselves")?;
         let memory = self.members.get(normal_objects..).unwrap_or_default();
         let outside = memory.iter().position(|[_, _, first, count]| {
             end_of(W::value(*first), W::value(*count)) > pus as u64
@@ -123,45 +120,25 @@ impl<'a, W: Width> Rows<'a, W> {
         if let Some(place) = outside {
             return fail("tree.members", normal_objects + place, "covers PUs that there are");
         }
-        self.lists()?;
-        self.normal_children()?;
-        self.special_children()?;
-        self.depths()
-    }
-
-    /// Child lists follow each other.
-    ///
-    /// There are as many slots as objects below the root, and each of these is, as is checked next, in one of its
-    /// parent: that which its rank names. So every slot has one object.
-    fn lists(&self) -> Result<(), ValidationError> {
         let ends = [self.child_start.first(), self.child_start.last()];
         let ends = ends.map(|end| end.map(|end| W::value(*end) as usize));
         let all = ends == [Some(0), Some(self.children.len())];
         ensure(all, "tree.child_start", 0, "has all slots")?;
-        let behind = self.child_start.get(1..).unwrap_or_default();
-        let pairs = self.child_start.iter().zip(behind);
-        let ascend = pairs.fold(true, |all, (one, next)| all & (W::value(*one) <= W::value(*next)));
-        ensure(ascend, "tree.child_start", 0, "ascends")
-    }
 
-    /// Normal objects are on a lower level than their parents, come first in their lists, and the PUs of a parent
-    /// are those of its normal children one after the other.
-    fn normal_children(&self) -> Result<(), ValidationError> {
-        for level in 1..self.levels.normal.to_native() as usize {
-            if self.is_regular(level) {
-                continue;
-            }
-            let first = self.levels.first(level);
-            for child in first..self.levels.first(level + 1) {
-                let rule = "is in the list of its parent, behind its siblings and their PUs";
-                ensure(self.is_in_its_slot(child, first), "tree.members", child as usize, rule)?;
-            }
+        let last = self.levels.normal.to_native() as usize - 1;
+        let mut special = 0;
+        for level in (0..last).filter(|level| !self.is_regular(level + 1)) {
+            self.normal_children(level + 1)?;
+            special += self.special_children(level..level + 1)?;
         }
-        Ok(())
+        special += self.special_children(last..self.levels.rows.len() - 1)?;
+        let all = special == objects - normal_objects;
+        ensure(all, "tree.children", self.children.len(), "has every object once")?;
+        self.depths()
     }
 
-    /// Whether the objects of a level are what all those of the level above have as children, a power of two each:
-    /// so it is on most levels, and they are checked many at once.
+    /// Whether the objects of a level are what all those of the level above have as children, as many each: so it is
+    /// on most levels, and they are checked many at once.
     fn is_regular(&self, level: usize) -> bool {
         let pus = |level| self.levels.row(level).map_or(0, |row| row.pus());
         let (above, own) = (pus(level - 1), pus(level));
@@ -169,22 +146,45 @@ impl<'a, W: Width> Rows<'a, W> {
         let [parents, children, end] =
             [level - 1, level, level + 1].map(|level| self.levels.first(level));
         let count = u64::from(children - parents) * u64::from(arity);
-        if !arity.is_power_of_two() || arity * own != above || count != u64::from(end - children) {
+        if arity == 0 || arity * own != above || count != u64::from(end - children) {
             return false;
         }
-        let bits = arity.trailing_zeros();
-        let slots = self.slots(parents).start;
-        let rows = self.members.get(children as usize..end as usize);
-        let starts = self.child_start.get(parents as usize..=children as usize);
-        let list = self.children.get(slots as usize..).and_then(|rest| rest.get(..rows?.len()));
-        let members = all_alike(rows, |place, row| {
-            let [parent, rank, first, count] = row.map(W::value);
-            let above = (parent ^ (parents + (place >> bits))) | (rank ^ (place & (arity - 1)));
-            above | (first ^ (place * own)) | (count ^ own)
-        });
-        members
-            && all_alike(starts, |place, start| W::value(start) ^ (slots + (place << bits)))
-            && all_alike(list, |place, child| W::value(child) ^ (children + place))
+        let slots = self.slots(parents).start..self.slots(children - 1).end;
+        let (Some(rows), Some(starts), Some(list)) = (
+            self.members.get(children as usize..end as usize),
+            self.child_start.get(parents as usize..=children as usize),
+            self.children.get(slots.start as usize..slots.end as usize),
+        ) else {
+            return false;
+        };
+        let of_first = rows
+            .iter()
+            .zip(0..arity)
+            .all(|(row, rank)| row.map(W::value) == [parents, rank, rank * own, own]);
+        of_first
+            && W::rows_go_on(rows, arity as usize, [1, 0, above, 0])
+            && W::goes_on(starts, arity)
+            && list.first().map(|child| W::value(*child)) == Some(children)
+            && W::goes_on(list, 1)
+    }
+
+    /// Normal objects are on a lower level than their parents, come first in their lists, and the PUs of a parent
+    /// are those of its normal children one after the other.
+    fn normal_children(&self, level: usize) -> Result<(), ValidationError> {
+        let [first, end] = [level, level + 1].map(|level| self.levels.first(level));
+        for child in first..end {
+            let rule = "is in the list of its parent, behind its siblings and their PUs";
+            ensure(self.is_in_its_slot(child, first), "tree.members", child as usize, rule)?;
+        }
+        if self.levels.object_type(level) != Some(ObjectType::PU) {
+            return Ok(());
+        }
+        let pus = self.members.get(first as usize..end as usize).unwrap_or_default();
+        let other = pus
+            .iter()
+            .zip(0..)
+            .position(|([_, _, first, count], pu)| [W::value(*first), W::value(*count)] != [pu, 1]);
+        other.map_or(Ok(()), |pu| fail("tree.members", first as usize + pu, "PUs cover themselves"))
     }
 
     #[inline]
@@ -209,11 +209,23 @@ impl<'a, W: Width> Rows<'a, W> {
             && (next.is_some() || end_of(pu_first, pu_count) == end_of(first, count))
     }
 
-    /// Memory, I/O and Misc objects are behind normal ones and in this order in the lists, each where it may be.
-    fn special_children(&self) -> Result<(), ValidationError> {
+    /// How many memory, I/O and Misc objects those of some levels have. The lists follow each other; in each these
+    /// objects are behind the normal ones and in this order, each where it may be.
+    ///
+    /// There are as many slots as objects below the root, and each of these is in one of its parent: that which
+    /// its rank names. So every slot has one object.
+    fn special_children(&self, levels: Range<usize>) -> Result<usize, ValidationError> {
+        let [first, end] = [levels.start, levels.end].map(|level| self.levels.first(level));
+        let starts = self.child_start.get(first as usize..=end as usize).unwrap_or_default();
+        let pairs = starts.iter().zip(starts.get(1..).unwrap_or_default());
+        let ascend = pairs.fold(true, |all, (one, next)| all & (W::value(*one) <= W::value(*next)));
+        ensure(ascend, "tree.child_start", first as usize, "ascends")?;
+        let slots = self.slots(first).start..self.slots(end - 1).end;
+        let children = self.children.get(slots.start as usize..slots.end as usize);
+        let children = children.unwrap_or_default().iter().map(|child| W::value(*child));
         let counts = self.counts;
         let mut found = 0;
-        for (slot, child) in (0u32..).zip(self.children.iter().map(|child| W::value(*child))) {
+        for (slot, child) in slots.zip(children) {
             if self.is_normal(child) {
                 continue;
             }
@@ -237,8 +249,7 @@ impl<'a, W: Width> Rows<'a, W> {
             ensure(there && may, "tree.children", slot as usize, rule)?;
             found += 1;
         }
-        let all = found == counts.objects - counts.normal_objects;
-        ensure(all, "tree.children", self.children.len(), "has every object once")
+        Ok(found)
     }
 
     /// Special objects are not nested deeper than a walk may go. Parents lead to the tree of CPUs: that each object
@@ -257,16 +268,6 @@ impl<'a, W: Width> Rows<'a, W> {
         }
         Ok(())
     }
-}
-
-/// Whether there are rows, and none has a bit that differs from what is expected at its place. Looks at all in any
-/// case, so that the compiler takes several at once.
-#[inline]
-fn all_alike<T: Copy>(rows: Option<&[T]>, difference: impl Fn(u32, T) -> u32) -> bool {
-    let differences = |rows| {
-        (0..).zip(rows).fold(0, |all, (place, row): (u32, &T)| all | difference(place, *row))
-    };
-    rows.is_some_and(|rows| differences(rows) == 0)
 }
 
 /// The end of a run of PUs.

@@ -4,6 +4,7 @@ use crate::machine::machine;
 use rkyv::util::AlignedVec;
 use topobroker_layout::build::to_bytes;
 use topobroker_layout::header::{HEADER_LEN, Header, Kind, Scope, Source, mark_ready, segment_len};
+use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::{HeaderError, OpenError, open, open_archive};
 
 fn header() -> Header {
@@ -42,6 +43,20 @@ fn a_header_is_read_as_it_was_written() {
     let Header { size, checksum, .. } = found;
     assert_eq!(found, Header { size, checksum, ..header() });
     assert_eq!(size, bytes.len() as u64);
+}
+
+#[test]
+fn a_machine_without_pus_is_opened() {
+    let mut description = machine();
+    for object in &mut description.objects {
+        if object.object_type == ObjectType::PU {
+            object.object_type = ObjectType::Core;
+        }
+    }
+    let bytes = to_bytes(&description).unwrap();
+    let topology = open_archive(&bytes).unwrap();
+    assert_eq!(topology.tree.member(0).pu_count, 0);
+    assert_eq!(topology.levels.object_type(2), Some(ObjectType::Core));
 }
 
 #[test]
