@@ -1,8 +1,9 @@
 //! Capture: from a loaded hwloc topology to a description that keeps all of it.
 
-use crate::hwloc::{self, Location};
+use crate::hwloc::{self, BitmapTooLarge, Location};
 use quick_xml::events::Event;
 use std::collections::HashMap;
+use topobroker_layout::archive::MAX_SET_WORDS;
 use topobroker_layout::description::{
     CpuKind, Description, Distances, Initiator, MemoryAttribute, MemoryValue, Object,
 };
@@ -23,6 +24,20 @@ pub enum CaptureError {
     /// The topology is not loaded.
     #[error("the hwloc topology has no objects; load it first")]
     NotLoaded,
+    /// A set reaches further than an archive holds.
+    #[error("a set of the hwloc topology reaches to {found}; archives hold indexes below {limit}")]
+    SetTooLarge {
+        /// The last index that it has, or lacks if it is infinite.
+        found: u32,
+        /// First index that is too high.
+        limit: usize,
+    },
+}
+
+impl From<BitmapTooLarge> for CaptureError {
+    fn from(bitmap: BitmapTooLarge) -> Self {
+        Self::SetTooLarge { found: bitmap.last, limit: MAX_SET_WORDS * 64 }
+    }
 }
 
 /// Describes a loaded topology.
@@ -45,11 +60,11 @@ pub fn capture(topology: &hwloc::Topology<'_>) -> Result<Description, CaptureErr
     let mut walk = Walk::default();
     walk.add(topology.root().ok_or(CaptureError::NotLoaded)?, None)?;
     Ok(Description {
-        allowed_cpuset: topology.allowed_cpuset(),
-        allowed_nodeset: topology.allowed_nodeset(),
+        allowed_cpuset: topology.allowed_cpuset()?,
+        allowed_nodeset: topology.allowed_nodeset()?,
         distances: walk.distances(topology),
-        memory_attributes: walk.memory_attributes(topology),
-        cpu_kinds: cpu_kinds(topology),
+        memory_attributes: walk.memory_attributes(topology)?,
+        cpu_kinds: cpu_kinds(topology)?,
         flags: topology.flags(),
         is_this_system: topology.is_this_system(),
         type_filters: ObjectType::ALL.map(|kind| topology.type_filter(kind.raw())).to_vec(),
@@ -87,7 +102,7 @@ impl Walk {
             attributes: object.attributes(),
             page_types: object.page_types(),
             symmetric_subtree: object.is_symmetric_subtree(),
-            sets: object.sets(),
+            sets: object.sets()?,
             parent,
             children: Vec::new(),
         });
@@ -116,8 +131,11 @@ impl Walk {
         matrices.collect()
     }
 
-    fn memory_attributes(&self, topology: &hwloc::Topology<'_>) -> Vec<MemoryAttribute> {
-        let attributes = topology.memory_attributes().into_iter().map(|attribute| {
+    fn memory_attributes(
+        &self,
+        topology: &hwloc::Topology<'_>,
+    ) -> Result<Vec<MemoryAttribute>, BitmapTooLarge> {
+        let attributes = topology.memory_attributes()?.into_iter().map(|attribute| {
             let values = attribute.values.into_iter().filter_map(|(target, location, value)| {
                 let initiator = match location {
                     Location::None => Initiator::None,
@@ -132,14 +150,15 @@ impl Walk {
                 values: values.collect(),
             }
         });
-        attributes.collect()
+        Ok(attributes.collect())
     }
 }
 
-fn cpu_kinds(topology: &hwloc::Topology<'_>) -> Vec<CpuKind> {
-    let kinds = topology.cpu_kinds();
+/// To be asked when all other sets are known to be small: hwloc prints them for it.
+fn cpu_kinds(topology: &hwloc::Topology<'_>) -> Result<Vec<CpuKind>, BitmapTooLarge> {
+    let kinds = topology.cpu_kinds()?;
     if kinds.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut forced = topology.export_xml().map(|xml| forced_efficiencies(&xml)).unwrap_or_default();
     forced.resize(kinds.len(), None);
@@ -149,7 +168,7 @@ fn cpu_kinds(topology: &hwloc::Topology<'_>) -> Vec<CpuKind> {
         forced_efficiency,
         infos: kind.infos,
     });
-    kinds.collect()
+    Ok(kinds.collect())
 }
 
 /// The forced efficiency of each CPU kind, which hwloc tells nowhere but in its XML.
@@ -186,6 +205,29 @@ fn next_element<'x>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_that_no_archive_holds_is_refused_before_hwloc_prints_it() {
+        // The word that begins with index 131,072, and all below it.
+        let words = format!("complete_cpuset=\"0x1{}", ",0x0".repeat(4096));
+        let xml = "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" \
+                   complete_cpuset=\"0x1\" allowed_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\" \
+                   allowed_nodeset=\"0x1\"><object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x1\" \
+                   complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\"/><object type=\"PU\" \
+                   os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" \
+                   complete_nodeset=\"0x1\"/></object></topology>";
+        let captured = |xml: String| {
+            capture(
+                &hwloc::load(&hwloc::Input::XmlText(xml), &hwloc::LoadOptions::default()).unwrap(),
+            )
+        };
+        captured(xml.to_owned()).unwrap();
+        let refused = captured(xml.replacen("complete_cpuset=\"0x1", &words, 1)).unwrap_err();
+        assert_eq!(refused, CaptureError::SetTooLarge { found: 131_072, limit: 131_072 });
+        // hwloc then takes it for 2^32 - 1.
+        let refused = captured(xml.replacen("\"PU\" os_index=\"0\"", "\"PU\"", 1)).unwrap_err();
+        assert_eq!(refused, CaptureError::SetTooLarge { found: 0xffff_ffff, limit: 131_072 });
+    }
 
     #[test]
     fn forced_efficiencies_are_read_from_the_end_of_the_xml() {

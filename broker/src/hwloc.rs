@@ -10,6 +10,7 @@ mod object;
 mod shmem;
 mod tables;
 
+pub(crate) use bitmap::BitmapTooLarge;
 pub(crate) use load::export_v1;
 pub use load::{Filter, Input, LoadError, LoadOptions, load};
 pub(crate) use object::Object;
@@ -74,12 +75,12 @@ impl Topology<'_> {
         unsafe { hwlocality_sys::hwloc_topology_is_thissystem(self.raw) != 0 }
     }
 
-    pub(crate) fn allowed_cpuset(&self) -> Set {
+    pub(crate) fn allowed_cpuset(&self) -> Result<Set, BitmapTooLarge> {
         // SAFETY: as in `root`; the set belongs to the topology.
         bitmap::read(unsafe { hwlocality_sys::hwloc_topology_get_allowed_cpuset(self.raw) })
     }
 
-    pub(crate) fn allowed_nodeset(&self) -> Set {
+    pub(crate) fn allowed_nodeset(&self) -> Result<Set, BitmapTooLarge> {
         // SAFETY: as in `root`; the set belongs to the topology.
         bitmap::read(unsafe { hwlocality_sys::hwloc_topology_get_allowed_nodeset(self.raw) })
     }

@@ -1,6 +1,6 @@
 //! One object of a loaded hwloc topology.
 
-use super::bitmap;
+use super::bitmap::{self, BitmapTooLarge};
 use hwlocality_sys::{hwloc_info_s, hwloc_obj, hwloc_obj_attr_u, hwloc_pcidev_attr_s};
 use std::ffi::{CStr, c_char};
 use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
@@ -84,13 +84,16 @@ impl<'t> Object<'t> {
     }
 
     /// The four sets, `None` of objects without.
-    pub(crate) fn sets(self) -> Option<Sets> {
-        (!self.0.cpuset.is_null()).then(|| Sets {
-            cpuset: bitmap::read(self.0.cpuset),
-            complete_cpuset: bitmap::read(self.0.complete_cpuset),
-            nodeset: bitmap::read(self.0.nodeset),
-            complete_nodeset: bitmap::read(self.0.complete_nodeset),
-        })
+    pub(crate) fn sets(self) -> Result<Option<Sets>, BitmapTooLarge> {
+        if self.0.cpuset.is_null() {
+            return Ok(None);
+        }
+        Ok(Some(Sets {
+            cpuset: bitmap::read(self.0.cpuset)?,
+            complete_cpuset: bitmap::read(self.0.complete_cpuset)?,
+            nodeset: bitmap::read(self.0.nodeset)?,
+            complete_nodeset: bitmap::read(self.0.complete_nodeset)?,
+        }))
     }
 
     fn attr(self) -> Option<&'t hwloc_obj_attr_u> {

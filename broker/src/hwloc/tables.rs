@@ -1,7 +1,8 @@
 //! What hangs on a topology beside its objects: distances, memory attributes, CPU kinds.
 
+use super::bitmap::{self, BitmapTooLarge};
 use super::object::{infos, text};
-use super::{Object, Topology, bitmap};
+use super::{Object, Topology};
 use hwlocality_sys as sys;
 use std::ptr;
 use topobroker_layout::set::Set;
@@ -18,8 +19,11 @@ pub(crate) struct Distances<'t> {
 pub(crate) struct MemoryAttribute<'t> {
     pub(crate) name: String,
     pub(crate) flags: u64,
-    pub(crate) values: Vec<(Object<'t>, Location<'t>, u64)>,
+    pub(crate) values: Vec<MemoryValue<'t>>,
 }
+
+/// Target, initiator and value.
+type MemoryValue<'t> = (Object<'t>, Location<'t>, u64);
 
 /// Where from an attribute was measured. Counterpart: `struct hwloc_location`.
 pub(crate) enum Location<'t> {
@@ -83,11 +87,11 @@ impl Topology<'_> {
         }
     }
 
-    pub(crate) fn memory_attributes(&self) -> Vec<MemoryAttribute<'_>> {
-        (0..).map_while(|id| self.memory_attribute(id)).collect()
+    pub(crate) fn memory_attributes(&self) -> Result<Vec<MemoryAttribute<'_>>, BitmapTooLarge> {
+        (0..).map_while(|id| self.memory_attribute(id).transpose()).collect()
     }
 
-    fn memory_attribute(&self, id: u32) -> Option<MemoryAttribute<'_>> {
+    fn memory_attribute(&self, id: u32) -> Result<Option<MemoryAttribute<'_>>, BitmapTooLarge> {
         let (mut name, mut flags) = (ptr::null(), 0);
         // SAFETY: `raw` is a loaded topology; an id past the last is refused.
         let error = unsafe {
@@ -95,13 +99,14 @@ impl Topology<'_> {
                 + sys::hwloc_memattr_get_flags(self.raw, id, &raw mut flags)
         };
         if error != 0 {
-            return None;
+            return Ok(None);
         }
-        let values = if DERIVED.contains(&id) { Vec::new() } else { self.memory_values(id, flags) };
-        Some(MemoryAttribute { name: text(name)?, flags, values })
+        let values =
+            if DERIVED.contains(&id) { Vec::new() } else { self.memory_values(id, flags)? };
+        Ok(text(name).map(|name| MemoryAttribute { name, flags, values }))
     }
 
-    fn memory_values(&self, id: u32, flags: u64) -> Vec<(Object<'_>, Location<'_>, u64)> {
+    fn memory_values(&self, id: u32, flags: u64) -> Result<Vec<MemoryValue<'_>>, BitmapTooLarge> {
         let mut count = 0;
         // SAFETY: as above; a count of 0 and nulls ask for the number.
         let error = unsafe {
@@ -119,7 +124,7 @@ impl Topology<'_> {
         let mut targets = vec![ptr::null(); count as usize];
         let mut values = vec![0; count as usize];
         if error != 0 || count == 0 {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         // SAFETY: as above, with room for `count` of each.
         let error = unsafe {
@@ -135,20 +140,23 @@ impl Topology<'_> {
             )
         };
         if error != 0 {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let targets = targets.into_iter().filter_map(Object::from_raw).zip(values);
         if flags & sys::HWLOC_MEMATTR_FLAG_NEED_INITIATOR == 0 {
-            return targets.map(|(target, value)| (target, Location::None, value)).collect();
+            let values = targets.map(|(target, value)| (target, Location::None, value));
+            return Ok(values.collect());
         }
-        targets.flat_map(|(target, _)| self.initiators(id, target)).collect()
+        let values: Result<Vec<_>, _> =
+            targets.map(|(target, _)| self.initiators(id, target)).collect();
+        Ok(values?.into_iter().flatten().collect())
     }
 
     fn initiators<'t>(
         &'t self,
         id: u32,
         target: Object<'t>,
-    ) -> Vec<(Object<'t>, Location<'t>, u64)> {
+    ) -> Result<Vec<MemoryValue<'t>>, BitmapTooLarge> {
         let mut count = 0;
         let object = target.as_raw();
         // SAFETY: `object` is an object of this topology; a count of 0 and nulls ask for the
@@ -166,7 +174,7 @@ impl Topology<'_> {
             )
         };
         if error != 0 || count == 0 {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let empty = sys::hwloc_location {
             ty: sys::HWLOC_LOCATION_TYPE_OBJECT,
@@ -188,23 +196,24 @@ impl Topology<'_> {
             )
         };
         if error != 0 {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let rows = initiators.into_iter().zip(values).take(count as usize);
-        rows.map(|(initiator, value)| (target, location(&initiator), value)).collect()
+        rows.map(|(initiator, value)| Ok((target, location(&initiator)?, value))).collect()
     }
 
-    pub(crate) fn cpu_kinds(&self) -> Vec<CpuKind> {
+    pub(crate) fn cpu_kinds(&self) -> Result<Vec<CpuKind>, BitmapTooLarge> {
         // SAFETY: `raw` is a loaded topology.
         let count = unsafe { sys::hwloc_cpukinds_get_nr(self.raw, 0) };
-        (0..u32::try_from(count).unwrap_or(0)).filter_map(|index| self.cpu_kind(index)).collect()
+        let indexes = 0..u32::try_from(count).unwrap_or(0);
+        indexes.filter_map(|index| self.cpu_kind(index).transpose()).collect()
     }
 
-    fn cpu_kind(&self, index: u32) -> Option<CpuKind> {
+    fn cpu_kind(&self, index: u32) -> Result<Option<CpuKind>, BitmapTooLarge> {
         // SAFETY: allocates a bitmap, freed below; null when there is no memory.
         let cpuset = unsafe { sys::hwloc_bitmap_alloc() };
         if cpuset.is_null() {
-            return None;
+            return Ok(None);
         }
         let (mut efficiency, mut count, mut raw_infos) = (-1, 0, ptr::null_mut());
         // SAFETY: `raw` is a loaded topology, `cpuset` a bitmap, the others are outputs.
@@ -219,14 +228,14 @@ impl Topology<'_> {
                 0,
             )
         };
-        let kind = (error == 0).then(|| CpuKind {
-            cpuset: bitmap::read(cpuset),
+        let kind = bitmap::read(cpuset).map(|cpuset| CpuKind {
+            cpuset,
             efficiency: u32::try_from(efficiency).ok(),
             infos: infos(raw_infos, count),
         });
         // SAFETY: allocated above and not used again.
         unsafe { sys::hwloc_bitmap_free(cpuset) };
-        kind
+        if error == 0 { kind.map(Some) } else { Ok(None) }
     }
 
     /// The topology as hwloc's own XML, `None` if it cannot be exported.
@@ -246,14 +255,14 @@ impl Topology<'_> {
     }
 }
 
-fn location<'t>(location: &sys::hwloc_location) -> Location<'t> {
-    match location.ty {
+fn location<'t>(location: &sys::hwloc_location) -> Result<Location<'t>, BitmapTooLarge> {
+    Ok(match location.ty {
         sys::HWLOC_LOCATION_TYPE_CPUSET => {
             // SAFETY: the type says which member is filled; the set belongs to the topology.
-            Location::Cpuset(bitmap::read(unsafe { location.location.cpuset }))
+            Location::Cpuset(bitmap::read(unsafe { location.location.cpuset })?)
         }
         // SAFETY: the type says which member is filled; the object is of the topology.
         _ => Object::from_raw(unsafe { location.location.object })
             .map_or(Location::None, Location::Object),
-    }
+    })
 }
