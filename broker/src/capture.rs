@@ -2,6 +2,7 @@
 
 use crate::hwloc::{self, BitmapTooLarge, Location};
 use quick_xml::events::Event;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use topobroker_layout::archive::MAX_SET_WORDS;
 use topobroker_layout::description::{
@@ -57,7 +58,7 @@ pub fn capture(topology: &hwloc::Topology<'_>) -> Result<Description, CaptureErr
     // One that was handed over may have been adopted.
     let copy = if topology.is_owned() { None } else { topology.copy_if_adopted() };
     let topology = copy.as_ref().unwrap_or(topology);
-    let mut walk = Walk::default();
+    let mut walk = Walk::of(topology.object_count());
     walk.add(topology.root().ok_or(CaptureError::NotLoaded)?, None)?;
     Ok(Description {
         allowed_cpuset: topology.allowed_cpuset()?,
@@ -73,21 +74,30 @@ pub fn capture(topology: &hwloc::Topology<'_>) -> Result<Description, CaptureErr
     })
 }
 
-/// The objects met, and where each is in the list.
-#[derive(Default)]
+/// The objects met, and what hwloc knows each by.
 struct Walk {
     objects: Vec<Object>,
-    place_of: HashMap<usize, usize>,
+    keys: Vec<usize>,
+    /// Made when a table first asks for it: few topologies have one with objects in it.
+    place_of: OnceCell<HashMap<usize, usize>>,
 }
 
 impl Walk {
+    fn of(objects: usize) -> Self {
+        Self {
+            objects: Vec::with_capacity(objects),
+            keys: Vec::with_capacity(objects),
+            place_of: OnceCell::new(),
+        }
+    }
+
     fn add(
         &mut self,
         object: hwloc::Object<'_>,
         parent: Option<usize>,
     ) -> Result<usize, CaptureError> {
         let place = self.objects.len();
-        self.place_of.insert(object.key(), place);
+        self.keys.push(object.key());
         self.objects.push(Object {
             object_type: object
                 .object_type()
@@ -115,7 +125,8 @@ impl Walk {
     }
 
     fn place(&self, object: hwloc::Object<'_>) -> Option<usize> {
-        self.place_of.get(&object.key()).copied()
+        let keys = || self.keys.iter().copied().zip(0..).collect();
+        self.place_of.get_or_init(keys).get(&object.key()).copied()
     }
 
     fn distances(&self, topology: &hwloc::Topology<'_>) -> Vec<Distances> {

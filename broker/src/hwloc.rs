@@ -19,6 +19,7 @@ pub(crate) use tables::Location;
 
 use hwlocality_sys::hwloc_topology_t;
 use std::marker::PhantomData;
+use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
 /// A loaded hwloc topology, owned or lent.
@@ -58,6 +59,19 @@ impl Topology<'_> {
     pub(crate) fn root(&self) -> Option<Object<'_>> {
         // SAFETY: `raw` is a loaded topology for as long as `self` lives.
         Object::from_raw(unsafe { hwlocality_sys::hwloc_get_obj_by_depth(self.raw, 0, 0) })
+    }
+
+    /// Number of objects of all kinds.
+    pub(crate) fn object_count(&self) -> usize {
+        // SAFETY: as in `root`.
+        let normal = unsafe { hwlocality_sys::hwloc_topology_get_depth(self.raw) };
+        let special = ObjectType::SPECIAL.into_iter().filter_map(ObjectType::special_depth);
+        let count = |depth| {
+            // SAFETY: as in `root`; 0 at depths that there are not.
+            let count = unsafe { hwlocality_sys::hwloc_get_nbobjs_by_depth(self.raw, depth) };
+            count as usize
+        };
+        (0..normal).chain(special).map(count).sum()
     }
 
     /// Whether this was loaded here, and not handed over.

@@ -117,7 +117,7 @@ struct Builder<'d> {
     /// OS indexes of the PUs by logical index.
     pu_os_indexes: Vec<Option<u32>>,
     strings: Strings,
-    sets: Sets,
+    sets: Sets<'d>,
 }
 
 impl<'d> Builder<'d> {

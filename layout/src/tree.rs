@@ -49,7 +49,12 @@ impl Tree {
     #[must_use]
     pub(crate) fn pack(&self, values: impl IntoIterator<Item = u32>) -> Vec<u8> {
         let width = self.width as usize;
-        values.into_iter().flat_map(|value| value.to_le_bytes().into_iter().take(width)).collect()
+        let values = values.into_iter();
+        let mut bytes = Vec::with_capacity(values.size_hint().0 * width);
+        for value in values {
+            bytes.extend_from_slice(value.to_le_bytes().get(..width).unwrap_or_default());
+        }
+        bytes
     }
 }
 

@@ -1,7 +1,7 @@
 //! hwloc's bitmaps, read.
 
 use hwlocality_sys::{self as sys, hwloc_const_bitmap_t};
-use std::ffi::{c_uint, c_ulong};
+use std::ffi::{c_int, c_uint, c_ulong};
 use topobroker_layout::archive::MAX_SET_WORDS;
 use topobroker_layout::set::Set;
 
@@ -9,6 +9,9 @@ use topobroker_layout::set::Set;
 unsafe extern "C" {
     fn hwloc_bitmap_to_ith_ulong(bitmap: hwloc_const_bitmap_t, i: c_uint) -> c_ulong;
 }
+
+/// What hwloc says where there is no last index. Also of index 2^32 - 1, as an int; from 2^31 on they are negative.
+const NONE: c_int = -1;
 
 /// A bitmap reaches further than an archive holds. hwloc takes any index, from XML for one, and 2^32 - 1 for that
 /// of a PU which has none.
@@ -25,20 +28,18 @@ pub(super) fn read(bitmap: hwloc_const_bitmap_t) -> Result<Set, BitmapTooLarge> 
     }
     // SAFETY: callers pass null or a bitmap that a live topology owns; words past the end read as zeros or as ones.
     let word = |i| unsafe { hwloc_bitmap_to_ith_ulong(bitmap, i) };
-    let infinite = word(u32::MAX) != 0;
     // SAFETY: as above.
-    let (last, none) = unsafe {
-        match infinite {
-            true => (sys::hwloc_bitmap_last_unset(bitmap), sys::hwloc_bitmap_isfull(bitmap)),
-            false => (sys::hwloc_bitmap_last(bitmap), sys::hwloc_bitmap_iszero(bitmap)),
-        }
-    };
-    // It is an int: from 2^31 on negative, and -1 of none as of the highest.
-    let last = last.cast_unsigned();
-    let count = match last {
-        _ if none != 0 => 0,
-        _ if last as usize / 64 < MAX_SET_WORDS => last / c_ulong::BITS + 1,
-        _ => return Err(BitmapTooLarge { last }),
+    let last = unsafe { sys::hwloc_bitmap_last(bitmap) };
+    let infinite = last == NONE && word(u32::MAX) != 0;
+    // SAFETY: as above.
+    let last = if infinite { unsafe { sys::hwloc_bitmap_last_unset(bitmap) } } else { last };
+    // SAFETY: as above.
+    let all_alike =
+        || unsafe { sys::hwloc_bitmap_iszero(bitmap) | sys::hwloc_bitmap_isfull(bitmap) };
+    let count = match u32::try_from(last) {
+        Ok(last) if last as usize / 64 < MAX_SET_WORDS => last / c_ulong::BITS + 1,
+        Err(_) if last == NONE && all_alike() != 0 => 0,
+        _ => return Err(BitmapTooLarge { last: last.cast_unsigned() }),
     };
     #[cfg(target_pointer_width = "64")]
     let words = (0..count).map(word);

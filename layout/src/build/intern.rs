@@ -65,16 +65,16 @@ impl Strings {
 
 /// Sets, each as the words between its first and last that are not zero.
 #[derive(Default)]
-pub(super) struct Sets {
-    row_of: HashMap<Set, u32>,
+pub(super) struct Sets<'d> {
+    row_of: HashMap<&'d Set, u32>,
     first_word: Vec<u64>,
     start: Vec<u64>,
     infinite: Vec<u64>,
     words: Vec<u64>,
 }
 
-impl Sets {
-    pub(super) fn intern(&mut self, set: &Set) -> u32 {
+impl<'d> Sets<'d> {
+    pub(super) fn intern(&mut self, set: &'d Set) -> u32 {
         if let Some(&row) = self.row_of.get(set) {
             return row;
         }
@@ -84,7 +84,7 @@ impl Sets {
         self.start.push(self.words.len() as u64);
         self.infinite.push(u64::from(set.is_infinite()));
         self.words.extend(set.words().iter().skip(leading));
-        self.row_of.insert(set.clone(), row);
+        self.row_of.insert(set, row);
         row
     }
 

@@ -10,7 +10,7 @@ use crate::object_type::{ChildKind, ObjectType};
 use crate::set::Set;
 use crate::tree::{Member, Tree};
 
-impl Builder<'_> {
+impl<'d> Builder<'d> {
     pub(super) fn tree(&self) -> Result<Tree, BuildError> {
         let mut members: Vec<Member> = self
             .pus_by_id
@@ -94,7 +94,7 @@ impl Builder<'_> {
         of_objects
     }
 
-    fn complete(&mut self, complete: &Set, set: &Set) -> u32 {
+    fn complete(&mut self, complete: &'d Set, set: &Set) -> u32 {
         if complete == set { SAME_SET } else { self.sets.intern(complete) }
     }
 
