@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_that_no_archive_holds_is_refused_before_hwloc_prints_it() {
+    fn a_set_that_no_archive_holds_is_refused() {
         // The word that begins with index 131,072, and all below it.
         let words = format!("complete_cpuset=\"0x1{}", ",0x0".repeat(4096));
         let xml = "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" \

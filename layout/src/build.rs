@@ -98,9 +98,12 @@ pub enum BuildError {
 ///
 /// [`BuildError`] when the description is not a tree in levels, as every topology of hwloc is.
 pub fn to_bytes(description: &Description) -> Result<AlignedVec, BuildError> {
-    let topology = Builder::new(description)?.build()?;
-    rkyv::to_bytes::<rkyv::rancor::Error>(&topology)
+    rkyv::to_bytes::<rkyv::rancor::Error>(&topology(description)?)
         .map_err(|error| BuildError::Serialize(error.to_string()))
+}
+
+pub(crate) fn topology(description: &Description) -> Result<Topology, BuildError> {
+    Builder::new(description)?.build()
 }
 
 struct Builder<'d> {

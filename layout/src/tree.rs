@@ -69,8 +69,9 @@ pub(crate) trait Width {
     /// What a stored number says.
     fn value(number: Self::Number) -> u32;
 
-    /// Whether each number is the one before it, and `more`. This and the next are for what numbers of this width
-    /// hold, and look at all in any case, so that the compiler takes several at once.
+    /// Whether each number is the one before it, and `more`. No sum may pass the width, here and in the next: a
+    /// carry would go on in the number behind it. All are looked at in any case, so that the compiler takes several
+    /// at once.
     fn goes_on(numbers: &[Self::Number], more: u32) -> bool;
 
     /// Whether each row is that which is `distance` before it, and `more`.
@@ -118,7 +119,9 @@ macro_rules! width {
             #[inline]
             fn goes_on(numbers: &[Self::Number], more: u32) -> bool {
                 let number = |number: &Self::Number| <$number>::from_le_bytes(*number);
-                let more = <$number>::try_from(more).unwrap_or_default();
+                let Some(more) = <$number>::try_from(more).ok() else {
+                    return false;
+                };
                 let pairs = numbers.iter().zip(numbers.get(1..).unwrap_or_default());
                 pairs.fold(true, |all, (one, next)| {
                     all & (number(one).wrapping_add(more) == number(next))
@@ -130,10 +133,11 @@ macro_rules! width {
                 let whole = |row: &[Self::Number; 4]| {
                     <$row>::from_le_bytes(row.as_flattened().try_into().unwrap_or_default())
                 };
+                let fits = more.iter().all(|more| <$number>::try_from(*more).is_ok());
                 let more = more.map(|more| <$number>::try_from(more).unwrap_or_default());
                 let more = whole(&more.map(<$number>::to_le_bytes));
                 let pairs = rows.iter().zip(rows.get(distance..).unwrap_or_default());
-                pairs.fold(true, |all, (one, next)| {
+                pairs.fold(fits, |all, (one, next)| {
                     all & (whole(one).wrapping_add(more) == whole(next))
                 })
             }

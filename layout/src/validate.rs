@@ -1,7 +1,6 @@
 //! The invariants of an archive. What passes can be read without further checks.
 //!
-//! Every column is first checked by itself (packing, length, largest value: one pass over its
-//! bytes that the compiler vectorises), then the tree is walked once.
+//! Every column is first checked by itself (packing, length, largest value), then the tree level by level.
 
 mod tables;
 mod tree;

@@ -26,7 +26,7 @@ pub(super) fn read(bitmap: hwloc_const_bitmap_t) -> Result<Set, BitmapTooLarge> 
     if bitmap.is_null() {
         return Ok(Set::new());
     }
-    // SAFETY: callers pass null or a bitmap that a live topology owns; words past the end read as zeros or as ones.
+    // SAFETY: callers pass null or a live bitmap; words past the end read as zeros or as ones.
     let word = |i| unsafe { hwloc_bitmap_to_ith_ulong(bitmap, i) };
     // SAFETY: as above.
     let last = unsafe { sys::hwloc_bitmap_last(bitmap) };

@@ -228,14 +228,16 @@ impl Topology<'_> {
                 0,
             )
         };
-        let kind = bitmap::read(cpuset).map(|cpuset| CpuKind {
-            cpuset,
-            efficiency: u32::try_from(efficiency).ok(),
-            infos: infos(raw_infos, count),
+        let kind = (error == 0).then(|| {
+            Ok(CpuKind {
+                cpuset: bitmap::read(cpuset)?,
+                efficiency: u32::try_from(efficiency).ok(),
+                infos: infos(raw_infos, count),
+            })
         });
         // SAFETY: allocated above and not used again.
         unsafe { sys::hwloc_bitmap_free(cpuset) };
-        if error == 0 { kind.map(Some) } else { Ok(None) }
+        kind.transpose()
     }
 
     /// The topology as hwloc's own XML, `None` if it cannot be exported.

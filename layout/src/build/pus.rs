@@ -58,8 +58,8 @@ impl Builder<'_> {
         }
     }
 
-    /// PUs of each object by depth, where all objects of a depth have the same number and the
-    /// cpuset of every object is its PUs; 0 elsewhere.
+    /// PUs of each object by depth, where all objects of a depth have the same number, one after the other, and
+    /// the cpuset of every object is its PUs; 0 elsewhere.
     pub(super) fn pus_of_levels(&self) -> Vec<u32> {
         let with_pus = self.first_special(ObjectType::Bridge.special_rank());
         let objects = self.by_id.iter().zip(&self.pus_by_id);
@@ -71,9 +71,11 @@ impl Builder<'_> {
         }
         let tree = objects.take(self.first_special(0));
         let mut levels = vec![None; self.normal_levels];
-        for (object, &(_, count)) in tree {
+        for (object, &(first, count)) in tree {
+            let in_order = u64::from(first) == u64::from(object.logical_index) * u64::from(count);
             if let Some(level) = levels.get_mut(self.level_of(object)) {
-                *level = Some(if level.is_none_or(|pus| pus == count) { count } else { 0 });
+                let alike = in_order && level.is_none_or(|pus| pus == count);
+                *level = Some(if alike { count } else { 0 });
             }
         }
         let all = u32::try_from(self.pu_os_indexes.len()).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! Two sets made into one, word by word.
+//! Sets made of others, word by word.
 
 use super::Set;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};

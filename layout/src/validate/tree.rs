@@ -60,8 +60,6 @@ impl<'a, W: Width> Rows<'a, W> {
             Ok(found)
         };
         let (objects, with_pus) = (counts.objects, counts.with_pus());
-        let holds = objects <= 1 << (8 * size_of::<W::Number>());
-        ensure(holds, "tree.width", 0, "holds the number of every object")?;
         let ends = tree.with_pus.to_native() as usize == with_pus;
         ensure(ends, "tree.with_pus", 0, "ends the normal and memory objects")?;
         Ok(Self {
@@ -109,6 +107,8 @@ impl<'a, W: Width> Rows<'a, W> {
         (id as usize) < self.counts.normal_objects
     }
 
+    /// There are as many slots as objects below the root, and each of these is in one of its parent: that which
+    /// its rank names. So every slot has one object.
     fn check(&self) -> Result<(), ValidationError> {
         let Counts { objects, pus, normal_objects, .. } = *self.counts;
         let root = self.member(0).map(|number| number as usize);
@@ -129,9 +129,9 @@ impl<'a, W: Width> Rows<'a, W> {
         let mut special = 0;
         for level in (0..last).filter(|level| !self.is_regular(level + 1)) {
             self.normal_children(level + 1)?;
-            special += self.special_children(level..level + 1)?;
+            special += self.child_lists(level..level + 1)?;
         }
-        special += self.special_children(last..self.levels.rows.len() - 1)?;
+        special += self.child_lists(last..self.levels.rows.len() - 1)?;
         let all = special == objects - normal_objects;
         ensure(all, "tree.children", self.children.len(), "has every object once")?;
         self.depths()
@@ -139,6 +139,9 @@ impl<'a, W: Width> Rows<'a, W> {
 
     /// Whether the objects of a level are what all those of the level above have as children, as many each: so it is
     /// on most levels, and they are checked many at once.
+    ///
+    /// No sum of this passes the width: the last slot is a number of it, so every object and PU is, and a list whose
+    /// start did would end before it begins.
     fn is_regular(&self, level: usize) -> bool {
         let pus = |level| self.levels.row(level).map_or(0, |row| row.pus());
         let (above, own) = (pus(level - 1), pus(level));
@@ -168,23 +171,26 @@ impl<'a, W: Width> Rows<'a, W> {
             && W::goes_on(list, 1)
     }
 
-    /// Normal objects are on a lower level than their parents, come first in their lists, and the PUs of a parent
-    /// are those of its normal children one after the other.
+    /// The objects of a level are on a lower one than their parents, come first in their lists, and the PUs of a
+    /// parent are those of its normal children one after the other. Where all are said to have as many, these follow
+    /// each other.
     fn normal_children(&self, level: usize) -> Result<(), ValidationError> {
         let [first, end] = [level, level + 1].map(|level| self.levels.first(level));
         for child in first..end {
             let rule = "is in the list of its parent, behind its siblings and their PUs";
             ensure(self.is_in_its_slot(child, first), "tree.members", child as usize, rule)?;
         }
-        if self.levels.object_type(level) != Some(ObjectType::PU) {
-            return Ok(());
-        }
-        let pus = self.members.get(first as usize..end as usize).unwrap_or_default();
-        let other = pus
-            .iter()
-            .zip(0..)
-            .position(|([_, _, first, count], pu)| [W::value(*first), W::value(*count)] != [pu, 1]);
-        other.map_or(Ok(()), |pu| fail("tree.members", first as usize + pu, "PUs cover themselves"))
+        let each = match self.levels.row(level).map_or(0, |row| row.pus()) {
+            0 if self.levels.object_type(level) == Some(ObjectType::PU) => 1,
+            0 => return Ok(()),
+            each => each,
+        };
+        let members = self.members.get(first as usize..end as usize).unwrap_or_default();
+        let other = members.iter().zip(0..).position(|([_, _, first, count], place)| {
+            [W::value(*first), W::value(*count)] != [place * each, each]
+        });
+        let rule = "covers the PUs that its level says, and a PU itself";
+        other.map_or(Ok(()), |place| fail("tree.members", first as usize + place, rule))
     }
 
     #[inline]
@@ -209,12 +215,9 @@ impl<'a, W: Width> Rows<'a, W> {
             && (next.is_some() || end_of(pu_first, pu_count) == end_of(first, count))
     }
 
-    /// How many memory, I/O and Misc objects those of some levels have. The lists follow each other; in each these
-    /// objects are behind the normal ones and in this order, each where it may be.
-    ///
-    /// There are as many slots as objects below the root, and each of these is in one of its parent: that which
-    /// its rank names. So every slot has one object.
-    fn special_children(&self, levels: Range<usize>) -> Result<usize, ValidationError> {
+    /// The lists of the objects of some levels follow each other; in each memory, I/O and Misc objects are behind
+    /// the normal ones and in this order, each where it may be. Returns how many these are.
+    fn child_lists(&self, levels: Range<usize>) -> Result<usize, ValidationError> {
         let [first, end] = [levels.start, levels.end].map(|level| self.levels.first(level));
         let starts = self.child_start.get(first as usize..=end as usize).unwrap_or_default();
         let pairs = starts.iter().zip(starts.get(1..).unwrap_or_default());
@@ -300,5 +303,98 @@ fn may_have(parent: usize, child: usize, counts: &Counts) -> bool {
         normal || (bridge..child).contains(&parent)
     } else {
         parent < child
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::archive::Topology;
+    use crate::attributes::Attributes;
+    use crate::build::topology;
+    use crate::description::{Description, Object, Sets};
+    use crate::levels::Level;
+    use crate::object_type::ObjectType::{self, Machine, PU, Package};
+    use crate::set::Set;
+
+    fn object(object_type: ObjectType, depth: i32, logical_index: u32, pus: u32) -> Object {
+        let first = logical_index * pus;
+        let cpuset: Set = (first..first + pus).collect();
+        let nodeset = Set::new();
+        let sets = Sets {
+            complete_cpuset: cpuset.clone(),
+            cpuset,
+            complete_nodeset: nodeset.clone(),
+            nodeset,
+        };
+        Object {
+            object_type,
+            depth,
+            logical_index,
+            os_index: Some(logical_index),
+            gp_index: 0,
+            subtype: None,
+            name: None,
+            infos: Vec::new(),
+            attributes: Attributes::None,
+            page_types: Vec::new(),
+            symmetric_subtree: true,
+            sets: Some(sets),
+            parent: None,
+            children: Vec::new(),
+        }
+    }
+
+    /// Two packages of as many PUs each.
+    fn machine(pus: u32) -> Description {
+        let mut objects = vec![object(Machine, 0, 0, 2 * pus)];
+        objects.extend((0..2).map(|package| object(Package, 1, package, pus)));
+        objects.extend((0..2 * pus).map(|pu| object(PU, 2, pu, 1)));
+        let pus = pus as usize;
+        objects[0].children = vec![1, 2];
+        objects[1].children = (3..3 + pus).collect();
+        objects[2].children = (3 + pus..3 + 2 * pus).collect();
+        Description { objects, ..Description::default() }
+    }
+
+    fn checked(topology: &Topology) -> Result<(), String> {
+        let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(topology).unwrap();
+        crate::open_archive(&bytes).map(|_| ()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_tree_is_checked_in_every_width() {
+        let mut topology = topology(&machine(3)).unwrap();
+        assert_eq!(topology.tree.width, 1);
+        let tree = topology.tree.clone();
+        for width in [1, 2, 4] {
+            let wide = |bytes: &[u8]| -> Vec<u8> {
+                let numbers = bytes.iter().map(|byte| u32::from(*byte).to_le_bytes());
+                numbers.flat_map(|number| number.into_iter().take(width)).collect()
+            };
+            topology.tree.width = u32::try_from(width).unwrap();
+            topology.tree.members = wide(&tree.members);
+            topology.tree.child_start = wide(&tree.child_start);
+            topology.tree.children = wide(&tree.children);
+            checked(&topology).unwrap();
+            for byte in 0..topology.tree.members.len() {
+                topology.tree.members[byte] ^= 1;
+                checked(&topology).unwrap_err();
+                topology.tree.members[byte] ^= 1;
+            }
+        }
+    }
+
+    #[test]
+    fn packages_out_of_order_have_no_regular_level() {
+        for pus in [2, 3] {
+            let mut description = machine(pus);
+            description.objects[1].logical_index = 1;
+            description.objects[2].logical_index = 0;
+            let mut topology = topology(&description).unwrap();
+            checked(&topology).unwrap();
+            let says = Level::new(1, Package.raw(), pus);
+            assert_ne!(std::mem::replace(&mut topology.levels.rows[1], says), says);
+            assert!(checked(&topology).unwrap_err().contains("covers the PUs"), "{pus}");
+        }
     }
 }
