@@ -376,7 +376,7 @@ mod tests {
             topology.tree.child_start = wide(&tree.child_start);
             topology.tree.children = wide(&tree.children);
             checked(&topology).unwrap();
-            for byte in 0..topology.tree.members.len() {
+            for byte in (0..topology.tree.members.len()).step_by(if cfg!(miri) { 29 } else { 1 }) {
                 topology.tree.members[byte] ^= 1;
                 checked(&topology).unwrap_err();
                 topology.tree.members[byte] ^= 1;
