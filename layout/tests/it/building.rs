@@ -64,6 +64,6 @@ fn a_string_that_c_would_cut_is_refused() {
 
 #[test]
 fn a_set_that_would_take_much_memory_is_refused() {
-    let error = refused(|description| description.allowed_cpuset.insert(1 << 20));
+    let error = refused(|description| description.allowed_cpuset.insert(1 << 17));
     assert!(matches!(error, BuildError::SetTooLarge { .. }), "{error}");
 }
