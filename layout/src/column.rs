@@ -275,7 +275,10 @@ mod tests {
         #[test]
         fn a_column_of_few_distinct_values_gives_them_back(
             distinct in proptest::collection::vec(any::<u64>(), 1..300),
-            picks in proptest::collection::vec(any::<proptest::sample::Index>(), 0..if cfg!(miri) { 300 } else { 2000 }),
+            picks in proptest::collection::vec(
+                any::<proptest::sample::Index>(),
+                0..if cfg!(miri) { 300 } else { 2000 },
+            ),
             shift in 0u32..64,
         ) {
             check(&picks.iter().map(|pick| pick.get(&distinct) >> shift).collect::<Vec<_>>())?;

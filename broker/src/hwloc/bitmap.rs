@@ -34,11 +34,10 @@ pub(super) fn read(bitmap: hwloc_const_bitmap_t) -> Result<Set, BitmapTooLarge> 
     // SAFETY: as above.
     let last = if infinite { unsafe { sys::hwloc_bitmap_last_unset(bitmap) } } else { last };
     // SAFETY: as above.
-    let all_alike =
-        || unsafe { sys::hwloc_bitmap_iszero(bitmap) | sys::hwloc_bitmap_isfull(bitmap) };
+    let alike = || unsafe { sys::hwloc_bitmap_iszero(bitmap) | sys::hwloc_bitmap_isfull(bitmap) };
     let count = match u32::try_from(last) {
         Ok(last) if last as usize / 64 < MAX_SET_WORDS => last / c_ulong::BITS + 1,
-        Err(_) if last == NONE && all_alike() != 0 => 0,
+        Err(_) if last == NONE && alike() != 0 => 0,
         _ => return Err(BitmapTooLarge { last: last.cast_unsigned() }),
     };
     #[cfg(target_pointer_width = "64")]

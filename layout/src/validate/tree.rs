@@ -138,7 +138,7 @@ impl<'a, W: Width> Rows<'a, W> {
     }
 
     /// Whether the objects of a level are what all those of the level above have as children, as many each: so it is
-    /// on most levels, and they are checked many at once.
+    /// on most levels, and they are checked many at once. That the level above has the PUs it says was checked before.
     ///
     /// No sum of this passes the width: the last slot is a number of it, so every object and PU is, and a list whose
     /// start did would end before it begins.
