@@ -9,7 +9,6 @@ use crate::map::Placement;
 use crate::topology::Topology;
 use crate::trust::Candidate;
 use std::io::ErrorKind;
-use topobroker_layout::OpenError;
 use topobroker_layout::header::Header;
 
 /// The topology of this process, with what is known of its segment.
@@ -87,7 +86,7 @@ fn adopt_found(keys: Keys) -> Result<&'static Adopted, AdoptError> {
     let candidate = Candidate::open(keys)?;
     let _turn = GATE.enter();
     if let Some(adopted) = adopted() {
-        return same_segment(adopted, &candidate.header, &candidate.keys);
+        return same_segment(adopted, &candidate.read_header()?, &candidate.keys);
     }
     // Whoever comes second keeps the first's.
     ADOPTED
@@ -98,10 +97,20 @@ fn adopt_found(keys: Keys) -> Result<&'static Adopted, AdoptError> {
 /// Maps the candidate and checks it from the first byte to the last.
 fn check(candidate: Candidate) -> Result<Adopted, AdoptError> {
     let (bytes, placement) = map::map(&candidate, candidate.keys.address())?;
-    let refused = |source: OpenError| AdoptError::Segment { file: candidate.name(), source };
-    let (header, archive) = topobroker_layout::open(bytes).map_err(refused)?;
+    let opened = topobroker_layout::open(bytes);
+    let (header, archive) = opened.map_err(|error| candidate.refused(error))?;
+    check_address(&header, &candidate.keys)?;
     let topology = Topology::new(archive);
     Ok(Adopted { topology, header, keys: candidate.keys, placement, bytes })
+}
+
+/// Whether the address that processes were told is that which the segment was made for.
+fn check_address(header: &Header, keys: &Keys) -> Result<(), AdoptError> {
+    if keys.address() == 0 || keys.address() == header.address {
+        return Ok(());
+    }
+    let (found, expected) = (header.address, keys.address());
+    Err(AdoptError::Address { file: keys.store().to_string(), found, expected })
 }
 
 fn same_segment(

@@ -85,7 +85,7 @@ pub fn adopt_job(base: &'static Adopted, file: &Path) -> Result<Job<'static>, Jo
     let keys = Keys::new(Store::File(file.to_owned()), 0, size.max(1));
     let candidate = Candidate::open(keys)?;
     let (bytes, _) = map::map(&candidate, 0)?;
-    let refused = |source: OpenError| AdoptError::Segment { file: name(), source };
+    let refused = |error| candidate.refused(error);
     let (header, archive) = job::open(bytes).map_err(refused)?;
     if archive.base != base.header().segment_id {
         let (found, expected) = (segment_name(archive.base), base.header().segment_name());

@@ -33,7 +33,7 @@ const COPY: &str = "TOPOBROKER_COPY";
 #[cold]
 #[inline(never)]
 fn copy(candidate: &Candidate) -> std::io::Result<&'static [u8]> {
-    let length = usize::try_from(candidate.header.size).unwrap_or(usize::MAX);
+    let length = usize::try_from(candidate.keys.size()).unwrap_or(usize::MAX);
     let mut bytes = AlignedVec::new();
     bytes.resize(length, 0);
     let mut done = 0;
@@ -69,7 +69,7 @@ fn map_or_copy(
     if var_os(COPY).is_some_and(|value| value == "1") {
         return Ok((copy(candidate).map_err(failed)?, Placement::Copied));
     }
-    let length = usize::try_from(candidate.header.size).ok();
+    let length = usize::try_from(candidate.keys.size()).ok();
     let (length, mapped) = length
         .and_then(|length| Some((length, length.checked_add(MARK)?)))
         .ok_or_else(|| failed(std::io::ErrorKind::OutOfMemory.into()))?;

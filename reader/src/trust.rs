@@ -1,5 +1,5 @@
-//! What must hold of a file before its first byte is believed. The descriptor is checked, never
-//! the path: what is checked is what is mapped.
+//! What must hold of a file before its first byte is read. The descriptor is checked, never the path: what is
+//! checked is what is mapped.
 
 use crate::error::AdoptError;
 use crate::keys::{Keys, Store};
@@ -11,47 +11,42 @@ use std::path::Path;
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{HEADER_LEN, Header};
 
-/// An open file that is what its keys say, with a header that may be read on. Its archive is not
-/// checked yet.
+/// An open file that only root or this user can have written, as long as its keys say. Nothing in it is read yet.
 pub(crate) struct Candidate {
     file: OwnedFd,
     pub(crate) keys: Keys,
-    pub(crate) header: Header,
     pub(crate) device: u64,
     pub(crate) inode: u64,
 }
 
 impl Candidate {
     pub(crate) fn open(keys: Keys) -> Result<Self, AdoptError> {
-        let name = || keys.store().to_string();
         let file = open(&keys)?;
-        let stat = rustix::fs::fstat(file.as_fd())
-            .map_err(|error| AdoptError::Open { file: name(), source: error.into() })?;
+        let stat = stat(&file, &keys)?;
         check_file(&file, &stat, &keys)?;
-        let found = u64::try_from(stat.st_size).unwrap_or(0);
-        if found != keys.size() {
-            return Err(AdoptError::Size { file: name(), found, expected: keys.size() });
-        }
-        let header = read_header(&file, name)?;
-        if header.size != found {
-            return Err(AdoptError::Size { file: name(), found, expected: header.size });
-        }
-        if keys.address() != 0 && keys.address() != header.address {
-            let (found, expected) = (header.address, keys.address());
-            return Err(AdoptError::Address { file: name(), found, expected });
-        }
-        Ok(Self { file, keys, header, device: stat.st_dev, inode: stat.st_ino })
+        check_length(&stat, &keys)?;
+        Ok(Self { file, keys, device: stat.st_dev, inode: stat.st_ino })
     }
 
     /// Whether the file is still as long as it was when it was checked. Asked once it is mapped: what was cut off
     /// before that would be a SIGBUS at the first look.
     pub(crate) fn check_length(&self) -> Result<(), AdoptError> {
-        let stat = rustix::fs::fstat(self.file.as_fd())
+        check_length(&stat(&self.file, &self.keys)?, &self.keys)
+    }
+
+    /// The header, of a file that need not be mapped to tell which segment it is.
+    #[cold]
+    pub(crate) fn read_header(&self) -> Result<Header, AdoptError> {
+        let mut bytes = [0; HEADER_LEN];
+        let read = rustix::io::pread(self.file.as_fd(), &mut bytes, 0)
             .map_err(|error| AdoptError::Open { file: self.name(), source: error.into() })?;
-        match (u64::try_from(stat.st_size).unwrap_or(0), self.header.size) {
-            (found, expected) if found == expected => Ok(()),
-            (found, expected) => Err(AdoptError::Size { file: self.name(), found, expected }),
-        }
+        let bytes = bytes.get(..read).unwrap_or_default();
+        Header::read(bytes).map_err(|error| self.refused(error.into()))
+    }
+
+    /// The error of a file that is no sound segment.
+    pub(crate) fn refused(&self, source: OpenError) -> AdoptError {
+        AdoptError::Segment { file: self.name(), source }
     }
 
     /// What errors call it.
@@ -97,6 +92,22 @@ fn open(keys: &Keys) -> Result<OwnedFd, AdoptError> {
     })
 }
 
+fn stat(file: &OwnedFd, keys: &Keys) -> Result<Stat, AdoptError> {
+    let failed = |error: rustix::io::Errno| AdoptError::Open {
+        file: keys.store().to_string(),
+        source: error.into(),
+    };
+    rustix::fs::fstat(file.as_fd()).map_err(failed)
+}
+
+fn check_length(stat: &Stat, keys: &Keys) -> Result<(), AdoptError> {
+    let found = u64::try_from(stat.st_size).unwrap_or(0);
+    if found == keys.size() {
+        return Ok(());
+    }
+    Err(AdoptError::Size { file: keys.store().to_string(), found, expected: keys.size() })
+}
+
 fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<(), AdoptError> {
     let name = || keys.store().to_string();
     let found = match FileType::from_raw_mode(stat.st_mode) {
@@ -110,9 +121,11 @@ fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<(), AdoptError
     if let Some(found) = found {
         return Err(AdoptError::NotRegular { file: name(), found });
     }
-    let expected = rustix::process::geteuid().as_raw();
-    if stat.st_uid != 0 && stat.st_uid != expected {
-        return Err(AdoptError::Owner { file: name(), found: stat.st_uid, expected });
+    if stat.st_uid != 0 {
+        let (found, expected) = (stat.st_uid, rustix::process::geteuid().as_raw());
+        if found != expected {
+            return Err(AdoptError::Owner { file: name(), found, expected });
+        }
     }
     if let Store::Descriptor(_) = keys.store() {
         let wanted = SealFlags::WRITE | SealFlags::SHRINK;
@@ -127,13 +140,4 @@ fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<(), AdoptError
         return Err(AdoptError::Writable { file: name(), found: mode });
     }
     Ok(())
-}
-
-fn read_header(file: &OwnedFd, name: impl Fn() -> String) -> Result<Header, AdoptError> {
-    let mut bytes = [0; HEADER_LEN];
-    let read = rustix::io::pread(file.as_fd(), &mut bytes, 0)
-        .map_err(|error| AdoptError::Open { file: name(), source: error.into() })?;
-    let bytes = bytes.get(..read).unwrap_or_default();
-    Header::read(bytes)
-        .map_err(|error| AdoptError::Segment { file: name(), source: OpenError::Header(error) })
 }

@@ -30,15 +30,15 @@ fn held_before_mapping(meanwhile: impl FnOnce(&Path, &Path)) -> Option<String> {
     let note = folder.join("note");
     let mut command = Command::new("strace");
     // Each call is written before it is made, and mapping it takes four seconds more.
-    command.arg("-qq").arg("-o").arg(&note).arg("-P").arg(file).args(["-e", "trace=pread64,mmap"]);
+    command.arg("-qq").arg("-o").arg(&note).arg("-P").arg(file).args(["-e", "trace=fstat,mmap"]);
     command.args(["-e", "inject=mmap:delay_enter=4000000"]).arg(program);
     command.envs(keys.to_env()).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     let written = |call: &str| std::fs::read_to_string(&note).is_ok_and(|it| it.contains(call));
     let start = Instant::now();
-    // The last look at it before it is mapped is at its header.
-    while !written("pread64") {
+    // The last look at it before it is mapped is at its length.
+    while !written("fstat") {
         assert!(start.elapsed() < Duration::from_secs(60), "it was never opened");
         std::thread::sleep(Duration::from_millis(10));
     }
