@@ -116,7 +116,7 @@ macro_rules! width {
                 <$number>::from_le_bytes(number).into()
             }
 
-            #[inline]
+            #[inline(never)]
             fn goes_on(numbers: &[Self::Number], more: u32) -> bool {
                 let number = |number: &Self::Number| <$number>::from_le_bytes(*number);
                 let Some(more) = <$number>::try_from(more).ok() else {

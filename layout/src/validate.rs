@@ -2,12 +2,12 @@
 //!
 //! Every column is first checked by itself (packing, length, largest value), then the tree level by level.
 
+mod columns;
 mod tables;
 mod tree;
 
 use crate::archive::{ArchivedTopology, MAX_DEPTH};
 use crate::build::SPECIAL_LEVELS;
-use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
 use crate::levels::depths_of_types;
 use crate::object_type::ObjectType;
@@ -15,13 +15,18 @@ use crate::object_type::ObjectType;
 /// Most objects an archive may have, so that every sum of numbers fits in 32 bits.
 const MAX_OBJECTS: usize = 1 << 28;
 
+/// Most rows of a table for each byte of the archive: columns of equal values take none, and a small archive must not
+/// keep a process busy.
+const ROWS_A_BYTE: usize = 64;
+
 pub(crate) fn topology(
     topology: &ArchivedTopology,
     archive_len: usize,
 ) -> Result<(), ValidationError> {
-    tables::row_counts(topology, archive_len)?;
     let counts = levels(topology)?;
-    tables::check(topology, &counts)?;
+    let most_rows = archive_len.saturating_mul(ROWS_A_BYTE);
+    columns::check(topology, &counts, most_rows)?;
+    tables::check(topology, &counts, most_rows)?;
     tree::check(topology, &counts)
 }
 
@@ -68,48 +73,6 @@ pub(crate) fn ensure(
     rule: &'static str,
 ) -> Result<(), ValidationError> {
     if holds { Ok(()) } else { Err(broken(column, row, rule)) }
-}
-
-// The checks of a column are never inlined: in a fresh process each instruction is fetched for the
-// first time, and one copy of them for seventy columns is faster than seventy.
-
-/// A column of `count` values below `limit`.
-#[inline(never)]
-fn bounded(
-    column: &ArchivedColumn,
-    name: &'static str,
-    count: usize,
-    limit: u64,
-) -> Result<(), ValidationError> {
-    ensure(column.is_sound(), name, 0, "packing is sound")?;
-    ensure(column.len() == count, name, column.len(), "has a value for each row of its table")?;
-    ensure(column.is_below(limit), name, 0, "values are in range")
-}
-
-/// A column that only has to be readable.
-#[inline(never)]
-fn sound(column: &ArchivedColumn, name: &'static str, count: usize) -> Result<(), ValidationError> {
-    ensure(column.is_sound(), name, 0, "packing is sound")?;
-    ensure(column.len() == count, name, column.len(), "has a value for each row of its table")
-}
-
-/// Starts of the runs of `rows` tables in a run of `total` values: ascending from 0 to `total`.
-#[inline(never)]
-fn starts(
-    column: &ArchivedColumn,
-    name: &'static str,
-    rows: usize,
-    total: usize,
-) -> Result<(), ValidationError> {
-    bounded(column, name, rows + 1, total as u64 + 1)?;
-    ensure(column.get(0) == 0, name, 0, "starts at 0")?;
-    ensure(column.get(rows) == total as u64, name, rows, "ends at the end of its run")?;
-    ascending(column, name)
-}
-
-#[inline(never)]
-fn ascending(column: &ArchivedColumn, name: &'static str) -> Result<(), ValidationError> {
-    ensure(column.is_sorted(), name, 0, "values ascend")
 }
 
 /// Levels are ranges that follow each other, each with one type that belongs there.

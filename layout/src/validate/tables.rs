@@ -1,71 +1,38 @@
-//! Every table beside the tree: rows that belong together have the same count, references exist.
+//! Every table beside the tree, where more is asked than of each column by itself.
 
-use super::{Counts, ascending, bounded, ensure, fail, sound, starts};
+use super::columns::{ANY, IN_PROPORTION, follow, starts};
+use super::{Counts, ensure, fail};
 use crate::archive::{
-    ArchivedCpuKind, ArchivedDistances, ArchivedStringsOfObjects, ArchivedTopology, CPUSET_OF_PUS,
-    MAX_SET_WORDS, NONE, SAME_SET,
+    ArchivedStringsOfObjects, ArchivedTopology, CPUSET_OF_PUS, MAX_SET_WORDS, NONE, SAME_SET,
 };
 use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
 use crate::object_type::ObjectType;
-use crate::support;
 
-/// Most rows for each byte of the archive.
-const ROWS_A_BYTE: usize = 64;
-
-pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+/// What is more than the rules of single columns, which were checked before.
+pub(super) fn check(
+    topology: &ArchivedTopology,
+    counts: &Counts,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
     sets(topology, counts)?;
     strings(topology)?;
     strings_of_objects(&topology.names, counts, "names.string")?;
     strings_of_objects(&topology.subtypes, counts, "subtypes.string")?;
-    infos(topology, counts)?;
-    let memory = &topology.total_memory;
-    let rows = memory.object.len();
-    ensure(rows <= counts.objects, "total_memory.object", rows, "has at most a row an object")?;
-    bounded(&memory.object, "total_memory.object", rows, counts.objects as u64)?;
-    ascending(&memory.object, "total_memory.object")?;
-    sound(&memory.bytes, "total_memory.bytes", rows)?;
-    attributes(topology, counts)?;
-    topology.distances.iter().try_for_each(|matrix| distances(matrix, counts))?;
+    let infos = &topology.infos;
+    if !infos.name.is_empty() {
+        starts(&infos.start, "infos.start", infos.name.len())?;
+    }
+    let memory = &topology.total_memory.object;
+    ensure(memory.is_sorted(), "total_memory.object", 0, "values ascend")?;
+    let nodes = &topology.numa_nodes;
+    starts(&nodes.page_type_start, "numa_nodes.page_type_start", nodes.page_size.len())?;
+    attribute_rows(topology)?;
+    distances(topology, counts, most_rows)?;
     memory_attributes(topology, counts)?;
-    topology.cpu_kinds.iter().try_for_each(|kind| cpu_kind(kind, counts))?;
+    cpu_kinds(topology, counts, most_rows)?;
     pu_runs(topology, counts)?;
-    let nodes = &topology.numa_by_os_index;
-    bounded(nodes, "numa_by_os_index", nodes.len(), counts.numa_nodes() as u64)?;
     machine(topology, counts)
-}
-
-/// Rows that nothing else counts are not many more than the bytes of the archive: columns of equal
-/// values take none, and a small archive must not keep a process busy.
-pub(super) fn row_counts(
-    topology: &ArchivedTopology,
-    archive_len: usize,
-) -> Result<(), ValidationError> {
-    let limit = archive_len.saturating_mul(ROWS_A_BYTE);
-    let cells = |matrix: &ArchivedDistances| matrix.objects.len().saturating_pow(2);
-    let rows = [
-        ("sets.cpuset", topology.sets.cpuset.len()),
-        ("sets.first_word", topology.sets.first_word.len()),
-        ("sets.words", topology.sets.words.len()),
-        ("strings.start", topology.strings.start.len()),
-        ("names.string", topology.names.string.len()),
-        ("subtypes.string", topology.subtypes.string.len()),
-        ("infos.name", topology.infos.name.len()),
-        ("caches.size", topology.caches.size.len()),
-        ("numa_nodes.local_memory", topology.numa_nodes.local_memory.len()),
-        ("numa_nodes.page_size", topology.numa_nodes.page_size.len()),
-        ("groups.depth", topology.groups.depth.len()),
-        ("pci.domain", topology.pci.domain.len()),
-        ("bridges.upstream", topology.bridges.upstream.len()),
-        ("os_device_kind", topology.os_device_kind.len()),
-        ("memory_attributes.name", topology.memory_attributes.name.len()),
-        ("memory_attributes.target", topology.memory_attributes.target.len()),
-        ("numa_by_os_index", topology.numa_by_os_index.len()),
-        ("cpu_kinds.info_name", topology.cpu_kinds.iter().map(|kind| kind.info_name.len()).sum()),
-        ("distances.values", topology.distances.iter().map(cells).fold(0, usize::saturating_add)),
-    ];
-    let long = rows.into_iter().find(|(_, rows)| *rows > limit);
-    long.map_or(Ok(()), |(name, rows)| fail(name, rows, "has rows in proportion to the archive"))
 }
 
 /// Runs of PUs ascend and stay in what an archive holds.
@@ -87,26 +54,32 @@ fn pu_runs(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Validatio
 
 fn sets(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let sets = &topology.sets;
-    let rows = sets.cpuset.len();
-    let limit = counts.sets as u64;
-    let refers = |column: &ArchivedColumn, name, also: u32| {
-        sound(column, name, rows)?;
-        let bad = column.iter().position(|set| set >= limit && set != u64::from(also));
-        bad.map_or(Ok(()), |row| fail(name, row, "is a set of the table"))
-    };
-    refers(&sets.cpuset, "sets.cpuset", CPUSET_OF_PUS)?;
-    refers(&sets.complete_cpuset, "sets.complete_cpuset", SAME_SET)?;
-    bounded(&sets.nodeset, "sets.nodeset", rows, limit)?;
-    refers(&sets.complete_nodeset, "sets.complete_nodeset", SAME_SET)?;
-    bounded(&sets.first_word, "sets.first_word", counts.sets, MAX_SET_WORDS as u64)?;
-    bounded(&sets.infinite, "sets.infinite", counts.sets, 2)?;
-    sound(&sets.words, "sets.words", sets.words.len())?;
-    starts(&sets.start, "sets.start", counts.sets, sets.words.len())?;
+    refers(&sets.cpuset, "sets.cpuset", counts, CPUSET_OF_PUS)?;
+    refers(&sets.complete_cpuset, "sets.complete_cpuset", counts, SAME_SET)?;
+    refers(&sets.complete_nodeset, "sets.complete_nodeset", counts, SAME_SET)?;
+    starts(&sets.start, "sets.start", sets.words.len())?;
+    // Most often no set can have as many as that, wherever it begins.
+    if sets.first_word.is_below((MAX_SET_WORDS as u64 + 1).saturating_sub(sets.words.len() as u64))
+    {
+        return Ok(());
+    }
     for row in 0..counts.sets {
         let words = sets.first_word.get(row) + sets.start.get(row + 1) - sets.start.get(row);
         ensure(words <= MAX_SET_WORDS as u64, "sets.start", row, "a set has at most 2048 words")?;
     }
     Ok(())
+}
+
+/// Sets of the table, or what stands for another set.
+#[inline(never)]
+fn refers(
+    column: &ArchivedColumn,
+    name: &'static str,
+    counts: &Counts,
+    also: u32,
+) -> Result<(), ValidationError> {
+    let bad = column.iter().position(|set| set >= counts.sets as u64 && set != u64::from(also));
+    bad.map_or(Ok(()), |row| fail(name, row, "is a set of the table"))
 }
 
 fn strings(topology: &ArchivedTopology) -> Result<(), ValidationError> {
@@ -118,7 +91,6 @@ fn strings(topology: &ArchivedTopology) -> Result<(), ValidationError> {
     let rows = strings.start.len();
     let ends = rows == 0 || bytes.last() == Some(&0);
     ensure(ends, "strings.bytes", bytes.len(), "ends with a zero, as every string")?;
-    bounded(&strings.start, "strings.start", rows, bytes.len() as u64)?;
     let inside = (0..rows).find(|&row| !text.is_char_boundary(strings.start.get_u32(row) as usize));
     inside.map_or(Ok(()), |row| fail("strings.start", row, "a string starts at a character"))
 }
@@ -129,78 +101,14 @@ fn strings_of_objects(
     name: &'static str,
 ) -> Result<(), ValidationError> {
     let rows = table.string.len();
-    bounded(&table.string, name, rows, counts.strings as u64 + 1)?;
     let within = (table.first.to_native() as usize) <= counts.objects.saturating_sub(rows);
     ensure(within, name, rows, "has no rows past the last object")
 }
 
-fn infos(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
-    let infos = &topology.infos;
-    let rows = infos.name.len();
-    if rows == 0 {
-        bounded(&infos.start, "infos.start", 0, 1)?;
-    } else {
-        starts(&infos.start, "infos.start", counts.objects, rows)?;
-    }
-    bounded(&infos.name, "infos.name", rows, counts.strings as u64)?;
-    bounded(&infos.value, "infos.value", rows, counts.strings as u64)
-}
-
 /// Each level has the attribute rows that its objects are sent to.
-fn attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
-    let caches = &topology.caches;
-    let rows = caches.size.len();
-    sound(&caches.size, "caches.size", rows)?;
-    bounded(&caches.depth, "caches.depth", rows, 1 << 32)?;
-    bounded(&caches.linesize, "caches.linesize", rows, 1 << 32)?;
-    bounded(&caches.associativity, "caches.associativity", rows, 1 << 32)?;
-    bounded(&caches.kind, "caches.kind", rows, 1 << 32)?;
-
-    let nodes = &topology.numa_nodes;
-    let rows = nodes.local_memory.len();
-    sound(&nodes.local_memory, "numa_nodes.local_memory", rows)?;
-    let pages = nodes.page_size.len();
-    starts(&nodes.page_type_start, "numa_nodes.page_type_start", rows, pages)?;
-    sound(&nodes.page_size, "numa_nodes.page_size", pages)?;
-    sound(&nodes.page_count, "numa_nodes.page_count", pages)?;
-
-    let groups = &topology.groups;
-    let rows = groups.depth.len();
-    bounded(&groups.depth, "groups.depth", rows, 1 << 32)?;
-    bounded(&groups.kind, "groups.kind", rows, 1 << 32)?;
-    bounded(&groups.subkind, "groups.subkind", rows, 1 << 32)?;
-    bounded(&groups.dont_merge, "groups.dont_merge", rows, 2)?;
-
-    let pci = &topology.pci;
-    let pci_rows = pci.domain.len();
-    bounded(&pci.domain, "pci.domain", pci_rows, 1 << 32)?;
-    bounded(&pci.bus, "pci.bus", pci_rows, 1 << 8)?;
-    bounded(&pci.dev_func, "pci.dev_func", pci_rows, 1 << 16)?;
-    bounded(&pci.class_id, "pci.class_id", pci_rows, 1 << 16)?;
-    bounded(&pci.vendor_id, "pci.vendor_id", pci_rows, 1 << 16)?;
-    bounded(&pci.device_id, "pci.device_id", pci_rows, 1 << 16)?;
-    bounded(&pci.subsystem, "pci.subsystem", pci_rows, 1 << 32)?;
-    bounded(&pci.revision, "pci.revision", pci_rows, 1 << 8)?;
-    bounded(&pci.linkspeed, "pci.linkspeed", pci_rows, 1 << 32)?;
-
-    let bridges = &topology.bridges;
-    let rows = bridges.upstream.len();
-    bounded(&bridges.upstream, "bridges.upstream", rows, pci_rows as u64 + 1)?;
-    bounded(&bridges.downstream_type, "bridges.downstream_type", rows, 1 << 32)?;
-    bounded(&bridges.downstream_domain, "bridges.downstream_domain", rows, 1 << 32)?;
-    bounded(&bridges.secondary_bus, "bridges.secondary_bus", rows, 1 << 8)?;
-    bounded(&bridges.subordinate_bus, "bridges.subordinate_bus", rows, 1 << 8)?;
-    bounded(&bridges.depth, "bridges.depth", rows, 1 << 32)?;
-    let kinds = &topology.os_device_kind;
-    bounded(kinds, "os_device_kind", kinds.len(), 1 << 32)?;
-    attribute_rows(topology, counts)
-}
-
-fn attribute_rows(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+fn attribute_rows(topology: &ArchivedTopology) -> Result<(), ValidationError> {
     let levels = &topology.levels;
     let count = levels.rows.len() - 1;
-    bounded(&levels.attribute_first, "levels.attribute_first", count, counts.objects as u64)?;
-    bounded(&levels.attribute_stride, "levels.attribute_stride", count, 2)?;
     for level in 0..count {
         let objects = u64::from(levels.first(level + 1) - levels.first(level));
         let Some(last) = objects.checked_sub(1) else {
@@ -224,27 +132,31 @@ fn attribute_rows(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Va
     Ok(())
 }
 
-fn distances(matrix: &ArchivedDistances, counts: &Counts) -> Result<(), ValidationError> {
-    let name = matrix.name.to_native();
-    let named = name == NONE || (name as usize) < counts.strings;
-    ensure(named, "distances.name", 0, "is a string of the table")?;
-    let objects = matrix.objects.len();
-    ensure(objects <= 1 << 16, "distances.objects", objects, "no more than 65,536 objects")?;
-    bounded(&matrix.objects, "distances.objects", objects, counts.objects as u64)?;
-    sound(&matrix.values, "distances.values", objects * objects)
+fn distances(
+    topology: &ArchivedTopology,
+    counts: &Counts,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
+    let mut all_cells = 0_usize;
+    for matrix in topology.distances.iter() {
+        let name = matrix.name.to_native();
+        let named = name == NONE || (name as usize) < counts.strings;
+        ensure(named, "distances.name", 0, "is a string of the table")?;
+        let objects = matrix.objects.len();
+        ensure(objects <= 1 << 16, "distances.objects", objects, "no more than 65,536 objects")?;
+        let cells = objects.saturating_pow(2);
+        let rules =
+            [(&matrix.objects, objects, counts.objects as u64), (&matrix.values, cells, ANY)];
+        follow(&rules, "distances.objects distances.values", most_rows)?;
+        all_cells = all_cells.saturating_add(cells);
+    }
+    ensure(all_cells <= most_rows, "distances.values", all_cells, IN_PROPORTION)
 }
 
 fn memory_attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let table = &topology.memory_attributes;
-    let attributes = table.name.len();
     let rows = table.target.len();
-    bounded(&table.name, "memory_attributes.name", attributes, counts.strings as u64)?;
-    sound(&table.flags, "memory_attributes.flags", attributes)?;
-    starts(&table.start, "memory_attributes.start", attributes, rows)?;
-    bounded(&table.target, "memory_attributes.target", rows, counts.objects as u64)?;
-    bounded(&table.initiator_kind, "memory_attributes.initiator_kind", rows, 3)?;
-    sound(&table.initiator, "memory_attributes.initiator", rows)?;
-    sound(&table.value, "memory_attributes.value", rows)?;
+    starts(&table.start, "memory_attributes.start", rows)?;
     for row in 0..rows {
         let limit = match table.initiator_kind.get(row) {
             0 => 1,
@@ -257,12 +169,21 @@ fn memory_attributes(topology: &ArchivedTopology, counts: &Counts) -> Result<(),
     Ok(())
 }
 
-fn cpu_kind(kind: &ArchivedCpuKind, counts: &Counts) -> Result<(), ValidationError> {
-    let infos = kind.info_name.len();
-    let cpuset = (kind.cpuset.to_native() as usize) < counts.sets;
-    ensure(cpuset, "cpu_kinds.cpuset", 0, "is a set of the table")?;
-    bounded(&kind.info_name, "cpu_kinds.info_name", infos, counts.strings as u64)?;
-    bounded(&kind.info_value, "cpu_kinds.info_value", infos, counts.strings as u64)
+fn cpu_kinds(
+    topology: &ArchivedTopology,
+    counts: &Counts,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
+    let mut all_infos = 0_usize;
+    for kind in topology.cpu_kinds.iter() {
+        let cpuset = (kind.cpuset.to_native() as usize) < counts.sets;
+        ensure(cpuset, "cpu_kinds.cpuset", 0, "is a set of the table")?;
+        let (infos, strings) = (kind.info_name.len(), counts.strings as u64);
+        let rules = [(&kind.info_name, infos, strings), (&kind.info_value, infos, strings)];
+        follow(&rules, "cpu_kinds.info_name cpu_kinds.info_value", most_rows)?;
+        all_infos = all_infos.saturating_add(infos);
+    }
+    ensure(all_infos <= most_rows, "cpu_kinds.info_name", all_infos, IN_PROPORTION)
 }
 
 fn machine(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
@@ -274,7 +195,5 @@ fn machine(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Validatio
     let nodeset = a_set(machine.allowed_nodeset.to_native());
     ensure(nodeset, "machine.allowed_nodeset", 0, "is a set of the table")?;
     let filters = machine.type_filters.len();
-    ensure(filters <= 256, "machine.type_filters", filters, "at most 256 types")?;
-    bounded(&machine.type_filters, "machine.type_filters", filters, 256)?;
-    bounded(&machine.support, "machine.support", support::NAMES.len(), 256)
+    ensure(filters <= 256, "machine.type_filters", filters, "at most 256 types")
 }

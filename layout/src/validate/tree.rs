@@ -1,6 +1,6 @@
 //! The objects form one tree in levels, and every normal object covers a run of PUs.
 
-use super::{Counts, bounded, ensure, fail, sound};
+use super::{Counts, ensure, fail};
 use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
 use crate::error::ValidationError;
 use crate::levels::ArchivedLevels;
@@ -9,15 +9,7 @@ use crate::tree::{Four, One, Two, Width};
 use std::ops::Range;
 
 pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
-    let objects = &topology.objects;
-    let count = counts.objects;
-    let normal = counts.normal_objects;
-    let [_, _, with_sets, ..] = counts.special;
-    bounded(&objects.os_index, "objects.os_index", count, (1 << 32) + 2)?;
     pu_indexes(topology, counts)?;
-    sound(&objects.gp_index, "objects.gp_index", count)?;
-    bounded(&objects.sets, "objects.sets", with_sets, topology.sets.cpuset.len() as u64 + 1)?;
-    bounded(&objects.symmetric, "objects.symmetric", normal, 2)?;
     match topology.tree.width.to_native() {
         1 => Rows::<One>::new(topology, counts)?.check(),
         2 => Rows::<Two>::new(topology, counts)?.check(),
@@ -127,8 +119,12 @@ impl<'a, W: Width> Rows<'a, W> {
 
         let last = self.levels.normal.to_native() as usize - 1;
         let mut special = 0;
-        for level in (0..last).filter(|level| !self.is_regular(level + 1)) {
-            self.normal_children(level + 1)?;
+        for level in 0..last {
+            match self.special_of_each(level + 1) {
+                Some(0) => continue,
+                Some(_) => (),
+                None => self.normal_children(level + 1)?,
+            }
             special += self.child_lists(level..level + 1)?;
         }
         special += self.child_lists(last..self.levels.rows.len() - 1)?;
@@ -137,38 +133,50 @@ impl<'a, W: Width> Rows<'a, W> {
         self.depths()
     }
 
-    /// Whether the objects of a level are what all those of the level above have as children, as many each: so it is
-    /// on most levels, and they are checked many at once. That the level above has the PUs it says was checked before.
+    /// How many special children each object of the level above has, if all have as many, and as many normal ones,
+    /// which are the objects of this level: so it is on most levels, and they are checked many at once. That the level
+    /// above has the PUs it says was checked before.
     ///
     /// No sum of this passes the width: the last slot is a number of it, so every object and PU is, and a list whose
     /// start did would end before it begins.
-    fn is_regular(&self, level: usize) -> bool {
+    fn special_of_each(&self, level: usize) -> Option<u32> {
         let pus = |level| self.levels.row(level).map_or(0, |row| row.pus());
         let (above, own) = (pus(level - 1), pus(level));
-        let arity = above.checked_div(own).unwrap_or(0);
+        let arity = above.checked_div(own)?;
         let [parents, children, end] =
             [level - 1, level, level + 1].map(|level| self.levels.first(level));
-        let count = u64::from(children - parents) * u64::from(arity);
-        if arity == 0 || arity * own != above || count != u64::from(end - children) {
-            return false;
-        }
         let slots = self.slots(parents).start..self.slots(children - 1).end;
-        let (Some(rows), Some(starts), Some(list)) = (
-            self.members.get(children as usize..end as usize),
-            self.child_start.get(parents as usize..=children as usize),
-            self.children.get(slots.start as usize..slots.end as usize),
-        ) else {
-            return false;
-        };
+        let all = slots.end.checked_sub(slots.start)?;
+        let each = all / (children - parents);
+        let count = |each: u32| u64::from(children - parents) * u64::from(each);
+        let whole = arity > 0 && arity * own == above && count(arity) == u64::from(end - children);
+        if !whole || each < arity || count(each) != u64::from(all) {
+            return None;
+        }
+        let rows = self.members.get(children as usize..end as usize)?;
+        let starts = self.child_start.get(parents as usize..=children as usize)?;
+        let list = self.children.get(slots.start as usize..slots.end as usize)?;
         let of_first = rows
             .iter()
             .zip(0..arity)
             .all(|(row, rank)| row.map(W::value) == [parents, rank, rank * own, own]);
-        of_first
+        let goes_on = of_first
             && W::rows_go_on(rows, arity as usize, [1, 0, above, 0])
-            && W::goes_on(starts, arity)
-            && list.first().map(|child| W::value(*child)) == Some(children)
-            && W::goes_on(list, 1)
+            && W::goes_on(starts, each)
+            && Self::lists_begin_with(list, each, children..end, arity);
+        goes_on.then_some(each - arity)
+    }
+
+    /// Whether lists of `each` slots begin with `arity` of these objects, each with the next ones.
+    fn lists_begin_with(list: &[W::Number], each: u32, objects: Range<u32>, arity: u32) -> bool {
+        // Nothing else in them: they are one.
+        let all = objects.end - objects.start;
+        let (each, arity) = if each == arity { (all, all) } else { (each, arity) };
+        let firsts = objects.step_by(arity as usize);
+        list.chunks_exact(each as usize).zip(firsts).all(|(list, first)| {
+            let normal = list.get(..arity as usize).unwrap_or_default();
+            normal.first().map(|child| W::value(*child)) == Some(first) && W::goes_on(normal, 1)
+        })
     }
 
     /// The objects of a level are on a lower one than their parents, come first in their lists, and the PUs of a
@@ -307,94 +315,4 @@ fn may_have(parent: usize, child: usize, counts: &Counts) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::archive::Topology;
-    use crate::attributes::Attributes;
-    use crate::build::topology;
-    use crate::description::{Description, Object, Sets};
-    use crate::levels::Level;
-    use crate::object_type::ObjectType::{self, Machine, PU, Package};
-    use crate::set::Set;
-
-    fn object(object_type: ObjectType, depth: i32, logical_index: u32, pus: u32) -> Object {
-        let first = logical_index * pus;
-        let cpuset: Set = (first..first + pus).collect();
-        let nodeset = Set::new();
-        let sets = Sets {
-            complete_cpuset: cpuset.clone(),
-            cpuset,
-            complete_nodeset: nodeset.clone(),
-            nodeset,
-        };
-        Object {
-            object_type,
-            depth,
-            logical_index,
-            os_index: Some(logical_index),
-            gp_index: 0,
-            subtype: None,
-            name: None,
-            infos: Vec::new(),
-            attributes: Attributes::None,
-            page_types: Vec::new(),
-            symmetric_subtree: true,
-            sets: Some(sets),
-            parent: None,
-            children: Vec::new(),
-        }
-    }
-
-    /// Two packages of as many PUs each.
-    fn machine(pus: u32) -> Description {
-        let mut objects = vec![object(Machine, 0, 0, 2 * pus)];
-        objects.extend((0..2).map(|package| object(Package, 1, package, pus)));
-        objects.extend((0..2 * pus).map(|pu| object(PU, 2, pu, 1)));
-        let pus = pus as usize;
-        objects[0].children = vec![1, 2];
-        objects[1].children = (3..3 + pus).collect();
-        objects[2].children = (3 + pus..3 + 2 * pus).collect();
-        Description { objects, ..Description::default() }
-    }
-
-    fn checked(topology: &Topology) -> Result<(), String> {
-        let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(topology).unwrap();
-        crate::open_archive(&bytes).map(|_| ()).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn a_tree_is_checked_in_every_width() {
-        let mut topology = topology(&machine(3)).unwrap();
-        assert_eq!(topology.tree.width, 1);
-        let tree = topology.tree.clone();
-        for width in [1, 2, 4] {
-            let wide = |bytes: &[u8]| -> Vec<u8> {
-                let numbers = bytes.iter().map(|byte| u32::from(*byte).to_le_bytes());
-                numbers.flat_map(|number| number.into_iter().take(width)).collect()
-            };
-            topology.tree.width = u32::try_from(width).unwrap();
-            topology.tree.members = wide(&tree.members);
-            topology.tree.child_start = wide(&tree.child_start);
-            topology.tree.children = wide(&tree.children);
-            checked(&topology).unwrap();
-            for byte in (0..topology.tree.members.len()).step_by(if cfg!(miri) { 29 } else { 1 }) {
-                topology.tree.members[byte] ^= 1;
-                checked(&topology).unwrap_err();
-                topology.tree.members[byte] ^= 1;
-            }
-        }
-    }
-
-    #[test]
-    fn packages_out_of_order_have_no_regular_level() {
-        for pus in [2, 3] {
-            let mut description = machine(pus);
-            description.objects[1].logical_index = 1;
-            description.objects[2].logical_index = 0;
-            let mut topology = topology(&description).unwrap();
-            checked(&topology).unwrap();
-            let says = Level::new(1, Package.raw(), pus);
-            assert_ne!(std::mem::replace(&mut topology.levels.rows[1], says), says);
-            assert!(checked(&topology).unwrap_err().contains("covers the PUs"), "{pus}");
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,167 @@
+//! What holds of each column by itself: how it is packed, how many values it has, how large they may be.
+
+use super::{Counts, broken};
+use crate::archive::{ArchivedTopology, MAX_SET_WORDS};
+use crate::column::ArchivedColumn;
+use crate::error::ValidationError;
+use crate::support;
+
+/// A limit of values that have none.
+pub(super) const ANY: u64 = u64::MAX;
+/// A limit of values that fit in 32 bits.
+pub(super) const WORD: u64 = 1 << 32;
+
+pub(super) const IN_PROPORTION: &str = "has rows in proportion to the archive";
+
+/// What is asked of a column: as many values as its table has rows, each below a limit.
+type Rule<'a> = (&'a ArchivedColumn, usize, u64);
+
+/// The rules of columns of a topology, a line each, and the names of these, each with a blank behind it.
+///
+/// They are data for one loop: a process that adopts runs all of this once, and code that runs once costs more the
+/// more of it there is.
+macro_rules! rules {
+    ($topology:ident; $($table:ident $(.$column:ident)?: $rows:expr, $limit:expr;)*) => {
+        (
+            [$((&$topology.$table$(.$column)?, $rows, $limit)),*],
+            concat!($(stringify!($table), $(".", stringify!($column),)? " "),*),
+        )
+    };
+}
+
+pub(super) fn check(
+    topology: &ArchivedTopology,
+    counts: &Counts,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
+    let [objects, sets, strings] =
+        [counts.objects, counts.sets, counts.strings].map(|count| count as u64);
+    let levels = topology.levels.rows.len() - 1;
+    let set_rows = topology.sets.cpuset.len();
+    let infos = topology.infos.name.len();
+    let caches = topology.caches.size.len();
+    let nodes = topology.numa_nodes.local_memory.len();
+    let pages = topology.numa_nodes.page_size.len();
+    let groups = topology.groups.depth.len();
+    let bridges = topology.bridges.upstream.len();
+    let pci = topology.pci.domain.len();
+    let attributes = topology.memory_attributes.name.len();
+    let values = topology.memory_attributes.target.len();
+    let (rules, names) = rules! { topology;
+        objects.os_index: counts.objects, WORD + 2;
+        objects.gp_index: counts.objects, ANY;
+        objects.sets: counts.with_pus(), set_rows as u64 + 1;
+        objects.symmetric: counts.normal_objects, 2;
+        sets.cpuset: set_rows, WORD;
+        sets.complete_cpuset: set_rows, WORD;
+        sets.nodeset: set_rows, sets;
+        sets.complete_nodeset: set_rows, WORD;
+        sets.first_word: counts.sets, MAX_SET_WORDS as u64;
+        sets.infinite: counts.sets, 2;
+        sets.start: counts.sets + 1, ANY;
+        sets.words: topology.sets.words.len(), ANY;
+        strings.start: counts.strings, topology.strings.bytes.len() as u64;
+        names.string: topology.names.string.len(), strings + 1;
+        subtypes.string: topology.subtypes.string.len(), strings + 1;
+        infos.start: if infos == 0 { 0 } else { counts.objects + 1 }, ANY;
+        infos.name: infos, strings;
+        infos.value: infos, strings;
+        total_memory.object: topology.total_memory.object.len(), objects;
+        total_memory.bytes: topology.total_memory.object.len(), ANY;
+        levels.attribute_first: levels, objects;
+        levels.attribute_stride: levels, 2;
+        caches.size: caches, ANY;
+        caches.depth: caches, WORD;
+        caches.linesize: caches, WORD;
+        caches.associativity: caches, WORD;
+        caches.kind: caches, WORD;
+        numa_nodes.local_memory: nodes, ANY;
+        numa_nodes.page_type_start: nodes + 1, ANY;
+        numa_nodes.page_size: pages, ANY;
+        numa_nodes.page_count: pages, ANY;
+        numa_by_os_index: topology.numa_by_os_index.len(), counts.numa_nodes() as u64;
+        groups.depth: groups, WORD;
+        groups.kind: groups, WORD;
+        groups.subkind: groups, WORD;
+        groups.dont_merge: groups, 2;
+        bridges.upstream: bridges, pci as u64 + 1;
+        bridges.downstream_type: bridges, WORD;
+        bridges.downstream_domain: bridges, WORD;
+        bridges.secondary_bus: bridges, 1 << 8;
+        bridges.subordinate_bus: bridges, 1 << 8;
+        bridges.depth: bridges, WORD;
+        pci.domain: pci, WORD;
+        pci.bus: pci, 1 << 8;
+        pci.dev_func: pci, 1 << 16;
+        pci.class_id: pci, 1 << 16;
+        pci.vendor_id: pci, 1 << 16;
+        pci.device_id: pci, 1 << 16;
+        pci.subsystem: pci, WORD;
+        pci.revision: pci, 1 << 8;
+        pci.linkspeed: pci, WORD;
+        os_device_kind: topology.os_device_kind.len(), WORD;
+        memory_attributes.name: attributes, strings;
+        memory_attributes.flags: attributes, ANY;
+        memory_attributes.start: attributes + 1, ANY;
+        memory_attributes.target: values, objects;
+        memory_attributes.initiator_kind: values, 3;
+        memory_attributes.initiator: values, ANY;
+        memory_attributes.value: values, ANY;
+        machine.type_filters: topology.machine.type_filters.len(), 256;
+        machine.support: support::NAMES.len(), 256;
+    };
+    follow(&rules, names, most_rows)
+}
+
+/// The columns of a table that there is more than one of, checked as those that there is one of.
+pub(super) fn follow(
+    rules: &[Rule<'_>],
+    names: &'static str,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
+    let holds = |(column, rows, limit): &Rule<'_>| {
+        column.is_sound()
+            && column.len() == *rows
+            && *rows <= most_rows
+            && (*limit == ANY || column.is_below(*limit))
+    };
+    match rules.iter().position(|rule| !holds(rule)) {
+        Some(place) => Err(what_fails(rules, names, place, most_rows)),
+        None => Ok(()),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn what_fails(
+    rules: &[Rule<'_>],
+    names: &'static str,
+    place: usize,
+    most_rows: usize,
+) -> ValidationError {
+    let name = names.split(' ').nth(place).unwrap_or_default();
+    let Some((column, rows, _)) = rules.get(place) else {
+        return broken(name, 0, "is a column");
+    };
+    match column.len() {
+        _ if !column.is_sound() => broken(name, 0, "packing is sound"),
+        found if found != *rows => broken(name, found, "has a value for each row of its table"),
+        found if found > most_rows => broken(name, found, IN_PROPORTION),
+        _ => broken(name, 0, "values are in range"),
+    }
+}
+
+/// Starts of the runs of the rows of a table in `total` values: ascending from 0 to `total`.
+pub(super) fn starts(
+    column: &ArchivedColumn,
+    name: &'static str,
+    total: usize,
+) -> Result<(), ValidationError> {
+    let last = column.len().saturating_sub(1);
+    let holds = column.get(0) == 0 && column.get(last) == total as u64 && column.is_sorted();
+    if holds {
+        Ok(())
+    } else {
+        Err(broken(name, 0, "values ascend from 0 to the end of their run"))
+    }
+}

@@ -1,0 +1,105 @@
+//! Trees that are right, and what is changed in them.
+
+use crate::archive::Topology;
+use crate::attributes::Attributes;
+use crate::build::topology;
+use crate::description::{Description, Object, Sets};
+use crate::levels::Level;
+use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
+use crate::set::Set;
+
+fn object(object_type: ObjectType, depth: i32, logical_index: u32, pus: u32) -> Object {
+    let first = logical_index * pus;
+    let cpuset: Set = (first..first + pus).collect();
+    let nodeset = Set::new();
+    let sets = Sets {
+        complete_cpuset: cpuset.clone(),
+        cpuset,
+        complete_nodeset: nodeset.clone(),
+        nodeset,
+    };
+    Object {
+        object_type,
+        depth,
+        logical_index,
+        os_index: Some(logical_index),
+        gp_index: 0,
+        subtype: None,
+        name: None,
+        infos: Vec::new(),
+        attributes: Attributes::None,
+        page_types: Vec::new(),
+        symmetric_subtree: true,
+        sets: Some(sets),
+        parent: None,
+        children: Vec::new(),
+    }
+}
+
+/// Two packages of as many PUs each, and a NUMA node.
+fn machine(pus: u32) -> Description {
+    let mut objects = vec![object(Machine, 0, 0, 2 * pus)];
+    objects.extend((0..2).map(|package| object(Package, 1, package, pus)));
+    objects.extend((0..2 * pus).map(|pu| object(PU, 2, pu, 1)));
+    objects.extend((0..2).map(|node| Object {
+        attributes: Attributes::NumaNode { local_memory: 1 },
+        ..object(NUMANode, NUMANode.special_depth().unwrap(), node, pus)
+    }));
+    let pus = pus as usize;
+    objects[0].children = vec![1, 2];
+    objects[1].children = (3..3 + pus).chain([3 + 2 * pus]).collect();
+    objects[2].children = (3 + pus..3 + 2 * pus).chain([4 + 2 * pus]).collect();
+    Description { objects, ..Description::default() }
+}
+
+fn checked(topology: &Topology) -> Result<(), String> {
+    let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(topology).unwrap();
+    crate::open_archive(&bytes).map(|_| ()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_tree_is_checked_in_every_width() {
+    let mut topology = topology(&machine(3)).unwrap();
+    assert_eq!(topology.tree.width, 1);
+    let tree = topology.tree.clone();
+    for width in [1, 2, 4] {
+        let wide = |bytes: &[u8]| -> Vec<u8> {
+            let numbers = bytes.iter().map(|byte| u32::from(*byte).to_le_bytes());
+            numbers.flat_map(|number| number.into_iter().take(width)).collect()
+        };
+        topology.tree.width = u32::try_from(width).unwrap();
+        topology.tree.members = wide(&tree.members);
+        topology.tree.child_start = wide(&tree.child_start);
+        topology.tree.children = wide(&tree.children);
+        checked(&topology).unwrap();
+        let part = if cfg!(miri) { 29 } else { 1 };
+        // Which PUs a NUMA node has is its own affair.
+        let of_normal = 9 * 4 * width;
+        let columns: [fn(&mut Topology) -> &mut Vec<u8>; 3] = [
+            |topology| &mut topology.tree.members,
+            |topology| &mut topology.tree.child_start,
+            |topology| &mut topology.tree.children,
+        ];
+        for column in columns {
+            for byte in (0..column(&mut topology).len().min(of_normal)).step_by(part) {
+                column(&mut topology)[byte] ^= 1;
+                checked(&topology).unwrap_err();
+                column(&mut topology)[byte] ^= 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn packages_out_of_order_have_no_regular_level() {
+    for pus in [2, 3] {
+        let mut description = machine(pus);
+        description.objects[1].logical_index = 1;
+        description.objects[2].logical_index = 0;
+        let mut topology = topology(&description).unwrap();
+        checked(&topology).unwrap();
+        let says = Level::new(1, Package.raw(), pus);
+        assert_ne!(std::mem::replace(&mut topology.levels.rows[1], says), says);
+        assert!(checked(&topology).unwrap_err().contains("covers the PUs"), "{pus}");
+    }
+}
