@@ -63,19 +63,17 @@ pub(crate) trait Width {
     /// A number as it is stored.
     type Number: Copy;
 
+    /// Bits of a number.
+    const BITS: u32;
+
     /// The numbers that bytes are.
     fn numbers(bytes: &[u8]) -> &[Self::Number];
 
     /// What a stored number says.
     fn value(number: Self::Number) -> u32;
 
-    /// Whether each number is the one before it, and `more`. No sum may pass the width, here and in the next: a
-    /// carry would go on in the number behind it. All are looked at in any case, so that the compiler takes several
-    /// at once.
-    fn goes_on(numbers: &[Self::Number], more: u32) -> bool;
-
-    /// Whether each row is that which is `distance` before it, and `more`.
-    fn rows_go_on(rows: &[[Self::Number; 4]], distance: usize, more: [u32; 4]) -> bool;
+    /// The bytes that numbers are.
+    fn bytes(numbers: &[Self::Number]) -> &[u8];
 
     /// The row of `N` numbers at `index`, `None` past the end.
     #[inline]
@@ -98,13 +96,15 @@ pub(crate) trait Width {
     }
 }
 
-/// A width, with the integers that hold a number and a row of four.
+/// A width, with the integer that holds a number.
 macro_rules! width {
-    ($name:ident, $number:ty, $row:ty) => {
+    ($name:ident, $number:ty) => {
         pub(crate) struct $name;
 
         impl Width for $name {
             type Number = [u8; size_of::<$number>()];
+
+            const BITS: u32 = <$number>::BITS;
 
             #[inline]
             fn numbers(bytes: &[u8]) -> &[Self::Number] {
@@ -112,42 +112,21 @@ macro_rules! width {
             }
 
             #[inline]
-            fn value(number: Self::Number) -> u32 {
-                <$number>::from_le_bytes(number).into()
-            }
-
-            #[inline(never)]
-            fn goes_on(numbers: &[Self::Number], more: u32) -> bool {
-                let number = |number: &Self::Number| <$number>::from_le_bytes(*number);
-                let Some(more) = <$number>::try_from(more).ok() else {
-                    return false;
-                };
-                let pairs = numbers.iter().zip(numbers.get(1..).unwrap_or_default());
-                pairs.fold(true, |all, (one, next)| {
-                    all & (number(one).wrapping_add(more) == number(next))
-                })
+            fn bytes(numbers: &[Self::Number]) -> &[u8] {
+                numbers.as_flattened()
             }
 
             #[inline]
-            fn rows_go_on(rows: &[[Self::Number; 4]], distance: usize, more: [u32; 4]) -> bool {
-                let whole = |row: &[Self::Number; 4]| {
-                    <$row>::from_le_bytes(row.as_flattened().try_into().unwrap_or_default())
-                };
-                let fits = more.iter().all(|more| <$number>::try_from(*more).is_ok());
-                let more = more.map(|more| <$number>::try_from(more).unwrap_or_default());
-                let more = whole(&more.map(<$number>::to_le_bytes));
-                let pairs = rows.iter().zip(rows.get(distance..).unwrap_or_default());
-                pairs.fold(fits, |all, (one, next)| {
-                    all & (whole(one).wrapping_add(more) == whole(next))
-                })
+            fn value(number: Self::Number) -> u32 {
+                <$number>::from_le_bytes(number).into()
             }
         }
     };
 }
 
-width!(One, u8, u32);
-width!(Two, u16, u64);
-width!(Four, u32, u128);
+width!(One, u8);
+width!(Two, u16);
+width!(Four, u32);
 
 impl ArchivedTree {
     /// Number of objects.

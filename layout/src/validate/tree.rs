@@ -1,5 +1,9 @@
 //! The objects form one tree in levels, and every normal object covers a run of PUs.
 
+mod regular;
+#[cfg(test)]
+mod tests;
+
 use super::{Counts, ensure, fail};
 use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
 use crate::error::ValidationError;
@@ -133,52 +137,6 @@ impl<'a, W: Width> Rows<'a, W> {
         self.depths()
     }
 
-    /// How many special children each object of the level above has, if all have as many, and as many normal ones,
-    /// which are the objects of this level: so it is on most levels, and they are checked many at once. That the level
-    /// above has the PUs it says was checked before.
-    ///
-    /// No sum of this passes the width: the last slot is a number of it, so every object and PU is, and a list whose
-    /// start did would end before it begins.
-    fn special_of_each(&self, level: usize) -> Option<u32> {
-        let pus = |level| self.levels.row(level).map_or(0, |row| row.pus());
-        let (above, own) = (pus(level - 1), pus(level));
-        let arity = above.checked_div(own)?;
-        let [parents, children, end] =
-            [level - 1, level, level + 1].map(|level| self.levels.first(level));
-        let slots = self.slots(parents).start..self.slots(children - 1).end;
-        let all = slots.end.checked_sub(slots.start)?;
-        let each = all / (children - parents);
-        let count = |each: u32| u64::from(children - parents) * u64::from(each);
-        let whole = arity > 0 && arity * own == above && count(arity) == u64::from(end - children);
-        if !whole || each < arity || count(each) != u64::from(all) {
-            return None;
-        }
-        let rows = self.members.get(children as usize..end as usize)?;
-        let starts = self.child_start.get(parents as usize..=children as usize)?;
-        let list = self.children.get(slots.start as usize..slots.end as usize)?;
-        let of_first = rows
-            .iter()
-            .zip(0..arity)
-            .all(|(row, rank)| row.map(W::value) == [parents, rank, rank * own, own]);
-        let goes_on = of_first
-            && W::rows_go_on(rows, arity as usize, [1, 0, above, 0])
-            && W::goes_on(starts, each)
-            && Self::lists_begin_with(list, each, children..end, arity);
-        goes_on.then_some(each - arity)
-    }
-
-    /// Whether lists of `each` slots begin with `arity` of these objects, each with the next ones.
-    fn lists_begin_with(list: &[W::Number], each: u32, objects: Range<u32>, arity: u32) -> bool {
-        // Nothing else in them: they are one.
-        let all = objects.end - objects.start;
-        let (each, arity) = if each == arity { (all, all) } else { (each, arity) };
-        let firsts = objects.step_by(arity as usize);
-        list.chunks_exact(each as usize).zip(firsts).all(|(list, first)| {
-            let normal = list.get(..arity as usize).unwrap_or_default();
-            normal.first().map(|child| W::value(*child)) == Some(first) && W::goes_on(normal, 1)
-        })
-    }
-
     /// The objects of a level are on a lower one than their parents, come first in their lists, and the PUs of a
     /// parent are those of its normal children one after the other. Where all are said to have as many, these follow
     /// each other.
@@ -229,7 +187,9 @@ impl<'a, W: Width> Rows<'a, W> {
         let [first, end] = [levels.start, levels.end].map(|level| self.levels.first(level));
         let starts = self.child_start.get(first as usize..=end as usize).unwrap_or_default();
         let pairs = starts.iter().zip(starts.get(1..).unwrap_or_default());
-        let ascend = pairs.fold(true, |all, (one, next)| all & (W::value(*one) <= W::value(*next)));
+        let ascend = |all, (one, next): (&_, &_)| all & (W::value(*one) <= W::value(*next));
+        // Most often they have no children.
+        let ascend = Self::goes_on(starts, 1, [0; 4]) || pairs.fold(true, ascend);
         ensure(ascend, "tree.child_start", first as usize, "ascends")?;
         let slots = self.slots(first).start..self.slots(end - 1).end;
         let children = self.children.get(slots.start as usize..slots.end as usize);
@@ -313,6 +273,3 @@ fn may_have(parent: usize, child: usize, counts: &Counts) -> bool {
         parent < child
     }
 }
-
-#[cfg(test)]
-mod tests;

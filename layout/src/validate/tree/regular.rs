@@ -1,0 +1,98 @@
+//! Levels whose objects all have the same around them: they are checked many at once.
+
+use super::Rows;
+use crate::tree::Width;
+use std::ops::Range;
+
+impl<W: Width> Rows<'_, W> {
+    /// How many special children each object of the level above has, if all have as many, and as many normal ones,
+    /// which are the objects of this level: so it is on most levels. That the level above has the PUs it says was
+    /// checked before.
+    ///
+    /// No sum of this passes the width: the last slot is a number of it, so every object and PU is, and a list whose
+    /// start did would end before it begins.
+    pub(super) fn special_of_each(&self, level: usize) -> Option<u32> {
+        let pus = |level| self.levels.row(level).map_or(0, |row| row.pus());
+        let (above, own) = (pus(level - 1), pus(level));
+        let arity = above.checked_div(own)?;
+        let [parents, children, end] =
+            [level - 1, level, level + 1].map(|level| self.levels.first(level));
+        let slots = self.slots(parents).start..self.slots(children - 1).end;
+        let all = slots.end.checked_sub(slots.start)?;
+        let each = all / (children - parents);
+        let count = |each: u32| u64::from(children - parents) * u64::from(each);
+        let whole = arity > 0 && arity * own == above && count(arity) == u64::from(end - children);
+        if !whole || each < arity || count(each) != u64::from(all) {
+            return None;
+        }
+        let rows = self.members.get(children as usize..end as usize)?;
+        let starts = self.child_start.get(parents as usize..=children as usize)?;
+        let list = self.children.get(slots.start as usize..slots.end as usize)?;
+        let of_first = rows
+            .iter()
+            .zip(0..arity)
+            .all(|(row, rank)| row.map(W::value) == [parents, rank, rank * own, own]);
+        let goes_on = of_first
+            && Self::goes_on(rows.as_flattened(), arity as usize * 4, [1, 0, above, 0])
+            && Self::goes_on(starts, 1, [each; 4])
+            && Self::lists_begin_with(list, each, children..end, arity);
+        goes_on.then_some(each - arity)
+    }
+
+    /// Whether lists of `each` slots begin with `arity` of these objects, each with the next ones.
+    fn lists_begin_with(list: &[W::Number], each: u32, objects: Range<u32>, arity: u32) -> bool {
+        // Nothing else in them: they are one.
+        let all = objects.end - objects.start;
+        let (each, arity) = if each == arity { (all, all) } else { (each, arity) };
+        let firsts = objects.step_by(arity as usize);
+        list.chunks_exact(each as usize).zip(firsts).all(|(list, first)| {
+            let normal = list.get(..arity as usize).unwrap_or_default();
+            let begins = normal.first().map(|child| W::value(*child)) == Some(first);
+            begins && Self::goes_on(normal, 1, [1; 4])
+        })
+    }
+
+    /// Whether each number is the one that is `distance` before it, and `more`, which holds for four after each other.
+    pub(super) fn goes_on(numbers: &[W::Number], distance: usize, more: [u32; 4]) -> bool {
+        let next = numbers.get(distance..).unwrap_or_default();
+        let one = numbers.get(..next.len()).unwrap_or_default();
+        all_are_more(W::bytes(one), W::bytes(next), lanes(W::BITS, more.map(u64::from)))
+    }
+}
+
+/// Sixteen bytes of numbers of some bits, four after each other and again from the first.
+fn lanes(bits: u32, [a, b, c, d]: [u64; 4]) -> [u64; 2] {
+    let (low, high) = (a | b << bits, c | d << bits);
+    match bits {
+        32 => [low, high],
+        16 => [low | high << 32; 2],
+        _ => [(low | high << 16) * 0x1_0000_0001; 2],
+    }
+}
+
+/// Whether the bytes of `next` are those of `one` and `more`, added eight at a time, whatever the width of a number:
+/// none may carry into the one behind it. All are looked at in any case, so that the compiler takes several at once.
+#[inline(never)]
+fn all_are_more(one: &[u8], next: &[u8], more: [u64; 2]) -> bool {
+    let (Some(last_one), Some(last_next)) = (one.last_chunk(), next.last_chunk()) else {
+        let mut few = [0; 16];
+        few.iter_mut().zip(one).for_each(|(to, from)| *to = *from);
+        let sums = sums(&few, more).map(u64::to_le_bytes);
+        return sums.as_flattened().iter().zip(next).all(|(sum, next)| sum == next);
+    };
+    let others = |[low, high]: [u64; 2], (one, next): (&[u8; 16], &[u8; 16])| {
+        let ([low_sum, high_sum], [low_next, high_next]) = (sums(one, more), sums(next, [0; 2]));
+        [low | (low_sum ^ low_next), high | (high_sum ^ high_next)]
+    };
+    let pairs = one.as_chunks().0.iter().zip(next.as_chunks().0);
+    // Sixteen bytes are whole rows, so the last of them begin with a row.
+    others(pairs.fold([0; 2], others), (last_one, last_next)) == [0; 2]
+}
+
+fn sums(bytes: &[u8; 16], [low_more, high_more]: [u64; 2]) -> [u64; 2] {
+    let [low, high] = [0, 8].map(|at| {
+        let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk()).copied();
+        u64::from_le_bytes(bytes.unwrap_or_default())
+    });
+    [low.wrapping_add(low_more), high.wrapping_add(high_more)]
+}
