@@ -69,7 +69,7 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
         return alone(&Input::ThisMachine, Source::ThisMachine);
     };
     if let Some(keys) = election.elected()
-        && let Ok(adopted) = adopt_keys(&keys)
+        && let Ok(adopted) = adopt_keys(keys)
     {
         return Ok(adopted);
     }
@@ -85,7 +85,7 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
     election.win(&keys);
     // As long as this process lives, for the others.
     std::mem::forget(publication);
-    Ok(adopt_keys(&keys)?)
+    Ok(adopt_keys(keys)?)
 }
 
 /// Loads for this process alone.
@@ -100,7 +100,7 @@ fn adopt_own(
 ) -> Result<&'static Adopted, LoadError> {
     let options = PublishOptions { store: Store::Memfd, source, ..Default::default() };
     let publication = publish(description, &options)?;
-    Ok(adopt_keys(publication.keys())?)
+    Ok(adopt_keys(publication.keys().clone())?)
 }
 
 /// Whether the environment has hwloc load something else than this machine as it is.

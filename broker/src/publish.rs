@@ -144,7 +144,7 @@ enum Placed {
 /// let input = Input::Synthetic("Core:2 PU:2".to_owned());
 /// let description = capture(&load(&input, &LoadOptions::default())?)?;
 /// let publication = publish(&description, &PublishOptions::default())?;
-/// let topology = topobroker_reader::adopt_keys(publication.keys())?.topology();
+/// let topology = topobroker_reader::adopt_keys(publication.keys().clone())?.topology();
 /// assert_eq!(topology.object_count(), 1 + 2 + 4 + 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -84,7 +84,7 @@ pub extern "C" fn tb_adopt_keys(
     call(|| {
         let topology = topology.given("topology")?;
         let keys = keys.given("keys")?.to_keys()?;
-        topology.write(tb_topology::whole(adopt_keys(&keys)?));
+        topology.write(tb_topology::whole(adopt_keys(keys)?));
         Ok(())
     })
 }

@@ -4,8 +4,7 @@ use crate::error::AdoptError;
 use crate::gate::Gate;
 use crate::global::Global;
 use crate::keys::Keys;
-use crate::map;
-use crate::map::Placement;
+use crate::map::{self, Mapped, Placement};
 use crate::topology::Topology;
 use crate::trust::Candidate;
 use std::io::ErrorKind;
@@ -22,7 +21,7 @@ pub struct Adopted {
 }
 
 static ADOPTED: Global<Adopted> = Global::new();
-/// One thread at a time maps and checks.
+/// One thread at a time looks for a mapping and makes one.
 static GATE: Gate = Gate::new();
 
 /// Adopts the segment that this process was handed: by its environment, its PMIx server or the node's
@@ -48,7 +47,7 @@ pub fn adopt() -> Result<&'static Adopted, AdoptError> {
 /// A process that is held up between finding keys and opening the file may find it gone: the daemon keeps two
 /// generations. Then there are newer keys.
 fn adopt_newest() -> Result<&'static Adopted, AdoptError> {
-    let mut result = adopt_found(Keys::find()?);
+    let mut result = adopt_keys(Keys::find()?);
     while let Err(AdoptError::Open { file, source }) = &result
         && source.kind() == ErrorKind::NotFound
     {
@@ -56,7 +55,7 @@ fn adopt_newest() -> Result<&'static Adopted, AdoptError> {
         if newer.store().to_string() == *file {
             break;
         }
-        result = adopt_found(newer);
+        result = adopt_keys(newer);
     }
     result
 }
@@ -72,11 +71,7 @@ pub fn adopted() -> Option<&'static Adopted> {
 /// # Errors
 ///
 /// As [`adopt`]; [`AdoptError::Different`] when this process has another segment already.
-pub fn adopt_keys(keys: &Keys) -> Result<&'static Adopted, AdoptError> {
-    adopt_found(keys.clone())
-}
-
-fn adopt_found(keys: Keys) -> Result<&'static Adopted, AdoptError> {
+pub fn adopt_keys(keys: Keys) -> Result<&'static Adopted, AdoptError> {
     // Whatever became of the file since.
     if let Some(adopted) = adopted()
         && adopted.keys == keys
@@ -84,19 +79,35 @@ fn adopt_found(keys: Keys) -> Result<&'static Adopted, AdoptError> {
         return Ok(adopted);
     }
     let candidate = Candidate::open(keys)?;
+    if adopted().is_none()
+        && let Some(mapped) = map::at_preferred(&candidate)?
+    {
+        return keep(candidate, mapped);
+    }
+    adopt_anywhere(candidate)
+}
+
+/// An address is mapped once, whoever comes at the same time; elsewhere two threads would both map.
+#[cold]
+#[inline(never)]
+fn adopt_anywhere(candidate: Candidate) -> Result<&'static Adopted, AdoptError> {
     let _turn = GATE.enter();
     if let Some(adopted) = adopted() {
         return same_segment(adopted, &candidate.read_header()?, &candidate.keys);
     }
-    // Whoever comes second keeps the first's.
+    let mapped = map::anywhere(&candidate)?;
+    keep(candidate, mapped)
+}
+
+/// Keeps what is mapped, if it is sound, for the life of the process. Whoever comes second keeps the first's.
+fn keep(candidate: Candidate, mapped: Mapped) -> Result<&'static Adopted, AdoptError> {
     ADOPTED
-        .offer(check(candidate)?)
+        .offer(check(candidate, mapped)?)
         .or_else(|(mine, adopted)| same_segment(adopted, &mine.header, &mine.keys))
 }
 
-/// Maps the candidate and checks it from the first byte to the last.
-fn check(candidate: Candidate) -> Result<Adopted, AdoptError> {
-    let (bytes, placement) = map::map(&candidate, candidate.keys.address())?;
+/// Checks what is mapped from the first byte to the last.
+fn check(candidate: Candidate, (bytes, placement): Mapped) -> Result<Adopted, AdoptError> {
     let opened = topobroker_layout::open(bytes);
     let (header, archive) = opened.map_err(|error| candidate.refused(error))?;
     check_address(&header, &candidate.keys)?;

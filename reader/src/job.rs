@@ -84,7 +84,7 @@ pub fn adopt_job(base: &'static Adopted, file: &Path) -> Result<Job<'static>, Jo
         .len();
     let keys = Keys::new(Store::File(file.to_owned()), 0, size.max(1));
     let candidate = Candidate::open(keys)?;
-    let (bytes, _) = map::map(&candidate, 0)?;
+    let (bytes, _) = map::anywhere(&candidate)?;
     let refused = |error| candidate.refused(error);
     let (header, archive) = job::open(bytes).map_err(refused)?;
     if archive.base != base.header().segment_id {

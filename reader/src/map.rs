@@ -1,11 +1,12 @@
 //! Mapping a segment into this process.
 
-use crate::environment::var_os;
+use crate::environment::is_one;
 use crate::error::AdoptError;
 use crate::process_maps;
 use crate::trust::Candidate;
 use rustix::fd::{AsFd, AsRawFd};
 use rustix::mm::{MapFlags, ProtFlags};
+use std::ffi::CStr;
 use topobroker_layout::build::AlignedVec;
 
 /// Where the segment is mapped in this process.
@@ -27,11 +28,71 @@ const MARK: usize = 0x1_0000;
 
 /// Environment variable that has a process copy what it would map, if it is 1: for those who must not depend
 /// on the owner of a file. Reading a mapping of a file that was cut short is a SIGBUS.
-const COPY: &str = "TOPOBROKER_COPY";
+const COPY: &CStr = c"TOPOBROKER_COPY";
+
+/// A segment in this process, for its life: no copy of the reader can know that it is the last to use a mapping, so
+/// it stays also when the caller then refuses what is in it.
+pub(crate) type Mapped = (&'static [u8], Placement);
+
+/// Maps a segment read-only at its preferred address. `None` where it has none, where the address is taken, perhaps by
+/// another copy of the reader, and where this process keeps copies.
+pub(crate) fn at_preferred(candidate: &Candidate) -> Result<Option<Mapped>, AdoptError> {
+    let address = candidate.keys.address();
+    if address == 0 || is_one(COPY) {
+        return Ok(None);
+    }
+    let (length, mapped) = lengths(candidate)?;
+    let Some(start) =
+        map_at(candidate, address, mapped).map_err(|error| failed(candidate, error))?
+    else {
+        return Ok(None);
+    };
+    candidate.check_length()?;
+    Ok(Some((bytes(start, length), placement(start, address))))
+}
+
+/// Finds the mapping that another copy of the reader in this process has made of the same file, or maps it read-only
+/// where the kernel likes. Two threads that are here at once may both map.
+pub(crate) fn anywhere(candidate: &Candidate) -> Result<Mapped, AdoptError> {
+    let mapped = map_or_copy(candidate)?;
+    candidate.check_length()?;
+    Ok(mapped)
+}
+
+#[cold]
+fn failed(candidate: &Candidate, source: std::io::Error) -> AdoptError {
+    AdoptError::Map { file: candidate.name(), source }
+}
+
+/// Bytes of the segment, and of its mapping.
+fn lengths(candidate: &Candidate) -> Result<(usize, usize), AdoptError> {
+    let length = usize::try_from(candidate.keys.size()).ok();
+    length
+        .and_then(|length| Some((length, length.checked_add(MARK)?)))
+        .ok_or_else(|| failed(candidate, std::io::ErrorKind::OutOfMemory.into()))
+}
+
+fn map_or_copy(candidate: &Candidate) -> Result<Mapped, AdoptError> {
+    let failed = |error| failed(candidate, error);
+    if is_one(COPY) {
+        return Ok((copy(candidate).map_err(failed)?, Placement::Copied));
+    }
+    let (length, mapped) = lengths(candidate)?;
+    if let Some(start) = mapped_already(candidate, mapped) {
+        return Ok((bytes(start, length), placement(start, candidate.keys.address())));
+    }
+    // SAFETY:
+    // - The map is read-only and shared.
+    // - Its owner is root or this user and nobody else may write the file (checked on this
+    //   descriptor); publishers never write a segment again once it is ready. Against an owner who
+    //   does, the memfd store is sealed; for files this is the documented trust in the owner.
+    // - What is mapped past the end of the file is never touched: `bytes` ends with the segment.
+    let map = unsafe { memmap2::MmapOptions::new().len(mapped).map(candidate.as_fd().as_raw_fd()) };
+    let map = std::mem::ManuallyDrop::new(map.map_err(failed)?);
+    Ok((bytes(map.as_ptr() as u64, length), Placement::Elsewhere))
+}
 
 /// A copy of a segment that stays for the life of the process. Its size is that of the file.
-#[cold]
-#[inline(never)]
 fn copy(candidate: &Candidate) -> std::io::Result<&'static [u8]> {
     let length = usize::try_from(candidate.keys.size()).unwrap_or(usize::MAX);
     let mut bytes = AlignedVec::new();
@@ -45,51 +106,6 @@ fn copy(candidate: &Candidate) -> std::io::Result<&'static [u8]> {
     }
     let bytes: &'static AlignedVec = Box::leak(Box::new(bytes));
     Ok(bytes.as_slice())
-}
-
-/// Maps a segment read-only, at its preferred address if it is free, or finds the mapping that
-/// another copy of the reader in this process has made of the same file.
-///
-/// The mapping is for the life of the process, also when the caller then refuses the segment: no
-/// copy can know that it is the last to use it.
-pub(crate) fn map(
-    candidate: &Candidate,
-    address: u64,
-) -> Result<(&'static [u8], Placement), AdoptError> {
-    let mapped = map_or_copy(candidate, address)?;
-    candidate.check_length()?;
-    Ok(mapped)
-}
-
-fn map_or_copy(
-    candidate: &Candidate,
-    address: u64,
-) -> Result<(&'static [u8], Placement), AdoptError> {
-    let failed = |source| AdoptError::Map { file: candidate.name(), source };
-    if var_os(COPY).is_some_and(|value| value == "1") {
-        return Ok((copy(candidate).map_err(failed)?, Placement::Copied));
-    }
-    let length = usize::try_from(candidate.keys.size()).ok();
-    let (length, mapped) = length
-        .and_then(|length| Some((length, length.checked_add(MARK)?)))
-        .ok_or_else(|| failed(std::io::ErrorKind::OutOfMemory.into()))?;
-    if address != 0
-        && let Some(start) = map_at(candidate, address, mapped).map_err(failed)?
-    {
-        return Ok((bytes(start, length), placement(start, address)));
-    }
-    if let Some(start) = mapped_already(candidate, mapped) {
-        return Ok((bytes(start, length), placement(start, address)));
-    }
-    // SAFETY:
-    // - The map is read-only and shared.
-    // - Its owner is root or this user and nobody else may write the file (checked on this
-    //   descriptor); publishers never write a segment again once it is ready. Against an owner who
-    //   does, the memfd store is sealed; for files this is the documented trust in the owner.
-    // - What is mapped past the end of the file is never touched: `bytes` ends with the segment.
-    let map = unsafe { memmap2::MmapOptions::new().len(mapped).map(candidate.as_fd().as_raw_fd()) };
-    let map = std::mem::ManuallyDrop::new(map.map_err(failed)?);
-    Ok((bytes(map.as_ptr() as u64, length), Placement::Elsewhere))
 }
 
 fn placement(start: u64, address: u64) -> Placement {
@@ -107,7 +123,7 @@ fn map_at(candidate: &Candidate, address: u64, length: usize) -> std::io::Result
     let flags = MapFlags::SHARED | MapFlags::FIXED_NOREPLACE;
     // SAFETY:
     // - FIXED_NOREPLACE never replaces a mapping.
-    // - The file may be mapped: see the argument in `map`.
+    // - The file may be mapped: see the argument in `map_or_copy`.
     let mapped = unsafe {
         rustix::mm::mmap(
             std::ptr::without_provenance_mut(wanted),
@@ -143,6 +159,6 @@ fn bytes(start: u64, length: usize) -> &'static [u8] {
     // - `start` is a read-only mapping of at least `length` bytes: just made, or found in this
     //   process's map with the same device and inode, from offset 0, and with a reader's mark.
     // - No copy of the reader unmaps a segment, so it lives as long as the process.
-    // - Nothing writes it: see the argument in `map`.
+    // - Nothing writes it: see the argument in `map_or_copy`.
     unsafe { std::slice::from_raw_parts(start, length) }
 }

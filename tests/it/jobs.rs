@@ -200,7 +200,7 @@ fn the_program_that_publishes_removes_jobs_whose_launcher_died() {
 #[test]
 fn a_thousand_jobs_on_one_topology_take_a_thousand_small_files() {
     let published = usual();
-    let base = topobroker_reader::adopt_keys(&published.keys).unwrap();
+    let base = topobroker_reader::adopt_keys(published.keys.clone()).unwrap();
     let mut jobs = Vec::new();
     for number in 0..1000u32 {
         let first = number % 64 * 4;

@@ -122,7 +122,7 @@ fn a_machine_that_changes_is_published_again_and_what_was_adopted_stays() {
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
     let daemon = Daemon::start(&run, &input);
-    let adopted = topobroker_reader::adopt_keys(&daemon.keys()).unwrap();
+    let adopted = topobroker_reader::adopt_keys(daemon.keys()).unwrap();
     assert_eq!(adopted.header().generation, 0);
     machine(folder.path(), "Core:3 PU:2");
     until("the change is seen without a signal", || daemon.pus() == "6");

@@ -17,13 +17,13 @@ fn main() -> ExitCode {
         ["twice"] => tell(adopt()) & tell(adopt()),
         ["retry"] => {
             let bad = Keys::parse("/dev/shm/topobroker-nothing", "0", "4096").ok();
-            bad.map(|keys| tell(adopt_keys(&keys)));
+            bad.map(|keys| tell(adopt_keys(keys)));
             tell(adopt())
         }
         ["another", file, address, size] => {
             let first = tell(adopt());
             let other = Keys::parse(file, address, size).ok();
-            first & other.is_some_and(|keys| tell(adopt_keys(&keys)))
+            first & other.is_some_and(|keys| tell(adopt_keys(keys)))
         }
         ["taken"] => taken(),
         ["threads", count] => threads(count.parse().unwrap_or(0)),
