@@ -1,80 +1,123 @@
 //! Adopting in a fresh process beside hwloc: `cargo bench -p topobroker-benches --bench adopt`.
 //!
-//! Every sample is a process of its own that times itself. hwloc both as installed and without its plugins; the floor
-//! is what no reader can do without. These are told the file, so one row of ours has its keys handed over; the others
+//! Every sample is a process of its own that times itself. All ways take turns, for a machine that others use too is
+//! now quick and now slow, in another order each time, for each leaves the caches to the next. hwloc both as installed and without its plugins; the floors are what no reader can do
+//! without, at the same address and anywhere. These are told the file, so one way of ours is told its keys; the others
 //! find them in the environment.
 #![allow(missing_docs, reason = "a program")]
 
-use criterion::{Criterion, criterion_group, criterion_main};
 use std::fs::File;
 use std::path::Path;
-use std::time::Duration;
 use topobroker::capture::capture;
 use topobroker::publish::{Address, PublishOptions, Store, publish};
 use topobroker_benches::clients::Client;
 use topobroker_benches::{machines, rival};
+use topobroker_reader::Keys;
 
 const THIN: &str = env!("CARGO_BIN_EXE_thin_client");
 const HWLOC: &str = env!("CARGO_BIN_EXE_hwloc_client");
+/// Processes of each way.
+const ROUNDS: usize = 1000;
 
-fn adopting(criterion: &mut Criterion) {
-    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
-        return;
-    };
-    let empty = folder.path().join("no-plugins");
-    std::fs::create_dir(&empty).expect("a folder");
-    for machine in machines::standard().into_iter().chain(machines::largest_shared(3)) {
-        let Ok(topology) = machine.load() else {
-            continue;
-        };
-        let options = |address| PublishOptions {
-            store: Store::Folder(folder.path().into()),
-            address,
-            ..Default::default()
-        };
-        let description = capture(&topology).expect("a capture");
-        let fixed = publish(&description, &options(Address::Usual)).expect("a segment");
-        let anywhere = publish(&description, &options(Address::Anywhere)).expect("a segment");
-        let path = folder.path().join("hwloc");
-        let length = rival::length(&topology).expect("a length");
-        let mut open = File::options();
-        let file = open.read(true).write(true).create(true).truncate(true).open(&path);
-        let file = file.expect("a file");
-        rival::write(&topology, &file, length).expect("a segment");
+/// A way to get a topology.
+struct Way {
+    name: &'static str,
+    program: &'static str,
+    arguments: Vec<String>,
+    environment: Vec<(&'static str, String)>,
+    /// Microseconds that each process took.
+    times: Vec<f64>,
+}
 
-        let mut group = criterion.benchmark_group(format!("adopt/{}", machine.name));
-        group.sample_size(50).measurement_time(Duration::from_secs(4));
-        let mut bench = |name: &str, program: &str, arguments: &[&str], env: &[(&str, &str)]| {
-            group.bench_function(name, |bencher| {
-                bencher.iter_custom(|times| {
-                    let one = |_| time_of(program, arguments, env);
-                    (0..times).map(one).sum()
-                });
-            });
-        };
-        let told = fixed.keys().to_env().map(|(_, value)| value.into_string().expect("text"));
-        let [file, address, size] = told.each_ref().map(String::as_str);
-        bench("floor", THIN, &["floor", file], &[]);
-        bench("topobroker, told", THIN, &["adopt", file, address, size], &[]);
-        for (name, publication) in [("fixed", &fixed), ("anywhere", &anywhere)] {
-            let keys = publication.keys().to_env();
-            let keys = keys.each_ref().map(|(key, value)| (*key, value.to_str().expect("text")));
-            bench(&format!("topobroker, {name}"), THIN, &["adopt"], &keys);
-        }
-        let theirs = path.to_string_lossy().into_owned();
-        let plugins = [("HWLOC_PLUGINS_PATH", empty.to_str().expect("text"))];
-        bench("hwloc without plugins", HWLOC, &["adopt", &theirs], &plugins);
-        bench("hwloc as installed", HWLOC, &["adopt", &theirs], &[]);
-        group.finish();
+impl Way {
+    fn new(name: &'static str, program: &'static str, arguments: &[&str]) -> Self {
+        let arguments = arguments.iter().map(|word| (*word).to_owned()).collect();
+        Self { name, program, arguments, environment: Vec::new(), times: Vec::new() }
+    }
+
+    /// `word`, told the keys.
+    fn told(name: &'static str, word: &str, keys: &Keys) -> Self {
+        let [file, address, size] = texts(keys).map(|(_, text)| text);
+        Self::new(name, THIN, &[word, &file, &address, &size])
+    }
+
+    /// Keys in the environment.
+    fn found(name: &'static str, keys: &Keys) -> Self {
+        Self { environment: texts(keys).into(), ..Self::new(name, THIN, &["adopt"]) }
+    }
+
+    fn run(&mut self) -> anyhow::Result<()> {
+        let environment: Vec<(&str, &str)> =
+            self.environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let client = Client::start(Path::new(self.program), &self.arguments, &environment)?;
+        self.times.push(client.time.as_secs_f64() * 1e6);
+        client.finish()
+    }
+
+    fn median(&mut self) -> f64 {
+        self.times.sort_unstable_by(f64::total_cmp);
+        self.times.get(self.times.len() / 2).copied().unwrap_or(f64::NAN)
     }
 }
 
-fn time_of(program: &str, arguments: &[&str], env: &[(&str, &str)]) -> Duration {
-    let client = Client::start(Path::new(program), arguments, env).expect("a client");
-    let time = client.time;
-    client.finish().expect("an end");
-    time
+fn texts(keys: &Keys) -> [(&'static str, String); 3] {
+    keys.to_env().map(|(name, value)| (name, value.to_string_lossy().into_owned()))
 }
 
-criterion_group!(benches, adopting);
-criterion_main!(benches);
+fn main() -> anyhow::Result<()> {
+    let folder = tempfile::tempdir_in("/dev/shm")?;
+    let empty = folder.path().join("no-plugins");
+    std::fs::create_dir(&empty)?;
+    println!(
+        "Medians of {ROUNDS} processes, us; in brackets by the two floors and by hwloc without plugins"
+    );
+    for machine in machines::standard().into_iter().chain(machines::largest_shared(3)) {
+        let topology = machine.load()?;
+        let description = capture(&topology)?;
+        let published = |address| {
+            let store = Store::Folder(folder.path().into());
+            publish(&description, &PublishOptions { store, address, ..Default::default() })
+        };
+        let fixed = published(Address::Usual)?;
+        let anywhere = published(Address::Anywhere)?;
+        let path = folder.path().join("hwloc");
+        let length = rival::length(&topology)?;
+        let file =
+            File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
+        rival::write(&topology, &file, length)?;
+        let theirs = path.to_string_lossy();
+
+        let hwloc = |name| Way::new(name, HWLOC, &["adopt", &theirs]);
+        let environment = vec![("HWLOC_PLUGINS_PATH", empty.to_string_lossy().into_owned())];
+        let mut ways = [
+            Way::told("floor at the address", "floor", fixed.keys()),
+            Way::told("floor anywhere", "floor", anywhere.keys()),
+            Way::told("told", "adopt", fixed.keys()),
+            Way::told("told, anywhere", "adopt", anywhere.keys()),
+            Way::found("environment", fixed.keys()),
+            Way::found("environment, anywhere", anywhere.keys()),
+            Way { environment, ..hwloc("hwloc without plugins") },
+            hwloc("hwloc as installed"),
+        ];
+        let mut order: Vec<usize> = (0..ways.len()).collect();
+        for _ in 0..ROUNDS {
+            fastrand::shuffle(&mut order);
+            for way in &order {
+                ways.get_mut(*way).map_or(Ok(()), Way::run)?;
+            }
+        }
+        let medians = ways.each_mut().map(Way::median);
+        let [floor, floor_anywhere, _, _, _, _, hwloc, _] = medians;
+        println!("\n{}", machine.name);
+        for (way, median) in ways.iter().zip(medians) {
+            println!(
+                "  {:<22} {median:8.1}  ({:.2}, {:.2}, {:.2})",
+                way.name,
+                median / floor,
+                median / floor_anywhere,
+                median / hwloc
+            );
+        }
+    }
+    Ok(())
+}

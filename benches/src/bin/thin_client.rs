@@ -1,8 +1,9 @@
-//! A process that links no hwloc: `nothing`, `floor FILE`, `adopt` (keys in the environment, or handed over:
-//! `adopt FILE ADDRESS SIZE`), or `half`: a view of the first half of the PUs.
+//! A process that links no hwloc: `nothing`, `floor FILE ADDRESS SIZE`, `adopt` (keys in the environment, or handed
+//! over: `adopt FILE ADDRESS SIZE`), or `half`: a view of the first half of the PUs.
 #![deny(unsafe_code)]
 
 use anyhow::{Context, bail};
+use rustix::mm::{MapFlags, ProtFlags};
 use std::time::Instant;
 use topobroker_benches::clients::{begin_heap_anywhere, ready};
 use topobroker_reader::{Keys, ObjectType, RestrictFlags, View, adopt, adopt_keys};
@@ -12,15 +13,15 @@ fn main() -> anyhow::Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     begin_heap_anywhere();
     let keys = match words.as_slice() {
-        ["adopt", file, address, size] => Some(Keys::parse(file, address, size)?),
+        [_, file, address, size] => Some(Keys::parse(file, address, size)?),
         _ => None,
     };
     let start = Instant::now();
     let pus = match words.as_slice() {
         ["nothing"] => 0,
-        ["floor", file] => floor(file)?,
+        ["floor", ..] => floor(&keys.context("floor of what?")?)?,
         ["adopt", ..] => {
-            let adopted = keys.map_or_else(adopt, |keys| adopt_keys(&keys))?;
+            let adopted = keys.map_or_else(adopt, adopt_keys)?;
             let time = start.elapsed();
             let pus = adopted.topology().objects_with_type(ObjectType::PU).count();
             return ready(time, pus);
@@ -36,20 +37,28 @@ fn main() -> anyhow::Result<()> {
             drop(view);
             return ended;
         }
-        _ => bail!("usage: thin_client nothing | floor FILE | adopt [FILE ADDRESS SIZE] | half"),
+        _ => bail!(
+            "usage: thin_client nothing | floor FILE ADDRESS SIZE | adopt [FILE ADDRESS SIZE] | half"
+        ),
     };
     ready(start.elapsed(), pus)
 }
 
-/// What no reader can do without: open, fstat, mmap, close, touch every page.
+/// What no reader can do without: open, fstat, mmap where it is to be, close, touch every page.
 #[allow(unsafe_code, reason = "mapping a file")]
-fn floor(file: &str) -> anyhow::Result<usize> {
-    let opened = std::fs::File::open(file).context("open")?;
+fn floor(keys: &Keys) -> anyhow::Result<usize> {
+    let opened = std::fs::File::open(keys.file().context("a file")?).context("open")?;
     let length = usize::try_from(opened.metadata()?.len())?;
-    // SAFETY: the benchmark's own file, which nothing changes.
-    let map = unsafe { memmap2::MmapOptions::new().len(length).map(&opened)? };
+    let address = usize::try_from(keys.address())?;
+    let fixed = if address == 0 { MapFlags::empty() } else { MapFlags::FIXED_NOREPLACE };
+    let wanted = std::ptr::without_provenance_mut(address);
+    // SAFETY: replaces no mapping.
+    let map = unsafe {
+        rustix::mm::mmap(wanted, length, ProtFlags::READ, MapFlags::SHARED | fixed, &opened, 0)?
+    };
     drop(opened);
-    let touched = map.iter().step_by(4096).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
-    std::mem::forget(map);
+    // SAFETY: just mapped for the life of the process; the benchmark's own file, which nothing changes.
+    let bytes = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), length) };
+    let touched = bytes.iter().step_by(4096).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     Ok(usize::from(std::hint::black_box(touched)))
 }
