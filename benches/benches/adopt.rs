@@ -1,9 +1,9 @@
 //! Adopting in a fresh process beside hwloc: `cargo bench -p topobroker-benches --bench adopt`.
 //!
 //! Every sample is a process of its own that times itself. All ways take turns, for a machine that others use too is
-//! now quick and now slow, in another order each time, for each leaves the caches to the next. hwloc both as installed and without its plugins; the floors are what no reader can do
-//! without, at the same address and anywhere. These are told the file, so one way of ours is told its keys; the others
-//! find them in the environment.
+//! now quick and now slow, and in another order each time, for each leaves the caches to the next. hwloc both as
+//! installed and without its plugins; the floors are what no reader can do without, at the same address and anywhere.
+//! These are told the file, so two ways of ours are told their keys; the others find them in the environment.
 #![allow(missing_docs, reason = "a program")]
 
 use std::fs::File;

@@ -1,9 +1,12 @@
 //! The invariants of an archive. What passes can be read without further checks.
 //!
-//! Every column is first checked by itself (packing, length, largest value), then the tree level by level.
+//! Every column is first checked by itself (packing, length, largest value), then each table where more is asked, then
+//! the tree level by level.
 
 mod columns;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use crate::archive::{ArchivedTopology, MAX_DEPTH};

@@ -21,7 +21,7 @@ pub struct Adopted {
 }
 
 static ADOPTED: Global<Adopted> = Global::new();
-/// One thread at a time looks for a mapping and makes one.
+/// One thread at a time looks for a mapping and makes one where the kernel likes.
 static GATE: Gate = Gate::new();
 
 /// Adopts the segment that this process was handed: by its environment, its PMIx server or the node's
@@ -79,24 +79,37 @@ pub fn adopt_keys(keys: Keys) -> Result<&'static Adopted, AdoptError> {
         return Ok(adopted);
     }
     let candidate = Candidate::open(keys)?;
-    if adopted().is_none()
-        && let Some(mapped) = map::at_preferred(&candidate)?
-    {
-        return keep(candidate, mapped);
+    if let Some(adopted) = adopted() {
+        return same_as(adopted, &candidate);
     }
-    adopt_anywhere(candidate)
+    match map::at_preferred(&candidate)? {
+        Some(mapped) => keep(candidate, mapped),
+        None => adopt_in_turn(candidate),
+    }
 }
 
 /// An address is mapped once, whoever comes at the same time; elsewhere two threads would both map.
 #[cold]
 #[inline(never)]
-fn adopt_anywhere(candidate: Candidate) -> Result<&'static Adopted, AdoptError> {
+fn adopt_in_turn(candidate: Candidate) -> Result<&'static Adopted, AdoptError> {
     let _turn = GATE.enter();
     if let Some(adopted) = adopted() {
-        return same_segment(adopted, &candidate.read_header()?, &candidate.keys);
+        return same_as(adopted, &candidate);
     }
     let mapped = map::anywhere(&candidate)?;
     keep(candidate, mapped)
+}
+
+/// What is adopted, if the candidate is that, by what its header says.
+#[cold]
+#[inline(never)]
+fn same_as(
+    adopted: &'static Adopted,
+    candidate: &Candidate,
+) -> Result<&'static Adopted, AdoptError> {
+    let header = candidate.read_header()?;
+    check_address(&header, &candidate.keys)?;
+    same_segment(adopted, &header, &candidate.keys)
 }
 
 /// Keeps what is mapped, if it is sound, for the life of the process. Whoever comes second keeps the first's.

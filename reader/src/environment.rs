@@ -1,6 +1,6 @@
 //! The environment of this process, which a set-uid program does not believe.
 
-use std::ffi::{CStr, OsString};
+use std::ffi::OsString;
 
 /// The value of a variable. Nothing in a program that runs with more rights than whoever started it: a
 /// name there would be one of theirs.
@@ -18,16 +18,6 @@ pub(crate) fn var_os(name: &str) -> Option<OsString> {
 #[must_use]
 pub fn trusted_var(name: &str) -> Option<String> {
     var_os(name)?.into_string().ok()
-}
-
-/// Whether a variable is 1, without a copy of it: asked in every adoption.
-pub(crate) fn is_one(name: &CStr) -> bool {
-    // SAFETY:
-    // - The name ends with a zero; what comes back is null or ends with one.
-    // - It is read at once. Who changes the environment while other threads run must know that libraries read it, as
-    //   `std::env::set_var` demands.
-    let value = unsafe { libc::getenv(name.as_ptr()).as_ref().map(|value| CStr::from_ptr(value)) };
-    value == Some(c"1") && !has_more_rights()
 }
 
 /// Whether the kernel started this program with more rights: set-uid, set-gid or capabilities.

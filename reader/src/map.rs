@@ -1,12 +1,11 @@
 //! Mapping a segment into this process.
 
-use crate::environment::is_one;
+use crate::environment::var_os;
 use crate::error::AdoptError;
 use crate::process_maps;
 use crate::trust::Candidate;
 use rustix::fd::{AsFd, AsRawFd};
 use rustix::mm::{MapFlags, ProtFlags};
-use std::ffi::CStr;
 use topobroker_layout::build::AlignedVec;
 
 /// Where the segment is mapped in this process.
@@ -28,17 +27,18 @@ const MARK: usize = 0x1_0000;
 
 /// Environment variable that has a process copy what it would map, if it is 1: for those who must not depend
 /// on the owner of a file. Reading a mapping of a file that was cut short is a SIGBUS.
-const COPY: &CStr = c"TOPOBROKER_COPY";
+const COPY: &str = "TOPOBROKER_COPY";
 
 /// A segment in this process, for its life: no copy of the reader can know that it is the last to use a mapping, so
-/// it stays also when the caller then refuses what is in it.
+/// it stays also when the caller then refuses what is in it. Trying the same file again finds it there.
 pub(crate) type Mapped = (&'static [u8], Placement);
 
-/// Maps a segment read-only at its preferred address. `None` where it has none, where the address is taken, perhaps by
-/// another copy of the reader, and where this process keeps copies.
+/// Maps a segment read-only at its preferred address, which one thread can do once (since Linux 4.17; see `map_at`).
+/// `None` where it has none, where the address is taken, perhaps by another copy of the reader, and where this process
+/// keeps copies.
 pub(crate) fn at_preferred(candidate: &Candidate) -> Result<Option<Mapped>, AdoptError> {
     let address = candidate.keys.address();
-    if address == 0 || is_one(COPY) {
+    if address == 0 || is_to_copy() {
         return Ok(None);
     }
     let (length, mapped) = lengths(candidate)?;
@@ -72,9 +72,15 @@ fn lengths(candidate: &Candidate) -> Result<(usize, usize), AdoptError> {
         .ok_or_else(|| failed(candidate, std::io::ErrorKind::OutOfMemory.into()))
 }
 
+fn is_to_copy() -> bool {
+    var_os(COPY).is_some_and(|value| value == "1")
+}
+
 fn map_or_copy(candidate: &Candidate) -> Result<Mapped, AdoptError> {
     let failed = |error| failed(candidate, error);
-    if is_one(COPY) {
+    if is_to_copy() {
+        // What is no segment is not worth the memory, which is never given back.
+        candidate.read_header()?;
         return Ok((copy(candidate).map_err(failed)?, Placement::Copied));
     }
     let (length, mapped) = lengths(candidate)?;

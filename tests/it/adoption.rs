@@ -123,6 +123,15 @@ fn a_different_segment_is_an_error_that_names_both() {
     }
 }
 
+#[test]
+fn a_wrong_address_of_the_adopted_segment_is_an_error_too() {
+    let published = usual();
+    let [file, _, size] = published.keys.to_env().map(|(_, value)| value.into_string().unwrap());
+    let lines = run_adopter(&published.keys, &["another", &file, "0x7a0000000000", &size]);
+    assert!(lines[0].starts_with("ok "));
+    assert!(lines[1].contains("the address key says 0x7a0000000000"), "{lines:?}");
+}
+
 /// The error that a process meets when one key is changed.
 fn error_with(published: &Published, key: &str, value: &str) -> String {
     let mut command = adopter(&published.keys);

@@ -6,9 +6,9 @@ use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
 use crate::support;
 
-/// A limit of values that have none.
+/// The limit of a column where any value will do.
 pub(super) const ANY: u64 = u64::MAX;
-/// A limit of values that fit in 32 bits.
+/// The limit of a column of 32-bit values.
 pub(super) const WORD: u64 = 1 << 32;
 
 pub(super) const IN_PROPORTION: &str = "has rows in proportion to the archive";
@@ -110,11 +110,11 @@ pub(super) fn check(
         machine.type_filters: topology.machine.type_filters.len(), 256;
         machine.support: support::NAMES.len(), 256;
     };
-    follow(&rules, names, most_rows)
+    check_rules(&rules, names, most_rows)
 }
 
-/// The columns of a table that there is more than one of, checked as those that there is one of.
-pub(super) fn follow(
+/// Checks columns by their rules; `names` has the name of each, a blank behind it.
+pub(super) fn check_rules(
     rules: &[Rule<'_>],
     names: &'static str,
     most_rows: usize,

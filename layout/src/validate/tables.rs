@@ -1,6 +1,6 @@
-//! Every table beside the tree, where more is asked than of each column by itself.
+//! The tables beside the tree: what is asked of more than one of their columns, and of order.
 
-use super::columns::{ANY, IN_PROPORTION, follow, starts};
+use super::columns::{ANY, IN_PROPORTION, check_rules, starts};
 use super::{Counts, ensure, fail};
 use crate::archive::{
     ArchivedStringsOfObjects, ArchivedTopology, CPUSET_OF_PUS, MAX_SET_WORDS, NONE, SAME_SET,
@@ -9,7 +9,7 @@ use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
 use crate::object_type::ObjectType;
 
-/// What is more than the rules of single columns, which were checked before.
+/// Checks all tables. That each column holds by itself was checked before, save those of matrices and CPU kinds.
 pub(super) fn check(
     topology: &ArchivedTopology,
     counts: &Counts,
@@ -24,6 +24,8 @@ pub(super) fn check(
         starts(&infos.start, "infos.start", infos.name.len())?;
     }
     let memory = &topology.total_memory.object;
+    let rows = memory.len();
+    ensure(rows <= counts.objects, "total_memory.object", rows, "has at most a row an object")?;
     ensure(memory.is_sorted(), "total_memory.object", 0, "values ascend")?;
     let nodes = &topology.numa_nodes;
     starts(&nodes.page_type_start, "numa_nodes.page_type_start", nodes.page_size.len())?;
@@ -147,7 +149,7 @@ fn distances(
         let cells = objects.saturating_pow(2);
         let rules =
             [(&matrix.objects, objects, counts.objects as u64), (&matrix.values, cells, ANY)];
-        follow(&rules, "distances.objects distances.values", most_rows)?;
+        check_rules(&rules, "distances.objects distances.values", most_rows)?;
         all_cells = all_cells.saturating_add(cells);
     }
     ensure(all_cells <= most_rows, "distances.values", all_cells, IN_PROPORTION)
@@ -180,7 +182,7 @@ fn cpu_kinds(
         ensure(cpuset, "cpu_kinds.cpuset", 0, "is a set of the table")?;
         let (infos, strings) = (kind.info_name.len(), counts.strings as u64);
         let rules = [(&kind.info_name, infos, strings), (&kind.info_value, infos, strings)];
-        follow(&rules, "cpu_kinds.info_name cpu_kinds.info_value", most_rows)?;
+        check_rules(&rules, "cpu_kinds.info_name cpu_kinds.info_value", most_rows)?;
         all_infos = all_infos.saturating_add(infos);
     }
     ensure(all_infos <= most_rows, "cpu_kinds.info_name", all_infos, IN_PROPORTION)

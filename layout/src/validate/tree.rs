@@ -1,8 +1,6 @@
 //! The objects form one tree in levels, and every normal object covers a run of PUs.
 
 mod regular;
-#[cfg(test)]
-mod tests;
 
 use super::{Counts, ensure, fail};
 use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};

@@ -52,11 +52,13 @@ impl<W: Width> Rows<'_, W> {
         })
     }
 
-    /// Whether each number is the one that is `distance` before it, and `more`, which holds for four after each other.
+    /// Whether each number is the one that is `distance` before it plus `more`, which is for four after each other: of
+    /// numbers that are no rows, four times the same. No sum may pass the width.
     pub(super) fn goes_on(numbers: &[W::Number], distance: usize, more: [u32; 4]) -> bool {
         let next = numbers.get(distance..).unwrap_or_default();
         let one = numbers.get(..next.len()).unwrap_or_default();
-        all_are_more(W::bytes(one), W::bytes(next), lanes(W::BITS, more.map(u64::from)))
+        let fits = more.iter().all(|more| u64::from(*more) >> W::BITS == 0);
+        fits && all_are_more(W::bytes(one), W::bytes(next), lanes(W::BITS, more.map(u64::from)))
     }
 }
 
@@ -70,7 +72,7 @@ fn lanes(bits: u32, [a, b, c, d]: [u64; 4]) -> [u64; 2] {
     }
 }
 
-/// Whether the bytes of `next` are those of `one` and `more`, added eight at a time, whatever the width of a number:
+/// Whether the bytes of `next` are those of `one` plus `more`, added eight at a time, whatever the width of a number:
 /// none may carry into the one behind it. All are looked at in any case, so that the compiler takes several at once.
 #[inline(never)]
 fn all_are_more(one: &[u8], next: &[u8], more: [u64; 2]) -> bool {
@@ -85,7 +87,8 @@ fn all_are_more(one: &[u8], next: &[u8], more: [u64; 2]) -> bool {
         [low | (low_sum ^ low_next), high | (high_sum ^ high_next)]
     };
     let pairs = one.as_chunks().0.iter().zip(next.as_chunks().0);
-    // Sixteen bytes are whole rows, so the last of them begin with a row.
+    // Sixteen bytes are whole rows, so the last of them begin with a row; where there are no rows, `more` is the same
+    // for every number.
     others(pairs.fold([0; 2], others), (last_one, last_next)) == [0; 2]
 }
 
@@ -95,4 +98,51 @@ fn sums(bytes: &[u8; 16], [low_more, high_more]: [u64; 2]) -> [u64; 2] {
         u64::from_le_bytes(bytes.unwrap_or_default())
     });
     [low.wrapping_add(low_more), high.wrapping_add(high_more)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::{Four, One, Two};
+
+    fn agrees<W: Width>() {
+        let width = W::BITS as usize / 8;
+        let wide = |numbers: &[u32]| -> Vec<u8> {
+            numbers.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width)).collect()
+        };
+        let check = |numbers: &[u32], distance: usize, more: [u32; 4]| {
+            let pairs = numbers.iter().zip(numbers.get(distance..).unwrap_or_default());
+            let mut all = pairs.zip(more.iter().cycle());
+            let expected = all.all(|((one, next), more)| one + more == *next);
+            let found = Rows::<W>::goes_on(W::numbers(&wide(numbers)), distance, more);
+            assert_eq!(found, expected, "{numbers:?} {distance} {more:?}");
+        };
+        for count in 0..40_u32 {
+            let mut ascending: Vec<u32> = (0..count).map(|number| number * 3).collect();
+            let mut rows: Vec<u32> =
+                (0..count).flat_map(|row| [row / 2, row % 2, row, 1]).collect();
+            check(&ascending, 1, [3; 4]);
+            check(&rows, 8, [1, 0, 2, 0]);
+            for place in 0..ascending.len() {
+                ascending[place] += 1;
+                check(&ascending, 1, [3; 4]);
+                ascending[place] -= 1;
+            }
+            for place in 0..rows.len() {
+                rows[place] += 1;
+                check(&rows, 8, [1, 0, 2, 0]);
+                rows[place] -= 1;
+            }
+        }
+        if W::BITS < 32 {
+            assert!(!Rows::<W>::goes_on(W::numbers(&wide(&[0, 0])), 1, [1 << W::BITS; 4]));
+        }
+    }
+
+    #[test]
+    fn what_goes_on_is_what_each_number_says_in_every_width() {
+        agrees::<One>();
+        agrees::<Two>();
+        agrees::<Four>();
+    }
 }

@@ -1,8 +1,9 @@
-//! Trees that are right, and what is changed in them.
+//! Archives that are right, and what is changed in them.
 
 use crate::archive::Topology;
 use crate::attributes::Attributes;
 use crate::build::topology;
+use crate::column::Column;
 use crate::description::{Description, Object, Sets};
 use crate::levels::Level;
 use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
@@ -102,4 +103,13 @@ fn packages_out_of_order_have_no_regular_level() {
         assert_ne!(std::mem::replace(&mut topology.levels.rows[1], says), says);
         assert!(checked(&topology).unwrap_err().contains("covers the PUs"), "{pus}");
     }
+}
+
+#[test]
+fn memory_is_told_once_of_an_object_at_most() {
+    let mut topology = topology(&machine(3)).unwrap();
+    let many = vec![0; topology.tree.objects as usize + 1];
+    topology.total_memory.object = Column::pack(&many);
+    topology.total_memory.bytes = Column::pack(&many);
+    assert!(checked(&topology).unwrap_err().contains("at most a row an object"));
 }
