@@ -69,7 +69,7 @@ pub(crate) fn synthetic() -> impl Strategy<Value = String> {
     (levels, 1u32..5, order).prop_map(|(levels, pus, order)| {
         let mut text = String::new();
         let mut objects = 1;
-        let (mut nodes, mut has) = (false, Vec::new());
+        let mut has = Vec::new();
         for (name, count, node) in levels {
             if count == 0 || objects * count * pus > 300 {
                 continue;
@@ -77,8 +77,7 @@ pub(crate) fn synthetic() -> impl Strategy<Value = String> {
             objects *= count;
             has.push(name);
             text += &format!("{name}:{count} ");
-            if node && !nodes {
-                nodes = true;
+            if node {
                 text += "[NUMANode] ";
             }
         }

@@ -139,6 +139,30 @@ fn views_of_random_machines_are_hwlocs_restricted_duplicates() {
 }
 
 #[test]
+fn what_has_nothing_below_stays_in_a_view_as_long_as_in_hwlocs_copy() {
+    let input = Input::Synthetic("Package:2 [NUMANode] Group:2 [NUMANode] Core:2 PU:1".to_owned());
+    let hwloc = load(&input, &LoadOptions::default()).unwrap();
+    let bytes = to_bytes(&capture(&hwloc).unwrap()).unwrap();
+    let mut view = View::whole(Topology::from_archive(&bytes).unwrap());
+    let everything: Set = (0..8).collect();
+    let mut copy = Restricted::new(&hwloc, &Bitmap::new(&everything), 0).unwrap();
+    // The second group of a package loses its PUs, then its node, while that of the package is near it; then another
+    // package loses PUs.
+    let cuts = [
+        ([0, 1, 4, 5].as_slice(), RestrictFlags::NONE),
+        (&[0, 2, 3, 4, 5], RestrictFlags::BYNODESET),
+        (&[0, 1, 4], RestrictFlags::NONE),
+    ];
+    for (left, flags) in cuts {
+        let set: Set = left.iter().copied().collect();
+        copy.restrict(&Bitmap::new(&set), flags.bits()).unwrap();
+        view = view.restrict(&set, flags).unwrap();
+        assert_same(view.topology(), &copy.topology(), &format!("{set} {flags:?}"));
+        assert_eq!(view.topology().objects_with_type(ObjectType::Group).count(), 4);
+    }
+}
+
+#[test]
 fn views_of_the_reference_machines_are_hwlocs_restricted_duplicates() {
     let Some(shared) = shared() else { return };
     for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {

@@ -27,6 +27,9 @@ pub(super) fn overlay(topology: Topology<'_>, kept: &Kept) -> Option<Overlay> {
     let mut shown = Bits::new(archive.tree.len());
     show_by_pus(topology, kept, &mut shown);
     let has_cpuless = show_by_nodes(topology, kept, &mut shown);
+    if may_keep_empty(topology, &shown) {
+        return None;
+    }
     let may_sort = kept.sorts()
         && (has_cpuless || !topology.numbers_pus_in_order())
         && may_sort(topology, kept, &shown);
@@ -203,6 +206,16 @@ fn show_by_nodes(topology: Topology<'_>, kept: &Kept, shown: &mut Bits) -> bool 
         }
     }
     has_cpuless
+}
+
+/// Whether objects go that had no PUs left in a view. hwloc may keep them: restricted by nodes as long as one near them
+/// stays, be that above them, and in either case where what they are in loses nothing.
+fn may_keep_empty(topology: Topology<'_>, shown: &Bits) -> bool {
+    let levels = &topology.archive.levels;
+    let mut normal = 0..levels.first(levels.normal.to_native() as usize);
+    let is_gone = |id| topology.shows(id) && !shown.has(id);
+    topology.overlay.is_some()
+        && normal.any(|id| is_gone(id) && Object::new(topology, id).pus().is_empty())
 }
 
 /// Whether hwloc may merge levels: as many objects on both, one of a type that is only kept for
