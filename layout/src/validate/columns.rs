@@ -9,7 +9,7 @@ use crate::support;
 /// The limit of a column where any value will do.
 pub(super) const ANY: u64 = u64::MAX;
 /// The limit of a column of 32-bit values.
-pub(super) const WORD: u64 = 1 << 32;
+const WORD: u64 = 1 << 32;
 
 pub(super) const IN_PROPORTION: &str = "has rows in proportion to the archive";
 
@@ -34,42 +34,70 @@ pub(super) fn check(
     counts: &Counts,
     most_rows: usize,
 ) -> Result<(), ValidationError> {
-    let [objects, sets, strings] =
-        [counts.objects, counts.sets, counts.strings].map(|count| count as u64);
+    objects(topology, counts, most_rows)?;
+    texts(topology, counts, most_rows)?;
+    attributes(topology, counts, most_rows)?;
+    devices(topology, most_rows)?;
+    machine(topology, counts, most_rows)
+}
+
+fn objects(
+    topology: &ArchivedTopology,
+    counts: &Counts,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
     let levels = topology.levels.rows.len() - 1;
     let set_rows = topology.sets.cpuset.len();
-    let infos = topology.infos.name.len();
-    let caches = topology.caches.size.len();
-    let nodes = topology.numa_nodes.local_memory.len();
-    let pages = topology.numa_nodes.page_size.len();
-    let groups = topology.groups.depth.len();
-    let bridges = topology.bridges.upstream.len();
-    let pci = topology.pci.domain.len();
-    let attributes = topology.memory_attributes.name.len();
-    let values = topology.memory_attributes.target.len();
     let (rules, names) = rules! { topology;
         objects.os_index: counts.objects, WORD + 2;
         objects.gp_index: counts.objects, ANY;
         objects.sets: counts.with_pus(), set_rows as u64 + 1;
         objects.symmetric: counts.normal_objects, 2;
+        levels.attribute_first: levels, counts.objects as u64;
+        levels.attribute_stride: levels, 2;
         sets.cpuset: set_rows, WORD;
         sets.complete_cpuset: set_rows, WORD;
-        sets.nodeset: set_rows, sets;
+        sets.nodeset: set_rows, counts.sets as u64;
         sets.complete_nodeset: set_rows, WORD;
         sets.first_word: counts.sets, MAX_SET_WORDS as u64;
         sets.infinite: counts.sets, 2;
         sets.start: counts.sets + 1, ANY;
         sets.words: topology.sets.words.len(), ANY;
+    };
+    check_rules(&rules, names, most_rows)
+}
+
+fn texts(
+    topology: &ArchivedTopology,
+    counts: &Counts,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
+    let strings = counts.strings as u64;
+    let infos = topology.infos.name.len();
+    let (rules, names) = rules! { topology;
         strings.start: counts.strings, topology.strings.bytes.len() as u64;
         names.string: topology.names.string.len(), strings + 1;
         subtypes.string: topology.subtypes.string.len(), strings + 1;
         infos.start: if infos == 0 { 0 } else { counts.objects + 1 }, ANY;
         infos.name: infos, strings;
         infos.value: infos, strings;
-        total_memory.object: topology.total_memory.object.len(), objects;
-        total_memory.bytes: topology.total_memory.object.len(), ANY;
-        levels.attribute_first: levels, objects;
-        levels.attribute_stride: levels, 2;
+    };
+    check_rules(&rules, names, most_rows)
+}
+
+fn attributes(
+    topology: &ArchivedTopology,
+    counts: &Counts,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
+    let memory = topology.total_memory.object.len();
+    let caches = topology.caches.size.len();
+    let nodes = topology.numa_nodes.local_memory.len();
+    let pages = topology.numa_nodes.page_size.len();
+    let groups = topology.groups.depth.len();
+    let (rules, names) = rules! { topology;
+        total_memory.object: memory, counts.objects as u64;
+        total_memory.bytes: memory, ANY;
         caches.size: caches, ANY;
         caches.depth: caches, WORD;
         caches.linesize: caches, WORD;
@@ -84,6 +112,14 @@ pub(super) fn check(
         groups.kind: groups, WORD;
         groups.subkind: groups, WORD;
         groups.dont_merge: groups, 2;
+    };
+    check_rules(&rules, names, most_rows)
+}
+
+fn devices(topology: &ArchivedTopology, most_rows: usize) -> Result<(), ValidationError> {
+    let bridges = topology.bridges.upstream.len();
+    let pci = topology.pci.domain.len();
+    let (rules, names) = rules! { topology;
         bridges.upstream: bridges, pci as u64 + 1;
         bridges.downstream_type: bridges, WORD;
         bridges.downstream_domain: bridges, WORD;
@@ -100,10 +136,22 @@ pub(super) fn check(
         pci.revision: pci, 1 << 8;
         pci.linkspeed: pci, WORD;
         os_device_kind: topology.os_device_kind.len(), WORD;
-        memory_attributes.name: attributes, strings;
+    };
+    check_rules(&rules, names, most_rows)
+}
+
+fn machine(
+    topology: &ArchivedTopology,
+    counts: &Counts,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
+    let attributes = topology.memory_attributes.name.len();
+    let values = topology.memory_attributes.target.len();
+    let (rules, names) = rules! { topology;
+        memory_attributes.name: attributes, counts.strings as u64;
         memory_attributes.flags: attributes, ANY;
         memory_attributes.start: attributes + 1, ANY;
-        memory_attributes.target: values, objects;
+        memory_attributes.target: values, counts.objects as u64;
         memory_attributes.initiator_kind: values, 3;
         memory_attributes.initiator: values, ANY;
         memory_attributes.value: values, ANY;

@@ -8,6 +8,7 @@ use crate::description::{Description, Object, Sets};
 use crate::levels::Level;
 use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
 use crate::set::Set;
+use crate::tree::Tree;
 
 fn object(object_type: ObjectType, depth: i32, logical_index: u32, pus: u32) -> Object {
     let first = logical_index * pus;
@@ -62,20 +63,17 @@ fn checked(topology: &Topology) -> Result<(), String> {
 fn a_tree_is_checked_in_every_width() {
     let mut topology = topology(&machine(3)).unwrap();
     assert_eq!(topology.tree.width, 1);
-    let tree = topology.tree.clone();
+    let narrow = topology.tree.clone();
     for width in [1, 2, 4] {
-        let wide = |bytes: &[u8]| -> Vec<u8> {
-            let numbers = bytes.iter().map(|byte| u32::from(*byte).to_le_bytes());
-            numbers.flat_map(|number| number.into_iter().take(width)).collect()
-        };
-        topology.tree.width = u32::try_from(width).unwrap();
-        topology.tree.members = wide(&tree.members);
-        topology.tree.child_start = wide(&tree.child_start);
-        topology.tree.children = wide(&tree.children);
+        let tree = Tree { width, ..narrow.clone() };
+        let wide = |bytes: &[u8]| tree.pack(bytes.iter().map(|byte| u32::from(*byte)));
+        let [members, child_start, children] =
+            [&tree.members, &tree.child_start, &tree.children].map(|bytes| wide(bytes));
+        topology.tree = Tree { members, child_start, children, ..tree };
         checked(&topology).unwrap();
         let part = if cfg!(miri) { 29 } else { 1 };
         // Which PUs a NUMA node has is its own affair.
-        let of_normal = 9 * 4 * width;
+        let of_normal = 9 * 4 * width as usize;
         let columns: [fn(&mut Topology) -> &mut Vec<u8>; 3] = [
             |topology| &mut topology.tree.members,
             |topology| &mut topology.tree.child_start,

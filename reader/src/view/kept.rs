@@ -75,33 +75,37 @@ impl Kept {
 
     /// PUs that the topology, if it is a view, has left and that are kept; `None` is all.
     pub(super) fn cpus_left(&self, topology: Topology<'_>) -> Option<Set> {
-        both(topology.overlay.map(|overlay| overlay.cpus.to_set()), self.cpus.as_ref())
+        let Some(overlay) = topology.overlay else {
+            return self.cpus.clone();
+        };
+        let mut left = overlay.cpus.to_set();
+        self.cpus.iter().for_each(|cpus| left &= cpus);
+        Some(left)
     }
 
     /// What is left of the PUs of all sets of a topology.
     pub(super) fn cpus_of(&self, topology: Topology<'_>) -> overlay::Kept {
-        known(self.cpus_left(topology), topology.root().complete_cpuset())
+        let before = topology.overlay.map(|overlay| &overlay.cpus);
+        left_of(topology.root().complete_cpuset(), before, self.cpus.as_ref())
     }
 
     /// What is left of the NUMA nodes of all sets of a topology.
     pub(super) fn nodes_of(&self, topology: Topology<'_>) -> overlay::Kept {
-        let before = topology.overlay.map(|overlay| overlay.nodes.to_set());
-        known(both(before, self.nodes.as_ref()), topology.root().complete_nodeset())
+        let before = topology.overlay.map(|overlay| &overlay.nodes);
+        left_of(topology.root().complete_nodeset(), before, self.nodes.as_ref())
     }
 }
 
-/// What was left before and is kept now, each all if it is `None`.
-fn both(before: Option<Set>, kept: Option<&Set>) -> Option<Set> {
-    match (before, kept) {
-        (Some(before), Some(kept)) => Some(&before & kept),
-        (before, kept) => before.or_else(|| kept.cloned()),
-    }
-}
-
-/// What is left of the indexes that there are.
-fn known(left: Option<Set>, known: Option<Set>) -> overlay::Kept {
-    let known = known.unwrap_or_default();
-    overlay::Kept::from(&left.map_or(known.clone(), |left| &known & &left))
+/// What is left of a set that was left before and is kept now, each time all if it is `None`.
+fn left_of(
+    set: Option<Set>,
+    before: Option<&overlay::ArchivedKept>,
+    kept: Option<&Set>,
+) -> overlay::Kept {
+    let mut left = set.unwrap_or_default();
+    before.into_iter().for_each(|before| left &= &before.to_set());
+    kept.into_iter().for_each(|kept| left &= kept);
+    overlay::Kept::from(&left)
 }
 
 /// Whether some of a set may be used.

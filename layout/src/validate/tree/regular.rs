@@ -103,13 +103,11 @@ fn sums(bytes: &[u8; 16], [low_more, high_more]: [u64; 2]) -> [u64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::{Four, One, Two};
+    use crate::tree::{Four, One, Tree, Two};
 
     fn agrees<W: Width>() {
-        let width = W::BITS as usize / 8;
-        let wide = |numbers: &[u32]| -> Vec<u8> {
-            numbers.iter().flat_map(|number| number.to_le_bytes().into_iter().take(width)).collect()
-        };
+        let tree = Tree { width: W::BITS / 8, ..Tree::default() };
+        let wide = |numbers: &[u32]| tree.pack(numbers.iter().copied());
         let check = |numbers: &[u32], distance: usize, more: [u32; 4]| {
             let pairs = numbers.iter().zip(numbers.get(distance..).unwrap_or_default());
             let mut all = pairs.zip(more.iter().cycle());
