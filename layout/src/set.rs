@@ -252,8 +252,8 @@ impl Clone for Set {
     }
 
     fn clone_from(&mut self, source: &Self) {
-        self.words.clear();
-        self.words.extend_from_slice(&source.words);
+        self.words.resize(source.words.len(), 0);
+        self.words.copy_from_slice(&source.words);
         self.infinite = source.infinite;
     }
 }
@@ -331,6 +331,11 @@ mod tests {
             prop_assert!(expect(&(&a ^ &b), &|a, b| a != b));
             prop_assert!(expect(&a.and_not(&b), &|a, b| a && !b));
             prop_assert!(expect(&!&a, &|a, _| !a));
+            let (mut copy, mut both) = (b.clone(), a.clone());
+            copy.clone_from(&a);
+            both &= &b;
+            prop_assert_eq!(&copy, &a);
+            prop_assert_eq!(&both, &(&a & &b));
             prop_assert_eq!(a.intersects(&b), !(&a & &b).is_empty());
             prop_assert_eq!(a.is_included_in(&b), (&a & &b) == a);
         }

@@ -35,7 +35,13 @@ impl Set {
 /// Counterpart: `hwloc_bitmap_and` into its first set.
 impl BitAndAssign<&Self> for Set {
     fn bitand_assign(&mut self, other: &Self) {
-        self.combine_with(other, |a, b| a & b);
+        if self.infinite || other.infinite {
+            return self.combine_with(other, |a, b| a & b);
+        }
+        // Nothing comes in, so nothing has to be made room for.
+        self.words.truncate(other.words.len());
+        self.words.iter_mut().zip(&other.words).for_each(|(own, other)| *own &= other);
+        self.normalize();
     }
 }
 

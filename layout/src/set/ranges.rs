@@ -35,13 +35,23 @@ impl Set {
     #[inline]
     pub fn assign_range(&mut self, range: Range<u32>) {
         self.infinite = false;
-        self.words.resize((range.end as usize).div_ceil(64), 0);
         if range.is_empty() {
             return self.words.clear();
         }
-        let first_word = range.start as usize / 64;
-        for (place, word) in self.words.iter_mut().enumerate() {
-            *word = if place < first_word { 0 } else { mask_of(place, &range) };
+        self.words.resize((range.end as usize).div_ceil(64), 0);
+        let (before, words) =
+            self.words.split_at_mut_checked(range.start as usize / 64).unwrap_or_default();
+        before.fill(0);
+        let from = u64::MAX << (range.start % 64);
+        let to = u64::MAX >> (range.end.wrapping_neg() % 64);
+        match words {
+            [] => {}
+            [only] => *only = from & to,
+            [first, between @ .., last] => {
+                *first = from;
+                between.fill(u64::MAX);
+                *last = to;
+            }
         }
     }
 

@@ -209,14 +209,8 @@ fn parse_masks(text: &str) -> Result<Set, ParseSetError> {
     let mut halves = SmallVec::<[u32; 2 * INLINE_WORDS]>::new();
     let mut left = rest;
     for part in rest.split(',') {
-        let digits = part.strip_prefix("0x").unwrap_or(part);
-        // No sign, which from_str_radix takes.
-        let plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-        let half = match part {
-            "" => Some(0),
-            _ => u32::from_str_radix(digits, 16).ok().filter(|_| plain),
-        };
-        halves.push(half.ok_or_else(|| error(text, left, "no 32-bit mask", A_MASK))?);
+        let half = mask(part).ok_or_else(|| error(text, left, "no 32-bit mask", A_MASK))?;
+        halves.push(half);
         left = left.get(part.len() + 1..).unwrap_or_default();
     }
     let words = halves.rchunks(2).map(|pair| match pair {
@@ -225,6 +219,18 @@ fn parse_masks(text: &str) -> Result<Set, ParseSetError> {
         _ => 0,
     });
     Ok(Set::from_words(words, infinite))
+}
+
+/// 32 bits in hexadecimal digits; nothing is 0. Of the library's functions one takes a sign too.
+fn mask(part: &str) -> Option<u32> {
+    let digits = match part.strip_prefix("0x") {
+        Some("") => return None,
+        digits => digits.unwrap_or(part),
+    };
+    digits.bytes().try_fold(0u32, |mask, digit| {
+        let digit = char::from(digit).to_digit(16)?;
+        (mask >> 28 == 0).then_some((mask << 4) | digit)
+    })
 }
 
 fn parse_taskset(text: &str) -> Result<Set, ParseSetError> {
