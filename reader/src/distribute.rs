@@ -82,7 +82,7 @@ fn share<'a>(
         let chunk = parts.len();
         next = parts.end;
         let top = root.normal_part();
-        let divisible = top.children().len() > 0 && chunk > 1 && top.depth() < rule.until;
+        let divisible = chunk > 1 && top.children().next().is_some() && top.depth() < rule.until;
         match (divisible, rule.reverse) {
             (true, false) => share(top.children(), rule, parts, sets),
             (true, true) => share(top.children().rev(), rule, parts, sets),

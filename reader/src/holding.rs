@@ -57,12 +57,14 @@ impl<'a> Topology<'a> {
     /// The same, above the first `levels` of the tree of CPUs, 0 if these are not known.
     fn lowest_above(self, levels: usize, low: u32, high: u32) -> Object<'a> {
         for level in (0..levels).rev() {
-            match self.pus_of_level(level) {
-                0 => break,
-                pus if level == 0 || blocks(low, pus) == blocks(high, pus) => {
-                    return Object::new(self, self.archive.levels.first(level) + blocks(low, pus));
-                }
-                _ => {}
+            let each = self.pus_of_level(level);
+            if each == 0 {
+                break;
+            }
+            // All are below the root.
+            let block = if level == 0 { 0 } else { blocks(low, each) };
+            if level == 0 || high - block * each < each {
+                return Object::new(self, self.archive.levels.first(level) + block);
             }
         }
         let mut object = self.pu(low);

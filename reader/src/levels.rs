@@ -68,8 +68,11 @@ impl<'a> Topology<'a> {
         match self.overlay {
             None => Objects::numbered(self, ids),
             Some(overlay) => {
-                let place = |id: u32| overlay.shown_before(id);
-                Objects::at(self, place(ids.start)..place(ids.end))
+                let places = overlay.shown_before(ids.start)..overlay.shown_before(ids.end);
+                match places.len() == ids.len() {
+                    true => Objects::numbered(self, ids),
+                    false => Objects::at(self, places),
+                }
             }
         }
     }

@@ -164,8 +164,9 @@ impl<'a> Object<'a> {
                 // Of objects with PUs, only the one that has the first can have the same.
                 let level = topology.base_level_of_depth(depth)?;
                 let first = topology.next_shown_pu(self.base_pus().start);
-                let id = topology.object_of_level_holding(level, first)?.id();
-                objects = topology.numbered(id..id + 1);
+                let holding = topology.object_of_level_holding(level, first)?;
+                let is_it = |object: &Self| self.is_at_place_of(*object) && fits(object);
+                return Some(holding).filter(|object| topology.shows(object.id()) && is_it(object));
             }
             return objects.find(|object| self.is_at_place_of(*object) && fits(object));
         }

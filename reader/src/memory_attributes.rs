@@ -106,11 +106,11 @@ impl<'a> MemoryAttribute<'a> {
             initiator: self.initiator(row),
             value: table.value.get(row),
         });
-        let nodes = self.topology.numa_nodes();
+        let (nodes, value) = (self.topology.numa_nodes(), self.derived());
         let derived = nodes.filter(move |_| self.is_derived()).map(move |target| MemoryValue {
             target,
             initiator: Initiator::None,
-            value: self.derived(target),
+            value: value(target),
         });
         derived.chain(stored)
     }
@@ -132,7 +132,7 @@ impl<'a> MemoryAttribute<'a> {
     #[must_use]
     pub fn value(self, target: Object<'a>, initiator: &Initiator<'a>) -> Option<u64> {
         if self.is_derived() {
-            return target.is_numa_node().then(|| self.derived(target));
+            return target.is_numa_node().then(|| self.derived()(target));
         }
         let row = self.rows().find(|row| self.is_value(*row, target, initiator))?;
         Some(self.topology.archive.memory_attributes.value.get(row))
@@ -143,21 +143,28 @@ impl<'a> MemoryAttribute<'a> {
     #[doc(alias = "hwloc_memattr_get_best_target")]
     #[must_use]
     pub fn best_target(self, initiator: &Initiator<'a>) -> Option<(Object<'a>, u64)> {
-        if self.is_derived() {
-            return self.best(self.topology.numa_nodes().map(|node| (node, self.derived(node))));
-        }
+        let (target, value) = match self.is_derived() {
+            true => {
+                let derived = self.derived();
+                self.best(self.topology.numa_nodes().map(|node| (node.id(), derived(node))))
+            }
+            false => self.best(self.stored_values(initiator)),
+        }?;
+        Some((Object::new(self.topology, target), value))
+    }
+
+    /// The numbers of targets and their values from an initiator: of those at one target the first that fits, as
+    /// [`MemoryAttribute::value`] has it.
+    fn stored_values(self, initiator: &Initiator<'a>) -> impl Iterator<Item = (u32, u64)> {
         let table = &self.topology.archive.memory_attributes;
-        let target = |row| Object::new(self.topology, table.target.get_u32(row));
-        // Of the values at one target the first that fits, as `value` has it.
         let mut last = None;
-        let rows = self.rows().filter(move |row| {
-            let node = target(*row);
-            let fits = last != Some(node) && self.is_value(*row, node, initiator);
-            last = if fits { Some(node) } else { last };
-            fits
-        });
-        let stored = rows.map(|row| (target(row), table.value.get(row)));
-        self.best(stored)
+        self.rows().filter_map(move |row| {
+            let target = table.target.get_u32(row);
+            let node = Object::new(self.topology, target);
+            let fits = last != Some(target) && self.is_value(row, node, initiator);
+            last = if fits { Some(target) } else { last };
+            fits.then(|| (target, table.value.get(row)))
+        })
     }
 
     /// The one of some targets whose value from an initiator is the best, the first of equal ones.
@@ -229,9 +236,12 @@ impl<'a> MemoryAttribute<'a> {
         }
     }
 
-    fn derived(self, node: Object<'a>) -> u64 {
-        match self.id {
-            CAPACITY => node.local_memory(),
+    /// Tells the values that are not stored.
+    #[inline]
+    fn derived(self) -> impl Fn(Object<'a>) -> u64 {
+        let memory = self.topology.local_memory();
+        move |node| match self.id {
+            CAPACITY => memory(node.id()),
             _ => node.cpuset_weight().map_or(u64::MAX, u64::from),
         }
     }

@@ -117,6 +117,15 @@ impl Topology<'_> {
         before(pus.start) - none..before(pus.end) - none
     }
 
+    /// Those PUs of a range that are shown, if all that are shown follow each other.
+    #[inline]
+    pub(crate) fn solid_run(self, pus: &Range<u32>) -> Option<Range<u32>> {
+        let Some(overlay) = self.overlay else { return Some(pus.clone()) };
+        let (first, shown) = (self.pu_ids().start, overlay.solid_pus()?);
+        let place = |pu: u32| (first + pu).clamp(shown.start, shown.end) - first;
+        Some(place(pus.start)..place(pus.end))
+    }
+
     /// The object in a slot of the child lists, shown or not.
     #[inline]
     pub(crate) fn child(self, slot: usize) -> u32 {

@@ -45,6 +45,29 @@ impl<'a> Topology<'a> {
         ranges.filter(|range| !range.is_empty()).chain(single.map(|os| os..os + 1))
     }
 
+    /// Makes a set of the OS indexes of PUs that follow each other in logical order.
+    #[inline]
+    pub(crate) fn copy_os_indexes(self, pus: Range<u32>, set: &mut Set) {
+        if let [run] = self.archive.pu_runs.as_slice() {
+            return set.assign_range(os_range_in(run, &pus));
+        }
+        set.clear();
+        self.add_os_indexes(pus, set);
+    }
+
+    /// Puts the OS indexes of PUs that follow each other in logical order into a set.
+    pub(crate) fn add_os_indexes(self, pus: Range<u32>, set: &mut Set) {
+        let mut add = |range: Range<u32>| {
+            if let Some(last) = range.end.checked_sub(1) {
+                set.insert_range(range.start..=last);
+            }
+        };
+        match self.archive.pu_runs.as_slice() {
+            [run] => add(os_range_in(run, &pus)),
+            _ => self.os_ranges(pus).for_each(add),
+        }
+    }
+
     /// The lowest OS index of the PUs of a range that are in a set; behind all others if none.
     pub(crate) fn first_os_index(self, set: &Set, pus: Range<u32>) -> u32 {
         let firsts = self
@@ -57,11 +80,17 @@ impl<'a> Topology<'a> {
     #[inline]
     pub(crate) fn has_all(self, set: &Set, pus: Range<u32>) -> bool {
         match self.archive.pu_runs.as_slice() {
-            _ if self.overlay.is_some() => self.words_of(pus).all(|(index, of_range)| {
+            [run] if self.overlay.is_none() => set.contains_range(os_range_in(run, &pus)),
+            _ => self.has_all_of_runs(set, pus),
+        }
+    }
+
+    fn has_all_of_runs(self, set: &Set, pus: Range<u32>) -> bool {
+        match self.solid_run(&pus) {
+            Some(shown) => self.os_ranges(shown).all(|range| set.contains_range(range)),
+            None => self.words_of(pus).all(|(index, of_range)| {
                 self.shown_pus(index) & of_range & !self.logical_word(set, index) == 0
             }),
-            [run] => set.contains_range(os_range_in(run, &pus)),
-            _ => self.os_ranges(pus).all(|range| set.contains_range(range)),
         }
     }
 
@@ -69,11 +98,17 @@ impl<'a> Topology<'a> {
     #[inline]
     pub(crate) fn has_some(self, set: &Set, pus: Range<u32>) -> bool {
         match self.archive.pu_runs.as_slice() {
-            _ if self.overlay.is_some() => self
+            [run] if self.overlay.is_none() => set.intersects_range(os_range_in(run, &pus)),
+            _ => self.has_some_of_runs(set, pus),
+        }
+    }
+
+    fn has_some_of_runs(self, set: &Set, pus: Range<u32>) -> bool {
+        match self.solid_run(&pus) {
+            Some(shown) => self.os_ranges(shown).any(|range| set.intersects_range(range)),
+            None => self
                 .words_of(pus)
                 .any(|(index, of_range)| of_range & self.logical_word(set, index) != 0),
-            [run] => set.intersects_range(os_range_in(run, &pus)),
-            _ => self.os_ranges(pus).any(|range| set.intersects_range(range)),
         }
     }
 
@@ -154,7 +189,8 @@ impl<'a> Topology<'a> {
     /// that no PU has.
     #[inline]
     pub(crate) fn bounds_of(self, set: &Set) -> Option<(u32, u32)> {
-        if self.overlay.is_some_and(|overlay| !set.is_within(&overlay.cpus)) {
+        let solid = self.overlay.is_none_or(|overlay| overlay.solid_pus().is_some());
+        if self.overlay.is_some_and(|overlay| !solid && !set.is_within(&overlay.cpus)) {
             return None;
         }
         let mut next = set.first()?;
@@ -165,10 +201,12 @@ impl<'a> Topology<'a> {
             low = low.min(logical_in(run, next));
             high = high.max(logical_in(run, set.last_within(next..end)?));
             match set.next_from(end) {
-                None => return Some((low, high)),
+                None => break,
                 Some(behind) => next = behind,
             }
         }
+        // What is between shown PUs is shown, where these follow each other.
+        (!solid || self.shows_all(&(low..high + 1))).then_some((low, high))
     }
 
     #[inline]

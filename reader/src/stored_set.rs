@@ -66,7 +66,9 @@ pub(crate) trait Words {
     }
 
     fn is_within(&self, other: &impl Words) -> bool {
-        let count = self.word_count().max(other.word_count());
+        // Behind the words of a set that ends there is nothing to look for.
+        let others = if self.is_endless() { other.word_count() } else { 0 };
+        let count = self.word_count().max(others);
         (other.is_endless() || !self.is_endless())
             && (0..count).all(|index| self.word(index) & !other.word(index) == 0)
     }

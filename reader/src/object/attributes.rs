@@ -1,8 +1,27 @@
 //! What an object has by its type.
 
 use super::Object;
+use crate::topology::Topology;
 use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
 use topobroker_layout::object_type::ObjectType;
+
+impl<'a> Topology<'a> {
+    /// Tells the memory of NUMA nodes themselves, in bytes, by their numbers.
+    #[inline]
+    pub(crate) fn local_memory(self) -> impl Fn(u32) -> u64 + use<'a> {
+        let row = self.attribute_rows(self.archive.levels.normal.to_native() as usize);
+        move |node| self.archive.numa_nodes.local_memory.get(row(node))
+    }
+
+    /// Tells the rows of attributes of the objects of a level, by their numbers.
+    #[inline]
+    fn attribute_rows(self, level: usize) -> impl Fn(u32) -> usize + use<> {
+        let levels = &self.archive.levels;
+        let (first_object, first) = (levels.first(level), levels.attribute_first.get_u32(level));
+        let stride = levels.attribute_stride.get_u32(level);
+        move |id| (first + stride * (id - first_object)) as usize
+    }
+}
 
 impl<'a> Object<'a> {
     /// What depends on the type. Counterpart: `attr`.
@@ -79,23 +98,12 @@ impl<'a> Object<'a> {
     }
 
     /// Memory of a NUMA node itself, in bytes.
-    #[inline]
     pub(crate) fn local_memory(self) -> u64 {
-        let level = self.topology.archive.levels.normal.to_native() as usize;
-        self.topology.archive.numa_nodes.local_memory.get(self.attribute_row_at(level))
+        self.topology.local_memory()(self.id)
     }
 
     fn attribute_row(self) -> usize {
-        self.attribute_row_at(self.base_level())
-    }
-
-    /// The same where the level is known.
-    #[inline]
-    fn attribute_row_at(self, level: usize) -> usize {
-        let levels = &self.topology.archive.levels;
-        let logical_index = self.id - levels.first(level);
-        let stride = levels.attribute_stride.get_u32(level);
-        (levels.attribute_first.get_u32(level) + stride * logical_index) as usize
+        self.topology.attribute_rows(self.base_level())(self.id)
     }
 
     fn bridge(self, row: usize) -> Bridge {

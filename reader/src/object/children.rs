@@ -119,10 +119,11 @@ impl<'a> Iterator for Children<'a> {
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        match self.topology.overlay {
-            None => self.slots.size_hint(),
-            Some(_) => (self.shown(), Some(self.shown())),
-        }
+        let count = match self.topology.overlay {
+            None => self.slots.len(),
+            Some(_) => self.shown(),
+        };
+        (count, Some(count))
     }
 
     fn nth(&mut self, n: usize) -> Option<Object<'a>> {

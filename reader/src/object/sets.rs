@@ -56,12 +56,12 @@ impl<'a> Object<'a> {
     /// ```
     pub fn copy_cpuset(self, set: &mut Set) -> bool {
         let topology = self.topology;
-        if topology.overlay.is_none() && topology.has_runs() && self.has_sets() {
-            // Mostly one range.
-            let mut ranges = topology.os_ranges(self.base_pus());
-            set.assign_range(ranges.next().unwrap_or(0..0));
-            ranges.for_each(|range| set.insert_range(range.start..=range.end - 1));
-            return true;
+        if topology.has_runs() && self.has_sets() {
+            let pus = self.base_pus();
+            if topology.shows_all(&pus) {
+                topology.copy_os_indexes(pus, set);
+                return true;
+            }
         }
         set.clear();
         self.add_cpuset(set)
@@ -73,8 +73,7 @@ impl<'a> Object<'a> {
             None => return false,
             Some(Extent::Pus(topology, pus)) if set.is_empty() || topology.shows_all(&pus) => {
                 let all = topology.shows_all(&pus);
-                let ranges = topology.os_ranges(pus);
-                ranges.for_each(|range| set.insert_range(range.start..=range.end - 1));
+                topology.add_os_indexes(pus, set);
                 if let (false, Some(overlay)) = (all, topology.overlay) {
                     set.mask(|index| overlay.cpus.word(index));
                 }
