@@ -146,10 +146,4 @@ impl Topology<'_> {
     pub(crate) fn moved_child_slots(self, id: u32) -> Range<usize> {
         self.overlay.map_or(0..0, |overlay| overlay.child_slots(overlay.place_of(id)))
     }
-
-    /// The first of some slots whose object is shown, the end if none is.
-    #[inline(never)]
-    pub(crate) fn first_shown_slot(self, start: usize, end: usize) -> usize {
-        (start..end).find(|slot| self.shows(self.child(*slot))).unwrap_or(end)
-    }
 }

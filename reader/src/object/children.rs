@@ -110,11 +110,12 @@ impl<'a> Iterator for Children<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Object<'a>> {
-        if self.topology.overlay.is_some() {
-            self.slots.start = self.topology.first_shown_slot(self.slots.start, self.slots.end);
+        loop {
+            let slot = self.slots.next()?;
+            if let Some(child) = self.at(slot) {
+                return Some(child);
+            }
         }
-        let slot = self.slots.next()?;
-        Some(Object::new(self.topology, self.topology.child(slot)))
     }
 
     #[inline]

@@ -57,9 +57,8 @@ impl<'a> Object<'a> {
     pub fn copy_cpuset(self, set: &mut Set) -> bool {
         let topology = self.topology;
         if topology.has_runs() && self.has_sets() {
-            let pus = self.base_pus();
-            if topology.shows_all(&pus) {
-                topology.copy_os_indexes(pus, set);
+            if let Some(shown) = topology.solid_run(&self.base_pus()) {
+                topology.copy_os_indexes(shown, set);
                 return true;
             }
         }
@@ -69,17 +68,20 @@ impl<'a> Object<'a> {
 
     /// Puts the PUs of the object into `set`. False of an object without sets.
     pub(crate) fn add_cpuset(self, set: &mut Set) -> bool {
-        match self.extent() {
-            None => return false,
-            Some(Extent::Pus(topology, pus)) if set.is_empty() || topology.shows_all(&pus) => {
-                let all = topology.shows_all(&pus);
+        let Some(extent) = self.extent() else { return false };
+        let shown = match &extent {
+            Extent::Pus(topology, pus) => topology.solid_run(pus),
+            Extent::Stored(_) => None,
+        };
+        match (shown, extent) {
+            (Some(pus), _) => self.topology.add_os_indexes(pus, set),
+            (None, Extent::Pus(topology, pus)) if set.is_empty() => {
                 topology.add_os_indexes(pus, set);
-                if let (false, Some(overlay)) = (all, topology.overlay) {
-                    set.mask(|index| overlay.cpus.word(index));
-                }
+                let cpus = topology.overlay.map(|overlay| &overlay.cpus);
+                set.mask(|index| cpus.map_or(u64::MAX, |cpus| cpus.word(index)));
             }
-            Some(other) if set.is_empty() => other.copy_to(set),
-            Some(other) => *set = &*set | &other.to_set(),
+            (None, stored) if set.is_empty() => stored.copy_to(set),
+            (None, other) => *set |= &other.to_set(),
         }
         true
     }

@@ -16,6 +16,7 @@ use topobroker_layout::shape::{self, Shape};
 /// `HWLOC_TYPE_FILTER_KEEP_STRUCTURE`.
 pub(super) const FOR_STRUCTURE: u8 = 2;
 
+#[inline(never)]
 pub(super) fn overlay(topology: Topology<'_>, kept: &Kept) -> Overlay {
     let mut pruning = Pruning { topology, kept, shape: shape_of(topology) };
     pruning.visit(0);

@@ -17,6 +17,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    #[inline(never)]
     pub(super) fn new(
         topology: Topology<'_>,
         set: &Set,
@@ -97,6 +98,10 @@ impl Kept {
 }
 
 /// What is left of a set that was left before and is kept now, each time all if it is `None`.
+///
+/// By itself, as the steps that make a view are: each has room for a few sets on the stack, and a process that makes
+/// one goes only as deep as the deepest of them needs. Pages of the stack are for it alone.
+#[inline(never)]
 fn left_of(
     set: Option<Set>,
     before: Option<&overlay::ArchivedKept>,

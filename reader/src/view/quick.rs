@@ -12,6 +12,7 @@ use topobroker_layout::overlay::Overlay;
 use topobroker_layout::set::Set;
 
 /// The overlay, `None` where objects may move or cannot be told from PUs alone.
+#[inline(never)]
 pub(super) fn overlay(topology: Topology<'_>, kept: &Kept) -> Option<Overlay> {
     let archive = topology.archive;
     let levels = &archive.levels;
