@@ -54,16 +54,18 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// The same, above the first `levels` of the tree of CPUs, 0 if these are not known.
+    /// The same, on one of the first `levels` of the tree of CPUs, 0 if these are not known. `low` is not above `high`.
     fn lowest_above(self, levels: usize, low: u32, high: u32) -> Object<'a> {
         for level in (0..levels).rev() {
+            if level == 0 {
+                return self.root();
+            }
             let each = self.pus_of_level(level);
             if each == 0 {
                 break;
             }
-            // All are below the root.
-            let block = if level == 0 { 0 } else { blocks(low, each) };
-            if level == 0 || high - block * each < each {
+            let block = blocks(low, each);
+            if high - block * each < each {
                 return Object::new(self, self.archive.levels.first(level) + block);
             }
         }

@@ -159,16 +159,15 @@ impl<'a> Object<'a> {
         if self.has_sets() {
             let topology = self.topology();
             let depth = topology.type_depth(object_type).depth()?;
-            let mut objects = topology.objects_at_depth(depth);
+            let is_it = |object: &Self| self.is_at_place_of(*object) && fits(object);
             if topology.is_plain() && object_type.is_normal() && !self.shown_run().is_empty() {
                 // Of objects with PUs, only the one that has the first can have the same.
                 let level = topology.base_level_of_depth(depth)?;
                 let first = topology.next_shown_pu(self.base_pus().start);
                 let holding = topology.object_of_level_holding(level, first)?;
-                let is_it = |object: &Self| self.is_at_place_of(*object) && fits(object);
-                return Some(holding).filter(|object| topology.shows(object.id()) && is_it(object));
+                return Some(holding).filter(is_it);
             }
-            return objects.find(|object| self.is_at_place_of(*object) && fits(object));
+            return topology.objects_at_depth(depth).find(is_it);
         }
         let is_device = |of: ObjectType| matches!(of, ObjectType::PCIDevice | ObjectType::OSDevice);
         if !is_device(self.object_type()) || !is_device(object_type) {

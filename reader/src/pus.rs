@@ -57,15 +57,7 @@ impl<'a> Topology<'a> {
 
     /// Puts the OS indexes of PUs that follow each other in logical order into a set.
     pub(crate) fn add_os_indexes(self, pus: Range<u32>, set: &mut Set) {
-        let mut add = |range: Range<u32>| {
-            if let Some(last) = range.end.checked_sub(1) {
-                set.insert_range(range.start..=last);
-            }
-        };
-        match self.archive.pu_runs.as_slice() {
-            [run] => add(os_range_in(run, &pus)),
-            _ => self.os_ranges(pus).for_each(add),
-        }
+        self.os_ranges(pus).for_each(|range| set.insert_range(range.start..=range.end - 1));
     }
 
     /// The lowest OS index of the PUs of a range that are in a set; behind all others if none.
@@ -190,7 +182,7 @@ impl<'a> Topology<'a> {
     #[inline]
     pub(crate) fn bounds_of(self, set: &Set) -> Option<(u32, u32)> {
         let solid = self.overlay.is_none_or(|overlay| overlay.solid_pus().is_some());
-        if self.overlay.is_some_and(|overlay| !solid && !set.is_within(&overlay.cpus)) {
+        if !solid && self.overlay.is_some_and(|overlay| !set.is_within(&overlay.cpus)) {
             return None;
         }
         let mut next = set.first()?;

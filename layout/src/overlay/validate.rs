@@ -105,7 +105,7 @@ pub fn validate(
         "is the first object of a level whose objects follow each other",
     )?;
     match overlay.has_moved() {
-        true => validate_moved(overlay),
+        true => validate_moved(overlay, topology),
         false => validate_in_order(overlay, topology),
     }
 }
@@ -146,7 +146,10 @@ fn validate_in_order(
     Ok(())
 }
 
-fn validate_moved(overlay: &ArchivedOverlay) -> Result<(), ValidationError> {
+fn validate_moved(
+    overlay: &ArchivedOverlay,
+    topology: &ArchivedTopology,
+) -> Result<(), ValidationError> {
     let moved = &overlay.moved;
     let count = overlay.len() as usize;
     ensure(
@@ -172,6 +175,22 @@ fn validate_moved(overlay: &ArchivedOverlay) -> Result<(), ValidationError> {
             "is an object that is shown, and that is at this place",
         )?;
     }
+    let root = [moved.order.get(0), moved.parent.get(0)];
+    ensure(root == [0, 0], "overlay.moved.order", 0, "begins with the root")?;
+    let type_of = |id: u32| topology.levels.object_type(topology.levels.level_of(id));
+    let levels = &overlay.levels;
+    for level in 0..levels.rows.len() - 1 {
+        for place in levels.first(level)..levels.first(level + 1) {
+            let found = type_of(moved.order.get_u32(place as usize));
+            let rule = "is an object of the type of its level";
+            ensure(
+                found == levels.object_type(level),
+                "overlay.moved.order",
+                place as usize,
+                rule,
+            )?;
+        }
+    }
     // Each child is in one list, that of its parent, and parents lead to the root.
     let mut next = 0;
     let mut is_listed = vec![false; count];
@@ -183,7 +202,15 @@ fn validate_moved(overlay: &ArchivedOverlay) -> Result<(), ValidationError> {
             place,
             "is the slot behind those of the object before",
         )?;
-        for slot in overlay.child_slots(u32::try_from(place).unwrap_or(u32::MAX)) {
+        let slots = overlay.child_slots(u32::try_from(place).unwrap_or(u32::MAX));
+        let kind_of = |slot| type_of(moved.children.get_u32(slot)).map(ObjectType::child_kind);
+        ensure(
+            slots.clone().map(kind_of).is_sorted(),
+            "overlay.moved.children",
+            slots.start,
+            "has normal children first, then memory, I/O and Misc objects",
+        )?;
+        for slot in slots {
             let child = moved.children.get(slot);
             let parent = place_of(child).map(|place| moved.parent.get(place));
             let listed = place_of(child).and_then(|place| is_listed.get_mut(place));

@@ -50,7 +50,9 @@ impl BitAnd for &Set {
     type Output = Set;
 
     fn bitand(self, other: Self) -> Set {
-        self.combine(other, |a, b| a & b)
+        let mut set = self.clone();
+        set &= other;
+        set
     }
 }
 

@@ -221,7 +221,7 @@ fn parse_masks(text: &str) -> Result<Set, ParseSetError> {
     Ok(Set::from_words(words, infinite))
 }
 
-/// 32 bits in hexadecimal digits; nothing is 0. Of the library's functions one takes a sign too.
+/// 32 bits in hexadecimal digits; no digits are 0. Not by `from_str_radix`, which takes a sign too.
 fn mask(part: &str) -> Option<u32> {
     let digits = match part.strip_prefix("0x") {
         Some("") => return None,

@@ -19,7 +19,8 @@ type Rule<'a> = (&'a ArchivedColumn, usize, u64);
 /// The rules of columns of a topology, a line each, and the names of these, each with a blank behind it.
 ///
 /// They are data for one loop: a process that adopts runs all of this once, and code that runs once costs more the
-/// more of it there is.
+/// more of it there is. They are in several functions, none in the frame of another, because a page that only they need
+/// of its stack would be for each process alone.
 macro_rules! rules {
     ($topology:ident; $($table:ident $(.$column:ident)?: $rows:expr, $limit:expr;)*) => {
         (
@@ -41,6 +42,7 @@ pub(super) fn check(
     machine(topology, counts, most_rows)
 }
 
+#[inline(never)]
 fn objects(
     topology: &ArchivedTopology,
     counts: &Counts,
@@ -67,6 +69,7 @@ fn objects(
     check_rules(&rules, names, most_rows)
 }
 
+#[inline(never)]
 fn texts(
     topology: &ArchivedTopology,
     counts: &Counts,
@@ -85,6 +88,7 @@ fn texts(
     check_rules(&rules, names, most_rows)
 }
 
+#[inline(never)]
 fn attributes(
     topology: &ArchivedTopology,
     counts: &Counts,
@@ -116,6 +120,7 @@ fn attributes(
     check_rules(&rules, names, most_rows)
 }
 
+#[inline(never)]
 fn devices(topology: &ArchivedTopology, most_rows: usize) -> Result<(), ValidationError> {
     let bridges = topology.bridges.upstream.len();
     let pci = topology.pci.domain.len();
@@ -140,6 +145,7 @@ fn devices(topology: &ArchivedTopology, most_rows: usize) -> Result<(), Validati
     check_rules(&rules, names, most_rows)
 }
 
+#[inline(never)]
 fn machine(
     topology: &ArchivedTopology,
     counts: &Counts,

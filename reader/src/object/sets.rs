@@ -56,11 +56,12 @@ impl<'a> Object<'a> {
     /// ```
     pub fn copy_cpuset(self, set: &mut Set) -> bool {
         let topology = self.topology;
-        if topology.has_runs() && self.has_sets() {
-            if let Some(shown) = topology.solid_run(&self.base_pus()) {
-                topology.copy_os_indexes(shown, set);
-                return true;
-            }
+        if topology.has_runs()
+            && self.has_sets()
+            && let Some(shown) = topology.solid_run(&self.base_pus())
+        {
+            topology.copy_os_indexes(shown, set);
+            return true;
         }
         set.clear();
         self.add_cpuset(set)

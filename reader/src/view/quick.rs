@@ -209,8 +209,8 @@ fn show_by_nodes(topology: Topology<'_>, kept: &Kept, shown: &mut Bits) -> bool 
     has_cpuless
 }
 
-/// Whether objects go that had no PUs left in a view. hwloc may keep them: restricted by nodes as long as one near them
-/// stays, be that above them, and in either case where what they are in loses nothing.
+/// Whether objects would go that had no PUs left in this view already. hwloc does not look at those whose parent loses
+/// nothing, and restricted by nodes it keeps them as long as one of their nodeset stays, which may hang above them.
 fn may_keep_empty(topology: Topology<'_>, shown: &Bits) -> bool {
     let levels = &topology.archive.levels;
     let mut normal = 0..levels.first(levels.normal.to_native() as usize);

@@ -4,6 +4,7 @@
 mod allocation;
 mod every_query;
 mod machines;
+mod moved;
 
 use every_query::{Room, ask_object, ask_topology, ask_with_set};
 use topobroker_reader::{Object, ObjectType, RestrictFlags, Set, Topology, View};

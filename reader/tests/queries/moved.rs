@@ -1,0 +1,95 @@
+//! Overlays that put objects elsewhere, where they may be and where not.
+
+use super::{room, sets, views};
+use crate::every_query::{ask_object, ask_topology, ask_with_set};
+use crate::machines;
+use topobroker_layout::overlay::{self, Moved, Overlay};
+use topobroker_reader::{Object, Topology, View};
+
+/// Numbers that look random and are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % bound
+    }
+}
+
+/// Objects by place, each with the object above it, as an overlay has them.
+fn moved(order: &[u32], parents: &[u32]) -> Moved {
+    let mut by_number: Vec<(u32, u32)> = order.iter().copied().zip(0..).collect();
+    by_number.sort_unstable();
+    let (mut child_start, mut children) = (vec![0], Vec::new());
+    for object in order {
+        let below = order.iter().zip(parents).filter(|(id, parent)| parent == &object && **id != 0);
+        children.extend(below.map(|(id, _)| *id));
+        child_start.push(u32::try_from(children.len()).unwrap());
+    }
+    Moved {
+        order: Moved::pack(order.iter().copied()),
+        place: Moved::pack(by_number.into_iter().map(|(_, place)| place)),
+        parent: Moved::pack(parents.iter().copied()),
+        child_start: Moved::pack(child_start),
+        children: Moved::pack(children),
+    }
+}
+
+#[test]
+fn an_overlay_with_objects_in_any_places_is_refused_or_answers_every_query() {
+    let archive = machines::small();
+    let whole = Topology::from_archive(&archive).unwrap();
+    let view = views(whole).into_iter().find(|view| !view.is_in_order()).unwrap();
+    let right = view.to_overlay().unwrap();
+    let ids: Vec<u32> = view.topology().objects().map(Object::id).collect();
+    let above: Vec<u32> =
+        view.topology().objects().map(|object| object.parent().map_or(0, Object::id)).collect();
+    let mut random = Random(1);
+    let (mut refused, mut held) = (0, 0);
+    for round in 0..if cfg!(miri) { 8 } else { 4000 } {
+        let (mut order, mut parents) = (ids.clone(), above.clone());
+        for _ in 0..round % 4 {
+            let places = [random.below(ids.len()), random.below(ids.len())];
+            order.swap(places[0], places[1]);
+            if random.below(2) == 0 {
+                parents.swap(places[0], places[1]);
+            }
+        }
+        for _ in 0..round % 3 {
+            parents[random.below(ids.len())] = ids[random.below(ids.len())];
+        }
+        let overlay = Overlay { moved: moved(&order, &parents), ..right.clone() };
+        let bytes = overlay::to_bytes(&overlay).unwrap();
+        let Ok(view) = View::from_archive(whole, &bytes) else {
+            refused += 1;
+            continue;
+        };
+        held += 1;
+        let (topology, mut room) = (view.topology(), room());
+        ask_topology(topology);
+        for set in sets(topology).into_iter().step_by(3) {
+            ask_with_set(topology, &set, &mut room);
+            for object in topology.objects() {
+                let other = topology.object(object.id() / 2).unwrap_or(object);
+                ask_object(object, other, &set, &mut room);
+            }
+        }
+    }
+    assert!(refused > 0 && held > 0, "{refused} {held}");
+}
+
+#[test]
+fn an_overlay_that_does_not_begin_with_the_root_is_refused() {
+    let archive = machines::small();
+    let whole = Topology::from_archive(&archive).unwrap();
+    let view = views(whole).into_iter().find(|view| !view.is_in_order()).unwrap();
+    let mut order: Vec<u32> = view.topology().objects().map(Object::id).collect();
+    let second = order[1];
+    let parents: Vec<u32> = order.iter().map(|id| if *id == 0 { second } else { 0 }).collect();
+    order.swap(0, 1);
+    let overlay = Overlay { moved: moved(&order, &parents), ..view.to_overlay().unwrap() };
+    let bytes = overlay::to_bytes(&overlay).unwrap();
+    let error = View::from_archive(whole, &bytes).unwrap_err().to_string();
+    assert!(error.contains("begins with the root"), "{error}");
+}
