@@ -12,6 +12,7 @@ use topobroker_benches::rival_queries::Rival;
 use topobroker_benches::rival_restrict::Restricted;
 use topobroker_layout::build::to_bytes;
 use topobroker_layout::description::Description;
+use topobroker_layout::overlay;
 use topobroker_reader::{ObjectType, RestrictFlags, Set, Topology, TypeDepth, View};
 use topobroker_tests::{machines, shared};
 
@@ -73,6 +74,13 @@ fn assert_same(ours: Topology<'_>, theirs: &Hwloc<'_>, what: &str) {
     }
 }
 
+/// A job's segment shows what the view shows.
+fn assert_survives(whole: Topology<'_>, view: &View<'_>, what: &str) {
+    let bytes = overlay::to_bytes(&view.to_overlay().unwrap()).unwrap();
+    let again = View::from_archive(whole, &bytes).unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(again == *view, "{what}: {again:?} {view:?}");
+}
+
 /// Whether hwloc aborts: it takes NUMA nodes without PUs out only below objects that lose PUs, and
 /// PUs without nodes only below objects that lose nodes.
 fn is_beyond_hwloc(topology: Topology<'_>, flags: RestrictFlags) -> bool {
@@ -108,6 +116,7 @@ pub(crate) fn check(input: &Input, cuts: &[Cut]) {
                 let count = |view: &View<'_>| view.topology().object_count();
                 let only_sets = count(&view) == count(&next);
                 view = next;
+                assert_survives(whole, &view, &what);
                 if only_sets && !view.is_in_order() {
                     // Of PUs that are no objects nothing goes but their places in sets: hwloc sorts
                     // children anew but neither levels nor sibling ranks.
