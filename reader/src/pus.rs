@@ -34,7 +34,10 @@ impl<'a> Topology<'a> {
 
     /// OS indexes of PUs that follow each other in logical order, as ranges.
     #[inline]
-    pub(crate) fn os_ranges(self, pus: Range<u32>) -> impl Iterator<Item = Range<u32>> + use<'a> {
+    pub(crate) fn os_ranges(
+        self,
+        pus: Range<u32>,
+    ) -> impl DoubleEndedIterator<Item = Range<u32>> + use<'a> {
         let runs = self.archive.pu_runs.as_slice();
         let by_run = runs.len() <= pus.len();
         let runs = if by_run { runs } else { &[] };
@@ -51,8 +54,10 @@ impl<'a> Topology<'a> {
         if let [run] = self.archive.pu_runs.as_slice() {
             return set.assign_range(os_range_in(run, &pus));
         }
-        set.clear();
-        self.add_os_indexes(pus, set);
+        // The highest first, so that the set gets its length at once.
+        let mut ranges = self.os_ranges(pus).rev();
+        set.assign_range(ranges.next().unwrap_or(0..0));
+        ranges.for_each(|range| set.insert_range(range.start..=range.end - 1));
     }
 
     /// Puts the OS indexes of PUs that follow each other in logical order into a set.
