@@ -227,7 +227,8 @@ impl<'a> Object<'a> {
     pub fn total_memory(self) -> u64 {
         if self.topology.overlay.is_some() {
             let nodes = self.topology.numa_nodes().filter(|node| node.is_at_or_below(self));
-            return nodes.map(Object::local_memory).sum();
+            let memory = self.topology.local_memory();
+            return nodes.map(|node| memory(node.id())).sum();
         }
         let table = &self.topology.archive.total_memory;
         rows_of(&table.object, self.id).next().map_or(0, |row| table.bytes.get(row))

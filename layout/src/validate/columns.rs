@@ -16,16 +16,18 @@ pub(super) const IN_PROPORTION: &str = "has rows in proportion to the archive";
 /// What is asked of a column: as many values as its table has rows, each below a limit.
 type Rule<'a> = (&'a ArchivedColumn, usize, u64);
 
-/// The rules of columns of a topology, a line each, and the names of these, each with a blank behind it.
+/// Checks columns of a topology by rules, a line each.
 ///
 /// They are data for one loop: a process that adopts runs all of this once, and code that runs once costs more the
 /// more of it there is. They are in several functions, none in the frame of another, because a page that only they need
 /// of its stack would be for each process alone.
-macro_rules! rules {
-    ($topology:ident; $($table:ident $(.$column:ident)?: $rows:expr, $limit:expr;)*) => {
-        (
-            [$((&$topology.$table$(.$column)?, $rows, $limit)),*],
+macro_rules! check_columns {
+    ($topology:ident, $most_rows:ident;
+     $($table:ident $(.$column:ident)?: $rows:expr, $limit:expr;)*) => {
+        check_rules(
+            &[$((&$topology.$table$(.$column)?, $rows, $limit)),*],
             concat!($(stringify!($table), $(".", stringify!($column),)? " "),*),
+            $most_rows,
         )
     };
 }
@@ -50,7 +52,7 @@ fn objects(
 ) -> Result<(), ValidationError> {
     let levels = topology.levels.rows.len() - 1;
     let set_rows = topology.sets.cpuset.len();
-    let (rules, names) = rules! { topology;
+    check_columns! { topology, most_rows;
         objects.os_index: counts.objects, WORD + 2;
         objects.gp_index: counts.objects, ANY;
         objects.sets: counts.with_pus(), set_rows as u64 + 1;
@@ -65,8 +67,7 @@ fn objects(
         sets.infinite: counts.sets, 2;
         sets.start: counts.sets + 1, ANY;
         sets.words: topology.sets.words.len(), ANY;
-    };
-    check_rules(&rules, names, most_rows)
+    }
 }
 
 #[inline(never)]
@@ -77,15 +78,14 @@ fn texts(
 ) -> Result<(), ValidationError> {
     let strings = counts.strings as u64;
     let infos = topology.infos.name.len();
-    let (rules, names) = rules! { topology;
+    check_columns! { topology, most_rows;
         strings.start: counts.strings, topology.strings.bytes.len() as u64;
         names.string: topology.names.string.len(), strings + 1;
         subtypes.string: topology.subtypes.string.len(), strings + 1;
         infos.start: if infos == 0 { 0 } else { counts.objects + 1 }, ANY;
         infos.name: infos, strings;
         infos.value: infos, strings;
-    };
-    check_rules(&rules, names, most_rows)
+    }
 }
 
 #[inline(never)]
@@ -99,7 +99,7 @@ fn attributes(
     let nodes = topology.numa_nodes.local_memory.len();
     let pages = topology.numa_nodes.page_size.len();
     let groups = topology.groups.depth.len();
-    let (rules, names) = rules! { topology;
+    check_columns! { topology, most_rows;
         total_memory.object: memory, counts.objects as u64;
         total_memory.bytes: memory, ANY;
         caches.size: caches, ANY;
@@ -116,15 +116,14 @@ fn attributes(
         groups.kind: groups, WORD;
         groups.subkind: groups, WORD;
         groups.dont_merge: groups, 2;
-    };
-    check_rules(&rules, names, most_rows)
+    }
 }
 
 #[inline(never)]
 fn devices(topology: &ArchivedTopology, most_rows: usize) -> Result<(), ValidationError> {
     let bridges = topology.bridges.upstream.len();
     let pci = topology.pci.domain.len();
-    let (rules, names) = rules! { topology;
+    check_columns! { topology, most_rows;
         bridges.upstream: bridges, pci as u64 + 1;
         bridges.downstream_type: bridges, WORD;
         bridges.downstream_domain: bridges, WORD;
@@ -141,8 +140,7 @@ fn devices(topology: &ArchivedTopology, most_rows: usize) -> Result<(), Validati
         pci.revision: pci, 1 << 8;
         pci.linkspeed: pci, WORD;
         os_device_kind: topology.os_device_kind.len(), WORD;
-    };
-    check_rules(&rules, names, most_rows)
+    }
 }
 
 #[inline(never)]
@@ -153,7 +151,7 @@ fn machine(
 ) -> Result<(), ValidationError> {
     let attributes = topology.memory_attributes.name.len();
     let values = topology.memory_attributes.target.len();
-    let (rules, names) = rules! { topology;
+    check_columns! { topology, most_rows;
         memory_attributes.name: attributes, counts.strings as u64;
         memory_attributes.flags: attributes, ANY;
         memory_attributes.start: attributes + 1, ANY;
@@ -163,8 +161,7 @@ fn machine(
         memory_attributes.value: values, ANY;
         machine.type_filters: topology.machine.type_filters.len(), 256;
         machine.support: support::NAMES.len(), 256;
-    };
-    check_rules(&rules, names, most_rows)
+    }
 }
 
 /// Checks columns by their rules; `names` has the name of each, a blank behind it.

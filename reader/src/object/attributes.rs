@@ -97,11 +97,6 @@ impl<'a> Object<'a> {
         topology.base_ids(topology.archive.levels.normal.to_native() as usize).contains(&self.id)
     }
 
-    /// Memory of a NUMA node itself, in bytes.
-    pub(crate) fn local_memory(self) -> u64 {
-        self.topology.local_memory()(self.id)
-    }
-
     fn attribute_row(self) -> usize {
         self.topology.attribute_rows(self.base_level())(self.id)
     }

@@ -78,8 +78,9 @@ impl<'a> Object<'a> {
             (Some(pus), _) => self.topology.add_os_indexes(pus, set),
             (None, Extent::Pus(topology, pus)) if set.is_empty() => {
                 topology.add_os_indexes(pus, set);
-                let cpus = topology.overlay.map(|overlay| &overlay.cpus);
-                set.mask(|index| cpus.map_or(u64::MAX, |cpus| cpus.word(index)));
+                if let Some(overlay) = topology.overlay {
+                    set.mask(|index| overlay.cpus.word(index));
+                }
             }
             (None, stored) if set.is_empty() => stored.copy_to(set),
             (None, other) => *set |= &other.to_set(),
