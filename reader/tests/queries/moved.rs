@@ -6,17 +6,6 @@ use crate::machines;
 use topobroker_layout::overlay::{self, Moved, Overlay};
 use topobroker_reader::{Object, Topology, View};
 
-/// Numbers that look random and are the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % bound
-    }
-}
-
 /// Objects by place, each with the object above it, as an overlay has them.
 fn moved(order: &[u32], parents: &[u32]) -> Moved {
     let mut by_number: Vec<(u32, u32)> = order.iter().copied().zip(0..).collect();
@@ -45,21 +34,21 @@ fn an_overlay_with_objects_in_any_places_is_refused_or_answers_every_query() {
     let ids: Vec<u32> = view.topology().objects().map(Object::id).collect();
     let above: Vec<u32> =
         view.topology().objects().map(|object| object.parent().map_or(0, Object::id)).collect();
-    let mut random = Random(1);
+    let mut random = fastrand::Rng::with_seed(1);
     let (mut refused, mut held) = (0, 0);
     // Miri is some thousand times slower: a part of the same for it.
     let (rounds, part) = if cfg!(miri) { (4, 9) } else { (4000, 1) };
     for round in 0..rounds {
         let (mut order, mut parents) = (ids.clone(), above.clone());
         for _ in 0..round % 4 {
-            let places = [random.below(ids.len()), random.below(ids.len())];
+            let places = [random.usize(..ids.len()), random.usize(..ids.len())];
             order.swap(places[0], places[1]);
-            if random.below(2) == 0 {
+            if random.bool() {
                 parents.swap(places[0], places[1]);
             }
         }
         for _ in 0..round % 3 {
-            parents[random.below(ids.len())] = ids[random.below(ids.len())];
+            parents[random.usize(..ids.len())] = ids[random.usize(..ids.len())];
         }
         let overlay = Overlay { moved: moved(&order, &parents), ..right.clone() };
         let bytes = overlay::to_bytes(&overlay).unwrap();
