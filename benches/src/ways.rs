@@ -89,7 +89,7 @@ impl Ways {
         let (file, segment) = (text(file), Some(length as u64));
         let archive = topobroker_layout::build::to_bytes(&description)?;
         let exported =
-            topobroker::xml::export(topobroker_reader::Topology::from_archive(&archive)?);
+            topobroker::xml::export(topobroker_reader::Archive::open(&archive)?.topology());
         let xml = folder.path().join("hwloc.xml");
         std::fs::write(&xml, exported)?;
         let no_plugins = folder.path().join("no-plugins");

@@ -60,10 +60,10 @@ pub struct Style {
 ///
 /// ```
 /// use topobroker::{capture::capture, console, hwloc::{Input, LoadOptions, load}};
-/// use topobroker_reader::{Topology, layout::build};
+/// use topobroker_reader::{Archive, layout::build};
 /// let input = Input::Synthetic("Core:2 PU:1".to_owned());
 /// let bytes = build::to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
-/// let text = console::print(Topology::from_archive(&bytes)?, &console::Style::default());
+/// let text = console::print(Archive::open(&bytes)?.topology(), &console::Style::default());
 /// assert!(text.starts_with("Machine (1024MB total)\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use topobroker_layout::build::{self, BuildError};
 use topobroker_layout::description::Description;
 use topobroker_layout::header::{self, Header, Kind, VERSION_MAJOR, VERSION_MINOR};
-use topobroker_reader::{Keys, Scope, Source, Topology};
+use topobroker_reader::{Archive, Keys, Scope, Source};
 
 /// How file names of segments begin.
 pub const NAME_PREFIX: &str = "topobroker-";
@@ -179,7 +179,8 @@ pub fn publish(
     }
     if options.legacy {
         // If it fails, the segment goes too.
-        let topology = Topology::from_archive(&archive).map_err(LegacyError::from)?;
+        let opened = Archive::open(&archive).map_err(LegacyError::from)?;
+        let topology = opened.topology();
         publication.legacy =
             Some(legacy::publish(topology, &publication.place(), options.private)?);
     }

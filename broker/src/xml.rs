@@ -16,10 +16,10 @@ const NUMBERS_PER_ELEMENT: usize = 10;
 ///
 /// ```
 /// use topobroker::{capture::capture, hwloc::{Input, LoadOptions, load}, xml::export};
-/// use topobroker_reader::{Topology, layout::build};
+/// use topobroker_reader::{Archive, layout::build};
 /// let input = Input::Synthetic("Core:2 PU:2".to_owned());
 /// let bytes = build::to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
-/// assert!(export(Topology::from_archive(&bytes)?).contains("<object type=\"Core\""));
+/// assert!(export(Archive::open(&bytes)?.topology()).contains("<object type=\"Core\""));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(alias = "hwloc_topology_export_xmlbuffer")]

@@ -15,7 +15,6 @@ use topobroker_reader::{
 /// A topology: the one that this process has adopted, or what a view shows of it. Every query takes
 /// either. Handles may be used by any number of threads at once.
 pub struct tb_topology {
-    shown: Topology<'static>,
     view: View<'static>,
     adopted: &'static Adopted,
     /// Whether this is the handle of the adopted topology, which nobody frees: that of another copy of this
@@ -30,16 +29,14 @@ impl tb_topology {
     /// The handle of an adopted topology: the same for every caller.
     pub(crate) fn whole(adopted: &'static Adopted) -> &'static Self {
         WHOLE.get().unwrap_or_else(|| {
-            let topology = adopted.topology();
-            let view = View::whole(topology);
-            WHOLE.set(Self { shown: topology, view, adopted, is_whole: true })
+            let view = View::whole(adopted.topology());
+            WHOLE.set(Self { view, adopted, is_whole: true })
         })
     }
 
     /// The handle of a view.
     pub(crate) fn part(adopted: &'static Adopted, view: View<'static>) -> Box<Self> {
-        let shown = for_as_long_as_its_handle(view.topology());
-        Box::new(Self { shown, view, adopted, is_whole: false })
+        Box::new(Self { view, adopted, is_whole: false })
     }
 
     pub(crate) fn is_whole(&self) -> bool {
@@ -47,7 +44,7 @@ impl tb_topology {
     }
 
     pub(crate) fn get(&self) -> Topology<'static> {
-        self.shown
+        for_as_long_as_its_handle(self.view.topology())
     }
 
     pub(crate) fn view(&self) -> &View<'static> {

@@ -9,7 +9,7 @@ use topobroker_layout::build::to_bytes;
 use topobroker_layout::description::{Description, Object, Sets};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
-use topobroker_reader::Topology;
+use topobroker_reader::Archive;
 
 fn set(input: &mut Unstructured<'_>) -> Result<Set> {
     let words: Vec<u64> =
@@ -70,7 +70,8 @@ fn description(input: &mut Unstructured<'_>) -> Result<Description> {
 fuzz_target!(|data: &[u8]| {
     let Ok(description) = description(&mut Unstructured::new(data)) else { return };
     let Ok(bytes) = to_bytes(&description) else { return };
-    let Ok(topology) = Topology::from_archive(&bytes) else { return };
+    let Ok(opened) = Archive::open(&bytes) else { return };
+    let topology = opened.topology();
     let back = describe(topology);
     let again = to_bytes(&back).expect("what was read can be archived");
     let same = bytes.as_slice() == again.as_slice();

@@ -7,6 +7,7 @@ use topobroker_reader::Job;
 
 fuzz_target!(|data: &[u8]| {
     let (base, sealed) = topobroker_fuzz::job(data);
+    let base = base.topology();
     // As it is, first: header and checksum are of the fuzzer.
     let _ = Job::from_segment(base, data);
     let Ok(job) = Job::from_segment(base, &sealed) else { return };

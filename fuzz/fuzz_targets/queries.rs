@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker_reader::{Set, Topology};
+use topobroker_reader::{Archive, Set};
 
 #[path = "../../reader/tests/queries/every_query.rs"]
 mod every_query;
@@ -17,7 +17,8 @@ const ASKED: usize = 40;
 fuzz_target!(|data: &[u8]| {
     let Some((rest, words)) = data.split_last_chunk::<17>() else { return };
     let Some(bytes) = topobroker_fuzz::archive(rest) else { return };
-    let Ok(topology) = Topology::from_archive(&bytes) else { return };
+    let Ok(opened) = Archive::open(&bytes) else { return };
+    let topology = opened.topology();
     let [flags, words @ ..] = words;
     let words = words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
     let own = Set::from_words(words, flags & 1 != 0);

@@ -4,13 +4,14 @@
 use libfuzzer_sys::fuzz_target;
 use topobroker::console::{Part, Style, print};
 use topobroker::xml::export;
-use topobroker_reader::Topology;
+use topobroker_reader::Archive;
 
 fuzz_target!(|data: &[u8]| {
     // The header is read from any bytes whatever.
     let _ = topobroker_layout::open(data);
     let Some(bytes) = topobroker_fuzz::archive(data) else { return };
-    let Ok(topology) = Topology::from_archive(&bytes) else { return };
+    let Ok(opened) = Archive::open(&bytes) else { return };
+    let topology = opened.topology();
     let _ = export(topology);
     for part in [Part::Tree, Part::Summary, Part::Distances, Part::MemoryAttributes] {
         let _ = print(topology, &Style { part, verbosity: 2, ..Style::default() });

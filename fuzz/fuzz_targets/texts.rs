@@ -10,7 +10,7 @@ use topobroker::location::{Location, Reading};
 use topobroker::placement::{Policy, place};
 use topobroker_layout::build::{self, AlignedVec};
 use topobroker_reader::{
-    CpuList, Format, Keys, Numbering, Set, Topology, TypeName, omp_places, pmix_cpu_list,
+    Archive, CpuList, Format, Keys, Numbering, Set, Topology, TypeName, omp_places, pmix_cpu_list,
     pmix_cpuset, slurm_cpu_bind,
 };
 
@@ -31,7 +31,9 @@ fuzz_target!(|data: &[u8]| {
     let _ = Keys::parse(next(), next(), next());
     for numbering in [Numbering::Logical, Numbering::Os] {
         if let Ok(list) = CpuList::parse(topology, text, numbering) {
-            assert!(list.iter().all(|pu| pu.os_index().is_some_and(|os| list.to_set().contains(os))));
+            assert!(
+                list.iter().all(|pu| pu.os_index().is_some_and(|os| list.to_set().contains(os)))
+            );
         }
     }
     let pus = topology.root().cpuset().unwrap_or_default();
@@ -59,12 +61,13 @@ fuzz_target!(|data: &[u8]| {
 
 /// A machine with all that locations can name.
 fn topology() -> Topology<'static> {
-    static ARCHIVE: OnceLock<AlignedVec> = OnceLock::new();
-    let archive = ARCHIVE.get_or_init(|| {
+    static BYTES: OnceLock<AlignedVec> = OnceLock::new();
+    static ARCHIVE: OnceLock<Archive<'_>> = OnceLock::new();
+    let bytes = BYTES.get_or_init(|| {
         let text = "Package:2 NUMANode:1 L3:2 Core:2 PU:2(indexes=core:pu)";
         let input = Input::Synthetic(text.to_owned());
         let loaded = load(&input, &LoadOptions::default()).expect("a machine");
         build::to_bytes(&capture(&loaded).expect("its description")).expect("its archive")
     });
-    Topology::from_archive(archive).expect("a sound archive")
+    ARCHIVE.get_or_init(|| Archive::open(bytes).expect("a sound archive")).topology()
 }

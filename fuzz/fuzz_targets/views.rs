@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker_reader::{Set, Topology, View};
+use topobroker_reader::{Archive, Set, View};
 
 #[path = "../../reader/tests/queries/every_query.rs"]
 mod every_query;
@@ -14,7 +14,8 @@ use every_query::{Room, ask_object, ask_topology, ask_with_set};
 fuzz_target!(|data: &[u8]| {
     let Some((rest, words)) = data.split_last_chunk::<8>() else { return };
     let Some((archive, bytes)) = topobroker_fuzz::overlay(rest) else { return };
-    let whole = Topology::from_archive(archive).expect("a real archive");
+    let opened = Archive::open(archive).expect("a real archive");
+    let whole = opened.topology();
     let Ok(view) = View::from_archive(whole, &bytes) else { return };
     let topology = view.topology();
     let set = Set::from_words([u64::from_le_bytes(*words)], false);

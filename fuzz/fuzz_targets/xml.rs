@@ -9,7 +9,7 @@ use topobroker::capture::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker::xml::export;
 use topobroker_layout::build::to_bytes;
-use topobroker_reader::Topology;
+use topobroker_reader::Archive;
 
 fuzz_target!(|data: &[u8]| {
     let Some(text) = topobroker_fuzz::xml(data) else { return };
@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(loaded) = load(&input, &LoadOptions::default()) else { return };
     let Ok(description) = capture(&loaded) else { return };
     let Ok(bytes) = to_bytes(&description) else { return };
-    let _ = export(Topology::from_archive(&bytes).expect("what is built is sound"));
+    let _ = export(Archive::open(&bytes).expect("what is built is sound").topology());
 });
 
 /// Whether hwloc loads and frees it, in five seconds, or says that it cannot.

@@ -8,7 +8,7 @@ use topobroker::xml::export;
 use topobroker_layout::build::to_bytes;
 use topobroker_layout::header::{HEADER_LEN, Header, mark_ready};
 use topobroker_layout::overlay;
-use topobroker_reader::{RestrictFlags, Set, Topology, View};
+use topobroker_reader::{Archive, RestrictFlags, Set, View};
 
 static ARCHIVES: LazyLock<Vec<AlignedVec>> = LazyLock::new(|| {
     let machines = ["Package:2 Core:2 PU:2", "Group:2 NUMANode:1 L2Cache:2 Core:1 PU:1", "PU:3"];
@@ -25,7 +25,8 @@ static ARCHIVES: LazyLock<Vec<AlignedVec>> = LazyLock::new(|| {
 static OVERLAYS: LazyLock<Vec<(usize, AlignedVec)>> = LazyLock::new(|| {
     let mut overlays = Vec::new();
     for (number, archive) in ARCHIVES.iter().enumerate() {
-        let topology = Topology::from_archive(archive).expect("a real archive");
+        let opened = Archive::open(archive).expect("a real archive");
+        let topology = opened.topology();
         for (set, flags) in [(0b1, 1), (0b1110, 0), (0b110, 7), (0b1111_1111, 0)] {
             let set = Set::from_words([set], false);
             let view = View::new(topology, &set, RestrictFlags::from_bits(flags));
@@ -54,20 +55,20 @@ static JOB: LazyLock<(AlignedVec, AlignedVec)> = LazyLock::new(|| {
 });
 
 /// The segment of a job that bytes patch behind its header, sealed again, and the topology that it is over.
-pub fn job(data: &[u8]) -> (Topology<'static>, AlignedVec) {
+pub fn job(data: &[u8]) -> (Archive<'static>, AlignedVec) {
     let (base, job) = &*JOB;
     let archive = patched(&aligned(&job[HEADER_LEN..]), data);
     let header = Header::read(job).expect("a kept job");
     let mut segment = aligned(job);
     header.write(&archive, &mut segment).expect("as long as it was");
     mark_ready(&mut segment);
-    (Topology::from_archive(&base[HEADER_LEN..]).expect("a kept topology"), segment)
+    (Archive::open(&base[HEADER_LEN..]).expect("a kept topology"), segment)
 }
 
 /// XML of small machines, in both versions.
 static XML: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let topology = |archive| Topology::from_archive(archive).expect("a real archive");
-    ARCHIVES.iter().map(|archive| export(topology(archive))).collect()
+    let opened = ARCHIVES.iter().map(|archive| Archive::open(archive).expect("a real archive"));
+    opened.map(|archive| export(archive.topology())).collect()
 });
 
 /// The first byte picks a text, of which the others overwrite a byte, or a piece by another one: (kind, offset,
@@ -77,7 +78,8 @@ pub fn xml(data: &[u8]) -> Option<String> {
     let mut text = XML[usize::from(pick) % XML.len()].clone().into_bytes();
     for patch in rest.chunks_exact(5) {
         let [kind, rest @ ..] = patch else { continue };
-        let at = |bytes: &[u8], len: usize| usize::from(u16::from_le_bytes([bytes[0], bytes[1]])) % len;
+        let at =
+            |bytes: &[u8], len: usize| usize::from(u16::from_le_bytes([bytes[0], bytes[1]])) % len;
         let (to, from) = (at(rest, text.len()), at(&rest[2..], text.len()));
         match kind % 4 {
             0 => text[to] = rest[2],
@@ -100,9 +102,7 @@ pub fn xml(data: &[u8]) -> Option<String> {
 pub fn archive(data: &[u8]) -> Option<AlignedVec> {
     let (&pick, rest) = data.split_first()?;
     match ARCHIVES.get(usize::from(pick) % (ARCHIVES.len() + 1)) {
-        None => {
-            Some(aligned(rest))
-        }
+        None => Some(aligned(rest)),
         Some(archive) => Some(patched(archive, rest)),
     }
 }

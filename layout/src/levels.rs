@@ -77,6 +77,13 @@ pub(crate) fn depths_of_types(types: impl Iterator<Item = u64>) -> [u8; TYPES] {
 }
 
 impl ArchivedLevel {
+    /// Number of its first object.
+    #[must_use]
+    #[inline]
+    pub fn first(&self) -> u32 {
+        self.first.to_native()
+    }
+
     /// hwloc's number of the type of its objects.
     #[must_use]
     #[inline]
@@ -104,7 +111,7 @@ impl ArchivedLevels {
     #[must_use]
     #[inline]
     pub fn first(&self, level: usize) -> u32 {
-        self.row(level).map_or(0, |row| row.first.to_native())
+        self.row(level).map_or(0, ArchivedLevel::first)
     }
 
     /// Type of the objects of a level.

@@ -252,8 +252,8 @@ impl ArchivedOverlay {
     /// Slots of the children of an object, where objects have moved.
     #[must_use]
     #[inline]
-    pub fn child_slots(&self, place: u32) -> Range<usize> {
-        let start = |place: usize| self.moved.child_start.get_u32(place) as usize;
+    pub fn child_slots(&self, place: u32) -> Range<u32> {
+        let start = |place: usize| self.moved.child_start.get_u32(place);
         start(place as usize)..start(place as usize + 1)
     }
 

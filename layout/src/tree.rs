@@ -74,26 +74,6 @@ pub(crate) trait Width {
 
     /// The bytes that numbers are.
     fn bytes(numbers: &[Self::Number]) -> &[u8];
-
-    /// The row of `N` numbers at `index`, `None` past the end.
-    #[inline]
-    fn row<const N: usize>(bytes: &[u8], index: usize) -> Option<[u32; N]> {
-        let rows = Self::numbers(bytes).as_chunks::<N>().0;
-        rows.get(index).map(|row| row.map(Self::value))
-    }
-
-    /// The numbers at `index` and behind it, 0 past the end.
-    #[inline]
-    fn pair(bytes: &[u8], index: usize) -> [u32; 2] {
-        let rest = Self::numbers(bytes).get(index..).unwrap_or_default();
-        rest.first_chunk::<2>().map_or([0; 2], |pair| pair.map(Self::value))
-    }
-
-    /// The number at `index`, 0 past the end.
-    #[inline]
-    fn get(bytes: &[u8], index: usize) -> u32 {
-        Self::numbers(bytes).get(index).map_or(0, |number| Self::value(*number))
-    }
 }
 
 /// A width, with the integer that holds a number.
@@ -142,67 +122,138 @@ impl ArchivedTree {
         self.len() == 0
     }
 
+    /// The rows, where they are in memory.
+    #[must_use]
+    #[inline]
+    pub fn rows(&self) -> TreeRows<'_> {
+        let with_pus = self.with_pus.to_native();
+        TreeRows {
+            with_pus,
+            numbers: match self.width.to_native() {
+                1 => Numbers::One(Columns::new(self)),
+                2 => Numbers::Two(Columns::new(self)),
+                _ => Numbers::Four(Columns::new(self)),
+            },
+        }
+    }
+}
+
+/// The tree as it is read: its rows where they are in memory, looked up once.
+#[derive(Clone, Copy)]
+pub struct TreeRows<'a> {
+    with_pus: u32,
+    numbers: Numbers<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Numbers<'a> {
+    One(Columns<'a, One>),
+    Two(Columns<'a, Two>),
+    Four(Columns<'a, Four>),
+}
+
+/// Does the same with the columns, whatever their width.
+macro_rules! with_columns {
+    ($rows:expr, $columns:ident => $value:expr) => {
+        match $rows.numbers {
+            Numbers::One($columns) => $value,
+            Numbers::Two($columns) => $value,
+            Numbers::Four($columns) => $value,
+        }
+    };
+}
+
+impl TreeRows<'_> {
+    /// Normal and memory objects, which have PUs of their own, have the numbers below.
+    #[must_use]
+    #[inline]
+    pub fn with_pus(&self) -> u32 {
+        self.with_pus
+    }
+
     /// What is stored of an object; I/O and Misc objects have no PUs of their own.
     #[must_use]
     #[inline]
-    pub fn member(&self, id: usize) -> Member {
-        match self.width.to_native() {
-            1 => self.member_in::<One>(id),
-            2 => self.member_in::<Two>(id),
-            _ => self.member_in::<Four>(id),
-        }
-    }
-
-    #[inline]
-    fn member_in<W: Width>(&self, id: usize) -> Member {
-        if let Some([parent, sibling_rank, pu_first, pu_count]) = W::row(&self.members, id) {
-            return Member { parent, sibling_rank, pu_first, pu_count };
-        }
-        let other = id.checked_sub(self.with_pus.to_native() as usize);
-        let row = other.and_then(|other| W::row(&self.attached, other));
-        let [parent, sibling_rank] = row.unwrap_or_default();
-        Member { parent, sibling_rank, ..Member::default() }
+    pub fn member(&self, id: u32) -> Member {
+        with_columns!(self, columns => columns.member(id, self.with_pus))
     }
 
     /// Number of the parent of an object; the root is its own.
     #[must_use]
     #[inline]
-    pub fn parent(&self, id: usize) -> u32 {
+    pub fn parent(&self, id: u32) -> u32 {
         self.member(id).parent
     }
 
     /// Place of an object among the children of its parent of the same kind.
     #[must_use]
     #[inline]
-    pub fn sibling_rank(&self, id: usize) -> u32 {
+    pub fn sibling_rank(&self, id: u32) -> u32 {
         self.member(id).sibling_rank
     }
 
     /// Slots of the children of an object.
     #[must_use]
     #[inline]
-    pub fn child_slots(&self, id: usize) -> Range<usize> {
-        let [start, end] = match self.width.to_native() {
-            1 => One::pair(&self.child_start, id),
-            2 => Two::pair(&self.child_start, id),
-            _ => Four::pair(&self.child_start, id),
-        };
-        start as usize..end as usize
+    pub fn child_slots(&self, id: u32) -> Range<u32> {
+        with_columns!(self, columns => columns.child_slots(id))
     }
 
     /// The object in a slot of a child list.
     #[must_use]
     #[inline]
-    pub fn child(&self, slot: usize) -> u32 {
-        self.get(&self.children, slot)
+    pub fn child(&self, slot: u32) -> u32 {
+        with_columns!(self, columns => columns.child(slot))
+    }
+}
+
+/// The columns of a tree, in numbers of one width.
+struct Columns<'a, W: Width> {
+    members: &'a [[W::Number; 4]],
+    attached: &'a [[W::Number; 2]],
+    child_start: &'a [W::Number],
+    children: &'a [W::Number],
+}
+
+impl<W: Width> Clone for Columns<'_, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: Width> Copy for Columns<'_, W> {}
+
+impl<'a, W: Width> Columns<'a, W> {
+    #[inline]
+    fn new(tree: &'a ArchivedTree) -> Self {
+        Self {
+            members: W::numbers(&tree.members).as_chunks().0,
+            attached: W::numbers(&tree.attached).as_chunks().0,
+            child_start: W::numbers(&tree.child_start),
+            children: W::numbers(&tree.children),
+        }
     }
 
     #[inline]
-    fn get(&self, bytes: &[u8], index: usize) -> u32 {
-        match self.width.to_native() {
-            1 => One::get(bytes, index),
-            2 => Two::get(bytes, index),
-            _ => Four::get(bytes, index),
+    fn member(self, id: u32, with_pus: u32) -> Member {
+        if let Some(row) = self.members.get(id as usize) {
+            let [parent, sibling_rank, pu_first, pu_count] = row.map(W::value);
+            return Member { parent, sibling_rank, pu_first, pu_count };
         }
+        let row = id.checked_sub(with_pus).and_then(|other| self.attached.get(other as usize));
+        let [parent, sibling_rank] = row.map(|row| row.map(W::value)).unwrap_or_default();
+        Member { parent, sibling_rank, ..Member::default() }
+    }
+
+    #[inline]
+    fn child_slots(self, id: u32) -> Range<u32> {
+        let rest = self.child_start.get(id as usize..).unwrap_or_default();
+        let [start, end] = rest.first_chunk::<2>().map_or([0; 2], |pair| pair.map(W::value));
+        start..end
+    }
+
+    #[inline]
+    fn child(self, slot: u32) -> u32 {
+        self.children.get(slot as usize).map_or(0, |number| W::value(*number))
     }
 }

@@ -1,5 +1,6 @@
 //! Adoption: once per process, behind one global.
 
+use crate::archive::Archive;
 use crate::error::AdoptError;
 use crate::gate::Gate;
 use crate::global::Global;
@@ -13,7 +14,7 @@ use topobroker_layout::header::Header;
 /// The topology of this process, with what is known of its segment.
 #[derive(Debug)]
 pub struct Adopted {
-    topology: Topology<'static>,
+    archive: Archive<'static>,
     header: Header,
     keys: Keys,
     placement: Placement,
@@ -124,8 +125,8 @@ fn check(candidate: Candidate, (bytes, placement): Mapped) -> Result<Adopted, Ad
     let opened = topobroker_layout::open(bytes);
     let (header, archive) = opened.map_err(|error| candidate.refused(error))?;
     check_address(&header, &candidate.keys)?;
-    let topology = Topology::new(archive);
-    Ok(Adopted { topology, header, keys: candidate.keys, placement, bytes })
+    let archive = Archive::checked(archive);
+    Ok(Adopted { archive, header, keys: candidate.keys, placement, bytes })
 }
 
 /// Whether the address that processes were told is that which the segment was made for.
@@ -154,10 +155,16 @@ fn same_segment(
 }
 
 impl Adopted {
-    /// The topology, for the life of the process.
+    /// The topology, of what [`adopt`] returns for the life of the process.
     #[must_use]
-    pub fn topology(&self) -> Topology<'static> {
-        self.topology
+    pub fn topology(&self) -> Topology<'_> {
+        self.archive.topology()
+    }
+
+    /// The archive of the topology.
+    #[must_use]
+    pub fn archive(&self) -> &Archive<'static> {
+        &self.archive
     }
 
     /// Header of the segment: who published what, when and how.

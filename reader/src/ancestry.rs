@@ -1,6 +1,6 @@
 //! What is above an object.
 
-use crate::holding::blocks;
+use crate::blocks::blocks;
 use crate::object::Object;
 use topobroker_layout::levels::MULTIPLE;
 use topobroker_layout::object_type::ObjectType;
@@ -31,9 +31,8 @@ impl<'a> Object<'a> {
         let level = topology.base_level_of_depth(depth)?;
         let ids = topology.base_ids(level);
         if depth >= 0 {
-            let levels = &topology.archive.levels;
-            let normal = levels.first(levels.normal.to_native() as usize);
-            return (ids.start..normal).contains(&self.id()).then(|| self.up_to(level));
+            let below = ids.start..topology.seen.first_special;
+            return below.contains(&self.id()).then(|| self.up_to(level));
         }
         let mut path = std::iter::once(self).chain(self.ancestors());
         (self.depth() >= depth).then(|| path.find(|object| ids.contains(&object.id())))?
@@ -55,8 +54,8 @@ impl<'a> Object<'a> {
     #[inline]
     fn regular_ancestor(self, level: usize) -> Option<Self> {
         let topology = self.topology();
-        let row = topology.archive.levels.row(level).filter(|row| row.pus() != 0)?;
-        let member = topology.archive.tree.member(self.id() as usize);
+        let row = topology.seen.base_levels.get(level).filter(|row| row.pus() != 0)?;
+        let member = topology.seen.tree.member(self.id());
         let block = blocks(member.pu_first, row.pus());
         (member.pu_count > 0).then(|| Self::new(topology, row.first.to_native() + block))
     }
@@ -91,9 +90,8 @@ impl<'a> Object<'a> {
         // No type, or one of several depths, has no row.
         let level = usize::from(plus_one.wrapping_sub(1));
         if level < usize::from(MULTIPLE) - 1 && topology.is_in_order() {
-            let (levels, level) = (&topology.archive.levels, topology.base_level(level));
-            if self.id() >= levels.first(level + 1)
-                && self.id() < levels.first(levels.normal.to_native() as usize)
+            let level = topology.base_level(level);
+            if (topology.base_ids(level).end..topology.seen.first_special).contains(&self.id())
                 && let Some(found) = self.regular_ancestor(level)
             {
                 return Some(found);
@@ -146,9 +144,9 @@ impl<'a> Object<'a> {
     pub fn common_ancestor(self, other: Self) -> Self {
         let topology = self.topology();
         let pus = topology.pu_ids();
-        if topology.is_in_order() && pus.contains(&self.id()) && pus.contains(&other.id()) {
-            let (one, two) = (self.id() - pus.start, other.id() - pus.start);
-            return topology.lowest_holding(one.min(two), one.max(two));
+        let [one, two] = [self, other].map(|object| object.id().wrapping_sub(pus.start));
+        if topology.is_in_order() && one.max(two) < pus.end - pus.start {
+            return topology.lowest_holding(one, two);
         }
         self.common_ancestor_by_walk(other)
     }
@@ -197,7 +195,7 @@ impl<'a> Object<'a> {
             });
         }
         let pus = self.has_sets().then(|| self.shown_run())?;
-        let levels = &topology.archive.levels;
+        let levels = &topology.seen.archive.levels;
         let object = self.normal_part();
         // What a NUMA node hangs on may be the cache.
         let below = object.base_level() + usize::from(object != self);
@@ -207,7 +205,7 @@ impl<'a> Object<'a> {
                 continue;
             }
             let cache = object.up_to(level);
-            let regular = if topology.overlay.is_none() { row.pus() as usize } else { 0 };
+            let regular = if topology.seen.overlay.is_none() { row.pus() as usize } else { 0 };
             let shared = if regular > 0 { regular } else { cache.shown_run().len() } != pus.len();
             if shared && cache.base_level() == level {
                 return Some(cache);

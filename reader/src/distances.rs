@@ -9,9 +9,10 @@ impl<'a> Topology<'a> {
     /// Distance matrices. Counterpart: `hwloc_distances_get`.
     #[doc(alias = "hwloc_distances_get")]
     pub fn distances(self) -> impl Iterator<Item = Distances<'a>> {
-        let all = self.archive.distances.iter().map(move |matrix| Distances::new(self, matrix));
+        let all =
+            self.seen.archive.distances.iter().map(move |matrix| Distances::new(self, matrix));
         // Between fewer than two objects there is no distance.
-        all.filter(move |matrix| self.overlay.is_none() || matrix.rows().count() > 1)
+        all.filter(move |matrix| self.seen.overlay.is_none() || matrix.rows().count() > 1)
     }
 
     /// Distance matrices with a name. Counterpart: `hwloc_distances_get_by_name`.
@@ -85,7 +86,7 @@ impl<'a> Distances<'a> {
 
     /// The stored row of a row of what is shown.
     fn row(self, row: usize) -> Option<usize> {
-        match self.topology.overlay {
+        match self.topology.seen.overlay {
             None => Some(row).filter(|row| *row < self.matrix.objects.len()),
             Some(_) => self.rows().nth(row),
         }

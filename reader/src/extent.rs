@@ -19,10 +19,10 @@ impl<'a> Object<'a> {
     #[inline]
     pub(crate) fn extent(self) -> Option<Extent<'a>> {
         let topology = self.topology();
-        if topology.has_runs() {
+        if topology.seen.has_runs {
             return self.has_sets().then(|| Extent::Pus(topology, self.base_pus()));
         }
-        Some(match topology.archive.sets.cpuset.get_u32(self.set_row()?) {
+        Some(match topology.seen.archive.sets.cpuset.get_u32(self.set_row()?) {
             CPUSET_OF_PUS => Extent::Pus(topology, self.base_pus()),
             row => Extent::Stored(topology.stored_cpuset(row)),
         })
@@ -58,9 +58,9 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn cpuset_weight(self) -> Option<u32> {
         let topology = self.topology();
-        if topology.has_runs() {
-            let pus = || topology.archive.tree.member(self.id() as usize).pu_count;
-            let shown = || match topology.overlay {
+        if topology.seen.has_runs {
+            let pus = || topology.seen.tree.member(self.id()).pu_count;
+            let shown = || match topology.seen.overlay {
                 None => pus(),
                 Some(_) => length(&self.shown_run()),
             };
@@ -144,7 +144,7 @@ pub(crate) struct PusLeft<'a> {
 impl<'a> Topology<'a> {
     /// A stored set of PUs that is no object's.
     pub(crate) fn pus_left(self, row: u32) -> PusLeft<'a> {
-        let root = self.overlay.and_then(|_| self.root().extent());
+        let root = self.seen.overlay.and_then(|_| self.root().extent());
         PusLeft { set: self.stored_cpuset(row), root }
     }
 }
@@ -170,7 +170,8 @@ impl Words for Extent<'_> {
             Self::Stored(set) => set.word(index),
             Self::Pus(topology, pus) => {
                 let word = index as u64 * 64..(index as u64 + 1) * 64;
-                let kept = topology.overlay.map_or(u64::MAX, |overlay| overlay.cpus.word(index));
+                let kept =
+                    topology.seen.overlay.map_or(u64::MAX, |overlay| overlay.cpus.word(index));
                 kept & topology.os_ranges(pus.clone()).fold(0, |bits, range| {
                     let first = u64::from(range.start).clamp(word.start, word.end) - word.start;
                     let end = u64::from(range.end).clamp(word.start, word.end) - word.start;

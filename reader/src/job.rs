@@ -137,7 +137,7 @@ impl<'a> Job<'a> {
         header: Header,
         archive: &'a ArchivedJob,
     ) -> Result<Self, OpenError> {
-        job::validate(archive, base.archive)?;
+        job::validate(archive, base.seen.archive)?;
         Ok(Self { base, header, archive })
     }
 

@@ -39,7 +39,7 @@ impl<'a> Topology<'a> {
     #[inline]
     pub(crate) fn level(self, level: usize) -> Objects<'a> {
         let places = self.level_places(level);
-        let Some(overlay) = self.overlay else { return Objects::numbered(self, places) };
+        let Some(overlay) = self.seen.overlay else { return Objects::numbered(self, places) };
         match overlay.first_of_solid(level) {
             Some(first) => Objects::numbered(self, first..first + (places.end - places.start)),
             None => Objects::at(self, places),
@@ -65,7 +65,7 @@ impl<'a> Topology<'a> {
     /// Those objects shown whose numbers are in a range, where nothing moved.
     #[inline]
     pub(crate) fn numbered(self, ids: Range<u32>) -> Objects<'a> {
-        match self.overlay {
+        match self.seen.overlay {
             None => Objects::numbered(self, ids),
             Some(overlay) => {
                 let places = overlay.shown_before(ids.start)..overlay.shown_before(ids.end);
@@ -88,7 +88,7 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn objects(self) -> Objects<'a> {
         let end = u32::try_from(self.object_count()).unwrap_or(u32::MAX);
-        match self.overlay {
+        match self.seen.overlay {
             None => Objects::numbered(self, 0..end),
             Some(_) => Objects::at(self, 0..end),
         }
@@ -97,7 +97,7 @@ impl<'a> Topology<'a> {
     /// The object numbered `id`, as [`Object::id`] gave it; `None` if it is not shown.
     #[must_use]
     pub fn object(self, id: u32) -> Option<Object<'a>> {
-        let known = (id as usize) < self.archive.tree.len() && self.shows(id);
+        let known = (id as usize) < self.seen.archive.tree.len() && self.shows(id);
         known.then(|| Object::new(self, id))
     }
 
@@ -192,17 +192,17 @@ impl<'a> Topology<'a> {
 
     #[inline]
     fn any_numa_node_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
-        let order = &self.archive.numa_by_os_index;
-        let levels = &self.archive.levels;
-        let first = levels.first(levels.normal.to_native() as usize);
+        let order = &self.seen.archive.numa_by_os_index;
+        let first = self.seen.first_special;
         let at = |place: usize| Object::new(self, first + order.get_u32(place));
         // Machines number without gaps, nearly always: then the index is the place.
         let guess = os_index as usize;
         if guess < order.len() && at(guess).os_index() == Some(os_index) {
             return Some(at(guess));
         }
-        let below = |place| at(place).os_index() < Some(os_index);
-        let place = partition_point(0..order.len(), below);
+        let below = |place: u32| at(place as usize).os_index() < Some(os_index);
+        let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        let place = partition_point(0..count, below) as usize;
         (place < order.len()).then(|| at(place)).filter(|found| found.os_index() == Some(os_index))
     }
 }
@@ -225,7 +225,7 @@ impl<'a> Objects<'a> {
     }
 
     fn at(topology: Topology<'a>, places: Range<u32>) -> Self {
-        let first = || topology.overlay?.object_at(places.start);
+        let first = || topology.seen.overlay?.object_at(places.start);
         let next = if places.is_empty() { 0 } else { first().unwrap_or(0) };
         Self { topology, range: places, by_place: true, next }
     }
@@ -255,7 +255,7 @@ impl Topology<'_> {
     /// stays in registers.
     #[inline(never)]
     fn shown_at(self, place: u32, next: u32) -> Option<u32> {
-        let overlay = self.overlay?;
+        let overlay = self.seen.overlay?;
         if overlay.has_moved() { overlay.object_at(place) } else { overlay.next_shown(next) }
     }
 }
@@ -282,7 +282,7 @@ impl<'a> Iterator for Objects<'a> {
         if !self.by_place {
             return Some(self.object(nth));
         }
-        let id = self.topology.overlay?.object_at(nth)?;
+        let id = self.topology.seen.overlay?.object_at(nth)?;
         self.next = id + 1;
         Some(self.object(id))
     }
@@ -291,7 +291,7 @@ impl<'a> Iterator for Objects<'a> {
 impl DoubleEndedIterator for Objects<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
         let back = self.range.next_back()?;
-        let id = if self.by_place { self.topology.overlay?.object_at(back)? } else { back };
+        let id = if self.by_place { self.topology.seen.overlay?.object_at(back)? } else { back };
         Some(self.object(id))
     }
 }

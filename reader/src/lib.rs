@@ -18,6 +18,8 @@
 
 mod adopt;
 mod ancestry;
+mod archive;
+mod blocks;
 mod closest;
 mod covering;
 mod cpu_kinds;
@@ -52,6 +54,7 @@ mod pus;
 mod rendezvous;
 mod scope;
 mod search;
+mod seen;
 mod sources;
 mod stored_set;
 mod topology;
@@ -60,6 +63,7 @@ mod type_name;
 mod view;
 
 pub use adopt::{Adopted, adopt, adopt_keys, adopted};
+pub use archive::Archive;
 pub use closest::Closest;
 pub use cpu_kinds::{CpuKind, NoCpuKind};
 pub use distances::Distances;

@@ -78,7 +78,7 @@ impl<'a> Topology<'a> {
         cpuset: &Set,
         which: LocalNumaNodes,
     ) -> impl Iterator<Item = Object<'a>> + use<'a, '_> {
-        let bounds = if self.has_runs() { self.bounds_of(cpuset) } else { None };
+        let bounds = if self.seen.has_runs { self.bounds_of(cpuset) } else { None };
         // PUs without a gap between them are compared as an object's are.
         let interval = bounds.map(|(low, high)| self.shown_run(&(low..high + 1)));
         let interval = interval.filter(|run| cpuset.weight() == Some(run.end - run.start));
@@ -94,7 +94,7 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_cpuset_to_nodeset")]
     #[must_use]
     pub fn nodeset_of(self, cpuset: &Set) -> Set {
-        let is_near = |node: &Object<'a>| match self.has_runs() {
+        let is_near = |node: &Object<'a>| match self.seen.has_runs {
             true => self.has_some(cpuset, node.base_pus()),
             false => node.intersects(cpuset),
         };
@@ -127,7 +127,7 @@ impl<'a> Object<'a> {
     pub fn local_numa_nodes(self, which: LocalNumaNodes) -> impl Iterator<Item = Object<'a>> {
         let place = self.non_io_ancestor();
         let (topology, pus) = (self.topology(), place.shown_run());
-        let extent = if topology.has_runs() { None } else { place.extent() };
+        let extent = if topology.seen.has_runs { None } else { place.extent() };
         topology.numa_nodes().filter(move |node| match &extent {
             None => which.fits(&node.shown_run(), &pus),
             Some(place) => node

@@ -14,7 +14,7 @@ impl<'a> Topology<'a> {
     /// Memory attributes in the order of their ids. Counterpart: `hwloc_memattr_get_name`.
     #[doc(alias = "hwloc_memattr_get_name")]
     pub fn memory_attributes(self) -> impl ExactSizeIterator<Item = MemoryAttribute<'a>> {
-        let count = self.archive.memory_attributes.name.len();
+        let count = self.seen.archive.memory_attributes.name.len();
         (0..count).map(move |id| MemoryAttribute::new(self, id))
     }
 
@@ -73,14 +73,14 @@ impl<'a> MemoryAttribute<'a> {
     #[doc(alias = "hwloc_memattr_get_name")]
     #[must_use]
     pub fn name(self) -> &'a str {
-        self.topology.string(self.topology.archive.memory_attributes.name.get_u32(self.id))
+        self.topology.string(self.topology.seen.archive.memory_attributes.name.get_u32(self.id))
     }
 
     /// Sum of `HWLOC_MEMATTR_FLAG_*`. Counterpart: `hwloc_memattr_get_flags`.
     #[doc(alias = "hwloc_memattr_get_flags")]
     #[must_use]
     pub fn flags(self) -> u64 {
-        self.topology.archive.memory_attributes.flags.get(self.id)
+        self.topology.seen.archive.memory_attributes.flags.get(self.id)
     }
 
     /// Whether values depend on from where memory is used.
@@ -100,7 +100,7 @@ impl<'a> MemoryAttribute<'a> {
     /// `hwloc_memattr_get_initiators`, `hwloc_memattr_get_value`.
     #[doc(alias = "hwloc_memattr_get_value")]
     pub fn values(self) -> impl Iterator<Item = MemoryValue<'a>> {
-        let table = &self.topology.archive.memory_attributes;
+        let table = &self.topology.seen.archive.memory_attributes;
         let stored = self.rows().map(move |row| MemoryValue {
             target: Object::new(self.topology, table.target.get_u32(row)),
             initiator: self.initiator(row),
@@ -135,7 +135,7 @@ impl<'a> MemoryAttribute<'a> {
             return target.is_numa_node().then(|| self.derived()(target));
         }
         let row = self.rows().find(|row| self.is_value(*row, target, initiator))?;
-        Some(self.topology.archive.memory_attributes.value.get(row))
+        Some(self.topology.seen.archive.memory_attributes.value.get(row))
     }
 
     /// The target of the best value, the first of equal ones, and that value. Counterpart:
@@ -156,7 +156,7 @@ impl<'a> MemoryAttribute<'a> {
     /// The numbers of targets and their values from an initiator: of those at one target the first that fits, as
     /// [`MemoryAttribute::value`] has it.
     fn stored_values(self, initiator: &Initiator<'a>) -> impl Iterator<Item = (u32, u64)> {
-        let table = &self.topology.archive.memory_attributes;
+        let table = &self.topology.seen.archive.memory_attributes;
         let mut last = None;
         self.rows().filter_map(move |row| {
             let target = table.target.get_u32(row);
@@ -182,7 +182,7 @@ impl<'a> MemoryAttribute<'a> {
     #[doc(alias = "hwloc_memattr_get_best_initiator")]
     #[must_use]
     pub fn best_initiator(self, target: Object<'a>) -> Option<(Initiator<'a>, u64)> {
-        let table = &self.topology.archive.memory_attributes;
+        let table = &self.topology.seen.archive.memory_attributes;
         let at_target = |row: &usize| table.target.get_u32(*row) == target.id();
         let rows = self.rows().filter(|_| self.needs_initiator()).filter(at_target);
         let (row, value) = self.best(rows.map(|row| (row, table.value.get(row))))?;
@@ -202,14 +202,14 @@ impl<'a> MemoryAttribute<'a> {
 
     /// Places of the stored values of the attribute.
     fn rows(self) -> impl Iterator<Item = usize> + use<'a> {
-        let start = |id| self.topology.archive.memory_attributes.start.get_u32(id) as usize;
+        let start = |id| self.topology.seen.archive.memory_attributes.start.get_u32(id) as usize;
         let rows = start(self.id)..start(self.id + 1);
-        rows.filter(move |row| self.topology.overlay.is_none() || self.is_shown(*row))
+        rows.filter(move |row| self.topology.seen.overlay.is_none() || self.is_shown(*row))
     }
 
     /// Whether target and initiator of a value are shown.
     fn is_shown(self, row: usize) -> bool {
-        let table = &self.topology.archive.memory_attributes;
+        let table = &self.topology.seen.archive.memory_attributes;
         let initiator = table.initiator.get_u32(row);
         let from = match table.initiator_kind.get(row) {
             0 => true,
@@ -220,7 +220,7 @@ impl<'a> MemoryAttribute<'a> {
     }
 
     fn is_value(self, row: usize, target: Object<'a>, initiator: &Initiator<'a>) -> bool {
-        let table = &self.topology.archive.memory_attributes;
+        let table = &self.topology.seen.archive.memory_attributes;
         if table.target.get_u32(row) != target.id() {
             return false;
         }
@@ -247,7 +247,7 @@ impl<'a> MemoryAttribute<'a> {
     }
 
     fn initiator(self, row: usize) -> Initiator<'a> {
-        let table = &self.topology.archive.memory_attributes;
+        let table = &self.topology.seen.archive.memory_attributes;
         let value = table.initiator.get_u32(row);
         match table.initiator_kind.get(row) {
             0 => Initiator::None,

@@ -32,7 +32,7 @@ pub struct Info<'a> {
 
 impl PartialEq for Object<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.id == other.id && std::ptr::eq(self.topology.archive, other.topology.archive)
+        self.id == other.id && std::ptr::eq(self.topology.seen.archive, other.topology.seen.archive)
     }
 }
 
@@ -61,7 +61,12 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn object_type(self) -> ObjectType {
-        self.topology.archive.levels.object_type(self.base_level()).unwrap_or(ObjectType::Machine)
+        self.topology
+            .seen
+            .archive
+            .levels
+            .object_type(self.base_level())
+            .unwrap_or(ObjectType::Machine)
     }
 
     /// Depth in the tree of CPUs, or the negative depth of a special type. Counterpart: `depth`.
@@ -82,7 +87,7 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn os_index(self) -> Option<u32> {
-        match self.topology.archive.objects.os_index.get(self.at()) {
+        match self.topology.seen.archive.objects.os_index.get(self.at()) {
             0 => None,
             1 => self.bus_id(),
             plus_two => u32::try_from(plus_two - 2).ok(),
@@ -92,31 +97,31 @@ impl<'a> Object<'a> {
     /// Number that no other object of the topology has. Counterpart: `gp_index`.
     #[must_use]
     pub fn gp_index(self) -> u64 {
-        self.topology.archive.objects.gp_index.get(self.at())
+        self.topology.seen.archive.objects.gp_index.get(self.at())
     }
 
     /// Counterpart: `name`.
     #[must_use]
     pub fn name(self) -> Option<&'a str> {
-        self.string(&self.topology.archive.names)
+        self.string(&self.topology.seen.archive.names)
     }
 
     /// Whether [`Object::name`] is `name`.
     #[must_use]
     pub fn is_named(self, name: &str) -> bool {
-        let row = self.string_row(&self.topology.archive.names);
+        let row = self.string_row(&self.topology.seen.archive.names);
         row.is_some_and(|row| self.topology.is_string(row, name))
     }
 
     /// Counterpart: `subtype`.
     #[must_use]
     pub fn subtype(self) -> Option<&'a str> {
-        self.string(&self.topology.archive.subtypes)
+        self.string(&self.topology.seen.archive.subtypes)
     }
 
     /// Pairs of name and value. Counterpart: `infos`.
     pub fn infos(self) -> impl ExactSizeIterator<Item = Info<'a>> {
-        let infos = &self.topology.archive.infos;
+        let infos = &self.topology.seen.archive.infos;
         // Empty if no object has any; then every start reads as 0.
         let rows =
             infos.start.get_u32(self.at()) as usize..infos.start.get_u32(self.at() + 1) as usize;
@@ -141,7 +146,7 @@ impl<'a> Object<'a> {
             return None;
         }
         let parent = match self.topology.is_in_order() {
-            true => self.topology.archive.tree.parent(self.at()),
+            true => self.topology.seen.tree.parent(self.id),
             false => self.topology.moved_parent(self.id),
         };
         Some(Self::new(self.topology, parent))
@@ -151,8 +156,8 @@ impl<'a> Object<'a> {
     /// `sibling_rank`.
     #[must_use]
     pub fn sibling_rank(self) -> u32 {
-        if self.topology.overlay.is_none() {
-            return self.topology.archive.tree.sibling_rank(self.at());
+        if self.topology.seen.overlay.is_none() {
+            return self.topology.seen.tree.sibling_rank(self.id);
         }
         let rank = self.siblings().and_then(|mut all| all.position(|sibling| sibling == self));
         rank.and_then(|rank| u32::try_from(rank).ok()).unwrap_or(0)
@@ -209,9 +214,9 @@ impl<'a> Object<'a> {
     /// The same in the topology, by the logical indexes there, of PUs that are shown or not.
     #[inline]
     pub(crate) fn base_pus(self) -> Range<u32> {
-        let tree = &self.topology.archive.tree;
-        let has_own = self.id < tree.with_pus.to_native();
-        let member = tree.member(if has_own { self.at() } else { self.normal_part().at() });
+        let tree = &self.topology.seen.tree;
+        let has_own = self.id < tree.with_pus();
+        let member = tree.member(if has_own { self.id } else { self.normal_part().id });
         member.pu_first..member.pu_first + member.pu_count
     }
 
@@ -225,23 +230,23 @@ impl<'a> Object<'a> {
     /// Memory of the NUMA nodes below, in bytes. Counterpart: `total_memory`.
     #[must_use]
     pub fn total_memory(self) -> u64 {
-        if self.topology.overlay.is_some() {
+        if self.topology.seen.overlay.is_some() {
             let nodes = self.topology.numa_nodes().filter(|node| node.is_at_or_below(self));
             let memory = self.topology.local_memory();
             return nodes.map(|node| memory(node.id())).sum();
         }
-        let table = &self.topology.archive.total_memory;
+        let table = &self.topology.seen.archive.total_memory;
         rows_of(&table.object, self.id).next().map_or(0, |row| table.bytes.get(row))
     }
 
     /// Whether all subtrees below are alike. Counterpart: `symmetric_subtree`.
     #[must_use]
     pub fn is_symmetric_subtree(self) -> bool {
-        if self.topology.overlay.is_some() && self.object_type().is_normal() {
+        if self.topology.seen.overlay.is_some() && self.object_type().is_normal() {
             return self.has_children_alike();
         }
-        self.at() < self.topology.archive.objects.symmetric.len()
-            && self.topology.archive.objects.symmetric.get(self.at()) != 0
+        self.at() < self.topology.seen.archive.objects.symmetric.len()
+            && self.topology.seen.archive.objects.symmetric.get(self.at()) != 0
     }
 
     fn is_at_or_below(self, other: Self) -> bool {
@@ -278,16 +283,14 @@ impl<'a> Object<'a> {
     /// Its level in the topology.
     #[inline]
     pub(crate) fn base_level(self) -> usize {
-        self.topology.archive.levels.level_of(self.id)
+        self.topology.seen.archive.levels.level_of(self.id)
     }
 
     /// The object itself, or the one in the tree of CPUs that it hangs on.
     pub(crate) fn normal_part(self) -> Self {
-        let levels = &self.topology.archive.levels;
-        let normal = levels.first(levels.normal.to_native() as usize);
         let mut object = self;
         // Parents of special objects end in the tree: validation saw to it.
-        while object.id >= normal {
+        while object.id >= self.topology.seen.first_special {
             match object.parent() {
                 Some(parent) => object = parent,
                 None => break,
@@ -313,7 +316,8 @@ impl<'a> Object<'a> {
 
 /// Rows of an object in a table that is in the order of its objects.
 fn rows_of(objects: &ArchivedColumn, id: u32) -> Range<usize> {
-    let first = partition_point(0..objects.len(), |row| objects.get(row) < u64::from(id));
+    let count = u32::try_from(objects.len()).unwrap_or(u32::MAX);
+    let first = partition_point(0..count, |row| objects.get(row as usize) < u64::from(id)) as usize;
     let mut end = first;
     while end < objects.len() && objects.get_u32(end) == id {
         end += 1;

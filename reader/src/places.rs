@@ -3,6 +3,7 @@
 use crate::extent::below;
 use crate::topology::Topology;
 use std::ops::Range;
+use topobroker_layout::levels::ArchivedLevel;
 use topobroker_layout::overlay::{ArchivedKept, ArchivedOverlay};
 use topobroker_layout::set::Set;
 
@@ -10,25 +11,25 @@ impl Topology<'_> {
     /// Whether objects follow each other as in the topology itself.
     #[inline]
     pub(crate) fn is_in_order(self) -> bool {
-        self.overlay.is_none_or(|overlay| !overlay.has_moved())
+        self.seen.is_in_order
     }
 
     /// Whether an object is shown.
     #[inline]
     pub(crate) fn shows(self, id: u32) -> bool {
-        self.overlay.is_none_or(|overlay| overlay.shows(id))
+        self.seen.overlay.is_none_or(|overlay| overlay.shows(id))
     }
 
     /// Place of an object that is shown, from 0, over all levels.
     #[inline]
     pub(crate) fn place_of(self, id: u32) -> u32 {
-        self.overlay.map_or(id, |overlay| overlay.place_of(id))
+        self.seen.overlay.map_or(id, |overlay| overlay.place_of(id))
     }
 
     /// The object at a place of a level.
     #[inline]
     pub(crate) fn id_at(self, level: usize, place: u32) -> u32 {
-        let Some(overlay) = self.overlay else { return place };
+        let Some(overlay) = self.seen.overlay else { return place };
         match overlay.first_of_solid(level) {
             Some(first) => first + (place - overlay.levels.first(level)),
             None => overlay.object_at(place).unwrap_or(0),
@@ -38,7 +39,7 @@ impl Topology<'_> {
     /// The level of the topology that a level of what is shown is of.
     #[inline]
     pub(crate) fn base_level(self, level: usize) -> usize {
-        match self.overlay {
+        match self.seen.overlay {
             None => level,
             Some(overlay) => overlay.base_level.get(level).map_or(level, |base| usize::from(*base)),
         }
@@ -47,14 +48,14 @@ impl Topology<'_> {
     /// Numbers of the objects of a level of the topology, shown or not.
     #[inline]
     pub(crate) fn base_ids(self, base_level: usize) -> Range<u32> {
-        let levels = &self.archive.levels;
-        levels.first(base_level)..levels.first(base_level + 1)
+        let first = |level: usize| self.seen.base_levels.get(level).map_or(0, ArchivedLevel::first);
+        first(base_level)..first(base_level + 1)
     }
 
     /// Those of 64 PUs that are shown, by their logical indexes in the topology from `64 * index` on.
     #[inline]
     pub(crate) fn shown_pus(self, index: u32) -> u64 {
-        self.overlay.map_or(u64::MAX, |overlay| self.shown_pus_of(overlay, index))
+        self.seen.overlay.map_or(u64::MAX, |overlay| self.shown_pus_of(overlay, index))
     }
 
     fn shown_pus_of(self, overlay: &ArchivedOverlay, index: u32) -> u64 {
@@ -70,7 +71,7 @@ impl Topology<'_> {
     /// The first PU shown that is not before one of the topology.
     #[inline]
     pub(crate) fn next_shown_pu(self, pu: u32) -> u32 {
-        let Some(overlay) = self.overlay else { return pu };
+        let Some(overlay) = self.seen.overlay else { return pu };
         let ids = self.pu_ids();
         overlay.next_shown(ids.start + pu).map_or(ids.end, |id| id.min(ids.end)) - ids.start
     }
@@ -78,7 +79,7 @@ impl Topology<'_> {
     /// The first PU that only PUs which are not shown are between and one of the topology.
     #[inline]
     pub(crate) fn first_hidden_before(self, pu: u32) -> u32 {
-        if self.overlay.is_none() {
+        if self.seen.overlay.is_none() {
             return pu;
         }
         let hidden = (0..pu).rev().take_while(|before| !self.shows(self.pu_ids().start + before));
@@ -91,7 +92,7 @@ impl Topology<'_> {
         let keeps = |kept: &ArchivedKept, all: Option<Set>| {
             all.is_some_and(|all| all.is_included_in(&kept.to_set()))
         };
-        overlay.len() as usize == self.archive.tree.len()
+        overlay.len() as usize == self.seen.archive.tree.len()
             && !overlay.has_moved()
             && keeps(&overlay.cpus, root.complete_cpuset())
             && keeps(&overlay.nodes, root.complete_nodeset())
@@ -100,13 +101,13 @@ impl Topology<'_> {
     /// Whether all PUs of a range are shown.
     #[inline]
     pub(crate) fn shows_all(self, pus: &Range<u32>) -> bool {
-        self.overlay.is_none() || self.shown_run(pus).len() == pus.len()
+        self.seen.overlay.is_none() || self.shown_run(pus).len() == pus.len()
     }
 
     /// A range of PUs of the topology as one of those that are shown, in the topology's order.
     #[inline]
     pub(crate) fn shown_run(self, pus: &Range<u32>) -> Range<u32> {
-        let Some(overlay) = self.overlay else { return pus.clone() };
+        let Some(overlay) = self.seen.overlay else { return pus.clone() };
         let first = self.pu_ids().start;
         if let Some(shown) = overlay.solid_pus() {
             let place = |pu: u32| (first + pu).clamp(shown.start, shown.end) - shown.start;
@@ -120,7 +121,7 @@ impl Topology<'_> {
     /// Those PUs of a range that are shown, if all that are shown follow each other.
     #[inline]
     pub(crate) fn solid_run(self, pus: &Range<u32>) -> Option<Range<u32>> {
-        let Some(overlay) = self.overlay else { return Some(pus.clone()) };
+        let Some(overlay) = self.seen.overlay else { return Some(pus.clone()) };
         let (first, shown) = (self.pu_ids().start, overlay.solid_pus()?);
         let place = |pu: u32| (first + pu).clamp(shown.start, shown.end) - first;
         Some(place(pus.start)..place(pus.end))
@@ -128,22 +129,22 @@ impl Topology<'_> {
 
     /// The object in a slot of the child lists, shown or not.
     #[inline]
-    pub(crate) fn child(self, slot: usize) -> u32 {
-        match self.overlay {
-            Some(overlay) if overlay.has_moved() => overlay.moved.children.get_u32(slot),
-            _ => self.archive.tree.child(slot),
+    pub(crate) fn child(self, slot: u32) -> u32 {
+        match self.seen.overlay {
+            Some(overlay) if overlay.has_moved() => overlay.moved.children.get_u32(slot as usize),
+            _ => self.seen.tree.child(slot),
         }
     }
 
     /// The object above another, where objects moved.
     #[inline(never)]
     pub(crate) fn moved_parent(self, id: u32) -> u32 {
-        self.overlay.map_or(0, |overlay| overlay.moved.parent_of(overlay.place_of(id)))
+        self.seen.overlay.map_or(0, |overlay| overlay.moved.parent_of(overlay.place_of(id)))
     }
 
     /// Slots of the children of an object, where objects moved.
     #[inline(never)]
-    pub(crate) fn moved_child_slots(self, id: u32) -> Range<usize> {
-        self.overlay.map_or(0..0, |overlay| overlay.child_slots(overlay.place_of(id)))
+    pub(crate) fn moved_child_slots(self, id: u32) -> Range<u32> {
+        self.seen.overlay.map_or(0..0, |overlay| overlay.child_slots(overlay.place_of(id)))
     }
 }

@@ -5,7 +5,6 @@ use crate::stored_set::Words;
 use crate::topology::Topology;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedPuRun;
-use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
 /// With more runs than this, looking at every PU of a word is less work than at every run.
@@ -15,9 +14,7 @@ impl<'a> Topology<'a> {
     /// Numbers of the PUs in logical order, shown or not.
     #[inline]
     pub(crate) fn pu_ids(self) -> Range<u32> {
-        let depths = &self.archive.levels.depth_of_type;
-        let plus_one = depths.get(usize::from(ObjectType::PU.raw())).copied().unwrap_or(0);
-        plus_one.checked_sub(1).map_or(0..0, |level| self.base_ids(usize::from(level)))
+        self.seen.pus()
     }
 
     /// Logical index in the topology of the PU with an OS index, shown or not.
@@ -29,7 +26,7 @@ impl<'a> Topology<'a> {
 
     /// Whether OS indexes ascend in logical order.
     pub(crate) fn numbers_pus_in_order(self) -> bool {
-        matches!(self.archive.pu_runs.as_slice(), [run] if run.step.to_native() == 1)
+        matches!(self.seen.archive.pu_runs.as_slice(), [run] if run.step.to_native() == 1)
     }
 
     /// OS indexes of PUs that follow each other in logical order, as ranges.
@@ -38,7 +35,7 @@ impl<'a> Topology<'a> {
         self,
         pus: Range<u32>,
     ) -> impl DoubleEndedIterator<Item = Range<u32>> + use<'a> {
-        let runs = self.archive.pu_runs.as_slice();
+        let runs = self.seen.archive.pu_runs.as_slice();
         let by_run = runs.len() <= pus.len();
         let runs = if by_run { runs } else { &[] };
         let one_by_one = if by_run { 0..0 } else { pus.clone() };
@@ -51,7 +48,7 @@ impl<'a> Topology<'a> {
     /// Makes a set of the OS indexes of PUs that follow each other in logical order.
     #[inline]
     pub(crate) fn copy_os_indexes(self, pus: Range<u32>, set: &mut Set) {
-        if let [run] = self.archive.pu_runs.as_slice() {
+        if let [run] = self.seen.archive.pu_runs.as_slice() {
             return set.assign_range(os_range_in(run, &pus));
         }
         // The highest first, so that the set gets its length at once.
@@ -76,8 +73,8 @@ impl<'a> Topology<'a> {
     /// Whether all PUs of a range are in a set.
     #[inline]
     pub(crate) fn has_all(self, set: &Set, pus: Range<u32>) -> bool {
-        match self.archive.pu_runs.as_slice() {
-            [run] if self.overlay.is_none() => set.contains_range(os_range_in(run, &pus)),
+        match self.seen.archive.pu_runs.as_slice() {
+            [run] if self.seen.overlay.is_none() => set.contains_range(os_range_in(run, &pus)),
             _ => self.has_all_of_runs(set, pus),
         }
     }
@@ -94,8 +91,8 @@ impl<'a> Topology<'a> {
     /// Whether some PU of a range is in a set.
     #[inline]
     pub(crate) fn has_some(self, set: &Set, pus: Range<u32>) -> bool {
-        match self.archive.pu_runs.as_slice() {
-            [run] if self.overlay.is_none() => set.intersects_range(os_range_in(run, &pus)),
+        match self.seen.archive.pu_runs.as_slice() {
+            [run] if self.seen.overlay.is_none() => set.intersects_range(os_range_in(run, &pus)),
             _ => self.has_some_of_runs(set, pus),
         }
     }
@@ -127,7 +124,7 @@ impl<'a> Topology<'a> {
 
     #[inline]
     fn any_logical_word(self, set: &Set, index: u32) -> u64 {
-        let runs = self.archive.pu_runs.as_slice();
+        let runs = self.seen.archive.pu_runs.as_slice();
         let pus = index * 64..(index + 1) * 64;
         if let [run] = runs
             && run.step.to_native() == 1
@@ -186,8 +183,8 @@ impl<'a> Topology<'a> {
     /// that no PU has.
     #[inline]
     pub(crate) fn bounds_of(self, set: &Set) -> Option<(u32, u32)> {
-        let solid = self.overlay.is_none_or(|overlay| overlay.solid_pus().is_some());
-        if !solid && self.overlay.is_some_and(|overlay| !set.is_within(&overlay.cpus)) {
+        let solid = self.seen.overlay.is_none_or(|overlay| overlay.solid_pus().is_some());
+        if !solid && self.seen.overlay.is_some_and(|overlay| !set.is_within(&overlay.cpus)) {
             return None;
         }
         let mut next = set.first()?;
@@ -208,7 +205,7 @@ impl<'a> Topology<'a> {
 
     #[inline]
     fn run_of(self, os_index: u32) -> Option<&'a ArchivedPuRun> {
-        let runs = self.archive.pu_runs.as_slice();
+        let runs = self.seen.archive.pu_runs.as_slice();
         let begins = |run: &ArchivedPuRun| run.os_first.to_native() <= os_index;
         // Most machines: hardly anything to search.
         let run = match runs.len() {
@@ -222,7 +219,7 @@ impl<'a> Topology<'a> {
     /// OS index of a PU by its number.
     #[inline]
     fn pu_os_index(self, id: u32) -> Option<u32> {
-        let plus_two = self.archive.objects.os_index.get(id as usize);
+        let plus_two = self.seen.archive.objects.os_index.get(id as usize);
         u32::try_from(plus_two.checked_sub(2)?).ok()
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The first of `rows` that is not `before`, the end if all are. Rows that are come first.
-pub(crate) fn partition_point(rows: Range<usize>, before: impl Fn(usize) -> bool) -> usize {
+pub(crate) fn partition_point(rows: Range<u32>, before: impl Fn(u32) -> bool) -> u32 {
     let Range { start: mut low, end: mut high } = rows;
     while low < high {
         let middle = low.midpoint(high);

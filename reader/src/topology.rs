@@ -1,21 +1,19 @@
 //! A checked topology: what is known of the whole, and where its levels, sets and strings are.
 
+use crate::seen::Seen;
 use crate::stored_set::{StoredSet, Words};
 use std::ffi::CStr;
 use std::ops::Range;
-use topobroker_layout::archive::ArchivedTopology;
-use topobroker_layout::levels::{ArchivedLevels, MULTIPLE};
+use topobroker_layout::levels::{ArchivedLevel, ArchivedLevels, MULTIPLE};
 use topobroker_layout::object_type::ObjectType;
-use topobroker_layout::overlay::ArchivedOverlay;
 use topobroker_layout::set::Set;
-use topobroker_layout::{OpenError, support};
+use topobroker_layout::support;
 
-/// A topology, read in place: all of it, or what a [`View`](crate::View) shows of it. A handle of two
-/// pointers: copy it freely.
+/// A topology, read in place: all of it, or what a [`View`](crate::View) shows of it. A handle of one
+/// pointer: copy it freely.
 #[derive(Clone, Copy)]
 pub struct Topology<'a> {
-    pub(crate) archive: &'a ArchivedTopology,
-    pub(crate) overlay: Option<&'a ArchivedOverlay>,
+    pub(crate) seen: &'a Seen<'a>,
 }
 
 impl std::fmt::Debug for Topology<'_> {
@@ -48,34 +46,19 @@ impl TypeDepth {
 }
 
 impl<'a> Topology<'a> {
-    pub(crate) fn new(archive: &'a ArchivedTopology) -> Self {
-        Self { archive, overlay: None }
+    pub(crate) fn of(seen: &'a Seen<'a>) -> Self {
+        Self { seen }
     }
 
     /// All of it, also where a view shows a part.
     pub(crate) fn whole(self) -> Self {
-        Self { overlay: None, ..self }
-    }
-
-    /// What an overlay, which must be one of this topology, shows of it.
-    pub(crate) fn seen_through(self, overlay: &'a ArchivedOverlay) -> Self {
-        Self { overlay: Some(overlay), ..self }
-    }
-
-    /// Checks the bytes of an archive that is in memory, as [`topobroker_layout::build::to_bytes`]
-    /// makes it.
-    ///
-    /// # Errors
-    ///
-    /// [`OpenError`] when the bytes are not a sound archive.
-    pub fn from_archive(bytes: &'a [u8]) -> Result<Self, OpenError> {
-        Ok(Self::new(topobroker_layout::open_archive(bytes)?))
+        Self { seen: self.seen.whole() }
     }
 
     /// Number of objects of all kinds.
     #[must_use]
     pub fn object_count(self) -> usize {
-        self.overlay.map_or(self.archive.tree.len(), |overlay| overlay.len() as usize)
+        self.seen.overlay.map_or(self.seen.archive.tree.len(), |overlay| overlay.len() as usize)
     }
 
     /// Number of depths of the tree of CPUs. Counterpart: `hwloc_topology_get_depth`.
@@ -114,21 +97,21 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_topology_get_allowed_cpuset")]
     #[must_use]
     pub fn allowed_cpuset(self) -> Set {
-        self.stored_cpuset(self.archive.machine.allowed_cpuset.to_native()).to_set()
+        self.stored_cpuset(self.seen.archive.machine.allowed_cpuset.to_native()).to_set()
     }
 
     /// NUMA nodes that may be used. Counterpart: `hwloc_topology_get_allowed_nodeset`.
     #[doc(alias = "hwloc_topology_get_allowed_nodeset")]
     #[must_use]
     pub fn allowed_nodeset(self) -> Set {
-        self.stored_nodeset(self.archive.machine.allowed_nodeset.to_native()).to_set()
+        self.stored_nodeset(self.seen.archive.machine.allowed_nodeset.to_native()).to_set()
     }
 
     /// Counterpart: `hwloc_topology_get_flags`.
     #[doc(alias = "hwloc_topology_get_flags")]
     #[must_use]
     pub fn flags(self) -> u64 {
-        self.archive.machine.flags.to_native()
+        self.seen.archive.machine.flags.to_native()
     }
 
     /// Whether the publisher's hwloc took this for its own machine. Counterpart:
@@ -136,7 +119,7 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_topology_is_thissystem")]
     #[must_use]
     pub fn is_this_system(self) -> bool {
-        self.archive.machine.is_this_system.to_native() != 0
+        self.seen.archive.machine.is_this_system.to_native() != 0
     }
 
     /// Type filter that was used at capture: 0 all, 1 none, 2 structure, 3 important. Counterpart:
@@ -144,7 +127,7 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_topology_get_type_filter")]
     #[must_use]
     pub fn type_filter(self, object_type: ObjectType) -> u8 {
-        let raw = self.archive.machine.type_filters.get(usize::from(object_type.raw()));
+        let raw = self.seen.archive.machine.type_filters.get(usize::from(object_type.raw()));
         u8::try_from(raw).unwrap_or(0)
     }
 
@@ -152,13 +135,13 @@ impl<'a> Topology<'a> {
     /// `hwloc_topology_get_support`.
     #[doc(alias = "hwloc_topology_get_support")]
     pub fn support(self) -> impl Iterator<Item = (&'static str, u64)> + 'a {
-        support::NAMES.into_iter().zip(self.archive.machine.support.iter())
+        support::NAMES.into_iter().zip(self.seen.archive.machine.support.iter())
     }
 
     /// The levels of what is shown.
     #[inline]
     pub(crate) fn levels(self) -> &'a ArchivedLevels {
-        self.overlay.map_or(&self.archive.levels, |overlay| &overlay.levels)
+        self.seen.overlay.map_or(&self.seen.archive.levels, |overlay| &overlay.levels)
     }
 
     /// Place of a depth among the levels.
@@ -192,17 +175,22 @@ impl<'a> Topology<'a> {
     /// Places of the objects of a level.
     #[inline]
     pub(crate) fn level_places(self, level: usize) -> Range<u32> {
-        self.levels().first(level)..self.levels().first(level + 1)
+        let first = |level: usize| self.seen.levels.get(level).map_or(0, ArchivedLevel::first);
+        first(level)..first(level + 1)
     }
 
     /// A stored set of PUs, those that are shown.
     pub(crate) fn stored_cpuset(self, row: u32) -> StoredSet<'a> {
-        StoredSet::new(&self.archive.sets, row, self.overlay.map(|overlay| &overlay.cpus))
+        StoredSet::new(&self.seen.archive.sets, row, self.seen.overlay.map(|overlay| &overlay.cpus))
     }
 
     /// A stored set of NUMA nodes, those that are shown.
     pub(crate) fn stored_nodeset(self, row: u32) -> StoredSet<'a> {
-        StoredSet::new(&self.archive.sets, row, self.overlay.map(|overlay| &overlay.nodes))
+        StoredSet::new(
+            &self.seen.archive.sets,
+            row,
+            self.seen.overlay.map(|overlay| &overlay.nodes),
+        )
     }
 
     /// A stored string.
@@ -218,7 +206,7 @@ impl<'a> Topology<'a> {
     }
 
     fn string_and_more(self, row: u32) -> &'a [u8] {
-        let strings = &self.archive.strings;
+        let strings = &self.seen.archive.strings;
         let start = strings.start.get_u32(row as usize) as usize;
         strings.bytes.as_slice().get(start..).unwrap_or_default()
     }

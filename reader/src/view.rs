@@ -3,11 +3,13 @@
 mod general;
 mod kept;
 mod quick;
+#[allow(unsafe_code, reason = "referring to what it owns is what this module is for")]
+mod shown;
 
 use crate::topology::Topology;
 use kept::Kept;
+use shown::Shown;
 use std::ops::BitOr;
-use std::sync::Arc;
 use topobroker_layout::OpenError;
 use topobroker_layout::build::{AlignedVec, BuildError};
 use topobroker_layout::overlay::{self, ArchivedOverlay, Overlay};
@@ -26,21 +28,7 @@ use topobroker_layout::set::Set;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct View<'a> {
-    base: Topology<'a>,
-    shown: Shown<'a>,
-}
-
-/// What a view shows.
-#[derive(Clone)]
-enum Shown<'a> {
-    /// All of the topology.
-    All,
-    /// What an overlay of its own says.
-    Own(Arc<AlignedVec>),
-    /// What an overlay in a segment says.
-    Shared(&'a ArchivedOverlay),
-}
+pub struct View<'a>(Shown<'a>);
 
 /// How a topology is restricted. Counterpart: `hwloc_restrict_flags_e`.
 ///
@@ -150,13 +138,18 @@ impl<'a> View<'a> {
         set: &Set,
         flags: RestrictFlags,
     ) -> Result<Self, RestrictError> {
-        let own = restricted(topology, set, flags)?;
-        Ok(Self { base: topology.whole(), shown: Shown::Own(Arc::new(own)) })
+        Self::owned(topology.whole(), restricted(topology, set, flags)?)
+    }
+
+    fn owned(whole: Topology<'a>, overlay: AlignedVec) -> Result<Self, RestrictError> {
+        let shown = Shown::owned(whole, overlay);
+        let shown = shown.map_err(|error| BuildError::Serialize(error.to_string()))?;
+        Ok(Self(shown))
     }
 
     /// What an overlay in a segment, which must have been validated, shows of a topology.
     pub(crate) fn shared(base: Topology<'a>, overlay: &'a ArchivedOverlay) -> Self {
-        Self { base, shown: Shown::Shared(overlay) }
+        Self(Shown::shared(base, overlay))
     }
 
     /// Checks the bytes of an overlay that is in memory, as [`overlay::to_bytes`] makes it.
@@ -166,15 +159,14 @@ impl<'a> View<'a> {
     /// [`OpenError`] when the bytes are no overlay of the topology.
     pub fn from_archive(topology: Topology<'a>, bytes: &'a [u8]) -> Result<Self, OpenError> {
         let overlay = overlay::access(bytes)?;
-        overlay::validate(overlay, topology.archive)?;
+        overlay::validate(overlay, topology.seen.archive)?;
         Ok(Self::shared(topology.whole(), overlay))
     }
 
     /// All of a topology.
     #[must_use]
     pub fn whole(topology: Topology<'a>) -> Self {
-        let shown = topology.overlay.map_or(Shown::All, Shown::Shared);
-        Self { base: topology.whole(), shown }
+        Self(Shown::same(topology))
     }
 
     /// What is left of this view when it is restricted further.
@@ -183,8 +175,7 @@ impl<'a> View<'a> {
     ///
     /// As [`View::new`].
     pub fn restrict(&self, set: &Set, flags: RestrictFlags) -> Result<Self, RestrictError> {
-        let own = restricted(self.topology(), set, flags)?;
-        Ok(Self { base: self.base, shown: Shown::Own(Arc::new(own)) })
+        Self::owned(self.0.whole, restricted(self.topology(), set, flags)?)
     }
 
     /// What both views show of the same topology: this one restricted to the PUs and the NUMA nodes
@@ -207,16 +198,13 @@ impl<'a> View<'a> {
     /// What is shown, with the queries of every topology.
     #[must_use]
     pub fn topology(&self) -> Topology<'_> {
-        match self.overlay() {
-            Some(overlay) => self.base.seen_through(overlay),
-            None => self.base,
-        }
+        self.0.topology()
     }
 
     /// Whether this is a view of a topology.
     #[must_use]
     pub fn is_of(&self, topology: Topology<'_>) -> bool {
-        std::ptr::eq(self.base.archive, topology.archive)
+        std::ptr::eq(self.topology().seen.archive, topology.seen.archive)
     }
 
     /// Whether what is shown follows each other as in the whole topology, under the same objects.
@@ -228,11 +216,7 @@ impl<'a> View<'a> {
     /// Bytes of memory that the view takes; clones share them.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let own = match &self.shown {
-            Shown::Own(own) => own.len(),
-            Shown::All | Shown::Shared(_) => 0,
-        };
-        own + size_of::<Self>()
+        size_of::<Self>() + self.0.own_bytes()
     }
 
     /// The view as plain values, for the segment of a job.
@@ -246,25 +230,16 @@ impl<'a> View<'a> {
         let kept = Kept::new(topology, &all, RestrictFlags::NONE)?;
         Ok(overlay_of(topology, &kept))
     }
-
-    /// The overlay that says what is shown, `None` if all is.
-    fn overlay(&self) -> Option<&ArchivedOverlay> {
-        match &self.shown {
-            Shown::All => None,
-            Shown::Shared(overlay) => Some(overlay),
-            // Checked for form every time, which takes no time to speak of and no unsafe code.
-            Shown::Own(own) => overlay::access(own).ok(),
-        }
-    }
 }
 
 impl PartialEq for View<'_> {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.base.archive, other.base.archive)
-            && match (self.overlay(), other.overlay()) {
+        let (own, theirs) = (self.topology(), other.topology());
+        self.is_of(theirs)
+            && match (own.seen.overlay, theirs.seen.overlay) {
                 (Some(one), Some(other)) => one == other,
                 (None, None) => true,
-                (Some(part), None) | (None, Some(part)) => self.base.is_all(part),
+                (Some(part), None) | (None, Some(part)) => own.is_all(part),
             }
     }
 }
@@ -274,7 +249,7 @@ impl Eq for View<'_> {}
 impl std::fmt::Debug for View<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let shown = self.topology();
-        write!(f, "View({} of {} objects)", shown.object_count(), self.base.object_count())
+        write!(f, "View({} of {} objects)", shown.object_count(), self.0.whole.object_count())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use topobroker_layout::build::AlignedVec;
 use topobroker_layout::header::HEADER_LEN;
-use topobroker_reader::{Job, ObjectType, RestrictFlags, Set, Topology, View};
+use topobroker_reader::{Archive, Job, ObjectType, RestrictFlags, Set, View};
 
 fn aligned(bytes: &[u8]) -> AlignedVec {
     let mut aligned = AlignedVec::new();
@@ -18,7 +18,8 @@ fn a_kept_topology_and_its_job_are_read_on_machines_of_every_byte_order_and_widt
     let (header, _) = topobroker_layout::open(&base).unwrap();
     assert_eq!((header.version, header.address), ((1, 0), 0x5500_0000_0000));
 
-    let topology = Topology::from_archive(&base[HEADER_LEN..]).unwrap();
+    let base = Archive::open(&base[HEADER_LEN..]).unwrap();
+    let topology = base.topology();
     let pus = topology.objects_with_type(ObjectType::PU);
     assert!(pus.filter_map(|pu| pu.os_index()).eq(0..8));
     let last = topology.pu_by_os_index(7).unwrap();

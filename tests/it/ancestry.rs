@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use topobroker::capture::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker_layout::build::to_bytes;
-use topobroker_reader::{Object, ObjectType, Topology};
+use topobroker_reader::{Archive, Object, ObjectType, Topology};
 use topobroker_tests::{machines, shared};
 
 fn number(object: &TopologyObject) -> u64 {
@@ -46,7 +46,7 @@ fn check(ours: Topology<'_>, theirs: &Hwloc, name: &str) -> usize {
 fn check_input(input: &Input, theirs: &Hwloc, name: &str) -> usize {
     let topology = load(input, &LoadOptions::default()).unwrap();
     let bytes = to_bytes(&capture(&topology).unwrap()).unwrap();
-    check(Topology::from_archive(&bytes).unwrap(), theirs, name)
+    check(Archive::open(&bytes).unwrap().topology(), theirs, name)
 }
 
 #[test]
@@ -99,7 +99,8 @@ fn a_device_is_near_the_object_that_it_hangs_on() {
     std::fs::write(&path, xml).unwrap();
     let topology = load(&Input::Xml(path), &LoadOptions::default()).unwrap();
     let bytes = to_bytes(&capture(&topology).unwrap()).unwrap();
-    let topology = Topology::from_archive(&bytes).unwrap();
+    let opened = Archive::open(&bytes).unwrap();
+    let topology = opened.topology();
     let of_type = |object_type| topology.objects_with_type(object_type).next().unwrap();
     let device = of_type(ObjectType::OSDevice);
     assert_eq!(device.non_io_ancestor(), topology.root());

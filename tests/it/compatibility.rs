@@ -4,7 +4,7 @@ use std::path::Path;
 use topobroker_layout::build::AlignedVec;
 use topobroker_layout::header::{HEADER_LEN, Header, VERSION_MAJOR, segment_len};
 use topobroker_layout::{HeaderError, OpenError, job, open};
-use topobroker_reader::{ObjectType, Topology};
+use topobroker_reader::{Archive, ObjectType};
 
 /// A kept segment.
 fn kept(name: &str) -> AlignedVec {
@@ -31,7 +31,8 @@ fn a_topology_of_format_1_0_is_read() {
     let segment = kept("topology-1.0");
     let (header, _) = open(&segment).unwrap();
     assert_eq!((header.version, header.address), ((1, 0), 0x5500_0000_0000));
-    let topology = Topology::from_archive(&segment[HEADER_LEN..]).unwrap();
+    let opened = Archive::open(&segment[HEADER_LEN..]).unwrap();
+    let topology = opened.topology();
     let count = |kind| topology.objects_with_type(kind).count();
     assert_eq!((count(ObjectType::Package), count(ObjectType::PU)), (2, 8));
     let last = topology.pu_by_os_index(7).unwrap();

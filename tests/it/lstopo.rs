@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use topobroker::hwloc::Input;
 use topobroker::program::ls::Ls;
 use topobroker_layout::build::{AlignedVec, to_bytes};
-use topobroker_reader::Topology;
+use topobroker_reader::Archive;
 use topobroker_tests::{Row, describe, machines, rows, shared};
 
 #[derive(Parser)]
@@ -30,7 +30,8 @@ fn ls_prints_what_lstopo_prints() {
         let archive: &AlignedVec = archives.entry(xml).or_insert_with(|| {
             to_bytes(&describe(&Input::Xml(shared.join("topologies").join(xml)))).unwrap()
         });
-        let topology = Topology::from_archive(archive).unwrap();
+        let opened = Archive::open(archive).unwrap();
+        let topology = opened.topology();
         let arguments = command.split(' ');
         let printed = Command::try_parse_from(arguments).unwrap().ls.text(topology);
         match printed {
@@ -67,7 +68,8 @@ fn ls_prints_what_the_installed_lstopo_prints() {
     }
     for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
         let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
-        let topology = Topology::from_archive(&archive).unwrap();
+        let opened = Archive::open(&archive).unwrap();
+        let topology = opened.topology();
         for options in MORE_OPTIONS {
             let command = ["ls"].into_iter().chain(options.split(' '));
             let printed = Command::try_parse_from(command).unwrap().ls.text(topology).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use topobroker::hwloc::Input;
 use topobroker::placement::{Policy, place, report};
 use topobroker_layout::build::{AlignedVec, to_bytes};
-use topobroker_reader::Topology;
+use topobroker_reader::Archive;
 use topobroker_tests::{describe, shared};
 
 #[test]
@@ -20,7 +20,8 @@ fn ranks_are_mapped_as_open_mpi_maps_them() {
         let archive = archives.entry(xml).or_insert_with(|| {
             to_bytes(&describe(&Input::Xml(shared.join("topologies").join(xml)))).unwrap()
         });
-        let topology = Topology::from_archive(archive).unwrap();
+        let opened = Archive::open(archive).unwrap();
+        let topology = opened.topology();
         let bind_to = format!("{map_by}:overload-allowed");
         let policy = Policy::parse(map_by, Some(&bind_to)).unwrap();
         let rank: usize = rank.parse().unwrap();

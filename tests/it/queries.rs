@@ -9,7 +9,8 @@ use topobroker_benches::rival_bitmap::Bitmap;
 use topobroker_benches::rival_queries::{From, Place, Rival, RivalObject};
 use topobroker_layout::build::to_bytes;
 use topobroker_reader::{
-    Attributes, Initiator, LocalNumaNodes, NoCpuKind, Object, ObjectType, Set, Topology, TypeDepth,
+    Archive, Attributes, Initiator, LocalNumaNodes, NoCpuKind, Object, ObjectType, Set, Topology,
+    TypeDepth,
 };
 use topobroker_tests::{machines, shared};
 
@@ -39,7 +40,8 @@ impl<'a> Both<'a> {
     fn with(input: &Input, check: impl FnOnce(&Both<'_>)) {
         let hwloc: Hwloc<'_> = load(input, &LoadOptions::default()).unwrap();
         let bytes = to_bytes(&capture(&hwloc).unwrap()).unwrap();
-        let ours = Topology::from_archive(&bytes).unwrap();
+        let opened = Archive::open(&bytes).unwrap();
+        let ours = opened.topology();
         check(&Both { ours, theirs: Rival::new(&hwloc) });
     }
 

@@ -13,7 +13,7 @@ use topobroker_benches::rival_restrict::Restricted;
 use topobroker_layout::build::to_bytes;
 use topobroker_layout::description::Description;
 use topobroker_layout::overlay;
-use topobroker_reader::{ObjectType, RestrictFlags, Set, Topology, TypeDepth, View};
+use topobroker_reader::{Archive, ObjectType, RestrictFlags, Set, Topology, TypeDepth, View};
 use topobroker_tests::{machines, shared};
 
 /// Flags that go together.
@@ -49,7 +49,8 @@ impl Cut {
 /// All that both have, but for the order in which hwloc's is walked.
 fn assert_same(ours: Topology<'_>, theirs: &Hwloc<'_>, what: &str) {
     let theirs = to_bytes(&capture(theirs).unwrap()).unwrap();
-    let theirs = Topology::from_archive(&theirs).unwrap();
+    let opened = Archive::open(&theirs).unwrap();
+    let theirs = opened.topology();
     let (left, right) = (describe(ours), describe(theirs));
     for (one, other) in left.objects.iter().zip(&right.objects) {
         assert_eq!(one, other, "{what}");
@@ -95,7 +96,8 @@ fn is_beyond_hwloc(topology: Topology<'_>, flags: RestrictFlags) -> bool {
 pub(crate) fn check(input: &Input, cuts: &[Cut]) {
     let hwloc = load(input, &LoadOptions::default()).unwrap();
     let bytes = to_bytes(&capture(&hwloc).unwrap()).unwrap();
-    let whole = Topology::from_archive(&bytes).unwrap();
+    let opened = Archive::open(&bytes).unwrap();
+    let whole = opened.topology();
     let mut view = View::whole(whole);
     let mut copy: Option<Restricted> = None;
     for cut in cuts {
@@ -152,7 +154,8 @@ fn what_has_nothing_below_stays_in_a_view_as_long_as_in_hwlocs_copy() {
     let input = Input::Synthetic("Package:2 [NUMANode] Group:2 [NUMANode] Core:2 PU:1".to_owned());
     let hwloc = load(&input, &LoadOptions::default()).unwrap();
     let bytes = to_bytes(&capture(&hwloc).unwrap()).unwrap();
-    let mut view = View::whole(Topology::from_archive(&bytes).unwrap());
+    let opened = Archive::open(&bytes).unwrap();
+    let mut view = View::whole(opened.topology());
     let everything: Set = (0..8).collect();
     let mut copy = Restricted::new(&hwloc, &Bitmap::new(&everything), 0).unwrap();
     // The second group of a package loses its PUs, then its node, while that of the package is near it; then another

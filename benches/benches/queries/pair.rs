@@ -6,7 +6,7 @@ use topobroker_benches::rival_bitmap::Bitmap;
 use topobroker_benches::rival_queries::{Rival, RivalObject};
 use topobroker_benches::rival_restrict::Restricted;
 use topobroker_layout::build::to_bytes;
-use topobroker_reader::{Object, ObjectType, RestrictFlags, Set, Topology, View};
+use topobroker_reader::{Archive, Object, ObjectType, RestrictFlags, Set, Topology, View};
 
 /// One topology, archived and in hwloc's own structures.
 #[derive(Clone, Copy)]
@@ -35,7 +35,8 @@ impl Pair<'_> {
         run: impl FnOnce(Pair<'_>, Pair<'_>),
     ) -> anyhow::Result<()> {
         let bytes = to_bytes(&capture(hwloc)?)?;
-        let whole = Pair { ours: Topology::from_archive(&bytes)?, theirs: Rival::new(hwloc) };
+        let archive = Archive::open(&bytes)?;
+        let whole = Pair { ours: archive.topology(), theirs: Rival::new(hwloc) };
         let Sets { ours: set, theirs: bitmap } = whole.contiguous(0, 50);
         let flags = RestrictFlags::REMOVE_CPULESS;
         let view = View::new(whole.ours, &set, flags)?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use topobroker_layout::build::{self, AlignedVec};
 use topobroker_layout::description::Description;
-use topobroker_reader::{Adopted, Source, Topology};
+use topobroker_reader::{Adopted, Archive, Source};
 
 /// Where a topology comes from.
 #[derive(Debug, Args)]
@@ -50,10 +50,10 @@ pub(super) enum Held {
 }
 
 impl Held {
-    pub(super) fn topology(&self) -> anyhow::Result<Topology<'_>> {
+    pub(super) fn archive(&self) -> anyhow::Result<Archive<'_>> {
         Ok(match self {
-            Self::Adopted(adopted) => adopted.topology(),
-            Self::Own(archive) => Topology::from_archive(archive)?,
+            Self::Adopted(adopted) => adopted.archive().clone(),
+            Self::Own(archive) => Archive::open(archive)?,
         })
     }
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use topobroker_layout::build;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{RestrictFlags, Topology, View, adopt_job};
+use topobroker_reader::{Archive, RestrictFlags, Topology, View, adopt_job};
 
 /// Options that name a topology and a part of it.
 #[derive(Debug, Args)]
@@ -45,7 +45,7 @@ impl Subject {
         filters: Option<&Filters>,
         text: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
     ) -> anyhow::Result<String> {
-        self.answer_of(self.input.topology()?.topology()?, filters, text)
+        self.answer_of(self.input.topology()?.archive()?.topology(), filters, text)
     }
 
     /// The same of a topology that is there already. As in hwloc, types are left out before it is
@@ -59,8 +59,8 @@ impl Subject {
         let Some(filters) = filters else { return text(self.part(whole)?.topology()) };
         let archive = build::to_bytes(&filter(&describe(whole), filters));
         let archive = archive.context("the filtered topology")?;
-        let filtered = Topology::from_archive(&archive).context("the filtered topology")?;
-        text(self.part(filtered)?.topology())
+        let filtered = Archive::open(&archive).context("the filtered topology")?;
+        text(self.part(filtered.topology())?.topology())
     }
 
     fn part<'a>(&self, topology: Topology<'a>) -> anyhow::Result<View<'a>> {

@@ -116,9 +116,10 @@ fn validate_in_order(
     topology: &ArchivedTopology,
 ) -> Result<(), ValidationError> {
     let base = &topology.levels;
+    let tree = topology.tree.rows();
     let mut next = overlay.next_shown(0);
     while let Some(id) = next {
-        if !overlay.shows(topology.tree.parent(id as usize)) {
+        if !overlay.shows(tree.parent(id)) {
             let rule = "shows what is above each object";
             return Err(ValidationError { column: "overlay.shown", row: id as usize, rule });
         }
@@ -203,6 +204,7 @@ fn validate_moved(
             "is the slot behind those of the object before",
         )?;
         let slots = overlay.child_slots(u32::try_from(place).unwrap_or(u32::MAX));
+        let slots = slots.start as usize..slots.end as usize;
         let kind_of = |slot| type_of(moved.children.get_u32(slot)).map(ObjectType::child_kind);
         ensure(
             slots.clone().map(kind_of).is_sorted(),

@@ -55,7 +55,7 @@ fn a_machine_without_pus_is_opened() {
     }
     let bytes = to_bytes(&description).unwrap();
     let topology = open_archive(&bytes).unwrap();
-    assert_eq!(topology.tree.member(0).pu_count, 0);
+    assert_eq!(topology.tree.rows().member(0).pu_count, 0);
     assert_eq!(topology.levels.object_type(2), Some(ObjectType::Core));
 }
 
@@ -66,8 +66,11 @@ fn an_archive_has_what_was_described() {
     assert_eq!(topology.tree.len(), 13);
     assert_eq!(topology.levels.normal.to_native(), 3);
     // The NUMA node is numbered before the cache above it.
-    assert_eq!((topology.tree.parent(7), topology.tree.parent(8)), (8, 1));
-    assert_eq!((topology.tree.member(2).pu_first, topology.tree.member(2).pu_count), (2, 2));
+    assert_eq!((topology.tree.rows().parent(7), topology.tree.rows().parent(8)), (8, 1));
+    assert_eq!(
+        (topology.tree.rows().member(2).pu_first, topology.tree.rows().member(2).pu_count),
+        (2, 2)
+    );
     let runs = topology.pu_runs.iter().map(|run| {
         [run.os_first, run.count, run.logical_first, run.step].map(|number| number.to_native())
     });

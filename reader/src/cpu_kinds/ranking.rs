@@ -15,13 +15,13 @@ enum Ranking {
 impl<'a> Topology<'a> {
     /// The kinds that have PUs left, as they are stored.
     pub(super) fn kinds_left(self) -> impl Iterator<Item = CpuKind<'a>> {
-        let kinds = self.archive.cpu_kinds.iter().map(move |kind| CpuKind::new(self, kind));
-        kinds.filter(move |kind| self.overlay.is_none() || !kind.is_empty())
+        let kinds = self.seen.archive.cpu_kinds.iter().map(move |kind| CpuKind::new(self, kind));
+        kinds.filter(move |kind| self.seen.overlay.is_none() || !kind.is_empty())
     }
 
     /// Whether a restriction took kinds away, so that hwloc ranks the others anew.
     pub(super) fn has_lost_kinds(self) -> bool {
-        self.overlay.is_some() && self.kinds_left().count() < self.archive.cpu_kinds.len()
+        self.seen.overlay.is_some() && self.kinds_left().count() < self.seen.archive.cpu_kinds.len()
     }
 
     /// By what the kinds that are left can be told apart, if by anything.

@@ -9,14 +9,14 @@ impl<'a> Topology<'a> {
     /// Tells the memory of NUMA nodes themselves, in bytes, by their numbers.
     #[inline]
     pub(crate) fn local_memory(self) -> impl Fn(u32) -> u64 + use<'a> {
-        let row = self.attribute_rows(self.archive.levels.normal.to_native() as usize);
-        move |node| self.archive.numa_nodes.local_memory.get(row(node))
+        let row = self.attribute_rows(self.seen.archive.levels.normal.to_native() as usize);
+        move |node| self.seen.archive.numa_nodes.local_memory.get(row(node))
     }
 
     /// Tells the rows of attributes of the objects of a level, by their numbers.
     #[inline]
     fn attribute_rows(self, level: usize) -> impl Fn(u32) -> usize + use<> {
-        let levels = &self.archive.levels;
+        let levels = &self.seen.archive.levels;
         let (first_object, first) = (levels.first(level), levels.attribute_first.get_u32(level));
         let stride = levels.attribute_stride.get_u32(level);
         move |id| (first + stride * (id - first_object)) as usize
@@ -27,7 +27,7 @@ impl<'a> Object<'a> {
     /// What depends on the type. Counterpart: `attr`.
     #[must_use]
     pub fn attributes(self) -> Attributes {
-        let archive = self.topology.archive;
+        let archive = self.topology.seen.archive;
         let row = self.attribute_row();
         match self.object_type() {
             ObjectType::NUMANode => {
@@ -57,7 +57,7 @@ impl<'a> Object<'a> {
 
     /// Page types of a NUMA node, none of other objects. Counterpart: `page_types`.
     pub fn page_types(self) -> impl Iterator<Item = PageType> + 'a {
-        let nodes = &self.topology.archive.numa_nodes;
+        let nodes = &self.topology.seen.archive.numa_nodes;
         let row = self.attribute_row();
         let rows = match self.object_type() {
             ObjectType::NUMANode => {
@@ -82,7 +82,7 @@ impl<'a> Object<'a> {
 
     /// Whether a PCI device has this bus id.
     pub(crate) fn has_pci_bus_id(self, domain: u32, bus: u8, device: u8, function: u8) -> bool {
-        let pci = &self.topology.archive.pci;
+        let pci = &self.topology.seen.archive.pci;
         let row = self.attribute_row();
         let place = (u64::from(device) << 8) | u64::from(function);
         pci.bus.get(row) == u64::from(bus)
@@ -94,7 +94,9 @@ impl<'a> Object<'a> {
     #[inline]
     pub(crate) fn is_numa_node(self) -> bool {
         let topology = self.topology;
-        topology.base_ids(topology.archive.levels.normal.to_native() as usize).contains(&self.id)
+        topology
+            .base_ids(topology.seen.archive.levels.normal.to_native() as usize)
+            .contains(&self.id)
     }
 
     fn attribute_row(self) -> usize {
@@ -102,7 +104,7 @@ impl<'a> Object<'a> {
     }
 
     fn bridge(self, row: usize) -> Bridge {
-        let bridges = &self.topology.archive.bridges;
+        let bridges = &self.topology.seen.archive.bridges;
         let upstream = (bridges.upstream.get_u32(row) as usize).checked_sub(1);
         Bridge {
             upstream: upstream.map(|row| self.pci(row)),
@@ -115,7 +117,7 @@ impl<'a> Object<'a> {
     }
 
     fn pci(self, row: usize) -> Pci {
-        let pci = &self.topology.archive.pci;
+        let pci = &self.topology.seen.archive.pci;
         let [_, _, dev, func] = pci.dev_func.get_u32(row).to_be_bytes();
         let (subvendor_id, subdevice_id) = halves(pci.subsystem.get_u32(row));
         Pci {

@@ -43,7 +43,11 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
-        let all = self.child_slots();
+        // Below a PU of the tree of CPUs there is nothing of it.
+        let all = match kind {
+            ChildKind::Normal if self.id >= self.topology.seen.pus().start => 0..0,
+            _ => self.child_slots(),
+        };
         let slots = match kind {
             _ if all.is_empty() => all,
             ChildKind::Normal => all.start..self.first_child_of(ChildKind::Memory, &all),
@@ -62,14 +66,14 @@ impl<'a> Object<'a> {
 
     /// Where children of a kind begin among all: kinds follow each other as in the numbering.
     #[inline]
-    fn first_child_of(self, kind: ChildKind, all: &Range<usize>) -> usize {
-        let levels = &self.topology.archive.levels;
-        let special = match kind {
-            ChildKind::Normal | ChildKind::Memory => 0,
-            ChildKind::Io => 2,
-            ChildKind::Misc => 5,
+    fn first_child_of(self, kind: ChildKind, all: &Range<u32>) -> u32 {
+        let levels = &self.topology.seen.archive.levels;
+        let normal = levels.normal.to_native() as usize;
+        let first = match kind {
+            ChildKind::Normal | ChildKind::Memory => self.topology.seen.first_special,
+            ChildKind::Io => levels.first(normal + 2),
+            ChildKind::Misc => levels.first(normal + 5),
         };
-        let first = levels.first(levels.normal.to_native() as usize + special);
         match all.end.checked_sub(1) {
             Some(last) if self.topology.child(last) < first => all.end,
             _ => partition_point(all.clone(), |slot| self.topology.child(slot) < first),
@@ -77,9 +81,9 @@ impl<'a> Object<'a> {
     }
 
     #[inline]
-    fn child_slots(self) -> Range<usize> {
+    fn child_slots(self) -> Range<u32> {
         match self.topology.is_in_order() {
-            true => self.topology.archive.tree.child_slots(self.at()),
+            true => self.topology.seen.tree.child_slots(self.id),
             false => self.topology.moved_child_slots(self.id),
         }
     }
@@ -89,13 +93,13 @@ impl<'a> Object<'a> {
 #[derive(Debug, Clone)]
 pub struct Children<'a> {
     topology: Topology<'a>,
-    slots: Range<usize>,
+    slots: Range<u32>,
 }
 
 impl<'a> Children<'a> {
     /// The object in a slot, if it is shown.
     #[inline]
-    fn at(&self, slot: usize) -> Option<Object<'a>> {
+    fn at(&self, slot: u32) -> Option<Object<'a>> {
         let child = self.topology.child(slot);
         self.topology.shows(child).then(|| Object::new(self.topology, child))
     }
@@ -120,7 +124,7 @@ impl<'a> Iterator for Children<'a> {
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let count = match self.topology.overlay {
+        let count = match self.topology.seen.overlay {
             None => self.slots.len(),
             Some(_) => self.shown(),
         };
@@ -128,7 +132,7 @@ impl<'a> Iterator for Children<'a> {
     }
 
     fn nth(&mut self, n: usize) -> Option<Object<'a>> {
-        if self.topology.overlay.is_none() {
+        if self.topology.seen.overlay.is_none() {
             let slot = self.slots.nth(n)?;
             return self.at(slot);
         }

@@ -10,7 +10,7 @@ use topobroker_layout::set::Set;
 impl Topology<'_> {
     /// Whether no object has PUs that are known of but not in the topology.
     pub(crate) fn has_complete_sets_of_pus(self) -> bool {
-        let rows = &self.archive.sets.complete_cpuset;
+        let rows = &self.seen.archive.sets.complete_cpuset;
         (0..rows.len()).all(|row| rows.get_u32(row) == SAME_SET)
     }
 }
@@ -56,7 +56,7 @@ impl<'a> Object<'a> {
     /// ```
     pub fn copy_cpuset(self, set: &mut Set) -> bool {
         let topology = self.topology;
-        if topology.has_runs()
+        if topology.seen.has_runs
             && self.has_sets()
             && let Some(shown) = topology.solid_run(&self.base_pus())
         {
@@ -78,7 +78,7 @@ impl<'a> Object<'a> {
             (Some(pus), _) => self.topology.add_os_indexes(pus, set),
             (None, Extent::Pus(topology, pus)) if set.is_empty() => {
                 topology.add_os_indexes(pus, set);
-                if let Some(overlay) = topology.overlay {
+                if let Some(overlay) = topology.seen.overlay {
                     set.mask(|index| overlay.cpus.word(index));
                 }
             }
@@ -91,7 +91,7 @@ impl<'a> Object<'a> {
     /// As [`Object::copy_cpuset`], of [`Object::complete_cpuset`].
     pub fn copy_complete_cpuset(self, set: &mut Set) -> bool {
         let Some(row) = self.set_row() else { return self.copy_cpuset(set) };
-        match self.topology.archive.sets.complete_cpuset.get_u32(row) {
+        match self.topology.seen.archive.sets.complete_cpuset.get_u32(row) {
             SAME_SET => return self.copy_cpuset(set),
             stored => self.topology.stored_cpuset(stored).copy_to(set),
         }
@@ -102,20 +102,22 @@ impl<'a> Object<'a> {
     pub fn copy_nodeset(self, set: &mut Set) -> bool {
         set.clear();
         let Some(row) = self.set_row() else { return false };
-        self.topology.stored_nodeset(self.topology.archive.sets.nodeset.get_u32(row)).copy_to(set);
+        self.topology
+            .stored_nodeset(self.topology.seen.archive.sets.nodeset.get_u32(row))
+            .copy_to(set);
         true
     }
 
     /// [`Object::nodeset`] in place.
     pub(crate) fn stored_nodeset(self) -> Option<StoredSet<'a>> {
-        let row = self.topology.archive.sets.nodeset.get_u32(self.set_row()?);
+        let row = self.topology.seen.archive.sets.nodeset.get_u32(self.set_row()?);
         Some(self.topology.stored_nodeset(row))
     }
 
     /// As [`Object::copy_cpuset`], of [`Object::complete_nodeset`].
     pub fn copy_complete_nodeset(self, set: &mut Set) -> bool {
         let Some(row) = self.set_row() else { return self.copy_nodeset(set) };
-        match self.topology.archive.sets.complete_nodeset.get_u32(row) {
+        match self.topology.seen.archive.sets.complete_nodeset.get_u32(row) {
             SAME_SET => return self.copy_nodeset(set),
             stored => self.topology.stored_nodeset(stored).copy_to(set),
         }
@@ -125,7 +127,7 @@ impl<'a> Object<'a> {
     /// [`Object::complete_cpuset`] in place.
     pub(crate) fn complete_extent(self) -> Option<Extent<'a>> {
         let row = self.set_row()?;
-        match self.topology.archive.sets.complete_cpuset.get_u32(row) {
+        match self.topology.seen.archive.sets.complete_cpuset.get_u32(row) {
             SAME_SET => self.extent(),
             stored => Some(Extent::Stored(self.topology.stored_cpuset(stored))),
         }
@@ -134,7 +136,7 @@ impl<'a> Object<'a> {
     /// [`Object::complete_nodeset`] in place.
     pub(crate) fn stored_complete_nodeset(self) -> Option<StoredSet<'a>> {
         let row = self.set_row()?;
-        match self.topology.archive.sets.complete_nodeset.get_u32(row) {
+        match self.topology.seen.archive.sets.complete_nodeset.get_u32(row) {
             SAME_SET => self.stored_nodeset(),
             stored => Some(self.topology.stored_nodeset(stored)),
         }
@@ -143,13 +145,13 @@ impl<'a> Object<'a> {
     /// Whether the object has sets: I/O and Misc objects have none.
     #[inline]
     pub(crate) fn has_sets(self) -> bool {
-        self.id < self.topology.archive.tree.with_pus.to_native()
+        self.id < self.topology.seen.tree.with_pus()
     }
 
     /// Row of the sets of the object, `None` if it has none.
     #[inline]
     pub(crate) fn set_row(self) -> Option<usize> {
-        let sets = &self.topology.archive.objects.sets;
+        let sets = &self.topology.seen.archive.objects.sets;
         (self.at() < sets.len()).then(|| sets.get_u32(self.at()) as usize)?.checked_sub(1)
     }
 }

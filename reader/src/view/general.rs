@@ -27,7 +27,7 @@ pub(super) fn overlay(topology: Topology<'_>, kept: &Kept) -> Overlay {
 }
 
 fn shape_of(topology: Topology<'_>) -> Shape {
-    let levels = &topology.archive.levels;
+    let levels = &topology.seen.archive.levels;
     let kinds = (0..levels.rows.len() - 1).flat_map(|level| {
         let object_type = levels.object_type(level).unwrap_or(ObjectType::Machine);
         topology.base_ids(level).map(move |id| kind_of(topology, id, object_type))
@@ -150,7 +150,8 @@ impl Pruning<'_, '_> {
 /// Lowest OS index of the PUs, known or not, that an object keeps; behind all others if none.
 fn first_pu(object: Object<'_>, cpus: Option<&Set>) -> u32 {
     let Some(own) = object.complete_extent() else { return u32::MAX };
-    if let (Extent::Pus(topology, pus), Some(cpus), None) = (&own, cpus, object.topology().overlay)
+    if let (Extent::Pus(topology, pus), Some(cpus), None) =
+        (&own, cpus, object.topology().seen.overlay)
     {
         return topology.first_os_index(cpus, pus.clone());
     }
@@ -168,7 +169,7 @@ fn put_together(
     shape: &Shape,
     levels: &[Vec<u32>],
 ) -> Overlay {
-    let archive = topology.archive;
+    let archive = topology.seen.archive;
     let base_level_of = |id: &u32| u8::try_from(archive.levels.level_of(*id)).unwrap_or(SEVERAL);
     let normal = levels.len() - ObjectType::SPECIAL.len();
     let first_special = archive.levels.normal.to_native() as usize;
@@ -218,7 +219,7 @@ fn put_together(
 /// Whether objects are under the same parents as in the whole topology, and in the same order.
 fn is_in_order(topology: Topology<'_>, shape: &Shape, levels: &[Vec<u32>]) -> bool {
     let shown: Vec<bool> = {
-        let mut shown = vec![false; topology.archive.tree.len()];
+        let mut shown = vec![false; topology.seen.archive.tree.len()];
         let ids = levels.iter().flatten();
         ids.filter_map(|id| usize::try_from(*id).ok()).for_each(|id| {
             shown.get_mut(id).into_iter().for_each(|slot| *slot = true);

@@ -76,7 +76,7 @@ impl Kept {
 
     /// PUs that the topology, if it is a view, has left and that are kept; `None` is all.
     pub(super) fn cpus_left(&self, topology: Topology<'_>) -> Option<Set> {
-        let Some(overlay) = topology.overlay else {
+        let Some(overlay) = topology.seen.overlay else {
             return self.cpus.clone();
         };
         let mut left = overlay.cpus.to_set();
@@ -86,13 +86,13 @@ impl Kept {
 
     /// What is left of the PUs of all sets of a topology.
     pub(super) fn cpus_of(&self, topology: Topology<'_>) -> overlay::Kept {
-        let before = topology.overlay.map(|overlay| &overlay.cpus);
+        let before = topology.seen.overlay.map(|overlay| &overlay.cpus);
         left_of(topology.root().complete_cpuset(), before, self.cpus.as_ref())
     }
 
     /// What is left of the NUMA nodes of all sets of a topology.
     pub(super) fn nodes_of(&self, topology: Topology<'_>) -> overlay::Kept {
-        let before = topology.overlay.map(|overlay| &overlay.nodes);
+        let before = topology.seen.overlay.map(|overlay| &overlay.nodes);
         left_of(topology.root().complete_nodeset(), before, self.nodes.as_ref())
     }
 }

@@ -14,7 +14,7 @@ use topobroker_layout::set::Set;
 /// The overlay, `None` where objects may move or cannot be told from PUs alone.
 #[inline(never)]
 pub(super) fn overlay(topology: Topology<'_>, kept: &Kept) -> Option<Overlay> {
-    let archive = topology.archive;
+    let archive = topology.seen.archive;
     let levels = &archive.levels;
     let normal = levels.normal.to_native() as usize;
     let adapts = RestrictFlags::ADAPT_IO | RestrictFlags::ADAPT_MISC;
@@ -36,7 +36,7 @@ pub(super) fn overlay(topology: Topology<'_>, kept: &Kept) -> Option<Overlay> {
         && may_sort(topology, kept, &shown);
     let special = levels.first(normal + 2)..levels.first(levels.rows.len() - 1);
     for id in special.filter(|id| topology.shows(*id)) {
-        if shown.has(archive.tree.parent(id as usize)) {
+        if shown.has(topology.seen.tree.parent(id)) {
             shown.set(id);
         }
     }
@@ -135,7 +135,7 @@ fn show_by_pus(topology: Topology<'_>, kept: &Kept, shown: &mut Bits) {
     let all = Set::from_words([], true);
     let cpus = kept.cpus.as_ref().unwrap_or(&all);
     let mut bits: Vec<u64> = words.map(|index| topology.logical_word(cpus, index)).collect();
-    let levels = &topology.archive.levels;
+    let levels = &topology.seen.archive.levels;
     let mut each = 1;
     for level in (0..levels.normal.to_native() as usize).rev() {
         let pus = topology.pus_of_level(level);
@@ -212,23 +212,23 @@ fn show_by_nodes(topology: Topology<'_>, kept: &Kept, shown: &mut Bits) -> bool 
 /// Whether objects would go that had no PUs left in this view already. hwloc does not look at those whose parent loses
 /// nothing, and restricted by nodes it keeps them as long as one of their nodeset stays, which may hang above them.
 fn may_keep_empty(topology: Topology<'_>, shown: &Bits) -> bool {
-    let levels = &topology.archive.levels;
+    let levels = &topology.seen.archive.levels;
     let mut normal = 0..levels.first(levels.normal.to_native() as usize);
     let is_gone = |id| topology.shows(id) && !shown.has(id);
-    topology.overlay.is_some()
+    topology.seen.overlay.is_some()
         && normal.any(|id| is_gone(id) && Object::new(topology, id).pus().is_empty())
 }
 
 /// Whether hwloc may merge levels: as many objects on both, one of a type that is only kept for
 /// structure.
 fn may_merge(topology: Topology<'_>, first: &[u32]) -> bool {
-    let normal = topology.archive.levels.normal.to_native() as usize;
+    let normal = topology.seen.archive.levels.normal.to_native() as usize;
     let count = |level: usize| {
         let end = first.get(level + 1).copied().unwrap_or(0);
         end.saturating_sub(first.get(level).copied().unwrap_or(0))
     };
     let for_structure = |level: usize| {
-        let kind = topology.archive.levels.object_type(level);
+        let kind = topology.seen.archive.levels.object_type(level);
         kind.is_some_and(|kind| topology.type_filter(kind) == FOR_STRUCTURE)
     };
     (1..normal).any(|level| {
@@ -239,7 +239,7 @@ fn may_merge(topology: Topology<'_>, first: &[u32]) -> bool {
 /// Whether hwloc may change the order of children: their first PUs are no longer in order, or some
 /// have none left.
 fn may_sort(topology: Topology<'_>, kept: &Kept, shown: &Bits) -> bool {
-    let levels = &topology.archive.levels;
+    let levels = &topology.seen.archive.levels;
     let cpus = kept.cpus_left(topology);
     let cpus = cpus.as_ref();
     let in_order = topology.numbers_pus_in_order();
@@ -257,7 +257,7 @@ fn may_sort(topology: Topology<'_>, kept: &Kept, shown: &Bits) -> bool {
                 (Some(_), true) => u32::MAX,
                 (None, _) => pus.start,
             };
-            let parent = topology.archive.tree.parent(id as usize);
+            let parent = topology.seen.tree.parent(id);
             if last.0 == parent && last.1 >= first {
                 return true;
             }

@@ -4,7 +4,7 @@ use super::every_query::{ask_object, ask_topology, ask_with_set};
 use super::{machines, room, sets, views};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use topobroker_reader::Topology;
+use topobroker_reader::Archive;
 
 /// The system's allocator, which counts for each thread.
 struct Counting;
@@ -56,8 +56,8 @@ fn the_counting_allocator_counts() {
 #[cfg_attr(miri, ignore = "a thousand PUs take Miri an hour; the small machines are for it")]
 fn no_query_takes_memory_from_the_heap() {
     let archives = [machines::small(), machines::regular(16, 32)];
-    let whole = archives.each_ref().map(|archive| Topology::from_archive(archive).unwrap());
-    for view in whole.into_iter().flat_map(views) {
+    let opened = archives.each_ref().map(|archive| Archive::open(archive).unwrap());
+    for view in opened.iter().flat_map(|archive| views(archive.topology())) {
         let topology = view.topology();
         let (sets, mut room) = (sets(topology), room());
         assert_eq!(allocations(|| ask_topology(topology)), 0);

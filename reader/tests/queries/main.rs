@@ -7,7 +7,7 @@ mod machines;
 mod moved;
 
 use every_query::{Room, ask_object, ask_topology, ask_with_set};
-use topobroker_reader::{Object, ObjectType, RestrictFlags, Set, Topology, View};
+use topobroker_reader::{Archive, Object, ObjectType, RestrictFlags, Set, Topology, View};
 
 /// Sets of all sorts.
 fn sets(topology: Topology<'_>) -> Vec<Set> {
@@ -40,10 +40,10 @@ fn room() -> Room {
 #[test]
 fn every_query_of_every_object_of_a_small_machine_has_an_answer() {
     let archives = [machines::small(), machines::regular(2, 3)];
-    let whole = archives.each_ref().map(|archive| Topology::from_archive(archive).unwrap());
+    let opened = archives.each_ref().map(|archive| Archive::open(archive).unwrap());
     // Miri is some thousand times slower: a part of the same for it.
     let (every, objects, parts) = if cfg!(miri) { (8, 7, 3) } else { (1, 1, 1) };
-    for view in whole.into_iter().flat_map(views).step_by(parts) {
+    for view in opened.iter().flat_map(|archive| views(archive.topology())).step_by(parts) {
         let topology = view.topology();
         let mut room = room();
         ask_topology(topology);
@@ -62,7 +62,8 @@ fn every_query_of_every_object_of_a_small_machine_has_an_answer() {
 #[test]
 fn queries_count_hardware_threads_that_the_system_numbers_apart() {
     let archive = machines::regular(2, 3);
-    let topology = Topology::from_archive(&archive).unwrap();
+    let opened = Archive::open(&archive).unwrap();
+    let topology = opened.topology();
     // The three cores of the first package, by OS index, and one thread of the next core.
     let set: Set = [0, 1, 2, 6, 7, 8, 3].into_iter().collect();
     let inside = topology.inside(&set);

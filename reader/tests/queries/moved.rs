@@ -4,7 +4,7 @@ use super::{room, sets, views};
 use crate::every_query::{ask_object, ask_topology, ask_with_set};
 use crate::machines;
 use topobroker_layout::overlay::{self, Moved, Overlay};
-use topobroker_reader::{Object, Topology, View};
+use topobroker_reader::{Archive, Object, View};
 
 /// Objects by place, each with the object above it, as an overlay has them.
 fn moved(order: &[u32], parents: &[u32]) -> Moved {
@@ -28,7 +28,8 @@ fn moved(order: &[u32], parents: &[u32]) -> Moved {
 #[test]
 fn an_overlay_with_objects_in_any_places_is_refused_or_answers_every_query() {
     let archive = machines::small();
-    let whole = Topology::from_archive(&archive).unwrap();
+    let opened = Archive::open(&archive).unwrap();
+    let whole = opened.topology();
     let view = views(whole).into_iter().find(|view| !view.is_in_order()).unwrap();
     let right = view.to_overlay().unwrap();
     let ids: Vec<u32> = view.topology().objects().map(Object::id).collect();
@@ -73,7 +74,8 @@ fn an_overlay_with_objects_in_any_places_is_refused_or_answers_every_query() {
 #[test]
 fn an_overlay_that_does_not_begin_with_the_root_is_refused() {
     let archive = machines::small();
-    let whole = Topology::from_archive(&archive).unwrap();
+    let opened = Archive::open(&archive).unwrap();
+    let whole = opened.topology();
     let view = views(whole).into_iter().find(|view| !view.is_in_order()).unwrap();
     let mut order: Vec<u32> = view.topology().objects().map(Object::id).collect();
     let second = order[1];

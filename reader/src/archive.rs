@@ -1,0 +1,49 @@
+//! An archive in memory.
+
+use crate::seen::Seen;
+use crate::topology::Topology;
+use topobroker_layout::OpenError;
+
+/// The archive of a topology in memory, checked: what [`Topology`] handles of it borrow. Of the segment of a process
+/// it is [`Adopted`](crate::Adopted) that holds one.
+///
+/// ```
+/// use topobroker_reader::{Archive, layout::build::AlignedVec};
+/// # fn bytes() -> AlignedVec { AlignedVec::new() }
+/// // As `layout::build::to_bytes` makes them.
+/// let bytes: AlignedVec = bytes();
+/// match Archive::open(&bytes) {
+///     Ok(archive) => println!("{} objects", archive.topology().object_count()),
+///     Err(error) => println!("no archive: {error}"),
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Archive<'a>(Seen<'a>);
+
+impl<'a> Archive<'a> {
+    /// Checks the bytes of an archive, as [`topobroker_layout::build::to_bytes`] makes it.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] when the bytes are not a sound archive.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, OpenError> {
+        Ok(Self(Seen::all(topobroker_layout::open_archive(bytes)?)))
+    }
+
+    /// What has been checked already.
+    pub(crate) fn checked(archive: &'a topobroker_layout::archive::ArchivedTopology) -> Self {
+        Self(Seen::all(archive))
+    }
+
+    /// The topology.
+    #[must_use]
+    pub fn topology(&self) -> Topology<'_> {
+        Topology::of(&self.0)
+    }
+}
+
+impl std::fmt::Debug for Archive<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Archive({} objects)", self.topology().object_count())
+    }
+}

@@ -1,0 +1,43 @@
+//! Objects that are blocks of as many PUs each, one after the other: which of them a PU is in.
+
+use topobroker_layout::levels::{ArchivedLevel, ArchivedLevels};
+
+/// Whole blocks of `size` before `pu`.
+#[inline]
+pub(crate) fn blocks(pu: u32, size: u32) -> u32 {
+    if size.is_power_of_two() { pu >> size.trailing_zeros() } else { pu / size }
+}
+
+/// Bits of the logical indexes of PUs in which two may differ to be looked up: those of 32,768 PUs.
+const BITS: usize = 16;
+
+/// In place of a logarithm: the level is not known.
+const UNKNOWN: u32 = u32::MAX;
+
+/// For PUs whose logical indexes differ in so many low bits, the lowest level whose blocks hold both, where that is one
+/// of blocks of a power of two: the number of its first object, and the logarithm of their PUs.
+#[derive(Clone, Copy)]
+pub(crate) struct Common([(u32, u32); BITS]);
+
+impl Common {
+    pub(crate) fn new(levels: &ArchivedLevels) -> Self {
+        let mut common = Self([(0, UNKNOWN); BITS]);
+        for (bits, (entry, plus_one)) in (0u32..).zip(common.0.iter_mut().zip(&levels.common)) {
+            let level = usize::from(*plus_one).checked_sub(1).and_then(|level| levels.row(level));
+            let holds =
+                |row: &&ArchivedLevel| row.pus().is_power_of_two() && row.pus() >> bits != 0;
+            if let Some(row) = level.filter(holds) {
+                *entry = (row.first(), row.pus().trailing_zeros());
+            }
+        }
+        common
+    }
+
+    /// The number of the lowest object that two PUs, by their logical indexes, are below or are, if it is known.
+    #[inline]
+    pub(crate) fn of(&self, one: u32, other: u32) -> Option<u32> {
+        let bits = u32::BITS - (one ^ other).leading_zeros();
+        let (first, shift) = self.0.get(bits as usize)?;
+        Some(first + one.checked_shr(*shift)?)
+    }
+}

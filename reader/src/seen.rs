@@ -1,0 +1,85 @@
+//! What the handles of a topology point to: the archive, what is seen of it, and what every query asks of both, looked
+//! up once.
+
+use crate::blocks::Common;
+use std::ops::Range;
+use topobroker_layout::archive::ArchivedTopology;
+use topobroker_layout::levels::ArchivedLevel;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::overlay::ArchivedOverlay;
+use topobroker_layout::tree::TreeRows;
+
+/// A topology as it is seen: all of an archive, or what an overlay shows.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    pub(crate) archive: &'a ArchivedTopology,
+    pub(crate) overlay: Option<&'a ArchivedOverlay>,
+    /// All of it, where this is a part.
+    whole: Option<&'a Seen<'a>>,
+    /// Whether objects follow each other as in the topology itself.
+    pub(crate) is_in_order: bool,
+    /// Whether the cpuset of every normal and memory object is its run of PUs, as nearly always. Then
+    /// sets can be compared as intervals of PUs.
+    pub(crate) has_runs: bool,
+    /// Numbers of the PUs in logical order, shown or not.
+    first_pu: u32,
+    end_of_pus: u32,
+    /// Number of the first object, shown or not, that is not in the tree of CPUs.
+    pub(crate) first_special: u32,
+    pub(crate) tree: TreeRows<'a>,
+    /// The levels of the topology.
+    pub(crate) base_levels: &'a [ArchivedLevel],
+    /// The levels of what is shown.
+    pub(crate) levels: &'a [ArchivedLevel],
+    pub(crate) common: Common,
+}
+
+impl<'a> Seen<'a> {
+    /// All of an archive.
+    pub(crate) fn all(archive: &'a ArchivedTopology) -> Self {
+        let levels = &archive.levels;
+        let plus_one = levels.depth_of_type.get(usize::from(ObjectType::PU.raw())).copied();
+        let pu_level = usize::from(plus_one.unwrap_or(0)).checked_sub(1);
+        let first_special = levels.first(levels.normal.to_native() as usize);
+        // Where there are none they would be the last of the tree.
+        let none = first_special..first_special;
+        let pus = pu_level.map_or(none, |level| levels.first(level)..levels.first(level + 1));
+        Self {
+            archive,
+            overlay: None,
+            whole: None,
+            is_in_order: true,
+            has_runs: levels.row(0).is_some_and(|root| root.pus() != 0),
+            first_pu: pus.start,
+            end_of_pus: pus.end,
+            first_special,
+            tree: archive.tree.rows(),
+            base_levels: levels.rows.as_slice(),
+            levels: levels.rows.as_slice(),
+            common: Common::new(levels),
+        }
+    }
+
+    /// What an overlay, which must be one of this topology, shows of it.
+    pub(crate) fn through(&'a self, overlay: &'a ArchivedOverlay) -> Self {
+        let levels = overlay.levels.rows.as_slice();
+        let is_in_order = !overlay.has_moved();
+        Self { overlay: Some(overlay), levels, is_in_order, ..self.part() }
+    }
+
+    /// The same, as a part of the whole.
+    pub(crate) fn part(&'a self) -> Self {
+        Self { whole: Some(self.whole()), ..*self }
+    }
+
+    /// All of it, also where this is a part.
+    pub(crate) fn whole(&'a self) -> &'a Self {
+        self.whole.unwrap_or(self)
+    }
+
+    /// Numbers of the PUs in logical order, shown or not: the last of the tree of CPUs.
+    #[inline]
+    pub(crate) fn pus(&self) -> Range<u32> {
+        self.first_pu..self.end_of_pus
+    }
+}
