@@ -1,8 +1,8 @@
 //! What is above an object.
 
 use crate::blocks::blocks;
+use crate::extent::is_part;
 use crate::object::Object;
-use topobroker_layout::levels::MULTIPLE;
 use topobroker_layout::object_type::ObjectType;
 
 impl<'a> Object<'a> {
@@ -57,7 +57,7 @@ impl<'a> Object<'a> {
         let row = topology.seen.base_levels.get(level).filter(|row| row.pus() != 0)?;
         let member = topology.seen.tree.member(self.id());
         let block = blocks(member.pu_first, row.pus());
-        (member.pu_count > 0).then(|| Self::new(topology, row.first.to_native() + block))
+        (member.pu_count > 0).then(|| Self::new(topology, row.first() + block))
     }
 
     /// The lowest object at a level of the topology or above it that this one of the tree of CPUs is below or is.
@@ -85,16 +85,19 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn ancestor_with_type(self, object_type: ObjectType) -> Option<Self> {
         let topology = self.topology();
-        let raw = usize::from(object_type.raw());
-        let plus_one = topology.levels().depth_of_type.get(raw).copied().unwrap_or(0);
-        // No type, or one of several depths, has no row.
-        let level = usize::from(plus_one.wrapping_sub(1));
-        if level < usize::from(MULTIPLE) - 1 && topology.is_in_order() {
-            let level = topology.base_level(level);
-            if (topology.base_ids(level).end..topology.seen.first_special).contains(&self.id())
-                && let Some(found) = self.regular_ancestor(level)
-            {
-                return Some(found);
+        let seen = topology.seen;
+        // Where nothing moved the type is at the same level as in the topology; at several depths, it has no row.
+        let plus_one = seen.archive.levels.depth_of_type.get(usize::from(object_type.raw()));
+        let level = usize::from(plus_one.copied().unwrap_or(0).wrapping_sub(1));
+        if seen.is_in_order
+            && let Some([row, below]) = seen.base_levels.get(level..).and_then(<[_]>::first_chunk)
+            && (below.first()..seen.first_special).contains(&self.id())
+            && row.pus() != 0
+        {
+            let member = seen.tree.member(self.id());
+            if member.pu_count > 0 {
+                let block = blocks(member.pu_first, row.pus());
+                return Some(Self::new(topology, row.first() + block));
             }
         }
         self.ancestor_with_type_by_walk(object_type)
@@ -177,7 +180,12 @@ impl<'a> Object<'a> {
     /// [`Object::ancestors`] tell. Counterpart: `hwloc_obj_is_in_subtree`.
     #[doc(alias = "hwloc_obj_is_in_subtree")]
     #[must_use]
+    #[inline]
     pub fn is_in_subtree(self, root: Self) -> bool {
+        let topology = self.topology();
+        if topology.seen.has_runs && self.has_sets() && root.has_sets() {
+            return is_part(&self.shown_run(), &root.shown_run());
+        }
         self.extent().zip(root.extent()).is_some_and(|(own, all)| own.is_part_of(&all))
     }
 

@@ -8,6 +8,7 @@ use crate::object::Object;
 #[derive(Debug, Clone)]
 pub struct Closest<'a> {
     source: Object<'a>,
+    has_others: bool,
     /// What has been given already is below this.
     inner: Object<'a>,
     /// What is given now is below this.
@@ -30,7 +31,8 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn closest(self) -> Closest<'a> {
         let none = || Objects::none(self.topology());
-        Closest { source: self, inner: self, outer: self, ring: [none(), none()] }
+        let has_others = self.object_type().is_normal();
+        Closest { source: self, has_others, inner: self, outer: self, ring: [none(), none()] }
     }
 }
 
@@ -39,17 +41,15 @@ impl<'a> Iterator for Closest<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Object<'a>> {
-        if !self.source.object_type().is_normal() {
-            return None;
-        }
-        loop {
+        while self.has_others {
             while let Some(object) = self.ring.iter_mut().find_map(Iterator::next) {
                 if self.is_in_ring(object) {
                     return Some(object);
                 }
             }
-            self.widen()?;
+            self.has_others = self.widen().is_some();
         }
+        None
     }
 }
 

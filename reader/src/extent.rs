@@ -6,6 +6,7 @@ use crate::topology::Topology;
 use std::ops::Range;
 use topobroker_layout::archive::CPUSET_OF_PUS;
 use topobroker_layout::set::Set;
+use topobroker_layout::tree::Member;
 
 /// The cpuset of an object: the PUs below it, or a set of its own.
 #[derive(Clone)]
@@ -59,12 +60,15 @@ impl<'a> Object<'a> {
     pub fn cpuset_weight(self) -> Option<u32> {
         let topology = self.topology();
         if topology.seen.has_runs {
-            let pus = || topology.seen.tree.member(self.id()).pu_count;
-            let shown = || match topology.seen.overlay {
-                None => pus(),
-                Some(_) => length(&self.shown_run()),
+            let weight = || {
+                let Member { pu_first, pu_count, .. } = topology.seen.tree.member(self.id());
+                let pus = pu_first..pu_first + pu_count;
+                match topology.seen.solid {
+                    Some((start, end)) => pus.end.min(end).saturating_sub(pus.start.max(start)),
+                    None => length(&topology.shown_run(&pus)),
+                }
             };
-            return self.has_sets().then(shown);
+            return self.has_sets().then(weight);
         }
         match self.extent()? {
             Extent::Pus(_, pus) => Some(length(&topology.shown_run(&pus))),

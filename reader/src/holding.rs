@@ -7,6 +7,7 @@ use crate::search::partition_point;
 use crate::topology::Topology;
 use std::ops::Range;
 use topobroker_layout::levels::ArchivedLevel;
+use topobroker_layout::set::Set;
 
 impl<'a> Topology<'a> {
     /// The PU of a logical index.
@@ -53,6 +54,9 @@ impl<'a> Topology<'a> {
             if each == 0 {
                 break;
             }
+            if row.first() == 0 {
+                return self.root();
+            }
             if high - low >= each {
                 continue;
             }
@@ -94,6 +98,30 @@ impl<'a> Topology<'a> {
             largest = parent;
         }
         largest
+    }
+
+    /// The largest object that has a PU of a set and no others than those of the set.
+    pub(crate) fn largest_inside(self, set: &Set, pu: u32) -> Object<'a> {
+        let mut largest = self.pu(pu);
+        let normal = self.seen.archive.levels.normal.to_native() as usize;
+        for row in self.seen.base_levels.iter().take(normal).rev() {
+            let each = row.pus();
+            if each == 0 {
+                return self.climb_inside(set, largest);
+            }
+            let block = blocks(pu, each);
+            if !self.has_all(set, block * each..(block + 1) * each) {
+                break;
+            }
+            largest = Object::new(self, row.first() + block);
+        }
+        largest
+    }
+
+    /// The same, from an object inside the set.
+    fn climb_inside(self, set: &Set, object: Object<'a>) -> Object<'a> {
+        let inside = |object: &Object<'a>| self.has_all(set, object.base_pus());
+        object.ancestors().take_while(inside).last().unwrap_or(object)
     }
 
     /// The object of a level of the topology that a PU is below or is.

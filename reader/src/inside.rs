@@ -117,7 +117,8 @@ impl<'a, 's> Inside<'a, 's> {
     #[must_use]
     pub fn first_largest(self) -> Option<Object<'a>> {
         if self.topology.is_plain() {
-            return self.largest().next();
+            let first = self.topology.next_pu_of(self.set, 0)?;
+            return Some(self.topology.largest_inside(self.set, first));
         }
         let mut object = self.topology.root();
         if !object.intersects(self.set) {

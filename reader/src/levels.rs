@@ -31,16 +31,15 @@ impl<'a> Topology<'a> {
     pub fn object_at_depth(self, depth: i32, logical_index: u32) -> Option<Object<'a>> {
         let level = self.level_of_depth(depth)?;
         let places = self.level_places(level);
-        let place = places.start.checked_add(logical_index)?;
-        (place < places.end).then(|| Object::new(self, self.id_at(level, place)))
+        let known = logical_index < places.end - places.start;
+        known.then(|| Object::new(self, self.id_at(level, logical_index)))
     }
 
     /// The objects of a level.
     #[inline]
     pub(crate) fn level(self, level: usize) -> Objects<'a> {
         let places = self.level_places(level);
-        let Some(overlay) = self.seen.overlay else { return Objects::numbered(self, places) };
-        match overlay.first_of_solid(level) {
+        match self.first_of_solid(level) {
             Some(first) => Objects::numbered(self, first..first + (places.end - places.start)),
             None => Objects::at(self, places),
         }
@@ -194,12 +193,12 @@ impl<'a> Topology<'a> {
     fn any_numa_node_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
         let order = &self.seen.archive.numa_by_os_index;
         let first = self.seen.first_special;
-        let at = |place: usize| Object::new(self, first + order.get_u32(place));
-        // Machines number without gaps, nearly always: then the index is the place.
-        let guess = os_index as usize;
-        if guess < order.len() && at(guess).os_index() == Some(os_index) {
-            return Some(at(guess));
+        // Machines number them without gaps and in their order, nearly always.
+        let guess = Object::new(self, first.saturating_add(os_index));
+        if (os_index as usize) < order.len() && guess.os_index() == Some(os_index) {
+            return Some(guess);
         }
+        let at = |place: usize| Object::new(self, first + order.get_u32(place));
         let below = |place: u32| at(place as usize).os_index() < Some(os_index);
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let place = partition_point(0..count, below) as usize;

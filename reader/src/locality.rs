@@ -80,8 +80,9 @@ impl<'a> Topology<'a> {
     ) -> impl Iterator<Item = Object<'a>> + use<'a, '_> {
         let bounds = if self.seen.has_runs { self.bounds_of(cpuset) } else { None };
         // PUs without a gap between them are compared as an object's are.
-        let interval = bounds.map(|(low, high)| self.shown_run(&(low..high + 1)));
-        let interval = interval.filter(|run| cpuset.weight() == Some(run.end - run.start));
+        let between = bounds.map(|(low, high)| low..high + 1);
+        let interval = between.filter(|pus| self.has_all(cpuset, pus.clone()));
+        let interval = interval.map(|pus| self.shown_run(&pus));
         self.numa_nodes().filter(move |node| match &interval {
             Some(interval) => which.fits(&node.shown_run(), interval),
             None => node

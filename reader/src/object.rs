@@ -4,6 +4,7 @@ mod attributes;
 mod children;
 mod sets;
 
+pub(crate) use attributes::AttributeRows;
 pub use children::Children;
 
 use crate::search::partition_point;
@@ -79,6 +80,13 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn logical_index(self) -> u32 {
+        let seen = self.topology.seen;
+        let pu = self.id.wrapping_sub(seen.pus().start);
+        if let Some((start, _)) = seen.solid
+            && pu < seen.pus().end - seen.pus().start
+        {
+            return pu.wrapping_sub(start);
+        }
         let place = self.topology.place_of(self.id);
         place - self.topology.levels().first(self.topology.levels().level_of(place))
     }
@@ -178,8 +186,9 @@ impl<'a> Object<'a> {
     fn cousin(self, step: impl FnOnce(u32) -> Option<u32>) -> Option<Self> {
         let place = self.topology.place_of(self.id);
         let level = self.topology.levels().level_of(place);
-        let next = step(place).filter(|next| self.topology.level_places(level).contains(next))?;
-        Some(Self::new(self.topology, self.topology.id_at(level, next)))
+        let places = self.topology.level_places(level);
+        let next = step(place).filter(|next| places.contains(next))?;
+        Some(Self::new(self.topology, self.topology.id_at(level, next - places.start)))
     }
 
     /// The next child in its list. Counterpart: `next_sibling`.

@@ -26,14 +26,28 @@ impl Topology<'_> {
         self.seen.overlay.map_or(id, |overlay| overlay.place_of(id))
     }
 
-    /// The object at a place of a level.
+    /// Number of the first object of a level, if those of the others follow it.
     #[inline]
-    pub(crate) fn id_at(self, level: usize, place: u32) -> u32 {
-        let Some(overlay) = self.seen.overlay else { return place };
-        match overlay.first_of_solid(level) {
-            Some(first) => first + (place - overlay.levels.first(level)),
-            None => overlay.object_at(place).unwrap_or(0),
+    pub(crate) fn first_of_solid(self, level: usize) -> Option<u32> {
+        match self.seen.overlay {
+            None => Some(self.level_places(level).start),
+            Some(overlay) => overlay.first_of_solid(level),
         }
+    }
+
+    /// The object that has an index in a level.
+    #[inline]
+    pub(crate) fn id_at(self, level: usize, index: u32) -> u32 {
+        match self.first_of_solid(level) {
+            Some(first) => first + index,
+            None => self.shown_at_place(self.level_places(level).start + index),
+        }
+    }
+
+    /// The object at a place.
+    #[inline(never)]
+    fn shown_at_place(self, place: u32) -> u32 {
+        self.seen.overlay.and_then(|overlay| overlay.object_at(place)).unwrap_or(0)
     }
 
     /// The level of the topology that a level of what is shown is of.
@@ -59,12 +73,12 @@ impl Topology<'_> {
     }
 
     fn shown_pus_of(self, overlay: &ArchivedOverlay, index: u32) -> u64 {
+        if let Some((start, end)) = self.seen.solid {
+            let before = |pu: u32| below(pu.saturating_sub(index * 64).into());
+            return before(end) & !before(start);
+        }
         let ids = self.pu_ids();
         let first = ids.start + index * 64;
-        if let Some(shown) = overlay.solid_pus() {
-            let before = |id: u32| below(id.saturating_sub(first).into());
-            return before(shown.end) & !before(shown.start);
-        }
         overlay.shown_from(first) & below(ids.end.saturating_sub(first).into())
     }
 
@@ -98,21 +112,16 @@ impl Topology<'_> {
             && keeps(&overlay.nodes, root.complete_nodeset())
     }
 
-    /// Whether all PUs of a range are shown.
-    #[inline]
-    pub(crate) fn shows_all(self, pus: &Range<u32>) -> bool {
-        self.seen.overlay.is_none() || self.shown_run(pus).len() == pus.len()
-    }
-
     /// A range of PUs of the topology as one of those that are shown, in the topology's order.
     #[inline]
     pub(crate) fn shown_run(self, pus: &Range<u32>) -> Range<u32> {
         let Some(overlay) = self.seen.overlay else { return pus.clone() };
-        let first = self.pu_ids().start;
-        if let Some(shown) = overlay.solid_pus() {
-            let place = |pu: u32| (first + pu).clamp(shown.start, shown.end) - shown.start;
-            return place(pus.start)..place(pus.end);
+        if let Some((start, _)) = self.seen.solid
+            && let Some(shown) = self.solid_run(pus)
+        {
+            return shown.start - start..shown.end - start;
         }
+        let first = self.pu_ids().start;
         let before = |pu: u32| overlay.shown_before(first + pu);
         let none = overlay.shown_before(first);
         before(pus.start) - none..before(pus.end) - none
@@ -121,19 +130,24 @@ impl Topology<'_> {
     /// Those PUs of a range that are shown, if all that are shown follow each other.
     #[inline]
     pub(crate) fn solid_run(self, pus: &Range<u32>) -> Option<Range<u32>> {
-        let Some(overlay) = self.seen.overlay else { return Some(pus.clone()) };
-        let (first, shown) = (self.pu_ids().start, overlay.solid_pus()?);
-        let place = |pu: u32| (first + pu).clamp(shown.start, shown.end) - first;
-        Some(place(pus.start)..place(pus.end))
+        let (start, end) = self.seen.solid?;
+        let shown = |pu: u32| pu.clamp(start, end);
+        Some(shown(pus.start)..shown(pus.end))
     }
 
     /// The object in a slot of the child lists, shown or not.
     #[inline]
     pub(crate) fn child(self, slot: u32) -> u32 {
-        match self.seen.overlay {
-            Some(overlay) if overlay.has_moved() => overlay.moved.children.get_u32(slot as usize),
-            _ => self.seen.tree.child(slot),
+        match self.seen.is_in_order {
+            true => self.seen.tree.child(slot),
+            false => self.moved_child(slot),
         }
+    }
+
+    /// The same where objects moved.
+    #[inline(never)]
+    fn moved_child(self, slot: u32) -> u32 {
+        self.seen.overlay.map_or(0, |overlay| overlay.moved.children.get_u32(slot as usize))
     }
 
     /// The object above another, where objects moved.

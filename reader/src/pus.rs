@@ -26,7 +26,7 @@ impl<'a> Topology<'a> {
 
     /// Whether OS indexes ascend in logical order.
     pub(crate) fn numbers_pus_in_order(self) -> bool {
-        matches!(self.seen.archive.pu_runs.as_slice(), [run] if run.step.to_native() == 1)
+        matches!(self.seen.runs, [run] if run.step.to_native() == 1)
     }
 
     /// OS indexes of PUs that follow each other in logical order, as ranges.
@@ -35,7 +35,7 @@ impl<'a> Topology<'a> {
         self,
         pus: Range<u32>,
     ) -> impl DoubleEndedIterator<Item = Range<u32>> + use<'a> {
-        let runs = self.seen.archive.pu_runs.as_slice();
+        let runs = self.seen.runs;
         let by_run = runs.len() <= pus.len();
         let runs = if by_run { runs } else { &[] };
         let one_by_one = if by_run { 0..0 } else { pus.clone() };
@@ -48,8 +48,8 @@ impl<'a> Topology<'a> {
     /// Makes a set of the OS indexes of PUs that follow each other in logical order.
     #[inline]
     pub(crate) fn copy_os_indexes(self, pus: Range<u32>, set: &mut Set) {
-        if let [run] = self.seen.archive.pu_runs.as_slice() {
-            return set.assign_range(os_range_in(run, &pus));
+        if let Some(first) = self.seen.first_os_index {
+            return set.assign_range(first + pus.start..first + pus.end);
         }
         // The highest first, so that the set gets its length at once.
         let mut ranges = self.os_ranges(pus).rev();
@@ -59,6 +59,11 @@ impl<'a> Topology<'a> {
 
     /// Puts the OS indexes of PUs that follow each other in logical order into a set.
     pub(crate) fn add_os_indexes(self, pus: Range<u32>, set: &mut Set) {
+        if let Some(first) = self.seen.first_os_index
+            && !pus.is_empty()
+        {
+            return set.insert_range(first + pus.start..=first + pus.end - 1);
+        }
         self.os_ranges(pus).for_each(|range| set.insert_range(range.start..=range.end - 1));
     }
 
@@ -73,12 +78,13 @@ impl<'a> Topology<'a> {
     /// Whether all PUs of a range are in a set.
     #[inline]
     pub(crate) fn has_all(self, set: &Set, pus: Range<u32>) -> bool {
-        match self.seen.archive.pu_runs.as_slice() {
-            [run] if self.seen.overlay.is_none() => set.contains_range(os_range_in(run, &pus)),
-            _ => self.has_all_of_runs(set, pus),
+        match self.seen.first_os_index.zip(self.solid_run(&pus)) {
+            Some((first, shown)) => set.contains_range(first + shown.start..first + shown.end),
+            None => self.has_all_of_runs(set, pus),
         }
     }
 
+    #[inline(never)]
     fn has_all_of_runs(self, set: &Set, pus: Range<u32>) -> bool {
         match self.solid_run(&pus) {
             Some(shown) => self.os_ranges(shown).all(|range| set.contains_range(range)),
@@ -91,12 +97,13 @@ impl<'a> Topology<'a> {
     /// Whether some PU of a range is in a set.
     #[inline]
     pub(crate) fn has_some(self, set: &Set, pus: Range<u32>) -> bool {
-        match self.seen.archive.pu_runs.as_slice() {
-            [run] if self.seen.overlay.is_none() => set.intersects_range(os_range_in(run, &pus)),
-            _ => self.has_some_of_runs(set, pus),
+        match self.seen.first_os_index.zip(self.solid_run(&pus)) {
+            Some((first, shown)) => set.intersects_range(first + shown.start..first + shown.end),
+            None => self.has_some_of_runs(set, pus),
         }
     }
 
+    #[inline(never)]
     fn has_some_of_runs(self, set: &Set, pus: Range<u32>) -> bool {
         match self.solid_run(&pus) {
             Some(shown) => self.os_ranges(shown).any(|range| set.intersects_range(range)),
@@ -124,21 +131,16 @@ impl<'a> Topology<'a> {
 
     #[inline]
     fn any_logical_word(self, set: &Set, index: u32) -> u64 {
-        let runs = self.seen.archive.pu_runs.as_slice();
+        let (runs, ids) = (self.seen.runs, self.pu_ids());
         let pus = index * 64..(index + 1) * 64;
-        if let [run] = runs
-            && run.step.to_native() == 1
-            && run.logical_first.to_native() == 0
-        {
+        if let Some(first) = self.seen.first_os_index {
             // Most machines: one after the other.
-            let behind = run.count.to_native().saturating_sub(pus.start);
-            let known = if behind < 64 { (1 << behind) - 1 } else { u64::MAX };
-            return set.bits_from(run.os_first.to_native() + pus.start) & known;
+            let behind = (ids.end - ids.start).saturating_sub(pus.start);
+            return set.bits_from(first + pus.start) & below(behind.into());
         }
         if runs.len() <= MANY_RUNS {
             return runs.iter().fold(0, |word, run| word | bits_of_run(set, run, &pus));
         }
-        let ids = self.pu_ids();
         let chosen = |pu: u32| self.pu_os_index(ids.start + pu).is_some_and(|os| set.contains(os));
         let known = pus.start..pus.end.min(ids.end - ids.start);
         known.filter(|pu| chosen(*pu)).fold(0, |word, pu| word | (1 << (pu % 64)))
@@ -183,8 +185,14 @@ impl<'a> Topology<'a> {
     /// that no PU has.
     #[inline]
     pub(crate) fn bounds_of(self, set: &Set) -> Option<(u32, u32)> {
-        let solid = self.seen.overlay.is_none_or(|overlay| overlay.solid_pus().is_some());
-        if !solid && self.seen.overlay.is_some_and(|overlay| !set.is_within(&overlay.cpus)) {
+        let solid = self.seen.solid;
+        if let Some((first, (start, end))) = self.seen.first_os_index.zip(solid) {
+            let low = set.first()?.checked_sub(first)?;
+            let high = set.last()?.checked_sub(first)?;
+            return (start <= low && high < end).then_some((low, high));
+        }
+        if solid.is_none() && self.seen.overlay.is_some_and(|overlay| !set.is_within(&overlay.cpus))
+        {
             return None;
         }
         let mut next = set.first()?;
@@ -200,12 +208,12 @@ impl<'a> Topology<'a> {
             }
         }
         // What is between shown PUs is shown, where these follow each other.
-        (!solid || self.shows_all(&(low..high + 1))).then_some((low, high))
+        solid.is_none_or(|(start, end)| start <= low && high < end).then_some((low, high))
     }
 
     #[inline]
     fn run_of(self, os_index: u32) -> Option<&'a ArchivedPuRun> {
-        let runs = self.seen.archive.pu_runs.as_slice();
+        let runs = self.seen.runs;
         let begins = |run: &ArchivedPuRun| run.os_first.to_native() <= os_index;
         // Most machines: hardly anything to search.
         let run = match runs.len() {

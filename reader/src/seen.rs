@@ -2,8 +2,9 @@
 //! up once.
 
 use crate::blocks::Common;
+use crate::object::AttributeRows;
 use std::ops::Range;
-use topobroker_layout::archive::ArchivedTopology;
+use topobroker_layout::archive::{ArchivedPuRun, ArchivedTopology};
 use topobroker_layout::levels::ArchivedLevel;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::overlay::ArchivedOverlay;
@@ -24,8 +25,17 @@ pub(crate) struct Seen<'a> {
     /// Numbers of the PUs in logical order, shown or not.
     first_pu: u32,
     end_of_pus: u32,
+    /// The PUs that are shown, by their logical indexes in the topology, if they follow each other.
+    pub(crate) solid: Option<(u32, u32)>,
+    /// The OS index of the first PU, where those of the others follow it in logical order.
+    pub(crate) first_os_index: Option<u32>,
+    /// Runs of OS indexes of PUs.
+    pub(crate) runs: &'a [ArchivedPuRun],
     /// Number of the first object, shown or not, that is not in the tree of CPUs.
     pub(crate) first_special: u32,
+    /// Number of the first object behind the NUMA nodes, which are the first special ones.
+    pub(crate) end_of_nodes: u32,
+    pub(crate) rows_of_nodes: AttributeRows,
     pub(crate) tree: TreeRows<'a>,
     /// The levels of the topology.
     pub(crate) base_levels: &'a [ArchivedLevel],
@@ -40,7 +50,8 @@ impl<'a> Seen<'a> {
         let levels = &archive.levels;
         let plus_one = levels.depth_of_type.get(usize::from(ObjectType::PU.raw())).copied();
         let pu_level = usize::from(plus_one.unwrap_or(0)).checked_sub(1);
-        let first_special = levels.first(levels.normal.to_native() as usize);
+        let normal = levels.normal.to_native() as usize;
+        let first_special = levels.first(normal);
         // Where there are none they would be the last of the tree.
         let none = first_special..first_special;
         let pus = pu_level.map_or(none, |level| levels.first(level)..levels.first(level + 1));
@@ -52,7 +63,12 @@ impl<'a> Seen<'a> {
             has_runs: levels.row(0).is_some_and(|root| root.pus() != 0),
             first_pu: pus.start,
             end_of_pus: pus.end,
+            solid: Some((0, pus.end - pus.start)),
+            first_os_index: first_os_index(archive.pu_runs.as_slice(), &pus),
+            runs: archive.pu_runs.as_slice(),
             first_special,
+            end_of_nodes: levels.first(normal + 1),
+            rows_of_nodes: AttributeRows::of_level(levels, normal),
             tree: archive.tree.rows(),
             base_levels: levels.rows.as_slice(),
             levels: levels.rows.as_slice(),
@@ -64,7 +80,9 @@ impl<'a> Seen<'a> {
     pub(crate) fn through(&'a self, overlay: &'a ArchivedOverlay) -> Self {
         let levels = overlay.levels.rows.as_slice();
         let is_in_order = !overlay.has_moved();
-        Self { overlay: Some(overlay), levels, is_in_order, ..self.part() }
+        let logical = |ids: Range<u32>| (ids.start - self.first_pu, ids.end - self.first_pu);
+        let solid = overlay.solid_pus().map(logical);
+        Self { overlay: Some(overlay), levels, is_in_order, solid, ..self.part() }
     }
 
     /// The same, as a part of the whole.
@@ -82,4 +100,10 @@ impl<'a> Seen<'a> {
     pub(crate) fn pus(&self) -> Range<u32> {
         self.first_pu..self.end_of_pus
     }
+}
+
+fn first_os_index(runs: &[ArchivedPuRun], pus: &Range<u32>) -> Option<u32> {
+    let [run] = runs else { return None };
+    let is_all = run.logical_first.to_native() == 0 && run.count.to_native() == pus.end - pus.start;
+    (is_all && run.step.to_native() == 1).then(|| run.os_first.to_native())
 }

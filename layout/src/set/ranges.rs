@@ -96,6 +96,9 @@ impl Set {
     #[must_use]
     #[inline]
     pub fn contains_range(&self, range: Range<u32>) -> bool {
+        if let Some(bits) = few_bits(&range) {
+            return !self.bits_from(range.start) & bits == 0;
+        }
         words_of(range).all(|(place, mask)| self.word(place) & mask == mask)
     }
 
@@ -103,6 +106,9 @@ impl Set {
     #[must_use]
     #[inline]
     pub fn intersects_range(&self, range: Range<u32>) -> bool {
+        if let Some(bits) = few_bits(&range) {
+            return self.bits_from(range.start) & bits != 0;
+        }
         words_of(range).any(|(place, mask)| self.word(place) & mask != 0)
     }
 
@@ -126,6 +132,14 @@ impl Set {
         }
         None
     }
+}
+
+/// As many low bits as a range has indexes, if that is no more than a word.
+#[inline]
+fn few_bits(range: &Range<u32>) -> Option<u64> {
+    let length = range.end.saturating_sub(range.start);
+    let bits = u64::MAX.checked_shr(64u32.checked_sub(length)?);
+    Some(bits.unwrap_or(0))
 }
 
 /// The words that a range is in, and its bits in each.

@@ -3,23 +3,36 @@
 use super::Object;
 use crate::topology::Topology;
 use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
+use topobroker_layout::levels::ArchivedLevels;
 use topobroker_layout::object_type::ObjectType;
+
+/// Rows of attributes of the objects of a level, by their places in it.
+#[derive(Clone, Copy)]
+pub(crate) struct AttributeRows {
+    first: u32,
+    stride: u32,
+}
+
+impl AttributeRows {
+    pub(crate) fn of_level(levels: &ArchivedLevels, level: usize) -> Self {
+        Self {
+            first: levels.attribute_first.get_u32(level),
+            stride: levels.attribute_stride.get_u32(level),
+        }
+    }
+
+    #[inline]
+    fn row(self, place: u32) -> usize {
+        (self.first + self.stride * place) as usize
+    }
+}
 
 impl<'a> Topology<'a> {
     /// Tells the memory of NUMA nodes themselves, in bytes, by their numbers.
     #[inline]
     pub(crate) fn local_memory(self) -> impl Fn(u32) -> u64 + use<'a> {
-        let row = self.attribute_rows(self.seen.archive.levels.normal.to_native() as usize);
-        move |node| self.seen.archive.numa_nodes.local_memory.get(row(node))
-    }
-
-    /// Tells the rows of attributes of the objects of a level, by their numbers.
-    #[inline]
-    fn attribute_rows(self, level: usize) -> impl Fn(u32) -> usize + use<> {
-        let levels = &self.seen.archive.levels;
-        let (first_object, first) = (levels.first(level), levels.attribute_first.get_u32(level));
-        let stride = levels.attribute_stride.get_u32(level);
-        move |id| (first + stride * (id - first_object)) as usize
+        let (rows, first) = (self.seen.rows_of_nodes, self.seen.first_special);
+        move |node| self.seen.archive.numa_nodes.local_memory.get(rows.row(node - first))
     }
 }
 
@@ -93,14 +106,14 @@ impl<'a> Object<'a> {
     /// Whether this is a NUMA node.
     #[inline]
     pub(crate) fn is_numa_node(self) -> bool {
-        let topology = self.topology;
-        topology
-            .base_ids(topology.seen.archive.levels.normal.to_native() as usize)
-            .contains(&self.id)
+        let seen = self.topology.seen;
+        (seen.first_special..seen.end_of_nodes).contains(&self.id)
     }
 
     fn attribute_row(self) -> usize {
-        self.topology.attribute_rows(self.base_level())(self.id)
+        let levels = &self.topology.seen.archive.levels;
+        let level = self.base_level();
+        AttributeRows::of_level(levels, level).row(self.id - levels.first(level))
     }
 
     fn bridge(self, row: usize) -> Bridge {

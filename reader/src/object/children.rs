@@ -11,7 +11,17 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn children(self) -> Children<'a> {
-        self.children_of_kind(ChildKind::Normal)
+        let seen = self.topology.seen;
+        if self.id >= seen.pus().start {
+            // PUs are the last of the tree of CPUs.
+            return Children { topology: self.topology, slots: 0..0 };
+        }
+        let mut slots = if seen.is_in_order { seen.tree.child_slots(self.id) } else { 0..0 };
+        let last = slots.end.wrapping_sub(1);
+        if slots.is_empty() || seen.tree.child(last) >= seen.first_special {
+            slots = self.slots_of_kind(ChildKind::Normal);
+        }
+        Children { topology: self.topology, slots }
     }
 
     /// NUMA nodes and memory-side caches. Counterparts: `memory_first_child`, `memory_arity`.
@@ -41,27 +51,21 @@ impl<'a> Object<'a> {
 
     /// Children in one of the four lists.
     #[must_use]
-    #[inline]
     pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
-        // Below a PU of the tree of CPUs there is nothing of it.
-        let all = match kind {
-            ChildKind::Normal if self.id >= self.topology.seen.pus().start => 0..0,
-            _ => self.child_slots(),
-        };
-        let slots = match kind {
+        Children { topology: self.topology, slots: self.slots_of_kind(kind) }
+    }
+
+    #[inline(never)]
+    fn slots_of_kind(self, kind: ChildKind) -> Range<u32> {
+        let all = self.child_slots();
+        let first = |kind| self.first_child_of(kind, &all);
+        match kind {
             _ if all.is_empty() => all,
-            ChildKind::Normal => all.start..self.first_child_of(ChildKind::Memory, &all),
-            ChildKind::Memory => {
-                let first = self.first_child_of(ChildKind::Memory, &all);
-                first..self.first_child_of(ChildKind::Io, &all)
-            }
-            ChildKind::Io => {
-                let first = self.first_child_of(ChildKind::Io, &all);
-                first..self.first_child_of(ChildKind::Misc, &all)
-            }
-            ChildKind::Misc => self.first_child_of(ChildKind::Misc, &all)..all.end,
-        };
-        Children { topology: self.topology, slots }
+            ChildKind::Normal => all.start..first(ChildKind::Memory),
+            ChildKind::Memory => first(ChildKind::Memory)..first(ChildKind::Io),
+            ChildKind::Io => first(ChildKind::Io)..first(ChildKind::Misc),
+            ChildKind::Misc => first(ChildKind::Misc)..all.end,
+        }
     }
 
     /// Where children of a kind begin among all: kinds follow each other as in the numbering.
@@ -97,15 +101,26 @@ pub struct Children<'a> {
 }
 
 impl<'a> Children<'a> {
-    /// The object in a slot, if it is shown.
-    #[inline]
-    fn at(&self, slot: u32) -> Option<Object<'a>> {
-        let child = self.topology.child(slot);
-        self.topology.shows(child).then(|| Object::new(self.topology, child))
+    /// The first of some slots whose object is shown, with that object, where not all are or some moved; the end if
+    /// there is none. By value, so that an iterator stays in registers.
+    #[inline(never)]
+    fn first_shown(topology: Topology<'a>, start: u32, end: u32) -> (u32, u32) {
+        for slot in start..end {
+            let child = topology.child(slot);
+            if topology.shows(child) {
+                return (slot, child);
+            }
+        }
+        (end, 0)
     }
 
     fn shown(&self) -> usize {
-        self.slots.clone().filter(|slot| self.at(*slot).is_some()).count()
+        self.clone().count()
+    }
+
+    #[inline]
+    fn object(&self, id: u32) -> Object<'a> {
+        Object::new(self.topology, id)
     }
 }
 
@@ -114,12 +129,17 @@ impl<'a> Iterator for Children<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Object<'a>> {
-        loop {
-            let slot = self.slots.next()?;
-            if let Some(child) = self.at(slot) {
-                return Some(child);
-            }
+        if self.slots.is_empty() {
+            return None;
         }
+        if self.topology.seen.overlay.is_none() {
+            let slot = self.slots.next()?;
+            return Some(self.object(self.topology.seen.tree.child(slot)));
+        }
+        let Range { start, end } = self.slots;
+        let (slot, child) = Self::first_shown(self.topology, start, end);
+        self.slots.start = end.min(slot + 1);
+        (slot < end).then(|| self.object(child))
     }
 
     #[inline]
@@ -134,7 +154,7 @@ impl<'a> Iterator for Children<'a> {
     fn nth(&mut self, n: usize) -> Option<Object<'a>> {
         if self.topology.seen.overlay.is_none() {
             let slot = self.slots.nth(n)?;
-            return self.at(slot);
+            return Some(self.object(self.topology.seen.tree.child(slot)));
         }
         (0..n).try_for_each(|_| self.next().map(|_| ()))?;
         self.next()
@@ -144,9 +164,9 @@ impl<'a> Iterator for Children<'a> {
 impl DoubleEndedIterator for Children<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
         loop {
-            let slot = self.slots.next_back()?;
-            if let Some(child) = self.at(slot) {
-                return Some(child);
+            let child = self.topology.child(self.slots.next_back()?);
+            if self.topology.shows(child) {
+                return Some(self.object(child));
             }
         }
     }
