@@ -77,6 +77,7 @@ impl Set {
 
     /// Puts `index` into the set. Counterpart: `hwloc_bitmap_set`.
     #[doc(alias = "hwloc_bitmap_set")]
+    #[inline]
     pub fn insert(&mut self, index: u32) {
         let word = index as usize / 64;
         if word >= self.words.len() {
@@ -224,6 +225,14 @@ impl Set {
         self.normalize();
     }
 
+    /// Has so many words, new ones 0.
+    #[inline]
+    fn resize(&mut self, words: usize) {
+        if self.words.len() != words {
+            self.words.resize(words, 0);
+        }
+    }
+
     /// What every word behind those that are kept is.
     #[inline]
     fn filler(&self) -> u64 {
@@ -252,7 +261,7 @@ impl Clone for Set {
     }
 
     fn clone_from(&mut self, source: &Self) {
-        self.words.resize(source.words.len(), 0);
+        self.resize(source.words.len());
         self.words.copy_from_slice(&source.words);
         self.infinite = source.infinite;
     }

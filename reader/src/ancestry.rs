@@ -155,6 +155,7 @@ impl<'a> Object<'a> {
     }
 
     /// The same of any two objects.
+    #[inline(never)]
     fn common_ancestor_by_walk(self, other: Self) -> Self {
         let (mut one, mut two) = (self.normal_part(), other.normal_part());
         if one == two {

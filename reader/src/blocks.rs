@@ -14,15 +14,31 @@ const BITS: usize = 16;
 /// In place of a logarithm: the level is not known.
 const UNKNOWN: u32 = u32::MAX;
 
-/// For PUs whose logical indexes differ in so many low bits, the lowest level whose blocks hold both, where that is one
-/// of blocks of a power of two: the number of its first object, and the logarithm of their PUs.
+/// The lowest object that two PUs are below or are, where that can be looked up.
 #[derive(Clone, Copy)]
-pub(crate) struct Common([(u32, u32); BITS]);
+pub(crate) struct Common {
+    /// For PUs whose logical indexes differ in so many low bits, the lowest level whose blocks hold both, where that is
+    /// one of blocks of a power of two: the number of its first object, and the logarithm of their PUs.
+    levels: [(u32, u32); BITS],
+    /// The lowest object that has all PUs, and the PUs of each object below it.
+    top: u32,
+    below_top: u32,
+}
 
 impl Common {
     pub(crate) fn new(levels: &ArchivedLevels) -> Self {
-        let mut common = Self([(0, UNKNOWN); BITS]);
-        for (bits, (entry, plus_one)) in (0u32..).zip(common.0.iter_mut().zip(&levels.common)) {
+        let regular = levels.rows.iter().take(levels.normal.to_native() as usize);
+        let regular = regular.take_while(|row| row.pus() != 0);
+        let all = regular.clone().next().map_or(0, ArchivedLevel::pus);
+        let top = regular.clone().take_while(|row| row.pus() == all).last();
+        let below_top = regular.map(ArchivedLevel::pus).find(|pus| *pus < all);
+        let mut common = Self {
+            levels: [(0, UNKNOWN); BITS],
+            top: top.map_or(0, ArchivedLevel::first),
+            below_top: below_top.unwrap_or(u32::MAX),
+        };
+        for (bits, (entry, plus_one)) in (0u32..).zip(common.levels.iter_mut().zip(&levels.common))
+        {
             let level = usize::from(*plus_one).checked_sub(1).and_then(|level| levels.row(level));
             let holds =
                 |row: &&ArchivedLevel| row.pus().is_power_of_two() && row.pus() >> bits != 0;
@@ -37,7 +53,16 @@ impl Common {
     #[inline]
     pub(crate) fn of(&self, one: u32, other: u32) -> Option<u32> {
         let bits = u32::BITS - (one ^ other).leading_zeros();
-        let (first, shift) = self.0.get(bits as usize)?;
-        Some(first + one.checked_shr(*shift)?)
+        let (first, shift) = self.levels.get(bits as usize)?;
+        match one.checked_shr(*shift) {
+            Some(block) => Some(first + block),
+            None => self.is_top(one, other).then_some(self.top),
+        }
+    }
+
+    /// Whether two PUs are so far from each other that only what has all of them has both.
+    #[inline]
+    pub(crate) fn is_top(&self, one: u32, other: u32) -> bool {
+        one.abs_diff(other) >= self.below_top
     }
 }

@@ -9,6 +9,8 @@ use crate::object::Object;
 pub struct Closest<'a> {
     source: Object<'a>,
     has_others: bool,
+    /// Whether every object of the depth is shown and has PUs.
+    all_have_pus: bool,
     /// What has been given already is below this.
     inner: Object<'a>,
     /// What is given now is below this.
@@ -31,8 +33,17 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn closest(self) -> Closest<'a> {
         let none = || Objects::none(self.topology());
-        let has_others = self.object_type().is_normal();
-        Closest { source: self, has_others, inner: self, outer: self, ring: [none(), none()] }
+        let topology = self.topology();
+        let all_have_pus =
+            topology.seen.overlay.is_none() && topology.pus_of_level(self.base_level()) != 0;
+        Closest {
+            source: self,
+            has_others: self.object_type().is_normal(),
+            all_have_pus,
+            inner: self,
+            outer: self,
+            ring: [none(), none()],
+        }
     }
 }
 
@@ -78,6 +89,9 @@ impl<'a> Closest<'a> {
 
     #[inline]
     fn is_in_ring(&self, object: Object<'a>) -> bool {
+        if self.all_have_pus {
+            return true;
+        }
         if self.source.topology().is_plain() {
             return !object.shown_run().is_empty();
         }

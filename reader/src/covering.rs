@@ -23,7 +23,7 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn covering(self, set: &Set) -> Option<Object<'a>> {
         if self.is_plain() {
-            let (low, high) = self.bounds_of(set)?;
+            let (low, high) = self.reach_of(set)?;
             return Some(self.lowest_holding(low, high));
         }
         if set.is_empty() || !self.root().covers(set) {
@@ -31,6 +31,19 @@ impl<'a> Topology<'a> {
         }
         let below = |object: &Object<'a>| object.child_covering(set);
         std::iter::successors(Some(self.root()), below).last()
+    }
+
+    /// Two PUs of a set that are below no other object than all of it; `None` if it is empty or has an index that no PU
+    /// has.
+    #[inline]
+    fn reach_of(self, set: &Set) -> Option<(u32, u32)> {
+        if let Some(numbering) = self.seen.numbering.filter(|_| self.seen.overlay.is_none()) {
+            let (low, high) = numbering.ends_of(set)?;
+            if self.seen.common.is_top(low, high) {
+                return Some((low, high));
+            }
+        }
+        self.bounds_of(set)
     }
 
     /// The lowest data or unified cache that covers all of `set`. Counterpart: `hwloc_get_cache_covering_cpuset`.

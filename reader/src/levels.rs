@@ -79,7 +79,10 @@ impl<'a> Topology<'a> {
     /// The NUMA nodes in logical order.
     #[inline]
     pub(crate) fn numa_nodes(self) -> Objects<'a> {
-        self.level(self.depth() as usize)
+        match self.seen.overlay {
+            None => Objects::numbered(self, self.seen.first_special..self.seen.end_of_nodes),
+            Some(_) => self.level(self.seen.normal),
+        }
     }
 
     /// All objects: the depths from the top, then NUMA nodes, memory-side caches, bridges, PCI
@@ -185,24 +188,25 @@ impl<'a> Topology<'a> {
     /// The NUMA node with an OS index. Counterpart: `hwloc_get_numanode_obj_by_os_index`.
     #[doc(alias = "hwloc_get_numanode_obj_by_os_index")]
     #[must_use]
+    #[inline]
     pub fn numa_node_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
-        self.any_numa_node_by_os_index(os_index).filter(|node| self.shows(node.id()))
+        // Machines number them without gaps and in their order, nearly always.
+        let guess = Object::new(self, self.seen.first_special.saturating_add(os_index));
+        let node = match guess.is_numa_node() && guess.os_index() == Some(os_index) {
+            true => guess,
+            false => self.search_numa_node(os_index)?,
+        };
+        Some(node).filter(|node| self.shows(node.id()))
     }
 
-    #[inline]
-    fn any_numa_node_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
+    #[inline(never)]
+    fn search_numa_node(self, os_index: u32) -> Option<Object<'a>> {
         let order = &self.seen.archive.numa_by_os_index;
         let first = self.seen.first_special;
-        // Machines number them without gaps and in their order, nearly always.
-        let guess = Object::new(self, first.saturating_add(os_index));
-        if (os_index as usize) < order.len() && guess.os_index() == Some(os_index) {
-            return Some(guess);
-        }
-        let at = |place: usize| Object::new(self, first + order.get_u32(place));
-        let below = |place: u32| at(place as usize).os_index() < Some(os_index);
+        let at = |place: u32| Object::new(self, first + order.get_u32(place as usize));
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
-        let place = partition_point(0..count, below) as usize;
-        (place < order.len()).then(|| at(place)).filter(|found| found.os_index() == Some(os_index))
+        let place = partition_point(0..count, |place| at(place).os_index() < Some(os_index));
+        (place < count).then(|| at(place)).filter(|found| found.os_index() == Some(os_index))
     }
 }
 

@@ -45,15 +45,15 @@ impl LocalNumaNodes {
     /// Whether a node with some PUs is local to others; both follow each other.
     #[inline]
     fn fits(self, node: &Range<u32>, place: &Range<u32>) -> bool {
-        self.takes(is_part(place, node), is_part(node, place))
+        self.takes(is_part(place, node), || is_part(node, place))
     }
 
     /// Whether a node counts that has all of the PUs, or whose PUs are all among them.
     #[inline]
-    fn takes(self, larger: bool, smaller: bool) -> bool {
+    fn takes(self, larger: bool, smaller: impl Fn() -> bool) -> bool {
         self.has(Self::ALL)
-            || (larger && (smaller || self.has(Self::LARGER_LOCALITY)))
-            || (smaller && self.has(Self::SMALLER_LOCALITY))
+            || (larger && self.has(Self::LARGER_LOCALITY))
+            || ((larger || self.has(Self::SMALLER_LOCALITY)) && smaller())
     }
 
     fn has(self, flag: Self) -> bool {
@@ -80,14 +80,15 @@ impl<'a> Topology<'a> {
     ) -> impl Iterator<Item = Object<'a>> + use<'a, '_> {
         let bounds = if self.seen.has_runs { self.bounds_of(cpuset) } else { None };
         // PUs without a gap between them are compared as an object's are.
-        let between = bounds.map(|(low, high)| low..high + 1);
-        let interval = between.filter(|pus| self.has_all(cpuset, pus.clone()));
-        let interval = interval.map(|pus| self.shown_run(&pus));
-        self.numa_nodes().filter(move |node| match &interval {
-            Some(interval) => which.fits(&node.shown_run(), interval),
+        let bounds = bounds.map(|(low, high)| low..high + 1);
+        self.numa_nodes().filter(move |node| match &bounds {
+            Some(bounds) => {
+                let own = node.base_pus();
+                which.takes(is_part(bounds, &own), || self.has_all(cpuset, own.clone()))
+            }
             None => node
                 .extent()
-                .is_some_and(|own| which.takes(own.covers(cpuset), own.is_inside(cpuset))),
+                .is_some_and(|own| which.takes(own.covers(cpuset), || own.is_inside(cpuset))),
         })
     }
 
@@ -95,11 +96,23 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_cpuset_to_nodeset")]
     #[must_use]
     pub fn nodeset_of(self, cpuset: &Set) -> Set {
-        let is_near = |node: &Object<'a>| match self.seen.has_runs {
-            true => self.has_some(cpuset, node.base_pus()),
-            false => node.intersects(cpuset),
-        };
-        self.numa_nodes().filter(is_near).filter_map(Object::os_index).collect()
+        let mut nodeset = Set::new();
+        self.add_nodes_of(cpuset, &mut nodeset);
+        nodeset
+    }
+
+    /// Puts the NUMA nodes that share a PU with a set into `nodeset`. Counterpart: `hwloc_cpuset_to_nodeset`, which
+    /// empties it first.
+    pub fn add_nodes_of(self, cpuset: &Set, nodeset: &mut Set) {
+        for node in self.numa_nodes() {
+            let is_near = match self.seen.has_runs {
+                true => self.has_some(cpuset, node.base_pus()),
+                false => node.intersects(cpuset),
+            };
+            if is_near && let Some(os_index) = node.os_index() {
+                nodeset.insert(os_index);
+            }
+        }
     }
 
     /// PUs of the NUMA nodes of a set. Counterpart: `hwloc_cpuset_from_nodeset`.
@@ -114,9 +127,14 @@ impl<'a> Topology<'a> {
     /// Puts the PUs of the NUMA nodes of a set into `cpuset`. Counterpart:
     /// `hwloc_cpuset_from_nodeset`, which empties it first.
     pub fn add_cpusets_of_nodes(self, nodeset: &Set, cpuset: &mut Set) {
+        let mut add = |node: Object<'a>| _ = node.add_cpuset(cpuset);
+        if !nodeset.is_infinite() {
+            let nodes = nodeset.iter().filter_map(|os| self.numa_node_by_os_index(os));
+            return nodes.for_each(add);
+        }
         for node in self.numa_nodes() {
             if node.os_index().is_some_and(|os| nodeset.contains(os)) {
-                node.add_cpuset(cpuset);
+                add(node);
             }
         }
     }
@@ -133,7 +151,7 @@ impl<'a> Object<'a> {
             None => which.fits(&node.shown_run(), &pus),
             Some(place) => node
                 .extent()
-                .is_some_and(|own| which.takes(place.is_part_of(&own), own.is_part_of(place))),
+                .is_some_and(|own| which.takes(place.is_part_of(&own), || own.is_part_of(place))),
         })
     }
 

@@ -130,10 +130,15 @@ impl<'a> MemoryAttribute<'a> {
     /// ```
     #[doc(alias = "hwloc_memattr_get_value")]
     #[must_use]
+    #[inline]
     pub fn value(self, target: Object<'a>, initiator: &Initiator<'a>) -> Option<u64> {
-        if self.is_derived() {
-            return target.is_numa_node().then(|| self.derived()(target));
+        match self.is_derived() {
+            true => target.is_numa_node().then(|| self.derived()(target)),
+            false => self.stored_value(target, initiator),
         }
+    }
+
+    fn stored_value(self, target: Object<'a>, initiator: &Initiator<'a>) -> Option<u64> {
         let row = self.rows().find(|row| self.is_value(*row, target, initiator))?;
         Some(self.topology.seen.archive.memory_attributes.value.get(row))
     }

@@ -12,6 +12,7 @@ use crate::topology::Topology;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedStringsOfObjects;
 use topobroker_layout::column::ArchivedColumn;
+use topobroker_layout::levels::ArchivedLevel;
 use topobroker_layout::object_type::ObjectType;
 
 /// An object of a topology. Counterpart: `hwloc_obj_t`. A handle: copy it freely; two are equal if
@@ -88,7 +89,11 @@ impl<'a> Object<'a> {
             return pu.wrapping_sub(start);
         }
         let place = self.topology.place_of(self.id);
-        place - self.topology.levels().first(self.topology.levels().level_of(place))
+        let normal = if self.id < seen.first_special { seen.normal } else { seen.levels.len() - 1 };
+        let levels = seen.levels.iter().take(normal);
+        // Most objects are on the lowest levels.
+        let level = levels.rev().find(|level| level.first() <= place);
+        place - level.map_or(0, ArchivedLevel::first)
     }
 
     /// Number that the operating system gave it. Counterpart: `os_index`.

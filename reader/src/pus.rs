@@ -1,6 +1,7 @@
 //! Between the logical indexes of PUs, in which objects are intervals, and the OS indexes of sets.
 
 use crate::extent::below;
+use crate::numbering::Numbering;
 use crate::stored_set::Words;
 use crate::topology::Topology;
 use std::ops::Range;
@@ -45,26 +46,11 @@ impl<'a> Topology<'a> {
         ranges.filter(|range| !range.is_empty()).chain(single.map(|os| os..os + 1))
     }
 
-    /// Makes a set of the OS indexes of PUs that follow each other in logical order.
-    #[inline]
-    pub(crate) fn copy_os_indexes(self, pus: Range<u32>, set: &mut Set) {
-        if let Some(first) = self.seen.first_os_index {
-            return set.assign_range(first + pus.start..first + pus.end);
-        }
-        // The highest first, so that the set gets its length at once.
-        let mut ranges = self.os_ranges(pus).rev();
-        set.assign_range(ranges.next().unwrap_or(0..0));
-        ranges.for_each(|range| set.insert_range(range.start..=range.end - 1));
-    }
-
     /// Puts the OS indexes of PUs that follow each other in logical order into a set.
     pub(crate) fn add_os_indexes(self, pus: Range<u32>, set: &mut Set) {
-        if let Some(first) = self.seen.first_os_index
-            && !pus.is_empty()
-        {
-            return set.insert_range(first + pus.start..=first + pus.end - 1);
-        }
-        self.os_ranges(pus).for_each(|range| set.insert_range(range.start..=range.end - 1));
+        // The highest first, so that the set gets its length at once.
+        let ranges = self.os_ranges(pus).rev();
+        ranges.for_each(|range| set.insert_range(range.start..=range.end - 1));
     }
 
     /// The lowest OS index of the PUs of a range that are in a set; behind all others if none.
@@ -78,8 +64,8 @@ impl<'a> Topology<'a> {
     /// Whether all PUs of a range are in a set.
     #[inline]
     pub(crate) fn has_all(self, set: &Set, pus: Range<u32>) -> bool {
-        match self.seen.first_os_index.zip(self.solid_run(&pus)) {
-            Some((first, shown)) => set.contains_range(first + shown.start..first + shown.end),
+        match self.seen.numbering.zip(self.solid_run(&pus)) {
+            Some((numbering, shown)) => numbering.has_all(set, shown),
             None => self.has_all_of_runs(set, pus),
         }
     }
@@ -97,8 +83,8 @@ impl<'a> Topology<'a> {
     /// Whether some PU of a range is in a set.
     #[inline]
     pub(crate) fn has_some(self, set: &Set, pus: Range<u32>) -> bool {
-        match self.seen.first_os_index.zip(self.solid_run(&pus)) {
-            Some((first, shown)) => set.intersects_range(first + shown.start..first + shown.end),
+        match self.seen.numbering.zip(self.solid_run(&pus)) {
+            Some((numbering, shown)) => numbering.has_some(set, shown),
             None => self.has_some_of_runs(set, pus),
         }
     }
@@ -133,7 +119,7 @@ impl<'a> Topology<'a> {
     fn any_logical_word(self, set: &Set, index: u32) -> u64 {
         let (runs, ids) = (self.seen.runs, self.pu_ids());
         let pus = index * 64..(index + 1) * 64;
-        if let Some(first) = self.seen.first_os_index {
+        if let Some(first) = self.seen.numbering.and_then(Numbering::in_a_row) {
             // Most machines: one after the other.
             let behind = (ids.end - ids.start).saturating_sub(pus.start);
             return set.bits_from(first + pus.start) & below(behind.into());
@@ -186,9 +172,8 @@ impl<'a> Topology<'a> {
     #[inline]
     pub(crate) fn bounds_of(self, set: &Set) -> Option<(u32, u32)> {
         let solid = self.seen.solid;
-        if let Some((first, (start, end))) = self.seen.first_os_index.zip(solid) {
-            let low = set.first()?.checked_sub(first)?;
-            let high = set.last()?.checked_sub(first)?;
+        if let Some((numbering, (start, end))) = self.seen.numbering.zip(solid) {
+            let (low, high) = numbering.bounds_of(set)?;
             return (start <= low && high < end).then_some((low, high));
         }
         if solid.is_none() && self.seen.overlay.is_some_and(|overlay| !set.is_within(&overlay.cpus))

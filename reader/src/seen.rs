@@ -2,6 +2,7 @@
 //! up once.
 
 use crate::blocks::Common;
+use crate::numbering::Numbering;
 use crate::object::AttributeRows;
 use std::ops::Range;
 use topobroker_layout::archive::{ArchivedPuRun, ArchivedTopology};
@@ -27,8 +28,7 @@ pub(crate) struct Seen<'a> {
     end_of_pus: u32,
     /// The PUs that are shown, by their logical indexes in the topology, if they follow each other.
     pub(crate) solid: Option<(u32, u32)>,
-    /// The OS index of the first PU, where those of the others follow it in logical order.
-    pub(crate) first_os_index: Option<u32>,
+    pub(crate) numbering: Option<Numbering>,
     /// Runs of OS indexes of PUs.
     pub(crate) runs: &'a [ArchivedPuRun],
     /// Number of the first object, shown or not, that is not in the tree of CPUs.
@@ -39,8 +39,9 @@ pub(crate) struct Seen<'a> {
     pub(crate) tree: TreeRows<'a>,
     /// The levels of the topology.
     pub(crate) base_levels: &'a [ArchivedLevel],
-    /// The levels of what is shown.
+    /// The levels of what is shown, and how many of them are of the tree of CPUs.
     pub(crate) levels: &'a [ArchivedLevel],
+    pub(crate) normal: usize,
     pub(crate) common: Common,
 }
 
@@ -64,7 +65,7 @@ impl<'a> Seen<'a> {
             first_pu: pus.start,
             end_of_pus: pus.end,
             solid: Some((0, pus.end - pus.start)),
-            first_os_index: first_os_index(archive.pu_runs.as_slice(), &pus),
+            numbering: Numbering::new(archive.pu_runs.as_slice(), pus.end - pus.start),
             runs: archive.pu_runs.as_slice(),
             first_special,
             end_of_nodes: levels.first(normal + 1),
@@ -72,6 +73,7 @@ impl<'a> Seen<'a> {
             tree: archive.tree.rows(),
             base_levels: levels.rows.as_slice(),
             levels: levels.rows.as_slice(),
+            normal,
             common: Common::new(levels),
         }
     }
@@ -82,7 +84,8 @@ impl<'a> Seen<'a> {
         let is_in_order = !overlay.has_moved();
         let logical = |ids: Range<u32>| (ids.start - self.first_pu, ids.end - self.first_pu);
         let solid = overlay.solid_pus().map(logical);
-        Self { overlay: Some(overlay), levels, is_in_order, solid, ..self.part() }
+        let normal = overlay.levels.normal.to_native() as usize;
+        Self { overlay: Some(overlay), levels, normal, is_in_order, solid, ..self.part() }
     }
 
     /// The same, as a part of the whole.
@@ -100,10 +103,4 @@ impl<'a> Seen<'a> {
     pub(crate) fn pus(&self) -> Range<u32> {
         self.first_pu..self.end_of_pus
     }
-}
-
-fn first_os_index(runs: &[ArchivedPuRun], pus: &Range<u32>) -> Option<u32> {
-    let [run] = runs else { return None };
-    let is_all = run.logical_first.to_native() == 0 && run.count.to_native() == pus.end - pus.start;
-    (is_all && run.step.to_native() == 1).then(|| run.os_first.to_native())
 }

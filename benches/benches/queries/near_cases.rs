@@ -55,11 +55,15 @@ pub(super) fn memory<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         move || theirs.sum_local(From::Cpuset(&bitmap), larger.bits()),
     ));
     let Sets { ours: set, theirs: bitmap } = pair.contiguous(10, 60);
-    let mut found = Bitmap::new(&Set::new());
+    let (mut found_here, mut found) = (Set::new(), Bitmap::new(&Set::new()));
     cases.push(case(
         "nodeset of a cpuset",
         1,
-        move || u64::from(ours.nodeset_of(&set).weight().unwrap_or(0)),
+        move || {
+            found_here.clear();
+            ours.add_nodes_of(&set, &mut found_here);
+            u64::from(found_here.weight().unwrap_or(0))
+        },
         move || {
             theirs.nodeset_of(&bitmap, &mut found);
             u64::from(found.weight().unsigned_abs())
@@ -173,8 +177,7 @@ pub(super) fn sets<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         "set, and",
         1,
         move || {
-            and.clone_from(&one);
-            and &= &two;
+            and.assign_and(&one, &two);
             1
         },
         move || {

@@ -11,6 +11,29 @@ impl Set {
         self.combine(other, |a, b| a & !b)
     }
 
+    /// Makes this the set of the indexes that two sets have in common, and keeps its memory. Counterpart:
+    /// `hwloc_bitmap_and`.
+    ///
+    /// ```
+    /// use topobroker_layout::set::Set;
+    /// let mut both = Set::new();
+    /// both.assign_and(&(0..8).collect(), &(4..70).collect());
+    /// assert_eq!(both, (4..8).collect());
+    /// ```
+    #[doc(alias = "hwloc_bitmap_and")]
+    pub fn assign_and(&mut self, one: &Self, other: &Self) {
+        if one.infinite || other.infinite {
+            self.clone_from(one);
+            return self.combine_with(other, |a, b| a & b);
+        }
+        let words = one.words.iter().zip(&other.words);
+        let both = |(one, other): (&u64, &u64)| one & other;
+        let last = words.clone().rposition(|words| both(words) != 0);
+        self.resize(last.map_or(0, |last| last + 1));
+        self.infinite = false;
+        self.words.iter_mut().zip(words).for_each(|(own, words)| *own = both(words));
+    }
+
     fn combine(&self, other: &Self, operation: impl Fn(u64, u64) -> u64) -> Self {
         let mut set = self.clone();
         set.combine_with(other, operation);
@@ -50,8 +73,8 @@ impl BitAnd for &Set {
     type Output = Set;
 
     fn bitand(self, other: Self) -> Set {
-        let mut set = self.clone();
-        set &= other;
+        let mut set = Set::new();
+        set.assign_and(self, other);
         set
     }
 }

@@ -7,8 +7,21 @@ use std::ops::{Range, RangeInclusive};
 impl Set {
     /// Puts every index of a range into the set. Counterpart: `hwloc_bitmap_set_range`.
     #[doc(alias = "hwloc_bitmap_set_range")]
+    #[inline]
     pub fn insert_range(&mut self, range: RangeInclusive<u32>) {
         let (first, last) = range.into_inner();
+        let place = first as usize / 64;
+        match self.words.get_mut(place) {
+            // Most often there is a word that has it all.
+            Some(word) if place == last as usize / 64 && first <= last && !self.infinite => {
+                *word |= mask(place, first, last);
+            }
+            _ => self.insert_words(first, last),
+        }
+    }
+
+    #[inline(never)]
+    fn insert_words(&mut self, first: u32, last: u32) {
         if first > last {
             return;
         }
@@ -38,12 +51,12 @@ impl Set {
         if range.is_empty() {
             return self.words.clear();
         }
-        self.words.resize((range.end as usize).div_ceil(64), 0);
-        let (before, words) =
-            self.words.split_at_mut_checked(range.start as usize / 64).unwrap_or_default();
-        before.fill(0);
+        self.resize((range.end as usize).div_ceil(64));
         let from = u64::MAX << (range.start % 64);
         let to = u64::MAX >> (range.end.wrapping_neg() % 64);
+        let (before, words) =
+            self.words.split_at_mut_checked(range.start as usize / 64).unwrap_or_default();
+        before.iter_mut().for_each(|word| *word = 0);
         match words {
             [] => {}
             [only] => *only = from & to,

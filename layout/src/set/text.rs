@@ -208,7 +208,7 @@ fn parse_masks(text: &str) -> Result<Set, ParseSetError> {
     }
     let mut halves = SmallVec::<[u32; 2 * INLINE_WORDS]>::new();
     let mut left = rest;
-    for part in rest.split(',') {
+    for part in rest.as_bytes().split(|byte| *byte == b',') {
         let half = mask(part).ok_or_else(|| error(text, left, "no 32-bit mask", A_MASK))?;
         halves.push(half);
         left = left.get(part.len() + 1..).unwrap_or_default();
@@ -222,15 +222,20 @@ fn parse_masks(text: &str) -> Result<Set, ParseSetError> {
 }
 
 /// 32 bits in hexadecimal digits; no digits are 0. Not by `from_str_radix`, which takes a sign too.
-fn mask(part: &str) -> Option<u32> {
-    let digits = match part.strip_prefix("0x") {
-        Some("") => return None,
+fn mask(part: &[u8]) -> Option<u32> {
+    let digits = match part.strip_prefix(b"0x") {
+        Some([]) => return None,
         digits => digits.unwrap_or(part),
     };
-    digits.bytes().try_fold(0u32, |mask, digit| {
-        let digit = char::from(digit).to_digit(16)?;
-        (mask >> 28 == 0).then_some((mask << 4) | digit)
-    })
+    // Zeros that are more than 32 bits have digits for.
+    let (zeros, digits) = digits.split_at(digits.len().saturating_sub(8));
+    let is_zero = |digit: &u8| *digit == b'0';
+    let (mask, valid) =
+        digits.iter().fold((0, zeros.iter().all(is_zero)), |(mask, valid), byte| {
+            let digit = char::from(*byte).to_digit(16);
+            ((mask << 4) | digit.unwrap_or(0), valid & digit.is_some())
+        });
+    valid.then_some(mask)
 }
 
 fn parse_taskset(text: &str) -> Result<Set, ParseSetError> {

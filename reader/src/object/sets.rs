@@ -2,8 +2,10 @@
 
 use super::Object;
 use crate::extent::Extent;
+use crate::numbering::Numbering;
 use crate::stored_set::{StoredSet, Words};
 use crate::topology::Topology;
+use std::ops::Range;
 use topobroker_layout::archive::SAME_SET;
 use topobroker_layout::set::Set;
 
@@ -54,36 +56,52 @@ impl<'a> Object<'a> {
     /// }
     /// # Ok::<(), topobroker_reader::AdoptError>(())
     /// ```
+    #[inline]
     pub fn copy_cpuset(self, set: &mut Set) -> bool {
-        let topology = self.topology;
-        if topology.seen.has_runs
-            && self.has_sets()
-            && let Some(shown) = topology.solid_run(&self.base_pus())
-        {
-            topology.copy_os_indexes(shown, set);
+        if let Some((numbering, pus)) = self.numbered_pus() {
+            numbering.copy(pus, set);
             return true;
         }
         set.clear();
-        self.add_cpuset(set)
+        self.add_any_cpuset(set)
+    }
+
+    /// The PUs shown of the object and how they are numbered, where these follow each other and that is even.
+    #[inline]
+    fn numbered_pus(self) -> Option<(Numbering, Range<u32>)> {
+        let seen = self.topology.seen;
+        let numbering = seen.numbering.filter(|_| seen.has_runs && self.has_sets())?;
+        Some((numbering, self.topology.solid_run(&self.base_pus())?))
     }
 
     /// Puts the PUs of the object into `set`. False of an object without sets.
+    #[inline]
     pub(crate) fn add_cpuset(self, set: &mut Set) -> bool {
+        match self.numbered_pus() {
+            Some((numbering, pus)) => numbering.add(pus, set),
+            None => return self.add_any_cpuset(set),
+        }
+        true
+    }
+
+    /// The same of any object.
+    #[inline(never)]
+    fn add_any_cpuset(self, set: &mut Set) -> bool {
         let Some(extent) = self.extent() else { return false };
-        let shown = match &extent {
-            Extent::Pus(topology, pus) => topology.solid_run(pus),
-            Extent::Stored(_) => None,
-        };
-        match (shown, extent) {
-            (Some(pus), _) => self.topology.add_os_indexes(pus, set),
-            (None, Extent::Pus(topology, pus)) if set.is_empty() => {
+        let topology = self.topology;
+        match extent {
+            Extent::Pus(_, pus) if topology.seen.solid.is_some() => {
+                let shown = topology.solid_run(&pus).unwrap_or(pus);
+                topology.add_os_indexes(shown, set);
+            }
+            Extent::Pus(_, pus) if set.is_empty() => {
                 topology.add_os_indexes(pus, set);
                 if let Some(overlay) = topology.seen.overlay {
                     set.mask(|index| overlay.cpus.word(index));
                 }
             }
-            (None, stored) if set.is_empty() => stored.copy_to(set),
-            (None, other) => *set |= &other.to_set(),
+            stored if set.is_empty() => stored.copy_to(set),
+            other => *set |= &other.to_set(),
         }
         true
     }
