@@ -82,9 +82,9 @@ pub extern "C" fn tb_view_bytes(topology: Option<&tb_topology>) -> usize {
         let own = |topology: &&tb_topology| {
             topology.view() != &topobroker_reader::View::whole(topology.adopted().topology())
         };
-        topology
-            .filter(own)
-            .map_or(0, |topology| topology.view().bytes() + size_of::<tb_topology>())
+        // The handle has the view in it, which counts itself.
+        let more = size_of::<tb_topology>() - size_of::<topobroker_reader::View<'_>>();
+        topology.filter(own).map_or(0, |topology| topology.view().bytes() + more)
     })
 }
 

@@ -13,6 +13,13 @@ struct Rule {
     reverse: bool,
 }
 
+impl Rule {
+    fn divides(self, object: Object<'_>) -> bool {
+        let is_above = self.until == i32::MAX || object.depth() < self.until;
+        is_above && object.children().next().is_some()
+    }
+}
+
 impl<'a> Topology<'a> {
     /// Shares the PUs of `roots` out into `count` sets, to each root and child in proportion to its
     /// PUs: for threads that are to be far from each other. Objects from depth `until` on are not
@@ -51,21 +58,22 @@ impl<'a> Topology<'a> {
         let rule = Rule { until, reverse };
         let roots = roots.iter().copied();
         match reverse {
-            false => share(roots, rule, 0..sets.len(), sets),
-            true => share(roots.rev(), rule, 0..sets.len(), sets),
+            false => share(roots, None, rule, 0..sets.len(), sets),
+            true => share(roots.rev(), None, rule, 0..sets.len(), sets),
         }
     }
 }
 
-/// Gives `roots` the sets of a range.
+/// Gives `roots` the sets of a range. `total` is how many PUs they have, if that is known.
 fn share<'a>(
     roots: impl Iterator<Item = Object<'a>> + Clone,
+    total: Option<u64>,
     rule: Rule,
     range: std::ops::Range<usize>,
     sets: &mut [Set],
 ) {
     let weight_of = |root: Object<'a>| u64::from(root.cpuset_weight().unwrap_or(0));
-    let total: u64 = roots.clone().map(weight_of).sum();
+    let total = total.unwrap_or_else(|| roots.clone().map(weight_of).sum());
     let count = range.len() as u64;
     let (mut next, mut weight_before) = (range.start, 0);
     for root in roots {
@@ -82,10 +90,12 @@ fn share<'a>(
         let chunk = parts.len();
         next = parts.end;
         let top = root.normal_part();
-        let divisible = chunk > 1 && top.children().next().is_some() && top.depth() < rule.until;
+        let divisible = chunk > 1 && rule.divides(top);
+        // The children of what is in the tree of CPUs have its PUs, where cpusets are nothing else.
+        let total = (top == root && root.topology().is_plain()).then_some(weight);
         match (divisible, rule.reverse) {
-            (true, false) => share(top.children(), rule, parts, sets),
-            (true, true) => share(top.children().rev(), rule, parts, sets),
+            (true, false) => share(top.children(), total, rule, parts, sets),
+            (true, true) => share(top.children().rev(), total, rule, parts, sets),
             (false, _) if chunk > 0 => {
                 let sets = sets.get_mut(parts).unwrap_or_default();
                 sets.iter_mut().for_each(|set| _ = root.copy_cpuset(set));

@@ -28,19 +28,22 @@ fn traversal<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         (0..i32::try_from(ours.depth()).unwrap_or(0)).chain(nodes)
     };
     let count = depths().map(|depth| ours.objects_at_depth(depth).len()).sum();
-    let visit = move |number: fn(Object<'a>) -> u64| -> u64 {
-        depths().flat_map(|depth| ours.objects_at_depth(depth)).map(number).sum()
-    };
+    let objects = move || depths().flat_map(move |depth| ours.objects_at_depth(depth));
     let weight = |object: Object<'a>| object.cpuset_weight().map_or(0, u64::from);
     let index = |object: Object<'a>| u64::from(object.logical_index());
     cases.extend([
         case(
             "traversal, an object, with weights",
             count,
-            move || visit(weight),
+            move || objects().map(weight).sum(),
             move || theirs.traverse(true),
         ),
-        case("traversal, an object", count, move || visit(index), move || theirs.traverse(false)),
+        case(
+            "traversal, an object",
+            count,
+            move || objects().map(index).sum(),
+            move || theirs.traverse(false),
+        ),
     ]);
     fn descend(object: Object<'_>) -> u64 {
         u64::from(object.id()) + object.children().map(descend).sum::<u64>()

@@ -14,14 +14,14 @@ impl<'a> Object<'a> {
         let seen = self.topology.seen;
         if self.id >= seen.pus().start {
             // PUs are the last of the tree of CPUs.
-            return Children { topology: self.topology, slots: 0..0 };
+            return Children { topology: self.topology, slots: 0..0, all_shown: true };
         }
         let mut slots = if seen.is_in_order { seen.tree.child_slots(self.id) } else { 0..0 };
         let last = slots.end.wrapping_sub(1);
         if slots.is_empty() || seen.tree.child(last) >= seen.first_special {
             slots = self.slots_of_kind(ChildKind::Normal);
         }
-        Children { topology: self.topology, slots }
+        Children::new(self.topology, slots)
     }
 
     /// NUMA nodes and memory-side caches. Counterparts: `memory_first_child`, `memory_arity`.
@@ -46,13 +46,13 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_get_next_child")]
     #[must_use]
     pub fn all_children(self) -> Children<'a> {
-        Children { topology: self.topology, slots: self.child_slots() }
+        Children::new(self.topology, self.child_slots())
     }
 
     /// Children in one of the four lists.
     #[must_use]
     pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
-        Children { topology: self.topology, slots: self.slots_of_kind(kind) }
+        Children::new(self.topology, self.slots_of_kind(kind))
     }
 
     #[inline(never)]
@@ -98,9 +98,33 @@ impl<'a> Object<'a> {
 pub struct Children<'a> {
     topology: Topology<'a>,
     slots: Range<u32>,
+    /// Whether it is known that all are shown and none has moved.
+    all_shown: bool,
 }
 
 impl<'a> Children<'a> {
+    #[inline]
+    fn new(topology: Topology<'a>, slots: Range<u32>) -> Self {
+        let all_shown = match topology.seen.overlay {
+            None => true,
+            Some(_) => Self::are_all_shown(topology, slots.start, slots.end),
+        };
+        Self { topology, slots, all_shown }
+    }
+
+    /// Whether the objects in some slots are shown, where nothing moved and that takes one look.
+    #[inline(never)]
+    fn are_all_shown(topology: Topology<'a>, start: u32, end: u32) -> bool {
+        let (seen, count) = (topology.seen, end.wrapping_sub(start));
+        let Some(overlay) = seen.overlay.filter(|_| seen.is_in_order) else { return false };
+        let of_slot = |slot: u32| seen.tree.child(slot);
+        let are_few = (1..=64).contains(&count);
+        let first = of_slot(start);
+        // Those of a level follow each other.
+        let are_in_a_row = are_few && of_slot(end - 1).wrapping_sub(first) == count - 1;
+        are_in_a_row && overlay.shown_from(first) | !(u64::MAX >> (64 - count)) == u64::MAX
+    }
+
     /// The first of some slots whose object is shown, with that object, where not all are or some moved; the end if
     /// there is none. By value, so that an iterator stays in registers.
     #[inline(never)]
@@ -132,7 +156,7 @@ impl<'a> Iterator for Children<'a> {
         if self.slots.is_empty() {
             return None;
         }
-        if self.topology.seen.overlay.is_none() {
+        if self.all_shown {
             let slot = self.slots.next()?;
             return Some(self.object(self.topology.seen.tree.child(slot)));
         }
@@ -144,15 +168,12 @@ impl<'a> Iterator for Children<'a> {
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let count = match self.topology.seen.overlay {
-            None => self.slots.len(),
-            Some(_) => self.shown(),
-        };
+        let count = if self.all_shown { self.slots.len() } else { self.shown() };
         (count, Some(count))
     }
 
     fn nth(&mut self, n: usize) -> Option<Object<'a>> {
-        if self.topology.seen.overlay.is_none() {
+        if self.all_shown {
             let slot = self.slots.nth(n)?;
             return Some(self.object(self.topology.seen.tree.child(slot)));
         }
