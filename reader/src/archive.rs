@@ -3,6 +3,7 @@
 use crate::seen::Seen;
 use crate::topology::Topology;
 use topobroker_layout::OpenError;
+use topobroker_layout::archive::ArchivedTopology;
 
 /// The archive of a topology in memory, checked: what [`Topology`] handles of it borrow. Of the segment of a process
 /// it is [`Adopted`](crate::Adopted) that holds one.
@@ -18,7 +19,7 @@ use topobroker_layout::OpenError;
 /// }
 /// ```
 #[derive(Clone)]
-pub struct Archive<'a>(Seen<'a>);
+pub struct Archive<'a>(Box<Seen<'a>>);
 
 impl<'a> Archive<'a> {
     /// Checks the bytes of an archive, as [`topobroker_layout::build::to_bytes`] makes it.
@@ -27,12 +28,13 @@ impl<'a> Archive<'a> {
     ///
     /// [`OpenError`] when the bytes are not a sound archive.
     pub fn open(bytes: &'a [u8]) -> Result<Self, OpenError> {
-        Ok(Self(Seen::all(topobroker_layout::open_archive(bytes)?)))
+        Ok(Self::checked(topobroker_layout::open_archive(bytes)?))
     }
 
-    /// What has been checked already.
-    pub(crate) fn checked(archive: &'a topobroker_layout::archive::ArchivedTopology) -> Self {
-        Self(Seen::all(archive))
+    /// What has been checked already. Apart from the check, whose stack is the deepest of an adoption.
+    #[inline(never)]
+    pub(crate) fn checked(archive: &'a ArchivedTopology) -> Self {
+        Self(Box::new(Seen::all(archive)))
     }
 
     /// The topology.
