@@ -20,23 +20,15 @@ pub(crate) struct Common {
     /// For PUs whose logical indexes differ in so many low bits, the lowest level whose blocks hold both, where that is
     /// one of blocks of a power of two: the number of its first object, and the logarithm of their PUs.
     levels: [(u32, u32); BITS],
-    /// The lowest object that has all PUs, and the PUs of each object below it.
+    /// The lowest object that has all PUs that are shown, and the PUs of each object on the next level.
     top: u32,
     below_top: u32,
 }
 
 impl Common {
-    pub(crate) fn new(levels: &ArchivedLevels) -> Self {
-        let regular = levels.rows.iter().take(levels.normal.to_native() as usize);
-        let regular = regular.take_while(|row| row.pus() != 0);
-        let all = regular.clone().next().map_or(0, ArchivedLevel::pus);
-        let top = regular.clone().take_while(|row| row.pus() == all).last();
-        let below_top = regular.map(ArchivedLevel::pus).find(|pus| *pus < all);
-        let mut common = Self {
-            levels: [(0, UNKNOWN); BITS],
-            top: top.map_or(0, ArchivedLevel::first),
-            below_top: below_top.unwrap_or(u32::MAX),
-        };
+    /// Of the PUs from `low` to `high`, by their logical indexes.
+    pub(crate) fn new(levels: &ArchivedLevels, low: u32, high: u32) -> Self {
+        let mut common = Self { levels: [(0, UNKNOWN); BITS], top: 0, below_top: u32::MAX };
         for (bits, (entry, plus_one)) in (0u32..).zip(common.levels.iter_mut().zip(&levels.common))
         {
             let level = usize::from(*plus_one).checked_sub(1).and_then(|level| levels.row(level));
@@ -46,7 +38,22 @@ impl Common {
                 *entry = (row.first(), row.pus().trailing_zeros());
             }
         }
-        common
+        common.of_run(levels, low, high)
+    }
+
+    /// The same of fewer PUs.
+    pub(crate) fn of_run(self, levels: &ArchivedLevels, low: u32, high: u32) -> Self {
+        let (mut top, mut below_top) = (0, u32::MAX);
+        let normal = levels.rows.iter().take(levels.normal.to_native() as usize);
+        for row in normal.take_while(|row| row.pus() != 0) {
+            let block = blocks(low, row.pus());
+            if high - block * row.pus() >= row.pus() {
+                below_top = row.pus();
+                break;
+            }
+            top = row.first() + block;
+        }
+        Self { top, below_top, ..self }
     }
 
     /// The number of the lowest object that two PUs, by their logical indexes, are below or are, if it is known.
@@ -60,7 +67,7 @@ impl Common {
         }
     }
 
-    /// Whether two PUs are so far from each other that only what has all of them has both.
+    /// Whether two PUs are so far from each other that only what has all that are shown has both.
     #[inline]
     pub(crate) fn is_top(&self, one: u32, other: u32) -> bool {
         one.abs_diff(other) >= self.below_top

@@ -2,6 +2,7 @@
 
 use crate::object::Object;
 use crate::objects_of_set::{ObjectsOfSet, Part};
+use crate::stored_set::Words;
 use crate::topology::Topology;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
@@ -37,9 +38,11 @@ impl<'a> Topology<'a> {
     /// has.
     #[inline]
     fn reach_of(self, set: &Set) -> Option<(u32, u32)> {
-        if let Some(numbering) = self.seen.numbering.filter(|_| self.seen.overlay.is_none()) {
+        let turns = self.seen.numbering.filter(|numbering| numbering.in_a_row().is_none());
+        if let Some((numbering, _)) = turns.zip(self.seen.solid) {
             let (low, high) = numbering.ends_of(set)?;
-            if self.seen.common.is_top(low, high) {
+            let is_shown = || self.seen.overlay.is_none_or(|overlay| set.is_within(&overlay.cpus));
+            if self.seen.common.is_top(low, high) && is_shown() {
                 return Some((low, high));
             }
         }

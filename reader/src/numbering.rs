@@ -137,20 +137,21 @@ impl Numbering {
     fn bounds_of_turns(self, set: &Set) -> Option<(u32, u32)> {
         let turns = 0..1u32 << self.shift;
         let first = |turn: u32| self.first + turn * self.each;
-        // What some turn has, 64 places at a time.
-        let places = |index: u32| {
-            let bits = turns.clone().map(|turn| set.bits_from(first(turn) + index * 64));
-            bits.fold(0, |all, bits| all | bits) & below((self.each - index * 64).into())
+        let two = |index: u32| set.bits_from(first(0) + index) | set.bits_from(first(1) + index);
+        let more = |index: u32| {
+            turns.clone().fold(0, |bits, turn| bits | set.bits_from(first(turn) + index))
         };
-        let (mut low, mut high) = (None, None);
-        for index in 0..self.each.div_ceil(64) {
-            let bits = places(index);
+        let (mut low, mut high) = (None, 0);
+        for index in (0..self.each).step_by(64) {
+            // What some turn has.
+            let bits = if self.shift == 1 { two(index) } else { more(index) };
+            let bits = bits & below((self.each - index).into());
             if bits != 0 {
-                low = low.or(Some(index * 64 + bits.trailing_zeros()));
-                high = Some(index * 64 + 63 - bits.leading_zeros());
+                low = low.or(Some(index + bits.trailing_zeros()));
+                high = index + 63 - bits.leading_zeros();
             }
         }
-        let (low, high) = low.zip(high)?;
+        let low = low?;
         let has = |turn: u32, place: u32| set.contains(first(turn) + place);
         let lowest = turns.clone().find(|turn| has(*turn, low))?;
         let highest = turns.clone().rfind(|turn| has(*turn, high))?;

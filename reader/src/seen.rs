@@ -74,7 +74,7 @@ impl<'a> Seen<'a> {
             base_levels: levels.rows.as_slice(),
             levels: levels.rows.as_slice(),
             normal,
-            common: Common::new(levels),
+            common: Common::new(levels, 0, (pus.end - pus.start).saturating_sub(1)),
         }
     }
 
@@ -84,8 +84,14 @@ impl<'a> Seen<'a> {
         let is_in_order = !overlay.has_moved();
         let logical = |ids: Range<u32>| (ids.start - self.first_pu, ids.end - self.first_pu);
         let solid = overlay.solid_pus().map(logical);
+        let common = match solid {
+            Some((start, end)) if start < end => {
+                self.common.of_run(&self.archive.levels, start, end - 1)
+            }
+            _ => self.common,
+        };
         let normal = overlay.levels.normal.to_native() as usize;
-        Self { overlay: Some(overlay), levels, normal, is_in_order, solid, ..self.part() }
+        Self { overlay: Some(overlay), levels, normal, is_in_order, solid, common, ..self.part() }
     }
 
     /// The same, as a part of the whole.
