@@ -29,6 +29,22 @@ pub struct Level {
     pub kind: u32,
 }
 
+/// Rows of attributes of the objects of a level, by their places in it.
+#[derive(Debug, Clone, Copy)]
+pub struct AttributeRows {
+    first: u32,
+    stride: u32,
+}
+
+impl AttributeRows {
+    /// The row of the object at a place.
+    #[must_use]
+    #[inline]
+    pub fn row(self, place: u32) -> usize {
+        (self.first + self.stride * place) as usize
+    }
+}
+
 /// In `depth_of_type`: objects are at several depths.
 pub const MULTIPLE: u8 = u8::MAX;
 
@@ -112,6 +128,15 @@ impl ArchivedLevels {
     #[inline]
     pub fn first(&self, level: usize) -> u32 {
         self.row(level).map_or(0, ArchivedLevel::first)
+    }
+
+    /// Rows of attributes of the objects of a level.
+    #[must_use]
+    pub fn attribute_rows(&self, level: usize) -> AttributeRows {
+        AttributeRows {
+            first: self.attribute_first.get_u32(level),
+            stride: self.attribute_stride.get_u32(level),
+        }
     }
 
     /// Type of the objects of a level.

@@ -1,7 +1,7 @@
 //! The PUs of an object, compared with sets without making one.
 
 use crate::object::Object;
-use crate::stored_set::{StoredSet, Words};
+use crate::stored_set::{StoredSet, Words, below};
 use crate::topology::Topology;
 use std::ops::Range;
 use topobroker_layout::archive::CPUSET_OF_PUS;
@@ -208,10 +208,4 @@ fn length(pus: &Range<u32>) -> u32 {
 #[inline]
 pub(crate) fn is_part(inner: &Range<u32>, outer: &Range<u32>) -> bool {
     inner.is_empty() || (outer.start <= inner.start && inner.end <= outer.end)
-}
-
-/// The bits below one of 64.
-#[inline]
-pub(crate) fn below(bit: u64) -> u64 {
-    if bit >= 64 { u64::MAX } else { (1 << bit) - 1 }
 }

@@ -1,6 +1,6 @@
 //! How the system numbers PUs where it does so evenly: one after the other, or first threads of all cores first.
 
-use crate::extent::below;
+use crate::stored_set::below;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedPuRun;
 use topobroker_layout::set::Set;

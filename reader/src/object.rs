@@ -4,7 +4,6 @@ mod attributes;
 mod children;
 mod sets;
 
-pub(crate) use attributes::AttributeRows;
 pub use children::Children;
 
 use crate::search::partition_point;

@@ -1,6 +1,6 @@
 //! Where objects are: their places in what is shown, and their numbers in the topology.
 
-use crate::extent::below;
+use crate::stored_set::below;
 use crate::topology::Topology;
 use std::ops::Range;
 use topobroker_layout::levels::ArchivedLevel;

@@ -1,8 +1,7 @@
 //! Between the logical indexes of PUs, in which objects are intervals, and the OS indexes of sets.
 
-use crate::extent::below;
 use crate::numbering::Numbering;
-use crate::stored_set::Words;
+use crate::stored_set::{Words, below};
 use crate::topology::Topology;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedPuRun;

@@ -3,10 +3,9 @@
 
 use crate::blocks::Common;
 use crate::numbering::Numbering;
-use crate::object::AttributeRows;
 use std::ops::Range;
 use topobroker_layout::archive::{ArchivedPuRun, ArchivedTopology};
-use topobroker_layout::levels::ArchivedLevel;
+use topobroker_layout::levels::{ArchivedLevel, AttributeRows};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::overlay::ArchivedOverlay;
 use topobroker_layout::tree::TreeRows;
@@ -69,7 +68,7 @@ impl<'a> Seen<'a> {
             runs: archive.pu_runs.as_slice(),
             first_special,
             end_of_nodes: levels.first(normal + 1),
-            rows_of_nodes: AttributeRows::of_level(levels, normal),
+            rows_of_nodes: levels.attribute_rows(normal),
             tree: archive.tree.rows(),
             base_levels: levels.rows.as_slice(),
             levels: levels.rows.as_slice(),

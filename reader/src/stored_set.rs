@@ -134,3 +134,9 @@ impl Words for Set {
         self.is_infinite()
     }
 }
+
+/// The bits below one of 64.
+#[inline]
+pub(crate) fn below(bit: u64) -> u64 {
+    if bit >= 64 { u64::MAX } else { (1 << bit) - 1 }
+}

@@ -3,29 +3,7 @@
 use super::Object;
 use crate::topology::Topology;
 use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
-use topobroker_layout::levels::ArchivedLevels;
 use topobroker_layout::object_type::ObjectType;
-
-/// Rows of attributes of the objects of a level, by their places in it.
-#[derive(Clone, Copy)]
-pub(crate) struct AttributeRows {
-    first: u32,
-    stride: u32,
-}
-
-impl AttributeRows {
-    pub(crate) fn of_level(levels: &ArchivedLevels, level: usize) -> Self {
-        Self {
-            first: levels.attribute_first.get_u32(level),
-            stride: levels.attribute_stride.get_u32(level),
-        }
-    }
-
-    #[inline]
-    fn row(self, place: u32) -> usize {
-        (self.first + self.stride * place) as usize
-    }
-}
 
 impl<'a> Topology<'a> {
     /// Tells the memory of NUMA nodes themselves, in bytes, by their numbers.
@@ -113,7 +91,7 @@ impl<'a> Object<'a> {
     fn attribute_row(self) -> usize {
         let levels = &self.topology.seen.archive.levels;
         let level = self.base_level();
-        AttributeRows::of_level(levels, level).row(self.id - levels.first(level))
+        levels.attribute_rows(level).row(self.id - levels.first(level))
     }
 
     fn bridge(self, row: usize) -> Bridge {
