@@ -187,8 +187,9 @@ impl<'a, T> Room<'a, T> {
 pub(crate) fn for_as_long_as_its_handle(
     topology: topobroker_reader::Topology<'_>,
 ) -> topobroker_reader::Topology<'static> {
-    // SAFETY: what `topology` refers to is a view in a handle, which is in a box or a global and does not move, and
-    // the mapped segment, which is never unmapped. C frees no handle that it still asks.
+    // SAFETY: what `topology` refers to is a view in a handle, which is in a box or a global and does not move, what
+    // was looked up of the adopted topology, which is kept for good, and the mapped segment, which is never unmapped.
+    // C frees no handle that it still asks.
     unsafe { std::mem::transmute(topology) }
 }
 

@@ -34,8 +34,9 @@ impl<'a> Object<'a> {
     pub fn closest(self) -> Closest<'a> {
         let none = || Objects::none(self.topology());
         let topology = self.topology();
-        let all_have_pus =
-            topology.seen.overlay.is_none() && topology.pus_of_level(self.base_level()) != 0;
+        let all_have_pus = topology.is_plain()
+            && topology.seen.overlay.is_none()
+            && topology.pus_of_level(self.base_level()) != 0;
         Closest {
             source: self,
             has_others: self.object_type().is_normal(),

@@ -223,7 +223,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     ///
-    /// [`RestrictError`] as of [`View::new`], which does not happen.
+    /// [`RestrictError::Nothing`] of a machine without PUs.
     pub fn to_overlay(&self) -> Result<Overlay, RestrictError> {
         let topology = self.topology();
         let all = topology.root().complete_cpuset().unwrap_or_default();

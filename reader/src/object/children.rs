@@ -117,11 +117,11 @@ impl<'a> Children<'a> {
     fn are_all_shown(topology: Topology<'a>, start: u32, end: u32) -> bool {
         let (seen, count) = (topology.seen, end.wrapping_sub(start));
         let Some(overlay) = seen.overlay.filter(|_| seen.is_in_order) else { return false };
-        let of_slot = |slot: u32| seen.tree.child(slot);
         let are_few = (1..=64).contains(&count);
-        let first = of_slot(start);
-        // Those of a level follow each other.
-        let are_in_a_row = are_few && of_slot(end - 1).wrapping_sub(first) == count - 1;
+        let first = seen.tree.child(start);
+        // Children of one level follow each other; those of several need not ascend.
+        let are_in_a_row =
+            are_few && (start..end).zip(first..).all(|(slot, id)| seen.tree.child(slot) == id);
         are_in_a_row && overlay.shown_from(first) | !(u64::MAX >> (64 - count)) == u64::MAX
     }
 

@@ -11,7 +11,7 @@ use topobroker_layout::overlay::{self, ArchivedOverlay};
 /// What a view shows.
 #[derive(Clone)]
 pub(super) struct Shown<'a> {
-    /// The topology that a part of is shown.
+    /// The topology that a part of is shown. Never refers to `own`, so it may be given away.
     pub(super) whole: Topology<'a>,
     /// Always there. Whoever is given a reference may take it for good as long as the call lasts; of what refers to
     /// `own`, that must not be said of the call that frees it.

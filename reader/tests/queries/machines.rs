@@ -26,32 +26,8 @@ pub(crate) fn regular(packages: u32, cores: u32) -> AlignedVec {
         let (complete_cpuset, complete_nodeset) = (cpuset.clone(), nodeset.clone());
         Some(Sets { cpuset, complete_cpuset, nodeset, complete_nodeset })
     };
-    let mut add = |kind, depth, index, os_index, parent: Option<usize>, sets: Option<Sets>| {
-        let place = machine.objects.len();
-        let attributes = match kind {
-            ObjectType::NUMANode => Attributes::NumaNode { local_memory: 1 << 30 },
-            _ => Attributes::None,
-        };
-        machine.objects.push(Object {
-            object_type: kind,
-            depth,
-            logical_index: index,
-            os_index,
-            gp_index: place as u64,
-            subtype: None,
-            name: None,
-            infos: Vec::new(),
-            attributes,
-            page_types: Vec::new(),
-            symmetric_subtree: true,
-            sets,
-            parent,
-            children: Vec::new(),
-        });
-        if let Some(parent) = parent {
-            machine.objects[parent].children.push(place);
-        }
-        place
+    let mut add = |kind, depth, index, os_index, parent, sets| {
+        add(&mut machine, kind, depth, index, os_index, parent, sets)
     };
     let root = add(ObjectType::Machine, 0, 0, None, None, sets(0..all));
     for package in 0..packages {
@@ -77,4 +53,66 @@ pub(crate) fn regular(packages: u32, cores: u32) -> AlignedVec {
     let own = machine.objects[root].sets.clone().unwrap();
     (machine.allowed_cpuset, machine.allowed_nodeset) = (own.cpuset, own.nodeset);
     to_bytes(&machine).unwrap()
+}
+
+/// A machine whose cores are below packages, or below none: the children of the root are on two levels, and so do
+/// not ascend. The second package has a PU and no core.
+pub(crate) fn lopsided() -> AlignedVec {
+    let mut machine = Description::default();
+    let mut add = |kind, depth, index, os_index, parent, cpus: std::ops::Range<u32>| {
+        let (cpuset, nodeset): (Set, Set) = (cpus.collect(), [0].into_iter().collect());
+        let (complete_cpuset, complete_nodeset) = (cpuset.clone(), nodeset.clone());
+        let sets = Sets { cpuset, complete_cpuset, nodeset, complete_nodeset };
+        add(&mut machine, kind, depth, index, os_index, parent, Some(sets))
+    };
+    let root = add(ObjectType::Machine, 0, 0, None, None, 0..5);
+    let first = add(ObjectType::Core, 2, 0, Some(0), Some(root), 0..1);
+    let package = add(ObjectType::Package, 1, 0, Some(0), Some(root), 1..3);
+    let second = add(ObjectType::Core, 2, 1, Some(1), Some(package), 1..2);
+    let third = add(ObjectType::Core, 2, 2, Some(2), Some(package), 2..3);
+    let other = add(ObjectType::Package, 1, 1, Some(1), Some(root), 3..4);
+    let last = add(ObjectType::Core, 2, 3, Some(3), Some(root), 4..5);
+    for (parent, pu) in [first, second, third, other, last].into_iter().zip(0..) {
+        add(ObjectType::PU, 3, pu, Some(pu), Some(parent), pu..pu + 1);
+    }
+    add(ObjectType::NUMANode, -3, 0, Some(0), Some(root), 0..5);
+    machine.allowed_cpuset = (0..5).collect();
+    machine.allowed_nodeset = [0].into_iter().collect();
+    to_bytes(&machine).unwrap()
+}
+
+fn add(
+    machine: &mut Description,
+    object_type: ObjectType,
+    depth: i32,
+    logical_index: u32,
+    os_index: Option<u32>,
+    parent: Option<usize>,
+    sets: Option<Sets>,
+) -> usize {
+    let place = machine.objects.len();
+    let attributes = match object_type {
+        ObjectType::NUMANode => Attributes::NumaNode { local_memory: 1 << 30 },
+        _ => Attributes::None,
+    };
+    machine.objects.push(Object {
+        object_type,
+        depth,
+        logical_index,
+        os_index,
+        gp_index: place as u64,
+        subtype: None,
+        name: None,
+        infos: Vec::new(),
+        attributes,
+        page_types: Vec::new(),
+        symmetric_subtree: true,
+        sets,
+        parent,
+        children: Vec::new(),
+    });
+    if let Some(parent) = parent {
+        machine.objects[parent].children.push(place);
+    }
+    place
 }

@@ -82,3 +82,19 @@ fn queries_count_hardware_threads_that_the_system_numbers_apart() {
     let parts = topology.distribute(&[topology.root()], 2, i32::MAX, false);
     assert_eq!(parts[0], [0, 1, 2, 6, 7, 8].into_iter().collect());
 }
+
+#[test]
+fn children_that_a_view_hides_are_not_given_where_children_are_of_several_levels() {
+    let archive = machines::lopsided();
+    let opened = Archive::open(&archive).unwrap();
+    let all_but_the_second_package: Set = [0, 1, 2, 4].into_iter().collect();
+    let flags = RestrictFlags::REMOVE_CPULESS;
+    let view = View::new(opened.topology(), &all_but_the_second_package, flags).unwrap();
+    assert!(view.is_in_order());
+    let root = view.topology().root();
+    let children = || root.children().map(|child| (child.object_type(), child.logical_index()));
+    let expected = [(ObjectType::Core, 0), (ObjectType::Package, 0), (ObjectType::Core, 3)];
+    assert_eq!(children().collect::<Vec<_>>(), expected);
+    assert_eq!(root.children().len(), 3);
+    assert!(root.children().rev().map(Object::id).eq([6, 1, 3]));
+}
