@@ -94,7 +94,7 @@ impl<'a> Closest<'a> {
             return true;
         }
         if self.source.topology().is_plain() {
-            return !object.shown_run().is_empty();
+            return object.cpuset_weight() != Some(0);
         }
         let within = |other: Object<'a>| {
             object.extent().zip(other.extent()).is_some_and(|(own, all)| own.is_part_of(&all))
