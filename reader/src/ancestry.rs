@@ -3,6 +3,7 @@
 use crate::blocks::blocks;
 use crate::extent::is_part;
 use crate::object::Object;
+use topobroker_layout::levels::ArchivedLevel;
 use topobroker_layout::object_type::ObjectType;
 
 impl<'a> Object<'a> {
@@ -52,19 +53,19 @@ impl<'a> Object<'a> {
     /// The object of a level of the topology that this one of the tree of CPUs, on a lower level, is below: by its
     /// first PU, where all objects of the level have as many.
     #[inline]
-    fn regular_ancestor(self, level: usize) -> Option<Self> {
-        let topology = self.topology();
-        let row = topology.seen.base_levels.get(level).filter(|row| row.pus() != 0)?;
-        let member = topology.seen.tree.member(self.id());
-        let block = blocks(member.pu_first, row.pus());
-        (member.pu_count > 0).then(|| Self::new(topology, row.first() + block))
+    fn regular_ancestor(self, level: &ArchivedLevel) -> Option<Self> {
+        let each = Some(level.pus()).filter(|each| *each != 0)?;
+        let member = self.topology().seen.tree.member(self.id());
+        let holding = || Self::new(self.topology(), level.first() + blocks(member.pu_first, each));
+        (member.pu_count > 0).then(holding)
     }
 
     /// The lowest object at a level of the topology or above it that this one of the tree of CPUs is below or is.
     #[inline]
     fn up_to(self, level: usize) -> Self {
         let topology = self.topology();
-        if let Some(holding) = self.regular_ancestor(level) {
+        let row = topology.seen.base_levels.get(level);
+        if let Some(holding) = row.and_then(|row| self.regular_ancestor(row)) {
             return holding;
         }
         let end = topology.base_ids(level).end;
@@ -84,21 +85,16 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn ancestor_with_type(self, object_type: ObjectType) -> Option<Self> {
-        let topology = self.topology();
-        let seen = topology.seen;
+        let seen = self.topology().seen;
         // Where nothing moved the type is at the same level as in the topology; at several depths, it has no row.
         let plus_one = seen.archive.levels.depth_of_type.get(usize::from(object_type.raw()));
         let level = usize::from(plus_one.copied().unwrap_or(0).wrapping_sub(1));
         if seen.is_in_order
             && let Some([row, below]) = seen.base_levels.get(level..).and_then(<[_]>::first_chunk)
             && (below.first()..seen.first_special).contains(&self.id())
-            && row.pus() != 0
+            && let Some(found) = self.regular_ancestor(row)
         {
-            let member = seen.tree.member(self.id());
-            if member.pu_count > 0 {
-                let block = blocks(member.pu_first, row.pus());
-                return Some(Self::new(topology, row.first() + block));
-            }
+            return Some(found);
         }
         self.ancestor_with_type_by_walk(object_type)
     }

@@ -62,7 +62,7 @@ impl<'a> Topology<'a> {
             }
             let block = blocks(low, each);
             if high - block * each < each {
-                return Object::new(self, row.first.to_native() + block);
+                return Object::new(self, row.first() + block);
             }
         }
         let mut object = self.pu(low);

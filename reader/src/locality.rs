@@ -79,7 +79,7 @@ impl<'a> Topology<'a> {
         which: LocalNumaNodes,
     ) -> impl Iterator<Item = Object<'a>> + use<'a, '_> {
         let bounds = if self.seen.has_runs { self.bounds_of(cpuset) } else { None };
-        // PUs without a gap between them are compared as an object's are.
+        // A node whose PUs follow each other has all of a set if it has the first and the last.
         let bounds = bounds.map(|(low, high)| low..high + 1);
         self.numa_nodes().filter(move |node| match &bounds {
             Some(bounds) => {

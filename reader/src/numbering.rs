@@ -18,14 +18,14 @@ pub(crate) struct Numbering {
     each: u32,
 }
 
-/// Hardware threads of a core.
-const MOST_TURNS: [u32; 4] = [1, 2, 4, 8];
+/// Numbers of turns that are looked at: those of the hardware threads of a core.
+const TURNS: [u32; 4] = [1, 2, 4, 8];
 
 impl Numbering {
     /// How runs number all of `count` PUs, if it is so.
     pub(crate) fn new(runs: &[ArchivedPuRun], count: u32) -> Option<Self> {
         // Even and odd indexes of two packages are turns too, but as many as a package has cores: runs are quicker.
-        let turns = u32::try_from(runs.len()).ok().filter(|turns| MOST_TURNS.contains(turns))?;
+        let turns = u32::try_from(runs.len()).ok().filter(|turns| TURNS.contains(turns))?;
         let first = runs.first()?.os_first.to_native();
         let each = count >> turns.trailing_zeros();
         let is_turn = |(run, place): (&ArchivedPuRun, u32)| {

@@ -138,10 +138,6 @@ impl<'a> Children<'a> {
         (end, 0)
     }
 
-    fn shown(&self) -> usize {
-        self.clone().count()
-    }
-
     #[inline]
     fn object(&self, id: u32) -> Object<'a> {
         Object::new(self.topology, id)
@@ -168,7 +164,7 @@ impl<'a> Iterator for Children<'a> {
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let count = if self.all_shown { self.slots.len() } else { self.shown() };
+        let count = if self.all_shown { self.slots.len() } else { self.clone().count() };
         (count, Some(count))
     }
 

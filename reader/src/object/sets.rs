@@ -119,10 +119,8 @@ impl<'a> Object<'a> {
     /// As [`Object::copy_cpuset`], of [`Object::nodeset`].
     pub fn copy_nodeset(self, set: &mut Set) -> bool {
         set.clear();
-        let Some(row) = self.set_row() else { return false };
-        self.topology
-            .stored_nodeset(self.topology.seen.archive.sets.nodeset.get_u32(row))
-            .copy_to(set);
+        let Some(stored) = self.stored_nodeset() else { return false };
+        stored.copy_to(set);
         true
     }
 
