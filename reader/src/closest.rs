@@ -2,6 +2,7 @@
 
 use crate::levels::Objects;
 use crate::object::Object;
+use std::ops::Range;
 
 /// Objects of the depth of one, the nearest first: those below the lowest object above it that has
 /// others, in logical order, then those below the next such object, and so on.
@@ -9,8 +10,6 @@ use crate::object::Object;
 pub struct Closest<'a> {
     source: Object<'a>,
     has_others: bool,
-    /// Whether every object of the depth is shown and has PUs.
-    all_have_pus: bool,
     /// What has been given already is below this.
     inner: Object<'a>,
     /// What is given now is below this.
@@ -33,14 +32,9 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn closest(self) -> Closest<'a> {
         let none = || Objects::none(self.topology());
-        let topology = self.topology();
-        let all_have_pus = topology.is_plain()
-            && topology.seen.overlay.is_none()
-            && topology.pus_of_level(self.base_level()) != 0;
         Closest {
             source: self,
             has_others: self.object_type().is_normal(),
-            all_have_pus,
             inner: self,
             outer: self,
             ring: [none(), none()],
@@ -83,14 +77,18 @@ impl<'a> Closest<'a> {
             return Some(());
         }
         let (inner, outer) = (self.inner.base_pus(), self.outer.base_pus());
-        let between = |pus| topology.numbered(topology.objects_of_level_in(level, pus));
+        let between = |pus: Range<u32>| {
+            let shown = topology.solid_run(&pus).filter(|_| topology.seen.is_solid_below);
+            topology.numbered(topology.objects_of_level_in(level, shown.unwrap_or(pus)))
+        };
         self.ring = [between(outer.start..inner.start), between(inner.end..outer.end)];
         Some(())
     }
 
     #[inline]
     fn is_in_ring(&self, object: Object<'a>) -> bool {
-        if self.all_have_pus {
+        if self.source.topology().seen.is_solid_below {
+            // All have PUs that are shown.
             return true;
         }
         if self.source.topology().is_plain() {

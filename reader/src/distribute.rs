@@ -1,7 +1,9 @@
 //! Sharing PUs out: N parts over the tree.
 
-use crate::object::Object;
+use crate::numbering::Numbering;
+use crate::object::{Children, Object};
 use crate::topology::Topology;
+use std::ops::Range;
 use topobroker_layout::set::Set;
 
 /// How parts are handed out.
@@ -14,9 +16,10 @@ struct Rule {
 }
 
 impl Rule {
-    fn divides(self, object: Object<'_>) -> bool {
+    /// What an object, if it is divided, is divided into.
+    fn children_of(self, object: Object<'_>) -> Option<Children<'_>> {
         let is_above = self.until == i32::MAX || object.depth() < self.until;
-        is_above && object.children().next().is_some()
+        is_above.then(|| object.children()).filter(|children| children.clone().next().is_some())
     }
 }
 
@@ -55,58 +58,160 @@ impl<'a> Topology<'a> {
         sets: &mut [Set],
     ) {
         sets.iter_mut().for_each(Set::clear);
-        let rule = Rule { until, reverse };
-        let roots = roots.iter().copied();
-        match reverse {
-            false => share(roots, None, rule, 0..sets.len(), sets),
-            true => share(roots.rev(), None, rule, 0..sets.len(), sets),
-        }
+        let (rule, count) = (Rule { until, reverse }, sets.len());
+        let mut parts = Parts { sets, given: 0, open: None };
+        share(roots.iter().copied(), None, rule, count, &mut parts);
+        parts.close();
     }
 }
 
-/// Gives `roots` the sets of a range. `total` is how many PUs they have, if that is known.
+/// Gives `roots` the next `count` parts. `total` is how many PUs they have, if that is known.
 fn share<'a>(
+    roots: impl DoubleEndedIterator<Item = Object<'a>> + Clone,
+    total: Option<u64>,
+    rule: Rule,
+    count: usize,
+    parts: &mut Parts<'_, 'a>,
+) {
+    match rule.reverse {
+        false => share_in_order(roots, total, rule, count, parts),
+        true => share_in_order(roots.rev(), total, rule, count, parts),
+    }
+}
+
+fn share_in_order<'a>(
     roots: impl Iterator<Item = Object<'a>> + Clone,
     total: Option<u64>,
     rule: Rule,
-    range: std::ops::Range<usize>,
-    sets: &mut [Set],
+    count: usize,
+    parts: &mut Parts<'_, 'a>,
 ) {
-    let weight_of = |root: Object<'a>| u64::from(root.cpuset_weight().unwrap_or(0));
-    let total = total.unwrap_or_else(|| roots.clone().map(weight_of).sum());
-    let count = range.len() as u64;
-    let (mut next, mut weight_before) = (range.start, 0);
+    let total = total.unwrap_or_else(|| roots.clone().map(|root| Pus::of(root).count()).sum());
+    let (first, mut weight_before) = (parts.given, 0);
     for root in roots {
-        let weight = weight_of(root);
+        let pus = Pus::of(root);
+        let weight = pus.count();
         if weight == 0 {
             continue;
         }
         // What earlier roots got by rounding up, later ones get less.
-        let upto = |weight: u64| {
-            usize::try_from(weight.saturating_mul(count).div_ceil(total)).unwrap_or(0)
-        };
         weight_before += weight;
-        let parts = next..range.start + upto(weight_before);
-        let chunk = parts.len();
-        next = parts.end;
-        let top = root.normal_part();
-        let divisible = chunk > 1 && rule.divides(top);
-        // The children of what is in the tree of CPUs have its PUs, where cpusets are nothing else.
-        let total = (top == root && root.topology().is_plain()).then_some(weight);
-        match (divisible, rule.reverse) {
-            (true, false) => share(top.children(), total, rule, parts, sets),
-            (true, true) => share(top.children().rev(), total, rule, parts, sets),
-            (false, _) if chunk > 0 => {
-                let sets = sets.get_mut(parts).unwrap_or_default();
-                sets.iter_mut().for_each(|set| _ = root.copy_cpuset(set));
+        let upto = weight_before.saturating_mul(count as u64).div_ceil(total);
+        let upto = usize::try_from(upto).unwrap_or(count).min(count);
+        let chunk = (first + upto).saturating_sub(parts.given);
+        if chunk > 1
+            && let Some(children) = rule.children_of(root.normal_part())
+        {
+            // The children of what is in the tree of CPUs have its PUs, where cpusets are nothing else.
+            let has_theirs = root.normal_part() == root && root.topology().is_plain();
+            share(children, has_theirs.then_some(weight), rule, chunk, parts);
+        } else if chunk > 0 {
+            parts.give(chunk, pus);
+        } else {
+            parts.add(&pus);
+        }
+    }
+}
+
+/// The sets of the parts, which are given out one after the other.
+struct Parts<'s, 'a> {
+    sets: &'s mut [Set],
+    given: usize,
+    /// The PUs of the last one given, as long as they are not in its set.
+    open: Option<Pus<'a>>,
+}
+
+impl<'a> Parts<'_, 'a> {
+    /// Gives some PUs the next `count` parts.
+    #[inline]
+    fn give(&mut self, count: usize, pus: Pus<'a>) {
+        self.close();
+        for _ in 1..count {
+            self.given += 1;
+            if let Some(set) = self.last() {
+                pus.copy_to(set);
             }
-            // Nothing left for it: its PUs go to the part before.
-            (false, _) => {
-                let before = parts.start.checked_sub(1).and_then(|before| sets.get_mut(before));
-                if let Some(set) = before {
-                    root.add_cpuset(set);
-                }
+        }
+        self.given += 1;
+        self.open = Some(pus);
+    }
+
+    /// Puts PUs that there is no part for into the last one given.
+    #[inline]
+    fn add(&mut self, pus: &Pus<'a>) {
+        if self.open.as_mut().is_some_and(|open| open.extend(pus)) {
+            return;
+        }
+        self.close();
+        if let Some(set) = self.last() {
+            pus.add_to(set);
+        }
+    }
+
+    #[inline]
+    fn close(&mut self) {
+        if let Some(pus) = self.open.take()
+            && let Some(set) = self.last()
+        {
+            pus.copy_to(set);
+        }
+    }
+
+    #[inline]
+    fn last(&mut self) -> Option<&mut Set> {
+        self.sets.get_mut(self.given.wrapping_sub(1))
+    }
+}
+
+/// The PUs of an object, looked up once where they follow each other.
+enum Pus<'a> {
+    Run(Numbering, Range<u32>),
+    Of(Object<'a>),
+}
+
+impl<'a> Pus<'a> {
+    #[inline]
+    fn of(object: Object<'a>) -> Self {
+        match object.numbered_pus() {
+            Some((numbering, pus)) => Self::Run(numbering, pus),
+            None => Self::Of(object),
+        }
+    }
+
+    #[inline]
+    fn count(&self) -> u64 {
+        match self {
+            Self::Run(_, pus) => u64::from(pus.end - pus.start),
+            Self::Of(object) => u64::from(object.cpuset_weight().unwrap_or(0)),
+        }
+    }
+
+    /// Takes others in, if these follow each other too and begin or end where its own end or begin.
+    #[inline]
+    fn extend(&mut self, more: &Self) -> bool {
+        match (self, more) {
+            (Self::Run(_, own), Self::Run(_, more)) if own.end == more.start => own.end = more.end,
+            (Self::Run(_, own), Self::Run(_, more)) if own.start == more.end => {
+                own.start = more.start;
             }
+            _ => return false,
+        }
+        true
+    }
+
+    #[inline]
+    fn copy_to(&self, set: &mut Set) {
+        match self {
+            Self::Run(numbering, pus) => numbering.copy(pus.clone(), set),
+            Self::Of(object) => _ = object.copy_cpuset(set),
+        }
+    }
+
+    #[inline]
+    fn add_to(&self, set: &mut Set) {
+        match self {
+            Self::Run(numbering, pus) => numbering.add(pus.clone(), set),
+            Self::Of(object) => _ = object.add_cpuset(set),
         }
     }
 }

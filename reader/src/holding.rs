@@ -137,16 +137,22 @@ impl<'a> Topology<'a> {
             .filter(|object| object.base_pus().contains(&pu))
     }
 
-    /// Numbers of the objects of a level of the topology, shown or not, whose PUs are in a range of
-    /// PUs that ends where objects of that level do; also objects without PUs.
+    /// Numbers of the objects of a level of the topology, shown or not, with PUs in a range. Where they are no blocks
+    /// the range must begin and end as objects do, and also those without PUs are among them.
     #[inline]
     pub(crate) fn objects_of_level_in(self, level: usize, pus: Range<u32>) -> Range<u32> {
         let ids = self.base_ids(level);
-        let from = |pu: u32| match self.pus_of_level(level) {
-            0 => self.first_of_level(&ids, |object| object.base_pus().start < pu),
-            each => (ids.start + blocks(pu, each)).min(ids.end),
-        };
-        from(pus.start)..from(pus.end)
+        match (self.pus_of_level(level), pus.is_empty()) {
+            (0, _) => {
+                let from = |pu| self.first_of_level(&ids, |object| object.base_pus().start < pu);
+                from(pus.start)..from(pus.end)
+            }
+            (_, true) => ids.start..ids.start,
+            (each, false) => {
+                let block = |pu| (ids.start + blocks(pu, each)).min(ids.end);
+                block(pus.start)..ids.end.min(block(pus.end - 1) + 1)
+            }
+        }
     }
 
     fn first_of_level(self, ids: &Range<u32>, before: impl Fn(Object<'a>) -> bool) -> u32 {

@@ -27,6 +27,9 @@ pub(crate) struct Seen<'a> {
     end_of_pus: u32,
     /// The PUs that are shown, by their logical indexes in the topology, if they follow each other.
     pub(crate) solid: Option<(u32, u32)>,
+    /// Whether each object of the tree of CPUs has PUs, none has moved, and `solid` is known: then all that is below
+    /// an object whose PUs are all shown is shown too.
+    pub(crate) is_solid_below: bool,
     pub(crate) numbering: Option<Numbering>,
     /// Runs of OS indexes of PUs.
     pub(crate) runs: &'a [ArchivedPuRun],
@@ -52,6 +55,7 @@ impl<'a> Seen<'a> {
         let pu_level = usize::from(plus_one.unwrap_or(0)).checked_sub(1);
         let normal = levels.normal.to_native() as usize;
         let first_special = levels.first(normal);
+        let is_regular = levels.rows.iter().take(normal).all(|row| row.pus() != 0);
         // Where there are none they would be the last of the tree.
         let none = first_special..first_special;
         let pus = pu_level.map_or(none, |level| levels.first(level)..levels.first(level + 1));
@@ -64,6 +68,7 @@ impl<'a> Seen<'a> {
             first_pu: pus.start,
             end_of_pus: pus.end,
             solid: Some((0, pus.end - pus.start)),
+            is_solid_below: is_regular,
             numbering: Numbering::new(archive.pu_runs.as_slice(), pus.end - pus.start),
             runs: archive.pu_runs.as_slice(),
             first_special,
@@ -90,7 +95,17 @@ impl<'a> Seen<'a> {
             _ => self.common,
         };
         let normal = overlay.levels.normal.to_native() as usize;
-        Self { overlay: Some(overlay), levels, normal, is_in_order, solid, common, ..self.part() }
+        let is_solid_below = self.is_solid_below && is_in_order && solid.is_some();
+        Self {
+            overlay: Some(overlay),
+            levels,
+            normal,
+            is_in_order,
+            solid,
+            is_solid_below,
+            common,
+            ..self.part()
+        }
     }
 
     /// The same, as a part of the whole.

@@ -16,12 +16,28 @@ impl<'a> Object<'a> {
             // PUs are the last of the tree of CPUs.
             return Children { topology: self.topology, slots: 0..0, all_shown: true };
         }
-        let mut slots = if seen.is_in_order { seen.tree.child_slots(self.id) } else { 0..0 };
-        let last = slots.end.wrapping_sub(1);
-        if slots.is_empty() || seen.tree.child(last) >= seen.first_special {
-            slots = self.slots_of_kind(ChildKind::Normal);
+        let slots = if seen.is_in_order { seen.tree.child_slots(self.id) } else { 0..0 };
+        // Behind them there is memory, nearly always one node or none.
+        let special = |slot: u32| seen.tree.child(slot) >= seen.first_special;
+        let count = slots.end.wrapping_sub(slots.start);
+        let slots = match count {
+            1.. if !special(slots.end - 1) => slots,
+            2.. if !special(slots.end - 2) => slots.start..slots.end - 1,
+            _ => self.slots_of_kind(ChildKind::Normal),
+        };
+        if seen.overlay.is_none() || self.has_all_below() {
+            return Children { topology: self.topology, slots, all_shown: true };
         }
         Children::new(self.topology, slots)
+    }
+
+    /// Whether it is known that all objects of the tree of CPUs that are below are shown.
+    #[inline]
+    fn has_all_below(self) -> bool {
+        let seen = self.topology.seen;
+        let Some((start, end)) = seen.solid.filter(|_| seen.is_solid_below) else { return false };
+        let member = seen.tree.member(self.id);
+        start <= member.pu_first && member.pu_first + member.pu_count <= end
     }
 
     /// NUMA nodes and memory-side caches. Counterparts: `memory_first_child`, `memory_arity`.
