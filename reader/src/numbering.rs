@@ -73,11 +73,18 @@ impl Numbering {
 
     #[inline(never)]
     fn copy_turns(self, pus: Range<u32>, set: &mut Set) {
+        let turns = 1 << self.shift;
+        if pus.end - pus.start < turns {
+            // Not one of each turn.
+            set.clear();
+            return self.add_turns(&pus, set);
+        }
         // The highest first, so that the set gets its length at once.
-        let mut turns = (0..1 << self.shift).rev();
-        let mut highest = turns.by_ref().map(|turn| self.turn(turn, &pus));
-        set.assign_range(highest.find(|range| !range.is_empty()).unwrap_or(0..0));
-        self.add_turns(turns, &pus, set);
+        set.assign_range(self.turn(turns - 1, &pus));
+        for turn in (0..turns - 1).rev() {
+            let range = self.turn(turn, &pus);
+            set.insert_range(range.start..=range.end - 1);
+        }
     }
 
     /// Puts the OS indexes of PUs that follow each other in logical order into a set.
@@ -87,14 +94,17 @@ impl Numbering {
             Some(first) if !pus.is_empty() => {
                 set.insert_range(first + pus.start..=first + pus.end - 1);
             }
-            _ => self.add_turns((0..1 << self.shift).rev(), &pus, set),
+            _ => self.add_turns(&pus, set),
         }
     }
 
     #[inline(never)]
-    fn add_turns(self, turns: impl Iterator<Item = u32>, pus: &Range<u32>, set: &mut Set) {
-        for range in turns.map(|turn| self.turn(turn, pus)).filter(|range| !range.is_empty()) {
-            set.insert_range(range.start..=range.end - 1);
+    fn add_turns(self, pus: &Range<u32>, set: &mut Set) {
+        for turn in (0..1 << self.shift).rev() {
+            let range = self.turn(turn, pus);
+            if !range.is_empty() {
+                set.insert_range(range.start..=range.end - 1);
+            }
         }
     }
 
