@@ -28,6 +28,13 @@ impl<'a> Topology<'a> {
         self.level_of_depth(depth).map(|level| self.base_level(level))
     }
 
+    /// The levels of the tree of CPUs of the topology.
+    #[inline]
+    pub(crate) fn normal_base_levels(self) -> &'a [ArchivedLevel] {
+        let normal = self.seen.archive.levels.normal.to_native() as usize;
+        self.seen.base_levels.get(..normal).unwrap_or_default()
+    }
+
     /// PUs, shown or not, of each object of a level of the topology, 0 where they differ.
     #[inline]
     pub(crate) fn pus_of_level(self, level: usize) -> u32 {

@@ -58,6 +58,7 @@ mod search;
 mod seen;
 mod sources;
 mod stored_set;
+mod subtree;
 mod topology;
 mod trust;
 mod type_name;
@@ -88,6 +89,7 @@ pub use sources::{
     Cgroup, CpuList, Numbering, SlurmBinding, SourceError, affinity, omp_places, pmix_cpu_list,
     pmix_cpuset, slurm_cpu_bind,
 };
+pub use subtree::Subtree;
 pub use topobroker_layout as layout;
 pub use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
 pub use topobroker_layout::header::{Header, Scope, Source};

@@ -195,12 +195,6 @@ impl<'a> Object<'a> {
         Some(Self::new(self.topology, self.topology.id_at(level, next - places.start)))
     }
 
-    /// The next child in its list. Counterpart: `next_sibling`.
-    #[must_use]
-    pub fn next_sibling(self) -> Option<Self> {
-        self.siblings()?.nth(self.sibling_rank() as usize + 1)
-    }
-
     /// The child before it in its list. Counterpart: `prev_sibling`.
     #[must_use]
     pub fn prev_sibling(self) -> Option<Self> {

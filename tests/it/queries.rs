@@ -28,6 +28,12 @@ fn places<'a>(objects: impl Iterator<Item = Object<'a>>) -> Vec<Place> {
     objects.map(place).collect()
 }
 
+/// As hwloc's users go through the tree.
+fn descend<'a>(object: Object<'a>, below: &mut Vec<Object<'a>>) {
+    below.push(object);
+    object.children().for_each(|child| descend(child, below));
+}
+
 fn depth_of(depth: TypeDepth) -> i32 {
     match depth {
         TypeDepth::Depth(depth) => depth,
@@ -223,6 +229,11 @@ impl<'a> Both<'a> {
             }
         }
         self.same(Some(one.non_io_ancestor()), theirs.non_io_ancestor(their_one), "non-I/O");
+        let (mut below, mut folded) = (Vec::new(), Vec::new());
+        descend(one, &mut below);
+        one.subtree().for_each(|object| folded.push(object));
+        assert_eq!(folded, below, "below {one:?}");
+        assert_eq!(one.subtree().collect::<Vec<_>>(), below, "below {one:?}");
         if one.extent_is_own() {
             self.same(one.shared_cache(), theirs.shared_cache(their_one), "shared cache");
         }

@@ -16,24 +16,29 @@ impl<'a> Object<'a> {
             // PUs are the last of the tree of CPUs.
             return Children { topology: self.topology, slots: 0..0, all_shown: true };
         }
-        let slots = if seen.is_in_order { seen.tree.child_slots(self.id) } else { 0..0 };
-        // Behind them there is memory, nearly always one node or none.
-        let special = |slot: u32| seen.tree.child(slot) >= seen.first_special;
-        let count = slots.end.wrapping_sub(slots.start);
-        let slots = match count {
-            1.. if !special(slots.end - 1) => slots,
-            2.. if !special(slots.end - 2) => slots.start..slots.end - 1,
-            _ => self.slots_of_kind(ChildKind::Normal),
-        };
+        let slots = self.normal_slots();
         if seen.overlay.is_none() || self.has_all_below() {
             return Children { topology: self.topology, slots, all_shown: true };
         }
         Children::new(self.topology, slots)
     }
 
+    #[inline]
+    fn normal_slots(self) -> Range<u32> {
+        let seen = self.topology.seen;
+        let slots = if seen.is_in_order { seen.tree.child_slots(self.id) } else { 0..0 };
+        // Behind them there is memory, nearly always one node or none.
+        let special = |slot: u32| seen.tree.child(slot) >= seen.first_special;
+        match slots.end.wrapping_sub(slots.start) {
+            1.. if !special(slots.end - 1) => slots,
+            2.. if !special(slots.end - 2) => slots.start..slots.end - 1,
+            _ => self.slots_of_kind(ChildKind::Normal),
+        }
+    }
+
     /// Whether it is known that all objects of the tree of CPUs that are below are shown.
     #[inline]
-    fn has_all_below(self) -> bool {
+    pub(crate) fn has_all_below(self) -> bool {
         let seen = self.topology.seen;
         let Some((start, end)) = seen.solid.filter(|_| seen.is_solid_below) else { return false };
         let member = seen.tree.member(self.id);
@@ -69,6 +74,22 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
         Children::new(self.topology, self.slots_of_kind(kind))
+    }
+
+    /// The next child in its list. Counterpart: `next_sibling`.
+    #[must_use]
+    pub fn next_sibling(self) -> Option<Self> {
+        let parent = self.parent()?;
+        let slots = match self.id < self.topology.seen.first_special {
+            true => parent.normal_slots(),
+            false => parent.slots_of_kind(self.object_type().child_kind()),
+        };
+        let own = match self.topology.is_in_order() {
+            true => slots.start + self.topology.seen.tree.sibling_rank(self.id),
+            false => slots.clone().find(|slot| self.topology.child(*slot) == self.id)?,
+        };
+        let (slot, child) = Children::first_shown(self.topology, own + 1, slots.end);
+        (slot < slots.end).then(|| Self::new(self.topology, child))
     }
 
     #[inline(never)]

@@ -69,6 +69,8 @@ pub(crate) fn ask_object<'a>(object: Object<'a>, other: Object<'a>, set: &Set, r
     let _ = (object.copy_nodeset(&mut room.set), object.copy_complete_nodeset(&mut room.set));
     let _ = topology.inside(set).index_of(object);
     let _ = object.closest().take(40).count() + object.all_children().count();
+    let _ = object.subtree().take(40).count()
+        + object.children().map(|it| it.subtree().count()).sum::<usize>();
     let _ = object.local_numa_nodes(LocalNumaNodes::SMALLER_LOCALITY).count();
     for depth in -8..i32::try_from(topology.depth()).unwrap_or(i32::MAX) {
         let _ = object.ancestor_at_depth(depth);

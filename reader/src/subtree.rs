@@ -1,0 +1,165 @@
+//! What is below an object, from the top down.
+
+use crate::blocks::blocks;
+use crate::object::Object;
+use std::iter::FusedIterator;
+use std::ops::Range;
+
+impl<'a> Object<'a> {
+    /// The object and all that is below it in the tree of CPUs, each before its children, depth first: of an object
+    /// that is not in that tree, itself. Counterpart: a function that calls itself for each of `children`.
+    ///
+    /// ```no_run
+    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// for object in topology.root().subtree() {
+    ///     println!("{}{object:?}", "  ".repeat(object.depth().unsigned_abs() as usize));
+    /// }
+    /// # Ok::<(), topobroker_reader::AdoptError>(())
+    /// ```
+    #[must_use]
+    pub fn subtree(self) -> Subtree<'a> {
+        Subtree { root: self, next: Some(self), blocks: None, lowest: 0..0 }
+    }
+}
+
+/// An object and those below it, depth first.
+#[derive(Debug, Clone)]
+pub struct Subtree<'a> {
+    root: Object<'a>,
+    /// The object behind all of `blocks`.
+    next: Option<Object<'a>>,
+    blocks: Option<Blocks>,
+    /// Objects of the lowest level that come before the next of `blocks`.
+    lowest: Range<u32>,
+}
+
+impl<'a> Iterator for Subtree<'a> {
+    type Item = Object<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Object<'a>> {
+        if let Some(id) = self.lowest.next() {
+            return Some(self.object(id));
+        }
+        match self.blocks.as_mut().and_then(Blocks::next) {
+            Some((id, lowest)) => {
+                self.lowest = lowest;
+                Some(self.object(id))
+            }
+            None => self.next_of_any(),
+        }
+    }
+
+    /// With what is counted in registers.
+    #[inline]
+    fn fold<B, F: FnMut(B, Object<'a>) -> B>(mut self, first: B, mut f: F) -> B {
+        let topology = self.root.topology();
+        let mut add = |folded, id| f(folded, Object::new(topology, id));
+        let mut folded = self.lowest.clone().fold(first, &mut add);
+        loop {
+            if let Some(mut blocks) = self.blocks.take() {
+                while let Some((id, lowest)) = blocks.next() {
+                    folded = add(folded, id);
+                    folded = lowest.fold(folded, &mut add);
+                }
+            }
+            match self.next_of_any() {
+                Some(object) => folded = add(folded, object.id()),
+                None => return folded,
+            }
+        }
+    }
+}
+
+impl FusedIterator for Subtree<'_> {}
+
+impl<'a> Subtree<'a> {
+    #[inline]
+    fn object(&self, id: u32) -> Object<'a> {
+        Object::new(self.root.topology(), id)
+    }
+
+    #[inline(never)]
+    fn next_of_any(&mut self) -> Option<Object<'a>> {
+        let object = self.next?;
+        self.blocks = Blocks::below(object);
+        let child = match self.blocks {
+            Some(_) => None,
+            None => object.children().next(),
+        };
+        self.next = child.or_else(|| self.behind(object));
+        Some(object)
+    }
+
+    /// The object that is next where all below one was given.
+    fn behind(&self, object: Object<'a>) -> Option<Object<'a>> {
+        let path = std::iter::successors(Some(object), |object| object.parent());
+        path.take_while(|object| *object != self.root).find_map(Object::next_sibling)
+    }
+}
+
+/// Levels of the tree of CPUs that are counted through; hardly any machine has more.
+const MOST_LEVELS: usize = 16;
+
+/// What is below an object where each level is blocks of as many PUs each and all are shown: then the numbers of the
+/// objects of each level follow each other.
+#[derive(Debug, Clone)]
+struct Blocks {
+    levels: [Level; MOST_LEVELS],
+    /// How many of them there are.
+    count: usize,
+    /// The level of the next object, never the lowest if there are others.
+    next: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Level {
+    /// Number of the next object.
+    id: u32,
+    /// Objects below the same parent that are still to come, and all of these.
+    left: u32,
+    each: u32,
+}
+
+impl Blocks {
+    #[inline]
+    fn below(object: Object<'_>) -> Option<Self> {
+        let rows = object.topology().normal_base_levels();
+        let rows = rows.get(object.base_level() + 1..)?;
+        if !object.has_all_below() || rows.len() >= MOST_LEVELS {
+            return None;
+        }
+        let mut levels = [Level::default(); MOST_LEVELS];
+        let pus = object.base_pus();
+        let mut parent_pus = pus.end - pus.start;
+        for (level, row) in levels.iter_mut().zip(rows) {
+            let each = blocks(parent_pus, row.pus());
+            let id = row.first() + blocks(pus.start, row.pus());
+            *level = Level { id, left: each, each };
+            parent_pus = row.pus();
+        }
+        Some(Self { levels, count: rows.len(), next: 0 })
+    }
+
+    /// The next object, and if what is below it is the lowest level, all of that.
+    #[inline]
+    fn next(&mut self) -> Option<(u32, Range<u32>)> {
+        let level = self.levels.get_mut(self.next).filter(|level| level.left != 0)?;
+        let id = level.id;
+        level.id += 1;
+        level.left -= 1;
+        let below = self.levels.get_mut(self.next + 1)?;
+        if self.next + 2 < self.count {
+            self.next += 1;
+            below.left = below.each;
+            return Some((id, 0..0));
+        }
+        let first = below.id;
+        below.id += below.each;
+        let lowest = first..below.id;
+        while self.next != 0 && self.levels.get(self.next).is_some_and(|level| level.left == 0) {
+            self.next -= 1;
+        }
+        Some((id, lowest))
+    }
+}
