@@ -31,14 +31,18 @@ const LEVEL: [&str; 9] = [
     "PU by OS index",
 ];
 
+/// How often both sides take turns: what is compared is measured one after the other, while the machine is as fast.
+const ROUNDS: usize = 3;
+
 fn main() -> anyhow::Result<()> {
     let results = Path::new(env!("CARGO_TARGET_TMPDIR")).join("queries");
     let mut criterion = Criterion::default()
         .output_directory(&results)
         .without_plots()
-        .sample_size(15)
-        .warm_up_time(Duration::from_millis(40))
-        .measurement_time(Duration::from_millis(200))
+        .sample_size(10)
+        .nresamples(1001)
+        .warm_up_time(Duration::from_millis(20))
+        .measurement_time(Duration::from_millis(60))
         .configure_from_args();
     let standard = machines::standard().into_iter().skip(1);
     let mut compared: Vec<Machine> = standard.chain(machines::largest_shared(3)).collect();
@@ -59,8 +63,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the queries on machine after machine, each on the whole and at once on a half of it, so that both are
-/// measured while the machine is as fast; a row for each query.
+/// Runs the queries on machine after machine, each in turns on the whole and on a half of it; a row for each query.
 fn measure(
     criterion: &mut Criterion,
     machines: &[Machine],
@@ -70,20 +73,23 @@ fn measure(
     let (mut rows, mut halves) = (table::Rows::default(), table::Rows::default());
     for machine in machines {
         let hwloc = machine.load()?;
-        let mut run = |case: &mut Case<'_>, name: &str, rows: &mut table::Rows| {
-            let mut group = criterion.benchmark_group(format!("{name}/{}", case.name));
+        let mut run = |case: &mut Case<'_>, part: &str, round: usize, rows: &mut table::Rows| {
+            let folder = format!("{part}{round} {}", machine.name);
+            let mut group = criterion.benchmark_group(format!("{folder}/{}", case.name));
             group.bench_function("topobroker", |bencher| bencher.iter(&mut case.ours));
             group.bench_function("hwloc", |bencher| bencher.iter(&mut case.theirs));
             group.finish();
-            rows.add(results, name, &machine.name, case.name, case.operations);
+            rows.add(results, &folder, &machine.name, case.name, case.operations);
         };
-        let half_name = format!("half {}", machine.name);
         Pair::with_both(&hwloc, |whole, half| {
             let mut of_half = every_query(half);
             for mut case in every_query(whole).into_iter().filter(|case| wanted(case.name)) {
-                run(&mut case, &machine.name, &mut rows);
-                if let Some(case) = of_half.iter_mut().find(|other| other.name == case.name) {
-                    run(case, &half_name, &mut halves);
+                let mut of_half = of_half.iter_mut().find(|other| other.name == case.name);
+                for round in 0..ROUNDS {
+                    run(&mut case, "whole", round, &mut rows);
+                    if let Some(case) = &mut of_half {
+                        run(case, "half", round, &mut halves);
+                    }
                 }
             }
         })?;

@@ -3,19 +3,20 @@
 use std::path::Path;
 use topobroker_benches::machines::Machine;
 
-/// Queries in their order, each with what was measured by machine.
+/// What was measured, in order; of a query on a machine once for each round.
 #[derive(Default)]
-pub(crate) struct Rows(Vec<(&'static str, Vec<(String, Times)>)>);
+pub(crate) struct Rows(Vec<Measured>);
 
-/// Nanoseconds of an operation.
-#[derive(Clone, Copy)]
-struct Times {
+/// Nanoseconds of an operation of a query.
+struct Measured {
+    query: &'static str,
+    machine: String,
     ours: f64,
     theirs: f64,
 }
 
 impl Rows {
-    /// Takes the medians of a query from the results of criterion in a folder.
+    /// Takes the medians of a query in a round from the results of criterion in a folder.
     pub(crate) fn add(
         &mut self,
         results: &Path,
@@ -27,43 +28,54 @@ impl Rows {
         let of = |side: &str| {
             let group = results.join(format!("{folder}_{query}")).join(side);
             #[expect(clippy::cast_precision_loss, reason = "a number of operations is small")]
-            median(&group.join("new/estimates.json")).map(|time| time / operations as f64)
+            estimated(&group.join("new/estimates.json")).map(|time| time / operations as f64)
         };
         // Left out where criterion was told to.
         let (Some(ours), Some(theirs)) = (of("topobroker"), of("hwloc")) else { return };
-        let times = (machine.to_owned(), Times { ours, theirs });
-        match self.0.iter_mut().find(|(name, _)| *name == query) {
-            Some((_, row)) => row.push(times),
-            None => self.0.push((query, vec![times])),
+        self.0.push(Measured { query, machine: machine.to_owned(), ours, theirs });
+    }
+
+    fn rounds(&self, query: &str, machine: &str) -> impl Iterator<Item = &Measured> {
+        self.0.iter().filter(move |times| times.query == query && times.machine == machine)
+    }
+
+    /// The queries, each once.
+    fn queries(&self) -> Vec<&'static str> {
+        let mut queries = Vec::new();
+        for Measured { query, .. } in &self.0 {
+            if !queries.contains(query) {
+                queries.push(query);
+            }
         }
+        queries
     }
 }
 
-impl Rows {
-    fn times(&self, query: &str, machine: &str) -> Option<Times> {
-        let (_, row) = self.0.iter().find(|(name, _)| *name == query)?;
-        row.iter().find(|(name, _)| name == machine).map(|(_, times)| *times)
-    }
-}
-
-fn median(file: &Path) -> Option<f64> {
+fn estimated(file: &Path) -> Option<f64> {
     let text = std::fs::read_to_string(file).ok()?;
     let estimates: serde_json::Value = serde_json::from_str(&text).ok()?;
     estimates.get("median")?.get("point_estimate")?.as_f64()
 }
 
+/// The middle of what the rounds say, `None` if there are none.
+fn median(rounds: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut rounds: Vec<f64> = rounds.collect();
+    rounds.sort_by(f64::total_cmp);
+    rounds.get(rounds.len() / 2).copied()
+}
+
 /// Prints a table: a row a query, a column a machine, in each cell hwloc's time by ours.
 pub(crate) fn print(title: &str, machines: &[Machine], rows: &Rows) {
-    print_cells(title, machines, rows, |_, _, times| {
-        Some(format!("{:.1} ({:.1} ns)", times.theirs / times.ours, times.ours))
+    print_cells(title, machines, rows, |query, machine| {
+        median(rows.rounds(query, machine).map(|times| times.theirs / times.ours))
     });
 }
 
 /// Prints a table of our times by our times of the same query in other rows.
 pub(crate) fn print_against(title: &str, machines: &[Machine], rows: &Rows, others: &Rows) {
-    print_cells(title, machines, rows, |query, machine, times| {
-        let other = others.times(query, machine)?;
-        Some(format!("{:.1} ({:.1} ns)", times.ours / other.ours, times.ours))
+    print_cells(title, machines, rows, |query, machine| {
+        let both = rows.rounds(query, machine).zip(others.rounds(query, machine));
+        median(both.map(|(times, other)| times.ours / other.ours))
     });
 }
 
@@ -71,16 +83,20 @@ fn print_cells(
     title: &str,
     machines: &[Machine],
     rows: &Rows,
-    cell: impl Fn(&str, &str, Times) -> Option<String>,
+    ratio: impl Fn(&str, &str) -> Option<f64>,
 ) {
     println!("\n{title}\n");
     let names: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
     println!("| query | {} |", names.join(" | "));
     println!("| --- |{}", " ---: |".repeat(names.len()));
-    for (query, _) in &rows.0 {
+    for query in rows.queries() {
         let cells = names.iter().map(|name| {
-            let times = rows.times(query, name);
-            times.and_then(|times| cell(query, name, times)).unwrap_or_else(|| "-".to_owned())
+            let ours = median(rows.rounds(query, name).map(|times| times.ours));
+            let both = ratio(query, name).zip(ours);
+            both.map_or_else(
+                || "-".to_owned(),
+                |(ratio, ours)| format!("{ratio:.1} ({ours:.1} ns)"),
+            )
         });
         println!("| {query} | {} |", cells.collect::<Vec<_>>().join(" | "));
     }
