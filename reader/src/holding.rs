@@ -85,14 +85,14 @@ impl<'a> Topology<'a> {
     /// The largest object that has a PU and no others than those of a range around it.
     #[inline]
     pub(crate) fn largest_within(self, pus: &Range<u32>, pu: u32) -> Object<'a> {
-        for level in 0..self.seen.archive.levels.normal.to_native() as usize {
-            match self.pus_of_level(level) {
+        for row in self.normal_base_levels() {
+            match row.pus() {
                 0 => break,
                 each if pus.end - pus.start < each => {}
                 each => {
                     let block = blocks(pu, each);
                     if block * each >= pus.start && (block + 1) * each <= pus.end {
-                        return Object::new(self, self.base_ids(level).start + block);
+                        return Object::new(self, row.first() + block);
                     }
                 }
             }
@@ -110,8 +110,7 @@ impl<'a> Topology<'a> {
     /// The largest object that has a PU of a set and no others than those of the set.
     pub(crate) fn largest_inside(self, set: &Set, pu: u32) -> Object<'a> {
         let mut largest = self.pu(pu);
-        let normal = self.seen.archive.levels.normal.to_native() as usize;
-        for row in self.seen.base_levels.iter().take(normal).rev() {
+        for row in self.normal_base_levels().iter().rev() {
             let each = row.pus();
             if each == 0 {
                 return self.climb_inside(set, largest);

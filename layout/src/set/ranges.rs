@@ -112,6 +112,11 @@ impl Set {
         if let Some(bits) = few_bits(&range) {
             return !self.bits_from(range.start) & bits == 0;
         }
+        self.contains_words(range)
+    }
+
+    #[inline(never)]
+    fn contains_words(&self, range: Range<u32>) -> bool {
         words_of(range).all(|(place, mask)| self.word(place) & mask == mask)
     }
 
@@ -122,6 +127,11 @@ impl Set {
         if let Some(bits) = few_bits(&range) {
             return self.bits_from(range.start) & bits != 0;
         }
+        self.intersects_words(range)
+    }
+
+    #[inline(never)]
+    fn intersects_words(&self, range: Range<u32>) -> bool {
         words_of(range).any(|(place, mask)| self.word(place) & mask != 0)
     }
 
