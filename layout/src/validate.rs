@@ -101,16 +101,13 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     let agrees = levels.depth_of_type == depths_of_types(types);
     ensure(agrees, "levels.depth_of_type", 0, "agrees with the levels")?;
 
-    let mut pu_level = None;
     for level in 0..normal {
         let kind = levels.object_type(level);
         let is_normal = kind.is_some_and(ObjectType::is_normal);
         ensure(is_normal, "levels.rows", level, "a normal depth has a normal type")?;
         ensure(first(level) < first(level + 1), "levels.rows", level, "a depth has objects")?;
-        if kind == Some(ObjectType::PU) {
-            ensure(pu_level.is_none(), "levels.rows", level, "one level of PUs")?;
-            pu_level = Some(level);
-        }
+        let fits = kind != Some(ObjectType::PU) || level + 1 == normal;
+        ensure(fits, "levels.rows", level, "PUs are at the lowest normal depth")?;
     }
     ensure(first(1) == 1, "levels.rows", 1, "one root")?;
     for (level, special) in (normal..count).zip(ObjectType::SPECIAL) {
@@ -123,7 +120,7 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     for (slot, level) in special.iter_mut().zip(normal..=count) {
         *slot = first(level);
     }
-    let pu_level = pu_level.unwrap_or(normal - 1);
+    let pu_level = normal - 1;
     regular_levels(topology, pu_count(topology, pu_level))?;
     Ok(Counts {
         objects,

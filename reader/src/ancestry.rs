@@ -54,10 +54,9 @@ impl<'a> Object<'a> {
     /// first PU, where all objects of the level have as many.
     #[inline]
     fn regular_ancestor(self, level: &ArchivedLevel) -> Option<Self> {
-        let each = Some(level.pus()).filter(|each| *each != 0)?;
-        let member = self.topology().seen.tree.member(self.id());
+        let (each, member) = (level.pus(), self.topology().seen.tree.member(self.id()));
         let holding = || Self::new(self.topology(), level.first() + blocks(member.pu_first, each));
-        (member.pu_count > 0).then(holding)
+        (each != 0 && member.pu_count > 0).then(holding)
     }
 
     /// The lowest object at a level of the topology or above it that this one of the tree of CPUs is below or is.

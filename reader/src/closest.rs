@@ -78,7 +78,8 @@ impl<'a> Closest<'a> {
         }
         let (inner, outer) = (self.inner.base_pus(), self.outer.base_pus());
         let between = |pus: Range<u32>| {
-            let shown = topology.solid_run(&pus).filter(|_| topology.seen.is_solid_below);
+            // Then every object that is left has PUs that are shown.
+            let shown = topology.solid_run(&pus).filter(|_| topology.seen.is_regular);
             topology.numbered(topology.objects_of_level_in(level, shown.unwrap_or(pus)))
         };
         self.ring = [between(outer.start..inner.start), between(inner.end..outer.end)];
@@ -87,8 +88,7 @@ impl<'a> Closest<'a> {
 
     #[inline]
     fn is_in_ring(&self, object: Object<'a>) -> bool {
-        if self.source.topology().seen.is_solid_below {
-            // All have PUs that are shown.
+        if self.source.topology().seen.is_regular {
             return true;
         }
         if self.source.topology().is_plain() {

@@ -24,7 +24,7 @@ impl Rule {
 }
 
 impl<'a> Topology<'a> {
-    /// Shares the PUs of `roots` out into `count` sets, to each root and child in proportion to its
+    /// Shares the PUs of `roots`, objects of this topology, out into `count` sets, to each root and child in proportion to its
     /// PUs: for threads that are to be far from each other. Objects from depth `until` on are not
     /// divided. Counterpart: `hwloc_distrib`, `reverse` its `HWLOC_DISTRIB_FLAG_REVERSE`.
     ///
@@ -74,12 +74,12 @@ fn share<'a>(
     parts: &mut Parts<'_, 'a>,
 ) {
     match rule.reverse {
-        false => share_in_order(roots, total, rule, count, parts),
-        true => share_in_order(roots.rev(), total, rule, count, parts),
+        false => share_among(roots, total, rule, count, parts),
+        true => share_among(roots.rev(), total, rule, count, parts),
     }
 }
 
-fn share_in_order<'a>(
+fn share_among<'a>(
     roots: impl Iterator<Item = Object<'a>> + Clone,
     total: Option<u64>,
     rule: Rule,
@@ -97,14 +97,16 @@ fn share_in_order<'a>(
         // What earlier roots got by rounding up, later ones get less.
         weight_before += weight;
         let upto = weight_before.saturating_mul(count as u64).div_ceil(total);
-        let upto = usize::try_from(upto).unwrap_or(count).min(count);
-        let chunk = (first + upto).saturating_sub(parts.given);
+        let end = first + usize::try_from(upto).unwrap_or(count).min(count);
+        let chunk = end.saturating_sub(parts.given);
         if chunk > 1
-            && let Some(children) = rule.children_of(root.normal_part())
+            && let top = root.normal_part()
+            && let Some(children) = rule.children_of(top)
         {
             // The children of what is in the tree of CPUs have its PUs, where cpusets are nothing else.
-            let has_theirs = root.normal_part() == root && root.topology().is_plain();
+            let has_theirs = top == root && root.topology().is_plain();
             share(children, has_theirs.then_some(weight), rule, chunk, parts);
+            parts.skip_to(end);
         } else if chunk > 0 {
             parts.give(chunk, pus);
         } else {
@@ -148,6 +150,15 @@ impl<'a> Parts<'_, 'a> {
         }
     }
 
+    /// Leaves the parts empty that the children of an object did not get, because none of them has a PU.
+    #[inline]
+    fn skip_to(&mut self, given: usize) {
+        if self.given < given {
+            self.close();
+            self.given = given;
+        }
+    }
+
     #[inline]
     fn close(&mut self) {
         if let Some(pus) = self.open.take()
@@ -166,7 +177,7 @@ impl<'a> Parts<'_, 'a> {
 /// The PUs of an object, looked up once where they follow each other.
 enum Pus<'a> {
     Run(Numbering, Range<u32>),
-    Of(Object<'a>),
+    Any(Object<'a>),
 }
 
 impl<'a> Pus<'a> {
@@ -174,7 +185,7 @@ impl<'a> Pus<'a> {
     fn of(object: Object<'a>) -> Self {
         match object.numbered_pus() {
             Some((numbering, pus)) => Self::Run(numbering, pus),
-            None => Self::Of(object),
+            None => Self::Any(object),
         }
     }
 
@@ -182,7 +193,7 @@ impl<'a> Pus<'a> {
     fn count(&self) -> u64 {
         match self {
             Self::Run(_, pus) => u64::from(pus.end - pus.start),
-            Self::Of(object) => u64::from(object.cpuset_weight().unwrap_or(0)),
+            Self::Any(object) => u64::from(object.cpuset_weight().unwrap_or(0)),
         }
     }
 
@@ -203,7 +214,7 @@ impl<'a> Pus<'a> {
     fn copy_to(&self, set: &mut Set) {
         match self {
             Self::Run(numbering, pus) => numbering.copy(pus.clone(), set),
-            Self::Of(object) => _ = object.copy_cpuset(set),
+            Self::Any(object) => _ = object.copy_cpuset(set),
         }
     }
 
@@ -211,7 +222,7 @@ impl<'a> Pus<'a> {
     fn add_to(&self, set: &mut Set) {
         match self {
             Self::Run(numbering, pus) => numbering.add(pus.clone(), set),
-            Self::Of(object) => _ = object.add_cpuset(set),
+            Self::Any(object) => _ = object.add_cpuset(set),
         }
     }
 }

@@ -77,14 +77,10 @@ impl Numbering {
         if pus.end - pus.start < turns {
             // Not one of each turn.
             set.clear();
-            return self.add_turns(&pus, set);
+            return self.add_turns(0..turns, &pus, set);
         }
-        // The highest first, so that the set gets its length at once.
         set.assign_range(self.turn(turns - 1, &pus));
-        for turn in (0..turns - 1).rev() {
-            let range = self.turn(turn, &pus);
-            set.insert_range(range.start..=range.end - 1);
-        }
+        self.add_turns(0..turns - 1, &pus, set);
     }
 
     /// Puts the OS indexes of PUs that follow each other in logical order into a set.
@@ -94,13 +90,14 @@ impl Numbering {
             Some(first) if !pus.is_empty() => {
                 set.insert_range(first + pus.start..=first + pus.end - 1);
             }
-            _ => self.add_turns(&pus, set),
+            _ => self.add_turns(0..1 << self.shift, &pus, set),
         }
     }
 
     #[inline(never)]
-    fn add_turns(self, pus: &Range<u32>, set: &mut Set) {
-        for turn in (0..1 << self.shift).rev() {
+    fn add_turns(self, turns: Range<u32>, pus: &Range<u32>, set: &mut Set) {
+        // The highest first, so that the set gets its length at once.
+        for turn in turns.rev() {
             let range = self.turn(turn, pus);
             if !range.is_empty() {
                 set.insert_range(range.start..=range.end - 1);

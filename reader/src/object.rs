@@ -240,7 +240,7 @@ impl<'a> Object<'a> {
         if self.topology.seen.overlay.is_some() {
             let nodes = self.topology.numa_nodes().filter(|node| node.is_at_or_below(self));
             let memory = self.topology.local_memory();
-            return nodes.map(|node| memory(node.id())).sum();
+            return nodes.fold(0, |sum, node| sum.saturating_add(memory(node.id())));
         }
         let table = &self.topology.seen.archive.total_memory;
         rows_of(&table.object, self.id).next().map_or(0, |row| table.bytes.get(row))

@@ -27,9 +27,9 @@ pub(crate) struct Seen<'a> {
     end_of_pus: u32,
     /// The PUs that are shown, by their logical indexes in the topology, if they follow each other.
     pub(crate) solid: Option<(u32, u32)>,
-    /// Whether each object of the tree of CPUs has PUs, none has moved, and `solid` is known: then all that is below
-    /// an object whose PUs are all shown is shown too.
-    pub(crate) is_solid_below: bool,
+    /// Whether all objects of each depth of the tree have as many PUs, none has moved, and `solid` is known: then what
+    /// is below an object whose PUs are all shown is shown too, and depths can be counted through.
+    pub(crate) is_regular: bool,
     pub(crate) numbering: Option<Numbering>,
     /// Runs of OS indexes of PUs.
     pub(crate) runs: &'a [ArchivedPuRun],
@@ -68,7 +68,7 @@ impl<'a> Seen<'a> {
             first_pu: pus.start,
             end_of_pus: pus.end,
             solid: Some((0, pus.end - pus.start)),
-            is_solid_below: is_regular,
+            is_regular,
             numbering: Numbering::new(archive.pu_runs.as_slice(), pus.end - pus.start),
             runs: archive.pu_runs.as_slice(),
             first_special,
@@ -95,14 +95,14 @@ impl<'a> Seen<'a> {
             _ => self.common,
         };
         let normal = overlay.levels.normal.to_native() as usize;
-        let is_solid_below = self.is_solid_below && is_in_order && solid.is_some();
+        let is_regular = self.is_regular && is_in_order && solid.is_some();
         Self {
             overlay: Some(overlay),
             levels,
             normal,
             is_in_order,
             solid,
-            is_solid_below,
+            is_regular,
             common,
             ..self.part()
         }

@@ -26,7 +26,7 @@ impl<'a> Object<'a> {
 #[derive(Debug, Clone)]
 pub struct Subtree<'a> {
     root: Object<'a>,
-    /// The object behind all of `blocks`.
+    /// What comes when `blocks` has no more.
     next: Option<Object<'a>>,
     blocks: Option<Blocks>,
     /// Objects of the lowest level that come before the next of `blocks`.
@@ -98,7 +98,7 @@ impl<'a> Subtree<'a> {
     }
 }
 
-/// Levels of the tree of CPUs that are counted through; hardly any machine has more.
+/// Levels of the tree of CPUs that are counted through, with an empty one behind them; hardly any machine has more.
 const MOST_LEVELS: usize = 16;
 
 /// What is below an object where each level is blocks of as many PUs each and all are shown: then the numbers of the
@@ -126,7 +126,7 @@ impl Blocks {
     fn below(object: Object<'_>) -> Option<Self> {
         let rows = object.topology().normal_base_levels();
         let rows = rows.get(object.base_level() + 1..)?;
-        if !object.has_all_below() || rows.len() >= MOST_LEVELS {
+        if rows.is_empty() || rows.len() >= MOST_LEVELS || !object.has_all_below() {
             return None;
         }
         let mut levels = [Level::default(); MOST_LEVELS];

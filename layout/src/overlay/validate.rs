@@ -226,7 +226,17 @@ fn validate_moved(
         }
         next = end;
     }
+    let first_special = levels.first(levels.normal.to_native() as usize) as usize;
     for place in 1..count {
+        let parent = place_of(moved.parent.get(place)).unwrap_or(count);
+        let is_above = parent < place && (place >= first_special || parent < first_special);
+        let is_memory = type_of(moved.order.get_u32(place)).is_some_and(ObjectType::is_memory);
+        ensure(
+            is_above || is_memory,
+            "overlay.moved.parent",
+            place,
+            "comes before its child, but for memory, and is normal if that is",
+        )?;
         let mut above = place;
         let mut steps = 0;
         while above != 0 && steps <= 2 * MAX_DEPTH {

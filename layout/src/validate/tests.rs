@@ -5,7 +5,7 @@ use crate::attributes::Attributes;
 use crate::build::topology;
 use crate::column::Column;
 use crate::description::{Description, Object, Sets};
-use crate::levels::Level;
+use crate::levels::{Level, Levels};
 use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
 use crate::set::Set;
 use crate::tree::Tree;
@@ -101,6 +101,14 @@ fn packages_out_of_order_have_no_regular_level() {
         assert_ne!(std::mem::replace(&mut topology.levels.rows[1], says), says);
         assert!(checked(&topology).unwrap_err().contains("covers the PUs"), "{pus}");
     }
+}
+
+#[test]
+fn nothing_normal_is_below_pus() {
+    let mut topology = topology(&machine(2)).unwrap();
+    let types: Vec<_> = [Machine, PU, Package].into_iter().chain(ObjectType::SPECIAL).collect();
+    topology.levels = Levels::new(&types, &[0, 1, 3, 7, 9, 9, 9, 9, 9, 9], &[4, 2, 1]);
+    assert!(checked(&topology).unwrap_err().contains("lowest normal depth"));
 }
 
 #[test]

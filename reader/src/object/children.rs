@@ -40,7 +40,7 @@ impl<'a> Object<'a> {
     #[inline]
     pub(crate) fn has_all_below(self) -> bool {
         let seen = self.topology.seen;
-        let Some((start, end)) = seen.solid.filter(|_| seen.is_solid_below) else { return false };
+        let Some((start, end)) = seen.solid.filter(|_| seen.is_regular) else { return false };
         let member = seen.tree.member(self.id);
         start <= member.pu_first && member.pu_first + member.pu_count <= end
     }

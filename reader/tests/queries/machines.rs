@@ -55,15 +55,32 @@ pub(crate) fn regular(packages: u32, cores: u32) -> AlignedVec {
     to_bytes(&machine).unwrap()
 }
 
+/// A machine with a package whose PUs, 8 and 9, are no objects, before one with PUs 0 and 1.
+pub(crate) fn with_unknown_pus() -> AlignedVec {
+    let mut machine = Description::default();
+    let mut add = |kind, depth, index, parent, cpus: &[u32]| {
+        let os_index = cpus.first().copied().filter(|_| kind == ObjectType::PU);
+        add(&mut machine, kind, depth, index, os_index, parent, sets_of(cpus.iter().copied()))
+    };
+    let root = add(ObjectType::Machine, 0, 0, None, &[0, 1, 8, 9]);
+    let unknown = add(ObjectType::Package, 1, 0, Some(root), &[8, 9]);
+    add(ObjectType::Core, 2, 0, Some(unknown), &[]);
+    let known = add(ObjectType::Package, 1, 1, Some(root), &[0, 1]);
+    let core = add(ObjectType::Core, 2, 1, Some(known), &[0, 1]);
+    add(ObjectType::PU, 3, 0, Some(core), &[0]);
+    add(ObjectType::PU, 3, 1, Some(core), &[1]);
+    add(ObjectType::NUMANode, -3, 0, Some(root), &[0, 1, 8, 9]);
+    machine.allowed_cpuset = [0, 1].into_iter().collect();
+    machine.allowed_nodeset = [0].into_iter().collect();
+    to_bytes(&machine).unwrap()
+}
+
 /// A machine whose cores are below packages, or below none: the children of the root are on two levels, and so do
 /// not ascend. The second package has a PU and no core.
 pub(crate) fn lopsided() -> AlignedVec {
     let mut machine = Description::default();
     let mut add = |kind, depth, index, os_index, parent, cpus: std::ops::Range<u32>| {
-        let (cpuset, nodeset): (Set, Set) = (cpus.collect(), [0].into_iter().collect());
-        let (complete_cpuset, complete_nodeset) = (cpuset.clone(), nodeset.clone());
-        let sets = Sets { cpuset, complete_cpuset, nodeset, complete_nodeset };
-        add(&mut machine, kind, depth, index, os_index, parent, Some(sets))
+        add(&mut machine, kind, depth, index, os_index, parent, sets_of(cpus))
     };
     let root = add(ObjectType::Machine, 0, 0, None, None, 0..5);
     let first = add(ObjectType::Core, 2, 0, Some(0), Some(root), 0..1);
@@ -79,6 +96,13 @@ pub(crate) fn lopsided() -> AlignedVec {
     machine.allowed_cpuset = (0..5).collect();
     machine.allowed_nodeset = [0].into_iter().collect();
     to_bytes(&machine).unwrap()
+}
+
+/// Sets of PUs near the NUMA node 0.
+fn sets_of(cpus: impl IntoIterator<Item = u32>) -> Option<Sets> {
+    let (cpuset, nodeset): (Set, Set) = (cpus.into_iter().collect(), [0].into_iter().collect());
+    let (complete_cpuset, complete_nodeset) = (cpuset.clone(), nodeset.clone());
+    Some(Sets { cpuset, complete_cpuset, nodeset, complete_nodeset })
 }
 
 fn add(

@@ -98,3 +98,13 @@ fn children_that_a_view_hides_are_not_given_where_children_are_of_several_levels
     assert_eq!(root.children().len(), 3);
     assert!(root.children().rev().map(Object::id).eq([6, 1, 3]));
 }
+
+#[test]
+fn parts_of_a_package_whose_pus_are_no_objects_stay_empty_as_in_hwloc() {
+    let archive = machines::with_unknown_pus();
+    let opened = Archive::open(&archive).unwrap();
+    let topology = opened.topology();
+    let parts = topology.distribute(&[topology.root()], 4, i32::MAX, false);
+    let expected: [&[u32]; 4] = [&[], &[], &[0], &[1]];
+    assert_eq!(parts, expected.map(|part| part.iter().copied().collect::<Set>()));
+}

@@ -86,3 +86,27 @@ fn an_overlay_that_does_not_begin_with_the_root_is_refused() {
     let error = View::from_archive(whole, &bytes).unwrap_err().to_string();
     assert!(error.contains("begins with the root"), "{error}");
 }
+
+#[test]
+fn an_overlay_with_a_package_below_a_device_is_refused() {
+    let archive = machines::small();
+    let opened = Archive::open(&archive).unwrap();
+    let whole = opened.topology();
+    let view = views(whole).into_iter().find(|view| !view.is_in_order()).unwrap();
+    let order: Vec<u32> = view.topology().objects().map(Object::id).collect();
+    let parents = |of_first: u32| -> Vec<u32> {
+        let above = |object: Object<'_>| object.parent().map_or(0, Object::id);
+        let objects = view.topology().objects();
+        objects.map(|it| if it.id() == order[1] { of_first } else { above(it) }).collect()
+    };
+    let device = view.topology().objects().find(|it| it.object_type().is_io()).unwrap();
+    for (parent, is_right) in [(0, true), (device.id(), false)] {
+        let overlay =
+            Overlay { moved: moved(&order, &parents(parent)), ..view.to_overlay().unwrap() };
+        let bytes = overlay::to_bytes(&overlay).unwrap();
+        let found =
+            View::from_archive(whole, &bytes).map(|_| ()).map_err(|error| error.to_string());
+        assert_eq!(found.is_ok(), is_right, "{found:?}");
+        assert!(found.is_ok() || found.unwrap_err().contains("normal if that is"));
+    }
+}
