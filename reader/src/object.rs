@@ -3,6 +3,7 @@
 mod attributes;
 mod children;
 mod sets;
+mod siblings;
 
 pub use children::Children;
 
@@ -164,17 +165,6 @@ impl<'a> Object<'a> {
         Some(Self::new(self.topology, parent))
     }
 
-    /// Place among the children of its parent that are in the same list. Counterpart:
-    /// `sibling_rank`.
-    #[must_use]
-    pub fn sibling_rank(self) -> u32 {
-        if self.topology.seen.overlay.is_none() {
-            return self.topology.seen.tree.sibling_rank(self.id);
-        }
-        let rank = self.siblings().and_then(|mut all| all.position(|sibling| sibling == self));
-        rank.and_then(|rank| u32::try_from(rank).ok()).unwrap_or(0)
-    }
-
     /// The next object of its depth. Counterpart: `next_cousin`.
     #[must_use]
     pub fn next_cousin(self) -> Option<Self> {
@@ -193,12 +183,6 @@ impl<'a> Object<'a> {
         let places = self.topology.level_places(level);
         let next = step(place).filter(|next| places.contains(next))?;
         Some(Self::new(self.topology, self.topology.id_at(level, next - places.start)))
-    }
-
-    /// The child before it in its list. Counterpart: `prev_sibling`.
-    #[must_use]
-    pub fn prev_sibling(self) -> Option<Self> {
-        self.siblings()?.nth((self.sibling_rank() as usize).checked_sub(1)?)
     }
 
     /// Logical indexes of the PUs of the object, if they follow each other as nearly always: those
@@ -304,10 +288,6 @@ impl<'a> Object<'a> {
             }
         }
         object
-    }
-
-    fn siblings(self) -> Option<Children<'a>> {
-        Some(self.parent()?.children_of_kind(self.object_type().child_kind()))
     }
 
     fn string(self, table: &ArchivedStringsOfObjects) -> Option<&'a str> {

@@ -32,7 +32,7 @@ impl<'a> Object<'a> {
         match slots.end.wrapping_sub(slots.start) {
             1.. if !special(slots.end - 1) => slots,
             2.. if !special(slots.end - 2) => slots.start..slots.end - 1,
-            _ => self.slots_of_kind(ChildKind::Normal),
+            _ => self.search_slots(ChildKind::Normal),
         }
     }
 
@@ -76,24 +76,16 @@ impl<'a> Object<'a> {
         Children::new(self.topology, self.slots_of_kind(kind))
     }
 
-    /// The next child in its list. Counterpart: `next_sibling`.
-    #[must_use]
-    pub fn next_sibling(self) -> Option<Self> {
-        let parent = self.parent()?;
-        let slots = match self.id < self.topology.seen.first_special {
-            true => parent.normal_slots(),
-            false => parent.slots_of_kind(self.object_type().child_kind()),
-        };
-        let own = match self.topology.is_in_order() {
-            true => slots.start + self.topology.seen.tree.sibling_rank(self.id),
-            false => slots.clone().find(|slot| self.topology.child(*slot) == self.id)?,
-        };
-        let (slot, child) = Children::first_shown(self.topology, own + 1, slots.end);
-        (slot < slots.end).then(|| Self::new(self.topology, child))
+    /// Slots of the children in one of the four lists, shown or not.
+    pub(super) fn slots_of_kind(self, kind: ChildKind) -> Range<u32> {
+        match kind {
+            ChildKind::Normal => self.normal_slots(),
+            _ => self.search_slots(kind),
+        }
     }
 
     #[inline(never)]
-    fn slots_of_kind(self, kind: ChildKind) -> Range<u32> {
+    fn search_slots(self, kind: ChildKind) -> Range<u32> {
         let all = self.child_slots();
         let first = |kind| self.first_child_of(kind, &all);
         match kind {

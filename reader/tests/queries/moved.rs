@@ -4,7 +4,7 @@ use super::{room, sets, views};
 use crate::every_query::{ask_object, ask_topology, ask_with_set};
 use crate::machines;
 use topobroker_layout::overlay::{self, Moved, Overlay};
-use topobroker_reader::{Archive, Object, View};
+use topobroker_reader::{Archive, Object, Topology, View};
 
 /// Objects by place, each with the object above it, as an overlay has them.
 fn moved(order: &[u32], parents: &[u32]) -> Moved {
@@ -25,12 +25,17 @@ fn moved(order: &[u32], parents: &[u32]) -> Moved {
     }
 }
 
+/// A view of the small machine in which objects are elsewhere.
+fn moved_view(whole: Topology<'_>) -> View<'_> {
+    views(whole).into_iter().find(|view| !view.is_in_order()).unwrap()
+}
+
 #[test]
 fn an_overlay_with_objects_in_any_places_is_refused_or_answers_every_query() {
     let archive = machines::small();
     let opened = Archive::open(&archive).unwrap();
     let whole = opened.topology();
-    let view = views(whole).into_iter().find(|view| !view.is_in_order()).unwrap();
+    let view = moved_view(whole);
     let right = view.to_overlay().unwrap();
     let ids: Vec<u32> = view.topology().objects().map(Object::id).collect();
     let above: Vec<u32> =
@@ -76,7 +81,7 @@ fn an_overlay_that_does_not_begin_with_the_root_is_refused() {
     let archive = machines::small();
     let opened = Archive::open(&archive).unwrap();
     let whole = opened.topology();
-    let view = views(whole).into_iter().find(|view| !view.is_in_order()).unwrap();
+    let view = moved_view(whole);
     let mut order: Vec<u32> = view.topology().objects().map(Object::id).collect();
     let second = order[1];
     let parents: Vec<u32> = order.iter().map(|id| if *id == 0 { second } else { 0 }).collect();
@@ -92,7 +97,7 @@ fn an_overlay_with_a_package_below_a_device_is_refused() {
     let archive = machines::small();
     let opened = Archive::open(&archive).unwrap();
     let whole = opened.topology();
-    let view = views(whole).into_iter().find(|view| !view.is_in_order()).unwrap();
+    let view = moved_view(whole);
     let order: Vec<u32> = view.topology().objects().map(Object::id).collect();
     let parents = |of_first: u32| -> Vec<u32> {
         let above = |object: Object<'_>| object.parent().map_or(0, Object::id);
