@@ -123,6 +123,14 @@ impl ArchivedLevels {
         self.rows.as_slice().get(level)
     }
 
+    /// The rows of the tree of CPUs.
+    #[must_use]
+    #[inline]
+    pub fn normal_rows(&self) -> &[ArchivedLevel] {
+        let normal = self.normal.to_native() as usize;
+        self.rows.as_slice().get(..normal).unwrap_or_default()
+    }
+
     /// First object of a level; of the level past the last one the number of objects.
     #[must_use]
     #[inline]

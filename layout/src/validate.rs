@@ -39,7 +39,6 @@ struct Counts {
     normal_objects: usize,
     /// First object of the special levels, and the end.
     special: [usize; SPECIAL_LEVELS + 1],
-    pu_level: usize,
     pus: usize,
     sets: usize,
     strings: usize,
@@ -97,7 +96,7 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     let deepest = levels.common.iter().max();
     let known = deepest.is_none_or(|level| usize::from(*level) <= normal);
     ensure(known, "levels.common", 0, "names depths that there are")?;
-    let types = levels.rows.iter().take(normal).map(|row| row.raw_type());
+    let types = levels.normal_rows().iter().map(|row| row.raw_type());
     let agrees = levels.depth_of_type == depths_of_types(types);
     ensure(agrees, "levels.depth_of_type", 0, "agrees with the levels")?;
 
@@ -120,14 +119,13 @@ fn levels(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     for (slot, level) in special.iter_mut().zip(normal..=count) {
         *slot = first(level);
     }
-    let pu_level = normal - 1;
-    regular_levels(topology, pu_count(topology, pu_level))?;
+    let pus = pu_count(topology, normal - 1);
+    regular_levels(topology, pus)?;
     Ok(Counts {
         objects,
         normal_objects: first(normal),
         special,
-        pu_level,
-        pus: pu_count(topology, pu_level),
+        pus,
         sets: topology.sets.first_word.len(),
         strings: topology.strings.start.len(),
     })

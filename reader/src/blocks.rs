@@ -44,8 +44,7 @@ impl Common {
     /// The same of fewer PUs.
     pub(crate) fn of_run(self, levels: &ArchivedLevels, low: u32, high: u32) -> Self {
         let (mut top, mut below_top) = (0, u32::MAX);
-        let normal = levels.rows.iter().take(levels.normal.to_native() as usize);
-        for row in normal.take_while(|row| row.pus() != 0) {
+        for row in levels.normal_rows().iter().take_while(|row| row.pus() != 0) {
             let block = blocks(low, row.pus());
             if high - block * row.pus() >= row.pus() {
                 below_top = row.pus();

@@ -24,9 +24,9 @@ impl Rule {
 }
 
 impl<'a> Topology<'a> {
-    /// Shares the PUs of `roots`, objects of this topology, out into `count` sets, to each root and child in proportion to its
-    /// PUs: for threads that are to be far from each other. Objects from depth `until` on are not
-    /// divided. Counterpart: `hwloc_distrib`, `reverse` its `HWLOC_DISTRIB_FLAG_REVERSE`.
+    /// Shares the PUs of `roots`, objects of this topology, out into `count` sets, to each root and
+    /// child in proportion to its PUs: for threads that are to be far from each other. Objects from
+    /// depth `until` on are not divided. Counterpart: `hwloc_distrib`, `reverse` its `HWLOC_DISTRIB_FLAG_REVERSE`.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?.topology();

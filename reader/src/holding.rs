@@ -28,13 +28,6 @@ impl<'a> Topology<'a> {
         self.level_of_depth(depth).map(|level| self.base_level(level))
     }
 
-    /// The levels of the tree of CPUs of the topology.
-    #[inline]
-    pub(crate) fn normal_base_levels(self) -> &'a [ArchivedLevel] {
-        let normal = self.seen.archive.levels.normal.to_native() as usize;
-        self.seen.base_levels.get(..normal).unwrap_or_default()
-    }
-
     /// PUs, shown or not, of each object of a level of the topology, 0 where they differ.
     #[inline]
     pub(crate) fn pus_of_level(self, level: usize) -> u32 {
@@ -85,7 +78,7 @@ impl<'a> Topology<'a> {
     /// The largest object that has a PU and no others than those of a range around it.
     #[inline]
     pub(crate) fn largest_within(self, pus: &Range<u32>, pu: u32) -> Object<'a> {
-        for row in self.normal_base_levels() {
+        for row in self.seen.archive.levels.normal_rows() {
             match row.pus() {
                 0 => break,
                 each if pus.end - pus.start < each => {}
@@ -110,7 +103,7 @@ impl<'a> Topology<'a> {
     /// The largest object that has a PU of a set and no others than those of the set.
     pub(crate) fn largest_inside(self, set: &Set, pu: u32) -> Object<'a> {
         let mut largest = self.pu(pu);
-        for row in self.normal_base_levels().iter().rev() {
+        for row in self.seen.archive.levels.normal_rows().iter().rev() {
             let each = row.pus();
             if each == 0 {
                 return self.climb_inside(set, largest);

@@ -237,8 +237,7 @@ impl<'a> Largest<'a, '_> {
                 true => None,
                 false => object.children().next(),
             };
-            let mut path = std::iter::once(object).chain(object.ancestors());
-            next = child.or_else(|| path.find_map(Object::next_sibling));
+            next = child.or_else(|| object.behind_all_below(self.topology.root()));
             if inside {
                 self.next = Next::Object(next);
                 return Some(object);

@@ -55,7 +55,7 @@ impl<'a> Seen<'a> {
         let pu_level = usize::from(plus_one.unwrap_or(0)).checked_sub(1);
         let normal = levels.normal.to_native() as usize;
         let first_special = levels.first(normal);
-        let is_regular = levels.rows.iter().take(normal).all(|row| row.pus() != 0);
+        let is_regular = levels.normal_rows().iter().all(|row| row.pus() != 0);
         // Where there are none they would be the last of the tree.
         let none = first_special..first_special;
         let pus = pu_level.map_or(none, |level| levels.first(level)..levels.first(level + 1));

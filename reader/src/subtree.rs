@@ -20,6 +20,12 @@ impl<'a> Object<'a> {
     pub fn subtree(self) -> Subtree<'a> {
         Subtree { root: self, next: Some(self), blocks: None, lowest: 0..0 }
     }
+
+    /// The object that comes next, depth first below `root`, where all that is below this one is left out.
+    pub(crate) fn behind_all_below(self, root: Self) -> Option<Self> {
+        let path = std::iter::once(self).chain(self.ancestors());
+        path.take_while(|object| *object != root).find_map(Self::next_sibling)
+    }
 }
 
 /// An object and those below it, depth first.
@@ -87,14 +93,8 @@ impl<'a> Subtree<'a> {
             Some(_) => None,
             None => object.children().next(),
         };
-        self.next = child.or_else(|| self.behind(object));
+        self.next = child.or_else(|| object.behind_all_below(self.root));
         Some(object)
-    }
-
-    /// The object that is next where all below one was given.
-    fn behind(&self, object: Object<'a>) -> Option<Object<'a>> {
-        let path = std::iter::successors(Some(object), |object| object.parent());
-        path.take_while(|object| *object != self.root).find_map(Object::next_sibling)
     }
 }
 
@@ -124,7 +124,7 @@ struct Level {
 impl Blocks {
     #[inline]
     fn below(object: Object<'_>) -> Option<Self> {
-        let rows = object.topology().normal_base_levels();
+        let rows = object.topology().seen.archive.levels.normal_rows();
         let rows = rows.get(object.base_level() + 1..)?;
         if rows.is_empty() || rows.len() >= MOST_LEVELS || !object.has_all_below() {
             return None;

@@ -1,5 +1,6 @@
 //! Tables of what was measured.
 
+use std::collections::HashSet;
 use std::path::Path;
 use topobroker_benches::machines::Machine;
 
@@ -39,15 +40,8 @@ impl Rows {
         self.0.iter().filter(move |times| times.query == query && times.machine == machine)
     }
 
-    /// The queries, each once.
-    fn queries(&self) -> Vec<&'static str> {
-        let mut queries = Vec::new();
-        for Measured { query, .. } in &self.0 {
-            if !queries.contains(query) {
-                queries.push(query);
-            }
-        }
-        queries
+    fn queries(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|measured| measured.query)
     }
 }
 
@@ -85,19 +79,28 @@ fn print_cells(
     rows: &Rows,
     ratio: impl Fn(&str, &str) -> Option<f64>,
 ) {
+    print_grid(title, "query", machines, rows.queries(), |query, machine| {
+        let ours = median(rows.rounds(query, machine).map(|times| times.ours))?;
+        Some(format!("{:.1} ({ours:.1} ns)", ratio(query, machine)?))
+    });
+}
+
+/// Prints a table: a row for each different name, a column a machine.
+pub(crate) fn print_grid<'a>(
+    title: &str,
+    kind: &str,
+    machines: &[Machine],
+    names: impl Iterator<Item = &'a str>,
+    cell: impl Fn(&str, &str) -> Option<String>,
+) {
     println!("\n{title}\n");
-    let names: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
-    println!("| query | {} |", names.join(" | "));
-    println!("| --- |{}", " ---: |".repeat(names.len()));
-    for query in rows.queries() {
-        let cells = names.iter().map(|name| {
-            let ours = median(rows.rounds(query, name).map(|times| times.ours));
-            let both = ratio(query, name).zip(ours);
-            both.map_or_else(
-                || "-".to_owned(),
-                |(ratio, ours)| format!("{ratio:.1} ({ours:.1} ns)"),
-            )
-        });
-        println!("| {query} | {} |", cells.collect::<Vec<_>>().join(" | "));
+    let columns: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
+    println!("| {kind} | {} |", columns.join(" | "));
+    println!("| --- |{}", " ---: |".repeat(columns.len()));
+    let mut printed = HashSet::new();
+    for name in names.filter(|name| printed.insert(*name)) {
+        let cells =
+            columns.iter().map(|column| cell(name, column).unwrap_or_else(|| "-".to_owned()));
+        println!("| {name} | {} |", cells.collect::<Vec<_>>().join(" | "));
     }
 }

@@ -1,7 +1,7 @@
 //! Making a view beside duplicating and restricting: time, and private bytes.
 
 use crate::pair::{Pair, Sets};
-use crate::table::Rows;
+use crate::table::{Rows, print_grid};
 use criterion::Criterion;
 use std::path::Path;
 use topobroker::hwloc::Topology as Hwloc;
@@ -89,24 +89,10 @@ fn bytes_of_copy(hwloc: &Hwloc<'_>, set: &Bitmap, flags: RestrictFlags) -> anyho
 
 /// Prints the bytes that each takes.
 pub(crate) fn print_bytes(machines: &[Machine], made: &Made) {
-    println!("\nPrivate bytes of a view: hwloc's by ours, and ours\n");
-    let names: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
-    println!("| view | {} |", names.join(" | "));
-    println!("| --- |{}", " ---: |".repeat(names.len()));
-    let mut parts: Vec<&str> = Vec::new();
-    for (_, part, ..) in &made.bytes {
-        if !parts.contains(part) {
-            parts.push(part);
-        }
-    }
-    for part in parts {
-        let cells = names.iter().map(|name| {
-            let found = made.bytes.iter().find(|(machine, of, ..)| machine == name && *of == part);
-            found.map_or_else(
-                || "-".to_owned(),
-                |(_, _, ours, theirs)| format!("{} ({ours} B)", theirs / ours),
-            )
-        });
-        println!("| {part} | {} |", cells.collect::<Vec<_>>().join(" | "));
-    }
+    let title = "Private bytes of a view: hwloc's by ours, and ours";
+    let parts = made.bytes.iter().map(|(_, part, ..)| *part);
+    print_grid(title, "view", machines, parts, |part, name| {
+        let found = made.bytes.iter().find(|(machine, of, ..)| machine == name && *of == part);
+        found.map(|(_, _, ours, theirs)| format!("{} ({ours} B)", theirs / ours))
+    });
 }

@@ -40,7 +40,7 @@ pub fn validate(
         0,
         "ascends from one root",
     )?;
-    let types = || rows.iter().take(normal).map(|row| row.raw_type());
+    let types = || levels.normal_rows().iter().map(|row| row.raw_type());
     ensure(
         levels.depth_of_type == depths_of_types(types()),
         "overlay.levels.depth_of_type",
@@ -228,15 +228,6 @@ fn validate_moved(
     }
     let first_special = levels.first(levels.normal.to_native() as usize) as usize;
     for place in 1..count {
-        let parent = place_of(moved.parent.get(place)).unwrap_or(count);
-        let is_above = parent < place && (place >= first_special || parent < first_special);
-        let is_memory = type_of(moved.order.get_u32(place)).is_some_and(ObjectType::is_memory);
-        ensure(
-            is_above || is_memory,
-            "overlay.moved.parent",
-            place,
-            "comes before its child, but for memory, and is normal if that is",
-        )?;
         let mut above = place;
         let mut steps = 0;
         while above != 0 && steps <= 2 * MAX_DEPTH {
@@ -247,6 +238,15 @@ fn validate_moved(
             steps += 1;
         }
         ensure(above == 0, "overlay.moved.parent", place, "leads to the root")?;
+        let parent = place_of(moved.parent.get(place)).unwrap_or(count);
+        let is_above = parent < place && (place >= first_special || parent < first_special);
+        let is_memory = type_of(moved.order.get_u32(place)).is_some_and(ObjectType::is_memory);
+        ensure(
+            is_above || is_memory,
+            "overlay.moved.parent",
+            place,
+            "comes before its child, but for memory, and is normal if that is",
+        )?;
     }
     Ok(())
 }

@@ -27,8 +27,7 @@ fn pu_indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Valida
     if os_index.is_below(limit) {
         return Ok(());
     }
-    let first = topology.levels.first(counts.pu_level) as usize;
-    let mut pus = first..first + counts.pus;
+    let mut pus = counts.normal_objects - counts.pus..counts.normal_objects;
     let bad = pus.find(|pu| os_index.get(*pu) >= limit);
     bad.map_or(Ok(()), |pu| fail("objects.os_index", pu, "the index of a PU is below 131,072"))
 }

@@ -17,10 +17,7 @@ impl<'a> Object<'a> {
             return Children { topology: self.topology, slots: 0..0, all_shown: true };
         }
         let slots = self.normal_slots();
-        if seen.overlay.is_none() || self.has_all_below() {
-            return Children { topology: self.topology, slots, all_shown: true };
-        }
-        Children::new(self.topology, slots)
+        Children::new(self.topology, slots, || self.has_all_below())
     }
 
     #[inline]
@@ -67,13 +64,13 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_get_next_child")]
     #[must_use]
     pub fn all_children(self) -> Children<'a> {
-        Children::new(self.topology, self.child_slots())
+        Children::new(self.topology, self.child_slots(), || false)
     }
 
     /// Children in one of the four lists.
     #[must_use]
     pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
-        Children::new(self.topology, self.slots_of_kind(kind))
+        Children::new(self.topology, self.slots_of_kind(kind), || false)
     }
 
     /// Slots of the children in one of the four lists, shown or not.
@@ -132,12 +129,12 @@ pub struct Children<'a> {
 }
 
 impl<'a> Children<'a> {
+    /// `has_all` may know of a part that all are shown.
     #[inline]
-    fn new(topology: Topology<'a>, slots: Range<u32>) -> Self {
-        let all_shown = match topology.seen.overlay {
-            None => true,
-            Some(_) => Self::are_all_shown(topology, slots.start, slots.end),
-        };
+    fn new(topology: Topology<'a>, slots: Range<u32>, has_all: impl FnOnce() -> bool) -> Self {
+        let all_shown = topology.seen.overlay.is_none()
+            || has_all()
+            || Self::are_all_shown(topology, slots.start, slots.end);
         Self { topology, slots, all_shown }
     }
 

@@ -30,6 +30,12 @@ fn moved_view(whole: Topology<'_>) -> View<'_> {
     views(whole).into_iter().find(|view| !view.is_in_order()).unwrap()
 }
 
+/// The objects of a view by place, and the object above each.
+fn places(view: &View<'_>) -> (Vec<u32>, Vec<u32>) {
+    let above = |object: Object<'_>| object.parent().map_or(0, Object::id);
+    view.topology().objects().map(|object| (object.id(), above(object))).unzip()
+}
+
 #[test]
 fn an_overlay_with_objects_in_any_places_is_refused_or_answers_every_query() {
     let archive = machines::small();
@@ -37,9 +43,7 @@ fn an_overlay_with_objects_in_any_places_is_refused_or_answers_every_query() {
     let whole = opened.topology();
     let view = moved_view(whole);
     let right = view.to_overlay().unwrap();
-    let ids: Vec<u32> = view.topology().objects().map(Object::id).collect();
-    let above: Vec<u32> =
-        view.topology().objects().map(|object| object.parent().map_or(0, Object::id)).collect();
+    let (ids, above) = places(&view);
     let mut random = fastrand::Rng::with_seed(1);
     let (mut refused, mut held) = (0, 0);
     // Miri is some thousand times slower: a part of the same for it.
@@ -82,7 +86,7 @@ fn an_overlay_that_does_not_begin_with_the_root_is_refused() {
     let opened = Archive::open(&archive).unwrap();
     let whole = opened.topology();
     let view = moved_view(whole);
-    let mut order: Vec<u32> = view.topology().objects().map(Object::id).collect();
+    let (mut order, _) = places(&view);
     let second = order[1];
     let parents: Vec<u32> = order.iter().map(|id| if *id == 0 { second } else { 0 }).collect();
     order.swap(0, 1);
@@ -98,16 +102,11 @@ fn an_overlay_with_a_package_below_a_device_is_refused() {
     let opened = Archive::open(&archive).unwrap();
     let whole = opened.topology();
     let view = moved_view(whole);
-    let order: Vec<u32> = view.topology().objects().map(Object::id).collect();
-    let parents = |of_first: u32| -> Vec<u32> {
-        let above = |object: Object<'_>| object.parent().map_or(0, Object::id);
-        let objects = view.topology().objects();
-        objects.map(|it| if it.id() == order[1] { of_first } else { above(it) }).collect()
-    };
+    let (order, mut parents) = places(&view);
     let device = view.topology().objects().find(|it| it.object_type().is_io()).unwrap();
     for (parent, is_right) in [(0, true), (device.id(), false)] {
-        let overlay =
-            Overlay { moved: moved(&order, &parents(parent)), ..view.to_overlay().unwrap() };
+        parents[1] = parent;
+        let overlay = Overlay { moved: moved(&order, &parents), ..view.to_overlay().unwrap() };
         let bytes = overlay::to_bytes(&overlay).unwrap();
         let found =
             View::from_archive(whole, &bytes).map(|_| ()).map_err(|error| error.to_string());
