@@ -79,17 +79,22 @@ impl Set {
     #[doc(alias = "hwloc_bitmap_set")]
     #[inline]
     pub fn insert(&mut self, index: u32) {
-        let word = index as usize / 64;
-        if word >= self.words.len() {
-            if self.infinite {
-                return;
+        let (place, bit) = (index as usize / 64, 1 << (index % 64));
+        match self.words.get_mut(place) {
+            Some(word) => {
+                *word |= bit;
+                self.normalize_if_infinite();
             }
-            self.words.resize(word + 1, 0);
+            None if self.infinite => {}
+            None => self.push(place, bit),
         }
-        if let Some(word) = self.words.get_mut(word) {
-            *word |= 1 << (index % 64);
-        }
-        self.normalize_if_infinite();
+    }
+
+    /// Puts a word behind all that a finite set has.
+    #[inline(never)]
+    fn push(&mut self, place: usize, word: u64) {
+        self.resize(place);
+        self.words.push(word);
     }
 
     /// Whether `index` is in the set. Counterpart: `hwloc_bitmap_isset`.
@@ -173,21 +178,20 @@ impl Set {
     #[must_use]
     #[inline]
     pub fn next_from(&self, index: u32) -> Option<u32> {
-        let place = index as usize / 64;
-        let behind = |index: u32| self.infinite.then_some(index);
-        let Some((first, rest)) = self.words.get(place..).and_then(<[u64]>::split_first) else {
-            return behind(index);
+        let mut rest = self.words.get(index as usize / 64..).unwrap_or_default().iter();
+        let mut next = index & !63;
+        let mut word = match rest.next() {
+            Some(word) => word & (u64::MAX << (index % 64)),
+            None => return self.infinite.then_some(index),
         };
-        let masked = first & (u64::MAX << (index % 64));
-        if masked != 0 {
-            return Some((index & !63) + masked.trailing_zeros());
+        while word == 0 {
+            next = next.checked_add(64)?;
+            match rest.next() {
+                Some(more) => word = *more,
+                None => return self.infinite.then_some(next),
+            }
         }
-        let skipped = u32::try_from(rest.iter().take_while(|word| **word == 0).count()).ok()?;
-        let next = (index & !63).checked_add(skipped.checked_add(1)?.checked_mul(64)?)?;
-        match rest.get(skipped as usize) {
-            Some(word) => Some(next + word.trailing_zeros()),
-            None => behind(next),
-        }
+        Some(next + word.trailing_zeros())
     }
 
     /// The set of its lowest index alone: what a thread is bound to. Counterpart:

@@ -38,7 +38,7 @@ impl<'a> Topology<'a> {
     /// has.
     #[inline]
     fn reach_of(self, set: &Set) -> Option<(u32, u32)> {
-        let turns = self.seen.numbering.filter(|numbering| numbering.in_a_row().is_none());
+        let turns = self.seen.numbering.as_ref().filter(|numbering| numbering.in_a_row().is_none());
         if let Some((numbering, _)) = turns.zip(self.seen.solid) {
             let (low, high) = numbering.ends_of(set)?;
             let is_shown = || self.seen.overlay.is_none_or(|overlay| set.is_within(&overlay.cpus));

@@ -176,7 +176,7 @@ impl<'a> Parts<'_, 'a> {
 
 /// The PUs of an object, looked up once where they follow each other.
 enum Pus<'a> {
-    Run(Numbering, Range<u32>),
+    Run(&'a Numbering, Range<u32>),
     Any(Object<'a>),
 }
 

@@ -247,6 +247,16 @@ impl<'a> Objects<'a> {
         Self { range: self.range.start..end, ..self }
     }
 
+    /// At least those whose numbers are in a range; nothing has been taken yet.
+    #[inline]
+    pub(crate) fn within(self, ids: &Range<u32>) -> Self {
+        if self.by_place {
+            return self;
+        }
+        let start = self.range.start.max(ids.start);
+        Self { range: start..self.range.end.min(ids.end).max(start), ..self }
+    }
+
     #[inline]
     fn object(&self, id: u32) -> Object<'a> {
         Object::new(self.topology, id)

@@ -44,6 +44,7 @@ mod locality;
 #[allow(unsafe_code, reason = "mapping a file is what this module is for")]
 mod map;
 mod memory_attributes;
+mod nodes;
 mod numbering;
 mod object;
 mod objects_of_set;

@@ -1,6 +1,7 @@
 //! NUMA nodes near PUs, and objects at the same place.
 
 use crate::extent::is_part;
+use crate::levels::Objects;
 use crate::object::Object;
 use crate::stored_set::Words;
 use crate::topology::Topology;
@@ -56,6 +57,12 @@ impl LocalNumaNodes {
             || ((larger || self.has(Self::SMALLER_LOCALITY)) && smaller())
     }
 
+    /// Whether no node counts that has not all of the PUs.
+    #[inline]
+    fn are_around(self) -> bool {
+        !self.has(Self::ALL) && !self.has(Self::SMALLER_LOCALITY)
+    }
+
     fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
@@ -78,10 +85,17 @@ impl<'a> Topology<'a> {
         cpuset: &Set,
         which: LocalNumaNodes,
     ) -> impl Iterator<Item = Object<'a>> + use<'a, '_> {
-        let bounds = if self.seen.has_runs { self.bounds_of(cpuset) } else { None };
+        let is_around = which == LocalNumaNodes::LARGER_LOCALITY;
+        let around = if is_around { self.node_around(cpuset) } else { None };
+        let (found, asked) = match around {
+            Some(node) => (node, Objects::none(self)),
+            None => (None, self.numa_nodes()),
+        };
+        let bounds =
+            if asked.len() != 0 && self.seen.has_runs { self.bounds_of(cpuset) } else { None };
         // A node whose PUs follow each other has all of a set if it has the first and the last.
         let bounds = bounds.map(|(low, high)| low..high + 1);
-        self.numa_nodes().filter(move |node| match &bounds {
+        let asked = asked.filter(move |node| match &bounds {
             Some(bounds) => {
                 let own = node.base_pus();
                 which.takes(is_part(bounds, &own), || self.has_all(cpuset, own.clone()))
@@ -89,7 +103,8 @@ impl<'a> Topology<'a> {
             None => node
                 .extent()
                 .is_some_and(|own| which.takes(own.covers(cpuset), || own.is_inside(cpuset))),
-        })
+        });
+        found.into_iter().chain(asked)
     }
 
     /// NUMA nodes that share a PU with a set, as OS indexes. Counterpart: `hwloc_cpuset_to_nodeset`.
@@ -104,6 +119,9 @@ impl<'a> Topology<'a> {
     /// Puts the NUMA nodes that share a PU with a set into `nodeset`. Counterpart: `hwloc_cpuset_to_nodeset`, which
     /// empties it first.
     pub fn add_nodes_of(self, cpuset: &Set, nodeset: &mut Set) {
+        if self.add_nodes_of_turns(cpuset, nodeset) {
+            return;
+        }
         for node in self.numa_nodes() {
             let is_near = match self.seen.has_runs {
                 true => self.has_some(cpuset, node.base_pus()),
@@ -146,12 +164,16 @@ impl<'a> Object<'a> {
     pub fn local_numa_nodes(self, which: LocalNumaNodes) -> impl Iterator<Item = Object<'a>> {
         let place = self.non_io_ancestor();
         let (topology, pus) = (self.topology(), place.shown_run());
-        let extent = if topology.seen.has_runs { None } else { place.extent() };
-        topology.numa_nodes().filter(move |node| match &extent {
-            None => which.fits(&node.shown_run(), &pus),
-            Some(place) => node
-                .extent()
-                .is_some_and(|own| which.takes(place.is_part_of(&own), || own.is_part_of(place))),
+        let has_runs = topology.seen.has_runs;
+        let nodes = match which.are_around() && has_runs && !pus.is_empty() {
+            true => topology.nodes_of_pus(&place.base_pus()),
+            false => topology.numa_nodes(),
+        };
+        nodes.filter(move |node| match has_runs {
+            true => which.fits(&node.shown_run(), &pus),
+            false => place.extent().zip(node.extent()).is_some_and(|(place, own)| {
+                which.takes(place.is_part_of(&own), || own.is_part_of(&place))
+            }),
         })
     }
 

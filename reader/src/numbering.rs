@@ -20,6 +20,7 @@ pub(crate) struct Numbering {
 
 /// Numbers of turns that are looked at: those of the hardware threads of a core.
 const TURNS: [u32; 4] = [1, 2, 4, 8];
+const MOST_TURNS: usize = 8;
 
 impl Numbering {
     /// How runs number all of `count` PUs, if it is so.
@@ -40,13 +41,13 @@ impl Numbering {
 
     /// The OS index of the first PU, where those of the others follow it.
     #[inline]
-    pub(crate) fn in_a_row(self) -> Option<u32> {
+    pub(crate) fn in_a_row(&self) -> Option<u32> {
         (self.shift == 0).then_some(self.first)
     }
 
     /// Whether a set has all of some PUs that follow each other in logical order.
     #[inline]
-    pub(crate) fn has_all(self, set: &Set, pus: Range<u32>) -> bool {
+    pub(crate) fn has_all(&self, set: &Set, pus: Range<u32>) -> bool {
         match self.in_a_row() {
             Some(first) => set.contains_range(first + pus.start..first + pus.end),
             None => self.every_turn(&pus, |range| set.contains_range(range)),
@@ -55,7 +56,7 @@ impl Numbering {
 
     /// Whether a set has one of some PUs that follow each other in logical order.
     #[inline]
-    pub(crate) fn has_some(self, set: &Set, pus: Range<u32>) -> bool {
+    pub(crate) fn has_some(&self, set: &Set, pus: Range<u32>) -> bool {
         match self.in_a_row() {
             Some(first) => set.intersects_range(first + pus.start..first + pus.end),
             None => !self.every_turn(&pus, |range| !set.intersects_range(range)),
@@ -64,7 +65,7 @@ impl Numbering {
 
     /// Makes a set of the OS indexes of PUs that follow each other in logical order.
     #[inline]
-    pub(crate) fn copy(self, pus: Range<u32>, set: &mut Set) {
+    pub(crate) fn copy(&self, pus: Range<u32>, set: &mut Set) {
         match self.in_a_row() {
             Some(first) => set.assign_range(first + pus.start..first + pus.end),
             None => self.copy_turns(pus, set),
@@ -72,33 +73,46 @@ impl Numbering {
     }
 
     #[inline(never)]
-    fn copy_turns(self, pus: Range<u32>, set: &mut Set) {
-        let turns = 1 << self.shift;
-        if pus.end - pus.start < turns {
-            // Not one of each turn.
-            set.clear();
-            return self.add_turns(0..turns, &pus, set);
+    fn copy_turns(&self, pus: Range<u32>, set: &mut Set) {
+        if pus.end - pus.start == 1 {
+            let os_index = self.os_index(pus.start);
+            return set.assign_range(os_index..os_index + 1);
         }
-        set.assign_range(self.turn(turns - 1, &pus));
-        self.add_turns(0..turns - 1, &pus, set);
+        let (first, end) = (pus.start / 2, pus.end / 2);
+        if self.shift == 1 && (pus.start | pus.end).is_multiple_of(2) {
+            return set.assign_twice(self.first + first..self.first + end, self.each);
+        }
+        self.copy_many_turns(&pus, set);
+    }
+
+    #[inline(never)]
+    fn copy_many_turns(&self, pus: &Range<u32>, set: &mut Set) {
+        let mut ranges = [const { 0..0 }; MOST_TURNS];
+        for (turn, range) in self.turns().zip(&mut ranges) {
+            *range = self.turn(turn, pus);
+        }
+        set.assign_ranges(&ranges);
     }
 
     /// Puts the OS indexes of PUs that follow each other in logical order into a set.
     #[inline]
-    pub(crate) fn add(self, pus: Range<u32>, set: &mut Set) {
+    pub(crate) fn add(&self, pus: Range<u32>, set: &mut Set) {
         match self.in_a_row() {
             Some(first) if !pus.is_empty() => {
                 set.insert_range(first + pus.start..=first + pus.end - 1);
             }
-            _ => self.add_turns(0..1 << self.shift, &pus, set),
+            _ => self.add_turns(pus, set),
         }
     }
 
     #[inline(never)]
-    fn add_turns(self, turns: Range<u32>, pus: &Range<u32>, set: &mut Set) {
+    fn add_turns(&self, pus: Range<u32>, set: &mut Set) {
+        if set.is_empty() {
+            return self.copy_turns(pus, set);
+        }
         // The highest first, so that the set gets its length at once.
-        for turn in turns.rev() {
-            let range = self.turn(turn, pus);
+        for turn in self.turns().rev() {
+            let range = self.turn(turn, &pus);
             if !range.is_empty() {
                 set.insert_range(range.start..=range.end - 1);
             }
@@ -106,47 +120,82 @@ impl Numbering {
     }
 
     #[inline(never)]
-    fn every_turn(self, pus: &Range<u32>, holds: impl Fn(Range<u32>) -> bool) -> bool {
-        (0..1 << self.shift).all(|turn| holds(self.turn(turn, pus)))
+    fn every_turn(&self, pus: &Range<u32>, holds: impl Fn(Range<u32>) -> bool) -> bool {
+        self.turns().all(|turn| holds(self.turn(turn, pus)))
+    }
+
+    /// The OS index of a PU.
+    #[inline]
+    fn os_index(&self, pu: u32) -> u32 {
+        let turn = pu & ((1 << self.shift) - 1);
+        self.first + turn * self.each + (pu >> self.shift)
+    }
+
+    #[inline]
+    pub(crate) fn turns(&self) -> Range<u32> {
+        0..1 << self.shift
+    }
+
+    /// How many of some PUs each turn has, if all have as many.
+    #[inline]
+    pub(crate) fn part_of_turn(&self, pus: u32) -> Option<u32> {
+        (pus.trailing_zeros() >= self.shift).then_some(pus >> self.shift)
     }
 
     /// OS indexes of those PUs that are of a turn.
     #[inline]
-    fn turn(self, turn: u32, pus: &Range<u32>) -> Range<u32> {
+    pub(crate) fn turn(&self, turn: u32, pus: &Range<u32>) -> Range<u32> {
         let round_up = (1 << self.shift) - 1 - turn;
         let first = self.first + turn * self.each;
         let before = |pu: u32| (pu + round_up) >> self.shift;
         first + before(pus.start)..first + before(pus.end)
     }
 
-    /// Logical indexes of the PUs of a set with the lowest and the highest OS index; `None` if it is empty or has an
-    /// index that no PU has.
+    /// Whether a set, of which this is the lowest OS index, has nothing but PUs of some that follow each other in
+    /// logical order.
     #[inline]
-    pub(crate) fn ends_of(self, set: &Set) -> Option<(u32, u32)> {
-        let (low, high) = (set.first()?.checked_sub(self.first)?, set.last()? - self.first);
-        if high >= self.each << self.shift {
+    pub(crate) fn has_no_others(&self, set: &Set, lowest: u32, pus: &Range<u32>) -> bool {
+        let turn = |turn| self.turn(turn, pus);
+        match self.shift {
+            0 => is_all_in(set, lowest, [turn(0)]),
+            1 => is_all_in(set, lowest, [turn(0), turn(1)]),
+            _ => is_all_in(set, lowest, self.turns().map(turn)),
+        }
+    }
+
+    /// The logical index of the PU with an OS index.
+    #[inline]
+    pub(crate) fn logical_index(&self, os_index: u32) -> Option<u32> {
+        let place = os_index.checked_sub(self.first)?;
+        if place >= self.each << self.shift {
             return None;
         }
-        let logical = |place: u32| match self.shift {
+        Some(match self.shift {
             0 => place,
             1 if place < self.each => place << 1,
             1 => ((place - self.each) << 1) + 1,
             shift => ((place % self.each) << shift) + place / self.each,
-        };
-        Some((logical(low), logical(high)))
+        })
+    }
+
+    /// Logical indexes of the PUs of a set with the lowest and the highest OS index; `None` if it is empty or has an
+    /// index that no PU has.
+    #[inline]
+    pub(crate) fn ends_of(&self, set: &Set) -> Option<(u32, u32)> {
+        Some((self.logical_index(set.first()?)?, self.logical_index(set.last()?)?))
     }
 
     /// Lowest and highest logical index of the PUs of a set; `None` as above.
     #[inline]
-    pub(crate) fn bounds_of(self, set: &Set) -> Option<(u32, u32)> {
+    pub(crate) fn bounds_of(&self, set: &Set) -> Option<(u32, u32)> {
         let ends = self.ends_of(set)?;
         if self.shift == 0 { Some(ends) } else { self.bounds_of_turns(set) }
     }
 
     /// The same of a set that has PUs and nothing else.
     #[inline(never)]
-    fn bounds_of_turns(self, set: &Set) -> Option<(u32, u32)> {
-        let turns = 0..1u32 << self.shift;
+    fn bounds_of_turns(&self, set: &Set) -> Option<(u32, u32)> {
+        let turns = self.turns();
         let first = |turn: u32| self.first + turn * self.each;
         let two = |index: u32| set.bits_from(first(0) + index) | set.bits_from(first(1) + index);
         let more = |index: u32| {
@@ -168,6 +217,21 @@ impl Numbering {
         let highest = turns.clone().rfind(|turn| has(*turn, high))?;
         Some(((low << self.shift) + lowest, (high << self.shift) + highest))
     }
+}
+
+/// Whether a set, of which this is the lowest index, has no others than those of ranges of which each is behind the
+/// one before it.
+#[inline]
+fn is_all_in(set: &Set, lowest: u32, ranges: impl IntoIterator<Item = Range<u32>>) -> bool {
+    let mut next = Some(lowest);
+    for range in ranges {
+        match next {
+            Some(found) if found < range.start => return false,
+            Some(found) if found < range.end => next = set.next_from(range.end),
+            _ => {}
+        }
+    }
+    next.is_none()
 }
 
 #[cfg(test)]

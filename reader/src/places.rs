@@ -130,8 +130,11 @@ impl Topology<'_> {
     /// Those PUs of a range that are shown, if all that are shown follow each other.
     #[inline]
     pub(crate) fn solid_run(self, pus: &Range<u32>) -> Option<Range<u32>> {
+        if self.seen.overlay.is_none() {
+            return Some(pus.clone());
+        }
         let (start, end) = self.seen.solid?;
-        let shown = |pu: u32| pu.clamp(start, end);
+        let shown = |pu: u32| pu.max(start).min(end);
         Some(shown(pus.start)..shown(pus.end))
     }
 

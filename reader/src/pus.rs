@@ -63,7 +63,7 @@ impl<'a> Topology<'a> {
     /// Whether all PUs of a range are in a set.
     #[inline]
     pub(crate) fn has_all(self, set: &Set, pus: Range<u32>) -> bool {
-        match self.seen.numbering.zip(self.solid_run(&pus)) {
+        match self.seen.numbering.as_ref().zip(self.solid_run(&pus)) {
             Some((numbering, shown)) => numbering.has_all(set, shown),
             None => self.has_all_of_runs(set, pus),
         }
@@ -82,7 +82,7 @@ impl<'a> Topology<'a> {
     /// Whether some PU of a range is in a set.
     #[inline]
     pub(crate) fn has_some(self, set: &Set, pus: Range<u32>) -> bool {
-        match self.seen.numbering.zip(self.solid_run(&pus)) {
+        match self.seen.numbering.as_ref().zip(self.solid_run(&pus)) {
             Some((numbering, shown)) => numbering.has_some(set, shown),
             None => self.has_some_of_runs(set, pus),
         }
@@ -118,7 +118,7 @@ impl<'a> Topology<'a> {
     fn any_logical_word(self, set: &Set, index: u32) -> u64 {
         let (runs, ids) = (self.seen.runs, self.pu_ids());
         let pus = index * 64..(index + 1) * 64;
-        if let Some(first) = self.seen.numbering.and_then(Numbering::in_a_row) {
+        if let Some(first) = self.seen.numbering.as_ref().and_then(Numbering::in_a_row) {
             // Most machines: one after the other.
             let behind = (ids.end - ids.start).saturating_sub(pus.start);
             return set.bits_from(first + pus.start) & below(behind.into());
@@ -171,7 +171,7 @@ impl<'a> Topology<'a> {
     #[inline]
     pub(crate) fn bounds_of(self, set: &Set) -> Option<(u32, u32)> {
         let solid = self.seen.solid;
-        if let Some((numbering, (start, end))) = self.seen.numbering.zip(solid) {
+        if let Some((numbering, (start, end))) = self.seen.numbering.as_ref().zip(solid) {
             let (low, high) = numbering.bounds_of(set)?;
             return (start <= low && high < end).then_some((low, high));
         }

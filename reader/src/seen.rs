@@ -2,6 +2,7 @@
 //! up once.
 
 use crate::blocks::Common;
+use crate::nodes::pus_of_each;
 use crate::numbering::Numbering;
 use std::ops::Range;
 use topobroker_layout::archive::{ArchivedPuRun, ArchivedTopology};
@@ -37,6 +38,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) first_special: u32,
     /// Number of the first object behind the NUMA nodes, which are the first special ones.
     pub(crate) end_of_nodes: u32,
+    /// PUs of each NUMA node, where nodes have one after the other as many of them.
+    pub(crate) pus_of_node: Option<u32>,
     pub(crate) rows_of_nodes: AttributeRows,
     pub(crate) tree: TreeRows<'a>,
     /// The levels of the topology.
@@ -59,12 +62,15 @@ impl<'a> Seen<'a> {
         // Where there are none they would be the last of the tree.
         let none = first_special..first_special;
         let pus = pu_level.map_or(none, |level| levels.first(level)..levels.first(level + 1));
+        let has_runs = levels.row(0).is_some_and(|root| root.pus() != 0);
+        let (tree, end_of_nodes) = (archive.tree.rows(), levels.first(normal + 1));
+        let pus_of_node = pus_of_each(&tree, first_special..end_of_nodes, pus.end - pus.start);
         Self {
             archive,
             overlay: None,
             whole: None,
             is_in_order: true,
-            has_runs: levels.row(0).is_some_and(|root| root.pus() != 0),
+            has_runs,
             first_pu: pus.start,
             end_of_pus: pus.end,
             solid: Some((0, pus.end - pus.start)),
@@ -72,9 +78,10 @@ impl<'a> Seen<'a> {
             numbering: Numbering::new(archive.pu_runs.as_slice(), pus.end - pus.start),
             runs: archive.pu_runs.as_slice(),
             first_special,
-            end_of_nodes: levels.first(normal + 1),
+            end_of_nodes,
+            pus_of_node: pus_of_node.filter(|_| has_runs),
             rows_of_nodes: levels.attribute_rows(normal),
-            tree: archive.tree.rows(),
+            tree,
             base_levels: levels.rows.as_slice(),
             levels: levels.rows.as_slice(),
             normal,

@@ -1,6 +1,6 @@
 //! Runs of indexes: put into a set, and looked for in one, a word at a time.
 
-use super::Set;
+use super::{INLINE_WORDS, Set};
 use smallvec::SmallVec;
 use std::ops::{Range, RangeInclusive};
 
@@ -26,15 +26,17 @@ impl Set {
             return;
         }
         let (first_word, last_word) = (first as usize / 64, last as usize / 64);
-        if last_word >= self.words.len() && !self.infinite {
-            self.words.resize(last_word + 1, 0);
-        }
-        let end = self.words.len().min(last_word + 1);
-        let words = self.words.get_mut(first_word..end).unwrap_or_default();
-        for (place, word) in (first_word..).zip(words) {
+        let own = self.words.get_mut(first_word..).unwrap_or_default();
+        for (place, word) in (first_word..=last_word).zip(own) {
             *word |= mask(place, first, last);
         }
-        self.normalize_if_infinite();
+        if self.infinite {
+            return self.normalize();
+        }
+        // Processors are slow to read a word of what was just cleared as a whole: new words are written once.
+        self.resize(self.words.len().max(first_word));
+        let new = self.words.len()..last_word + 1;
+        self.words.extend(new.map(|place| mask(place, first, last)));
     }
 
     /// Makes this the set of a range of indexes, and keeps its memory.
@@ -45,27 +47,84 @@ impl Set {
     /// set.assign_range(62..66);
     /// assert_eq!(set.iter().collect::<Vec<_>>(), [62, 63, 64, 65]);
     /// ```
-    #[inline]
+    #[inline(never)]
     pub fn assign_range(&mut self, range: Range<u32>) {
-        self.infinite = false;
+        let words = (range.end as usize).div_ceil(64);
         if range.is_empty() {
-            return self.words.clear();
+            self.clear();
+        } else if self.has_room_for(words) {
+            write_range(self.cleared(words), &range, 0, fill_few);
+        } else {
+            self.assign_far_range(&range);
         }
+    }
+
+    #[inline(never)]
+    fn assign_far_range(&mut self, range: &Range<u32>) {
+        self.infinite = false;
         self.resize((range.end as usize).div_ceil(64));
-        let from = u64::MAX << (range.start % 64);
-        let to = u64::MAX >> (range.end.wrapping_neg() % 64);
-        let (before, words) =
-            self.words.split_at_mut_checked(range.start as usize / 64).unwrap_or_default();
-        before.iter_mut().for_each(|word| *word = 0);
-        match words {
-            [] => {}
-            [only] => *only = from & to,
-            [first, between @ .., last] => {
-                *first = from;
-                between.fill(u64::MAX);
-                *last = to;
-            }
+        self.words.get_mut(..range.start as usize / 64).unwrap_or_default().fill(0);
+        write_range(&mut self.words, range, 0, fill_many);
+    }
+
+    /// Makes this the set of a range of indexes and of the same ones a distance further on, and keeps its memory.
+    ///
+    /// ```
+    /// use topobroker_layout::set::Set;
+    /// let mut set = Set::new();
+    /// set.assign_twice(4..6, 96);
+    /// assert_eq!(set.iter().collect::<Vec<_>>(), [4, 5, 100, 101]);
+    /// ```
+    #[inline]
+    pub fn assign_twice(&mut self, range: Range<u32>, distance: u32) {
+        let again = range.start + distance..range.end + distance;
+        let words = (again.end as usize).div_ceil(64);
+        let are_apart = range.end.div_ceil(64) <= again.start / 64 && !range.is_empty();
+        if are_apart && self.has_room_for(words) {
+            let words = self.cleared(words);
+            write_range(words, &range, 0, fill_few);
+            write_range(words, &again, 0, fill_few);
+        } else {
+            self.assign_ranges(&[range, again]);
         }
+    }
+
+    /// Makes this the set of ranges of indexes of which each is behind the one before it, and keeps its memory.
+    ///
+    /// ```
+    /// use topobroker_layout::set::Set;
+    /// let mut set = Set::new();
+    /// set.assign_ranges(&[3..4, 62..66, 130..131]);
+    /// assert_eq!(set.iter().collect::<Vec<_>>(), [3, 62, 63, 64, 65, 130]);
+    /// ```
+    #[inline(never)]
+    pub fn assign_ranges(&mut self, ranges: &[Range<u32>]) {
+        let ranges = ranges.iter().filter(|range| !range.is_empty());
+        let end = ranges.clone().next_back().map_or(0, |last| last.end as usize);
+        self.infinite = false;
+        self.resize(end.div_ceil(64));
+        self.words.fill(0);
+        // What the word has that was written last: processors are slow to read one of what was just cleared.
+        let (mut place, mut bits) = (0, 0);
+        for range in ranges {
+            let more = if range.start as usize / 64 == place { bits } else { 0 };
+            bits = write_range(&mut self.words, range, more, fill_many);
+            place = (range.end as usize - 1) / 64;
+        }
+    }
+
+    /// Whether so many words are few, and the set is where few are.
+    #[inline]
+    fn has_room_for(&self, words: usize) -> bool {
+        words <= INLINE_WORDS && !self.words.spilled()
+    }
+
+    /// So many words, which there is room for, all 0. As a whole, without a look at how many there were.
+    #[inline]
+    fn cleared(&mut self, words: usize) -> &mut [u64] {
+        self.infinite = false;
+        self.words = SmallVec::from_buf_and_len([0; INLINE_WORDS], words);
+        &mut self.words
     }
 
     /// Puts every index from `first` on into the set.
@@ -157,6 +216,53 @@ impl Set {
     }
 }
 
+/// Writes a range that is not empty, with more bits in its first word. What is in the last word now.
+#[inline]
+fn write_range(words: &mut [u64], range: &Range<u32>, more: u64, fill: impl Fn(&mut [u64])) -> u64 {
+    let from = u64::MAX << (range.start % 64) | more;
+    let to = u64::MAX >> (range.end.wrapping_neg() % 64);
+    let (first, end) = (range.start as usize / 64, (range.end as usize).div_ceil(64));
+    match words.get_mut(first..end) {
+        Some([only]) => {
+            *only = from & to;
+            from & to
+        }
+        Some([first, between @ .., last]) => {
+            *first = from;
+            fill(between);
+            *last = to;
+            to
+        }
+        _ => 0,
+    }
+}
+
+fn fill_many(words: &mut [u64]) {
+    words.fill(u64::MAX);
+}
+
+/// The same of up to 16 words, without a call.
+#[inline]
+fn fill_few(words: &mut [u64]) {
+    match words.len() {
+        0 => {}
+        1 => words.iter_mut().for_each(|word| *word = u64::MAX),
+        2..4 => fill_ends::<2>(words),
+        4..8 => fill_ends::<4>(words),
+        _ => fill_ends::<8>(words),
+    }
+}
+
+#[inline]
+fn fill_ends<const N: usize>(words: &mut [u64]) {
+    if let Some(first) = words.first_chunk_mut() {
+        *first = [u64::MAX; N];
+    }
+    if let Some(last) = words.last_chunk_mut() {
+        *last = [u64::MAX; N];
+    }
+}
+
 /// As many low bits as a range has indexes, if that is no more than a word.
 #[inline]
 fn few_bits(range: &Range<u32>) -> Option<u64> {
@@ -212,6 +318,30 @@ mod tests {
             prop_assert!(only.is_empty());
             for bit in 0..64 {
                 prop_assert_eq!((set.bits_from(first) >> bit) & 1 == 1, set.contains(first + bit));
+            }
+        }
+
+        #[test]
+        fn what_is_made_of_ranges_has_the_indexes_of_each(
+            before in proptest::collection::vec(any::<u64>(), 0..20),
+            ranges in proptest::collection::vec((0u32..200, 0u32..200), 0..9),
+            distance in 0u32..1000,
+        ) {
+            let mut end = 0;
+            let ranges = ranges.into_iter().map(|(gap, length)| {
+                let start = end + gap;
+                end = start + length;
+                start..end
+            });
+            let ranges: Vec<Range<u32>> = ranges.collect();
+            let mut set = Set::from_words(before, false);
+            set.assign_ranges(&ranges);
+            prop_assert_eq!(&set, &ranges.iter().cloned().flatten().collect::<Set>());
+            for range in ranges {
+                let distance = distance.max(range.end - range.start);
+                set.assign_twice(range.clone(), distance);
+                let both = range.clone().chain(range.start + distance..range.end + distance);
+                prop_assert_eq!(&set, &both.collect::<Set>());
             }
         }
     }

@@ -68,9 +68,9 @@ impl<'a> Object<'a> {
 
     /// The PUs shown of the object and how they are numbered, where these follow each other and that is even.
     #[inline]
-    pub(crate) fn numbered_pus(self) -> Option<(Numbering, Range<u32>)> {
+    pub(crate) fn numbered_pus(self) -> Option<(&'a Numbering, Range<u32>)> {
         let seen = self.topology.seen;
-        let numbering = seen.numbering.filter(|_| seen.has_runs && self.has_sets())?;
+        let numbering = seen.numbering.as_ref().filter(|_| seen.has_runs && self.has_sets())?;
         Some((numbering, self.topology.solid_run(&self.base_pus())?))
     }
 
