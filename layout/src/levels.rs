@@ -107,6 +107,13 @@ impl ArchivedLevel {
         u64::from(self.kind.to_native() & 0xff)
     }
 
+    /// Type of its objects.
+    #[must_use]
+    #[inline]
+    pub fn object_type(&self) -> Option<ObjectType> {
+        ObjectType::from_raw(self.raw_type())
+    }
+
     /// PUs of each of its objects, 0 where they differ.
     #[must_use]
     #[inline]
@@ -151,7 +158,7 @@ impl ArchivedLevels {
     #[must_use]
     #[inline]
     pub fn object_type(&self, level: usize) -> Option<ObjectType> {
-        ObjectType::from_raw(self.row(level)?.raw_type())
+        self.row(level)?.object_type()
     }
 
     /// Level of an object.

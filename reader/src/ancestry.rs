@@ -30,6 +30,18 @@ impl<'a> Object<'a> {
             return self.moved_ancestor_at_depth(depth);
         }
         let level = topology.base_level_of_depth(depth)?;
+        if depth >= 0
+            && let Some(found) = self.regular_above(level)
+        {
+            return Some(found);
+        }
+        self.ancestor_at_depth_by_walk(depth, level)
+    }
+
+    /// The same at a level of the topology, where nothing moved.
+    #[inline(never)]
+    fn ancestor_at_depth_by_walk(self, depth: i32, level: usize) -> Option<Self> {
+        let topology = self.topology();
         let ids = topology.base_ids(level);
         if depth >= 0 {
             let below = ids.start..topology.seen.first_special;
@@ -57,6 +69,15 @@ impl<'a> Object<'a> {
         let (each, member) = (level.pus(), self.topology().seen.tree.member(self.id()));
         let holding = || Self::new(self.topology(), level.first() + blocks(member.pu_first, each));
         (each != 0 && member.pu_count > 0).then(holding)
+    }
+
+    /// The same of any object, if it is there.
+    #[inline]
+    fn regular_above(self, level: usize) -> Option<Self> {
+        let seen = self.topology().seen;
+        let [row, below] = seen.base_levels.get(level..)?.first_chunk()?;
+        let is_below = (below.first()..seen.first_special).contains(&self.id());
+        if is_below { self.regular_ancestor(row) } else { None }
     }
 
     /// The lowest object at a level of the topology or above it that this one of the tree of CPUs is below or is.
@@ -89,9 +110,7 @@ impl<'a> Object<'a> {
         let plus_one = seen.archive.levels.depth_of_type.get(usize::from(object_type.raw()));
         let level = usize::from(plus_one.copied().unwrap_or(0).wrapping_sub(1));
         if seen.is_in_order
-            && let Some([row, below]) = seen.base_levels.get(level..).and_then(<[_]>::first_chunk)
-            && (below.first()..seen.first_special).contains(&self.id())
-            && let Some(found) = self.regular_ancestor(row)
+            && let Some(found) = self.regular_above(level)
         {
             return Some(found);
         }
@@ -199,19 +218,21 @@ impl<'a> Object<'a> {
             });
         }
         let pus = self.has_sets().then(|| self.shown_run())?;
-        let levels = &topology.seen.archive.levels;
         let object = self.normal_part();
+        let rows = topology.seen.archive.levels.normal_rows().iter().enumerate();
         // What a NUMA node hangs on may be the cache.
-        let below = object.base_level() + usize::from(object != self);
-        for level in (0..below).rev() {
-            let row = levels.row(level)?;
-            if !levels.object_type(level).is_some_and(ObjectType::is_data_cache) {
+        let above = rows.rev().skip_while(|(_, row)| row.first() > object.id());
+        for (level, row) in above.skip(usize::from(object == self)) {
+            if !row.object_type().is_some_and(ObjectType::is_data_cache) {
                 continue;
             }
-            let cache = object.up_to(level);
-            let regular = if topology.seen.overlay.is_none() { row.pus() as usize } else { 0 };
-            let shared = if regular > 0 { regular } else { cache.shown_run().len() } != pus.len();
-            if shared && cache.base_level() == level {
+            let regular = object.regular_ancestor(row);
+            let cache = regular.unwrap_or_else(|| object.up_to(level));
+            let count = match regular.is_some() && topology.seen.overlay.is_none() {
+                true => row.pus() as usize,
+                false => cache.shown_run().len(),
+            };
+            if count != pus.len() && (regular.is_some() || cache.base_level() == level) {
                 return Some(cache);
             }
         }

@@ -191,22 +191,31 @@ impl<'a> Topology<'a> {
     #[inline]
     pub fn numa_node_by_os_index(self, os_index: u32) -> Option<Object<'a>> {
         // Machines number them without gaps and in their order, nearly always.
-        let guess = Object::new(self, self.seen.first_special.saturating_add(os_index));
-        let node = match guess.is_numa_node() && guess.os_index() == Some(os_index) {
-            true => guess,
-            false => self.search_numa_node(os_index)?,
-        };
-        Some(node).filter(|node| self.shows(node.id()))
+        let guess = self.seen.first_special.saturating_add(os_index);
+        let is_it = guess < self.seen.end_of_nodes && self.os_index_of(guess) == Some(os_index);
+        let node = if is_it { guess } else { self.search_numa_node(os_index)? };
+        self.shows(node).then(|| Object::new(self, node))
     }
 
     #[inline(never)]
-    fn search_numa_node(self, os_index: u32) -> Option<Object<'a>> {
+    fn search_numa_node(self, os_index: u32) -> Option<u32> {
         let order = &self.seen.archive.numa_by_os_index;
-        let first = self.seen.first_special;
-        let at = |place: u32| Object::new(self, first + order.get_u32(place as usize));
+        let at = |place: u32| self.seen.first_special + order.get_u32(place as usize);
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
-        let place = partition_point(0..count, |place| at(place).os_index() < Some(os_index));
-        (place < count).then(|| at(place)).filter(|found| found.os_index() == Some(os_index))
+        let is_before = |place: u32| self.os_index_of(at(place)) < Some(os_index);
+        // Behind the highest, more often than between two.
+        if is_before(count.checked_sub(1)?) {
+            return None;
+        }
+        let found = at(partition_point(0..count, is_before));
+        (self.os_index_of(found) == Some(os_index)).then_some(found)
+    }
+
+    /// OS index of a PU or NUMA node by its number.
+    #[inline]
+    pub(crate) fn os_index_of(self, id: u32) -> Option<u32> {
+        let plus_two = self.seen.archive.objects.os_index.get(id as usize);
+        u32::try_from(plus_two.checked_sub(2)?).ok()
     }
 }
 

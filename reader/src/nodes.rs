@@ -66,7 +66,7 @@ impl<'a> Topology<'a> {
                     continue;
                 }
                 if self.shows(node)
-                    && let Some(os_index) = Object::new(self, node).os_index()
+                    && let Some(os_index) = self.os_index_of(node)
                 {
                     nodeset.insert(os_index);
                 }

@@ -41,7 +41,7 @@ impl<'a> Topology<'a> {
         let one_by_one = if by_run { 0..0 } else { pus.clone() };
         let first = if by_run { 0 } else { self.pu_ids().start };
         let ranges = runs.iter().map(move |run| os_range_in(run, &pus));
-        let single = one_by_one.filter_map(move |pu| self.pu_os_index(first + pu));
+        let single = one_by_one.filter_map(move |pu| self.os_index_of(first + pu));
         ranges.filter(|range| !range.is_empty()).chain(single.map(|os| os..os + 1))
     }
 
@@ -126,7 +126,7 @@ impl<'a> Topology<'a> {
         if runs.len() <= MANY_RUNS {
             return runs.iter().fold(0, |word, run| word | bits_of_run(set, run, &pus));
         }
-        let chosen = |pu: u32| self.pu_os_index(ids.start + pu).is_some_and(|os| set.contains(os));
+        let chosen = |pu: u32| self.os_index_of(ids.start + pu).is_some_and(|os| set.contains(os));
         let known = pus.start..pus.end.min(ids.end - ids.start);
         known.filter(|pu| chosen(*pu)).fold(0, |word, pu| word | (1 << (pu % 64)))
     }
@@ -206,13 +206,6 @@ impl<'a> Topology<'a> {
         };
         let place = os_index.checked_sub(run.os_first.to_native())?;
         (place < run.count.to_native()).then_some(run)
-    }
-
-    /// OS index of a PU by its number.
-    #[inline]
-    fn pu_os_index(self, id: u32) -> Option<u32> {
-        let plus_two = self.seen.archive.objects.os_index.get(id as usize);
-        u32::try_from(plus_two.checked_sub(2)?).ok()
     }
 }
 
