@@ -80,6 +80,7 @@ impl<'a> Topology<'a> {
     /// NUMA nodes local to a set of PUs, in logical order. Counterpart:
     /// `hwloc_get_local_numanode_objs` with a cpuset.
     #[doc(alias = "hwloc_get_local_numanode_objs")]
+    #[inline]
     pub fn local_numa_nodes(
         self,
         cpuset: &Set,
@@ -161,15 +162,15 @@ impl<'a> Topology<'a> {
 impl<'a> Object<'a> {
     /// NUMA nodes local to an object, in logical order; of an I/O or Misc object, to the object
     /// that it hangs on. Counterpart: `hwloc_get_local_numanode_objs` with an object.
+    #[inline]
     pub fn local_numa_nodes(self, which: LocalNumaNodes) -> impl Iterator<Item = Object<'a>> {
         let place = self.non_io_ancestor();
         let (topology, pus) = (self.topology(), place.shown_run());
-        let has_runs = topology.seen.has_runs;
-        let nodes = match which.are_around() && has_runs && !pus.is_empty() {
+        let nodes = match which.are_around() && topology.seen.has_runs && !pus.is_empty() {
             true => topology.nodes_of_pus(&place.base_pus()),
             false => topology.numa_nodes(),
         };
-        nodes.filter(move |node| match has_runs {
+        nodes.filter(move |node| match node.topology().seen.has_runs {
             true => which.fits(&node.shown_run(), &pus),
             false => place.extent().zip(node.extent()).is_some_and(|(place, own)| {
                 which.takes(place.is_part_of(&own), || own.is_part_of(&place))

@@ -51,32 +51,41 @@ impl<'a> Topology<'a> {
         let Some(((each, numbering), (start, end))) = known else { return false };
         let Some(each) = numbering.part_of_turn(each) else { return false };
         for turn in numbering.turns() {
-            let shown = numbering.turn(turn, &(start..end));
-            let mut behind = numbering.turn(turn, &(0..0)).end;
-            let mut next = cpuset.next_from(shown.start);
-            let mut all = true;
-            for node in self.seen.first_special..self.seen.end_of_nodes {
-                behind += each;
-                let Some(found) = next.filter(|found| *found < shown.end) else {
-                    all = false;
-                    break;
-                };
-                if found >= behind {
-                    all = false;
-                    continue;
-                }
-                if self.shows(node)
-                    && let Some(os_index) = self.os_index_of(node)
-                {
-                    nodeset.insert(os_index);
-                }
-                next = cpuset.next_from(behind);
-            }
-            // No other turn has more.
-            if all {
+            let (first, shown) = (numbering.start_of(turn), numbering.turn(turn, &(start..end)));
+            if self.add_nodes_of_turn(cpuset, first, &shown, each, nodeset) {
                 break;
             }
         }
         true
+    }
+
+    /// The same with those OS indexes of a turn that are shown, where each node has so many from the first one on.
+    /// Whether that was every node.
+    #[inline]
+    fn add_nodes_of_turn(
+        self,
+        cpuset: &Set,
+        first: u32,
+        shown: &Range<u32>,
+        each: u32,
+        nodeset: &mut Set,
+    ) -> bool {
+        let (mut behind, mut all) = (first, true);
+        let mut next = cpuset.next_from(shown.start);
+        for node in self.seen.first_special..self.seen.end_of_nodes {
+            behind += each;
+            let Some(found) = next.filter(|found| *found < shown.end) else { return false };
+            if found >= behind {
+                all = false;
+                continue;
+            }
+            if self.shows(node)
+                && let Some(os_index) = self.os_index_of(node)
+            {
+                nodeset.insert(os_index);
+            }
+            next = cpuset.next_from(behind);
+        }
+        all
     }
 }

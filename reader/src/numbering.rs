@@ -74,19 +74,19 @@ impl Numbering {
 
     #[inline(never)]
     fn copy_turns(&self, pus: Range<u32>, set: &mut Set) {
+        if self.shift == 1 && (pus.start | pus.end).is_multiple_of(2) {
+            let (first, end) = (self.first + pus.start / 2, self.first + pus.end / 2);
+            return set.assign_twice(first..end, self.each);
+        }
         if pus.end - pus.start == 1 {
             let os_index = self.os_index(pus.start);
             return set.assign_range(os_index..os_index + 1);
         }
-        let (first, end) = (pus.start / 2, pus.end / 2);
-        if self.shift == 1 && (pus.start | pus.end).is_multiple_of(2) {
-            return set.assign_twice(self.first + first..self.first + end, self.each);
-        }
-        self.copy_many_turns(&pus, set);
+        self.copy_any_turns(&pus, set);
     }
 
     #[inline(never)]
-    fn copy_many_turns(&self, pus: &Range<u32>, set: &mut Set) {
+    fn copy_any_turns(&self, pus: &Range<u32>, set: &mut Set) {
         let mut ranges = [const { 0..0 }; MOST_TURNS];
         for (turn, range) in self.turns().zip(&mut ranges) {
             *range = self.turn(turn, pus);
@@ -128,12 +128,18 @@ impl Numbering {
     #[inline]
     fn os_index(&self, pu: u32) -> u32 {
         let turn = pu & ((1 << self.shift) - 1);
-        self.first + turn * self.each + (pu >> self.shift)
+        self.start_of(turn) + (pu >> self.shift)
     }
 
     #[inline]
     pub(crate) fn turns(&self) -> Range<u32> {
         0..1 << self.shift
+    }
+
+    /// The lowest OS index of a turn.
+    #[inline]
+    pub(crate) fn start_of(&self, turn: u32) -> u32 {
+        self.first + turn * self.each
     }
 
     /// How many of some PUs each turn has, if all have as many.
@@ -146,7 +152,7 @@ impl Numbering {
     #[inline]
     pub(crate) fn turn(&self, turn: u32, pus: &Range<u32>) -> Range<u32> {
         let round_up = (1 << self.shift) - 1 - turn;
-        let first = self.first + turn * self.each;
+        let first = self.start_of(turn);
         let before = |pu: u32| (pu + round_up) >> self.shift;
         first + before(pus.start)..first + before(pus.end)
     }
@@ -196,7 +202,7 @@ impl Numbering {
     #[inline(never)]
     fn bounds_of_turns(&self, set: &Set) -> Option<(u32, u32)> {
         let turns = self.turns();
-        let first = |turn: u32| self.first + turn * self.each;
+        let first = |turn: u32| self.start_of(turn);
         let two = |index: u32| set.bits_from(first(0) + index) | set.bits_from(first(1) + index);
         let more = |index: u32| {
             turns.clone().fold(0, |bits, turn| bits | set.bits_from(first(turn) + index))

@@ -63,11 +63,8 @@ impl<'a> Iterator for Subtree<'a> {
         let mut add = |folded, id| f(folded, Object::new(topology, id));
         let mut folded = self.lowest.clone().fold(first, &mut add);
         loop {
-            if let Some(mut blocks) = self.blocks.take() {
-                while let Some((id, lowest)) = blocks.next() {
-                    folded = add(folded, id);
-                    folded = lowest.fold(folded, &mut add);
-                }
+            if let Some(blocks) = self.blocks.take() {
+                folded = blocks.fold(folded, &mut add);
             }
             match self.next_of_any() {
                 Some(object) => folded = add(folded, object.id()),
@@ -139,6 +136,38 @@ impl Blocks {
             parent_pus = row.pus();
         }
         Some(Self { levels, count: rows.len(), next: 0 })
+    }
+
+    /// All that are still to come.
+    #[inline]
+    fn fold<B>(mut self, first: B, mut f: impl FnMut(B, u32) -> B) -> B {
+        let mut folded = first;
+        let levels = self.levels.get_mut(..self.count).unwrap_or_default();
+        let Some((lowest, above)) = levels.split_last_mut() else { return folded };
+        if above.is_empty() {
+            return (lowest.id..lowest.id + lowest.left).fold(folded, f);
+        }
+        let mut next = self.next;
+        while let Some([level, below @ ..]) = above.get_mut(next..) {
+            if level.left == 0 {
+                next = next.wrapping_sub(1);
+                continue;
+            }
+            // One more, and down from it the first below each.
+            level.left -= 1;
+            folded = f(folded, level.id);
+            level.id += 1;
+            for level in below {
+                level.left = level.each - 1;
+                folded = f(folded, level.id);
+                level.id += 1;
+            }
+            let first = lowest.id;
+            lowest.id += lowest.each;
+            folded = (first..lowest.id).fold(folded, &mut f);
+            next = above.len() - 1;
+        }
+        folded
     }
 
     /// The next object, and if what is below it is the lowest level, all of that.

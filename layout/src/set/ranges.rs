@@ -67,7 +67,8 @@ impl Set {
         write_range(&mut self.words, range, 0, fill_many);
     }
 
-    /// Makes this the set of a range of indexes and of the same ones a distance further on, and keeps its memory.
+    /// Makes this the set of a range of indexes and of the same ones a distance further on, which is no less than the
+    /// range is long, and keeps its memory.
     ///
     /// ```
     /// use topobroker_layout::set::Set;
