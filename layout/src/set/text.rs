@@ -230,13 +230,30 @@ fn mask(part: &[u8]) -> Option<u32> {
     // Zeros that are more than 32 bits have digits for.
     let (zeros, digits) = digits.split_at(digits.len().saturating_sub(8));
     let is_zero = |digit: &u8| *digit == b'0';
-    let (mask, valid) =
-        digits.iter().fold((0, zeros.iter().all(is_zero)), |(mask, valid), byte| {
-            let digit = char::from(*byte).to_digit(16);
-            ((mask << 4) | digit.unwrap_or(0), valid & digit.is_some())
-        });
-    valid.then_some(mask)
+    let (mask, all) = digits.iter().fold((0, 0), |(mask, all), byte| {
+        let digit = DIGITS.get(usize::from(*byte)).copied().unwrap_or(NO_DIGIT);
+        ((mask << 4) | u32::from(digit), all | digit)
+    });
+    (all & NO_DIGIT == 0 && zeros.iter().all(is_zero)).then_some(mask)
 }
+
+/// In place of the value of a digit: a bit that none has.
+const NO_DIGIT: u8 = 0x80;
+
+/// Values of hexadecimal digits.
+#[expect(clippy::indexing_slicing, reason = "the compiler does it")]
+#[expect(clippy::cast_possible_truncation, reason = "a digit is below 16")]
+const DIGITS: [u8; 256] = {
+    let mut digits = [NO_DIGIT; 256];
+    let mut byte = 0;
+    while byte < u8::MAX {
+        if let Some(digit) = (byte as char).to_digit(16) {
+            digits[byte as usize] = digit as u8;
+        }
+        byte += 1;
+    }
+    digits
+};
 
 fn parse_taskset(text: &str) -> Result<Set, ParseSetError> {
     let expected = "one mask such as 0xf00000001";
