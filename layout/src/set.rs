@@ -93,7 +93,10 @@ impl Set {
     /// Puts a word behind all that a finite set has.
     #[inline(never)]
     fn push(&mut self, place: usize, word: u64) {
-        self.resize(place);
+        if let Some(missing) = place.checked_sub(self.words.len()) {
+            self.words.reserve(missing + 1);
+            self.resize(place);
+        }
         self.words.push(word);
     }
 

@@ -35,13 +35,6 @@ impl<'a> Object<'a> {
         {
             return Some(found);
         }
-        self.ancestor_at_depth_by_walk(depth, level)
-    }
-
-    /// The same at a level of the topology, where nothing moved.
-    #[inline(never)]
-    fn ancestor_at_depth_by_walk(self, depth: i32, level: usize) -> Option<Self> {
-        let topology = self.topology();
         let ids = topology.base_ids(level);
         if depth >= 0 {
             let below = ids.start..topology.seen.first_special;
@@ -71,7 +64,7 @@ impl<'a> Object<'a> {
         (each != 0 && member.pu_count > 0).then(holding)
     }
 
-    /// The same of any object, if it is there.
+    /// The same of any object; `None` if it is no object of a lower level, or those of the level have not as many PUs.
     #[inline]
     fn regular_above(self, level: usize) -> Option<Self> {
         let seen = self.topology().seen;

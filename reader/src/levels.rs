@@ -203,7 +203,7 @@ impl<'a> Topology<'a> {
         let at = |place: u32| self.seen.first_special + order.get_u32(place as usize);
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let is_before = |place: u32| self.os_index_of(at(place)) < Some(os_index);
-        // Behind the highest, more often than between two.
+        // What is not there is behind the highest, nearly always.
         if is_before(count.checked_sub(1)?) {
             return None;
         }

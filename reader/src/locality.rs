@@ -57,9 +57,9 @@ impl LocalNumaNodes {
             || ((larger || self.has(Self::SMALLER_LOCALITY)) && smaller())
     }
 
-    /// Whether no node counts that has not all of the PUs.
+    /// Whether only nodes count that have all of the PUs.
     #[inline]
-    fn are_around(self) -> bool {
+    fn asks_for_all(self) -> bool {
         !self.has(Self::ALL) && !self.has(Self::SMALLER_LOCALITY)
     }
 
@@ -86,9 +86,9 @@ impl<'a> Topology<'a> {
         cpuset: &Set,
         which: LocalNumaNodes,
     ) -> impl Iterator<Item = Object<'a>> + use<'a, '_> {
-        let is_around = which == LocalNumaNodes::LARGER_LOCALITY;
-        let around = if is_around { self.node_around(cpuset) } else { None };
-        let (found, asked) = match around {
+        let is_larger = which == LocalNumaNodes::LARGER_LOCALITY;
+        let known = if is_larger { self.node_around(cpuset) } else { None };
+        let (found, asked) = match known {
             Some(node) => (node, Objects::none(self)),
             None => (None, self.numa_nodes()),
         };
@@ -166,7 +166,7 @@ impl<'a> Object<'a> {
     pub fn local_numa_nodes(self, which: LocalNumaNodes) -> impl Iterator<Item = Object<'a>> {
         let place = self.non_io_ancestor();
         let (topology, pus) = (self.topology(), place.shown_run());
-        let nodes = match which.are_around() && topology.seen.has_runs && !pus.is_empty() {
+        let nodes = match which.asks_for_all() && topology.seen.has_runs && !pus.is_empty() {
             true => topology.nodes_of_pus(&place.base_pus()),
             false => topology.numa_nodes(),
         };

@@ -72,6 +72,7 @@ impl Numbering {
         }
     }
 
+    /// Soonest of whole cores of two threads, as most objects are, and of one PU.
     #[inline(never)]
     fn copy_turns(&self, pus: Range<u32>, set: &mut Set) {
         if self.shift == 1 && (pus.start | pus.end).is_multiple_of(2) {
@@ -276,7 +277,11 @@ mod tests {
                 let chosen = |_: &&u32| random.usize(..share) == 0;
                 let set: Set = all.iter().filter(chosen).copied().collect();
                 assert_eq!(numbering.has_all(&set, pus.clone()), inside.is_included_in(&set));
-                assert_eq!(numbering.has_some(&set, pus), inside.intersects(&set));
+                assert_eq!(numbering.has_some(&set, pus.clone()), inside.intersects(&set));
+                let lowest = set.first().unwrap_or(0);
+                let within = set.is_included_in(&inside);
+                let is_only = set.is_empty() || numbering.has_no_others(&set, lowest, &pus);
+                assert_eq!(is_only, within);
                 let mut found = (0u32..).zip(&all).filter(|(_, os)| set.contains(**os));
                 let low = found.next().map(|(pu, _)| pu);
                 let high = found.last().map(|(pu, _)| pu).or(low);

@@ -38,7 +38,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) first_special: u32,
     /// Number of the first object behind the NUMA nodes, which are the first special ones.
     pub(crate) end_of_nodes: u32,
-    /// PUs of each NUMA node, where nodes have one after the other as many of them.
+    /// PUs of each NUMA node, shown or not, where all have as many: the first node the first ones, and so on.
     pub(crate) pus_of_node: Option<u32>,
     pub(crate) rows_of_nodes: AttributeRows,
     pub(crate) tree: TreeRows<'a>,
@@ -64,7 +64,7 @@ impl<'a> Seen<'a> {
         let pus = pu_level.map_or(none, |level| levels.first(level)..levels.first(level + 1));
         let has_runs = levels.row(0).is_some_and(|root| root.pus() != 0);
         let (tree, end_of_nodes) = (archive.tree.rows(), levels.first(normal + 1));
-        let pus_of_node = pus_of_each(&tree, first_special..end_of_nodes, pus.end - pus.start);
+        let pus_of_node = || pus_of_each(&tree, first_special..end_of_nodes, pus.end - pus.start);
         Self {
             archive,
             overlay: None,
@@ -79,7 +79,7 @@ impl<'a> Seen<'a> {
             runs: archive.pu_runs.as_slice(),
             first_special,
             end_of_nodes,
-            pus_of_node: pus_of_node.filter(|_| has_runs),
+            pus_of_node: if has_runs { pus_of_node() } else { None },
             rows_of_nodes: levels.attribute_rows(normal),
             tree,
             base_levels: levels.rows.as_slice(),

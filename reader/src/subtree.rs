@@ -150,6 +150,7 @@ impl Blocks {
         let mut next = self.next;
         while let Some([level, below @ ..]) = above.get_mut(next..) {
             if level.left == 0 {
+                // Above the top there is nothing, which ends it.
                 next = next.wrapping_sub(1);
                 continue;
             }
@@ -158,6 +159,7 @@ impl Blocks {
             folded = f(folded, level.id);
             level.id += 1;
             for level in below {
+                // One of them is taken right here.
                 level.left = level.each - 1;
                 folded = f(folded, level.id);
                 level.id += 1;

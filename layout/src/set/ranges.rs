@@ -34,6 +34,7 @@ impl Set {
             return self.normalize();
         }
         // Processors are slow to read a word of what was just cleared as a whole: new words are written once.
+        self.words.reserve((last_word + 1).saturating_sub(self.words.len()));
         self.resize(self.words.len().max(first_word));
         let new = self.words.len()..last_word + 1;
         self.words.extend(new.map(|place| mask(place, first, last)));
@@ -78,10 +79,12 @@ impl Set {
     /// ```
     #[inline]
     pub fn assign_twice(&mut self, range: Range<u32>, distance: u32) {
+        if range.is_empty() {
+            return self.clear();
+        }
         let again = range.start + distance..range.end + distance;
         let words = (again.end as usize).div_ceil(64);
-        let are_apart = range.end.div_ceil(64) <= again.start / 64 && !range.is_empty();
-        if are_apart && self.has_room_for(words) {
+        if range.end.div_ceil(64) <= again.start / 64 && self.has_room_for(words) {
             let words = self.cleared(words);
             write_range(words, &range, 0, fill_few);
             write_range(words, &again, 0, fill_few);
@@ -100,6 +103,7 @@ impl Set {
     /// ```
     #[inline(never)]
     pub fn assign_ranges(&mut self, ranges: &[Range<u32>]) {
+        debug_assert!(ranges.is_sorted_by(|one, next| next.is_empty() || one.end <= next.start));
         let ranges = ranges.iter().filter(|range| !range.is_empty());
         let end = ranges.clone().next_back().map_or(0, |last| last.end as usize);
         self.infinite = false;
@@ -245,6 +249,7 @@ fn fill_many(words: &mut [u64]) {
 /// The same of up to 16 words, without a call.
 #[inline]
 fn fill_few(words: &mut [u64]) {
+    const { assert!(INLINE_WORDS <= 16) };
     match words.len() {
         0 => {}
         1 => words.iter_mut().for_each(|word| *word = u64::MAX),
@@ -327,6 +332,7 @@ mod tests {
             before in proptest::collection::vec(any::<u64>(), 0..20),
             ranges in proptest::collection::vec((0u32..200, 0u32..200), 0..9),
             distance in 0u32..1000,
+            infinite: bool,
         ) {
             let mut end = 0;
             let ranges = ranges.into_iter().map(|(gap, length)| {
@@ -335,7 +341,7 @@ mod tests {
                 start..end
             });
             let ranges: Vec<Range<u32>> = ranges.collect();
-            let mut set = Set::from_words(before, false);
+            let mut set = Set::from_words(before, infinite);
             set.assign_ranges(&ranges);
             prop_assert_eq!(&set, &ranges.iter().cloned().flatten().collect::<Set>());
             for range in ranges {
