@@ -84,7 +84,7 @@ impl Set {
         }
         let again = range.start + distance..range.end + distance;
         let words = (again.end as usize).div_ceil(64);
-        if range.end.div_ceil(64) <= again.start / 64 && self.has_room_for(words) {
+        if (range.end - 1) / 64 < again.start / 64 && self.has_room_for(words) {
             let words = self.cleared(words);
             write_range(words, &range, 0, fill_few);
             write_range(words, &again, 0, fill_few);
