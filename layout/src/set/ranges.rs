@@ -64,8 +64,9 @@ impl Set {
     fn assign_far_range(&mut self, range: &Range<u32>) {
         self.infinite = false;
         self.resize((range.end as usize).div_ceil(64));
-        self.words.get_mut(..range.start as usize / 64).unwrap_or_default().fill(0);
-        write_range(&mut self.words, range, 0, fill_many);
+        let words = self.words.as_mut_slice();
+        words.get_mut(..range.start as usize / 64).unwrap_or_default().fill(0);
+        write_range(words, range, 0, fill_many);
     }
 
     /// Makes this the set of a range of indexes and of the same ones a distance further on, which is no less than the
