@@ -44,6 +44,31 @@ struct Blocks {
     found: u64,
 }
 
+impl Blocks {
+    /// Number of the first object of a word of PUs.
+    #[inline]
+    fn first_of(&self, word: u32) -> u32 {
+        self.ids.start + ((word * 64) >> self.pus.trailing_zeros())
+    }
+
+    #[inline]
+    fn has_more_words(&self) -> bool {
+        self.first_of(self.next_word) < self.ids.end
+    }
+
+    /// Number of the next object that is found.
+    #[inline]
+    fn next_found(&mut self) -> Option<u32> {
+        if self.found == 0 {
+            return None;
+        }
+        let block = self.found.trailing_zeros() >> self.pus.trailing_zeros();
+        self.found &= self.found - 1;
+        let id = self.first_of(self.next_word - 1) + block;
+        (id < self.ids.end).then_some(id)
+    }
+}
+
 impl<'a, 's> ObjectsOfSet<'a, 's> {
     pub(crate) fn new(topology: Topology<'a>, set: &'s Set, depth: i32, part: Part) -> Self {
         let level = topology.base_level_of_depth(depth).filter(|_| topology.is_in_order());
@@ -89,21 +114,35 @@ impl<'a> Iterator for ObjectsOfSet<'a, '_> {
 
     fn next(&mut self) -> Option<Object<'a>> {
         let Some(mut blocks) = self.steps.take() else { return self.next_by_sets() };
-        let bits = blocks.pus.trailing_zeros();
-        let ids = blocks.ids.clone();
-        let first_block = |word: u32| ids.start + ((word * 64) >> bits);
-        while blocks.found == 0 && first_block(blocks.next_word) < ids.end {
+        while blocks.found == 0 && blocks.has_more_words() {
             blocks.found = self.found_in(blocks.next_word, blocks.pus);
             blocks.next_word += 1;
         }
-        let mut id = ids.end;
-        if blocks.found != 0 {
-            let block = blocks.found.trailing_zeros() >> bits;
-            blocks.found &= blocks.found - 1;
-            id = first_block(blocks.next_word - 1) + block;
-        }
+        let id = blocks.next_found();
         self.steps = Some(blocks);
-        (id < ids.end).then(|| Object::new(self.topology, id))
+        id.map(|id| Object::new(self.topology, id))
+    }
+
+    /// With what is found in a register.
+    #[inline]
+    fn fold<B, F: FnMut(B, Object<'a>) -> B>(mut self, first: B, mut f: F) -> B {
+        let mut folded = first;
+        let Some(mut blocks) = self.steps.take() else {
+            while let Some(object) = self.next_by_sets() {
+                folded = f(folded, object);
+            }
+            return folded;
+        };
+        loop {
+            while let Some(id) = blocks.next_found() {
+                folded = f(folded, Object::new(self.topology, id));
+            }
+            if !blocks.has_more_words() {
+                return folded;
+            }
+            blocks.found = self.found_in(blocks.next_word, blocks.pus);
+            blocks.next_word += 1;
+        }
     }
 
     fn count(mut self) -> usize {
