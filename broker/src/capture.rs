@@ -4,7 +4,7 @@ use crate::hwloc::{self, BitmapTooLarge, Location};
 use quick_xml::events::Event;
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use topobroker_layout::archive::MAX_SET_WORDS;
+use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::description::{
     CpuKind, Description, Distances, Initiator, MemoryAttribute, MemoryValue, Object,
 };
@@ -37,7 +37,7 @@ pub enum CaptureError {
 
 impl From<BitmapTooLarge> for CaptureError {
     fn from(bitmap: BitmapTooLarge) -> Self {
-        Self::SetTooLarge { found: bitmap.last, limit: MAX_SET_WORDS * 64 }
+        Self::SetTooLarge { found: bitmap.last, limit: INDEX_LIMIT as usize }
     }
 }
 

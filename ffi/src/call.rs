@@ -120,6 +120,7 @@ impl From<AdoptError> for Failure {
             AdoptError::Symlink { .. }
             | AdoptError::NotRegular { .. }
             | AdoptError::Owner { .. }
+            | AdoptError::Unmapped { .. }
             | AdoptError::Writable { .. }
             | AdoptError::Unsealed { .. } => tb_status::TB_ERR_TRUST,
             AdoptError::Map { .. } => tb_status::TB_ERR_MAP,
@@ -181,6 +182,7 @@ mod tests {
                 AdoptError::Owner { file: file(), found: 1, expected: 2 }.into(),
                 tb_status::TB_ERR_TRUST,
             ),
+            (AdoptError::Unmapped { file: file() }.into(), tb_status::TB_ERR_TRUST),
             (AdoptError::Writable { file: file(), found: 0o666 }.into(), tb_status::TB_ERR_TRUST),
             (AdoptError::Unsealed { file: file() }.into(), tb_status::TB_ERR_TRUST),
             (

@@ -14,9 +14,12 @@ pub const CPUSET_OF_PUS: u32 = u32::MAX - 1;
 /// In a row of sets: the complete set is the set.
 pub const SAME_SET: u32 = u32::MAX - 2;
 
-/// Most 64-bit words of a set, so that no archive can ask for much memory: indexes below 131,072,
-/// sixteen times what Linux can have.
-pub const MAX_SET_WORDS: usize = 2048;
+/// First OS index that is too high for a PU, a NUMA node or a set, so that no archive can ask for much memory: sixteen
+/// times what Linux can have.
+pub const INDEX_LIMIT: u32 = 131_072;
+
+/// Most 64-bit words of a set.
+pub const MAX_SET_WORDS: usize = INDEX_LIMIT as usize / 64;
 
 /// Most levels of the tree of CPUs, and most special objects one below the other: many times what
 /// machines have, and little enough that a walk may call itself for each.

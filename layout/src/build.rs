@@ -8,7 +8,7 @@ mod objects;
 mod pus;
 mod tables;
 
-use crate::archive::{self, Topology};
+use crate::archive::{self, INDEX_LIMIT, Topology};
 use crate::column::Column;
 use crate::description::{Description, Object};
 use crate::levels::Levels;
@@ -64,8 +64,8 @@ pub enum BuildError {
         /// The logical index expected.
         expected: u32,
     },
-    /// A set reaches further than an archive holds.
-    #[error("a set has index {found}; archives hold indexes below {limit}")]
+    /// A set, a PU or a NUMA node has a higher OS index than an archive holds.
+    #[error("a set, a PU or a NUMA node has index {found}; archives hold indexes below {limit}")]
     SetTooLarge {
         /// The highest index.
         found: usize,
@@ -141,10 +141,25 @@ impl<'d> Builder<'d> {
         };
         builder.number_objects()?;
         builder.find_pus()?;
+        builder.check_indexes()?;
         let pus = builder.by_id.iter().filter(|object| object.object_type == ObjectType::PU);
         builder.pu_os_indexes = pus.map(|pu| pu.os_index).collect();
         builder.find_pus_of_memory();
         Ok(builder)
+    }
+
+    /// OS indexes of PUs and NUMA nodes become sets.
+    fn check_indexes(&self) -> Result<(), BuildError> {
+        let in_sets = self.by_id.iter().filter(|object| {
+            matches!(object.object_type, ObjectType::PU | ObjectType::NUMANode)
+        });
+        match in_sets.filter_map(|object| object.os_index).find(|index| *index >= INDEX_LIMIT) {
+            None => Ok(()),
+            Some(found) => Err(BuildError::SetTooLarge {
+                found: found as usize,
+                limit: INDEX_LIMIT as usize,
+            }),
+        }
     }
 
     fn object(&self, place: usize, what: &'static str) -> Result<&'d Object, BuildError> {

@@ -12,6 +12,14 @@ pub enum HeaderError {
         /// Bytes there should be.
         expected: u64,
     },
+    /// More bytes than any segment has.
+    #[error("{found} bytes, expected {limit} at most: no segment is that long")]
+    Long {
+        /// Bytes there would be.
+        found: u64,
+        /// Most bytes of a segment.
+        limit: u64,
+    },
     /// This is something else.
     #[error("starts with {found:02x?}, expected \"TOPOBRKR\": not a topobroker segment")]
     Magic {

@@ -15,6 +15,10 @@ pub const VERSION_MINOR: u16 = 0;
 /// Bytes of the header; the archive follows.
 pub const HEADER_LEN: usize = 160;
 
+/// Most bytes of a segment, header included: some hundred times what the largest machines need. A reader refuses a
+/// longer file before it reads or maps any of it.
+pub const MAX_SEGMENT_LEN: u64 = 1 << 26;
+
 /// The state word of a segment that may be adopted. Any other value: it is still being written.
 pub const STATE_READY: u32 = 0x5944_4552;
 
@@ -129,6 +133,9 @@ impl Header {
             });
         }
         let size = fields.u64(32);
+        if size > MAX_SEGMENT_LEN {
+            return Err(HeaderError::Long { found: size, limit: MAX_SEGMENT_LEN });
+        }
         let archive_len = fields.u64(48);
         if archive_at.checked_add(archive_len) != Some(size) {
             return Err(HeaderError::ArchiveLength { archive: archive_len, segment: size });
@@ -161,9 +168,13 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`HeaderError::Short`] when `out` has another length.
+    /// [`HeaderError::Short`] when `out` has another length, [`HeaderError::Long`] when the segment would have more
+    /// than [`MAX_SEGMENT_LEN`] bytes.
     pub fn write(&self, archive: &[u8], out: &mut [u8]) -> Result<(), HeaderError> {
         let expected = segment_len(archive.len()) as u64;
+        if expected > MAX_SEGMENT_LEN {
+            return Err(HeaderError::Long { found: expected, limit: MAX_SEGMENT_LEN });
+        }
         let found = out.len() as u64;
         let Some((head, body)) = out.split_first_chunk_mut::<HEADER_LEN>() else {
             return Err(HeaderError::Short { found, expected });

@@ -3,10 +3,12 @@
 //! Every column is first checked by itself (packing, length, largest value), then each table where more is asked, then
 //! the tree level by level.
 
+mod allowed;
 mod columns;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod tree;
 
 use crate::archive::{ArchivedTopology, MAX_DEPTH};
@@ -18,8 +20,8 @@ use crate::object_type::ObjectType;
 /// Most objects an archive may have, so that every sum of numbers fits in 32 bits.
 const MAX_OBJECTS: usize = 1 << 28;
 
-/// Most rows of a table for each byte of the archive: columns of equal values take none, and a small archive must not
-/// keep a process busy.
+/// Most rows of a table, and most bytes of text that its rows refer to, for each byte of the archive: columns of equal
+/// values take none and strings are stored once, and a small archive must not keep a process busy.
 const ROWS_A_BYTE: usize = 64;
 
 pub(crate) fn topology(
@@ -30,6 +32,7 @@ pub(crate) fn topology(
     let most_rows = archive_len.saturating_mul(ROWS_A_BYTE);
     columns::check(topology, &counts, most_rows)?;
     tables::check(topology, &counts, most_rows)?;
+    texts::check(topology, archive_len)?;
     tree::check(topology, &counts)
 }
 

@@ -45,18 +45,17 @@ pub fn adopt() -> Result<&'static Adopted, AdoptError> {
     }
 }
 
-/// A process that is held up between finding keys and opening the file may find it gone: the daemon keeps two
-/// generations. Then there are newer keys.
+/// Keys may name a file that is not there: a container has its environment from outside and a `/dev/shm` of its own, and
+/// a process that is held up between finding keys and opening the file may find that the daemon, which keeps two
+/// generations, has removed it. Then there may be other keys.
 fn adopt_newest() -> Result<&'static Adopted, AdoptError> {
     let mut result = adopt_keys(Keys::find()?);
     while let Err(AdoptError::Open { file, source }) = &result
         && source.kind() == ErrorKind::NotFound
+        && let Ok(Some(other)) = Keys::elsewhere()
+        && other.store().to_string() != *file
     {
-        let newer = Keys::find()?;
-        if newer.store().to_string() == *file {
-            break;
-        }
-        result = adopt_keys(newer);
+        result = adopt_keys(other);
     }
     result
 }

@@ -15,6 +15,16 @@ pub enum KeysError {
         /// The variable.
         key: &'static str,
     },
+    /// The file with the daemon's keys is there, but not to be used.
+    #[error(
+        "{file}: {found}: the keys of the node's daemon are not used; expected a file of root or this user that nobody else can write"
+    )]
+    Daemon {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        found: String,
+    },
     /// A key is no such thing.
     #[error("{key} is {found:?}, expected {expected}")]
     Malformed {
@@ -67,6 +77,14 @@ pub enum AdoptError {
         found: u32,
         /// This process's user.
         expected: u32,
+    },
+    /// In a user namespace that does not map its owner, who could be anybody.
+    #[error(
+        "{file}: belongs to a user that this user namespace does not map, in a folder that others can write to; mount the daemon's folder, /run/topobroker, into the container (read-only will do), or publish in a folder that only its owner can write to"
+    )]
+    Unmapped {
+        /// The file.
+        file: String,
     },
     /// Another user could change it.
     #[error("{file}: has mode {found:04o}; expected one that group and others cannot write")]

@@ -20,6 +20,7 @@ mod adopt;
 mod ancestry;
 mod archive;
 mod blocks;
+mod bounded;
 mod closest;
 mod covering;
 mod cpu_kinds;
@@ -48,6 +49,7 @@ mod nodes;
 mod numbering;
 mod object;
 mod objects_of_set;
+mod owner;
 mod places;
 #[allow(unsafe_code, reason = "calling the libpmix of the process is what this module is for")]
 mod pmix_client;
@@ -67,6 +69,7 @@ mod view;
 
 pub use adopt::{Adopted, adopt, adopt_keys, adopted};
 pub use archive::Archive;
+pub use bounded::read_bounded;
 pub use closest::Closest;
 pub use cpu_kinds::{CpuKind, NoCpuKind};
 pub use distances::Distances;

@@ -2,10 +2,10 @@
 
 use crate::environment::var_os;
 use crate::error::KeysError;
-use crate::keys::{Keys, unquoted};
+use crate::keys::{Keys, Store, unquoted};
 use crate::pmix_client::pmix_keys;
 use crate::trust::open_trusted;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Where the node's daemon keeps what it publishes.
@@ -22,13 +22,22 @@ impl Keys {
     ///
     /// # Errors
     ///
-    /// [`KeysError::Missing`] when there are none; of keys in the environment as [`Keys::from_env`].
+    /// [`KeysError::Missing`] when there are none, [`KeysError::Daemon`] when the daemon's are not to be trusted; of keys
+    /// in the environment as [`Keys::from_env`].
     pub fn find() -> Result<Self, KeysError> {
         match Self::from_env() {
             Err(missing @ KeysError::Missing { .. }) if !Self::is_in_env() => {
-                pmix_keys(Self::PMIX_NAMES).or_else(of_daemon).ok_or(missing)
+                Self::elsewhere()?.ok_or(missing)
             }
             found => found,
+        }
+    }
+
+    /// The keys that the PMIx server of this process has, else those of the node's daemon.
+    pub(crate) fn elsewhere() -> Result<Option<Self>, KeysError> {
+        match pmix_keys(Self::PMIX_NAMES) {
+            Some(keys) => Ok(Some(keys)),
+            None => of_daemon(&Self::run_folder()),
         }
     }
 
@@ -61,12 +70,32 @@ impl Keys {
     }
 }
 
-/// The keys in the daemon's file, if it is one to trust: anybody may make a folder somewhere.
-fn of_daemon() -> Option<Keys> {
+/// The keys in the daemon's file, if there is one: it must be one to trust, because anybody may make a folder somewhere.
+fn of_daemon(folder: &Path) -> Result<Option<Keys>, KeysError> {
     /// More than a path and two numbers take.
     const MOST: u64 = 8192;
-    let file = open_trusted(&Keys::file_in(&Keys::run_folder())).ok()?;
+    let path = Keys::file_in(folder);
+    let refused = |source: io::Error| KeysError::Daemon {
+        file: path.display().to_string(),
+        found: source.to_string(),
+    };
+    let file = match open_trusted(&path) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return Err(refused(error)),
+    };
     let mut text = String::new();
-    file.take(MOST).read_to_string(&mut text).ok()?;
-    Keys::from_lines(&text).ok()
+    file.take(MOST).read_to_string(&mut text).map_err(refused)?;
+    let keys = Keys::from_lines(&text)?;
+    // What the daemon publishes is beside its keys, wherever the folder is mounted here.
+    let name = keys.file().and_then(Path::file_name);
+    Ok(Some(match name {
+        Some(name) => Keys::new(Store::File(folder.join(name)), keys.address(), keys.size()),
+        None => keys,
+    }))
+}
+
+/// Whether there is no such file, rather than one that cannot be used.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

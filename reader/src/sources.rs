@@ -16,6 +16,7 @@ pub use slurm::{SlurmBinding, slurm_cpu_bind};
 
 use crate::topology::Topology;
 use std::io;
+use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::set::{Format, Set};
 
 /// What says which PUs to use cannot be read or is not of this machine.
@@ -69,6 +70,9 @@ pub enum SourceError {
         source: io::Error,
     },
 }
+
+/// What is expected of an index.
+const BELOW_LIMIT: &str = "indexes below 131072, which is more than Linux can have";
 
 /// The PUs of a text, by OS index, if the topology has all of them and they are any.
 fn known(topology: Topology<'_>, text: Text<'_>, set: Set) -> Result<Set, SourceError> {
@@ -132,6 +136,14 @@ impl<'t> Text<'t> {
             Ok(number) => Ok((number, self.at(rest))),
             Err(_) if digits.is_empty() => Err(self.malformed("no number", expected)),
             Err(_) => Err(self.malformed("a number that is too large", expected)),
+        }
+    }
+
+    /// Takes the OS or logical index of a PU or a NUMA node.
+    fn index(self, expected: &'static str) -> Result<(u32, Self), SourceError> {
+        match self.number(expected)? {
+            (index, rest) if index < INDEX_LIMIT => Ok((index, rest)),
+            _ => Err(self.malformed("an index that is too high", BELOW_LIMIT)),
         }
     }
 

@@ -3,13 +3,14 @@
 
 use crate::error::AdoptError;
 use crate::keys::{Keys, Store};
+use crate::owner::{Owner, owner};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use topobroker_layout::OpenError;
-use topobroker_layout::header::{HEADER_LEN, Header};
+use topobroker_layout::header::{HEADER_LEN, Header, MAX_SEGMENT_LEN};
+use topobroker_layout::{HeaderError, OpenError};
 
 /// An open file that only root or this user can have written, as long as its keys say. Nothing in it is read yet.
 pub(crate) struct Candidate {
@@ -21,6 +22,7 @@ pub(crate) struct Candidate {
 
 impl Candidate {
     pub(crate) fn open(keys: Keys) -> Result<Self, AdoptError> {
+        check_size(&keys)?;
         let file = open(&keys)?;
         let stat = stat(&file, &keys)?;
         check_file(&file, &stat, &keys)?;
@@ -62,21 +64,43 @@ impl AsFd for Candidate {
 }
 
 /// Opens a file that only root or this user can have written: a regular one, by its own name and not a
-/// link's, that neither group nor others may write. A name alone proves nothing.
+/// link's, that neither group nor others may write. A name alone proves nothing. In a container, where root may not be
+/// known, a file in a folder that others cannot write to is opened too.
 ///
 /// # Errors
 ///
-/// `PermissionDenied` where it is not such a file, else why it cannot be opened.
+/// `PermissionDenied` where it is not such a file, with what was found, else why it cannot be opened.
 pub fn open_trusted(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = rustix::fs::open(path, flags, Mode::empty())?;
     let stat = rustix::fs::fstat(&file)?;
-    let own = stat.st_uid == 0 || stat.st_uid == rustix::process::geteuid().as_raw();
-    let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    match own && regular && stat.st_mode & 0o022 == 0 {
-        true => Ok(file.into()),
-        false => Err(io::ErrorKind::PermissionDenied.into()),
+    let denied = |found: String| Err(io::Error::new(io::ErrorKind::PermissionDenied, found));
+    if let Some(found) = other_than_regular(&stat) {
+        return denied(format!("is a {found}"));
     }
+    match owner(&stat, Some(path)) {
+        Owner::Believed if stat.st_mode & 0o022 == 0 => Ok(file.into()),
+        Owner::Believed => {
+            denied(format!("has mode {:04o}, which others may write", stat.st_mode & 0o7777))
+        }
+        Owner::Other => denied(format!("belongs to user {}", stat.st_uid)),
+        Owner::Unmapped => denied(
+            "belongs to a user that this namespace does not map, in a folder that others may write"
+                .to_owned(),
+        ),
+    }
+}
+
+/// No segment is longer than that, so nothing of such a file is read or mapped.
+fn check_size(keys: &Keys) -> Result<(), AdoptError> {
+    if keys.size() <= MAX_SEGMENT_LEN {
+        return Ok(());
+    }
+    let (found, limit) = (keys.size(), MAX_SEGMENT_LEN);
+    Err(AdoptError::Segment {
+        file: keys.store().to_string(),
+        source: HeaderError::Long { found, limit }.into(),
+    })
 }
 
 fn open(keys: &Keys) -> Result<OwnedFd, AdoptError> {
@@ -110,22 +134,16 @@ fn check_length(stat: &Stat, keys: &Keys) -> Result<(), AdoptError> {
 
 fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<(), AdoptError> {
     let name = || keys.store().to_string();
-    let found = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => None,
-        FileType::Directory => Some("directory"),
-        FileType::Fifo => Some("FIFO"),
-        FileType::Socket => Some("socket"),
-        FileType::CharacterDevice | FileType::BlockDevice => Some("device"),
-        _ => Some("special file"),
-    };
-    if let Some(found) = found {
+    if let Some(found) = other_than_regular(stat) {
         return Err(AdoptError::NotRegular { file: name(), found });
     }
-    if stat.st_uid != 0 {
-        let (found, expected) = (stat.st_uid, rustix::process::geteuid().as_raw());
-        if found != expected {
+    match owner(stat, keys.file()) {
+        Owner::Believed => (),
+        Owner::Other => {
+            let (found, expected) = (stat.st_uid, rustix::process::geteuid().as_raw());
             return Err(AdoptError::Owner { file: name(), found, expected });
         }
+        Owner::Unmapped => return Err(AdoptError::Unmapped { file: name() }),
     }
     if let Store::Descriptor(_) = keys.store() {
         let wanted = SealFlags::WRITE | SealFlags::SHRINK;
@@ -140,4 +158,16 @@ fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<(), AdoptError
         return Err(AdoptError::Writable { file: name(), found: mode });
     }
     Ok(())
+}
+
+/// What a file is, if it is not a regular one.
+fn other_than_regular(stat: &Stat) -> Option<&'static str> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => None,
+        FileType::Directory => Some("directory"),
+        FileType::Fifo => Some("FIFO"),
+        FileType::Socket => Some("socket"),
+        FileType::CharacterDevice | FileType::BlockDevice => Some("device"),
+        _ => Some("special file"),
+    }
 }

@@ -1,7 +1,7 @@
 //! Tables that hold each string, each set and each row of sets once.
 
 use super::BuildError;
-use crate::archive::{MAX_SET_WORDS, SetTable, StringTable};
+use crate::archive::{INDEX_LIMIT, MAX_SET_WORDS, SetTable, StringTable};
 use crate::column::Column;
 use crate::set::Set;
 use std::collections::HashMap;
@@ -93,7 +93,7 @@ impl<'d> Sets<'d> {
         if words > MAX_SET_WORDS {
             return Err(BuildError::SetTooLarge {
                 found: words * 64 - 1,
-                limit: MAX_SET_WORDS * 64,
+                limit: INDEX_LIMIT as usize,
             });
         }
         self.start.push(self.words.len() as u64);

@@ -104,10 +104,36 @@ pub fn validate(
         0,
         "is the first object of a level whose objects follow each other",
     )?;
+    validate_left(overlay, topology)?;
     match overlay.has_moved() {
         true => validate_moved(overlay, topology),
         false => validate_in_order(overlay, topology),
     }
+}
+
+/// PUs and NUMA nodes are shown where their OS indexes are left in the sets, and not elsewhere.
+fn validate_left(
+    overlay: &ArchivedOverlay,
+    topology: &ArchivedTopology,
+) -> Result<(), ValidationError> {
+    let levels = &topology.levels;
+    let normal = levels.normal.to_native() as usize;
+    let kinds = [
+        ("overlay.cpus", &overlay.cpus, normal - 1, ObjectType::PU),
+        ("overlay.nodes", &overlay.nodes, normal, ObjectType::NUMANode),
+    ];
+    for (column, left, level, kind) in kinds {
+        if levels.object_type(level) != Some(kind) {
+            continue;
+        }
+        for id in levels.first(level)..levels.first(level + 1) {
+            // As the archive has it: 0 and 1 are none.
+            let index = topology.objects.os_index.get(id as usize).checked_sub(2);
+            let holds = index.is_none_or(|index| left.has(index) == overlay.shows(id));
+            ensure(holds, column, id as usize, "is left if it is shown, and only then")?;
+        }
+    }
+    Ok(())
 }
 
 /// Where nothing moved, a level shows objects of one level of the topology.
@@ -153,6 +179,15 @@ fn validate_moved(
 ) -> Result<(), ValidationError> {
     let moved = &overlay.moved;
     let count = overlay.len() as usize;
+    let columns =
+        [&moved.order, &moved.place, &moved.parent, &moved.child_start, &moved.children];
+    let objects = u64::from(topology.levels.first(topology.levels.rows.len() - 1));
+    ensure(
+        columns.iter().all(|column| column.is_sound() && column.is_below(objects + 1)),
+        "overlay.moved",
+        0,
+        "is packed soundly and has numbers of objects",
+    )?;
     ensure(
         moved.order.len() == count
             && moved.place.len() == count
@@ -226,6 +261,8 @@ fn validate_moved(
         }
         next = end;
     }
+    let rule = "has every object that is shown but the root";
+    ensure(next + 1 == count as u64, "overlay.moved.children", 0, rule)?;
     let first_special = levels.first(levels.normal.to_native() as usize) as usize;
     for place in 1..count {
         let mut above = place;

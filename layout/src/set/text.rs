@@ -33,7 +33,7 @@ pub struct ParseSetError {
 }
 
 /// Highest index that a text may name: what an archive holds, and what memory bears.
-const MAX_INDEX: usize = crate::archive::MAX_SET_WORDS * 64 - 1;
+const MAX_INDEX: usize = crate::archive::INDEX_LIMIT as usize - 1;
 
 impl Set {
     /// The set as text in a format.

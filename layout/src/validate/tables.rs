@@ -1,9 +1,10 @@
 //! The tables beside the tree: what is asked of more than one of their columns, and of order.
 
 use super::columns::{ANY, IN_PROPORTION, check_rules, starts};
-use super::{Counts, ensure, fail};
+use super::{Counts, allowed, ensure, fail};
 use crate::archive::{
-    ArchivedStringsOfObjects, ArchivedTopology, CPUSET_OF_PUS, MAX_SET_WORDS, NONE, SAME_SET,
+    ArchivedStringsOfObjects, ArchivedTopology, CPUSET_OF_PUS, INDEX_LIMIT, MAX_SET_WORDS, NONE,
+    SAME_SET,
 };
 use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
@@ -47,7 +48,7 @@ fn pu_runs(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Validatio
         let steps = count.saturating_sub(1).saturating_mul(step);
         let whole = count > 0 && step > 0 && logical_first + steps < counts.pus as u64;
         ensure(whole, "pu_runs", row, "is a run of PUs")?;
-        let ascends = os_first >= next && os_first + count <= MAX_SET_WORDS as u64 * 64;
+        let ascends = os_first >= next && os_first + count <= u64::from(INDEX_LIMIT);
         ensure(ascends, "pu_runs", row, "begins behind the run before it, below 131,072")?;
         next = os_first + count;
     }
@@ -191,11 +192,7 @@ fn cpu_kinds(
 fn machine(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let machine = &topology.machine;
     ensure(machine.is_this_system.to_native() < 2, "machine.is_this_system", 0, "is 0 or 1")?;
-    let a_set = |set: u32| (set as usize) < counts.sets;
-    let cpuset = a_set(machine.allowed_cpuset.to_native());
-    ensure(cpuset, "machine.allowed_cpuset", 0, "is a set of the table")?;
-    let nodeset = a_set(machine.allowed_nodeset.to_native());
-    ensure(nodeset, "machine.allowed_nodeset", 0, "is a set of the table")?;
+    allowed::check(topology, counts)?;
     let filters = machine.type_filters.len();
     ensure(filters <= 256, "machine.type_filters", filters, "at most 256 types")
 }

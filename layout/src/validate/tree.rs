@@ -3,7 +3,7 @@
 mod regular;
 
 use super::{Counts, ensure, fail};
-use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
+use crate::archive::{ArchivedTopology, INDEX_LIMIT, MAX_DEPTH};
 use crate::error::ValidationError;
 use crate::levels::ArchivedLevels;
 use crate::object_type::ObjectType;
@@ -11,7 +11,7 @@ use crate::tree::{Four, One, Two, Width};
 use std::ops::Range;
 
 pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
-    pu_indexes(topology, counts)?;
+    indexes(topology, counts)?;
     match topology.tree.width.to_native() {
         1 => Rows::<One>::new(topology, counts)?.check(),
         2 => Rows::<Two>::new(topology, counts)?.check(),
@@ -20,16 +20,18 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     }
 }
 
-/// OS indexes of PUs fit in a set: cpusets are made of them.
-fn pu_indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+/// OS indexes of PUs and NUMA nodes fit in a set: cpusets and nodesets are made of them.
+fn indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let os_index = &topology.objects.os_index;
-    let limit = MAX_SET_WORDS as u64 * 64 + 2;
+    let limit = u64::from(INDEX_LIMIT) + 2;
     if os_index.is_below(limit) {
         return Ok(());
     }
-    let mut pus = counts.normal_objects - counts.pus..counts.normal_objects;
-    let bad = pus.find(|pu| os_index.get(*pu) >= limit);
-    bad.map_or(Ok(()), |pu| fail("objects.os_index", pu, "the index of a PU is below 131,072"))
+    let [numa, after, ..] = counts.special;
+    let mut in_sets = (counts.normal_objects - counts.pus..counts.normal_objects).chain(numa..after);
+    let bad = in_sets.find(|id| os_index.get(*id) >= limit);
+    let rule = "the index of a PU or a NUMA node is below 131,072";
+    bad.map_or(Ok(()), |id| fail("objects.os_index", id, rule))
 }
 
 /// The tree in the width that it has.

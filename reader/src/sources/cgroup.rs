@@ -1,6 +1,8 @@
 //! The PUs and NUMA nodes of a cgroup.
 
 use super::SourceError;
+use crate::bounded::read_bounded;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use topobroker_layout::set::{Format, Set};
@@ -72,7 +74,9 @@ impl Cgroup {
 
 fn list(file: &Path) -> Result<Set, SourceError> {
     let read = |source| SourceError::Read { file: file.display().to_string(), source };
-    let text = std::fs::read_to_string(file).map_err(read)?;
+    // More than a list of all indexes there may be takes.
+    const MOST: u64 = 1 << 20;
+    let text = File::open(file).and_then(|file| read_bounded(file, MOST)).map_err(read)?;
     if text.trim().is_empty() {
         return Ok(Set::new());
     }

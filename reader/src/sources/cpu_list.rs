@@ -96,9 +96,9 @@ pub(super) fn indexes(text: Text<'_>) -> Result<Vec<u32>, SourceError> {
     const MOST: usize = 1 << 20;
     let mut indexes = Vec::new();
     for part in text.split(',') {
-        let (first, rest) = part.number(EXPECTED)?;
+        let (first, rest) = part.index(EXPECTED)?;
         let (last, rest) = match rest.strip("-") {
-            Some(rest) => rest.number(EXPECTED)?,
+            Some(rest) => rest.index(EXPECTED)?,
             None => (first, rest),
         };
         rest.end(EXPECTED)?;

@@ -2,17 +2,16 @@
 
 use super::{SourceError, Text, known};
 use crate::topology::Topology;
+use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
 const EXPECTED: &str =
     "threads, cores, ll_caches, numa_domains or sockets, or places such as {0:4},{4:4}";
 
-/// Highest index and most PUs of a place that a text may ask for.
-const MOST: u32 = 1 << 20;
-
-/// Most places that a text may ask for.
-const MOST_PLACES: usize = 1 << 14;
+/// What a text may ask for in all: PUs, words of sets and places looked at. Some ten times what the largest machine
+/// takes, and a moment's work.
+const MOST_WORK: usize = 1 << 20;
 
 /// The places of `OMP_PLACES`, each a set of OS indexes: a name of objects, with how many of them in
 /// parentheses, or places of indexes, `{0,1}`, `{0:4:2}` (four from 0, 2 apart), `{0:4}:8:4` (eight
@@ -65,15 +64,15 @@ fn of_objects(topology: Topology<'_>, text: Text<'_>) -> Result<Vec<Set>, Source
 fn listed(topology: Topology<'_>, text: Text<'_>) -> Result<Vec<Set>, SourceError> {
     let mut places: Vec<Set> = Vec::new();
     let mut text = text;
+    let mut work = Work(MOST_WORK);
     loop {
         let out = text.strip("!");
-        let (place, rest) = place(out.unwrap_or(text).trimmed())?;
+        let (place, rest) = place(out.unwrap_or(text).trimmed(), &mut work)?;
         let (count, stride, rest) = steps(rest)?;
-        if places.len() + count as usize > MOST_PLACES {
-            return Err(text.malformed("more places than any machine has", EXPECTED));
-        }
         for step in 0..i64::from(count) {
-            let moved = shifted(&place, step * stride)
+            let looked_at = if out.is_some() { places.len() } else { 1 };
+            work.take(looked_at + place.words().len() + place.iter().count(), text)?;
+            let moved = shifted(&place, step.saturating_mul(stride))
                 .ok_or_else(|| text.malformed("places that go below 0 or too far", EXPECTED))?;
             let moved = known(topology, text, moved)?;
             match out {
@@ -91,21 +90,32 @@ fn listed(topology: Topology<'_>, text: Text<'_>) -> Result<Vec<Set>, SourceErro
     }
 }
 
+/// What a text may still ask for.
+struct Work(usize);
+
+impl Work {
+    fn take(&mut self, amount: usize, text: Text<'_>) -> Result<(), SourceError> {
+        let left = self.0.checked_sub(amount);
+        self.0 = left.ok_or_else(|| text.malformed("more than any machine has", EXPECTED))?;
+        Ok(())
+    }
+}
+
 /// `{0:4,!2}` or a single index.
-fn place(text: Text<'_>) -> Result<(Set, Text<'_>), SourceError> {
+fn place<'t>(text: Text<'t>, work: &mut Work) -> Result<(Set, Text<'t>), SourceError> {
     let Some(mut text) = text.strip("{") else {
-        let (index, rest) = text.number(EXPECTED)?;
+        let (index, rest) = text.index(EXPECTED)?;
         return Ok(([index].into_iter().collect(), rest));
     };
     let mut set = Set::new();
     loop {
         let out = text.trimmed().strip("!");
-        let (first, rest) = out.unwrap_or(text).trimmed().number(EXPECTED)?;
+        let (first, rest) = out.unwrap_or(text).trimmed().index(EXPECTED)?;
         let (count, stride, rest) = steps(rest)?;
         let rest = rest.trimmed();
+        work.take(count as usize, text)?;
         for step in 0..i64::from(count) {
-            let index = i64::from(first) + step * stride;
-            let index = u32::try_from(index).ok().filter(|index| *index < MOST);
+            let index = index(i64::from(first).saturating_add(step.saturating_mul(stride)));
             let index = index
                 .ok_or_else(|| text.malformed("indexes that go below 0 or too far", EXPECTED))?;
             match out {
@@ -124,9 +134,6 @@ fn place(text: Text<'_>) -> Result<(Set, Text<'_>), SourceError> {
 fn steps(text: Text<'_>) -> Result<(u32, i64, Text<'_>), SourceError> {
     let Some(rest) = text.strip(":") else { return Ok((1, 1, text)) };
     let (count, rest) = rest.number(EXPECTED)?;
-    if count > MOST {
-        return Err(text.malformed("more than any machine has", EXPECTED));
-    }
     let Some(stride) = rest.strip(":") else { return Ok((count, 1, rest)) };
     let (sign, stride) = stride.strip("-").map_or((1, stride), |rest| (-1, rest));
     let (stride, rest) = stride.number(EXPECTED)?;
@@ -134,6 +141,10 @@ fn steps(text: Text<'_>) -> Result<(u32, i64, Text<'_>), SourceError> {
 }
 
 fn shifted(set: &Set, by: i64) -> Option<Set> {
-    let index = |index: u32| u32::try_from(i64::from(index) + by).ok().filter(|it| *it < MOST);
-    set.iter().map(index).collect()
+    set.iter().map(|own| index(i64::from(own).saturating_add(by))).collect()
+}
+
+/// A number that may be an index.
+fn index(number: i64) -> Option<u32> {
+    u32::try_from(number).ok().filter(|index| *index < INDEX_LIMIT)
 }

@@ -1,7 +1,8 @@
 //! What Slurm tells a task of its PUs.
 
-use super::{SourceError, Text, known};
+use super::{BELOW_LIMIT, SourceError, Text, known};
 use crate::topology::Topology;
+use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::{Format, Set};
 
@@ -86,13 +87,17 @@ fn nth(list: Text<'_>, local_id: usize) -> Result<Text<'_>, SourceError> {
     Err(list.empty())
 }
 
-/// A number, decimal or hexadecimal.
+/// The index of a PU or a NUMA node, decimal or hexadecimal.
 fn number(text: Text<'_>) -> Result<u32, SourceError> {
     let number = match text.rest.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
         None => text.rest.parse().ok(),
     };
-    number.ok_or_else(|| text.malformed("no index", "an index such as 3"))
+    match number {
+        Some(index) if index < INDEX_LIMIT => Ok(index),
+        Some(_) => Err(text.malformed("an index that is too high", BELOW_LIMIT)),
+        None => Err(text.malformed("no index", "an index such as 3")),
+    }
 }
 
 fn mask(text: Text<'_>) -> Result<Set, SourceError> {

@@ -1,0 +1,87 @@
+//! The PUs that processes may use are PUs of the machine: the allowed cpuset is within the root's, as hwloc has it.
+//! (Of nodesets hwloc does not demand that: XML of machines without NUMA nodes has others.)
+
+use super::{Counts, ensure};
+use crate::archive::{ArchivedSetTable, ArchivedTopology, CPUSET_OF_PUS};
+use crate::error::ValidationError;
+
+/// Checks the allowed sets of a topology whose tables have been checked.
+pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+    let (sets, machine) = (&topology.sets, &topology.machine);
+    let allowed = [&machine.allowed_cpuset, &machine.allowed_nodeset];
+    let [cpuset, nodeset] = allowed.map(|row| row.to_native());
+    ensure((cpuset as usize) < counts.sets, "machine.allowed_cpuset", 0, IN_TABLE)?;
+    ensure((nodeset as usize) < counts.sets, "machine.allowed_nodeset", 0, IN_TABLE)?;
+    let Some(of_root) = (topology.objects.sets.get_u32(0) as usize).checked_sub(1) else {
+        return Ok(());
+    };
+    let has_cpus = match sets.cpuset.get_u32(of_root) {
+        CPUSET_OF_PUS => is_within_pus(topology, cpuset),
+        cpuset_of_root => is_within(sets, cpuset, cpuset_of_root),
+    };
+    ensure(has_cpus, "machine.allowed_cpuset", 0, "is within the root's cpuset")
+}
+
+const IN_TABLE: &str = "is a set of the table";
+
+/// Whether all indexes of a set are OS indexes of PUs.
+fn is_within_pus(topology: &ArchivedTopology, set: u32) -> bool {
+    let set = Row::new(&topology.sets, set);
+    let runs = topology.pu_runs.iter();
+    let of_pus = runs.map(|run| {
+        let first = u64::from(run.os_first.to_native());
+        set.count(first, first + u64::from(run.count.to_native()))
+    });
+    !set.infinite && of_pus.sum::<u32>() == set.count(0, u64::MAX)
+}
+
+fn is_within(sets: &ArchivedSetTable, inner: u32, outer: u32) -> bool {
+    let (inner, outer) = (Row::new(sets, inner), Row::new(sets, outer));
+    let end = inner.end.max(if inner.infinite { outer.end } else { 0 });
+    (outer.infinite || !inner.infinite)
+        && (0..end).all(|index| inner.word(index) & !outer.word(index) == 0)
+}
+
+/// A set of the table.
+struct Row<'a> {
+    sets: &'a ArchivedSetTable,
+    /// Words before the stored ones, which are 0.
+    first: usize,
+    /// Place of the first stored word in the table.
+    start: usize,
+    /// Words up to the last stored one.
+    end: usize,
+    infinite: bool,
+}
+
+impl<'a> Row<'a> {
+    fn new(sets: &'a ArchivedSetTable, row: u32) -> Self {
+        let row = row as usize;
+        let [first, start, next] =
+            [sets.first_word.get_u32(row), sets.start.get_u32(row), sets.start.get_u32(row + 1)]
+                .map(|number| number as usize);
+        let end = first + next.saturating_sub(start);
+        Self { sets, first, start, end, infinite: sets.infinite.get(row) != 0 }
+    }
+
+    fn word(&self, index: usize) -> u64 {
+        match index.checked_sub(self.first) {
+            Some(place) if index < self.end => self.sets.words.get(self.start + place),
+            Some(_) if self.infinite => u64::MAX,
+            _ => 0,
+        }
+    }
+
+    /// Number of stored indexes from `from` to the one before `to`.
+    fn count(&self, from: u64, to: u64) -> u32 {
+        let counted = (self.first..self.end).map(|index| {
+            let first = 64 * index as u64;
+            let below = |end: u64| match end.saturating_sub(first) {
+                bits @ 0..64 => (1 << bits) - 1,
+                _ => u64::MAX,
+            };
+            (self.word(index) & below(to) & !below(from)).count_ones()
+        });
+        counted.sum()
+    }
+}
