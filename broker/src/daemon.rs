@@ -4,14 +4,17 @@
 //! its keys just now), older ones that still have jobs, `keys` with the environment lines of the newest, and
 //! `lock`, which one daemon holds.
 
+mod own_folder;
+
 use crate::publish::job;
 use crate::publish::{NAME_PREFIX, Publication, PublishError, is_at, remove};
 use crate::status::{self, PublisherState};
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use own_folder::OwnFolder;
+use rustix::fs::FlockOperation;
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use topobroker_reader::{Cgroup, Keys};
 
@@ -24,6 +27,24 @@ pub enum DaemonError {
     Busy {
         /// The folder.
         folder: String,
+    },
+    /// Another user could change what is in the folder.
+    #[error(
+        "{folder}: cannot be served: {part} {found}; expected folders of root or this user that nobody else can write to"
+    )]
+    Shared {
+        /// The folder.
+        folder: String,
+        /// It, or one above it.
+        part: String,
+        /// What is wrong with that.
+        found: String,
+    },
+    /// The path of the folder cannot be told to processes.
+    #[error("{folder:?}: cannot be served: expected a path that is one line of UTF-8")]
+    Name {
+        /// The folder.
+        folder: PathBuf,
     },
     /// Something with the folder fails.
     #[error("{file}: cannot {step}: {source}")]
@@ -43,7 +64,7 @@ pub enum DaemonError {
 /// The folder of a daemon, held as long as this lives.
 #[derive(Debug)]
 pub struct Folder {
-    path: PathBuf,
+    folder: OwnFolder,
     _lock: File,
     current: Option<Publication>,
     /// Files of earlier generations, the newest last: of this daemon and of those before it.
@@ -63,33 +84,33 @@ impl Folder {
             let file = file.display().to_string();
             move |source: io::Error| DaemonError::Folder { file, step, source }
         };
+        if path.to_str().is_none_or(|path| path.contains('\n')) {
+            return Err(DaemonError::Name { folder: path.to_owned() });
+        }
         let path = std::path::absolute(path).map_err(failed(path, "find the folder"))?;
-        let lock = loop {
-            make(&path).map_err(failed(&path, "make the folder"))?;
-            let file = path.join("lock");
-            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let lock = rustix::fs::open(&file, flags, Mode::RUSR | Mode::WUSR)
-                .map_err(|error| failed(&file, "open the lock")(error.into()))?;
+        let (folder, lock) = loop {
+            let folder = OwnFolder::open(&path)?;
+            let file = folder.path.join(LOCK);
+            let lock = folder.open_file(LOCK).map_err(failed(&file, "open the lock"))?;
             if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-                return Err(DaemonError::Busy { folder: path.display().to_string() });
+                return Err(DaemonError::Busy { folder: folder.path.display().to_string() });
             }
-            let lock = File::from(lock);
             // Another daemon may have withdrawn it just then.
             if is_at(&lock, &file) {
-                break lock;
+                break (folder, lock);
             }
         };
-        let mut left = left_in(&path);
+        let mut left = left_in(&folder.path);
         left.sort_by_key(|(generation, _)| *generation);
         let generation = left.last().map_or(0, |(generation, _)| generation + 1);
         let before = left.into_iter().map(|(_, file)| file).collect();
-        Ok(Self { path, _lock: lock, current: None, before, generation })
+        Ok(Self { folder, _lock: lock, current: None, before, generation })
     }
 
     /// The folder itself.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.folder.path
     }
 
     /// Generation of what is announced next.
@@ -124,19 +145,16 @@ impl Folder {
 
     /// Puts the keys in place in one step.
     fn write_keys(&self, lines: &str) -> Result<(), DaemonError> {
-        let (file, new) = (Keys::file_in(&self.path), self.path.join(NEW_KEYS));
         let written = || {
             // Of a daemon that was killed while it wrote.
-            let _ = fs::remove_file(&new);
-            let mut options = fs::OpenOptions::new();
-            let mut opened = options.write(true).create_new(true).mode(0o644).open(&new)?;
-            opened.write_all(lines.as_bytes())?;
-            rustix::fs::fchmod(&opened, Mode::from_raw_mode(0o444))?;
-            fs::rename(&new, &file)
+            self.folder.remove_file(NEW_KEYS)?;
+            self.folder.make_file(NEW_KEYS)?.write_all(lines.as_bytes())?;
+            self.folder.replace(NEW_KEYS, KEYS)
         };
         written().map_err(|source| {
-            let _ = fs::remove_file(&new);
-            DaemonError::Folder { file: file.display().to_string(), step: "be written", source }
+            let _ = self.folder.remove_file(NEW_KEYS);
+            let file = self.folder.path.join(KEYS).display().to_string();
+            DaemonError::Folder { file, step: "be written", source }
         })
     }
 
@@ -146,30 +164,41 @@ impl Folder {
     ///
     /// [`DaemonError`] of the first file that cannot be removed; the others are.
     pub fn withdraw(mut self) -> Result<(), DaemonError> {
+        if self.current.is_none() {
+            // Nothing was announced: what an earlier daemon has left is still what processes find.
+            self.let_go();
+            return Ok(());
+        }
         // First, so that nobody is sent to what is gone.
-        let _ = fs::remove_file(Keys::file_in(&self.path));
-        let _ = fs::remove_file(self.path.join(NEW_KEYS));
+        let _ = self.folder.remove_file(KEYS);
+        let _ = self.folder.remove_file(NEW_KEYS);
         let current = self.current.take().map_or(Ok(()), Publication::unpublish);
         let removed = self.before.iter().fold(current, |first, file| first.and(remove(file)));
-        let _ = job::remove_orphans(&self.path, &BTreeSet::new());
-        let _ = fs::remove_file(self.path.join("lock"));
-        // Only if nobody has put anything else there.
-        let _ = fs::remove_dir(&self.path);
+        let _ = job::remove_orphans(&self.folder.path, &BTreeSet::new());
+        self.let_go();
         Ok(removed?)
     }
+
+    fn let_go(&self) {
+        let _ = self.folder.remove_file(LOCK);
+        // Only if nothing else is there.
+        let _ = fs::remove_dir(&self.folder.path);
+    }
+
+    /// The end of this process, with what it has published left to the next daemon of the folder: processes go on
+    /// finding it.
+    pub fn leave(mut self) {
+        let _ = self.current.take().map(Publication::outlive);
+        let _ = self.folder.remove_file(LOCK);
+    }
 }
 
+/// The file with the keys, as readers know it.
+const KEYS: &str = "keys";
 /// What the keys are written into before they are put in place.
 const NEW_KEYS: &str = "keys.new";
-
-/// Makes a folder that everybody may look into, whatever the umask is; one that is there stays as it is.
-fn make(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    DirBuilder::new().recursive(true).mode(0o755).create(path)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
-}
+/// The file whose lock one daemon holds.
+const LOCK: &str = "lock";
 
 /// Generation and file of segments in a folder whose publisher is gone: an earlier daemon's.
 fn left_in(folder: &Path) -> Vec<(u64, PathBuf)> {

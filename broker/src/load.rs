@@ -4,9 +4,10 @@ pub(crate) mod election;
 
 use crate::capture::{CaptureError, capture};
 use crate::hwloc::{self, Input, LoadOptions};
-use crate::publish::{PublishError, PublishOptions, Store, publish};
+use crate::publish::{PublishError, PublishOptions, SHM_FOLDER, Store, publish};
 use crate::status;
 use election::Election;
+use std::path::Path;
 use topobroker_reader::{AdoptError, Adopted, Scope, Source, adopt_keys, adopted};
 
 /// Why there is no topology.
@@ -74,7 +75,7 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
         return Ok(adopted);
     }
     // A winner before that was killed has not told everything that it left.
-    status::remove_stale();
+    status::remove_stale(Path::new(SHM_FOLDER));
     let description = capture(&hwloc::load(&Input::ThisMachine, &LoadOptions::default())?)?;
     let options = PublishOptions { private: true, scope: Scope::Cgroup, ..Default::default() };
     let Ok(publication) = publish(&description, &options) else {

@@ -21,8 +21,10 @@ mod status;
 mod subject;
 mod unpublish;
 
+use anyhow::{Context, anyhow, ensure};
 use clap::{Parser, Subcommand};
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 
 /// Publish a node's hwloc topology once, in shared memory, for every process to adopt.
@@ -55,7 +57,11 @@ enum Command {
 /// `run` exits as its command does.
 #[must_use]
 pub fn main() -> ExitCode {
-    let outcome = match Program::parse().command {
+    let program = match Program::try_parse() {
+        Ok(program) => program,
+        Err(usage) => return exit(told(&usage)),
+    };
+    exit(match program.command {
         Command::Publish(publish) => publish.run(),
         Command::Unpublish(unpublish) => unpublish.run(),
         Command::Status(status) => status.run(),
@@ -70,24 +76,58 @@ pub fn main() -> ExitCode {
         Command::Distrib(distrib) => distrib.run(),
         Command::Export(export) => export.run(),
         Command::Manual(manual) => manual.run(),
-    };
+    })
+}
+
+fn exit(outcome: anyhow::Result<ExitCode>) -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("topobroker: {}", whole_message(&error));
+            say(&whole_message(&error));
             ExitCode::FAILURE
         }
     }
 }
 
+/// Prints what clap says: help to standard output, what is wrong with the usage to standard error.
+fn told(usage: &clap::Error) -> anyhow::Result<ExitCode> {
+    let printed = usage.print().and_then(|()| io::stdout().flush());
+    if usage.use_stderr() {
+        return Ok(ExitCode::from(2));
+    }
+    printed.context(STANDARD_OUTPUT)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says something on standard error. If that cannot be written to, nobody is left to tell.
+fn say(message: &str) {
+    let _ = writeln!(io::stderr(), "topobroker: {message}");
+}
+
 /// Prints to standard output; a reader that went away is told by the error.
 fn print(text: &str) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(STANDARD_OUTPUT)?;
     Ok(ExitCode::SUCCESS)
 }
+
+/// Prints what somebody must have read: with keys that nobody got, nothing is found. A reader that went away is a
+/// fault here, and so is a standard output that was closed, which the Rust runtime has opened as `/dev/null` by now.
+fn hand_over(text: &str) -> anyhow::Result<ExitCode> {
+    ensure!(!is_closed(io::stdout()), "{STANDARD_OUTPUT}: is closed");
+    print(text).map_err(|error| anyhow!(whole_message(&error)))
+}
+
+/// Whether a stream was closed when this program was started.
+fn is_closed(stream: impl AsFd) -> bool {
+    let null = rustix::fs::makedev(1, 3);
+    let both = rustix::fs::OFlags::RDWR;
+    rustix::fs::fstat(&stream).is_ok_and(|stat| stat.st_rdev == null)
+        && rustix::fs::fcntl_getfl(&stream).is_ok_and(|flags| flags.contains(both))
+}
+
+const STANDARD_OUTPUT: &str = "standard output";
 
 /// The error with its causes, without those that it names itself.
 fn whole_message(error: &anyhow::Error) -> String {

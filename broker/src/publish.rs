@@ -10,7 +10,7 @@ mod named;
 mod shm;
 
 pub use address::Address;
-pub(crate) use file_id::{FileId, id_of, is_at};
+pub(crate) use file_id::{FileId, id_of, is_at, remove_if};
 pub use identity::PublisherState;
 pub(crate) use identity::state_of;
 pub use shm::FOLDER as SHM_FOLDER;
@@ -288,6 +288,7 @@ impl Publication {
     /// Leaves the segment to somebody else, and returns its file.
     pub(crate) fn outlive(mut self) -> PathBuf {
         self.keep = true;
+        forget(&self.place());
         self.place()
     }
 

@@ -1,11 +1,15 @@
 //! What is published on this node, by whom, and who uses it.
 
 pub use crate::publish::PublisherState;
-use crate::publish::{FileId, NAME_PREFIX, SHM_FOLDER, id_of, remove, state_of};
+use crate::publish::{
+    FileId, NAME_PREFIX, PublishError, SHM_FOLDER, id_of, remove, remove_if, state_of,
+};
+use rustix::fs::{Mode, OFlags};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use topobroker_layout::HeaderError;
@@ -28,6 +32,8 @@ pub struct Published {
     pub publisher: PublisherState,
     /// Processes that have it mapped, among those that this user may look at.
     pub mappings: usize,
+    /// The file itself.
+    id: FileId,
 }
 
 impl Published {
@@ -39,11 +45,26 @@ impl Published {
         now.saturating_sub(Duration::from_nanos(created))
     }
 
+    /// Removes the segment, and what belongs to a segment of that name: its jobs and its files for hwloc. Of a file that
+    /// has another segment's name nothing is removed but the file.
+    pub(crate) fn remove(&self) -> Result<(), PublishError> {
+        let own = self.header.as_ref().map(Header::segment_name);
+        let named = self.file.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let named = named.strip_prefix(NAME_PREFIX).map(|name| name.trim_end_matches(".new"));
+        match own {
+            Ok(own) if named.is_some_and(|name| name != own) => {
+                remove_if(&self.file, self.id);
+                Ok(())
+            }
+            _ => remove(&self.file),
+        }
+    }
+
     /// Whether this is the beginning of a segment whose publisher was killed: a file that has kept
     /// its temporary name for a minute.
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
-        let modified = fs::metadata(&self.file).and_then(|metadata| metadata.modified());
+        let modified = fs::symlink_metadata(&self.file).and_then(|metadata| metadata.modified());
         let age = modified.ok().and_then(|modified| modified.elapsed().ok());
         self.file.extension().is_some_and(|extension| extension == "new")
             && age.is_some_and(|age| age > ABANDONED)
@@ -71,26 +92,38 @@ pub fn published(folders: &[PathBuf]) -> io::Result<Vec<Published>> {
             }
         }
     }
-    memfds().into_iter().for_each(|file| add(&mut files, file));
+    for file in memfds() {
+        if let Ok(metadata) = fs::metadata(&file) {
+            files.entry(id_of(&metadata)).or_insert(file);
+        }
+    }
     let mappings = mappings(&files.keys().copied().collect());
     let found = files.into_iter().filter_map(|(id, file)| {
         let mappings = mappings.get(&id).copied().unwrap_or(0);
-        read(&file, mappings).ok()
+        // What the kernel has in /proc for an open memfd is a link.
+        let more = if file.starts_with("/proc") { OFlags::empty() } else { OFlags::NOFOLLOW };
+        read_opened(&file, more, mappings).ok()
     });
     Ok(found.collect())
 }
 
-/// Reads what a file publishes.
+/// Reads what a file publishes: a regular file by its own name, not a link's.
 ///
 /// # Errors
 ///
 /// When the file cannot be opened; a bad header is not an error here.
 pub fn read(file: &Path, mappings: usize) -> io::Result<Published> {
-    let mut opened = fs::OpenOptions::new();
+    read_opened(file, OFlags::NOFOLLOW, mappings)
+}
+
+fn read_opened(file: &Path, more: OFlags, mappings: usize) -> io::Result<Published> {
     // A name that lost its race may be a FIFO by now.
-    opened.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-    let opened = opened.open(file)?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | more;
+    let opened = File::from(rustix::fs::open(file, flags, Mode::empty())?);
     let metadata = opened.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "is not a regular file"));
+    }
     let header = read_header(&opened)?;
     Ok(Published {
         file: file.to_owned(),
@@ -100,21 +133,22 @@ pub fn read(file: &Path, mappings: usize) -> io::Result<Published> {
         publisher: state_of(header.as_ref().ok()),
         header,
         mappings,
+        id: id_of(&metadata),
     })
 }
 
-/// Removes this user's segments in shared memory whose publisher is gone: what a process that was killed
-/// leaves, and what an earlier boot has left.
-pub(crate) fn remove_stale() {
+/// Removes this user's segments in a folder whose publisher is gone: what a process that was killed leaves, and what
+/// an earlier boot has left.
+pub(crate) fn remove_stale(folder: &Path) {
     let me = rustix::process::geteuid().as_raw();
-    for entry in fs::read_dir(SHM_FOLDER).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if is_segment_name(&entry.file_name().to_string_lossy())
             && let Ok(found) = read(&entry.path(), 0)
             && found.owner == me
             && found.publisher == PublisherState::Gone
         {
             // Somebody else may be faster.
-            let _ = remove(&found.file);
+            let _ = found.remove();
         }
     }
 }
@@ -127,7 +161,7 @@ fn is_segment_name(name: &str) -> bool {
 }
 
 fn add(files: &mut BTreeMap<FileId, PathBuf>, file: PathBuf) {
-    if let Ok(metadata) = fs::metadata(&file)
+    if let Ok(metadata) = fs::symlink_metadata(&file)
         && metadata.is_file()
     {
         files.entry(id_of(&metadata)).or_insert(file);

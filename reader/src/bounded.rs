@@ -1,24 +1,34 @@
-//! Text from outside, which nobody says the length of.
+//! What is read from outside, which nobody says the length of: a file may be a device that never ends.
 
 use std::io::{self, Read};
 
-/// Reads text to its end, if that is within `most` bytes: a file may be a device that never ends.
+/// Reads text to its end, if that is within `most` bytes.
 ///
 /// ```
-/// let text = topobroker_reader::read_bounded(b"0-3\n".as_slice(), 4)?;
+/// let text = topobroker_reader::text_within(4, b"0-3\n".as_slice())?;
 /// assert_eq!(text, "0-3\n");
-/// assert!(topobroker_reader::read_bounded(std::io::repeat(b'0'), 4).is_err());
+/// assert!(topobroker_reader::text_within(4, std::io::repeat(b'0')).is_err());
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
 /// # Errors
 ///
-/// `FileTooLarge` where there is more, else as reading fails.
-pub fn read_bounded(source: impl Read, most: u64) -> io::Result<String> {
-    let mut text = String::new();
-    source.take(most.saturating_add(1)).read_to_string(&mut text)?;
-    if text.len() as u64 <= most {
-        return Ok(text);
+/// `FileTooLarge` where there is more, `InvalidData` where it is not UTF-8, else as reading fails.
+pub fn text_within(most: u64, source: impl Read) -> io::Result<String> {
+    let bytes = bytes_within(most, source)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// Reads bytes to their end, if that is within `most` bytes: as [`text_within`].
+///
+/// # Errors
+///
+/// As [`text_within`].
+pub fn bytes_within(most: u64, source: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 <= most {
+        return Ok(bytes);
     }
     Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("has more than {most} bytes")))
 }

@@ -69,7 +69,7 @@ mod view;
 
 pub use adopt::{Adopted, adopt, adopt_keys, adopted};
 pub use archive::Archive;
-pub use bounded::read_bounded;
+pub use bounded::{bytes_within, text_within};
 pub use closest::Closest;
 pub use cpu_kinds::{CpuKind, NoCpuKind};
 pub use distances::Distances;

@@ -9,6 +9,7 @@ use std::ffi::{CString, c_int};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::ptr;
+use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::object_type::ObjectType;
 
 /// From where a topology is loaded.
@@ -118,6 +119,26 @@ pub enum LoadError {
         /// The variable.
         found: String,
     },
+    /// An index that no archive holds.
+    #[error(
+        "{input}: has a {object} with OS index {found:?}; expected an index below {INDEX_LIMIT}"
+    )]
+    Index {
+        /// The input.
+        input: String,
+        /// The type of the object.
+        object: String,
+        /// Its index.
+        found: String,
+    },
+    /// hwloc says no, and not why.
+    #[error(
+        "{input}: hwloc cannot load the topology, and does not say why; expected a Machine with PUs and at least one NUMA node, each with its sets"
+    )]
+    Unexplained {
+        /// The input.
+        input: String,
+    },
     /// hwloc says no.
     #[error("{input}: hwloc cannot {step}: {source}")]
     Hwloc {
@@ -197,9 +218,15 @@ pub fn load(input: &Input, options: &LoadOptions) -> Result<Topology<'static>, L
     // SAFETY: initialised and not loaded yet.
     match unsafe { sys::hwloc_topology_load(topology.raw) } {
         0 => Ok(topology),
+        // Of XML without NUMA nodes, for one, it says no more than "invalid argument", or nothing.
+        _ if matches!(io::Error::last_os_error().raw_os_error(), Some(0 | EINVAL)) => {
+            Err(LoadError::Unexplained { input: name })
+        }
         _ => Err(failed("load the topology")),
     }
 }
+
+const EINVAL: i32 = rustix::io::Errno::INVAL.raw_os_error();
 
 fn new_topology() -> Result<Topology<'static>, ()> {
     let mut raw = ptr::null_mut();
@@ -231,10 +258,16 @@ fn configure(topology: &Topology<'_>, options: &LoadOptions) -> Result<(), ()> {
 }
 
 fn set_synthetic(topology: &Topology<'_>, text: &str) -> Result<(), LoadError> {
-    let refused = || {
-        let (word, position, reason) = synthetic::blame(text);
-        LoadError::Synthetic { input: text.to_owned(), word, position, reason }
+    let synthetic = |(word, position, reason)| LoadError::Synthetic {
+        input: text.to_owned(),
+        word,
+        position,
+        reason,
     };
+    if let Some(word) = synthetic::exceeds(text) {
+        return Err(synthetic(word));
+    }
+    let refused = || synthetic(synthetic::blame(text));
     let Ok(raw) = CString::new(text) else {
         return Err(refused());
     };

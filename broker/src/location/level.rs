@@ -58,6 +58,15 @@ impl fmt::Display for Level {
     }
 }
 
+impl From<ObjectType> for Level {
+    /// The objects of a type.
+    fn from(object_type: ObjectType) -> Self {
+        let name = TypeName { object_type, group_depth: None, os_device_kind: None };
+        let text = object_type.name().to_owned();
+        Self { text, place: Place::Type(name), filter: Filter::All }
+    }
+}
+
 impl Level {
     /// Reads the name of a level.
     #[must_use]
@@ -112,7 +121,10 @@ impl Level {
         };
         match depth {
             TypeDepth::Depth(depth) => Ok(depth),
-            TypeDepth::Unknown => Err(NoSuchLevel(format!("no {}", self.text))),
+            TypeDepth::Unknown => Err(NoSuchLevel(match self.place {
+                Place::Depth(depth) => format!("no depth {depth}"),
+                Place::Type(_) => format!("no {}", self.text),
+            })),
             TypeDepth::Multiple => Err(NoSuchLevel(format!("{} at several depths", self.text))),
         }
     }

@@ -1,6 +1,8 @@
 //! Policies as users write them: `--map-by package:PE=2 --bind-to core`.
 
 use std::fmt;
+use topobroker_layout::archive::INDEX_LIMIT;
+use topobroker_layout::job::MAX_RANKS;
 use topobroker_reader::ObjectType;
 
 /// How ranks are spread.
@@ -108,8 +110,8 @@ impl Policy {
             "cpu-list" | "pe-list" => MapBy::CpuList,
             "ppr" => {
                 let number = parts.next().unwrap_or_default();
-                let each = number.parse().ok().filter(|each| *each > 0);
-                let each = each.ok_or_else(|| wrong(number, "no number above 0"))?;
+                let each = number.parse().ok().filter(|each| (1..=MAX_RANKS).contains(each));
+                let each = each.ok_or_else(|| wrong(number, "no number from 1 to 65536"))?;
                 let kind = parts.next().unwrap_or_default();
                 MapBy::PerObject(each, object(kind).ok_or_else(|| wrong(kind, "no object"))?)
             }
@@ -122,8 +124,8 @@ impl Policy {
             cpus = number
                 .parse()
                 .ok()
-                .filter(|cpus| *cpus > 0)
-                .ok_or_else(|| wrong(part, "no number above 0"))?;
+                .filter(|cpus| (1..=INDEX_LIMIT as usize).contains(cpus))
+                .ok_or_else(|| wrong(part, "no number from 1 to 131072"))?;
         }
         let usual = match map {
             MapBy::Object(kind) | MapBy::PerObject(_, kind) if cpus == 1 => kind,

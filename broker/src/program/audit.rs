@@ -6,6 +6,7 @@ use crate::audit::{Audit as Report, FOLDER_VARIABLE};
 use anyhow::{Context, bail};
 use clap::Args;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -41,7 +42,9 @@ impl Audit {
             Some(file) => {
                 std::fs::write(file, text).with_context(|| file.display().to_string())?;
             }
-            None => eprint!("{text}"),
+            None => {
+                std::io::stderr().write_all(text.as_bytes()).context("standard error")?;
+            }
         }
         Ok(code)
     }

@@ -13,7 +13,7 @@ use answer::{Question, Style};
 use anyhow::{Context, bail};
 use clap::Args;
 use inputs::{Inputs, Manner};
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{LocalNumaNodes, Object, ObjectType, Topology};
@@ -23,9 +23,9 @@ use topobroker_reader::{LocalNumaNodes, Object, ObjectType, Topology};
 pub struct Calc {
     #[command(flatten)]
     subject: Subject,
-    /// Keep one PU of each core: the first, or that of an index
-    #[arg(long, value_name = "INDEX", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
-    no_smt: Option<usize>,
+    /// Keep one PU of each core: the first, or that of an index; -1 keeps all, as in hwloc
+    #[arg(long, value_name = "INDEX", num_args = 0..=1, require_equals = true, default_missing_value = "0", value_parser = clap::value_parser!(i32).range(-1..))]
+    no_smt: Option<i32>,
     /// Keep the PUs of a CPU kind, by its index or by an info of it
     #[arg(long, value_name = "INDEX|NAME=VALUE")]
     cpukind: Option<String>,
@@ -35,6 +35,12 @@ pub struct Calc {
     /// Print the indexes of the objects of a type or depth that have a part of the set
     #[arg(short = 'I', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question", allow_negative_numbers = true)]
     intersect: Option<Level>,
+    /// The same of PUs, as hwloc calls it
+    #[arg(long, alias = "proclist", hide = true, group = "question")]
+    pulist: bool,
+    /// The same of NUMA nodes
+    #[arg(long, hide = true, group = "question")]
+    nodelist: bool,
     /// Print such objects with their indexes below objects of other types
     #[arg(short = 'H', long, value_name = "TYPE.TYPE...", value_parser = levels, group = "question")]
     hierarchical: Option<Levels>,
@@ -99,8 +105,10 @@ impl Calc {
         }
         // Line by line: whoever writes a line may wait for its answer.
         self.subject.answer(None, |topology| {
-            for (line, place) in std::io::stdin().lock().lines().zip(1..) {
-                let line = line.context("standard input")?;
+            let mut input = std::io::stdin().lock();
+            for place in 1.. {
+                let line = line_of(&mut input).context("standard input")?;
+                let Some(line) = line else { break };
                 let words = line.split_whitespace().map(|word| (word, self.inputs.manner));
                 let answer = self.line(topology, words);
                 super::print(&answer.with_context(|| format!("line {place} of standard input"))?)?;
@@ -183,16 +191,22 @@ impl Calc {
 
     /// The PUs of the set that `--cpukind` and `--no-smt` keep.
     fn choose(&self, topology: Topology<'_>, mut set: Set) -> anyhow::Result<Set> {
-        let chooses = self.cpukind.is_some() || self.no_smt.is_some();
+        let no_smt = self.no_smt.and_then(|index| usize::try_from(index).ok());
+        let chooses = self.cpukind.is_some() || no_smt.is_some();
         if chooses && self.inputs.manner.nodeset_output {
             bail!("--cpukind and --no-smt keep PUs; leave out --nodeset and --nodeset-output");
         }
         if let Some(kind) = &self.cpukind {
             set &= &cpu_kind(topology, kind)?;
         }
-        if let Some(index) = self.no_smt {
-            if topology.objects_with_type(ObjectType::Core).next().is_none() {
+        if let Some(index) = no_smt {
+            let cores = topology.objects_with_type(ObjectType::Core);
+            let most = cores.filter_map(Object::cpuset_weight).max().unwrap_or(0);
+            if most == 0 {
                 bail!("--no-smt: the topology has no Core objects; expected some to keep a PU of");
+            }
+            if index >= most as usize {
+                bail!("--no-smt={index}: cores have {most} PUs at most; expected 0 to {}", most - 1);
             }
             topology.singlify_per_core(&mut set, index);
         }
@@ -206,6 +220,8 @@ impl Calc {
             Self { largest: true, .. } => Question::Largest,
             Self { number_of: Some(level), .. } => Question::NumberOf(level.clone()),
             Self { intersect: Some(level), .. } => Question::Intersect(level.clone()),
+            Self { pulist: true, .. } => Question::Intersect(ObjectType::PU.into()),
+            Self { nodelist: true, .. } => Question::Intersect(ObjectType::NUMANode.into()),
             Self { hierarchical: Some(levels), .. } => Question::Hierarchical(levels.0.clone()),
             Self { best_memattr: Some(name), .. } => {
                 Question::LocalMemory(local, Some(name.clone()))
@@ -215,6 +231,18 @@ impl Calc {
             _ => Question::Mask(Format::Hwloc),
         }
     }
+}
+
+/// The next line, if there is one and it is no longer than locations ever are: a device may never end.
+fn line_of(input: &mut impl BufRead) -> std::io::Result<Option<String>> {
+    const MOST: u64 = 1 << 20;
+    let mut line = String::new();
+    input.take(MOST).read_line(&mut line)?;
+    if line.len() as u64 == MOST && !line.ends_with('\n') {
+        let found = format!("has a line of more than {MOST} bytes");
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, found));
+    }
+    Ok((!line.is_empty()).then_some(line))
 }
 
 /// The PUs of the kinds that an index or an info names.

@@ -45,6 +45,9 @@ pub struct Distrib {
 /// Most parts that are made: as many as an archive has PUs at most.
 const MOST: u32 = 1 << 17;
 
+/// Most 64-bit words of all parts.
+const MOST_WORDS: usize = 1 << 24;
+
 /// A type that may be left out.
 fn ignored(text: &str) -> Result<ObjectType, String> {
     let name = type_name(text)?;
@@ -93,6 +96,11 @@ impl Distrib {
     fn parts(&self, topology: Topology<'_>) -> anyhow::Result<String> {
         if self.count > MOST {
             bail!("{} parts: expected {MOST} at most", self.count);
+        }
+        let words = topology.root().cpuset().map_or(1, |all| all.words().len().max(1));
+        let most = MOST_WORDS / words;
+        if self.count as usize > most {
+            bail!("{} parts of a machine with such indexes: expected {most} at most", self.count);
         }
         let from = self.depth(topology, "--from", self.from.as_ref().or(self.at.as_ref()))?;
         let until = self.depth(topology, "--to", self.to.as_ref().or(self.at.as_ref()))?;

@@ -2,6 +2,7 @@
 
 use crate::capture::capture;
 use crate::hwloc::{self, LoadOptions};
+use anyhow::Context;
 use clap::Args;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -62,9 +63,14 @@ impl Input {
     /// The topology of the named input, else of the segment that this process's keys name, which
     /// is read in place.
     pub(super) fn topology(&self) -> anyhow::Result<Held> {
-        match self.input {
+        match &self.input {
             None => Ok(Held::Adopted(topobroker_reader::adopt()?)),
-            Some(_) => Ok(Held::Own(build::to_bytes(&self.capture()?.0)?)),
+            Some(input) => {
+                let archive = build::to_bytes(&self.capture()?.0).with_context(|| input.clone())?;
+                // What an archive cannot hold is told with the name of the input.
+                Archive::open(&archive).with_context(|| input.clone())?;
+                Ok(Held::Own(archive))
+            }
         }
     }
 
@@ -85,7 +91,8 @@ impl Input {
             hwloc::Input::Synthetic(_) => Source::Synthetic,
             hwloc::Input::Fsroot(_) => Source::Fsroot,
         };
-        Ok((capture(&hwloc::load(&input, &self.options())?)?, source))
+        let loaded = hwloc::load(&input, &self.options())?;
+        Ok((capture(&loaded).with_context(|| input.name())?, source))
     }
 
     fn named(&self) -> anyhow::Result<hwloc::Input> {

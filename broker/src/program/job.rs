@@ -3,13 +3,14 @@
 use super::part;
 use crate::placement::{self, Policy, report};
 use crate::publish::job::{self, JobOptions, Launcher};
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use std::fmt::Write;
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Adopted, Keys, Object, ObjectType, View, adopt_job};
+use topobroker_reader::{Adopted, Keys, Object, ObjectType, View, adopt_job, text_within};
 
 /// Add, list and remove jobs over the adopted topology, or show their binding
 #[derive(Debug, Args)]
@@ -39,8 +40,8 @@ struct Add {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["ranks_here", "map_by", "bind_to"])]
     ranks: Option<PathBuf>,
     /// Number of ranks on this node, if not one for each object that they are mapped by
-    #[arg(short = 'n', long = "np", value_name = "COUNT")]
-    ranks_here: Option<usize>,
+    #[arg(short = 'n', long = "np", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    ranks_here: Option<u32>,
     /// Spread ranks over: slot, hwthread, core, l1cache, l2cache, l3cache, numa, package,
     /// ppr:N:OBJECT, or cpu-list to take the PUs of --cpu-set in turn; :PE=N gives each N cores
     #[arg(long, value_name = "POLICY")]
@@ -104,7 +105,7 @@ impl Job {
         let base = topobroker_reader::adopt()?;
         // Whose launcher died leaves nothing behind for long.
         if let Err(error) = job::sweep(base) {
-            eprintln!("topobroker: {error}");
+            super::say(&error.to_string());
         }
         match self.command {
             Command::Add(add) => add.run(base),
@@ -134,19 +135,24 @@ impl Add {
         let name = self.name.clone();
         let (private, legacy) = (self.private, self.legacy);
         let job = job::add(base, &view, &JobOptions { name, ranks, launcher, private, legacy })?;
-        super::print(&Keys::lines(job.to_env()))
+        let told = super::hand_over(&Keys::lines(job.to_env()));
+        told.or_else(|error| {
+            // A job that nobody is told of is one that nobody removes.
+            job::remove(base, &self.name)?;
+            bail!("{error}; the job is not added")
+        })
     }
 
     fn ranks(&self, view: &View<'_>, order: &[Object<'_>]) -> anyhow::Result<Vec<(u32, Set)>> {
         if let Some(file) = &self.ranks {
             let name = || file.display().to_string();
-            let text = std::fs::read_to_string(file).with_context(name)?;
-            return read_ranks(&text).with_context(name);
+            let text = File::open(file).and_then(|file| text_within(MOST_TEXT, file));
+            return read_ranks(&text.with_context(name)?).with_context(name);
         }
         let Some(map_by) = &self.map_by else {
             ensure!(
                 self.ranks_here.is_none(),
-                "--np says how many ranks, and --map-by is to say where"
+                "--np is how many ranks there are, but not where: add --map-by, such as --map-by core"
             );
             return Ok(Vec::new());
         };
@@ -157,7 +163,8 @@ impl Add {
             false => order.to_vec(),
         };
         let usual = placement::usual_count(topology, &policy, &all);
-        let count = self.ranks_here.unwrap_or(usual);
+        let count = self.ranks_here.map_or(usual, |count| count as usize);
+        ensure!(count > 0, "--map-by {map_by}: the topology has place for no rank of so many CPUs");
         let sets = placement::place(topology, &policy, count, &all)?;
         let first = self.first_rank.unwrap_or(0);
         let last = u32::try_from(sets.len()).ok().and_then(|count| first.checked_add(count));
@@ -165,6 +172,9 @@ impl Add {
         Ok((first..last).zip(sets).collect())
     }
 }
+
+/// Most bytes of a file of ranks: some hundred times what those of a node take.
+const MOST_TEXT: u64 = 1 << 26;
 
 /// Lines of rank and OS indexes.
 fn read_ranks(text: &str) -> anyhow::Result<Vec<(u32, Set)>> {
@@ -178,6 +188,7 @@ fn read_ranks(text: &str) -> anyhow::Result<Vec<(u32, Set)>> {
         let set = Set::parse(list.trim(), Format::List).with_context(|| format!("line {place}"))?;
         ranks.push((rank, set));
     }
+    ensure!(!ranks.is_empty(), "names no ranks; expected a line for each, such as \"0 0-3\"");
     Ok(ranks)
 }
 

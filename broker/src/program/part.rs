@@ -14,6 +14,10 @@ use topobroker_reader::{
 pub(super) const EXPECTED: &str = "affinity, cgroup, cgroup:FOLDER, env:VARIABLE, a list of logical \
     indexes (14,15,0,1 or P0:0-3;P1:*), os:LIST, or objects (numa:0 package:1.core:0-3)";
 
+/// Variables that name PUs.
+const VARIABLES: &str = "PMIX_CPU_LIST, PMIX_CPUSET, SLURM_CPU_BIND, SLURM_CPU_BIND_LIST, \
+                         TOPOBROKER_CPU_LIST or OMP_PLACES";
+
 /// Some PUs of a topology, or some of its NUMA nodes too.
 #[derive(Debug)]
 pub(super) struct Chosen<'a> {
@@ -79,6 +83,9 @@ pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<C
 
 /// The PUs that a variable of the environment names.
 fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Chosen<'a>> {
+    if variable.is_empty() {
+        bail!("env: names no variable; expected {VARIABLES}");
+    }
     let value = std::env::var(variable).with_context(|| variable.to_owned())?;
     match variable {
         "PMIX_CPU_LIST" => Ok(Chosen::listed(&pmix_cpu_list(topology, &value)?)),
@@ -107,10 +114,7 @@ fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Cho
             omp_places(topology, &value)?.iter().for_each(|place| all = &all | place);
             Ok(Chosen::of(all))
         }
-        _ => bail!(
-            "{variable}: names no PUs; expected PMIX_CPU_LIST, PMIX_CPUSET, SLURM_CPU_BIND, \
-             SLURM_CPU_BIND_LIST, TOPOBROKER_CPU_LIST or OMP_PLACES"
-        ),
+        _ => bail!("{variable}: names no PUs; expected {VARIABLES}"),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::input::Input;
 use super::signals::{self, Signals};
 use crate::publish::{Address, Publication, PublishOptions, Store, publish};
+use crate::status::remove_stale;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -81,6 +82,10 @@ impl How {
             ),
             (StoreName::Memfd, None) => Store::Memfd,
         };
+        if let Store::Folder(folder) = &store {
+            // What a publisher that was killed has left there is found by nobody else.
+            remove_stale(folder);
+        }
         let (description, source) = self.what.input.capture()?;
         let options = PublishOptions { store, keep, ..self.what.options(&description, source) };
         Ok(publish(&description, &options)?)
@@ -133,7 +138,7 @@ impl Publish {
                 serde_json::Value::from(all).to_string() + "\n"
             }
         };
-        super::print(&text).map(|_| ())
+        super::hand_over(&text).map(|_| ())
     }
 }
 

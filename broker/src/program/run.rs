@@ -56,7 +56,7 @@ pub(super) fn finish(mut command: Command, signals: &mut Signals) -> anyhow::Res
         Ok(child) => Ok(exit_code(wait(child, signals)?)),
         Err(error) => {
             let program = command.get_program().display();
-            eprintln!("topobroker: {program}: cannot be started: {error}");
+            super::say(&format!("{program}: cannot be started: {error}"));
             let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
             Ok(ExitCode::from(code))
         }

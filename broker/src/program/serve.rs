@@ -30,17 +30,30 @@ pub(super) struct Serve {
     /// Seconds between looks at whether the machine has changed
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     interval: u64,
+    /// At the end leave what is published in the folder, for the daemon that is started next
+    #[arg(long)]
+    keep: bool,
 }
 
 impl Serve {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let mut signals = Signals::catch_for_daemon().context("signals")?;
         let mut folder = Folder::take(&self.folder.clone().unwrap_or_else(Keys::run_folder))?;
+        let served = self.serve(&mut folder, &mut signals);
+        match (&served, self.keep) {
+            (Ok(()), true) => folder.leave(),
+            _ => folder.withdraw()?,
+        }
+        served.map(|()| ExitCode::SUCCESS)
+    }
+
+    /// Publishes, and again when the machine has changed, until a signal asks this process to end.
+    fn serve(&self, folder: &mut Folder, signals: &mut Signals) -> anyhow::Result<()> {
         let input = self.what.input.input.clone().map(PathBuf::from);
         let look = move || fingerprint(input.as_deref());
         // What the machine was like when it was last published.
         let seen = Arc::new(Mutex::new(look()));
-        let mut published = self.publish(&mut folder, None)?;
+        let mut published = self.publish(folder, None)?;
         let status = |generation: u64| format!("STATUS=generation {generation} in use\n");
         notify(&format!("READY=1\n{}", status(folder.generation() - 1)))
             .context("NOTIFY_SOCKET")?;
@@ -54,19 +67,18 @@ impl Serve {
                 continue;
             }
             let now = look();
-            match self.publish(&mut folder, Some(&published)) {
+            match self.publish(folder, Some(&published)) {
                 Ok(description) => {
                     published = description;
                     *seen.lock() = now;
                 }
                 // What was seen stays as it was: the next look tries again.
-                Err(error) => eprintln!("topobroker: {}", super::whole_message(&error)),
+                Err(error) => super::say(&super::whole_message(&error)),
             }
             let _ = notify(&status(folder.generation() - 1));
         }
         let _ = notify("STOPPING=1\n");
-        folder.withdraw()?;
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 
     /// Publishes what the machine is now, unless it is what is published.
@@ -84,7 +96,14 @@ impl Serve {
             generation: folder.generation(),
             ..self.what.options(&description, source)
         };
-        folder.announce(publish(&description, &options)?)?;
+        let publication = publish(&description, &options)?;
+        let (objects, bytes) = (description.objects.len(), publication.header().size);
+        folder.announce(publication)?;
+        super::say(&format!(
+            "{}: serves generation {}: {objects} objects in {bytes} bytes",
+            folder.path().display(),
+            folder.generation() - 1,
+        ));
         Ok(description)
     }
 

@@ -5,11 +5,12 @@ use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use topobroker_reader::Keys;
 
 /// List what is published on this node
 #[derive(Debug, Args)]
 pub(super) struct Status {
-    /// Look into this folder too
+    /// Look into this folder too; the daemon's is always looked into
     #[arg(long, value_name = "FOLDER")]
     folder: Vec<PathBuf>,
     /// Print JSON
@@ -19,10 +20,17 @@ pub(super) struct Status {
 
 impl Status {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let found = published(&self.folder)?;
+        let found = published(&with_daemons(&self.folder))?;
         let text = if self.json { json(&found)? } else { table(&found) };
         super::print(&text)
     }
+}
+
+/// Folders, and that of the node's daemon if there is one.
+pub(super) fn with_daemons(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let daemons = Keys::run_folder();
+    let is_new = daemons.is_dir() && !folders.contains(&daemons);
+    folders.iter().cloned().chain(is_new.then_some(daemons)).collect()
 }
 
 fn table(found: &[Published]) -> String {

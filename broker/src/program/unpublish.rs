@@ -2,7 +2,8 @@
 
 use crate::load::election::close_all;
 use crate::publish::job::{remove_orphans, sweep_beside};
-use crate::publish::{SHM_FOLDER, remove};
+use super::status::with_daemons;
+use crate::publish::SHM_FOLDER;
 use crate::status::{self, Published, PublisherState};
 use anyhow::Context;
 use clap::Args;
@@ -16,12 +17,16 @@ pub(super) struct Unpublish {
     /// Files of segments, as their keys name them
     #[arg(value_name = "FILE", group = "what")]
     files: Vec<PathBuf>,
-    /// All segments of this user in shared memory
+    /// All segments of this user in shared memory, and in the folders of --folder
     #[arg(long, group = "what")]
     all: bool,
-    /// All segments of this user whose publisher is gone
+    /// All segments of this user whose publisher is gone: in shared memory, in the daemon's folder, and in those of
+    /// --folder
     #[arg(long, group = "what")]
     stale: bool,
+    /// Look into this folder too
+    #[arg(long, value_name = "FOLDER", conflicts_with = "files")]
+    folder: Vec<PathBuf>,
 }
 
 impl Unpublish {
@@ -32,7 +37,7 @@ impl Unpublish {
             if let Err(error) = published.header {
                 anyhow::bail!("{}: is no segment, and stays: {error}", name());
             }
-            remove(file).with_context(name)?;
+            published.remove()?;
         }
         if self.all || self.stale {
             self.sweep()?;
@@ -43,9 +48,14 @@ impl Unpublish {
     /// Removes all that are meant, and then tells of the first that could not be removed.
     fn sweep(&self) -> anyhow::Result<()> {
         let me = rustix::process::geteuid().as_raw();
-        let found = status::published(&[])?;
+        // Of a daemon that serves all is in use.
+        let folders = if self.all { self.folder.clone() } else { with_daemons(&self.folder) };
+        let found = status::published(&folders)?;
         let known = found.iter().filter_map(|it| Some(it.header.as_ref().ok()?.segment_name()));
-        remove_orphans(Path::new(SHM_FOLDER), &known.collect()).context(SHM_FOLDER)?;
+        let known = known.collect();
+        for folder in folders.iter().map(PathBuf::as_path).chain([Path::new(SHM_FOLDER)]) {
+            remove_orphans(folder, &known).with_context(|| folder.display().to_string())?;
+        }
         close_all();
         let found = found.into_iter();
         // A memfd has no name to remove.
@@ -54,7 +64,7 @@ impl Unpublish {
         let removed = meant.map(|published| {
             sweep_beside(&published.file)?;
             // Its publisher may have been faster, which is well.
-            if self.covers(&published) { Ok(remove(&published.file)?) } else { Ok(()) }
+            if self.covers(&published) { Ok(published.remove()?) } else { Ok(()) }
         });
         removed.fold(Ok(()), Result::and)
     }

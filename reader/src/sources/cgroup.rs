@@ -1,7 +1,7 @@
 //! The PUs and NUMA nodes of a cgroup.
 
 use super::SourceError;
-use crate::bounded::read_bounded;
+use crate::bounded::text_within;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ fn list(file: &Path) -> Result<Set, SourceError> {
     let read = |source| SourceError::Read { file: file.display().to_string(), source };
     // More than a list of all indexes there may be takes.
     const MOST: u64 = 1 << 20;
-    let text = File::open(file).and_then(|file| read_bounded(file, MOST)).map_err(read)?;
+    let text = File::open(file).and_then(|file| text_within(MOST, file)).map_err(read)?;
     if text.trim().is_empty() {
         return Ok(Set::new());
     }

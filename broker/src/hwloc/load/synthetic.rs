@@ -1,7 +1,49 @@
 //! What is wrong with a synthetic description: hwloc itself only says that something is.
 
+use topobroker_layout::archive::INDEX_LIMIT;
+use topobroker_reader::TypeName;
+
+/// The first word that asks for more than an archive holds, with its place and the reason. hwloc would be at work for
+/// minutes, or take gigabytes, before that is found out.
+pub(super) fn exceeds(text: &str) -> Option<(String, usize, &'static str)> {
+    let limit = u64::from(INDEX_LIMIT);
+    let mut objects = 1u64;
+    words(text).into_iter().find_map(|(position, word)| {
+        let (own, attributes) = word.split_once('(').unwrap_or((&word, ""));
+        if !own.starts_with('[') {
+            let count = own.rsplit(':').next().and_then(|count| count.parse().ok());
+            objects = objects.saturating_mul(count.unwrap_or(1));
+        }
+        let indexes = attributes.split_once("indexes=").map_or("", |(_, indexes)| indexes);
+        let indexes = indexes.split([')', ' ']).next().unwrap_or_default();
+        let mut numbers = indexes.split(|letter: char| !letter.is_ascii_digit());
+        let is_high = |digits: &str| {
+            !digits.is_empty() && digits.parse().map_or(true, |index: u64| index >= limit)
+        };
+        if objects > limit {
+            Some((word.clone(), position, "more than 131072 objects on a level"))
+        } else if numbers.any(is_high) {
+            Some((word.clone(), position, "an index of 131072 or more"))
+        } else {
+            None
+        }
+    })
+}
+
 /// The first word that cannot be right, with its place and the reason.
 pub(super) fn blame(text: &str) -> (String, usize, &'static str) {
+    let words = words(text);
+    for (position, word) in &words {
+        if let Some(reason) = wrong_with(word) {
+            return (word.clone(), *position, reason);
+        }
+    }
+    let (position, word) = words.last().cloned().unwrap_or_default();
+    (word, position, "hwloc refuses the description as a whole")
+}
+
+/// Words between blanks outside of parentheses, each with its place.
+fn words(text: &str) -> Vec<(usize, String)> {
     let mut depth = 0usize;
     let mut words: Vec<(usize, String)> = Vec::new();
     let mut fresh = true;
@@ -23,13 +65,7 @@ pub(super) fn blame(text: &str) -> (String, usize, &'static str) {
             word.push(letter);
         }
     }
-    for (position, word) in &words {
-        if let Some(reason) = wrong_with(word) {
-            return (word.clone(), *position, reason);
-        }
-    }
-    let (position, word) = words.last().cloned().unwrap_or_default();
-    (word, position, "hwloc refuses the description as a whole")
+    words
 }
 
 fn wrong_with(word: &str) -> Option<&'static str> {
@@ -38,31 +74,9 @@ fn wrong_with(word: &str) -> Option<&'static str> {
     }
     let word = word.split('(').next().unwrap_or(word);
     let (kind, count) = word.rsplit_once(':').unwrap_or(("", word));
-    let letters: String = kind.chars().filter(char::is_ascii_alphabetic).collect();
-    let known = [
-        "machine",
-        "package",
-        "socket",
-        "core",
-        "pu",
-        "group",
-        "numanode",
-        "numa",
-        "node",
-        "die",
-        "l",
-        "li",
-        "ld",
-        "lu",
-        "lcache",
-        "licache",
-        "ldcache",
-        "lucache",
-        "memcache",
-        "memorysidecache",
-    ];
-    let known_kind = known.iter().any(|name| name.eq_ignore_ascii_case(&letters));
-    if !kind.is_empty() && !known_kind {
+    // Of before hwloc 1.11, and caches without a type.
+    let is_old = ["cache", "numa", "node"].iter().any(|old| old.eq_ignore_ascii_case(kind));
+    if !kind.is_empty() && !is_old && TypeName::parse(kind).is_none() {
         return Some("no such type of object");
     }
     match count.parse::<u32>() {
@@ -77,9 +91,29 @@ mod tests {
     use super::super::*;
 
     #[test]
+    fn a_description_of_more_than_an_archive_holds_is_refused_before_hwloc_sees_it() {
+        for (text, word) in [
+            ("pu:131073", "pu:131073"),
+            ("Package:1000 Core:1000 PU:1", "Core:1000"),
+            ("Package:4294967295 PU:4294967295", "Package:4294967295"),
+            ("Core:2 PU:1(indexes=0,4294967294)", "PU:1(indexes=0,4294967294)"),
+            ("Core:2 PU:1(indexes=99999999999999999999)", "PU:1(indexes=99999999999999999999)"),
+        ] {
+            let error = load(&Input::Synthetic(text.to_owned()), &LoadOptions::default());
+            match error.unwrap_err() {
+                LoadError::Synthetic { word: found, .. } => assert_eq!(found, word),
+                other => panic!("{other}"),
+            }
+        }
+        load(&Input::Synthetic("Core:4 PU:1(indexes=2*2:1*2)".into()), &LoadOptions::default())
+            .unwrap();
+    }
+
+    #[test]
     fn the_first_bad_word_of_a_synthetic_description_is_blamed() {
         for (text, word, position) in [
             ("Package:2 Foo:3 PU:1", "Foo:3", 10),
+            ("pack:2 core:x pu:1", "core:x", 7),
             ("Package:2 Core:x PU:1", "Core:x", 10),
             ("Package:0 PU:1", "Package:0", 0),
             ("Package:2(memory=1 foo) Bar:1", "Bar:1", 24),

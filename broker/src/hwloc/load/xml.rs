@@ -2,23 +2,25 @@
 
 use super::super::api_version;
 use super::LoadError;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
+use topobroker_layout::archive::INDEX_LIMIT;
+use topobroker_reader::bytes_within;
+
+/// Most bytes of an XML file: some ten times what hwloc writes of the largest machines.
+const MOST_XML: u64 = 1 << 28;
 
 /// Reads an XML file with a zero behind it, after checking that hwloc can make sense of it: what
 /// hwloc says of a bad one is no more than "invalid argument".
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     let input = path.display().to_string();
-    let read = |path: &Path| -> io::Result<Vec<u8>> {
-        let mut content = Vec::new();
-        if path == Path::new("-") {
-            io::Read::read_to_end(&mut io::stdin(), &mut content)?;
-        } else {
-            content = std::fs::read(path)?;
-        }
-        Ok(content)
+    let file = || match path == Path::new("-") {
+        true => Ok(Box::new(io::stdin().lock()) as Box<dyn Read>),
+        false => File::open(path).map(|file| Box::new(file) as Box<dyn Read>),
     };
-    let content = read(path).map_err(|source| LoadError::Read { input: input.clone(), source })?;
+    let content = file().and_then(|file| bytes_within(MOST_XML, file));
+    let content = content.map_err(|source| LoadError::Read { input: input.clone(), source })?;
     checked(content, &input)
 }
 
@@ -65,6 +67,27 @@ fn check(content: &[u8], input: &str) -> Result<(), LoadError> {
             root = Some(());
             check_root(&element, input)?;
         }
+        check_index(&element, input)?;
+    }
+}
+
+/// OS indexes of PUs and NUMA nodes become sets, in hwloc too: a high one would take a gigabyte there before it is
+/// found out. (One that is missing hwloc takes for the highest, and that is told by its sets.)
+fn check_index(
+    element: &quick_xml::events::BytesStart<'_>,
+    input: &str,
+) -> Result<(), LoadError> {
+    let value = |name| {
+        let attribute = element.try_get_attribute(name).ok().flatten()?;
+        Some(String::from_utf8_lossy(&attribute.value).into_owned())
+    };
+    let Some(found) = value("os_index") else { return Ok(()) };
+    let is_high = found.parse::<u64>().is_ok_and(|index| index >= u64::from(INDEX_LIMIT));
+    match value("type") {
+        Some(object) if is_high && ["PU", "NUMANode", "Node"].contains(&object.as_str()) => {
+            Err(LoadError::Index { input: input.to_owned(), object, found })
+        }
+        _ => Ok(()),
     }
 }
 
