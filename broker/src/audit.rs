@@ -1,7 +1,7 @@
 //! What the processes of a command made of hwloc topologies: the notes of the audit library, summed up.
 
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,14 +38,17 @@ pub struct Process {
     pub program: PathBuf,
     /// What it called, in order.
     pub calls: Vec<Call>,
-    /// The most bytes of heap that its topologies took at once.
+    /// The most bytes of heap that its topologies took at once, once they were loaded: what an import has taken and
+    /// loading gives back is not kept.
     pub kept: i64,
+    /// What it had loaded with an hwloc inside, whose calls are not seen.
+    pub embedded: Vec<PathBuf>,
 }
 
 /// What all processes made.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Audit {
-    /// Those that made a topology, by pid.
+    /// Those that made a topology or may have, by pid.
     pub processes: Vec<Process>,
 }
 
@@ -57,12 +60,15 @@ impl Audit {
     /// When the folder or a file in it cannot be read.
     pub fn read(folder: &Path) -> io::Result<Self> {
         let mut processes = Vec::new();
+        let mut embedding = Embedding::default();
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
             if let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) {
-                processes.push(process(pid, &std::fs::read_to_string(entry.path())?));
+                let notes = std::fs::read_to_string(entry.path())?;
+                processes.push(process(pid, &notes, |file| embedding.is_in(file)));
             }
         }
+        processes.retain(|process| !process.calls.is_empty() || !process.embedded.is_empty());
         processes.sort_by_key(|process| process.pid);
         Ok(Self { processes })
     }
@@ -83,8 +89,16 @@ impl Audit {
     /// process writes when it adopts.
     #[must_use]
     pub fn saved(&self) -> i64 {
-        let own = i64::try_from(self.processes.len()).unwrap_or(0) * PRIVATE_BYTES;
+        let made = self.processes.iter().filter(|process| !process.calls.is_empty()).count();
+        let own = i64::try_from(made).unwrap_or(0) * PRIVATE_BYTES;
         (self.kept() - own).max(0)
+    }
+
+    /// Libraries and programs with an hwloc inside, whose calls are not seen.
+    #[must_use]
+    pub fn embedded(&self) -> BTreeSet<&Path> {
+        let files = self.processes.iter().flat_map(|process| &process.embedded);
+        files.map(PathBuf::as_path).collect()
     }
 
     fn calls(&self) -> impl Iterator<Item = &Call> {
@@ -98,6 +112,9 @@ impl Audit {
         for process in &self.processes {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "process {}: {}", process.pid, process.program.display());
+            for file in &process.embedded {
+                let _ = writeln!(text, "  hwloc inside {}", file.display());
+            }
             for call in &process.calls {
                 let fate = match (call.failed, call.destroyed) {
                     (true, _) => ", failed",
@@ -115,6 +132,14 @@ impl Audit {
             }
         }
         let (processes, calls) = (self.processes.len(), self.calls().count());
+        let embedded = self.embedded();
+        for file in &embedded {
+            let _ = writeln!(
+                text,
+                "{}: has an hwloc inside, whose calls cannot be seen: the sums below are without them",
+                file.display()
+            );
+        }
         let _ = writeln!(
             text,
             "{processes} processes made {calls} calls: {} ms, {} bytes of heap kept; sharing one topology \
@@ -144,6 +169,7 @@ impl Audit {
                 "pid": process.pid,
                 "program": process.program.to_string_lossy(),
                 "calls": calls.collect::<Vec<_>>(),
+                "hwloc_inside": paths(&mut process.embedded.iter().map(PathBuf::as_path)),
             })
         });
         json!({
@@ -151,6 +177,7 @@ impl Audit {
             "microseconds": self.micros(),
             "bytes_kept": self.kept(),
             "bytes_saved_by_sharing": self.saved(),
+            "hwloc_inside": paths(&mut self.embedded().into_iter()),
         })
     }
 }
@@ -159,12 +186,55 @@ fn milliseconds(micros: u64) -> String {
     format!("{}.{:03}", micros / 1000, micros % 1000)
 }
 
+fn paths(files: &mut dyn Iterator<Item = &Path>) -> Vec<String> {
+    files.map(|file| file.to_string_lossy().into_owned()).collect()
+}
+
+/// Which files have an hwloc inside: libraries that were built with its sources in them.
+#[derive(Default)]
+struct Embedding {
+    known: BTreeMap<PathBuf, bool>,
+}
+
+impl Embedding {
+    fn is_in(&mut self, file: &Path) -> bool {
+        *self.known.entry(file.to_owned()).or_insert_with(|| embeds(file))
+    }
+}
+
+/// Whether a file that is not hwloc's own library has what only the sources of hwloc have: the name of the variable by
+/// which its Linux part takes the root of a file system.
+fn embeds(file: &Path) -> bool {
+    const INSIDE: &[u8] = b"HWLOC_FSROOT\0";
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let is_hwlocs = name.starts_with("libhwloc") || name.starts_with("hwloc_");
+    let is_ours = name.starts_with("topobroker") || name.starts_with("libtopobroker");
+    !is_hwlocs && !is_ours && std::fs::read(file).is_ok_and(|bytes| has(&bytes, INSIDE))
+}
+
+fn has(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
 /// The calls of a process from its notes. A line that was cut short by its end is left out.
-fn process(pid: u32, notes: &str) -> Process {
-    let mut process = Process { pid, program: PathBuf::new(), calls: Vec::new(), kept: 0 };
-    // The calls that made each topology that still lives, and the heap that it takes.
-    let mut made: BTreeMap<&str, (Vec<usize>, i64)> = BTreeMap::new();
+fn process(pid: u32, notes: &str, mut embeds: impl FnMut(&Path) -> bool) -> Process {
+    let mut process = Process {
+        pid,
+        program: PathBuf::new(),
+        calls: Vec::new(),
+        kept: 0,
+        embedded: Vec::new(),
+    };
+    // The calls that made each topology that still lives, the heap that it takes, and whether it is loaded.
+    let mut made: BTreeMap<&str, (Vec<usize>, i64, bool)> = BTreeMap::new();
     for line in notes.lines() {
+        if let Some(loaded) = line.strip_prefix("loaded\t") {
+            let files: BTreeSet<&Path> = loaded.split('\t').map(Path::new).collect();
+            process.program = loaded.split('\t').next().unwrap_or_default().into();
+            let embedded = files.into_iter().filter(|file| embeds(file));
+            process.embedded = embedded.map(Path::to_owned).collect();
+            continue;
+        }
         let [name, library, micros, kept, topology, result, program] =
             line.split('\t').collect::<Vec<_>>()[..]
         else {
@@ -178,11 +248,12 @@ fn process(pid: u32, notes: &str) -> Process {
             continue;
         }
         let kept: i64 = kept.parse().unwrap_or(0);
-        let (calls, heap) = made.entry(topology).or_default();
+        let (calls, heap, is_loaded) = made.entry(topology).or_default();
         calls.push(process.calls.len());
-        // Loading gives back what an import before it has taken.
         *heap += kept;
-        let now = made.values().map(|(_, heap)| (*heap).max(0)).sum();
+        *is_loaded |= !name.starts_with("set_");
+        let loaded = made.values().filter(|(_, _, is_loaded)| *is_loaded);
+        let now = loaded.map(|(_, heap, _)| (*heap).max(0)).sum();
         process.kept = process.kept.max(now);
         process.calls.push(Call {
             name: name.to_owned(),
@@ -193,6 +264,8 @@ fn process(pid: u32, notes: &str) -> Process {
             failed: result != "0",
         });
     }
+    let left = made.values().map(|(_, heap, _)| (*heap).max(0)).sum();
+    process.kept = process.kept.max(left);
     process
 }
 
@@ -209,7 +282,7 @@ mod tests {
                      load\t/l/a.so\t10\t5000\t0x1\t0\t/bin/p\n\
                      adopt\t/l/c.so\t3\t0\t0x3\t-1\t/bin/p\n\
                      load\t/l/b.so\t4";
-        let audit = Audit { processes: vec![process(7, notes)] };
+        let audit = Audit { processes: vec![process(7, notes, |_| false)] };
         let calls = &audit.processes[0].calls;
         let fates: Vec<_> = calls.iter().map(|call| (call.destroyed, call.failed)).collect();
         assert_eq!(
@@ -220,5 +293,24 @@ mod tests {
         assert_eq!(audit.saved(), 705_000 - 4096);
         assert!(audit.to_text().contains("2.500 ms       -900 bytes  /l/a.so, destroyed later"));
         assert_eq!(audit.to_json()["processes"][0]["calls"][2]["library"], "/l/b.so");
+    }
+
+    #[test]
+    fn what_loading_gives_back_of_an_import_is_not_kept() {
+        let notes = "set_xmlbuffer\t/l/a.so\t1\t81344\t0x1\t0\t/bin/p\n\
+                     load\t/l/a.so\t1\t-62336\t0x1\t0\t/bin/p\n";
+        assert_eq!(process(7, notes, |_| false).kept, 19_008);
+        let unloaded = notes.lines().next().unwrap();
+        assert_eq!(process(7, unloaded, |_| false).kept, 81_344);
+    }
+
+    #[test]
+    fn a_library_with_an_hwloc_inside_is_named() {
+        let notes = "loaded\t/bin/rank\t/lib/libc.so.6\t/wheel/libmpi.so.12\n";
+        let process = process(7, notes, |file| file.starts_with("/wheel"));
+        assert_eq!(process.embedded, [Path::new("/wheel/libmpi.so.12")]);
+        let text = Audit { processes: vec![process] }.to_text();
+        assert!(text.contains("/wheel/libmpi.so.12: has an hwloc inside"), "{text}");
+        assert!(has(b"..HWLOC_FSROOT\0", b"HWLOC_FSROOT\0") && !has(b"HWLOC", b"HWLOC_FSROOT\0"));
     }
 }

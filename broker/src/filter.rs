@@ -64,6 +64,13 @@ impl Filters {
         io.for_each(|object_type| self.set(object_type, filter));
     }
 
+    /// The filters as hwloc takes them before it loads: each that does not keep everything.
+    #[must_use]
+    pub fn for_loading(&self) -> Vec<(ObjectType, Filter)> {
+        let all = ObjectType::ALL.into_iter().map(|object_type| (object_type, self.get(object_type)));
+        all.filter(|(_, filter)| *filter != Filter::All).collect()
+    }
+
     fn keeps(&self, object: &Object) -> bool {
         match self.get(object.object_type) {
             Filter::None => false,

@@ -897,7 +897,7 @@ typedef struct {
  */
 typedef struct {
   /**
-   * How the process was started: 0 Open MPI, 1 PRRTE, 2 directly, 3 by nobody.
+   * How the process was started: 0 Open MPI, 1 PRRTE, 2 directly, 3 by nobody, 4 by Slurm.
    */
   int32_t launch;
   /**
@@ -913,7 +913,7 @@ typedef struct {
    */
   const tb_set *pus;
   /**
-   * PUs of PMIX_CPU_LIST.
+   * PUs that the launcher gave the job: of PMIX_CPU_LIST, or of TOPOBROKER_CPU_LIST.
    */
   const tb_set *cpu_list;
   /**

@@ -11,7 +11,7 @@ use topobroker_reader::{Decision, Launch, Part, Scope, Situation, trusted_var};
 /// All that the decision depends on; sets may be NULL where the process has no such.
 #[repr(C)]
 pub struct tb_situation<'a> {
-    /// How the process was started: 0 Open MPI, 1 PRRTE, 2 directly, 3 by nobody.
+    /// How the process was started: 0 Open MPI, 1 PRRTE, 2 directly, 3 by nobody, 4 by Slurm.
     pub launch: i32,
     /// Whose resources the topology describes: 0 the machine's, 1 a cgroup's, 2 a job's.
     pub published: i32,
@@ -19,7 +19,7 @@ pub struct tb_situation<'a> {
     pub is_this_system: bool,
     /// PUs of the topology; not NULL.
     pub pus: Input<'a, tb_set>,
-    /// PUs of PMIX_CPU_LIST.
+    /// PUs that the launcher gave the job: of PMIX_CPU_LIST, or of TOPOBROKER_CPU_LIST.
     pub cpu_list: Input<'a, tb_set>,
     /// PUs that the process may run on; not NULL.
     pub affinity: Input<'a, tb_set>,
@@ -62,6 +62,7 @@ pub extern "C" fn tb_scope_decide(
                 1 => Launch::Prte,
                 2 => Launch::Direct,
                 3 => Launch::Singleton,
+                4 => Launch::Slurm,
                 other => return Err(Failure::argument(format!("launch {other}"))),
             },
             published: scope(asked.published)?,
@@ -111,5 +112,6 @@ pub extern "C" fn tb_launch() -> i32 {
         Launch::Prte => 1,
         Launch::Direct => 2,
         Launch::Singleton => 3,
+        Launch::Slurm => 4,
     })
 }

@@ -4,7 +4,7 @@ use crate::adopt::{Adopted, adopt};
 use crate::environment::trusted_var;
 use crate::error::AdoptError;
 use crate::job::{Job, JobError};
-use crate::sources::{Cgroup, SourceError, affinity, pmix_cpu_list};
+use crate::sources::{Cgroup, CpuList, Numbering, SourceError, affinity, pmix_cpu_list};
 use crate::topology::Topology;
 use crate::view::{RestrictError, RestrictFlags, View};
 use std::fmt;
@@ -18,7 +18,9 @@ pub enum Launch {
     OpenMpi,
     /// By a DVM of PRRTE: `PRTE_LAUNCHED=1`.
     Prte,
-    /// By another launcher, such as `srun` or `hydra`: it has a rank.
+    /// As a task of Slurm: `SLURM_PROCID`.
+    Slurm,
+    /// By another launcher, such as `hydra`: it has a rank.
     Direct,
     /// By nobody who launches jobs.
     Singleton,
@@ -30,11 +32,11 @@ impl Launch {
     /// ```
     /// use topobroker_reader::Launch;
     /// let slurm = |name: &str| (name == "SLURM_PROCID").then(|| "3".to_owned());
-    /// assert_eq!(Launch::from_env(slurm), Launch::Direct);
+    /// assert_eq!(Launch::from_env(slurm), Launch::Slurm);
     /// ```
     pub fn from_env(value: impl Fn(&str) -> Option<String>) -> Self {
         /// What launchers set for each process that they start.
-        const RANKS: [&str; 5] = ["PMIX_RANK", "PMI_RANK", "PMI_FD", "SLURM_PROCID", "MPIRUN_RANK"];
+        const RANKS: [&str; 4] = ["PMIX_RANK", "PMI_RANK", "PMI_FD", "MPIRUN_RANK"];
         let is_one = |name| value(name).is_some_and(|value| value == "1");
         if is_one("OMPI_LAUNCHED") {
             Self::OpenMpi
@@ -42,6 +44,8 @@ impl Launch {
             Self::Prte
         } else if value("OMPI_COMM_WORLD_RANK").is_some() {
             Self::OpenMpi
+        } else if value("SLURM_PROCID").is_some() && value("MPIRUN_RANK").is_none() {
+            Self::Slurm
         } else if RANKS.into_iter().any(|name| value(name).is_some()) {
             Self::Direct
         } else {
@@ -55,6 +59,7 @@ impl Launch {
         match self {
             Self::OpenMpi => "Open MPI",
             Self::Prte => "PRRTE",
+            Self::Slurm => "Slurm",
             Self::Direct => "direct",
             Self::Singleton => "singleton",
         }
@@ -73,7 +78,8 @@ pub struct Situation {
     pub is_this_system: bool,
     /// PUs of the topology.
     pub pus: Set,
-    /// PUs of `PMIX_CPU_LIST`, if that is set and matters.
+    /// PUs that the launcher gave the job: of a job of PRRTE those of `PMIX_CPU_LIST`, else those of
+    /// `TOPOBROKER_CPU_LIST`, which Slurm's plugin sets to those of the step.
     pub cpu_list: Option<Set>,
     /// PUs that the process may run on.
     pub affinity: Set,
@@ -113,15 +119,24 @@ impl Situation {
     ///
     /// # Errors
     ///
-    /// [`SourceError`] when `PMIX_CPU_LIST` is no list of PUs of the topology, or the kernel does not
-    /// tell.
+    /// [`SourceError`] when `PMIX_CPU_LIST` or `TOPOBROKER_CPU_LIST` is no list of PUs of the topology, or the kernel
+    /// does not tell.
     pub fn of_this_process(adopted: &Adopted) -> Result<Self, SourceError> {
         let topology = adopted.topology();
         let (launch, published) = (Launch::from_env(trusted_var), adopted.header().scope);
-        // Of a launcher that has constrained the topology, it may be of another topology.
-        let matters = launch == Launch::Prte && published != Scope::Job;
-        let list = trusted_var("PMIX_CPU_LIST").filter(|list| matters && !list.is_empty());
-        let list = list.map(|list| pmix_cpu_list(topology, &list)).transpose()?;
+        let given = |name| trusted_var(name).filter(|list| !list.is_empty());
+        // The list of a launcher that has constrained the topology may be of another topology.
+        let of_job = match launch {
+            Launch::Prte if published != Scope::Job => given("PMIX_CPU_LIST"),
+            _ => None,
+        };
+        let list = match (of_job, given("TOPOBROKER_CPU_LIST")) {
+            (Some(list), _) => Some(pmix_cpu_list(topology, &list)?),
+            (None, Some(list)) if published != Scope::Job => {
+                Some(CpuList::parse(topology, &list, Numbering::Os)?)
+            }
+            _ => None,
+        };
         Ok(Self {
             launch,
             published,
@@ -138,8 +153,9 @@ impl Situation {
     /// | launch | looks at |
     /// | --- | --- |
     /// | any, and the topology is one job's | all |
-    /// | Open MPI | all: the launcher has constrained it |
+    /// | Open MPI | all: the launcher has constrained it; in a step of Slurm, the PUs of the step |
     /// | PRRTE | the cpu list if there is one, else all |
+    /// | Slurm | what affinity, cgroup and the cpu list of the step leave, if that is less |
     /// | direct | what affinity and cgroup leave, if that is less |
     /// | singleton | all, but of this whole machine only what its cgroup leaves |
     #[must_use]
@@ -147,7 +163,14 @@ impl Situation {
         let all = |reason| Decision { part: Part::All, reason };
         match self.launch {
             _ if self.published == Scope::Job => all("the topology is the job's own"),
-            Launch::OpenMpi => all("mpirun has constrained the topology to the job"),
+            Launch::OpenMpi => match &self.cpu_list {
+                Some(list) => self.part(
+                    list,
+                    "mpirun runs in a step of Slurm, which has this of the topology",
+                    "mpirun runs in a step of Slurm, which has the whole topology",
+                ),
+                None => all("mpirun has constrained the topology to the job"),
+            },
             Launch::Prte => match &self.cpu_list {
                 Some(list) => self.part(
                     list,
@@ -156,17 +179,16 @@ impl Situation {
                 ),
                 None => all("the job has no cpu list: it may use all that the DVM may"),
             },
-            Launch::Direct => {
-                let own = match &self.cgroup {
-                    Some(cgroup) => &self.affinity & cgroup,
-                    None => self.affinity.clone(),
-                };
-                self.part(
-                    &own,
-                    "launched directly, and affinity and cgroup leave this of the topology",
-                    "launched directly, and affinity and cgroup leave the whole topology",
-                )
-            }
+            Launch::Slurm => self.part(
+                &self.own(),
+                "a task of Slurm, and affinity, cgroup and step leave this of the topology",
+                "a task of Slurm, and affinity, cgroup and step leave the whole topology",
+            ),
+            Launch::Direct => self.part(
+                &self.own(),
+                "launched directly, and affinity and cgroup leave this of the topology",
+                "launched directly, and affinity and cgroup leave the whole topology",
+            ),
             Launch::Singleton => match (&self.cgroup, self.published) {
                 (Some(cgroup), Scope::Machine) if self.is_this_system => self.part(
                     cgroup,
@@ -176,6 +198,13 @@ impl Situation {
                 _ => all("nobody launched it: the topology is what it may use"),
             },
         }
+    }
+
+    /// PUs that affinity and cgroup leave, of those that the launcher gave the job.
+    fn own(&self) -> Set {
+        let limits = [&self.cgroup, &self.cpu_list];
+        let limits = limits.into_iter().flatten();
+        limits.fold(self.affinity.clone(), |own, limit| &own & limit)
     }
 
     /// What is in the topology of some PUs: a part, or all. Where nothing is, the topology is of

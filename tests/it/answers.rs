@@ -23,7 +23,7 @@ enum Command {
 }
 
 /// Where answers may differ, by what is in the file's name and in the command, and why.
-const DIFFERENCES: [(&str, &str, &str); 4] = [
+const DIFFERENCES: [(&str, &str, &str); 3] = [
     ("", "hwloc-calc -H ", "hwloc prints a separator for an object below which there is nothing"),
     (
         "netloc",
@@ -31,15 +31,10 @@ const DIFFERENCES: [(&str, &str, &str); 4] = [
         "hwloc takes the one device for two without a word; refused",
     ),
     ("9654", "hwloc-info numa:0", "hwloc cuts a set after 127 characters"),
-    (
-        "corona",
-        "hwloc-distrib --ignore package",
-        "reading a file of version 1, hwloc makes groups where types of memory's parents are left out",
-    ),
 ];
 
 /// Options that change how the file is loaded.
-const LOADING: [&str; 1] = ["--disallowed"];
+const LOADING: [&str; 2] = ["--disallowed", "--ignore"];
 
 /// What a command prints of a file, or its error.
 fn output(line: &[String], file: &Path, loaded: Topology<'_>) -> Result<String, String> {

@@ -9,7 +9,7 @@ const LAUNCHES: [(&str, &[(&str, &str)]); 6] = [
     ("Open MPI", &[("OMPI_LAUNCHED", "1"), ("PRTE_LAUNCHED", "1"), ("PMIX_RANK", "0")]),
     ("Open MPI", &[("OMPI_COMM_WORLD_RANK", "0"), ("PMIX_RANK", "0")]),
     ("PRRTE", &[("PRTE_LAUNCHED", "1"), ("PMIX_RANK", "0")]),
-    ("direct", &[("SLURM_PROCID", "0"), ("SLURM_LOCALID", "0"), ("PMI_RANK", "0")]),
+    ("Slurm", &[("SLURM_PROCID", "0"), ("SLURM_LOCALID", "0"), ("PMI_RANK", "0")]),
     ("direct", &[("PMI_RANK", "0"), ("PMI_FD", "7")]),
     ("singleton", &[]),
 ];
@@ -19,7 +19,7 @@ fn expected(launch: &str, scope: &str, list: Option<&str>, affinity: &str) -> Op
     match (launch, scope) {
         (_, "job") | ("Open MPI" | "singleton", _) => None,
         ("PRRTE", _) => list.map(str::to_owned),
-        ("direct", _) => Some(affinity.to_owned()),
+        ("direct" | "Slurm", _) => Some(affinity.to_owned()),
         _ => panic!("a launch of the table: {launch}"),
     }
 }
@@ -93,6 +93,24 @@ fn a_process_takes_its_own_part_as_view_mine() {
 }
 
 #[test]
+fn what_slurms_plugin_says_of_the_step_is_the_part_of_a_task_and_of_mpirun_in_the_step() {
+    let allowed = topobroker_reader::affinity().unwrap();
+    let first = allowed.first().unwrap().to_string();
+    let program = clean().get_program().to_str().unwrap().to_owned();
+    for (launch, variable) in [("Slurm", "SLURM_PROCID"), ("Open MPI", "OMPI_COMM_WORLD_RANK")] {
+        let mut command = clean();
+        command.args(["run", "-i", "machine", "--", &program, "scope"]).env(variable, "0");
+        let output = command.env("TOPOBROKER_CPU_LIST", &first).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let start = format!("launch: {launch}\n");
+        assert!(text.starts_with(&start) && text.contains(&format!("cpu list: {first}\n")), "{text}");
+        let whole = allowed.weight() == Some(1);
+        let expected = if whole { "all: ".to_owned() } else { format!("PUs {first}: ") };
+        assert!(part(&text).starts_with(&expected), "{text}");
+    }
+}
+
+#[test]
 fn what_a_cgroup_leaves_counts_and_another_machine_does_not() {
     let set = |pus: std::ops::Range<u32>| pus.collect::<Set>();
     let situation = |launch| Situation {
@@ -105,7 +123,7 @@ fn what_a_cgroup_leaves_counts_and_another_machine_does_not() {
         cgroup: Some(set(2..4)),
     };
     let decide = |situation: &Situation| situation.decide().part;
-    for launch in [Launch::Direct, Launch::Singleton] {
+    for launch in [Launch::Direct, Launch::Slurm, Launch::Singleton] {
         assert_eq!(decide(&situation(launch)), Part::Pus(set(2..4)), "{launch:?}");
     }
     for launch in [Launch::OpenMpi, Launch::Prte] {

@@ -205,7 +205,8 @@ impl Calc {
             if most == 0 {
                 bail!("--no-smt: the topology has no Core objects; expected some to keep a PU of");
             }
-            if index >= most as usize {
+            // Of cores with fewer none is left, as in hwloc; but no processor has as many as that.
+            if index >= MOST_THREADS.max(most) as usize {
                 bail!("--no-smt={index}: cores have {most} PUs at most; expected 0 to {}", most - 1);
             }
             topology.singlify_per_core(&mut set, index);
@@ -232,6 +233,9 @@ impl Calc {
         }
     }
 }
+
+/// Eight times the hardware threads that a core has on any processor.
+const MOST_THREADS: u32 = 64;
 
 /// The next line, if there is one and it is no longer than locations ever are: a device may never end.
 fn line_of(input: &mut impl BufRead) -> std::io::Result<Option<String>> {

@@ -102,11 +102,15 @@ impl Info {
 
     fn print(&self, topology: Topology<'_>) -> anyhow::Result<String> {
         if self.support {
-            let bits = topology.support().map(|(name, bit)| {
+            let mut bits: Vec<_> = topology.support().enumerate().collect();
+            // In hwloc-info's order, which has this one second.
+            let is_second = |name| name == "discovery.disallowed_pu";
+            bits.sort_by_key(|(place, (name, _))| if is_second(*name) { 1 } else { 2 * place });
+            let lines = bits.into_iter().map(|(_, (name, bit))| {
                 let (part, name) = name.split_once('.').unwrap_or(("misc", name));
                 format!("{part}:{name} = {bit}\n")
             });
-            return Ok(bits.collect());
+            return Ok(lines.collect());
         }
         if self.topology || (self.locations.is_empty() && !self.objects) {
             let style = Style { part: Part::Summary, ..Style::default() };

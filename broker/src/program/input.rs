@@ -1,7 +1,8 @@
 //! What a command works on: the adopted segment, or an input that is named.
 
 use crate::capture::capture;
-use crate::hwloc::{self, LoadOptions};
+use crate::filter::Filters;
+use crate::hwloc::{self, Filter, LoadOptions};
 use anyhow::Context;
 use clap::Args;
 use std::os::unix::process::CommandExt;
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use topobroker_layout::build::{self, AlignedVec};
 use topobroker_layout::description::Description;
+use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::{Adopted, Archive, Source};
 
 /// Where a topology comes from.
@@ -60,13 +62,15 @@ impl Held {
 }
 
 impl Input {
-    /// The topology of the named input, else of the segment that this process's keys name, which
-    /// is read in place.
-    pub(super) fn topology(&self) -> anyhow::Result<Held> {
+    /// The topology of the named input without what filters leave out, else of the segment that this process's keys
+    /// name, which is read in place, and whole.
+    pub(super) fn topology(&self, filters: Option<&Filters>) -> anyhow::Result<Held> {
         match &self.input {
             None => Ok(Held::Adopted(topobroker_reader::adopt()?)),
             Some(input) => {
-                let archive = build::to_bytes(&self.capture()?.0).with_context(|| input.clone())?;
+                let filters = filters.map(Filters::for_loading).unwrap_or_default();
+                let (description, _) = self.capture_filtered(filters)?;
+                let archive = build::to_bytes(&description).with_context(|| input.clone())?;
                 // What an archive cannot hold is told with the name of the input.
                 Archive::open(&archive).with_context(|| input.clone())?;
                 Ok(Held::Own(archive))
@@ -74,8 +78,8 @@ impl Input {
         }
     }
 
-    fn options(&self) -> LoadOptions {
-        let mut options = LoadOptions::default();
+    fn options(&self, filters: Vec<(ObjectType, Filter)>) -> LoadOptions {
+        let mut options = LoadOptions { filters, ..LoadOptions::default() };
         if self.disallowed {
             options.flags |= INCLUDE_DISALLOWED;
         }
@@ -84,6 +88,13 @@ impl Input {
 
     /// The topology of the named input, else of this machine.
     pub(super) fn capture(&self) -> anyhow::Result<(Description, Source)> {
+        self.capture_filtered(Vec::new())
+    }
+
+    fn capture_filtered(
+        &self,
+        filters: Vec<(ObjectType, Filter)>,
+    ) -> anyhow::Result<(Description, Source)> {
         let input = self.named()?;
         let source = match &input {
             hwloc::Input::ThisMachine => Source::ThisMachine,
@@ -91,7 +102,7 @@ impl Input {
             hwloc::Input::Synthetic(_) => Source::Synthetic,
             hwloc::Input::Fsroot(_) => Source::Fsroot,
         };
-        let loaded = hwloc::load(&input, &self.options())?;
+        let loaded = hwloc::load(&input, &self.options(filters))?;
         Ok((capture(&loaded).with_context(|| input.name())?, source))
     }
 

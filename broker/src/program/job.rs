@@ -40,8 +40,8 @@ struct Add {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["ranks_here", "map_by", "bind_to"])]
     ranks: Option<PathBuf>,
     /// Number of ranks on this node, if not one for each object that they are mapped by
-    #[arg(short = 'n', long = "np", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
-    ranks_here: Option<u32>,
+    #[arg(short = 'n', long = "np", value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    ranks_here: Option<u64>,
     /// Spread ranks over: slot, hwthread, core, l1cache, l2cache, l3cache, numa, package,
     /// ppr:N:OBJECT, or cpu-list to take the PUs of --cpu-set in turn; :PE=N gives each N cores
     #[arg(long, value_name = "POLICY")]
@@ -163,7 +163,8 @@ impl Add {
             false => order.to_vec(),
         };
         let usual = placement::usual_count(topology, &policy, &all);
-        let count = self.ranks_here.map_or(usual, |count| count as usize);
+        let count = self.ranks_here.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        let count = count.unwrap_or(usual);
         ensure!(count > 0, "--map-by {map_by}: the topology has place for no rank of so many CPUs");
         let sets = placement::place(topology, &policy, count, &all)?;
         let first = self.first_rank.unwrap_or(0);

@@ -1,7 +1,7 @@
 //! What a question is about: the topology of an input, or the part of it that the user names.
 
 use super::flag_names;
-use super::input::Input;
+use super::input::{Held, Input};
 use super::part;
 use crate::describe::describe;
 use crate::filter::{Filters, filter};
@@ -39,13 +39,16 @@ fn flags(text: &str) -> Result<u64, String> {
 
 impl Subject {
     /// What `text` says of the part that the options name of the topology that they name, without
-    /// the types of objects that filters leave out.
+    /// the types of objects that filters leave out. Of an input hwloc leaves them out while it loads: then it puts
+    /// groups in the place of what NUMA nodes hang below in a file of version 1.
     pub(super) fn answer(
         &self,
         filters: Option<&Filters>,
         text: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
     ) -> anyhow::Result<String> {
-        self.answer_of(self.input.topology()?.archive()?.topology(), filters, text)
+        let held = self.input.topology(filters)?;
+        let filters = filters.filter(|_| matches!(held, Held::Adopted(_)));
+        self.answer_of(held.archive()?.topology(), filters, text)
     }
 
     /// The same of a topology that is there already. As in hwloc, types are left out before it is

@@ -8,6 +8,7 @@
 mod caller;
 mod heap;
 mod note;
+mod loaded;
 mod real;
 
 use note::{Event, note};
@@ -21,10 +22,10 @@ type Topology = *mut c_void;
 /// Calls hwloc and notes the call; `topology` tells which topology it was about, from its result.
 fn audited(
     name: &'static str,
+    library: String,
     topology: impl FnOnce(c_int) -> Topology,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
-    let library = caller::library();
     let heap = heap::in_use();
     let start = Instant::now();
     let result = call();
@@ -52,9 +53,10 @@ fn stored(output: *const Topology, result: c_int) -> Topology {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hwloc_topology_load(topology: Topology) -> c_int {
     type Load = unsafe extern "C" fn(Topology) -> c_int;
-    let Some(load) = real::<Load>(c"hwloc_topology_load") else { return -1 };
+    let library = caller::library();
+    let Some(load) = real::<Load>(c"hwloc_topology_load", &library) else { return -1 };
     // SAFETY: hwloc's own function with the caller's own argument.
-    audited("load", |_| topology, || unsafe { load(topology) })
+    audited("load", library, |_| topology, || unsafe { load(topology) })
 }
 
 /// Stands before hwloc's function.
@@ -65,9 +67,10 @@ pub unsafe extern "C" fn hwloc_topology_load(topology: Topology) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hwloc_topology_set_xml(topology: Topology, path: *const c_char) -> c_int {
     type SetXml = unsafe extern "C" fn(Topology, *const c_char) -> c_int;
-    let Some(set_xml) = real::<SetXml>(c"hwloc_topology_set_xml") else { return -1 };
+    let library = caller::library();
+    let Some(set_xml) = real::<SetXml>(c"hwloc_topology_set_xml", &library) else { return -1 };
     // SAFETY: hwloc's own function with the caller's own arguments.
-    audited("set_xml", |_| topology, || unsafe { set_xml(topology, path) })
+    audited("set_xml", library, |_| topology, || unsafe { set_xml(topology, path) })
 }
 
 /// Stands before hwloc's function.
@@ -82,9 +85,10 @@ pub unsafe extern "C" fn hwloc_topology_set_xmlbuffer(
     size: c_int,
 ) -> c_int {
     type SetXml = unsafe extern "C" fn(Topology, *const c_char, c_int) -> c_int;
-    let Some(set_xml) = real::<SetXml>(c"hwloc_topology_set_xmlbuffer") else { return -1 };
+    let library = caller::library();
+    let Some(set_xml) = real::<SetXml>(c"hwloc_topology_set_xmlbuffer", &library) else { return -1 };
     // SAFETY: hwloc's own function with the caller's own arguments.
-    audited("set_xmlbuffer", |_| topology, || unsafe { set_xml(topology, buffer, size) })
+    audited("set_xmlbuffer", library, |_| topology, || unsafe { set_xml(topology, buffer, size) })
 }
 
 /// Stands before hwloc's function.
@@ -95,9 +99,10 @@ pub unsafe extern "C" fn hwloc_topology_set_xmlbuffer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hwloc_topology_dup(copy: *mut Topology, topology: Topology) -> c_int {
     type Dup = unsafe extern "C" fn(*mut Topology, Topology) -> c_int;
-    let Some(dup) = real::<Dup>(c"hwloc_topology_dup") else { return -1 };
+    let library = caller::library();
+    let Some(dup) = real::<Dup>(c"hwloc_topology_dup", &library) else { return -1 };
     // SAFETY: hwloc's own function with the caller's own arguments.
-    audited("dup", |result| stored(copy, result), || unsafe { dup(copy, topology) })
+    audited("dup", library, |result| stored(copy, result), || unsafe { dup(copy, topology) })
 }
 
 /// Stands before hwloc's function.
@@ -116,10 +121,12 @@ pub unsafe extern "C" fn hwloc_shmem_topology_adopt(
 ) -> c_int {
     type Adopt =
         unsafe extern "C" fn(*mut Topology, c_int, u64, *mut c_void, usize, c_ulong) -> c_int;
-    let Some(adopt) = real::<Adopt>(c"hwloc_shmem_topology_adopt") else { return -1 };
+    let library = caller::library();
+    let Some(adopt) = real::<Adopt>(c"hwloc_shmem_topology_adopt", &library) else { return -1 };
     // SAFETY: hwloc's own function with the caller's own arguments.
     audited(
         "adopt",
+        library,
         |result| stored(topology, result),
         || unsafe { adopt(topology, fd, offset, address, length, flags) },
     )
@@ -133,9 +140,11 @@ pub unsafe extern "C" fn hwloc_shmem_topology_adopt(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hwloc_topology_destroy(topology: Topology) {
     type Destroy = unsafe extern "C" fn(Topology);
-    let Some(destroy) = real::<Destroy>(c"hwloc_topology_destroy") else { return };
+    let library = caller::library();
+    let Some(destroy) = real::<Destroy>(c"hwloc_topology_destroy", &library) else { return };
     audited(
         "destroy",
+        library,
         |_| topology,
         || {
             // SAFETY: hwloc's own function with the caller's own argument.

@@ -1,5 +1,6 @@
 //! Notes of a process: `PID` in the folder, one line for each call, of fields between tabs:
-//! call, library, microseconds, bytes of heap kept, topology, result, program.
+//! call, library, microseconds, bytes of heap kept, topology, result, program. At its end a line `loaded`, with the
+//! program and the files that it had loaded.
 
 use std::ffi::c_int;
 use std::fs::OpenOptions;
@@ -21,13 +22,27 @@ pub(crate) struct Event {
     pub(crate) result: c_int,
 }
 
-/// Appends a line; one write, so that lines of threads stay whole.
+/// Notes a call.
 pub(crate) fn note(event: &Event) {
-    let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let program = std::fs::read_link("/proc/self/exe").unwrap_or_default();
     let Event { name, library, time, kept, topology, result } = event;
-    let (micros, program) = (time.as_micros(), program.display());
-    let line = format!("{name}\t{library}\t{micros}\t{kept}\t{topology:#x}\t{result}\t{program}\n");
+    let (micros, program) = (time.as_micros(), program());
+    append(&format!("{name}\t{library}\t{micros}\t{kept}\t{topology:#x}\t{result}\t{program}\n"));
+}
+
+/// Notes what is loaded.
+pub(crate) fn note_loaded(files: &[String]) {
+    let files = files.iter().filter(|file| file.starts_with('/'));
+    let files: String = files.map(|file| format!("\t{file}")).collect();
+    append(&format!("loaded\t{}{files}\n", program()));
+}
+
+fn program() -> String {
+    std::fs::read_link("/proc/self/exe").unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Appends a line; one write, so that lines of threads stay whole.
+fn append(line: &str) {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
     let file = Path::new(&folder).join(std::process::id().to_string());
     // A process that may not write there is not counted.
     let _ = OpenOptions::new()

@@ -134,6 +134,9 @@ fn place<'t>(text: Text<'t>, work: &mut Work) -> Result<(Set, Text<'t>), SourceE
 fn steps(text: Text<'_>) -> Result<(u32, i64, Text<'_>), SourceError> {
     let Some(rest) = text.strip(":") else { return Ok((1, 1, text)) };
     let (count, rest) = rest.number(EXPECTED)?;
+    if count > INDEX_LIMIT {
+        return Err(text.malformed("more than any machine has", EXPECTED));
+    }
     let Some(stride) = rest.strip(":") else { return Ok((count, 1, rest)) };
     let (sign, stride) = stride.strip("-").map_or((1, stride), |rest| (-1, rest));
     let (stride, rest) = stride.number(EXPECTED)?;

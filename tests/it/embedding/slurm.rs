@@ -174,7 +174,7 @@ fn segment(lines: &[String]) -> &str {
     let id = lines[0].split_whitespace().nth(3).unwrap();
     for (rank, line) in lines.iter().enumerate() {
         assert!(line.starts_with(&format!("rank {rank} segment {id} at 0x")), "{line}");
-        assert!(line.contains(" launch 2 sees PUs "), "{line}");
+        assert!(line.contains(" launch 4 sees PUs "), "{line}");
     }
     assert_one_address(lines.iter().map(|line| line.split_whitespace().nth(5).unwrap()));
     id
