@@ -218,13 +218,8 @@ fn has(bytes: &[u8], part: &[u8]) -> bool {
 
 /// The calls of a process from its notes. A line that was cut short by its end is left out.
 fn process(pid: u32, notes: &str, mut embeds: impl FnMut(&Path) -> bool) -> Process {
-    let mut process = Process {
-        pid,
-        program: PathBuf::new(),
-        calls: Vec::new(),
-        kept: 0,
-        embedded: Vec::new(),
-    };
+    let mut process =
+        Process { pid, program: PathBuf::new(), calls: Vec::new(), kept: 0, embedded: Vec::new() };
     // The calls that made each topology that still lives, the heap that it takes, and whether it is loaded.
     let mut made: BTreeMap<&str, (Vec<usize>, i64, bool)> = BTreeMap::new();
     for line in notes.lines() {

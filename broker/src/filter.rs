@@ -67,7 +67,8 @@ impl Filters {
     /// The filters as hwloc takes them before it loads: each that does not keep everything.
     #[must_use]
     pub fn for_loading(&self) -> Vec<(ObjectType, Filter)> {
-        let all = ObjectType::ALL.into_iter().map(|object_type| (object_type, self.get(object_type)));
+        let all =
+            ObjectType::ALL.into_iter().map(|object_type| (object_type, self.get(object_type)));
         all.filter(|(_, filter)| *filter != Filter::All).collect()
     }
 

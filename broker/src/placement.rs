@@ -16,9 +16,11 @@ use topobroker_reader::{Object, ObjectType, Topology};
 pub enum PlacementError {
     /// The topology has no such objects.
     #[error(
-        "--bind-to {name}: {object} has no {name} with PUs; `topobroker info` lists what there is"
+        "{option} {name}: {object} has no {name} with PUs; `topobroker info` lists what there is"
     )]
     NoObjects {
+        /// What asks for them: `--map-by` or `--bind-to`.
+        option: &'static str,
         /// Name of the objects.
         name: &'static str,
         /// The object that a rank is mapped to.
@@ -38,14 +40,16 @@ pub enum PlacementError {
     },
     /// More ranks bound to an object than it has cores, or PUs where these are what ranks are on.
     #[error(
-        "rank {rank}: {object} would have more ranks bound to it than it has CPUs, which is {expected}; ask for fewer ranks, or add overload-allowed to --bind-to"
+        "rank {rank}: {object} has {expected} {name}, and as many ranks are bound to it already; ask for fewer ranks, or add overload-allowed to --bind-to"
     )]
     Overload {
         /// The first rank for which there is no PU.
         rank: usize,
         /// The object.
         object: String,
-        /// CPUs that it has.
+        /// What is counted: cores or PUs.
+        name: &'static str,
+        /// How many of them it has.
         expected: usize,
     },
     /// Not enough cores or hardware threads for one rank.
@@ -66,15 +70,16 @@ pub enum PlacementError {
     },
 }
 
-/// PUs of `count` ranks on a topology, by OS index. Where it has no objects of the type that ranks are
-/// mapped by, all of it takes their place, as in Open MPI. Of a policy that takes CPUs one by one, `order` is
-/// the list of them.
+/// PUs of `count` ranks on a topology, by OS index; `None` is as many as there is place for: one for each object, or so
+/// many as the policy says. Where it has no objects of the type that ranks are mapped by, all of it takes their place,
+/// as in Open MPI: then they can be bound to another type, or to none, but not be so many on each. Of a policy that takes CPUs one by one, `order`
+/// is the list of them.
 ///
 /// ```no_run
 /// use topobroker::placement::{Policy, place};
 /// let topology = topobroker_reader::adopt()?.topology();
 /// let policy = Policy::parse("package", Some("core"))?;
-/// for (rank, cpuset) in place(topology, &policy, 4, &[])?.iter().enumerate() {
+/// for (rank, cpuset) in place(topology, &policy, Some(4), &[])?.iter().enumerate() {
 ///     println!("rank {rank}: {cpuset}");
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -86,6 +91,25 @@ pub enum PlacementError {
 pub fn place(
     topology: Topology<'_>,
     policy: &Policy,
+    count: Option<usize>,
+    order: &[Object<'_>],
+) -> Result<Vec<Set>, PlacementError> {
+    let (usual, mapped) = ranks_and_objects(topology, policy, order);
+    let bound = policy.with_usual_binding(count, mapped);
+    let count = count.unwrap_or(usual);
+    match place_bound(topology, bound, count, order) {
+        // Of what nobody has asked to bind, more ranks than there are CPUs stay unbound.
+        Err(PlacementError::Overload { .. }) if policy.bind == BindTo::Usual => {
+            let unbound = Policy { bind: BindTo::None, ..bound };
+            place_bound(topology, unbound, count, order)
+        }
+        placed => placed,
+    }
+}
+
+fn place_bound(
+    topology: Topology<'_>,
+    policy: Policy,
     count: usize,
     order: &[Object<'_>],
 ) -> Result<Vec<Set>, PlacementError> {
@@ -93,7 +117,7 @@ pub fn place(
         let (policy, expected) = (policy.to_string(), MAX_RANKS);
         return Err(PlacementError::TooMany { ranks: count, policy, expected });
     }
-    let locales = locales(topology, policy, count, order)?;
+    let locales = locales(topology, &policy, count, order)?;
     let mut binder = Binder { topology, policy, used: HashMap::new(), taken: Set::new() };
     let places = locales.into_iter().enumerate();
     places.map(|(rank, locale)| binder.bind(rank, &locale)).collect()
@@ -103,12 +127,23 @@ pub fn place(
 /// for each object.
 #[must_use]
 pub fn usual_count(topology: Topology<'_>, policy: &Policy, order: &[Object<'_>]) -> usize {
-    match policy.map {
-        MapBy::Object(kind) => objects(topology, kind).len(),
-        MapBy::Slot => objects(topology, ObjectType::Core).len() / policy.cpus.max(1),
-        MapBy::PerObject(each, kind) => objects(topology, kind).len().saturating_mul(each),
-        MapBy::CpuList => order.len() / policy.cpus.max(1),
-    }
+    ranks_and_objects(topology, policy, order).0
+}
+
+/// Number of ranks where nobody says how many, and of the objects that they are mapped by.
+fn ranks_and_objects(
+    topology: Topology<'_>,
+    policy: &Policy,
+    order: &[Object<'_>],
+) -> (usize, usize) {
+    let each = policy.cpus.max(1);
+    let (ranks, mapped) = match policy.map {
+        MapBy::Object(kind) => (1, objects(topology, kind).len()),
+        MapBy::PerObject(each, kind) => (each, objects(topology, kind).len()),
+        MapBy::Slot => (1, objects(topology, ObjectType::Core).len() / each),
+        MapBy::CpuList => (1, order.len() / each),
+    };
+    (mapped.saturating_mul(ranks), mapped)
 }
 
 /// Where a rank is mapped: some object, or PUs of a list.
@@ -133,6 +168,11 @@ fn locales<'a>(
         MapBy::Slot => (0..count).map(|_| Locale::Object(topology.root())).collect(),
         MapBy::PerObject(each, kind) => {
             let all = objects(topology, kind);
+            let (option, name) = ("--map-by", policy::name_of(kind));
+            if all.iter().any(|object| object.object_type() != kind) {
+                let object = named(topology.root());
+                return Err(PlacementError::NoObjects { option, name, object });
+            }
             if count > all.len().saturating_mul(each) {
                 return Err(too_many(all.len() * each));
             }
@@ -158,20 +198,20 @@ fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_>> {
     if all.is_empty() { vec![topology.root()] } else { all }
 }
 
-struct Binder<'a, 'p> {
+struct Binder<'a> {
     topology: Topology<'a>,
-    policy: &'p Policy,
+    policy: Policy,
     /// Ranks bound to objects, by number of the object.
     used: HashMap<u32, usize>,
     /// Cores or hardware threads that ranks of several have.
     taken: Set,
 }
 
-impl<'a> Binder<'a, '_> {
+impl<'a> Binder<'a> {
     fn bind(&mut self, rank: usize, locale: &Locale<'a>) -> Result<Set, PlacementError> {
         let cpuset = |object: Object<'_>| object.cpuset().unwrap_or_default();
         let target = match self.policy.bind {
-            BindTo::None => return Ok(cpuset(self.topology.root())),
+            BindTo::None | BindTo::Usual => return Ok(cpuset(self.topology.root())),
             BindTo::Object(kind) => kind,
         };
         let object = match locale {
@@ -181,9 +221,7 @@ impl<'a> Binder<'a, '_> {
         if self.policy.cpus > 1 {
             return self.several(rank, object, target);
         }
-        let stands_for_all =
-            self.policy.map == MapBy::Object(target) && object == self.topology.root();
-        let bound = if object.object_type() == target || stands_for_all {
+        let bound = if object.object_type() == target {
             object
         } else {
             // What shares PUs with it, above, below or beside: the one with the fewest ranks, the first
@@ -191,26 +229,33 @@ impl<'a> Binder<'a, '_> {
             let own = cpuset(object);
             let near = self.topology.objects_with_type(target).filter(|it| it.intersects(&own));
             near.min_by_key(|it| self.used_of(*it)).ok_or_else(|| PlacementError::NoObjects {
+                option: match self.policy.map {
+                    MapBy::Object(kind) if kind == target => "--map-by",
+                    _ => "--bind-to",
+                },
                 name: policy::name_of(target),
                 object: named(object),
             })?
         };
-        let weight = self.cpus_of(bound);
+        let (expected, name) = self.cpus_of(bound);
         let used = self.used_of(bound) + 1;
-        if used > weight && !self.policy.overload {
+        if used > expected && !self.policy.overload {
             let object = named(bound);
-            return Err(PlacementError::Overload { rank, object, expected: weight });
+            return Err(PlacementError::Overload { rank, object, name, expected });
         }
         self.used.insert(bound.id(), used);
         Ok(cpuset(bound))
     }
 
     /// How many ranks may be bound to an object: as many as it has cores, or PUs if ranks are on these.
-    fn cpus_of(&self, object: Object<'_>) -> usize {
+    fn cpus_of(&self, object: Object<'_>) -> (usize, &'static str) {
         let threads = self.policy.bind == BindTo::Object(ObjectType::PU)
             || matches!(self.policy.map, MapBy::Object(ObjectType::PU));
         let cores = object.objects_inside(ObjectType::Core).count();
-        if threads || cores == 0 { object.cpuset_weight().unwrap_or(0) as usize } else { cores }
+        match threads || cores == 0 {
+            true => (object.cpuset_weight().unwrap_or(0) as usize, "PUs"),
+            false => (cores, "cores"),
+        }
     }
 
     fn used_of(&self, object: Object<'_>) -> usize {

@@ -1,8 +1,8 @@
 //! The way into the library and out of it: failures become a status and a message, panics too.
 
 use crate::status::tb_status;
-use std::cell::RefCell;
-use std::ffi::{CString, c_char};
+use std::cell::{Cell, RefCell};
+use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use topobroker_reader::layout::OpenError;
 use topobroker_reader::{
@@ -26,8 +26,14 @@ impl Failure {
     }
 }
 
+/// Room for the message of a failure and a zero. Longer ones, of very long paths, are cut.
+const ROOM: usize = 1024;
+
 thread_local! {
-    static DETAIL: RefCell<CString> = RefCell::new(CString::default());
+    /// Without a destructor, which would take memory to register.
+    static DETAIL: RefCell<[u8; ROOM]> = const { RefCell::new([0; ROOM]) };
+    /// Whether this thread adopts.
+    static ADOPTS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Does the work of a function.
@@ -41,11 +47,27 @@ pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
             Failure::new(tb_status::TB_ERR_INTERNAL, said.unwrap_or("panic"))
         }
     };
-    let mut detail = failure.detail.into_bytes();
-    detail.retain(|byte| *byte != 0);
-    // A thread that ends has nobody to ask for the message.
-    let _ = DETAIL.try_with(|kept| *kept.borrow_mut() = CString::new(detail).unwrap_or_default());
+    let end = (0..ROOM.min(failure.detail.len() + 1))
+        .rev()
+        .find(|end| failure.detail.is_char_boundary(*end))
+        .unwrap_or(0);
+    let bytes = failure.detail.bytes().take(end).filter(|byte| *byte != 0);
+    DETAIL.with_borrow_mut(|kept| {
+        let rest = bytes.chain(std::iter::repeat(0));
+        kept.iter_mut().zip(rest).for_each(|(kept, byte)| *kept = byte);
+    });
     failure.status
+}
+
+/// Does the work of a function that adopts. A signal handler that interrupts it, and calls one itself, is refused before
+/// anything is touched that the interrupted call holds.
+pub(crate) fn adopting(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
+    if ADOPTS.replace(true) {
+        return tb_status::TB_ERR_BUSY;
+    }
+    let status = call(work);
+    ADOPTS.set(false);
+    status
 }
 
 /// Does the work of a function that returns a value and no status.
@@ -57,7 +79,7 @@ pub(crate) fn value<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
 /// expected. Empty if none failed. Valid until the next failed call of the thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_error_detail() -> *const c_char {
-    DETAIL.try_with(|kept| kept.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+    DETAIL.with_borrow(|kept| kept.as_ptr().cast())
 }
 
 /// An argument that must be there.
@@ -156,13 +178,34 @@ impl From<EffectiveViewError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::CStr;
+
+    #[test]
+    fn a_message_that_is_too_long_is_cut_at_a_character() {
+        let long = format!("{}é and more", "x".repeat(ROOM - 2));
+        call(|| Err(Failure::argument(long)));
+        let detail = DETAIL.with_borrow(|kept| *kept);
+        let kept = CStr::from_bytes_until_nul(&detail).unwrap().to_str().unwrap();
+        assert_eq!(kept, "x".repeat(ROOM - 2));
+    }
+
+    #[test]
+    fn an_adoption_within_another_of_the_same_thread_is_refused() {
+        let mut inner = tb_status::TB_OK;
+        let outer = adopting(|| {
+            inner = adopting(|| Ok(()));
+            Ok(())
+        });
+        assert_eq!((outer, inner), (tb_status::TB_OK, tb_status::TB_ERR_BUSY));
+        assert_eq!(adopting(|| Ok(())), tb_status::TB_OK);
+    }
 
     #[test]
     fn a_panic_is_a_status_with_what_it_said() {
         let status = call(|| panic!("on purpose: {}", 7));
         assert_eq!(status, tb_status::TB_ERR_INTERNAL);
-        let detail = DETAIL.with(|kept| kept.borrow().clone());
-        assert_eq!(detail.as_c_str(), c"on purpose: 7");
+        let detail = DETAIL.with_borrow(|kept| *kept);
+        assert_eq!(CStr::from_bytes_until_nul(&detail), Ok(c"on purpose: 7"));
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //!
 //! Every function takes pointers that are NULL or valid as its documentation says, and returns a
 //! [`tb_status`]; that contract is C's, so functions are not marked unsafe one by one: what
-//! is done with a pointer is in `pointers.rs` alone. No panic leaves a function.
+//! is done with a pointer is in `pointers.rs` alone. No panic leaves a function, and none ends the process because memory
+//! is short (`reserve.rs`).
 #![allow(non_camel_case_types, reason = "the names are C's")]
 
 mod attributes;
@@ -20,6 +21,7 @@ mod object;
 mod part;
 mod pointers;
 mod relatives;
+mod reserve;
 mod scope;
 mod set;
 mod status;

@@ -1,6 +1,6 @@
 //! Views: a part of the topology, and where a process is told which.
 
-use crate::call::{Failure, Given, call, value};
+use crate::call::{Failure, Given, adopting, call, value};
 use crate::object::tb_obj;
 use crate::pointers::{Input, List, Output, Room, Text};
 use crate::set::{given_sets, store_sets, tb_set};
@@ -93,7 +93,7 @@ pub extern "C" fn tb_view_bytes(topology: Option<&tb_topology>) -> usize {
 /// tb_topology_free.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_effective_view(view: Option<&mut MaybeUninit<Box<tb_topology>>>) -> tb_status {
-    call(|| {
+    adopting(|| {
         let out = view.given("view")?;
         let view = topobroker_reader::effective_view()?;
         out.write(tb_topology::part(topobroker_reader::adopt()?, view));

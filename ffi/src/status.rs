@@ -49,11 +49,13 @@ pub enum tb_status {
     TB_ERR_PMIX = -19,
     /// A fault of this library; nothing was changed by the call.
     TB_ERR_INTERNAL = -20,
+    /// This thread adopts already: the caller is a signal handler that has interrupted it.
+    TB_ERR_BUSY = -21,
 }
 
 impl tb_status {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::TB_OK,
         Self::TB_ERR_ARGUMENT,
         Self::TB_ERR_NOT_FOUND,
@@ -75,6 +77,7 @@ impl tb_status {
         Self::TB_ERR_HWLOC,
         Self::TB_ERR_PMIX,
         Self::TB_ERR_INTERNAL,
+        Self::TB_ERR_BUSY,
     ];
 
     const fn text(self) -> &'static CStr {
@@ -100,6 +103,7 @@ impl tb_status {
             Self::TB_ERR_HWLOC => c"the hwloc segment cannot be written or adopted",
             Self::TB_ERR_PMIX => c"libpmix is not there or refuses",
             Self::TB_ERR_INTERNAL => c"fault of topobroker",
+            Self::TB_ERR_BUSY => c"called by a signal handler that interrupts an adoption",
         }
     }
 }

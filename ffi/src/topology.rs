@@ -1,6 +1,6 @@
 //! Adopting, and what a topology as a whole is.
 
-use crate::call::{Failure, Found, Given, call, value};
+use crate::call::{Failure, Found, Given, adopting, call, value};
 use crate::keys::tb_keys;
 use crate::pointers::{Output, Text, for_as_long_as_its_handle, free_unless};
 use crate::set::tb_set;
@@ -64,7 +64,7 @@ impl tb_topology {
 /// Counterparts: PMIx_Load_topology, hwloc_shmem_topology_adopt.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_adopt(topology: Option<&mut MaybeUninit<&'static tb_topology>>) -> tb_status {
-    call(|| {
+    adopting(|| {
         let topology = topology.given("topology")?;
         topology.write(tb_topology::whole(adopt()?));
         Ok(())
@@ -78,7 +78,7 @@ pub extern "C" fn tb_adopt_keys(
     keys: Option<&tb_keys>,
     topology: Option<&mut MaybeUninit<&'static tb_topology>>,
 ) -> tb_status {
-    call(|| {
+    adopting(|| {
         let topology = topology.given("topology")?;
         let keys = keys.given("keys")?.to_keys()?;
         topology.write(tb_topology::whole(adopt_keys(keys)?));

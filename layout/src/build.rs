@@ -150,15 +150,15 @@ impl<'d> Builder<'d> {
 
     /// OS indexes of PUs and NUMA nodes become sets.
     fn check_indexes(&self) -> Result<(), BuildError> {
-        let in_sets = self.by_id.iter().filter(|object| {
-            matches!(object.object_type, ObjectType::PU | ObjectType::NUMANode)
-        });
+        let in_sets = self
+            .by_id
+            .iter()
+            .filter(|object| matches!(object.object_type, ObjectType::PU | ObjectType::NUMANode));
         match in_sets.filter_map(|object| object.os_index).find(|index| *index >= INDEX_LIMIT) {
             None => Ok(()),
-            Some(found) => Err(BuildError::SetTooLarge {
-                found: found as usize,
-                limit: INDEX_LIMIT as usize,
-            }),
+            Some(found) => {
+                Err(BuildError::SetTooLarge { found: found as usize, limit: INDEX_LIMIT as usize })
+            }
         }
     }
 

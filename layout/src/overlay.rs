@@ -115,8 +115,11 @@ impl PartialEq for ArchivedOverlay {
 impl ArchivedKept {
     /// Whether an index is left.
     pub(crate) fn has(&self, index: u64) -> bool {
-        let word = usize::try_from(index / 64).ok().and_then(|word| self.words.as_slice().get(word));
-        word.map_or(self.infinite.to_native() != 0, |word| word.to_native() >> (index % 64) & 1 != 0)
+        let word =
+            usize::try_from(index / 64).ok().and_then(|word| self.words.as_slice().get(word));
+        word.map_or(self.infinite.to_native() != 0, |word| {
+            word.to_native() >> (index % 64) & 1 != 0
+        })
     }
 
     /// The indexes as a set.

@@ -42,7 +42,8 @@ const UNMAPPED: u32 = 65_534;
 #[cold]
 fn is_in_user_namespace() -> bool {
     let mut map = [0; 64];
-    let file = rustix::fs::open("/proc/self/uid_map", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    let file =
+        rustix::fs::open("/proc/self/uid_map", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
     let read = file.and_then(|file| rustix::io::read(&file, &mut map));
     let text = read.ok().and_then(|read| str::from_utf8(map.get(..read)?).ok());
     // Where the kernel does not tell, nobody is believed for it.

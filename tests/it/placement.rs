@@ -1,8 +1,10 @@
 //! Placement of ranks against the maps that Open MPI printed.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
 use topobroker::hwloc::Input;
-use topobroker::placement::{Policy, place, report};
+use topobroker::placement::{PlacementError, Policy, place, report};
 use topobroker_layout::build::{AlignedVec, to_bytes};
 use topobroker_reader::Archive;
 use topobroker_tests::{describe, shared};
@@ -25,9 +27,15 @@ fn ranks_are_mapped_as_open_mpi_maps_them() {
         let bind_to = format!("{map_by}:overload-allowed");
         let policy = Policy::parse(map_by, Some(&bind_to)).unwrap();
         let rank: usize = rank.parse().unwrap();
-        let placed = place(topology, &policy, rank + 1, &[]).map(|ranks| ranks[rank].clone());
+        let placed = place(topology, &policy, Some(rank + 1), &[]).map(|ranks| ranks[rank].clone());
         let found = match &placed {
             Ok(cpuset) => report::locale(topology, cpuset),
+            // The reference rows say where ranks are mapped. Binding them to what is not there is refused, also by mpirun.
+            Err(PlacementError::NoObjects { .. }) => {
+                let unbound = Policy::parse(map_by, Some("none")).unwrap();
+                let placed = place(topology, &unbound, Some(rank + 1), &[]).unwrap();
+                report::locale(topology, &placed[rank])
+            }
             Err(error) => Some(error.to_string()),
         };
         // Without packages Open MPI draws nothing.
@@ -41,4 +49,124 @@ fn ranks_are_mapped_as_open_mpi_maps_them() {
     different.iter().for_each(|line| println!("{line}"));
     println!("report-bindings.tsv: {same} of {} identical", same + different.len());
     assert!(same * 100 >= (same + different.len()) * 99, "{}", different.join("\n"));
+}
+
+/// What a simulated `mpirun` says.
+enum Mpirun {
+    /// What each rank is bound to.
+    Ranks(Vec<String>),
+    Refuses,
+    /// It reads what it has not set, of the nodes that it simulates.
+    Crashes,
+}
+
+fn mpirun(machine: &Path, arguments: &[String]) -> Mpirun {
+    let mut command = Command::new("mpirun.openmpi");
+    command.args(["--allow-run-as-root", "--mca", "ras", "simulator"]);
+    command.args(["--mca", "ras_simulator_num_nodes", "1", "--mca", "ras_simulator_slots", "64"]);
+    command.args(["--mca", "ras_simulator_topo_files"]).arg(machine);
+    command.args(["--do-not-launch", "--display-devel-map"]).args(arguments).arg("true");
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let refusals =
+        ["cannot be done as specified", "failed to map", "more processes than the ppr", "overload"];
+    if refusals.into_iter().any(|refusal| text.contains(refusal)) {
+        return Mpirun::Refuses;
+    }
+    let after = |name: &str| {
+        let lines = text.lines().filter_map(|line| line.trim().strip_prefix(name));
+        lines.map(|rest| rest.trim().to_owned()).collect::<Vec<_>>()
+    };
+    let (policies, bindings) = (after("Binding policy:"), after("Binding:"));
+    if !output.status.success() || bindings.is_empty() {
+        return Mpirun::Crashes;
+    }
+    let ranks = after("Locale:").into_iter().zip(bindings);
+    // A rank that is bound to the object that it is mapped to is drawn as unbound: binding it is left to its daemon.
+    let in_place = |(locale, binding): (String, String)| match binding.as_str() {
+        "UNBOUND" if !policies[0].starts_with("NONE") => locale,
+        "UNBOUND" | "" => "NODE".to_owned(),
+        _ => binding,
+    };
+    Mpirun::Ranks(ranks.map(in_place).collect())
+}
+
+/// A mapping, a binding and a number of ranks, the latter two sometimes left out.
+fn any_policy(random: &mut fastrand::Rng) -> (String, Option<&'static str>, Option<usize>) {
+    const OBJECTS: [&str; 6] = ["socket", "numa", "core", "hwthread", "l2cache", "l3cache"];
+    const TARGETS: [&str; 5] = ["core", "hwthread", "socket", "numa", "none"];
+    let object = OBJECTS[random.usize(..OBJECTS.len())];
+    let several = random.usize(2..4);
+    let map_by = match random.usize(..6) {
+        0..2 => object.to_owned(),
+        2 => "slot".to_owned(),
+        3 => format!("slot:PE={several}"),
+        4 => format!("socket:PE={several}"),
+        _ => format!("ppr:{}:{object}", random.usize(1..4)),
+    };
+    let bind_to = TARGETS[random.usize(..TARGETS.len())];
+    let bind_to = (random.bool() && !map_by.contains("PE=")).then_some(bind_to);
+    let count = random.usize(1..9);
+    let count = (!map_by.starts_with("ppr") || random.bool()).then_some(count);
+    (map_by, bind_to, count)
+}
+
+#[test]
+fn random_mappings_are_those_of_the_mpirun_of_this_machine() {
+    if Command::new("mpirun.openmpi").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no mpirun.openmpi; scripts/test installs it");
+        return;
+    }
+    let machines = [
+        "Package:2 NUMANode:1 Core:4 PU:2",
+        "Package:4 NUMANode:1 Core:3 PU:1",
+        "Package:1 NUMANode:2 L3Cache:1 Core:2 PU:4",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("machine.xml");
+    let mut random = fastrand::Rng::with_seed(20);
+    let (mut same, mut refused, mut uncounted, mut crashed) = (0, 0, 0, 0);
+    for machine in machines {
+        let archive = to_bytes(&describe(&Input::Synthetic(machine.to_owned()))).unwrap();
+        let opened = Archive::open(&archive).unwrap();
+        let topology = opened.topology();
+        std::fs::write(&file, topobroker::xml::export(topology)).unwrap();
+        let end = same + refused + uncounted + 34;
+        while same + refused + uncounted < end {
+            let (map_by, bind_to, count) = any_policy(&mut random);
+            let mut arguments = vec!["--map-by".to_owned(), map_by.clone()];
+            arguments.extend(bind_to.iter().flat_map(|to| ["--bind-to", to].map(str::to_owned)));
+            arguments.extend(count.iter().flat_map(|n| ["-np".to_owned(), n.to_string()]));
+            let theirs = mpirun(&file, &arguments);
+            let policy = Policy::parse(&map_by, bind_to).unwrap();
+            let placed = place(topology, &policy, count, &[]).map_err(|error| error.to_string());
+            let drawn = |set: &topobroker_reader::Set| report::locale(topology, set).unwrap();
+            let ours = placed.map(|ranks| ranks.iter().map(drawn).collect::<Vec<_>>());
+            match (&ours, &theirs) {
+                (_, Mpirun::Crashes) => crashed += 1,
+                (Ok(ours), Mpirun::Ranks(theirs)) if ours == theirs => same += 1,
+                (Err(_), Mpirun::Refuses) => refused += 1,
+                // A simulated mpirun does not count what its daemons bind in place: more than there is place for is
+                // refused by a real one, or left unbound if it was not asked for.
+                (Err(error), Mpirun::Ranks(_)) if error.contains("bound to it already") => {
+                    uncounted += 1;
+                }
+                (Ok(ours), Mpirun::Ranks(_))
+                    if bind_to.is_none() && ours.iter().all(|rank| rank == "NODE") =>
+                {
+                    uncounted += 1;
+                }
+                (_, Mpirun::Ranks(theirs)) => {
+                    panic!("{machine}: {arguments:?}\n  ours {ours:?}\n  theirs {theirs:?}");
+                }
+                (_, Mpirun::Refuses) => {
+                    panic!("{machine}: {arguments:?}\n  ours {ours:?}, theirs refused")
+                }
+            }
+        }
+    }
+    println!(
+        "{same} equal, {refused} refused by both, {uncounted} that a simulation does not count, {crashed} crashes"
+    );
+    assert!(same > 50 && uncounted < 15);
 }

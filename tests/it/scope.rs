@@ -103,7 +103,10 @@ fn what_slurms_plugin_says_of_the_step_is_the_part_of_a_task_and_of_mpirun_in_th
         let output = command.env("TOPOBROKER_CPU_LIST", &first).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let start = format!("launch: {launch}\n");
-        assert!(text.starts_with(&start) && text.contains(&format!("cpu list: {first}\n")), "{text}");
+        assert!(
+            text.starts_with(&start) && text.contains(&format!("cpu list: {first}\n")),
+            "{text}"
+        );
         let whole = allowed.weight() == Some(1);
         let expected = if whole { "all: ".to_owned() } else { format!("PUs {first}: ") };
         assert!(part(&text).starts_with(&expected), "{text}");

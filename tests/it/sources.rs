@@ -114,8 +114,21 @@ fn what_is_malformed_in_the_environment_is_named_with_its_place() {
     refused("env:OMP_PLACES", &[("OMP_PLACES", "{0},{99}")], &["OS index 99", "0-15"]);
     refused("env:PMIX_CPUSET", &[("PMIX_CPUSET", "0,999")], &["OS index 999", "0-15"]);
     refused("env:SLURM_CPU_BIND", &[("SLURM_CPU_BIND", "map_cpu:99")], &["OS index 99"]);
-    let far = "{0:1048576}:1048576:0";
-    refused("env:OMP_PLACES", &[("OMP_PLACES", far)], &["more places than any machine has"]);
+    let many = "{0:4}:1048576:0";
+    refused("env:OMP_PLACES", &[("OMP_PLACES", many)], &["more places than any machine has"]);
+    for (variable, text, complaint) in [
+        ("OMP_PLACES", "{0:1048576}", "more PUs than any machine has at position 2"),
+        ("OMP_PLACES", "{0},4294967295", "an index that is too high at position 4"),
+        ("OMP_PLACES", "{0:4294967295:0}", "more PUs than any machine has"),
+        ("SLURM_CPU_BIND", "map_cpu:4294967295", "an index that is too high at position 8"),
+        ("SLURM_CPU_BIND", "map_ldom:0xffffffff", "an index that is too high at position 9"),
+        ("PMIX_CPU_LIST", "0-4294967295", "an index that is too high at position 2"),
+    ] {
+        refused(&format!("env:{variable}"), &[(variable, text)], &[complaint]);
+    }
+    // Little text that asks for much work.
+    let often = format!("{{{}0:131072:0}}", "0:131072:0,".repeat(2000));
+    refused("env:OMP_PLACES", &[("OMP_PLACES", &often)], &["more than any machine has"]);
     refused("env:HOME", &[], &["HOME: names no PUs"]);
 }
 

@@ -73,9 +73,8 @@ fn make(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
-    let folder = |path: &Path, recursive| {
-        DirBuilder::new().recursive(recursive).mode(0o755).create(path)
-    };
+    let folder =
+        |path: &Path, recursive| DirBuilder::new().recursive(recursive).mode(0o755).create(path);
     if let Some(parent) = path.parent() {
         folder(parent, true)?;
     }

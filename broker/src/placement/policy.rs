@@ -21,6 +21,8 @@ pub enum MapBy {
 /// What ranks are bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BindTo {
+    /// What `mpirun` binds to if it is not told, by what ranks are mapped by and how many they are.
+    Usual,
     /// Nothing: all PUs of the job.
     None,
     /// One object of a type.
@@ -80,8 +82,8 @@ fn object(name: &str) -> Option<ObjectType> {
 }
 
 impl Policy {
-    /// Reads a mapping and a binding. Unless it is said, ranks are bound to what they are mapped by,
-    /// to cores if they are mapped by slot or have several.
+    /// Reads a mapping and a binding. Unless it is said, ranks of several CPUs are bound to cores, and others as
+    /// [`BindTo::Usual`] says.
     ///
     /// ```
     /// use topobroker::placement::{BindTo, MapBy, Policy};
@@ -128,15 +130,16 @@ impl Policy {
                 .ok_or_else(|| wrong(part, "no number from 1 to 131072"))?;
         }
         let usual = match map {
-            MapBy::Object(kind) | MapBy::PerObject(_, kind) if cpus == 1 => kind,
-            _ => ObjectType::Core,
+            MapBy::CpuList => BindTo::Object(ObjectType::Core),
+            _ if cpus > 1 => BindTo::Object(ObjectType::Core),
+            _ => BindTo::Usual,
         };
         let (bind, overload) = match bind_to {
-            None => (BindTo::Object(usual), false),
+            None => (usual, false),
             Some(text) => binding(text)?,
         };
         let fits = match (map, bind) {
-            (_, BindTo::None) => true,
+            (_, BindTo::None | BindTo::Usual) => true,
             (MapBy::CpuList, _) => bind_to.is_none(),
             (_, BindTo::Object(kind)) => {
                 cpus == 1 || matches!(kind, ObjectType::Core | ObjectType::PU)
@@ -150,6 +153,31 @@ impl Policy {
             return Err(PolicyError { option, text, found, reason, expected });
         }
         Ok(Self { map, bind, cpus, overload })
+    }
+}
+
+impl Policy {
+    /// The policy with what `mpirun` of Open MPI 4.1 binds to where it is not told. `ranks` is how many ranks were asked
+    /// for, if that was said, and `mapped` is how many objects they are mapped by.
+    ///
+    /// Ranks that are mapped by objects are bound to these. Of others two are bound to a core each, and more to NUMA
+    /// nodes. Where nobody says how many there are on each object, mpirun counts them for packages only: on other objects
+    /// they are bound to cores, and on hardware threads to nothing.
+    pub(super) fn with_usual_binding(self, ranks: Option<usize>, mapped: usize) -> Self {
+        if self.bind != BindTo::Usual {
+            return self;
+        }
+        let few = |ranks: usize| if ranks <= 2 { ObjectType::Core } else { ObjectType::NUMANode };
+        let bind = match (self.map, ranks) {
+            (MapBy::Object(kind), _) => BindTo::Object(kind),
+            (MapBy::PerObject(_, ObjectType::PU), None | Some(0..=2)) => BindTo::None,
+            (MapBy::PerObject(each, ObjectType::Package), None) => {
+                BindTo::Object(few(each.saturating_mul(mapped)))
+            }
+            (MapBy::PerObject(..), None) => BindTo::Object(ObjectType::Core),
+            (_, ranks) => BindTo::Object(few(ranks.unwrap_or(mapped))),
+        };
+        Self { bind, ..self }
     }
 }
 

@@ -207,7 +207,10 @@ impl Calc {
             }
             // Of cores with fewer none is left, as in hwloc; but no processor has as many as that.
             if index >= MOST_THREADS.max(most) as usize {
-                bail!("--no-smt={index}: cores have {most} PUs at most; expected 0 to {}", most - 1);
+                bail!(
+                    "--no-smt={index}: cores have {most} PUs at most; expected 0 to {}",
+                    most - 1
+                );
             }
             topology.singlify_per_core(&mut set, index);
         }

@@ -46,7 +46,8 @@ struct Add {
     /// ppr:N:OBJECT, or cpu-list to take the PUs of --cpu-set in turn; :PE=N gives each N cores
     #[arg(long, value_name = "POLICY")]
     map_by: Option<String>,
-    /// Bind ranks to: none, hwthread, core, l1cache, l2cache, l3cache, numa, package
+    /// Bind ranks to: none, hwthread, core, l1cache, l2cache, l3cache, numa, package; if it is left out, as mpirun does:
+    /// to what they are mapped by, else one or two to cores and more to NUMA nodes
     #[arg(long, value_name = "OBJECT", requires = "map_by")]
     bind_to: Option<String>,
     /// Rank of the first process on this node, if not 0
@@ -162,11 +163,12 @@ impl Add {
             true => topology.objects_with_type(ObjectType::PU).collect(),
             false => order.to_vec(),
         };
-        let usual = placement::usual_count(topology, &policy, &all);
         let count = self.ranks_here.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-        let count = count.unwrap_or(usual);
-        ensure!(count > 0, "--map-by {map_by}: the topology has place for no rank of so many CPUs");
         let sets = placement::place(topology, &policy, count, &all)?;
+        ensure!(
+            !sets.is_empty(),
+            "--map-by {map_by}: there is no place for a rank of so many CPUs"
+        );
         let first = self.first_rank.unwrap_or(0);
         let last = u32::try_from(sets.len()).ok().and_then(|count| first.checked_add(count));
         let last = last.with_context(|| format!("--first-rank {first}: ranks are below 2^32"))?;

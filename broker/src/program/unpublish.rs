@@ -1,9 +1,9 @@
 //! `topobroker unpublish`: withdraw segments.
 
-use crate::load::election::close_all;
-use crate::publish::job::{remove_orphans, sweep_beside};
 use super::status::with_daemons;
+use crate::load::election::close_all;
 use crate::publish::SHM_FOLDER;
+use crate::publish::job::{remove_orphans, sweep_beside};
 use crate::status::{self, Published, PublisherState};
 use anyhow::Context;
 use clap::Args;

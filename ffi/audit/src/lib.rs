@@ -7,8 +7,8 @@
 
 mod caller;
 mod heap;
-mod note;
 mod loaded;
+mod note;
 mod real;
 
 use note::{Event, note};
@@ -86,7 +86,9 @@ pub unsafe extern "C" fn hwloc_topology_set_xmlbuffer(
 ) -> c_int {
     type SetXml = unsafe extern "C" fn(Topology, *const c_char, c_int) -> c_int;
     let library = caller::library();
-    let Some(set_xml) = real::<SetXml>(c"hwloc_topology_set_xmlbuffer", &library) else { return -1 };
+    let Some(set_xml) = real::<SetXml>(c"hwloc_topology_set_xmlbuffer", &library) else {
+        return -1;
+    };
     // SAFETY: hwloc's own function with the caller's own arguments.
     audited("set_xmlbuffer", library, |_| topology, || unsafe { set_xml(topology, buffer, size) })
 }

@@ -1,6 +1,6 @@
 //! From a loaded hwloc topology, or an input, to a description that can be published.
 
-use crate::call::{Failure, Given, call};
+use crate::call::{Failure, Given, adopting, call};
 use crate::pointers::{Text, borrow_topology, take_back};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -95,7 +95,7 @@ fn captured(
 /// PMIx_Load_topology.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_load(topology: Option<&mut MaybeUninit<&'static tb_topology>>) -> tb_status {
-    call(|| {
+    adopting(|| {
         let topology = topology.given("topology")?;
         topology.write(tb_topology::whole(topobroker::load::load()?));
         Ok(())

@@ -13,7 +13,7 @@ use topobroker_reader::{Object, Topology};
 
 /// Makes the `count` sets the PUs of as many ranks, as mpirun places them: `map_by` is slot, hwthread,
 /// core, l1cache, l2cache, l3cache, numa, package, ppr:N:OBJECT or cpu-list, with :PE=N behind it;
-/// `bind_to` (NULL: what ranks are mapped by) is none or one of the objects. Of cpu-list, `order` has the PUs
+/// `bind_to` (NULL: what mpirun binds to if it is not told) is none or one of the objects. Of cpu-list, `order` has the PUs
 /// that ranks take in turn.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_place(
@@ -30,7 +30,7 @@ pub extern "C" fn tb_place(
         let policy = Policy::parse(map_by.get("map_by")?, bind_to.optional("bind_to")?)?;
         let order = objects(topology, order, order_count)?;
         let sets = given_sets(sets, count)?;
-        store_sets(sets, place(topology, &policy, count, &order)?)
+        store_sets(sets, place(topology, &policy, Some(count), &order)?)
     })
 }
 
@@ -47,7 +47,8 @@ pub extern "C" fn tb_place_count(
     call(|| {
         let (topology, count) = (topology.given("topology")?.get(), count.given("count")?);
         let policy = Policy::parse(map_by.get("map_by")?, bind_to.optional("bind_to")?)?;
-        count.write(usual_count(topology, &policy, &objects(topology, order, order_count)?));
+        let order = objects(topology, order, order_count)?;
+        count.write(usual_count(topology, &policy, &order));
         Ok(())
     })
 }

@@ -179,8 +179,7 @@ fn validate_moved(
 ) -> Result<(), ValidationError> {
     let moved = &overlay.moved;
     let count = overlay.len() as usize;
-    let columns =
-        [&moved.order, &moved.place, &moved.parent, &moved.child_start, &moved.children];
+    let columns = [&moved.order, &moved.place, &moved.parent, &moved.child_start, &moved.children];
     let objects = u64::from(topology.levels.first(topology.levels.rows.len() - 1));
     ensure(
         columns.iter().all(|column| column.is_sound() && column.is_below(objects + 1)),

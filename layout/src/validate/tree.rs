@@ -28,7 +28,8 @@ fn indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Validatio
         return Ok(());
     }
     let [numa, after, ..] = counts.special;
-    let mut in_sets = (counts.normal_objects - counts.pus..counts.normal_objects).chain(numa..after);
+    let mut in_sets =
+        (counts.normal_objects - counts.pus..counts.normal_objects).chain(numa..after);
     let bad = in_sets.find(|id| os_index.get(*id) >= limit);
     let rule = "the index of a PU or a NUMA node is below 131,072";
     bad.map_or(Ok(()), |id| fail("objects.os_index", id, rule))

@@ -68,7 +68,7 @@ fn listed(topology: Topology<'_>, text: Text<'_>) -> Result<Vec<Set>, SourceErro
     loop {
         let out = text.strip("!");
         let (place, rest) = place(out.unwrap_or(text).trimmed(), &mut work)?;
-        let (count, stride, rest) = steps(rest)?;
+        let (count, stride, rest) = steps(rest, "more places than any machine has")?;
         for step in 0..i64::from(count) {
             let looked_at = if out.is_some() { places.len() } else { 1 };
             work.take(looked_at + place.words().len() + place.iter().count(), text)?;
@@ -111,7 +111,7 @@ fn place<'t>(text: Text<'t>, work: &mut Work) -> Result<(Set, Text<'t>), SourceE
     loop {
         let out = text.trimmed().strip("!");
         let (first, rest) = out.unwrap_or(text).trimmed().index(EXPECTED)?;
-        let (count, stride, rest) = steps(rest)?;
+        let (count, stride, rest) = steps(rest, "more PUs than any machine has")?;
         let rest = rest.trimmed();
         work.take(count as usize, text)?;
         for step in 0..i64::from(count) {
@@ -131,11 +131,11 @@ fn place<'t>(text: Text<'t>, work: &mut Work) -> Result<(Set, Text<'t>), SourceE
 }
 
 /// `:count` and `:stride`, 1 each if they are not there.
-fn steps(text: Text<'_>) -> Result<(u32, i64, Text<'_>), SourceError> {
+fn steps<'t>(text: Text<'t>, too_many: &'static str) -> Result<(u32, i64, Text<'t>), SourceError> {
     let Some(rest) = text.strip(":") else { return Ok((1, 1, text)) };
     let (count, rest) = rest.number(EXPECTED)?;
     if count > INDEX_LIMIT {
-        return Err(text.malformed("more than any machine has", EXPECTED));
+        return Err(text.malformed(too_many, EXPECTED));
     }
     let Some(stride) = rest.strip(":") else { return Ok((count, 1, rest)) };
     let (sign, stride) = stride.strip("-").map_or((1, stride), |rest| (-1, rest));

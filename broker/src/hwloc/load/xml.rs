@@ -73,10 +73,7 @@ fn check(content: &[u8], input: &str) -> Result<(), LoadError> {
 
 /// OS indexes of PUs and NUMA nodes become sets, in hwloc too: a high one would take a gigabyte there before it is
 /// found out. (One that is missing hwloc takes for the highest, and that is told by its sets.)
-fn check_index(
-    element: &quick_xml::events::BytesStart<'_>,
-    input: &str,
-) -> Result<(), LoadError> {
+fn check_index(element: &quick_xml::events::BytesStart<'_>, input: &str) -> Result<(), LoadError> {
     let value = |name| {
         let attribute = element.try_get_attribute(name).ok().flatten()?;
         Some(String::from_utf8_lossy(&attribute.value).into_owned())
