@@ -51,6 +51,7 @@ enum Command {
     Distrib(distrib::Distrib),
     Export(export::Export),
     Manual(manual::Manual),
+    Completions(manual::Completions),
 }
 
 /// Runs the program: exits 0, 1 after a fault (one line on standard error), 2 on wrong usage;
@@ -76,6 +77,7 @@ pub fn main() -> ExitCode {
         Command::Distrib(distrib) => distrib.run(),
         Command::Export(export) => export.run(),
         Command::Manual(manual) => manual.run(),
+        Command::Completions(completions) => completions.run(),
     })
 }
 

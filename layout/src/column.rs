@@ -57,6 +57,12 @@ impl Column {
         Self { base_low, base_high: u32::from_le_bytes(high), shape, bytes }
     }
 
+    /// A column of values of two bytes that has only one byte.
+    #[cfg(test)]
+    pub(crate) fn unsound(rows: u32) -> Self {
+        Self { base_low: 0, base_high: 0, shape: rows << 4 | 2, bytes: vec![0] }
+    }
+
     /// Bytes that the packed values take, without the fixed part.
     #[must_use]
     pub fn byte_len(&self) -> usize {

@@ -5,6 +5,8 @@
 
 mod allowed;
 mod columns;
+#[cfg(test)]
+mod rules;
 mod tables;
 #[cfg(test)]
 mod tests;

@@ -62,8 +62,16 @@ fn preload() -> anyhow::Result<OsString> {
     Ok(libraries)
 }
 
-/// Where it is: below the folder of the program as it is installed, or beside the program as it is built.
+/// Environment variable with the file of the audit library.
+const LIBRARY: &str = "TOPOBROKER_AUDIT_LIBRARY";
+
+/// Where it is: where the environment says, below the folder of the program as it is installed, or beside the program as
+/// it is built.
 fn library() -> anyhow::Result<PathBuf> {
+    if let Some(told) = std::env::var_os(LIBRARY).filter(|told| !told.is_empty()) {
+        let told = PathBuf::from(told);
+        return told.canonicalize().with_context(|| format!("{LIBRARY}={}", told.display()));
+    }
     let program = std::env::current_exe().context("the path of this program")?;
     let folder = program.parent().context("the folder of this program")?;
     let places = [
@@ -73,7 +81,8 @@ fn library() -> anyhow::Result<PathBuf> {
     match places.iter().find(|place| place.is_file()) {
         Some(place) => Ok(place.canonicalize()?),
         None => bail!(
-            "{}: there is no audit library; scripts/install installs it, cargo build -p topobroker-audit builds it",
+            "{}: there is no audit library, which `cargo install` does not bring; scripts/install installs it, or \
+             build it in a checkout with `cargo build --release -p topobroker-audit` and name it in {LIBRARY}",
             places.map(|place| place.display().to_string()).join(", ")
         ),
     }

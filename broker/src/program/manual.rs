@@ -1,7 +1,8 @@
-//! `topobroker manual`: the manual pages, from what `--help` says.
+//! `topobroker manual` and `completions`: what comes with the program, from what `--help` says.
 
 use anyhow::Context;
 use clap::{Args, CommandFactory};
+use clap_complete::Shell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,6 +19,25 @@ impl Manual {
         let command = super::Program::command();
         clap_mangen::generate_to(command, &self.folder)
             .with_context(|| self.folder.display().to_string())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Write the completions of the program for bash, zsh and fish
+#[derive(Debug, Args)]
+#[command(hide = true)]
+pub(super) struct Completions {
+    /// Folder that the files go into
+    folder: PathBuf,
+}
+
+impl Completions {
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let mut command = super::Program::command();
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            clap_complete::generate_to(shell, &mut command, "topobroker", &self.folder)
+                .with_context(|| self.folder.display().to_string())?;
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -39,7 +39,7 @@ fn object(object_type: ObjectType, depth: i32, logical_index: u32, pus: u32) -> 
 }
 
 /// Two packages of as many PUs each, and a NUMA node.
-fn machine(pus: u32) -> Description {
+pub(super) fn machine(pus: u32) -> Description {
     let mut objects = vec![object(Machine, 0, 0, 2 * pus)];
     objects.extend((0..2).map(|package| object(Package, 1, package, pus)));
     objects.extend((0..2 * pus).map(|pu| object(PU, 2, pu, 1)));
@@ -54,7 +54,7 @@ fn machine(pus: u32) -> Description {
     Description { objects, ..Description::default() }
 }
 
-fn checked(topology: &Topology) -> Result<(), String> {
+pub(super) fn checked(topology: &Topology) -> Result<(), String> {
     let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(topology).unwrap();
     crate::open_archive(&bytes).map(|_| ()).map_err(|error| error.to_string())
 }

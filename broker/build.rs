@@ -1,0 +1,40 @@
+//! Lets programs that depend on this crate link where there is libhwloc and not what a static one would need.
+//!
+//! hwlocality-sys asks pkg-config for the libraries of a static hwloc, of which a machine with only libhwloc-dev lacks
+//! some (libudev). The shared libhwloc, which is what is linked, brings its own. For those that are not here an empty
+//! archive is put where the linker looks.
+
+use std::path::Path;
+use std::process::Command;
+
+/// An archive of nothing.
+const EMPTY: &[u8] = b"!<arch>\n";
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let Some(out) = std::env::var_os("OUT_DIR") else { return };
+    let out = Path::new(&out);
+    let libraries = output("pkg-config", &["--static", "--libs-only-l", "hwloc"]);
+    let names = libraries.split_whitespace().filter_map(|word| word.strip_prefix("-l"));
+    for name in names.filter(|name| *name != "hwloc" && !is_here(name)) {
+        if std::fs::write(out.join(format!("lib{name}.a")), EMPTY).is_ok() {
+            println!("cargo:rustc-link-search=native={}", out.display());
+        }
+    }
+}
+
+/// Whether the compiler finds a library: then it tells more than its name.
+fn is_here(name: &str) -> bool {
+    let files = ["so", "a"].map(|kind| format!("lib{name}.{kind}"));
+    let found = |file: &String| {
+        let told = output("cc", &[&format!("-print-file-name={file}")]);
+        !told.is_empty() && told.trim() != file
+    };
+    files.iter().any(found)
+}
+
+/// What a program prints; nothing if it cannot be run.
+fn output(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output();
+    output.map_or_else(|_| String::new(), |it| String::from_utf8_lossy(&it.stdout).into_owned())
+}
