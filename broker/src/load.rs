@@ -99,7 +99,8 @@ fn adopt_own(
     description: &topobroker_layout::description::Description,
     source: Source,
 ) -> Result<&'static Adopted, LoadError> {
-    let options = PublishOptions { store: Store::Memfd, source, ..Default::default() };
+    // To be kept: nobody asks whether its publisher lives, which only /proc tells.
+    let options = PublishOptions { store: Store::Memfd, keep: true, source, ..Default::default() };
     let publication = publish(description, &options)?;
     Ok(adopt_keys(publication.keys().clone())?)
 }

@@ -226,7 +226,11 @@ fn header_of(publisher: identity::Publisher) -> Result<Header, PublishError> {
         checksum: 0,
         segment_id: identity::random()?,
         generation: 0,
-        boot_id: identity::boot_id()?,
+        // Of what is kept nobody asks who published it, or before which boot.
+        boot_id: match publisher {
+            identity::Publisher::NOBODY => identity::boot_id().unwrap_or_default(),
+            _ => identity::boot_id()?,
+        },
         publisher_pid: publisher.pid,
         publisher_start: publisher.start,
         pid_namespace: identity::pid_namespace(),

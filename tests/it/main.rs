@@ -5,6 +5,7 @@
 mod adoption;
 mod ancestry;
 mod answers;
+mod attacks;
 mod compatibility;
 mod dependencies;
 mod embedding;

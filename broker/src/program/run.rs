@@ -7,10 +7,10 @@ use crate::publish::job::sweep_beside;
 use anyhow::Context;
 use clap::Args;
 use rustix::process::{Pid, Signal, kill_process};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::time::Duration;
 
@@ -34,6 +34,12 @@ impl Run {
         if let Some(signal) = signals.ending() {
             publication.unpublish()?;
             return Ok(signals::exit_code(signal));
+        }
+        if Path::new(program).file_name() == Some(OsStr::new("prun")) {
+            super::say(
+                "prun has its ranks started by a DVM that runs already: they find this segment only if that was \
+                 started with its keys, as by `topobroker run -- prte`",
+            );
         }
         let mut command = Command::new(program);
         command.args(arguments).envs(publication.to_env());

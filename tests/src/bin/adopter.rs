@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         ["fork-while"] => fork_while(),
         ["generations", count] => generations(count.parse().unwrap_or(0)),
         ["copy", library] => copy(library),
+        ["load"] => load(),
         _ => {
             eprintln!("usage: adopter WAY");
             return ExitCode::from(2);
@@ -56,6 +57,15 @@ fn mine() -> bool {
     let job = adopted().and_then(|adopted| Job::find(adopted).ok().flatten());
     for rank in job.into_iter().flat_map(Job::ranks) {
         println!("rank {} {}", rank.rank, list(&rank.cpuset));
+    }
+    true
+}
+
+/// Prints how many objects there are, wherever they come from.
+fn load() -> bool {
+    match topobroker::load::load() {
+        Ok(adopted) => println!("{}", adopted.topology().object_count()),
+        Err(error) => println!("error {error}"),
     }
     true
 }

@@ -9,7 +9,7 @@ use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_reader::bytes_within;
 
 /// Most bytes of an XML file: some ten times what hwloc writes of the largest machines.
-const MOST_XML: u64 = 1 << 28;
+const MOST_XML: u64 = 1 << 26;
 
 /// Reads an XML file with a zero behind it, after checking that hwloc can make sense of it: what
 /// hwloc says of a bad one is no more than "invalid argument".
