@@ -7,6 +7,7 @@ mod ancestry;
 mod answers;
 mod attacks;
 mod compatibility;
+mod containers;
 mod dependencies;
 mod embedding;
 mod faults;

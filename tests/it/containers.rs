@@ -1,0 +1,147 @@
+//! Rootless containers: user namespaces that map few users, with the node's folders mounted or not.
+
+use crate::segments::topobroker;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Who is in the container.
+const USER: &str = "1234";
+/// Another user of the node.
+const OTHER: u32 = 4321;
+
+/// A node with containers: what root publishes in a folder as the daemon does, and the program where others may run it.
+struct Node {
+    folder: tempfile::TempDir,
+}
+
+impl Node {
+    /// `None` where there can be no container.
+    fn new() -> Option<Self> {
+        let tried = Command::new("setpriv").args(OWN).args(["unshare", "-Urm", "true"]).output();
+        if !rustix::process::geteuid().is_root() || !tried.is_ok_and(|it| it.status.success()) {
+            eprintln!("skipped: a container of another user takes root and user namespaces");
+            return None;
+        }
+        let node = Self { folder: tempfile::tempdir_in("/var").unwrap() };
+        open(node.folder.path(), 0o755);
+        fs::copy(topobroker().get_program(), node.path("topobroker")).unwrap();
+        fs::create_dir(node.path("run")).unwrap();
+        open(&node.path("run"), 0o755);
+        node.publish("run");
+        Some(node)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Publishes 4 PUs in a folder, with the keys beside it.
+    fn publish(&self, folder: &str) {
+        let mut publish = topobroker();
+        publish.args(["publish", "-i", "Core:2 PU:2", "--folder"]).arg(self.path(folder));
+        let output = publish.output().unwrap();
+        fs::write(self.path(folder).join("keys"), output.stdout).unwrap();
+        open(&self.path(folder).join("keys"), 0o444);
+    }
+
+    /// Gives what is in a folder to another user.
+    fn give(&self, folder: &str, user: u32) {
+        let folder = self.path(folder);
+        for file in fs::read_dir(&folder).unwrap() {
+            std::os::unix::fs::chown(file.unwrap().path(), Some(user), Some(user)).unwrap();
+        }
+        std::os::unix::fs::chown(&folder, Some(user), Some(user)).unwrap();
+    }
+
+    /// What the program says in a container: after `setup`, with a daemon's folder.
+    fn inside(&self, namespaces: &str, setup: &str, run: &Path) -> String {
+        let mut command = Command::new("setpriv");
+        command.args(OWN).args(["unshare", namespaces, "sh", "-c"]);
+        command.arg(format!("{setup}; exec \"$0\" calc -N pu all")).arg(self.path("topobroker"));
+        command.arg(self.folder.path()).env("TOPOBROKER_RUN", run);
+        let output = command.output().unwrap();
+        let both = [output.stdout, output.stderr].concat();
+        String::from_utf8_lossy(&both).trim().to_owned()
+    }
+}
+
+const OWN: [&str; 6] = ["--reuid", USER, "--regid", USER, "--clear-groups", "--"];
+
+fn open(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn a_container_finds_what_the_daemon_of_the_node_publishes() {
+    let Some(node) = Node::new() else { return };
+    let run = node.path("run");
+    // With root mapped to the user, with the user mapped to itself, and with nobody mapped.
+    for namespaces in ["-Ur", "-U", "-Uc"] {
+        assert_eq!(node.inside(namespaces, ":", &run), "4", "{namespaces}");
+    }
+    // A container has mounts of its own: the folder elsewhere, and read-only.
+    let elsewhere = node.path("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let mount = "mount --bind \"$1/run\" \"$1/elsewhere\"";
+    assert_eq!(node.inside("-Urm", mount, &elsewhere), "4");
+    let read_only = format!("{mount}; mount -o remount,bind,ro \"$1/elsewhere\"");
+    assert_eq!(node.inside("-Urm", &read_only, &elsewhere), "4");
+}
+
+#[test]
+fn keys_from_outside_that_lead_nowhere_in_a_container_give_way_to_the_daemons() {
+    let Some(node) = Node::new() else { return };
+    // What the environment names is in the shared memory of the node, and the container has its own.
+    let setup = "mount -t tmpfs none /dev/shm; export TOPOBROKER_FILE=/dev/shm/topobroker-1 \
+                 TOPOBROKER_ADDR=0 TOPOBROKER_SIZE=4096";
+    assert_eq!(node.inside("-Urm", setup, &node.path("run")), "4");
+}
+
+#[test]
+fn what_anybody_may_have_put_there_is_not_believed_in_a_container() {
+    let Some(node) = Node::new() else { return };
+    // In a folder that others may write to, as /dev/shm: by another user, or by root for all that can be seen.
+    fs::create_dir(node.path("shared")).unwrap();
+    node.publish("shared");
+    open(&node.path("shared"), 0o1777);
+    let refused = |run: &str, setup: &str, complaint: &str| {
+        let said = node.inside("-Ur", setup, &node.path(run));
+        assert!(said.contains(complaint), "{run}: {said}");
+    };
+    refused("shared", ":", "does not map, in a folder that others may write");
+    for file in fs::read_dir(node.path("shared")).unwrap() {
+        std::os::unix::fs::chown(file.unwrap().path(), Some(OTHER), Some(OTHER)).unwrap();
+    }
+    refused("shared", ":", "does not map, in a folder that others may write");
+    // The same by keys in the environment.
+    let keys = "set -a; . \"$1/shared/keys\"; set +a";
+    refused("none", keys, "mount the daemon's folder");
+    // A folder of nobody's below one that others may write to: they may swap it.
+    fs::create_dir(node.path("shared/below")).unwrap();
+    node.publish("shared/below");
+    refused("shared/below", ":", "does not map, in a folder that others may write");
+    // A file that others may write, in a folder that they may not.
+    let keys = node.path("run/keys");
+    open(&keys, 0o666);
+    refused("run", ":", "which others may write");
+    open(&keys, 0o444);
+    assert_eq!(node.inside("-Ur", ":", &node.path("run")), "4");
+}
+
+#[test]
+fn outside_of_containers_the_user_that_stands_for_all_others_is_a_user_like_any() {
+    let Some(node) = Node::new() else { return };
+    node.give("run", 65_534);
+    let mut command = Command::new("setpriv");
+    command.args(OWN).arg(node.path("topobroker")).args(["calc", "-N", "pu", "all"]);
+    let output = command.env("TOPOBROKER_RUN", node.path("run")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("keys: belongs to user 65534"), "{said}");
+    // Nor are another user's files in a folder of its own, as long as that user can be told.
+    node.give("run", OTHER);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("keys: belongs to user 4321"), "{said}");
+}
