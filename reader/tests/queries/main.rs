@@ -5,6 +5,7 @@ mod allocation;
 mod every_query;
 mod machines;
 mod moved;
+mod overlay_rules;
 
 use every_query::{Room, ask_object, ask_topology, ask_with_set};
 use topobroker_reader::{Archive, Object, ObjectType, RestrictFlags, Set, Topology, View};

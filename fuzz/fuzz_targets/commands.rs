@@ -1,0 +1,102 @@
+//! What the program does with any segment that passed validation: a patched archive or job, sealed again, published and
+//! looked at by every command, every export and every kind of view, within the memory that fuzzing allows.
+//!
+//! The first byte picks whether an archive or the overlay of a job is patched, the second what is asked.
+#![no_main]
+
+use clap::Parser;
+use libfuzzer_sys::fuzz_target;
+use topobroker::describe::describe;
+use topobroker::placement::{Policy, place};
+use topobroker::program::{calc::Calc, distrib::Distrib, info::Info, ls::Ls};
+use topobroker::{console, synthetic, xml};
+use topobroker_layout::build::to_bytes;
+use topobroker_reader::{Archive, Job, RestrictFlags, Set, Topology, View};
+
+#[derive(Parser)]
+enum Command {
+    Ls(Box<Ls>),
+    Calc(Box<Calc>),
+    Info(Box<Info>),
+    Distrib(Box<Distrib>),
+}
+
+/// Command lines that look at all there is.
+const COMMANDS: [&str; 20] = [
+    "ls",
+    "ls -s",
+    "ls -vv --no-collapse",
+    "ls -p --cpuset --no-io",
+    "ls --distances",
+    "ls --memattrs",
+    "ls --cpukinds",
+    "ls --merge --no-caches",
+    "calc all",
+    "calc --nodeset-output all",
+    "calc --largest 0xf",
+    "calc -I numa --po all",
+    "calc -H package.numa.pu all",
+    "calc --local-memory pu:0",
+    "calc --no-smt=1 all",
+    "info all",
+    "info --objects all",
+    "info --descendants pu root",
+    "distrib 5",
+    "distrib --reverse --single 7",
+];
+
+const POLICIES: [&str; 4] = ["core", "slot", "ppr:2:package", "hwthread"];
+
+fuzz_target!(|data: &[u8]| {
+    let [kind, asked, rest @ ..] = data else { return };
+    let asked = usize::from(*asked);
+    if kind & 1 == 0 {
+        let Some(bytes) = topobroker_fuzz::archive(rest) else { return };
+        let Ok(opened) = Archive::open(&bytes) else { return };
+        ask(opened.topology(), asked);
+    } else {
+        let (base, sealed) = topobroker_fuzz::job(rest);
+        let Ok(job) = Job::from_segment(base.topology(), &sealed) else { return };
+        let view = job.view();
+        assert!(view.topology().object_count() > 0);
+        ask(view.topology(), asked);
+    }
+});
+
+fn ask(topology: Topology<'_>, asked: usize) {
+    command(topology, COMMANDS[asked % COMMANDS.len()]);
+    match asked / COMMANDS.len() {
+        0 => drop(xml::export(topology)),
+        1 => drop(synthetic::export(topology)),
+        2 => drop(console::print(topology, &console::Style::default())),
+        // What is described can be built again, or is refused.
+        3 => drop(to_bytes(&describe(topology)).map(|bytes| Archive::open(&bytes).map(|_| ()))),
+        4 => {
+            let policy = Policy::parse(POLICIES[asked % POLICIES.len()], None).expect("a policy");
+            let _ = place(topology, &policy, Some(5), &[]);
+        }
+        _ => views(topology, asked),
+    }
+}
+
+fn command(topology: Topology<'_>, line: &str) {
+    let words = std::iter::once("fuzz").chain(line.split(' '));
+    // What a topology has not is an error.
+    let _ = match Command::try_parse_from(words).expect(line) {
+        Command::Ls(ls) => ls.text(topology),
+        Command::Calc(calc) => calc.text(topology),
+        Command::Info(info) => info.text(topology),
+        Command::Distrib(distrib) => distrib.text(topology),
+    };
+}
+
+/// Views by PUs and by nodes have an object at least, and are read again from what a job's segment would have.
+fn views(topology: Topology<'_>, asked: usize) {
+    let set = Set::from_words([0x1357_9bdf_0246_8ace >> (asked % 61)], asked & 64 != 0);
+    for flags in [0, 1, 7, 8, 24] {
+        let Ok(view) = View::new(topology, &set, RestrictFlags::from_bits(flags)) else { continue };
+        assert!(view.topology().object_count() > 0);
+        command(view.topology(), COMMANDS[asked % 7]);
+        let _ = view.to_overlay().map(|overlay| topobroker_layout::overlay::to_bytes(&overlay));
+    }
+}
