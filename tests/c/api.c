@@ -45,7 +45,7 @@ static void statuses(void)
     EXPECT(tb_version() >= 0x000100);
     for (int status = 0; status >= -20; status--)
         EXPECT(strcmp(tb_strerror(status), "unknown status") != 0);
-    EXPECT(strcmp(tb_strerror(-21), "unknown status") == 0 && strcmp(tb_strerror(1), "unknown status") == 0);
+    EXPECT(strcmp(tb_strerror(-22), "unknown status") == 0 && strcmp(tb_strerror(1), "unknown status") == 0);
     EXPECT(strcmp(tb_error_detail(), "") == 0);
     REFUSED(tb_set_copy(NULL, NULL));
     EXPECT(strstr(tb_error_detail(), "NULL") != NULL);

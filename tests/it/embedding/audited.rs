@@ -81,3 +81,30 @@ fn an_audit_of_what_makes_no_topology_says_so_and_returns_its_status() {
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.starts_with("0 processes made 0 calls"), "{text}");
 }
+
+#[test]
+fn an_audit_names_a_library_with_an_hwloc_inside() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = |source: &str, text: &str, flags: &[&str]| {
+        let file = folder.path().join(source);
+        std::fs::write(file.with_extension("c"), text).unwrap();
+        let mut compiler = std::process::Command::new("cc");
+        compiler.arg("-o").arg(&file).arg(file.with_extension("c")).args(flags);
+        succeed(&mut compiler);
+        file
+    };
+    // As what is built with hwloc's sources inside asks for its variable.
+    let inside =
+        "#include <stdlib.h>\nconst char *root(void) { return getenv(\"HWLOC_FSROOT\"); }\n";
+    let library = build("libinside.so", inside, &["-shared", "-fPIC"]);
+    let rpath = format!("-Wl,-rpath,{}", folder.path().display());
+    let program = build(
+        "program",
+        "const char *root(void);\nint main(void) { return root() != 0; }\n",
+        &[library.to_str().unwrap(), &rpath],
+    );
+    let output = topobroker().args(["audit", "--"]).arg(program).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    let line = format!("{}: has an hwloc inside, whose calls cannot be seen", library.display());
+    assert!(text.contains(&line), "{text}");
+}

@@ -149,6 +149,70 @@ fn examples(folder: &Path, flags: &str) {
 }
 
 #[test]
+fn make_builds_the_examples_with_what_it_is_told_on_its_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut make = Command::new("make");
+    make.arg("--silent").arg("-C").arg(prefix().join("share/doc/topobroker/examples"));
+    make.arg(format!("PKG_CONFIG_PATH={}", prefix().join("lib/pkgconfig").display()));
+    succeed(make.env_remove("PKG_CONFIG_PATH").arg(format!("OUT={}", folder.path().display())));
+    assert!(folder.path().join("client").exists());
+}
+
+#[test]
+fn a_program_is_linked_statically_with_what_pkg_config_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut pkg_config = Command::new("pkg-config");
+    pkg_config.env("PKG_CONFIG_PATH", prefix().join("lib/pkgconfig"));
+    let flags = succeed(pkg_config.args(["--static", "--cflags", "--libs", "topobroker-reader"]));
+    for way in ["-static", "-no-pie"] {
+        let program = folder.path().join("rank");
+        let mut compiler = Command::new("cc");
+        compiler.args([way, "-o"]).arg(&program).arg(root().join("tests/c/rank.c"));
+        succeed(compiler.args(flags.split_whitespace()));
+        let mut run = topobroker();
+        run.args(["run", "-i", "Core:2 PU:2", "--"]).arg(&program);
+        run.env("LD_LIBRARY_PATH", prefix().join("lib"));
+        assert!(succeed(&mut run).contains(" sees PUs 0-3"), "{way}");
+    }
+}
+
+#[test]
+fn cmake_finds_the_libraries() {
+    if !has("cmake") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let lists = format!(
+        "cmake_minimum_required(VERSION 3.16)\nproject(rank C)\nfind_package(topobroker 0.1 REQUIRED)\n\
+         add_executable(rank {})\ntarget_link_libraries(rank topobroker::reader)\n",
+        root().join("tests/c/rank.c").display()
+    );
+    std::fs::write(folder.path().join("CMakeLists.txt"), lists).unwrap();
+    let build = folder.path().join("build");
+    let mut cmake = Command::new("cmake");
+    cmake.arg("-S").arg(folder.path()).arg("-B").arg(&build);
+    succeed(cmake.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix().display())));
+    succeed(Command::new("cmake").arg("--build").arg(&build));
+    let mut run = topobroker();
+    run.args(["run", "-i", "Core:2 PU:2", "--"]).arg(build.join("rank"));
+    assert!(succeed(&mut run).contains(" sees PUs 0-3"));
+}
+
+#[test]
+fn licences_documents_and_completions_are_installed() {
+    for file in [
+        "share/doc/topobroker/LICENSE-MIT",
+        "share/doc/topobroker/EMBEDDING.md",
+        "share/bash-completion/completions/topobroker",
+        "share/zsh/site-functions/_topobroker",
+        "share/fish/vendor_completions.d/topobroker.fish",
+    ] {
+        let length = std::fs::metadata(prefix().join(file)).map(|it| it.len());
+        assert!(length.is_ok_and(|length| length > 500), "{file}");
+    }
+}
+
+#[test]
 fn a_launcher_in_c_hands_the_topology_to_its_children_and_their_libraries() {
     let folder = tempfile::tempdir().unwrap();
     examples(folder.path(), "-O2");

@@ -1,6 +1,6 @@
 //! `topobroker serve`: one topology for the whole node, as it is now.
 
-use super::installed::{compile, succeed, topobroker};
+use super::installed::{compile, has, succeed, topobroker};
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
@@ -22,12 +22,22 @@ impl Daemon {
         Self::start_with_umask(folder, input, "022")
     }
 
+    /// One that leaves what it publishes to the next.
+    fn start_keeping(folder: &Path, input: &Path) -> Self {
+        let mut serve = serve(folder, input);
+        serve.arg("--keep");
+        Self::started(&serve, folder, "022")
+    }
+
     fn start_with_umask(folder: &Path, input: &Path, umask: &str) -> Self {
+        Self::started(&serve(folder, input), folder, umask)
+    }
+
+    fn started(serve: &Command, folder: &Path, umask: &str) -> Self {
         let socket = UnixDatagram::bind_addr(&abstract_address()).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let name = socket.local_addr().unwrap();
         let name = std::os::linux::net::SocketAddrExt::as_abstract_name(&name).unwrap().to_vec();
-        let serve = serve(folder, input);
         let mut command = Command::new("sh");
         command.args(["-c", "umask $0; exec \"$@\"", umask]).arg(serve.get_program());
         command
@@ -277,6 +287,84 @@ fn a_daemon_that_is_killed_and_started_again_loses_no_reader_and_leaves_nothing(
 }
 
 #[test]
+fn a_daemon_that_is_started_again_in_order_loses_no_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let input = machine(folder.path(), "Core:2 PU:2");
+    let mut first = Daemon::start_keeping(&run, &input);
+    let keys = first.keys();
+    first.signal(Signal::TERM);
+    assert!(first.child.wait().unwrap().success());
+    // In between, processes go on finding it, and it is seen for what it is.
+    assert_eq!(first.pus(), "4");
+    let status = || succeed(topobroker().arg("status").env("TOPOBROKER_RUN", &run));
+    let line = |text: String| {
+        let file = keys.file().unwrap().to_str().unwrap().to_owned();
+        text.lines().find(|line| line.ends_with(&file)).unwrap_or_default().to_owned()
+    };
+    assert!(line(status()).contains(" gone "), "{}", status());
+    let mut second = Daemon::start(&run, &input);
+    assert_eq!(second.pus(), "4");
+    assert!(keys.file().unwrap().exists());
+    second.signal(Signal::TERM);
+    assert!(second.child.wait().unwrap().success());
+    assert!(!run.exists());
+}
+
+#[test]
+fn a_daemon_is_seen_by_status_and_swept_when_it_was_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let mut daemon = Daemon::start(&run, &machine(folder.path(), "Core:2 PU:2"));
+    let ours =
+        |arguments: &[&str]| succeed(topobroker().args(arguments).env("TOPOBROKER_RUN", &run));
+    let file = daemon.keys().file().unwrap().to_owned();
+    let name = file.to_str().unwrap();
+    assert!(ours(&["status"]).lines().any(|line| line.contains(" alive ") && line.ends_with(name)));
+    ours(&["unpublish", "--stale"]);
+    assert_eq!(daemon.pus(), "4");
+    daemon.signal(Signal::KILL);
+    daemon.child.wait().unwrap();
+    ours(&["unpublish", "--stale"]);
+    assert!(!file.exists());
+}
+
+#[test]
+fn login_sessions_and_services_are_told_what_the_daemon_publishes_for_hwloc() {
+    if !has("lstopo-no-graphics") || !has("strace") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let mut serve = topobroker();
+    serve.args(["serve", "--legacy", "--folder"]).arg(&run).stderr(Stdio::null());
+    let mut child = serve.spawn().unwrap();
+    until("it serves", || run.join("keys").exists());
+    let prefix = super::installed::prefix();
+    let note = folder.path().join("note");
+    // How often hwloc looks below /sys.
+    let looks = |before: &str| {
+        let script = format!(
+            "{before} exec strace -f -e trace=open,openat -o \"$1\" lstopo-no-graphics --no-io >/dev/null"
+        );
+        let mut session = Command::new("sh");
+        session.args(["-c", &script]).arg(prefix.join("etc/profile.d/topobroker.sh")).arg(&note);
+        succeed(session.env("TOPOBROKER_RUN", &run));
+        let text = std::fs::read_to_string(&note).unwrap();
+        text.lines().filter(|line| line.contains("\"/sys/") && !line.contains("ENOENT")).count()
+    };
+    let (without, with) = (looks(""), looks(". \"$0\";"));
+    assert!(with * 10 < without, "{without} looks without, {with} with");
+    let generator = prefix.join("lib/systemd/user-environment-generators/60-topobroker");
+    let told = succeed(Command::new(generator).env("TOPOBROKER_RUN", &run));
+    assert!(told.lines().any(|line| line.starts_with("HWLOC_XMLFILE=/")), "{told}");
+    assert!(!told.contains("TOPOBROKER_"), "{told}");
+    let pid = Pid::from_child(&child);
+    kill_process(pid, Signal::TERM).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn two_daemons_do_not_share_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
@@ -299,6 +387,8 @@ fn keys_of_a_folder_that_anybody_may_write_are_not_believed() {
     let mut command = topobroker();
     let output = command.env("TOPOBROKER_RUN", &run).args(["ls"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("TOPOBROKER_FILE is not set"));
+    assert!(
+        String::from_utf8(output.stderr).unwrap().contains("mode 0666, which others may write")
+    );
     drop(daemon);
 }

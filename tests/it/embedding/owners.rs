@@ -120,6 +120,26 @@ fn limits_of_a_process_are_errors_and_it_adopts_without_them() {
 }
 
 #[test]
+fn with_the_heap_used_up_adoption_ends_with_a_status_and_works_once_there_is_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(folder.path(), "cc", "exhausted.c", "used", &["topobroker-reader"], &[]);
+    let mut command = topobroker();
+    command.args(["run", "-i", "Package:2 Core:4 PU:2", "--"]).arg(&program);
+    let text = super::installed::succeed(&mut command);
+    assert!(text.starts_with("99 of 99 well, 0 aborted"), "{text}");
+}
+
+#[test]
+fn a_signal_handler_that_interrupts_an_adoption_and_adopts_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let program =
+        compile(folder.path(), "cc", "interrupted.c", "interrupted", &["topobroker-reader"], &[]);
+    let mut command = topobroker();
+    command.args(["run", "-i", "Package:8 Core:32 PU:2", "--"]).arg(&program);
+    assert_eq!(super::installed::succeed(&mut command), "0 wrong, some refused\n");
+}
+
+#[test]
 fn a_set_uid_program_believes_nothing_of_its_environment() {
     if !is_root("making a set-uid program") {
         return;
