@@ -145,6 +145,24 @@ const MORE_OBJECTS: [&str; 8] = [
 ];
 
 #[test]
+fn options_of_older_versions_and_odd_numbers_are_answered_as_hwloc_calc_does() {
+    let machine = to_bytes(&describe(&Input::Synthetic("node:4 core:4 pu:4".to_owned()))).unwrap();
+    let opened = Archive::open(&machine).unwrap();
+    for (line, expected) in [
+        ("hwloc-calc --pulist pu:0-1", "0,1\n"),
+        ("hwloc-calc --proclist core:1", "4,5,6,7\n"),
+        ("hwloc-calc --nodelist core:7-8", "1,2\n"),
+        // As the tests that come with hwloc have it.
+        ("hwloc-calc --no-smt=3 0x1fe", "0x00000080\n"),
+        ("hwloc-calc --no-smt=4 0x1fe", "0x0\n"),
+        ("hwloc-calc --no-smt=-1 0x1fe", "0x000001fe\n"),
+    ] {
+        let found = output(&words(line), Path::new(""), opened.topology());
+        assert_eq!(found.as_deref(), Ok(expected), "{line}");
+    }
+}
+
+#[test]
 fn info_prints_what_the_installed_hwloc_info_prints() {
     let Some(shared) = shared() else { return };
     let theirs = |file: &Path, objects: &str| {
@@ -162,7 +180,7 @@ fn info_prints_what_the_installed_hwloc_info_prints() {
         let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
         let opened = Archive::open(&archive).unwrap();
         let topology = opened.topology();
-        for objects in MORE_OBJECTS {
+        for objects in MORE_OBJECTS.into_iter().chain(["--support"]) {
             let expected = theirs(&machine.path, objects).unwrap();
             let line = words(&format!("hwloc-info {objects}"));
             match output(&line, &machine.path, topology) {

@@ -72,20 +72,27 @@ fn check(content: &[u8], input: &str) -> Result<(), LoadError> {
 }
 
 /// OS indexes of PUs and NUMA nodes become sets, in hwloc too: a high one would take a gigabyte there before it is
-/// found out. (One that is missing hwloc takes for the highest, and that is told by its sets.)
+/// found out, and a PU without one hwloc takes for the highest that there is.
 fn check_index(element: &quick_xml::events::BytesStart<'_>, input: &str) -> Result<(), LoadError> {
     let value = |name| {
         let attribute = element.try_get_attribute(name).ok().flatten()?;
         Some(String::from_utf8_lossy(&attribute.value).into_owned())
     };
-    let Some(found) = value("os_index") else { return Ok(()) };
-    let is_high = found.parse::<u64>().is_ok_and(|index| index >= u64::from(INDEX_LIMIT));
-    match value("type") {
-        Some(object) if is_high && ["PU", "NUMANode", "Node"].contains(&object.as_str()) => {
-            Err(LoadError::Index { input: input.to_owned(), object, found })
-        }
-        _ => Ok(()),
+    let Some(object) = value("type").filter(|it| ["PU", "NUMANode", "Node"].contains(&it.as_str()))
+    else {
+        return Ok(());
+    };
+    let found = value("os_index");
+    let index = found.as_deref().map(str::trim).map(str::parse::<u64>);
+    let is_fine = match index {
+        None => object != "PU",
+        Some(index) => index.is_ok_and(|index| index < u64::from(INDEX_LIMIT)),
+    };
+    if is_fine {
+        return Ok(());
     }
+    let found = found.unwrap_or_else(|| "(none)".to_owned());
+    Err(LoadError::Index { input: input.to_owned(), object, found })
 }
 
 fn check_root(element: &quick_xml::events::BytesStart<'_>, input: &str) -> Result<(), LoadError> {
