@@ -74,14 +74,14 @@ fn check(content: &[u8], input: &str) -> Result<(), LoadError> {
 /// OS indexes of PUs and NUMA nodes become sets, in hwloc too: a high one would take a gigabyte there before it is
 /// found out, and a PU without one hwloc takes for the highest that there is.
 fn check_index(element: &quick_xml::events::BytesStart<'_>, input: &str) -> Result<(), LoadError> {
+    let is_object = element.name().into_inner() == b"object";
     let value = |name| {
         let attribute = element.try_get_attribute(name).ok().flatten()?;
         Some(String::from_utf8_lossy(&attribute.value).into_owned())
     };
-    let Some(object) = value("type").filter(|it| ["PU", "NUMANode", "Node"].contains(&it.as_str()))
-    else {
-        return Ok(());
-    };
+    let in_sets = |object: &String| ["PU", "NUMANode", "Node"].contains(&object.as_str());
+    let object = value("type").filter(|object| is_object && in_sets(object));
+    let Some(object) = object else { return Ok(()) };
     let found = value("os_index");
     let index = found.as_deref().map(str::trim).map(str::parse::<u64>);
     let is_fine = match index {
