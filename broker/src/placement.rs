@@ -40,7 +40,7 @@ pub enum PlacementError {
     },
     /// More ranks bound to an object than it has cores, or PUs where these are what ranks are on.
     #[error(
-        "rank {rank}: {object} has {expected} {name}, and as many ranks are bound to it already; ask for fewer ranks, or add overload-allowed to --bind-to"
+        "rank {rank}: {object} is full: as many ranks are bound to it as it has {name}, {expected}; ask for fewer ranks, or add overload-allowed to --bind-to"
     )]
     Overload {
         /// The first rank for which there is no PU.

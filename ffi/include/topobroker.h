@@ -2128,7 +2128,7 @@ tb_status tb_job_list(const tb_topology *topology,
 /**
  * Makes the `count` sets the PUs of as many ranks, as mpirun places them: `map_by` is slot, hwthread,
  * core, l1cache, l2cache, l3cache, numa, package, ppr:N:OBJECT or cpu-list, with :PE=N behind it;
- * `bind_to` (NULL: what ranks are mapped by) is none or one of the objects. Of cpu-list, `order` has the PUs
+ * `bind_to` (NULL: what mpirun binds to if it is not told) is none or one of the objects. Of cpu-list, `order` has the PUs
  * that ranks take in turn.
  */
 tb_status tb_place(const tb_topology *topology,

@@ -112,6 +112,16 @@ pub enum AdoptError {
         /// The key.
         expected: u64,
     },
+    /// The file is longer than any segment.
+    #[error("{file}: has {found} bytes, expected {limit} at most: no segment is that long")]
+    Long {
+        /// The file.
+        file: String,
+        /// Its length.
+        found: u64,
+        /// Most bytes of a segment.
+        limit: u64,
+    },
     /// The address key is not the segment's.
     #[error(
         "{file}: prefers address {found:#x}, the address key says {expected:#x}: the key of another segment"

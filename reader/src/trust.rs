@@ -9,8 +9,8 @@ use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use topobroker_layout::OpenError;
 use topobroker_layout::header::{HEADER_LEN, Header, MAX_SEGMENT_LEN};
-use topobroker_layout::{HeaderError, OpenError};
 
 /// An open file that only root or this user can have written, as long as its keys say. Nothing in it is read yet.
 pub(crate) struct Candidate {
@@ -22,11 +22,11 @@ pub(crate) struct Candidate {
 
 impl Candidate {
     pub(crate) fn open(keys: Keys) -> Result<Self, AdoptError> {
-        check_size(&keys)?;
         let file = open(&keys)?;
         let stat = stat(&file, &keys)?;
         check_file(&file, &stat, &keys)?;
         check_length(&stat, &keys)?;
+        check_size(&keys)?;
         Ok(Self { file, keys, device: stat.st_dev, inode: stat.st_ino })
     }
 
@@ -97,10 +97,7 @@ fn check_size(keys: &Keys) -> Result<(), AdoptError> {
         return Ok(());
     }
     let (found, limit) = (keys.size(), MAX_SEGMENT_LEN);
-    Err(AdoptError::Segment {
-        file: keys.store().to_string(),
-        source: HeaderError::Long { found, limit }.into(),
-    })
+    Err(AdoptError::Long { file: keys.store().to_string(), found, limit })
 }
 
 fn open(keys: &Keys) -> Result<OwnedFd, AdoptError> {
