@@ -12,21 +12,28 @@ const EMPTY: &[u8] = b"!<arch>\n";
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=PKG_CONFIG_PATH");
     let Some(out) = std::env::var_os("OUT_DIR") else { return };
     let out = Path::new(&out);
-    let libraries = output("pkg-config", &["--static", "--libs-only-l", "hwloc"]);
-    let names = libraries.split_whitespace().filter_map(|word| word.strip_prefix("-l"));
-    for name in names.filter(|name| *name != "hwloc" && !is_here(name)) {
+    let libraries = output("pkg-config", &["--static", "--libs", "hwloc"]);
+    let words = libraries.split_whitespace();
+    let folders: Vec<&Path> =
+        words.clone().filter_map(|word| word.strip_prefix("-L")).map(Path::new).collect();
+    let names = words.filter_map(|word| word.strip_prefix("-l"));
+    for name in names.filter(|name| *name != "hwloc" && !is_here(name, &folders)) {
         if std::fs::write(out.join(format!("lib{name}.a")), EMPTY).is_ok() {
             println!("cargo:rustc-link-search=native={}", out.display());
         }
     }
 }
 
-/// Whether the compiler finds a library: then it tells more than its name.
-fn is_here(name: &str) -> bool {
+/// Whether a library is in one of the folders, or the compiler finds it: then it tells more than its name.
+fn is_here(name: &str, folders: &[&Path]) -> bool {
     let files = ["so", "a"].map(|kind| format!("lib{name}.{kind}"));
     let found = |file: &String| {
+        if folders.iter().any(|folder| folder.join(file).exists()) {
+            return true;
+        }
         let told = output("cc", &[&format!("-print-file-name={file}")]);
         !told.is_empty() && told.trim() != file
     };

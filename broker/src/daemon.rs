@@ -166,7 +166,7 @@ impl Folder {
     pub fn withdraw(mut self) -> Result<(), DaemonError> {
         if self.current.is_none() {
             // Nothing was announced: what an earlier daemon has left is still what processes find.
-            self.let_go();
+            self.give_up();
             return Ok(());
         }
         // First, so that nobody is sent to what is gone.
@@ -188,8 +188,21 @@ impl Folder {
     /// The end of this process, with what it has published left to the next daemon of the folder: processes go on
     /// finding it.
     pub fn leave(mut self) {
-        let _ = self.current.take().map(Publication::outlive);
-        let _ = self.folder.remove_file(LOCK);
+        match self.current.take() {
+            Some(current) => {
+                current.outlive();
+                let _ = self.folder.remove_file(LOCK);
+            }
+            None => self.give_up(),
+        }
+    }
+
+    /// The end of what has not begun.
+    fn give_up(&self) {
+        match self.folder.is_made {
+            true => self.let_go(),
+            false => _ = self.folder.remove_file(LOCK),
+        }
     }
 }
 

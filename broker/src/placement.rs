@@ -72,7 +72,7 @@ pub enum PlacementError {
 
 /// PUs of `count` ranks on a topology, by OS index; `None` is as many as there is place for: one for each object, or so
 /// many as the policy says. Where it has no objects of the type that ranks are mapped by, all of it takes their place,
-/// as in Open MPI: then they can be bound to another type, or to none, but not be so many on each. Of a policy that takes CPUs one by one, `order`
+/// as in Open MPI. Then they can be bound to another type or to nothing, and `ppr:N:OBJECT` is an error. Of a policy that takes CPUs one by one, `order`
 /// is the list of them.
 ///
 /// ```no_run

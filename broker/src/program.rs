@@ -2,6 +2,8 @@
 
 mod audit;
 pub mod calc;
+#[allow(unsafe_code, reason = "looking before the runtime starts is what this module is for")]
+mod closed;
 pub mod distrib;
 mod export;
 mod filter_options;
@@ -24,7 +26,6 @@ mod unpublish;
 use anyhow::{Context, anyhow, ensure};
 use clap::{Parser, Subcommand};
 use std::io::{self, Write};
-use std::os::fd::AsFd;
 use std::process::ExitCode;
 
 /// Publish a node's hwloc topology once, in shared memory, for every process to adopt.
@@ -115,18 +116,10 @@ fn print(text: &str) -> anyhow::Result<ExitCode> {
 }
 
 /// Prints what somebody must have read: with keys that nobody got, nothing is found. A reader that went away is a
-/// fault here, and so is a standard output that was closed, which the Rust runtime has opened as `/dev/null` by now.
+/// fault here, and so is a standard output that was closed.
 fn hand_over(text: &str) -> anyhow::Result<ExitCode> {
-    ensure!(!is_closed(io::stdout()), "{STANDARD_OUTPUT}: is closed");
+    ensure!(!closed::was_standard_output_closed(), "{STANDARD_OUTPUT}: is closed");
     print(text).map_err(|error| anyhow!(whole_message(&error)))
-}
-
-/// Whether a stream was closed when this program was started.
-fn is_closed(stream: impl AsFd) -> bool {
-    let null = rustix::fs::makedev(1, 3);
-    let both = rustix::fs::OFlags::RDWR;
-    rustix::fs::fstat(&stream).is_ok_and(|stat| stat.st_rdev == null)
-        && rustix::fs::fcntl_getfl(&stream).is_ok_and(|flags| flags.contains(both))
 }
 
 const STANDARD_OUTPUT: &str = "standard output";

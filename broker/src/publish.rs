@@ -20,6 +20,7 @@ use legacy::{Legacy, LegacyError};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use topobroker_layout::OpenError;
 use topobroker_layout::build::{self, BuildError};
 use topobroker_layout::description::Description;
 use topobroker_layout::header::{self, Header, Kind, VERSION_MAJOR, VERSION_MINOR};
@@ -69,6 +70,9 @@ pub enum PublishError {
     /// The description cannot be archived.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// What is described makes no sound archive.
+    #[error("the topology cannot be published: {0}")]
+    Archive(#[from] OpenError),
     /// A step fails.
     #[error("{file}: cannot {step}: {source}")]
     Store {
@@ -157,6 +161,8 @@ pub fn publish(
     options: &PublishOptions,
 ) -> Result<Publication, PublishError> {
     let archive = build::to_bytes(description)?;
+    // What no reader would take is not published.
+    topobroker_layout::open_archive(&archive)?;
     let header = new_header(options, header::segment_len(archive.len()) as u64)?;
     let mut segment = framed(&header, &archive)?;
     let name = format!("{NAME_PREFIX}{}", header.segment_name());
@@ -324,7 +330,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), PublishError> {
     removed
 }
 
-fn remove_file(path: &Path) -> Result<(), PublishError> {
+pub(crate) fn remove_file(path: &Path) -> Result<(), PublishError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(PublishError::Store {
             file: path.display().to_string(),

@@ -2,7 +2,7 @@
 
 pub use crate::publish::PublisherState;
 use crate::publish::{
-    FileId, NAME_PREFIX, PublishError, SHM_FOLDER, id_of, remove, remove_if, state_of,
+    FileId, NAME_PREFIX, PublishError, SHM_FOLDER, id_of, remove, remove_file, remove_if, state_of,
 };
 use rustix::fs::{Mode, OFlags};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use topobroker_layout::HeaderError;
 use topobroker_layout::header::{HEADER_LEN, Header};
+use topobroker_reader::Keys;
 
 /// A segment found on this node.
 #[derive(Debug, Clone)]
@@ -48,16 +49,30 @@ impl Published {
     /// Removes the segment, and what belongs to a segment of that name: its jobs and its files for hwloc. Of a file that
     /// has another segment's name nothing is removed but the file.
     pub(crate) fn remove(&self) -> Result<(), PublishError> {
+        if self.is_announced()
+            && let Some(folder) = self.file.parent()
+        {
+            // First, so that nobody is sent to what is gone.
+            let _ = fs::remove_file(Keys::file_in(folder));
+        }
         let own = self.header.as_ref().map(Header::segment_name);
         let named = self.file.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let named = named.strip_prefix(NAME_PREFIX).map(|name| name.trim_end_matches(".new"));
         match own {
             Ok(own) if named.is_some_and(|name| name != own) => {
-                remove_if(&self.file, self.id);
-                Ok(())
+                let removed = remove_if(&self.file, self.id);
+                let is_left = !removed && self.file.symlink_metadata().is_ok();
+                if is_left { remove_file(&self.file) } else { Ok(()) }
             }
             _ => remove(&self.file),
         }
+    }
+
+    /// Whether it is what the keys of its folder name: a daemon has left it for the next one, and processes find it.
+    pub(crate) fn is_announced(&self) -> bool {
+        let named = self.file.parent().and_then(Keys::in_folder);
+        let named = named.as_ref().and_then(Keys::file);
+        named.is_some_and(|named| named.file_name() == self.file.file_name())
     }
 
     /// Whether this is the beginning of a segment whose publisher was killed: a file that has kept
@@ -146,6 +161,7 @@ pub(crate) fn remove_stale(folder: &Path) {
             && let Ok(found) = read(&entry.path(), 0)
             && found.owner == me
             && found.publisher == PublisherState::Gone
+            && !found.is_announced()
         {
             // Somebody else may be faster.
             let _ = found.remove();

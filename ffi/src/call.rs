@@ -52,7 +52,9 @@ pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
         .find(|end| failure.detail.is_char_boundary(*end))
         .unwrap_or(0);
     let bytes = failure.detail.bytes().take(end).filter(|byte| *byte != 0);
-    DETAIL.with_borrow_mut(|kept| {
+    DETAIL.with(|kept| {
+        // Of a signal handler that interrupts this very line the message is lost.
+        let Ok(mut kept) = kept.try_borrow_mut() else { return };
         let rest = bytes.chain(std::iter::repeat(0));
         kept.iter_mut().zip(rest).for_each(|(kept, byte)| *kept = byte);
     });
@@ -79,7 +81,7 @@ pub(crate) fn value<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
 /// expected. Empty if none failed. Valid until the next failed call of the thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_error_detail() -> *const c_char {
-    DETAIL.with_borrow(|kept| kept.as_ptr().cast())
+    DETAIL.with(|kept| kept.try_borrow().map_or(c"".as_ptr(), |kept| kept.as_ptr().cast()))
 }
 
 /// An argument that must be there.

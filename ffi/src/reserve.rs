@@ -47,7 +47,11 @@ unsafe impl GlobalAlloc for Memory {
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if piece_of(memory).is_some() {
-            return if size <= PIECE { memory } else { null_mut() };
+            return match size <= PIECE {
+                true => memory,
+                // SAFETY: a piece, of which the caller has used no more than its layout says.
+                false => unsafe { self.leave_reserve(memory, layout, size) },
+            };
         }
         // SAFETY: not of the reserve, so `System` gave it for this layout.
         let heap = unsafe { System.realloc(memory, layout, size) };
@@ -63,6 +67,27 @@ unsafe impl GlobalAlloc for Memory {
             }
         }
         piece
+    }
+}
+
+impl Memory {
+    /// Moves what is in a piece of the reserve to the heap, which has memory again, perhaps.
+    ///
+    /// # Safety
+    ///
+    /// `memory` is a piece that was given for `layout`.
+    unsafe fn leave_reserve(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let Ok(larger) = Layout::from_size_align(size, layout.align()) else { return null_mut() };
+        // SAFETY: `larger` has bytes, as what grows beyond a piece has.
+        let heap = unsafe { System.alloc(larger) };
+        if !heap.is_null() {
+            // SAFETY: both have as many bytes as the smaller one, and the new memory is nobody else's.
+            unsafe {
+                memory.copy_to_nonoverlapping(heap, layout.size());
+                self.dealloc(memory, layout);
+            }
+        }
+        heap
     }
 }
 
@@ -108,10 +133,15 @@ mod tests {
         assert!(take(Layout::from_size_align(PIECE + 1, 1).unwrap()).is_null());
         let again = take(layout);
         assert_eq!(again, all[0]);
-        // SAFETY: a piece that `take` gave, which may grow to its end and no further.
+        // SAFETY: a piece that `take` gave, which may grow to its end in place, and then on the heap.
         unsafe {
             assert_eq!(Memory.realloc(again, layout, PIECE), again);
-            assert!(Memory.realloc(again, layout, PIECE + 1).is_null());
+            again.write(7);
+            let piece = Layout::from_size_align(PIECE, 16).unwrap();
+            let moved = Memory.realloc(again, piece, PIECE + 1);
+            assert!(piece_of(moved).is_none() && moved.read() == 7);
+            System.dealloc(moved, Layout::from_size_align(PIECE + 1, 16).unwrap());
+            assert_eq!(take(layout), again);
             Memory.dealloc(again, layout);
         }
     }

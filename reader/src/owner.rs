@@ -6,7 +6,7 @@
 //! it, up to the root of its mount, can be written by others, its place was chosen by whoever set up the container or
 //! by root.
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, StatxAttributes, StatxFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat, StatxAttributes, StatxFlags};
 use std::path::Path;
 
 /// Whether the owner of an open file is believed.
@@ -58,7 +58,9 @@ fn is_sheltered(stat: &Stat, path: &Path) -> rustix::io::Result<bool> {
     const DEEPEST: usize = 256;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
-    let mut folder = rustix::fs::open(folder, flags, Mode::empty())?;
+    // No link on the way: whoever made one would choose which folders are looked at.
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let mut folder = rustix::fs::openat2(CWD, folder, flags, Mode::empty(), resolve)?;
     let named = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     if (named.st_dev, named.st_ino) != (stat.st_dev, stat.st_ino) {
         return Ok(false);

@@ -27,17 +27,19 @@ impl Keys {
     pub fn find() -> Result<Self, KeysError> {
         match Self::from_env() {
             Err(missing @ KeysError::Missing { .. }) if !Self::is_in_env() => {
-                Self::elsewhere()?.ok_or(missing)
+                Self::elsewhere("")?.ok_or(missing)
             }
             found => found,
         }
     }
 
-    /// The keys that the PMIx server of this process has, else those of the node's daemon.
-    pub(crate) fn elsewhere() -> Result<Option<Self>, KeysError> {
-        match pmix_keys(Self::PMIX_NAMES) {
+    /// The keys that the PMIx server of this process has, else those of the node's daemon, but for those of a file that
+    /// is not there.
+    pub(crate) fn elsewhere(missing: &str) -> Result<Option<Self>, KeysError> {
+        let is_other = |keys: &Self| keys.store().to_string() != missing;
+        match pmix_keys(Self::PMIX_NAMES).filter(is_other) {
             Some(keys) => Ok(Some(keys)),
-            None => of_daemon(&Self::run_folder()),
+            None => Ok(of_daemon(&Self::run_folder())?.filter(is_other)),
         }
     }
 
@@ -49,6 +51,12 @@ impl Keys {
     pub fn run_folder() -> PathBuf {
         let named = var_os(RUN_FOLDER_VARIABLE).filter(|folder| !folder.is_empty());
         named.map_or_else(|| PathBuf::from(RUN_FOLDER), PathBuf::from)
+    }
+
+    /// The keys that a daemon has put into a folder, if they are there and to be trusted.
+    #[must_use]
+    pub fn in_folder(folder: &Path) -> Option<Self> {
+        of_daemon(folder).ok().flatten()
     }
 
     /// The file in the daemon's folder that has the keys of what is published now.

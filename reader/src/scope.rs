@@ -4,7 +4,7 @@ use crate::adopt::{Adopted, adopt};
 use crate::environment::trusted_var;
 use crate::error::AdoptError;
 use crate::job::{Job, JobError};
-use crate::sources::{Cgroup, CpuList, Numbering, SourceError, affinity, pmix_cpu_list};
+use crate::sources::{Cgroup, SourceError, affinity, pmix_cpu_list, step_cpu_list};
 use crate::topology::Topology;
 use crate::view::{RestrictError, RestrictFlags, View};
 use std::fmt;
@@ -119,8 +119,8 @@ impl Situation {
     ///
     /// # Errors
     ///
-    /// [`SourceError`] when `PMIX_CPU_LIST` or `TOPOBROKER_CPU_LIST` is no list of PUs of the topology, or the kernel
-    /// does not tell.
+    /// [`SourceError`] when `PMIX_CPU_LIST` is no list of PUs of the topology, `TOPOBROKER_CPU_LIST` is no list, or the
+    /// kernel does not tell.
     pub fn of_this_process(adopted: &Adopted) -> Result<Self, SourceError> {
         let topology = adopted.topology();
         let (launch, published) = (Launch::from_env(trusted_var), adopted.header().scope);
@@ -130,11 +130,12 @@ impl Situation {
             Launch::Prte if published != Scope::Job => given("PMIX_CPU_LIST"),
             _ => None,
         };
-        let list = match (of_job, given("TOPOBROKER_CPU_LIST")) {
-            (Some(list), _) => Some(pmix_cpu_list(topology, &list)?),
-            (None, Some(list)) if published != Scope::Job => {
-                Some(CpuList::parse(topology, &list, Numbering::Os)?)
-            }
+        let matters = launch != Launch::Singleton && published != Scope::Job;
+        let of_step = given("TOPOBROKER_CPU_LIST").filter(|_| matters);
+        let list = match (of_job, of_step) {
+            (Some(list), _) => Some(pmix_cpu_list(topology, &list)?.to_set()),
+            // It may have PUs that the topology has not, as of a step on a node of which a cgroup leaves a part.
+            (None, Some(list)) => Some(step_cpu_list(&list)?),
             _ => None,
         };
         Ok(Self {
@@ -142,7 +143,7 @@ impl Situation {
             published,
             is_this_system: topology.is_this_system(),
             pus: topology.root().cpuset().unwrap_or_default(),
-            cpu_list: list.map(|list| list.to_set()),
+            cpu_list: list,
             affinity: affinity()?,
             cgroup: Cgroup::of_this_process()?.map(|cgroup| cgroup.cpus),
         })

@@ -12,6 +12,7 @@ pub use cgroup::Cgroup;
 pub use cpu_list::{CpuList, Numbering};
 pub use omp_places::omp_places;
 pub use pmix::{pmix_cpu_list, pmix_cpuset};
+pub(crate) use slurm::step_cpu_list;
 pub use slurm::{SlurmBinding, slurm_cpu_bind};
 
 use crate::topology::Topology;

@@ -161,8 +161,10 @@ fn a_daemon_that_cannot_start_leaves_nothing_and_takes_nothing_of_an_earlier_one
     let said = ends_with(1, serve("PU:1").env("NOTIFY_SOCKET", "/nonexistent/socket"));
     assert!(said.contains("NOTIFY_SOCKET"), "{said}");
     assert!(!run.exists(), "{:?}", fs::read_dir(&run).map(Iterator::count));
-    // What an earlier daemon has left is still in use.
+    // A folder that was there before stays, as does what an earlier daemon has left in it: it is still in use.
     fs::create_dir(&run).unwrap();
+    ends_with(1, &mut serve(missing.to_str().unwrap()));
+    assert!(run.exists());
     fs::write(run.join("keys"), "of an earlier daemon\n").unwrap();
     ends_with(1, &mut serve(missing.to_str().unwrap()));
     assert_eq!(fs::read_dir(&run).unwrap().count(), 1);
@@ -213,23 +215,11 @@ fn output_that_cannot_be_written_is_a_fault_and_undoes_what_was_made() {
         (r#""$0" calc nonsense -i PU:1 2>/dev/full"#, 1),
         (r#""$0" publish -i PU:1 >/dev/full"#, 1),
         (r#""$0" publish -i PU:1 >&-"#, 1),
+        // As many programs give their children for an output that is not wanted.
         (
-            r#""$0" run -i PU:2 -- sh -c '"$0" job add left --map-by hwthread >/dev/full || [ -z "$("$0" job list)" ]' "$0""#,
+            r#""$0" run -i PU:2 -- sh -c '"$0" job add a 1<>/dev/null && [ -n "$("$0" job list)" ]' "$0""#,
             0,
         ),
-        (
-            r#""$0" run -i PU:2 -- sh -c '! "$0" job add left >/dev/full && [ -z "$("$0" job list)" ]' "$0""#,
-            0,
-        ),
-        (
-            r#""$0" run -i PU:2 -- sh -c '! "$0" job add left >&- && [ -z "$("$0" job list)" ]' "$0""#,
-            0,
-        ),
-        (
-            r#""$0" run -i PU:2 -- sh -c '("$0" job add left; echo $? >&2) | true; [ -z "$("$0" job list)" ]' "$0""#,
-            0,
-        ),
-        (r#""$0" run -i PU:2 -- sh -c '"$0" ls --job nosuch 2>/dev/full; [ $? = 1 ]' "$0""#, 0),
     ] {
         let said = ends_with(code, &mut shell(script));
         let names_it = code == 0 || script.contains("2>") || said.contains("standard output");

@@ -122,6 +122,12 @@ fn what_anybody_may_have_put_there_is_not_believed_in_a_container() {
     fs::create_dir(node.path("shared/below")).unwrap();
     node.publish("shared/below");
     refused("shared/below", ":", "does not map, in a folder that others may write");
+    // A link in such a folder, which leads to one of another user's own.
+    fs::create_dir(node.path("theirs")).unwrap();
+    node.publish("theirs");
+    node.give("theirs", OTHER);
+    std::os::unix::fs::symlink(node.path("theirs"), node.path("shared/link")).unwrap();
+    refused("shared/link", ":", "does not map, in a folder that others may write");
     // A file that others may write, in a folder that they may not.
     let keys = node.path("run/keys");
     open(&keys, 0o666);

@@ -114,6 +114,23 @@ fn what_slurms_plugin_says_of_the_step_is_the_part_of_a_task_and_of_mpirun_in_th
 }
 
 #[test]
+fn a_list_of_a_step_that_has_more_than_the_topology_is_cut_and_of_no_interest_without_a_launcher() {
+    let program = clean().get_program().to_str().unwrap().to_owned();
+    let scope = |variables: &[(&str, &str)]| {
+        let mut command = clean();
+        command.args(["run", "-i", "PU:2", "--", &program, "scope"]);
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{variables:?}: {text}");
+        part(&text).to_owned()
+    };
+    let list = ("TOPOBROKER_CPU_LIST", "1-300");
+    assert!(scope(&[list, ("OMPI_COMM_WORLD_RANK", "0")]).starts_with("PUs 1: "));
+    assert!(scope(&[("TOPOBROKER_CPU_LIST", "7"), ("SLURM_PROCID", "0")]).starts_with("all: none"));
+    assert!(scope(&[("TOPOBROKER_CPU_LIST", "7")]).starts_with("all: nobody launched it"));
+}
+
+#[test]
 fn what_a_cgroup_leaves_counts_and_another_machine_does_not() {
     let set = |pus: std::ops::Range<u32>| pus.collect::<Set>();
     let situation = |launch| Situation {

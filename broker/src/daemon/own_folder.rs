@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct OwnFolder {
     /// Its path, without links.
     pub(super) path: PathBuf,
+    /// Whether it was not there before.
+    pub(super) is_made: bool,
     opened: OwnedFd,
 }
 
@@ -23,7 +25,7 @@ impl OwnFolder {
             let file = path.display().to_string();
             move |source: io::Error| DaemonError::Folder { file, step, source }
         };
-        make(path).map_err(failed("make the folder"))?;
+        let is_made = make(path).map_err(failed("make the folder"))?;
         // From here on no name is followed that may be a link by the next look.
         let path = path.canonicalize().map_err(failed("find the folder"))?;
         for folder in path.ancestors() {
@@ -36,7 +38,7 @@ impl OwnFolder {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = rustix::fs::open(&path, flags, Mode::empty());
         let opened = opened.map_err(|error| failed("open the folder")(error.into()))?;
-        Ok(Self { path, opened })
+        Ok(Self { path, is_made, opened })
     }
 
     /// Opens a file for reading and writing, which is made if it is not there.
@@ -68,17 +70,22 @@ impl OwnFolder {
     }
 }
 
-/// Makes a folder that everybody may look into, whatever the umask is; one that is there stays as it is.
-fn make(path: &Path) -> io::Result<()> {
+/// Makes a folder that everybody may look into, whatever the umask is; one that is there stays as it is. Whether it was
+/// made.
+fn make(path: &Path) -> io::Result<bool> {
     if path.is_dir() {
-        return Ok(());
+        return Ok(false);
     }
     let folder =
         |path: &Path, recursive| DirBuilder::new().recursive(recursive).mode(0o755).create(path);
     if let Some(parent) = path.parent() {
         folder(parent, true)?;
     }
-    folder(path, false)?;
+    match folder(path, false) {
+        // Another daemon was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+        made => made?,
+    }
     // By descriptor: the name may be another's by now.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::open(path, flags, Mode::empty())?;
@@ -86,7 +93,7 @@ fn make(path: &Path) -> io::Result<()> {
     if own {
         fchmod(&made, Mode::from_raw_mode(0o755))?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Why another user could change what is in a folder, if one could. Above the daemon's own, a folder in which users

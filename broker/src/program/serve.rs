@@ -40,11 +40,15 @@ impl Serve {
         let mut signals = Signals::catch_for_daemon().context("signals")?;
         let mut folder = Folder::take(&self.folder.clone().unwrap_or_else(Keys::run_folder))?;
         let served = self.serve(&mut folder, &mut signals);
-        match (&served, self.keep) {
-            (Ok(()), true) => folder.leave(),
-            _ => folder.withdraw()?,
-        }
-        served.map(|()| ExitCode::SUCCESS)
+        let ended = match self.keep {
+            true => {
+                folder.leave();
+                Ok(())
+            }
+            false => folder.withdraw(),
+        };
+        // What it failed of comes first.
+        served.and(Ok(ended?)).map(|()| ExitCode::SUCCESS)
     }
 
     /// Publishes, and again when the machine has changed, until a signal asks this process to end.

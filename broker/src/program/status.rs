@@ -29,7 +29,8 @@ impl Status {
 /// Folders, and that of the node's daemon if there is one.
 pub(super) fn with_daemons(folders: &[PathBuf]) -> Vec<PathBuf> {
     let daemons = Keys::run_folder();
-    let is_new = daemons.is_dir() && !folders.contains(&daemons);
+    // One that this user may not look into has nothing for it.
+    let is_new = std::fs::read_dir(&daemons).is_ok() && !folders.contains(&daemons);
     folders.iter().cloned().chain(is_new.then_some(daemons)).collect()
 }
 

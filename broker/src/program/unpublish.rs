@@ -71,6 +71,7 @@ impl Unpublish {
 
     /// Whether a segment goes.
     fn covers(&self, published: &Published) -> bool {
-        self.all || published.publisher == PublisherState::Gone || published.is_abandoned()
+        let is_gone = published.publisher == PublisherState::Gone && !published.is_announced();
+        self.all || is_gone || published.is_abandoned()
     }
 }

@@ -1,8 +1,8 @@
-//! The PUs that processes may use are PUs of the machine: the allowed cpuset is within the root's, as hwloc has it.
-//! (Of nodesets hwloc does not demand that: XML of machines without NUMA nodes has others.)
+//! The PUs that processes may use are PUs of the machine: the allowed cpuset is within the complete one of the root. (Of
+//! nodesets hwloc does not demand that: XML of machines without NUMA nodes has others.)
 
 use super::{Counts, ensure};
-use crate::archive::{ArchivedSetTable, ArchivedTopology, CPUSET_OF_PUS};
+use crate::archive::{ArchivedSetTable, ArchivedTopology, CPUSET_OF_PUS, INDEX_LIMIT, SAME_SET};
 use crate::error::ValidationError;
 
 /// Checks the allowed sets of a topology whose tables have been checked.
@@ -15,11 +15,15 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     let Some(of_root) = (topology.objects.sets.get_u32(0) as usize).checked_sub(1) else {
         return Ok(());
     };
-    let has_cpus = match sets.cpuset.get_u32(of_root) {
-        CPUSET_OF_PUS => is_within_pus(topology, cpuset),
-        cpuset_of_root => is_within(sets, cpuset, cpuset_of_root),
+    let complete = match sets.complete_cpuset.get_u32(of_root) {
+        SAME_SET => sets.cpuset.get_u32(of_root),
+        complete => complete,
     };
-    ensure(has_cpus, "machine.allowed_cpuset", 0, "is within the root's cpuset")
+    let has_cpus = match complete {
+        CPUSET_OF_PUS => is_within_pus(topology, cpuset),
+        complete => is_within(sets, cpuset, complete),
+    };
+    ensure(has_cpus, "machine.allowed_cpuset", 0, "is within the root's complete cpuset")
 }
 
 const IN_TABLE: &str = "is a set of the table";
@@ -32,7 +36,7 @@ fn is_within_pus(topology: &ArchivedTopology, set: u32) -> bool {
         let first = u64::from(run.os_first.to_native());
         set.count(first, first + u64::from(run.count.to_native()))
     });
-    !set.infinite && of_pus.sum::<u32>() == set.count(0, u64::MAX)
+    !set.infinite && of_pus.sum::<u32>() == set.count(0, u64::from(INDEX_LIMIT))
 }
 
 fn is_within(sets: &ArchivedSetTable, inner: u32, outer: u32) -> bool {
@@ -74,7 +78,9 @@ impl<'a> Row<'a> {
 
     /// Number of stored indexes from `from` to the one before `to`.
     fn count(&self, from: u64, to: u64) -> u32 {
-        let counted = (self.first..self.end).map(|index| {
+        let word_of = |index: u64| usize::try_from(index / 64).unwrap_or(usize::MAX);
+        let words = self.first.max(word_of(from))..self.end.min(word_of(to.saturating_sub(1)) + 1);
+        let counted = words.map(|index| {
             let first = 64 * index as u64;
             let below = |end: u64| match end.saturating_sub(first) {
                 bits @ 0..64 => (1 << bits) - 1,

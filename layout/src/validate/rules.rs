@@ -58,7 +58,11 @@ const RULES: [Rule; 24] = [
         |it| it.sets.first_word = Column::pack(&vec![2047; it_sets(it)]),
         "at most 2048 words",
     ),
-    ("allowed", |it| it.machine.allowed_cpuset = disallowed(it), "is within the root's cpuset"),
+    (
+        "allowed",
+        |it| it.machine.allowed_cpuset = disallowed(it),
+        "is within the root's complete cpuset",
+    ),
     ("strings", |it| it.strings.bytes = b"no end".to_vec(), "as every string"),
     ("memory", |it| it.total_memory.object = descending(it.total_memory.object.clone()), "ascend"),
     (

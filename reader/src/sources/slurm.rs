@@ -62,6 +62,15 @@ pub fn slurm_cpu_bind(
     Ok(SlurmBinding::Pus(known(topology, text, cpus)?))
 }
 
+/// The PUs of `TOPOBROKER_CPU_LIST`, by OS index: those of the step, as our plugin says.
+pub(crate) fn step_cpu_list(text: &str) -> Result<Set, SourceError> {
+    let list = Text::new("TOPOBROKER_CPU_LIST", text);
+    Set::parse(text, Format::List).map_err(|error| {
+        let rest = text.get(error.position..).unwrap_or_default();
+        list.at(rest).malformed("no index", "a list of OS indexes such as 0-1,4")
+    })
+}
+
 /// The entry of a task in a list, which begins again at its end; `0x3*2` stands for two.
 fn nth(list: Text<'_>, local_id: usize) -> Result<Text<'_>, SourceError> {
     let mut entries: Vec<(Text<'_>, usize)> = Vec::new();

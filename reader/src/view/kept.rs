@@ -35,7 +35,10 @@ impl Kept {
         set: &Set,
         flags: RestrictFlags,
     ) -> Result<Self, RestrictError> {
-        check_some("PUs", set, &topology.allowed_cpuset())?;
+        let mut allowed = topology.allowed_cpuset();
+        // What is not there leaves nothing either: hwloc may allow PUs that are offline.
+        topology.root().cpuset().iter().for_each(|there| allowed &= there);
+        check_some("PUs", set, &allowed)?;
         let mut dropped = Set::new();
         if flags.has(RestrictFlags::REMOVE_CPULESS) {
             let cpuless = topology.numa_nodes().filter(|node| !node.intersects(set));

@@ -312,7 +312,7 @@ fn a_daemon_that_is_started_again_in_order_loses_no_reader() {
 }
 
 #[test]
-fn a_daemon_is_seen_by_status_and_swept_when_it_was_killed() {
+fn a_daemon_is_seen_by_status_and_what_it_has_left_goes_when_that_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let mut daemon = Daemon::start(&run, &machine(folder.path(), "Core:2 PU:2"));
@@ -325,8 +325,11 @@ fn a_daemon_is_seen_by_status_and_swept_when_it_was_killed() {
     assert_eq!(daemon.pus(), "4");
     daemon.signal(Signal::KILL);
     daemon.child.wait().unwrap();
+    // Processes go on finding what its keys name, until somebody says that they shall not.
     ours(&["unpublish", "--stale"]);
-    assert!(!file.exists());
+    assert_eq!(daemon.pus(), "4");
+    ours(&["unpublish", "--all", "--folder", run.to_str().unwrap()]);
+    assert!(!file.exists() && !run.join("keys").exists());
 }
 
 #[test]

@@ -3,16 +3,22 @@
 use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_reader::TypeName;
 
+/// hwloc compares each child with those before it.
+const MOST_BELOW_ONE: u64 = 4096;
+
 /// The first word that asks for more than an archive holds, with its place and the reason. hwloc would be at work for
 /// minutes, or take gigabytes, before that is found out.
 pub(super) fn exceeds(text: &str) -> Option<(String, usize, &'static str)> {
     let limit = u64::from(INDEX_LIMIT);
     let mut objects = 1u64;
     words(text).into_iter().find_map(|(position, word)| {
+        let mut is_wide = false;
         let (own, attributes) = word.split_once('(').unwrap_or((&word, ""));
         if !own.starts_with('[') {
             let count = own.rsplit(':').next().and_then(|count| count.parse().ok());
-            objects = objects.saturating_mul(count.unwrap_or(1));
+            let count: u64 = count.unwrap_or(1);
+            objects = objects.saturating_mul(count);
+            is_wide = count > MOST_BELOW_ONE;
         }
         let indexes = attributes.split_once("indexes=").map_or("", |(_, indexes)| indexes);
         let indexes = indexes.split([')', ' ']).next().unwrap_or_default();
@@ -22,6 +28,8 @@ pub(super) fn exceeds(text: &str) -> Option<(String, usize, &'static str)> {
         };
         if objects > limit {
             Some((word.clone(), position, "more than 131072 objects on a level"))
+        } else if is_wide {
+            Some((word.clone(), position, "more than 4096 objects below one"))
         } else if numbers.any(is_high) {
             Some((word.clone(), position, "an index of 131072 or more"))
         } else {
@@ -94,6 +102,7 @@ mod tests {
     fn a_description_of_more_than_an_archive_holds_is_refused_before_hwloc_sees_it() {
         for (text, word) in [
             ("pu:131073", "pu:131073"),
+            ("Package:2 PU:4097", "PU:4097"),
             ("Package:1000 Core:1000 PU:1", "Core:1000"),
             ("Package:4294967295 PU:4294967295", "Package:4294967295"),
             ("Core:2 PU:1(indexes=0,4294967294)", "PU:1(indexes=0,4294967294)"),
