@@ -209,24 +209,39 @@ fn until(holds: impl Fn() -> bool) {
 
 #[test]
 fn output_that_cannot_be_written_is_a_fault_and_undoes_what_was_made() {
-    for (script, code) in [
-        (r#""$0" --help >/dev/full"#, 1),
-        (r#""$0" ls -i PU:1 >/dev/full"#, 1),
-        (r#""$0" calc nonsense -i PU:1 2>/dev/full"#, 1),
-        (r#""$0" publish -i PU:1 >/dev/full"#, 1),
-        (r#""$0" publish -i PU:1 >&-"#, 1),
-        // As many programs give their children for an output that is not wanted.
-        (
-            r#""$0" run -i PU:2 -- sh -c '"$0" job add a 1<>/dev/null && [ -n "$("$0" job list)" ]' "$0""#,
-            0,
-        ),
+    let folder = tempfile::tempdir().unwrap();
+    for script in [
+        r#""$0" --help >/dev/full"#,
+        r#""$0" ls -i PU:1 >/dev/full"#,
+        r#""$0" calc nonsense -i PU:1 2>/dev/full"#,
+        r#""$0" publish -i PU:1 --folder "$1" >/dev/full"#,
+        r#""$0" publish -i PU:1 --folder "$1" >&-"#,
     ] {
-        let said = ends_with(code, &mut shell(script));
-        let names_it = code == 0 || script.contains("2>") || said.contains("standard output");
-        assert!(names_it, "{script}: {said}");
+        let said = ends_with(1, shell(script).arg(folder.path()));
+        assert!(script.contains("2>") || said.contains("standard output"), "{script}: {said}");
     }
-    let shown = topobroker().arg("status").output().unwrap();
-    assert!(!String::from_utf8_lossy(&shown.stdout).contains("synthetic kept"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    // In the order of the shell: what is done, and what must hold of the jobs then.
+    for (done, jobs) in [
+        (r#"! "$0" job add a --map-by hwthread >/dev/full"#, ""),
+        (r#"! "$0" job add a >/dev/full"#, ""),
+        (r#"! "$0" job add a >&-"#, ""),
+        (r#"{ "$0" job add a; true; } | true"#, ""),
+        (r#""$0" ls --job nosuch 2>/dev/full; [ $? = 1 ]"#, ""),
+        // As many programs give their children for an output that is not wanted.
+        (r#""$0" job add a 1<>/dev/null"#, "a: 0 ranks"),
+    ] {
+        let inner = format!("{done} || exit 9; \"$0\" job list");
+        let mut run = topobroker();
+        run.args(["run", "-i", "PU:2", "--", "sh", "-c", &inner]).arg(topobroker().get_program());
+        let output = run.output().unwrap();
+        let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{done}: {}", error(&output));
+        assert!(
+            listed.starts_with(jobs) && listed.is_empty() == jobs.is_empty(),
+            "{done}: {listed}"
+        );
+    }
 }
 
 #[test]
