@@ -15,10 +15,9 @@ pub(super) fn check(
 ) -> Result<(), ValidationError> {
     let most = archive_len.saturating_mul(ROWS_A_BYTE);
     let rows = columns(topology).map(|(column, _)| column.len()).fold(0, usize::saturating_add);
-    // Nearly always there are too few rows for more, whatever their strings are.
-    if rows.saturating_mul(ROW + topology.strings.bytes.len()) <= most
-        || rows.saturating_mul(ROW + longest(topology)) <= most
-    {
+    // Nearly always the strings are too short for more.
+    let share = most.checked_div(rows).map_or(usize::MAX, |share| share.saturating_sub(ROW));
+    if has_none_longer(&topology.strings.bytes, share) {
         return Ok(());
     }
     let found = columns(topology).map(|(column, plus)| bytes_of(topology, column, plus));
@@ -39,10 +38,14 @@ fn columns(topology: &ArchivedTopology) -> impl Iterator<Item = (&ArchivedColumn
     own.into_iter().chain(kinds.flat_map(|kind| [(&kind.info_name, 0), (&kind.info_value, 0)]))
 }
 
-/// Length of the longest string.
-fn longest(topology: &ArchivedTopology) -> usize {
-    let strings = topology.strings.bytes.split(|byte| *byte == 0);
-    strings.map(<[u8]>::len).max().unwrap_or(0)
+/// Whether no string is longer than that. Of strings that are far shorter few bytes are looked at.
+fn has_none_longer(bytes: &[u8], longest: usize) -> bool {
+    let mut rest = bytes;
+    while let Some(head) = rest.get(..longest.saturating_add(1)) {
+        let Some(end) = head.iter().rposition(|byte| *byte == 0) else { return false };
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+    true
 }
 
 /// Bytes of the rows of a column and of their strings.
