@@ -1,6 +1,8 @@
 /* Adopts with the heap used up, many times, and then once with memory: the first end with a status and a message, the
  * last adopts. */
 
+#include "in_use.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +12,6 @@
 #include <unistd.h>
 
 #define CHILDREN 99
-
-/* Bytes of address space in use. */
-static rlim_t in_use(void)
-{
-    unsigned long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file == NULL || fscanf(file, "%lu", &pages) != 1)
-        exit(2);
-    fclose(file);
-    return (rlim_t)pages * 4096;
-}
 
 /* Takes all that is left, down to the smallest piece but for `spared` bytes. */
 static void use_up(size_t spared)

@@ -1,22 +1,13 @@
 /* Adopts within a limit on descriptors or on address space, which is too little, and again without: the
  * first is an error and the second adopts. */
 
+#include "in_use.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <topobroker.h>
-
-/* Bytes of address space in use. */
-static rlim_t in_use(void)
-{
-    unsigned long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file == NULL || fscanf(file, "%lu", &pages) != 1)
-        exit(2);
-    fclose(file);
-    return (rlim_t)pages * 4096;
-}
 
 int main(int argc, char **argv)
 {
