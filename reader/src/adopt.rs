@@ -49,11 +49,17 @@ pub fn adopt() -> Result<&'static Adopted, AdoptError> {
 /// a process that is held up between finding keys and opening the file may find that the daemon, which keeps two
 /// generations, has removed it. Then there may be other keys.
 fn adopt_newest() -> Result<&'static Adopted, AdoptError> {
+    /// More than there are places with keys, and than a daemon removes meanwhile: it must end.
+    const MOST: usize = 8;
     let mut result = adopt_keys(Keys::find()?);
-    while let Err(AdoptError::Open { file, source }) = &result
-        && source.kind() == ErrorKind::NotFound
-        && let Ok(Some(other)) = Keys::elsewhere(file)
-    {
+    for _ in 0..MOST {
+        let other = match &result {
+            Err(AdoptError::Open { file, source }) if source.kind() == ErrorKind::NotFound => {
+                Keys::elsewhere(file)
+            }
+            _ => break,
+        };
+        let Ok(Some(other)) = other else { break };
         result = adopt_keys(other);
     }
     result

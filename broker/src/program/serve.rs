@@ -47,8 +47,10 @@ impl Serve {
             }
             false => folder.withdraw(),
         };
-        // What it failed of comes first.
-        served.and(Ok(ended?)).map(|()| ExitCode::SUCCESS)
+        // Why it could not serve comes first.
+        served?;
+        ended?;
+        Ok(ExitCode::SUCCESS)
     }
 
     /// Publishes, and again when the machine has changed, until a signal asks this process to end.
