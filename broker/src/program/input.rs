@@ -48,15 +48,15 @@ const INCLUDE_DISALLOWED: u64 = 1;
 pub(super) enum Held {
     /// The adopted segment.
     Adopted(&'static Adopted),
-    /// An archive of its own.
-    Own(AlignedVec),
+    /// An archive of its own, and the name of its input.
+    Own(AlignedVec, String),
 }
 
 impl Held {
     pub(super) fn archive(&self) -> anyhow::Result<Archive<'_>> {
         Ok(match self {
             Self::Adopted(adopted) => adopted.archive().clone(),
-            Self::Own(archive) => Archive::open(archive)?,
+            Self::Own(archive, input) => Archive::open(archive).with_context(|| input.clone())?,
         })
     }
 }
@@ -71,9 +71,7 @@ impl Input {
                 let filters = filters.map(Filters::for_loading).unwrap_or_default();
                 let (description, _) = self.capture_filtered(filters)?;
                 let archive = build::to_bytes(&description).with_context(|| input.clone())?;
-                // What an archive cannot hold is told with the name of the input.
-                Archive::open(&archive).with_context(|| input.clone())?;
-                Ok(Held::Own(archive))
+                Ok(Held::Own(archive, input.clone()))
             }
         }
     }

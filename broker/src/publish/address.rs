@@ -4,6 +4,7 @@ use super::PublishError;
 use std::fs::File;
 use std::ops::Range;
 use std::sync::OnceLock;
+use topobroker_layout::header::MAX_SEGMENT_LEN;
 use topobroker_reader::mappings;
 
 /// Where processes are to map a segment.
@@ -27,23 +28,21 @@ pub(super) fn choose(address: Address, size: u64) -> Result<u64, PublishError> {
             Err(PublishError::Address { found, limit: LIMIT })
         }
         Address::At(address) => Ok(address),
-        Address::Usual => Ok(usual_address(size)),
+        Address::Usual => Ok(usual_address()),
     }
 }
 
 /// The first usual address that is free, looked up once: it is a matter of how the programs of this
 /// machine are laid out, and reading the map costs more than writing a segment.
-fn usual_address(size: u64) -> u64 {
+fn usual_address() -> u64 {
     static FREE: OnceLock<Vec<u64>> = OnceLock::new();
-    /// More than segments of machines take; a larger one is mapped anywhere.
-    const ROOM: u64 = 1 << 26;
     let free = FREE.get_or_init(|| {
         // Where the kernel does not tell, all are taken for free, and processes map elsewhere if they are not.
         let maps = File::open("/proc/self/maps").ok().into_iter().flat_map(mappings);
         let mapped: Vec<Range<u64>> = maps.map(|mapping| mapping.range).collect();
-        ADDRESSES.into_iter().filter(|start| is_free(&mapped, *start, ROOM)).collect()
+        ADDRESSES.into_iter().filter(|start| is_free(&mapped, *start, MAX_SEGMENT_LEN)).collect()
     });
-    free.first().copied().filter(|_| size <= ROOM).unwrap_or(0)
+    free.first().copied().unwrap_or(0)
 }
 
 fn is_free(mapped: &[Range<u64>], start: u64, size: u64) -> bool {

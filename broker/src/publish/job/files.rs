@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use topobroker_layout::OpenError;
-use topobroker_layout::header::{HEADER_LEN, Header};
+use topobroker_layout::header::{HEADER_LEN, Header, MAX_SEGMENT_LEN};
 use topobroker_layout::job::{self, MAX_NAME};
 use topobroker_reader::{Adopted, Store, open_trusted};
 
@@ -36,7 +36,7 @@ pub fn list(base: &Adopted) -> Result<Vec<PublishedJob>, JobError> {
     let start = start_of_files(base);
     let found = files(&start)?.into_iter().filter_map(|(name, file)| {
         // Removed in the meantime, or not to be trusted.
-        let (segment, _) = read_trusted(&file, MAX_SEGMENT).ok()?;
+        let (segment, _) = read_trusted(&file, MAX_SEGMENT_LEN).ok()?;
         let contents = match job::open(&aligned(&segment)) {
             Ok((_, job)) if job.base != base.header().segment_id || job.name() != name => {
                 return None;
@@ -181,9 +181,6 @@ fn base_of(name: &str) -> Option<&str> {
         None => copy.then_some(own),
     }
 }
-
-/// Most bytes of the segment of a job.
-const MAX_SEGMENT: u64 = 1 << 28;
 
 /// The first bytes of a file that root or this user owns, and which file it is. Anybody may put
 /// anything into a folder of shared memory.
