@@ -8,7 +8,7 @@
 
 use std::fs::File;
 use std::path::Path;
-use topobroker::capture::capture;
+use topobroker::hwloc::capture;
 use topobroker::publish::{Address, PublishOptions, Store, publish};
 use topobroker_benches::clients::Client;
 use topobroker_benches::{machines, rival};

@@ -4,7 +4,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::fs::File;
-use topobroker::capture::capture;
+use topobroker::hwloc::capture;
 use topobroker::publish::{PublishOptions, Store, publish};
 use topobroker_benches::{machines, rival};
 

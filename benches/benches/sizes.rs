@@ -1,9 +1,9 @@
 //! Segment sizes beside hwloc's, of every machine: `cargo bench -p topobroker-benches --bench sizes`.
 #![allow(missing_docs, reason = "a program")]
 
-use topobroker::capture::capture;
+use topobroker::hwloc::capture;
 use topobroker_benches::{machines, rival};
-use topobroker_layout::{build, header};
+use topobroker_layout::{encode, header};
 
 fn main() -> anyhow::Result<()> {
     println!(
@@ -15,7 +15,7 @@ fn main() -> anyhow::Result<()> {
             continue;
         };
         let description = capture(&topology)?;
-        let ours = header::segment_len(build::to_bytes(&description)?.len());
+        let ours = header::segment_len(encode::to_bytes(&description)?.len());
         let theirs = rival::length(&topology)?;
         #[expect(clippy::cast_precision_loss, reason = "a ratio of sizes")]
         let ratio = theirs as f64 / ours as f64;

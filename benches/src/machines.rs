@@ -1,7 +1,7 @@
 //! Machines to measure on.
 
 use std::path::{Path, PathBuf};
-use topobroker::hwloc::{Input, LoadOptions, Topology, load};
+use topobroker::hwloc::{HwlocTopology, Input, LoadOptions, load};
 
 /// A machine with a short name.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ impl Machine {
     /// # Errors
     ///
     /// What hwloc says.
-    pub fn load(&self) -> anyhow::Result<Topology<'static>> {
+    pub fn load(&self) -> anyhow::Result<HwlocTopology<'static>> {
         Ok(load(&self.input, &LoadOptions::default())?)
     }
 }

@@ -7,7 +7,7 @@ use hwlocality_sys::{hwloc_bitmap_t, hwloc_const_bitmap_t, hwloc_const_topology_
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_ushort};
 use std::fs::File;
 use topobroker::hwloc::{
-    Input, LoadOptions, Topology, adopt_shmem, load, shmem_length, write_shmem,
+    HwlocTopology, Input, LoadOptions, adopt_shmem, load, shmem_length, write_shmem,
 };
 use topobroker_layout::set::Format;
 
@@ -36,7 +36,7 @@ pub const ADDRESS: usize = 0x7a00_0000_0000;
 /// # Errors
 ///
 /// hwloc's error.
-pub fn length(topology: &Topology<'_>) -> anyhow::Result<usize> {
+pub fn length(topology: &HwlocTopology<'_>) -> anyhow::Result<usize> {
     shmem_length(topology).context("hwloc_shmem_topology_get_length")
 }
 
@@ -45,7 +45,7 @@ pub fn length(topology: &Topology<'_>) -> anyhow::Result<usize> {
 /// # Errors
 ///
 /// hwloc's error.
-pub fn write(topology: &Topology<'_>, file: &File, length: usize) -> anyhow::Result<()> {
+pub fn write(topology: &HwlocTopology<'_>, file: &File, length: usize) -> anyhow::Result<()> {
     write_shmem(topology, file, ADDRESS, length).context("hwloc_shmem_topology_write")
 }
 
@@ -54,12 +54,12 @@ pub fn write(topology: &Topology<'_>, file: &File, length: usize) -> anyhow::Res
 /// # Errors
 ///
 /// hwloc's error.
-pub fn adopt(file: &str) -> anyhow::Result<Topology<'static>> {
+pub fn adopt(file: &str) -> anyhow::Result<HwlocTopology<'static>> {
     let opened = File::open(file).context("open")?;
     let length = usize::try_from(opened.metadata()?.len())?;
     let adopted = adopt_shmem(&opened, ADDRESS, length).context("hwloc_shmem_topology_adopt")?;
     // SAFETY: adopted for good: nothing destroys it.
-    Ok(unsafe { Topology::borrow_raw(adopted.as_raw()) })
+    Ok(unsafe { HwlocTopology::borrow_raw(adopted.as_raw()) })
 }
 
 /// The same, and a duplicate restricted to the first half of the PUs, both kept. Returns the PUs of
@@ -94,7 +94,7 @@ pub fn load_and_keep(input: &Input) -> anyhow::Result<usize> {
 
 /// PUs of a topology.
 #[must_use]
-pub fn count_pus(topology: &Topology<'_>) -> usize {
+pub fn count_pus(topology: &HwlocTopology<'_>) -> usize {
     let topology: hwloc_const_topology_t = topology.as_raw().cast();
     // SAFETY: a loaded topology.
     let count = unsafe {

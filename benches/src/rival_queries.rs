@@ -4,7 +4,7 @@
 use crate::rival_bitmap::Bitmap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 use std::marker::PhantomData;
-use topobroker::hwloc::Topology;
+use topobroker::hwloc::HwlocTopology;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
@@ -101,7 +101,7 @@ macro_rules! ask {
 impl<'t> Rival<'t> {
     /// A loaded topology.
     #[must_use]
-    pub fn new(topology: &'t Topology<'_>) -> Self {
+    pub fn new(topology: &'t HwlocTopology<'_>) -> Self {
         Self { raw: topology.as_raw(), topology: PhantomData }
     }
 

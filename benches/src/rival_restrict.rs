@@ -3,7 +3,7 @@
 use crate::rival_bitmap::Bitmap;
 use hwlocality_sys::hwloc_topology_t;
 use std::io;
-use topobroker::hwloc::Topology;
+use topobroker::hwloc::HwlocTopology;
 
 /// A duplicate of a topology, restricted.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ impl Restricted {
     /// # Errors
     ///
     /// hwloc's error.
-    pub fn new(topology: &Topology<'_>, set: &Bitmap, flags: u64) -> io::Result<Self> {
+    pub fn new(topology: &HwlocTopology<'_>, set: &Bitmap, flags: u64) -> io::Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: an output, and a loaded topology that the call only reads.
         let error =
@@ -45,9 +45,9 @@ impl Restricted {
 
     /// The restricted topology.
     #[must_use]
-    pub fn topology(&self) -> Topology<'_> {
+    pub fn topology(&self) -> HwlocTopology<'_> {
         // SAFETY: loaded, destroyed with `self`, and only changed where `self` is borrowed for it.
-        unsafe { Topology::borrow_raw(self.raw.cast()) }
+        unsafe { HwlocTopology::borrow_raw(self.raw.cast()) }
     }
 
     /// hwloc's XML of it.

@@ -7,8 +7,8 @@ use anyhow::Context;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use topobroker::capture::capture;
 use topobroker::hwloc::Input;
+use topobroker::hwloc::capture;
 use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
 
 /// A way to get a topology.
@@ -87,9 +87,9 @@ impl Ways {
         let opened = File::options().read(true).write(true).create_new(true).open(&file)?;
         rival::write(&topology, &opened, length)?;
         let (file, segment) = (text(file), Some(length as u64));
-        let archive = topobroker_layout::build::to_bytes(&description)?;
+        let archive = topobroker_layout::encode::to_bytes(&description)?;
         let exported =
-            topobroker::xml::export(topobroker_reader::Archive::open(&archive)?.topology());
+            topobroker::format::xml::export(topobroker_reader::Archive::open(&archive)?.topology());
         let xml = folder.path().join("hwloc.xml");
         std::fs::write(&xml, exported)?;
         let no_plugins = folder.path().join("no-plugins");

@@ -1,12 +1,20 @@
 //! Publish a node's hwloc topology once, for every process to adopt.
 //!
-//! [`hwloc::load`] loads a topology, [`capture::capture`] describes all of it, and
-//! [`publish::publish`] makes it a segment that processes adopt with `topobroker-reader`. What the
-//! `topobroker` program does beside that is here too: [`console`] prints a topology as `lstopo`
-//! does, [`xml`] exports it, [`filter`] drops types of objects, [`status`] lists what is published.
+//! [`hwloc::load`] loads a topology, [`hwloc::capture`] describes all of it, and [`publish::publish`] makes it a
+//! segment that processes adopt with `topobroker-reader`.
+//!
+//! | module | what |
+//! | --- | --- |
+//! | [`hwloc`] | loading topologies with hwloc, and describing them |
+//! | [`description`] | filters by type, and descriptions of what is adopted |
+//! | [`publish`] | segments, jobs over them, and the same for programs that know only hwloc |
+//! | [`node`] | who publishes on a node: a daemon, a launcher, or the first of many processes |
+//! | [`mod@format`] | a topology as text: console output, XML, synthetic |
+//! | [`location`], [`placement`] | objects as users name them, and PUs for ranks |
+//! | [`audit`] | what a program loads of hwloc |
 //!
 //! ```
-//! use topobroker::{capture::capture, hwloc::{Input, LoadOptions, load}};
+//! use topobroker::hwloc::{Input, LoadOptions, capture, load};
 //! use topobroker::publish::{PublishOptions, publish};
 //! let machine = load(&Input::ThisMachine, &LoadOptions::default())?;
 //! let publication = publish(&capture(&machine)?, &PublishOptions::default())?;
@@ -15,24 +23,15 @@
 //! ```
 #![deny(unsafe_code)]
 
-#[allow(unsafe_code, reason = "the C library is told what to do at exit")]
-mod at_exit;
 pub mod audit;
-pub mod capture;
-pub mod console;
-pub mod daemon;
-pub mod describe;
-pub mod filter;
+pub mod description;
+pub mod format;
 #[allow(unsafe_code, reason = "raw calls of hwloc are what this module is for")]
 pub mod hwloc;
-pub mod hwloc_topology;
-pub mod load;
 pub mod location;
+pub mod node;
 pub mod placement;
-#[allow(unsafe_code, reason = "calling libpmix is what this module is for")]
-pub mod pmix_host;
+#[cfg(feature = "program")]
+#[doc(hidden)]
 pub mod program;
 pub mod publish;
-pub mod status;
-pub mod synthetic;
-pub mod xml;

@@ -522,6 +522,212 @@ typedef int32_t tb_source;
 #endif // __cplusplus
 
 /**
+ * What a cache caches. Counterpart: hwloc_obj_cache_type_t.
+ */
+enum tb_cache_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Data and instructions.
+   */
+  TB_CACHE_UNIFIED = 0,
+  /**
+   * Data.
+   */
+  TB_CACHE_DATA = 1,
+  /**
+   * Instructions.
+   */
+  TB_CACHE_INSTRUCTION = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_cache_kind tb_cache_kind;
+#else
+typedef int32_t tb_cache_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What an OS device is. Counterpart: hwloc_obj_osdev_type_t.
+ */
+enum tb_os_device_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * A block device, or memory that is not volatile.
+   */
+  TB_OS_DEVICE_BLOCK = 0,
+  /**
+   * A GPU.
+   */
+  TB_OS_DEVICE_GPU = 1,
+  /**
+   * A network interface.
+   */
+  TB_OS_DEVICE_NETWORK = 2,
+  /**
+   * An OpenFabrics host channel adapter.
+   */
+  TB_OS_DEVICE_OPENFABRICS = 3,
+  /**
+   * A DMA engine.
+   */
+  TB_OS_DEVICE_DMA = 4,
+  /**
+   * A co-processor.
+   */
+  TB_OS_DEVICE_COPROC = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_os_device_kind tb_os_device_kind;
+#else
+typedef int32_t tb_os_device_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Whose resources a segment describes.
+ */
+enum tb_segment_scope
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The whole machine's.
+   */
+  TB_SCOPE_MACHINE = 1,
+  /**
+   * What the cgroup of the publisher allows.
+   */
+  TB_SCOPE_CGROUP = 2,
+  /**
+   * A job's.
+   */
+  TB_SCOPE_JOB = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_segment_scope tb_segment_scope;
+#else
+typedef int32_t tb_segment_scope;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * From where the topology of a segment was captured.
+ */
+enum tb_segment_source
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * This machine, discovered.
+   */
+  TB_FROM_THIS_MACHINE = 1,
+  /**
+   * An hwloc XML file.
+   */
+  TB_FROM_XML = 2,
+  /**
+   * A synthetic description.
+   */
+  TB_FROM_SYNTHETIC = 3,
+  /**
+   * The root of a saved Linux file system.
+   */
+  TB_FROM_FSROOT = 4,
+  /**
+   * A topology that the publisher had loaded.
+   */
+  TB_FROM_LOADED = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_segment_source tb_segment_source;
+#else
+typedef int32_t tb_segment_source;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Which objects of a type were kept. Counterpart: enum hwloc_type_filter_e.
+ */
+enum tb_type_filter
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * All.
+   */
+  TB_FILTER_ALL = 0,
+  /**
+   * None.
+   */
+  TB_FILTER_NONE = 1,
+  /**
+   * Those that add to the structure of the tree.
+   */
+  TB_FILTER_STRUCTURE = 2,
+  /**
+   * Important I/O devices, all of other types.
+   */
+  TB_FILTER_IMPORTANT = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_type_filter tb_type_filter;
+#else
+typedef int32_t tb_type_filter;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Who started a process.
+ */
+enum tb_launcher
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * mpirun of Open MPI.
+   */
+  TB_LAUNCHER_OPEN_MPI = 0,
+  /**
+   * A DVM of PRRTE.
+   */
+  TB_LAUNCHER_PRTE = 1,
+  /**
+   * Another launcher, such as hydra.
+   */
+  TB_LAUNCHER_DIRECT = 2,
+  /**
+   * Nobody who launches jobs.
+   */
+  TB_LAUNCHER_NONE = 3,
+  /**
+   * Slurm.
+   */
+  TB_LAUNCHER_SLURM = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_launcher tb_launcher;
+#else
+typedef int32_t tb_launcher;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * A job over the adopted topology. Freed by tb_job_free.
  */
 typedef struct tb_job tb_job;
@@ -586,12 +792,11 @@ typedef struct {
    */
   bool at_address;
   /**
-   * Whose resources it describes: 0 the machine's, 1 a cgroup's, 2 a job's.
+   * Whose resources it describes: a tb_segment_scope.
    */
   int32_t scope;
   /**
-   * Where it is from: 0 this machine, 1 XML, 2 a synthetic description, 3 a saved file system,
-   * 4 a topology that the publisher had loaded.
+   * Where it is from: a tb_segment_source.
    */
   int32_t source;
   /**
@@ -702,7 +907,7 @@ typedef struct {
    */
   int32_t associativity;
   /**
-   * 0 unified, 1 data, 2 instruction.
+   * A tb_cache_kind.
    */
   uint32_t kind;
 } tb_cache;
@@ -819,7 +1024,7 @@ typedef struct {
    */
   int32_t kind;
   /**
-   * Kind of an OS device: 0 block, 1 GPU, 2 network, 3 OpenFabrics, 4 DMA, 5 co-processor.
+   * Of an OS device: a tb_os_device_kind.
    */
   uint32_t os_device_kind;
   /**
@@ -903,11 +1108,11 @@ typedef struct {
  */
 typedef struct {
   /**
-   * How the process was started: 0 Open MPI, 1 PRRTE, 2 directly, 3 by nobody, 4 by Slurm.
+   * How the process was started: a tb_launcher.
    */
   int32_t launch;
   /**
-   * Whose resources the topology describes: 0 the machine's, 1 a cgroup's, 2 a job's.
+   * Whose resources the topology describes: a tb_segment_scope.
    */
   int32_t published;
   /**
@@ -1146,12 +1351,10 @@ size_t tb_topology_object_count(const tb_topology *topology);
 bool tb_topology_is_this_system(const tb_topology *topology);
 
 /**
- * Stores the type filter of capture for a type: 0 all, 1 none, 2 structure, 3 important. Counterpart:
+ * Stores the type filter of capture for a type: a tb_type_filter. Counterpart:
  * hwloc_topology_get_type_filter.
  */
-tb_status tb_topology_type_filter(const tb_topology *topology,
-                                  int32_t type,
-                                  int32_t *filter);
+tb_status tb_topology_type_filter(const tb_topology *topology, int32_t type, int32_t *filter);
 
 /**
  * Stores a support bit by its name in hwloc's XML, such as cpubind.set_thisthread_cpubind.
@@ -1179,10 +1382,12 @@ uint32_t tb_depth(const tb_topology *topology);
 tb_status tb_type_depth(const tb_topology *topology, int32_t type, int32_t *depth);
 
 /**
- * Stores the depth of caches of a level: 1 to 5, and a kind: 0 unified, 1 data, 2 instruction, -1
- * any. Counterpart: hwloc_get_cache_type_depth.
+ * Stores the depth of caches of a level, 1 to 5, and of a kind: a tb_cache_kind, or -1 for any. Counterpart: hwloc_get_cache_type_depth.
  */
-tb_status tb_cache_depth(const tb_topology *topology, uint32_t level, int32_t kind, int32_t *depth);
+tb_status tb_cache_depth(const tb_topology *topology,
+                         uint32_t level,
+                         int32_t kind,
+                         int32_t *depth);
 
 /**
  * Stores the depth of a type, or of the next below if there are no objects of it. Counterpart:
@@ -1833,7 +2038,7 @@ tb_status tb_scope_decide(const tb_situation *situation,
                           size_t size);
 
 /**
- * How this process was started, as tb_situation.launch has it.
+ * How this process was started: a tb_launcher.
  */
 int32_t tb_launch(void);
 
@@ -1931,7 +2136,7 @@ typedef struct {
    */
   int32_t store;
   /**
-   * Scope: 0 machine, 1 cgroup, 2 job.
+   * Whose resources it describes: a tb_segment_scope.
    */
   int32_t scope;
   /**

@@ -6,7 +6,7 @@ use crate::pointers::Room;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::mem::MaybeUninit;
-use topobroker_reader::{Attributes, Pci};
+use topobroker_reader::{Associativity, Attributes, Pci};
 
 /// Which attributes an object has.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +28,36 @@ pub enum tb_attributes_kind {
     TB_ATTRIBUTES_OS_DEVICE = 6,
 }
 
+/// What a cache caches. Counterpart: hwloc_obj_cache_type_t.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_cache_kind {
+    /// Data and instructions.
+    TB_CACHE_UNIFIED = 0,
+    /// Data.
+    TB_CACHE_DATA = 1,
+    /// Instructions.
+    TB_CACHE_INSTRUCTION = 2,
+}
+
+/// What an OS device is. Counterpart: hwloc_obj_osdev_type_t.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_os_device_kind {
+    /// A block device, or memory that is not volatile.
+    TB_OS_DEVICE_BLOCK = 0,
+    /// A GPU.
+    TB_OS_DEVICE_GPU = 1,
+    /// A network interface.
+    TB_OS_DEVICE_NETWORK = 2,
+    /// An OpenFabrics host channel adapter.
+    TB_OS_DEVICE_OPENFABRICS = 3,
+    /// A DMA engine.
+    TB_OS_DEVICE_DMA = 4,
+    /// A co-processor.
+    TB_OS_DEVICE_COPROC = 5,
+}
+
 /// Counterpart: struct hwloc_cache_attr_s.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
@@ -40,7 +70,7 @@ pub struct tb_cache {
     pub linesize: u32,
     /// Ways: -1 fully associative, 0 unknown.
     pub associativity: i32,
-    /// 0 unified, 1 data, 2 instruction.
+    /// A tb_cache_kind.
     pub kind: u32,
 }
 
@@ -111,7 +141,7 @@ pub struct tb_bridge {
 pub struct tb_attributes {
     /// A tb_attributes_kind.
     pub kind: i32,
-    /// Kind of an OS device: 0 block, 1 GPU, 2 network, 3 OpenFabrics, 4 DMA, 5 co-processor.
+    /// Of an OS device: a tb_os_device_kind.
     pub os_device_kind: u32,
     /// Memory of a NUMA node in bytes.
     pub local_memory: u64,
@@ -175,8 +205,8 @@ fn of(attributes: Attributes) -> tb_attributes {
                 size: cache.size,
                 depth: cache.depth,
                 linesize: cache.linesize,
-                associativity: cache.associativity,
-                kind: cache.kind,
+                associativity: Associativity::raw(cache.associativity),
+                kind: cache.kind.raw(),
             },
             ..none
         },
@@ -215,7 +245,7 @@ fn of(attributes: Attributes) -> tb_attributes {
         },
         Attributes::OsDevice { kind } => tb_attributes {
             kind: tb_attributes_kind::TB_ATTRIBUTES_OS_DEVICE as i32,
-            os_device_kind: kind,
+            os_device_kind: kind.raw(),
             ..none
         },
         _ => none,

@@ -6,7 +6,8 @@ use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use topobroker_reader::layout::OpenError;
 use topobroker_reader::{
-    AdoptError, EffectiveViewError, JobError, KeysError, ParseSetError, RestrictError, SourceError,
+    AdoptError, AdoptJobError, EffectiveViewError, KeysError, ParseSetError, RestrictError,
+    SourceError,
 };
 
 /// Why a call fails.
@@ -156,10 +157,10 @@ impl From<AdoptError> for Failure {
     }
 }
 
-impl From<JobError> for Failure {
-    fn from(error: JobError) -> Self {
+impl From<AdoptJobError> for Failure {
+    fn from(error: AdoptJobError) -> Self {
         match error {
-            JobError::Adopt(error) => error.into(),
+            AdoptJobError::Adopt(error) => error.into(),
             error => Self::new(tb_status::TB_ERR_JOB, error.to_string()),
         }
     }

@@ -8,7 +8,7 @@ use crate::set::{given_sets, store_sets, tb_set};
 use crate::status::tb_status;
 use crate::topology::{object_type, tb_topology};
 use std::mem::MaybeUninit;
-use topobroker_reader::Object;
+use topobroker_reader::{Depth, Distribution, Object};
 
 /// Stores the lowest object whose cpuset has all of a set, or TB_OBJ_NONE. Counterpart:
 /// hwloc_get_obj_covering_cpuset.
@@ -213,7 +213,8 @@ pub extern "C" fn tb_distribute(
         let roots = roots.get(root_count, "roots")?.iter().map(|root| object(topology, *root));
         let roots = roots.collect::<Result<Vec<_>, Failure>>()?;
         let sets = given_sets(sets, count)?;
-        store_sets(sets, topology.distribute(&roots, count, until, reverse))
+        let until = Depth::from_raw(until).filter(|_| until != i32::MAX);
+        store_sets(sets, topology.distribute(&roots, count, Distribution { until, reverse }))
     })
 }
 

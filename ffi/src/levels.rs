@@ -6,7 +6,7 @@ use crate::pointers::Text;
 use crate::status::tb_status;
 use crate::topology::{object_type, tb_topology};
 use std::mem::MaybeUninit;
-use topobroker_reader::{Topology, TypeDepth, TypeName};
+use topobroker_reader::{CacheKind, Depth, Topology, TypeDepth, TypeName};
 
 /// What tb_type_depth stores for a type that has no objects. Counterpart: HWLOC_TYPE_DEPTH_UNKNOWN.
 pub const TB_DEPTH_UNKNOWN: i32 = -1;
@@ -81,8 +81,7 @@ pub extern "C" fn tb_type_depth(
     })
 }
 
-/// Stores the depth of caches of a level: 1 to 5, and a kind: 0 unified, 1 data, 2 instruction, -1
-/// any. Counterpart: hwloc_get_cache_type_depth.
+/// Stores the depth of caches of a level, 1 to 5, and of a kind: a tb_cache_kind, or -1 for any. Counterpart: hwloc_get_cache_type_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cache_depth(
     topology: Option<&tb_topology>,
@@ -92,7 +91,8 @@ pub extern "C" fn tb_cache_depth(
 ) -> tb_status {
     call(|| {
         let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
-        depth.write(number(topology.get().cache_depth(level, u32::try_from(kind).ok())));
+        let kind = u32::try_from(kind).ok().map(CacheKind::from_raw);
+        depth.write(number(topology.get().cache_depth(level, kind)));
         Ok(())
     })
 }
@@ -123,11 +123,11 @@ fn near_depth(
     topology: Option<&tb_topology>,
     r#type: i32,
     depth: Option<&mut MaybeUninit<i32>>,
-    find: fn(Topology<'static>, topobroker_reader::ObjectType) -> Option<i32>,
+    find: fn(Topology<'static>, topobroker_reader::ObjectType) -> Option<Depth>,
 ) -> tb_status {
     call(|| {
         let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
-        depth.write(find(topology.get(), object_type(r#type)?).unwrap_or(TB_DEPTH_UNKNOWN));
+        depth.write(raw_or_unknown(find(topology.get(), object_type(r#type)?)));
         Ok(())
     })
 }
@@ -142,7 +142,7 @@ pub extern "C" fn tb_group_depth(
 ) -> tb_status {
     call(|| {
         let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
-        depth.write(topology.get().group_depth(level).unwrap_or(TB_DEPTH_UNKNOWN));
+        depth.write(raw_or_unknown(topology.get().group_depth(level)));
         Ok(())
     })
 }
@@ -188,7 +188,7 @@ pub extern "C" fn tb_depth_type(
 ) -> tb_status {
     call(|| {
         let (topology, r#type) = (topology.given("topology")?, r#type.given("type")?);
-        let first = topology.get().depth_type(depth);
+        let first = Depth::from_raw(depth).and_then(|depth| topology.get().depth_type(depth));
         r#type.write(first.found(|| format!("no objects at depth {depth}"))?.raw().into());
         Ok(())
     })
@@ -197,7 +197,10 @@ pub extern "C" fn tb_depth_type(
 /// Number of objects at a depth: 0 if it is none, or NULL. Counterpart: hwloc_get_nbobjs_by_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_count_at_depth(topology: Option<&tb_topology>, depth: i32) -> usize {
-    value(0, || topology.map_or(0, |topology| topology.get().objects_at_depth(depth).len()))
+    value(0, || {
+        let all = topology.zip(Depth::from_raw(depth));
+        all.map_or(0, |(topology, depth)| topology.get().objects_at_depth(depth).len())
+    })
 }
 
 /// Number of objects of a type, at whatever depths: 0 if it is none, or NULL. Counterpart:
@@ -220,7 +223,8 @@ pub extern "C" fn tb_obj_at_depth(
 ) -> tb_status {
     call(|| {
         let (topology, obj) = (topology.given("topology")?, obj.given("obj")?);
-        let found = topology.get().object_at_depth(depth, logical_index);
+        let known = Depth::from_raw(depth);
+        let found = known.and_then(|known| topology.get().object_at_depth(known, logical_index));
         let found = found.found(|| format!("no object L#{logical_index} at depth {depth}"))?;
         obj.write(found.id());
         Ok(())
@@ -276,14 +280,18 @@ pub extern "C" fn tb_numa_node_by_os_index(
 
 fn number(depth: TypeDepth) -> i32 {
     match depth {
-        TypeDepth::Depth(depth) => depth,
+        TypeDepth::Depth(depth) => depth.raw(),
         TypeDepth::Unknown => TB_DEPTH_UNKNOWN,
         TypeDepth::Multiple => TB_DEPTH_MULTIPLE,
     }
 }
 
+fn raw_or_unknown(depth: Option<Depth>) -> i32 {
+    depth.map_or(TB_DEPTH_UNKNOWN, Depth::raw)
+}
+
 /// A depth that a caller says, to be checked against the topology.
-pub(crate) fn depth_of(topology: Topology<'_>, depth: i32) -> Result<i32, Failure> {
-    let known = topology.depth_type(depth).map(|_| depth);
-    known.ok_or_else(|| Failure::argument(format!("depth {depth}: the topology has no such level")))
+pub(crate) fn depth_of(topology: Topology<'_>, raw: i32) -> Result<Depth, Failure> {
+    let known = Depth::from_raw(raw).filter(|depth| topology.depth_type(*depth).is_some());
+    known.ok_or_else(|| Failure::argument(format!("depth {raw}: the topology has no such level")))
 }

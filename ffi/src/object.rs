@@ -112,7 +112,7 @@ pub extern "C" fn tb_obj_get(
         let count = |kind| u32::try_from(object.children_of_kind(kind).len()).unwrap_or(u32::MAX);
         data.write(tb_obj_data {
             r#type: object.object_type().raw().into(),
-            depth: object.depth(),
+            depth: object.depth().raw(),
             logical_index: object.logical_index(),
             os_index: object.os_index().unwrap_or(TB_UNKNOWN_INDEX),
             gp_index: object.gp_index(),

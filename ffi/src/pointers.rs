@@ -212,8 +212,8 @@ pub(crate) fn take_back<T>(pointer: *mut T) -> Option<Box<T>> {
 #[cfg(feature = "broker")]
 pub(crate) fn borrow_topology<'a>(
     topology: *mut std::ffi::c_void,
-) -> Option<topobroker::hwloc::Topology<'a>> {
+) -> Option<topobroker::hwloc::HwlocTopology<'a>> {
     // SAFETY: NULL, or a loaded topology of the hwloc that this library is linked to, which the caller
     // leaves as it is during the call.
-    (!topology.is_null()).then(|| unsafe { topobroker::hwloc::Topology::borrow_raw(topology) })
+    (!topology.is_null()).then(|| unsafe { topobroker::hwloc::HwlocTopology::borrow_raw(topology) })
 }

@@ -6,14 +6,31 @@ use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::mem::MaybeUninit;
-use topobroker_reader::{Decision, Launch, Part, Scope, Situation, trusted_var};
+use topobroker_reader::internal::trusted_var;
+use topobroker_reader::{Decision, EffectivePart, Launch, Scope, Situation};
+
+/// Who started a process.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_launcher {
+    /// mpirun of Open MPI.
+    TB_LAUNCHER_OPEN_MPI = 0,
+    /// A DVM of PRRTE.
+    TB_LAUNCHER_PRTE = 1,
+    /// Another launcher, such as hydra.
+    TB_LAUNCHER_DIRECT = 2,
+    /// Nobody who launches jobs.
+    TB_LAUNCHER_NONE = 3,
+    /// Slurm.
+    TB_LAUNCHER_SLURM = 4,
+}
 
 /// All that the decision depends on; sets may be NULL where the process has no such.
 #[repr(C)]
 pub struct tb_situation<'a> {
-    /// How the process was started: 0 Open MPI, 1 PRRTE, 2 directly, 3 by nobody, 4 by Slurm.
+    /// How the process was started: a tb_launcher.
     pub launch: i32,
-    /// Whose resources the topology describes: 0 the machine's, 1 a cgroup's, 2 a job's.
+    /// Whose resources the topology describes: a tb_segment_scope.
     pub published: i32,
     /// Whether the topology is of the machine that the process runs on.
     pub is_this_system: bool,
@@ -57,14 +74,7 @@ pub extern "C" fn tb_scope_decide(
         let asked = situation.given("situation")?;
         let set = |set: Input<'_, tb_set>| set.optional().map(|set| set.0.clone());
         let situation = Situation {
-            launch: match asked.launch {
-                0 => Launch::OpenMpi,
-                1 => Launch::Prte,
-                2 => Launch::Direct,
-                3 => Launch::Singleton,
-                4 => Launch::Slurm,
-                other => return Err(Failure::argument(format!("launch {other}"))),
-            },
+            launch: launch(asked.launch)?,
             published: scope(asked.published)?,
             is_this_system: asked.is_this_system,
             pus: set(asked.pus).given("pus")?,
@@ -76,14 +86,25 @@ pub extern "C" fn tb_scope_decide(
     })
 }
 
+/// The launchers with their numbers in C.
+const LAUNCHERS: [(Launch, tb_launcher); 5] = [
+    (Launch::OpenMpi, tb_launcher::TB_LAUNCHER_OPEN_MPI),
+    (Launch::Prte, tb_launcher::TB_LAUNCHER_PRTE),
+    (Launch::Direct, tb_launcher::TB_LAUNCHER_DIRECT),
+    (Launch::Singleton, tb_launcher::TB_LAUNCHER_NONE),
+    (Launch::Slurm, tb_launcher::TB_LAUNCHER_SLURM),
+];
+
+fn launch(number: i32) -> Result<Launch, Failure> {
+    let found = LAUNCHERS.into_iter().find(|(_, known)| *known as i32 == number);
+    let found = found.map(|(launch, _)| launch);
+    found.ok_or_else(|| Failure::argument(format!("launcher {number}, expected 0 to 4")))
+}
+
 /// The scope with a number.
 pub(crate) fn scope(number: i32) -> Result<Scope, Failure> {
-    match number {
-        0 => Ok(Scope::Machine),
-        1 => Ok(Scope::Cgroup),
-        2 => Ok(Scope::Job),
-        other => Err(Failure::argument(format!("scope {other}, expected 0 to 2"))),
-    }
+    let found = u32::try_from(number).ok().and_then(Scope::from_raw);
+    found.ok_or_else(|| Failure::argument(format!("scope {number}, expected 1 to 3")))
 }
 
 fn tell(
@@ -97,21 +118,19 @@ fn tell(
     if size > 0 {
         reason.fill(decision.reason, size, None)?;
     }
-    all.write(decision.part == Part::All);
-    if let Part::Pus(pus) = &decision.part {
+    all.write(decision.part == EffectivePart::All);
+    if let EffectivePart::Pus(pus) = &decision.part {
         cpuset.0 = pus.clone();
     }
     Ok(())
 }
 
-/// How this process was started, as tb_situation.launch has it.
+/// How this process was started: a tb_launcher.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_launch() -> i32 {
-    value(-1, || match Launch::from_env(trusted_var) {
-        Launch::OpenMpi => 0,
-        Launch::Prte => 1,
-        Launch::Direct => 2,
-        Launch::Singleton => 3,
-        Launch::Slurm => 4,
+    value(-1, || {
+        let found = Launch::from_env(trusted_var);
+        let known = LAUNCHERS.into_iter().find(|(launch, _)| *launch == found);
+        known.map_or(-1, |(_, launcher)| launcher as i32)
     })
 }

@@ -7,9 +7,9 @@ use crate::set::tb_set;
 use crate::status::tb_status;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
+use topobroker_reader::internal::Global;
 use topobroker_reader::{
-    Adopted, Global, ObjectType, Placement, Scope, Source, Topology, View, adopt, adopt_keys,
-    adopted,
+    Adopted, ObjectType, Placement, Topology, View, adopt, adopt_keys, adopted,
 };
 
 /// A topology: the one that this process has adopted, or what a view shows of it. Every query takes
@@ -105,6 +105,48 @@ pub extern "C" fn tb_topology_free(topology: Option<NonNull<tb_topology>>) {
     free_unless(topology, tb_topology::is_whole);
 }
 
+/// Whose resources a segment describes.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_segment_scope {
+    /// The whole machine's.
+    TB_SCOPE_MACHINE = 1,
+    /// What the cgroup of the publisher allows.
+    TB_SCOPE_CGROUP = 2,
+    /// A job's.
+    TB_SCOPE_JOB = 3,
+}
+
+/// From where the topology of a segment was captured.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_segment_source {
+    /// This machine, discovered.
+    TB_FROM_THIS_MACHINE = 1,
+    /// An hwloc XML file.
+    TB_FROM_XML = 2,
+    /// A synthetic description.
+    TB_FROM_SYNTHETIC = 3,
+    /// The root of a saved Linux file system.
+    TB_FROM_FSROOT = 4,
+    /// A topology that the publisher had loaded.
+    TB_FROM_LOADED = 5,
+}
+
+/// Which objects of a type were kept. Counterpart: enum hwloc_type_filter_e.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_type_filter {
+    /// All.
+    TB_FILTER_ALL = 0,
+    /// None.
+    TB_FILTER_NONE = 1,
+    /// Those that add to the structure of the tree.
+    TB_FILTER_STRUCTURE = 2,
+    /// Important I/O devices, all of other types.
+    TB_FILTER_IMPORTANT = 3,
+}
+
 /// What is known of the segment of a topology.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
@@ -122,10 +164,9 @@ pub struct tb_segment {
     /// Whether it is mapped at its preferred address: pointers into it are then the same in every
     /// such process.
     pub at_address: bool,
-    /// Whose resources it describes: 0 the machine's, 1 a cgroup's, 2 a job's.
+    /// Whose resources it describes: a tb_segment_scope.
     pub scope: i32,
-    /// Where it is from: 0 this machine, 1 XML, 2 a synthetic description, 3 a saved file system,
-    /// 4 a topology that the publisher had loaded.
+    /// Where it is from: a tb_segment_source.
     pub source: i32,
     /// The hwloc that captured it: 0x00020900 is 2.9.0.
     pub hwloc_version: u32,
@@ -149,20 +190,8 @@ pub extern "C" fn tb_topology_segment(
             size: header.size,
             address: header.address,
             at_address: adopted.placement() == Placement::Preferred,
-            scope: match header.scope {
-                Scope::Machine => 0,
-                Scope::Cgroup => 1,
-                Scope::Job => 2,
-                _ => -1,
-            },
-            source: match header.source {
-                Source::ThisMachine => 0,
-                Source::Xml => 1,
-                Source::Synthetic => 2,
-                Source::Fsroot => 3,
-                Source::Loaded => 4,
-                _ => -1,
-            },
+            scope: header.scope.raw().cast_signed(),
+            source: header.source.raw().cast_signed(),
             hwloc_version: header.hwloc_version,
             publisher_pid: header.publisher_pid,
         });
@@ -196,7 +225,7 @@ pub extern "C" fn tb_topology_is_this_system(topology: Option<&tb_topology>) -> 
     value(false, || topology.is_some_and(|topology| topology.get().is_this_system()))
 }
 
-/// Stores the type filter of capture for a type: 0 all, 1 none, 2 structure, 3 important. Counterpart:
+/// Stores the type filter of capture for a type: a tb_type_filter. Counterpart:
 /// hwloc_topology_get_type_filter.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_type_filter(
@@ -206,7 +235,7 @@ pub extern "C" fn tb_topology_type_filter(
 ) -> tb_status {
     call(|| {
         let (topology, filter) = (topology.given("topology")?, filter.given("filter")?);
-        filter.write(topology.get().type_filter(object_type(r#type)?).into());
+        filter.write(topology.get().type_filter(object_type(r#type)?).raw().into());
         Ok(())
     })
 }

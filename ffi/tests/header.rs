@@ -88,7 +88,7 @@ fn header() -> String {
 }
 
 /// Types whose numbers are handed over, so that nothing refers to them by name.
-const NUMBERS: [&str; 11] = [
+const NUMBERS: [&str; 17] = [
     "tb_set_format",
     "tb_set_operation",
     "tb_keys_format",
@@ -100,6 +100,12 @@ const NUMBERS: [&str; 11] = [
     "tb_source",
     "tb_store",
     "tb_job_end",
+    "tb_cache_kind",
+    "tb_os_device_kind",
+    "tb_segment_scope",
+    "tb_segment_source",
+    "tb_type_filter",
+    "tb_launcher",
 ];
 
 /// What cbindgen declares for some sources, with the names of our pointer types replaced by the types.

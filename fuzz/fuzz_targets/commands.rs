@@ -6,11 +6,11 @@
 
 use clap::Parser;
 use libfuzzer_sys::fuzz_target;
-use topobroker::describe::describe;
+use topobroker::description::describe;
 use topobroker::placement::{Policy, place};
 use topobroker::program::{calc::Calc, distrib::Distrib, info::Info, ls::Ls};
-use topobroker::{console, synthetic, xml};
-use topobroker_layout::build::to_bytes;
+use topobroker::format::{console, synthetic, xml};
+use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Archive, Job, RestrictFlags, Set, Topology, View};
 
 #[derive(Parser)]

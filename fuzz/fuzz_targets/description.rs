@@ -3,12 +3,14 @@
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use topobroker::describe::describe;
+use topobroker::description::describe;
 use topobroker_layout::attributes::Attributes;
-use topobroker_layout::build::to_bytes;
+use topobroker_layout::depth::Depth;
 use topobroker_layout::description::{Description, Object, Sets};
+use topobroker_layout::encode::to_bytes;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
+use topobroker_layout::type_filter::TypeFilter;
 use topobroker_reader::Archive;
 
 fn set(input: &mut Unstructured<'_>) -> Result<Set> {
@@ -20,15 +22,16 @@ fn set(input: &mut Unstructured<'_>) -> Result<Set> {
 fn description(input: &mut Unstructured<'_>) -> Result<Description> {
     let count = input.int_in_range(1..=24)?;
     let mut objects: Vec<Object> = Vec::new();
-    let mut next_logical = std::collections::HashMap::<i32, u32>::new();
+    let mut next_logical = std::collections::HashMap::<Depth, u32>::new();
     for place in 0..count {
         let parent = if place == 0 { None } else { Some(input.int_in_range(0..=place - 1)?) };
         let object_type = match place {
             0 => ObjectType::Machine,
             _ => *input.choose(&ObjectType::ALL)?,
         };
-        let parent_depth = parent.map_or(-1, |parent| objects[parent].depth.max(0));
-        let depth = object_type.special_depth().unwrap_or(parent_depth + 1);
+        let below = |parent: usize| objects[parent].depth.normal().unwrap_or(0) + 1;
+        let normal = Depth::Normal(parent.map_or(0, below));
+        let depth = Depth::of_special(object_type).unwrap_or(normal);
         let logical = next_logical.entry(depth).or_insert(0);
         objects.push(Object {
             object_type,
@@ -63,7 +66,7 @@ fn description(input: &mut Unstructured<'_>) -> Result<Description> {
     for object in &mut objects {
         object.children.sort_by_key(|child| kinds[*child]);
     }
-    let type_filters = vec![0; ObjectType::ALL.len()];
+    let type_filters = vec![TypeFilter::All; ObjectType::ALL.len()];
     Ok(Description { objects, allowed_cpuset: set(input)?, type_filters, ..Description::default() })
 }
 

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker::console::{Part, Style, print};
-use topobroker::xml::export;
+use topobroker::format::console::{Contents, Style, print};
+use topobroker::format::xml::export;
 use topobroker_reader::Archive;
 
 fuzz_target!(|data: &[u8]| {
@@ -13,8 +13,10 @@ fuzz_target!(|data: &[u8]| {
     let Ok(opened) = Archive::open(&bytes) else { return };
     let topology = opened.topology();
     let _ = export(topology);
-    for part in [Part::Tree, Part::Summary, Part::Distances, Part::MemoryAttributes] {
-        let _ = print(topology, &Style { part, verbosity: 2, ..Style::default() });
+    for contents in
+        [Contents::Tree, Contents::Summary, Contents::Distances, Contents::MemoryAttributes]
+    {
+        let _ = print(topology, &Style { contents, verbosity: 2, ..Style::default() });
     }
     for object in topology.objects() {
         let _ = (object.next_sibling(), object.prev_sibling(), object.next_cousin());

@@ -4,11 +4,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
-use topobroker::capture::capture;
+use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker::location::{Location, Reading};
 use topobroker::placement::{Policy, place};
-use topobroker_layout::build::{self, AlignedVec};
+use topobroker_layout::encode::{self, AlignedVec};
 use topobroker_reader::{
     Archive, CpuList, Format, Keys, Numbering, Set, Topology, TypeName, omp_places, pmix_cpu_list,
     pmix_cpuset, slurm_cpu_bind,
@@ -67,7 +67,7 @@ fn topology() -> Topology<'static> {
         let text = "Package:2 NUMANode:1 L3:2 Core:2 PU:2(indexes=core:pu)";
         let input = Input::Synthetic(text.to_owned());
         let loaded = load(&input, &LoadOptions::default()).expect("a machine");
-        build::to_bytes(&capture(&loaded).expect("its description")).expect("its archive")
+        encode::to_bytes(&capture(&loaded).expect("its description")).expect("its archive")
     });
     ARCHIVE.get_or_init(|| Archive::open(bytes).expect("a sound archive")).topology()
 }

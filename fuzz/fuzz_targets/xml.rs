@@ -5,10 +5,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker::capture::capture;
+use topobroker::format::xml::export;
+use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
-use topobroker::xml::export;
-use topobroker_layout::build::to_bytes;
+use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;
 
 fuzz_target!(|data: &[u8]| {

@@ -2,10 +2,10 @@
 
 use rkyv::util::AlignedVec;
 use std::sync::LazyLock;
-use topobroker::capture::capture;
+use topobroker::format::xml::export;
+use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
-use topobroker::xml::export;
-use topobroker_layout::build::to_bytes;
+use topobroker_layout::encode::to_bytes;
 use topobroker_layout::header::{HEADER_LEN, Header, mark_ready};
 use topobroker_layout::overlay;
 use topobroker_reader::{Archive, RestrictFlags, Set, View};

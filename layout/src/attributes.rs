@@ -22,8 +22,8 @@ pub enum Attributes {
     Pci(Pci),
     /// Of an OS device.
     OsDevice {
-        /// Number of the kind: 0 block, 1 GPU, 2 network, 3 OpenFabrics, 4 DMA, 5 co-processor.
-        kind: u32,
+        /// What it is.
+        kind: OsDeviceKind,
     },
 }
 
@@ -36,10 +36,126 @@ pub struct Cache {
     pub depth: u32,
     /// Line size in bytes, 0 if unknown.
     pub linesize: u32,
-    /// Ways of associativity: -1 fully associative, 0 unknown.
-    pub associativity: i32,
-    /// 0 unified, 1 data, 2 instruction.
-    pub kind: u32,
+    /// Associativity, `None` if unknown.
+    pub associativity: Option<Associativity>,
+    /// What it caches.
+    pub kind: CacheKind,
+}
+
+/// What a cache caches. Counterpart: `hwloc_obj_cache_type_t`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum CacheKind {
+    /// Data and instructions.
+    #[default]
+    Unified,
+    /// Data.
+    Data,
+    /// Instructions.
+    Instruction,
+    /// A number that hwloc 2 does not define.
+    Other(u32),
+}
+
+impl CacheKind {
+    /// The kind with hwloc's number.
+    #[must_use]
+    pub const fn from_raw(raw: u32) -> Self {
+        match raw {
+            0 => Self::Unified,
+            1 => Self::Data,
+            2 => Self::Instruction,
+            other => Self::Other(other),
+        }
+    }
+
+    /// hwloc's number of the kind.
+    #[must_use]
+    pub const fn raw(self) -> u32 {
+        match self {
+            Self::Unified => 0,
+            Self::Data => 1,
+            Self::Instruction => 2,
+            Self::Other(raw) => raw,
+        }
+    }
+}
+
+/// In how many lines of a cache an address can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Associativity {
+    /// In any line. hwloc's -1.
+    Full,
+    /// In this many lines.
+    Ways(u32),
+}
+
+impl Associativity {
+    /// The associativity with hwloc's number, `None` of 0, which is unknown.
+    #[must_use]
+    pub const fn from_raw(raw: i32) -> Option<Self> {
+        match raw {
+            0 => None,
+            -1 => Some(Self::Full),
+            ways => Some(Self::Ways(ways.cast_unsigned())),
+        }
+    }
+
+    /// hwloc's number of an associativity.
+    #[must_use]
+    pub const fn raw(associativity: Option<Self>) -> i32 {
+        match associativity {
+            None => 0,
+            Some(Self::Full) => -1,
+            Some(Self::Ways(ways)) => ways.cast_signed(),
+        }
+    }
+}
+
+/// What an OS device is. Counterpart: `hwloc_obj_osdev_type_t`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OsDeviceKind {
+    /// A block device, or memory that is not volatile.
+    Block,
+    /// A GPU.
+    Gpu,
+    /// A network interface.
+    Network,
+    /// An OpenFabrics host channel adapter.
+    OpenFabrics,
+    /// A DMA engine.
+    Dma,
+    /// A co-processor.
+    CoProcessor,
+    /// A number that hwloc 2 does not define.
+    Other(u32),
+}
+
+impl OsDeviceKind {
+    /// The kinds that hwloc 2 defines, in the order of their numbers.
+    pub const ALL: [Self; 6] =
+        [Self::Block, Self::Gpu, Self::Network, Self::OpenFabrics, Self::Dma, Self::CoProcessor];
+
+    /// The kind with hwloc's number.
+    #[must_use]
+    pub fn from_raw(raw: u32) -> Self {
+        Self::ALL.into_iter().find(|kind| kind.raw() == raw).unwrap_or(Self::Other(raw))
+    }
+
+    /// hwloc's number of the kind.
+    #[must_use]
+    pub const fn raw(self) -> u32 {
+        match self {
+            Self::Block => 0,
+            Self::Gpu => 1,
+            Self::Network => 2,
+            Self::OpenFabrics => 3,
+            Self::Dma => 4,
+            Self::CoProcessor => 5,
+            Self::Other(raw) => raw,
+        }
+    }
 }
 
 /// Counterpart: `struct hwloc_group_attr_s`.

@@ -1,8 +1,10 @@
 //! A topology as plain owned values: what capture fills, filters change and the builder archives.
 
 use crate::attributes::{Attributes, PageType};
+use crate::depth::Depth;
 use crate::object_type::{ChildKind, ObjectType};
 use crate::set::Set;
+use crate::type_filter::TypeFilter;
 
 /// Everything that hwloc knows of a topology.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,8 +26,8 @@ pub struct Description {
     /// Whether binding functions of hwloc act on this machine. Counterpart:
     /// `hwloc_topology_is_thissystem`.
     pub is_this_system: bool,
-    /// Type filter (0 all, 1 none, 2 structure, 3 important) by number of the type.
-    pub type_filters: Vec<u8>,
+    /// Type filters, by hwloc's number of the type.
+    pub type_filters: Vec<TypeFilter>,
     /// Support bits in the order of [`crate::support::NAMES`].
     pub support: Vec<u8>,
 }
@@ -35,8 +37,8 @@ pub struct Description {
 pub struct Object {
     /// Type.
     pub object_type: ObjectType,
-    /// Depth in the tree of CPUs, or the fixed depth of a special type.
-    pub depth: i32,
+    /// Depth in the tree of CPUs, or that of a special type.
+    pub depth: Depth,
     /// Place within its depth.
     pub logical_index: u32,
     /// Number given by the operating system. Counterpart: `os_index`.

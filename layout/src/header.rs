@@ -294,11 +294,15 @@ impl Kind {
 impl Scope {
     const ALL: [Self; 3] = [Self::Machine, Self::Cgroup, Self::Job];
 
-    fn raw(self) -> u32 {
+    /// The number in a header.
+    #[must_use]
+    pub fn raw(self) -> u32 {
         self as u32 + 1
     }
 
-    fn from_raw(raw: u32) -> Option<Self> {
+    /// What a number in a header stands for, `None` if nothing.
+    #[must_use]
+    pub fn from_raw(raw: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.raw() == raw)
     }
 }
@@ -307,11 +311,15 @@ impl Source {
     const ALL: [Self; 5] =
         [Self::ThisMachine, Self::Xml, Self::Synthetic, Self::Fsroot, Self::Loaded];
 
-    fn raw(self) -> u32 {
+    /// The number in a header.
+    #[must_use]
+    pub fn raw(self) -> u32 {
         self as u32 + 1
     }
 
-    fn from_raw(raw: u32) -> Option<Self> {
+    /// What a number in a header stands for, `None` if nothing.
+    #[must_use]
+    pub fn from_raw(raw: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|source| source.raw() == raw)
     }
 

@@ -1,10 +1,11 @@
 //! The archive of a job: which part of a published topology it has, and where its ranks are.
 
 use crate::archive::{ArchivedTopology, MAX_SET_WORDS};
-use crate::build::{AlignedVec, BuildError};
 use crate::column::{ArchivedColumn, Column};
+use crate::encode::{AlignedVec, EncodeError};
 use crate::error::{OpenError, ValidationError};
 use crate::header::{Header, Kind};
+use crate::open::open_frame;
 use crate::overlay::{self, Overlay};
 use crate::set::Set;
 use crate::validate::ensure;
@@ -79,10 +80,10 @@ impl Job {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Serialize`].
-    pub fn to_bytes(&self) -> Result<AlignedVec, BuildError> {
+    /// [`EncodeError::Serialize`].
+    pub fn to_bytes(&self) -> Result<AlignedVec, EncodeError> {
         rkyv::to_bytes::<rkyv::rancor::Error>(self)
-            .map_err(|error| BuildError::Serialize(error.to_string()))
+            .map_err(|error| EncodeError::Serialize(error.to_string()))
     }
 }
 
@@ -119,7 +120,7 @@ impl ArchivedJob {
 ///
 /// [`OpenError`] with the first thing that is not as it must be.
 pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedJob), OpenError> {
-    let (header, archive) = crate::open_frame(segment, Kind::Job)?;
+    let (header, archive) = open_frame(segment, Kind::Job)?;
     let job = rkyv::access::<ArchivedJob, rkyv::rancor::Error>(archive)
         .map_err(|error| OpenError::Archive(error.to_string()))?;
     validate_ranks(job)?;

@@ -187,21 +187,6 @@ impl ObjectType {
         matches!(self, Self::L1ICache | Self::L2ICache | Self::L3ICache)
     }
 
-    /// The fixed depth of a type that is outside the tree of CPUs, or `None` of a normal one.
-    /// Counterpart: the negative `HWLOC_TYPE_DEPTH_*`.
-    #[must_use]
-    pub const fn special_depth(self) -> Option<i32> {
-        Some(match self {
-            Self::NUMANode => -3,
-            Self::Bridge => -4,
-            Self::PCIDevice => -5,
-            Self::OSDevice => -6,
-            Self::Misc => -7,
-            Self::MemCache => -8,
-            _ => return None,
-        })
-    }
-
     /// Place in the order from what contains to what is contained. Counterpart:
     /// `hwloc_compare_types`, which compares normal types by it.
     #[must_use]
@@ -229,12 +214,6 @@ impl ObjectType {
             Self::Misc => 19,
         }
     }
-
-    /// Place of a type in [`ObjectType::SPECIAL`], past its end of a normal type.
-    pub(crate) fn special_rank(self) -> usize {
-        let place = Self::SPECIAL.into_iter().position(|special| special == self);
-        place.unwrap_or(Self::SPECIAL.len())
-    }
 }
 
 #[cfg(test)]
@@ -247,12 +226,5 @@ mod tests {
             assert_eq!(ObjectType::from_raw(u64::from(kind.raw())), Some(kind));
         }
         assert_eq!(ObjectType::from_raw(20), None);
-    }
-
-    #[test]
-    fn a_type_has_a_special_depth_exactly_when_it_is_not_normal() {
-        for kind in ObjectType::ALL {
-            assert_eq!(kind.special_depth().is_some(), !kind.is_normal(), "{kind:?}");
-        }
     }
 }

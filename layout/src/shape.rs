@@ -4,6 +4,7 @@
 //! that say nothing of their own are merged. Objects are named by their number, a list is linked
 //! through its objects.
 
+use crate::depth::Depth;
 use crate::object_type::{ChildKind, ObjectType};
 
 const NONE: u32 = u32::MAX;
@@ -268,8 +269,9 @@ impl Shape {
     }
 
     fn list_special(&self, node: u32, levels: &mut [Vec<u32>]) {
-        let level = self.object_type(node).map(ObjectType::special_rank);
-        if let Some(level) = level.and_then(|rank| levels.get_mut(rank)) {
+        let special = self.object_type(node).and_then(Depth::of_special);
+        let level = special.and_then(|special| special.level(0));
+        if let Some(level) = level.and_then(|level| levels.get_mut(level)) {
             level.push(node);
         }
         self.all_children(node).for_each(|child| self.list_special(child, levels));

@@ -1,7 +1,7 @@
 //! An archive is the same bytes whatever machine builds it: Miri runs this as one of 32 bits with the high byte
 //! first.
 
-use topobroker_layout::build::to_bytes;
+use topobroker_layout::encode::to_bytes;
 
 #[cfg(test)]
 #[path = "it/machine.rs"]

@@ -1,6 +1,6 @@
 //! An archive in memory.
 
-use crate::seen::Seen;
+use crate::index::Index;
 use crate::topology::Topology;
 use topobroker_layout::OpenError;
 use topobroker_layout::archive::ArchivedTopology;
@@ -9,9 +9,9 @@ use topobroker_layout::archive::ArchivedTopology;
 /// it is [`Adopted`](crate::Adopted) that holds one.
 ///
 /// ```
-/// use topobroker_reader::{Archive, layout::build::AlignedVec};
+/// use topobroker_reader::{Archive, layout::encode::AlignedVec};
 /// # fn bytes() -> AlignedVec { AlignedVec::new() }
-/// // As `layout::build::to_bytes` makes them.
+/// // As `layout::encode::to_bytes` makes them.
 /// let bytes: AlignedVec = bytes();
 /// match Archive::open(&bytes) {
 ///     Ok(archive) => println!("{} objects", archive.topology().object_count()),
@@ -19,10 +19,10 @@ use topobroker_layout::archive::ArchivedTopology;
 /// }
 /// ```
 #[derive(Clone)]
-pub struct Archive<'a>(Box<Seen<'a>>);
+pub struct Archive<'a>(Box<Index<'a>>);
 
 impl<'a> Archive<'a> {
-    /// Checks the bytes of an archive, as [`topobroker_layout::build::to_bytes`] makes it.
+    /// Checks the bytes of an archive, as [`topobroker_layout::encode::to_bytes`] makes it.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ impl<'a> Archive<'a> {
     /// What has been checked already. Apart from the check, whose stack is the deepest of an adoption.
     #[inline(never)]
     pub(crate) fn checked(archive: &'a ArchivedTopology) -> Self {
-        Self(Box::new(Seen::all(archive)))
+        Self(Box::new(Index::new(archive)))
     }
 
     /// The topology.

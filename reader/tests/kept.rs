@@ -1,7 +1,7 @@
 //! Segments that were made on a machine of 64 bits with the low byte first are read on any: Miri runs this as a
 //! machine of 32 bits with the high byte first.
 
-use topobroker_layout::build::AlignedVec;
+use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::HEADER_LEN;
 use topobroker_reader::{Archive, Job, ObjectType, RestrictFlags, Set, View};
 

@@ -166,7 +166,7 @@ static const tb_topology *adopted(const tb_keys *keys)
     REFUSED(tb_load(NULL));
     tb_topology_free((tb_topology *)topology);
     OK(tb_topology_segment(topology, &segment));
-    EXPECT(segment.size == keys->size && segment.address == keys->address && segment.source == 2);
+    EXPECT(segment.size == keys->size && segment.address == keys->address && segment.source == TB_FROM_SYNTHETIC);
     EXPECT(memcmp(segment.start, "TOPOBRKR", 8) == 0 && segment.publisher_pid == (uint32_t)getpid());
     REFUSED(tb_topology_segment(NULL, &segment));
     OK(tb_topology_keys(topology, &none));
@@ -613,14 +613,15 @@ static void views(const tb_topology *topology, hwloc_topology_t reference)
 
     OK(tb_effective_view(&view));
     tb_topology_free(view);
-    EXPECT(tb_launch() == 3);
+    EXPECT(tb_launch() == TB_LAUNCHER_NONE);
     OK(tb_scope(topology, &all, set, reason, sizeof reason));
     EXPECT(all && strlen(reason) > 0);
     all = false;
     EXPECT(tb_scope(topology, &all, set, reason, 2) == TB_ERR_TRUNCATED && !all);
     OK(tb_set_parse(set, "0-15"));
     OK(tb_set_parse(other, "0-3"));
-    situation.launch = 2;
+    situation.launch = TB_LAUNCHER_DIRECT;
+    situation.published = TB_SCOPE_MACHINE;
     situation.is_this_system = true;
     situation.pus = set;
     situation.affinity = other;

@@ -4,10 +4,10 @@ use hwlocality::object::TopologyObject;
 use hwlocality::topology::Topology as Hwloc;
 use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 use std::collections::HashMap;
-use topobroker::capture::capture;
+use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
-use topobroker_layout::build::to_bytes;
-use topobroker_reader::{Archive, Object, ObjectType, Topology};
+use topobroker_layout::encode::to_bytes;
+use topobroker_reader::{Archive, Depth, Object, ObjectType, Topology};
 use topobroker_tests::{machines, shared};
 
 fn number(object: &TopologyObject) -> u64 {
@@ -108,6 +108,6 @@ fn a_device_is_near_the_object_that_it_hangs_on() {
     assert_eq!(pu.non_io_ancestor(), pu);
     assert_eq!(pu.shared_cache(), Some(of_type(ObjectType::L2Cache)));
     assert_eq!(pu.ancestor_with_type(ObjectType::L2Cache), Some(of_type(ObjectType::L2Cache)));
-    assert_eq!(pu.ancestor_at_depth(0), Some(topology.root()));
+    assert_eq!(pu.ancestor_at_depth(Depth::ROOT), Some(topology.root()));
     assert_eq!(device.shared_cache(), None);
 }

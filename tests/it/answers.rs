@@ -8,7 +8,7 @@ use topobroker::hwloc::Input;
 use topobroker::program::calc::Calc;
 use topobroker::program::distrib::Distrib;
 use topobroker::program::info::Info;
-use topobroker_layout::build::{AlignedVec, to_bytes};
+use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::{Archive, Topology};
 use topobroker_tests::{Row, describe, machines, rows, shared, words};
 

@@ -1,7 +1,7 @@
 //! Segments of every format that there was are read, or refused by name: one of each is kept.
 
 use std::path::Path;
-use topobroker_layout::build::AlignedVec;
+use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::{HEADER_LEN, Header, VERSION_MAJOR, segment_len};
 use topobroker_layout::{HeaderError, OpenError, job, open};
 use topobroker_reader::{Archive, ObjectType};
@@ -41,7 +41,7 @@ fn a_topology_of_format_1_0_is_read() {
         (package.logical_index(), package.cpuset().unwrap().to_string()),
         (1, "0x000000f0".to_owned())
     );
-    assert!(topobroker::xml::export(topology).contains("SyntheticDescription"));
+    assert!(topobroker::format::xml::export(topology).contains("SyntheticDescription"));
 }
 
 #[test]

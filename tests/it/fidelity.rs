@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Output;
 use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker_benches::rival;
-use topobroker_layout::{build, header};
+use topobroker_layout::{encode, header};
 use topobroker_tests::{Machine, SYNTHETIC_256, SYNTHETIC_2048, machines, shared};
 
 /// hwloc's own export of an XML file, with everything kept.
@@ -115,8 +115,8 @@ fn every_reference_topology_that_hwloc_refuses_is_a_clear_error() {
 /// Bytes of our segment and of hwloc's, and the number of objects.
 fn sizes(input: &Input) -> (usize, usize, usize) {
     let topology = load(input, &LoadOptions::default()).unwrap();
-    let description = topobroker::capture::capture(&topology).unwrap();
-    let ours = header::segment_len(build::to_bytes(&description).unwrap().len());
+    let description = topobroker::hwloc::capture(&topology).unwrap();
+    let ours = header::segment_len(encode::to_bytes(&description).unwrap().len());
     (ours, rival::length(&topology).unwrap(), description.objects.len())
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use topobroker::daemon::Folder;
+use topobroker::node::daemon::Folder;
 use topobroker::publish::{Address, PublishOptions, Store, publish};
 use topobroker_layout::description::Description;
 use topobroker_tests::synthetic;

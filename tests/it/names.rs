@@ -1,7 +1,7 @@
 //! How things are printed, against hwloc itself.
 
 use proptest::prelude::*;
-use topobroker::console::pci_class_name;
+use topobroker::format::console::pci_class_name;
 use topobroker_benches::rival;
 use topobroker_layout::set::Format;
 use topobroker_reader::Set;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use topobroker::hwloc::Input;
 use topobroker::placement::{PlacementError, Policy, place, report};
-use topobroker_layout::build::{AlignedVec, to_bytes};
+use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::Archive;
 use topobroker_tests::{describe, shared};
 
@@ -130,7 +130,7 @@ fn random_mappings_are_those_of_the_mpirun_of_this_machine() {
         let archive = to_bytes(&describe(&Input::Synthetic(machine.to_owned()))).unwrap();
         let opened = Archive::open(&archive).unwrap();
         let topology = opened.topology();
-        std::fs::write(&file, topobroker::xml::export(topology)).unwrap();
+        std::fs::write(&file, topobroker::format::xml::export(topology)).unwrap();
         let end = same + refused + uncounted + 34;
         while same + refused + uncounted < end {
             let (map_by, bind_to, count) = any_policy(&mut random);

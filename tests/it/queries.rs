@@ -3,14 +3,14 @@
 
 use crate::picks::{Picks, picks, synthetic};
 use proptest::test_runner::{Config, TestRunner};
-use topobroker::capture::capture;
-use topobroker::hwloc::{Input, LoadOptions, Topology as Hwloc, load};
+use topobroker::hwloc::capture;
+use topobroker::hwloc::{HwlocTopology as Hwloc, Input, LoadOptions, load};
 use topobroker_benches::rival_bitmap::Bitmap;
 use topobroker_benches::rival_queries::{From, Place, Rival, RivalObject};
-use topobroker_layout::build::to_bytes;
+use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
-    Archive, Attributes, Initiator, LocalNumaNodes, NoCpuKind, Object, ObjectType, Set, Topology,
-    TypeDepth,
+    Archive, Attributes, CacheKind, Depth, Distribution, Initiator, LocalNumaNodes, NoCpuKind,
+    Object, ObjectType, Set, Topology, TypeDepth,
 };
 use topobroker_tests::{machines, shared};
 
@@ -21,7 +21,7 @@ pub(crate) struct Both<'a> {
 }
 
 fn place(object: Object<'_>) -> Place {
-    (object.depth(), object.logical_index())
+    (object.depth().raw(), object.logical_index())
 }
 
 fn places<'a>(objects: impl Iterator<Item = Object<'a>>) -> Vec<Place> {
@@ -36,7 +36,7 @@ fn descend<'a>(object: Object<'a>, below: &mut Vec<Object<'a>>) {
 
 fn depth_of(depth: TypeDepth) -> i32 {
     match depth {
-        TypeDepth::Depth(depth) => depth,
+        TypeDepth::Depth(depth) => depth.raw(),
         TypeDepth::Unknown => -1,
         TypeDepth::Multiple => -2,
     }
@@ -52,7 +52,7 @@ impl<'a> Both<'a> {
     }
 
     fn their(&self, object: Object<'_>) -> RivalObject<'a> {
-        self.theirs.object(object.depth(), object.logical_index()).unwrap()
+        self.theirs.object(object.depth().raw(), object.logical_index()).unwrap()
     }
 
     fn objects(&self, picks: &Picks) -> [Object<'a>; 4] {
@@ -80,7 +80,7 @@ impl<'a> Both<'a> {
             let (ours, theirs) = (self.ours, self.theirs);
             assert_eq!(depth_of(ours.type_depth(kind)), theirs.type_depth(kind), "{kind:?}");
             if kind.is_normal() {
-                let known = |depth: Option<i32>| depth.unwrap_or(-2);
+                let known = |depth: Option<Depth>| depth.map_or(-2, Depth::raw);
                 let below = known(ours.type_or_below_depth(kind));
                 assert_eq!(below, theirs.type_or_below_depth(kind), "below {kind:?}");
                 let above = known(ours.type_or_above_depth(kind));
@@ -88,16 +88,23 @@ impl<'a> Both<'a> {
             }
         }
         for level in 0..6 {
-            let group = self.ours.group_depth(level).unwrap_or(-1);
+            let group = self.ours.group_depth(level).map_or(-1, Depth::raw);
             assert_eq!(group, self.theirs.group_depth(level), "Group{level}");
-            for kind in [None, Some(0), Some(1), Some(2)] {
+            for kind in [
+                None,
+                Some(CacheKind::Unified),
+                Some(CacheKind::Data),
+                Some(CacheKind::Instruction),
+            ] {
                 let ours = depth_of(self.ours.cache_depth(level, kind));
-                let number = kind.map_or(-1, u32::cast_signed);
+                let number = kind.map_or(-1, |kind| kind.raw().cast_signed());
                 let theirs = self.theirs.cache_depth(level, number);
                 // Against its own documentation, hwloc 2.9 looks at data caches only.
                 match (self.has_instruction_cache(level), kind) {
                     (true, None) => assert_eq!(ours, -2, "L{level}"),
-                    (true, Some(2)) => assert!(ours >= 0 && theirs == -1, "L{level}i"),
+                    (true, Some(CacheKind::Instruction)) => {
+                        assert!(ours >= 0 && theirs == -1, "L{level}i")
+                    }
                     _ => assert_eq!(ours, theirs, "L{level} {kind:?}"),
                 }
             }
@@ -131,27 +138,27 @@ impl<'a> Both<'a> {
                 theirs.largest(bitmap, 5000).unwrap().into_iter().map(RivalObject::place).collect();
             assert_eq!(places(inside.largest()), largest, "largest inside {set}");
         }
-        let depths = 0..i32::try_from(ours.depth()).unwrap();
-        let special = [ObjectType::NUMANode, ObjectType::MemCache];
-        for depth in depths.chain(special.into_iter().filter_map(ObjectType::special_depth)) {
+        let depths = (0..ours.depth()).map(Depth::Normal);
+        for depth in depths.chain([Depth::NumaNode, Depth::MemCache]) {
+            let raw = depth.raw();
             let what = format!("{set} at depth {depth}");
             let found = places(inside.objects_at_depth(depth));
             let expected: Vec<Place> =
-                theirs.objects_inside(bitmap, depth).map(RivalObject::place).collect();
+                theirs.objects_inside(bitmap, raw).map(RivalObject::place).collect();
             assert_eq!(found, expected, "inside {what}");
             let count = inside.count_at_depth(depth);
             assert_eq!(count, found.len(), "count inside {what}");
-            assert_eq!(count, theirs.count_inside(bitmap, depth) as usize, "count inside {what}");
+            assert_eq!(count, theirs.count_inside(bitmap, raw) as usize, "count inside {what}");
             let nth = inside.object_at_depth(depth, picks.count);
             let index = u32::try_from(picks.count).unwrap();
-            self.same(nth, theirs.nth_inside(bitmap, depth, index), &what);
+            self.same(nth, theirs.nth_inside(bitmap, raw, index), &what);
             // After a first step, too.
             let mut rest = inside.objects_at_depth(depth);
             let first = usize::from(rest.next().is_some());
             assert_eq!(first + rest.count(), count, "count after a step inside {what}");
             let covering = places(ours.objects_covering(set, depth));
             let expected: Vec<Place> =
-                theirs.objects_covering(bitmap, depth).map(RivalObject::place).collect();
+                theirs.objects_covering(bitmap, raw).map(RivalObject::place).collect();
             assert_eq!(covering, expected, "covering {what}");
         }
         for object in self.objects(picks) {
@@ -203,8 +210,8 @@ impl<'a> Both<'a> {
         self.same(Some(pair[0].common_ancestor(pair[1])), common, "common ancestor of PUs");
         let is_below = theirs.is_in_subtree(their_one, their_two);
         assert_eq!(one.is_in_subtree(two), is_below, "{one:?} below {two:?}");
-        for depth in 0..i32::try_from(self.ours.depth()).unwrap() {
-            let ancestor = theirs.ancestor_at_depth(their_one, depth);
+        for depth in (0..self.ours.depth()).map(Depth::Normal) {
+            let ancestor = theirs.ancestor_at_depth(their_one, depth.raw());
             self.same(
                 one.ancestor_at_depth(depth),
                 ancestor,
@@ -335,7 +342,8 @@ impl<'a> Both<'a> {
             if weight == 0 || picks.count == 0 {
                 continue;
             }
-            let ours = self.ours.distribute(&roots, picks.count, until, picks.reverse);
+            let how = Distribution { until: Depth::from_raw(picks.until), reverse: picks.reverse };
+            let ours = self.ours.distribute(&roots, picks.count, how);
             let roots: Vec<_> = roots.into_iter().map(|root| self.their(root)).collect();
             let theirs = self.theirs.distribute(&roots, picks.count, until, picks.reverse);
             assert_eq!(ours, theirs, "{picks:?}");

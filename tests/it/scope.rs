@@ -2,7 +2,7 @@
 
 use crate::segments::topobroker;
 use std::process::Command;
-use topobroker_reader::{Launch, Part, Scope, Set, Situation};
+use topobroker_reader::{EffectivePart, Launch, Scope, Set, Situation};
 
 /// How a process is started, and the variables by which it knows.
 const LAUNCHES: [(&str, &[(&str, &str)]); 6] = [
@@ -144,15 +144,15 @@ fn what_a_cgroup_leaves_counts_and_another_machine_does_not() {
     };
     let decide = |situation: &Situation| situation.decide().part;
     for launch in [Launch::Direct, Launch::Slurm, Launch::Singleton] {
-        assert_eq!(decide(&situation(launch)), Part::Pus(set(2..4)), "{launch:?}");
+        assert_eq!(decide(&situation(launch)), EffectivePart::Pus(set(2..4)), "{launch:?}");
     }
     for launch in [Launch::OpenMpi, Launch::Prte] {
-        assert_eq!(decide(&situation(launch)), Part::All, "{launch:?}");
+        assert_eq!(decide(&situation(launch)), EffectivePart::All, "{launch:?}");
     }
     let less = Situation { affinity: set(3..6), ..situation(Launch::Direct) };
-    assert_eq!(decide(&less), Part::Pus(set(3..4)));
+    assert_eq!(decide(&less), EffectivePart::Pus(set(3..4)));
     let elsewhere = Situation { affinity: set(50..60), cgroup: None, ..situation(Launch::Direct) };
-    assert_eq!(decide(&elsewhere), Part::All);
+    assert_eq!(decide(&elsewhere), EffectivePart::All);
     let cgroup = Situation { published: Scope::Cgroup, ..situation(Launch::Singleton) };
-    assert_eq!(decide(&cgroup), Part::All);
+    assert_eq!(decide(&cgroup), EffectivePart::All);
 }

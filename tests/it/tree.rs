@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedTopology;
-use topobroker_layout::build::to_bytes;
+use topobroker_layout::encode::to_bytes;
 use topobroker_layout::open_archive;
 use topobroker_tests::synthetic;
 

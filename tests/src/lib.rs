@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
-use topobroker::capture::capture;
+use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker_benches::machines::shared_folder;
 pub use topobroker_benches::machines::{SYNTHETIC_256, SYNTHETIC_2048};

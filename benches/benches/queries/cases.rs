@@ -5,7 +5,7 @@ use crate::near_cases;
 use crate::pair::{Pair, Sets};
 use topobroker_benches::rival_bitmap::Bitmap;
 use topobroker_benches::rival_queries::RivalObject;
-use topobroker_reader::{Object, ObjectType, TypeDepth};
+use topobroker_reader::{Depth, Object, ObjectType, TypeDepth};
 
 pub(crate) fn every_query(pair: Pair<'_>) -> Vec<Case<'_>> {
     let mut cases = Vec::new();
@@ -23,10 +23,7 @@ pub(crate) fn every_query(pair: Pair<'_>) -> Vec<Case<'_>> {
 
 fn traversal<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     let Pair { ours, theirs } = pair;
-    let depths = move || {
-        let nodes = ObjectType::NUMANode.special_depth();
-        (0..i32::try_from(ours.depth()).unwrap_or(0)).chain(nodes)
-    };
+    let depths = move || (0..ours.depth()).map(Depth::Normal).chain([Depth::NumaNode]);
     let count = depths().map(|depth| ours.objects_at_depth(depth).len()).sum();
     let objects = move || depths().flat_map(move |depth| ours.objects_at_depth(depth));
     let weight = |object: Object<'a>| object.cpuset_weight().map_or(0, u64::from);
@@ -79,21 +76,23 @@ fn covering<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         "first core covering",
         1,
         move || own(ours.objects_covering(&first.ours, depth).next()),
-        move || other(theirs.objects_covering(&bitmap, depth).next()),
+        move || other(theirs.objects_covering(&bitmap, depth.raw()).next()),
     ));
     let (all, bitmap) = (pair.random_half(), pair.random_half().theirs);
     cases.push(case(
         "all cores covering, random half",
         1,
         move || ours.objects_covering(&all.ours, depth).map(|object| own(Some(object))).sum(),
-        move || theirs.objects_covering(&bitmap, depth).map(|object| other(Some(object))).sum(),
+        move || {
+            theirs.objects_covering(&bitmap, depth.raw()).map(|object| other(Some(object))).sum()
+        },
     ));
 }
 
 fn inside<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     let Pair { ours, theirs } = pair;
-    let core = ours.type_depth(ObjectType::Core).depth().unwrap_or(0);
-    let pu = ours.type_depth(ObjectType::PU).depth().unwrap_or(0);
+    let core = ours.type_depth(ObjectType::Core).depth().unwrap_or(Depth::ROOT);
+    let pu = ours.type_depth(ObjectType::PU).depth().unwrap_or(Depth::ROOT);
     let counted = [
         ("cores inside counted, contiguous", core, pair.contiguous(10, 60)),
         ("cores inside counted, random half", core, pair.random_half()),
@@ -104,7 +103,7 @@ fn inside<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
             name,
             1,
             move || ours.inside(&set).count_at_depth(depth) as u64,
-            move || u64::from(theirs.count_inside(&bitmap, depth)),
+            move || u64::from(theirs.count_inside(&bitmap, depth.raw())),
         ));
     }
     let listed = [
@@ -118,7 +117,7 @@ fn inside<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
             name,
             1,
             move || ours.inside(&set).objects_at_depth(depth).map(index).sum(),
-            move || theirs.sum_inside(&bitmap, depth),
+            move || theirs.sum_inside(&bitmap, depth.raw()),
         ));
     }
     let Sets { ours: set, theirs: bitmap } = pair.contiguous(50, 90);
@@ -126,7 +125,7 @@ fn inside<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         "first core inside",
         1,
         move || own(ours.inside(&set).objects_at_depth(core).next()),
-        move || other(theirs.objects_inside(&bitmap, core).next()),
+        move || other(theirs.objects_inside(&bitmap, core.raw()).next()),
     ));
     let largest = [
         ("largest inside, contiguous", pair.contiguous(10, 60)),
@@ -186,7 +185,7 @@ fn above<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     );
     of_each(
         "ancestor by depth",
-        |pu| own(pu.ancestor_at_depth(1)),
+        |pu| own(pu.ancestor_at_depth(Depth::Normal(1))),
         |pair, pu| other(pair.theirs.ancestor_at_depth(pu, 1)),
     );
     of_each(
@@ -214,13 +213,13 @@ fn by_index<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     let pus = pair.some_pus(TURNS);
     let (indexes, depth) =
         (pus.iter().map(|pu| pu.logical_index()), pus.first().map(|pu| pu.depth()));
-    let (depth, indexes) = (depth.unwrap_or(0), indexes.collect::<Vec<u32>>());
+    let (depth, indexes) = (depth.unwrap_or(Depth::ROOT), indexes.collect::<Vec<u32>>());
     let again = indexes.clone();
     cases.push(case(
         "object by depth and index",
         TURNS,
         move || indexes.iter().map(|index| own(ours.object_at_depth(depth, *index))).sum(),
-        move || again.iter().map(|index| other(theirs.object(depth, *index))).sum(),
+        move || again.iter().map(|index| other(theirs.object(depth.raw(), *index))).sum(),
     ));
     let indexes: Vec<u32> = pus.iter().filter_map(|pu| pu.os_index()).collect();
     let again = indexes.clone();
@@ -246,7 +245,7 @@ fn by_index<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         kinds.len(),
         move || {
             let depths = kinds.iter().map(|kind| match ours.type_depth(*kind) {
-                TypeDepth::Depth(depth) => depth,
+                TypeDepth::Depth(depth) => depth.raw(),
                 TypeDepth::Unknown => -1,
                 TypeDepth::Multiple => -2,
             });

@@ -6,7 +6,7 @@ use std::ffi::CString;
 use topobroker_benches::rival_bitmap::Bitmap;
 use topobroker_benches::rival_queries::From;
 use topobroker_layout::set::Format;
-use topobroker_reader::{Attributes, Initiator, LocalNumaNodes, ObjectType, Set};
+use topobroker_reader::{Attributes, Distribution, Initiator, LocalNumaNodes, ObjectType, Set};
 
 pub(super) fn near<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     let Pair { ours, theirs } = pair;
@@ -26,7 +26,7 @@ pub(super) fn near<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         "distribute 16",
         1,
         move || {
-            ours.distribute_into(&[ours.root()], i32::MAX, false, &mut parts);
+            ours.distribute_into(&[ours.root()], Distribution::default(), &mut parts);
             parts.len() as u64
         },
         move || {

@@ -1,11 +1,11 @@
 //! The same topology on both sides, and the same sets and objects picked from it.
 
-use topobroker::capture::capture;
-use topobroker::hwloc::Topology as Hwloc;
+use topobroker::hwloc::HwlocTopology as Hwloc;
+use topobroker::hwloc::capture;
 use topobroker_benches::rival_bitmap::Bitmap;
 use topobroker_benches::rival_queries::{Rival, RivalObject};
 use topobroker_benches::rival_restrict::Restricted;
-use topobroker_layout::build::to_bytes;
+use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Archive, Object, ObjectType, RestrictFlags, Set, Topology, View};
 
 /// One topology, archived and in hwloc's own structures.
@@ -50,7 +50,7 @@ impl Pair<'_> {
 impl<'a> Pair<'a> {
     /// hwloc's object.
     pub(crate) fn their(&self, object: Object<'a>) -> RivalObject<'a> {
-        let found = self.theirs.object(object.depth(), object.logical_index());
+        let found = self.theirs.object(object.depth().raw(), object.logical_index());
         found.expect("the same topology has the same objects")
     }
 

@@ -4,7 +4,7 @@ use crate::pair::{Pair, Sets};
 use crate::table::{Rows, print_grid};
 use criterion::Criterion;
 use std::path::Path;
-use topobroker::hwloc::Topology as Hwloc;
+use topobroker::hwloc::HwlocTopology as Hwloc;
 use topobroker_benches::machines::Machine;
 use topobroker_benches::rival_bitmap::Bitmap;
 use topobroker_benches::rival_restrict::{Restricted, heap_bytes};

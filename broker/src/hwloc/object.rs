@@ -3,7 +3,9 @@
 use super::bitmap::{self, BitmapTooLarge};
 use hwlocality_sys::{hwloc_info_s, hwloc_obj, hwloc_obj_attr_u, hwloc_pcidev_attr_s};
 use std::ffi::{CStr, c_char};
-use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
+use topobroker_layout::attributes::{
+    Associativity, Attributes, Bridge, Cache, CacheKind, Group, OsDeviceKind, PageType, Pci,
+};
 use topobroker_layout::description::Sets;
 use topobroker_layout::object_type::ObjectType;
 
@@ -129,7 +131,7 @@ impl<'t> Object<'t> {
             ObjectType::OSDevice => {
                 // SAFETY: above.
                 let os_device = unsafe { attr.osdev };
-                Attributes::OsDevice { kind: os_device.ty }
+                Attributes::OsDevice { kind: OsDeviceKind::from_raw(os_device.ty) }
             }
             kind if kind.is_cache() || kind == ObjectType::MemCache => {
                 // SAFETY: above.
@@ -138,8 +140,8 @@ impl<'t> Object<'t> {
                     size: cache.size,
                     depth: cache.depth,
                     linesize: cache.linesize,
-                    associativity: cache.associativity,
-                    kind: cache.ty,
+                    associativity: Associativity::from_raw(cache.associativity),
+                    kind: CacheKind::from_raw(cache.ty),
                 })
             }
             _ => Attributes::None,

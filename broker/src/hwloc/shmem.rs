@@ -1,12 +1,12 @@
 //! hwloc's own shared segment: its header is not in the bindings.
 
-use super::Topology;
+use crate::hwloc::topology::HwlocTopology;
 use hwlocality_sys::{hwloc_const_topology_t, hwloc_topology_t};
 use rustix::fd::{AsFd, AsRawFd};
 use std::ffi::{c_int, c_ulong, c_void};
 use std::fs::File;
 use std::io;
-use topobroker_reader::mappings;
+use topobroker_reader::internal::mappings;
 
 unsafe extern "C" {
     fn hwloc_shmem_topology_get_length(
@@ -52,16 +52,16 @@ impl AdoptedHwloc {
 
     /// Takes over a topology that was loaded here, where adopting is not possible.
     #[must_use]
-    pub fn from_loaded(topology: Topology<'static>) -> Self {
+    pub fn from_loaded(topology: HwlocTopology<'static>) -> Self {
         let topology = std::mem::ManuallyDrop::new(topology);
         Self(topology.raw)
     }
 }
 
-impl Topology<'_> {
+impl HwlocTopology<'_> {
     /// A copy of a topology that is in read-only memory: hwloc's functions of memory attributes write
     /// into the topology that they are asked of, and crash if it was adopted (seen with 2.9.0).
-    pub(crate) fn copy_if_adopted(&self) -> Option<Topology<'static>> {
+    pub(crate) fn copy_if_adopted(&self) -> Option<HwlocTopology<'static>> {
         let root = self.root()?.key();
         let mut mapped = mappings(File::open("/proc/self/maps").ok()?);
         let mapping = mapped.find(|mapping| mapping.range.contains(&(root as u64)))?;
@@ -71,7 +71,7 @@ impl Topology<'_> {
         let mut copy = std::ptr::null_mut();
         // SAFETY: a loaded topology, which is only read, and an output.
         let error = unsafe { hwlocality_sys::hwloc_topology_dup(&raw mut copy, self.raw) };
-        (error == 0).then(|| Topology::owned(copy))
+        (error == 0).then(|| HwlocTopology::owned(copy))
     }
 }
 
@@ -81,7 +81,7 @@ impl Topology<'_> {
 ///
 /// hwloc's.
 #[doc(alias = "hwloc_shmem_topology_get_length")]
-pub fn shmem_length(topology: &Topology<'_>) -> io::Result<usize> {
+pub fn shmem_length(topology: &HwlocTopology<'_>) -> io::Result<usize> {
     let mut length = 0;
     // SAFETY: a loaded topology and an output.
     let error = unsafe { hwloc_shmem_topology_get_length(topology.raw, &raw mut length, 0) };
@@ -96,7 +96,7 @@ pub fn shmem_length(topology: &Topology<'_>) -> io::Result<usize> {
 /// hwloc's: `EBUSY` when the address is not free here.
 #[doc(alias = "hwloc_shmem_topology_write")]
 pub fn write_shmem(
-    topology: &Topology<'_>,
+    topology: &HwlocTopology<'_>,
     file: &File,
     address: usize,
     length: usize,

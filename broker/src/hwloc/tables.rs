@@ -1,8 +1,9 @@
 //! What hangs on a topology beside its objects: distances, memory attributes, CPU kinds.
 
 use super::bitmap::{self, BitmapTooLarge};
+use super::object::Object;
 use super::object::{infos, text};
-use super::{Object, Topology};
+use super::topology::HwlocTopology;
 use hwlocality_sys as sys;
 use std::ptr;
 use topobroker_layout::set::Set;
@@ -42,7 +43,7 @@ pub(crate) struct CpuKind {
 /// Ids of the attributes that hwloc derives from the objects and does not store.
 const DERIVED: std::ops::RangeInclusive<u32> = 0..=1;
 
-impl Topology<'_> {
+impl HwlocTopology<'_> {
     pub(crate) fn distances(&self) -> Vec<Distances<'_>> {
         let mut count = 0;
         // SAFETY: `raw` is a loaded topology; a count of 0 and null ask for the number.

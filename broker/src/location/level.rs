@@ -2,7 +2,7 @@
 
 use super::error::LocationError;
 use std::fmt;
-use topobroker_reader::{Attributes, Object, ObjectType, Topology, TypeDepth, TypeName};
+use topobroker_reader::{Attributes, Depth, Object, ObjectType, Topology, TypeDepth, TypeName};
 
 /// What a level may look like.
 pub(super) const EXPECTED: &str =
@@ -109,10 +109,12 @@ impl Level {
     /// # Errors
     ///
     /// [`NoSuchLevel`] when the topology has no objects of the type, or has them at several depths.
-    pub fn depth(&self, topology: Topology<'_>) -> Result<i32, NoSuchLevel> {
+    pub fn depth(&self, topology: Topology<'_>) -> Result<Depth, NoSuchLevel> {
         let depth = match self.place {
-            Place::Depth(depth) => {
-                topology.depth_type(depth).map_or(TypeDepth::Unknown, |_| TypeDepth::Depth(depth))
+            Place::Depth(raw) => {
+                let depth = Depth::from_raw(raw);
+                let depth = depth.filter(|depth| topology.depth_type(*depth).is_some());
+                depth.map_or(TypeDepth::Unknown, TypeDepth::Depth)
             }
             Place::Type(TypeName { group_depth: Some(level), .. }) => {
                 topology.group_depth(level).map_or(TypeDepth::Unknown, TypeDepth::Depth)

@@ -1,15 +1,16 @@
 //! `topobroker distrib`: share PUs out over the tree, as `hwloc-distrib` does.
 
 use super::filter_options::{level, type_name};
+use super::output;
 use super::subject::Subject;
-use crate::filter::Filters;
-use crate::hwloc::Filter;
+use crate::description::Filters;
+use crate::hwloc::TypeFilter;
 use crate::location::Level;
 use anyhow::bail;
 use clap::Args;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Object, ObjectType, Topology};
+use topobroker_reader::{Depth, Distribution, Object, ObjectType, Topology};
 
 /// Share the PUs out into N parts that are far from each other, as hwloc-distrib does
 #[derive(Debug, Args)]
@@ -64,7 +65,7 @@ fn ignored(text: &str) -> Result<ObjectType, String> {
 
 impl Distrib {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        super::print(&self.output()?)
+        output::print(&self.output()?)
     }
 
     /// What is printed of the topology that the options name.
@@ -89,7 +90,7 @@ impl Distrib {
     /// Filters that leave out what is to be ignored.
     fn filters(&self) -> Option<Filters> {
         let mut filters = Filters::default();
-        self.ignore.iter().for_each(|object_type| filters.set(*object_type, Filter::None));
+        self.ignore.iter().for_each(|object_type| filters.set(*object_type, TypeFilter::None));
         (!self.ignore.is_empty()).then_some(filters)
     }
 
@@ -104,9 +105,11 @@ impl Distrib {
         }
         let from = self.depth(topology, "--from", self.from.as_ref().or(self.at.as_ref()))?;
         let until = self.depth(topology, "--to", self.to.as_ref().or(self.at.as_ref()))?;
-        let roots: Vec<Object<'_>> = topology.objects_at_depth(from.unwrap_or(0)).collect();
+        let roots: Vec<Object<'_>> =
+            topology.objects_at_depth(from.unwrap_or(Depth::ROOT)).collect();
         let count = self.count as usize;
-        let mut parts = topology.distribute(&roots, count, until.unwrap_or(i32::MAX), self.reverse);
+        let mut parts =
+            topology.distribute(&roots, count, Distribution { until, reverse: self.reverse });
         if self.single {
             let one = |part: &Set| if self.reverse { part.last() } else { part.first() };
             parts.iter_mut().for_each(|part| *part = one(part).into_iter().collect());
@@ -121,11 +124,11 @@ impl Distrib {
         topology: Topology<'_>,
         option: &str,
         level: Option<&Level>,
-    ) -> anyhow::Result<Option<i32>> {
+    ) -> anyhow::Result<Option<Depth>> {
         let Some(level) = level else { return Ok(None) };
         let option = if self.at.is_some() { "--at" } else { option };
         match level.depth(topology) {
-            Ok(depth) if depth >= 0 => Ok(Some(depth)),
+            Ok(depth @ Depth::Normal(_)) => Ok(Some(depth)),
             Ok(_) => bail!(
                 "{option} {level}: not in the tree of CPUs; expected a type that PUs are below"
             ),

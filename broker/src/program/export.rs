@@ -1,7 +1,8 @@
 //! `topobroker export`: hwloc XML from an archive alone.
 
+use super::output;
 use super::subject::Subject;
-use crate::xml;
+use crate::format::xml;
 use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ impl Export {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let xml = self.subject.answer(None, |topology| Ok(xml::export(topology)))?;
         match self.output {
-            None => super::print(&xml),
+            None => output::print(&xml),
             Some(file) => {
                 std::fs::write(&file, xml)
                     .with_context(|| format!("{}: cannot be written", file.display()))?;

@@ -1,7 +1,7 @@
 //! Options that filter types of objects: each acts on what those before it left, as in lstopo.
 
-use crate::filter::{Filters, is_any_cache};
-use crate::hwloc::Filter;
+use crate::description::{Filters, is_any_cache};
+use crate::hwloc::TypeFilter;
 use crate::location::Level;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use topobroker_reader::{ObjectType, TypeName};
@@ -19,7 +19,7 @@ enum Change {
     InstructionCaches,
     WholeIo,
     Merge,
-    Types(Vec<ObjectType>, Filter),
+    Types(Vec<ObjectType>, TypeFilter),
 }
 
 const FLAGS: [(&str, Change, &str); 6] = [
@@ -39,17 +39,17 @@ impl FilterOptions {
     fn apply(&mut self, change: &Change) {
         let filters = &mut self.0;
         match change {
-            Change::Io => filters.set_io(Filter::None),
-            Change::Bridges => filters.set(ObjectType::Bridge, Filter::None),
-            Change::Caches => filters.set_caches(Filter::None),
+            Change::Io => filters.set_io(TypeFilter::None),
+            Change::Bridges => filters.set(ObjectType::Bridge, TypeFilter::None),
+            Change::Caches => filters.set_caches(TypeFilter::None),
             Change::InstructionCaches => {
                 let caches = ObjectType::ALL.into_iter().filter(|it| it.is_instruction_cache());
-                caches.for_each(|object_type| filters.set(object_type, Filter::None));
+                caches.for_each(|object_type| filters.set(object_type, TypeFilter::None));
             }
-            Change::WholeIo => filters.set_io(Filter::All),
+            Change::WholeIo => filters.set_io(TypeFilter::All),
             Change::Merge => {
-                filters.set_all(Filter::Structure);
-                filters.set_io(Filter::Important);
+                filters.set_all(TypeFilter::Structure);
+                filters.set_io(TypeFilter::Important);
             }
             Change::Types(types, filter) => {
                 types.iter().for_each(|object_type| filters.set(*object_type, *filter));
@@ -120,10 +120,10 @@ pub(super) fn level(text: &str) -> Result<Level, String> {
 fn type_filter(text: &str) -> Result<Change, String> {
     let (name, kind) = text.split_once(':').unwrap_or((text, "all"));
     let filter = match kind {
-        "none" => Filter::None,
-        "all" => Filter::All,
-        "structure" => Filter::Structure,
-        "important" => Filter::Important,
+        "none" => TypeFilter::None,
+        "all" => TypeFilter::All,
+        "structure" => TypeFilter::Structure,
+        "important" => TypeFilter::Important,
         _ => return Err("expected none, all, structure or important after the colon".to_owned()),
     };
     let of = |wanted: fn(ObjectType) -> bool| {
@@ -150,23 +150,23 @@ mod tests {
         options: FilterOptions,
     }
 
-    fn filter(line: &str, object_type: ObjectType) -> Filter {
+    fn filter(line: &str, object_type: ObjectType) -> TypeFilter {
         let words = ["test"].into_iter().chain(line.split(' '));
         Line::parse_from(words).options.filters().get(object_type)
     }
 
     #[test]
     fn of_two_filter_options_the_later_wins() {
-        assert_eq!(filter("--merge --no-io", ObjectType::Bridge), Filter::None);
-        assert_eq!(filter("--no-io --merge", ObjectType::Bridge), Filter::Important);
-        assert_eq!(filter("--filter core:none --merge", ObjectType::Core), Filter::Structure);
-        assert_eq!(filter("--merge --filter core:none", ObjectType::Core), Filter::None);
+        assert_eq!(filter("--merge --no-io", ObjectType::Bridge), TypeFilter::None);
+        assert_eq!(filter("--no-io --merge", ObjectType::Bridge), TypeFilter::Important);
+        assert_eq!(filter("--filter core:none --merge", ObjectType::Core), TypeFilter::Structure);
+        assert_eq!(filter("--merge --filter core:none", ObjectType::Core), TypeFilter::None);
     }
 
     #[test]
     fn types_that_must_stay_are_not_filtered() {
         for object_type in [ObjectType::Machine, ObjectType::PU, ObjectType::NUMANode] {
-            assert_eq!(filter("--filter all:none", object_type), Filter::All);
+            assert_eq!(filter("--filter all:none", object_type), TypeFilter::All);
         }
     }
 }

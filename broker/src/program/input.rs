@@ -1,15 +1,15 @@
 //! What a command works on: the adopted segment, or an input that is named.
 
-use crate::capture::capture;
-use crate::filter::Filters;
-use crate::hwloc::{self, Filter, LoadOptions};
+use crate::description::Filters;
+use crate::hwloc::capture;
+use crate::hwloc::{self, LoadOptions, TypeFilter};
 use anyhow::Context;
 use clap::Args;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use topobroker_layout::build::{self, AlignedVec};
 use topobroker_layout::description::Description;
+use topobroker_layout::encode::{self, AlignedVec};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::{Adopted, Archive, Source};
 
@@ -70,13 +70,13 @@ impl Input {
             Some(input) => {
                 let filters = filters.map(Filters::for_loading).unwrap_or_default();
                 let (description, _) = self.capture_filtered(filters)?;
-                let archive = build::to_bytes(&description).with_context(|| input.clone())?;
+                let archive = encode::to_bytes(&description).with_context(|| input.clone())?;
                 Ok(Held::Own(archive, input.clone()))
             }
         }
     }
 
-    fn options(&self, filters: Vec<(ObjectType, Filter)>) -> LoadOptions {
+    fn options(&self, filters: Vec<(ObjectType, TypeFilter)>) -> LoadOptions {
         let mut options = LoadOptions { filters, ..LoadOptions::default() };
         if self.disallowed {
             options.flags |= INCLUDE_DISALLOWED;
@@ -91,7 +91,7 @@ impl Input {
 
     fn capture_filtered(
         &self,
-        filters: Vec<(ObjectType, Filter)>,
+        filters: Vec<(ObjectType, TypeFilter)>,
     ) -> anyhow::Result<(Description, Source)> {
         let input = self.named()?;
         let source = match &input {

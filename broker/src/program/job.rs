@@ -1,5 +1,6 @@
 //! `topobroker job`: the parts of the topology that jobs see, and where their ranks are.
 
+use super::output;
 use super::part;
 use crate::placement::{self, Policy, report};
 use crate::publish::job::{self, JobOptions, Launcher};
@@ -10,7 +11,8 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Adopted, Keys, Object, ObjectType, View, adopt_job, text_within};
+use topobroker_reader::internal::text_within;
+use topobroker_reader::{Adopted, Keys, Object, ObjectType, View, adopt_job};
 
 /// Add, list and remove jobs over the adopted topology, or show their binding
 #[derive(Debug, Args)]
@@ -106,7 +108,7 @@ impl Job {
         let base = topobroker_reader::adopt()?;
         // Whose launcher died leaves nothing behind for long.
         if let Err(error) = job::sweep(base) {
-            super::say(&error.to_string());
+            output::say(&error.to_string());
         }
         match self.command {
             Command::Add(add) => add.run(base),
@@ -136,7 +138,7 @@ impl Add {
         let name = self.name.clone();
         let (private, legacy) = (self.private, self.legacy);
         let job = job::add(base, &view, &JobOptions { name, ranks, launcher, private, legacy })?;
-        let told = super::hand_over(&Keys::lines(job.to_env()));
+        let told = output::hand_over(&Keys::lines(job.to_env()));
         told.or_else(|error| {
             // A job that nobody is told of is one that nobody removes.
             job::remove(base, &self.name)?;
@@ -210,7 +212,7 @@ impl List {
                 })
             });
             let text = serde_json::to_string_pretty(&jobs.collect::<Vec<_>>())?;
-            return super::print(&(text + "\n"));
+            return output::print(&(text + "\n"));
         }
         let mut text = String::new();
         for job in &jobs {
@@ -227,7 +229,7 @@ impl List {
                 Err(error) => writeln!(text, "{}: {error}", job.name),
             };
         }
-        super::print(&text)
+        output::print(&text)
     }
 }
 
@@ -241,6 +243,6 @@ impl Show {
             Style::Prrte => report::prrte(topology, rank.rank, &rank.cpuset),
             Style::Ranks => format!("{} {}", rank.rank, rank.cpuset.to_text(Format::List)),
         });
-        super::print(&lines.map(|line| line + "\n").collect::<String>())
+        output::print(&lines.map(|line| line + "\n").collect::<String>())
     }
 }

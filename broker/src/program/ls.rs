@@ -1,9 +1,10 @@
 //! `topobroker ls`: print a topology as `lstopo-no-graphics` does.
 
 use super::filter_options::{FilterOptions, type_name};
+use super::output;
 use super::subject::Subject;
-use crate::console::{self, Indexes, Part, Style};
-use crate::synthetic;
+use crate::format::console::{self, Contents, Indexes, Style};
+use crate::format::synthetic;
 use anyhow::Context;
 use clap::Args;
 use std::process::ExitCode;
@@ -64,7 +65,7 @@ enum Of {
 impl Ls {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let filters = Some(self.filters.filters());
-        super::print(&self.subject.answer(filters, |topology| self.print(topology))?)
+        output::print(&self.subject.answer(filters, |topology| self.print(topology))?)
     }
 
     /// What is printed of a topology.
@@ -85,13 +86,13 @@ impl Ls {
     }
 
     fn style(&self) -> Style {
-        let part = match self.only {
-            _ if self.distances => Part::Distances,
-            _ if self.memattrs => Part::MemoryAttributes,
-            _ if self.cpukinds => Part::CpuKinds,
-            _ if self.summary => Part::Summary,
-            Some(name) => Part::Only(name),
-            None => Part::Tree,
+        let contents = match self.only {
+            _ if self.distances => Contents::Distances,
+            _ if self.memattrs => Contents::MemoryAttributes,
+            _ if self.cpukinds => Contents::CpuKinds,
+            _ if self.summary => Contents::Summary,
+            Some(name) => Contents::Only(name),
+            None => Contents::Tree,
         };
         let indexes = match (self.physical, self.logical) {
             (true, _) => Indexes::Physical,
@@ -100,6 +101,6 @@ impl Ls {
         };
         let verbosity = self.verbose;
         let no_collapse = self.no_collapse;
-        Style { part, indexes, cpusets: self.cpuset, verbosity, no_collapse }
+        Style { contents, indexes, cpusets: self.cpuset, verbosity, no_collapse }
     }
 }

@@ -1,7 +1,7 @@
 //! `topobroker manual` and `completions`: what comes with the program, from what `--help` says.
 
 use anyhow::Context;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,9 +15,8 @@ pub(super) struct Manual {
 }
 
 impl Manual {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let command = super::Program::command();
-        clap_mangen::generate_to(command, &self.folder)
+    pub(super) fn run(&self, program: Command) -> anyhow::Result<ExitCode> {
+        clap_mangen::generate_to(program, &self.folder)
             .with_context(|| self.folder.display().to_string())?;
         Ok(ExitCode::SUCCESS)
     }
@@ -32,10 +31,9 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let mut command = super::Program::command();
+    pub(super) fn run(&self, mut program: Command) -> anyhow::Result<ExitCode> {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-            clap_complete::generate_to(shell, &mut command, "topobroker", &self.folder)
+            clap_complete::generate_to(shell, &mut program, "topobroker", &self.folder)
                 .with_context(|| self.folder.display().to_string())?;
         }
         Ok(ExitCode::SUCCESS)

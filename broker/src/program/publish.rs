@@ -1,9 +1,10 @@
 //! `topobroker publish`, and the options that `run` shares with it.
 
 use super::input::Input;
+use super::output;
 use super::signals::{self, Signals};
+use crate::node::status::remove_stale;
 use crate::publish::{Address, Publication, PublishOptions, Store, publish};
-use crate::status::remove_stale;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -138,7 +139,7 @@ impl Publish {
                 serde_json::Value::from(all).to_string() + "\n"
             }
         };
-        super::hand_over(&text).map(|_| ())
+        output::hand_over(&text).map(|_| ())
     }
 }
 

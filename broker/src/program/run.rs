@@ -1,6 +1,7 @@
 //! `topobroker run`: publish, start a command with the keys, and leave nothing behind.
 
 use super::input::unannounce_fsroot;
+use super::output;
 use super::publish::How;
 use super::signals::{self, Signals};
 use crate::publish::job::sweep_beside;
@@ -36,7 +37,7 @@ impl Run {
             return Ok(signals::exit_code(signal));
         }
         if Path::new(program).file_name() == Some(OsStr::new("prun")) {
-            super::say(
+            output::say(
                 "prun has its ranks started by a DVM that runs already: they find this segment only if that was \
                  started with its keys, as by `topobroker run -- prte`",
             );
@@ -62,7 +63,7 @@ pub(super) fn finish(mut command: Command, signals: &mut Signals) -> anyhow::Res
         Ok(child) => Ok(exit_code(wait(child, signals)?)),
         Err(error) => {
             let program = command.get_program().display();
-            super::say(&format!("{program}: cannot be started: {error}"));
+            output::say(&format!("{program}: cannot be started: {error}"));
             let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
             Ok(ExitCode::from(code))
         }

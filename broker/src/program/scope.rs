@@ -1,5 +1,6 @@
 //! `topobroker scope`: what the adopted topology describes, and this process's part of it.
 
+use super::output;
 use clap::Args;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
@@ -32,6 +33,6 @@ impl Scope {
             }
             None => text += &format!("part: {}\n", situation.decide()),
         }
-        super::print(&text)
+        output::print(&text)
     }
 }

@@ -1,8 +1,9 @@
 //! `topobroker serve`: the daemon of a node.
 
+use super::output;
 use super::publish::What;
 use super::signals::Signals;
-use crate::daemon::{Folder, fingerprint, notify};
+use crate::node::daemon::{Folder, fingerprint, notify};
 use crate::publish::job::sweep_beside;
 use crate::publish::{PublishOptions, Store, publish};
 use anyhow::Context;
@@ -79,7 +80,7 @@ impl Serve {
                     *seen.lock() = now;
                 }
                 // What was seen stays as it was: the next look tries again.
-                Err(error) => super::say(&super::whole_message(&error)),
+                Err(error) => output::say(&output::whole_message(&error)),
             }
             let _ = notify(&status(folder.generation() - 1));
         }
@@ -105,7 +106,7 @@ impl Serve {
         let publication = publish(&description, &options)?;
         let (objects, bytes) = (description.objects.len(), publication.header().size);
         folder.announce(publication)?;
-        super::say(&format!(
+        output::say(&format!(
             "{}: serves generation {}: {objects} objects in {bytes} bytes",
             folder.path().display(),
             folder.generation() - 1,

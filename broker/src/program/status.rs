@@ -1,6 +1,7 @@
 //! `topobroker status`: what is published on this node.
 
-use crate::status::{Published, published};
+use super::output;
+use crate::node::status::{Published, published};
 use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ impl Status {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let found = published(&with_daemons(&self.folder))?;
         let text = if self.json { json(&found)? } else { table(&found) };
-        super::print(&text)
+        output::print(&text)
     }
 }
 

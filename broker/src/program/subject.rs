@@ -3,12 +3,12 @@
 use super::flag_names;
 use super::input::{Held, Input};
 use super::part;
-use crate::describe::describe;
-use crate::filter::{Filters, filter};
+use crate::description::describe;
+use crate::description::{Filters, filter};
 use crate::publish::job;
 use anyhow::{Context, bail};
 use clap::Args;
-use topobroker_layout::build;
+use topobroker_layout::encode;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Archive, RestrictFlags, Topology, View, adopt_job};
 
@@ -60,7 +60,7 @@ impl Subject {
         text: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
     ) -> anyhow::Result<String> {
         let Some(filters) = filters else { return text(self.part(whole)?.topology()) };
-        let archive = build::to_bytes(&filter(&describe(whole), filters));
+        let archive = encode::to_bytes(&filter(&describe(whole), filters));
         let archive = archive.context("the filtered topology")?;
         let filtered = Archive::open(&archive).context("the filtered topology")?;
         text(self.part(filtered.topology())?.topology())

@@ -1,10 +1,10 @@
 //! `topobroker unpublish`: withdraw segments.
 
 use super::status::with_daemons;
-use crate::load::election::close_all;
+use crate::node::election::close_all;
+use crate::node::status::{self, Published, PublisherState};
 use crate::publish::SHM_FOLDER;
 use crate::publish::job::{remove_orphans, sweep_beside};
-use crate::status::{self, Published, PublisherState};
 use anyhow::Context;
 use clap::Args;
 use std::path::{Path, PathBuf};

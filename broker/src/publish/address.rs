@@ -1,11 +1,11 @@
 //! Where processes are to map a segment.
 
-use super::PublishError;
+use super::error::PublishError;
 use std::fs::File;
 use std::ops::Range;
 use std::sync::OnceLock;
 use topobroker_layout::header::MAX_SEGMENT_LEN;
-use topobroker_reader::mappings;
+use topobroker_reader::internal::mappings;
 
 /// Where processes are to map a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,6 @@
 //! Who publishes, when, and a name that no other segment has.
 
-use super::PublishError;
+use super::error::PublishError;
 use std::io;
 use std::path::Path;
 use std::sync::OnceLock;

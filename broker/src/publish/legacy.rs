@@ -1,14 +1,14 @@
 //! The legacy lane: the same topology as hwloc itself has it, for programs that know only hwloc or PMIx.
 
-use super::{PublishError, named};
-use crate::hwloc::{self, Filter, Input, LoadError, LoadOptions};
-use crate::xml;
+use super::error::{LegacyError, PublishError};
+use super::store::named;
+use crate::format::xml;
+use crate::hwloc::{self, HwlocTopology, Input, LoadOptions, TypeFilter};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use topobroker_layout::OpenError;
 use topobroker_layout::object_type::ObjectType;
-use topobroker_reader::{Keys, Store, Topology};
+use topobroker_reader::{FileKey, Keys, Topology};
 
 /// What is published for hwloc beside a segment, removed with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,48 +19,6 @@ pub struct Legacy {
     xml2: PathBuf,
     xml1: PathBuf,
     is_this_system: bool,
-}
-
-/// Why there is nothing for hwloc. Nothing of it is left behind then.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LegacyError {
-    /// hwloc does not take back its own topology.
-    #[error("the hwloc segment: {0}")]
-    Load(#[from] LoadError),
-    /// hwloc cannot write it.
-    #[error("{file}: hwloc cannot {step}: {source}")]
-    Hwloc {
-        /// What it is for.
-        file: String,
-        /// What it was asked for.
-        step: &'static str,
-        /// Its error.
-        source: io::Error,
-    },
-    /// No address for it is free in this process.
-    #[error("{file}: none of the addresses for hwloc segments is free in this process: {source}")]
-    Address {
-        /// What it is for.
-        file: String,
-        /// hwloc's error at the last of them.
-        source: io::Error,
-    },
-    /// A file cannot be made.
-    #[error(transparent)]
-    Publish(#[from] PublishError),
-    /// The description makes no sound archive.
-    #[error("the archive of the topology: {0}")]
-    Archive(#[from] OpenError),
-}
-
-impl From<LegacyError> for PublishError {
-    fn from(error: LegacyError) -> Self {
-        match error {
-            LegacyError::Publish(error) => error,
-            error => Self::Legacy(Box::new(error)),
-        }
-    }
 }
 
 /// Addresses of hwloc segments: apart from those of our own, and never the middle of the biggest hole,
@@ -120,7 +78,7 @@ impl Legacy {
     /// File, address and size of the hwloc segment.
     #[must_use]
     pub fn keys(&self) -> Keys {
-        Keys::new(Store::File(self.segment.clone()), self.address, self.size)
+        Keys::new(FileKey::Path(self.segment.clone()), self.address, self.size)
     }
 
     /// File of the topology as XML of version 2.
@@ -163,19 +121,19 @@ pub(crate) const SHMEM_ADDR: &str = "PMIX_HWLOC_SHMEM_ADDR";
 pub(crate) const SHMEM_SIZE: &str = "PMIX_HWLOC_SHMEM_SIZE";
 
 /// hwloc's defaults, and of I/O devices those that matter: what PMIx servers share.
-fn pmix_filters() -> Vec<(ObjectType, Filter)> {
+fn pmix_filters() -> Vec<(ObjectType, TypeFilter)> {
     use ObjectType::{
         Bridge, Group, L1ICache, L2ICache, L3ICache, MemCache, Misc, OSDevice, PCIDevice,
     };
-    let none = [L1ICache, L2ICache, L3ICache, MemCache, Misc].map(|it| (it, Filter::None));
-    let important = [Bridge, PCIDevice, OSDevice].map(|it| (it, Filter::Important));
-    let structure = [(Group, Filter::Structure)];
+    let none = [L1ICache, L2ICache, L3ICache, MemCache, Misc].map(|it| (it, TypeFilter::None));
+    let important = [Bridge, PCIDevice, OSDevice].map(|it| (it, TypeFilter::Important));
+    let structure = [(Group, TypeFilter::Structure)];
     none.into_iter().chain(important).chain(structure).collect()
 }
 
 /// Writes the hwloc segment for the first address that is free here.
 fn write_segment(
-    topology: &hwloc::Topology<'_>,
+    topology: &HwlocTopology<'_>,
     path: &Path,
     mode: u32,
 ) -> Result<(u64, u64), LegacyError> {

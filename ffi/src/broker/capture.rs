@@ -7,7 +7,7 @@ use crate::topology::tb_topology;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::path::PathBuf;
-use topobroker::capture::capture;
+use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker_reader::Source;
 use topobroker_reader::layout::description::Description;
@@ -97,7 +97,7 @@ fn captured(
 pub extern "C" fn tb_load(topology: Option<&mut MaybeUninit<&'static tb_topology>>) -> tb_status {
     adopting(|| {
         let topology = topology.given("topology")?;
-        topology.write(tb_topology::whole(topobroker::load::load()?));
+        topology.write(tb_topology::whole(topobroker::node::load()?));
         Ok(())
     })
 }

@@ -2,17 +2,16 @@
 
 use crate::call::Failure;
 use crate::status::tb_status;
-use topobroker::capture::CaptureError;
-use topobroker::hwloc::LoadError;
-use topobroker::load;
+use topobroker::hwloc::CaptureError;
+use topobroker::hwloc::HwlocLoadError;
 use topobroker::location::LocationError;
+use topobroker::node::LoadError;
+use topobroker::node::pmix_host::PmixError;
 use topobroker::placement::{PlacementError, PolicyError};
-use topobroker::pmix_host::PmixError;
-use topobroker::publish::legacy::LegacyError;
-use topobroker::publish::{PublishError, job};
+use topobroker::publish::{LegacyError, PublishError, job};
 
-impl From<LoadError> for Failure {
-    fn from(error: LoadError) -> Self {
+impl From<HwlocLoadError> for Failure {
+    fn from(error: HwlocLoadError) -> Self {
         Self::new(tb_status::TB_ERR_LOAD, error.to_string())
     }
 }
@@ -44,13 +43,13 @@ impl From<LegacyError> for Failure {
     }
 }
 
-impl From<load::LoadError> for Failure {
-    fn from(error: load::LoadError) -> Self {
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
         match error {
-            load::LoadError::Load(error) => error.into(),
-            load::LoadError::Capture(error) => error.into(),
-            load::LoadError::Publish(error) => error.into(),
-            load::LoadError::Adopt(error) => error.into(),
+            LoadError::Load(error) => error.into(),
+            LoadError::Capture(error) => error.into(),
+            LoadError::Publish(error) => error.into(),
+            LoadError::Adopt(error) => error.into(),
             error => Self::new(tb_status::TB_ERR_INTERNAL, error.to_string()),
         }
     }
@@ -109,7 +108,7 @@ mod tests {
         let publish = || PublishError::Store { file: file(), step, source: source() };
         let full = PublishError::Full { file: file(), needed: 1, source: source() };
         let hwloc = LegacyError::Hwloc { file: file(), step, source: source() };
-        let load = || LoadError::Read { input: file(), source: source() };
+        let load = || HwlocLoadError::Read { input: file(), source: source() };
         let missing = job::JobError::Missing { name: file() };
         let name = job::JobError::Name { found: file() };
         let identity = PublishError::Identity { what: file(), source: source() };
@@ -122,8 +121,8 @@ mod tests {
             (LegacyError::from(publish()).into(), tb_status::TB_ERR_PUBLISH),
             (LegacyError::from(load()).into(), tb_status::TB_ERR_HWLOC),
             (load().into(), tb_status::TB_ERR_LOAD),
-            (load::LoadError::from(load()).into(), tb_status::TB_ERR_LOAD),
-            (load::LoadError::from(publish()).into(), tb_status::TB_ERR_PUBLISH),
+            (LoadError::from(load()).into(), tb_status::TB_ERR_LOAD),
+            (LoadError::from(publish()).into(), tb_status::TB_ERR_PUBLISH),
             (missing.into(), tb_status::TB_ERR_NOT_FOUND),
             (name.into(), tb_status::TB_ERR_JOB),
             (job::JobError::from(publish()).into(), tb_status::TB_ERR_PUBLISH),

@@ -6,8 +6,8 @@ use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use topobroker::hwloc_topology::hwloc_topology;
-use topobroker::xml;
+use topobroker::format::xml;
+use topobroker::node::hwloc_topology;
 
 /// Stores an hwloc_topology_t for this process: adopted from the hwloc segment that environment or PMIx
 /// server name, else loaded, once. Every caller gets the same; it may be read by any thread, and must be

@@ -8,7 +8,7 @@ use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::{CString, c_char, c_void};
 use std::mem::MaybeUninit;
-use topobroker::pmix_host;
+use topobroker::node::pmix_host;
 use topobroker::publish::job::{self, JobOptions, JobPublication, Launcher};
 use topobroker_reader::Set;
 

@@ -6,11 +6,12 @@ use crate::keys::tb_keys;
 use crate::pointers::{Text, take_back};
 use crate::scope::scope;
 use crate::status::tb_status;
+use crate::topology::tb_segment_scope;
 use std::ffi::{CString, OsString, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use topobroker::pmix_host;
+use topobroker::node::pmix_host;
 use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
 
 /// Where a segment is kept.
@@ -35,7 +36,7 @@ pub const TB_ADDRESS_ANYWHERE: u64 = 1;
 pub struct tb_publish_options<'a> {
     /// A tb_store.
     pub store: i32,
-    /// Scope: 0 machine, 1 cgroup, 2 job.
+    /// Whose resources it describes: a tb_segment_scope.
     pub scope: i32,
     /// Folder of TB_STORE_FOLDER; otherwise NULL.
     pub folder: Text<'a>,
@@ -67,7 +68,7 @@ pub extern "C" fn tb_publish_options_init(
     call(|| {
         options.given("options")?.write(tb_publish_options {
             store: 0,
-            scope: 0,
+            scope: tb_segment_scope::TB_SCOPE_MACHINE as i32,
             folder: Text::null(),
             address: TB_ADDRESS_USUAL,
             generation: 0,

@@ -1,6 +1,6 @@
 //! The invariants of an overlay.
 
-use super::{ArchivedOverlay, SEVERAL, SPARSE};
+use super::overlay::{ArchivedOverlay, NOT_CONTIGUOUS, SEVERAL};
 use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
 use crate::error::ValidationError;
 use crate::levels::{ArchivedLevel, depths_of_types};
@@ -67,7 +67,7 @@ pub fn validate(
         0,
         "is a level of the topology",
     )?;
-    let words = overlay.shown.as_slice();
+    let words = overlay.visible.as_slice();
     let counted = overlay.before.iter().zip(words).try_fold(0u32, |count, (before, word)| {
         (before.to_native() == count).then(|| count + word.to_native().count_ones())
     });
@@ -78,8 +78,8 @@ pub fn validate(
             && overlay.before.len() == words.len()
             && words.len() == (objects as usize).div_ceil(64)
             && end <= u64::from(objects)
-            && overlay.shows(0),
-        "overlay.shown",
+            && overlay.is_visible(0),
+        "overlay.visible",
         0,
         "shows the root and as many objects as its levels say, and counts them before each word",
     )?;
@@ -89,18 +89,18 @@ pub fn validate(
         0,
         "has no more words than a set may have",
     )?;
-    let is_solid = |(level, first): (usize, u32)| {
+    let is_contiguous = |(level, first): (usize, u32)| {
         let (start, end) = (levels.first(level), levels.first(level + 1));
-        let ids = [start, end.wrapping_sub(1)].map(|place| overlay.object_at(place));
-        first == SPARSE
+        let ids = [start, end.wrapping_sub(1)].map(|ordinal| overlay.object_at(ordinal));
+        first == NOT_CONTIGUOUS
             || (start < end
                 && !overlay.has_moved()
                 && ids == [Some(first), first.checked_add(end - 1 - start)])
     };
-    let solid = (0..).zip(overlay.solid.iter().map(|first| first.to_native()));
+    let contiguous = (0..).zip(overlay.contiguous.iter().map(|first| first.to_native()));
     ensure(
-        overlay.solid.len() + 1 == rows.len() && solid.clone().all(is_solid),
-        "overlay.solid",
+        overlay.contiguous.len() + 1 == rows.len() && contiguous.clone().all(is_contiguous),
+        "overlay.contiguous",
         0,
         "is the first object of a level whose objects follow each other",
     )?;
@@ -111,7 +111,7 @@ pub fn validate(
     }
 }
 
-/// PUs and NUMA nodes are shown where their OS indexes are left in the sets, and not elsewhere.
+/// PUs and NUMA nodes are visible where their OS indexes are left in the sets, and not elsewhere.
 fn validate_left(
     overlay: &ArchivedOverlay,
     topology: &ArchivedTopology,
@@ -129,8 +129,8 @@ fn validate_left(
         for id in levels.first(level)..levels.first(level + 1) {
             // As the archive has it: 0 and 1 are none.
             let index = topology.objects.os_index.get(id as usize).checked_sub(2);
-            let holds = index.is_none_or(|index| left.has(index) == overlay.shows(id));
-            ensure(holds, column, id as usize, "is left if it is shown, and only then")?;
+            let holds = index.is_none_or(|index| left.has(index) == overlay.is_visible(id));
+            ensure(holds, column, id as usize, "is left if it is visible, and only then")?;
         }
     }
     Ok(())
@@ -143,13 +143,13 @@ fn validate_in_order(
 ) -> Result<(), ValidationError> {
     let base = &topology.levels;
     let tree = topology.tree.rows();
-    let mut next = overlay.next_shown(0);
+    let mut next = overlay.next_visible(0);
     while let Some(id) = next {
-        if !overlay.shows(tree.parent(id)) {
+        if !overlay.is_visible(tree.parent(id)) {
             let rule = "shows what is above each object";
-            return Err(ValidationError { column: "overlay.shown", row: id as usize, rule });
+            return Err(ValidationError { column: "overlay.visible", row: id as usize, rule });
         }
-        next = overlay.next_shown(id + 1);
+        next = overlay.next_visible(id + 1);
     }
     let levels = &overlay.levels;
     let broken = |row, rule| ValidationError { column: "overlay.base_level", row, rule };
@@ -164,8 +164,10 @@ fn validate_in_order(
             return Err(broken(level, "is a level of the same type, below the one before"));
         }
         let (first, end) = (base.first(of), base.first(of + 1));
-        let places = levels.first(level)..levels.first(level + 1);
-        if overlay.shown_before(first) != places.start || overlay.shown_before(end) != places.end {
+        let ordinals = levels.first(level)..levels.first(level + 1);
+        if overlay.visible_before(first) != ordinals.start
+            || overlay.visible_before(end) != ordinals.end
+        {
             return Err(broken(level, "shows as many objects as the level of the view has"));
         }
         last = Some(of);
@@ -179,7 +181,8 @@ fn validate_moved(
 ) -> Result<(), ValidationError> {
     let moved = &overlay.moved;
     let count = overlay.len() as usize;
-    let columns = [&moved.order, &moved.place, &moved.parent, &moved.child_start, &moved.children];
+    let columns =
+        [&moved.order, &moved.ordinal, &moved.parent, &moved.child_start, &moved.children];
     let objects = u64::from(topology.levels.first(topology.levels.rows.len() - 1));
     ensure(
         columns.iter().all(|column| column.is_sound() && column.is_below(objects + 1)),
@@ -189,25 +192,25 @@ fn validate_moved(
     )?;
     ensure(
         moved.order.len() == count
-            && moved.place.len() == count
+            && moved.ordinal.len() == count
             && moved.parent.len() == count
             && moved.child_start.len() == count + 1
             && moved.children.len() + 1 == count,
         "overlay.moved",
         0,
-        "has a row for each object that is shown",
+        "has a row for each object that is visible",
     )?;
-    // The place of what is shown, of anything else none.
-    let place_of = |id: u64| {
-        let id = u32::try_from(id).ok().filter(|id| overlay.shows(*id))?;
-        usize::try_from(overlay.place_of(id)).ok()
+    // The ordinal of what is visible, of anything else none.
+    let ordinal_of = |id: u64| {
+        let id = u32::try_from(id).ok().filter(|id| overlay.is_visible(*id))?;
+        usize::try_from(overlay.ordinal_of(id)).ok()
     };
-    for place in 0..count {
+    for ordinal in 0..count {
         ensure(
-            place_of(moved.order.get(place)) == Some(place),
+            ordinal_of(moved.order.get(ordinal)) == Some(ordinal),
             "overlay.moved.order",
-            place,
-            "is an object that is shown, and that is at this place",
+            ordinal,
+            "is an object that is visible, and that is at this ordinal",
         )?;
     }
     let root = [moved.order.get(0), moved.parent.get(0)];
@@ -215,13 +218,13 @@ fn validate_moved(
     let type_of = |id: u32| topology.levels.object_type(topology.levels.level_of(id));
     let levels = &overlay.levels;
     for level in 0..levels.rows.len() - 1 {
-        for place in levels.first(level)..levels.first(level + 1) {
-            let found = type_of(moved.order.get_u32(place as usize));
+        for ordinal in levels.first(level)..levels.first(level + 1) {
+            let found = type_of(moved.order.get_u32(ordinal as usize));
             let rule = "is an object of the type of its level";
             ensure(
                 found == levels.object_type(level),
                 "overlay.moved.order",
-                place as usize,
+                ordinal as usize,
                 rule,
             )?;
         }
@@ -229,15 +232,15 @@ fn validate_moved(
     // Each child is in one list, that of its parent, and parents lead to the root.
     let mut next = 0;
     let mut is_listed = vec![false; count];
-    for place in 0..count {
-        let (start, end) = (moved.child_start.get(place), moved.child_start.get(place + 1));
+    for ordinal in 0..count {
+        let (start, end) = (moved.child_start.get(ordinal), moved.child_start.get(ordinal + 1));
         ensure(
             start == next && start <= end && end < count as u64,
             "overlay.moved.child_start",
-            place,
+            ordinal,
             "is the slot behind those of the object before",
         )?;
-        let slots = overlay.child_slots(u32::try_from(place).unwrap_or(u32::MAX));
+        let slots = overlay.child_slots(u32::try_from(ordinal).unwrap_or(u32::MAX));
         let slots = slots.start as usize..slots.end as usize;
         let kind_of = |slot| type_of(moved.children.get_u32(slot)).map(ObjectType::child_kind);
         ensure(
@@ -248,11 +251,11 @@ fn validate_moved(
         )?;
         for slot in slots {
             let child = moved.children.get(slot);
-            let parent = place_of(child).map(|place| moved.parent.get(place));
-            let listed = place_of(child).and_then(|place| is_listed.get_mut(place));
+            let parent = ordinal_of(child).map(|ordinal| moved.parent.get(ordinal));
+            let listed = ordinal_of(child).and_then(|ordinal| is_listed.get_mut(ordinal));
             let twice = listed.is_none_or(|listed| std::mem::replace(listed, true));
             ensure(
-                parent == Some(moved.order.get(place)) && child != 0 && !twice,
+                parent == Some(moved.order.get(ordinal)) && child != 0 && !twice,
                 "overlay.moved.children",
                 slot,
                 "is an object whose parent this is, and listed once",
@@ -260,27 +263,27 @@ fn validate_moved(
         }
         next = end;
     }
-    let rule = "has every object that is shown but the root";
+    let rule = "has every object that is visible but the root";
     ensure(next + 1 == count as u64, "overlay.moved.children", 0, rule)?;
     let first_special = levels.first(levels.normal.to_native() as usize) as usize;
-    for place in 1..count {
-        let mut above = place;
+    for ordinal in 1..count {
+        let mut above = ordinal;
         let mut steps = 0;
         while above != 0 && steps <= 2 * MAX_DEPTH {
-            let parent = place_of(moved.parent.get(above));
-            let rule = "is an object that is shown";
+            let parent = ordinal_of(moved.parent.get(above));
+            let rule = "is an object that is visible";
             let broken = ValidationError { column: "overlay.moved.parent", row: above, rule };
             above = parent.ok_or(broken)?;
             steps += 1;
         }
-        ensure(above == 0, "overlay.moved.parent", place, "leads to the root")?;
-        let parent = place_of(moved.parent.get(place)).unwrap_or(count);
-        let is_above = parent < place && (place >= first_special || parent < first_special);
-        let is_memory = type_of(moved.order.get_u32(place)).is_some_and(ObjectType::is_memory);
+        ensure(above == 0, "overlay.moved.parent", ordinal, "leads to the root")?;
+        let parent = ordinal_of(moved.parent.get(ordinal)).unwrap_or(count);
+        let is_above = parent < ordinal && (ordinal >= first_special || parent < first_special);
+        let is_memory = type_of(moved.order.get_u32(ordinal)).is_some_and(ObjectType::is_memory);
         ensure(
             is_above || is_memory,
             "overlay.moved.parent",
-            place,
+            ordinal,
             "comes before its child, but for memory, and is normal if that is",
         )?;
     }

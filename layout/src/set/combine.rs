@@ -1,6 +1,6 @@
 //! Sets made of others, word by word.
 
-use super::Set;
+use super::set::Set;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
 impl Set {

@@ -1,6 +1,6 @@
 //! Runs of indexes: put into a set, and looked for in one, a word at a time.
 
-use super::{INLINE_WORDS, Set};
+use super::set::{INLINE_WORDS, Set};
 use smallvec::SmallVec;
 use std::ops::{Range, RangeInclusive};
 

@@ -1,6 +1,6 @@
 //! Sets as text: hwloc's masks, lists of ranges, and masks as taskset has them.
 
-use super::{INLINE_WORDS, Set};
+use super::set::{INLINE_WORDS, Set};
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
 
@@ -109,6 +109,13 @@ impl Set {
             text.push('0');
         }
         text
+    }
+}
+
+impl fmt::Debug for Set {
+    /// The indexes as a list: `{0-3,8}`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{{{}}}", self.to_text(Format::List))
     }
 }
 
@@ -301,6 +308,39 @@ mod tests {
     fn digits_behind_the_sign_of_an_infinite_mask_are_of_whole_words() {
         for (format, text) in [(Format::Taskset, "0xf...f80"), (Format::Hwloc, "0xf...f,80")] {
             assert_eq!(Set::parse(text, format), Ok(Set::from_words([0x80], true)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_set_prints_as_hwloc_prints_it() {
+        for (words, infinite, text) in [
+            (vec![], false, "0x0"),
+            (vec![1], false, "0x00000001"),
+            (vec![1 << 32], false, "0x00000001,0x0"),
+            (vec![0, 1], false, "0x00000001,,0x0"),
+            (vec![u64::MAX, 1], false, "0x00000001,0xffffffff,0xffffffff"),
+            (vec![], true, "0xf...f"),
+            (vec![6], true, "0xf...f,,0x00000006"),
+        ] {
+            assert_eq!(Set::from_words(words, infinite).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn bad_text_is_an_error_with_its_position() {
+        for (text, format, position) in [
+            ("0-3,x", Format::List, 4),
+            ("5-3", Format::List, 2),
+            ("0,131072", Format::List, 2),
+            ("0 1", Format::List, 1),
+            ("0x1,0xg", Format::Hwloc, 4),
+            ("0x100000000", Format::Hwloc, 0),
+            ("0xf...fx", Format::Hwloc, 7),
+            ("0x", Format::Taskset, 2),
+            ("0x12z", Format::Taskset, 4),
+        ] {
+            let error = Set::parse(text, format).unwrap_err();
+            assert_eq!((error.position, error.text.as_str()), (position, text), "{error}");
         }
     }
 }

@@ -1,9 +1,11 @@
 //! The PUs that processes may use are PUs of the machine: the allowed cpuset is within the complete one of the root. (Of
 //! nodesets hwloc does not demand that: XML of machines without NUMA nodes has others.)
 
-use super::{Counts, ensure};
+use super::levels::Counts;
+use super::rule::ensure;
 use crate::archive::{ArchivedSetTable, ArchivedTopology, CPUSET_OF_PUS, INDEX_LIMIT, SAME_SET};
 use crate::error::ValidationError;
+use crate::stored_set::StoredWords;
 
 /// Checks the allowed sets of a topology whose tables have been checked.
 pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
@@ -30,64 +32,35 @@ const IN_TABLE: &str = "is a set of the table";
 
 /// Whether all indexes of a set are OS indexes of PUs.
 fn is_within_pus(topology: &ArchivedTopology, set: u32) -> bool {
-    let set = Row::new(&topology.sets, set);
+    let set = StoredWords::new(&topology.sets, set);
     let runs = topology.pu_runs.iter();
     let of_pus = runs.map(|run| {
         let first = u64::from(run.os_first.to_native());
-        set.count(first, first + u64::from(run.count.to_native()))
+        count(&set, first, first + u64::from(run.count.to_native()))
     });
-    !set.infinite && of_pus.sum::<u32>() == set.count(0, u64::from(INDEX_LIMIT))
+    !set.is_infinite() && of_pus.sum::<u32>() == count(&set, 0, u64::from(INDEX_LIMIT))
 }
 
 fn is_within(sets: &ArchivedSetTable, inner: u32, outer: u32) -> bool {
-    let (inner, outer) = (Row::new(sets, inner), Row::new(sets, outer));
-    let end = inner.end.max(if inner.infinite { outer.end } else { 0 });
-    (outer.infinite || !inner.infinite)
+    let (inner, outer) = (StoredWords::new(sets, inner), StoredWords::new(sets, outer));
+    let rest = if inner.is_infinite() { outer.word_count() } else { 0 };
+    let end = inner.word_count().max(rest);
+    (outer.is_infinite() || !inner.is_infinite())
         && (0..end).all(|index| inner.word(index) & !outer.word(index) == 0)
 }
 
-/// A set of the table.
-struct Row<'a> {
-    sets: &'a ArchivedSetTable,
-    /// Words before the stored ones, which are 0.
-    first: usize,
-    /// Place of the first stored word in the table.
-    start: usize,
-    /// Words up to the last stored one.
-    end: usize,
-    infinite: bool,
-}
-
-impl<'a> Row<'a> {
-    fn new(sets: &'a ArchivedSetTable, row: u32) -> Self {
-        let row = row as usize;
-        let [first, start, next] =
-            [sets.first_word.get_u32(row), sets.start.get_u32(row), sets.start.get_u32(row + 1)]
-                .map(|number| number as usize);
-        let end = first + next.saturating_sub(start);
-        Self { sets, first, start, end, infinite: sets.infinite.get(row) != 0 }
-    }
-
-    fn word(&self, index: usize) -> u64 {
-        match index.checked_sub(self.first) {
-            Some(place) if index < self.end => self.sets.words.get(self.start + place),
-            Some(_) if self.infinite => u64::MAX,
-            _ => 0,
-        }
-    }
-
-    /// Number of stored indexes from `from` to the one before `to`.
-    fn count(&self, from: u64, to: u64) -> u32 {
-        let word_of = |index: u64| usize::try_from(index / 64).unwrap_or(usize::MAX);
-        let words = self.first.max(word_of(from))..self.end.min(word_of(to.saturating_sub(1)) + 1);
-        let counted = words.map(|index| {
-            let first = 64 * index as u64;
-            let below = |end: u64| match end.saturating_sub(first) {
-                bits @ 0..64 => (1 << bits) - 1,
-                _ => u64::MAX,
-            };
-            (self.word(index) & below(to) & !below(from)).count_ones()
-        });
-        counted.sum()
-    }
+/// Number of stored indexes of a set, from `from` up to but not including `to`.
+fn count(set: &StoredWords<'_>, from: u64, to: u64) -> u32 {
+    let word_of = |index: u64| usize::try_from(index / 64).unwrap_or(usize::MAX);
+    let words = set.zero_words().max(word_of(from))
+        ..set.word_count().min(word_of(to.saturating_sub(1)) + 1);
+    let counted = words.map(|index| {
+        let first = 64 * index as u64;
+        let below = |end: u64| match end.saturating_sub(first) {
+            bits @ 0..64 => (1 << bits) - 1,
+            _ => u64::MAX,
+        };
+        (set.word(index) & below(to) & !below(from)).count_ones()
+    });
+    counted.sum()
 }

@@ -1,6 +1,7 @@
 //! What holds of each column by itself: how it is packed, how many values it has, how large they may be.
 
-use super::{Counts, broken};
+use super::levels::Counts;
+use super::rule::broken;
 use crate::archive::{ArchivedTopology, MAX_SET_WORDS};
 use crate::column::ArchivedColumn;
 use crate::error::ValidationError;

@@ -2,8 +2,9 @@
 
 use super::tests::{checked, machine};
 use crate::archive::{Distances, NONE, PuRun, Topology};
-use crate::build::topology;
 use crate::column::Column;
+use crate::depth::Depth;
+use crate::encode::topology;
 use crate::levels::{Level, Levels};
 use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
 
@@ -137,7 +138,7 @@ fn nested(it: &mut Topology) {
     let first = description.objects.len();
     let misc = crate::description::Object {
         object_type: ObjectType::Misc,
-        depth: ObjectType::Misc.special_depth().unwrap(),
+        depth: Depth::Misc,
         sets: None,
         attributes: crate::attributes::Attributes::None,
         os_index: None,

@@ -1,7 +1,9 @@
 //! The tables beside the tree: what is asked of more than one of their columns, and of order.
 
+use super::allowed;
 use super::columns::{ANY, IN_PROPORTION, check_rules, starts};
-use super::{Counts, allowed, ensure, fail};
+use super::levels::Counts;
+use super::rule::{ensure, fail};
 use crate::archive::{
     ArchivedStringsOfObjects, ArchivedTopology, CPUSET_OF_PUS, INDEX_LIMIT, MAX_SET_WORDS, NONE,
     SAME_SET,

@@ -2,9 +2,10 @@
 
 use crate::archive::Topology;
 use crate::attributes::Attributes;
-use crate::build::topology;
 use crate::column::Column;
+use crate::depth::Depth;
 use crate::description::{Description, Object, Sets};
+use crate::encode::topology;
 use crate::levels::{Level, Levels};
 use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
 use crate::set::Set;
@@ -22,7 +23,7 @@ fn object(object_type: ObjectType, depth: i32, logical_index: u32, pus: u32) -> 
     };
     Object {
         object_type,
-        depth,
+        depth: Depth::from_raw(depth).unwrap(),
         logical_index,
         os_index: Some(logical_index),
         gp_index: 0,
@@ -45,7 +46,7 @@ pub(super) fn machine(pus: u32) -> Description {
     objects.extend((0..2 * pus).map(|pu| object(PU, 2, pu, 1)));
     objects.extend((0..2).map(|node| Object {
         attributes: Attributes::NumaNode { local_memory: 1 },
-        ..object(NUMANode, NUMANode.special_depth().unwrap(), node, pus)
+        ..object(NUMANode, Depth::NumaNode.raw(), node, pus)
     }));
     let pus = pus as usize;
     objects[0].children = vec![1, 2];

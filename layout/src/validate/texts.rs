@@ -1,7 +1,8 @@
 //! The text that rows refer to is in proportion to the archive: each string is stored once, however many rows name it,
 //! and whoever copies a topology has all of them.
 
-use super::{ROWS_A_BYTE, ensure};
+use super::proportion::ROWS_A_BYTE;
+use super::rule::ensure;
 use crate::archive::ArchivedTopology;
 use crate::column::ArchivedColumn;
 use crate::error::ValidationError;

@@ -1,11 +1,12 @@
 //! Descriptions that are no topology are refused, each for its reason.
 
 use crate::machine::machine;
-use topobroker_layout::build::{BuildError, to_bytes};
+use topobroker_layout::depth::Depth;
 use topobroker_layout::description::Description;
+use topobroker_layout::encode::{EncodeError, to_bytes};
 use topobroker_layout::object_type::ObjectType;
 
-fn refused(change: impl FnOnce(&mut Description)) -> BuildError {
+fn refused(change: impl FnOnce(&mut Description)) -> EncodeError {
     let mut description = machine();
     change(&mut description);
     to_bytes(&description).unwrap_err()
@@ -13,7 +14,7 @@ fn refused(change: impl FnOnce(&mut Description)) -> BuildError {
 
 #[test]
 fn a_description_without_objects_is_refused() {
-    assert_eq!(refused(|description| description.objects.clear()), BuildError::Empty);
+    assert_eq!(refused(|description| description.objects.clear()), EncodeError::Empty);
 }
 
 #[test]
@@ -29,41 +30,41 @@ fn an_object_that_is_not_there_is_named() {
 #[test]
 fn a_circle_of_children_is_refused() {
     let error = refused(|description| description.objects[12].children = vec![11]);
-    assert!(matches!(error, BuildError::TooDeep { limit: 128, .. }), "{error}");
+    assert!(matches!(error, EncodeError::TooDeep { limit: 128, .. }), "{error}");
 }
 
 #[test]
 fn a_gap_in_a_level_is_refused() {
     let error = refused(|description| description.objects[2].logical_index = 5);
-    assert_eq!(error, BuildError::Level { depth: 1, logical_index: 1 });
+    assert_eq!(error, EncodeError::Level { depth: Depth::Normal(1), logical_index: 1 });
     let error = refused(|description| {
         let pus = description.objects.iter_mut().filter(|o| o.object_type == ObjectType::PU);
-        pus.for_each(|pu| pu.depth = 3);
+        pus.for_each(|pu| pu.depth = Depth::Normal(3));
     });
-    assert_eq!(error, BuildError::Level { depth: 2, logical_index: 0 });
+    assert_eq!(error, EncodeError::Level { depth: Depth::Normal(2), logical_index: 0 });
 }
 
 #[test]
 fn a_level_of_two_types_is_refused() {
     let error = refused(|description| description.objects[2].object_type = ObjectType::Die);
     let (found, expected) = ("Die", "Package");
-    assert_eq!(error, BuildError::MixedLevel { depth: 1, found, expected });
+    assert_eq!(error, EncodeError::MixedLevel { depth: Depth::Normal(1), found, expected });
 }
 
 #[test]
 fn pus_that_are_not_numbered_as_the_tree_lists_them_are_refused() {
     let error = refused(|description| description.objects[1].children.swap(0, 1));
-    assert_eq!(error, BuildError::PuOrder { found: 1, expected: 0 });
+    assert_eq!(error, EncodeError::PuOrder { found: 1, expected: 0 });
 }
 
 #[test]
 fn a_string_that_c_would_cut_is_refused() {
     let error = refused(|description| description.objects[12].name = Some("a\0b".to_owned()));
-    assert_eq!(error, BuildError::ZeroInString { found: "a\0b".to_owned() });
+    assert_eq!(error, EncodeError::ZeroInString { found: "a\0b".to_owned() });
 }
 
 #[test]
 fn a_set_that_would_take_much_memory_is_refused() {
     let error = refused(|description| description.allowed_cpuset.insert(1 << 17));
-    assert!(matches!(error, BuildError::SetTooLarge { .. }), "{error}");
+    assert!(matches!(error, EncodeError::SetTooLarge { .. }), "{error}");
 }

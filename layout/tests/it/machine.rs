@@ -1,6 +1,9 @@
 //! A small machine with an object of every kind of child list.
 
-use topobroker_layout::attributes::{Attributes, Bridge, Cache, PageType, Pci};
+use topobroker_layout::attributes::{
+    Associativity, Attributes, Bridge, Cache, CacheKind, OsDeviceKind, PageType, Pci,
+};
+use topobroker_layout::depth::Depth;
 use topobroker_layout::description::{
     CpuKind, Description, Distances, Initiator, MemoryAttribute, MemoryValue, Object, Sets,
 };
@@ -10,7 +13,7 @@ use topobroker_layout::set::Set;
 fn object(object_type: ObjectType, depth: i32, logical_index: u32) -> Object {
     Object {
         object_type,
-        depth,
+        depth: Depth::from_raw(depth).unwrap(),
         logical_index,
         os_index: None,
         gp_index: 0,
@@ -86,8 +89,8 @@ pub(crate) fn machine() -> Description {
         size: 1 << 30,
         depth: 1,
         linesize: 64,
-        associativity: -1,
-        kind: 0,
+        associativity: Some(Associativity::Full),
+        kind: CacheKind::Unified,
     });
     objects[8].sets = sets(&[0, 2], &[0]);
     objects[8].os_index = Some(0);
@@ -98,7 +101,7 @@ pub(crate) fn machine() -> Description {
     objects[10].attributes = Attributes::Pci(pci);
     objects[10].name = Some("Vendor Fast Network".to_owned());
     objects[10].infos = vec![("PCIDevice".to_owned(), "Fast Network".to_owned())];
-    objects[11].attributes = Attributes::OsDevice { kind: 2 };
+    objects[11].attributes = Attributes::OsDevice { kind: OsDeviceKind::Network };
     objects[11].subtype = Some("Fast".to_owned());
     objects[12].name = Some("note".to_owned());
     Description {

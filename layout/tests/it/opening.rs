@@ -2,7 +2,7 @@
 
 use crate::machine::machine;
 use rkyv::util::AlignedVec;
-use topobroker_layout::build::to_bytes;
+use topobroker_layout::encode::to_bytes;
 use topobroker_layout::header::{HEADER_LEN, Header, Kind, Scope, Source, mark_ready, segment_len};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::{HeaderError, OpenError, open, open_archive};

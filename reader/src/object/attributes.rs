@@ -1,24 +1,19 @@
 //! What an object has by its type.
 
-use super::Object;
-use crate::topology::Topology;
-use topobroker_layout::attributes::{Attributes, Bridge, Cache, Group, PageType, Pci};
+use super::object::Object;
+use crate::index::partition_point;
+use std::ops::Range;
+use topobroker_layout::attributes::{
+    Associativity, Attributes, Bridge, Cache, CacheKind, Group, OsDeviceKind, PageType, Pci,
+};
+use topobroker_layout::column::ArchivedColumn;
 use topobroker_layout::object_type::ObjectType;
-
-impl<'a> Topology<'a> {
-    /// Tells the memory of NUMA nodes themselves, in bytes, by their numbers.
-    #[inline]
-    pub(crate) fn local_memory(self) -> impl Fn(u32) -> u64 + use<'a> {
-        let (rows, first) = (self.seen.rows_of_nodes, self.seen.first_special);
-        move |node| self.seen.archive.numa_nodes.local_memory.get(rows.row(node - first))
-    }
-}
 
 impl<'a> Object<'a> {
     /// What depends on the type. Counterpart: `attr`.
     #[must_use]
     pub fn attributes(self) -> Attributes {
-        let archive = self.topology.seen.archive;
+        let archive = self.index.archive;
         let row = self.attribute_row();
         match self.object_type() {
             ObjectType::NUMANode => {
@@ -32,23 +27,50 @@ impl<'a> Object<'a> {
             }),
             ObjectType::Bridge => Attributes::Bridge(self.bridge(row)),
             ObjectType::PCIDevice => Attributes::Pci(self.pci(row)),
-            ObjectType::OSDevice => {
-                Attributes::OsDevice { kind: archive.os_device_kind.get_u32(row) }
-            }
+            ObjectType::OSDevice => Attributes::OsDevice {
+                kind: OsDeviceKind::from_raw(archive.os_device_kind.get_u32(row)),
+            },
             kind if kind.is_cache() || kind == ObjectType::MemCache => Attributes::Cache(Cache {
                 size: archive.caches.size.get(row),
                 depth: archive.caches.depth.get_u32(row),
                 linesize: archive.caches.linesize.get_u32(row),
-                associativity: archive.caches.associativity.get_u32(row).cast_signed(),
-                kind: archive.caches.kind.get_u32(row),
+                associativity: Associativity::from_raw(
+                    archive.caches.associativity.get_u32(row).cast_signed(),
+                ),
+                kind: CacheKind::from_raw(archive.caches.kind.get_u32(row)),
             }),
             _ => Attributes::None,
         }
     }
 
+    /// Number that the operating system gave it. Counterpart: `os_index`.
+    #[must_use]
+    #[inline]
+    pub fn os_index(self) -> Option<u32> {
+        match self.index.archive.objects.os_index.get(self.row()) {
+            0 => None,
+            1 => self.bus_id(),
+            plus_two => u32::try_from(plus_two - 2).ok(),
+        }
+    }
+
+    /// Memory of the NUMA nodes below, in bytes. Counterpart: `total_memory`.
+    #[must_use]
+    pub fn total_memory(self) -> u64 {
+        let index = self.index;
+        if index.overlay.is_some() {
+            let is_below =
+                |node: &u32| index.is_visible(*node) && index.is_at_or_below(*node, self.id());
+            let nodes = (index.first_special..index.end_of_nodes).filter(is_below);
+            return nodes.map(index.local_memory()).fold(0, u64::saturating_add);
+        }
+        let table = &index.archive.total_memory;
+        rows_of(&table.object, self.id()).next().map_or(0, |row| table.bytes.get(row))
+    }
+
     /// Page types of a NUMA node, none of other objects. Counterpart: `page_types`.
     pub fn page_types(self) -> impl Iterator<Item = PageType> + 'a {
-        let nodes = &self.topology.seen.archive.numa_nodes;
+        let nodes = &self.index.archive.numa_nodes;
         let row = self.attribute_row();
         let rows = match self.object_type() {
             ObjectType::NUMANode => {
@@ -63,7 +85,7 @@ impl<'a> Object<'a> {
     }
 
     /// The bus id of a PCI device or bridge in one number.
-    pub(super) fn bus_id(self) -> Option<u32> {
+    fn bus_id(self) -> Option<u32> {
         match self.attributes() {
             Attributes::Pci(pci) => Some(pci.bus_id()),
             Attributes::Bridge(bridge) => bridge.upstream.as_ref().map(Pci::bus_id),
@@ -73,7 +95,7 @@ impl<'a> Object<'a> {
 
     /// Whether a PCI device has this bus id.
     pub(crate) fn has_pci_bus_id(self, domain: u32, bus: u8, device: u8, function: u8) -> bool {
-        let pci = &self.topology.seen.archive.pci;
+        let pci = &self.index.archive.pci;
         let row = self.attribute_row();
         let place = (u64::from(device) << 8) | u64::from(function);
         pci.bus.get(row) == u64::from(bus)
@@ -81,21 +103,14 @@ impl<'a> Object<'a> {
             && pci.domain.get(row) == u64::from(domain)
     }
 
-    /// Whether this is a NUMA node.
-    #[inline]
-    pub(crate) fn is_numa_node(self) -> bool {
-        let seen = self.topology.seen;
-        (seen.first_special..seen.end_of_nodes).contains(&self.id)
-    }
-
     fn attribute_row(self) -> usize {
-        let levels = &self.topology.seen.archive.levels;
-        let level = self.base_level();
-        levels.attribute_rows(level).row(self.id - levels.first(level))
+        let levels = &self.index.archive.levels;
+        let level = self.index.base_level_of(self.id());
+        levels.attribute_rows(level).row(self.id() - levels.first(level))
     }
 
     fn bridge(self, row: usize) -> Bridge {
-        let bridges = &self.topology.seen.archive.bridges;
+        let bridges = &self.index.archive.bridges;
         let upstream = (bridges.upstream.get_u32(row) as usize).checked_sub(1);
         Bridge {
             upstream: upstream.map(|row| self.pci(row)),
@@ -108,7 +123,7 @@ impl<'a> Object<'a> {
     }
 
     fn pci(self, row: usize) -> Pci {
-        let pci = &self.topology.seen.archive.pci;
+        let pci = &self.index.archive.pci;
         let [_, _, dev, func] = pci.dev_func.get_u32(row).to_be_bytes();
         let (subvendor_id, subdevice_id) = halves(pci.subsystem.get_u32(row));
         Pci {
@@ -135,4 +150,15 @@ fn halves(pair: u32) -> (u16, u16) {
 fn low_byte(value: u32) -> u8 {
     let [low, ..] = value.to_le_bytes();
     low
+}
+
+/// Rows of an object in a table that is sorted by object.
+fn rows_of(objects: &ArchivedColumn, id: u32) -> Range<usize> {
+    let count = u32::try_from(objects.len()).unwrap_or(u32::MAX);
+    let first = partition_point(0..count, |row| objects.get(row as usize) < u64::from(id)) as usize;
+    let mut end = first;
+    while end < objects.len() && objects.get_u32(end) == id {
+        end += 1;
+    }
+    first..end
 }

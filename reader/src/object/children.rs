@@ -1,9 +1,9 @@
 //! The children of an object, in hwloc's four lists.
 
-use super::Object;
-use crate::search::partition_point;
-use crate::topology::Topology;
+use super::object::Object;
+use crate::index::{Index, partition_point};
 use std::ops::Range;
+use topobroker_layout::depth::Depth;
 use topobroker_layout::object_type::ChildKind;
 
 impl<'a> Object<'a> {
@@ -11,35 +11,26 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn children(self) -> Children<'a> {
-        let seen = self.topology.seen;
-        if self.id >= seen.pus().start {
+        let index = self.index;
+        if self.id() >= index.pu_ids().start {
             // PUs are the last of the tree of CPUs.
-            return Children { topology: self.topology, slots: 0..0, all_shown: true };
+            return Children { index, slots: 0..0, all_visible: true };
         }
         let slots = self.normal_slots();
-        Children::new(self.topology, slots, || self.has_all_below())
+        Children::new(self.index, slots, || self.index.has_all_below(self.id()))
     }
 
     #[inline]
     fn normal_slots(self) -> Range<u32> {
-        let seen = self.topology.seen;
-        let slots = if seen.is_in_order { seen.tree.child_slots(self.id) } else { 0..0 };
+        let index = self.index;
+        let slots = if index.is_in_order { index.tree.child_slots(self.id()) } else { 0..0 };
         // Behind them there is memory, nearly always one node or none.
-        let special = |slot: u32| seen.tree.child(slot) >= seen.first_special;
+        let special = |slot: u32| index.tree.child(slot) >= index.first_special;
         match slots.end.wrapping_sub(slots.start) {
             1.. if !special(slots.end - 1) => slots,
             2.. if !special(slots.end - 2) => slots.start..slots.end - 1,
             _ => self.search_slots(ChildKind::Normal),
         }
-    }
-
-    /// Whether it is known that all objects of the tree of CPUs that are below are shown.
-    #[inline]
-    pub(crate) fn has_all_below(self) -> bool {
-        let seen = self.topology.seen;
-        let Some((start, end)) = seen.solid.filter(|_| seen.is_regular) else { return false };
-        let member = seen.tree.member(self.id);
-        start <= member.pu_first && member.pu_first + member.pu_count <= end
     }
 
     /// NUMA nodes and memory-side caches. Counterparts: `memory_first_child`, `memory_arity`.
@@ -64,13 +55,13 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_get_next_child")]
     #[must_use]
     pub fn all_children(self) -> Children<'a> {
-        Children::new(self.topology, self.child_slots(), || false)
+        Children::new(self.index, self.index.child_slots(self.id()), || false)
     }
 
     /// Children in one of the four lists.
     #[must_use]
     pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
-        Children::new(self.topology, self.slots_of_kind(kind), || false)
+        Children::new(self.index, self.slots_of_kind(kind), || false)
     }
 
     /// Slots of the children in one of the four lists, shown or not.
@@ -83,7 +74,7 @@ impl<'a> Object<'a> {
 
     #[inline(never)]
     fn search_slots(self, kind: ChildKind) -> Range<u32> {
-        let all = self.child_slots();
+        let all = self.index.child_slots(self.id());
         let first = |kind| self.first_child_of(kind, &all);
         match kind {
             _ if all.is_empty() => all,
@@ -97,67 +88,68 @@ impl<'a> Object<'a> {
     /// Where children of a kind begin among all: kinds follow each other as in the numbering.
     #[inline]
     fn first_child_of(self, kind: ChildKind, all: &Range<u32>) -> u32 {
-        let levels = &self.topology.seen.archive.levels;
-        let normal = levels.normal.to_native() as usize;
+        let first_of = |depth: Depth| {
+            let levels = &self.index.archive.levels;
+            let normal = levels.normal.to_native() as usize;
+            depth.level(normal).map_or(0, |level| levels.first(level))
+        };
         let first = match kind {
-            ChildKind::Normal | ChildKind::Memory => self.topology.seen.first_special,
-            ChildKind::Io => levels.first(normal + 2),
-            ChildKind::Misc => levels.first(normal + 5),
+            ChildKind::Normal | ChildKind::Memory => self.index.first_special,
+            ChildKind::Io => first_of(Depth::Bridge),
+            ChildKind::Misc => first_of(Depth::Misc),
         };
         match all.end.checked_sub(1) {
-            Some(last) if self.topology.child(last) < first => all.end,
-            _ => partition_point(all.clone(), |slot| self.topology.child(slot) < first),
-        }
-    }
-
-    #[inline]
-    fn child_slots(self) -> Range<u32> {
-        match self.topology.is_in_order() {
-            true => self.topology.seen.tree.child_slots(self.id),
-            false => self.topology.moved_child_slots(self.id),
+            Some(last) if self.index.child(last) < first => all.end,
+            _ => partition_point(all.clone(), |slot| self.index.child(slot) < first),
         }
     }
 }
 
 /// Children in one list, in order.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Children<'a> {
-    topology: Topology<'a>,
+    index: &'a Index<'a>,
     slots: Range<u32>,
     /// Whether it is known that all are shown and none has moved.
-    all_shown: bool,
+    all_visible: bool,
+}
+
+impl std::fmt::Debug for Children<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
 }
 
 impl<'a> Children<'a> {
     /// `has_all` may know of a part that all are shown.
     #[inline]
-    fn new(topology: Topology<'a>, slots: Range<u32>, has_all: impl FnOnce() -> bool) -> Self {
-        let all_shown = topology.seen.overlay.is_none()
+    fn new(index: &'a Index<'a>, slots: Range<u32>, has_all: impl FnOnce() -> bool) -> Self {
+        let all_visible = index.overlay.is_none()
             || has_all()
-            || Self::are_all_shown(topology, slots.start, slots.end);
-        Self { topology, slots, all_shown }
+            || Self::are_all_visible(index, slots.start, slots.end);
+        Self { index, slots, all_visible }
     }
 
     /// Whether the objects in some slots are shown, where nothing moved and that takes one look.
     #[inline(never)]
-    fn are_all_shown(topology: Topology<'a>, start: u32, end: u32) -> bool {
-        let (seen, count) = (topology.seen, end.wrapping_sub(start));
-        let Some(overlay) = seen.overlay.filter(|_| seen.is_in_order) else { return false };
+    fn are_all_visible(index: &'a Index<'a>, start: u32, end: u32) -> bool {
+        let count = end.wrapping_sub(start);
+        let Some(overlay) = index.overlay.filter(|_| index.is_in_order) else { return false };
         let are_few = (1..=64).contains(&count);
-        let first = seen.tree.child(start);
+        let first = index.tree.child(start);
         // Children of one level follow each other; those of several need not ascend.
         let are_in_a_row =
-            are_few && (start..end).zip(first..).all(|(slot, id)| seen.tree.child(slot) == id);
-        are_in_a_row && overlay.shown_from(first) | !(u64::MAX >> (64 - count)) == u64::MAX
+            are_few && (start..end).zip(first..).all(|(slot, id)| index.tree.child(slot) == id);
+        are_in_a_row && overlay.visible_from(first) | !(u64::MAX >> (64 - count)) == u64::MAX
     }
 
     /// The first of some slots whose object is shown, with that object, where not all are or some moved; the end if
     /// there is none. By value, so that an iterator stays in registers.
     #[inline(never)]
-    fn first_shown(topology: Topology<'a>, start: u32, end: u32) -> (u32, u32) {
+    fn first_visible(index: &'a Index<'a>, start: u32, end: u32) -> (u32, u32) {
         for slot in start..end {
-            let child = topology.child(slot);
-            if topology.shows(child) {
+            let child = index.child(slot);
+            if index.is_visible(child) {
                 return (slot, child);
             }
         }
@@ -166,7 +158,7 @@ impl<'a> Children<'a> {
 
     #[inline]
     fn object(&self, id: u32) -> Object<'a> {
-        Object::new(self.topology, id)
+        Object::new(self.index, id)
     }
 }
 
@@ -178,26 +170,26 @@ impl<'a> Iterator for Children<'a> {
         if self.slots.is_empty() {
             return None;
         }
-        if self.all_shown {
+        if self.all_visible {
             let slot = self.slots.next()?;
-            return Some(self.object(self.topology.seen.tree.child(slot)));
+            return Some(self.object(self.index.tree.child(slot)));
         }
         let Range { start, end } = self.slots;
-        let (slot, child) = Self::first_shown(self.topology, start, end);
+        let (slot, child) = Self::first_visible(self.index, start, end);
         self.slots.start = end.min(slot + 1);
         (slot < end).then(|| self.object(child))
     }
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let count = if self.all_shown { self.slots.len() } else { self.clone().count() };
+        let count = if self.all_visible { self.slots.len() } else { self.clone().count() };
         (count, Some(count))
     }
 
     fn nth(&mut self, n: usize) -> Option<Object<'a>> {
-        if self.all_shown {
+        if self.all_visible {
             let slot = self.slots.nth(n)?;
-            return Some(self.object(self.topology.seen.tree.child(slot)));
+            return Some(self.object(self.index.tree.child(slot)));
         }
         (0..n).try_for_each(|_| self.next().map(|_| ()))?;
         self.next()
@@ -207,8 +199,8 @@ impl<'a> Iterator for Children<'a> {
 impl DoubleEndedIterator for Children<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
         loop {
-            let child = self.topology.child(self.slots.next_back()?);
-            if self.topology.shows(child) {
+            let child = self.index.child(self.slots.next_back()?);
+            if self.index.is_visible(child) {
                 return Some(self.object(child));
             }
         }

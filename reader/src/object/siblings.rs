@@ -1,6 +1,6 @@
 //! What is beside an object in a list of children.
 
-use super::Object;
+use super::object::Object;
 use std::ops::Range;
 use topobroker_layout::object_type::ChildKind;
 
@@ -9,46 +9,47 @@ impl<'a> Object<'a> {
     /// `sibling_rank`.
     #[must_use]
     pub fn sibling_rank(self) -> u32 {
-        if self.topology.seen.overlay.is_none() {
-            return self.topology.seen.tree.sibling_rank(self.id);
+        if self.index.overlay.is_none() {
+            return self.index.tree.sibling_rank(self.id());
         }
-        self.sides().map_or(0, |[before, _]| before.map(|slot| u32::from(self.shows(slot))).sum())
+        self.sides()
+            .map_or(0, |[before, _]| before.map(|slot| u32::from(self.is_visible(slot))).sum())
     }
 
     /// The next child in its list. Counterpart: `next_sibling`.
     #[must_use]
     pub fn next_sibling(self) -> Option<Self> {
         let [_, mut behind] = self.sides()?;
-        behind.find(|slot| self.shows(*slot)).map(|slot| self.in_slot(slot))
+        behind.find(|slot| self.is_visible(*slot)).map(|slot| self.in_slot(slot))
     }
 
     /// The child before it in its list. Counterpart: `prev_sibling`.
     #[must_use]
     pub fn prev_sibling(self) -> Option<Self> {
         let [mut before, _] = self.sides()?;
-        before.rfind(|slot| self.shows(*slot)).map(|slot| self.in_slot(slot))
+        before.rfind(|slot| self.is_visible(*slot)).map(|slot| self.in_slot(slot))
     }
 
     /// The slots before its own in its list and those behind, shown or not; of the root none.
     fn sides(self) -> Option<[Range<u32>; 2]> {
         let parent = self.parent()?;
-        let kind = match self.id < self.topology.seen.first_special {
+        let kind = match self.id() < self.index.first_special {
             true => ChildKind::Normal,
             false => self.object_type().child_kind(),
         };
         let slots = parent.slots_of_kind(kind);
-        let own = match self.topology.is_in_order() {
-            true => slots.start + self.topology.seen.tree.sibling_rank(self.id),
-            false => slots.clone().find(|slot| self.topology.child(*slot) == self.id)?,
+        let own = match self.index.is_in_order {
+            true => slots.start + self.index.tree.sibling_rank(self.id()),
+            false => slots.clone().find(|slot| self.index.child(*slot) == self.id())?,
         };
         Some([slots.start..own, own + 1..slots.end])
     }
 
-    fn shows(self, slot: u32) -> bool {
-        self.topology.shows(self.topology.child(slot))
+    fn is_visible(self, slot: u32) -> bool {
+        self.index.is_visible(self.index.child(slot))
     }
 
     fn in_slot(self, slot: u32) -> Self {
-        Self::new(self.topology, self.topology.child(slot))
+        self.beside(self.index.child(slot))
     }
 }

@@ -8,10 +8,10 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-#[path = "../../src/global.rs"]
-mod global;
+#[path = "../../src/adopt/once.rs"]
+mod once;
 
-use global::Global;
+use once::Global;
 
 /// What is adopted: loom sees whether it is read before what was written to it is visible.
 struct Topology {

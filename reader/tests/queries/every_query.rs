@@ -2,8 +2,8 @@
 //! that run under Miri, and the fuzz target: each says what else must hold.
 
 use topobroker_reader::{
-    Attributes, Initiator, LocalNumaNodes, MemoryAttribute, Object, ObjectType, Set, Topology,
-    TypeName,
+    Attributes, Depth, Distribution, Initiator, LocalNumaNodes, MemoryAttribute, Object,
+    ObjectType, Set, Topology, TypeName,
 };
 
 /// What queries fill, so that none has to make it.
@@ -32,8 +32,7 @@ pub(crate) fn ask_with_set(topology: Topology<'_>, set: &Set, room: &mut Room) -
     let inside = topology.inside(set);
     count(inside.first_largest());
     inside.largest().for_each(|object| count(Some(object)));
-    let depths = 0..i32::try_from(topology.depth()).unwrap_or(i32::MAX);
-    for depth in depths.chain(-8..-2) {
+    for depth in depths(topology) {
         inside.objects_at_depth(depth).for_each(|object| count(Some(object)));
         topology.objects_covering(set, depth).for_each(|object| count(Some(object)));
         count(inside.object_at_depth(depth, inside.count_at_depth(depth) / 2));
@@ -72,7 +71,7 @@ pub(crate) fn ask_object<'a>(object: Object<'a>, other: Object<'a>, set: &Set, r
     let _ = object.subtree().take(40).count()
         + object.children().map(|it| it.subtree().count()).sum::<usize>();
     let _ = object.local_numa_nodes(LocalNumaNodes::SMALLER_LOCALITY).count();
-    for depth in -8..i32::try_from(topology.depth()).unwrap_or(i32::MAX) {
+    for depth in depths(topology) {
         let _ = object.ancestor_at_depth(depth);
     }
     for kind in ObjectType::ALL {
@@ -97,7 +96,13 @@ pub(crate) fn ask_object<'a>(object: Object<'a>, other: Object<'a>, set: &Set, r
     if let Some(name) = object.name() {
         let _ = (topology.os_device(name), topology.objects_with_name(name).count());
     }
-    topology.distribute_into(&[object, other], 3, object.id() % 2 == 0, &mut room.parts);
+    let how = Distribution { until: Some(Depth::Normal(3)), reverse: object.id() % 2 == 0 };
+    topology.distribute_into(&[object, other], how, &mut room.parts);
+}
+
+/// The depths of a topology, one that it has not, and those of the special types.
+fn depths(topology: Topology<'_>) -> impl Iterator<Item = Depth> {
+    (0..=topology.depth()).map(Depth::Normal).chain(Depth::SPECIAL)
 }
 
 /// Every query of the topology as a whole.

@@ -1,7 +1,8 @@
 //! Machines that are described here, without hwloc.
 
-use topobroker_layout::build::{AlignedVec, to_bytes};
+use topobroker_layout::depth::Depth;
 use topobroker_layout::description::{Description, Object, Sets};
+use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::layout::attributes::Attributes;
 use topobroker_reader::{ObjectType, Set};
 
@@ -121,7 +122,7 @@ fn add(
     };
     machine.objects.push(Object {
         object_type,
-        depth,
+        depth: Depth::from_raw(depth).unwrap(),
         logical_index,
         os_index,
         gp_index: place as u64,

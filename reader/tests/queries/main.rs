@@ -8,7 +8,9 @@ mod moved;
 mod overlay_rules;
 
 use every_query::{Room, ask_object, ask_topology, ask_with_set};
-use topobroker_reader::{Archive, Object, ObjectType, RestrictFlags, Set, Topology, View};
+use topobroker_reader::{
+    Archive, Distribution, Object, ObjectType, RestrictFlags, Set, Topology, View,
+};
 
 /// Sets of all sorts.
 fn sets(topology: Topology<'_>) -> Vec<Set> {
@@ -80,7 +82,7 @@ fn queries_count_hardware_threads_that_the_system_numbers_apart() {
     assert_eq!(pu(3).common_ancestor(pu(9)).object_type(), ObjectType::Core);
     let closest: Vec<u32> = pu(3).closest().map(Object::logical_index).collect();
     assert_eq!(closest, [7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5]);
-    let parts = topology.distribute(&[topology.root()], 2, i32::MAX, false);
+    let parts = topology.distribute(&[topology.root()], 2, Distribution::default());
     assert_eq!(parts[0], [0, 1, 2, 6, 7, 8].into_iter().collect());
 }
 
@@ -105,7 +107,7 @@ fn parts_of_a_package_whose_pus_are_no_objects_stay_empty_as_in_hwloc() {
     let archive = machines::with_unknown_pus();
     let opened = Archive::open(&archive).unwrap();
     let topology = opened.topology();
-    let parts = topology.distribute(&[topology.root()], 4, i32::MAX, false);
+    let parts = topology.distribute(&[topology.root()], 4, Distribution::default());
     let expected: [&[u32]; 4] = [&[], &[], &[0], &[1]];
     assert_eq!(parts, expected.map(|part| part.iter().copied().collect::<Set>()));
 }

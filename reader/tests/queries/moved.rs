@@ -18,7 +18,7 @@ fn moved(order: &[u32], parents: &[u32]) -> Moved {
     }
     Moved {
         order: Moved::pack(order.iter().copied()),
-        place: Moved::pack(by_number.into_iter().map(|(_, place)| place)),
+        ordinal: Moved::pack(by_number.into_iter().map(|(_, ordinal)| ordinal)),
         parent: Moved::pack(parents.iter().copied()),
         child_start: Moved::pack(child_start),
         children: Moved::pack(children),

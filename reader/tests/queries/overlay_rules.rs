@@ -12,15 +12,15 @@ type Rule = (&'static str, fn(&mut Overlay), &'static str);
 const IN_ORDER: [Rule; 7] = [
     ("view levels", |it| it.levels.rows[1].first = 2, "ascends from one root"),
     ("view types", |it| it.levels.depth_of_type[0] = 9, "agrees with the levels"),
-    ("shown", |it| it.before[0] = 1, "counts them before each word"),
+    ("visible", |it| it.before[0] = 1, "counts them before each word"),
     (
         "above",
-        |it| (it.shown[0], it.solid[1]) = (it.shown[0] ^ PACKAGES, 2),
+        |it| (it.visible[0], it.contiguous[1]) = (it.visible[0] ^ PACKAGES, 2),
         "shows what is above each object",
     ),
     ("in order", |it| it.base_level.swap(1, 2), "is a level of the same type"),
-    ("solid", |it| it.solid[1] += 1, "whose objects follow each other"),
-    ("left", |it| it.cpus.words[0] ^= 1, "is left if it is shown, and only then"),
+    ("contiguous", |it| it.contiguous[1] += 1, "whose objects follow each other"),
+    ("left", |it| it.cpus.words[0] ^= 1, "is left if it is visible, and only then"),
 ];
 
 /// Of one in which objects are elsewhere.
@@ -28,17 +28,17 @@ const MOVED: [Rule; 4] = [
     (
         "moved columns",
         |it| it.moved.parent = Moved::pack([0]),
-        "has a row for each object that is shown",
+        "has a row for each object that is visible",
     ),
     (
         "order",
         |it| it.moved.order = Moved::pack((0..count(it)).rev()),
-        "is an object that is shown",
+        "is an object that is visible",
     ),
     (
         "moved children",
         |it| it.moved.child_start = Moved::pack((0..=count(it)).map(|_| 0)),
-        "has every object that is shown but the root",
+        "has every object that is visible but the root",
     ),
     (
         "moved parents",
@@ -47,11 +47,11 @@ const MOVED: [Rule; 4] = [
     ),
 ];
 
-/// Bits of the two packages: the one that is shown and the other.
+/// Bits of the two packages: the one that is visible and the other.
 const PACKAGES: u64 = 0b110;
 
 fn count(overlay: &Overlay) -> u32 {
-    overlay.shown.iter().map(|word| word.count_ones()).sum()
+    overlay.visible.iter().map(|word| word.count_ones()).sum()
 }
 
 fn refusals(archive: &[u8], right: &Overlay, rules: &[Rule]) -> Vec<String> {

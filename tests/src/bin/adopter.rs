@@ -63,7 +63,7 @@ fn mine() -> bool {
 
 /// Prints how many objects there are, wherever they come from.
 fn load() -> bool {
-    match topobroker::load::load() {
+    match topobroker::node::load() {
         Ok(adopted) => println!("{}", adopted.topology().object_count()),
         Err(error) => println!("error {error}"),
     }

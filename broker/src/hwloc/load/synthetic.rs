@@ -110,7 +110,7 @@ mod tests {
         ] {
             let error = load(&Input::Synthetic(text.to_owned()), &LoadOptions::default());
             match error.unwrap_err() {
-                LoadError::Synthetic { word: found, .. } => assert_eq!(found, word),
+                HwlocLoadError::Synthetic { word: found, .. } => assert_eq!(found, word),
                 other => panic!("{other}"),
             }
         }
@@ -129,7 +129,7 @@ mod tests {
         ] {
             let error = load(&Input::Synthetic(text.to_owned()), &LoadOptions::default());
             match error.unwrap_err() {
-                LoadError::Synthetic { word: found, position: at, .. } => {
+                HwlocLoadError::Synthetic { word: found, position: at, .. } => {
                     assert_eq!((found.as_str(), at), (word, position));
                 }
                 other => panic!("{other}"),

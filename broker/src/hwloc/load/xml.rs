@@ -1,44 +1,45 @@
 //! Reading hwloc XML, and saying what is wrong with it: hwloc itself only says that something is.
 
-use super::super::api_version;
-use super::LoadError;
+use super::error::HwlocLoadError;
+use crate::hwloc::version::api_version;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use topobroker_layout::archive::INDEX_LIMIT;
-use topobroker_reader::bytes_within;
+use topobroker_reader::internal::bytes_within;
 
 /// Most bytes of an XML file: some ten times what hwloc writes of the largest machines.
 const MOST_XML: u64 = 1 << 26;
 
 /// Reads an XML file with a zero behind it, after checking that hwloc can make sense of it: what
 /// hwloc says of a bad one is no more than "invalid argument".
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, HwlocLoadError> {
     let input = path.display().to_string();
     let file = || match path == Path::new("-") {
         true => Ok(Box::new(io::stdin().lock()) as Box<dyn Read>),
         false => File::open(path).map(|file| Box::new(file) as Box<dyn Read>),
     };
     let content = file().and_then(|file| bytes_within(MOST_XML, file));
-    let content = content.map_err(|source| LoadError::Read { input: input.clone(), source })?;
+    let content =
+        content.map_err(|source| HwlocLoadError::Read { input: input.clone(), source })?;
     checked(content, &input)
 }
 
 /// XML with a zero behind it, after the same check; `input` is what errors name it.
-pub(super) fn checked(mut content: Vec<u8>, input: &str) -> Result<Vec<u8>, LoadError> {
+pub(super) fn checked(mut content: Vec<u8>, input: &str) -> Result<Vec<u8>, HwlocLoadError> {
     check(&content, input)?;
     content.push(0);
     Ok(content)
 }
 
-fn check(content: &[u8], input: &str) -> Result<(), LoadError> {
+fn check(content: &[u8], input: &str) -> Result<(), HwlocLoadError> {
     use quick_xml::events::Event;
     let mut reader = quick_xml::Reader::from_reader(content);
     let mut root = None;
     let mut open_elements = 0usize;
     loop {
         let event = reader.read_event();
-        let not_xml = |reason: String| LoadError::NotXml {
+        let not_xml = |reason: String| HwlocLoadError::NotXml {
             input: input.to_owned(),
             reason,
             position: reader.buffer_position(),
@@ -73,7 +74,10 @@ fn check(content: &[u8], input: &str) -> Result<(), LoadError> {
 
 /// OS indexes of PUs and NUMA nodes become sets, in hwloc too: a high one would take a gigabyte there before it is
 /// found out, and a PU without one hwloc takes for the highest that there is.
-fn check_index(element: &quick_xml::events::BytesStart<'_>, input: &str) -> Result<(), LoadError> {
+fn check_index(
+    element: &quick_xml::events::BytesStart<'_>,
+    input: &str,
+) -> Result<(), HwlocLoadError> {
     let is_object = element.name().into_inner() == b"object";
     let value = |name| {
         let attribute = element.try_get_attribute(name).ok().flatten()?;
@@ -92,13 +96,16 @@ fn check_index(element: &quick_xml::events::BytesStart<'_>, input: &str) -> Resu
         return Ok(());
     }
     let found = found.unwrap_or_else(|| "(none)".to_owned());
-    Err(LoadError::Index { input: input.to_owned(), object, found })
+    Err(HwlocLoadError::Index { input: input.to_owned(), object, found })
 }
 
-fn check_root(element: &quick_xml::events::BytesStart<'_>, input: &str) -> Result<(), LoadError> {
+fn check_root(
+    element: &quick_xml::events::BytesStart<'_>,
+    input: &str,
+) -> Result<(), HwlocLoadError> {
     let found = String::from_utf8_lossy(element.name().into_inner()).into_owned();
     if found != "topology" && found != "root" {
-        return Err(LoadError::NotTopology { input: input.to_owned(), found });
+        return Err(HwlocLoadError::NotTopology { input: input.to_owned(), found });
     }
     let version = element.try_get_attribute("version").ok().flatten();
     let version = version.map(|version| String::from_utf8_lossy(&version.value).into_owned());
@@ -110,6 +117,6 @@ fn check_root(element: &quick_xml::events::BytesStart<'_>, input: &str) -> Resul
         Ok(())
     } else {
         let hwloc = format!("{}.{}.{}", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff);
-        Err(LoadError::XmlVersion { input: input.to_owned(), found, hwloc })
+        Err(HwlocLoadError::XmlVersion { input: input.to_owned(), found, hwloc })
     }
 }

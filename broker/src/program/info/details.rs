@@ -1,6 +1,6 @@
 //! All that is known of an object, a fact a line.
 
-use topobroker_reader::{Attributes, Initiator, Object, ObjectType, Pci};
+use topobroker_reader::{Associativity, Attributes, CacheKind, Initiator, Object, ObjectType, Pci};
 
 /// An object in a few words.
 pub(super) fn title(object: Object<'_>) -> String {
@@ -77,14 +77,21 @@ impl Facts {
         match object.attributes() {
             Attributes::Cache(cache) => {
                 self.put("attr cache depth", cache.depth);
-                let kind = ["Unified", "Data", "Instruction"].get(cache.kind as usize);
-                self.put("attr cache type", kind.copied().unwrap_or("Unknown"));
+                self.put(
+                    "attr cache type",
+                    match cache.kind {
+                        CacheKind::Unified => "Unified",
+                        CacheKind::Data => "Data",
+                        CacheKind::Instruction => "Instruction",
+                        _ => "Unknown",
+                    },
+                );
                 self.put("attr cache size", cache.size);
                 self.put("attr cache line size", cache.linesize);
                 match cache.associativity {
-                    -1 => self.put("attr cache ways", "Fully-associative"),
-                    0 => {}
-                    ways => self.put("attr cache ways", ways),
+                    Some(Associativity::Full) => self.put("attr cache ways", "Fully-associative"),
+                    Some(Associativity::Ways(ways)) => self.put("attr cache ways", ways),
+                    None => {}
                 }
             }
             Attributes::Group(group) => self.put("attr group depth", group.depth),

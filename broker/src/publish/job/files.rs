@@ -1,8 +1,8 @@
 //! The files of jobs: what they are called, which are there, and which go.
 
-use super::JobError;
-use crate::publish::file_id::{FileId, id_of, remove_if};
+use super::error::JobError;
 use crate::publish::identity::{self, PublisherState};
+use crate::publish::store::file_id::{FileId, id_of, remove_if};
 use crate::publish::{NAME_PREFIX, PublishError, SHM_FOLDER, legacy};
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{HEADER_LEN, Header, MAX_SEGMENT_LEN};
 use topobroker_layout::job::{self, MAX_NAME};
-use topobroker_reader::{Adopted, Store, open_trusted};
+use topobroker_reader::internal::open_trusted;
+use topobroker_reader::{Adopted, FileKey};
 
 /// A job that is there.
 #[derive(Debug)]
@@ -99,8 +100,8 @@ fn is_name(name: &str) -> bool {
 
 /// How the paths of files of jobs begin: as that of the topology.
 fn start_of_files(base: &Adopted) -> PathBuf {
-    let file = match base.keys().store() {
-        Store::File(file) => file.clone(),
+    let file = match base.keys().file_key() {
+        FileKey::Path(file) => file.clone(),
         _ => place_of_memfd(base.header()),
     };
     start_beside(&file)
@@ -209,8 +210,8 @@ fn files(start: &Path) -> Result<Vec<(String, PathBuf)>, JobError> {
 }
 
 /// The bytes of a segment where an archive may be read.
-fn aligned(segment: &[u8]) -> topobroker_layout::build::AlignedVec {
-    let mut bytes = topobroker_layout::build::AlignedVec::with_capacity(segment.len());
+fn aligned(segment: &[u8]) -> topobroker_layout::encode::AlignedVec {
+    let mut bytes = topobroker_layout::encode::AlignedVec::with_capacity(segment.len());
     bytes.extend_from_slice(segment);
     bytes
 }

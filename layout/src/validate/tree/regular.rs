@@ -1,6 +1,6 @@
 //! Levels whose objects all have the same around them: they are checked many at once.
 
-use super::Rows;
+use super::rows::Rows;
 use crate::tree::Width;
 use std::ops::Range;
 

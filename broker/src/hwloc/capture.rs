@@ -1,0 +1,262 @@
+//! Capture: from a loaded hwloc topology to a description that keeps all of it.
+
+use super::bitmap::BitmapTooLarge;
+use super::object::Object as HwlocObject;
+use super::tables::Location;
+use super::topology::HwlocTopology;
+use quick_xml::events::Event;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use topobroker_layout::archive::INDEX_LIMIT;
+use topobroker_layout::depth::Depth;
+use topobroker_layout::description::{
+    CpuKind, Description, Distances, Initiator, MemoryAttribute, MemoryValue, Object,
+};
+use topobroker_layout::object_type::ObjectType;
+
+/// Why a loaded topology cannot be described.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CaptureError {
+    /// hwloc has a type of object that this library does not know.
+    #[error(
+        "object type {found} is not known; expected 0 to 19: this hwloc is too new for this topobroker"
+    )]
+    UnknownType {
+        /// The number of the type.
+        found: u32,
+    },
+    /// hwloc has a depth that this library does not know.
+    #[error("depth {found} is not known; expected -8 to -3, or a depth of the tree of CPUs")]
+    UnknownDepth {
+        /// The depth.
+        found: i32,
+    },
+    /// The topology is not loaded.
+    #[error("the hwloc topology has no objects; load it first")]
+    NotLoaded,
+    /// A set reaches further than an archive holds.
+    #[error("a set of the hwloc topology reaches to {found}; archives hold indexes below {limit}")]
+    SetTooLarge {
+        /// The last index that it has, or lacks if it is infinite.
+        found: u32,
+        /// First index that is too high.
+        limit: usize,
+    },
+}
+
+impl From<BitmapTooLarge> for CaptureError {
+    fn from(bitmap: BitmapTooLarge) -> Self {
+        Self::SetTooLarge { found: bitmap.last, limit: INDEX_LIMIT as usize }
+    }
+}
+
+/// Describes a loaded topology.
+///
+/// ```
+/// use topobroker::{hwloc::capture, hwloc::{Input, LoadOptions, load}};
+/// let input = Input::Synthetic("Package:2 Core:4 PU:2".to_owned());
+/// let description = capture(&load(&input, &LoadOptions::default())?)?;
+/// assert_eq!(description.objects.len(), 1 + 2 + 8 + 16 + 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`CaptureError`].
+pub fn capture(topology: &HwlocTopology<'_>) -> Result<Description, CaptureError> {
+    // One that was handed over may have been adopted.
+    let copy = if topology.is_owned() { None } else { topology.copy_if_adopted() };
+    let topology = copy.as_ref().unwrap_or(topology);
+    let mut walk = Walk::of(topology.object_count());
+    walk.add(topology.root().ok_or(CaptureError::NotLoaded)?, None)?;
+    Ok(Description {
+        allowed_cpuset: topology.allowed_cpuset()?,
+        allowed_nodeset: topology.allowed_nodeset()?,
+        distances: walk.distances(topology),
+        memory_attributes: walk.memory_attributes(topology)?,
+        cpu_kinds: cpu_kinds(topology)?,
+        flags: topology.flags(),
+        is_this_system: topology.is_this_system(),
+        type_filters: ObjectType::ALL.map(|kind| topology.type_filter(kind)).to_vec(),
+        support: topology.support(),
+        objects: walk.objects,
+    })
+}
+
+/// The objects met, and what hwloc knows each by.
+struct Walk {
+    objects: Vec<Object>,
+    keys: Vec<usize>,
+    /// Made when a table first asks for it: few topologies have one with objects in it.
+    place_of: OnceCell<HashMap<usize, usize>>,
+}
+
+impl Walk {
+    fn of(objects: usize) -> Self {
+        Self {
+            objects: Vec::with_capacity(objects),
+            keys: Vec::with_capacity(objects),
+            place_of: OnceCell::new(),
+        }
+    }
+
+    fn add(
+        &mut self,
+        object: HwlocObject<'_>,
+        parent: Option<usize>,
+    ) -> Result<usize, CaptureError> {
+        let place = self.objects.len();
+        self.keys.push(object.key());
+        self.objects.push(Object {
+            object_type: object
+                .object_type()
+                .ok_or(CaptureError::UnknownType { found: object.raw_type() })?,
+            depth: Depth::from_raw(object.depth())
+                .ok_or(CaptureError::UnknownDepth { found: object.depth() })?,
+            logical_index: object.logical_index(),
+            os_index: object.os_index(),
+            gp_index: object.gp_index(),
+            subtype: object.subtype(),
+            name: object.name(),
+            infos: object.infos(),
+            attributes: object.attributes(),
+            page_types: object.page_types(),
+            symmetric_subtree: object.is_symmetric_subtree(),
+            sets: object.sets()?,
+            parent,
+            children: Vec::new(),
+        });
+        let children: Result<Vec<usize>, CaptureError> =
+            object.children().map(|child| self.add(child, Some(place))).collect();
+        if let Some(object) = self.objects.get_mut(place) {
+            object.children = children?;
+        }
+        Ok(place)
+    }
+
+    fn place(&self, object: HwlocObject<'_>) -> Option<usize> {
+        let keys = || self.keys.iter().copied().zip(0..).collect();
+        self.place_of.get_or_init(keys).get(&object.key()).copied()
+    }
+
+    fn distances(&self, topology: &HwlocTopology<'_>) -> Vec<Distances> {
+        let matrices = topology.distances().into_iter().filter_map(|matrix| {
+            let places = matrix.objects.iter().map(|object| self.place(*object));
+            Some(Distances {
+                name: matrix.name,
+                kind: matrix.kind,
+                objects: places.collect::<Option<Vec<_>>>()?,
+                values: matrix.values,
+            })
+        });
+        matrices.collect()
+    }
+
+    fn memory_attributes(
+        &self,
+        topology: &HwlocTopology<'_>,
+    ) -> Result<Vec<MemoryAttribute>, BitmapTooLarge> {
+        let attributes = topology.memory_attributes()?.into_iter().map(|attribute| {
+            let values = attribute.values.into_iter().filter_map(|(target, location, value)| {
+                let initiator = match location {
+                    Location::None => Initiator::None,
+                    Location::Cpuset(set) => Initiator::Cpuset(set),
+                    Location::Object(object) => Initiator::Object(self.place(object)?),
+                };
+                Some(MemoryValue { target: self.place(target)?, initiator, value })
+            });
+            MemoryAttribute {
+                name: attribute.name,
+                flags: attribute.flags,
+                values: values.collect(),
+            }
+        });
+        Ok(attributes.collect())
+    }
+}
+
+/// To be asked when all other sets are known to be small: hwloc prints them for it.
+fn cpu_kinds(topology: &HwlocTopology<'_>) -> Result<Vec<CpuKind>, BitmapTooLarge> {
+    let kinds = topology.cpu_kinds()?;
+    if kinds.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut forced = topology.export_xml().map(|xml| forced_efficiencies(&xml)).unwrap_or_default();
+    forced.resize(kinds.len(), None);
+    let kinds = kinds.into_iter().zip(forced).map(|(kind, forced_efficiency)| CpuKind {
+        cpuset: kind.cpuset,
+        efficiency: kind.efficiency,
+        forced_efficiency,
+        infos: kind.infos,
+    });
+    Ok(kinds.collect())
+}
+
+/// The forced efficiency of each CPU kind, which hwloc tells nowhere but in its XML.
+fn forced_efficiencies(xml: &str) -> Vec<Option<u32>> {
+    // The kinds come last: what is before them need not be parsed.
+    let Some(start) = xml.find("<cpukind ") else {
+        return Vec::new();
+    };
+    let mut reader = quick_xml::Reader::from_str(xml.get(start..).unwrap_or_default());
+    reader.config_mut().check_end_names = false;
+    reader.config_mut().allow_unmatched_ends = true;
+    let mut forced = Vec::new();
+    while let Ok(Event::Start(element) | Event::Empty(element)) = next_element(&mut reader) {
+        if element.name().into_inner() == b"cpukind" {
+            let attribute = element.try_get_attribute("forced_efficiency").ok().flatten();
+            let text = attribute.map(|value| String::from_utf8_lossy(&value.value).into_owned());
+            forced.push(text.and_then(|text| text.parse().ok()));
+        }
+    }
+    forced
+}
+
+fn next_element<'x>(
+    reader: &mut quick_xml::Reader<&'x [u8]>,
+) -> Result<Event<'x>, quick_xml::Error> {
+    loop {
+        match reader.read_event()? {
+            Event::Text(_) | Event::End(_) | Event::Comment(_) | Event::GeneralRef(_) => {}
+            event => return Ok(event),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hwloc;
+
+    #[test]
+    fn a_set_that_no_archive_holds_is_refused() {
+        // The word that begins with index 131,072, and all below it.
+        let words = format!("complete_cpuset=\"0x1{}", ",0x0".repeat(4096));
+        let xml = "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" \
+                   complete_cpuset=\"0x1\" allowed_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\" \
+                   allowed_nodeset=\"0x1\"><object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x1\" \
+                   complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\"/><object type=\"PU\" \
+                   os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" \
+                   complete_nodeset=\"0x1\"/></object></topology>";
+        let captured = |xml: String| {
+            capture(
+                &hwloc::load(&hwloc::Input::XmlText(xml), &hwloc::LoadOptions::default()).unwrap(),
+            )
+        };
+        captured(xml.to_owned()).unwrap();
+        let refused = captured(xml.replacen("complete_cpuset=\"0x1", &words, 1)).unwrap_err();
+        assert_eq!(refused, CaptureError::SetTooLarge { found: 131_072, limit: 131_072 });
+        // hwloc would take it for 2^32 - 1.
+        let without = xml.replacen("\"PU\" os_index=\"0\"", "\"PU\"", 1);
+        let refused = hwloc::load(&hwloc::Input::XmlText(without), &hwloc::LoadOptions::default());
+        assert!(refused.unwrap_err().to_string().contains("a PU with OS index \"(none)\""));
+    }
+
+    #[test]
+    fn forced_efficiencies_are_read_from_the_end_of_the_xml() {
+        let xml = "<topology><object/><cpukind cpuset=\"0x1\" forced_efficiency=\"2\">\
+                   <info name=\"a\" value=\"&amp;\"/></cpukind><cpukind cpuset=\"0x2\"/></topology>";
+        assert_eq!(forced_efficiencies(xml), [Some(2), None]);
+    }
+}

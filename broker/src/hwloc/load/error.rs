@@ -1,0 +1,104 @@
+//! Why a topology is not loaded.
+
+use std::io;
+use topobroker_layout::archive::INDEX_LIMIT;
+
+/// Why a topology is not loaded. Every message names the input.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HwlocLoadError {
+    /// The file cannot be read.
+    #[error("{input}: cannot be read: {source}")]
+    Read {
+        /// The file.
+        input: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is not well-formed XML.
+    #[error("{input}: is not XML: {reason}, at byte {position}")]
+    NotXml {
+        /// The file.
+        input: String,
+        /// What the parser says.
+        reason: String,
+        /// Where it says so.
+        position: u64,
+    },
+    /// XML, but of something else.
+    #[error(
+        "{input}: is XML with root element <{found}>, expected <topology> or <root> as hwloc writes"
+    )]
+    NotTopology {
+        /// The file.
+        input: String,
+        /// Name of the root element.
+        found: String,
+    },
+    /// An XML format that this hwloc does not know.
+    #[error(
+        "{input}: is hwloc XML version {found}, and hwloc {hwloc} of this process reads versions 1 and 2; export it again for hwloc 2 (lstopo --export-xml-flags v2)"
+    )]
+    XmlVersion {
+        /// The file.
+        input: String,
+        /// Its version.
+        found: String,
+        /// Version of hwloc.
+        hwloc: String,
+    },
+    /// A synthetic description with a word that hwloc does not know.
+    #[error(
+        "synthetic description {input:?}: {word:?} at position {position}: {reason}; expected words such as Package:2"
+    )]
+    Synthetic {
+        /// The description.
+        input: String,
+        /// The word.
+        word: String,
+        /// Its place in the text, from 0.
+        position: usize,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The file system root is not announced to hwloc.
+    #[error(
+        "{input}: HWLOC_FSROOT is {found:?}; hwloc takes the root from the environment, so set HWLOC_FSROOT={input} before this program starts"
+    )]
+    Fsroot {
+        /// The root.
+        input: String,
+        /// The variable.
+        found: String,
+    },
+    /// An index that no archive holds.
+    #[error(
+        "{input}: has a {object} with OS index {found:?}; expected an index below {INDEX_LIMIT}"
+    )]
+    Index {
+        /// The input.
+        input: String,
+        /// The type of the object.
+        object: String,
+        /// Its index.
+        found: String,
+    },
+    /// hwloc says no, and not why.
+    #[error(
+        "{input}: hwloc cannot load the topology, and does not say why; expected a Machine with PUs and at least one NUMA node, each with its sets"
+    )]
+    Unexplained {
+        /// The input.
+        input: String,
+    },
+    /// hwloc says no.
+    #[error("{input}: hwloc cannot {step}: {source}")]
+    Hwloc {
+        /// The input.
+        input: String,
+        /// What it was asked for.
+        step: &'static str,
+        /// Its error.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,197 @@
+//! Loading a topology: this machine, an XML file, a synthetic description, a saved file system.
+
+use super::error::HwlocLoadError;
+use super::{synthetic, xml};
+use crate::hwloc::topology::HwlocTopology;
+use hwlocality_sys as sys;
+use std::ffi::{CString, c_int};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::type_filter::TypeFilter;
+
+/// From where a topology is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// This machine.
+    ThisMachine,
+    /// An hwloc XML file of version 1 or 2; `-` is standard input.
+    Xml(PathBuf),
+    /// hwloc XML of version 1 or 2.
+    XmlText(String),
+    /// A synthetic description, such as `Package:2 Core:4 PU:2`.
+    Synthetic(String),
+    /// The root of a saved Linux file system with `/sys` and `/proc`. hwloc takes it from the
+    /// environment, so `HWLOC_FSROOT` must have been set to it when this process was started.
+    Fsroot(PathBuf),
+}
+
+/// How a topology is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// Sum of `HWLOC_TOPOLOGY_FLAG_*`.
+    pub flags: u64,
+    /// Filters that differ from "keep everything", in the order in which they are set.
+    pub filters: Vec<(ObjectType, TypeFilter)>,
+}
+
+impl Default for LoadOptions {
+    /// Everything is kept, and the support bits of an imported topology are those of its machine.
+    fn default() -> Self {
+        Self { flags: sys::HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT, filters: Vec::new() }
+    }
+}
+
+impl Input {
+    /// The input in a word or two, as messages name it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::ThisMachine => "this machine".to_owned(),
+            Self::XmlText(_) => "the XML text".to_owned(),
+            Self::Xml(path) | Self::Fsroot(path) => path.display().to_string(),
+            Self::Synthetic(text) => text.clone(),
+        }
+    }
+}
+
+/// Loads a topology. Counterpart: `hwloc_topology_load` and what comes before it.
+///
+/// # Errors
+///
+/// [`HwlocLoadError`] naming the input and the reason.
+#[doc(alias = "hwloc_topology_load")]
+pub fn load(
+    input: &Input,
+    options: &LoadOptions,
+) -> Result<HwlocTopology<'static>, HwlocLoadError> {
+    let name = input.name();
+    let failed = |step| HwlocLoadError::Hwloc {
+        input: name.clone(),
+        step,
+        source: io::Error::last_os_error(),
+    };
+    let content = match input {
+        Input::Xml(path) => Some(xml::read(path)?),
+        Input::Fsroot(path) => {
+            check_fsroot(path)?;
+            None
+        }
+        Input::XmlText(text) => Some(xml::checked(text.clone().into_bytes(), "the XML text")?),
+        Input::ThisMachine | Input::Synthetic(_) => None,
+    };
+    let topology = new_topology().map_err(|()| failed("make a topology"))?;
+    configure(&topology, options).map_err(|()| failed("take the type filters"))?;
+    match (input, content) {
+        (Input::Synthetic(text), _) => set_synthetic(&topology, text)?,
+        (_, Some(content)) => {
+            set_xml(&topology, &content).map_err(|()| failed("take the XML"))?;
+        }
+        _ => {}
+    }
+    // SAFETY: initialised and not loaded yet.
+    match unsafe { sys::hwloc_topology_load(topology.raw) } {
+        0 => Ok(topology),
+        // Of XML without NUMA nodes, for one, it says no more than "invalid argument", or nothing.
+        _ if matches!(io::Error::last_os_error().raw_os_error(), Some(0 | EINVAL)) => {
+            Err(HwlocLoadError::Unexplained { input: name })
+        }
+        _ => Err(failed("load the topology")),
+    }
+}
+
+const EINVAL: i32 = rustix::io::Errno::INVAL.raw_os_error();
+
+fn new_topology() -> Result<HwlocTopology<'static>, ()> {
+    let mut raw = ptr::null_mut();
+    // SAFETY: `raw` is an output.
+    match unsafe { sys::hwloc_topology_init(&raw mut raw) } {
+        0 => Ok(HwlocTopology::owned(raw)),
+        _ => Err(()),
+    }
+}
+
+fn ok(error: c_int) -> Result<(), ()> {
+    if error == 0 { Ok(()) } else { Err(()) }
+}
+
+fn configure(topology: &HwlocTopology<'_>, options: &LoadOptions) -> Result<(), ()> {
+    let all = TypeFilter::All.raw().into();
+    // SAFETY: initialised and not loaded yet, as for every call here.
+    ok(unsafe { sys::hwloc_topology_set_flags(topology.raw, options.flags) })?;
+    // SAFETY: above.
+    ok(unsafe { sys::hwloc_topology_set_all_types_filter(topology.raw, all) })?;
+    for (object_type, filter) in &options.filters {
+        let object_type = object_type.raw().into();
+        // SAFETY: above.
+        ok(unsafe {
+            sys::hwloc_topology_set_type_filter(topology.raw, object_type, filter.raw().into())
+        })?;
+    }
+    Ok(())
+}
+
+fn set_synthetic(topology: &HwlocTopology<'_>, text: &str) -> Result<(), HwlocLoadError> {
+    let synthetic = |(word, position, reason)| HwlocLoadError::Synthetic {
+        input: text.to_owned(),
+        word,
+        position,
+        reason,
+    };
+    if let Some(word) = synthetic::exceeds(text) {
+        return Err(synthetic(word));
+    }
+    let refused = || synthetic(synthetic::blame(text));
+    let Ok(raw) = CString::new(text) else {
+        return Err(refused());
+    };
+    // SAFETY: initialised and not loaded yet; the string has an end.
+    ok(unsafe { sys::hwloc_topology_set_synthetic(topology.raw, raw.as_ptr()) })
+        .map_err(|()| refused())
+}
+
+fn set_xml(topology: &HwlocTopology<'_>, content: &[u8]) -> Result<(), ()> {
+    let length = c_int::try_from(content.len()).map_err(|_| ())?;
+    // SAFETY: initialised and not loaded yet; hwloc parses `length` bytes, the last of them the
+    // zero that it wants, before this returns.
+    ok(unsafe { sys::hwloc_topology_set_xmlbuffer(topology.raw, content.as_ptr().cast(), length) })
+}
+
+fn check_fsroot(path: &Path) -> Result<(), HwlocLoadError> {
+    let input = path.display().to_string();
+    match std::fs::metadata(path.join("sys")) {
+        Ok(_) => {}
+        Err(source) => {
+            return Err(HwlocLoadError::Read { input: format!("{input}/sys"), source });
+        }
+    }
+    let found = std::env::var_os("HWLOC_FSROOT").unwrap_or_default();
+    if found == path {
+        Ok(())
+    } else {
+        Err(HwlocLoadError::Fsroot { input, found: found.to_string_lossy().into_owned() })
+    }
+}
+
+/// The topology as XML of hwloc 1. Counterpart: `hwloc_topology_export_xmlbuffer` with
+/// `HWLOC_TOPOLOGY_EXPORT_XML_FLAG_V1`.
+pub(crate) fn export_v1(topology: &HwlocTopology<'_>) -> io::Result<Vec<u8>> {
+    const V1: std::ffi::c_ulong = 1;
+    let (mut text, mut length) = (ptr::null_mut(), 0);
+    // SAFETY: a loaded topology and two outputs.
+    let error = unsafe {
+        sys::hwloc_topology_export_xmlbuffer(topology.raw, &raw mut text, &raw mut length, V1)
+    };
+    if error != 0 || text.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    let length = usize::try_from(length).unwrap_or(0);
+    // SAFETY: hwloc has stored a buffer of so many bytes, the last of them a zero.
+    let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
+    let copy = bytes.strip_suffix(&[0]).unwrap_or(bytes).to_vec();
+    // SAFETY: that buffer, which nothing refers to any more.
+    unsafe { sys::hwloc_free_xmlbuffer(topology.raw, text) };
+    Ok(copy)
+}

@@ -1,0 +1,10 @@
+//! Loading a topology: this machine, an XML file, a synthetic description, a saved file system.
+
+mod error;
+mod load;
+mod synthetic;
+mod xml;
+
+pub use error::HwlocLoadError;
+pub(crate) use load::export_v1;
+pub use load::{Input, LoadOptions, load};

@@ -1,0 +1,139 @@
+//! Which of many processes discovers the machine, where nobody has published it.
+//!
+//! A file for each user and cgroup, in shared memory, is the ballot; its lock the turn: the kernel takes it
+//! back from a process that dies. In it are the keys of what the winner published.
+
+use super::status::{self, PublisherState};
+use crate::publish::{NAME_PREFIX, SHM_FOLDER, is_at, remove_at_exit};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use topobroker_reader::internal::Gate;
+use topobroker_reader::{Cgroup, Keys};
+
+/// The turn of this process: no other has it until this is dropped.
+///
+/// The lock is of the process, not of the open file: children of a fork do not have it.
+pub(super) struct Election {
+    file: File,
+    path: PathBuf,
+    _turn: Option<parking_lot::MutexGuard<'static, ()>>,
+}
+
+/// How long a process waits for another that discovers: hundreds at once have taken 20 s.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Election {
+    /// Waits for this process's turn. `None` where there can be no election: no shared memory, somebody
+    /// else has put something there, or whoever has the turn does not go on.
+    pub(super) fn enter() -> Option<Self> {
+        /// The kernel's lock holds no thread of the same process back.
+        static GATE: Gate = Gate::new();
+        let turn = GATE.enter();
+        let path = ballot()?;
+        let (start, mut pause) = (Instant::now(), Duration::from_millis(1));
+        while start.elapsed() < PATIENCE {
+            let file = open(&path, OFlags::CREATE)?;
+            let locked = rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
+            // If it was removed meanwhile, there is another by now.
+            if locked.is_ok() && is_at(&file, &path) {
+                return Some(Self { file, path, _turn: turn });
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(16));
+        }
+        None
+    }
+
+    /// Keys of what an earlier winner published, if it still lives.
+    pub(super) fn elected(&self) -> Option<Keys> {
+        let keys = keys_in(&self.file)?;
+        let published = status::read(keys.file()?, 0).ok()?;
+        (published.publisher == PublisherState::Alive).then_some(keys)
+    }
+
+    /// Tells the others what this process has published, until it ends.
+    pub(super) fn win(&self, keys: &Keys) {
+        let mut file = &self.file;
+        let written = file
+            .rewind()
+            .and_then(|()| file.set_len(0))
+            .and_then(|()| file.write_all(keys.to_string().as_bytes()));
+        // Who cannot read it discovers once more.
+        let _ = written;
+        remove_at_exit(self.path.clone(), close);
+    }
+}
+
+impl Drop for Election {
+    fn drop(&mut self) {
+        let empty = self.file.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        // Who has discovered nothing leaves nothing.
+        if empty && is_at(&self.file, &self.path) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Removes a ballot unless a process is at it, or what it names is still published.
+pub(crate) fn close(ballot: &Path) {
+    let Some(file) = open(ballot, OFlags::empty()) else { return };
+    if rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return;
+    }
+    let published = keys_in(&file).and_then(|keys| status::read(keys.file()?, 0).ok());
+    let live = published.is_some_and(|it| it.publisher == PublisherState::Alive);
+    if !live && is_at(&file, ballot) {
+        let _ = std::fs::remove_file(ballot);
+    }
+}
+
+/// Removes the ballots of this user that nobody needs any more.
+#[cfg(feature = "program")]
+pub(crate) fn close_all() {
+    let start = format!("{NAME_PREFIX}load-{}-", rustix::process::geteuid().as_raw());
+    for entry in std::fs::read_dir(SHM_FOLDER).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&start) {
+            close(&entry.path());
+        }
+    }
+}
+
+/// Opens a ballot that is this user's own and nobody else's.
+fn open(path: &Path, more: OFlags) -> Option<File> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | more;
+    let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).ok()?;
+    let stat = rustix::fs::fstat(&file).ok()?;
+    let own = stat.st_uid == rustix::process::geteuid().as_raw()
+        && stat.st_mode & 0o077 == 0
+        && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    own.then(|| file.into())
+}
+
+fn keys_in(file: &File) -> Option<Keys> {
+    const MOST: u64 = 8192;
+    let mut text = String::new();
+    file.take(MOST).read_to_string(&mut text).ok()?;
+    Keys::from_lines(&text).ok()
+}
+
+/// The ballot of this user and cgroup, and of what the environment has hwloc do: processes that would
+/// discover something else never share.
+fn ballot() -> Option<PathBuf> {
+    let is_setting = |name: &str| {
+        name.starts_with("HWLOC_") && !name.ends_with("VERBOSE") && name != "HWLOC_HIDE_ERRORS"
+    };
+    let settings: BTreeMap<_, _> =
+        std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_setting)).collect();
+    let cgroup = Cgroup::of_this_process().ok()?;
+    let resources = cgroup.map(|cgroup| (cgroup.cpus.to_string(), cgroup.mems.to_string()));
+    let namespace = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    let hash =
+        BuildHasherDefault::<DefaultHasher>::default().hash_one((resources, namespace, settings));
+    let user = rustix::process::geteuid().as_raw();
+    Some(PathBuf::from(SHM_FOLDER).join(format!("{NAME_PREFIX}load-{user}-{hash:016x}")))
+}

@@ -1,0 +1,202 @@
+//! For PMIx servers: the keys of what is published as an array of `pmix_info_t`.
+//!
+//! libpmix is found in the process or loaded when this is called; nothing is linked.
+
+use super::hwloc_topology::PMIX_SHMEM_NAMES;
+use crate::publish::legacy::Legacy;
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use topobroker_reader::{Job, Keys};
+
+/// Why there is no array.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PmixError {
+    /// There is no libpmix.
+    #[error("libpmix.so.2 cannot be loaded: {reason}; a PMIx server has it in its process")]
+    Library {
+        /// What the loader says.
+        reason: String,
+    },
+    /// It lacks a function.
+    #[error("libpmix.so.2 has no {function}; expected PMIx 4.1 or later")]
+    Function {
+        /// Its name.
+        function: &'static str,
+    },
+    /// It says no.
+    #[error("{function} fails with status {status} for key {key}")]
+    Refused {
+        /// The function.
+        function: &'static str,
+        /// The key.
+        key: String,
+        /// A `pmix_status_t`.
+        status: i32,
+    },
+    /// A file cannot be read.
+    #[error("{file}: cannot be read: {source}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// An array of `pmix_info_t`, in memory of libpmix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PmixInfos {
+    /// The first; NULL if there is none. To be freed with `PMIX_INFO_FREE`.
+    pub array: *mut c_void,
+    /// How many.
+    pub count: usize,
+}
+
+/// `PMIX_STRING`, `PMIX_SIZE`, `PMIX_SUCCESS`.
+const STRING: u16 = 3;
+const SIZE: u16 = 4;
+const SUCCESS: c_int = 0;
+
+/// `pmix_data_array_t`.
+#[repr(C)]
+struct DataArray {
+    kind: u16,
+    size: usize,
+    array: *mut c_void,
+}
+
+type Start = unsafe extern "C" fn() -> *mut c_void;
+type Add = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_void, u16) -> c_int;
+type Convert = unsafe extern "C" fn(*mut c_void, *mut DataArray) -> c_int;
+type Release = unsafe extern "C" fn(*mut c_void);
+
+/// One key with its value.
+enum Info {
+    Text(&'static str, CString),
+    Size(&'static str, usize),
+}
+
+/// The keys of a segment, and of what is published for hwloc beside it, for `PMIx_server_register_nspace` or
+/// `PMIx_server_register_resources`: our own (`topobroker.file`, `.addr`, `.size`), those of the hwloc
+/// segment, and the topology as XML of versions 2 and 1. Of a job also its file (`topobroker.job`), and of
+/// hwloc's what is published beside that.
+///
+/// # Errors
+///
+/// [`PmixError`].
+pub fn infos(
+    keys: &Keys,
+    job: Option<&Path>,
+    legacy: Option<&Legacy>,
+) -> Result<PmixInfos, PmixError> {
+    let mut all = of_keys(Keys::PMIX_NAMES, keys);
+    if let Some(job) = job {
+        all.push(Info::Text(Job::PMIX_NAME, text(job.as_os_str())));
+    }
+    if let Some(legacy) = legacy {
+        all.extend(of_keys(PMIX_SHMEM_NAMES, &legacy.keys()));
+        all.push(Info::Text("pmix.hwlocxml2", read(legacy.xml2())?));
+        all.push(Info::Text("pmix.hwlocxml1", read(legacy.xml1())?));
+    }
+    Library::load()?.array(&all)
+}
+
+fn of_keys([file, address, size]: [&'static str; 3], keys: &Keys) -> Vec<Info> {
+    let number = |value| usize::try_from(value).unwrap_or(usize::MAX);
+    let [(_, name), ..] = keys.to_env();
+    vec![
+        Info::Text(file, text(&name)),
+        Info::Size(address, number(keys.address())),
+        Info::Size(size, number(keys.size())),
+    ]
+}
+
+fn text(text: &OsStr) -> CString {
+    CString::new(text.as_bytes()).unwrap_or_default()
+}
+
+fn read(file: &Path) -> Result<CString, PmixError> {
+    let name = || file.display().to_string();
+    let text = std::fs::read(file).map_err(|source| PmixError::Read { file: name(), source })?;
+    CString::new(text).map_err(|error| PmixError::Read { file: name(), source: error.into() })
+}
+
+struct Library {
+    start: Start,
+    add: Add,
+    convert: Convert,
+    release: Release,
+}
+
+impl Library {
+    fn load() -> Result<Self, PmixError> {
+        // SAFETY: the name ends with a zero. libpmix's initialisers do nothing before PMIx_Init. The
+        // handle is never closed: a server has the library for good.
+        let handle = unsafe { libc::dlopen(c"libpmix.so.2".as_ptr(), libc::RTLD_LAZY) };
+        if handle.is_null() {
+            // SAFETY: NULL, or a message that ends with a zero and is valid until the next call.
+            let reason = unsafe {
+                let message = libc::dlerror();
+                if message.is_null() { c"no reason" } else { CStr::from_ptr(message) }
+            };
+            return Err(PmixError::Library { reason: reason.to_string_lossy().into_owned() });
+        }
+        let symbol = |name: &'static CStr| {
+            // SAFETY: the handle is open and the name ends with a zero.
+            let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
+            let function = name.to_str().unwrap_or_default();
+            if found.is_null() { Err(PmixError::Function { function }) } else { Ok(found) }
+        };
+        let (start, add) = (symbol(c"PMIx_Info_list_start")?, symbol(c"PMIx_Info_list_add")?);
+        let (convert, release) =
+            (symbol(c"PMIx_Info_list_convert")?, symbol(c"PMIx_Info_list_release")?);
+        // SAFETY: not NULL, and the functions of these names have these signatures since PMIx 4.1.
+        Ok(unsafe {
+            Self {
+                start: std::mem::transmute::<*mut c_void, Start>(start),
+                add: std::mem::transmute::<*mut c_void, Add>(add),
+                convert: std::mem::transmute::<*mut c_void, Convert>(convert),
+                release: std::mem::transmute::<*mut c_void, Release>(release),
+            }
+        })
+    }
+
+    fn array(&self, infos: &[Info]) -> Result<PmixInfos, PmixError> {
+        // SAFETY: no arguments; the list is released below, on every way.
+        let list = unsafe { (self.start)() };
+        let mut array = DataArray { kind: 0, size: 0, array: std::ptr::null_mut() };
+        let added = infos.iter().try_for_each(|info| self.add(list, info));
+        let converted = added.and_then(|()| {
+            // SAFETY: the list is open and the array an output.
+            match unsafe { (self.convert)(list, &raw mut array) } {
+                SUCCESS => Ok(()),
+                status => {
+                    let (function, key) = ("PMIx_Info_list_convert", "all".to_owned());
+                    Err(PmixError::Refused { function, key, status })
+                }
+            }
+        });
+        // SAFETY: the list is open and not used again.
+        unsafe { (self.release)(list) };
+        converted.map(|()| PmixInfos { array: array.array, count: array.size })
+    }
+
+    fn add(&self, list: *mut c_void, info: &Info) -> Result<(), PmixError> {
+        let (key, value, kind) = match info {
+            Info::Text(key, text) => (*key, text.as_ptr().cast::<c_void>(), STRING),
+            Info::Size(key, size) => (*key, std::ptr::from_ref(size).cast(), SIZE),
+        };
+        let name = CString::new(key).unwrap_or_default();
+        // SAFETY: the list is open; the key ends with a zero; the value is a string that ends with a
+        // zero or a size_t, as its type says, and PMIx copies it.
+        match unsafe { (self.add)(list, name.as_ptr(), value, kind) } {
+            SUCCESS => Ok(()),
+            status => {
+                let (function, key) = ("PMIx_Info_list_add", key.to_owned());
+                Err(PmixError::Refused { function, key, status })
+            }
+        }
+    }
+}

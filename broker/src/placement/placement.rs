@@ -1,0 +1,286 @@
+//! Placing the ranks of a job on PUs, as Open MPI's mapper and binder do.
+
+use super::policy::{self, BindTo, MapBy, Policy};
+
+use std::collections::HashMap;
+use topobroker_layout::job::MAX_RANKS;
+use topobroker_layout::set::Set;
+use topobroker_reader::{Object, ObjectType, Topology};
+
+/// Ranks cannot be placed so.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlacementError {
+    /// The topology has no such objects.
+    #[error(
+        "{option} {name}: {object} has no {name} with PUs; `topobroker info` lists what there is"
+    )]
+    NoObjects {
+        /// What asks for them: `--map-by` or `--bind-to`.
+        option: &'static str,
+        /// Name of the objects.
+        name: &'static str,
+        /// The object that a rank is mapped to.
+        object: String,
+    },
+    /// More ranks than a policy of so many an object has place for.
+    #[error(
+        "{ranks} ranks: {policy} has place for {expected}; ask for fewer, or for more an object"
+    )]
+    TooMany {
+        /// Number of ranks.
+        ranks: usize,
+        /// The policy.
+        policy: String,
+        /// How many there is place for.
+        expected: usize,
+    },
+    /// More ranks bound to an object than it has cores, or PUs where these are what ranks are on.
+    #[error(
+        "rank {rank}: {object} is full: as many ranks are bound to it as it has {name}, {expected}; ask for fewer ranks, or add overload-allowed to --bind-to"
+    )]
+    Overload {
+        /// The first rank for which there is no PU.
+        rank: usize,
+        /// The object.
+        object: String,
+        /// What is counted: cores or PUs.
+        name: &'static str,
+        /// How many of them it has.
+        expected: usize,
+    },
+    /// Not enough cores or hardware threads for one rank.
+    #[error(
+        "rank {rank}: {object} has {found} free {name}, expected {expected} as PE={expected} says"
+    )]
+    TooFew {
+        /// The rank.
+        rank: usize,
+        /// The object that it is mapped to.
+        object: String,
+        /// What it is given.
+        name: &'static str,
+        /// How many are free.
+        found: usize,
+        /// How many it needs.
+        expected: usize,
+    },
+}
+
+/// PUs of `count` ranks on a topology, by OS index; `None` is as many as there is place for: one for each object, or so
+/// many as the policy says. Where it has no objects of the type that ranks are mapped by, all of it takes their place,
+/// as in Open MPI. Then they can be bound to another type or to nothing, and `ppr:N:OBJECT` is an error. Of a policy that takes CPUs one by one, `order`
+/// is the list of them.
+///
+/// ```no_run
+/// use topobroker::placement::{Policy, place};
+/// let topology = topobroker_reader::adopt()?.topology();
+/// let policy = Policy::parse("package", Some("core"))?;
+/// for (rank, cpuset) in place(topology, &policy, Some(4), &[])?.iter().enumerate() {
+///     println!("rank {rank}: {cpuset}");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`PlacementError`].
+pub fn place(
+    topology: Topology<'_>,
+    policy: &Policy,
+    count: Option<usize>,
+    order: &[Object<'_>],
+) -> Result<Vec<Set>, PlacementError> {
+    let (usual, mapped) = ranks_and_objects(topology, policy, order);
+    let bound = policy.with_usual_binding(count, mapped);
+    let count = count.unwrap_or(usual);
+    match place_bound(topology, bound, count, order) {
+        // Of what nobody has asked to bind, more ranks than there are CPUs stay unbound.
+        Err(PlacementError::Overload { .. }) if policy.bind == BindTo::Usual => {
+            let unbound = Policy { bind: BindTo::None, ..bound };
+            place_bound(topology, unbound, count, order)
+        }
+        placed => placed,
+    }
+}
+
+fn place_bound(
+    topology: Topology<'_>,
+    policy: Policy,
+    count: usize,
+    order: &[Object<'_>],
+) -> Result<Vec<Set>, PlacementError> {
+    if count > MAX_RANKS {
+        let (policy, expected) = (policy.to_string(), MAX_RANKS);
+        return Err(PlacementError::TooMany { ranks: count, policy, expected });
+    }
+    let locales = locales(topology, &policy, count, order)?;
+    let mut binder = Binder { topology, policy, used: HashMap::new(), taken: Set::new() };
+    let places = locales.into_iter().enumerate();
+    places.map(|(rank, locale)| binder.bind(rank, &locale)).collect()
+}
+
+/// Number of ranks that a policy makes where nobody says how many: those of so many an object, else one
+/// for each object.
+#[must_use]
+pub fn usual_count(topology: Topology<'_>, policy: &Policy, order: &[Object<'_>]) -> usize {
+    ranks_and_objects(topology, policy, order).0
+}
+
+/// Number of ranks where nobody says how many, and of the objects that they are mapped by.
+fn ranks_and_objects(
+    topology: Topology<'_>,
+    policy: &Policy,
+    order: &[Object<'_>],
+) -> (usize, usize) {
+    let each = policy.cpus.max(1);
+    let (ranks, mapped) = match policy.map {
+        MapBy::Object(kind) => (1, objects(topology, kind).len()),
+        MapBy::PerObject(each, kind) => (each, objects(topology, kind).len()),
+        MapBy::Slot => (1, objects(topology, ObjectType::Core).len() / each),
+        MapBy::CpuList => (1, order.len() / each),
+    };
+    (mapped.saturating_mul(ranks), mapped)
+}
+
+/// Where a rank is mapped: some object, or PUs of a list.
+enum Locale<'a> {
+    Object(Object<'a>),
+    Pus(Set),
+}
+
+fn locales<'a>(
+    topology: Topology<'a>,
+    policy: &Policy,
+    count: usize,
+    order: &[Object<'a>],
+) -> Result<Vec<Locale<'a>>, PlacementError> {
+    let too_many =
+        |expected| PlacementError::TooMany { ranks: count, policy: policy.to_string(), expected };
+    Ok(match policy.map {
+        MapBy::Object(kind) => {
+            let all = objects(topology, kind);
+            all.iter().cycle().take(count).map(|object| Locale::Object(*object)).collect()
+        }
+        MapBy::Slot => (0..count).map(|_| Locale::Object(topology.root())).collect(),
+        MapBy::PerObject(each, kind) => {
+            let all = objects(topology, kind);
+            let (option, name) = ("--map-by", policy::name_of(kind));
+            if all.iter().any(|object| object.object_type() != kind) {
+                let object = named(topology.root());
+                return Err(PlacementError::NoObjects { option, name, object });
+            }
+            if count > all.len().saturating_mul(each) {
+                return Err(too_many(all.len() * each));
+            }
+            let all = all.into_iter().flat_map(|object| std::iter::repeat_n(object, each));
+            all.take(count).map(Locale::Object).collect()
+        }
+        MapBy::CpuList => {
+            let each = policy.cpus.max(1);
+            if count > order.len() / each {
+                return Err(too_many(order.len() / each));
+            }
+            let parts = order.chunks_exact(each).take(count);
+            let set = |pus: &[Object<'_>]| pus.iter().filter_map(|pu| pu.os_index()).collect();
+            parts.map(|pus| Locale::Pus(set(pus))).collect()
+        }
+    })
+}
+
+/// Objects of a type that have PUs; if there are none, the root.
+fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_>> {
+    let all = topology.objects_with_type(kind).filter(|it| it.cpuset_weight() != Some(0));
+    let all: Vec<Object<'_>> = all.collect();
+    if all.is_empty() { vec![topology.root()] } else { all }
+}
+
+struct Binder<'a> {
+    topology: Topology<'a>,
+    policy: Policy,
+    /// Ranks bound to objects, by number of the object.
+    used: HashMap<u32, usize>,
+    /// Cores or hardware threads that ranks of several have.
+    taken: Set,
+}
+
+impl<'a> Binder<'a> {
+    fn bind(&mut self, rank: usize, locale: &Locale<'a>) -> Result<Set, PlacementError> {
+        let cpuset = |object: Object<'_>| object.cpuset().unwrap_or_default();
+        let target = match self.policy.bind {
+            BindTo::None | BindTo::Usual => return Ok(cpuset(self.topology.root())),
+            BindTo::Object(kind) => kind,
+        };
+        let object = match locale {
+            Locale::Pus(set) => return Ok(set.clone()),
+            Locale::Object(object) => *object,
+        };
+        if self.policy.cpus > 1 {
+            return self.several(rank, object, target);
+        }
+        let bound = if object.object_type() == target {
+            object
+        } else {
+            // What shares PUs with it, above, below or beside: the one with the fewest ranks, the first
+            // of several.
+            let own = cpuset(object);
+            let near = self.topology.objects_with_type(target).filter(|it| it.intersects(&own));
+            near.min_by_key(|it| self.used_of(*it)).ok_or_else(|| PlacementError::NoObjects {
+                option: match self.policy.map {
+                    MapBy::Object(kind) if kind == target => "--map-by",
+                    _ => "--bind-to",
+                },
+                name: policy::name_of(target),
+                object: named(object),
+            })?
+        };
+        let (expected, name) = self.cpus_of(bound);
+        let used = self.used_of(bound) + 1;
+        if used > expected && !self.policy.overload {
+            let object = named(bound);
+            return Err(PlacementError::Overload { rank, object, name, expected });
+        }
+        self.used.insert(bound.id(), used);
+        Ok(cpuset(bound))
+    }
+
+    /// How many ranks may be bound to an object: as many as it has cores, or PUs if ranks are on these.
+    fn cpus_of(&self, object: Object<'_>) -> (usize, &'static str) {
+        let threads = self.policy.bind == BindTo::Object(ObjectType::PU)
+            || matches!(self.policy.map, MapBy::Object(ObjectType::PU));
+        let cores = object.objects_inside(ObjectType::Core).count();
+        match threads || cores == 0 {
+            true => (object.cpuset_weight().unwrap_or(0) as usize, "PUs"),
+            false => (cores, "cores"),
+        }
+    }
+
+    fn used_of(&self, object: Object<'_>) -> usize {
+        self.used.get(&object.id()).copied().unwrap_or(0)
+    }
+
+    /// The next cores, or hardware threads, of an object that no rank has.
+    fn several(
+        &mut self,
+        rank: usize,
+        object: Object<'_>,
+        target: ObjectType,
+    ) -> Result<Set, PlacementError> {
+        let kind = if target == ObjectType::PU { target } else { ObjectType::Core };
+        let expected = self.policy.cpus;
+        let sets = object.objects_inside(kind).filter_map(|it| it.cpuset());
+        let free: Vec<Set> = sets.filter(|set| !set.intersects(&self.taken)).collect();
+        let Some(chosen) = free.get(..expected) else {
+            let (object, name, found) = (named(object), policy::name_of(kind), free.len());
+            return Err(PlacementError::TooFew { rank, object, name, found, expected });
+        };
+        let mut cpuset = Set::new();
+        chosen.iter().for_each(|set| cpuset = &cpuset | set);
+        self.taken = &self.taken | &cpuset;
+        Ok(cpuset)
+    }
+}
+
+fn named(object: Object<'_>) -> String {
+    format!("{} L#{}", object.type_name(false), object.logical_index())
+}

@@ -1,0 +1,90 @@
+//! The `topobroker` program, command by command.
+
+use super::output::{self, say, whole_message};
+use super::{
+    audit, calc, distrib, export, info, job, ls, manual, publish, run, scope, serve, status,
+    unpublish,
+};
+use anyhow::Context;
+use clap::{CommandFactory, Parser, Subcommand};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Publish a node's hwloc topology once, in shared memory, for every process to adopt.
+#[derive(Debug, Parser)]
+#[command(name = "topobroker", version, propagate_version = true)]
+struct Program {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Publish(publish::Publish),
+    Unpublish(unpublish::Unpublish),
+    Status(status::Status),
+    Run(run::Run),
+    Serve(serve::Serve),
+    Audit(audit::Audit),
+    Scope(scope::Scope),
+    Job(job::Job),
+    Ls(ls::Ls),
+    Info(info::Info),
+    Calc(calc::Calc),
+    Distrib(distrib::Distrib),
+    Export(export::Export),
+    Manual(manual::Manual),
+    Completions(manual::Completions),
+}
+
+/// Runs the program: exits 0, 1 after a fault (one line on standard error), 2 on wrong usage;
+/// `run` exits as its command does.
+#[must_use]
+pub fn main() -> ExitCode {
+    let program = match Program::try_parse() {
+        Ok(program) => program,
+        Err(usage) => return exit(told(&usage)),
+    };
+    exit(match program.command {
+        Command::Publish(publish) => publish.run(),
+        Command::Unpublish(unpublish) => unpublish.run(),
+        Command::Status(status) => status.run(),
+        Command::Run(run) => run.run(),
+        Command::Serve(serve) => serve.run(),
+        Command::Audit(audit) => audit.run(),
+        Command::Scope(scope) => scope.run(),
+        Command::Job(job) => job.run(),
+        Command::Ls(ls) => ls.run(),
+        Command::Info(info) => info.run(),
+        Command::Calc(calc) => calc.run(),
+        Command::Distrib(distrib) => distrib.run(),
+        Command::Export(export) => export.run(),
+        Command::Manual(manual) => manual.run(Program::command()),
+        Command::Completions(completions) => completions.run(Program::command()),
+    })
+}
+
+fn exit(outcome: anyhow::Result<ExitCode>) -> ExitCode {
+    match outcome {
+        Ok(code) => code,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&whole_message(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints what clap says: help to standard output, what is wrong with the usage to standard error.
+fn told(usage: &clap::Error) -> anyhow::Result<ExitCode> {
+    let printed = usage.print().and_then(|()| io::stdout().flush());
+    if usage.use_stderr() {
+        return Ok(ExitCode::from(2));
+    }
+    printed.context(output::STANDARD_OUTPUT)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

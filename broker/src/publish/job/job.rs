@@ -1,0 +1,190 @@
+//! Jobs over a published topology: a small segment each, beside that of the topology.
+
+use super::error::JobError;
+use super::files::file_of;
+use crate::publish::error::PublishError;
+use crate::publish::header::{framed, header_of};
+use crate::publish::identity::{self, Publisher};
+use crate::publish::legacy::{self, Legacy};
+use crate::publish::store::file_id::{FileId, id_of, remove_if};
+use crate::publish::store::named;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use topobroker_layout::encode::EncodeError;
+use topobroker_layout::header::{self, Header, Kind};
+use topobroker_layout::job::{Job, MAX_RANKS};
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::{Adopted, Scope, Source, View};
+
+/// How a job is added.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobOptions {
+    /// Name of the job, which no other job over the same topology has: letters, digits, `.`, `_`, `-`.
+    pub name: String,
+    /// Rank and PUs of each of its processes on this node, in the order of their local ranks.
+    pub ranks: Vec<(u32, Set)>,
+    /// Who the job ends with.
+    pub launcher: Launcher,
+    /// Only for this user: mode 0400 instead of 0444.
+    pub private: bool,
+    /// The job's part for programs that know only hwloc or PMIx too: see [`legacy`].
+    pub legacy: bool,
+}
+
+/// With whom a job ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Launcher {
+    /// With this process: dropping the [`JobPublication`] removes it.
+    #[default]
+    ThisProcess,
+    /// With another process, once [`sweep`] finds that it is gone.
+    Process(u32),
+    /// With nobody: it stays until it is removed.
+    Nobody,
+}
+
+/// A job that was added, removed when this is dropped if it ends with this process.
+#[derive(Debug)]
+pub struct JobPublication {
+    file: PathBuf,
+    bytes: usize,
+    /// The file itself and the process that removes it, if it ends with that.
+    owned: Option<(FileId, u32)>,
+    legacy: Option<Legacy>,
+}
+
+impl JobPublication {
+    /// The file that readers adopt.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// What is published for hwloc beside it, if that was asked for.
+    #[must_use]
+    pub fn legacy(&self) -> Option<&Legacy> {
+        self.legacy.as_ref()
+    }
+
+    /// Name and value of each environment variable that processes of the job are to have beside those of
+    /// the topology.
+    #[must_use]
+    pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
+        let (name, file) = topobroker_reader::Job::to_env(&self.file);
+        let own = std::iter::once((name, file.as_os_str().to_owned()));
+        own.chain(self.legacy.iter().flat_map(Legacy::to_env)).collect()
+    }
+
+    /// Bytes of its segment.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for JobPublication {
+    fn drop(&mut self) {
+        // Not the child of a fork, and not the next job of that name.
+        if let Some((id, owner)) = self.owned
+            && owner == std::process::id()
+            && remove_if(&self.file, id)
+        {
+            legacy::remove_beside(&self.file);
+        }
+    }
+}
+
+/// Adds a job that sees what `view` shows of an adopted topology.
+///
+/// ```no_run
+/// use topobroker::publish::job::{JobOptions, add};
+/// use topobroker_reader::{RestrictFlags, View};
+/// let base = topobroker_reader::adopt()?;
+/// let cpus = (0..4).collect();
+/// let view = View::new(base.topology(), &cpus, RestrictFlags::REMOVE_CPULESS)?;
+/// let ranks = vec![(0, cpus)];
+/// let job = add(base, &view, &JobOptions { name: "hello".to_owned(), ranks, ..Default::default() })?;
+/// for (name, value) in job.to_env() {
+///     println!("{name}={}", value.display());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`JobError`], with nothing left behind.
+pub fn add(
+    base: &Adopted,
+    view: &View<'_>,
+    options: &JobOptions,
+) -> Result<JobPublication, JobError> {
+    let name = &options.name;
+    let file = file_of(base, name)?;
+    if !view.is_of(base.topology()) {
+        return Err(JobError::OtherTopology { name: name.clone() });
+    }
+    check_ranks(view, &options.ranks)?;
+    let job = Job::new(base.header().segment_id, name, view.to_overlay()?, &options.ranks);
+    let archive = job.to_bytes().map_err(|error: EncodeError| PublishError::from(error))?;
+    let launcher = match options.launcher {
+        Launcher::ThisProcess => identity::publisher()?,
+        Launcher::Process(pid) => identity::process(pid)?,
+        Launcher::Nobody => Publisher::NOBODY,
+    };
+    let header = Header {
+        kind: Kind::Job,
+        scope: Scope::Job,
+        source: Source::Loaded,
+        size: header::segment_len(archive.len()) as u64,
+        ..header_of(launcher)?
+    };
+    let mut segment = framed(&header, &archive)?;
+    let mode = if options.private { 0o400 } else { 0o444 };
+    let (folder, file_name) = match (file.parent(), file.file_name().and_then(|it| it.to_str())) {
+        (Some(folder), Some(file_name)) => (folder, file_name),
+        _ => return Err(JobError::Name { found: name.clone() }),
+    };
+    let file = match named::publish(folder, file_name, &mut segment, mode) {
+        Ok(file) => file,
+        Err(PublishError::Store { source, .. })
+            if source.kind() == io::ErrorKind::AlreadyExists =>
+        {
+            return Err(JobError::Exists { name: name.clone(), file: file.display().to_string() });
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let id = fs::symlink_metadata(&file).ok().map(|metadata| id_of(&metadata));
+    let legacy = options.legacy.then(|| legacy::publish(view.topology(), &file, options.private));
+    let legacy = legacy.transpose().map_err(|error| {
+        // Both or neither.
+        id.map(|id| remove_if(&file, id));
+        PublishError::from(error)
+    })?;
+    let ends_with_us = options.launcher == Launcher::ThisProcess;
+    let owned = id.filter(|_| ends_with_us).map(|id| (id, std::process::id()));
+    Ok(JobPublication { file, bytes: segment.len(), owned, legacy })
+}
+
+/// Whether each rank is there once and has PUs of the job.
+fn check_ranks(view: &View<'_>, ranks: &[(u32, Set)]) -> Result<(), JobError> {
+    let known = view.topology().root().cpuset().unwrap_or_default();
+    let expected = || known.to_text(Format::List);
+    let mut seen = BTreeSet::new();
+    if ranks.len() > MAX_RANKS {
+        return Err(JobError::Ranks { found: ranks.len() });
+    }
+    for (rank, set) in ranks {
+        let reason = match set {
+            set if set.is_empty() || !set.is_included_in(&known) => {
+                format!("has PUs {}; expected some of {}", set.to_text(Format::List), expected())
+            }
+            _ if !seen.insert(*rank) => "is there already; expected each once".to_owned(),
+            _ => continue,
+        };
+        return Err(JobError::Rank { rank: *rank, reason });
+    }
+    Ok(())
+}

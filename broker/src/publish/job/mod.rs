@@ -1,0 +1,11 @@
+//! Jobs over a published topology: a small segment each, beside that of the topology.
+
+mod error;
+mod files;
+mod job;
+
+pub use error::JobError;
+pub use files::{PublishedJob, file_of, list, remove, sweep};
+pub(crate) use files::{has_jobs, remove_orphans, sweep_beside};
+pub(super) use files::{place_of_memfd, remove_all};
+pub use job::{JobOptions, JobPublication, Launcher, add};

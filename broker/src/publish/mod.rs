@@ -1,0 +1,26 @@
+//! Publishing: segments that every process of the node can adopt, jobs over them, and the same for programs that know
+//! only hwloc or PMIx.
+
+mod address;
+#[allow(unsafe_code, reason = "the C library is told what to do at exit")]
+mod at_exit;
+mod error;
+mod header;
+mod identity;
+pub mod job;
+pub mod legacy;
+mod options;
+mod publish;
+mod remove;
+mod store;
+
+pub use address::Address;
+pub(crate) use at_exit::remove_at_exit;
+pub use error::{LegacyError, PublishError};
+pub use identity::PublisherState;
+pub(crate) use identity::state_of;
+pub use options::{NAME_PREFIX, PublishOptions, Store};
+pub use publish::{Publication, publish};
+pub(crate) use remove::{remove, remove_file};
+pub(crate) use store::file_id::{FileId, id_of, is_at, remove_if};
+pub use store::shm::FOLDER as SHM_FOLDER;

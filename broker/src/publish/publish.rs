@@ -1,0 +1,184 @@
+//! Publishing: one segment that every process of the node can adopt.
+
+use super::at_exit::{forget, remove_at_exit};
+use super::error::{LegacyError, PublishError};
+use super::header::{framed, header_of};
+use super::legacy::{self, Legacy};
+use super::options::{NAME_PREFIX, PublishOptions, Store};
+use super::remove::remove;
+use super::store::{memfd, named, shm};
+use super::{address, identity, job};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use topobroker_layout::description::Description;
+use topobroker_layout::encode;
+use topobroker_layout::header::{self, Header};
+use topobroker_reader::{Archive, FileKey, Keys};
+
+/// A published segment, removed when this is dropped or the process exits (unless it was to be kept).
+#[derive(Debug)]
+pub struct Publication {
+    keys: Keys,
+    header: Header,
+    placed: Placed,
+    keep: bool,
+    /// The process that removes it.
+    owner: u32,
+    legacy: Option<Legacy>,
+}
+
+/// What holds the segment.
+#[derive(Debug)]
+enum Placed {
+    File(PathBuf),
+    /// Open as long as the publication lives.
+    Memfd {
+        _open: rustix::fd::OwnedFd,
+    },
+}
+
+/// Publishes a description.
+///
+/// ```
+/// use topobroker::hwloc::{Input, LoadOptions, capture, load};
+/// use topobroker::publish::{PublishOptions, publish};
+/// let input = Input::Synthetic("Core:2 PU:2".to_owned());
+/// let description = capture(&load(&input, &LoadOptions::default())?)?;
+/// let publication = publish(&description, &PublishOptions::default())?;
+/// let topology = topobroker_reader::adopt_keys(publication.keys().clone())?.topology();
+/// assert_eq!(topology.object_count(), 1 + 2 + 4 + 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`PublishError`], with nothing left behind.
+pub fn publish(
+    description: &Description,
+    options: &PublishOptions,
+) -> Result<Publication, PublishError> {
+    let archive = encode::to_bytes(description)?;
+    // What no reader would take is not published.
+    topobroker_layout::open_archive(&archive)?;
+    let header = new_header(options, header::segment_len(archive.len()) as u64)?;
+    let mut segment = framed(&header, &archive)?;
+    let name = format!("{NAME_PREFIX}{}", header.segment_name());
+    let mode = if options.private { 0o400 } else { 0o444 };
+    let (placed, store) = match &options.store {
+        Store::Shm => file(shm::publish(&name, &mut segment, mode)?),
+        Store::Folder(folder) => file(named::publish(folder, &name, &mut segment, mode)?),
+        Store::Memfd => {
+            let memfd = memfd::publish(&name, &mut segment, mode)?;
+            let number = rustix::fd::AsRawFd::as_raw_fd(&memfd);
+            (Placed::Memfd { _open: memfd }, FileKey::Descriptor(number))
+        }
+    };
+    let keys = Keys::new(store, header.address, header.size);
+    let owner = std::process::id();
+    let mut publication = Publication { keys, header, placed, keep: false, owner, legacy: None };
+    if !options.keep {
+        // Nobody is left to tell; `unpublish --stale` finds what stays.
+        remove_at_exit(publication.place(), |file| _ = remove(file));
+    }
+    if options.legacy {
+        // If it fails, the segment goes too.
+        let opened = Archive::open(&archive).map_err(LegacyError::from)?;
+        let topology = opened.topology();
+        publication.legacy =
+            Some(legacy::publish(topology, &publication.place(), options.private)?);
+    }
+    publication.keep = options.keep;
+    Ok(publication)
+}
+
+fn file(path: PathBuf) -> (Placed, FileKey) {
+    (Placed::File(path.clone()), FileKey::Path(path))
+}
+
+fn new_header(options: &PublishOptions, size: u64) -> Result<Header, PublishError> {
+    let publisher = if options.keep { identity::Publisher::NOBODY } else { identity::publisher()? };
+    Ok(Header {
+        scope: options.scope,
+        source: options.source,
+        address: address::choose(options.address, size)?,
+        size,
+        generation: options.generation,
+        ..header_of(publisher)?
+    })
+}
+
+impl Publication {
+    /// The keys by which processes find the segment.
+    #[must_use]
+    pub fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// What is published for hwloc beside it, if that was asked for.
+    ///
+    /// ```
+    /// # use topobroker::hwloc::{Input, LoadOptions, capture, load};
+    /// use topobroker::publish::{PublishOptions, publish};
+    /// # let machine = load(&Input::ThisMachine, &LoadOptions::default())?;
+    /// let options = PublishOptions { legacy: true, ..PublishOptions::default() };
+    /// let publication = publish(&capture(&machine)?, &options)?;
+    /// assert!(publication.legacy().is_some());
+    /// for (name, value) in publication.to_env() {
+    ///     println!("{name}={}", value.display());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn legacy(&self) -> Option<&Legacy> {
+        self.legacy.as_ref()
+    }
+
+    /// Name and value of each environment variable that processes are to have.
+    #[must_use]
+    pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
+        let own = self.keys.to_env().into_iter();
+        own.chain(self.legacy.iter().flat_map(Legacy::to_env)).collect()
+    }
+
+    /// What its header says.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Withdraws the segment: processes that have adopted it keep it, no other finds it.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be removed.
+    pub fn unpublish(mut self) -> Result<(), PublishError> {
+        self.keep = true;
+        forget(&self.place());
+        remove(&self.place())
+    }
+
+    /// Leaves the segment to somebody else, and returns its file.
+    pub(crate) fn outlive(mut self) -> PathBuf {
+        self.keep = true;
+        forget(&self.place());
+        self.place()
+    }
+
+    /// The file that jobs are beside; of a memfd one that is not there.
+    pub(crate) fn place(&self) -> PathBuf {
+        match &self.placed {
+            Placed::File(path) => path.clone(),
+            Placed::Memfd { .. } => job::place_of_memfd(&self.header),
+        }
+    }
+}
+
+impl Drop for Publication {
+    fn drop(&mut self) {
+        // Not the child of a fork. Nobody is left to tell; `unpublish --stale` finds what stays.
+        if !self.keep && self.owner == std::process::id() {
+            forget(&self.place());
+            let _ = remove(&self.place());
+        }
+    }
+}

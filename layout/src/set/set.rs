@@ -1,0 +1,277 @@
+//! Sets of OS indexes: CPU sets and node sets.
+
+use smallvec::SmallVec;
+
+/// Words held without the heap: enough for 1024 PUs.
+pub(super) const INLINE_WORDS: usize = 16;
+
+/// A set of OS indexes, possibly with all indexes from some point on. Counterpart:
+/// `hwloc_bitmap_t`, `hwloc_cpuset_t`, `hwloc_nodeset_t`.
+///
+/// Kept in normal form (no trailing word that the infinite part already says), so that equality
+/// of sets is equality of values. Sets below index 1024 take no heap.
+///
+/// `Display` prints hwloc's mask format, as `hwloc_bitmap_snprintf` does.
+///
+/// ```
+/// use topobroker_layout::set::Set;
+/// let set: Set = [0, 1, 35].into_iter().collect();
+/// assert_eq!(set.to_string(), "0x00000008,0x00000003");
+/// assert_eq!(set.weight(), Some(3));
+/// assert!(set.contains(35) && !set.contains(2));
+/// ```
+#[derive(PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Set {
+    pub(super) words: SmallVec<[u64; INLINE_WORDS]>,
+    pub(super) infinite: bool,
+}
+
+impl Set {
+    /// The empty set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The set whose bit `64 * i + b` is bit `b` of word `i`, and every bit past the words is
+    /// `infinite`.
+    #[must_use]
+    pub fn from_words(words: impl IntoIterator<Item = u64>, infinite: bool) -> Self {
+        let mut set = Self::new();
+        set.assign(words, infinite);
+        set
+    }
+
+    /// Makes this the set of [`Set::from_words`], and keeps its memory.
+    pub fn assign(&mut self, words: impl IntoIterator<Item = u64>, infinite: bool) {
+        self.words.clear();
+        self.words.extend(words);
+        self.infinite = infinite;
+        self.normalize();
+    }
+
+    /// The words of the set, low indexes first, without those that [`Set::is_infinite`] tells.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Whether every index past the words is in the set.
+    #[must_use]
+    pub fn is_infinite(&self) -> bool {
+        self.infinite
+    }
+
+    /// Whether nothing is in the set. Counterpart: `hwloc_bitmap_iszero`.
+    #[doc(alias = "hwloc_bitmap_iszero")]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty() && !self.infinite
+    }
+
+    /// Puts `index` into the set. Counterpart: `hwloc_bitmap_set`.
+    #[doc(alias = "hwloc_bitmap_set")]
+    #[inline]
+    pub fn insert(&mut self, index: u32) {
+        let (place, bit) = (index as usize / 64, 1 << (index % 64));
+        match self.words.get_mut(place) {
+            Some(word) => {
+                *word |= bit;
+                self.normalize_if_infinite();
+            }
+            None if self.infinite => {}
+            None => self.push(place, bit),
+        }
+    }
+
+    /// Puts a word behind all that a finite set has.
+    #[inline(never)]
+    fn push(&mut self, place: usize, word: u64) {
+        if let Some(missing) = place.checked_sub(self.words.len()) {
+            self.words.reserve(missing + 1);
+            self.resize(place);
+        }
+        self.words.push(word);
+    }
+
+    /// Whether `index` is in the set. Counterpart: `hwloc_bitmap_isset`.
+    #[doc(alias = "hwloc_bitmap_isset")]
+    #[must_use]
+    #[inline]
+    pub fn contains(&self, index: u32) -> bool {
+        (self.word(index as usize / 64) >> (index % 64)) & 1 == 1
+    }
+
+    /// Number of indexes, `None` of an infinite set. Counterpart: `hwloc_bitmap_weight`.
+    #[doc(alias = "hwloc_bitmap_weight")]
+    #[must_use]
+    #[inline]
+    pub fn weight(&self) -> Option<u32> {
+        (!self.infinite).then(|| self.words.iter().map(|word| word.count_ones()).sum())
+    }
+
+    /// Whether every index of this set is in `other`. Counterpart: `hwloc_bitmap_isincluded`.
+    #[doc(alias = "hwloc_bitmap_isincluded")]
+    #[must_use]
+    pub fn is_included_in(&self, other: &Self) -> bool {
+        let common = self.words.len().min(other.words.len());
+        let (own, own_rest) = self.words.split_at_checked(common).unwrap_or_default();
+        let (all, other_rest) = other.words.split_at_checked(common).unwrap_or_default();
+        // To the end in any case, so that the compiler takes several words at once.
+        own.iter().zip(all).fold(0, |missing, (own, all)| missing | (own & !all)) == 0
+            && (other.infinite || (!self.infinite && own_rest.is_empty()))
+            && (!self.infinite || other_rest.iter().all(|word| *word == u64::MAX))
+    }
+
+    /// Takes `index` out of the set. Counterpart: `hwloc_bitmap_clr`.
+    #[doc(alias = "hwloc_bitmap_clr")]
+    pub fn remove(&mut self, index: u32) {
+        let word = index as usize / 64;
+        if word >= self.words.len() {
+            if !self.infinite {
+                return;
+            }
+            self.words.resize(word + 1, u64::MAX);
+        }
+        if let Some(word) = self.words.get_mut(word) {
+            *word &= !(1 << (index % 64));
+        }
+        self.normalize();
+    }
+
+    /// Whether some index is in both sets. Counterpart: `hwloc_bitmap_intersects`.
+    #[doc(alias = "hwloc_bitmap_intersects")]
+    #[must_use]
+    pub fn intersects(&self, other: &Self) -> bool {
+        let length = self.words.len().max(other.words.len());
+        (self.infinite && other.infinite) || (0..length).any(|i| self.word(i) & other.word(i) != 0)
+    }
+
+    /// The lowest index. Counterpart: `hwloc_bitmap_first`.
+    #[doc(alias = "hwloc_bitmap_first")]
+    #[must_use]
+    #[inline]
+    pub fn first(&self) -> Option<u32> {
+        self.next_from(0)
+    }
+
+    /// The highest index, `None` of an empty or infinite set. Counterpart: `hwloc_bitmap_last`.
+    #[doc(alias = "hwloc_bitmap_last")]
+    #[must_use]
+    pub fn last(&self) -> Option<u32> {
+        let place = self.words.iter().rposition(|word| *word != 0)?;
+        let word = u32::try_from(place).ok()?;
+        (!self.infinite).then(|| word * 64 + 63 - self.word(place).leading_zeros())
+    }
+
+    /// The lowest index behind `index`. Counterpart: `hwloc_bitmap_next`.
+    #[doc(alias = "hwloc_bitmap_next")]
+    #[must_use]
+    pub fn next_after(&self, index: u32) -> Option<u32> {
+        self.next_from(index.checked_add(1)?)
+    }
+
+    /// The lowest index from `index` on.
+    #[must_use]
+    #[inline]
+    pub fn next_from(&self, index: u32) -> Option<u32> {
+        let mut rest = self.words.get(index as usize / 64..).unwrap_or_default().iter();
+        let mut next = index & !63;
+        let mut word = match rest.next() {
+            Some(word) => word & (u64::MAX << (index % 64)),
+            None => return self.infinite.then_some(index),
+        };
+        while word == 0 {
+            next = next.checked_add(64)?;
+            match rest.next() {
+                Some(more) => word = *more,
+                None => return self.infinite.then_some(next),
+            }
+        }
+        Some(next + word.trailing_zeros())
+    }
+
+    /// The set of its lowest index alone: what a thread is bound to. Counterpart:
+    /// `hwloc_bitmap_singlify`.
+    #[doc(alias = "hwloc_bitmap_singlify")]
+    #[must_use]
+    pub fn singlify(&self) -> Self {
+        self.first().into_iter().collect()
+    }
+
+    /// The indexes in ascending order; of an infinite set, those within its words.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0u32..).zip(&self.words).flat_map(|(word, &bits)| {
+            let mut rest = bits;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(word * 64 + bit)
+            })
+        })
+    }
+
+    /// The indexes from `64 * index` on, as bits.
+    #[must_use]
+    #[inline]
+    pub fn word(&self, index: usize) -> u64 {
+        self.words.get(index).copied().unwrap_or(self.filler())
+    }
+
+    /// Leaves of the words of a finite set the bits that `word` says, by the place of the word.
+    pub fn mask(&mut self, word: impl Fn(usize) -> u64) {
+        for (index, own) in self.words.iter_mut().enumerate() {
+            *own &= word(index);
+        }
+        self.normalize();
+    }
+
+    /// Has so many words, new ones 0.
+    #[inline]
+    pub(super) fn resize(&mut self, words: usize) {
+        if self.words.len() != words {
+            self.words.resize(words, 0);
+        }
+    }
+
+    /// What every word behind those that are kept is.
+    #[inline]
+    pub(super) fn filler(&self) -> u64 {
+        if self.infinite { u64::MAX } else { 0 }
+    }
+
+    pub(super) fn normalize(&mut self) {
+        let filler = self.filler();
+        let last = self.words.iter().rposition(|word| *word != filler);
+        self.words.truncate(last.map_or(0, |last| last + 1));
+    }
+
+    /// What came in cannot have emptied the last word.
+    #[inline]
+    fn normalize_if_infinite(&mut self) {
+        if self.infinite {
+            self.normalize();
+        }
+    }
+}
+
+/// Counterparts: `hwloc_bitmap_dup`, and `hwloc_bitmap_copy` that keeps the memory.
+impl Clone for Set {
+    fn clone(&self) -> Self {
+        Self { words: SmallVec::from_slice(&self.words), infinite: self.infinite }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.resize(source.words.len());
+        self.words.copy_from_slice(&source.words);
+        self.infinite = source.infinite;
+    }
+}
+
+impl FromIterator<u32> for Set {
+    fn from_iter<I: IntoIterator<Item = u32>>(indexes: I) -> Self {
+        let mut set = Self::new();
+        indexes.into_iter().for_each(|index| set.insert(index));
+        set
+    }
+}

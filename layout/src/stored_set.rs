@@ -1,0 +1,58 @@
+//! A set of the archive's table, read in place.
+
+use crate::archive::ArchivedSetTable;
+
+/// One set of the table: zero words, then the stored words, then a rest that is empty or infinite.
+#[derive(Clone, Copy)]
+pub struct StoredWords<'a> {
+    sets: &'a ArchivedSetTable,
+    /// Number of zero words before the stored ones.
+    first: usize,
+    /// Position of the first stored word in the table.
+    start: usize,
+    /// Number of words up to and including the last stored one.
+    end: usize,
+    infinite: bool,
+}
+
+impl<'a> StoredWords<'a> {
+    /// The set in a row of the table.
+    #[must_use]
+    pub fn new(sets: &'a ArchivedSetTable, row: u32) -> Self {
+        let row = row as usize;
+        let first = sets.first_word.get_u32(row) as usize;
+        let start = sets.start.get_u32(row) as usize;
+        let end = first + (sets.start.get_u32(row + 1) as usize).saturating_sub(start);
+        Self { sets, first, start, end, infinite: sets.infinite.get(row) != 0 }
+    }
+
+    /// Indexes `64 * index` to `64 * index + 63`, as bits.
+    #[must_use]
+    #[inline]
+    pub fn word(&self, index: usize) -> u64 {
+        match index.checked_sub(self.first) {
+            None => 0,
+            Some(place) if index < self.end => self.sets.words.get(self.start + place),
+            Some(_) if self.infinite => u64::MAX,
+            Some(_) => 0,
+        }
+    }
+
+    /// Number of zero words at the start.
+    #[must_use]
+    pub fn zero_words(&self) -> usize {
+        self.first
+    }
+
+    /// Number of words before the rest.
+    #[must_use]
+    pub fn word_count(&self) -> usize {
+        self.end
+    }
+
+    /// Whether the set has every index of the rest.
+    #[must_use]
+    pub fn is_infinite(&self) -> bool {
+        self.infinite
+    }
+}

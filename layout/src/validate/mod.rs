@@ -1,0 +1,21 @@
+//! The rules of an archive. What passes can be read without further checks.
+//!
+//! Every column is first checked by itself (packing, length, largest value), then each table that has more rules, then
+//! the tree level by level.
+
+mod allowed;
+mod columns;
+mod levels;
+mod proportion;
+mod rule;
+#[cfg(test)]
+mod rules;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod topology;
+mod tree;
+
+pub(crate) use rule::ensure;
+pub(crate) use topology::topology;

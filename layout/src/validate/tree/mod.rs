@@ -1,0 +1,7 @@
+//! The rules of the tree.
+
+mod regular;
+mod rows;
+mod tree;
+
+pub(super) use tree::check;

@@ -1,0 +1,285 @@
+//! The three keys by which a reader finds a segment.
+
+use super::environment::var_os;
+use super::error::KeysError;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Environment variable with the file.
+const FILE: &str = "TOPOBROKER_FILE";
+/// Environment variable with the preferred address, hexadecimal.
+const ADDR: &str = "TOPOBROKER_ADDR";
+/// Environment variable with the size, decimal bytes.
+const SIZE: &str = "TOPOBROKER_SIZE";
+
+/// Rendezvous keys: where a segment is. Counterparts: `PMIX_HWLOC_SHMEM_FILE`, `_ADDR`, `_SIZE`.
+///
+/// `Display` writes the lines that a shell or an environment file takes, the file in quotes where
+/// it needs them.
+///
+/// ```
+/// use topobroker_reader::Keys;
+/// let keys = Keys::parse("/dev/shm/topobroker-1", "0x550000000000", "4096")?;
+/// assert_eq!(keys.address(), 0x5500_0000_0000);
+/// assert!(keys.to_string().starts_with("TOPOBROKER_FILE=/dev/shm/topobroker-1\n"));
+/// # Ok::<(), topobroker_reader::KeysError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keys {
+    file_key: FileKey,
+    address: u64,
+    size: u64,
+}
+
+/// What the file key names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileKey {
+    /// A file, in `/dev/shm` or in a folder.
+    Path(PathBuf),
+    /// A descriptor that this process inherited, of a sealed memfd. Written `fd:7`.
+    Descriptor(i32),
+}
+
+impl Keys {
+    /// Keys of a segment of `size` bytes, to be mapped at `address`, or anywhere if that is 0.
+    #[must_use]
+    pub fn new(file_key: FileKey, address: u64, size: u64) -> Self {
+        Self { file_key, address, size }
+    }
+
+    /// Keys from this process's environment; a set-uid program has none.
+    ///
+    /// # Errors
+    ///
+    /// [`KeysError::Missing`] when a variable is not set, else as [`Keys::parse`].
+    pub fn from_env() -> Result<Self, KeysError> {
+        Self::from_values(var_os)
+    }
+
+    /// Whether the environment has a key at all.
+    pub(crate) fn is_in_env() -> bool {
+        [FILE, ADDR, SIZE].into_iter().any(|key| var_os(key).is_some())
+    }
+
+    /// Keys by the names of their variables.
+    pub(crate) fn from_values(value: impl Fn(&str) -> Option<OsString>) -> Result<Self, KeysError> {
+        let value = |key| value(key).ok_or(KeysError::Missing { key });
+        let text = |key, value: OsString| {
+            value.into_string().map_err(|found| KeysError::Malformed {
+                key,
+                found: found.to_string_lossy().into_owned(),
+                expected: "text in UTF-8",
+            })
+        };
+        let file = value(FILE)?;
+        let (address, size) = (text(ADDR, value(ADDR)?)?, text(SIZE, value(SIZE)?)?);
+        Self::from_parts(file, &address, &size)
+    }
+
+    /// Keys from their three texts.
+    ///
+    /// # Errors
+    ///
+    /// [`KeysError::Malformed`] naming the key, what was found and what was expected.
+    pub fn parse(file: &str, address: &str, size: &str) -> Result<Self, KeysError> {
+        Self::from_parts(file.into(), address, size)
+    }
+
+    fn from_parts(file: OsString, address: &str, size: &str) -> Result<Self, KeysError> {
+        let malformed = |key, found: &str, expected| KeysError::Malformed {
+            key,
+            found: found.to_owned(),
+            expected,
+        };
+        let file_key = match file.to_str().and_then(|text| text.strip_prefix("fd:")) {
+            Some(number) => match number.parse() {
+                Ok(descriptor @ 0..) => FileKey::Descriptor(descriptor),
+                _ => {
+                    let found = file.to_string_lossy();
+                    return Err(malformed(FILE, &found, "a descriptor as fd:NUMBER"));
+                }
+            },
+            None => FileKey::Path(PathBuf::from(file)),
+        };
+        if let FileKey::Path(path) = &file_key
+            && !path.is_absolute()
+        {
+            return Err(malformed(FILE, &path.to_string_lossy(), "an absolute path, or fd:NUMBER"));
+        }
+        let digits = address.strip_prefix("0x").unwrap_or(address);
+        let address = u64::from_str_radix(digits, 16)
+            .map_err(|_| malformed(ADDR, address, "a hexadecimal address, or 0 for anywhere"))?;
+        if address % 0x1_0000 != 0 || address >= 1 << 56 {
+            let found = format!("{address:#x}");
+            return Err(malformed(ADDR, &found, "a user address that is a multiple of 64 KiB"));
+        }
+        match size.parse() {
+            Ok(size @ 1..) => Ok(Self { file_key, address, size }),
+            _ => Err(malformed(SIZE, size, "a number of bytes above 0")),
+        }
+    }
+
+    /// What holds the segment.
+    #[must_use]
+    pub fn file_key(&self) -> &FileKey {
+        &self.file_key
+    }
+
+    /// The file, if the segment is in one.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match &self.file_key {
+            FileKey::Path(path) => Some(path),
+            FileKey::Descriptor(_) => None,
+        }
+    }
+
+    /// Preferred address, 0 for anywhere.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The same segment, to be mapped where the kernel likes: pointers into it are then not the
+    /// same in every process, and it costs the least memory there is.
+    #[must_use]
+    pub fn anywhere(mut self) -> Self {
+        self.address = 0;
+        self
+    }
+
+    /// Name and value of each environment variable.
+    #[must_use]
+    pub fn to_env(&self) -> [(&'static str, OsString); 3] {
+        let file = match &self.file_key {
+            FileKey::Path(path) => path.clone().into_os_string(),
+            FileKey::Descriptor(number) => format!("fd:{number}").into(),
+        };
+        [
+            (FILE, file),
+            (ADDR, format!("{:#x}", self.address).into()),
+            (SIZE, self.size.to_string().into()),
+        ]
+    }
+
+    /// Lines of an environment file or a shell: names and values, in quotes where these need them.
+    ///
+    /// ```
+    /// let variables = [("TOPOBROKER_JOB", "/dev/shm/a job".into())];
+    /// assert_eq!(topobroker_reader::Keys::lines(variables), "TOPOBROKER_JOB='/dev/shm/a job'\n");
+    /// ```
+    #[must_use]
+    pub fn lines<'n>(variables: impl IntoIterator<Item = (&'n str, OsString)>) -> String {
+        let line = |(name, value): (&str, OsString)| {
+            format!("{name}={}\n", quoted(&value.to_string_lossy()))
+        };
+        variables.into_iter().map(line).collect()
+    }
+
+    /// The keys as one JSON object with the members `file`, `address` and `size`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut file = String::new();
+        for letter in self.file_key.to_string().chars() {
+            match letter {
+                '"' | '\\' => file.extend(['\\', letter]),
+                control if control < ' ' => file.push_str(&format!("\\u{:04x}", control as u32)),
+                _ => file.push(letter),
+            }
+        }
+        let (address, size) = (self.address, self.size);
+        format!("{{\"file\":\"{file}\",\"address\":\"{address:#x}\",\"size\":{size}}}")
+    }
+}
+
+impl fmt::Display for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&Self::lines(self.to_env()))
+    }
+}
+
+/// A word for a shell.
+fn quoted(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./:-+,=@%".contains(letter);
+    if text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+/// What a word for a shell stands for.
+pub(crate) fn unquoted(word: &str) -> String {
+    match word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')) {
+        Some(inner) => inner.replace("'\\''", "'"),
+        None => word.to_owned(),
+    }
+}
+
+impl fmt::Display for FileKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => write!(f, "{}", path.display()),
+            Self::Descriptor(number) => write!(f, "fd:{number}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_survive_the_environment() {
+        let keys = Keys::parse("/run/topology", "0x550000000000", "43210").unwrap();
+        let [file, address, size] = keys.to_env().map(|(_, value)| value.into_string().unwrap());
+        assert_eq!(Keys::parse(&file, &address, &size).unwrap(), keys);
+        assert_eq!(Keys::parse("fd:7", "0", "1").unwrap().file_key(), &FileKey::Descriptor(7));
+    }
+
+    #[test]
+    fn lines_for_a_shell_are_quoted_where_they_must_be() {
+        let line = |file| Keys::parse(file, "0", "1").unwrap().to_string();
+        assert!(line("/a/b-1").starts_with("TOPOBROKER_FILE=/a/b-1\n"));
+        assert!(line("/my dir/$(x)").starts_with("TOPOBROKER_FILE='/my dir/$(x)'\n"));
+        assert!(line("/it's").starts_with("TOPOBROKER_FILE='/it'\\''s'\n"));
+        for file in ["/plain", "/my dir/$(x)", "/it's", "/''", "/a'b'c"] {
+            let keys = Keys::parse(file, "0x10000", "7").unwrap();
+            assert_eq!(Keys::from_lines(&keys.to_string()).unwrap(), keys);
+        }
+    }
+
+    #[test]
+    fn each_malformed_key_is_named() {
+        for (file, address, size, key) in [
+            ("relative", "0", "1", FILE),
+            ("fd:-1", "0", "1", FILE),
+            ("fd:x", "0", "1", FILE),
+            ("/f", "", "1", ADDR),
+            ("/f", "0xg", "1", ADDR),
+            ("/f", "0x1001", "1", ADDR),
+            ("/f", "0xffff550000000000", "1", ADDR),
+            ("/f", "0", "0", SIZE),
+            ("/f", "0", "-1", SIZE),
+            ("/f", "0", "99999999999999999999999", SIZE),
+        ] {
+            let error = Keys::parse(file, address, size).unwrap_err();
+            assert!(error.to_string().contains(key), "{error}");
+        }
+    }
+
+    #[test]
+    fn json_keeps_odd_file_names_whole() {
+        let keys = Keys::parse("/a\"b\\c\n", "0", "1").unwrap();
+        let json = keys.to_json();
+        assert_eq!(json, r#"{"file":"/a\"b\\c\u000a","address":"0x0","size":1}"#);
+    }
+}

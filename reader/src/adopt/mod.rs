@@ -1,0 +1,37 @@
+//! From keys to a checked topology, once per process: where keys are found, which files are trusted, how a segment is
+//! mapped, and the global that keeps it.
+
+mod adopt;
+mod bounded;
+#[allow(unsafe_code, reason = "borrowing a descriptor by its number is what this module is for")]
+mod descriptor;
+mod discover;
+#[allow(unsafe_code, reason = "the C library is asked with what rights the kernel started this")]
+mod environment;
+mod error;
+mod gate;
+mod keys;
+#[allow(unsafe_code, reason = "mapping a file is what this module is for")]
+mod map;
+#[allow(unsafe_code, reason = "a global behind an atomic pointer is what this module is for")]
+mod once;
+mod open;
+mod owner;
+#[allow(unsafe_code, reason = "calling the libpmix of the process is what this module is for")]
+mod pmix_client;
+mod proc_maps;
+
+pub use adopt::{Adopted, adopt, adopt_keys, adopted};
+pub use bounded::{bytes_within, text_within};
+pub use environment::trusted_var;
+pub(crate) use environment::var_os;
+pub use error::{AdoptError, KeysError};
+pub use gate::Gate;
+pub use keys::{FileKey, Keys};
+pub use map::Placement;
+pub(crate) use map::anywhere;
+pub use once::Global;
+pub(crate) use open::Candidate;
+pub use open::open_trusted;
+pub use pmix_client::{pmix_keys, pmix_value};
+pub use proc_maps::{Mapping, mappings};

@@ -1,0 +1,203 @@
+//! The keys that a PMIx server has for this process, asked of the libpmix that is in it already.
+//!
+//! Nothing is linked and nothing loaded: a process without PMIx pays for one look at its environment.
+
+use super::environment::var_os;
+use super::keys::Keys;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+
+/// Set by every PMIx server for its clients: their namespace.
+const NAMESPACE: &str = "PMIX_NAMESPACE";
+const MAX_NAMESPACE: usize = 255;
+const MAX_KEY: usize = 511;
+/// `PMIX_RANK_WILDCARD`: what holds for all ranks of the namespace.
+const WILDCARD: u32 = u32::MAX - 1;
+/// `PMIX_SUCCESS`.
+const SUCCESS: c_int = 0;
+/// `PMIX_BOOL`, `PMIX_STRING`, `PMIX_SIZE`, `PMIX_UINT64`.
+const BOOL: u16 = 1;
+const STRING: u16 = 3;
+const SIZE: u16 = 4;
+const UINT64: u16 = 15;
+
+/// `pmix_proc_t`.
+#[repr(C)]
+struct Process {
+    namespace: [u8; MAX_NAMESPACE + 1],
+    rank: u32,
+}
+
+/// The start of `pmix_value_t`: a type, and of its union the members that are used here.
+#[repr(C)]
+struct Value {
+    kind: u16,
+    data: Data,
+}
+
+#[repr(C)]
+union Data {
+    flag: bool,
+    text: *const c_char,
+    number: u64,
+}
+
+/// One `pmix_info_t` with room behind it: the union of its value is larger in some versions.
+#[repr(C)]
+struct Info {
+    key: [u8; MAX_KEY + 1],
+    flags: u32,
+    value: Value,
+    room: [u64; 16],
+}
+
+type Initialized = unsafe extern "C" fn() -> c_int;
+type Get = unsafe extern "C" fn(
+    *const Process,
+    *const c_char,
+    *const Info,
+    usize,
+    *mut *mut Value,
+) -> c_int;
+type Free = unsafe extern "C" fn(*mut Value, usize);
+type Destruct = unsafe extern "C" fn(*mut Value);
+
+/// Keys of a segment under three PMIx names, if this process has initialised PMIx and its server has
+/// them: [`Keys::PMIX_NAMES`], or those of hwloc's own segment.
+///
+/// Nothing is linked and nothing loaded for it: the libpmix that is in the process is asked.
+/// Counterpart: `PMIx_Get` on the wildcard rank.
+#[doc(alias = "PMIx_Get")]
+#[must_use]
+pub fn pmix_keys(names: [&str; 3]) -> Option<Keys> {
+    let [file, address, size] = names.map(pmix_value);
+    let address = address?;
+    let address = address.parse().map_or(address, |address: u64| format!("{address:#x}"));
+    Keys::parse(&file?, &address, &size?).ok()
+}
+
+/// What this process's PMIx server has under a key for all ranks, as text; numbers are decimal. `None`
+/// if the process has not initialised PMIx, or the server has no such text or number.
+#[must_use]
+pub fn pmix_value(key: &str) -> Option<String> {
+    let namespace =
+        var_os(NAMESPACE)?.into_string().ok().filter(|name| name.len() <= MAX_NAMESPACE)?;
+    Library::loaded()?.get(&namespace, key)
+}
+
+/// The libpmix of this process.
+struct Library {
+    get: Get,
+    free: Option<Free>,
+    destruct: Option<Destruct>,
+}
+
+impl Library {
+    /// What is loaded and initialised, in whatever scope.
+    fn loaded() -> Option<Self> {
+        let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
+        // SAFETY: NOLOAD: nothing is loaded and no code of it runs; the name ends with a zero.
+        let handle = unsafe { libc::dlopen(c"libpmix.so.2".as_ptr(), flags) };
+        if handle.is_null() {
+            return None;
+        }
+        let found = Self::in_library(handle);
+        // SAFETY: gives back the reference that dlopen took; the program's own keeps it loaded.
+        unsafe { libc::dlclose(handle) };
+        found
+    }
+
+    fn in_library(handle: *mut c_void) -> Option<Self> {
+        // SAFETY: the handle is open.
+        let symbol = |name: &CStr| unsafe { libc::dlsym(handle, name.as_ptr()) };
+        let (initialized, get) = (symbol(c"PMIx_Initialized"), symbol(c"PMIx_Get"));
+        if initialized.is_null() || get.is_null() {
+            return None;
+        }
+        // SAFETY: the functions of these names have had these signatures since PMIx 1 (free: since
+        // 5, destruct: since 4); a null pointer is no function, which `Option` says.
+        let (initialized, get, free, destruct) = unsafe {
+            (
+                std::mem::transmute::<*mut c_void, Initialized>(initialized),
+                std::mem::transmute::<*mut c_void, Get>(get),
+                std::mem::transmute::<*mut c_void, Option<Free>>(symbol(c"PMIx_Value_free")),
+                std::mem::transmute::<*mut c_void, Option<Destruct>>(symbol(
+                    c"PMIx_Value_destruct",
+                )),
+            )
+        };
+        // SAFETY: may be called at any time.
+        (unsafe { initialized() } != 0).then_some(Self { get, free, destruct })
+    }
+
+    /// A value that holds for the whole namespace, as text, from what the client has been told: the
+    /// server is not asked.
+    fn get(&self, namespace: &str, key: &str) -> Option<String> {
+        let mut process = Process { namespace: [0; MAX_NAMESPACE + 1], rank: WILDCARD };
+        copy(namespace, &mut process.namespace);
+        let mut optional = Info {
+            key: [0; MAX_KEY + 1],
+            flags: 0,
+            value: Value { kind: BOOL, data: Data { flag: true } },
+            room: [0; 16],
+        };
+        copy("pmix.optional", &mut optional.key);
+        let key = CString::new(key).ok()?;
+        let mut value = std::ptr::null_mut();
+        // SAFETY:
+        // - All pointers are to values that live over the call; key and namespace end with a zero.
+        // - `optional` is a `pmix_info_t`: key, flags, a value of type bool, and more room than any
+        //   version's union takes.
+        let status = unsafe {
+            (self.get)(&raw const process, key.as_ptr(), &raw const optional, 1, &raw mut value)
+        };
+        if status != SUCCESS || value.is_null() {
+            return None;
+        }
+        // SAFETY: PMIx has stored a value of its own, which is the caller's now.
+        let text = unsafe { text_of(&*value) };
+        self.release(value);
+        text
+    }
+
+    /// Gives a value back: with the function of PMIx 5, else as the macro of PMIx 4 does.
+    fn release(&self, value: *mut Value) {
+        // SAFETY: `value` came from `PMIx_Get`, and nothing refers to it any more; PMIx 4 allocates
+        // values with malloc.
+        unsafe {
+            match (self.free, self.destruct) {
+                (Some(free), _) => free(value, 1),
+                (None, Some(destruct)) => {
+                    destruct(value);
+                    libc::free(value.cast());
+                }
+                (None, None) => {}
+            }
+        }
+    }
+}
+
+/// The text or number of a value.
+///
+/// # Safety
+///
+/// It must be a value of PMIx.
+unsafe fn text_of(value: &Value) -> Option<String> {
+    match value.kind {
+        STRING => {
+            // SAFETY: a value of this type holds a pointer: NULL, or a string that ends with a zero.
+            let text = unsafe { value.data.text.as_ref() }?;
+            // SAFETY: as above.
+            unsafe { CStr::from_ptr(text) }.to_str().ok().map(str::to_owned)
+        }
+        // SAFETY: a value of these types holds a number of 64 bits.
+        SIZE | UINT64 => Some(unsafe { value.data.number }.to_string()),
+        _ => None,
+    }
+}
+
+/// Copies a text that is shorter than its room.
+fn copy(text: &str, room: &mut [u8]) {
+    for (to, from) in room.iter_mut().zip(text.bytes()) {
+        *to = from;
+    }
+}

@@ -1,0 +1,28 @@
+//! The index: an archive and an overlay, with what every query asks of them looked up once. Its methods are arithmetic
+//! on numbers of objects and ranges of PUs; they know no [`Object`](crate::Object).
+
+mod common_ancestor;
+mod extent;
+mod index;
+mod levels;
+mod numa_nodes;
+mod objects_of_pus;
+mod pu_numbering;
+mod pus;
+mod regular;
+mod search;
+mod sets;
+mod stored_set;
+mod strings;
+mod tree;
+mod visibility;
+mod words;
+
+pub(crate) use extent::{Extent, PusLeft};
+pub(crate) use index::Index;
+pub(crate) use objects_of_pus::is_within;
+pub(crate) use pu_numbering::PuNumbering;
+pub(crate) use regular::block_of;
+pub(crate) use search::partition_point;
+pub(crate) use stored_set::StoredSet;
+pub(crate) use words::Words;

@@ -1,0 +1,126 @@
+//! NUMA nodes near PUs. If every node has the same number of PUs, nodes are found by division instead of one by one.
+
+use super::Index;
+use super::regular::block_of;
+use super::search::partition_point;
+use std::ops::Range;
+use topobroker_layout::set::Set;
+use topobroker_layout::tree::TreeRows;
+
+/// PUs of each NUMA node, if the first node has the first PUs, the next node the PUs after them, and so on.
+pub(super) fn pus_of_each_node(tree: &TreeRows<'_>, nodes: Range<u32>, pus: u32) -> Option<u32> {
+    let each = pus.checked_div(nodes.end - nodes.start).filter(|each| *each != 0)?;
+    let is_block = |(node, position): (u32, u32)| {
+        let member = tree.member(node);
+        member.pu_first == position * each && member.pu_count == each
+    };
+    (each * (nodes.end - nodes.start) == pus && nodes.zip(0..).all(is_block)).then_some(each)
+}
+
+impl Index<'_> {
+    /// Whether an object is a NUMA node.
+    #[inline]
+    pub(crate) fn is_numa_node(&self, id: u32) -> bool {
+        (self.first_special..self.end_of_nodes).contains(&id)
+    }
+
+    /// The function from the number of a NUMA node to its own memory in bytes.
+    #[inline]
+    pub(crate) fn local_memory(&self) -> impl Fn(u32) -> u64 {
+        let (rows, first) = (self.rows_of_nodes, self.first_special);
+        move |node| self.archive.numa_nodes.local_memory.get(rows.row(node - first))
+    }
+
+    /// The NUMA node with an OS index, if it is visible.
+    #[inline]
+    pub(crate) fn numa_node_by_os_index(&self, os_index: u32) -> Option<u32> {
+        // Nearly always nodes are numbered in order and without gaps.
+        let guess = self.first_special.saturating_add(os_index);
+        let is_it = guess < self.end_of_nodes && self.os_index_of(guess) == Some(os_index);
+        let node = if is_it { guess } else { self.search_numa_node(os_index)? };
+        self.is_visible(node).then_some(node)
+    }
+
+    #[inline(never)]
+    fn search_numa_node(&self, os_index: u32) -> Option<u32> {
+        let order = &self.archive.numa_by_os_index;
+        let at = |row: u32| self.first_special + order.get_u32(row as usize);
+        let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
+        let is_before = |row: u32| self.os_index_of(at(row)) < Some(os_index);
+        // Nearly always an index without a node is above the highest.
+        if is_before(count.checked_sub(1)?) {
+            return None;
+        }
+        let found = at(partition_point(0..count, is_before));
+        (self.os_index_of(found) == Some(os_index)).then_some(found)
+    }
+
+    /// Numbers of NUMA nodes, visible or hidden, among them all nodes with a PU of a range; `None` if that would take
+    /// a search.
+    #[inline]
+    pub(crate) fn nodes_of_pus(&self, pus: &Range<u32>) -> Option<Range<u32>> {
+        let each = self.pus_of_node.filter(|_| !pus.is_empty())?;
+        let node = |pu: u32| self.first_special + block_of(pu, each);
+        Some(node(pus.start)..node(pus.end - 1) + 1)
+    }
+
+    /// The NUMA node that has all PUs of a set, `Some(None)` if there is none; `None` if that would take a search.
+    #[inline]
+    pub(crate) fn node_around(&self, cpuset: &Set) -> Option<Option<u32>> {
+        let each = self.pus_of_node?;
+        let numbering = self.numbering.as_ref()?;
+        let lowest = cpuset.first()?;
+        let position = block_of(numbering.logical_index(lowest)?, each);
+        let visible = self.contiguous_run(&(position * each..(position + 1) * each))?;
+        let node = self.first_special + position;
+        let has_all = numbering.has_no_others(cpuset, lowest, &visible) && self.is_visible(node);
+        Some(has_all.then_some(node))
+    }
+
+    /// Adds the NUMA nodes that share a PU with a set to `nodeset`, thread by thread of the SMT numbering. False if that
+    /// would take a search; then nothing is added.
+    #[inline]
+    pub(crate) fn add_nodes_by_thread(&self, cpuset: &Set, nodeset: &mut Set) -> bool {
+        let known = self.pus_of_node.zip(self.numbering.as_ref()).zip(self.contiguous);
+        let Some(((each, numbering), (start, end))) = known else { return false };
+        let Some(each) = numbering.per_thread(each) else { return false };
+        for thread in numbering.threads() {
+            let (first, visible) =
+                (numbering.start_of(thread), numbering.os_range(thread, &(start..end)));
+            if self.add_nodes_of_thread(cpuset, first, &visible, each, nodeset) {
+                break;
+            }
+        }
+        true
+    }
+
+    /// Adds the nodes that share a PU with a set among the visible OS indexes of one thread. `first` is the first OS index
+    /// of that thread, of which each node has `each`. True if every node was added.
+    #[inline]
+    fn add_nodes_of_thread(
+        &self,
+        cpuset: &Set,
+        first: u32,
+        visible: &Range<u32>,
+        each: u32,
+        nodeset: &mut Set,
+    ) -> bool {
+        let (mut end, mut all) = (first, true);
+        let mut next = cpuset.next_from(visible.start);
+        for node in self.first_special..self.end_of_nodes {
+            end += each;
+            let Some(found) = next.filter(|found| *found < visible.end) else { return false };
+            if found >= end {
+                all = false;
+                continue;
+            }
+            if self.is_visible(node)
+                && let Some(os_index) = self.os_index_of(node)
+            {
+                nodeset.insert(os_index);
+            }
+            next = cpuset.next_from(end);
+        }
+        all
+    }
+}

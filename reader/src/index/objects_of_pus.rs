@@ -1,0 +1,132 @@
+//! From PUs to the objects that have them.
+
+use super::Index;
+use super::regular::block_of;
+use super::search::partition_point;
+use std::ops::Range;
+use topobroker_layout::set::Set;
+
+impl Index<'_> {
+    /// The lowest object that has two PUs, and so all between them.
+    #[inline]
+    pub(crate) fn lowest_with(&self, one: u32, other: u32) -> u32 {
+        match self.common_ancestor.of(one, other) {
+            Some(id) => id,
+            None => self.search_lowest(one.min(other), one.max(other)),
+        }
+    }
+
+    /// [`Index::lowest_with`] where a lookup cannot tell.
+    #[inline(never)]
+    fn search_lowest(&self, low: u32, high: u32) -> u32 {
+        let different_bits = u32::BITS - (low ^ high).leading_zeros();
+        let common = &self.archive.levels.common;
+        let levels = common.get(different_bits as usize).map_or(0, |level| usize::from(*level));
+        for row in self.base_levels.iter().take(levels).rev() {
+            let each = row.pus();
+            if each == 0 {
+                break;
+            }
+            if row.first() == 0 {
+                return 0;
+            }
+            if high - low >= each {
+                continue;
+            }
+            let block = block_of(low, each);
+            if high - block * each < each {
+                return row.first() + block;
+            }
+        }
+        let mut object = self.pu_ids().start + low;
+        while !self.pus_of(object).contains(&high) {
+            match self.parent(object) {
+                Some(parent) => object = parent,
+                None => break,
+            }
+        }
+        object
+    }
+
+    /// The largest object that has `pu` and only PUs of `pus`, a range around it.
+    #[inline]
+    pub(crate) fn largest_within(&self, pus: &Range<u32>, pu: u32) -> u32 {
+        for row in self.archive.levels.normal_rows() {
+            match row.pus() {
+                0 => break,
+                each if pus.end - pus.start < each => {}
+                each => {
+                    let block = block_of(pu, each);
+                    if block * each >= pus.start && (block + 1) * each <= pus.end {
+                        return row.first() + block;
+                    }
+                }
+            }
+        }
+        self.climb(self.pu_ids().start + pu, |own| is_within(own, pus))
+    }
+
+    /// The largest object that has `pu` and only PUs of a set.
+    pub(crate) fn largest_inside(&self, set: &Set, pu: u32) -> u32 {
+        let mut largest = self.pu_ids().start + pu;
+        for row in self.archive.levels.normal_rows().iter().rev() {
+            let each = row.pus();
+            if each == 0 {
+                return self.climb(largest, |pus| self.has_all(set, pus.clone()));
+            }
+            let block = block_of(pu, each);
+            if !self.has_all(set, block * each..(block + 1) * each) {
+                break;
+            }
+            largest = row.first() + block;
+        }
+        largest
+    }
+
+    /// The highest object on the way up from `id` before the first whose PUs do not satisfy `holds`.
+    fn climb(&self, id: u32, holds: impl Fn(&Range<u32>) -> bool) -> u32 {
+        let mut highest = id;
+        while let Some(parent) = self.parent(highest) {
+            if !holds(&self.pus_of(parent)) {
+                break;
+            }
+            highest = parent;
+        }
+        highest
+    }
+
+    /// The object of a base level that has a PU.
+    #[inline]
+    pub(crate) fn object_of_level_with(&self, level: usize, pu: u32) -> Option<u32> {
+        let ids = self.base_ids(level);
+        let id = match self.pus_of_level(level) {
+            0 => partition_point(ids.clone(), |id| self.pus_of(id).end <= pu),
+            each => ids.start + block_of(pu, each),
+        };
+        (id < ids.end && self.pus_of(id).contains(&pu)).then_some(id)
+    }
+
+    /// Numbers of the objects of a base level, visible or hidden, with PUs in a range. If the level is not regular, the
+    /// range must begin and end where objects do, and objects without PUs in between are included.
+    #[inline]
+    pub(crate) fn objects_of_level_in(&self, level: usize, pus: Range<u32>) -> Range<u32> {
+        let ids = self.base_ids(level);
+        match (self.pus_of_level(level), pus.is_empty()) {
+            (0, _) => {
+                let from = |pu| partition_point(ids.clone(), |id| self.pus_of(id).start < pu);
+                from(pus.start)..from(pus.end)
+            }
+            (_, true) => ids.start..ids.start,
+            (each, false) => {
+                let block = |pu| (ids.start + block_of(pu, each)).min(ids.end);
+                block(pus.start)..ids.end.min(block(pus.end - 1) + 1)
+            }
+        }
+    }
+}
+
+/// Whether all PUs of a range are in another.
+#[inline]
+pub(crate) fn is_within(inner: &Range<u32>, outer: &Range<u32>) -> bool {
+    inner.is_empty() || (outer.start <= inner.start && inner.end <= outer.end)
+}

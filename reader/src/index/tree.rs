@@ -1,0 +1,93 @@
+//! The tree: parents, slots of children, and the PUs below an object.
+
+use super::Index;
+use std::ops::Range;
+
+impl Index<'_> {
+    /// The parent of an object, `None` of the root.
+    #[inline]
+    pub(crate) fn parent(&self, id: u32) -> Option<u32> {
+        if id == 0 {
+            return None;
+        }
+        Some(match self.is_in_order {
+            true => self.tree.parent(id),
+            false => self.moved_parent(id),
+        })
+    }
+
+    /// [`Index::parent`] in a view whose objects have moved.
+    #[inline(never)]
+    fn moved_parent(&self, id: u32) -> u32 {
+        self.overlay.map_or(0, |overlay| overlay.moved.parent_of(overlay.ordinal_of(id)))
+    }
+
+    /// The object itself, or the object of the tree of CPUs that it is attached to.
+    pub(crate) fn normal_part(&self, id: u32) -> u32 {
+        let mut object = id;
+        // Validation checks that the parents of special objects lead into the tree of CPUs.
+        while object >= self.first_special {
+            match self.parent(object) {
+                Some(parent) => object = parent,
+                None => break,
+            }
+        }
+        object
+    }
+
+    /// Whether an object is `other` or below it.
+    pub(crate) fn is_at_or_below(&self, id: u32, other: u32) -> bool {
+        std::iter::successors(Some(id), |id| self.parent(*id)).any(|id| id == other)
+    }
+
+    /// The child in a slot of the child lists, visible or hidden.
+    #[inline]
+    pub(crate) fn child(&self, slot: u32) -> u32 {
+        match self.is_in_order {
+            true => self.tree.child(slot),
+            false => self.moved_child(slot),
+        }
+    }
+
+    #[inline(never)]
+    fn moved_child(&self, slot: u32) -> u32 {
+        self.overlay.map_or(0, |overlay| overlay.moved.children.get_u32(slot as usize))
+    }
+
+    /// Slots of all children of an object, visible or hidden.
+    #[inline]
+    pub(crate) fn child_slots(&self, id: u32) -> Range<u32> {
+        match self.is_in_order {
+            true => self.tree.child_slots(id),
+            false => self.moved_child_slots(id),
+        }
+    }
+
+    #[inline(never)]
+    fn moved_child_slots(&self, id: u32) -> Range<u32> {
+        self.overlay.map_or(0..0, |overlay| overlay.child_slots(overlay.ordinal_of(id)))
+    }
+
+    /// Logical indexes in the topology of the PUs of an object, visible or hidden. Of an I/O or Misc object: of the
+    /// object that it is attached to.
+    #[inline]
+    pub(crate) fn pus_of(&self, id: u32) -> Range<u32> {
+        let has_own = id < self.tree.with_pus();
+        let member = self.tree.member(if has_own { id } else { self.normal_part(id) });
+        member.pu_first..member.pu_first + member.pu_count
+    }
+
+    /// [`Index::pus_of`] as a range of visible PUs. Two such ranges are equal, nested or disjoint as the cpusets are.
+    #[inline]
+    pub(crate) fn visible_pus_of(&self, id: u32) -> Range<u32> {
+        self.visible_run(&self.pus_of(id))
+    }
+
+    /// Whether it is known without a search that all objects of the tree of CPUs below an object are visible.
+    #[inline]
+    pub(crate) fn has_all_below(&self, id: u32) -> bool {
+        let Some((start, end)) = self.contiguous.filter(|_| self.is_regular) else { return false };
+        let member = self.tree.member(id);
+        start <= member.pu_first && member.pu_first + member.pu_count <= end
+    }
+}

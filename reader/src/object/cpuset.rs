@@ -1,0 +1,54 @@
+//! The cpuset of an object beside another set or another object, without making it.
+
+use super::object::Object;
+use topobroker_layout::set::Set;
+use topobroker_layout::tree::Member;
+
+impl Object<'_> {
+    /// Whether the cpuset is not empty and all of it is in `set`, which is what hwloc's queries of what is inside a set
+    /// ask. Never of I/O and Misc objects. Counterparts: `hwloc_bitmap_iszero` and `hwloc_bitmap_isincluded` of
+    /// `cpuset` and a set.
+    #[must_use]
+    #[inline]
+    pub fn is_inside(self, set: &Set) -> bool {
+        let extent = self.index.extent(self.id());
+        extent.is_some_and(|extent| !extent.is_empty() && extent.is_inside(set))
+    }
+
+    /// Whether the cpuset and `set` have a PU in common. Never of I/O and Misc objects.
+    /// Counterpart: `hwloc_bitmap_intersects` of `cpuset` and a set.
+    #[must_use]
+    #[inline]
+    pub fn intersects(self, set: &Set) -> bool {
+        self.index.extent(self.id()).is_some_and(|extent| extent.intersects(set))
+    }
+
+    /// Whether all of `set` is in the cpuset. Never of I/O and Misc objects. Counterpart:
+    /// `hwloc_bitmap_isincluded` of a set and `cpuset`.
+    #[must_use]
+    pub fn covers(self, set: &Set) -> bool {
+        self.index.extent(self.id()).is_some_and(|extent| extent.covers(set))
+    }
+
+    /// Number of PUs in the cpuset; `None` of I/O and Misc objects, and of an infinite set.
+    /// Counterpart: `hwloc_bitmap_weight` of `cpuset`.
+    #[must_use]
+    #[inline]
+    pub fn cpuset_weight(self) -> Option<u32> {
+        let index = self.index;
+        if !index.has_runs {
+            return index.extent(self.id())?.weight();
+        }
+        index.has_sets(self.id()).then(|| {
+            let Member { pu_first, pu_count, .. } = index.tree.member(self.id());
+            let pus = pu_first..pu_first + pu_count;
+            match index.contiguous {
+                Some((start, end)) => pus.end.min(end).saturating_sub(pus.start.max(start)),
+                None => {
+                    let visible = index.visible_run(&pus);
+                    visible.end - visible.start
+                }
+            }
+        })
+    }
+}

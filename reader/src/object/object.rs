@@ -1,0 +1,200 @@
+//! The handle of an object, and what it is and where it is.
+
+use crate::index::Index;
+use crate::topology::Topology;
+use std::ops::Range;
+use topobroker_layout::archive::ArchivedStringsOfObjects;
+use topobroker_layout::depth::Depth;
+use topobroker_layout::levels::ArchivedLevel;
+use topobroker_layout::object_type::ObjectType;
+
+/// An object of a topology. Counterpart: `hwloc_obj_t`. A handle: copy it freely; two are equal if
+/// they are the same object of the same topology, through whatever view.
+#[derive(Clone, Copy)]
+pub struct Object<'a> {
+    pub(crate) index: &'a Index<'a>,
+    id: u32,
+}
+
+/// A pair of name and value. Counterpart: `struct hwloc_info_s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Info<'a> {
+    /// Name.
+    pub name: &'a str,
+    /// Value.
+    pub value: &'a str,
+}
+
+impl PartialEq for Object<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && std::ptr::eq(self.index.archive, other.index.archive)
+    }
+}
+
+impl Eq for Object<'_> {}
+
+impl<'a> Object<'a> {
+    #[inline]
+    pub(crate) fn new(index: &'a Index<'a>, id: u32) -> Self {
+        Self { index, id }
+    }
+
+    /// The topology that the object is of.
+    #[must_use]
+    pub fn topology(self) -> Topology<'a> {
+        Topology::of(self.index)
+    }
+
+    /// Number of the object in its topology: level by level, by logical index within. The same
+    /// in every process that has adopted the segment, and in every view.
+    #[must_use]
+    pub fn id(self) -> u32 {
+        self.id
+    }
+
+    /// Counterpart: `type`.
+    #[must_use]
+    #[inline]
+    pub fn object_type(self) -> ObjectType {
+        self.index.object_type(self.id)
+    }
+
+    /// Depth in the tree of CPUs, or that of a special type. Counterpart: `depth`.
+    #[must_use]
+    pub fn depth(self) -> Depth {
+        self.index.depth_of(self.id)
+    }
+
+    /// Place among the objects of its depth. Counterpart: `logical_index`.
+    #[must_use]
+    #[inline]
+    pub fn logical_index(self) -> u32 {
+        let index = self.index;
+        let pu = self.id.wrapping_sub(index.pu_ids().start);
+        if let Some((start, _)) = index.contiguous
+            && pu < index.pu_ids().end - index.pu_ids().start
+        {
+            return pu.wrapping_sub(start);
+        }
+        let ordinal = index.ordinal_of(self.id);
+        let normal =
+            if self.id < index.first_special { index.normal } else { index.levels.len() - 1 };
+        let levels = index.levels.iter().take(normal);
+        // Most objects are on the lowest levels.
+        let level = levels.rev().find(|level| level.first() <= ordinal);
+        ordinal - level.map_or(0, ArchivedLevel::first)
+    }
+
+    /// Number that no other object of the topology has. Counterpart: `gp_index`.
+    #[must_use]
+    pub fn gp_index(self) -> u64 {
+        self.index.archive.objects.gp_index.get(self.row())
+    }
+
+    /// Counterpart: `name`.
+    #[must_use]
+    pub fn name(self) -> Option<&'a str> {
+        self.string(&self.index.archive.names)
+    }
+
+    /// Whether [`Object::name`] is `name`.
+    #[must_use]
+    pub fn is_named(self, name: &str) -> bool {
+        let row = self.string_row(&self.index.archive.names);
+        row.is_some_and(|row| self.index.is_string(row, name))
+    }
+
+    /// Counterpart: `subtype`.
+    #[must_use]
+    pub fn subtype(self) -> Option<&'a str> {
+        self.string(&self.index.archive.subtypes)
+    }
+
+    /// Pairs of name and value. Counterpart: `infos`.
+    pub fn infos(self) -> impl ExactSizeIterator<Item = Info<'a>> {
+        let infos = &self.index.archive.infos;
+        // Empty if no object has any; then every start reads as 0.
+        let rows =
+            infos.start.get_u32(self.row()) as usize..infos.start.get_u32(self.row() + 1) as usize;
+        rows.map(move |row| Info {
+            name: self.index.string(infos.name.get_u32(row)),
+            value: self.index.string(infos.value.get_u32(row)),
+        })
+    }
+
+    /// Value of the first info with a name. Counterpart: `hwloc_obj_get_info_by_name`.
+    #[doc(alias = "hwloc_obj_get_info_by_name")]
+    #[must_use]
+    pub fn info(self, name: &str) -> Option<&'a str> {
+        self.infos().find(|info| info.name == name).map(|info| info.value)
+    }
+
+    /// The parent, `None` of the root. Counterpart: `parent`.
+    #[must_use]
+    #[inline]
+    pub fn parent(self) -> Option<Self> {
+        self.index.parent(self.id).map(|parent| self.beside(parent))
+    }
+
+    /// Another object of the same topology.
+    #[inline]
+    pub(crate) fn beside(self, id: u32) -> Self {
+        Self::new(self.index, id)
+    }
+
+    /// The next object of its depth. Counterpart: `next_cousin`.
+    #[must_use]
+    pub fn next_cousin(self) -> Option<Self> {
+        self.cousin(|place| place.checked_add(1))
+    }
+
+    /// The object before it of its depth. Counterpart: `prev_cousin`.
+    #[must_use]
+    pub fn prev_cousin(self) -> Option<Self> {
+        self.cousin(|place| place.checked_sub(1))
+    }
+
+    fn cousin(self, step: impl FnOnce(u32) -> Option<u32>) -> Option<Self> {
+        let ordinal = self.index.ordinal_of(self.id);
+        let level = self.index.visible_levels().level_of(ordinal);
+        let ordinals = self.index.level_ordinals(level);
+        let next = step(ordinal).filter(|next| ordinals.contains(next))?;
+        Some(self.beside(self.index.id_at(level, next - ordinals.start)))
+    }
+
+    /// Logical indexes of the PUs of the object, if they are contiguous as nearly always: the PUs below it; of a memory
+    /// object the PUs of its cpuset; of an I/O or Misc object the PUs of the normal object that it is attached to.
+    #[must_use]
+    #[inline]
+    pub fn pus(self) -> Range<u32> {
+        let pus = self.index.pus_of(self.id);
+        if self.index.is_in_order {
+            return self.index.visible_run(&pus);
+        }
+        let first = self.index.pu_ids().start;
+        let visible = pus.filter(|pu| self.index.is_visible(first + pu));
+        let indexes = visible.map(|pu| self.beside(first + pu).logical_index());
+        let (first, count) = indexes.fold((u32::MAX, 0), |(first, n), pu| (first.min(pu), n + 1));
+        if count == 0 { 0..0 } else { first..first + count }
+    }
+
+    #[inline]
+    pub(super) fn row(self) -> usize {
+        self.id as usize
+    }
+
+    /// The object itself, or the object of the tree of CPUs that it is attached to.
+    pub(crate) fn normal_part(self) -> Self {
+        self.beside(self.index.normal_part(self.id))
+    }
+
+    fn string(self, table: &ArchivedStringsOfObjects) -> Option<&'a str> {
+        Some(self.index.string(self.string_row(table)?))
+    }
+
+    fn string_row(self, table: &ArchivedStringsOfObjects) -> Option<u32> {
+        let row = self.row().checked_sub(table.first.to_native() as usize)?;
+        let plus_one = if row < table.string.len() { table.string.get_u32(row) } else { 0 };
+        plus_one.checked_sub(1)
+    }
+}

@@ -1,0 +1,178 @@
+//! Jobs: parts of the node's topology that launchers made ready, and where ranks are.
+
+use crate::adopt::{AdoptError, Adopted, Candidate, FileKey, Keys, anywhere, pmix_value, var_os};
+use crate::topology::Topology;
+use crate::view::View;
+use std::path::Path;
+use topobroker_layout::OpenError;
+use topobroker_layout::header::{Header, segment_name};
+use topobroker_layout::job::{self, ArchivedJob};
+use topobroker_layout::set::Set;
+
+/// Environment variable with the file of the job of a process.
+const JOB: &str = "TOPOBROKER_JOB";
+
+/// A job on this node. A handle: copy it freely.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    base: Topology<'a>,
+    header: Header,
+    archive: &'a ArchivedJob,
+}
+
+/// One rank of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRank {
+    /// Rank in the job.
+    pub rank: u32,
+    /// Place among the ranks on this node. Counterpart: `PMIX_LOCAL_RANK`.
+    pub local_rank: u32,
+    /// Its PUs, by OS index. Counterpart: `PMIX_CPUSET`.
+    pub cpuset: Set,
+}
+
+/// Why a process cannot adopt a job.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdoptJobError {
+    /// Its segment cannot be adopted.
+    #[error(transparent)]
+    Adopt(#[from] AdoptError),
+    /// It is a job over another topology.
+    #[error(
+        "{file}: is a job over segment {found}, but this process has adopted {expected}; hand the process the keys of the topology that the job was made for"
+    )]
+    OtherBase {
+        /// File of the job.
+        file: String,
+        /// Segment that it is over.
+        found: String,
+        /// Segment that is adopted.
+        expected: String,
+    },
+}
+
+impl std::fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Job({:?}, {} ranks)", self.name(), self.archive.rank_count())
+    }
+}
+
+/// Adopts the job in a file, over the topology that this process has adopted. Its segment stays mapped
+/// for the life of the process; neither it nor its view take memory of their own.
+///
+/// ```no_run
+/// let topology = topobroker_reader::adopt()?;
+/// let job = topobroker_reader::adopt_job(topology, "/dev/shm/job".as_ref())?;
+/// println!("{}: {} objects", job.name(), job.view().topology().object_count());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`AdoptJobError`].
+pub fn adopt_job(base: &'static Adopted, file: &Path) -> Result<Job<'static>, AdoptJobError> {
+    let name = || file.display().to_string();
+    let size = std::fs::symlink_metadata(file)
+        .map_err(|source| AdoptError::Open { file: name(), source })?
+        .len();
+    let keys = Keys::new(FileKey::Path(file.to_owned()), 0, size.max(1));
+    let candidate = Candidate::open(keys)?;
+    let (bytes, _) = anywhere(&candidate)?;
+    let refused = |error| candidate.refused(error);
+    let (header, archive) = job::open(bytes).map_err(refused)?;
+    if archive.base != base.header().segment_id {
+        let (found, expected) = (segment_name(archive.base), base.header().segment_name());
+        return Err(AdoptJobError::OtherBase { file: name(), found, expected });
+    }
+    Ok(Job::over(base.topology(), header, archive).map_err(refused)?)
+}
+
+impl Job<'static> {
+    /// Name of the PMIx key under which a launcher hands over the file of a job.
+    pub const PMIX_NAME: &str = "topobroker.job";
+
+    /// The job of this process: that which `TOPOBROKER_JOB` names, else its PMIx server; `None` if neither
+    /// does.
+    ///
+    /// # Errors
+    ///
+    /// As [`adopt_job`].
+    pub fn find(base: &'static Adopted) -> Result<Option<Self>, AdoptJobError> {
+        let named = var_os(JOB).filter(|file| !file.is_empty());
+        let file = named.or_else(|| pmix_value(Self::PMIX_NAME).map(Into::into));
+        file.map(|file| adopt_job(base, Path::new(&file))).transpose()
+    }
+}
+
+impl<'a> Job<'a> {
+    /// Checks the bytes of a job's segment that are in memory, over a topology. Whether it is the one that the job
+    /// was made for is not known of a topology without a segment.
+    ///
+    /// ```no_run
+    /// use topobroker_reader::{Job, adopt, layout::encode::AlignedVec};
+    /// let mut segment = AlignedVec::<16>::new();
+    /// segment.extend_from_slice(&std::fs::read("/dev/shm/job")?);
+    /// let job = Job::from_segment(adopt()?.topology(), &segment)?;
+    /// println!("{} has {} ranks here", job.name(), job.ranks().len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] with the first thing that is not as it must be.
+    pub fn from_segment(base: Topology<'a>, segment: &'a [u8]) -> Result<Self, OpenError> {
+        let (header, archive) = job::open(segment)?;
+        Self::over(base, header, archive)
+    }
+
+    fn over(
+        base: Topology<'a>,
+        header: Header,
+        archive: &'a ArchivedJob,
+    ) -> Result<Self, OpenError> {
+        job::validate(archive, base.index.archive)?;
+        Ok(Self { base, header, archive })
+    }
+
+    /// Name and value of the environment variable that tells a process its job.
+    #[must_use]
+    pub fn to_env(file: &Path) -> (&'static str, &Path) {
+        (JOB, file)
+    }
+
+    /// Name of the job.
+    #[must_use]
+    pub fn name(self) -> &'a str {
+        self.archive.name()
+    }
+
+    /// Header of its segment: who launched it, and when.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// What the job sees of the topology.
+    #[must_use]
+    pub fn view(self) -> View<'a> {
+        View::shared(self.base, &self.archive.overlay)
+    }
+
+    /// The ranks of the job on this node, in the order of their local ranks.
+    pub fn ranks(self) -> impl ExactSizeIterator<Item = JobRank> + use<'a> {
+        let count = u32::try_from(self.archive.rank_count()).unwrap_or(u32::MAX);
+        (0..count).map(move |local_rank| JobRank {
+            rank: self.archive.ranks.get_u32(local_rank as usize),
+            local_rank,
+            cpuset: self.archive.cpuset_of(local_rank as usize).unwrap_or_default(),
+        })
+    }
+
+    /// PUs of a rank, `None` if it is not on this node.
+    #[must_use]
+    pub fn cpuset_of_rank(self, rank: u32) -> Option<Set> {
+        let local_rank = self.archive.ranks.iter().position(|other| other == u64::from(rank))?;
+        self.archive.cpuset_of(local_rank)
+    }
+}

@@ -1,0 +1,279 @@
+//! What the adopted topology describes, and whether this process still has to look at a part of it.
+
+use super::job::{AdoptJobError, Job};
+use super::sources::{Cgroup, SourceError, affinity, pmix_cpu_list, step_cpu_list};
+use crate::adopt::{AdoptError, Adopted, adopt, trusted_var};
+use crate::topology::Topology;
+use crate::view::{RestrictError, RestrictFlags, View};
+use std::fmt;
+use topobroker_layout::header::Scope;
+use topobroker_layout::set::{Format, Set};
+
+/// How a process was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Launch {
+    /// By Open MPI's `mpirun`: `OMPI_LAUNCHED=1`, or the variables of its version 4.
+    OpenMpi,
+    /// By a DVM of PRRTE: `PRTE_LAUNCHED=1`.
+    Prte,
+    /// As a task of Slurm: `SLURM_PROCID`.
+    Slurm,
+    /// By another launcher, such as `hydra`: it has a rank.
+    Direct,
+    /// By nobody who launches jobs.
+    Singleton,
+}
+
+impl Launch {
+    /// How a process with an environment was started.
+    ///
+    /// ```
+    /// use topobroker_reader::Launch;
+    /// let slurm = |name: &str| (name == "SLURM_PROCID").then(|| "3".to_owned());
+    /// assert_eq!(Launch::from_env(slurm), Launch::Slurm);
+    /// ```
+    pub fn from_env(value: impl Fn(&str) -> Option<String>) -> Self {
+        /// What launchers set for each process that they start.
+        const RANKS: [&str; 4] = ["PMIX_RANK", "PMI_RANK", "PMI_FD", "MPIRUN_RANK"];
+        let is_one = |name| value(name).is_some_and(|value| value == "1");
+        if is_one("OMPI_LAUNCHED") {
+            Self::OpenMpi
+        } else if is_one("PRTE_LAUNCHED") {
+            Self::Prte
+        } else if value("OMPI_COMM_WORLD_RANK").is_some() {
+            Self::OpenMpi
+        } else if value("SLURM_PROCID").is_some() && value("MPIRUN_RANK").is_none() {
+            Self::Slurm
+        } else if RANKS.into_iter().any(|name| value(name).is_some()) {
+            Self::Direct
+        } else {
+            Self::Singleton
+        }
+    }
+
+    /// In a word or two.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenMpi => "Open MPI",
+            Self::Prte => "PRRTE",
+            Self::Slurm => "Slurm",
+            Self::Direct => "direct",
+            Self::Singleton => "singleton",
+        }
+    }
+}
+
+/// All that the decision depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Situation {
+    /// How the process was started.
+    pub launch: Launch,
+    /// Whose resources the topology describes, as its publisher says.
+    pub published: Scope,
+    /// Whether the topology is of the machine that the process runs on, as far as its publisher's hwloc
+    /// can tell: not where it was read from a file.
+    pub is_this_system: bool,
+    /// PUs of the topology.
+    pub pus: Set,
+    /// PUs that the launcher gave the job: of a job of PRRTE those of `PMIX_CPU_LIST`, else those of
+    /// `TOPOBROKER_CPU_LIST`, which Slurm's plugin sets to those of the step.
+    pub cpu_list: Option<Set>,
+    /// PUs that the process may run on.
+    pub affinity: Set,
+    /// PUs of the cgroup, if it has a cpuset controller.
+    pub cgroup: Option<Set>,
+}
+
+/// Which part of the topology a process is to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EffectivePart {
+    /// All of it.
+    All,
+    /// These PUs, with their NUMA nodes.
+    Pus(Set),
+}
+
+/// What a process is to look at, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// Which part.
+    pub part: EffectivePart,
+    /// The reason, a phrase.
+    pub reason: &'static str,
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.part {
+            EffectivePart::All => write!(f, "all: {}", self.reason),
+            EffectivePart::Pus(pus) => {
+                write!(f, "PUs {}: {}", pus.to_text(Format::List), self.reason)
+            }
+        }
+    }
+}
+
+impl Situation {
+    /// The situation of this process with the topology that it has adopted.
+    ///
+    /// # Errors
+    ///
+    /// [`SourceError`] when `PMIX_CPU_LIST` is no list of PUs of the topology, `TOPOBROKER_CPU_LIST` is no list, or the
+    /// kernel does not tell.
+    pub fn of_this_process(adopted: &Adopted) -> Result<Self, SourceError> {
+        let topology = adopted.topology();
+        let (launch, published) = (Launch::from_env(trusted_var), adopted.header().scope);
+        let given = |name| trusted_var(name).filter(|list| !list.is_empty());
+        // The list of a launcher that has constrained the topology may be of another topology.
+        let of_job = match launch {
+            Launch::Prte if published != Scope::Job => given("PMIX_CPU_LIST"),
+            _ => None,
+        };
+        let matters = launch != Launch::Singleton && published != Scope::Job;
+        let of_step = given("TOPOBROKER_CPU_LIST").filter(|_| matters);
+        let list = match (of_job, of_step) {
+            (Some(list), _) => Some(pmix_cpu_list(topology, &list)?.to_set()),
+            // It may have PUs that the topology has not, as of a step on a node of which a cgroup leaves a part.
+            (None, Some(list)) => Some(step_cpu_list(&list)?),
+            _ => None,
+        };
+        Ok(Self {
+            launch,
+            published,
+            is_this_system: topology.is_this_system(),
+            pus: topology.root().cpuset().unwrap_or_default(),
+            cpu_list: list,
+            affinity: affinity()?,
+            cgroup: Cgroup::of_this_process()?.map(|cgroup| cgroup.cpus),
+        })
+    }
+
+    /// Whether the process still has to look at a part of the topology only.
+    ///
+    /// | launch | looks at |
+    /// | --- | --- |
+    /// | any, and the topology is one job's | all |
+    /// | Open MPI | all: the launcher has constrained it; in a step of Slurm, the PUs of the step |
+    /// | PRRTE | the cpu list if there is one, else all |
+    /// | Slurm | what affinity, cgroup and the cpu list of the step leave, if that is less |
+    /// | direct | what affinity and cgroup leave, if that is less |
+    /// | singleton | all, but of this whole machine only what its cgroup leaves |
+    #[must_use]
+    pub fn decide(&self) -> Decision {
+        let all = |reason| Decision { part: EffectivePart::All, reason };
+        match self.launch {
+            _ if self.published == Scope::Job => all("the topology is the job's own"),
+            Launch::OpenMpi => match &self.cpu_list {
+                Some(list) => self.part(
+                    list,
+                    "mpirun runs in a step of Slurm, which has this of the topology",
+                    "mpirun runs in a step of Slurm, which has the whole topology",
+                ),
+                None => all("mpirun has constrained the topology to the job"),
+            },
+            Launch::Prte => match &self.cpu_list {
+                Some(list) => self.part(
+                    list,
+                    "the DVM shares the node's topology, and the job has a cpu list",
+                    "the job's cpu list has the whole topology",
+                ),
+                None => all("the job has no cpu list: it may use all that the DVM may"),
+            },
+            Launch::Slurm => self.part(
+                &self.own(),
+                "a task of Slurm, and affinity, cgroup and step leave this of the topology",
+                "a task of Slurm, and affinity, cgroup and step leave the whole topology",
+            ),
+            Launch::Direct => self.part(
+                &self.own(),
+                "launched directly, and affinity and cgroup leave this of the topology",
+                "launched directly, and affinity and cgroup leave the whole topology",
+            ),
+            Launch::Singleton => match (&self.cgroup, self.published) {
+                (Some(cgroup), Scope::Machine) if self.is_this_system => self.part(
+                    cgroup,
+                    "nobody launched it, and its cgroup leaves this of the machine",
+                    "nobody launched it: affinity alone is no limit to what it may look at",
+                ),
+                _ => all("nobody launched it: the topology is what it may use"),
+            },
+        }
+    }
+
+    /// PUs that affinity and cgroup leave, of those that the launcher gave the job.
+    fn own(&self) -> Set {
+        let limits = [&self.cgroup, &self.cpu_list];
+        let limits = limits.into_iter().flatten();
+        limits.fold(self.affinity.clone(), |own, limit| &own & limit)
+    }
+
+    /// What is in the topology of some PUs: a part, or all. Where nothing is, the topology is of
+    /// another machine or cgroup than the process, and says nothing of its limits.
+    fn part(&self, own: &Set, part: &'static str, all: &'static str) -> Decision {
+        let left = &self.pus & own;
+        if left.is_empty() {
+            let reason =
+                "none of the PUs of this process are in the topology: it is of another machine";
+            return Decision { part: EffectivePart::All, reason };
+        }
+        if left == self.pus {
+            return Decision { part: EffectivePart::All, reason: all };
+        }
+        Decision { part: EffectivePart::Pus(left), reason: part }
+    }
+}
+
+/// Why a process has no view of its own part.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EffectiveViewError {
+    /// The topology cannot be adopted.
+    #[error(transparent)]
+    Adopt(#[from] AdoptError),
+    /// The job cannot be adopted.
+    #[error(transparent)]
+    Job(#[from] AdoptJobError),
+    /// What tells the part cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The part has nothing that may be used.
+    #[error(transparent)]
+    Restrict(#[from] RestrictError),
+}
+
+impl Decision {
+    /// The part of a topology that was decided on.
+    ///
+    /// # Errors
+    ///
+    /// [`RestrictError`] when it has nothing that may be used.
+    pub fn view<'a>(&self, topology: Topology<'a>) -> Result<View<'a>, RestrictError> {
+        match &self.part {
+            EffectivePart::All => Ok(View::whole(topology)),
+            EffectivePart::Pus(pus) => View::new(topology, pus, RestrictFlags::REMOVE_CPULESS),
+        }
+    }
+}
+
+/// This process's own part of the node's topology: adopts the topology that it was handed ([`Keys::find`](crate::Keys::find)),
+/// and takes its job's part where `TOPOBROKER_JOB` or PMIx names the job, else what its launcher, affinity and
+/// cgroup leave, by [`Situation::decide`].
+///
+/// ```no_run
+/// let mine = topobroker_reader::effective_view()?;
+/// println!("{} objects", mine.topology().object_count());
+/// # Ok::<(), topobroker_reader::EffectiveViewError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`EffectiveViewError`].
+pub fn effective_view() -> Result<View<'static>, EffectiveViewError> {
+    let adopted = adopt()?;
+    if let Some(job) = Job::find(adopted)? {
+        return Ok(job.view());
+    }
+    let decision = Situation::of_this_process(adopted)?.decide();
+    Ok(decision.view(adopted.topology())?)
+}

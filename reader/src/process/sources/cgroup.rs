@@ -1,0 +1,160 @@
+//! The PUs and NUMA nodes of a cgroup.
+
+use super::error::SourceError;
+use crate::adopt::text_within;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use topobroker_layout::set::{Format, Set};
+
+/// What the cpuset controller of a cgroup allows, of version 1 or 2.
+///
+/// ```no_run
+/// use topobroker_reader::Cgroup;
+/// if let Some(cgroup) = Cgroup::of_this_process()? {
+///     println!("{} of {}", cgroup.cpus, cgroup.path.display());
+/// }
+/// # Ok::<(), topobroker_reader::SourceError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cgroup {
+    /// Its folder.
+    pub path: PathBuf,
+    /// PUs that may be used, by OS index.
+    pub cpus: Set,
+    /// NUMA nodes that may be used, by OS index.
+    pub mems: Set,
+}
+
+/// Names of the files with PUs and NUMA nodes: version 2, version 1, and version 1 before Linux 3.17.
+const FILES: [(&str, &str); 3] = [
+    ("cpuset.cpus.effective", "cpuset.mems.effective"),
+    ("cpuset.effective_cpus", "cpuset.effective_mems"),
+    ("cpuset.cpus", "cpuset.mems"),
+];
+
+impl Cgroup {
+    /// Reads the cgroup of a folder.
+    ///
+    /// # Errors
+    ///
+    /// [`SourceError::Read`] when the folder has no files of the cpuset controller, or they are no
+    /// lists.
+    pub fn read(path: &Path) -> Result<Self, SourceError> {
+        let files = FILES.into_iter().find(|(cpus, _)| path.join(cpus).exists());
+        let (cpus, mems) = files.ok_or_else(|| {
+            let (file, _) = FILES.first().copied().unwrap_or_default();
+            let missing = "no such file: the cgroup has no cpuset controller";
+            let source = io::Error::new(io::ErrorKind::NotFound, missing);
+            SourceError::Read { file: path.join(file).display().to_string(), source }
+        })?;
+        Ok(Self {
+            path: path.to_owned(),
+            cpus: list(&path.join(cpus))?,
+            mems: list(&path.join(mems))?,
+        })
+    }
+
+    /// The cgroup of this process, or the nearest above it that has a cpuset controller; `None`
+    /// where there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cgroup::read`].
+    pub fn of_this_process() -> Result<Option<Self>, SourceError> {
+        let text = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
+        let places = places(&text("/proc/self/cgroup"), &text("/proc/self/mountinfo"));
+        let above = places.iter().flat_map(|(folder, mount)| {
+            folder.ancestors().take_while(move |above| above.starts_with(mount))
+        });
+        let has = |folder: &&Path| FILES.into_iter().any(|(cpus, _)| folder.join(cpus).exists());
+        above.into_iter().find(has).map(Self::read).transpose()
+    }
+}
+
+fn list(file: &Path) -> Result<Set, SourceError> {
+    let read = |source| SourceError::Read { file: file.display().to_string(), source };
+    // More than a list of all indexes there may be takes.
+    const MOST: u64 = 1 << 20;
+    let text = File::open(file).and_then(|file| text_within(MOST, file)).map_err(read)?;
+    if text.trim().is_empty() {
+        return Ok(Set::new());
+    }
+    Set::parse(text.trim(), Format::List)
+        .map_err(|error| read(io::Error::new(io::ErrorKind::InvalidData, error)))
+}
+
+/// Folders that the cgroup of a process may have for the cpuset controller, version 1 first, each
+/// with the mount point that it is below.
+fn places(cgroup: &str, mounts: &str) -> Vec<(PathBuf, PathBuf)> {
+    let found = mounts.lines().filter_map(|line| {
+        let (place, kind) = line.split_once(" - ")?;
+        let mut place = place.split(' ').skip(3);
+        let (root, point) = (place.next()?, place.next()?);
+        let mut kind = kind.split(' ');
+        let (name, options) = (kind.next()?, kind.nth(1).unwrap_or_default());
+        let version = match name {
+            "cgroup" if options.split(',').any(|option| option == "cpuset") => 1,
+            "cgroup2" => 2,
+            _ => return None,
+        };
+        let path = cgroup.lines().find_map(|line| {
+            let mut parts = line.splitn(3, ':');
+            let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+            let fits = match version {
+                1 => controllers.split(',').any(|controller| controller == "cpuset"),
+                _ => controllers.is_empty(),
+            };
+            fits.then_some(path)
+        })?;
+        let below = Path::new(path).strip_prefix(root).unwrap_or(Path::new(""));
+        let point = PathBuf::from(point);
+        Some((version, (point.join(below.strip_prefix("/").unwrap_or(below)), point)))
+    });
+    let mut found: Vec<_> = found.collect();
+    found.sort_by_key(|(version, _)| *version);
+    found.into_iter().map(|(_, place)| place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "\
+30 23 0:26 / /sys/fs/cgroup/unified rw,nosuid shared:10 - cgroup2 cgroup2 rw
+31 23 0:27 / /sys/fs/cgroup/cpuset rw,nosuid shared:11 - cgroup cgroup rw,cpuset
+32 23 0:28 / /sys/fs/cgroup/memory rw,nosuid shared:12 - cgroup cgroup rw,memory
+";
+
+    #[test]
+    fn the_folder_of_version_1_is_looked_at_before_that_of_version_2() {
+        let cgroup = "12:memory:/a\n5:cpuset,cpu:/job/step\n0::/user\n";
+        let folders: Vec<PathBuf> =
+            places(cgroup, MOUNTS).into_iter().map(|(folder, _)| folder).collect();
+        let expected = ["/sys/fs/cgroup/cpuset/job/step", "/sys/fs/cgroup/unified/user"];
+        assert_eq!(folders, expected.map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_container_sees_its_cgroup_at_the_mount_point() {
+        let mounts = "30 23 0:26 /docker/x /sys/fs/cgroup rw - cgroup2 cgroup rw";
+        let folders = places("0::/docker/x/child", mounts);
+        assert_eq!(folders, [("/sys/fs/cgroup/child".into(), "/sys/fs/cgroup".into())]);
+    }
+
+    #[test]
+    fn files_of_both_versions_are_read() {
+        let folder = std::env::temp_dir().join(format!("topobroker-cgroup-{}", std::process::id()));
+        for (cpus, mems) in FILES {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join(cpus), "0-3,8\n").unwrap();
+            std::fs::write(folder.join(mems), "\n").unwrap();
+            let cgroup = Cgroup::read(&folder).unwrap();
+            assert_eq!(cgroup.cpus, [0, 1, 2, 3, 8].into_iter().collect());
+            assert!(cgroup.mems.is_empty());
+            std::fs::remove_dir_all(&folder).unwrap();
+        }
+        let error = Cgroup::read(&folder).unwrap_err();
+        assert!(error.to_string().contains("no cpuset controller"), "{error}");
+    }
+}

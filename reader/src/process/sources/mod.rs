@@ -1,0 +1,19 @@
+//! Where a process is told which PUs are its own: lists, its affinity, its cgroup, its environment.
+
+mod affinity;
+mod cgroup;
+mod cpu_list;
+mod error;
+mod omp_places;
+mod pmix;
+mod slurm;
+mod text;
+
+pub use affinity::affinity;
+pub use cgroup::Cgroup;
+pub use cpu_list::{CpuList, Numbering};
+pub use error::SourceError;
+pub use omp_places::omp_places;
+pub use pmix::{pmix_cpu_list, pmix_cpuset};
+pub(crate) use slurm::step_cpu_list;
+pub use slurm::{SlurmBinding, slurm_cpu_bind};

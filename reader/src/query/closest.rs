@@ -1,0 +1,104 @@
+//! Objects of a depth by how near they are.
+
+use super::objects::Objects;
+use crate::object::Object;
+use std::ops::Range;
+
+/// Objects of the depth of one, the nearest first: those below the lowest object above it that has
+/// others, in logical order, then those below the next such object, and so on.
+#[derive(Debug, Clone)]
+pub struct Closest<'a> {
+    source: Object<'a>,
+    has_others: bool,
+    /// What has been given already is below this.
+    inner: Object<'a>,
+    /// What is given now is below this.
+    outer: Object<'a>,
+    /// Those before and behind what was given already.
+    ring: [Objects<'a>; 2],
+}
+
+impl<'a> Object<'a> {
+    /// The other objects of the same depth, the nearest first. Of memory, I/O and Misc objects
+    /// there are none. Counterpart: `hwloc_get_closest_objs`, which fills an array.
+    ///
+    /// ```no_run
+    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// let core = topology.objects_with_type(topobroker_reader::ObjectType::Core).next().unwrap();
+    /// println!("{:?}", core.closest().take(8).collect::<Vec<_>>());
+    /// # Ok::<(), topobroker_reader::AdoptError>(())
+    /// ```
+    #[doc(alias = "hwloc_get_closest_objs")]
+    #[must_use]
+    pub fn closest(self) -> Closest<'a> {
+        let none = || Objects::none(self.index);
+        Closest {
+            source: self,
+            has_others: self.object_type().is_normal(),
+            inner: self,
+            outer: self,
+            ring: [none(), none()],
+        }
+    }
+}
+
+impl<'a> Iterator for Closest<'a> {
+    type Item = Object<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Object<'a>> {
+        while self.has_others {
+            while let Some(object) = self.ring.iter_mut().find_map(Iterator::next) {
+                if self.is_in_ring(object) {
+                    return Some(object);
+                }
+            }
+            self.has_others = self.widen().is_some();
+        }
+        None
+    }
+}
+
+impl<'a> Closest<'a> {
+    /// Goes on to the next object above that has more PUs.
+    fn widen(&mut self) -> Option<()> {
+        self.inner = self.outer;
+        let (topology, index) = (self.source.topology(), self.source.index);
+        let own = index.extent(self.inner.id())?;
+        let pus = index.visible_pus_of(self.inner.id());
+        self.outer = self.inner.ancestors().find(|object| match index.is_plain() {
+            true => index.visible_pus_of(object.id()).len() != pus.len(),
+            false => index.extent(object.id()).is_some_and(|extent| !extent.equals(&own)),
+        })?;
+        let depth = self.source.depth();
+        let level = index.base_level_of_depth(depth)?;
+        if !index.is_plain() {
+            self.ring = [topology.objects_at_depth(depth), Objects::none(index)];
+            return Some(());
+        }
+        let [inner, outer] = [self.inner, self.outer].map(|object| index.pus_of(object.id()));
+        let between = |pus: Range<u32>| {
+            // In a regular view, every object with visible PUs is visible.
+            let visible = index.contiguous_run(&pus).filter(|_| index.is_regular);
+            topology.numbered(index.objects_of_level_in(level, visible.unwrap_or(pus)))
+        };
+        self.ring = [between(outer.start..inner.start), between(inner.end..outer.end)];
+        Some(())
+    }
+
+    #[inline]
+    fn is_in_ring(&self, object: Object<'a>) -> bool {
+        let index = self.source.index;
+        if index.is_regular {
+            return true;
+        }
+        if index.is_plain() {
+            return object.cpuset_weight() != Some(0);
+        }
+        let within = |other: Object<'a>| {
+            let extents = index.extent(object.id()).zip(index.extent(other.id()));
+            extents.is_some_and(|(own, all)| own.is_part_of(&all))
+        };
+        within(self.outer) && !within(self.inner)
+    }
+}

@@ -1,0 +1,223 @@
+//! Sharing PUs out: N parts over the tree.
+
+use crate::index::PuNumbering;
+use crate::object::{Children, Object};
+use crate::topology::Topology;
+use std::ops::Range;
+use topobroker_layout::depth::Depth;
+use topobroker_layout::set::Set;
+
+/// How PUs are shared out. Counterpart: the arguments and flags of `hwloc_distrib`.
+///
+/// ```
+/// use topobroker_reader::{Depth, Distribution};
+/// let over_packages = Distribution { until: Some(Depth::Normal(1)), ..Distribution::default() };
+/// assert!(!over_packages.reverse);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Distribution {
+    /// Depth from which on objects are not divided; `None` divides them down to PUs.
+    pub until: Option<Depth>,
+    /// Whether the last objects come first. Counterpart: `HWLOC_DISTRIB_FLAG_REVERSE`.
+    pub reverse: bool,
+}
+
+impl Distribution {
+    /// The children into which an object is divided, `None` if it is not.
+    fn children_of(self, object: Object<'_>) -> Option<Children<'_>> {
+        let is_divided = self.until.is_none_or(|until| object.depth().raw() < until.raw());
+        is_divided.then(|| object.children()).filter(|children| children.clone().next().is_some())
+    }
+}
+
+impl<'a> Topology<'a> {
+    /// Shares the PUs of `roots`, objects of this topology, out into `count` sets, to each root and child in proportion
+    /// to its PUs. Threads that are bound to the sets are far from each other. Counterpart: `hwloc_distrib`.
+    ///
+    /// ```no_run
+    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// use topobroker_reader::Distribution;
+    /// for part in topology.distribute(&[topology.root()], 4, Distribution::default()) {
+    ///     println!("{part}");
+    /// }
+    /// # Ok::<(), topobroker_reader::AdoptError>(())
+    /// ```
+    #[doc(alias = "hwloc_distrib")]
+    #[must_use]
+    pub fn distribute(self, roots: &[Object<'a>], count: usize, how: Distribution) -> Vec<Set> {
+        let mut sets = vec![Set::new(); count];
+        self.distribute_into(roots, how, &mut sets);
+        sets
+    }
+
+    /// As [`Topology::distribute`], into the sets of the caller. If no root has a PU, they are empty.
+    pub fn distribute_into(self, roots: &[Object<'a>], how: Distribution, sets: &mut [Set]) {
+        sets.iter_mut().for_each(Set::clear);
+        let count = sets.len();
+        let mut parts = Parts { sets, given: 0, open: None };
+        share(roots.iter().copied(), None, how, count, &mut parts);
+        parts.close();
+    }
+}
+
+/// Gives `roots` the next `count` parts. `total` is how many PUs they have, if that is known.
+fn share<'a>(
+    roots: impl DoubleEndedIterator<Item = Object<'a>> + Clone,
+    total: Option<u64>,
+    how: Distribution,
+    count: usize,
+    parts: &mut Parts<'_, 'a>,
+) {
+    match how.reverse {
+        false => share_among(roots, total, how, count, parts),
+        true => share_among(roots.rev(), total, how, count, parts),
+    }
+}
+
+fn share_among<'a>(
+    roots: impl Iterator<Item = Object<'a>> + Clone,
+    total: Option<u64>,
+    how: Distribution,
+    count: usize,
+    parts: &mut Parts<'_, 'a>,
+) {
+    let total = total.unwrap_or_else(|| roots.clone().map(|root| Pus::of(root).count()).sum());
+    let (first, mut weight_before) = (parts.given, 0);
+    for root in roots {
+        let pus = Pus::of(root);
+        let weight = pus.count();
+        if weight == 0 {
+            continue;
+        }
+        // What earlier roots got by rounding up, later ones get less.
+        weight_before += weight;
+        let upto = weight_before.saturating_mul(count as u64).div_ceil(total);
+        let end = first + usize::try_from(upto).unwrap_or(count).min(count);
+        let chunk = end.saturating_sub(parts.given);
+        if chunk > 1
+            && let top = root.normal_part()
+            && let Some(children) = how.children_of(top)
+        {
+            // The children of what is in the tree of CPUs have its PUs, where cpusets are nothing else.
+            let has_theirs = top == root && root.index.is_plain();
+            share(children, has_theirs.then_some(weight), how, chunk, parts);
+            parts.skip_to(end);
+        } else if chunk > 0 {
+            parts.give(chunk, pus);
+        } else {
+            parts.add(&pus);
+        }
+    }
+}
+
+/// The sets of the parts, which are given out one after the other.
+struct Parts<'s, 'a> {
+    sets: &'s mut [Set],
+    given: usize,
+    /// The PUs of the last one given, as long as they are not in its set.
+    open: Option<Pus<'a>>,
+}
+
+impl<'a> Parts<'_, 'a> {
+    /// Gives some PUs the next `count` parts.
+    #[inline]
+    fn give(&mut self, count: usize, pus: Pus<'a>) {
+        self.close();
+        for _ in 1..count {
+            self.given += 1;
+            if let Some(set) = self.last() {
+                pus.copy_to(set);
+            }
+        }
+        self.given += 1;
+        self.open = Some(pus);
+    }
+
+    /// Puts PUs that there is no part for into the last one given.
+    #[inline]
+    fn add(&mut self, pus: &Pus<'a>) {
+        if self.open.as_mut().is_some_and(|open| open.extend(pus)) {
+            return;
+        }
+        self.close();
+        if let Some(set) = self.last() {
+            pus.add_to(set);
+        }
+    }
+
+    /// Leaves the parts empty that the children of an object did not get, because none of them has a PU.
+    #[inline]
+    fn skip_to(&mut self, given: usize) {
+        if self.given < given {
+            self.close();
+            self.given = given;
+        }
+    }
+
+    #[inline]
+    fn close(&mut self) {
+        if let Some(pus) = self.open.take()
+            && let Some(set) = self.last()
+        {
+            pus.copy_to(set);
+        }
+    }
+
+    #[inline]
+    fn last(&mut self) -> Option<&mut Set> {
+        self.sets.get_mut(self.given.wrapping_sub(1))
+    }
+}
+
+/// The PUs of an object, looked up once where they follow each other.
+enum Pus<'a> {
+    Run(&'a PuNumbering, Range<u32>),
+    Any(Object<'a>),
+}
+
+impl<'a> Pus<'a> {
+    #[inline]
+    fn of(object: Object<'a>) -> Self {
+        match object.index.numbered_pus(object.id()) {
+            Some((numbering, pus)) => Self::Run(numbering, pus),
+            None => Self::Any(object),
+        }
+    }
+
+    #[inline]
+    fn count(&self) -> u64 {
+        match self {
+            Self::Run(_, pus) => u64::from(pus.end - pus.start),
+            Self::Any(object) => u64::from(object.cpuset_weight().unwrap_or(0)),
+        }
+    }
+
+    /// Takes others in, if these follow each other too and begin or end where its own end or begin.
+    #[inline]
+    fn extend(&mut self, more: &Self) -> bool {
+        match (self, more) {
+            (Self::Run(_, own), Self::Run(_, more)) if own.end == more.start => own.end = more.end,
+            (Self::Run(_, own), Self::Run(_, more)) if own.start == more.end => {
+                own.start = more.start;
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    #[inline]
+    fn copy_to(&self, set: &mut Set) {
+        match self {
+            Self::Run(numbering, pus) => numbering.copy(pus.clone(), set),
+            Self::Any(object) => _ = object.copy_cpuset(set),
+        }
+    }
+
+    #[inline]
+    fn add_to(&self, set: &mut Set) {
+        match self {
+            Self::Run(numbering, pus) => numbering.add(pus.clone(), set),
+            Self::Any(object) => _ = object.index.add_cpuset(object.id(), set),
+        }
+    }
+}

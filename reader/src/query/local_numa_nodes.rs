@@ -1,0 +1,136 @@
+//! The NUMA nodes that are local to PUs or to an object.
+
+use super::objects::Objects;
+use crate::index::is_within;
+use crate::object::Object;
+use crate::topology::Topology;
+use std::ops::{BitOr, Range};
+use topobroker_layout::set::Set;
+
+/// Which NUMA nodes are local to some PUs. Counterpart: `hwloc_local_numanode_flag_e`.
+///
+/// ```
+/// use topobroker_reader::LocalNumaNodes;
+/// let any = LocalNumaNodes::LARGER_LOCALITY | LocalNumaNodes::SMALLER_LOCALITY;
+/// assert_eq!(any.bits(), 3);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LocalNumaNodes(u64);
+
+impl LocalNumaNodes {
+    /// Those whose PUs are the same.
+    pub const SAME_LOCALITY: Self = Self(0);
+    /// Those that have these PUs and maybe others. Counterpart:
+    /// `HWLOC_LOCAL_NUMANODE_FLAG_LARGER_LOCALITY`.
+    pub const LARGER_LOCALITY: Self = Self(1);
+    /// Those that have some of these PUs and no others, also those without PUs. Counterpart:
+    /// `HWLOC_LOCAL_NUMANODE_FLAG_SMALLER_LOCALITY`.
+    pub const SMALLER_LOCALITY: Self = Self(2);
+    /// All of the machine. Counterpart: `HWLOC_LOCAL_NUMANODE_FLAG_ALL`.
+    pub const ALL: Self = Self(4);
+
+    /// Flags of hwloc's number; `None` if it has others.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Option<Self> {
+        if bits < 8 { Some(Self(bits)) } else { None }
+    }
+
+    /// hwloc's number of the flags.
+    #[must_use]
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Whether a node with some PUs is local to others; both follow each other.
+    #[inline]
+    fn fits(self, node: &Range<u32>, place: &Range<u32>) -> bool {
+        self.takes(is_within(place, node), || is_within(node, place))
+    }
+
+    /// Whether a node counts that has all of the PUs, or whose PUs are all among them.
+    #[inline]
+    fn takes(self, larger: bool, smaller: impl Fn() -> bool) -> bool {
+        self.has(Self::ALL)
+            || (larger && self.has(Self::LARGER_LOCALITY))
+            || ((larger || self.has(Self::SMALLER_LOCALITY)) && smaller())
+    }
+
+    /// Whether only nodes count that have all of the PUs.
+    #[inline]
+    fn asks_for_all(self) -> bool {
+        !self.has(Self::ALL) && !self.has(Self::SMALLER_LOCALITY)
+    }
+
+    fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 != 0
+    }
+}
+
+impl BitOr for LocalNumaNodes {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl<'a> Topology<'a> {
+    /// NUMA nodes local to a set of PUs, in logical order. Counterpart:
+    /// `hwloc_get_local_numanode_objs` with a cpuset.
+    #[doc(alias = "hwloc_get_local_numanode_objs")]
+    #[inline]
+    pub fn local_numa_nodes(
+        self,
+        cpuset: &Set,
+        which: LocalNumaNodes,
+    ) -> impl Iterator<Item = Object<'a>> + use<'a, '_> {
+        let index = self.index;
+        let is_larger = which == LocalNumaNodes::LARGER_LOCALITY;
+        let known = if is_larger { index.node_around(cpuset) } else { None };
+        let (found, asked) = match known {
+            Some(node) => (node.map(|node| Object::new(index, node)), Objects::none(index)),
+            None => (None, self.numa_nodes()),
+        };
+        let has_bounds = asked.len() != 0 && index.has_runs;
+        let bounds = if has_bounds { index.bounds_of(cpuset) } else { None };
+        // A node whose PUs are contiguous has all of a set if it has the first and the last.
+        let bounds = bounds.map(|(low, high)| low..high + 1);
+        let asked = asked.filter(move |node| match &bounds {
+            Some(bounds) => {
+                let own = index.pus_of(node.id());
+                which.takes(is_within(bounds, &own), || index.has_all(cpuset, own.clone()))
+            }
+            None => index
+                .extent(node.id())
+                .is_some_and(|own| which.takes(own.covers(cpuset), || own.is_inside(cpuset))),
+        });
+        found.into_iter().chain(asked)
+    }
+}
+
+impl<'a> Object<'a> {
+    /// NUMA nodes local to an object, in logical order; of an I/O or Misc object, to the object
+    /// that it hangs on. Counterpart: `hwloc_get_local_numanode_objs` with an object.
+    #[inline]
+    pub fn local_numa_nodes(self, which: LocalNumaNodes) -> impl Iterator<Item = Object<'a>> {
+        let place = self.non_io_ancestor();
+        let (topology, index) = (self.topology(), self.index);
+        let pus = index.visible_pus_of(place.id());
+        let near = match which.asks_for_all() && index.has_runs && !pus.is_empty() {
+            true => index.nodes_of_pus(&index.pus_of(place.id())),
+            false => None,
+        };
+        let nodes = match near {
+            Some(ids) => topology.numa_nodes().within(&ids),
+            None => topology.numa_nodes(),
+        };
+        nodes.filter(move |node| match index.has_runs {
+            true => which.fits(&index.visible_pus_of(node.id()), &pus),
+            false => {
+                index.extent(place.id()).zip(index.extent(node.id())).is_some_and(|(place, own)| {
+                    which.takes(place.is_part_of(&own), || own.is_part_of(&place))
+                })
+            }
+        })
+    }
+}

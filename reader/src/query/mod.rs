@@ -1,0 +1,27 @@
+//! Questions to a topology or to an object that are answered with other objects or with sets.
+
+mod ancestors;
+mod closest;
+mod covering;
+mod depths;
+mod devices;
+mod distribute;
+mod inside;
+mod largest;
+mod local_numa_nodes;
+mod nodesets;
+mod objects;
+mod objects_of_set;
+mod same_locality;
+mod singlify;
+mod subtree;
+mod within;
+
+pub use closest::Closest;
+pub use distribute::Distribution;
+pub use inside::Inside;
+pub use largest::Largest;
+pub use local_numa_nodes::LocalNumaNodes;
+pub use objects::Objects;
+pub use objects_of_set::ObjectsOfSet;
+pub use subtree::Subtree;

@@ -1,0 +1,212 @@
+//! Objects of a depth that have PUs of a set: some, or only such.
+
+use super::objects::Objects;
+use crate::object::Object;
+use crate::topology::Topology;
+use std::ops::Range;
+use topobroker_layout::depth::Depth;
+use topobroker_layout::set::Set;
+
+/// Objects of one depth that a set covers or is inside of, in logical order.
+#[derive(Debug, Clone)]
+pub struct ObjectsOfSet<'a, 's> {
+    topology: Topology<'a>,
+    set: &'s Set,
+    overlap: Overlap,
+    objects: Objects<'a>,
+    /// Where all objects of the depth are blocks of PUs: 64 PUs at a time.
+    steps: Option<RegularLevel>,
+}
+
+/// What part of the PUs of an object is in the set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Overlap {
+    Some,
+    All,
+}
+
+impl Overlap {
+    fn has(self, object: Object<'_>, set: &Set) -> bool {
+        match self {
+            Self::All => object.is_inside(set),
+            Self::Some => object.intersects(set),
+        }
+    }
+}
+
+/// RegularLevel of a power of two of PUs, 64 PUs at a time.
+#[derive(Debug, Clone)]
+struct RegularLevel {
+    pus: u32,
+    /// Numbers of the objects, visible or not.
+    ids: Range<u32>,
+    next_word: u32,
+    /// First PUs of those blocks of the word before the next that are found and not given yet.
+    found: u64,
+}
+
+impl RegularLevel {
+    /// Number of the first object of a word of PUs.
+    #[inline]
+    fn first_of(&self, word: u32) -> u32 {
+        self.ids.start + ((word * 64) >> self.pus.trailing_zeros())
+    }
+
+    #[inline]
+    fn has_more_words(&self) -> bool {
+        self.first_of(self.next_word) < self.ids.end
+    }
+
+    /// Number of the next object that is found.
+    #[inline]
+    fn next_found(&mut self) -> Option<u32> {
+        if self.found == 0 {
+            return None;
+        }
+        let block = self.found.trailing_zeros() >> self.pus.trailing_zeros();
+        self.found &= self.found - 1;
+        let id = self.first_of(self.next_word - 1) + block;
+        (id < self.ids.end).then_some(id)
+    }
+}
+
+impl<'a, 's> ObjectsOfSet<'a, 's> {
+    pub(crate) fn new(
+        topology: Topology<'a>,
+        set: &'s Set,
+        depth: Depth,
+        overlap: Overlap,
+    ) -> Self {
+        let index = topology.index;
+        let level = index.base_level_of_depth(depth).filter(|_| index.is_in_order);
+        let pus = level.map_or(0, |level| index.pus_of_level(level));
+        let ids = level.map_or(0..0, |level| index.base_ids(level));
+        let by_word = pus.is_power_of_two() && pus <= 64;
+        let steps = by_word.then_some(RegularLevel { pus, ids, next_word: 0, found: 0 });
+        Self { topology, set, overlap, objects: topology.objects_at_depth(depth), steps }
+    }
+
+    /// Those before an object of the same depth; nothing has been taken yet.
+    pub(crate) fn before(self, object: Object<'a>) -> Self {
+        let until =
+            |blocks: RegularLevel| RegularLevel { ids: blocks.ids.start..object.id(), ..blocks };
+        Self { objects: self.objects.before(object), steps: self.steps.map(until), ..self }
+    }
+
+    fn next_by_sets(&mut self) -> Option<Object<'a>> {
+        let (overlap, set) = (self.overlap, self.set);
+        self.objects.find(|object| overlap.has(*object, set))
+    }
+
+    /// First PUs of the blocks of a word that the set has.
+    #[inline]
+    fn found_in(&self, word: u32, pus: u32) -> u64 {
+        let index = self.topology.index;
+        let visible = index.visible_pus(word);
+        if visible == 0 {
+            return 0;
+        }
+        let in_set = index.logical_word(self.set, word);
+        match self.overlap {
+            // A PU that is not visible keeps nothing out, but alone is nothing either.
+            Overlap::All if visible != u64::MAX => {
+                first_bits(in_set | !visible, pus, Overlap::All)
+                    & first_bits(visible, pus, Overlap::Some)
+            }
+            overlap => first_bits(in_set, pus, overlap),
+        }
+    }
+}
+
+impl<'a> Iterator for ObjectsOfSet<'a, '_> {
+    type Item = Object<'a>;
+
+    fn next(&mut self) -> Option<Object<'a>> {
+        let Some(mut blocks) = self.steps.take() else { return self.next_by_sets() };
+        while blocks.found == 0 && blocks.has_more_words() {
+            blocks.found = self.found_in(blocks.next_word, blocks.pus);
+            blocks.next_word += 1;
+        }
+        let id = blocks.next_found();
+        self.steps = Some(blocks);
+        id.map(|id| Object::new(self.topology.index, id))
+    }
+
+    /// With what is found in a register.
+    #[inline]
+    fn fold<B, F: FnMut(B, Object<'a>) -> B>(mut self, first: B, mut f: F) -> B {
+        let mut folded = first;
+        let Some(mut blocks) = self.steps.take() else {
+            while let Some(object) = self.next_by_sets() {
+                folded = f(folded, object);
+            }
+            return folded;
+        };
+        loop {
+            while let Some(id) = blocks.next_found() {
+                folded = f(folded, Object::new(self.topology.index, id));
+            }
+            if !blocks.has_more_words() {
+                return folded;
+            }
+            blocks.found = self.found_in(blocks.next_word, blocks.pus);
+            blocks.next_word += 1;
+        }
+    }
+
+    fn count(mut self) -> usize {
+        let Some(blocks) = &self.steps else {
+            return std::iter::from_fn(|| self.next_by_sets()).count();
+        };
+        let pus = (blocks.ids.end - blocks.ids.start) << blocks.pus.trailing_zeros();
+        let words = (blocks.next_word..pus.div_ceil(64)).map(|index| {
+            let known = u64::MAX >> 64u32.saturating_sub(pus - index * 64);
+            self.found_in(index, blocks.pus) & known
+        });
+        words.chain([blocks.found]).map(|found| found.count_ones() as usize).sum()
+    }
+}
+
+/// First bits of the blocks of `size` bits, a power of two up to 64, that are set in part or all.
+#[inline]
+fn first_bits(word: u64, size: u32, overlap: Overlap) -> u64 {
+    let (mut folded, mut width) = (word, 1);
+    while width < size {
+        folded = match overlap {
+            Overlap::All => folded & (folded >> width),
+            Overlap::Some => folded | (folded >> width),
+        };
+        width *= 2;
+    }
+    // A bit at the start of each block.
+    folded & (u64::MAX / (u64::MAX >> (64 - size)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_found_by_all_of_their_bits_or_by_any() {
+        for size in [1u32, 2, 4, 8, 16, 32, 64] {
+            for word in [0, 1, 0xff, u64::MAX, 0xf0f0_ffff_00ff_ffff, 0xffff_ffff_ffff_fffe] {
+                let full = u64::MAX >> (64 - size);
+                let bits = |block: u32| (word >> (block * size)) & full;
+                let of = |has: &dyn Fn(u64) -> bool| {
+                    let blocks = (0..64 / size).filter(|block| has(bits(*block)));
+                    blocks.fold(0u64, |bits, block| bits | (1 << (block * size)))
+                };
+                assert_eq!(
+                    first_bits(word, size, Overlap::All),
+                    of(&|bits| bits == full),
+                    "{word:#x}"
+                );
+                assert_eq!(
+                    first_bits(word, size, Overlap::Some),
+                    of(&|bits| bits != 0),
+                    "{word:#x}"
+                );
+            }
+        }
+    }
+}

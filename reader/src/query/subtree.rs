@@ -1,0 +1,195 @@
+//! What is below an object, from the top down.
+
+use crate::index::{Index, block_of};
+use crate::object::Object;
+use std::iter::FusedIterator;
+use std::ops::Range;
+
+impl<'a> Object<'a> {
+    /// The object and all that is below it in the tree of CPUs, each before its children, depth first: of an object
+    /// that is not in that tree, itself. Counterpart: a function that calls itself for each of `children`.
+    ///
+    /// ```no_run
+    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// for object in topology.root().subtree() {
+    ///     println!("{}{object:?}", "  ".repeat(object.depth().unsigned_abs() as usize));
+    /// }
+    /// # Ok::<(), topobroker_reader::AdoptError>(())
+    /// ```
+    #[must_use]
+    pub fn subtree(self) -> Subtree<'a> {
+        Subtree { root: self, next: Some(self), regular: None, lowest: 0..0 }
+    }
+
+    /// The object that comes next, depth first below `root`, where all that is below this one is left out.
+    pub(crate) fn behind_all_below(self, root: Self) -> Option<Self> {
+        let path = std::iter::once(self).chain(self.ancestors());
+        path.take_while(|object| *object != root).find_map(Self::next_sibling)
+    }
+}
+
+/// An object and those below it, depth first.
+#[derive(Debug, Clone)]
+pub struct Subtree<'a> {
+    root: Object<'a>,
+    /// What comes when `regular` has no more.
+    next: Option<Object<'a>>,
+    regular: Option<RegularSubtree>,
+    /// Objects of the lowest level that come before the next of `regular`.
+    lowest: Range<u32>,
+}
+
+impl<'a> Iterator for Subtree<'a> {
+    type Item = Object<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Object<'a>> {
+        if let Some(id) = self.lowest.next() {
+            return Some(self.object(id));
+        }
+        match self.regular.as_mut().and_then(RegularSubtree::next) {
+            Some((id, lowest)) => {
+                self.lowest = lowest;
+                Some(self.object(id))
+            }
+            None => self.next_of_any(),
+        }
+    }
+
+    /// With what is counted in registers.
+    #[inline]
+    fn fold<B, F: FnMut(B, Object<'a>) -> B>(mut self, first: B, mut f: F) -> B {
+        let root = self.root;
+        let mut add = |folded, id| f(folded, root.beside(id));
+        let mut folded = self.lowest.clone().fold(first, &mut add);
+        loop {
+            if let Some(regular) = self.regular.take() {
+                folded = regular.fold(folded, &mut add);
+            }
+            match self.next_of_any() {
+                Some(object) => folded = add(folded, object.id()),
+                None => return folded,
+            }
+        }
+    }
+}
+
+impl FusedIterator for Subtree<'_> {}
+
+impl<'a> Subtree<'a> {
+    #[inline]
+    fn object(&self, id: u32) -> Object<'a> {
+        self.root.beside(id)
+    }
+
+    #[inline(never)]
+    fn next_of_any(&mut self) -> Option<Object<'a>> {
+        let object = self.next?;
+        self.regular = RegularSubtree::below(object.index, object.id());
+        let child = match self.regular {
+            Some(_) => None,
+            None => object.children().next(),
+        };
+        self.next = child.or_else(|| object.behind_all_below(self.root));
+        Some(object)
+    }
+}
+
+/// Levels of the tree of CPUs that are counted through, with an empty one behind them; hardly any machine has more.
+const MOST_LEVELS: usize = 16;
+
+/// What is below an object where each level is blocks of as many PUs each and all are shown: then the numbers of the
+/// objects of each level follow each other.
+#[derive(Debug, Clone)]
+struct RegularSubtree {
+    levels: [Level; MOST_LEVELS],
+    /// How many of them there are.
+    count: usize,
+    /// The level of the next object, never the lowest if there are others.
+    next: usize,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Level {
+    /// Number of the next object.
+    id: u32,
+    /// Objects below the same parent that are still to come, and all of these.
+    left: u32,
+    each: u32,
+}
+
+impl RegularSubtree {
+    #[inline]
+    fn below(index: &Index<'_>, id: u32) -> Option<Self> {
+        let rows = index.archive.levels.normal_rows().get(index.base_level_of(id) + 1..)?;
+        if rows.is_empty() || rows.len() >= MOST_LEVELS || !index.has_all_below(id) {
+            return None;
+        }
+        let mut levels = [Level::default(); MOST_LEVELS];
+        let pus = index.pus_of(id);
+        let mut parent_pus = pus.end - pus.start;
+        for (level, row) in levels.iter_mut().zip(rows) {
+            let each = block_of(parent_pus, row.pus());
+            let id = row.first() + block_of(pus.start, row.pus());
+            *level = Level { id, left: each, each };
+            parent_pus = row.pus();
+        }
+        Some(Self { levels, count: rows.len(), next: 0 })
+    }
+
+    /// All that are still to come.
+    #[inline]
+    fn fold<B>(mut self, first: B, mut f: impl FnMut(B, u32) -> B) -> B {
+        let mut folded = first;
+        let levels = self.levels.get_mut(..self.count).unwrap_or_default();
+        let Some((lowest, above)) = levels.split_last_mut() else { return folded };
+        if above.is_empty() {
+            return (lowest.id..lowest.id + lowest.left).fold(folded, f);
+        }
+        let mut next = self.next;
+        while let Some([level, below @ ..]) = above.get_mut(next..) {
+            if level.left == 0 {
+                // Above the top there is nothing, which ends it.
+                next = next.wrapping_sub(1);
+                continue;
+            }
+            // One more, and down from it the first below each.
+            level.left -= 1;
+            folded = f(folded, level.id);
+            level.id += 1;
+            for level in below {
+                // One of them is taken right here.
+                level.left = level.each - 1;
+                folded = f(folded, level.id);
+                level.id += 1;
+            }
+            let first = lowest.id;
+            lowest.id += lowest.each;
+            folded = (first..lowest.id).fold(folded, &mut f);
+            next = above.len() - 1;
+        }
+        folded
+    }
+
+    /// The next object, and if what is below it is the lowest level, all of that.
+    #[inline]
+    fn next(&mut self) -> Option<(u32, Range<u32>)> {
+        let level = self.levels.get_mut(self.next).filter(|level| level.left != 0)?;
+        let id = level.id;
+        level.id += 1;
+        level.left -= 1;
+        let below = self.levels.get_mut(self.next + 1)?;
+        if self.next + 2 < self.count {
+            self.next += 1;
+            below.left = below.each;
+            return Some((id, 0..0));
+        }
+        let first = below.id;
+        below.id += below.each;
+        let lowest = first..below.id;
+        while self.next != 0 && self.levels.get(self.next).is_some_and(|level| level.left == 0) {
+            self.next -= 1;
+        }
+        Some((id, lowest))
+    }
+}

@@ -1,0 +1,50 @@
+//! The CPU kinds of a topology, and the kind of some PUs.
+
+use super::kind::CpuKind;
+use crate::index::Words;
+use crate::topology::Topology;
+use topobroker_layout::set::Set;
+
+impl<'a> Topology<'a> {
+    /// CPU kinds, the most frugal first if their efficiency is known. Counterpart:
+    /// `hwloc_cpukinds_get_info`.
+    #[doc(alias = "hwloc_cpukinds_get_info")]
+    pub fn cpu_kinds(self) -> impl Iterator<Item = CpuKind<'a>> {
+        let ranked =
+            self.has_lost_kinds() && self.kinds_left().all(|kind| kind.efficiency().is_some());
+        let count = if ranked { self.kinds_left().count() } else { 0 };
+        let by_rank = (0u32..).take(count).filter_map(move |rank| {
+            self.kinds_left().find(move |kind| kind.efficiency() == Some(rank))
+        });
+        by_rank.chain(self.kinds_left().filter(move |_| !ranked))
+    }
+
+    /// The kind that all PUs of a set are of. Counterpart: `hwloc_cpukinds_get_by_cpuset`.
+    ///
+    /// # Errors
+    ///
+    /// [`NoCpuKind`]: the set is empty, has PUs of several kinds, or of none.
+    #[doc(alias = "hwloc_cpukinds_get_by_cpuset")]
+    pub fn cpu_kind_of(self, set: &Set) -> Result<CpuKind<'a>, NoCpuKind> {
+        if set.is_empty() {
+            return Err(NoCpuKind::Empty);
+        }
+        let first = self.cpu_kinds().find(|kind| kind.stored().intersects(set));
+        let kind = first.ok_or(NoCpuKind::Unknown)?;
+        if Words::is_included_in(set, &kind.stored()) { Ok(kind) } else { Err(NoCpuKind::Several) }
+    }
+}
+
+/// Why PUs are of no one kind.
+#[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
+pub enum NoCpuKind {
+    /// hwloc's EINVAL.
+    #[error("the set of PUs is empty; expected one PU at least")]
+    Empty,
+    /// hwloc's EXDEV.
+    #[error("the PUs are of several CPU kinds; ask for each kind by itself")]
+    Several,
+    /// hwloc's ENOENT.
+    #[error("the CPU kind of the PUs is not known; hwloc knows it of some machines only")]
+    Unknown,
+}

@@ -1,0 +1,89 @@
+//! The efficiency of CPU kinds. If a restriction has removed kinds, hwloc ranks the rest anew, and so does a view.
+
+use super::kind::CpuKind;
+use crate::topology::Topology;
+
+/// By what kinds are ranked.
+#[derive(Clone, Copy)]
+enum Ranking {
+    /// What the platform or a user stated.
+    Forced,
+    /// Type of core, if that counts here, then the frequency, if it is known of all.
+    Info { by_type: bool, frequency: Option<&'static str> },
+}
+
+impl<'a> Topology<'a> {
+    /// The kinds that have PUs left, as they are stored.
+    pub(super) fn kinds_left(self) -> impl Iterator<Item = CpuKind<'a>> {
+        let kinds = self.index.archive.cpu_kinds.iter().map(move |kind| CpuKind::new(self, kind));
+        kinds.filter(move |kind| self.index.overlay.is_none() || !kind.is_empty())
+    }
+
+    /// Whether a restriction took kinds away, so that hwloc ranks the others anew.
+    pub(super) fn has_lost_kinds(self) -> bool {
+        self.index.overlay.is_some()
+            && self.kinds_left().count() < self.index.archive.cpu_kinds.len()
+    }
+
+    /// By what the kinds that are left can be told apart, if by anything.
+    fn ranking(self) -> Option<Ranking> {
+        let fits = |ranking: Ranking| {
+            let values = || self.kinds_left().map(move |kind| kind.value(ranking));
+            let is_one = |value: u64| values().filter(|other| *other == Some(value)).count() == 1;
+            values().all(|value| value.is_some_and(is_one))
+        };
+        let all = |name: &str| self.kinds_left().all(|kind| kind.info(name).is_some());
+        let frequency =
+            ["FrequencyBaseMHz", "FrequencyMaxMHz"].into_iter().find(|frequency| all(frequency));
+        let architecture = self.root().info("Architecture").unwrap_or_default();
+        let is_arm = ["arm", "aarch"].into_iter().any(|name| architecture.starts_with(name));
+        let by_type = !is_arm && all("CoreType");
+        let info = Ranking::Info { by_type, frequency };
+        let known = by_type || frequency.is_some();
+        [Ranking::Forced, info]
+            .into_iter()
+            .filter(|ranking| known || matches!(ranking, Ranking::Forced))
+            .find(|ranking| fits(*ranking))
+    }
+}
+
+impl<'a> CpuKind<'a> {
+    /// Rank from 0, the most frugal kind; `None` if unknown.
+    #[must_use]
+    pub fn efficiency(self) -> Option<u32> {
+        match self.topology.has_lost_kinds() {
+            false => self.kind.efficiency.to_native().checked_sub(1),
+            true => self.rank_left(),
+        }
+    }
+
+    /// Rank among the kinds that are left.
+    fn rank_left(self) -> Option<u32> {
+        if self.topology.kinds_left().count() == 1 {
+            return Some(0);
+        }
+        let ranking = self.topology.ranking()?;
+        let own = self.value(ranking);
+        let below = self.topology.kinds_left().filter(|kind| kind.value(ranking) < own).count();
+        u32::try_from(below).ok()
+    }
+
+    fn value(self, ranking: Ranking) -> Option<u64> {
+        match ranking {
+            Ranking::Forced => self.forced_efficiency().map(u64::from),
+            Ranking::Info { by_type, frequency } => {
+                let kind = match self.info("CoreType").filter(|_| by_type) {
+                    Some("IntelCore") => 2,
+                    Some("IntelAtom") => 1,
+                    _ => 0,
+                };
+                let megahertz = frequency.and_then(|name| self.info(name)?.parse().ok());
+                Some((kind << 20) + megahertz.unwrap_or(0))
+            }
+        }
+    }
+
+    fn info(self, name: &str) -> Option<&'a str> {
+        self.infos().find(|info| info.name == name).map(|info| info.value)
+    }
+}

@@ -1,0 +1,266 @@
+//! A view of a regular topology from which nothing moves: bits folded level by level.
+
+use super::restriction::{RestrictFlags, Restriction};
+use crate::object::Object;
+use crate::topology::Topology;
+use std::ops::Range;
+use topobroker_layout::levels::Levels;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::overlay::Overlay;
+use topobroker_layout::set::Set;
+use topobroker_layout::type_filter::TypeFilter;
+
+/// The overlay, `None` where objects may move or cannot be told from PUs alone.
+#[inline(never)]
+pub(super) fn overlay(topology: Topology<'_>, restriction: &Restriction) -> Option<Overlay> {
+    let archive = topology.index.archive;
+    let levels = &archive.levels;
+    let normal = levels.normal.to_native() as usize;
+    let adapts = RestrictFlags::ADAPT_IO | RestrictFlags::ADAPT_MISC;
+    let is_regular = topology.index.is_plain()
+        && (0..normal).all(|level| topology.index.pus_of_level(level) != 0)
+        && topology.index.has_complete_cpusets()
+        && restriction.flags.bits() & adapts.bits() == 0;
+    if !is_regular {
+        return None;
+    }
+    let mut visible = Bits::new(archive.tree.len());
+    show_by_pus(topology, restriction, &mut visible);
+    let has_cpuless = show_by_nodes(topology, restriction, &mut visible);
+    if may_keep_empty(topology, &visible) {
+        return None;
+    }
+    let may_sort = restriction.sorts()
+        && (has_cpuless || !topology.index.numbers_pus_in_order())
+        && may_sort(topology, restriction, &visible);
+    let special = levels.first(normal + 2)..levels.first(levels.rows.len() - 1);
+    for id in special.filter(|id| topology.index.is_visible(*id)) {
+        if visible.has(topology.index.tree.parent(id)) {
+            visible.set(id);
+        }
+    }
+    let before = Overlay::count_before(&visible.0);
+    let total: u32 = visible.0.iter().map(|word| word.count_ones()).sum();
+    let count = |id: u32| {
+        let word = visible.0.get(id as usize / 64).copied().unwrap_or(0);
+        let below = (word & ((1 << (id % 64)) - 1)).count_ones();
+        before.get(id as usize / 64).map_or(total, |before| before + below)
+    };
+    let rows = levels.rows.len();
+    let first: Vec<u32> = (0..rows).map(|level| count(levels.first(level))).collect();
+    if may_sort || may_merge(topology, &first) {
+        return None;
+    }
+    let types: Vec<ObjectType> = (0..normal)
+        .filter_map(|level| levels.object_type(level))
+        .chain(ObjectType::SPECIAL)
+        .collect();
+    let ends = (0..rows - 1).map(|level| {
+        let ids = levels.first(level)..levels.first(level + 1);
+        let count = first.get(level + 1)? - first.get(level)?;
+        Some((visible.first_in(&ids)?, visible.last_in(&ids)?, count))
+    });
+    Some(Overlay {
+        contiguous: Overlay::contiguous_levels(ends),
+        levels: Levels::new(&types, &first, &[]),
+        base_level: (0..rows).filter_map(|level| u8::try_from(level).ok()).collect(),
+        before,
+        visible: visible.0,
+        cpus: restriction.cpus_of(topology),
+        nodes: restriction.nodes_of(topology),
+        ..Overlay::default()
+    })
+}
+
+/// One bit for each object.
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(count: usize) -> Self {
+        Self(vec![0; count.div_ceil(64)])
+    }
+
+    fn has(&self, id: u32) -> bool {
+        self.0.get(id as usize / 64).is_some_and(|word| word >> (id % 64) & 1 != 0)
+    }
+
+    fn set(&mut self, id: u32) {
+        self.or(id as usize / 64, 1 << (id % 64));
+    }
+
+    fn or(&mut self, index: usize, bits: u64) {
+        if let Some(word) = self.0.get_mut(index) {
+            *word |= bits;
+        }
+    }
+
+    fn first_in(&self, ids: &Range<u32>) -> Option<u32> {
+        let mut index = ids.start as usize / 64;
+        let mut word = self.0.get(index)? & (u64::MAX << (ids.start % 64));
+        while word == 0 {
+            index += 1;
+            word = *self.0.get(index)?;
+        }
+        let first = u32::try_from(index * 64).ok()? + word.trailing_zeros();
+        (first < ids.end).then_some(first)
+    }
+
+    fn last_in(&self, ids: &Range<u32>) -> Option<u32> {
+        let last = ids.end.checked_sub(1)?;
+        let mut index = last as usize / 64;
+        let mut word = self.0.get(index)? & (u64::MAX >> (63 - last % 64));
+        while word == 0 {
+            index = index.checked_sub(1)?;
+            word = *self.0.get(index)?;
+        }
+        let last = u32::try_from(index * 64).ok()? + 63 - word.leading_zeros();
+        (last >= ids.start).then_some(last)
+    }
+
+    /// Sets those of the bits from `first` on that words say.
+    fn set_words(&mut self, first: u32, words: &[u64]) {
+        let (index, shift) = (first as usize / 64, first % 64);
+        for (index, bits) in (index..).zip(words) {
+            self.or(index, bits << shift);
+            self.or(index + 1, bits.checked_shr(64 - shift).unwrap_or(0));
+        }
+    }
+}
+
+/// Shows the PUs that are kept and what is above them, level by level from the bottom.
+fn show_by_pus(topology: Topology<'_>, restriction: &Restriction, visible: &mut Bits) {
+    let ids = topology.index.pu_ids();
+    let words = 0..(ids.end - ids.start).div_ceil(64);
+    let all = Set::from_words([], true);
+    let cpus = restriction.cpus.as_ref().unwrap_or(&all);
+    let mut bits: Vec<u64> = words.map(|index| topology.index.logical_word(cpus, index)).collect();
+    let levels = &topology.index.archive.levels;
+    let mut each = 1;
+    for level in (0..levels.normal.to_native() as usize).rev() {
+        let pus = topology.index.pus_of_level(level);
+        fold(&mut bits, pus / each);
+        each = pus;
+        visible.set_words(levels.first(level), &bits);
+    }
+}
+
+/// Makes one bit of every `size` bits: whether any is set.
+fn fold(bits: &mut Vec<u64>, size: u32) {
+    if size == 1 {
+        return;
+    }
+    let count = (bits.len() * 64).div_ceil(size as usize);
+    let mut folded = vec![0u64; count.div_ceil(64)];
+    if size.is_power_of_two() && size <= 64 {
+        let each = 64 / size;
+        for (index, word) in (0u32..).zip(bits.iter()) {
+            let place = index * each;
+            if let Some(slot) = folded.get_mut(place as usize / 64) {
+                *slot |= gather(*word, size) << (place % 64);
+            }
+        }
+    } else {
+        for (index, word) in (0u32..).zip(bits.iter()) {
+            let mut rest = *word;
+            while rest != 0 {
+                let block = (index * 64 + rest.trailing_zeros()) / size;
+                if let Some(slot) = folded.get_mut(block as usize / 64) {
+                    *slot |= 1 << (block % 64);
+                }
+                rest &= rest - 1;
+            }
+        }
+    }
+    *bits = folded;
+}
+
+/// The blocks of `size` bits, a power of two, that have a bit set, as bits next to each other.
+fn gather(word: u64, size: u32) -> u64 {
+    (0..size.trailing_zeros()).fold(word, |word, _| {
+        let any = (word | (word >> 1)) & 0x5555_5555_5555_5555;
+        let halves = [
+            (1, 0x3333_3333_3333_3333),
+            (2, 0x0f0f_0f0f_0f0f_0f0f),
+            (4, 0x00ff_00ff_00ff_00ff),
+            (8, 0x0000_ffff_0000_ffff),
+            (16, 0x0000_0000_ffff_ffff),
+        ];
+        halves.into_iter().fold(any, |bits, (shift, mask)| (bits | (bits >> shift)) & mask)
+    })
+}
+
+/// Shows the NUMA nodes that are kept and what is above them. Whether there are objects of the tree
+/// of CPUs that are only visible for that.
+fn show_by_nodes(topology: Topology<'_>, restriction: &Restriction, visible: &mut Bits) -> bool {
+    let mut has_cpuless = false;
+    for node in topology.numa_nodes() {
+        let is_kept = |nodes: &Set| node.os_index().is_some_and(|os| nodes.contains(os));
+        if !restriction.nodes.as_ref().is_none_or(is_kept) {
+            continue;
+        }
+        let mut next = Some(node);
+        while let Some(object) = next.filter(|object| !visible.has(object.id())) {
+            visible.set(object.id());
+            has_cpuless |= object.object_type().is_normal();
+            next = object.parent();
+        }
+    }
+    has_cpuless
+}
+
+/// Whether objects would go that had no PUs left in this view already. hwloc does not look at those whose parent loses
+/// nothing, and restricted by nodes it keeps them as long as one of their nodeset stays, which may hang above them.
+fn may_keep_empty(topology: Topology<'_>, visible: &Bits) -> bool {
+    let levels = &topology.index.archive.levels;
+    let mut normal = 0..levels.first(levels.normal.to_native() as usize);
+    let is_gone = |id| topology.index.is_visible(id) && !visible.has(id);
+    topology.index.overlay.is_some()
+        && normal.any(|id| is_gone(id) && Object::new(topology.index, id).pus().is_empty())
+}
+
+/// Whether hwloc may merge levels: as many objects on both, one of a type that is only kept for
+/// structure.
+fn may_merge(topology: Topology<'_>, first: &[u32]) -> bool {
+    let normal = topology.index.archive.levels.normal.to_native() as usize;
+    let count = |level: usize| {
+        let end = first.get(level + 1).copied().unwrap_or(0);
+        end.saturating_sub(first.get(level).copied().unwrap_or(0))
+    };
+    let for_structure = |level: usize| {
+        let kind = topology.index.archive.levels.object_type(level);
+        kind.is_some_and(|kind| topology.type_filter(kind) == TypeFilter::Structure)
+    };
+    (1..normal).any(|level| {
+        count(level - 1) == count(level) && (for_structure(level - 1) || for_structure(level))
+    })
+}
+
+/// Whether hwloc may change the order of children: their first PUs are no longer in order, or some
+/// have none left.
+fn may_sort(topology: Topology<'_>, restriction: &Restriction, visible: &Bits) -> bool {
+    let levels = &topology.index.archive.levels;
+    let cpus = restriction.cpus_left(topology);
+    let cpus = cpus.as_ref();
+    let in_order = topology.index.numbers_pus_in_order();
+    for level in 1..levels.normal.to_native() as usize {
+        if topology.index.pus_of_level(level - 1) == topology.index.pus_of_level(level) {
+            continue;
+        }
+        let mut last = (u32::MAX, 0);
+        for id in topology.index.base_ids(level).filter(|id| visible.has(*id)) {
+            let pus = topology.index.pus_of(id);
+            let first = match (cpus, in_order) {
+                (Some(cpus), false) => topology.index.first_os_index(cpus, pus),
+                (Some(cpus), true) if topology.index.has_some(cpus, pus.clone()) => pus.start,
+                (Some(_), true) => u32::MAX,
+                (None, _) => pus.start,
+            };
+            let parent = topology.index.tree.parent(id);
+            if last.0 == parent && last.1 >= first {
+                return true;
+            }
+            last = (parent, first);
+        }
+    }
+    false
+}

@@ -1,0 +1,58 @@
+//! The index of a view, with the memory of its overlay.
+
+use crate::index::Index;
+use crate::topology::Topology;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use topobroker_layout::OpenError;
+use topobroker_layout::encode::AlignedVec;
+use topobroker_layout::overlay::{self, ArchivedOverlay};
+
+/// The index of a view, and its overlay if the view owns it.
+#[derive(Clone)]
+pub(super) struct Storage<'a> {
+    /// The whole topology. It never borrows from `own`, so copies of it may outlive this value.
+    pub(super) whole: Topology<'a>,
+    /// Always initialised. `MaybeUninit` because this borrows from `own`: while this value is dropped, a plain reference
+    /// would point to freed memory, which Rust does not allow even if nobody reads it.
+    index: MaybeUninit<Index<'a>>,
+    /// An overlay of its own; clones share it.
+    own: Option<Arc<AlignedVec>>,
+}
+
+impl<'a> Storage<'a> {
+    /// A view of all that is visible in a topology.
+    pub(super) fn same(topology: Topology<'a>) -> Self {
+        Self::new(topology.whole(), topology.index.of_same(), None)
+    }
+
+    /// A view through an overlay in a segment.
+    pub(super) fn shared(whole: Topology<'a>, overlay: &'a ArchivedOverlay) -> Self {
+        Self::new(whole, whole.index.of_view(overlay), None)
+    }
+
+    /// A view through an overlay in memory of its own.
+    pub(super) fn owned(whole: Topology<'a>, bytes: AlignedVec) -> Result<Self, OpenError> {
+        let overlay = std::ptr::from_ref(overlay::access(&bytes)?);
+        // SAFETY: the overlay is in the heap memory of `bytes`, which does not move with it and is written by nobody.
+        // It is freed with the last clone of what is made here, and only `topology` lets the reference out, for no
+        // longer than one of these is borrowed.
+        let overlay = unsafe { &*overlay };
+        Ok(Self::new(whole, whole.index.of_view(overlay), Some(Arc::new(bytes))))
+    }
+
+    fn new(whole: Topology<'a>, index: Index<'a>, own: Option<Arc<AlignedVec>>) -> Self {
+        Self { whole, index: MaybeUninit::new(index), own }
+    }
+
+    /// The topology that is visible.
+    pub(super) fn topology(&self) -> Topology<'_> {
+        // SAFETY: `new` puts it there and nothing takes it.
+        Topology::of(unsafe { self.index.assume_init_ref() })
+    }
+
+    /// Bytes of an overlay of its own.
+    pub(super) fn own_bytes(&self) -> usize {
+        self.own.as_ref().map_or(0, |own| own.len())
+    }
+}
