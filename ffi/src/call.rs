@@ -22,6 +22,13 @@ impl Failure {
         Self { status, detail: detail.into() }
     }
 
+    /// An error with its causes.
+    pub(crate) fn of(status: tb_status, error: &dyn std::error::Error) -> Self {
+        let causes = std::iter::successors(error.source(), |cause| cause.source());
+        let detail = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
+        Self { status, detail }
+    }
+
     pub(crate) fn argument(detail: impl Into<String>) -> Self {
         Self::new(tb_status::TB_ERR_ARGUMENT, detail)
     }
@@ -109,31 +116,31 @@ impl<T> Found<T> for Option<T> {
 
 impl From<KeysError> for Failure {
     fn from(error: KeysError) -> Self {
-        Self::new(tb_status::TB_ERR_KEYS, error.to_string())
+        Self::of(tb_status::TB_ERR_KEYS, &error)
     }
 }
 
 impl From<ParseSetError> for Failure {
     fn from(error: ParseSetError) -> Self {
-        Self::new(tb_status::TB_ERR_TEXT, error.to_string())
+        Self::of(tb_status::TB_ERR_TEXT, &error)
     }
 }
 
 impl From<RestrictError> for Failure {
     fn from(error: RestrictError) -> Self {
-        Self::new(tb_status::TB_ERR_RESTRICT, error.to_string())
+        Self::of(tb_status::TB_ERR_RESTRICT, &error)
     }
 }
 
 impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
-        Self::new(tb_status::TB_ERR_SOURCE, error.to_string())
+        Self::of(tb_status::TB_ERR_SOURCE, &error)
     }
 }
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
-        Self::new(tb_status::TB_ERR_SEGMENT, error.to_string())
+        Self::of(tb_status::TB_ERR_SEGMENT, &error)
     }
 }
 
@@ -153,7 +160,7 @@ impl From<AdoptError> for Failure {
             // Size, Address, Segment, and what is found out later.
             _ => tb_status::TB_ERR_SEGMENT,
         };
-        Self::new(status, error.to_string())
+        Self::of(status, &error)
     }
 }
 
@@ -161,7 +168,7 @@ impl From<AdoptJobError> for Failure {
     fn from(error: AdoptJobError) -> Self {
         match error {
             AdoptJobError::Adopt(error) => error.into(),
-            error => Self::new(tb_status::TB_ERR_JOB, error.to_string()),
+            error => Self::of(tb_status::TB_ERR_JOB, &error),
         }
     }
 }
@@ -173,7 +180,7 @@ impl From<EffectiveViewError> for Failure {
             EffectiveViewError::Job(error) => error.into(),
             EffectiveViewError::Source(error) => error.into(),
             EffectiveViewError::Restrict(error) => error.into(),
-            error => Self::new(tb_status::TB_ERR_INTERNAL, error.to_string()),
+            error => Self::of(tb_status::TB_ERR_INTERNAL, &error),
         }
     }
 }
@@ -182,6 +189,7 @@ impl From<EffectiveViewError> for Failure {
 mod tests {
     use super::*;
     use std::ffi::CStr;
+    use topobroker_reader::FileKey;
 
     #[test]
     fn a_message_that_is_too_long_is_cut_at_a_character() {
@@ -213,7 +221,7 @@ mod tests {
 
     #[test]
     fn every_failure_of_the_reader_has_a_status_and_keeps_its_message() {
-        let file = || "/f".to_owned();
+        let file = || FileKey::Path("/f".into());
         let io = || std::io::Error::other("x");
         let cases: Vec<(Failure, tb_status)> = vec![
             (KeysError::Missing { key: "K" }.into(), tb_status::TB_ERR_KEYS),

@@ -85,11 +85,11 @@ pub enum HeaderError {
 }
 
 /// Why bytes are not a topology segment.
-#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// In the header.
-    #[error("header: {0}")]
+    /// The header is not that of a segment which this reader knows.
+    #[error("its header cannot be used")]
     Header(#[from] HeaderError),
     /// The bytes are not those that were published.
     #[error("checksum {found:#018x}, expected {expected:#018x}: the segment is damaged")]
@@ -100,10 +100,10 @@ pub enum OpenError {
         expected: u64,
     },
     /// The archive is not where rkyv can read it.
-    #[error("archive: {0}")]
-    Archive(String),
-    /// The archive is readable, but no topology.
-    #[error("archive: {0}")]
+    #[error("its archive cannot be read")]
+    Archive(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The archive can be read, but breaks a rule.
+    #[error("its archive breaks a rule")]
     Invalid(#[from] ValidationError),
 }
 

@@ -83,7 +83,7 @@ impl Job {
     /// [`EncodeError::Serialize`].
     pub fn to_bytes(&self) -> Result<AlignedVec, EncodeError> {
         rkyv::to_bytes::<rkyv::rancor::Error>(self)
-            .map_err(|error| EncodeError::Serialize(error.to_string()))
+            .map_err(|error| EncodeError::Serialize(error.into()))
     }
 }
 
@@ -122,7 +122,7 @@ impl ArchivedJob {
 pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedJob), OpenError> {
     let (header, archive) = open_frame(segment, Kind::Job)?;
     let job = rkyv::access::<ArchivedJob, rkyv::rancor::Error>(archive)
-        .map_err(|error| OpenError::Archive(error.to_string()))?;
+        .map_err(|error: rkyv::rancor::Error| OpenError::Archive(error.into()))?;
     validate_ranks(job)?;
     Ok((header, job))
 }

@@ -39,14 +39,14 @@ pub(crate) fn open_frame(segment: &[u8], kind: Kind) -> Result<(Header, &[u8]), 
     Ok((header, archive))
 }
 
-/// Checks an archive without a header, as [`encode::to_bytes`] makes it.
+/// Checks an archive without a header, as [`crate::encode::to_bytes`] makes it.
 ///
 /// # Errors
 ///
 /// [`OpenError::Archive`] and [`OpenError::Invalid`], as [`open`].
 pub fn open_archive(archive: &[u8]) -> Result<&ArchivedTopology, OpenError> {
     let topology = rkyv::access::<ArchivedTopology, rkyv::rancor::Error>(archive)
-        .map_err(|error| OpenError::Archive(error.to_string()))?;
+        .map_err(|error: rkyv::rancor::Error| OpenError::Archive(error.into()))?;
     validate::topology(topology, archive.len())?;
     Ok(topology)
 }

@@ -140,3 +140,10 @@ fn unescape(text: &str) -> String {
     }
     plain
 }
+
+/// An error with its causes, as the program prints it.
+#[must_use]
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}

@@ -6,7 +6,7 @@ use super::hwloc_topology::PMIX_SHMEM_NAMES;
 use crate::publish::legacy::Legacy;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use topobroker_reader::{Job, Keys};
 
 /// Why there is no array.
@@ -36,10 +36,10 @@ pub enum PmixError {
         status: i32,
     },
     /// A file cannot be read.
-    #[error("{file}: cannot be read: {source}")]
+    #[error("{file}: cannot be read")]
     Read {
         /// The file.
-        file: String,
+        file: PathBuf,
         /// Why.
         source: std::io::Error,
     },
@@ -118,7 +118,7 @@ fn text(text: &OsStr) -> CString {
 }
 
 fn read(file: &Path) -> Result<CString, PmixError> {
-    let name = || file.display().to_string();
+    let name = || file.to_owned();
     let text = std::fs::read(file).map_err(|source| PmixError::Read { file: name(), source })?;
     CString::new(text).map_err(|error| PmixError::Read { file: name(), source: error.into() })
 }

@@ -16,6 +16,20 @@ use topobroker_layout::HeaderError;
 use topobroker_layout::header::{HEADER_LEN, Header};
 use topobroker_reader::Keys;
 
+/// Why it is not known what is published.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StatusError {
+    /// A folder cannot be read.
+    #[error("{folder}: cannot be listed")]
+    List {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
 /// A segment found on this node.
 #[derive(Debug, Clone)]
 pub struct Published {
@@ -93,14 +107,13 @@ const ABANDONED: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 ///
-/// When `/dev/shm` or a folder cannot be listed, with its name.
-pub fn published(folders: &[PathBuf]) -> io::Result<Vec<Published>> {
+/// [`StatusError::List`] when `/dev/shm` or a folder cannot be listed.
+pub fn published(folders: &[PathBuf]) -> Result<Vec<Published>, StatusError> {
     let mut files: BTreeMap<FileId, PathBuf> = BTreeMap::new();
     let shm = PathBuf::from(SHM_FOLDER);
     for folder in std::iter::once(&shm).chain(folders) {
-        let entries = fs::read_dir(folder).map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}", folder.display()))
-        })?;
+        let entries = fs::read_dir(folder)
+            .map_err(|source| StatusError::List { folder: folder.clone(), source })?;
         for entry in entries.flatten() {
             if is_segment_name(&entry.file_name().to_string_lossy()) {
                 add(&mut files, entry.path());

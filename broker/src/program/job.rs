@@ -4,7 +4,7 @@ use super::output;
 use super::part;
 use crate::placement::{self, Policy, report};
 use crate::publish::job::{self, JobOptions, Launcher};
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use std::fmt::Write;
 use std::fs::File;
@@ -108,7 +108,7 @@ impl Job {
         let base = topobroker_reader::adopt()?;
         // Whose launcher died leaves nothing behind for long.
         if let Err(error) = job::sweep(base) {
-            output::say(&error.to_string());
+            output::say(&output::with_causes(&error));
         }
         match self.command {
             Command::Add(add) => add.run(base),
@@ -142,7 +142,7 @@ impl Add {
         told.or_else(|error| {
             // A job that nobody is told of is one that nobody removes.
             job::remove(base, &self.name)?;
-            bail!("{error}; the job is not added")
+            Err(error.context("the job is not added"))
         })
     }
 
@@ -226,7 +226,7 @@ impl List {
                     let (name, size) = (&job.name, job.size);
                     writeln!(text, "{name}: {ranks} ranks, {size} bytes, launcher {launcher}")
                 }
-                Err(error) => writeln!(text, "{}: {error}", job.name),
+                Err(error) => writeln!(text, "{}: {}", job.name, output::with_causes(error)),
             };
         }
         output::print(&text)

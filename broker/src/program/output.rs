@@ -26,13 +26,13 @@ pub(super) fn hand_over(text: &str) -> anyhow::Result<ExitCode> {
 
 pub(super) const STANDARD_OUTPUT: &str = "standard output";
 
-/// The error with its causes, without those that it names itself.
+/// An error with its causes.
 pub(super) fn whole_message(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |message, cause| {
-        match message.as_str() {
-            "" => cause,
-            whole if whole.contains(&cause) => message,
-            _ => format!("{message}: {cause}"),
-        }
-    })
+    format!("{error:#}")
+}
+
+/// An error of a library with its causes.
+pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

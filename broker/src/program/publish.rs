@@ -115,7 +115,7 @@ impl Publish {
         }
         if let Err(error) = told {
             publication.unpublish()?;
-            anyhow::bail!("the keys cannot be written: {error}; nothing stays published");
+            return Err(error.context("the keys cannot be written, and nothing stays published"));
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -35,7 +35,8 @@ impl Unpublish {
             let name = || file.display().to_string();
             let published = status::read(file, 0).with_context(name)?;
             if let Err(error) = published.header {
-                anyhow::bail!("{}: is no segment, and stays: {error}", name());
+                let stays = format!("{}: is no segment, and stays", name());
+                return Err(anyhow::Error::from(error).context(stays));
             }
             published.remove()?;
         }

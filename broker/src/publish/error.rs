@@ -2,7 +2,7 @@
 
 use crate::hwloc::HwlocLoadError;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use topobroker_layout::OpenError;
 use topobroker_layout::encode::EncodeError;
 
@@ -12,15 +12,15 @@ use topobroker_layout::encode::EncodeError;
 pub enum PublishError {
     /// The description cannot be archived.
     #[error(transparent)]
-    Build(#[from] EncodeError),
+    Encode(#[from] EncodeError),
     /// What is described makes no sound archive.
-    #[error("the topology cannot be published: {0}")]
+    #[error("the topology cannot be published")]
     Archive(#[from] OpenError),
     /// A step fails.
-    #[error("{file}: cannot {step}: {source}")]
+    #[error("{file}: cannot {step}")]
     Store {
         /// The file, or the folder that it should be in.
-        file: String,
+        file: PathBuf,
         /// What cannot be done.
         step: &'static str,
         /// Why.
@@ -28,18 +28,18 @@ pub enum PublishError {
     },
     /// There is no room.
     #[error(
-        "{file}: no room for {needed} bytes: {source}; free some, or publish elsewhere with another store"
+        "{file}: no room for {needed} bytes (free some, or publish elsewhere with another store)"
     )]
     Full {
         /// The file, or the folder that it should be in.
-        file: String,
+        file: PathBuf,
         /// Bytes needed.
         needed: u64,
         /// Why.
         source: io::Error,
     },
     /// The kernel does not tell who this process is.
-    #[error("{what}: {source}")]
+    #[error("{what}: does not tell who this process is")]
     Identity {
         /// What was asked for.
         what: String,
@@ -66,23 +66,23 @@ pub enum PublishError {
 #[non_exhaustive]
 pub enum LegacyError {
     /// hwloc does not take back its own topology.
-    #[error("the hwloc segment: {0}")]
+    #[error("there is no hwloc segment")]
     Load(#[from] HwlocLoadError),
     /// hwloc cannot write it.
-    #[error("{file}: hwloc cannot {step}: {source}")]
+    #[error("{file}: hwloc cannot {step}")]
     Hwloc {
         /// What it is for.
-        file: String,
+        file: PathBuf,
         /// What it was asked for.
         step: &'static str,
         /// Its error.
         source: io::Error,
     },
     /// No address for it is free in this process.
-    #[error("{file}: none of the addresses for hwloc segments is free in this process: {source}")]
+    #[error("{file}: none of the addresses for hwloc segments is free in this process")]
     Address {
         /// What it is for.
-        file: String,
+        file: PathBuf,
         /// hwloc's error at the last of them.
         source: io::Error,
     },
@@ -90,7 +90,7 @@ pub enum LegacyError {
     #[error(transparent)]
     Publish(#[from] PublishError),
     /// The description makes no sound archive.
-    #[error("the archive of the topology: {0}")]
+    #[error("the topology cannot be given to hwloc")]
     Archive(#[from] OpenError),
 }
 
@@ -110,7 +110,7 @@ pub(super) fn failed<'f>(
     needed: usize,
 ) -> impl Fn(io::Error) -> PublishError + 'f {
     move |source| {
-        let file = file.display().to_string();
+        let file = file.to_owned();
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 PublishError::Full { file, needed: needed as u64, source }

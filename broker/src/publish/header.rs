@@ -36,7 +36,7 @@ pub(super) fn framed(header: &Header, archive: &[u8]) -> Result<Vec<u8>, Publish
     let mut segment = vec![0; header::segment_len(archive.len())];
     header.write(archive, &mut segment).map_err(|error| {
         let source = io::Error::new(io::ErrorKind::InvalidData, error);
-        PublishError::Store { file: "segment".to_owned(), step: "be framed", source }
+        PublishError::Store { file: "segment".into(), step: "be framed", source }
     })?;
     Ok(segment)
 }

@@ -65,7 +65,7 @@ pub(super) fn publish(
     write_file(&xml2, text.as_bytes(), mode)?;
     made.files.push(xml2.clone());
     let v1 = hwloc::export_v1(&load(Vec::new())?).map_err(|source| LegacyError::Hwloc {
-        file: xml1.display().to_string(),
+        file: xml1.clone(),
         step: "export XML of version 1",
         source,
     })?;
@@ -137,7 +137,7 @@ fn write_segment(
     path: &Path,
     mode: u32,
 ) -> Result<(u64, u64), LegacyError> {
-    let file = || path.display().to_string();
+    let file = || path.to_owned();
     let length = hwloc::shmem_length(topology).map_err(|source| LegacyError::Hwloc {
         file: file(),
         step: "tell the length of its segment",
@@ -175,7 +175,7 @@ fn write_file(path: &Path, bytes: &[u8], mode: u32) -> Result<(), LegacyError> {
 fn parts(path: &Path) -> Result<(&Path, &str), PublishError> {
     let name = path.file_name().and_then(|name| name.to_str());
     path.parent().zip(name).ok_or_else(|| PublishError::Store {
-        file: path.display().to_string(),
+        file: path.to_owned(),
         step: "be named",
         source: io::ErrorKind::InvalidInput.into(),
     })

@@ -37,6 +37,6 @@ pub struct PublishOptions {
     pub source: Source,
     /// Number of times that this node's topology was published before.
     pub generation: u64,
-    /// For programs that know only hwloc or PMIx too: see [`legacy`].
+    /// For programs that know only hwloc or PMIx too: see [`super::legacy`].
     pub legacy: bool,
 }

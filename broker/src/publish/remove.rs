@@ -16,11 +16,9 @@ pub(crate) fn remove(path: &Path) -> Result<(), PublishError> {
 
 pub(crate) fn remove_file(path: &Path) -> Result<(), PublishError> {
     match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(PublishError::Store {
-            file: path.display().to_string(),
-            step: "be removed",
-            source: error,
-        }),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(PublishError::Store { file: path.to_owned(), step: "be removed", source: error })
+        }
         _ => Ok(()),
     }
 }

@@ -12,13 +12,13 @@ use topobroker::publish::{LegacyError, PublishError, job};
 
 impl From<HwlocLoadError> for Failure {
     fn from(error: HwlocLoadError) -> Self {
-        Self::new(tb_status::TB_ERR_LOAD, error.to_string())
+        Self::of(tb_status::TB_ERR_LOAD, &error)
     }
 }
 
 impl From<CaptureError> for Failure {
     fn from(error: CaptureError) -> Self {
-        Self::new(tb_status::TB_ERR_LOAD, error.to_string())
+        Self::of(tb_status::TB_ERR_LOAD, &error)
     }
 }
 
@@ -30,7 +30,7 @@ impl From<PublishError> for Failure {
             PublishError::Legacy(error) => return (*error).into(),
             _ => tb_status::TB_ERR_PUBLISH,
         };
-        Self::new(status, error.to_string())
+        Self::of(status, &error)
     }
 }
 
@@ -38,7 +38,7 @@ impl From<LegacyError> for Failure {
     fn from(error: LegacyError) -> Self {
         match error {
             LegacyError::Publish(error) => error.into(),
-            error => Self::new(tb_status::TB_ERR_HWLOC, error.to_string()),
+            error => Self::of(tb_status::TB_ERR_HWLOC, &error),
         }
     }
 }
@@ -50,7 +50,7 @@ impl From<LoadError> for Failure {
             LoadError::Capture(error) => error.into(),
             LoadError::Publish(error) => error.into(),
             LoadError::Adopt(error) => error.into(),
-            error => Self::new(tb_status::TB_ERR_INTERNAL, error.to_string()),
+            error => Self::of(tb_status::TB_ERR_INTERNAL, &error),
         }
     }
 }
@@ -60,23 +60,21 @@ impl From<job::JobError> for Failure {
         match error {
             job::JobError::Publish(error) => error.into(),
             job::JobError::View(error) => error.into(),
-            job::JobError::Missing { .. } => {
-                Self::new(tb_status::TB_ERR_NOT_FOUND, error.to_string())
-            }
-            error => Self::new(tb_status::TB_ERR_JOB, error.to_string()),
+            job::JobError::Missing { .. } => Self::of(tb_status::TB_ERR_NOT_FOUND, &error),
+            error => Self::of(tb_status::TB_ERR_JOB, &error),
         }
     }
 }
 
 impl From<PolicyError> for Failure {
     fn from(error: PolicyError) -> Self {
-        Self::new(tb_status::TB_ERR_TEXT, error.to_string())
+        Self::of(tb_status::TB_ERR_TEXT, &error)
     }
 }
 
 impl From<PlacementError> for Failure {
     fn from(error: PlacementError) -> Self {
-        Self::new(tb_status::TB_ERR_PLACEMENT, error.to_string())
+        Self::of(tb_status::TB_ERR_PLACEMENT, &error)
     }
 }
 
@@ -86,13 +84,13 @@ impl From<LocationError> for Failure {
             LocationError::Malformed { .. } => tb_status::TB_ERR_TEXT,
             _ => tb_status::TB_ERR_NOT_FOUND,
         };
-        Self::new(status, error.to_string())
+        Self::of(status, &error)
     }
 }
 
 impl From<PmixError> for Failure {
     fn from(error: PmixError) -> Self {
-        Self::new(tb_status::TB_ERR_PMIX, error.to_string())
+        Self::of(tb_status::TB_ERR_PMIX, &error)
     }
 }
 
@@ -100,18 +98,20 @@ impl From<PmixError> for Failure {
 mod tests {
     use super::*;
     use std::io;
+    use std::path::PathBuf;
 
     #[test]
     fn every_failure_of_the_broker_has_a_status_and_keeps_its_message() {
-        let (file, source) = (|| "/f".to_owned(), || io::Error::other("/f"));
+        let (file, source) = (|| PathBuf::from("/f"), || io::Error::other("/f"));
+        let text = || "/f".to_owned();
         let step = "be tried";
         let publish = || PublishError::Store { file: file(), step, source: source() };
         let full = PublishError::Full { file: file(), needed: 1, source: source() };
         let hwloc = LegacyError::Hwloc { file: file(), step, source: source() };
-        let load = || HwlocLoadError::Read { input: file(), source: source() };
-        let missing = job::JobError::Missing { name: file() };
-        let name = job::JobError::Name { found: file() };
-        let identity = PublishError::Identity { what: file(), source: source() };
+        let load = || HwlocLoadError::Read { input: text(), source: source() };
+        let missing = job::JobError::Missing { name: text() };
+        let name = job::JobError::Name { found: text() };
+        let identity = PublishError::Identity { what: text(), source: source() };
         let read = PmixError::Read { file: file(), source: source() };
         let cases: [(Failure, tb_status); 13] = [
             (publish().into(), tb_status::TB_ERR_PUBLISH),

@@ -18,7 +18,7 @@ use rkyv::util::AlignedVec;
 /// [`EncodeError`] when the description is not a tree in levels, as every topology of hwloc is.
 pub fn to_bytes(description: &Description) -> Result<AlignedVec, EncodeError> {
     rkyv::to_bytes::<rkyv::rancor::Error>(&topology(description)?)
-        .map_err(|error| EncodeError::Serialize(error.to_string()))
+        .map_err(|error| EncodeError::Serialize(error.into()))
 }
 
 pub(crate) fn topology(description: &Description) -> Result<Topology, EncodeError> {

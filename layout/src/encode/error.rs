@@ -3,7 +3,7 @@
 use crate::depth::Depth;
 
 /// Why a description cannot be archived.
-#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
     /// There is no root.
@@ -70,6 +70,6 @@ pub enum EncodeError {
         limit: usize,
     },
     /// Serialising failed.
-    #[error("the archive cannot be written: {0}")]
-    Serialize(String),
+    #[error("the archive cannot be written")]
+    Serialize(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

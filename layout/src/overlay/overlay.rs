@@ -84,17 +84,17 @@ pub fn to_bytes(overlay: &Overlay) -> Result<AlignedVec, EncodeError> {
         AlignedVec::with_capacity(room),
         SubAllocator::new(&mut scratch),
     )
-    .map_err(|error| EncodeError::Serialize(error.to_string()))
+    .map_err(|error| EncodeError::Serialize(error.into()))
 }
 
 /// Gives access to an archived overlay in place.
 ///
 /// # Errors
 ///
-/// [`OpenError::Archive`] when the bytes are none. Whether it fits a topology, [`validate`] tells.
+/// [`OpenError::Archive`] when the bytes are none. Whether it fits a topology, [`super::validate`] tells.
 pub fn access(bytes: &[u8]) -> Result<&ArchivedOverlay, OpenError> {
     rkyv::access::<ArchivedOverlay, rkyv::rancor::Error>(bytes)
-        .map_err(|error| OpenError::Archive(error.to_string()))
+        .map_err(|error: rkyv::rancor::Error| OpenError::Archive(error.into()))
 }
 
 impl PartialEq for ArchivedOverlay {

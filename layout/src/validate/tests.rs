@@ -6,6 +6,7 @@ use crate::column::Column;
 use crate::depth::Depth;
 use crate::description::{Description, Object, Sets};
 use crate::encode::topology;
+use crate::error::OpenError;
 use crate::levels::{Level, Levels};
 use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
 use crate::set::Set;
@@ -57,7 +58,11 @@ pub(super) fn machine(pus: u32) -> Description {
 
 pub(super) fn checked(topology: &Topology) -> Result<(), String> {
     let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(topology).unwrap();
-    crate::open_archive(&bytes).map(|_| ()).map_err(|error| error.to_string())
+    match crate::open_archive(&bytes) {
+        Ok(_) => Ok(()),
+        Err(OpenError::Invalid(rule)) => Err(rule.to_string()),
+        Err(other) => Err(other.to_string()),
+    }
 }
 
 #[test]

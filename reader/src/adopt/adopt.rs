@@ -55,7 +55,7 @@ fn adopt_newest() -> Result<&'static Adopted, AdoptError> {
     for _ in 0..MOST {
         let other = match &result {
             Err(AdoptError::Open { file, source }) if source.kind() == ErrorKind::NotFound => {
-                Keys::elsewhere(file)
+                Keys::elsewhere(Some(file))
             }
             _ => break,
         };
@@ -139,7 +139,7 @@ fn check_address(header: &Header, keys: &Keys) -> Result<(), AdoptError> {
         return Ok(());
     }
     let (found, expected) = (header.address, keys.address());
-    Err(AdoptError::Address { file: keys.file_key().to_string(), found, expected })
+    Err(AdoptError::Address { file: keys.file_key().clone(), found, expected })
 }
 
 fn same_segment(
@@ -151,10 +151,10 @@ fn same_segment(
         return Ok(adopted);
     }
     Err(AdoptError::Different {
-        file: keys.file_key().to_string(),
+        file: keys.file_key().clone(),
         found: header.segment_name(),
         adopted: adopted.header.segment_name(),
-        adopted_file: adopted.keys.file_key().to_string(),
+        adopted_file: adopted.keys.file_key().clone(),
     })
 }
 

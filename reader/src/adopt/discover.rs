@@ -2,7 +2,8 @@
 
 use super::environment::var_os;
 use super::error::KeysError;
-use super::keys::{FileKey, Keys, unquoted};
+use super::file_key::FileKey;
+use super::keys::{Keys, unquoted};
 use super::open::open_trusted;
 use super::pmix_client::pmix_keys;
 use std::io::{self, Read};
@@ -27,7 +28,7 @@ impl Keys {
     pub fn find() -> Result<Self, KeysError> {
         match Self::from_env() {
             Err(missing @ KeysError::Missing { .. }) if !Self::is_in_env() => {
-                Self::elsewhere("")?.ok_or(missing)
+                Self::elsewhere(None)?.ok_or(missing)
             }
             found => found,
         }
@@ -35,8 +36,8 @@ impl Keys {
 
     /// The keys that the PMIx server of this process has, else those of the node's daemon, but for those of a file that
     /// is not there.
-    pub(crate) fn elsewhere(missing: &str) -> Result<Option<Self>, KeysError> {
-        let is_other = |keys: &Self| keys.file_key().to_string() != missing;
+    pub(crate) fn elsewhere(missing: Option<&FileKey>) -> Result<Option<Self>, KeysError> {
+        let is_other = |keys: &Self| Some(keys.file_key()) != missing;
         match pmix_keys(Self::PMIX_NAMES).filter(is_other) {
             Some(keys) => Ok(Some(keys)),
             None => Ok(of_daemon(&Self::run_folder())?.filter(is_other)),
@@ -83,10 +84,7 @@ fn of_daemon(folder: &Path) -> Result<Option<Keys>, KeysError> {
     /// More than a path and two numbers take.
     const MOST: u64 = 8192;
     let path = Keys::file_in(folder);
-    let refused = |source: io::Error| KeysError::Daemon {
-        file: path.display().to_string(),
-        found: source.to_string(),
-    };
+    let refused = |source: io::Error| KeysError::Daemon { file: path.clone(), source };
     let file = match open_trusted(&path) {
         Ok(file) => file,
         Err(error) if is_absent(&error) => return Ok(None),

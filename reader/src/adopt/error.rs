@@ -1,10 +1,12 @@
 //! Why a process cannot adopt.
 
+use super::file_key::FileKey;
 use std::io;
+use std::path::PathBuf;
 use topobroker_layout::OpenError;
 
 /// The keys are missing or make no sense.
-#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeysError {
     /// Nobody handed this process a key.
@@ -17,13 +19,13 @@ pub enum KeysError {
     },
     /// The file with the daemon's keys is there, but not to be used.
     #[error(
-        "{file}: {found}: the keys of the node's daemon are not used; expected a file of root or this user that nobody else can write"
+        "{file}: the keys of the node's daemon are not used; expected a file of root or this user that nobody else can write"
     )]
     Daemon {
         /// The file.
-        file: String,
+        file: PathBuf,
         /// What is wrong with it.
-        found: String,
+        source: io::Error,
     },
     /// A key is no such thing.
     #[error("{key} is {found:?}, expected {expected}")]
@@ -45,12 +47,10 @@ pub enum AdoptError {
     #[error(transparent)]
     Keys(#[from] KeysError),
     /// The file cannot be opened.
-    #[error(
-        "{file}: cannot be opened: {source}; is it still published, and readable by this user?"
-    )]
+    #[error("{file}: cannot be opened (is it still published, and readable by this user?)")]
     Open {
         /// The file.
-        file: String,
+        file: FileKey,
         /// Why.
         source: io::Error,
     },
@@ -58,13 +58,13 @@ pub enum AdoptError {
     #[error("{file}: is a symbolic link; expected the segment itself")]
     Symlink {
         /// The file.
-        file: String,
+        file: FileKey,
     },
     /// Something else than a file.
     #[error("{file}: is a {found}; expected a regular file")]
     NotRegular {
         /// The file.
-        file: String,
+        file: FileKey,
         /// What it is.
         found: &'static str,
     },
@@ -72,7 +72,7 @@ pub enum AdoptError {
     #[error("{file}: belongs to user {found}; expected root or user {expected}")]
     Owner {
         /// The file.
-        file: String,
+        file: FileKey,
         /// Its owner.
         found: u32,
         /// This process's user.
@@ -84,13 +84,13 @@ pub enum AdoptError {
     )]
     Unmapped {
         /// The file.
-        file: String,
+        file: FileKey,
     },
     /// Another user could change it.
     #[error("{file}: has mode {found:04o}; expected one that group and others cannot write")]
     Writable {
         /// The file.
-        file: String,
+        file: FileKey,
         /// Its permission bits.
         found: u32,
     },
@@ -98,7 +98,7 @@ pub enum AdoptError {
     #[error("{file}: is a memfd without the seals against writing and shrinking")]
     Unsealed {
         /// The descriptor.
-        file: String,
+        file: FileKey,
     },
     /// The file is not as long as the key says.
     #[error(
@@ -106,7 +106,7 @@ pub enum AdoptError {
     )]
     Size {
         /// The file.
-        file: String,
+        file: FileKey,
         /// Its length.
         found: u64,
         /// The key.
@@ -116,7 +116,7 @@ pub enum AdoptError {
     #[error("{file}: has {found} bytes, expected {limit} at most: no segment is that long")]
     Long {
         /// The file.
-        file: String,
+        file: FileKey,
         /// Its length.
         found: u64,
         /// Most bytes of a segment.
@@ -128,25 +128,25 @@ pub enum AdoptError {
     )]
     Address {
         /// The file.
-        file: String,
+        file: FileKey,
         /// In the header.
         found: u64,
         /// The key.
         expected: u64,
     },
     /// The kernel refuses to map it.
-    #[error("{file}: cannot be mapped: {source}")]
+    #[error("{file}: cannot be mapped")]
     Map {
         /// The file.
-        file: String,
+        file: FileKey,
         /// Why.
         source: io::Error,
     },
     /// The file is no sound segment.
-    #[error("{file}: {source}")]
+    #[error("{file}: is no sound segment")]
     Segment {
         /// The file.
-        file: String,
+        file: FileKey,
         /// What is wrong with it.
         source: OpenError,
     },
@@ -156,12 +156,12 @@ pub enum AdoptError {
     )]
     Different {
         /// The file asked for.
-        file: String,
+        file: FileKey,
         /// Its segment id.
         found: String,
         /// The segment id of the adopted one.
         adopted: String,
         /// Its file.
-        adopted_file: String,
+        adopted_file: FileKey,
     },
 }

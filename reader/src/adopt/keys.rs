@@ -2,6 +2,7 @@
 
 use super::environment::var_os;
 use super::error::KeysError;
+use super::file_key::FileKey;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -30,16 +31,6 @@ pub struct Keys {
     file_key: FileKey,
     address: u64,
     size: u64,
-}
-
-/// What the file key names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FileKey {
-    /// A file, in `/dev/shm` or in a folder.
-    Path(PathBuf),
-    /// A descriptor that this process inherited, of a sealed memfd. Written `fd:7`.
-    Descriptor(i32),
 }
 
 impl Keys {
@@ -221,15 +212,6 @@ pub(crate) fn unquoted(word: &str) -> String {
     match word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')) {
         Some(inner) => inner.replace("'\\''", "'"),
         None => word.to_owned(),
-    }
-}
-
-impl fmt::Display for FileKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Path(path) => write!(f, "{}", path.display()),
-            Self::Descriptor(number) => write!(f, "fd:{number}"),
-        }
     }
 }
 

@@ -9,6 +9,7 @@ mod discover;
 #[allow(unsafe_code, reason = "the C library is asked with what rights the kernel started this")]
 mod environment;
 mod error;
+mod file_key;
 mod gate;
 mod keys;
 #[allow(unsafe_code, reason = "mapping a file is what this module is for")]
@@ -26,8 +27,9 @@ pub use bounded::{bytes_within, text_within};
 pub use environment::trusted_var;
 pub(crate) use environment::var_os;
 pub use error::{AdoptError, KeysError};
+pub use file_key::FileKey;
 pub use gate::Gate;
-pub use keys::{FileKey, Keys};
+pub use keys::Keys;
 pub use map::Placement;
 pub(crate) use map::anywhere;
 pub use once::Global;

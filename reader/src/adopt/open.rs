@@ -2,7 +2,8 @@
 //! checked is what is mapped.
 
 use super::error::AdoptError;
-use super::keys::{FileKey, Keys};
+use super::file_key::FileKey;
+use super::keys::Keys;
 use super::owner::{Owner, owner};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
@@ -52,8 +53,8 @@ impl Candidate {
     }
 
     /// What errors call it.
-    pub(crate) fn name(&self) -> String {
-        self.keys.file_key().to_string()
+    pub(crate) fn name(&self) -> FileKey {
+        self.keys.file_key().clone()
     }
 }
 
@@ -97,7 +98,7 @@ fn check_size(keys: &Keys) -> Result<(), AdoptError> {
         return Ok(());
     }
     let (found, limit) = (keys.size(), MAX_SEGMENT_LEN);
-    Err(AdoptError::Long { file: keys.file_key().to_string(), found, limit })
+    Err(AdoptError::Long { file: keys.file_key().clone(), found, limit })
 }
 
 fn open(keys: &Keys) -> Result<OwnedFd, AdoptError> {
@@ -108,14 +109,14 @@ fn open(keys: &Keys) -> Result<OwnedFd, AdoptError> {
         FileKey::Descriptor(number) => super::descriptor::duplicate(*number),
     };
     opened.map_err(|error| match error {
-        rustix::io::Errno::LOOP => AdoptError::Symlink { file: keys.file_key().to_string() },
-        _ => AdoptError::Open { file: keys.file_key().to_string(), source: error.into() },
+        rustix::io::Errno::LOOP => AdoptError::Symlink { file: keys.file_key().clone() },
+        _ => AdoptError::Open { file: keys.file_key().clone(), source: error.into() },
     })
 }
 
 fn stat(file: &OwnedFd, keys: &Keys) -> Result<Stat, AdoptError> {
     let failed = |error: rustix::io::Errno| AdoptError::Open {
-        file: keys.file_key().to_string(),
+        file: keys.file_key().clone(),
         source: error.into(),
     };
     rustix::fs::fstat(file.as_fd()).map_err(failed)
@@ -126,11 +127,11 @@ fn check_length(stat: &Stat, keys: &Keys) -> Result<(), AdoptError> {
     if found == keys.size() {
         return Ok(());
     }
-    Err(AdoptError::Size { file: keys.file_key().to_string(), found, expected: keys.size() })
+    Err(AdoptError::Size { file: keys.file_key().clone(), found, expected: keys.size() })
 }
 
 fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<(), AdoptError> {
-    let name = || keys.file_key().to_string();
+    let name = || keys.file_key().clone();
     if let Some(found) = other_than_regular(stat) {
         return Err(AdoptError::NotRegular { file: name(), found });
     }

@@ -1,8 +1,8 @@
 //! The index itself, made once for an archive and once for each view.
 
 use super::common_ancestor::CommonAncestor;
-use super::numa_nodes::pus_of_each_node;
 use super::pu_numbering::PuNumbering;
+use super::regular::pus_of_each_node;
 use std::ops::Range;
 use topobroker_layout::archive::{ArchivedPuRun, ArchivedTopology};
 use topobroker_layout::levels::{ArchivedLevel, AttributeRows};

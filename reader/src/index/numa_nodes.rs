@@ -5,17 +5,6 @@ use super::regular::block_of;
 use super::search::partition_point;
 use std::ops::Range;
 use topobroker_layout::set::Set;
-use topobroker_layout::tree::TreeRows;
-
-/// PUs of each NUMA node, if the first node has the first PUs, the next node the PUs after them, and so on.
-pub(super) fn pus_of_each_node(tree: &TreeRows<'_>, nodes: Range<u32>, pus: u32) -> Option<u32> {
-    let each = pus.checked_div(nodes.end - nodes.start).filter(|each| *each != 0)?;
-    let is_block = |(node, position): (u32, u32)| {
-        let member = tree.member(node);
-        member.pu_first == position * each && member.pu_count == each
-    };
-    (each * (nodes.end - nodes.start) == pus && nodes.zip(0..).all(is_block)).then_some(each)
-}
 
 impl Index<'_> {
     /// Whether an object is a NUMA node.

@@ -3,7 +3,7 @@
 use crate::adopt::{AdoptError, Adopted, Candidate, FileKey, Keys, anywhere, pmix_value, var_os};
 use crate::topology::Topology;
 use crate::view::View;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{Header, segment_name};
 use topobroker_layout::job::{self, ArchivedJob};
@@ -44,7 +44,7 @@ pub enum AdoptJobError {
     )]
     OtherBase {
         /// File of the job.
-        file: String,
+        file: PathBuf,
         /// Segment that it is over.
         found: String,
         /// Segment that is adopted.
@@ -72,9 +72,8 @@ impl std::fmt::Debug for Job<'_> {
 ///
 /// [`AdoptJobError`].
 pub fn adopt_job(base: &'static Adopted, file: &Path) -> Result<Job<'static>, AdoptJobError> {
-    let name = || file.display().to_string();
     let size = std::fs::symlink_metadata(file)
-        .map_err(|source| AdoptError::Open { file: name(), source })?
+        .map_err(|source| AdoptError::Open { file: FileKey::Path(file.to_owned()), source })?
         .len();
     let keys = Keys::new(FileKey::Path(file.to_owned()), 0, size.max(1));
     let candidate = Candidate::open(keys)?;
@@ -83,7 +82,7 @@ pub fn adopt_job(base: &'static Adopted, file: &Path) -> Result<Job<'static>, Ad
     let (header, archive) = job::open(bytes).map_err(refused)?;
     if archive.base != base.header().segment_id {
         let (found, expected) = (segment_name(archive.base), base.header().segment_name());
-        return Err(AdoptJobError::OtherBase { file: name(), found, expected });
+        return Err(AdoptJobError::OtherBase { file: file.to_owned(), found, expected });
     }
     Ok(Job::over(base.topology(), header, archive).map_err(refused)?)
 }

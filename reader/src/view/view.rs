@@ -43,7 +43,7 @@ impl<'a> View<'a> {
 
     fn owned(whole: Topology<'a>, overlay: AlignedVec) -> Result<Self, RestrictError> {
         let storage = Storage::owned(whole, overlay);
-        let storage = storage.map_err(|error| EncodeError::Serialize(error.to_string()))?;
+        let storage = storage.map_err(|error| EncodeError::Serialize(error.into()))?;
         Ok(Self(storage))
     }
 

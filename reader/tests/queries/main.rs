@@ -8,6 +8,7 @@ mod moved;
 mod overlay_rules;
 
 use every_query::{Room, ask_object, ask_topology, ask_with_set};
+use topobroker_reader::layout::OpenError;
 use topobroker_reader::{
     Archive, Distribution, Object, ObjectType, RestrictFlags, Set, Topology, View,
 };
@@ -38,6 +39,14 @@ fn views(topology: Topology<'_>) -> Vec<View<'_>> {
 
 fn room() -> Room {
     Room { parts: vec![Set::new(); 5], ..Room::default() }
+}
+
+/// The rule that an overlay breaks.
+fn rule(error: OpenError) -> String {
+    match error {
+        OpenError::Invalid(broken) => broken.to_string(),
+        other => other.to_string(),
+    }
 }
 
 #[test]

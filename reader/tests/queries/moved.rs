@@ -1,6 +1,6 @@
 //! Overlays that put objects elsewhere, where they may be and where not.
 
-use super::{room, sets, views};
+use super::{room, rule, sets, views};
 use crate::every_query::{ask_object, ask_topology, ask_with_set};
 use crate::machines;
 use topobroker_layout::overlay::{self, Moved, Overlay};
@@ -92,7 +92,7 @@ fn an_overlay_that_does_not_begin_with_the_root_is_refused() {
     order.swap(0, 1);
     let overlay = Overlay { moved: moved(&order, &parents), ..view.to_overlay().unwrap() };
     let bytes = overlay::to_bytes(&overlay).unwrap();
-    let error = View::from_archive(whole, &bytes).unwrap_err().to_string();
+    let error = rule(View::from_archive(whole, &bytes).unwrap_err());
     assert!(error.contains("begins with the root"), "{error}");
 }
 
@@ -108,8 +108,7 @@ fn an_overlay_with_a_package_below_a_device_is_refused() {
         parents[1] = parent;
         let overlay = Overlay { moved: moved(&order, &parents), ..view.to_overlay().unwrap() };
         let bytes = overlay::to_bytes(&overlay).unwrap();
-        let found =
-            View::from_archive(whole, &bytes).map(|_| ()).map_err(|error| error.to_string());
+        let found = View::from_archive(whole, &bytes).map(|_| ()).map_err(rule);
         assert_eq!(found.is_ok(), is_right, "{found:?}");
         assert!(found.is_ok() || found.unwrap_err().contains("normal if that is"));
     }

@@ -1,7 +1,7 @@
 //! Each rule that FORMAT.md has of an overlay, broken by itself.
 
-use super::machines;
 use super::views;
+use super::{machines, rule};
 use topobroker_layout::overlay::{self, Moved, Overlay};
 use topobroker_reader::{Archive, RestrictFlags, View};
 
@@ -62,7 +62,7 @@ fn refusals(archive: &[u8], right: &Overlay, rules: &[Rule]) -> Vec<String> {
         let mut broken = right.clone();
         breaks(&mut broken);
         let bytes = overlay::to_bytes(&broken).unwrap();
-        let found = View::from_archive(whole, &bytes).map(|_| ()).map_err(|it| it.to_string());
+        let found = View::from_archive(whole, &bytes).map(|_| ()).map_err(rule);
         let found = found.err().unwrap_or_default();
         (!found.contains(complaint)).then(|| format!("{name}: {found:?}, expected {complaint:?}"))
     });

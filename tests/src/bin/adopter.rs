@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::process::ExitCode;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::{AdoptError, Adopted, Format, Job, Keys, Set, adopt, adopt_keys, adopted};
+use topobroker_tests::with_causes;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -47,7 +48,7 @@ fn mine() -> bool {
     let view = match topobroker_reader::effective_view() {
         Ok(view) => view,
         Err(error) => {
-            println!("error {error}");
+            println!("error {}", with_causes(&error));
             return false;
         }
     };
@@ -65,7 +66,7 @@ fn mine() -> bool {
 fn load() -> bool {
     match topobroker::node::load() {
         Ok(adopted) => println!("{}", adopted.topology().object_count()),
-        Err(error) => println!("error {error}"),
+        Err(error) => println!("error {}", with_causes(&error)),
     }
     true
 }
@@ -86,7 +87,7 @@ fn tell(adopted: Result<&'static Adopted, AdoptError>) -> bool {
             true
         }
         Err(error) => {
-            println!("error {error}");
+            println!("error {}", with_causes(&error));
             false
         }
     }
@@ -174,7 +175,7 @@ fn generations(count: usize) -> bool {
                     && writing.write_all(&generation.to_le_bytes()).is_ok()
             }
             Err(error) => {
-                eprintln!("{error}");
+                eprintln!("{}", with_causes(&error));
                 false
             }
         };

@@ -8,7 +8,7 @@ use topobroker_layout::archive::INDEX_LIMIT;
 #[non_exhaustive]
 pub enum HwlocLoadError {
     /// The file cannot be read.
-    #[error("{input}: cannot be read: {source}")]
+    #[error("{input}: cannot be read")]
     Read {
         /// The file.
         input: String,
@@ -92,7 +92,7 @@ pub enum HwlocLoadError {
         input: String,
     },
     /// hwloc says no.
-    #[error("{input}: hwloc cannot {step}: {source}")]
+    #[error("{input}: hwloc cannot {step}")]
     Hwloc {
         /// The input.
         input: String,

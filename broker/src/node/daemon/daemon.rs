@@ -33,7 +33,7 @@ impl Folder {
     /// [`DaemonError::Busy`] while another daemon has it.
     pub fn take(path: &Path) -> Result<Self, DaemonError> {
         let failed = |file: &Path, step| {
-            let file = file.display().to_string();
+            let file = file.to_owned();
             move |source: io::Error| DaemonError::Folder { file, step, source }
         };
         if path.to_str().is_none_or(|path| path.contains('\n')) {
@@ -45,7 +45,7 @@ impl Folder {
             let file = folder.path.join(LOCK);
             let lock = folder.open_file(LOCK).map_err(failed(&file, "open the lock"))?;
             if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-                return Err(DaemonError::Busy { folder: folder.path.display().to_string() });
+                return Err(DaemonError::Busy { folder: folder.path.clone() });
             }
             // Another daemon may have withdrawn it just then.
             if is_at(&lock, &file) {
@@ -105,7 +105,7 @@ impl Folder {
         };
         written().map_err(|source| {
             let _ = self.folder.remove_file(NEW_KEYS);
-            let file = self.folder.path.join(KEYS).display().to_string();
+            let file = self.folder.path.join(KEYS);
             DaemonError::Folder { file, step: "be written", source }
         })
     }

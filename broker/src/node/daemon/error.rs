@@ -12,7 +12,7 @@ pub enum DaemonError {
     #[error("{folder}: another daemon publishes here; stop it, or serve another folder")]
     Busy {
         /// The folder.
-        folder: String,
+        folder: PathBuf,
     },
     /// Another user could change what is in the folder.
     #[error(
@@ -20,9 +20,9 @@ pub enum DaemonError {
     )]
     Shared {
         /// The folder.
-        folder: String,
+        folder: PathBuf,
         /// It, or one above it.
-        part: String,
+        part: PathBuf,
         /// What is wrong with that.
         found: String,
     },
@@ -33,10 +33,10 @@ pub enum DaemonError {
         folder: PathBuf,
     },
     /// Something with the folder fails.
-    #[error("{file}: cannot {step}: {source}")]
+    #[error("{file}: cannot {step}")]
     Folder {
         /// The file.
-        file: String,
+        file: PathBuf,
         /// What cannot be done.
         step: &'static str,
         /// Why.

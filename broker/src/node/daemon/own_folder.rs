@@ -22,7 +22,7 @@ impl OwnFolder {
     /// Opens a folder, which is made if it is not there.
     pub(super) fn open(path: &Path) -> Result<Self, DaemonError> {
         let failed = |step| {
-            let file = path.display().to_string();
+            let file = path.to_owned();
             move |source: io::Error| DaemonError::Folder { file, step, source }
         };
         let is_made = make(path).map_err(failed("make the folder"))?;
@@ -31,7 +31,7 @@ impl OwnFolder {
         for folder in path.ancestors() {
             let metadata = fs::symlink_metadata(folder).map_err(failed("look at the folder"))?;
             if let Some(found) = distrust(&metadata, folder == path) {
-                let (folder, part) = (path.display().to_string(), folder.display().to_string());
+                let (folder, part) = (path.clone(), folder.to_owned());
                 return Err(DaemonError::Shared { folder, part, found });
             }
         }

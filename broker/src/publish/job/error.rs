@@ -2,6 +2,7 @@
 
 use crate::publish::PublishError;
 use std::io;
+use std::path::PathBuf;
 use topobroker_layout::job::{MAX_NAME, MAX_RANKS};
 use topobroker_reader::RestrictError;
 
@@ -24,7 +25,7 @@ pub enum JobError {
         /// Name of the job.
         name: String,
         /// Its file.
-        file: String,
+        file: PathBuf,
     },
     /// There is no such job.
     #[error("there is no job {name:?} over this topology; `topobroker job list` lists them")]
@@ -56,10 +57,10 @@ pub enum JobError {
     #[error(transparent)]
     View(#[from] RestrictError),
     /// The folder of the jobs cannot be read.
-    #[error("{folder}: cannot be listed: {source}")]
+    #[error("{folder}: cannot be listed")]
     List {
         /// The folder.
-        folder: String,
+        folder: PathBuf,
         /// Why.
         source: io::Error,
     },

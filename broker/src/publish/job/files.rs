@@ -63,10 +63,7 @@ pub fn remove(base: &Adopted, name: &str) -> Result<(), JobError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(JobError::Missing { name: name.to_owned() })
         }
-        Err(source) => {
-            let file = file.display().to_string();
-            Err(PublishError::Store { file, step: "be removed", source }.into())
-        }
+        Err(source) => Err(PublishError::Store { file, step: "be removed", source }.into()),
     }
 }
 
@@ -198,7 +195,7 @@ fn files(start: &Path) -> Result<Vec<(String, PathBuf)>, JobError> {
     let folder = start.parent().unwrap_or(Path::new("/"));
     let prefix = start.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let entries = fs::read_dir(folder)
-        .map_err(|source| JobError::List { folder: folder.display().to_string(), source })?;
+        .map_err(|source| JobError::List { folder: folder.to_owned(), source })?;
     let found = entries.flatten().filter_map(|entry| {
         let name = entry.file_name();
         let name = name.to_str()?.strip_prefix(&prefix).filter(|name| is_name(name))?;

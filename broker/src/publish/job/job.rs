@@ -40,7 +40,7 @@ pub enum Launcher {
     /// With this process: dropping the [`JobPublication`] removes it.
     #[default]
     ThisProcess,
-    /// With another process, once [`sweep`] finds that it is gone.
+    /// With another process, once [`super::sweep`] finds that it is gone.
     Process(u32),
     /// With nobody: it stays until it is removed.
     Nobody,
@@ -152,7 +152,7 @@ pub fn add(
         Err(PublishError::Store { source, .. })
             if source.kind() == io::ErrorKind::AlreadyExists =>
         {
-            return Err(JobError::Exists { name: name.clone(), file: file.display().to_string() });
+            return Err(JobError::Exists { name: name.clone(), file });
         }
         Err(error) => return Err(error.into()),
     };

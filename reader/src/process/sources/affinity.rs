@@ -24,7 +24,7 @@ pub fn affinity() -> Result<Set, SourceError> {
 
 fn from_status() -> Result<Set, SourceError> {
     const FILE: &str = "/proc/thread-self/status";
-    let read = |source| SourceError::Read { file: FILE.to_owned(), source };
+    let read = |source| SourceError::Read { file: FILE.into(), source };
     let status = std::fs::read_to_string(FILE).map_err(read)?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     let cpus = list.and_then(|list| Set::parse(list.trim(), Format::List).ok());

@@ -46,7 +46,7 @@ impl Cgroup {
             let (file, _) = FILES.first().copied().unwrap_or_default();
             let missing = "no such file: the cgroup has no cpuset controller";
             let source = io::Error::new(io::ErrorKind::NotFound, missing);
-            SourceError::Read { file: path.join(file).display().to_string(), source }
+            SourceError::Read { file: path.join(file), source }
         })?;
         Ok(Self {
             path: path.to_owned(),
@@ -73,7 +73,7 @@ impl Cgroup {
 }
 
 fn list(file: &Path) -> Result<Set, SourceError> {
-    let read = |source| SourceError::Read { file: file.display().to_string(), source };
+    let read = |source| SourceError::Read { file: file.to_owned(), source };
     // More than a list of all indexes there may be takes.
     const MOST: u64 = 1 << 20;
     let text = File::open(file).and_then(|file| text_within(MOST, file)).map_err(read)?;
@@ -155,6 +155,7 @@ mod tests {
             std::fs::remove_dir_all(&folder).unwrap();
         }
         let error = Cgroup::read(&folder).unwrap_err();
-        assert!(error.to_string().contains("no cpuset controller"), "{error}");
+        let SourceError::Read { source, .. } = error else { panic!("{error:?}") };
+        assert!(source.to_string().contains("no cpuset controller"), "{source}");
     }
 }

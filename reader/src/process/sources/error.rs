@@ -1,6 +1,7 @@
 //! Why a source of PUs cannot be used.
 
 use std::io;
+use std::path::PathBuf;
 
 /// What says which PUs to use cannot be read or is not of this machine.
 #[derive(Debug, thiserror::Error)]
@@ -45,10 +46,10 @@ pub enum SourceError {
         text: String,
     },
     /// A file of the kernel cannot be read.
-    #[error("{file}: cannot be read: {source}")]
+    #[error("{file}: cannot be read")]
     Read {
         /// The file.
-        file: String,
+        file: PathBuf,
         /// Why.
         source: io::Error,
     },

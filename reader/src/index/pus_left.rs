@@ -1,0 +1,36 @@
+//! Stored sets of PUs that belong to no object, in a view.
+
+use super::Index;
+use super::extent::Extent;
+use super::stored_set::StoredSet;
+use super::words::Words;
+
+/// The visible part of a stored set of PUs that belongs to no object: of a CPU kind, or of an initiator. hwloc
+/// intersects such sets with the cpuset of the root when it restricts a topology.
+pub(crate) struct PusLeft<'a> {
+    set: StoredSet<'a>,
+    root: Option<Extent<'a>>,
+}
+
+impl<'a> Index<'a> {
+    /// The visible part of the set of PUs in a row.
+    pub(crate) fn pus_left(&'a self, row: u32) -> PusLeft<'a> {
+        let root = self.overlay.and_then(|_| self.extent(0));
+        PusLeft { set: self.stored_cpuset(row), root }
+    }
+}
+
+impl Words for PusLeft<'_> {
+    fn word(&self, index: usize) -> u64 {
+        self.set.word(index) & self.root.as_ref().map_or(u64::MAX, |root| root.word(index))
+    }
+
+    fn word_count(&self) -> usize {
+        let root = self.root.as_ref().filter(|_| self.set.is_infinite());
+        self.set.word_count().max(root.map_or(0, Words::word_count))
+    }
+
+    fn is_infinite(&self) -> bool {
+        self.set.is_infinite() && self.root.as_ref().is_none_or(Words::is_infinite)
+    }
+}
