@@ -1,4 +1,5 @@
-//! Compiles hwloc's inline functions, against the hwloc that everything here is linked to.
+//! Compiles `queries.c`, which calls hwloc's inline functions, against the hwloc that this
+//! workspace links.
 
 fn main() {
     let mut installed = pkg_config::Config::new();

@@ -1,13 +1,14 @@
-//! Lets programs that depend on this crate link where there is libhwloc and not what a static one would need.
+//! Lets dependent programs link on a machine that lacks the dependencies of a static libhwloc.
 //!
-//! hwlocality-sys asks pkg-config for the libraries of a static hwloc, of which a machine with only libhwloc-dev lacks
-//! some (libudev). The shared libhwloc, which is what is linked, brings its own. For those that are not here an empty
-//! archive is put where the linker looks.
+//! hwlocality-sys asks pkg-config for the libraries of a static hwloc. A machine with only
+//! libhwloc-dev lacks some of them (libudev). They are not needed, because the shared libhwloc is
+//! linked, and it loads its own dependencies. For each missing library this script puts an empty
+//! archive where the linker looks.
 
 use std::path::Path;
 use std::process::Command;
 
-/// An archive of nothing.
+/// An `ar` archive without members.
 const EMPTY: &[u8] = b"!<arch>\n";
 
 fn main() {
@@ -27,7 +28,8 @@ fn main() {
     }
 }
 
-/// Whether a library is in one of the folders, or the compiler finds it: then it tells more than its name.
+/// Whether a library is in one of the folders, or the compiler finds it. For a file that it does
+/// not find, `cc -print-file-name` prints only the name.
 fn is_here(name: &str, folders: &[&Path]) -> bool {
     let files = ["so", "a"].map(|kind| format!("lib{name}.{kind}"));
     let found = |file: &String| {
@@ -40,7 +42,7 @@ fn is_here(name: &str, folders: &[&Path]) -> bool {
     files.iter().any(found)
 }
 
-/// What a program prints; nothing if it cannot be run.
+/// The standard output of a program; empty if the program cannot be run.
 fn output(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     output.map_or_else(|_| String::new(), |it| String::from_utf8_lossy(&it.stdout).into_owned())

@@ -1,9 +1,11 @@
-//! Adopting in a fresh process beside hwloc: `cargo bench -p topobroker-benches --bench adopt`.
+//! Compares adopting in a fresh process with hwloc:
+//! `cargo bench -p topobroker-benches --bench adopt`.
 //!
-//! Every sample is a process of its own that times itself. All ways take turns, for a machine that others use too is
-//! now quick and now slow, and in another order each time, for each leaves the caches to the next. hwloc both as
-//! installed and without its plugins; the floors are what no reader can do without, at the same address and anywhere.
-//! These are told the file, so two ways of ours are told their keys; the others find them in the environment.
+//! Every sample is a process that times itself. The ways take turns, because the speed of a shared
+//! machine varies. Their order is random in each round, because each leaves its caches to the next.
+//! hwloc is measured both as installed and without its plugins. The two floors do only what every
+//! reader must do, at the fixed address and anywhere. They get their keys on the command line, so
+//! two of our ways get theirs there too; two others find them in the environment.
 #![allow(missing_docs, reason = "a program")]
 
 use std::fs::File;
@@ -16,7 +18,7 @@ use topobroker_reader::Keys;
 
 const THIN: &str = env!("CARGO_BIN_EXE_thin_client");
 const HWLOC: &str = env!("CARGO_BIN_EXE_hwloc_client");
-/// Processes of each way.
+/// Number of processes for each way.
 const ROUNDS: usize = 1000;
 
 /// A way to get a topology.
@@ -35,13 +37,13 @@ impl Way {
         Self { name, program, arguments, environment: Vec::new(), times: Vec::new() }
     }
 
-    /// `word`, told the keys.
+    /// The thin client with `word` as its command, and with the keys on its command line.
     fn told(name: &'static str, word: &str, keys: &Keys) -> Self {
         let [file, address, size] = texts(keys).map(|(_, text)| text);
         Self::new(name, THIN, &[word, &file, &address, &size])
     }
 
-    /// Keys in the environment.
+    /// The thin client that adopts with the keys in its environment.
     fn found(name: &'static str, keys: &Keys) -> Self {
         Self { environment: texts(keys).into(), ..Self::new(name, THIN, &["adopt"]) }
     }

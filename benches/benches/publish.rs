@@ -1,4 +1,4 @@
-//! Publishing a loaded topology beside hwloc's own segment:
+//! Compares publishing a loaded topology with writing hwloc's own segment:
 //! `cargo bench -p topobroker-benches --bench publish`.
 #![allow(missing_docs, reason = "a program")]
 

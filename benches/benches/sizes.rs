@@ -1,4 +1,5 @@
-//! Segment sizes beside hwloc's, of every machine: `cargo bench -p topobroker-benches --bench sizes`.
+//! Compares the segment sizes of every machine with hwloc's:
+//! `cargo bench -p topobroker-benches --bench sizes`.
 #![allow(missing_docs, reason = "a program")]
 
 use topobroker::hwloc::capture;

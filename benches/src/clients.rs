@@ -1,4 +1,4 @@
-//! Processes that get the topology one way or another, and wait to be looked at.
+//! Client processes: each gets a topology in one of the ways, and then waits while it is measured.
 
 use anyhow::{Context, bail};
 use std::fs::File;
@@ -12,20 +12,20 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Client {
     child: Child,
-    /// Time that it took to get the topology.
+    /// Time that the client took to get the topology.
     pub time: Duration,
-    /// PUs that it counted.
+    /// Number of PUs that the client counted.
     pub pus: usize,
 }
 
 /// Memory of one process or of several, in kB.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Memory {
-    /// Private and written.
+    /// Private pages that were written.
     pub private_dirty: f64,
-    /// Private and not written.
+    /// Private pages that were not written.
     pub private_clean: f64,
-    /// Its share of all.
+    /// Proportional share of all pages (Pss).
     pub pss: f64,
     /// Page tables.
     pub page_tables: f64,
@@ -36,7 +36,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// When it cannot be started or fails.
+    /// If it cannot be started or fails.
     pub fn start<A: AsRef<std::ffi::OsStr>>(
         program: &Path,
         arguments: &[A],
@@ -61,11 +61,11 @@ impl Client {
         Ok(Self { child, time, pus: usize::try_from(pus)? })
     }
 
-    /// Its memory now.
+    /// The client's memory now.
     ///
     /// # Errors
     ///
-    /// When /proc does not tell.
+    /// If /proc does not tell.
     pub fn memory(&self) -> anyhow::Result<Memory> {
         let process = format!("/proc/{}", self.child.id());
         let rollup = std::fs::read_to_string(format!("{process}/smaps_rollup"))?;
@@ -78,22 +78,22 @@ impl Client {
         })
     }
 
-    /// Time that it has spent on a CPU.
+    /// Time that the client has spent on a CPU.
     ///
     /// # Errors
     ///
-    /// When /proc does not tell.
+    /// If /proc does not tell.
     pub fn cpu_time(&self) -> anyhow::Result<Duration> {
         let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.child.id()))?;
         let nanos = text.split_ascii_whitespace().next().context("schedstat")?.parse()?;
         Ok(Duration::from_nanos(nanos))
     }
 
-    /// Lets it end.
+    /// Lets the client end, and waits for that.
     ///
     /// # Errors
     ///
-    /// When it fails at its end.
+    /// If it fails at its end.
     pub fn finish(mut self) -> anyhow::Result<()> {
         drop(self.child.stdin.take());
         let status = self.child.wait()?;
@@ -104,7 +104,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Ended already, mostly.
+        // This fails if the client has ended already, which is the usual case.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -115,24 +115,25 @@ fn field(text: &str, name: &str) -> anyhow::Result<f64> {
     line.split_ascii_whitespace().next().context("its value")?.parse().context("its value")
 }
 
-/// Begins the heap somewhere else in its page in each process, as programs do: whether a few bytes more take a page
-/// more is chance, and is to be the same chance with a topology and without.
+/// Begins the heap at a different place in its page in each process, as in real programs. It is
+/// chance whether a few more bytes take another page; this makes the chance the same with and
+/// without a topology.
 pub fn begin_heap_anywhere() {
     let bytes = std::process::id() % 256 * 16;
     let room = Vec::<u8>::with_capacity(usize::try_from(bytes).unwrap_or(0));
     std::mem::forget(std::hint::black_box(room));
 }
 
-/// Says that this process is ready, and waits until it may end.
+/// Tells the parent that this process is ready, and waits until it may end.
 ///
 /// # Errors
 ///
-/// When standard output is closed.
+/// If standard output is closed.
 pub fn ready(time: Duration, pus: usize) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
     writeln!(out, "{} {pus}", time.as_nanos())?;
     out.flush()?;
-    // Without a buffer: where it lies would depend on what was allocated before.
+    // Without a buffer, because its place on the heap would depend on earlier allocations.
     let mut waits = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let _ = waits.read(&mut [0])?;
     Ok(())

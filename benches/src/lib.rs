@@ -1,5 +1,5 @@
-//! What the benchmarks share: the machines they run on, hwloc's own shared segment, and processes
-//! that adopt one or the other.
+//! Shared code of the benchmarks: the machines that they run on, hwloc's own shared segment and
+//! queries, and client processes that get a topology in one way or another.
 #![deny(unsafe_code)]
 
 pub mod clients;

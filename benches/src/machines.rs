@@ -21,11 +21,11 @@ impl Machine {
         Self::new(name, Input::Synthetic(text.to_owned()))
     }
 
-    /// Loads it with all kinds of objects.
+    /// Loads the machine with all types of objects.
     ///
     /// # Errors
     ///
-    /// What hwloc says.
+    /// hwloc's error.
     pub fn load(&self) -> anyhow::Result<HwlocTopology<'static>> {
         Ok(load(&self.input, &LoadOptions::default())?)
     }
@@ -48,7 +48,8 @@ pub fn standard() -> Vec<Machine> {
     ]
 }
 
-/// A machine of a number of PUs: packages of 64, in which four caches of eight cores of two.
+/// A machine with `pus` PUs: each package has 64 of them, in four L3 caches of eight cores with two
+/// PUs each.
 #[must_use]
 pub fn growing(pus: u32) -> Machine {
     let text = format!("Package:{} NUMANode:1 L3Cache:4 L2Cache:8 Core:1 PU:2", pus / 64);
@@ -63,7 +64,7 @@ pub fn shared_folder() -> Option<PathBuf> {
     folder.join("topologies").is_dir().then_some(folder)
 }
 
-/// All reference topologies that this hwloc loads.
+/// All reference topologies, sorted by file name.
 #[must_use]
 pub fn shared() -> Vec<Machine> {
     let Some(folder) = shared_folder() else {
@@ -84,7 +85,8 @@ pub fn shared() -> Vec<Machine> {
     machines.collect()
 }
 
-/// Two of the reference machines that differ: 96 PUs with many devices, and 176 PUs of a cloud.
+/// Two different reference machines: one with 96 PUs and many devices, and one with 176 PUs in a
+/// cloud.
 #[must_use]
 pub fn two_real() -> Vec<Machine> {
     const NAMES: [&str; 2] = ["v2.9__96em64t-4n4d3ca2co-pci", "openpmix__test-topo"];
@@ -93,7 +95,7 @@ pub fn two_real() -> Vec<Machine> {
     all
 }
 
-/// The largest of the reference topologies, by file size.
+/// The `count` largest reference topologies that this hwloc loads, by file size.
 #[must_use]
 pub fn largest_shared(count: usize) -> Vec<Machine> {
     let mut machines = shared();

@@ -1,4 +1,4 @@
-/* hwloc's queries, most of which are inline functions of its headers, for Rust to call. */
+/* hwloc's queries for Rust to call. Most of them are inline functions of hwloc's headers. */
 
 #include <hwloc.h>
 #include <hwloc/cpukinds.h>
@@ -129,7 +129,7 @@ int rival_distance(T t, O from, O to, uint64_t *value)
   return error;
 }
 
-/* Sums of addresses, so that all that was found is looked at, but nothing in it. */
+/* Sums of addresses: every object that was found is counted, but no object is read. */
 static O found[1 << 16];
 static uint64_t sum_of(int count)
 {
@@ -146,7 +146,7 @@ int rival_distribute(T t, O *roots, unsigned n_roots, hwloc_cpuset_t *sets, unsi
 {
   return hwloc_distrib(t, roots, n_roots, sets, n, until, flags);
 }
-/* As a program does that shares PUs out: the sets are made and freed again. */
+/* Like a program that distributes PUs: hwloc makes the sets, and they are freed again. */
 void rival_distribute_and_free(T t, O root, hwloc_cpuset_t *sets, unsigned n)
 {
   hwloc_distrib(t, &root, 1, sets, n, INT_MAX, 0);
@@ -166,7 +166,8 @@ O rival_os_device(T t, const char *name)
   return NULL;
 }
 
-/* Every normal and memory object: the sum of the weights of their cpusets, or of their indexes. */
+/* Every normal object and NUMA node: the sum of the weights of their cpusets, or of their
+ * logical indexes. */
 uint64_t rival_traverse(T t, int weights)
 {
   uint64_t sum = 0;
@@ -176,7 +177,7 @@ uint64_t rival_traverse(T t, int weights)
       sum += weights ? (uint64_t)hwloc_bitmap_weight(o->cpuset) : o->logical_index;
   return sum;
 }
-/* The tree from an object down. */
+/* An object and all normal objects below it: the sum of their logical indexes. */
 uint64_t rival_descend(O o)
 {
   uint64_t sum = o->logical_index;

@@ -1,4 +1,4 @@
-//! hwloc's own ways to a topology: its shared segment, a restricted copy of it, loading.
+//! hwloc's own ways to get a topology: its shared segment, a restricted duplicate of that, loading.
 
 use crate::rival_bitmap::Bitmap;
 use crate::rival_restrict::Restricted;
@@ -31,7 +31,7 @@ unsafe extern "C" {
 /// An address that none of the processes here uses.
 pub const ADDRESS: usize = 0x7a00_0000_0000;
 
-/// Bytes of hwloc's segment for a topology.
+/// Length of hwloc's segment for a topology, in bytes.
 ///
 /// # Errors
 ///
@@ -57,13 +57,15 @@ pub fn write(topology: &HwlocTopology<'_>, file: &File, length: usize) -> anyhow
 pub fn adopt(file: &str) -> anyhow::Result<HwlocTopology<'static>> {
     let opened = File::open(file).context("open")?;
     let length = usize::try_from(opened.metadata()?.len())?;
-    let adopted = adopt_shmem(&opened, ADDRESS, length).context("hwloc_shmem_topology_adopt")?;
-    // SAFETY: adopted for good: nothing destroys it.
+    // SAFETY: a benchmark has written the file, in a folder of its own.
+    let adopted = unsafe { adopt_shmem(&opened, ADDRESS, length) };
+    let adopted = adopted.context("hwloc_shmem_topology_adopt")?;
+    // SAFETY: the topology was just adopted; nothing destroys or modifies it in this process.
     Ok(unsafe { HwlocTopology::borrow_raw(adopted.as_raw()) })
 }
 
-/// The same, and a duplicate restricted to the first half of the PUs, both kept. Returns the PUs of
-/// that.
+/// Adopts hwloc's segment in a file, and restricts a duplicate to the first half of the PUs. Keeps
+/// both. Returns the number of PUs of the duplicate.
 ///
 /// # Errors
 ///
@@ -92,11 +94,11 @@ pub fn load_and_keep(input: &Input) -> anyhow::Result<usize> {
     Ok(count)
 }
 
-/// PUs of a topology.
+/// Number of PUs of a topology.
 #[must_use]
 pub fn count_pus(topology: &HwlocTopology<'_>) -> usize {
     let topology: hwloc_const_topology_t = topology.as_raw().cast();
-    // SAFETY: a loaded topology.
+    // SAFETY: an `HwlocTopology` is loaded, and both calls only read it.
     let count = unsafe {
         let depth = hwlocality_sys::hwloc_topology_get_depth(topology);
         hwlocality_sys::hwloc_get_nbobjs_by_depth(topology, depth - 1)
@@ -104,19 +106,20 @@ pub fn count_pus(topology: &HwlocTopology<'_>) -> usize {
     count as usize
 }
 
-/// What hwloc calls a PCI class.
+/// hwloc's name of a PCI class.
 #[must_use]
 pub fn pci_class_name(class_id: u16) -> String {
-    // SAFETY: returns a constant string for any number.
+    // SAFETY: the call returns a constant string for any number.
     let name = unsafe { CStr::from_ptr(hwloc_pci_class_string(class_id)) };
     name.to_string_lossy().into_owned()
 }
 
-/// How hwloc prints a set given by its words, with all indexes behind them if it is infinite.
+/// hwloc's text of a set that is given by its words. An infinite set also has all indexes after
+/// them.
 ///
 /// # Panics
 ///
-/// If there is no memory for it.
+/// If hwloc has no memory for the set.
 #[must_use]
 pub fn set_text(words: &[u64], infinite: bool, format: Format) -> String {
     let print = match format {
@@ -125,8 +128,8 @@ pub fn set_text(words: &[u64], infinite: bool, format: Format) -> String {
         _ => hwloc_bitmap_snprintf,
     };
     let mut text = vec![0u8; 64 + 256 * (words.len() + 1)];
-    // SAFETY: a bitmap of our own, freed below; the buffer is longer than any text that hwloc
-    // makes of so many words.
+    // SAFETY: this block allocates and frees the bitmap; the buffer is longer than any text that
+    // hwloc makes of so many words.
     unsafe {
         let bitmap = hwlocality_sys::hwloc_bitmap_alloc();
         assert!(!bitmap.is_null(), "a bitmap");

@@ -1,9 +1,9 @@
-//! hwloc's bitmaps, for tests and benchmarks that make the same sets on both sides.
+//! hwloc's bitmaps, for tests and benchmarks that make the same sets in topobroker and in hwloc.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use topobroker_layout::set::Set;
 
-/// A set of hwloc's.
+/// An hwloc bitmap.
 #[derive(Debug)]
 pub struct Bitmap(*mut c_void);
 
@@ -20,17 +20,18 @@ unsafe extern "C" {
     fn rival_bitmap_print(buffer: *mut c_char, length: usize, s: *mut c_void) -> c_int;
 }
 
-/// Calls into `queries.c`.
+/// Calls a function of `queries.c`.
 macro_rules! ask {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: sets and objects live as long as their owners, and outputs are as long as is said.
+        // SAFETY: a `Bitmap` frees its bitmap only when it is dropped, and the length of a buffer
+        // is passed with it.
         unsafe { $function($($argument),*) }
     };
 }
 
 #[allow(missing_docs, reason = "named as the operations of topobroker-layout's Set")]
 impl Bitmap {
-    /// Takes over a bitmap of hwloc's.
+    /// Takes over an hwloc bitmap.
     pub(crate) fn from_raw(raw: *mut c_void) -> Self {
         Self(raw)
     }
@@ -39,7 +40,7 @@ impl Bitmap {
         self.0
     }
 
-    /// hwloc's bitmap of a set.
+    /// The hwloc bitmap with the indexes of a set.
     #[must_use]
     pub fn new(set: &Set) -> Self {
         let words = set.words();
@@ -47,7 +48,7 @@ impl Bitmap {
         Self(ask!(rival_bitmap(words.as_ptr(), count, c_int::from(set.is_infinite()))))
     }
 
-    /// A set of what is in hwloc's bitmap, if it is finite.
+    /// The set with the indexes of the bitmap, which must be finite.
     #[must_use]
     pub fn to_set(&self) -> Set {
         let words = u32::try_from(ask!(rival_bitmap_words(self.0))).unwrap_or(0);

@@ -1,5 +1,6 @@
-//! hwloc's queries, for tests and benchmarks that ask both. `queries.c` has the C side: a function
-//! here is the hwloc function that the same query of `topobroker-reader` names as its counterpart.
+//! hwloc's queries, for tests and benchmarks that ask both hwloc and topobroker. `queries.c` has
+//! the C side. A method here has the name of a query of `topobroker-reader`, and calls the hwloc
+//! function that is the counterpart of that query.
 
 use crate::rival_bitmap::Bitmap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
@@ -8,14 +9,14 @@ use topobroker::hwloc::HwlocTopology;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
-/// A topology of hwloc's to ask.
+/// An hwloc topology, for queries.
 #[derive(Debug, Clone, Copy)]
 pub struct Rival<'t> {
     raw: *mut c_void,
     topology: PhantomData<&'t ()>,
 }
 
-/// An object of hwloc's.
+/// An hwloc object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RivalObject<'t> {
     raw: *mut c_void,
@@ -89,17 +90,18 @@ functions! {
     rival_descend(o: O) -> u64;
 }
 
-/// Calls into `queries.c`.
+/// Calls a function of `queries.c`.
 macro_rules! ask {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: the topology lives and is not modified for the lifetime of its handle, objects are
-        // its own, sets live as long as their owner, and outputs are as long as is said.
+        // SAFETY: the topology lives and is not modified for the lifetime of its handle. Objects
+        // belong to it, a set lives as long as its owner, and the length of an output is passed
+        // with it.
         unsafe { $function($($argument),*) }
     };
 }
 
 impl<'t> Rival<'t> {
-    /// A loaded topology.
+    /// Wraps a loaded topology.
     #[must_use]
     pub fn new(topology: &'t HwlocTopology<'_>) -> Self {
         Self { raw: topology.as_raw(), topology: PhantomData }
@@ -267,7 +269,8 @@ impl<'t> Rival<'t> {
         self.each(move |last| ask!(rival_next_inside(self.raw, set.raw(), depth, last)))
     }
 
-    /// The sum of the addresses of the objects inside, so that none is left out.
+    /// The sum of the addresses of the objects of [`Rival::objects_inside`], so that none is left
+    /// out.
     #[must_use]
     pub fn sum_inside(self, set: &Bitmap, depth: i32) -> u64 {
         ask!(rival_sum_inside(self.raw, set.raw(), depth))
@@ -306,20 +309,22 @@ impl<'t> Rival<'t> {
         .unwrap_or_default()
     }
 
-    /// The sum of the addresses of what [`Rival::largest`] finds; as the other sums,
-    /// for one thread at a time.
+    /// The sum of the addresses of the objects of [`Rival::largest`]. Only for one thread at a
+    /// time, because `queries.c` stores the objects in a static array.
     #[must_use]
     pub fn sum_largest(self, set: &Bitmap) -> u64 {
         ask!(rival_sum_largest(self.raw, set.raw()))
     }
 
-    /// The same of [`Rival::closest`].
+    /// The sum of the addresses of the objects of [`Rival::closest`]. Only for one thread at a
+    /// time, because `queries.c` stores the objects in a static array.
     #[must_use]
     pub fn sum_closest(self, object: RivalObject<'t>, most: u32) -> u64 {
         ask!(rival_sum_closest(self.raw, object.raw, most))
     }
 
-    /// The same of [`Rival::local_numa_nodes`].
+    /// The sum of the addresses of the nodes of [`Rival::local_numa_nodes`]. Only for one thread at
+    /// a time, because `queries.c` stores the nodes in a static array.
     #[must_use]
     pub fn sum_local(self, from: From<'_, 't>, flags: u64) -> u64 {
         let (set, object) = from.raw();
@@ -393,7 +398,7 @@ impl<'t> Rival<'t> {
         Some((self.found(target)?, value))
     }
 
-    /// The value only: the initiator that hwloc returns is its own.
+    /// Returns only the value, because the initiator that hwloc returns belongs to hwloc.
     #[must_use]
     pub fn best_initiator(self, attribute: i32, target: RivalObject<'t>) -> Option<u64> {
         let mut value = 0;
@@ -406,7 +411,7 @@ impl<'t> Rival<'t> {
         ask!(rival_cpu_kind(self.raw, set.raw()))
     }
 
-    /// In the first matrix of the topology.
+    /// The distance in the first matrix of the topology.
     #[must_use]
     pub fn distance(self, from: RivalObject<'t>, to: RivalObject<'t>) -> Option<u64> {
         let mut value = 0;
@@ -436,7 +441,7 @@ impl<'t> Rival<'t> {
         sets.into_iter().map(|raw| Bitmap::from_raw(raw).to_set()).collect()
     }
 
-    /// Shares the PUs below an object out into `sets`, and frees what hwloc put there.
+    /// Distributes the PUs below an object into `sets`, and frees the sets that hwloc stored there.
     pub fn distribute_and_free(self, root: RivalObject<'t>, sets: &mut [*mut c_void]) {
         let count = u32::try_from(sets.len()).unwrap_or(0);
         ask!(rival_distribute_and_free(self.raw, root.raw, sets.as_mut_ptr(), count));
@@ -450,24 +455,25 @@ impl<'t> Rival<'t> {
         ask!(rival_cpuset_from_nodeset(self.raw, cpuset.raw(), nodeset.raw()));
     }
 
-    /// Every normal object and NUMA node: the sum of the weights of the cpusets, or of the logical
-    /// indexes.
+    /// Visits every normal object and NUMA node, and returns the sum of the weights of their
+    /// cpusets, or of their logical indexes.
     #[must_use]
     pub fn traverse(self, weights: bool) -> u64 {
         ask!(rival_traverse(self.raw, c_int::from(weights)))
     }
 
-    /// The tree of CPUs from an object down: the sum of the logical indexes.
+    /// Visits an object and all normal objects below it, and returns the sum of their logical
+    /// indexes.
     #[must_use]
     pub fn descend(self, object: RivalObject<'t>) -> u64 {
         ask!(rival_descend(object.raw))
     }
 }
 
-/// From where memory is used.
+/// The initiator of memory accesses: from where memory is used.
 #[derive(Debug, Clone, Copy)]
 pub enum From<'s, 't> {
-    /// It does not matter.
+    /// No initiator.
     Anywhere,
     /// From these PUs.
     Cpuset(&'s Bitmap),
@@ -486,12 +492,12 @@ impl From<'_, '_> {
 }
 
 impl RivalObject<'_> {
-    /// Copies its cpuset.
+    /// Copies the cpuset of the object into `cpuset`.
     pub fn copy_cpuset(self, cpuset: &mut Bitmap) {
         ask!(rival_bitmap_copy(cpuset.raw(), self.raw));
     }
 
-    /// What tells it from others, without looking at it.
+    /// A number that identifies the object, without reading the object.
     #[must_use]
     #[inline]
     pub fn address(self) -> usize {

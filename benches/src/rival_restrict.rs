@@ -1,25 +1,25 @@
-//! hwloc's filtered copy: a duplicate that is restricted.
+//! hwloc's counterpart of a view: a restricted duplicate of a topology.
 
 use crate::rival_bitmap::Bitmap;
 use hwlocality_sys::hwloc_topology_t;
 use std::io;
 use topobroker::hwloc::HwlocTopology;
 
-/// A duplicate of a topology, restricted.
+/// A restricted duplicate of a topology.
 #[derive(Debug)]
 pub struct Restricted {
     raw: hwloc_topology_t,
 }
 
 impl Restricted {
-    /// Duplicates a topology and restricts the duplicate, by the sum of hwloc's flags.
+    /// Duplicates a topology and restricts the duplicate. `flags` is the sum of hwloc's flags.
     ///
     /// # Errors
     ///
     /// hwloc's error.
     pub fn new(topology: &HwlocTopology<'_>, set: &Bitmap, flags: u64) -> io::Result<Self> {
         let mut raw = std::ptr::null_mut();
-        // SAFETY: an output, and a loaded topology that the call only reads.
+        // SAFETY: `raw` is a valid output, and the call only reads the loaded topology.
         let error =
             unsafe { hwlocality_sys::hwloc_topology_dup(&raw mut raw, topology.as_raw().cast()) };
         if error != 0 {
@@ -30,14 +30,14 @@ impl Restricted {
         Ok(own)
     }
 
-    /// Restricts it further.
+    /// Restricts the duplicate further.
     ///
     /// # Errors
     ///
-    /// hwloc's error; it is then as it was.
+    /// hwloc's error; the duplicate is then unchanged.
     pub fn restrict(&mut self, set: &Bitmap, flags: u64) -> io::Result<()> {
-        // SAFETY: a loaded topology of our own that nobody refers to, as `self` is borrowed for
-        // writing, and a set that lives as long as the call.
+        // SAFETY: `self` owns the loaded topology, and nothing refers to it because `self` is
+        // borrowed mutably; the set outlives the call.
         let error =
             unsafe { hwlocality_sys::hwloc_topology_restrict(self.raw, set.raw().cast(), flags) };
         if error == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -46,11 +46,12 @@ impl Restricted {
     /// The restricted topology.
     #[must_use]
     pub fn topology(&self) -> HwlocTopology<'_> {
-        // SAFETY: loaded, destroyed with `self`, and only changed where `self` is borrowed for it.
+        // SAFETY: the topology is loaded; it is not modified or destroyed while the result borrows
+        // `self`.
         unsafe { HwlocTopology::borrow_raw(self.raw.cast()) }
     }
 
-    /// hwloc's XML of it.
+    /// hwloc's XML of the restricted topology.
     ///
     /// # Panics
     ///
@@ -59,8 +60,8 @@ impl Restricted {
     pub fn xml(&self) -> String {
         let mut buffer = std::ptr::null_mut();
         let mut length = 0;
-        // SAFETY: a loaded topology and two outputs; the buffer is hwloc's until it is freed, and
-        // ends with a zero that `length` counts.
+        // SAFETY: the topology is loaded and both outputs are valid. hwloc stores a text that ends
+        // with a zero and stays valid until it is freed.
         unsafe {
             let error = hwlocality_sys::hwloc_topology_export_xmlbuffer(
                 self.raw,
@@ -76,7 +77,7 @@ impl Restricted {
     }
 }
 
-/// Bytes of the heap of this process that are in use.
+/// Bytes of heap that are in use in this process.
 #[must_use]
 pub fn heap_bytes() -> usize {
     #[repr(C)]
@@ -86,15 +87,15 @@ pub fn heap_bytes() -> usize {
     unsafe extern "C" {
         fn mallinfo2() -> Mallinfo;
     }
-    // SAFETY: takes nothing and returns ten numbers, in use in small blocks and in mapped ones among
-    // them.
+    // SAFETY: the call takes nothing and returns ten numbers. Two of them are the bytes in use, in
+    // mapped blocks and in small ones.
     let Mallinfo { numbers: [_, _, _, _, mapped, _, _, used, ..] } = unsafe { mallinfo2() };
     mapped + used
 }
 
 impl Drop for Restricted {
     fn drop(&mut self) {
-        // SAFETY: duplicated in `new`, and nothing that refers to it outlives `self`.
+        // SAFETY: `new` made this duplicate, and nothing that refers to it outlives `self`.
         unsafe { hwlocality_sys::hwloc_topology_destroy(self.raw) }
     }
 }

@@ -1,4 +1,4 @@
-//! Ways for the processes of a node to get a topology, and what many of them cost at once.
+//! Ways for the processes of a node to get a topology, and the cost of many processes at once.
 
 use crate::clients::{Client, Memory};
 use crate::machines::Machine;
@@ -25,7 +25,7 @@ pub struct Way {
     environment: Vec<(String, String)>,
 }
 
-/// The ways to a machine's topology, and what is published for them as long as this lives.
+/// The ways to get a machine's topology, and what is published for them until this is dropped.
 #[derive(Debug)]
 pub struct Ways {
     /// All of them, ours first.
@@ -34,25 +34,25 @@ pub struct Ways {
     _folder: tempfile::TempDir,
 }
 
-/// What several processes cost together.
+/// The cost of several processes together.
 #[derive(Debug, Clone, Default)]
 pub struct Cost {
-    /// Sums over all.
+    /// Sums over all processes.
     pub memory: Memory,
-    /// Until the last of them was ready.
+    /// Time until the last process was ready.
     pub wall: Duration,
-    /// CPU time of all until then.
+    /// CPU time of all processes until then.
     pub cpu: Duration,
-    /// Time to the topology of each, sorted.
+    /// Time that each process took to get the topology, sorted.
     pub times: Vec<Duration>,
 }
 
 impl Ways {
-    /// Publishes a machine in every way; `programs` is the folder with the clients.
+    /// Publishes a machine for every way. `programs` is the folder of the client programs.
     ///
     /// # Errors
     ///
-    /// When it cannot be loaded or published.
+    /// If the machine cannot be loaded or published.
     pub fn new(machine: &Machine, programs: &Path) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir_in("/dev/shm")?;
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
@@ -120,7 +120,7 @@ impl Ways {
         Ok(Self { all, _publications: publications, _folder: folder })
     }
 
-    /// The way of a name.
+    /// The way with a name.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Way> {
         self.all.iter().find(|way| way.name == name)
@@ -135,11 +135,11 @@ impl Way {
         Self { name: "nothing", arguments, environment: Vec::new(), ..self.clone() }
     }
 
-    /// Starts processes, waits until all have the topology, and looks at what they take.
+    /// Starts processes, waits until all of them have the topology, and measures their cost.
     ///
     /// # Errors
     ///
-    /// When one of them fails.
+    /// If one of them fails.
     pub fn cost(&self, processes: usize) -> anyhow::Result<Cost> {
         let environment: Vec<(&str, &str)> =
             self.environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
@@ -169,7 +169,8 @@ impl Way {
 }
 
 impl Cost {
-    /// What the topology adds to processes that have none.
+    /// The cost that the topology adds: this cost minus that of processes without a topology.
+    /// `wall` and `times` stay unchanged.
     #[must_use]
     pub fn less(&self, without: &Self) -> Self {
         let (own, other) = (&self.memory, &without.memory);
@@ -186,13 +187,13 @@ impl Cost {
         }
     }
 
-    /// Memory of the node, page tables counted, in kB.
+    /// Memory on the node in kB: Pss and page tables.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.memory.pss + self.memory.page_tables
     }
 
-    /// Median time to the topology.
+    /// Median time to get the topology.
     #[must_use]
     pub fn median(&self) -> Duration {
         self.times.get(self.times.len() / 2).copied().unwrap_or_default()

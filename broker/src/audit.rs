@@ -1,4 +1,5 @@
-//! What the processes of a command made of hwloc topologies: the notes of the audit library, summed up.
+//! The report of an audit: the hwloc topologies that the processes of a command made, read from the
+//! notes of the audit library and summed up.
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,13 +7,13 @@ use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Environment variable with the folder that processes write their notes into.
+/// Environment variable that names the folder into which processes write their notes.
 pub const FOLDER_VARIABLE: &str = "TOPOBROKER_AUDIT";
 
-/// Heap that a process keeps of a topology that it adopts here: none but the handle.
+/// Private memory of a process that adopts a shared topology, in bytes: the page with its handle.
 const PRIVATE_BYTES: i64 = 4096;
 
-/// One call of a process.
+/// One call of an hwloc function that makes a topology.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     /// `load`, `set_xml`, `set_xmlbuffer`, `adopt` or `dup`.
@@ -21,11 +22,11 @@ pub struct Call {
     pub library: PathBuf,
     /// How long it took, in microseconds.
     pub micros: u64,
-    /// Bytes of heap that it kept.
+    /// Bytes of heap that it kept; negative if it gave heap back.
     pub kept: i64,
     /// Whether the topology was destroyed later, and the heap given back.
     pub destroyed: bool,
-    /// Whether hwloc said that it failed.
+    /// Whether hwloc returned an error.
     pub failed: bool,
 }
 
@@ -36,19 +37,21 @@ pub struct Process {
     pub pid: u32,
     /// Its program.
     pub program: PathBuf,
-    /// What it called, in order.
+    /// Its calls, in order.
     pub calls: Vec<Call>,
-    /// The most bytes of heap that its topologies took at once, once they were loaded: what an import has taken and
-    /// loading gives back is not kept.
+    /// The most bytes of heap that its loaded topologies took at once. Heap that an import takes
+    /// and loading gives back is not counted. A topology that is never loaded counts at the end of
+    /// the process.
     pub kept: i64,
-    /// What it had loaded with an hwloc inside, whose calls are not seen.
+    /// Files that it had loaded and that contain a copy of hwloc, whose calls are not seen.
     pub embedded: Vec<PathBuf>,
 }
 
-/// What all processes made.
+/// The calls of all processes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Audit {
-    /// Those that made a topology or may have, by pid.
+    /// The processes that made a topology, or that may have made one with a copy of hwloc inside a
+    /// library, sorted by pid.
     pub processes: Vec<Process>,
 }
 
@@ -57,7 +60,7 @@ impl Audit {
     ///
     /// # Errors
     ///
-    /// When the folder or a file in it cannot be read.
+    /// If the folder or a file in it cannot be read.
     pub fn read(folder: &Path) -> io::Result<Self> {
         let mut processes = Vec::new();
         let mut embedding = Embedding::default();
@@ -79,14 +82,14 @@ impl Audit {
         self.calls().map(|call| call.micros).sum()
     }
 
-    /// Heap that topologies took in all processes, in bytes: of each the most that it had at once.
+    /// Heap that topologies took in all processes, in bytes: the sum of [`Process::kept`].
     #[must_use]
     pub fn kept(&self) -> i64 {
         self.processes.iter().map(|process| process.kept).sum()
     }
 
-    /// Heap that sharing one topology would save, in bytes: what was kept, but for the one page that a
-    /// process writes when it adopts.
+    /// Heap that sharing one topology would save, in bytes: the heap that was kept, minus the one
+    /// page that each process writes when it adopts.
     #[must_use]
     pub fn saved(&self) -> i64 {
         let made = self.processes.iter().filter(|process| !process.calls.is_empty()).count();
@@ -94,7 +97,7 @@ impl Audit {
         (self.kept() - own).max(0)
     }
 
-    /// Libraries and programs with an hwloc inside, whose calls are not seen.
+    /// Libraries and programs that contain a copy of hwloc, whose calls are not seen.
     #[must_use]
     pub fn embedded(&self) -> BTreeSet<&Path> {
         let files = self.processes.iter().flat_map(|process| &process.embedded);
@@ -190,7 +193,7 @@ fn paths(files: &mut dyn Iterator<Item = &Path>) -> Vec<String> {
     files.map(|file| file.to_string_lossy().into_owned()).collect()
 }
 
-/// Which files have an hwloc inside: libraries that were built with its sources in them.
+/// A cache of which files contain a copy of hwloc, because they were built with its sources.
 #[derive(Default)]
 struct Embedding {
     known: BTreeMap<PathBuf, bool>,
@@ -202,8 +205,9 @@ impl Embedding {
     }
 }
 
-/// Whether a file that is not hwloc's own library has what only the sources of hwloc have: the name of the variable by
-/// which its Linux part takes the root of a file system.
+/// Whether a file that is neither hwloc's nor topobroker's own contains a copy of hwloc. The mark
+/// of a copy is the name of the environment variable from which hwloc takes the root of a file
+/// system: only hwloc's sources have it.
 fn embeds(file: &Path) -> bool {
     const INSIDE: &[u8] = b"HWLOC_FSROOT\0";
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -216,11 +220,11 @@ fn has(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// The calls of a process from its notes. A line that was cut short by its end is left out.
+/// Reads the notes of a process. A line that was cut off by the end of the process is left out.
 fn process(pid: u32, notes: &str, mut embeds: impl FnMut(&Path) -> bool) -> Process {
     let mut process =
         Process { pid, program: PathBuf::new(), calls: Vec::new(), kept: 0, embedded: Vec::new() };
-    // The calls that made each topology that still lives, the heap that it takes, and whether it is loaded.
+    // For each topology that is not destroyed yet: its calls, its heap, and whether it is loaded.
     let mut made: BTreeMap<&str, (Vec<usize>, i64, bool)> = BTreeMap::new();
     for line in notes.lines() {
         if let Some(loaded) = line.strip_prefix("loaded\t") {

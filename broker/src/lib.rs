@@ -1,17 +1,17 @@
 //! Publish a node's hwloc topology once, for every process to adopt.
 //!
-//! [`hwloc::load`] loads a topology, [`hwloc::capture`] describes all of it, and [`publish::publish`] makes it a
-//! segment that processes adopt with `topobroker-reader`.
+//! [`hwloc::load`] loads a topology, [`hwloc::capture`] turns it into a description, and
+//! [`publish::publish`] makes a segment of that, which processes adopt with `topobroker-reader`.
 //!
 //! | module | what |
 //! | --- | --- |
 //! | [`hwloc`] | loading topologies with hwloc, and describing them |
-//! | [`description`] | filters by type, and descriptions of what is adopted |
-//! | [`publish`] | segments, jobs over them, and the same for programs that know only hwloc |
-//! | [`node`] | who publishes on a node: a daemon, a launcher, or the first of many processes |
+//! | [`description`] | filters by type, and descriptions of adopted topologies |
+//! | [`publish`] | segments, jobs over them, and files for programs that know only hwloc |
+//! | [`node`] | publishing on a node: by a daemon, a launcher, or the first of many processes |
 //! | [`mod@format`] | a topology as text: console output, XML, synthetic |
 //! | [`location`], [`placement`] | objects as users name them, and PUs for ranks |
-//! | [`audit`] | what a program loads of hwloc |
+//! | [`audit`] | what the processes of a command do with hwloc topologies |
 //!
 //! ```
 //! use topobroker::hwloc::{Input, LoadOptions, capture, load};

@@ -1,5 +1,5 @@
-/* A process of a job: adopts the node's topology, looks at its own part of it, and uses a library that
- * adopts it too. */
+/* A process of a job: adopts the node's topology, looks at its own part of it, and uses a
+ * library that adopts the topology too. */
 
 #include "thinlib.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The launcher side of a DVM: one topology for the node, and two jobs that each see a half of its PUs, with
- * ranks placed by core. Each job's processes are started with its environment.
+/* The launcher side of a DVM: one topology for the node, and two jobs that each see half of its
+ * PUs, with ranks placed by core. The processes of a job are started with its environment.
  *
  *     dvm PROGRAM [ARGUMENT...] */
 
@@ -19,7 +19,7 @@ static void check(tb_status status, const char *what)
     }
 }
 
-/* Starts the ranks of a job; PRRTE tells its processes that it launched them. */
+/* Starts the ranks of a job. PRTE_LAUNCHED tells them that PRRTE launched them. */
 static int start(const tb_job_publication *job, char **argv)
 {
     const char *name, *value;

@@ -1,5 +1,5 @@
-/* A launcher: publishes the machine's topology, starts 8 children with the keys in their environment, and
- * withdraws it when they have ended.
+/* A launcher: publishes the machine's topology, starts 8 children with the keys in their
+ * environment, and withdraws the topology when they have ended.
  *
  *     launcher CLIENT [ARGUMENT...] */
 
@@ -31,12 +31,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: launcher CLIENT [ARGUMENT...]\n");
         return 2;
     }
-    /* A launcher that has loaded hwloc already captures that: tb_capture_hwloc(topology, &machine). */
+    /* A launcher that has already loaded an hwloc topology captures that one:
+     * tb_capture_hwloc(topology, &machine). */
     check(synthetic ? tb_capture_synthetic(synthetic, &machine) : tb_capture_machine(&machine), "capture");
     check(tb_publish(machine, NULL, &published), "publish");
     tb_description_free(machine);
 
-    /* Children inherit the environment; others would have it handed over. */
+    /* Children inherit the environment. To other processes, hand these variables over. */
     for (size_t i = 0; tb_publication_env(published, i, &name, &value) == TB_OK; i++)
         setenv(name, value, 1);
     for (int i = 0; i < CHILDREN; i++) {

@@ -1,5 +1,5 @@
-/* A library that adopts the topology on its own: it gets the one that the process has, whoever adopted it
- * first, and costs it nothing. */
+/* A library that adopts the topology on its own. It gets the one that the process already has,
+ * whoever adopted it first, and does not map it again. */
 
 #include "thinlib.h"
 #include <topobroker.h>

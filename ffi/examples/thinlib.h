@@ -1,13 +1,13 @@
-/* A library that wants the topology and nothing else of anybody. */
+/* A library that needs the topology, and nothing else from the program that uses it. */
 #ifndef THINLIB_H
 #define THINLIB_H
 
 #include <stddef.h>
 
-/* Number of cores that this process may run on; 0 if nothing is published to it. */
+/* Number of cores that this process may run on, or 0 if it finds no published topology. */
 size_t thinlib_cores(void);
 
-/* Where the topology is mapped in this process; NULL if it is not. */
+/* Address of the topology's mapping in this process, or NULL if it is not mapped. */
 const void *thinlib_segment(void);
 
 #endif

@@ -1,12 +1,12 @@
-/* Slurm plugin: publishes the node's topology once per step, and hands each task its keys and the CPUs of
- * the step.
+/* Slurm plugin: publishes the node's topology once per step, and hands each task its keys and
+ * the CPUs of the step. It is configured by this line in plugstack.conf:
  *
  *     required /usr/local/lib/topobroker/topobroker_spank.so [legacy] [threads] [folder=FOLDER]
  *
- * in plugstack.conf. `legacy` publishes for unmodified hwloc and PMIx too; `folder` keeps the files in a
- * folder rather than in shared memory; `threads` says that CPUs= of slurm.conf counts hardware threads and
- * not cores. Where `topobroker serve` runs on the node, its topology is the tasks' and nothing is published.
- * A step never fails because of this plugin: what goes wrong is logged. */
+ * `legacy` also publishes for unmodified hwloc and PMIx. `folder` keeps the files in a folder
+ * instead of shared memory. `threads` says that CPUs= of slurm.conf counts hardware threads and
+ * not cores. If `topobroker serve` runs on the node, tasks use its topology and the plugin
+ * publishes nothing. A step never fails because of this plugin: errors are only logged. */
 
 #define _GNU_SOURCE
 #include <slurm/slurm.h>
@@ -18,7 +18,7 @@
 
 SPANK_PLUGIN(topobroker, 1)
 
-/* The step's own, removed when it ends. */
+/* The segment of the step, removed when the step ends. */
 static tb_publication *published = NULL;
 
 static bool threads = false;
@@ -57,8 +57,8 @@ static tb_status publish(const tb_publish_options *options)
     return status;
 }
 
-/* Keys that came with the job's environment are of the node that it was submitted from, and slurmd's own
- * are of whoever started it. */
+/* Removes inherited variables. Those of the job are keys of the node from which it was
+ * submitted, and slurmd's own are from the environment in which slurmd was started. */
 static void unset_inherited(spank_t step)
 {
     static const char *const names[] = { "TOPOBROKER_FILE", "TOPOBROKER_ADDR", "TOPOBROKER_SIZE",
@@ -69,7 +69,8 @@ static void unset_inherited(spank_t step)
     }
 }
 
-/* The PUs of the step's cores, which Slurm numbers as they follow each other; or of what it takes for cores. */
+/* Tells tasks the PUs of the step's cores. Slurm numbers cores by logical index. If it takes
+ * hardware threads for cores, or if the topology has no cores, its numbers are those of PUs. */
 static tb_status set_cpu_list(spank_t step, const tb_keys *keys)
 {
     char *list = NULL, text[8192];
@@ -110,12 +111,12 @@ int slurm_spank_init(spank_t step, int argc, char **argv)
 
     if (spank_context() != S_CTX_REMOTE)
         return ESPANK_SUCCESS;
-    /* The step that only holds a job's processes has no tasks. */
+    /* The extern step, which only holds processes of the job, has no tasks. */
     if (spank_get_item(step, S_JOB_STEPID, &id) == ESPANK_SUCCESS && id == (uint32_t)SLURM_EXTERN_CONT)
         return ESPANK_SUCCESS;
     unset_inherited(step);
     status = read_arguments(argc, argv, &options);
-    /* What a daemon publishes tasks find by themselves, also when it has published again. */
+    /* If a daemon publishes, tasks find its topology themselves, also after it has changed. */
     if (status == TB_OK && tb_keys_find(&keys) != TB_OK) {
         status = publish(&options);
         if (status == TB_OK)

@@ -1,5 +1,6 @@
 //! The way into the library and out of it: failures become a status and a message, panics too.
 
+use crate::pointers::Handles;
 use crate::status::tb_status;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_char;
@@ -69,6 +70,11 @@ pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
     failure.status
 }
 
+/// Does the work of a function that takes sets.
+pub(crate) fn call_with(work: impl FnOnce(&mut Handles) -> Result<(), Failure>) -> tb_status {
+    Handles::of_call(|handles| call(|| work(handles)))
+}
+
 /// Does the work of a function that adopts. A signal handler that interrupts it, and calls one itself, is refused before
 /// anything is touched that the interrupted call holds.
 pub(crate) fn adopting(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
@@ -83,6 +89,11 @@ pub(crate) fn adopting(work: impl FnOnce() -> Result<(), Failure>) -> tb_status 
 /// Does the work of a function that returns a value and no status.
 pub(crate) fn value<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
+}
+
+/// Does the work of a function that takes sets, and returns a value and no status.
+pub(crate) fn value_with<T>(otherwise: T, work: impl FnOnce(&Handles) -> T) -> T {
+    Handles::of_call(|handles| value(otherwise, || work(handles)))
 }
 
 /// What the last failed call of this thread has to say: the thing, what was found and what was

@@ -1,6 +1,6 @@
 //! CPU kinds and distances.
 
-use crate::call::{Failure, Found, Given, call, value};
+use crate::call::{Failure, Found, Given, call, call_with, value};
 use crate::object::{object, tb_obj, text_of};
 use crate::pointers::{Input, Output, Room};
 use crate::set::tb_set;
@@ -24,10 +24,10 @@ pub extern "C" fn tb_cpu_kind(
     cpuset: Output<'_, tb_set>,
     efficiency: Option<&mut MaybeUninit<i32>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let kind = kind(topology.given("topology")?, index)?;
         let efficiency = efficiency.given("efficiency")?;
-        cpuset.given("cpuset")?.0 = kind.cpuset();
+        cpuset.given(handles, "cpuset")?.0 = kind.cpuset();
         efficiency.write(kind.efficiency().and_then(|it| i32::try_from(it).ok()).unwrap_or(-1));
         Ok(())
     })
@@ -61,10 +61,10 @@ pub extern "C" fn tb_cpu_kind_of(
     cpuset: Input<'_, tb_set>,
     index: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let (topology, index) = (topology.given("topology")?.get(), index.given("index")?);
         let kind = topology
-            .cpu_kind_of(&cpuset.given("cpuset")?.0)
+            .cpu_kind_of(&cpuset.given(handles, "cpuset")?.0)
             .map_err(|error| Failure::new(tb_status::TB_ERR_NOT_FOUND, error.to_string()))?;
         let pus = kind.cpuset();
         let found = topology.cpu_kinds().position(|other| other.cpuset() == pus);
@@ -73,7 +73,7 @@ pub extern "C" fn tb_cpu_kind_of(
     })
 }
 
-fn kind(topology: &tb_topology, index: usize) -> Result<CpuKind<'static>, Failure> {
+fn kind(topology: &tb_topology, index: usize) -> Result<CpuKind<'_>, Failure> {
     topology.get().cpu_kinds().nth(index).found(|| format!("no CPU kind {index}"))
 }
 
@@ -149,6 +149,6 @@ pub extern "C" fn tb_distance(
     })
 }
 
-fn matrix(topology: &tb_topology, index: usize) -> Result<Distances<'static>, Failure> {
+fn matrix(topology: &tb_topology, index: usize) -> Result<Distances<'_>, Failure> {
     topology.get().distances().nth(index).found(|| format!("no distance matrix {index}"))
 }

@@ -1,6 +1,6 @@
 //! Objects of a set: inside it, covering it, sharing it out.
 
-use crate::call::{Failure, Found, Given, call};
+use crate::call::{Failure, Found, Given, call_with};
 use crate::levels::depth_of;
 use crate::object::{id, object, tb_obj};
 use crate::pointers::{Input, List, Output, Room};
@@ -18,9 +18,9 @@ pub extern "C" fn tb_covering(
     set: Input<'_, tb_set>,
     obj: Option<&mut MaybeUninit<tb_obj>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let (topology, obj) = (topology.given("topology")?.get(), obj.given("obj")?);
-        obj.write(id(topology.covering(&set.given("set")?.0)));
+        obj.write(id(topology.covering(&set.given(handles, "set")?.0)));
         Ok(())
     })
 }
@@ -33,9 +33,9 @@ pub extern "C" fn tb_cache_covering(
     set: Input<'_, tb_set>,
     obj: Option<&mut MaybeUninit<tb_obj>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let (topology, obj) = (topology.given("topology")?.get(), obj.given("obj")?);
-        obj.write(id(topology.cache_covering(&set.given("set")?.0)));
+        obj.write(id(topology.cache_covering(&set.given(handles, "set")?.0)));
         Ok(())
     })
 }
@@ -49,9 +49,9 @@ pub extern "C" fn tb_child_covering(
     set: Input<'_, tb_set>,
     obj: Option<&mut MaybeUninit<tb_obj>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let (topology, obj) = (topology.given("topology")?.get(), obj.given("obj")?);
-        obj.write(id(object(topology, parent)?.child_covering(&set.given("set")?.0)));
+        obj.write(id(object(topology, parent)?.child_covering(&set.given(handles, "set")?.0)));
         Ok(())
     })
 }
@@ -67,8 +67,8 @@ pub extern "C" fn tb_objs_covering(
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+    call_with(|handles| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
         let depth = depth_of(topology, depth)?;
         objs.fill(topology.objects_covering(set, depth).map(Object::id), capacity, count)
     })
@@ -85,8 +85,8 @@ pub extern "C" fn tb_objs_inside(
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+    call_with(|handles| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
         let inside = topology.inside(set);
         let found = inside.objects_at_depth(depth_of(topology, depth)?);
         objs.fill(found.map(Object::id), capacity, count)
@@ -102,8 +102,8 @@ pub extern "C" fn tb_count_inside(
     depth: i32,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+    call_with(|handles| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
         let count = count.given("count")?;
         count.write(topology.inside(set).count_at_depth(depth_of(topology, depth)?));
         Ok(())
@@ -119,8 +119,8 @@ pub extern "C" fn tb_count_inside_with_type(
     r#type: i32,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+    call_with(|handles| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
         let count = count.given("count")?;
         count.write(topology.inside(set).count_with_type(object_type(r#type)?));
         Ok(())
@@ -137,8 +137,8 @@ pub extern "C" fn tb_obj_inside(
     index: usize,
     obj: Option<&mut MaybeUninit<tb_obj>>,
 ) -> tb_status {
-    call(|| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+    call_with(|handles| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
         let obj = obj.given("obj")?;
         let found = topology.inside(set).object_at_depth(depth_of(topology, depth)?, index);
         obj.write(found.found(|| format!("no object {index} of depth {depth} inside"))?.id());
@@ -155,8 +155,8 @@ pub extern "C" fn tb_index_inside(
     obj: tb_obj,
     index: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+    call_with(|handles| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
         let index = index.given("index")?;
         let found = topology.inside(set).index_of(object(topology, obj)?);
         index.write(found.found(|| format!("object {obj} is not inside"))?);
@@ -174,8 +174,8 @@ pub extern "C" fn tb_largest_inside(
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+    call_with(|handles| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
         objs.fill(topology.inside(set).largest().map(Object::id), capacity, count)
     })
 }
@@ -188,8 +188,8 @@ pub extern "C" fn tb_first_largest_inside(
     set: Input<'_, tb_set>,
     obj: Option<&mut MaybeUninit<tb_obj>>,
 ) -> tb_status {
-    call(|| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given("set")?.0);
+    call_with(|handles| {
+        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
         obj.given("obj")?.write(id(topology.inside(set).first_largest()));
         Ok(())
     })
@@ -208,13 +208,17 @@ pub extern "C" fn tb_distribute(
     sets: List<'_, Output<'_, tb_set>>,
     count: usize,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let topology = topology.given("topology")?.get();
         let roots = roots.get(root_count, "roots")?.iter().map(|root| object(topology, *root));
         let roots = roots.collect::<Result<Vec<_>, Failure>>()?;
-        let sets = given_sets(sets, count)?;
+        let sets = given_sets(handles, sets, count)?;
         let until = Depth::from_raw(until).filter(|_| until != i32::MAX);
-        store_sets(sets, topology.distribute(&roots, count, Distribution { until, reverse }))
+        store_sets(
+            handles,
+            sets,
+            topology.distribute(&roots, count, Distribution { until, reverse }),
+        )
     })
 }
 
@@ -226,9 +230,9 @@ pub extern "C" fn tb_singlify_per_core(
     set: Output<'_, tb_set>,
     index: usize,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let topology = topology.given("topology")?.get();
-        topology.singlify_per_core(&mut set.given("set")?.0, index);
+        topology.singlify_per_core(&mut set.given(handles, "set")?.0, index);
         Ok(())
     })
 }

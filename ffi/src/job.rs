@@ -1,7 +1,7 @@
 //! Jobs: the part of one, and where its ranks are.
 
-use crate::call::{Failure, Found, Given, call, value};
-use crate::pointers::{Output, Text, take_back};
+use crate::call::{Failure, Found, Given, call, call_with, value};
+use crate::pointers::{Output, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -40,8 +40,8 @@ pub extern "C" fn tb_job_adopt(
 
 /// Frees the handle of a job. NULL is nothing to do.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_job_free(job: *mut tb_job) {
-    drop(take_back(job));
+pub extern "C" fn tb_job_free(job: Option<Box<tb_job>>) {
+    drop(job);
 }
 
 /// Name of a job, valid until it is freed; NULL of NULL.
@@ -78,12 +78,12 @@ pub extern "C" fn tb_job_local_rank(
     rank: Option<&mut MaybeUninit<u32>>,
     cpuset: Output<'_, tb_set>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let JobRank { rank: number, cpuset: pus, .. } = of_local(job.given("job")?, local_rank)?;
         if let Some(rank) = rank {
             rank.write(number);
         }
-        if let Some(cpuset) = cpuset.optional() {
+        if let Some(cpuset) = cpuset.optional(handles) {
             cpuset.0 = pus;
         }
         Ok(())
@@ -97,9 +97,10 @@ pub extern "C" fn tb_job_cpuset(
     rank: u32,
     cpuset: Output<'_, tb_set>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let found = job.given("job")?.job.cpuset_of_rank(rank);
-        cpuset.given("cpuset")?.0 = found.found(|| format!("rank {rank} is not on this node"))?;
+        cpuset.given(handles, "cpuset")?.0 =
+            found.found(|| format!("rank {rank} is not on this node"))?;
         Ok(())
     })
 }

@@ -6,7 +6,7 @@ use crate::pointers::Text;
 use crate::status::tb_status;
 use crate::topology::{object_type, tb_topology};
 use std::mem::MaybeUninit;
-use topobroker_reader::{CacheKind, Depth, Topology, TypeDepth, TypeName};
+use topobroker_reader::{CacheKind, Depth, ObjectType, Topology, TypeDepth, TypeName};
 
 /// What tb_type_depth stores for a type that has no objects. Counterpart: HWLOC_TYPE_DEPTH_UNKNOWN.
 pub const TB_DEPTH_UNKNOWN: i32 = -1;
@@ -105,7 +105,7 @@ pub extern "C" fn tb_type_or_below_depth(
     r#type: i32,
     depth: Option<&mut MaybeUninit<i32>>,
 ) -> tb_status {
-    near_depth(topology, r#type, depth, Topology::type_or_below_depth)
+    near_depth(topology, r#type, depth, |all, of| all.type_or_below_depth(of))
 }
 
 /// Stores the depth of a type, or of the next above if there are no objects of it. Counterpart:
@@ -116,14 +116,14 @@ pub extern "C" fn tb_type_or_above_depth(
     r#type: i32,
     depth: Option<&mut MaybeUninit<i32>>,
 ) -> tb_status {
-    near_depth(topology, r#type, depth, Topology::type_or_above_depth)
+    near_depth(topology, r#type, depth, |all, of| all.type_or_above_depth(of))
 }
 
 fn near_depth(
     topology: Option<&tb_topology>,
     r#type: i32,
     depth: Option<&mut MaybeUninit<i32>>,
-    find: fn(Topology<'static>, topobroker_reader::ObjectType) -> Option<Depth>,
+    find: impl FnOnce(Topology<'_>, ObjectType) -> Option<Depth>,
 ) -> tb_status {
     call(|| {
         let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);

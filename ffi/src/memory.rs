@@ -1,8 +1,8 @@
 //! Memory: which is local, and what a platform tells of it.
 
-use crate::call::{Failure, Found, Given, call};
+use crate::call::{Failure, Found, Given, call, call_with};
 use crate::object::{TB_OBJ_NONE, object, tb_obj, text_of};
-use crate::pointers::{Input, Output, Room, Text};
+use crate::pointers::{Handles, Input, Output, Room, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -36,11 +36,11 @@ pub extern "C" fn tb_local_numa_nodes(
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let topology = topology.given("topology")?.get();
         let which = LocalNumaNodes::from_bits(flags);
         let which = which.ok_or_else(|| Failure::argument(format!("flags {flags:#x}")))?;
-        let found = topology.local_numa_nodes(&cpuset.given("cpuset")?.0, which);
+        let found = topology.local_numa_nodes(&cpuset.given(handles, "cpuset")?.0, which);
         objs.fill(found.map(Object::id), capacity, count)
     })
 }
@@ -52,10 +52,10 @@ pub extern "C" fn tb_cpuset_to_nodeset(
     cpuset: Input<'_, tb_set>,
     nodeset: Output<'_, tb_set>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let topology = topology.given("topology")?.get();
-        let near = topology.nodeset_of(&cpuset.given("cpuset")?.0);
-        nodeset.given("nodeset")?.0 = near;
+        let near = topology.nodeset_of(&cpuset.given(handles, "cpuset")?.0);
+        nodeset.given(handles, "nodeset")?.0 = near;
         Ok(())
     })
 }
@@ -67,10 +67,10 @@ pub extern "C" fn tb_cpuset_from_nodeset(
     nodeset: Input<'_, tb_set>,
     cpuset: Output<'_, tb_set>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let topology = topology.given("topology")?.get();
-        let near = topology.cpuset_of_nodes(&nodeset.given("nodeset")?.0);
-        cpuset.given("cpuset")?.0 = near;
+        let near = topology.cpuset_of_nodes(&nodeset.given(handles, "nodeset")?.0);
+        cpuset.given(handles, "cpuset")?.0 = near;
         Ok(())
     })
 }
@@ -117,10 +117,10 @@ pub extern "C" fn tb_memory_value(
     initiator_obj: tb_obj,
     value: Option<&mut MaybeUninit<u64>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let (topology, value) = (topology.given("topology")?, value.given("value")?);
         let target = object(topology.get(), target)?;
-        let from = initiator(topology, initiator_cpuset, initiator_obj)?;
+        let from = initiator(handles, topology, &initiator_cpuset, initiator_obj)?;
         let found = by_id(topology, id)?.value(target, &from);
         value.write(found.found(|| "no value of the attribute at the target".to_owned())?);
         Ok(())
@@ -140,10 +140,10 @@ pub extern "C" fn tb_memory_value_at(
     obj: Option<&mut MaybeUninit<tb_obj>>,
     value: Option<&mut MaybeUninit<u64>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let topology = topology.given("topology")?;
         let (target, value) = (target.given("target")?, value.given("value")?);
-        let (cpuset, obj) = (cpuset.given("cpuset")?, obj.given("obj")?);
+        let (cpuset, obj) = (cpuset.given(handles, "cpuset")?, obj.given("obj")?);
         let found = by_id(topology, id)?.values().nth(index);
         let found = found.found(|| format!("attribute {id} has no value {index}"))?;
         target.write(found.target.id());
@@ -164,9 +164,9 @@ pub extern "C" fn tb_memory_best_target(
     target: Option<&mut MaybeUninit<tb_obj>>,
     value: Option<&mut MaybeUninit<u64>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let (topology, target) = (topology.given("topology")?, target.given("target")?);
-        let from = initiator(topology, initiator_cpuset, initiator_obj)?;
+        let from = initiator(handles, topology, &initiator_cpuset, initiator_obj)?;
         let best = by_id(topology, id)?.best_target(&from);
         let (best, best_value) =
             best.found(|| "the attribute has no value from there".to_owned())?;
@@ -190,9 +190,9 @@ pub extern "C" fn tb_memory_best_initiator(
     obj: Option<&mut MaybeUninit<tb_obj>>,
     value: Option<&mut MaybeUninit<u64>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let topology = topology.given("topology")?;
-        let (cpuset, obj) = (cpuset.given("cpuset")?, obj.given("obj")?);
+        let (cpuset, obj) = (cpuset.given(handles, "cpuset")?, obj.given("obj")?);
         let best = by_id(topology, id)?.best_initiator(object(topology.get(), target)?);
         let (from, best_value) = best.found(|| "the target has no value".to_owned())?;
         store_initiator(from, cpuset, obj);
@@ -213,12 +213,12 @@ fn store_initiator(from: Initiator<'_>, cpuset: &mut tb_set, obj: &mut MaybeUnin
     obj.write(id);
 }
 
-fn by_id(topology: &tb_topology, id: u32) -> Result<MemoryAttribute<'static>, Failure> {
+fn by_id(topology: &tb_topology, id: u32) -> Result<MemoryAttribute<'_>, Failure> {
     let found = topology.get().memory_attributes().nth(id as usize);
     found.found(|| format!("no memory attribute {id}"))
 }
 
-fn data(topology: &tb_topology, attribute: MemoryAttribute<'static>) -> tb_memory_attribute {
+fn data(topology: &tb_topology, attribute: MemoryAttribute<'_>) -> tb_memory_attribute {
     tb_memory_attribute {
         id: u32::try_from(attribute.id()).unwrap_or(u32::MAX),
         needs_initiator: attribute.needs_initiator(),
@@ -227,12 +227,13 @@ fn data(topology: &tb_topology, attribute: MemoryAttribute<'static>) -> tb_memor
     }
 }
 
-fn initiator(
-    topology: &tb_topology,
-    cpuset: Input<'_, tb_set>,
+fn initiator<'a>(
+    handles: &Handles,
+    topology: &'a tb_topology,
+    cpuset: &Input<'_, tb_set>,
     obj: tb_obj,
-) -> Result<Initiator<'static>, Failure> {
-    Ok(match (cpuset.optional(), obj) {
+) -> Result<Initiator<'a>, Failure> {
+    Ok(match (cpuset.optional(handles), obj) {
         (Some(cpuset), _) => Initiator::Cpuset(cpuset.0.clone()),
         (None, TB_OBJ_NONE) => Initiator::None,
         (None, obj) => Initiator::Object(object(topology.get(), obj)?),

@@ -1,6 +1,6 @@
 //! One object and its neighbours.
 
-use crate::call::{Failure, Found, Given, call};
+use crate::call::{Failure, Found, Given, call, call_with};
 use crate::pointers::{Buffer, Output, Room, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
@@ -74,7 +74,7 @@ pub struct tb_obj_data {
 }
 
 /// The object with a number, if the topology shows it.
-pub(crate) fn object(topology: Topology<'static>, obj: tb_obj) -> Result<Object<'static>, Failure> {
+pub(crate) fn object(topology: Topology<'_>, obj: tb_obj) -> Result<Object<'_>, Failure> {
     let found = topology.object(obj);
     found.ok_or_else(|| {
         let count = topology.object_count();
@@ -88,7 +88,7 @@ pub(crate) fn id(object: Option<Object<'_>>) -> tb_obj {
 }
 
 /// A text of the segment as C has it: the zero behind it is in the segment too.
-pub(crate) fn text_of(adopted: &'static Adopted, text: Option<&'static str>) -> *const c_char {
+pub(crate) fn text_of(adopted: &'static Adopted, text: Option<&str>) -> *const c_char {
     let Some(text) = text else { return std::ptr::null() };
     let start = text.as_ptr() as usize;
     let end = start.checked_sub(adopted.bytes().as_ptr() as usize).map(|at| at + text.len());
@@ -207,11 +207,11 @@ pub extern "C" fn tb_obj_prev_sibling(
 }
 
 /// Stores the object that `find` leads to, or TB_OBJ_NONE.
-pub(crate) fn neighbour(
-    topology: Option<&tb_topology>,
+pub(crate) fn neighbour<'t>(
+    topology: Option<&'t tb_topology>,
     obj: tb_obj,
     found: Option<&mut MaybeUninit<tb_obj>>,
-    find: impl FnOnce(Object<'static>) -> Option<Object<'static>>,
+    find: impl FnOnce(Object<'t>) -> Option<Object<'t>>,
 ) -> tb_status {
     call(|| {
         let (topology, found) = (topology.given("topology")?, found.given("the object to store")?);
@@ -243,9 +243,9 @@ pub extern "C" fn tb_obj_set(
     which: i32,
     set: Output<'_, tb_set>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let object = object(topology.given("topology")?.get(), obj)?;
-        let set = &mut set.given("set")?.0;
+        let set = &mut set.given(handles, "set")?.0;
         let there = match which {
             0 => object.copy_cpuset(set),
             1 => object.copy_complete_cpuset(set),

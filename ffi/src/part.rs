@@ -1,6 +1,6 @@
 //! Views: a part of the topology, and where a process is told which.
 
-use crate::call::{Failure, Given, adopting, call, value};
+use crate::call::{Failure, Given, adopting, call, call_with, value};
 use crate::object::tb_obj;
 use crate::pointers::{Input, List, Output, Room, Text};
 use crate::set::{given_sets, store_sets, tb_set};
@@ -39,10 +39,10 @@ pub extern "C" fn tb_view(
     flags: u64,
     view: Option<&mut MaybeUninit<Box<tb_topology>>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let (topology, out) = (topology.given("topology")?, view.given("view")?);
         let flags = RestrictFlags::from_bits(flags);
-        let view = topology.view().restrict(&set.given("set")?.0, flags)?;
+        let view = topology.view().restrict(&set.given(handles, "set")?.0, flags)?;
         out.write(tb_topology::part(topology.adopted(), view));
         Ok(())
     })
@@ -104,8 +104,8 @@ pub extern "C" fn tb_effective_view(view: Option<&mut MaybeUninit<Box<tb_topolog
 /// Makes `cpuset` the PUs that this process may run on. Counterpart: sched_getaffinity.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_affinity(cpuset: Output<'_, tb_set>) -> tb_status {
-    call(|| {
-        cpuset.given("cpuset")?.0 = affinity()?;
+    call_with(|handles| {
+        cpuset.given(handles, "cpuset")?.0 = affinity()?;
         Ok(())
     })
 }
@@ -118,7 +118,7 @@ pub extern "C" fn tb_cgroup(
     cpus: Output<'_, tb_set>,
     mems: Output<'_, tb_set>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let cgroup = match folder.optional("folder")? {
             Some(folder) => Cgroup::read(Path::new(folder))?,
             None => Cgroup::of_this_process()?.ok_or_else(|| {
@@ -126,10 +126,10 @@ pub extern "C" fn tb_cgroup(
                 Failure::new(tb_status::TB_ERR_NOT_FOUND, detail)
             })?,
         };
-        if let Some(cpus) = cpus.optional() {
+        if let Some(cpus) = cpus.optional(handles) {
             cpus.0 = cgroup.cpus;
         }
-        if let Some(mems) = mems.optional() {
+        if let Some(mems) = mems.optional(handles) {
             mems.0 = cgroup.mems;
         }
         Ok(())
@@ -149,11 +149,11 @@ pub extern "C" fn tb_cpu_list(
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let numbering = if os { Numbering::Os } else { Numbering::Logical };
         let topology = topology.given("topology")?.get();
         let list = CpuList::parse(topology, list.get("list")?, numbering)?;
-        if let Some(cpuset) = cpuset.optional() {
+        if let Some(cpuset) = cpuset.optional(handles) {
             cpuset.0 = list.to_set();
         }
         objs.fill(list.iter().map(Object::id), capacity, count)
@@ -182,9 +182,9 @@ pub extern "C" fn tb_source_cpuset(
     local_id: usize,
     cpuset: Output<'_, tb_set>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let topology = topology.given("topology")?.get();
-        let (text, cpuset) = (text.get("text")?, cpuset.given("cpuset")?);
+        let (text, cpuset) = (text.get("text")?, cpuset.given(handles, "cpuset")?);
         cpuset.0 = match source {
             0 => pmix_cpu_list(topology, text)?.to_set(),
             1 => pmix_cpuset(topology, text)?,
@@ -211,13 +211,13 @@ pub extern "C" fn tb_omp_places(
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let (topology, count) = (topology.given("topology")?.get(), count.given("count")?);
         let mut places: Vec<Set> = omp_places(topology, text.get("text")?)?;
         let room = places.len().min(capacity);
-        let sets = given_sets(sets, room)?;
+        let sets = given_sets(handles, sets, room)?;
         count.write(places.len());
         places.truncate(room);
-        store_sets(sets, places)
+        store_sets(handles, sets, places)
     })
 }

@@ -26,58 +26,77 @@ pub struct List<'a, T>(*const T, PhantomData<&'a T>);
 #[repr(transparent)]
 pub struct Room<'a, T>(*mut T, PhantomData<&'a mut T>);
 
-/// A handle that is read, `const T *`. It may be the one that a function writes as well: a reference to it
-/// lives no longer than it is looked at.
+/// The right to look at the handles that a call was given. Reading a handle borrows it, and writing one borrows it
+/// exclusively, so that no reference to a handle is used after a handle was written: C may pass the same one twice.
+#[derive(Debug)]
+pub(crate) struct Handles(());
+
+impl Handles {
+    /// Does the work of one call with the right to its handles. A function of the interface asks for it once, and calls
+    /// no other function of the interface.
+    pub(crate) fn of_call<R>(work: impl FnOnce(&mut Self) -> R) -> R {
+        work(&mut Self(()))
+    }
+}
+
+/// A handle that is read, `const T *`.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Input<'a, T>(*const T, PhantomData<&'a T>);
 
-/// A handle that is written, `T *`, after everything that is read has been.
+/// A handle that is written, `T *`. It may be one that the same call reads.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Output<'a, T>(*mut T, PhantomData<&'a mut T>);
 
-impl<T> Clone for Input<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
+/// A handle that C gives back to be freed, `T *`.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Returned<T>(Option<NonNull<T>>);
 
-impl<T> Copy for Input<'_, T> {}
-
-impl<T> Clone for Output<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Output<'_, T> {}
-
-impl<'a, T> Input<'a, T> {
+impl<T> Input<'_, T> {
     /// What is there, `None` if the pointer is NULL.
-    pub(crate) fn optional(self) -> Option<&'a T> {
-        // SAFETY: NULL, or a handle of this library that nobody changes or frees during the call but this
-        // function, through an `Output`, when it has done with the reference.
+    pub(crate) fn optional<'h>(&self, _: &'h Handles) -> Option<&'h T> {
+        // SAFETY: NULL, or a handle of this library that nobody frees or changes during the call, but this function
+        // through an `Output`: that takes `Handles` exclusively, so it ends the life of this reference first.
         unsafe { self.0.as_ref() }
     }
 
     /// What must be there.
-    pub(crate) fn given(self, name: &str) -> Result<&'a T, Failure> {
-        self.optional().ok_or_else(|| Failure::argument(format!("{name} is NULL")))
+    pub(crate) fn given<'h>(&self, handles: &'h Handles, name: &str) -> Result<&'h T, Failure> {
+        self.optional(handles).ok_or_else(|| Failure::argument(format!("{name} is NULL")))
     }
 }
 
-impl<'a, T> Output<'a, T> {
+impl<T> Output<'_, T> {
     /// What is there, `None` if the pointer is NULL.
-    pub(crate) fn optional(self) -> Option<&'a mut T> {
-        // SAFETY: NULL, or a handle of this library that nobody else uses during the call; what this
-        // function has read of it, it has done with.
+    pub(crate) fn optional<'h>(&self, _: &'h mut Handles) -> Option<&'h mut T> {
+        // SAFETY: NULL, or a handle of this library that nobody else uses during the call. Every other reference to it
+        // that this call has made has ended, because it had borrowed `Handles`.
         unsafe { self.0.as_mut() }
     }
 
     /// What must be there.
-    pub(crate) fn given(self, name: &str) -> Result<&'a mut T, Failure> {
-        self.optional().ok_or_else(|| Failure::argument(format!("{name} is NULL")))
+    pub(crate) fn given<'h>(
+        &self,
+        handles: &'h mut Handles,
+        name: &str,
+    ) -> Result<&'h mut T, Failure> {
+        self.optional(handles).ok_or_else(|| Failure::argument(format!("{name} is NULL")))
+    }
+}
+
+impl<T> Returned<T> {
+    /// Frees what a function of this library has made, unless `is_kept` says that it is not to be freed.
+    pub(crate) fn free_unless(self, is_kept: impl FnOnce(&T) -> bool) {
+        let Some(pointer) = self.0 else { return };
+        // SAFETY: a handle of this library that C has not freed and that nobody changes during the call.
+        if is_kept(unsafe { pointer.as_ref() }) {
+            return;
+        }
+        // SAFETY: the handle was made by `Box::into_raw`, C has not freed it, and gives it up with this call. The
+        // reference above has ended.
+        drop(unsafe { Box::from_raw(pointer.as_ptr()) });
     }
 }
 
@@ -183,31 +202,6 @@ impl<'a, T> Room<'a, T> {
     }
 }
 
-/// A topology that is shown for as long as what holds it is not freed.
-pub(crate) fn for_as_long_as_its_handle(
-    topology: topobroker_reader::Topology<'_>,
-) -> topobroker_reader::Topology<'static> {
-    // SAFETY: what `topology` refers to is a view in a handle, which is in a box or a global and does not move, what
-    // was looked up of the adopted topology, which is kept for good, and the mapped segment, which is never unmapped.
-    // C frees no handle that it still asks.
-    unsafe { std::mem::transmute(topology) }
-}
-
-/// Frees what a function of this library has made, unless `is_kept` says that it is not to be.
-pub(crate) fn free_unless<T>(pointer: Option<NonNull<T>>, is_kept: impl FnOnce(&T) -> bool) {
-    // SAFETY: a handle of this library that the caller has not freed, looked at before it is.
-    if let Some(pointer) = pointer.filter(|pointer| !is_kept(unsafe { pointer.as_ref() })) {
-        drop(take_back(pointer.as_ptr()));
-    }
-}
-
-/// Takes back a box that was handed to C, `None` if the pointer is NULL.
-pub(crate) fn take_back<T>(pointer: *mut T) -> Option<Box<T>> {
-    // SAFETY: NULL, or what a function of this library has made with `Box::into_raw` and the caller
-    // has not freed: what every `tb_..._free` asks for.
-    (!pointer.is_null()).then(|| unsafe { Box::from_raw(pointer) })
-}
-
 /// The loaded hwloc topology of a caller, `None` if the pointer is NULL.
 #[cfg(feature = "broker")]
 pub(crate) fn borrow_topology<'a>(
@@ -216,4 +210,30 @@ pub(crate) fn borrow_topology<'a>(
     // SAFETY: NULL, or a loaded topology of the hwloc that this library is linked to, which the caller
     // leaves as it is during the call.
     (!topology.is_null()).then(|| unsafe { topobroker::hwloc::HwlocTopology::borrow_raw(topology) })
+}
+
+/// What C does, for tests of the interface itself.
+#[cfg(test)]
+pub(crate) mod from_c {
+    use super::{Input, List, Output, PhantomData, Returned};
+
+    /// A handle as C passes it to a function that reads it.
+    pub(crate) fn input<T>(pointer: *const T) -> Input<'static, T> {
+        Input(pointer, PhantomData)
+    }
+
+    /// A handle as C passes it to a function that writes it.
+    pub(crate) fn output<T>(pointer: *mut T) -> Output<'static, T> {
+        Output(pointer, PhantomData)
+    }
+
+    /// An array as C passes it.
+    pub(crate) fn list<T>(elements: &[T]) -> List<'_, T> {
+        List(elements.as_ptr(), PhantomData)
+    }
+
+    /// A handle as C gives it back.
+    pub(crate) fn returned<T>(pointer: *mut T) -> Returned<T> {
+        Returned(super::NonNull::new(pointer))
+    }
 }

@@ -1,7 +1,7 @@
 //! Whose part of the topology a process is to look at, and why.
 
-use crate::call::{Failure, Given, call, value};
-use crate::pointers::{Buffer, Input, Output};
+use crate::call::{Failure, Given, call_with, value};
+use crate::pointers::{Buffer, Handles, Input, Output};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -55,9 +55,9 @@ pub extern "C" fn tb_scope(
     reason: Buffer<'_>,
     size: usize,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let adopted = topology.given("topology")?.adopted();
-        tell(&Situation::of_this_process(adopted)?.decide(), all, cpuset, reason, size)
+        tell(handles, &Situation::of_this_process(adopted)?.decide(), all, cpuset, reason, size)
     })
 }
 
@@ -70,19 +70,19 @@ pub extern "C" fn tb_scope_decide(
     reason: Buffer<'_>,
     size: usize,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let asked = situation.given("situation")?;
-        let set = |set: Input<'_, tb_set>| set.optional().map(|set| set.0.clone());
+        let set = |set: &Input<'_, tb_set>| set.optional(handles).map(|set| set.0.clone());
         let situation = Situation {
             launch: launch(asked.launch)?,
             published: scope(asked.published)?,
             is_this_system: asked.is_this_system,
-            pus: set(asked.pus).given("pus")?,
-            cpu_list: set(asked.cpu_list),
-            affinity: set(asked.affinity).given("affinity")?,
-            cgroup: set(asked.cgroup),
+            pus: set(&asked.pus).given("pus")?,
+            cpu_list: set(&asked.cpu_list),
+            affinity: set(&asked.affinity).given("affinity")?,
+            cgroup: set(&asked.cgroup),
         };
-        tell(&situation.decide(), all, cpuset, reason, size)
+        tell(handles, &situation.decide(), all, cpuset, reason, size)
     })
 }
 
@@ -108,13 +108,14 @@ pub(crate) fn scope(number: i32) -> Result<Scope, Failure> {
 }
 
 fn tell(
+    handles: &mut Handles,
     decision: &Decision,
     all: Option<&mut MaybeUninit<bool>>,
     cpuset: Output<'_, tb_set>,
     reason: Buffer<'_>,
     size: usize,
 ) -> Result<(), Failure> {
-    let (all, cpuset) = (all.given("all")?, cpuset.given("cpuset")?);
+    let (all, cpuset) = (all.given("all")?, cpuset.given(handles, "cpuset")?);
     if size > 0 {
         reason.fill(decision.reason, size, None)?;
     }

@@ -1,7 +1,7 @@
 //! Sets of OS indexes, of PUs or NUMA nodes.
 
-use crate::call::{Failure, call, value};
-use crate::pointers::{Buffer, Input, List, Output, Room, Text};
+use crate::call::{Failure, call_with, value_with};
+use crate::pointers::{Buffer, Handles, Input, List, Output, Room, Text};
 use crate::status::tb_status;
 use std::mem::MaybeUninit;
 use topobroker_reader::Set;
@@ -52,9 +52,9 @@ pub extern "C" fn tb_set_free(set: Option<Box<tb_set>>) {
 /// Makes `set` equal to `from`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_copy(set: Output<'_, tb_set>, from: Input<'_, tb_set>) -> tb_status {
-    call(|| {
-        let copy = from.given("from")?.0.clone();
-        set.given("set")?.0 = copy;
+    call_with(|handles| {
+        let copy = from.given(handles, "from")?.0.clone();
+        set.given(handles, "set")?.0 = copy;
         Ok(())
     })
 }
@@ -63,8 +63,8 @@ pub extern "C" fn tb_set_copy(set: Output<'_, tb_set>, from: Input<'_, tb_set>) 
 /// Counterparts: hwloc_bitmap_list_sscanf, hwloc_bitmap_sscanf.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_parse(set: Output<'_, tb_set>, text: Text<'_>) -> tb_status {
-    call(|| {
-        set.given("set")?.0 = parsed(text.get("text")?)?;
+    call_with(|handles| {
+        set.given(handles, "set")?.0 = parsed(text.get("text")?)?;
         Ok(())
     })
 }
@@ -80,14 +80,14 @@ pub extern "C" fn tb_set_text(
     size: usize,
     length: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let format = match format {
             0 => Format::Hwloc,
             1 => Format::List,
             2 => Format::Taskset,
             other => return Err(Failure::argument(format!("set format {other}"))),
         };
-        buffer.fill(&set.given("set")?.0.to_text(format), size, length)
+        buffer.fill(&set.given(handles, "set")?.0.to_text(format), size, length)
     })
 }
 
@@ -99,9 +99,9 @@ pub extern "C" fn tb_set_from_words(
     words: List<'_, u64>,
     count: usize,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let words = words.get(count, "words")?;
-        set.given("set")?.0 = Set::from_words(words.iter().copied(), false);
+        set.given(handles, "set")?.0 = Set::from_words(words.iter().copied(), false);
         Ok(())
     })
 }
@@ -116,8 +116,8 @@ pub extern "C" fn tb_set_words(
     capacity: usize,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
-        let set = &set.given("set")?.0;
+    call_with(|handles| {
+        let set = &set.given(handles, "set")?.0;
         let all = (0..capacity.max(set.words().len())).map(|word| set.word(word));
         let mut room = MaybeUninit::uninit();
         words.fill(all, capacity, Some(&mut room))?;
@@ -131,8 +131,8 @@ pub extern "C" fn tb_set_words(
 /// Puts an index into `set`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_add(set: Output<'_, tb_set>, index: u32) -> tb_status {
-    call(|| {
-        set.given("set")?.0.insert(within_reach(index)?);
+    call_with(|handles| {
+        set.given(handles, "set")?.0.insert(within_reach(index)?);
         Ok(())
     })
 }
@@ -140,8 +140,8 @@ pub extern "C" fn tb_set_add(set: Output<'_, tb_set>, index: u32) -> tb_status {
 /// Takes an index out of `set`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_remove(set: Output<'_, tb_set>, index: u32) -> tb_status {
-    call(|| {
-        set.given("set")?.0.remove(within_reach(index)?);
+    call_with(|handles| {
+        set.given(handles, "set")?.0.remove(within_reach(index)?);
         Ok(())
     })
 }
@@ -154,18 +154,23 @@ pub(crate) fn parsed(text: &str) -> Result<Set, Failure> {
 
 /// The sets of a caller that are to be written, none of which may be NULL.
 pub(crate) fn given_sets<'a>(
+    handles: &mut Handles,
     sets: List<'a, Output<'a, tb_set>>,
     count: usize,
 ) -> Result<&'a [Output<'a, tb_set>], Failure> {
     let sets = sets.get(count, "sets")?;
-    sets.iter().try_for_each(|set| set.given("one of the sets").map(|_| ()))?;
+    sets.iter().try_for_each(|set| set.given(handles, "one of the sets").map(|_| ()))?;
     Ok(sets)
 }
 
 /// Writes sets into those of a caller.
-pub(crate) fn store_sets(sets: &[Output<'_, tb_set>], values: Vec<Set>) -> Result<(), Failure> {
+pub(crate) fn store_sets(
+    handles: &mut Handles,
+    sets: &[Output<'_, tb_set>],
+    values: Vec<Set>,
+) -> Result<(), Failure> {
     for (set, value) in sets.iter().zip(values) {
-        set.given("one of the sets")?.0 = value;
+        set.given(handles, "one of the sets")?.0 = value;
     }
     Ok(())
 }
@@ -186,10 +191,10 @@ pub extern "C" fn tb_set_combine(
     operation: i32,
     other: Input<'_, tb_set>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         // A copy: they may be the same.
-        let other = other.given("other")?.0.clone();
-        let set = &mut set.given("set")?.0;
+        let other = other.given(handles, "other")?.0.clone();
+        let set = &mut set.given(handles, "set")?.0;
         *set = match operation {
             0 => &*set | &other,
             1 => &*set & &other,
@@ -204,29 +209,31 @@ pub extern "C" fn tb_set_combine(
 /// Whether `index` is in `set`. False if it is NULL. Counterpart: hwloc_bitmap_isset.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_has(set: Input<'_, tb_set>, index: u32) -> bool {
-    value(false, || set.optional().is_some_and(|set| set.0.contains(index)))
+    value_with(false, |handles| set.optional(handles).is_some_and(|set| set.0.contains(index)))
 }
 
 /// Whether `set` has no index, or is NULL. Counterpart: hwloc_bitmap_iszero.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_is_empty(set: Input<'_, tb_set>) -> bool {
-    value(false, || set.optional().is_none_or(|set| set.0.is_empty()))
+    value_with(false, |handles| set.optional(handles).is_none_or(|set| set.0.is_empty()))
 }
 
 /// Whether two sets have the same indexes; NULL equals nothing. Counterpart: hwloc_bitmap_isequal.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_is_equal(set: Input<'_, tb_set>, other: Input<'_, tb_set>) -> bool {
-    value(false, || {
-        set.optional().zip(other.optional()).is_some_and(|(set, other)| set.0 == other.0)
+    value_with(false, |handles| {
+        set.optional(handles)
+            .zip(other.optional(handles))
+            .is_some_and(|(set, other)| set.0 == other.0)
     })
 }
 
 /// Whether all of `set` is in `other`. Counterpart: hwloc_bitmap_isincluded.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_is_included(set: Input<'_, tb_set>, other: Input<'_, tb_set>) -> bool {
-    value(false, || {
-        set.optional()
-            .zip(other.optional())
+    value_with(false, |handles| {
+        set.optional(handles)
+            .zip(other.optional(handles))
             .is_some_and(|(set, other)| set.0.is_included_in(&other.0))
     })
 }
@@ -234,36 +241,45 @@ pub extern "C" fn tb_set_is_included(set: Input<'_, tb_set>, other: Input<'_, tb
 /// Whether two sets have an index in common. Counterpart: hwloc_bitmap_intersects.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_intersects(set: Input<'_, tb_set>, other: Input<'_, tb_set>) -> bool {
-    value(false, || {
-        set.optional().zip(other.optional()).is_some_and(|(set, other)| set.0.intersects(&other.0))
+    value_with(false, |handles| {
+        set.optional(handles)
+            .zip(other.optional(handles))
+            .is_some_and(|(set, other)| set.0.intersects(&other.0))
     })
 }
 
 /// Number of indexes in `set`, -1 if it is infinite or NULL. Counterpart: hwloc_bitmap_weight.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_weight(set: Input<'_, tb_set>) -> i64 {
-    value(-1, || set.optional().and_then(|set| set.0.weight()).map_or(-1, i64::from))
+    value_with(-1, |handles| {
+        set.optional(handles).and_then(|set| set.0.weight()).map_or(-1, i64::from)
+    })
 }
 
 /// The first index of `set`, -1 if it has none. Counterpart: hwloc_bitmap_first.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_first(set: Input<'_, tb_set>) -> i64 {
-    value(-1, || set.optional().and_then(|set| set.0.first()).map_or(-1, i64::from))
+    value_with(-1, |handles| {
+        set.optional(handles).and_then(|set| set.0.first()).map_or(-1, i64::from)
+    })
 }
 
 /// The last index of `set`, -1 if it has none or is infinite. Counterpart: hwloc_bitmap_last.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_last(set: Input<'_, tb_set>) -> i64 {
-    value(-1, || set.optional().and_then(|set| set.0.last()).map_or(-1, i64::from))
+    value_with(-1, |handles| {
+        set.optional(handles).and_then(|set| set.0.last()).map_or(-1, i64::from)
+    })
 }
 
 /// The index after `previous` in `set`, the first after -1, -1 if there is none. Counterpart:
 /// hwloc_bitmap_next.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_next(set: Input<'_, tb_set>, previous: i64) -> i64 {
-    value(-1, || {
+    value_with(-1, |handles| {
         let next = u32::try_from(previous.saturating_add(1).max(0));
-        let found = set.optional().zip(next.ok()).and_then(|(set, next)| set.0.next_from(next));
+        let found =
+            set.optional(handles).zip(next.ok()).and_then(|(set, next)| set.0.next_from(next));
         found.map_or(-1, i64::from)
     })
 }
@@ -271,9 +287,61 @@ pub extern "C" fn tb_set_next(set: Input<'_, tb_set>, previous: i64) -> i64 {
 /// Keeps one index of `set`. Counterpart: hwloc_bitmap_singlify.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_singlify(set: Output<'_, tb_set>) -> tb_status {
-    call(|| {
-        let set = &mut set.given("set")?.0;
+    call_with(|handles| {
+        let set = &mut set.given(handles, "set")?.0;
         *set = set.singlify();
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pointers::from_c::{input, list, output, returned};
+
+    fn handle(indexes: &[u32]) -> *mut tb_set {
+        Box::into_raw(Box::new(tb_set(indexes.iter().copied().collect())))
+    }
+
+    fn indexes(set: *mut tb_set) -> Vec<i64> {
+        let next = |previous: &i64| Some(tb_set_next(input(set), *previous));
+        std::iter::successors(Some(-1), next).skip(1).take_while(|index| *index >= 0).collect()
+    }
+
+    fn free(set: *mut tb_set) {
+        returned(set).free_unless(|_| false);
+    }
+
+    #[test]
+    fn a_set_may_be_both_what_is_read_and_what_is_written() {
+        let set = handle(&[1, 70]);
+        assert_eq!(tb_set_combine(output(set), 0, input(set)), tb_status::TB_OK);
+        assert_eq!(tb_set_copy(output(set), input(set)), tb_status::TB_OK);
+        assert_eq!(indexes(set), [1, 70]);
+        assert_eq!(tb_set_combine(output(set), 3, input(set)), tb_status::TB_OK);
+        assert!(tb_set_is_empty(input(set)));
+        free(set);
+    }
+
+    #[test]
+    fn one_set_may_be_given_twice_in_an_array() {
+        let set = handle(&[]);
+        let sets = [output(set), output(set)];
+        let values = vec![[1].into_iter().collect(), [2].into_iter().collect()];
+        crate::call::call_with(|handles| {
+            let sets = given_sets(handles, list(&sets), 2)?;
+            store_sets(handles, sets, values)
+        });
+        assert_eq!(indexes(set), [2]);
+        free(set);
+    }
+
+    #[test]
+    fn a_handle_that_is_kept_is_not_freed() {
+        let set = handle(&[3]);
+        returned(set).free_unless(|set| set.0.contains(3));
+        assert_eq!(indexes(set), [3]);
+        free(set);
+        returned(std::ptr::null_mut::<tb_set>()).free_unless(|_| false);
+    }
 }

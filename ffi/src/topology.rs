@@ -1,12 +1,11 @@
 //! Adopting, and what a topology as a whole is.
 
-use crate::call::{Failure, Found, Given, adopting, call, value};
+use crate::call::{Failure, Found, Given, adopting, call, call_with, value};
 use crate::keys::tb_keys;
-use crate::pointers::{Output, Text, for_as_long_as_its_handle, free_unless};
+use crate::pointers::{Output, Returned, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use std::mem::MaybeUninit;
-use std::ptr::NonNull;
 use topobroker_reader::internal::Global;
 use topobroker_reader::{
     Adopted, ObjectType, Placement, Topology, View, adopt, adopt_keys, adopted,
@@ -43,8 +42,8 @@ impl tb_topology {
         self.is_whole
     }
 
-    pub(crate) fn get(&self) -> Topology<'static> {
-        for_as_long_as_its_handle(self.view.topology())
+    pub(crate) fn get(&self) -> Topology<'_> {
+        self.view.topology()
     }
 
     pub(crate) fn view(&self) -> &View<'static> {
@@ -101,8 +100,8 @@ pub extern "C" fn tb_adopted(
 
 /// Frees a view. Of the adopted topology and of NULL there is nothing to free.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_topology_free(topology: Option<NonNull<tb_topology>>) {
-    free_unless(topology, tb_topology::is_whole);
+pub extern "C" fn tb_topology_free(topology: Returned<tb_topology>) {
+    topology.free_unless(tb_topology::is_whole);
 }
 
 /// Whose resources a segment describes.
@@ -265,12 +264,12 @@ pub extern "C" fn tb_topology_allowed(
     cpuset: Output<'_, tb_set>,
     nodeset: Output<'_, tb_set>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let topology = topology.given("topology")?.get();
-        if let Some(cpuset) = cpuset.optional() {
+        if let Some(cpuset) = cpuset.optional(handles) {
             cpuset.0 = topology.allowed_cpuset();
         }
-        if let Some(nodeset) = nodeset.optional() {
+        if let Some(nodeset) = nodeset.optional(handles) {
             nodeset.0 = topology.allowed_nodeset();
         }
         Ok(())

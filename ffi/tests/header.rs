@@ -136,7 +136,7 @@ fn declarations(sources: &[PathBuf]) -> String {
 /// Replaces `typedef T *Room_T;` and its uses by `T *`.
 fn plain(text: &str) -> String {
     let is_wrapper = |name: &str| {
-        let generic = ["List_", "Room_", "Input_", "Output_"];
+        let generic = ["List_", "Room_", "Input_", "Output_", "Returned_"];
         ["Text", "Buffer"].contains(&name) || generic.iter().any(|start| name.starts_with(start))
     };
     let mut wrappers = Vec::new();

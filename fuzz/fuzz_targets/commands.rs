@@ -1,15 +1,16 @@
-//! What the program does with any segment that passed validation: a patched archive or job, sealed again, published and
-//! looked at by every command, every export and every kind of view, within the memory that fuzzing allows.
+//! Commands, exports, placement and views work on any archive or job that passed validation, within
+//! the memory limit of the fuzzer.
 //!
-//! The first byte picks whether an archive or the overlay of a job is patched, the second what is asked.
+//! The first byte picks whether an archive or a job is patched (a job is sealed again). The second
+//! byte picks what is asked.
 #![no_main]
 
 use clap::Parser;
 use libfuzzer_sys::fuzz_target;
 use topobroker::description::describe;
+use topobroker::format::{console, synthetic, xml};
 use topobroker::placement::{Policy, place};
 use topobroker::program::{calc::Calc, distrib::Distrib, info::Info, ls::Ls};
-use topobroker::format::{console, synthetic, xml};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Archive, Job, RestrictFlags, Set, Topology, View};
 
@@ -21,7 +22,7 @@ enum Command {
     Distrib(Box<Distrib>),
 }
 
-/// Command lines that look at all there is.
+/// Command lines that together read everything.
 const COMMANDS: [&str; 20] = [
     "ls",
     "ls -s",
@@ -69,7 +70,7 @@ fn ask(topology: Topology<'_>, asked: usize) {
         0 => drop(xml::export(topology)),
         1 => drop(synthetic::export(topology)),
         2 => drop(console::print(topology, &console::Style::default())),
-        // What is described can be built again, or is refused.
+        // A description can be built again, or is refused.
         3 => drop(to_bytes(&describe(topology)).map(|bytes| Archive::open(&bytes).map(|_| ()))),
         4 => {
             let policy = Policy::parse(POLICIES[asked % POLICIES.len()], None).expect("a policy");
@@ -81,7 +82,7 @@ fn ask(topology: Topology<'_>, asked: usize) {
 
 fn command(topology: Topology<'_>, line: &str) {
     let words = std::iter::once("fuzz").chain(line.split(' '));
-    // What a topology has not is an error.
+    // It is an error if the topology does not have what is asked for, so errors are ignored.
     let _ = match Command::try_parse_from(words).expect(line) {
         Command::Ls(ls) => ls.text(topology),
         Command::Calc(calc) => calc.text(topology),
@@ -90,7 +91,8 @@ fn command(topology: Topology<'_>, line: &str) {
     };
 }
 
-/// Views by PUs and by nodes have an object at least, and are read again from what a job's segment would have.
+/// Checks that views by PUs and by NUMA nodes have at least one object, asks them, and makes the
+/// overlays that the segments of such jobs would have.
 fn views(topology: Topology<'_>, asked: usize) {
     let set = Set::from_words([0x1357_9bdf_0246_8ace >> (asked % 61)], asked & 64 != 0);
     for flags in [0, 1, 7, 8, 24] {

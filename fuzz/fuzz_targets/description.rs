@@ -1,4 +1,5 @@
-//! Any description is archived whole or refused: description -> archive -> the same description.
+//! Any description is archived without loss or is refused: description -> archive -> the same
+//! description.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};

@@ -1,5 +1,5 @@
-//! Any segment of a job is refused or can be read: bytes -> checksum made anew -> open -> validate -> every rank
-//! and the view.
+//! Any segment of a job is refused or can be read: bytes -> new checksum -> open -> validate ->
+//! every rank and the view.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +8,7 @@ use topobroker_reader::Job;
 fuzz_target!(|data: &[u8]| {
     let (base, sealed) = topobroker_fuzz::job(data);
     let base = base.topology();
-    // As it is, first: header and checksum are of the fuzzer.
+    // First the raw bytes, with a header and a checksum from the fuzzer.
     let _ = Job::from_segment(base, data);
     let Ok(job) = Job::from_segment(base, &sealed) else { return };
     assert!(!job.name().is_empty());

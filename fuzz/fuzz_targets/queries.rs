@@ -1,6 +1,6 @@
-//! Queries hold on any archive that passed validation: bytes -> validate -> every query.
+//! Every query works on any archive that passed validation: bytes -> validate -> every query.
 //!
-//! The last bytes are the set that queries are asked with.
+//! The last 17 bytes are flags and the set for the queries that take one.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +11,8 @@ mod every_query;
 
 use every_query::{Room, ask_object, ask_topology, ask_with_set};
 
-/// So many objects are asked; patched archives may have many more than the machine had.
+/// Number of objects that are asked, at most. A patched archive may have many more objects than the
+/// machine had.
 const ASKED: usize = 40;
 
 fuzz_target!(|data: &[u8]| {

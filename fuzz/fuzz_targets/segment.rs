@@ -7,7 +7,7 @@ use topobroker::format::xml::export;
 use topobroker_reader::Archive;
 
 fuzz_target!(|data: &[u8]| {
-    // The header is read from any bytes whatever.
+    // Reading a header works on any bytes.
     let _ = topobroker_layout::open(data);
     let Some(bytes) = topobroker_fuzz::archive(data) else { return };
     let Ok(opened) = Archive::open(&bytes) else { return };

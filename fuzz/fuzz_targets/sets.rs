@@ -1,4 +1,4 @@
-//! Sets do what hwloc's bitmaps do, and are written and read as those are.
+//! Sets do the same as hwloc's bitmaps, and have the same texts.
 #![no_main]
 
 use hwlocality::bitmap::{Bitmap, BitmapIndex};
@@ -18,10 +18,11 @@ unsafe extern "C" {
     fn hwloc_bitmap_taskset_snprintf(text: *mut c_char, size: usize, set: *const c_void) -> c_int;
 }
 
-/// What hwloc writes of what it has read.
+/// Lets hwloc read a text and write it again; `None` if hwloc refuses the text.
 fn hwlocs_text(text: &CStr, format: Format) -> Option<String> {
     let mut room = vec![0u8; 1 << 17];
-    // SAFETY: a bitmap of its own, a text that ends with 0, and room of the length that is said.
+    // SAFETY: this block allocates and frees the bitmap, `text` ends with a zero, and `size` is the
+    // length of `room`.
     unsafe {
         let set = hwloc_bitmap_alloc();
         let (size, out) = (room.len(), room.as_mut_ptr().cast());
@@ -98,7 +99,7 @@ fuzz_target!(|data: (Vec<u64>, bool, Vec<u64>, bool, u16, &str)| {
             let c = CString::new(text.clone()).expect("no 0 in it");
             assert_eq!(hwlocs_text(&c, format).as_deref(), Some(text.as_str()), "{format:?}");
         }
-        // What is no set may be one to hwloc, which stops reading where it likes.
+        // hwloc accepts more texts than `Set`, because it may stop reading before the end.
         let Ok(c) = CString::new(text) else { continue };
         if let Ok(set) = Set::parse(text, format) {
             assert_eq!(hwlocs_text(&c, format), Some(set.to_text(format)), "{text:?} {format:?}");

@@ -1,5 +1,5 @@
-//! Texts that come from the environment, from files and from command lines: each is read or is an error, and
-//! what was read is written and read again the same.
+//! Texts from the environment, from files and from command lines: each is read or is an error. Sets
+//! and keys that were read are written and read again, and stay the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     if let Ok(keys) = Keys::from_lines(text) {
-        // A line is a line: what has a line feed in it cannot be told so.
+        // Keys from lines have no line feed in a value, so they can be written as lines.
         assert_eq!(Keys::from_lines(&keys.to_string()).as_ref(), Ok(&keys));
     }
     let mut lines = text.lines();
@@ -59,7 +59,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// A machine with all that locations can name.
+/// A machine with packages, NUMA nodes, caches, cores and PUs for locations to name.
 fn topology() -> Topology<'static> {
     static BYTES: OnceLock<AlignedVec> = OnceLock::new();
     static ARCHIVE: OnceLock<Archive<'_>> = OnceLock::new();

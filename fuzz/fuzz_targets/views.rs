@@ -1,6 +1,6 @@
-//! Queries hold through any overlay that passed validation: bytes -> validate -> every query.
+//! Every query works through any overlay that passed validation: bytes -> validate -> every query.
 //!
-//! The last bytes are the set that queries are asked with.
+//! The last 8 bytes are the set for the queries that take one.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
         let other = topology.object(object.id() / 2).unwrap_or(object);
         ask_object(object, other, &set, &mut room);
     }
-    // And another through this one.
+    // Restricts the view further, and asks the result.
     if let Ok(both) = view.restrict(&set, topobroker_reader::RestrictFlags::REMOVE_CPULESS) {
         ask_topology(both.topology());
     }

@@ -1,7 +1,8 @@
-//! Whatever hwloc makes of an XML text is captured whole, and our archive of it is sound: text -> hwloc -> capture ->
-//! archive -> text.
+//! Any topology that hwloc loads from an XML text can be captured, and its archive is sound: text
+//! -> hwloc -> capture -> archive -> text.
 //!
-//! hwloc itself crashes on some texts, so a child reads each first: only what that survives is read here.
+//! hwloc itself crashes on some texts, so a child process loads each text first. This process only
+//! loads a text that the child survived.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -23,24 +24,24 @@ fuzz_target!(|data: &[u8]| {
     let _ = export(Archive::open(&bytes).expect("what is built is sound").topology());
 });
 
-/// Whether hwloc loads and frees it, in five seconds, or says that it cannot.
+/// Whether hwloc loads and frees the input, or refuses it, within five seconds and without a crash.
 fn is_survived_by_hwloc(input: &Input) -> bool {
-    // SAFETY: this process has one thread; the child ends without returning.
+    // SAFETY: this process has one thread, and the child ends without returning.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "fork");
     if child == 0 {
         for signal in [libc::SIGSEGV, libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGALRM] {
-            // SAFETY: the child's own handlers.
+            // SAFETY: SIG_DFL is a valid handler, and only the child's handlers change.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }
-        // SAFETY: ends a child in which hwloc does not come to an end.
+        // SAFETY: the call only starts a timer, which ends the child if hwloc hangs.
         unsafe { libc::alarm(5) };
         drop(load(input, &LoadOptions::default()));
-        // SAFETY: ends the child.
+        // SAFETY: the call ends the child and does not return.
         unsafe { libc::_exit(0) };
     }
     let mut status = 0;
-    // SAFETY: waits for the child that was just made; again if the fuzzer's own alarm comes between.
+    // SAFETY: `status` is a valid output. The loop waits again if the fuzzer's alarm interrupts it.
     while unsafe { libc::waitpid(child, &raw mut status, 0) } != child {}
     status == 0
 }

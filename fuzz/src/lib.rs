@@ -1,4 +1,5 @@
-//! What the fuzz targets share: archives made of bytes.
+//! Shared code of the fuzz targets: archives, overlays, jobs and XML texts, made from the fuzzer's
+//! bytes.
 
 use rkyv::util::AlignedVec;
 use std::sync::LazyLock;
@@ -21,7 +22,7 @@ static ARCHIVES: LazyLock<Vec<AlignedVec>> = LazyLock::new(|| {
     inputs.iter().map(archive).collect()
 });
 
-/// Overlays of a real archive each, by the number of the archive.
+/// Overlays of real archives. The number is the index of the overlay's archive in `ARCHIVES`.
 static OVERLAYS: LazyLock<Vec<(usize, AlignedVec)>> = LazyLock::new(|| {
     let mut overlays = Vec::new();
     for (number, archive) in ARCHIVES.iter().enumerate() {
@@ -38,14 +39,15 @@ static OVERLAYS: LazyLock<Vec<(usize, AlignedVec)>> = LazyLock::new(|| {
     overlays
 });
 
-/// The first byte picks an overlay, which the others patch, with its archive.
+/// Returns an archive and an overlay of it. The first byte picks the overlay; the other bytes patch
+/// it.
 pub fn overlay(data: &[u8]) -> Option<(&'static AlignedVec, AlignedVec)> {
     let (&pick, rest) = data.split_first()?;
     let (number, overlay) = OVERLAYS.get(usize::from(pick) % OVERLAYS.len())?;
     Some((ARCHIVES.get(*number)?, patched(overlay, rest)))
 }
 
-/// A job of two ranks over its topology, as the tests keep them.
+/// The segments of a topology and of a job of two ranks over it, from the fixtures of the tests.
 static JOB: LazyLock<(AlignedVec, AlignedVec)> = LazyLock::new(|| {
     let segment = |name: &str| {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/");
@@ -54,7 +56,8 @@ static JOB: LazyLock<(AlignedVec, AlignedVec)> = LazyLock::new(|| {
     (segment("topology-1.0"), segment("job-1.0"))
 });
 
-/// The segment of a job that bytes patch behind its header, sealed again, and the topology that it is over.
+/// Returns a topology and the segment of a job over it. The bytes patch the segment after its
+/// header; then it is sealed again.
 pub fn job(data: &[u8]) -> (Archive<'static>, AlignedVec) {
     let (base, job) = &*JOB;
     let archive = patched(&aligned(&job[HEADER_LEN..]), data);
@@ -65,14 +68,15 @@ pub fn job(data: &[u8]) -> (Archive<'static>, AlignedVec) {
     (Archive::open(&base[HEADER_LEN..]).expect("a kept topology"), segment)
 }
 
-/// XML of small machines, in both versions.
+/// The XML texts of the machines of `ARCHIVES`.
 static XML: LazyLock<Vec<String>> = LazyLock::new(|| {
     let opened = ARCHIVES.iter().map(|archive| Archive::open(archive).expect("a real archive"));
     opened.map(|archive| export(archive.topology())).collect()
 });
 
-/// The first byte picks a text, of which the others overwrite a byte, or a piece by another one: (kind, offset,
-/// value or offset) each.
+/// Returns a patched XML text. The first byte picks the text; each five of the other bytes are a
+/// patch (kind, offset, value or offset). A patch overwrites a byte, writes a digit, copies a piece
+/// of the text, or removes a piece.
 pub fn xml(data: &[u8]) -> Option<String> {
     let (&pick, rest) = data.split_first()?;
     let mut text = XML[usize::from(pick) % XML.len()].clone().into_bytes();
@@ -98,7 +102,8 @@ pub fn xml(data: &[u8]) -> Option<String> {
     String::from_utf8(text).ok()
 }
 
-/// The first byte picks raw bytes or a real archive that the others patch: (offset, value) pairs.
+/// Returns an archive. The first byte picks either a real archive, which the other bytes patch with
+/// (offset, value) pairs, or the other bytes as they are.
 pub fn archive(data: &[u8]) -> Option<AlignedVec> {
     let (&pick, rest) = data.split_first()?;
     match ARCHIVES.get(usize::from(pick) % (ARCHIVES.len() + 1)) {

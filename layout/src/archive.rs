@@ -1,31 +1,34 @@
-//! The archive: a topology as columns. `FORMAT.md` beside this crate says why each is there.
+//! The archive: a topology as columns. `FORMAT.md` in the folder of this crate describes every
+//! column and why it is there.
 
 use crate::column::Column;
 use crate::levels::Levels;
 use crate::tree::Tree;
 use rkyv::{Archive, Serialize};
 
-/// Stands for "no row": of a string, a set or an object.
+/// Means that there is no string, in place of a row of the table of strings.
 pub const NONE: u32 = u32::MAX;
 
-/// In a row of sets: the cpuset is the OS indexes of the PUs below the object.
+/// In [`SetTable::cpuset`]: the cpuset is the set of OS indexes of the PUs below the object.
 pub const CPUSET_OF_PUS: u32 = u32::MAX - 1;
 
-/// In a row of sets: the complete set is the set.
+/// In [`SetTable::complete_cpuset`] and [`SetTable::complete_nodeset`]: the complete set equals the
+/// cpuset or the nodeset.
 pub const SAME_SET: u32 = u32::MAX - 2;
 
-/// First OS index that is too high for a PU, a NUMA node or a set, so that no archive can ask for much memory: sixteen
-/// times what Linux can have.
+/// First OS index that is too high for a PU, a NUMA node or a set. The limit is sixteen times what
+/// Linux can have. It exists so that no archive can make a process allocate much memory.
 pub const INDEX_LIMIT: u32 = 131_072;
 
-/// Most 64-bit words of a set.
+/// Maximum number of 64-bit words of a set.
 pub const MAX_SET_WORDS: usize = INDEX_LIMIT as usize / 64;
 
-/// Most levels of the tree of CPUs, and most special objects one below the other: many times what
-/// machines have, and little enough that a walk may call itself for each.
+/// Maximum number of levels of the tree of CPUs, and of special objects one below the other. It is
+/// many times what machines have, and low enough that a walk may recurse once for each level.
 pub const MAX_DEPTH: usize = 128;
 
-/// A topology. Objects are numbered level by level; a column of objects has a value for each.
+/// A topology. Objects are numbered level by level. A column of objects has their values in the
+/// order of these numbers.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Topology {
@@ -52,7 +55,7 @@ pub struct Topology {
     pub machine: Machine,
 }
 
-/// Columns of objects.
+/// Columns of objects: indexes, sets and symmetry.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Objects {
@@ -62,7 +65,8 @@ pub struct Objects {
     pub symmetric: Column,
 }
 
-/// Distinct sets, and the distinct rows of four that objects have.
+/// Distinct sets, and the distinct rows of four sets (cpuset, complete cpuset, nodeset, complete
+/// nodeset) that objects have.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct SetTable {
@@ -76,7 +80,8 @@ pub struct SetTable {
     pub words: Column,
 }
 
-/// Distinct strings in one run of UTF-8, each with a zero at its end; one may end another.
+/// Distinct strings in one run of UTF-8, each with a zero at its end. A string may be the end of
+/// another one.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct StringTable {
@@ -84,7 +89,8 @@ pub struct StringTable {
     pub bytes: Vec<u8>,
 }
 
-/// A string plus one, or 0 for none, for each of the objects from `first` on; none of the others.
+/// One string for each object. `string` has a row for each object from `first` on: the row of the
+/// string plus one, or 0 for none. An object without a row has no string.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct StringsOfObjects {
@@ -92,7 +98,7 @@ pub struct StringsOfObjects {
     pub string: Column,
 }
 
-/// Infos, object by object.
+/// Infos of objects, in the order of the objects' numbers.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct InfosOfObjects {
@@ -101,7 +107,7 @@ pub struct InfosOfObjects {
     pub value: Column,
 }
 
-/// Memory below those objects that have any, by ascending object.
+/// Memory below each object that has any, by ascending number of the object.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct TotalMemory {
@@ -109,7 +115,7 @@ pub struct TotalMemory {
     pub bytes: Column,
 }
 
-/// Rows of cache attributes, of CPU caches and memory-side caches.
+/// Rows of cache attributes, for CPU caches and memory-side caches.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Caches {
@@ -140,7 +146,8 @@ pub struct Groups {
     pub dont_merge: Column,
 }
 
-/// Rows of bridge attributes; `upstream` is a row of the PCI table plus one, 0 of a host bridge.
+/// Rows of bridge attributes. `upstream` is a row of the PCI table plus one, or 0 for a host
+/// bridge.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Bridges {
@@ -152,7 +159,7 @@ pub struct Bridges {
     pub depth: Column,
 }
 
-/// Rows of PCI attributes, of PCI devices and of the upstream side of bridges.
+/// Rows of PCI attributes, for PCI devices and for the upstream side of bridges.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct PciTable {
@@ -167,7 +174,7 @@ pub struct PciTable {
     pub linkspeed: Column,
 }
 
-/// PUs whose OS indexes follow each other and whose logical indexes are a fixed step apart. A
+/// A run of PUs whose OS indexes are contiguous and whose logical indexes are a fixed step apart. A
 /// machine has few such runs: one, or one for each hardware thread of a core.
 #[derive(Archive, Serialize, Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
@@ -178,7 +185,7 @@ pub struct PuRun {
     pub step: u32,
 }
 
-/// One matrix.
+/// One distance matrix.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Distances {
@@ -188,7 +195,7 @@ pub struct Distances {
     pub values: Column,
 }
 
-/// Memory attributes, and their values in one run.
+/// Memory attributes. The values of all of them are in one run of rows.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct MemoryAttributes {
@@ -201,7 +208,7 @@ pub struct MemoryAttributes {
     pub value: Column,
 }
 
-/// One CPU kind. Efficiencies are stored plus one, 0 unknown.
+/// One CPU kind. Efficiencies are stored plus one; 0 means unknown.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct CpuKind {
@@ -212,7 +219,7 @@ pub struct CpuKind {
     pub info_value: Column,
 }
 
-/// What is said of the topology as a whole.
+/// Properties of the topology as a whole.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Machine {

@@ -1,15 +1,16 @@
-//! What objects of one type have and others have not. Counterpart: `union hwloc_obj_attr_u`.
+//! Attributes that only objects of some types have. Counterpart: `union hwloc_obj_attr_u`.
 
-/// Attributes of an object by its type.
+/// Attributes of an object, which depend on its type.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Attributes {
-    /// The type has none.
+    /// The type has no attributes.
     #[default]
     None,
     /// Of a CPU cache or a memory-side cache.
     Cache(Cache),
-    /// Of a NUMA node; its page types are beside it, there may be many.
+    /// Of a NUMA node. Its page types are not here but in
+    /// [`page_types`](crate::description::Object::page_types), because there may be many.
     NumaNode {
         /// Memory of the node, in bytes.
         local_memory: u64,
@@ -22,12 +23,12 @@ pub enum Attributes {
     Pci(Pci),
     /// Of an OS device.
     OsDevice {
-        /// What it is.
+        /// Kind of the device.
         kind: OsDeviceKind,
     },
 }
 
-/// Counterpart: `struct hwloc_cache_attr_s`.
+/// Attributes of a cache. Counterpart: `struct hwloc_cache_attr_s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cache {
     /// Size in bytes.
@@ -38,7 +39,7 @@ pub struct Cache {
     pub linesize: u32,
     /// Associativity, `None` if unknown.
     pub associativity: Option<Associativity>,
-    /// What it caches.
+    /// Whether it caches data, instructions or both.
     pub kind: CacheKind,
 }
 
@@ -81,7 +82,7 @@ impl CacheKind {
     }
 }
 
-/// In how many lines of a cache an address can be.
+/// Associativity of a cache: in how many of its lines an address can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Associativity {
     /// In any line. hwloc's -1.
@@ -91,7 +92,7 @@ pub enum Associativity {
 }
 
 impl Associativity {
-    /// The associativity with hwloc's number, `None` of 0, which is unknown.
+    /// The associativity with hwloc's number, `None` for 0, which means unknown.
     #[must_use]
     pub const fn from_raw(raw: i32) -> Option<Self> {
         match raw {
@@ -112,11 +113,11 @@ impl Associativity {
     }
 }
 
-/// What an OS device is. Counterpart: `hwloc_obj_osdev_type_t`.
+/// Kind of an OS device. Counterpart: `hwloc_obj_osdev_type_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OsDeviceKind {
-    /// A block device, or memory that is not volatile.
+    /// A block device, or non-volatile memory.
     Block,
     /// A GPU.
     Gpu,
@@ -158,20 +159,21 @@ impl OsDeviceKind {
     }
 }
 
-/// Counterpart: `struct hwloc_group_attr_s`.
+/// Attributes of a group. Counterpart: `struct hwloc_group_attr_s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Group {
-    /// Which level of groups: 0 is the outermost. It is the number in `Group0`.
+    /// Level among the levels of groups; 0 is the outermost. It is the number in `Group0`.
     pub depth: u32,
     /// hwloc's internal kind of group.
     pub kind: u32,
-    /// hwloc's internal subkind, to tell different levels of one kind apart.
+    /// hwloc's internal subkind, which tells different levels of one kind apart.
     pub subkind: u32,
-    /// Whether it stays although it adds nothing to the structure.
+    /// Whether the group must not be merged with another object, even if it adds nothing to the
+    /// structure.
     pub dont_merge: bool,
 }
 
-/// Counterpart: `struct hwloc_pcidev_attr_s`.
+/// Attributes of a PCI device. Counterpart: `struct hwloc_pcidev_attr_s`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Pci {
     /// Domain, `xxxx` of `xxxx:yy:zz.t`.
@@ -184,13 +186,13 @@ pub struct Pci {
     pub func: u8,
     /// Class and subclass.
     pub class_id: u16,
-    /// Vendor.
+    /// Vendor id.
     pub vendor_id: u16,
-    /// Device.
+    /// Device id.
     pub device_id: u16,
-    /// Vendor of the board.
+    /// Vendor id of the board.
     pub subvendor_id: u16,
-    /// Number of the board.
+    /// Device id of the board.
     pub subdevice_id: u16,
     /// Revision.
     pub revision: u8,
@@ -198,12 +200,12 @@ pub struct Pci {
     pub linkspeed: f32,
 }
 
-/// Counterpart: `struct hwloc_bridge_attr_s`.
+/// Attributes of a bridge. Counterpart: `struct hwloc_bridge_attr_s`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bridge {
-    /// The PCI device that the bridge is, `None` of a host bridge.
+    /// The bridge as a PCI device, `None` for a host bridge.
     pub upstream: Option<Pci>,
-    /// Kind of the bus below: 1 PCI.
+    /// Type of the bus below; 1 means PCI.
     pub downstream_type: u32,
     /// PCI domain of the bus below.
     pub downstream_domain: u32,
@@ -211,7 +213,7 @@ pub struct Bridge {
     pub secondary_bus: u8,
     /// Last bus below.
     pub subordinate_bus: u8,
-    /// Bridges above this one.
+    /// Number of bridges above this one.
     pub depth: u32,
 }
 
@@ -225,7 +227,7 @@ pub struct PageType {
 }
 
 impl Pci {
-    /// Domain, bus, device and function in one number, as old XML files have it for an OS index.
+    /// Domain, bus, device and function in one number, which old XML files have as the OS index.
     #[must_use]
     pub const fn bus_id(&self) -> u32 {
         let Self { domain, bus, dev, func, .. } = *self;

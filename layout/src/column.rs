@@ -1,20 +1,22 @@
-//! A column: one field of many objects, packed as narrow as its values allow.
+//! A column: one field of many rows, packed as narrow as its values allow.
 
 use rkyv::{Archive, Serialize};
 
-/// Integers in the fewest bytes of two ways to pack them.
+/// Integers, packed in the shorter of two ways.
 ///
-/// *Plain*: `base + delta`, every delta in the same 0, 1, 2, 4 or 8 little-endian bytes. A column
-/// whose values are all alike takes no bytes at all, which is how a field that is constant on a
-/// level (a cache size, a page size) is held once.
+/// *Plain*: every value is `base + delta`, and all deltas have the same width of 0, 1, 2, 4 or 8
+/// little-endian bytes. A column whose values are all equal takes no bytes at all, so a field that
+/// is constant on a level (a cache size, a page size) is stored once.
 ///
-/// *Dictionary*: a byte a value that picks one of at most 256 deltas, which follow.
+/// *Dictionary*: each value is one byte, which picks one of at most 256 deltas. The deltas follow
+/// these bytes.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 pub struct Column {
     base_low: u32,
     base_high: u32,
-    /// Number of values in the high 28 bits, then a bit for a dictionary and the logarithm of the
-    /// width of a delta plus one, 0 for no bytes.
+    /// The high 28 bits are the number of values. Bit 3 is set if there is a dictionary. The low 3
+    /// bits are the width of a delta: 0 for no bytes, otherwise the binary logarithm of the number
+    /// of bytes plus one.
     shape: u32,
     bytes: Vec<u8>,
 }
@@ -22,7 +24,7 @@ pub struct Column {
 const DICTIONARY: u32 = 8;
 
 impl Column {
-    /// Packs `values`; at most 2^28 of them.
+    /// Packs `values`, of which there must be fewer than 2^28.
     ///
     /// ```
     /// use topobroker_layout::column::Column;
@@ -34,7 +36,7 @@ impl Column {
     pub fn pack(values: &[u64]) -> Self {
         let least = values.iter().copied().min().unwrap_or(0);
         let most = values.iter().copied().max().unwrap_or(0);
-        // So that no sum of a delta and the base passes 64 bits, whatever the delta.
+        // Adding a delta to such a base could overflow 64 bits, so the base is 0.
         let wide = least > u64::MAX - u64::from(u32::MAX) || log_width(most - least) == 4;
         let base = if wide { 0 } else { least };
         let log = log_width(most - base);
@@ -57,20 +59,20 @@ impl Column {
         Self { base_low, base_high: u32::from_le_bytes(high), shape, bytes }
     }
 
-    /// A column of values of two bytes that has only one byte.
+    /// A column of `rows` values of two bytes each that has only one byte in all.
     #[cfg(test)]
     pub(crate) fn unsound(rows: u32) -> Self {
         Self { base_low: 0, base_high: 0, shape: rows << 4 | 2, bytes: vec![0] }
     }
 
-    /// Bytes that the packed values take, without the fixed part.
+    /// Number of bytes that the packed values take, without the fixed part of a column.
     #[must_use]
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 }
 
-/// Logarithm of the bytes that a delta needs, plus one; 0 if it needs none.
+/// Binary logarithm of the number of bytes that a delta needs, plus one; 0 if it needs none.
 fn log_width(spread: u64) -> u32 {
     match spread {
         0 => 0,
@@ -89,14 +91,15 @@ fn narrow(delta: u64, log: u32) -> impl Iterator<Item = u8> {
     delta.to_le_bytes().into_iter().take(width(log))
 }
 
-/// The distinct values in order, if a dictionary of them is shorter than plain deltas.
+/// The distinct values in ascending order, if a dictionary of them is shorter than plain deltas.
 fn dictionary(values: &[u64], log: u32) -> Option<Vec<u64>> {
     let width = width(log);
     if width < 2 {
         return None;
     }
     let mut entries = Vec::with_capacity(256);
-    // Most columns show early that a dictionary does not pay.
+    // Stops early because most columns that gain nothing from a dictionary soon have too many
+    // distinct values.
     for value in values {
         if let Err(place) = entries.binary_search(value) {
             if entries.len() == 256 {
@@ -123,7 +126,8 @@ impl ArchivedColumn {
         self.len() == 0
     }
 
-    /// The value at `index`; past the end the base, which no index of a validated archive reaches.
+    /// The value at `index`. Past the end it is the base, or with a dictionary possibly another
+    /// value, but never a panic. No index of a validated archive is past the end.
     #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> u64 {
@@ -137,7 +141,8 @@ impl ArchivedColumn {
 
     /// The value at `index` as an object number, a table row or another 32-bit quantity.
     ///
-    /// Values that need more than 32 bits are cut; validation bounds every column read this way.
+    /// Values of more than 32 bits are truncated, but validation bounds every column that is read
+    /// this way.
     #[must_use]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "validation bounds the columns read so")]
@@ -150,7 +155,7 @@ impl ArchivedColumn {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Whether no value is below the one before it.
+    /// Whether the values ascend. Equal values may follow each other.
     #[must_use]
     #[inline(never)]
     pub fn is_sorted(&self) -> bool {
@@ -163,7 +168,8 @@ impl ArchivedColumn {
         }
     }
 
-    /// Whether every value is below `limit`. Looks at them only where their width leaves that open.
+    /// Whether every value is below `limit`. Reads the values only if their width does not decide
+    /// it.
     #[must_use]
     #[inline]
     pub(crate) fn is_below(&self, limit: u64) -> bool {
@@ -177,7 +183,8 @@ impl ArchivedColumn {
         self.is_empty() || self.base().saturating_add(widest) < limit || self.max() < limit
     }
 
-    /// The largest value, or one that is larger than all; 0 of an empty column.
+    /// The largest value, 0 for an empty column. It may be larger than all values if a dictionary
+    /// has entries that no value picks.
     #[inline(never)]
     fn max(&self) -> u64 {
         let bytes = if self.is_dictionary() { self.entries() } else { self.bytes.as_slice() };
@@ -203,8 +210,8 @@ impl ArchivedColumn {
         if self.is_empty() { 0 } else { self.base().saturating_add(delta) }
     }
 
-    /// Whether the packing is sound: a known width, a place in the bytes for every value, no sum
-    /// past 64 bits.
+    /// Whether the packing is sound: the width is known, the bytes have a place for every value,
+    /// and no sum of the base and a delta overflows 64 bits.
     #[must_use]
     #[inline(never)]
     pub(crate) fn is_sound(&self) -> bool {

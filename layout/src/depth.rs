@@ -1,9 +1,10 @@
-//! Depths: how far below the root a level of the tree of CPUs is, or which special type a level has.
+//! Depths: how far below the root a level of the tree of CPUs is, or which special type a level
+//! has.
 
 use crate::object_type::ObjectType;
 
-/// Where a level is. Counterpart: hwloc's `int depth`: not negative in the tree of CPUs, `HWLOC_TYPE_DEPTH_*` of the
-/// special types.
+/// Depth of a level. Counterpart: hwloc's `int depth`, which is not negative in the tree of CPUs
+/// and `HWLOC_TYPE_DEPTH_*` for the special types.
 ///
 /// ```
 /// use topobroker_layout::depth::Depth;
@@ -13,7 +14,7 @@ use crate::object_type::ObjectType;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Depth {
-    /// In the tree of CPUs: the number of levels above.
+    /// A depth of the tree of CPUs: the number of levels above it.
     Normal(u32),
     /// NUMA nodes. Counterpart: `HWLOC_TYPE_DEPTH_NUMANODE`.
     NumaNode,
@@ -68,7 +69,7 @@ impl Depth {
         }
     }
 
-    /// The depth of a special type, `None` of a type of the tree of CPUs.
+    /// The depth of a special type, `None` for a type of the tree of CPUs.
     #[must_use]
     #[inline]
     pub const fn of_special(object_type: ObjectType) -> Option<Self> {
@@ -83,7 +84,7 @@ impl Depth {
         })
     }
 
-    /// The number of levels above, `None` of a special type.
+    /// The depth in the tree of CPUs, `None` for a special type.
     #[must_use]
     #[inline]
     pub const fn normal(self) -> Option<u32> {
@@ -93,7 +94,8 @@ impl Depth {
         }
     }
 
-    /// The level among levels of which the first `normal` are those of the tree of CPUs; `None` past the last of these.
+    /// The row of this depth in a table of levels whose first `normal` levels are those of the tree
+    /// of CPUs. `None` if the tree of CPUs is less deep.
     #[must_use]
     #[inline]
     pub const fn level(self, normal: usize) -> Option<usize> {
@@ -110,7 +112,8 @@ impl Depth {
         Some(normal + position)
     }
 
-    /// The depth of a level, as [`Depth::level`] has it; `None` past the last level.
+    /// The depth of a row of a table of levels: the inverse of [`Depth::level`]. `None` past the
+    /// last level.
     #[must_use]
     pub fn of_level(level: usize, normal: usize) -> Option<Self> {
         match level.checked_sub(normal) {

@@ -1,4 +1,5 @@
-//! A topology as plain owned values: what capture fills, filters change and the builder archives.
+//! A topology as plain owned values. Capture fills them, filters change them and the builder
+//! archives them.
 
 use crate::attributes::{Attributes, PageType};
 use crate::depth::Depth;
@@ -6,10 +7,11 @@ use crate::object_type::{ChildKind, ObjectType};
 use crate::set::Set;
 use crate::type_filter::TypeFilter;
 
-/// Everything that hwloc knows of a topology.
+/// Everything that hwloc knows about a topology.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Description {
-    /// All objects; the first is the root. Children are named by their place in this list.
+    /// All objects; the first is the root. Objects refer to each other by their places in this
+    /// list.
     pub objects: Vec<Object>,
     /// PUs that may be used. Counterpart: `hwloc_topology_get_allowed_cpuset`.
     pub allowed_cpuset: Set,
@@ -21,9 +23,9 @@ pub struct Description {
     pub memory_attributes: Vec<MemoryAttribute>,
     /// CPU kinds, in the order of their indexes. Counterpart: `hwloc_cpukinds_*`.
     pub cpu_kinds: Vec<CpuKind>,
-    /// Counterpart: `hwloc_topology_get_flags`.
+    /// Flags of the topology. Counterpart: `hwloc_topology_get_flags`.
     pub flags: u64,
-    /// Whether binding functions of hwloc act on this machine. Counterpart:
+    /// Whether hwloc's binding functions act on this machine. Counterpart:
     /// `hwloc_topology_is_thissystem`.
     pub is_this_system: bool,
     /// Type filters, by hwloc's number of the type.
@@ -37,29 +39,30 @@ pub struct Description {
 pub struct Object {
     /// Type.
     pub object_type: ObjectType,
-    /// Depth in the tree of CPUs, or that of a special type.
+    /// Depth in the tree of CPUs, or depth of a special type.
     pub depth: Depth,
-    /// Place within its depth.
+    /// Position in its level. Counterpart: `logical_index`.
     pub logical_index: u32,
     /// Number given by the operating system. Counterpart: `os_index`.
     pub os_index: Option<u32>,
-    /// Number that no other object of the topology has, and that survives filtering.
+    /// Number that no other object of the topology has. It survives filtering. Counterpart:
+    /// `gp_index`.
     pub gp_index: u64,
-    /// Counterpart: `subtype`.
+    /// Subtype. Counterpart: `subtype`.
     pub subtype: Option<String>,
-    /// Counterpart: `name`.
+    /// Name. Counterpart: `name`.
     pub name: Option<String>,
     /// Pairs of name and value.
     pub infos: Vec<(String, String)>,
-    /// What depends on the type.
+    /// Attributes that depend on the type.
     pub attributes: Attributes,
     /// Page types of a NUMA node.
     pub page_types: Vec<PageType>,
     /// Whether all subtrees below are alike.
     pub symmetric_subtree: bool,
-    /// The four sets; `None` of I/O and Misc objects.
+    /// The four sets; `None` for I/O and Misc objects.
     pub sets: Option<Sets>,
-    /// Place of the parent in the list, `None` of the root.
+    /// Place of the parent in the list, `None` for the root.
     pub parent: Option<usize>,
     /// Places of all children: first the normal ones, then memory, I/O and Misc.
     pub children: Vec<usize>,
@@ -71,22 +74,22 @@ pub struct Object {
 pub struct Sets {
     /// PUs of the object that are in the topology.
     pub cpuset: Set,
-    /// PUs of the object, known or not.
+    /// PUs of the object, including those that are not in the topology.
     pub complete_cpuset: Set,
     /// NUMA nodes near the object that are in the topology.
     pub nodeset: Set,
-    /// NUMA nodes near the object, known or not.
+    /// NUMA nodes near the object, including those that are not in the topology.
     pub complete_nodeset: Set,
 }
 
-/// A matrix between objects. Counterpart: `struct hwloc_distances_s`.
+/// A matrix of distances between objects. Counterpart: `struct hwloc_distances_s`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Distances {
     /// Name, such as `NUMALatency`.
     pub name: Option<String>,
     /// Sum of `HWLOC_DISTANCES_KIND_*`.
     pub kind: u64,
-    /// Places of the objects in the list of the description.
+    /// Places of the objects in [`Description::objects`].
     pub objects: Vec<usize>,
     /// Row by row: the value from object i to object j is at `i * objects + j`.
     pub values: Vec<u64>,
@@ -99,8 +102,8 @@ pub struct MemoryAttribute {
     pub name: String,
     /// Sum of `HWLOC_MEMATTR_FLAG_*`.
     pub flags: u64,
-    /// The values that are stored, targets in hwloc's order. Capacity and Locality have none:
-    /// they follow from the objects.
+    /// The stored values, with targets in hwloc's order. Capacity and Locality have none, because
+    /// their values follow from the objects.
     pub values: Vec<MemoryValue>,
 }
 
@@ -109,16 +112,16 @@ pub struct MemoryAttribute {
 pub struct MemoryValue {
     /// Place of the target in the list of objects.
     pub target: usize,
-    /// From where.
+    /// Where the value was measured from.
     pub initiator: Initiator,
-    /// The value, in bytes, MiB/s or nanoseconds as hwloc has them.
+    /// The value in hwloc's unit: bytes, MiB/s or nanoseconds.
     pub value: u64,
 }
 
-/// From where a memory attribute was measured. Counterpart: `struct hwloc_location`.
+/// Where a memory attribute was measured from. Counterpart: `struct hwloc_location`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Initiator {
-    /// From anywhere: the attribute needs no initiator.
+    /// The attribute needs no initiator.
     None,
     /// From these PUs.
     Cpuset(Set),
@@ -129,18 +132,18 @@ pub enum Initiator {
 /// PUs of one kind. Counterpart: `hwloc_cpukinds_get_info`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CpuKind {
-    /// Its PUs.
+    /// PUs of this kind.
     pub cpuset: Set,
-    /// Rank from 0, the most frugal; `None` if unknown.
+    /// Rank of the kind; 0 is the kind that needs the least energy. `None` if unknown.
     pub efficiency: Option<u32>,
-    /// The efficiency that the platform or a user stated, kept by hwloc's XML.
+    /// The efficiency that the platform or a user stated. hwloc has it only in its XML.
     pub forced_efficiency: Option<u32>,
     /// Pairs of name and value.
     pub infos: Vec<(String, String)>,
 }
 
 impl Object {
-    /// The list of its parent that it is in.
+    /// Which child list of its parent the object is in.
     #[must_use]
     pub fn child_kind(&self) -> ChildKind {
         self.object_type.child_kind()

@@ -1,32 +1,32 @@
-//! Why a segment is refused.
+//! Errors: why a segment is refused.
 
 /// A field of the header is not as expected.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HeaderError {
-    /// Too few bytes for the header, or for what the header says.
+    /// The number of bytes is too low for a header, or differs from the size in the header.
     #[error("{found} bytes, expected {expected}")]
     Short {
-        /// Bytes there are.
+        /// Number of bytes.
         found: u64,
-        /// Bytes there should be.
+        /// Number of bytes expected.
         expected: u64,
     },
-    /// More bytes than any segment has.
+    /// More bytes than a segment may have.
     #[error("{found} bytes, expected {limit} at most: no segment is that long")]
     Long {
-        /// Bytes there would be.
+        /// Number of bytes.
         found: u64,
-        /// Most bytes of a segment.
+        /// Maximum number of bytes of a segment.
         limit: u64,
     },
-    /// This is something else.
+    /// The first bytes are not those of a segment: the file is something else.
     #[error("starts with {found:02x?}, expected \"TOPOBRKR\": not a topobroker segment")]
     Magic {
         /// The first bytes.
         found: [u8; 8],
     },
-    /// Written in a format that this reader does not know.
+    /// The major version of the format is not the one that this reader knows.
     #[error("format version {}.{}, expected {expected}.x: reader and broker are too far apart", found.0, found.1)]
     Version {
         /// Version of the segment, major and minor.
@@ -34,18 +34,18 @@ pub enum HeaderError {
         /// Major version that this reader knows.
         expected: u16,
     },
-    /// The publisher has not finished.
+    /// The state word says that the publisher has not finished.
     #[error("state word {found:#x}: half-written, its publisher has not finished")]
     NotReady {
         /// The state word.
         found: u32,
     },
-    /// The archive does not start behind the header.
+    /// The archive does not start right after the header.
     #[error("archive at offset {found}, expected {expected}")]
     ArchiveOffset {
         /// Offset in the header.
         found: u64,
-        /// Where it must be.
+        /// Offset expected.
         expected: u64,
     },
     /// Lengths in the header contradict each other.
@@ -62,12 +62,12 @@ pub enum HeaderError {
         /// The number found.
         found: u32,
     },
-    /// A segment of something else than was asked for.
+    /// The segment holds something else than the caller asked for.
     #[error("holds a {found}, expected a {expected}")]
     OtherKind {
-        /// What it holds.
+        /// The kind of the segment.
         found: &'static str,
-        /// What was asked for.
+        /// The kind that the caller asked for.
         expected: &'static str,
     },
     /// Unknown scope.
@@ -88,18 +88,18 @@ pub enum HeaderError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The header is not that of a segment which this reader knows.
+    /// The header is not one that this reader can use.
     #[error("its header cannot be used")]
     Header(#[from] HeaderError),
     /// The bytes are not those that were published.
     #[error("checksum {found:#018x}, expected {expected:#018x}: the segment is damaged")]
     Checksum {
-        /// Over the bytes there are.
+        /// Checksum of the bytes.
         found: u64,
-        /// In the header.
+        /// Checksum in the header.
         expected: u64,
     },
-    /// The archive is not where rkyv can read it.
+    /// rkyv cannot read the archive.
     #[error("its archive cannot be read")]
     Archive(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The archive can be read, but breaks a rule.
@@ -107,7 +107,7 @@ pub enum OpenError {
     Invalid(#[from] ValidationError),
 }
 
-/// An invariant of the archive does not hold.
+/// A rule of an archive, an overlay or a job is broken. `FORMAT.md` has all rules.
 #[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
 #[error("{column}, row {row}: {rule}")]
 pub struct ValidationError {
@@ -115,6 +115,6 @@ pub struct ValidationError {
     pub column: &'static str,
     /// Row with the bad value.
     pub row: usize,
-    /// What must hold there.
+    /// The rule that the value breaks.
     pub rule: &'static str,
 }

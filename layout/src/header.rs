@@ -5,21 +5,23 @@ use crate::error::HeaderError;
 /// First bytes of every segment.
 pub const MAGIC: [u8; 8] = *b"TOPOBRKR";
 
-/// Readers refuse another major version.
+/// Major version of the format. Readers refuse any other.
 pub const VERSION_MAJOR: u16 = 1;
 
-/// Readers accept any minor version: it may only give a meaning to bytes of the header that were
-/// zero, for the root of an archive is found by the size of its structure.
+/// Minor version of the format. Readers accept any. A new minor version may only give a meaning to
+/// bytes of the header that were zero. It cannot change the archive, because rkyv finds the root of
+/// an archive by the size of its structure.
 pub const VERSION_MINOR: u16 = 0;
 
-/// Bytes of the header; the archive follows.
+/// Number of bytes of the header. The archive follows it.
 pub const HEADER_LEN: usize = 160;
 
-/// Most bytes of a segment, header included: some hundred times what the largest machines need. A reader refuses a
-/// longer file before it reads or maps any of it.
+/// Maximum number of bytes of a segment, header included. It is about a hundred times what the
+/// largest machines need. A reader refuses a longer file before it reads or maps any of it.
 pub const MAX_SEGMENT_LEN: u64 = 1 << 26;
 
-/// The state word of a segment that may be adopted. Any other value: it is still being written.
+/// The state word of a segment that may be adopted. Any other value means that it is still being
+/// written.
 pub const STATE_READY: u32 = 0x5944_4552;
 
 /// What a segment holds.
@@ -28,7 +30,7 @@ pub const STATE_READY: u32 = 0x5944_4552;
 pub enum Kind {
     /// The topology of a node.
     Topology,
-    /// The part of a job, and where its ranks are.
+    /// The overlay of a job, and the PUs of its ranks.
     Job,
 }
 
@@ -39,17 +41,17 @@ pub enum Scope {
     /// The whole machine.
     #[default]
     Machine,
-    /// What the cgroup of the publisher allows.
+    /// The part of the machine that the cgroup of the publisher allows.
     Cgroup,
     /// One job.
     Job,
 }
 
-/// From where the topology was captured.
+/// Where a topology was captured from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Source {
-    /// This machine, discovered.
+    /// This machine, as hwloc discovered it.
     #[default]
     ThisMachine,
     /// An hwloc XML file.
@@ -58,11 +60,12 @@ pub enum Source {
     Synthetic,
     /// The root of a saved Linux file system.
     Fsroot,
-    /// A topology that the embedding program had loaded.
+    /// A topology that the publisher had already loaded.
     Loaded,
 }
 
-/// All fields of a header but those that follow from the archive.
+/// The fields of a header, except for the magic, the state word, and the offset and length of the
+/// archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Format version.
@@ -71,29 +74,31 @@ pub struct Header {
     pub kind: Kind,
     /// Whose resources it describes.
     pub scope: Scope,
-    /// From where it was captured.
+    /// Where the topology was captured from.
     pub source: Source,
-    /// Where every process maps it if it can; 0 anywhere.
+    /// Address at which every process maps the segment if it can; 0 means anywhere.
     pub address: u64,
-    /// Bytes of the whole segment.
+    /// Number of bytes of the whole segment.
     pub size: u64,
     /// Checksum over the header (state and checksum left out) and the archive.
     pub checksum: u64,
-    /// Random name of this segment, the same for no other.
+    /// Random id of the segment, which no other segment has.
     pub segment_id: [u8; 16],
-    /// Counts up when a node's topology is published again.
+    /// How often the node's topology was published before.
     pub generation: u64,
-    /// Boot of the machine that published.
+    /// Id of the boot of the machine on which the segment was published.
     pub boot_id: [u8; 16],
-    /// Process that published.
+    /// Pid of the publisher; 0 means that the segment is kept until it is unpublished.
     pub publisher_pid: u32,
-    /// Inode of the pid namespace that the pid is of; 0 unknown.
+    /// Inode of the pid namespace of the publisher; 0 means unknown.
     pub pid_namespace: u32,
-    /// Start of that process in clock ticks since boot, so that a reused pid is told apart.
+    /// Start of the publisher in clock ticks since boot. It tells the publisher from a later
+    /// process with the same pid.
     pub publisher_start: u64,
-    /// Nanoseconds since 1970 when it was published.
+    /// Time of publication in nanoseconds since 1970.
     pub created: u64,
-    /// hwloc that captured, as `hwloc_get_api_version` says it: 0x00020900.
+    /// Version of the hwloc that captured the topology, as `hwloc_get_api_version` returns it, such
+    /// as 0x00020900.
     pub hwloc_version: u32,
 }
 
@@ -101,12 +106,12 @@ const STATE_AT: usize = 12;
 const CHECKSUM_AT: usize = 64;
 
 impl Header {
-    /// Reads the header at the start of `segment`. This checks form only; the checksum is checked
-    /// with the archive, by [`crate::open`].
+    /// Reads the header at the start of `segment`. This checks only the form of the fields.
+    /// [`crate::open`] checks the checksum, because that covers the archive too.
     ///
     /// # Errors
     ///
-    /// [`HeaderError`] naming the first field that is not as expected.
+    /// [`HeaderError`] for the first field that is not as expected.
     pub fn read(segment: &[u8]) -> Result<Self, HeaderError> {
         let found = segment.len() as u64;
         let fields: &[u8; HEADER_LEN] = segment
@@ -163,13 +168,13 @@ impl Header {
     }
 
     /// Writes the header and `archive` as one segment into `out`, which must be exactly
-    /// [`segment_len`] long. Size and checksum are computed; the state word is left unset, so that
-    /// the segment is not ready until [`mark_ready`].
+    /// [`segment_len`] long. Size and checksum are computed; the values in `self` are ignored. The
+    /// state word is left zero, so that the segment is not ready until [`mark_ready`].
     ///
     /// # Errors
     ///
-    /// [`HeaderError::Short`] when `out` has another length, [`HeaderError::Long`] when the segment would have more
-    /// than [`MAX_SEGMENT_LEN`] bytes.
+    /// [`HeaderError::Short`] if `out` has another length, [`HeaderError::Long`] if the segment
+    /// would have more than [`MAX_SEGMENT_LEN`] bytes.
     pub fn write(&self, archive: &[u8], out: &mut [u8]) -> Result<(), HeaderError> {
         let expected = segment_len(archive.len()) as u64;
         if expected > MAX_SEGMENT_LEN {
@@ -227,21 +232,22 @@ pub fn segment_name(id: [u8; 16]) -> String {
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Bytes of a segment with an archive of `archive_len` bytes.
+/// Number of bytes of a segment with an archive of `archive_len` bytes.
 #[must_use]
 pub fn segment_len(archive_len: usize) -> usize {
     HEADER_LEN + archive_len
 }
 
-/// Sets the state word: the last write to a segment before it is made visible.
+/// Sets the state word. This must be the last write to a segment before the segment is made
+/// visible.
 pub fn mark_ready(segment: &mut [u8]) {
     if let Some(state) = segment.get_mut(STATE_AT..STATE_AT + 4) {
         state.copy_from_slice(&STATE_READY.to_le_bytes());
     }
 }
 
-/// The checksum that a segment should have: XXH3 over the header without state and checksum, then
-/// the archive.
+/// The checksum that a segment should have: XXH3-64 of the archive, seeded with XXH3-64 of the
+/// header with state and checksum zero.
 #[must_use]
 pub(crate) fn checksum(header: &[u8; HEADER_LEN], archive: &[u8]) -> u64 {
     let mut fields = *header;
@@ -281,7 +287,7 @@ impl Kind {
         [Self::Topology, Self::Job].into_iter().find(|kind| kind.raw() == raw)
     }
 
-    /// The kind in a word: `topology` or `job`.
+    /// Name of the kind: `topology` or `job`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -294,13 +300,13 @@ impl Kind {
 impl Scope {
     const ALL: [Self; 3] = [Self::Machine, Self::Cgroup, Self::Job];
 
-    /// The number in a header.
+    /// The number that stands for this value in a header.
     #[must_use]
     pub fn raw(self) -> u32 {
         self as u32 + 1
     }
 
-    /// What a number in a header stands for, `None` if nothing.
+    /// The value that a number in a header stands for, `None` if there is none.
     #[must_use]
     pub fn from_raw(raw: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.raw() == raw)
@@ -311,19 +317,19 @@ impl Source {
     const ALL: [Self; 5] =
         [Self::ThisMachine, Self::Xml, Self::Synthetic, Self::Fsroot, Self::Loaded];
 
-    /// The number in a header.
+    /// The number that stands for this value in a header.
     #[must_use]
     pub fn raw(self) -> u32 {
         self as u32 + 1
     }
 
-    /// What a number in a header stands for, `None` if nothing.
+    /// The value that a number in a header stands for, `None` if there is none.
     #[must_use]
     pub fn from_raw(raw: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|source| source.raw() == raw)
     }
 
-    /// The source in a word: `machine`, `xml`, `synthetic`, `fsroot` or `loaded`.
+    /// Name of the source: `machine`, `xml`, `synthetic`, `fsroot` or `loaded`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -337,7 +343,7 @@ impl Source {
 }
 
 impl Scope {
-    /// The scope in a word: `machine`, `cgroup` or `job`.
+    /// Name of the scope: `machine`, `cgroup` or `job`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

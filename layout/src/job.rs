@@ -1,4 +1,4 @@
-//! The archive of a job: which part of a published topology it has, and where its ranks are.
+//! The archive of a job: which part of a published topology it has, and the PUs of its ranks.
 
 use crate::archive::{ArchivedTopology, MAX_SET_WORDS};
 use crate::column::{ArchivedColumn, Column};
@@ -11,10 +11,10 @@ use crate::set::Set;
 use crate::validate::ensure;
 use rkyv::{Archive, Serialize};
 
-/// Longest name of a job, in bytes.
+/// Maximum length of the name of a job, in bytes.
 pub const MAX_NAME: usize = 64;
 
-/// Most ranks of a job on one node.
+/// Maximum number of ranks of a job on one node.
 pub const MAX_RANKS: usize = 1 << 16;
 
 /// A job on one node.
@@ -29,7 +29,7 @@ pub struct Job {
     pub sets: Vec<RankSet>,
 }
 
-/// PUs of ranks: the words of a set from its first that is not empty on.
+/// PUs of ranks: the words of a set, without the leading zero words.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct RankSet {
@@ -49,8 +49,8 @@ impl From<&Set> for RankSet {
 }
 
 impl Job {
-    /// A job named `name` that sees what `overlay` shows of the segment `base`, and whose ranks have
-    /// these PUs, in the order of their local ranks.
+    /// A job named `name`. `overlay` is its part of the topology in the segment `base`. `ranks` has
+    /// each rank and its PUs, in the order of local ranks.
     #[must_use]
     pub fn new(base: [u8; 16], name: &str, overlay: Overlay, ranks: &[(u32, Set)]) -> Self {
         let mut sets: Vec<RankSet> = Vec::new();
@@ -76,7 +76,7 @@ impl Job {
         }
     }
 
-    /// Archives the job. The bytes hold at any address that is a multiple of 16.
+    /// Archives the job. The bytes are valid at any address that is a multiple of 16.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl ArchivedJob {
         self.ranks.len()
     }
 
-    /// PUs of the rank with a local rank.
+    /// PUs of the rank with a local rank; `None` past the last one.
     #[must_use]
     pub fn cpuset_of(&self, local_rank: usize) -> Option<Set> {
         if local_rank >= self.set_of_rank.len() {
@@ -113,12 +113,12 @@ impl ArchivedJob {
     }
 }
 
-/// Checks the segment of a job from its first byte to its last, but for whether it fits a topology:
-/// [`validate`] tells.
+/// Checks the segment of a job and returns its header and its archive, which is read in place. The
+/// overlay is not checked here, because that needs the topology: [`validate`] does it.
 ///
 /// # Errors
 ///
-/// [`OpenError`] with the first thing that is not as it must be.
+/// [`OpenError`] for the first check that fails.
 pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedJob), OpenError> {
     let (header, archive) = open_frame(segment, Kind::Job)?;
     let job = rkyv::access::<ArchivedJob, rkyv::rancor::Error>(archive)
@@ -127,11 +127,11 @@ pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedJob), OpenError> {
     Ok((header, job))
 }
 
-/// Checks that the overlay of a job is one of a topology.
+/// Checks the overlay of a job against the topology `base`.
 ///
 /// # Errors
 ///
-/// [`ValidationError`] with the first column that is not as it must be.
+/// [`ValidationError`] for the first rule that is broken.
 pub fn validate(job: &ArchivedJob, base: &ArchivedTopology) -> Result<(), ValidationError> {
     overlay::validate(&job.overlay, base)
 }

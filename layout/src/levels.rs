@@ -3,13 +3,14 @@
 use crate::object_type::ObjectType;
 use rkyv::{Archive, Serialize};
 
-/// Number of types of objects.
+/// Number of object types.
 pub(crate) const TYPES: usize = ObjectType::ALL.len();
 
-/// Most significant bits of the logical index of a PU, and one for none.
+/// Number of rows of [`Levels::common`]: the logical indexes of two PUs may differ in their lowest
+/// 0 to 19 bits.
 pub(crate) const BITS: usize = 20;
 
-/// Where objects of each depth and type are.
+/// The table of levels: the objects of each depth, then those of each special type.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Levels {
@@ -21,7 +22,8 @@ pub struct Levels {
     pub attribute_stride: crate::column::Column,
 }
 
-/// A level: its first object, and its type with the number of PUs of each of its objects.
+/// A level: its first object and its kind. The low 8 bits of the kind are hwloc's number of the
+/// type, the others are the number of PUs of each object, 0 if the objects differ.
 #[derive(Archive, Serialize, Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Level {
@@ -29,7 +31,7 @@ pub struct Level {
     pub kind: u32,
 }
 
-/// Rows of attributes of the objects of a level, by their places in it.
+/// Where the attributes of a level's objects are: at row `first + stride * logical index`.
 #[derive(Debug, Clone, Copy)]
 pub struct AttributeRows {
     first: u32,
@@ -37,7 +39,7 @@ pub struct AttributeRows {
 }
 
 impl AttributeRows {
-    /// The row of the object at a place.
+    /// The row of the object with logical index `place`.
     #[must_use]
     #[inline]
     pub fn row(self, place: u32) -> usize {
@@ -45,11 +47,12 @@ impl AttributeRows {
     }
 }
 
-/// In `depth_of_type`: objects are at several depths.
+/// In [`Levels::depth_of_type`]: objects of this type are at several depths.
 pub const MULTIPLE: u8 = u8::MAX;
 
 impl Level {
-    /// A level whose objects have `pus` PUs each, 0 if they differ.
+    /// A level whose objects have `pus` PUs each, 0 if they differ. A number of more than 24 bits
+    /// is stored as 0.
     #[must_use]
     pub(crate) fn new(first: u32, object_type: u8, pus: u32) -> Self {
         let pus = if pus < 1 << 24 { pus } else { 0 };
@@ -58,12 +61,13 @@ impl Level {
 }
 
 impl Levels {
-    /// Levels of these types, the special ones last; where each begins, with the end; and how many
-    /// PUs each object of it has, 0 where they differ or nothing is said.
+    /// Makes the table of levels. `types` has the type of each level, the special ones last.
+    /// `first` has the first object of each level, then the number of objects. `pus` has the number
+    /// of PUs of each object of a level, 0 if they differ; for levels past its end 0 is stored.
     #[must_use]
     pub fn new(types: &[ObjectType], first: &[u32], pus: &[u32]) -> Self {
         let rows = first.iter().enumerate().map(|(level, first)| {
-            // Behind the last level there is the end.
+            // The row after the last level is the end, which has no type.
             let object_type = types.get(level).map_or(u8::MAX, |kind| kind.raw());
             Level::new(*first, object_type, pus.get(level).copied().unwrap_or(0))
         });
@@ -79,8 +83,9 @@ impl Levels {
     }
 }
 
-/// By hwloc's number of a type: the depth plus one that has its objects, 0 none, [`MULTIPLE`]. `types`
-/// are hwloc's numbers, from the top.
+/// Makes [`Levels::depth_of_type`], whose index is hwloc's number of a type. The value is the depth
+/// of the objects of this type plus one, 0 if there are none, [`MULTIPLE`] if they are at several
+/// depths. `types` has hwloc's numbers of the types of all depths, from the top.
 pub(crate) fn depths_of_types(types: impl Iterator<Item = u64>) -> [u8; TYPES] {
     let mut depth_of_type = [0; TYPES];
     for (depth, raw) in (1u8..).zip(types) {
@@ -93,28 +98,28 @@ pub(crate) fn depths_of_types(types: impl Iterator<Item = u64>) -> [u8; TYPES] {
 }
 
 impl ArchivedLevel {
-    /// Number of its first object.
+    /// Number of the first object of the level.
     #[must_use]
     #[inline]
     pub fn first(&self) -> u32 {
         self.first.to_native()
     }
 
-    /// hwloc's number of the type of its objects.
+    /// hwloc's number of the type of the level.
     #[must_use]
     #[inline]
     pub fn raw_type(&self) -> u64 {
         u64::from(self.kind.to_native() & 0xff)
     }
 
-    /// Type of its objects.
+    /// Type of the level.
     #[must_use]
     #[inline]
     pub fn object_type(&self) -> Option<ObjectType> {
         ObjectType::from_raw(self.raw_type())
     }
 
-    /// PUs of each of its objects, 0 where they differ.
+    /// Number of PUs of each object of the level, 0 if the objects differ.
     #[must_use]
     #[inline]
     pub fn pus(&self) -> u32 {
@@ -123,14 +128,14 @@ impl ArchivedLevel {
 }
 
 impl ArchivedLevels {
-    /// The row of a level; past the last one `None`.
+    /// The row of a level or of the end; `None` past the end.
     #[must_use]
     #[inline]
     pub fn row(&self, level: usize) -> Option<&ArchivedLevel> {
         self.rows.as_slice().get(level)
     }
 
-    /// The rows of the tree of CPUs.
+    /// The rows of the levels of the tree of CPUs.
     #[must_use]
     #[inline]
     pub fn normal_rows(&self) -> &[ArchivedLevel] {
@@ -138,14 +143,15 @@ impl ArchivedLevels {
         self.rows.as_slice().get(..normal).unwrap_or_default()
     }
 
-    /// First object of a level; of the level past the last one the number of objects.
+    /// Number of the first object of a level. For the level past the last one it is the number of
+    /// objects.
     #[must_use]
     #[inline]
     pub fn first(&self, level: usize) -> u32 {
         self.row(level).map_or(0, ArchivedLevel::first)
     }
 
-    /// Rows of attributes of the objects of a level.
+    /// Where the attributes of a level's objects are.
     #[must_use]
     pub fn attribute_rows(&self, level: usize) -> AttributeRows {
         AttributeRows {
@@ -154,7 +160,7 @@ impl ArchivedLevels {
         }
     }
 
-    /// Type of the objects of a level.
+    /// Type of a level.
     #[must_use]
     #[inline]
     pub fn object_type(&self, level: usize) -> Option<ObjectType> {
@@ -168,7 +174,7 @@ impl ArchivedLevels {
         let normal = self.normal.to_native() as usize;
         let last = if id < self.first(normal) { normal } else { self.rows.len() - 1 };
         let rows = self.rows.as_slice().get(..last).unwrap_or_default();
-        // Most objects are on the lowest levels.
+        // Searches from the bottom because most objects are on the lowest levels.
         rows.iter().rposition(|row| row.first.to_native() <= id).unwrap_or(0)
     }
 }

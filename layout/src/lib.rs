@@ -1,9 +1,9 @@
 //! The archive of an hwloc topology: what is stored in a segment and how it is checked.
 //!
-//! This crate knows no hwloc and maps no memory. [`description::Description`] is a topology as
-//! plain values; [`encode::to_bytes`] archives it; [`header::Header`] frames it; [`open`] checks the
-//! bytes and gives back [`archive::ArchivedTopology`], which is read in place. `FORMAT.md` has
-//! every field and its reason.
+//! This crate does not use hwloc and does not map memory. [`description::Description`] is a
+//! topology as plain values. [`encode::to_bytes`] archives it, and [`header::Header`] puts a header
+//! in front of the archive. [`open`] checks the bytes and returns [`archive::ArchivedTopology`],
+//! which is read in place. `FORMAT.md` describes every field and why it is there.
 //!
 //! ```
 //! use topobroker_layout::{header::HEADER_LEN, open, OpenError};

@@ -1,4 +1,4 @@
-//! hwloc's object types, under hwloc's names and numbers.
+//! hwloc's object types, with hwloc's names and numbers.
 
 /// Type of an object. Counterpart: `hwloc_obj_type_t`, with the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -7,7 +7,7 @@
 pub enum ObjectType {
     /// The root: a machine.
     Machine = 0,
-    /// A physical package, what goes into a socket.
+    /// A physical package, which goes into a socket.
     Package = 1,
     /// A core, shared by its hardware threads.
     Core = 2,
@@ -31,7 +31,7 @@ pub enum ObjectType {
     L3ICache = 11,
     /// A group of objects that have something in common.
     Group = 12,
-    /// A NUMA node: memory, attached to what is near it.
+    /// A NUMA node: memory, attached to the object whose PUs are near it.
     NUMANode = 13,
     /// A bridge between I/O buses, or from the host to one.
     Bridge = 14,
@@ -50,7 +50,7 @@ pub enum ObjectType {
 /// Which of the four child lists an object is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ChildKind {
-    /// The tree of CPUs: machine to PU.
+    /// Objects of the tree of CPUs, from machine to PU.
     Normal,
     /// NUMA nodes and memory-side caches.
     Memory,
@@ -89,7 +89,7 @@ impl ObjectType {
     pub const SPECIAL: [Self; 6] =
         [Self::NUMANode, Self::MemCache, Self::Bridge, Self::PCIDevice, Self::OSDevice, Self::Misc];
 
-    /// The type of hwloc's number `raw`, if there is one.
+    /// The type with hwloc's number `raw`, if there is one.
     #[must_use]
     pub fn from_raw(raw: u64) -> Option<Self> {
         Self::ALL.get(usize::try_from(raw).ok()?).copied()
@@ -101,8 +101,8 @@ impl ObjectType {
         self as u8
     }
 
-    /// hwloc's name of this type, as in its XML. Counterpart: `hwloc_obj_type_string`, but for
-    /// `PCIDev` and `OSDev` as it is there.
+    /// hwloc's name of this type, as in its XML: `PCIDev` for a PCI device, `OSDev` for an OS
+    /// device. Counterpart: `hwloc_obj_type_string`.
     #[doc(alias = "hwloc_obj_type_string")]
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -130,7 +130,7 @@ impl ObjectType {
         }
     }
 
-    /// The list of its parent that an object of this type is in.
+    /// Which child list of its parent an object of this type is in.
     #[must_use]
     pub const fn child_kind(self) -> ChildKind {
         match self {
@@ -141,21 +141,22 @@ impl ObjectType {
         }
     }
 
-    /// Counterpart: `hwloc_obj_type_is_normal`.
+    /// Whether objects of this type are in the tree of CPUs. Counterpart:
+    /// `hwloc_obj_type_is_normal`.
     #[doc(alias = "hwloc_obj_type_is_normal")]
     #[must_use]
     pub const fn is_normal(self) -> bool {
         matches!(self.child_kind(), ChildKind::Normal)
     }
 
-    /// Counterpart: `hwloc_obj_type_is_memory`.
+    /// Whether this is a NUMA node or a memory-side cache. Counterpart: `hwloc_obj_type_is_memory`.
     #[doc(alias = "hwloc_obj_type_is_memory")]
     #[must_use]
     pub const fn is_memory(self) -> bool {
         matches!(self.child_kind(), ChildKind::Memory)
     }
 
-    /// Counterpart: `hwloc_obj_type_is_io`.
+    /// Whether this is a bridge, a PCI device or an OS device. Counterpart: `hwloc_obj_type_is_io`.
     #[doc(alias = "hwloc_obj_type_is_io")]
     #[must_use]
     pub const fn is_io(self) -> bool {
@@ -170,7 +171,7 @@ impl ObjectType {
         self.is_data_cache() || self.is_instruction_cache()
     }
 
-    /// Counterpart: `hwloc_obj_type_is_dcache`.
+    /// Whether this is a data or unified cache of CPUs. Counterpart: `hwloc_obj_type_is_dcache`.
     #[doc(alias = "hwloc_obj_type_is_dcache")]
     #[must_use]
     pub const fn is_data_cache(self) -> bool {
@@ -180,15 +181,15 @@ impl ObjectType {
         )
     }
 
-    /// Counterpart: `hwloc_obj_type_is_icache`.
+    /// Whether this is an instruction cache. Counterpart: `hwloc_obj_type_is_icache`.
     #[doc(alias = "hwloc_obj_type_is_icache")]
     #[must_use]
     pub const fn is_instruction_cache(self) -> bool {
         matches!(self, Self::L1ICache | Self::L2ICache | Self::L3ICache)
     }
 
-    /// Place in the order from what contains to what is contained. Counterpart:
-    /// `hwloc_compare_types`, which compares normal types by it.
+    /// Place of the type in hwloc's order, in which containing types come before contained ones.
+    /// Counterpart: `hwloc_compare_types`, which compares normal types by this order.
     #[must_use]
     pub const fn order(self) -> u8 {
         match self {

@@ -1,24 +1,25 @@
-//! Checking the bytes of a segment or of an archive.
+//! Checks the bytes of a segment or of an archive.
 
 use crate::archive::ArchivedTopology;
 use crate::error::{HeaderError, OpenError};
 use crate::header::{self, HEADER_LEN, Header, Kind};
 use crate::validate;
 
-/// Checks a segment from its first byte to its last and gives access to its archive in place.
+/// Checks a whole segment and returns its header and its archive, which is read in place.
 ///
-/// The start of `segment` must be at a multiple of 16, as every mapping is.
+/// The address of `segment` must be a multiple of 16, as that of every mapping is. A segment that
+/// passes can be read without further checks: every index is in range and the objects form a tree.
 ///
 /// # Errors
 ///
-/// [`OpenError`] with the first thing that is not as it must be. Bytes that pass can be read
-/// without further checks: every index is in range and the objects form a tree.
+/// [`OpenError`] for the first check that fails.
 pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedTopology), OpenError> {
     let (header, archive) = open_frame(segment, Kind::Topology)?;
     Ok((header, open_archive(archive)?))
 }
 
-/// Checks header and checksum of a segment that is to hold a kind of archive.
+/// Checks the header and the checksum of a segment, and that the segment is of the given kind.
+/// Returns the header and the bytes of the archive.
 pub(crate) fn open_frame(segment: &[u8], kind: Kind) -> Result<(Header, &[u8]), OpenError> {
     let header = Header::read(segment)?;
     let found = segment.len() as u64;
@@ -39,11 +40,12 @@ pub(crate) fn open_frame(segment: &[u8], kind: Kind) -> Result<(Header, &[u8]), 
     Ok((header, archive))
 }
 
-/// Checks an archive without a header, as [`crate::encode::to_bytes`] makes it.
+/// Checks an archive without a header, as [`crate::encode::to_bytes`] returns it.
 ///
 /// # Errors
 ///
-/// [`OpenError::Archive`] and [`OpenError::Invalid`], as [`open`].
+/// [`OpenError::Archive`] if rkyv cannot read the bytes, [`OpenError::Invalid`] if the archive
+/// breaks a rule.
 pub fn open_archive(archive: &[u8]) -> Result<&ArchivedTopology, OpenError> {
     let topology = rkyv::access::<ArchivedTopology, rkyv::rancor::Error>(archive)
         .map_err(|error: rkyv::rancor::Error| OpenError::Archive(error.into()))?;

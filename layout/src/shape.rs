@@ -1,7 +1,7 @@
-//! A tree that is being changed: its child lists, and the levels that hwloc makes of it.
+//! A tree that can be changed: its child lists, and the levels that hwloc makes of it.
 //!
-//! Filters and views take objects out of a topology; what is left is put in levels again, and levels
-//! that say nothing of their own are merged. Objects are named by their number, a list is linked
+//! Filters and views take objects out of a topology. The remaining objects are put in levels again,
+//! and levels that add no structure are merged. Objects are referred to by number. A list is linked
 //! through its objects.
 
 use crate::depth::Depth;
@@ -9,14 +9,14 @@ use crate::object_type::{ChildKind, ObjectType};
 
 const NONE: u32 = u32::MAX;
 
-/// What the rules look at in an object.
+/// The properties of an object that the rules depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
     /// Its type.
     pub object_type: ObjectType,
     /// Kind and subkind of a group.
     pub group: Option<(u32, u32)>,
-    /// Whether it asks not to be merged with another.
+    /// Whether the object must not be merged with another one.
     pub stays: bool,
 }
 
@@ -44,14 +44,14 @@ struct List {
 const EMPTY: List = List { first: NONE, last: NONE };
 
 impl Shape {
-    /// Objects that are in no list yet.
+    /// A tree of objects of these kinds, none of which is in a list yet.
     #[must_use]
     pub fn new(kinds: impl IntoIterator<Item = Kind>) -> Self {
         let node = |kind| Node { kind, parent: NONE, next: NONE, lists: [EMPTY; 4] };
         Self { nodes: kinds.into_iter().map(node).collect() }
     }
 
-    /// The object above; `None` of the root and of what is in no list.
+    /// The parent of an object; `None` for the root and for an object that is in no list.
     #[must_use]
     pub fn parent(&self, node: u32) -> Option<u32> {
         self.node(node).map(|node| node.parent).filter(|parent| *parent != NONE)
@@ -75,7 +75,7 @@ impl Shape {
         self.list(node, kind).first == NONE
     }
 
-    /// Puts an object behind the children of its kind.
+    /// Appends an object to the list of its kind below `parent`.
     pub fn append(&mut self, parent: u32, child: u32) {
         let Some(node) = self.nodes.get_mut(child as usize) else { return };
         (node.parent, node.next) = (parent, NONE);
@@ -83,20 +83,21 @@ impl Shape {
         self.join(parent, kind, List { first: child, last: child });
     }
 
-    /// Takes a list away from its parent, to walk it with [`Shape::next`] and to append it again.
+    /// Takes a list away from its parent and returns its first object. The caller walks the list
+    /// with [`Shape::next`] and appends its objects again.
     pub fn detach(&mut self, parent: u32, kind: ChildKind) -> Option<u32> {
         let list = self.list(parent, kind);
         self.set_list(parent, kind, EMPTY);
         Some(list.first).filter(|first| *first != NONE)
     }
 
-    /// The object behind another in a list.
+    /// The object after another one in its list.
     #[must_use]
     pub fn next(&self, node: u32) -> Option<u32> {
         self.node(node).map(|node| node.next).filter(|next| *next != NONE)
     }
 
-    /// Puts the children of one object in a list behind those of another.
+    /// Moves the children of one kind from the list of `from` to the end of the list of `to`.
     pub fn hand_on(&mut self, from: u32, to: u32, kind: ChildKind) {
         let list = self.list(from, kind);
         self.set_list(from, kind, EMPTY);
@@ -108,8 +109,9 @@ impl Shape {
         self.join(to, kind, list);
     }
 
-    /// Sorts the normal children as hwloc does once they have lost PUs: each is put before the first
-    /// of those whose key is not below its own, so that equal ones change places.
+    /// Sorts the normal children by `key`, as hwloc does after they have lost PUs. Each child is
+    /// inserted before the first one whose key is not lower, so children with equal keys change
+    /// places.
     pub fn reorder(&mut self, parent: u32, key: impl Fn(u32) -> u32) {
         let list = self.list(parent, ChildKind::Normal);
         if list.first == list.last {
@@ -126,7 +128,8 @@ impl Shape {
     }
 
     /// Levels of the normal objects from the top, each in logical order. A level has objects of one
-    /// kind, and where branches differ, a kind that is above another anywhere is above it everywhere.
+    /// kind. If branches of the tree differ, a kind that is above another one in any branch is
+    /// above it everywhere.
     #[must_use]
     pub fn levels(&self) -> Vec<Vec<u32>> {
         let mut levels = vec![vec![0]];
@@ -148,7 +151,8 @@ impl Shape {
         levels
     }
 
-    /// An object that no object of another kind is above. PUs are last in any case.
+    /// An object whose kind makes the next level, because no object of another kind is above one of
+    /// this kind. PUs always come last.
     fn topmost(&self, nodes: &[u32]) -> Option<u32> {
         let is_pu = |node: u32| self.object_type(node) == Some(ObjectType::PU);
         let first = nodes.iter().copied().find(|node| !is_pu(*node)).or(nodes.first().copied())?;
@@ -169,9 +173,10 @@ impl Shape {
         self.node(first).map(kind) == self.node(second).map(kind)
     }
 
-    /// Merges levels whose objects are one to one below each other, from the bottom up, where a type
-    /// is only kept for structure. Returns the levels that are left. Counterpart: what the filter
-    /// `HWLOC_TYPE_FILTER_KEEP_STRUCTURE` does.
+    /// Merges neighbouring levels that are identical, from the bottom up, if one of the two types
+    /// is only kept for structure. Two levels are identical if each object of the upper one has one
+    /// normal child, and these children make the lower one. Returns the remaining levels.
+    /// Counterpart: the effect of the filter `HWLOC_TYPE_FILTER_KEEP_STRUCTURE`.
     pub fn merge_levels(&mut self, for_structure: impl Fn(ObjectType) -> bool) -> Vec<Vec<u32>> {
         let mut levels = self.levels();
         let mut lower = levels.len();
@@ -224,14 +229,15 @@ impl Shape {
             && parents.iter().zip(children).all(|(&parent, &child)| {
                 let only = List { first: child, last: child };
                 let own = self.list(parent, ChildKind::Normal);
-                // Memory above PUs keeps them apart: a PU has none itself.
+                // An object with memory is not merged with a PU, because a PU cannot have memory.
                 let is_pu = self.object_type(child) == Some(ObjectType::PU);
                 let has_memory = !self.is_empty(parent, ChildKind::Memory);
                 (own.first, own.last) == (only.first, only.last) && !(is_pu && has_memory)
             })
     }
 
-    /// The child takes the parent's place, and what hung on the parent before its own.
+    /// Puts the child in the place of its parent, and the parent's special children before the
+    /// child's own.
     fn replace_parent(&mut self, parent: u32, child: u32) {
         for kind in [ChildKind::Memory, ChildKind::Io, ChildKind::Misc] {
             let own = self.list(child, kind);
@@ -254,13 +260,13 @@ impl Shape {
         self.set_list(above, ChildKind::Normal, list);
     }
 
-    /// The parent takes over what hangs on the child, behind its own.
+    /// Removes the child, and appends its children to the parent's own.
     fn replace_child(&mut self, parent: u32, child: u32) {
         self.set_list(parent, ChildKind::Normal, EMPTY);
         KINDS.into_iter().for_each(|kind| self.hand_on(child, parent, kind));
     }
 
-    /// Objects outside the tree of CPUs, in the order in which hwloc lists them.
+    /// The special objects by type, in the order in which hwloc lists them.
     #[must_use]
     pub fn special_levels(&self) -> [Vec<u32>; ObjectType::SPECIAL.len()] {
         let mut levels = ObjectType::SPECIAL.map(|_| Vec::new());
@@ -319,7 +325,7 @@ enum Replaced {
     Child,
 }
 
-/// Which of two identical levels says more: hwloc's order.
+/// hwloc's priority of a type: of two identical levels, the one with the higher priority remains.
 fn priority(object_type: ObjectType) -> u32 {
     match object_type {
         ObjectType::PU | ObjectType::NUMANode => 100,

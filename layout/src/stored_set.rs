@@ -2,11 +2,12 @@
 
 use crate::archive::ArchivedSetTable;
 
-/// One set of the table: zero words, then the stored words, then a rest that is empty or infinite.
+/// One set of the table: zero words, then the stored words. After these every index is in the set
+/// if it is infinite, otherwise none is.
 #[derive(Clone, Copy)]
 pub struct StoredWords<'a> {
     sets: &'a ArchivedSetTable,
-    /// Number of zero words before the stored ones.
+    /// Number of zero words before the stored words.
     first: usize,
     /// Position of the first stored word in the table.
     start: usize,
@@ -26,7 +27,7 @@ impl<'a> StoredWords<'a> {
         Self { sets, first, start, end, infinite: sets.infinite.get(row) != 0 }
     }
 
-    /// Indexes `64 * index` to `64 * index + 63`, as bits.
+    /// Whether the indexes `64 * index` to `64 * index + 63` are in the set, as bits.
     #[must_use]
     #[inline]
     pub fn word(&self, index: usize) -> u64 {
@@ -44,13 +45,13 @@ impl<'a> StoredWords<'a> {
         self.first
     }
 
-    /// Number of words before the rest.
+    /// Number of words up to and including the last stored one.
     #[must_use]
     pub fn word_count(&self) -> usize {
         self.end
     }
 
-    /// Whether the set has every index of the rest.
+    /// Whether every index after the stored words is in the set.
     #[must_use]
     pub fn is_infinite(&self) -> bool {
         self.infinite

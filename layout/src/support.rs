@@ -1,7 +1,8 @@
 //! Names of hwloc's support bits, in the order in which an archive holds them.
 
-/// Counterpart: the fields of `struct hwloc_topology_discovery_support`, `..._cpubind_support`,
-/// `..._membind_support` and `..._misc_support`, each under the name that hwloc's XML uses.
+/// Name of each support bit in hwloc's XML. Counterpart: the fields of
+/// `struct hwloc_topology_discovery_support`, `..._cpubind_support`, `..._membind_support` and
+/// `..._misc_support`.
 pub const NAMES: [&str; 33] = [
     "discovery.pu",
     "discovery.numa",

@@ -1,10 +1,11 @@
-//! The tree as every walk reads it, all in integers of one width so that a walk decides once.
+//! The tree of objects. All of its integers have one width, so that a walk looks up the width only
+//! once.
 
 use rkyv::{Archive, Serialize};
 use std::ops::Range;
 
-/// Parents, children and PUs of objects: little-endian integers of 1, 2 or 4 bytes, as narrow as
-/// the number of objects allows, in rows that are read as a whole.
+/// Parents, children and PUs of objects. They are little-endian integers of 1, 2 or 4 bytes, as
+/// narrow as the number of objects allows, in rows that are read as a whole.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Tree {
@@ -17,23 +18,23 @@ pub struct Tree {
     pub children: Vec<u8>,
 }
 
-/// What is stored of a normal or memory object. Of an I/O or Misc object there are only parent and
-/// rank.
+/// The row of an object in the tree. I/O and Misc objects have only a parent and a rank; their PUs
+/// are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Member {
-    /// Number of the parent; the root is its own.
+    /// Number of the parent; the root is its own parent.
     pub parent: u32,
     /// Place among the children of the parent that are in the same list.
     pub sibling_rank: u32,
-    /// First PU below.
+    /// Logical index of the first PU.
     pub pu_first: u32,
-    /// Number of PUs below.
+    /// Number of PUs.
     pub pu_count: u32,
 }
 
 impl Tree {
-    /// An empty tree for `objects` objects, of which the first have PUs: its numbers take as few bytes
-    /// as that needs.
+    /// An empty tree for `objects` objects, of which the first `with_pus` are normal and memory
+    /// objects. Its integers are as narrow as the number of objects allows.
     #[must_use]
     pub(crate) fn new(objects: usize, with_pus: usize) -> Self {
         let width = match objects {
@@ -66,17 +67,17 @@ pub(crate) trait Width {
     /// Bits of a number.
     const BITS: u32;
 
-    /// The numbers that bytes are.
+    /// Gives access to bytes as numbers. An incomplete number at the end is left out.
     fn numbers(bytes: &[u8]) -> &[Self::Number];
 
-    /// What a stored number says.
+    /// The value of a stored number.
     fn value(number: Self::Number) -> u32;
 
-    /// The bytes that numbers are.
+    /// Gives access to numbers as bytes.
     fn bytes(numbers: &[Self::Number]) -> &[u8];
 }
 
-/// A width, with the integer that holds a number.
+/// Declares a width, by the type of its integers.
 macro_rules! width {
     ($name:ident, $number:ty) => {
         pub(crate) struct $name;
@@ -116,13 +117,13 @@ impl ArchivedTree {
         self.objects.to_native() as usize
     }
 
-    /// Whether there are no objects, which no validated archive has.
+    /// Whether there are no objects. It is false for every validated archive.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The rows, where they are in memory.
+    /// Gives access to the rows of the tree.
     #[must_use]
     #[inline]
     pub fn rows(&self) -> TreeRows<'_> {
@@ -138,7 +139,8 @@ impl ArchivedTree {
     }
 }
 
-/// The tree as it is read: its rows where they are in memory, looked up once.
+/// Access to the rows of a tree. Their addresses and their width are looked up once, when this is
+/// made.
 #[derive(Clone, Copy)]
 pub struct TreeRows<'a> {
     with_pus: u32,
@@ -152,7 +154,7 @@ enum Numbers<'a> {
     Four(Columns<'a, Four>),
 }
 
-/// Does the same with the columns, whatever their width.
+/// Evaluates the same expression with the columns, whatever their width.
 macro_rules! with_columns {
     ($rows:expr, $columns:ident => $value:expr) => {
         match $rows.numbers {
@@ -164,28 +166,28 @@ macro_rules! with_columns {
 }
 
 impl TreeRows<'_> {
-    /// Normal and memory objects, which have PUs of their own, have the numbers below.
+    /// Number of normal and memory objects, which have PUs of their own and the lowest numbers.
     #[must_use]
     #[inline]
     pub fn with_pus(&self) -> u32 {
         self.with_pus
     }
 
-    /// What is stored of an object; I/O and Misc objects have no PUs of their own.
+    /// The row of an object; I/O and Misc objects have no PUs of their own.
     #[must_use]
     #[inline]
     pub fn member(&self, id: u32) -> Member {
         with_columns!(self, columns => columns.member(id, self.with_pus))
     }
 
-    /// Number of the parent of an object; the root is its own.
+    /// Number of the parent of an object; the root is its own parent.
     #[must_use]
     #[inline]
     pub fn parent(&self, id: u32) -> u32 {
         self.member(id).parent
     }
 
-    /// Place of an object among the children of its parent of the same kind.
+    /// Place of an object in its child list.
     #[must_use]
     #[inline]
     pub fn sibling_rank(&self, id: u32) -> u32 {

@@ -1,18 +1,20 @@
-//! Which objects of a type are kept.
+//! Type filters: which objects of a type hwloc keeps.
 
-/// Which objects of a type hwloc keeps when it loads a topology. Counterpart: `enum hwloc_type_filter_e`, with the same
-/// numbers.
+/// Which objects of a type hwloc keeps when it loads a topology. Counterpart:
+/// `enum hwloc_type_filter_e`, with the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum TypeFilter {
-    /// All. Counterpart: `HWLOC_TYPE_FILTER_KEEP_ALL`.
+    /// All objects. Counterpart: `HWLOC_TYPE_FILTER_KEEP_ALL`.
     #[default]
     All = 0,
-    /// None. Counterpart: `HWLOC_TYPE_FILTER_KEEP_NONE`.
+    /// No objects. Counterpart: `HWLOC_TYPE_FILTER_KEEP_NONE`.
     None = 1,
-    /// Those that add to the structure of the tree. Counterpart: `HWLOC_TYPE_FILTER_KEEP_STRUCTURE`.
+    /// Objects that add to the structure of the tree. Counterpart:
+    /// `HWLOC_TYPE_FILTER_KEEP_STRUCTURE`.
     Structure = 2,
-    /// Important I/O devices, all of other types. Counterpart: `HWLOC_TYPE_FILTER_KEEP_IMPORTANT`.
+    /// Important I/O devices, and all objects of other types. Counterpart:
+    /// `HWLOC_TYPE_FILTER_KEEP_IMPORTANT`.
     Important = 3,
 }
 

@@ -1,5 +1,5 @@
-//! An archive is the same bytes whatever machine builds it: Miri runs this as one of 32 bits with the high byte
-//! first.
+//! An archive has the same bytes on every machine that builds it. Miri runs this test as a machine
+//! of 32 bits with the high byte first.
 
 use topobroker_layout::encode::to_bytes;
 

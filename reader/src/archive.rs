@@ -5,8 +5,8 @@ use crate::topology::Topology;
 use topobroker_layout::OpenError;
 use topobroker_layout::archive::ArchivedTopology;
 
-/// The archive of a topology in memory, checked: what [`Topology`] handles of it borrow. Of the segment of a process
-/// it is [`Adopted`](crate::Adopted) that holds one.
+/// The checked archive of a topology in memory. [`Topology`] handles borrow from it. For an adopted
+/// segment, [`Adopted`](crate::Adopted) holds one.
 ///
 /// ```
 /// use topobroker_reader::{Archive, layout::encode::AlignedVec};
@@ -22,16 +22,17 @@ use topobroker_layout::archive::ArchivedTopology;
 pub struct Archive<'a>(Box<Index<'a>>);
 
 impl<'a> Archive<'a> {
-    /// Checks the bytes of an archive, as [`topobroker_layout::encode::to_bytes`] makes it.
+    /// Checks the bytes of an archive, such as [`topobroker_layout::encode::to_bytes`] writes.
     ///
     /// # Errors
     ///
-    /// [`OpenError`] when the bytes are not a sound archive.
+    /// [`OpenError`] if the bytes are not a valid archive.
     pub fn open(bytes: &'a [u8]) -> Result<Self, OpenError> {
         Ok(Self::checked(topobroker_layout::open_archive(bytes)?))
     }
 
-    /// What has been checked already. Apart from the check, whose stack is the deepest of an adoption.
+    /// Wraps an archive that has been checked already. Not inlined, because the check uses the
+    /// deepest stack of an adoption, and this function must not add to it.
     #[inline(never)]
     pub(crate) fn checked(archive: &'a ArchivedTopology) -> Self {
         Self(Box::new(Index::new(archive)))

@@ -1,9 +1,9 @@
-//! Adopt the node's shared hwloc topology, once per process, and read it in place.
+//! Adopts the node's shared hwloc topology, once per process, and reads it in place.
 //!
 //! A launcher publishes the topology of its node and hands three keys to every process: file,
-//! address, size. [`adopt`] finds them in the environment, maps the segment read-only, checks it
-//! from its first byte to its last, and keeps it for the life of the process: every later call, of
-//! any thread and any library, gets the same [`Adopted`].
+//! address and size. [`adopt`] finds them in the environment, in PMIx or in the folder of the
+//! node's daemon, maps the segment read-only, checks every byte, and keeps it for the life of the
+//! process. Every later call, from any thread or library, returns the same [`Adopted`].
 //!
 //! ```no_run
 //! let topology = topobroker_reader::adopt()?.topology();
@@ -12,7 +12,7 @@
 //! }
 //! # Ok::<(), topobroker_reader::AdoptError>(())
 //! ```
-// Under loom only the guard is built, by its test.
+// Loom tests only the guard: `tests/loom/main.rs` includes its file by path.
 #![cfg(not(loom))]
 #![deny(unsafe_code)]
 
@@ -53,7 +53,8 @@ pub use topobroker_layout::type_filter::TypeFilter;
 pub use topology::{Topology, TypeDepth};
 pub use view::{RestrictError, RestrictFlags, View};
 
-/// What the other crates of this workspace need of the reader beyond its public interface. No stability is promised.
+/// Items that the other crates of this workspace need and that are not part of the public
+/// interface. No stability is promised.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::adopt::{

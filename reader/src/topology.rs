@@ -1,4 +1,4 @@
-//! The handle of a topology, and the facts of the whole.
+//! The handle of a topology, and facts about the topology as a whole.
 
 use crate::index::{Index, Words};
 use topobroker_layout::depth::Depth;
@@ -8,8 +8,8 @@ use topobroker_layout::set::Set;
 use topobroker_layout::support;
 use topobroker_layout::type_filter::TypeFilter;
 
-/// A topology, read in place: the whole, or what is visible in a [`View`](crate::View). A handle of one pointer: copy
-/// it freely.
+/// A topology, read in place: all of it, or the visible part in a [`View`](crate::View). This is a
+/// handle of one pointer that can be copied freely.
 #[derive(Clone, Copy)]
 pub struct Topology<'a> {
     pub(crate) index: &'a Index<'a>,
@@ -21,19 +21,19 @@ impl std::fmt::Debug for Topology<'_> {
     }
 }
 
-/// Where objects of a type are. Counterpart: the result of `hwloc_get_type_depth`.
+/// The depth or depths of the objects of a type. Counterpart: the result of `hwloc_get_type_depth`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeDepth {
-    /// All at this depth.
+    /// All objects are at this depth.
     Depth(Depth),
-    /// There are none. Counterpart: `HWLOC_TYPE_DEPTH_UNKNOWN`.
+    /// There are no objects. Counterpart: `HWLOC_TYPE_DEPTH_UNKNOWN`.
     Unknown,
-    /// At several depths. Counterpart: `HWLOC_TYPE_DEPTH_MULTIPLE`.
+    /// The objects are at several depths. Counterpart: `HWLOC_TYPE_DEPTH_MULTIPLE`.
     Multiple,
 }
 
 impl TypeDepth {
-    /// The depth, if there is one.
+    /// The depth, if there is exactly one.
     #[must_use]
     #[inline]
     pub fn depth(self) -> Option<Depth> {
@@ -49,7 +49,7 @@ impl<'a> Topology<'a> {
         Self { index }
     }
 
-    /// The whole topology, if this one is a view's.
+    /// The whole topology. If this is not the topology of a view, this one itself.
     pub(crate) fn whole(self) -> Self {
         Self { index: self.index.whole() }
     }
@@ -68,15 +68,16 @@ impl<'a> Topology<'a> {
         self.index.visible_levels().normal.to_native()
     }
 
-    /// Type of the objects at `depth`, if it is a depth. Counterpart: `hwloc_get_depth_type`.
+    /// Type of the objects at `depth`, `None` if the topology has no such depth. Counterpart:
+    /// `hwloc_get_depth_type`.
     #[doc(alias = "hwloc_get_depth_type")]
     #[must_use]
     pub fn depth_type(self, depth: Depth) -> Option<ObjectType> {
         self.index.visible_levels().object_type(self.index.level_of_depth(depth)?)
     }
 
-    /// Where the objects of a type are. Counterpart: `hwloc_get_type_depth`, but that special
-    /// types without objects are [`TypeDepth::Depth`] too, as there.
+    /// The depth or depths of the objects of a type. As in hwloc, special types have a
+    /// [`TypeDepth::Depth`] even without objects. Counterpart: `hwloc_get_type_depth`.
     #[doc(alias = "hwloc_get_type_depth")]
     #[must_use]
     #[inline]
@@ -106,15 +107,15 @@ impl<'a> Topology<'a> {
         self.index.stored_nodeset(self.index.archive.machine.allowed_nodeset.to_native()).to_set()
     }
 
-    /// Counterpart: `hwloc_topology_get_flags`.
+    /// Flags with which the topology was discovered. Counterpart: `hwloc_topology_get_flags`.
     #[doc(alias = "hwloc_topology_get_flags")]
     #[must_use]
     pub fn flags(self) -> u64 {
         self.index.archive.machine.flags.to_native()
     }
 
-    /// Whether the publisher's hwloc took this for its own machine. Counterpart:
-    /// `hwloc_topology_is_thissystem`.
+    /// Whether the publisher's hwloc considered the topology to be that of its own machine.
+    /// Counterpart: `hwloc_topology_is_thissystem`.
     #[doc(alias = "hwloc_topology_is_thissystem")]
     #[must_use]
     pub fn is_this_system(self) -> bool {

@@ -1,5 +1,5 @@
-//! Segments that were made on a machine of 64 bits with the low byte first are read on any: Miri runs this as a
-//! machine of 32 bits with the high byte first.
+//! A segment from a machine of 64 bits with the low byte first can be read on every machine. Miri
+//! runs this test as a machine of 32 bits with the high byte first.
 
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::HEADER_LEN;

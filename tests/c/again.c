@@ -1,4 +1,4 @@
-/* Adopts for every line of standard input, and prints where. */
+/* Adopts for every line of standard input, and prints the number of PUs and the handle. */
 
 #include <stdio.h>
 #include <topobroker.h>

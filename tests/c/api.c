@@ -1,5 +1,6 @@
-/* Every function of topobroker.h, with what it is for and with what it must refuse. Compared with hwloc where
- * that answers the same. Run under valgrind and AddressSanitizer too. */
+/* Calls every function of topobroker.h with valid arguments and with arguments that it must
+ * refuse, and compares the answers with hwloc's if hwloc has such a function. Also run under
+ * valgrind and AddressSanitizer. */
 
 #include <hwloc.h>
 #include <stdio.h>
@@ -175,7 +176,7 @@ static const tb_topology *adopted(const tb_keys *keys)
     return topology;
 }
 
-/* Every level as hwloc has it, every object of it, and its neighbours. */
+/* Compares every level, all of its objects, and their neighbours with hwloc's. */
 static void objects(const tb_topology *topology, hwloc_topology_t reference)
 {
     tb_set *set = tb_set_new();
@@ -271,7 +272,7 @@ static void levels(const tb_topology *topology, hwloc_topology_t reference)
     REFUSED(tb_numa_node_by_os_index(NULL, 0, &obj));
 }
 
-/* An id of nothing is refused by everything that takes one. */
+/* Every function that takes an object refuses an id that is not an object's. */
 static void ids_of_nothing(const tb_topology *topology)
 {
     tb_obj obj, objs[4];
@@ -472,7 +473,7 @@ static void queries(const tb_topology *topology, hwloc_topology_t reference)
         tb_set_free(parts[i]);
 }
 
-/* Of NULL topologies and NULL outputs nothing is stored and nothing crashes. */
+/* With NULL topologies and NULL outputs, functions refuse or do nothing, and do not crash. */
 static void nulls(const tb_topology *topology)
 {
     tb_set *set = tb_set_new();
@@ -707,7 +708,7 @@ static void jobs(const tb_topology *topology)
     tb_set_free(sets[1]);
 }
 
-/* The legacy lane: hwloc's own segment, adopted once. */
+/* Legacy files: hwloc's own segment, which a process adopts once. */
 static void legacy(const tb_publication *published, const tb_topology *topology)
 {
     tb_keys keys;
@@ -790,7 +791,7 @@ int main(void)
     jobs(topology);
     legacy(published, topology);
 
-    /* A forked child that frees it takes nothing away from the others. */
+    /* A forked child that frees the publication removes none of its files. */
     OK(tb_publication_keys(published, &keys));
     if (fork() == 0) {
         tb_publication_free(published);

@@ -1,5 +1,5 @@
-/* A program with the full library that uses a library with the thin one, which has the same functions: each
- * calls its own, and both have one mapping. */
+/* A program with the full library that uses a library with the thin one. Both libraries have
+ * functions of the same names. Each caller uses its own library, and both share one mapping. */
 
 #include "thinlib.h"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Preloaded: the time of day is CLOCK_SHIFT seconds later than it is. */
+/* Library to preload: it shifts the time of day by CLOCK_SHIFT seconds. */
 
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Opens libraries that each have their own copy of the reader, again and again, and prints how many places
- * the topology is mapped at: one.
+/* Opens and closes libraries that each have their own copy of the reader, three times, and
+ * checks that all use one mapping. Prints the number of mappings of the topology.
  *
  *     copies LIBRARY... */
 

@@ -1,5 +1,5 @@
-/* Adopts with the heap used up, many times, and then once with memory: the first end with a status and a message, the
- * last adopts. */
+/* Adopts many times while the heap is used up, and then once with memory. The first adoptions
+ * must end with a status and a message, and the last one must succeed. */
 
 #include "in_use.h"
 
@@ -13,7 +13,7 @@
 
 #define CHILDREN 99
 
-/* Takes all that is left, down to the smallest piece but for `spared` bytes. */
+/* Allocates all memory that is left, down to the smallest piece, except `spared` bytes. */
 static void use_up(size_t spared)
 {
     void *kept = malloc(spared);

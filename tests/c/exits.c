@@ -1,4 +1,5 @@
-/* Publishes, prints the file, and ends without freeing anything; a child of a fork ends before it. */
+/* Publishes, prints the name of the file, and ends without freeing anything. A forked child ends
+ * before it. */
 
 #include <stdio.h>
 #include <stdlib.h>

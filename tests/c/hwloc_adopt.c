@@ -1,4 +1,6 @@
-/* Adopts an hwloc segment and walks all of it: FILE ADDRESS LENGTH. Prints a sum over what it found. */
+/* Adopts an hwloc segment, visits all of its objects, and prints a checksum of them.
+ *
+ *     hwloc_adopt FILE ADDRESS LENGTH */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +40,7 @@ int main(int argc, char **argv)
     hwloc_topology_t topology;
     int file = argc > 3 ? open(argv[1], O_RDONLY) : -1;
 
-    /* What is damaged may have no end. */
+    /* In a damaged segment the walk may never end. */
     alarm(20);
     errno = 0;
     if (file < 0 || hwloc_shmem_topology_adopt(&topology, file, 0, (void *)strtoul(argv[2], NULL, 0),

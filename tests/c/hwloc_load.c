@@ -1,4 +1,5 @@
-/* A program that knows only hwloc, as there are many: loads its topology, binds, and prints what it has. */
+/* A typical program that knows only hwloc: loads its topology, binds itself to the first PU, and
+ * prints the number of PUs and its binding. */
 
 #include <hwloc.h>
 #include <stdio.h>

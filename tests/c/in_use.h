@@ -1,4 +1,4 @@
-/* What the programs that limit themselves share. */
+/* Shared by the programs that limit their own address space. */
 
 #include <stdio.h>
 #include <stdlib.h>

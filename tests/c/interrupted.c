@@ -1,4 +1,5 @@
-/* Adopts, and is interrupted by a timer whose handler adopts too: one of them has the topology, and nothing hangs. */
+/* Adopts in children that a timer interrupts. The timer's handler adopts too. The interrupted
+ * adoption must succeed, the handler's may be refused, and nothing may hang. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -31,10 +32,10 @@ int main(void)
             struct itimerval soon = { .it_value = { .tv_usec = 1 + i % 60 } };
             setitimer(ITIMER_REAL, &soon, NULL);
             tb_status own = tb_adopt(&topology);
-            /* The handler may have come first, in between, or comes when all is done. */
+            /* The handler may run before, during or after this adoption. */
             _exit(own != TB_OK ? 1 : inside == TB_ERR_BUSY ? 2 : 0);
         }
-        /* A child that hangs is ended, and counted. */
+        /* A child that hangs is killed and counted as wrong. */
         for (int waited = 0; waitpid(pid, &status, WNOHANG) == 0; waited++) {
             usleep(100);
             if (waited == 100000)

@@ -1,5 +1,5 @@
-/* Adopts within a limit on descriptors or on address space, which is too little, and again without: the
- * first is an error and the second adopts. */
+/* Adopts under a limit on descriptors or address space that is too low, and again without it.
+ * The first adoption must fail with an error, and the second must succeed. */
 
 #include "in_use.h"
 
@@ -16,7 +16,8 @@ int main(int argc, char **argv)
     struct rlimit before, limit;
     tb_status within, without;
 
-    /* What is set up once, error messages too, is not what is limited. */
+    /* The first call does the one-time setup, such as that of error messages, before the limit
+     * is set. */
     (void)tb_adopted(&topology);
     getrlimit(resource, &before);
     limit = before;

@@ -1,5 +1,6 @@
-/* Loads the topology and prints its segment, who published it, and its PUs. With an argument, stays until
- * standard input ends; with `fork`, with children that another thread makes while it loads. */
+/* Loads the topology and prints its segment, its publisher's process id, and its number of PUs.
+ * With any argument, it stays until standard input ends. With the argument `fork`, another
+ * thread forks children while it loads. */
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Runs a command in which the kernel refuses memfd_create, as containers with a strict seccomp filter have it. */
+/* Runs a command under a seccomp filter that refuses memfd_create, as strict containers do. */
 
 #include <errno.h>
 #include <linux/filter.h>

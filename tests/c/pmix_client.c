@@ -1,5 +1,6 @@
-/* A PMIx client as there are many: knows nothing of the broker, loads its topology from PMIx. Built
- * WITH_READER it adopts what PMIx tells too. Prints what it has mapped of the broker's files. */
+/* A typical PMIx client that knows nothing of the broker and loads its topology from PMIx. If it
+ * is built WITH_READER, it also adopts the segment whose keys PMIx has. Prints which of the
+ * broker's files it has mapped. */
 
 #include <hwloc.h>
 #include <pmix.h>
@@ -9,7 +10,7 @@
 #include <topobroker.h>
 #endif
 
-/* Prints the lines of this process's map that name the broker's files. */
+/* Prints the lines of /proc/self/maps that name the broker's files. */
 static void print_maps(void)
 {
     char line[4096];

@@ -1,9 +1,10 @@
-/* A PMIx server that embeds the broker: publishes a topology with the legacy lane, registers one namespace
- * with its keys, starts clients, and withdraws everything when they have ended.
+/* A PMIx server that embeds the broker: publishes a topology with legacy files, registers one
+ * namespace with its keys, starts clients, and withdraws everything when they have ended.
  *
  *     pmix_server nspace|resources|job SYNTHETIC UID COUNT CLIENT [ARGUMENT...]
  *
- * The keys are registered with the namespace, or for all as resources of the node, or the namespace is a job
+ * With `nspace`, the keys are registered with the namespace. With `resources`, they are
+ * registered for all namespaces, as resources of the node. With `job`, the namespace is a job
  * that sees the first half of the PUs. */
 
 #define _GNU_SOURCE
@@ -67,7 +68,7 @@ static pmix_status_t finalized(const pmix_proc_t *proc, void *object, pmix_op_cb
 
 #define OWN 8
 
-/* What PMIx wants of every namespace: one node, and all ranks on it. */
+/* Fills in the entries that PMIx needs of every namespace: one node, with all ranks on it. */
 static void register_usual(pmix_info_t *infos, uint32_t size, uid_t user)
 {
     char host[256], ranks[1024] = "0", *nodes, *places;
@@ -90,7 +91,7 @@ static void register_usual(pmix_info_t *infos, uint32_t size, uid_t user)
     free(places);
 }
 
-/* A job of the first half of the PUs. */
+/* Adds a job that has the first half of the PUs. */
 static tb_job_publication *add_job(const tb_publication *published)
 {
     const tb_topology *topology;
@@ -156,7 +157,7 @@ int main(int argc, char **argv)
         PMIX_INFO_FREE(keys, count);
         count = 0;
     }
-    /* What every namespace has, and our keys behind it. */
+    /* The entries that every namespace has, and then our keys. */
     PMIX_INFO_CREATE(all, count + OWN);
     register_usual(all, size, user);
     for (size_t i = 0; i < count; i++)

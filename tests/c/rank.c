@@ -1,5 +1,5 @@
-/* A rank of whatever launcher: adopts the node's topology and prints its own view of it. With MPI, after
- * MPI_Init. */
+/* A rank of any launcher: adopts the node's topology and prints its own view of it. If it is
+ * built WITH_MPI, it calls MPI_Init first. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-//! Adoption by real processes: many at once, forked, with copies, and of segments that are bad.
+//! Adoption by real processes: many at once, forked, with several copies of the reader, and of bad
+//! segments.
 
 use crate::segments::{Published, adopter, run_adopter, usual};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -30,7 +31,7 @@ fn sixty_four_threads_that_adopt_at_once_get_one_topology() {
 }
 
 #[test]
-fn threads_that_adopt_at_once_anywhere_get_one_topology() {
+fn threads_that_adopt_at_once_without_a_preferred_address_get_one_topology() {
     let published = Published::new(Address::Anywhere);
     let lines = run_adopter(&published.keys, &["threads", "64"]);
     assert_eq!(lines[0], "places 1");
@@ -75,7 +76,7 @@ fn children_forked_in_the_middle_of_adoption_never_hang() {
 }
 
 #[test]
-fn a_taken_address_is_no_failure() {
+fn if_the_preferred_address_is_taken_the_segment_is_mapped_elsewhere() {
     let published = usual();
     let lines = run_adopter(&published.keys, &["taken"]);
     assert!(lines[0].starts_with(&format!("ok {} Elsewhere", published.segment())), "{lines:?}");
@@ -132,14 +133,14 @@ fn a_wrong_address_of_the_adopted_segment_is_an_error_too() {
     assert!(lines[1].contains("the address key says 0x7a0000000000"), "{lines:?}");
 }
 
-/// The error that a process meets when one key is changed.
+/// Error of a process that adopts after one key was changed.
 fn error_with(published: &Published, key: &str, value: &str) -> String {
     let mut command = adopter(&published.keys);
     let output = command.arg("once").env(key, value).output().unwrap();
     error_of(&output)
 }
 
-/// The one line that says what is wrong; the process itself must end well.
+/// Error message that the helper program printed. Asserts that the program itself succeeded.
 fn error_of(output: &std::process::Output) -> String {
     assert!(output.status.success(), "{output:?}");
     let line = String::from_utf8(output.stdout.clone()).unwrap();
@@ -224,7 +225,7 @@ fn files_that_others_could_have_made_or_could_change_are_refused() {
     let error = error_with(&published, "TOPOBROKER_FILE", link.to_str().unwrap());
     assert!(error.contains("is a symbolic link"), "{error}");
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: another owner, for want of root");
+        topobroker_tests::skip(format_args!("another owner, for want of root"));
         return;
     }
     chown(&file, Some(12345), None).unwrap();
@@ -234,11 +235,11 @@ fn files_that_others_could_have_made_or_could_change_are_refused() {
 #[test]
 fn another_user_adopts_what_root_publishes_unless_it_is_private() {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: a second user, for want of root");
+        topobroker_tests::skip(format_args!("a second user, for want of root"));
         return;
     }
     let published = usual();
-    // Where the program was built, others may not look.
+    // Other users may not be able to read the folder in which the program was built.
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let program = folder.path().join("adopter");

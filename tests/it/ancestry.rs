@@ -1,4 +1,4 @@
-//! What is above objects, against hwloc's own pointers.
+//! Compares the ancestors of objects with hwloc's own parent pointers.
 
 use hwlocality::object::TopologyObject;
 use hwlocality::topology::Topology as Hwloc;
@@ -14,7 +14,7 @@ fn number(object: &TopologyObject) -> u64 {
     object.global_persistent_index()
 }
 
-/// hwloc's objects from one up to the root, by their numbers.
+/// Numbers (`gp_index`) of an object of hwloc and of all its ancestors, up to the root.
 fn path(object: &TopologyObject) -> Vec<u64> {
     std::iter::once(number(object)).chain(object.ancestors().map(number)).collect()
 }
@@ -50,7 +50,7 @@ fn check_input(input: &Input, theirs: &Hwloc, name: &str) -> usize {
 }
 
 #[test]
-fn ancestors_of_synthetic_machines_are_hwlocs() {
+fn ancestors_on_synthetic_machines_equal_hwlocs() {
     let mut checked = 0;
     for text in [
         "PU:1",
@@ -66,7 +66,7 @@ fn ancestors_of_synthetic_machines_are_hwlocs() {
 }
 
 #[test]
-fn ancestors_of_reference_machines_are_hwlocs() {
+fn ancestors_on_reference_machines_equal_hwlocs() {
     let Some(shared) = shared() else { return };
     let mut checked = 0;
     for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
@@ -79,7 +79,7 @@ fn ancestors_of_reference_machines_are_hwlocs() {
 }
 
 #[test]
-fn a_device_is_near_the_object_that_it_hangs_on() {
+fn the_non_io_ancestor_of_a_device_is_the_object_it_is_attached_to() {
     let xml = "<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0x3\" \
                complete_cpuset=\"0x3\" allowed_cpuset=\"0x3\" nodeset=\"0x1\" \
                complete_nodeset=\"0x1\" allowed_nodeset=\"0x1\" gp_index=\"1\">\

@@ -1,5 +1,5 @@
-//! What attackers found: files that are not what their names say, inputs without end, outputs that fail. Each test has
-//! failed once.
+//! Regression tests for attacks: files that are not what their names say, inputs without end,
+//! outputs that fail. Each test failed once, before its fault was fixed.
 
 use crate::segments::topobroker;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ fn error(output: &Output) -> String {
     text
 }
 
-/// A command that must end with this exit code, and what it says then.
+/// Runs a command, asserts its exit code, and returns what it prints on standard error.
 fn ends_with(code: i32, command: &mut Command) -> String {
     let output = command.output().unwrap();
     let text = error(&output);
@@ -30,11 +30,11 @@ fn shell(script: &str) -> Command {
     command
 }
 
-/// A file in shared memory, removed with the test.
+/// A file in shared memory, removed when this is dropped.
 struct InSharedMemory(PathBuf);
 
 impl InSharedMemory {
-    /// Named after a segment of this id.
+    /// The file whose name is that of a segment with this id.
     fn named(id: &str) -> Self {
         Self(PathBuf::from(format!("/dev/shm/topobroker-{id}")))
     }
@@ -46,7 +46,7 @@ impl Drop for InSharedMemory {
     }
 }
 
-/// A small segment whose publisher is of another boot.
+/// Bytes of a small segment whose header names another boot, so that its publisher is gone.
 fn stale_segment() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let mut publish = topobroker();
@@ -80,13 +80,14 @@ fn a_link_in_shared_memory_is_not_followed_to_a_device_or_a_fifo() {
         let mut unpublish = topobroker();
         let said = ends_with(1, unpublish.arg("unpublish").arg(&link.0));
         assert_eq!(said.matches(link.0.to_str().unwrap()).count(), 1, "{said}");
-        assert!(link.0.symlink_metadata().is_ok(), "the link stays");
+        assert!(link.0.symlink_metadata().is_ok(), "the link must stay");
     }
 }
 
 #[test]
-fn a_file_with_the_name_of_a_living_segment_takes_nothing_of_it_away() {
-    // The files beside a memfd are where it would be in shared memory; its own name is free there.
+fn sweeping_a_stale_file_keeps_the_files_beside_a_living_segment_of_that_name() {
+    // The files beside a memfd segment are in shared memory and have its name as prefix. The name
+    // itself is free there, so that another file can take it.
     let id = "0123456789abcdef".repeat(2);
     let beside = InSharedMemory::named(&format!("{id}+xml2"));
     fs::write(&beside.0, "its XML").unwrap();
@@ -100,13 +101,14 @@ fn a_file_with_the_name_of_a_living_segment_takes_nothing_of_it_away() {
             false => drop(fs::copy(&stale, &taken.0).unwrap()),
         }
         ends_with(0, topobroker().args(["unpublish", "--stale"]));
-        // A segment of this name may live as a memfd elsewhere: what is beside it is swept by its owner alone.
-        assert!(!is_link || taken.0.symlink_metadata().is_ok(), "a link is nobody's segment");
+        // A segment of this name may live elsewhere as a memfd, so that only its owner removes the
+        // files beside it.
+        assert!(!is_link || taken.0.symlink_metadata().is_ok(), "the link must stay");
         if is_link {
-            assert!(beside.0.exists(), "what is beside the living segment stays");
+            assert!(beside.0.exists(), "the file beside the living segment must stay");
             fs::remove_file(&taken.0).unwrap();
         } else {
-            assert!(!taken.0.exists(), "the stale file itself goes");
+            assert!(!taken.0.exists(), "the stale file itself must be removed");
         }
         let _ = fs::write(&beside.0, "its XML");
     }
@@ -115,7 +117,7 @@ fn a_file_with_the_name_of_a_living_segment_takes_nothing_of_it_away() {
 #[test]
 fn a_daemon_serves_no_folder_that_another_user_can_change() {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: giving a folder to another user takes root");
+        topobroker_tests::skip(format_args!("giving a folder to another user takes root"));
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -147,7 +149,7 @@ fn a_daemon_serves_no_folder_that_another_user_can_change() {
 }
 
 #[test]
-fn a_daemon_that_cannot_start_leaves_nothing_and_takes_nothing_of_an_earlier_one_away() {
+fn a_daemon_that_cannot_start_leaves_no_files_and_keeps_those_of_an_earlier_daemon() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let serve = |input: &str| {
@@ -161,7 +163,8 @@ fn a_daemon_that_cannot_start_leaves_nothing_and_takes_nothing_of_an_earlier_one
     let said = ends_with(1, serve("PU:1").env("NOTIFY_SOCKET", "/nonexistent/socket"));
     assert!(said.contains("NOTIFY_SOCKET"), "{said}");
     assert!(!run.exists(), "{:?}", fs::read_dir(&run).map(Iterator::count));
-    // A folder that was there before stays, as does what an earlier daemon has left in it: it is still in use.
+    // An existing folder stays. The files that an earlier daemon has left in it stay too, because
+    // they are still in use.
     fs::create_dir(&run).unwrap();
     ends_with(1, &mut serve(missing.to_str().unwrap()));
     assert!(run.exists());
@@ -188,7 +191,7 @@ fn a_daemon_whose_messages_nobody_reads_goes_on() {
         drop(daemon.stderr.take());
         until(|| run.join("keys").exists());
         fs::write(&input, "<nonsense").unwrap();
-        // Long enough for it to look, to fail and to say so.
+        // Long enough for the daemon to look at its input, to fail, and to write a message.
         std::thread::sleep(Duration::from_secs(3));
         assert!(daemon.try_wait().unwrap().is_none(), "full: {is_full}");
         assert_eq!(fs::read_dir(&run).unwrap().count(), 3);
@@ -208,7 +211,7 @@ fn until(holds: impl Fn() -> bool) {
 }
 
 #[test]
-fn output_that_cannot_be_written_is_a_fault_and_undoes_what_was_made() {
+fn a_command_whose_output_cannot_be_written_fails_and_undoes_its_work() {
     let folder = tempfile::tempdir().unwrap();
     for script in [
         r#""$0" --help >/dev/full"#,
@@ -221,14 +224,14 @@ fn output_that_cannot_be_written_is_a_fault_and_undoes_what_was_made() {
         assert!(script.contains("2>") || said.contains("standard output"), "{script}: {said}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    // In the order of the shell: what is done, and what must hold of the jobs then.
+    // A shell command, and the start of what `job list` must print afterwards.
     for (done, jobs) in [
         (r#"! "$0" job add a --map-by hwthread >/dev/full"#, ""),
         (r#"! "$0" job add a >/dev/full"#, ""),
         (r#"! "$0" job add a >&-"#, ""),
         (r#"{ "$0" job add a; true; } | true"#, ""),
         (r#""$0" ls --job nosuch 2>/dev/full; [ $? = 1 ]"#, ""),
-        // As many programs give their children for an output that is not wanted.
+        // Many programs open standard output like this for children whose output they do not want.
         (r#""$0" job add a 1<>/dev/null"#, "a: 0 ranks"),
     ] {
         let inner = format!("{done} || exit 9; \"$0\" job list");
@@ -246,7 +249,7 @@ fn output_that_cannot_be_written_is_a_fault_and_undoes_what_was_made() {
 
 #[test]
 fn inputs_that_never_end_are_refused_within_little_memory() {
-    // Half a gigabyte of address space: what hwloc and the program take is far less.
+    // Half a gigabyte of address space. hwloc and the program take far less.
     let limited = |arguments: &str| shell(&format!("ulimit -v 524288; \"$0\" {arguments}"));
     for (arguments, complaint) in [
         ("calc -i PU:2 </dev/zero", "standard input: has a line of more than"),
@@ -306,7 +309,7 @@ fn a_file_that_is_longer_than_any_segment_is_neither_copied_nor_mapped() {
 }
 
 #[test]
-fn what_a_killed_run_has_left_in_a_folder_is_swept() {
+fn files_of_a_killed_run_are_swept() {
     let folder = tempfile::tempdir().unwrap();
     let left = || fs::read_dir(folder.path()).unwrap().count();
     let kill = || {
@@ -336,7 +339,7 @@ fn an_xml_file_that_no_archive_can_hold_is_refused_by_name() {
     let file = folder.path().join("odd.xml");
     let xml = topobroker().args(["export", "-i", "PU:1"]).output().unwrap().stdout;
     let xml = String::from_utf8(xml).unwrap();
-    // All alike, they take no bytes in an archive.
+    // Because these are all equal, they take no bytes in an archive.
     let (own, infos) = (xml.find("<info").unwrap(), xml.rfind("<info").unwrap());
     let end = infos + xml[infos..].find("/>").unwrap() + 2;
     let alike = "<info name=\"n\" value=\"v\"/>".repeat(300_000);
@@ -354,7 +357,7 @@ fn an_xml_file_that_no_archive_can_hold_is_refused_by_name() {
 }
 
 #[test]
-fn a_dvm_that_runs_already_is_spoken_of_where_a_job_is_started_in_it() {
+fn run_with_prun_warns_that_the_dvm_already_runs() {
     let folder = tempfile::tempdir().unwrap();
     let prun = folder.path().join("prun");
     fs::write(&prun, "#!/bin/sh\n").unwrap();
@@ -367,7 +370,7 @@ fn a_dvm_that_runs_already_is_spoken_of_where_a_job_is_started_in_it() {
 #[test]
 fn without_proc_a_process_loads_for_itself() {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: taking /proc away takes root");
+        topobroker_tests::skip(format_args!("taking /proc away takes root"));
         return;
     }
     let loads = env!("CARGO_BIN_EXE_adopter");

@@ -1,4 +1,5 @@
-//! Segments of every format that there was are read, or refused by name: one of each is kept.
+//! Compatibility of formats. `fixtures/` keeps one segment of every format so far; each must be
+//! read, or refused with an error that names its version.
 
 use std::path::Path;
 use topobroker_layout::encode::AlignedVec;
@@ -6,7 +7,7 @@ use topobroker_layout::header::{HEADER_LEN, Header, VERSION_MAJOR, segment_len};
 use topobroker_layout::{HeaderError, OpenError, job, open};
 use topobroker_reader::{Archive, ObjectType};
 
-/// A kept segment.
+/// Reads a segment from `fixtures/`.
 fn kept(name: &str) -> AlignedVec {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
     let mut bytes = AlignedVec::new();
@@ -14,7 +15,7 @@ fn kept(name: &str) -> AlignedVec {
     bytes
 }
 
-/// The archive of a kept segment in one of another version.
+/// Puts the archive of a kept segment into a segment of another version.
 fn of_version(version: (u16, u16)) -> AlignedVec {
     let segment = kept("topology-1.0");
     let header = Header { version, ..Header::read(&segment).unwrap() };

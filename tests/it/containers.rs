@@ -1,4 +1,4 @@
-//! Rootless containers: user namespaces that map few users, with the node's folders mounted or not.
+//! Rootless containers: user namespaces that map few users, with and without the node's folders.
 
 use crate::segments::topobroker;
 use std::fs;
@@ -6,22 +6,25 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Who is in the container.
+/// User id of the processes in the container.
 const USER: &str = "1234";
-/// Another user of the node.
+/// User id of another user of the node.
 const OTHER: u32 = 4321;
 
-/// A node with containers: what root publishes in a folder as the daemon does, and the program where others may run it.
+/// A node with containers. Root publishes in a folder as the daemon does, and other users may run
+/// the program in it.
 struct Node {
     folder: tempfile::TempDir,
 }
 
 impl Node {
-    /// `None` where there can be no container.
+    /// `None` if no container can be started here.
     fn new() -> Option<Self> {
         let tried = Command::new("setpriv").args(OWN).args(["unshare", "-Urm", "true"]).output();
         if !rustix::process::geteuid().is_root() || !tried.is_ok_and(|it| it.status.success()) {
-            eprintln!("skipped: a container of another user takes root and user namespaces");
+            topobroker_tests::skip(format_args!(
+                "a container of another user takes root and user namespaces"
+            ));
             return None;
         }
         let node = Self { folder: tempfile::tempdir_in("/var").unwrap() };
@@ -37,7 +40,7 @@ impl Node {
         self.folder.path().join(name)
     }
 
-    /// Publishes 4 PUs in a folder, with the keys beside it.
+    /// Publishes a machine of 4 PUs in a folder, and writes the keys beside its segment.
     fn publish(&self, folder: &str) {
         let mut publish = topobroker();
         publish.args(["publish", "-i", "Core:2 PU:2", "--folder"]).arg(self.path(folder));
@@ -46,7 +49,7 @@ impl Node {
         open(&self.path(folder).join("keys"), 0o444);
     }
 
-    /// Gives what is in a folder to another user.
+    /// Gives a folder and the files in it to another user.
     fn give(&self, folder: &str, user: u32) {
         let folder = self.path(folder);
         for file in fs::read_dir(&folder).unwrap() {
@@ -55,7 +58,8 @@ impl Node {
         std::os::unix::fs::chown(&folder, Some(user), Some(user)).unwrap();
     }
 
-    /// What the program says in a container: after `setup`, with a daemon's folder.
+    /// Output of the program in a container, after the shell commands `setup`. It looks for the
+    /// daemon's keys in the folder `run`.
     fn inside(&self, namespaces: &str, setup: &str, run: &Path) -> String {
         let mut command = Command::new("setpriv");
         command.args(OWN).args(["unshare", namespaces, "sh", "-c"]);
@@ -77,11 +81,11 @@ fn open(path: &Path, mode: u32) {
 fn a_container_finds_what_the_daemon_of_the_node_publishes() {
     let Some(node) = Node::new() else { return };
     let run = node.path("run");
-    // With root mapped to the user, with the user mapped to itself, and with nobody mapped.
+    // In the container, the user is root, is not mapped, or has the same id.
     for namespaces in ["-Ur", "-U", "-Uc"] {
         assert_eq!(node.inside(namespaces, ":", &run), "4", "{namespaces}");
     }
-    // A container has mounts of its own: the folder elsewhere, and read-only.
+    // A container has mounts of its own: here, the folder is mounted elsewhere, and then read-only.
     let elsewhere = node.path("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     let mount = "mount --bind \"$1/run\" \"$1/elsewhere\"";
@@ -91,18 +95,19 @@ fn a_container_finds_what_the_daemon_of_the_node_publishes() {
 }
 
 #[test]
-fn keys_from_outside_that_lead_nowhere_in_a_container_give_way_to_the_daemons() {
+fn in_a_container_inherited_keys_without_a_file_are_replaced_by_the_daemons() {
     let Some(node) = Node::new() else { return };
-    // What the environment names is in the shared memory of the node, and the container has its own.
+    // The environment names a file in the node's shared memory, but the container has its own.
     let setup = "mount -t tmpfs none /dev/shm; export TOPOBROKER_FILE=/dev/shm/topobroker-1 \
                  TOPOBROKER_ADDR=0 TOPOBROKER_SIZE=4096";
     assert_eq!(node.inside("-Urm", setup, &node.path("run")), "4");
 }
 
 #[test]
-fn what_anybody_may_have_put_there_is_not_believed_in_a_container() {
+fn a_container_refuses_files_in_folders_that_others_may_write() {
     let Some(node) = Node::new() else { return };
-    // In a folder that others may write to, as /dev/shm: by another user, or by root for all that can be seen.
+    // A folder that others may write to, as /dev/shm is. The container does not map the owner of
+    // the files, so that root and another user look alike.
     fs::create_dir(node.path("shared")).unwrap();
     node.publish("shared");
     open(&node.path("shared"), 0o1777);
@@ -115,14 +120,14 @@ fn what_anybody_may_have_put_there_is_not_believed_in_a_container() {
         std::os::unix::fs::chown(file.unwrap().path(), Some(OTHER), Some(OTHER)).unwrap();
     }
     refused("shared", ":", "does not map, in a folder that others may write");
-    // The same by keys in the environment.
+    // The files are also refused if keys in the environment name them.
     let keys = "set -a; . \"$1/shared/keys\"; set +a";
     refused("none", keys, "mount the daemon's folder");
-    // A folder of nobody's below one that others may write to: they may swap it.
+    // A folder of an unmapped user below one that others may write to, because they may replace it.
     fs::create_dir(node.path("shared/below")).unwrap();
     node.publish("shared/below");
     refused("shared/below", ":", "does not map, in a folder that others may write");
-    // A link in such a folder, which leads to one of another user's own.
+    // A link in such a folder that leads to another user's folder.
     fs::create_dir(node.path("theirs")).unwrap();
     node.publish("theirs");
     node.give("theirs", OTHER);
@@ -137,15 +142,17 @@ fn what_anybody_may_have_put_there_is_not_believed_in_a_container() {
 }
 
 #[test]
-fn outside_of_containers_the_user_that_stands_for_all_others_is_a_user_like_any() {
+fn outside_containers_files_of_nobody_or_another_user_are_refused() {
     let Some(node) = Node::new() else { return };
     node.give("run", 65_534);
     let mut command = Command::new("setpriv");
     command.args(OWN).arg(node.path("topobroker")).args(["calc", "-N", "pu", "all"]);
     let output = command.env("TOPOBROKER_RUN", node.path("run")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("keys: belongs to user 65534"), "{said}");
-    // Nor are another user's files in a folder of its own, as long as that user can be told.
+    assert!(said.contains("keys: the keys of the node's daemon are not used"), "{said}");
+    assert!(said.contains("belongs to user 65534"), "{said}");
+    // Another user's files in that user's own folder are refused too, because their owner is known
+    // here.
     node.give("run", OTHER);
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,9 +1,9 @@
-//! What goes into everybody's process is little, and hwloc is not in it.
+//! The reader is loaded into every process, so it depends on few packages, and not on hwloc.
 
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// All packages that the reader is built of, but for those that only run while it is compiled.
+/// All packages in the reader, without those that only run while it is compiled.
 const OF_THE_READER: [&str; 23] = [
     "bitflags",
     "bytecheck",
@@ -30,7 +30,7 @@ const OF_THE_READER: [&str; 23] = [
     "xxhash-rust",
 ];
 
-// Elsewhere rustix may have the C library in place of `linux-raw-sys`.
+// On other architectures rustix may use the C library instead of `linux-raw-sys`.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[test]
 fn the_reader_is_built_of_few_packages_and_none_of_them_is_hwloc() {

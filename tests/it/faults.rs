@@ -1,4 +1,4 @@
-//! Full disks, limits, killed publishers: each is an error or is survived, and nothing stays behind.
+//! Full disks, limits and killed publishers. Each is an error or is survived, and leaves no file.
 
 use crate::segments::{topobroker, usual};
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::process::{Command, Output};
 
 const MACHINE: &str = "Package:4 Core:16 PU:2";
 
-/// A shell script, as root with mounts of its own, with the program as its first argument and a folder as
-/// its second.
+/// Runs a shell script as root with mounts of its own. Its first argument is the program, its
+/// second is a folder. `None` without root.
 fn with_mounts(script: &str, folder: &Path) -> Option<Output> {
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: mounting takes root");
+        topobroker_tests::skip(format_args!("mounting takes root"));
         return None;
     }
     let mut command = Command::new("unshare");
@@ -27,7 +27,7 @@ fn assert_no_room(output: &Output) {
     assert_eq!(output.status.code(), Some(1), "{error}");
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(error.contains("no room for"), "{error}");
-    assert_eq!(out, "", "something stays");
+    assert_eq!(out, "", "files are left behind");
 }
 
 #[test]
@@ -40,8 +40,8 @@ fn a_full_shared_memory_is_an_error_that_leaves_nothing() {
 }
 
 #[test]
-fn a_full_folder_is_an_error_that_leaves_nothing_of_the_segment_nor_of_what_is_for_hwloc() {
-    // The second has room for our segment, and none for hwloc's.
+fn a_full_folder_is_an_error_that_leaves_no_segment_and_no_legacy_files() {
+    // The second size has room for our segment, but not for hwloc's.
     for size in ["4k", "24k"] {
         let script = format!(
             r#"mount -t tmpfs -o size={size} tmpfs "$2"
@@ -85,8 +85,9 @@ fn a_limit_on_the_length_of_files_is_an_error_and_does_not_end_the_publisher() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Kills the publisher at every call by which it writes, names and removes, before the call is done. What has
-/// a name is whole, or goes with the next sweep.
+/// Kills the publisher at every system call by which it writes, names and removes files, before the
+/// call is done. Each segment that has a name by then must be whole, and the next sweep must remove
+/// all files.
 #[test]
 fn a_publisher_killed_at_any_step_leaves_a_whole_segment_or_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -122,7 +123,7 @@ fn a_publisher_killed_at_any_step_leaves_a_whole_segment_or_nothing() {
 #[test]
 fn segments_of_an_earlier_boot_are_swept() {
     let folder = tempfile::tempdir().unwrap();
-    // The boot id of the header is another: its publisher is gone, whoever has its pid now.
+    // The header has another boot id, so that its publisher is gone, even if a process has its pid.
     let published = usual();
     let script = r#"
         mount -t tmpfs tmpfs /dev/shm

@@ -1,4 +1,4 @@
-//! Nothing of hwloc's topology is lost, and it takes an eighth of the room.
+//! A segment keeps everything that hwloc's topology has, in at most an eighth of the space.
 
 use crate::segments::topobroker;
 use hwlocality::topology::Topology;
@@ -11,7 +11,7 @@ use topobroker_benches::rival;
 use topobroker_layout::{encode, header};
 use topobroker_tests::{Machine, SYNTHETIC_256, SYNTHETIC_2048, machines, shared};
 
-/// hwloc's own export of an XML file, with everything kept.
+/// Loads an XML file with hwloc, with no object filtered out, and exports it with hwloc.
 fn hwloc_export(xml: &Path) -> String {
     let builder = Topology::builder().with_flags(BuildFlags::IMPORT_SUPPORT).unwrap();
     let builder = builder.with_common_type_filter(TypeFilter::KeepAll).unwrap();
@@ -19,7 +19,7 @@ fn hwloc_export(xml: &Path) -> String {
     topology.export_xml(XMLExportFlags::empty()).unwrap().to_string()
 }
 
-/// Publishes a file, and exports it from a process that has adopted it.
+/// Publishes the topology of a file, and exports it in a process that has adopted it.
 fn published_export(machine: &Machine) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let output = topobroker()
@@ -30,15 +30,16 @@ fn published_export(machine: &Machine) -> Output {
         .args(["--", env!("CARGO_BIN_EXE_topobroker_for_tests"), "export"])
         .output()
         .unwrap();
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing stays");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "files are left");
     output
 }
 
-/// Files whose own export hwloc changes when it loads it again.
+/// Files whose export by hwloc changes when hwloc loads and exports it once more.
 ///
-/// The first: offline PUs are in the complete cpuset of the machine, but not in that of its NUMA
-/// node until hwloc loads it from XML version 2. The others: an allowed node that is no object is
-/// only taken out of the allowed nodeset then.
+/// In the first file, the complete cpuset of the machine has offline PUs. hwloc adds them to the
+/// complete cpuset of the NUMA node only when it loads XML version 2. In the other files, the
+/// allowed nodeset has a node that is not an object. hwloc removes this node, too, only when it
+/// loads XML version 2.
 const UNSTABLE: [&str; 8] = [
     "hwloc-v1.0__16em64t-4s2c2t-offlines.xml",
     "netloc__node-template.xml",
@@ -72,12 +73,12 @@ fn every_reference_topology_survives_publishing_adopting_and_exporting() {
     }
     println!("{whole} of {} exports are hwloc's own, byte for byte", loadable.len());
     println!("{stable} are the same again after hwloc loads and exports them");
-    assert_eq!(unstable, UNSTABLE, "hwloc changes its own export when it loads it");
+    assert_eq!(unstable, UNSTABLE, "files whose export changes when hwloc loads it again");
     assert_eq!(loadable.len(), 145);
 }
 
 #[test]
-fn strings_that_hwloc_does_not_export_are_exported_as_hwloc_does() {
+fn characters_that_hwloc_drops_on_export_are_dropped_here_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("odd.xml");
     let xml = "<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0x1\" \

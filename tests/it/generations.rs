@@ -1,4 +1,4 @@
-//! A node whose topology is published again and again, and processes that adopt meanwhile.
+//! A node whose topology is published again and again while processes adopt it.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use topobroker::publish::{Address, PublishOptions, Store, publish};
 use topobroker_layout::description::Description;
 use topobroker_tests::synthetic;
 
-/// Publishes as often as it can until it is told to end, and says how often.
+/// Publishes at least once, and then until `end` is set. Returns the number of generations.
 fn publish_until(end: &AtomicBool, folder: &mut Folder) -> u64 {
     let machines: Vec<Description> = (2..9).map(|pus| synthetic(&format!("PU:{pus}"))).collect();
     let mut first = true;
@@ -27,7 +27,7 @@ fn publish_until(end: &AtomicBool, folder: &mut Folder) -> u64 {
     folder.generation()
 }
 
-/// Tells the publisher to end, whatever happens to the test.
+/// Ends the publisher when dropped, so that it also ends if the test panics.
 struct EndsWith<'a>(&'a AtomicBool);
 
 impl Drop for EndsWith<'_> {
@@ -65,5 +65,5 @@ fn ten_thousand_processes_adopt_while_generations_change_and_each_has_a_whole_on
     }
     let kept = std::fs::read_dir(folder.path()).unwrap().flatten();
     let segments = kept.filter(|it| it.file_name().to_string_lossy().starts_with("topobroker-"));
-    assert_eq!(segments.count(), 2, "the newest and the one before it");
+    assert_eq!(segments.count(), 2, "only the newest generation and the one before it stay");
 }

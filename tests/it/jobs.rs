@@ -41,7 +41,7 @@ fn files(published: &Published) -> usize {
 }
 
 #[test]
-fn a_job_has_its_part_and_its_ranks_and_takes_no_memory_but_a_handle() {
+fn a_job_shows_its_pus_and_ranks_and_takes_no_memory_beside_its_handle() {
     let published = usual();
     let file = add(&published, &["solver", "--cpu-set", "6,7,2,3", "--map-by", "cpu-list:PE=2"]);
     let output = text(mine(&published, &file).output().unwrap());
@@ -161,7 +161,7 @@ fn a_broken_job_segment_is_refused_wherever_it_is_broken() {
         std::fs::remove_file(&file).unwrap();
         std::fs::write(&file, &bytes).unwrap();
         let line = run_adopter_with(&published, &file);
-        // The state word and reserved bytes of the header are not all looked at.
+        // The state word and the reserved bytes of the header are only checked in part.
         assert!(line.starts_with("error ") || place < 160, "{place}: {line}");
     }
     std::fs::write(&file, &whole[..whole.len() - 8]).unwrap();
@@ -169,7 +169,7 @@ fn a_broken_job_segment_is_refused_wherever_it_is_broken() {
 }
 
 #[test]
-fn jobs_go_with_their_launcher_and_with_their_topology() {
+fn jobs_are_removed_with_their_launcher_or_their_topology() {
     let published = Published::new(Address::Usual);
     let mut launcher = Command::new("sleep").arg("1000").spawn().unwrap();
     let pid = launcher.id().to_string();
@@ -268,7 +268,7 @@ fn readers_of_many_jobs_see_their_own_part_while_jobs_come_and_go() {
             );
             assert_eq!(printed, expected, "reader {number}");
         }
-        // At least one more job, however fast the readers were.
+        // Wait for at least one more job, because the readers may have been faster.
         let start = Instant::now();
         while files(&published) == JOBS + 1 && start.elapsed() < Duration::from_secs(10) {}
         done.store(true, Ordering::Relaxed);
@@ -278,7 +278,7 @@ fn readers_of_many_jobs_see_their_own_part_while_jobs_come_and_go() {
 }
 
 #[test]
-fn a_job_whose_files_for_hwloc_cannot_be_made_is_not_added_and_takes_nothing_away() {
+fn a_job_whose_legacy_files_cannot_be_made_is_not_added_and_removes_no_file() {
     let published = usual();
     let mut taken = published.file().into_os_string();
     taken.push(".job-solver+xml1");

@@ -1,4 +1,5 @@
-//! `topobroker ls` against what lstopo-no-graphics printed.
+//! Compares `topobroker ls` with lstopo-no-graphics: with recorded outputs, and with the installed
+//! program.
 
 use clap::Parser;
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ struct Command {
     ls: Ls,
 }
 
-/// Options of rows that belong to other work.
+/// `ls` does not have this option. Rows with it are skipped.
 const ELSEWHERE: &str = "--distances-transform";
 
 #[test]
@@ -51,7 +52,7 @@ fn ls_prints_what_lstopo_prints() {
     print!("{report}");
 }
 
-/// Options that the stored answers leave out.
+/// Options that the recorded outputs leave out.
 const MORE_OPTIONS: [&str; 8] =
     ["-v", "-v -v", "-l", "-c", "-v -p -c", "--no-collapse", "--only bridge -v", "--only misc"];
 
@@ -63,7 +64,9 @@ fn ls_prints_what_the_installed_lstopo_prints() {
     };
     let version = lstopo(&["--version"]).map(|output| String::from_utf8(output.stdout).unwrap());
     if version.as_ref().is_none_or(|version| !version.contains(" 2.9.")) {
-        eprintln!("skipped: lstopo-no-graphics 2.9 is not installed, found {version:?}");
+        topobroker_tests::skip(format_args!(
+            "lstopo-no-graphics 2.9 is not installed, found {version:?}"
+        ));
         return;
     }
     for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {

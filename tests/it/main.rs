@@ -3,25 +3,26 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 
 mod adoption;
+mod against_hwloc_programs;
 mod ancestry;
-mod answers;
 mod attacks;
 mod compatibility;
 mod containers;
 mod dependencies;
 mod embedding;
+mod examples;
 mod faults;
 mod fidelity;
 mod generations;
+mod info_and_calc;
 mod jobs;
 mod lstopo;
 mod names;
-mod picks;
 mod placement;
 mod program;
-mod promises;
 mod queries;
-mod questions;
+mod random_cases;
+mod reliability_table;
 mod scope;
 mod segments;
 mod sources;

@@ -1,4 +1,4 @@
-//! How things are printed, against hwloc itself.
+//! Compares printed names and sets with hwloc's.
 
 use proptest::prelude::*;
 use topobroker::format::console::pci_class_name;
@@ -13,7 +13,7 @@ fn every_pci_class_has_hwlocs_name() {
     }
 }
 
-/// Words as machines have them, and any.
+/// Words of a set: those that machines typically have, and arbitrary ones.
 fn words() -> impl Strategy<Value = Vec<u64>> {
     let word = prop_oneof![
         Just(0),

@@ -1,4 +1,5 @@
-//! Placement of ranks against the maps that Open MPI printed.
+//! Compares the placement of ranks with Open MPI's: with recorded maps, and with the installed
+//! `mpirun`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,7 +31,8 @@ fn ranks_are_mapped_as_open_mpi_maps_them() {
         let placed = place(topology, &policy, Some(rank + 1), &[]).map(|ranks| ranks[rank].clone());
         let found = match &placed {
             Ok(cpuset) => report::locale(topology, cpuset),
-            // The reference rows say where ranks are mapped. Binding them to what is not there is refused, also by mpirun.
+            // The reference rows say where ranks are mapped. Binding ranks to objects that the
+            // machine does not have is refused, by mpirun too.
             Err(PlacementError::NoObjects { .. }) => {
                 let unbound = Policy::parse(map_by, Some("none")).unwrap();
                 let placed = place(topology, &unbound, Some(rank + 1), &[]).unwrap();
@@ -38,7 +40,7 @@ fn ranks_are_mapped_as_open_mpi_maps_them() {
             }
             Err(error) => Some(error.to_string()),
         };
-        // Without packages Open MPI draws nothing.
+        // On a machine without packages Open MPI draws nothing.
         let found = found.unwrap_or_else(|| "Binding: UNBOUND".to_owned());
         if found == locale {
             same += 1;
@@ -51,12 +53,12 @@ fn ranks_are_mapped_as_open_mpi_maps_them() {
     assert!(same * 100 >= (same + different.len()) * 99, "{}", different.join("\n"));
 }
 
-/// What a simulated `mpirun` says.
+/// Outcome of a simulated `mpirun`.
 enum Mpirun {
-    /// What each rank is bound to.
+    /// It maps the ranks: the binding of each, as `mpirun` draws it.
     Ranks(Vec<String>),
     Refuses,
-    /// It reads what it has not set, of the nodes that it simulates.
+    /// It crashes, because it reads uninitialised data of the nodes that it simulates.
     Crashes,
 }
 
@@ -82,7 +84,8 @@ fn mpirun(machine: &Path, arguments: &[String]) -> Mpirun {
         return Mpirun::Crashes;
     }
     let ranks = after("Locale:").into_iter().zip(bindings);
-    // A rank that is bound to the object that it is mapped to is drawn as unbound: binding it is left to its daemon.
+    // A rank that is bound to the object that it is mapped to is drawn as unbound, because its
+    // daemon does the binding. Its binding is then its locale.
     let in_place = |(locale, binding): (String, String)| match binding.as_str() {
         "UNBOUND" if !policies[0].starts_with("NONE") => locale,
         "UNBOUND" | "" => "NODE".to_owned(),
@@ -91,7 +94,7 @@ fn mpirun(machine: &Path, arguments: &[String]) -> Mpirun {
     Mpirun::Ranks(ranks.map(in_place).collect())
 }
 
-/// A mapping, a binding and a number of ranks, the latter two sometimes left out.
+/// A random mapping, binding and number of ranks. The latter two are sometimes left out.
 fn any_policy(random: &mut fastrand::Rng) -> (String, Option<&'static str>, Option<usize>) {
     const OBJECTS: [&str; 6] = ["socket", "numa", "core", "hwthread", "l2cache", "l3cache"];
     const TARGETS: [&str; 5] = ["core", "hwthread", "socket", "numa", "none"];
@@ -112,9 +115,11 @@ fn any_policy(random: &mut fastrand::Rng) -> (String, Option<&'static str>, Opti
 }
 
 #[test]
-fn random_mappings_are_those_of_the_mpirun_of_this_machine() {
+fn random_mappings_equal_those_of_the_installed_mpirun() {
     if Command::new("mpirun.openmpi").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no mpirun.openmpi; scripts/test installs it");
+        topobroker_tests::skip(format_args!(
+            "there is no mpirun.openmpi; scripts/test installs it"
+        ));
         return;
     }
     let machines = [
@@ -146,8 +151,9 @@ fn random_mappings_are_those_of_the_mpirun_of_this_machine() {
                 (_, Mpirun::Crashes) => crashed += 1,
                 (Ok(ours), Mpirun::Ranks(theirs)) if ours == theirs => same += 1,
                 (Err(_), Mpirun::Refuses) => refused += 1,
-                // A simulated mpirun does not count what its daemons bind in place: more than there is place for is
-                // refused by a real one, or left unbound if it was not asked for.
+                // A simulated mpirun does not count the ranks that its daemons bind. If there are
+                // more ranks than objects, a real mpirun refuses them, or leaves them unbound if no
+                // binding was asked for.
                 (Err(error), Mpirun::Ranks(_)) if error.contains(" is full: ") => {
                     uncounted += 1;
                 }

@@ -1,4 +1,4 @@
-//! The program as a person or a launcher uses it.
+//! The program, as a person or a launcher uses it.
 
 use crate::segments::{adopter, topobroker};
 use rustix::process::{Pid, Signal, kill_process};
@@ -22,7 +22,7 @@ fn files(folder: &Path) -> usize {
     std::fs::read_dir(folder).unwrap().count()
 }
 
-/// `topobroker run` with a folder of its own, and a shell command.
+/// A command `topobroker run` of a shell script, with a folder of its own.
 fn run_in(folder: &Path, script: &str) -> Command {
     let mut command = topobroker();
     command.arg("run").arg("--folder").arg(folder).args(MACHINE).args(["--", "sh", "-c", script]);
@@ -37,7 +37,7 @@ fn run_hands_the_keys_to_its_command_and_returns_its_status() {
     assert_eq!(output.status.code(), Some(7));
     let words: Vec<&str> = text(&output.stdout).split_whitespace().collect();
     assert!(words[0].starts_with(folder.path().to_str().unwrap()), "{words:?}");
-    // The second where the kernel has put something of the publisher's own at the first.
+    // The second address if the publisher itself has a mapping at the first.
     assert!(["0x7ff000000000", "0x550000000000"].contains(&words[1]), "{words:?}");
     assert!(words[2].parse::<u64>().unwrap() > 1000);
     assert_eq!(files(folder.path()), 0);
@@ -92,7 +92,7 @@ fn run_forwards_signals_to_its_command_and_leaves_nothing_after_them() {
 }
 
 #[test]
-fn a_signal_that_its_command_dies_of_ends_run_too() {
+fn run_ends_if_a_signal_kills_its_command() {
     let folder = tempfile::tempdir().unwrap();
     let mut child =
         run_in(folder.path(), "echo ready; exec sleep 60").stdout(Stdio::piped()).spawn().unwrap();
@@ -186,7 +186,7 @@ fn status_counts_mappings_and_knows_whether_the_publisher_lives() {
 }
 
 #[test]
-fn unpublish_keeps_its_hands_off_files_that_are_no_segments() {
+fn unpublish_refuses_files_that_are_not_segments() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("letter");
     std::fs::write(&file, "dear segment").unwrap();
@@ -255,7 +255,7 @@ fn a_machine_is_read_from_the_root_of_a_saved_file_system() {
     let output = run(&["ls", "-i", root, "-s"]);
     let summary = text(&output.stdout);
     assert!(summary.contains("2 Package") && summary.contains("4 PU"), "{output:?}");
-    // The command of `run` finds the keys, and its own hwloc the real machine.
+    // The command of `run` finds the keys. If it uses hwloc itself, hwloc finds the real machine.
     let mut command = topobroker();
     command.args(["run", "-i", root, "--", "env"]).env("HWLOC_COMPONENTS", "-gl");
     let environment = command.output().unwrap();
@@ -266,7 +266,7 @@ fn a_machine_is_read_from_the_root_of_a_saved_file_system() {
 }
 
 #[test]
-fn publish_that_cannot_tell_its_keys_fails_and_leaves_nothing() {
+fn publish_fails_and_leaves_nothing_if_its_keys_cannot_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = topobroker();
     command.arg("publish").arg("--folder").arg(folder.path()).args(MACHINE);

@@ -1,7 +1,7 @@
-//! Every query against hwloc's own answer: random synthetic machines, the reference machines,
-//! random sets.
+//! Compares every query with hwloc's own answer: on random synthetic machines, on the reference
+//! machines, and for random sets.
 
-use crate::picks::{Picks, picks, synthetic};
+use crate::random_cases::{Picks, picks, synthetic};
 use proptest::test_runner::{Config, TestRunner};
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{HwlocTopology as Hwloc, Input, LoadOptions, load};
@@ -14,7 +14,7 @@ use topobroker_reader::{
 };
 use topobroker_tests::{machines, shared};
 
-/// The same topology twice.
+/// One topology, in our archive and in hwloc.
 pub(crate) struct Both<'a> {
     pub(crate) ours: Topology<'a>,
     pub(crate) theirs: Rival<'a>,
@@ -28,7 +28,8 @@ fn places<'a>(objects: impl Iterator<Item = Object<'a>>) -> Vec<Place> {
     objects.map(place).collect()
 }
 
-/// As hwloc's users go through the tree.
+/// Collects an object and everything below it in the tree of CPUs by recursion, as users of hwloc
+/// do.
 fn descend<'a>(object: Object<'a>, below: &mut Vec<Object<'a>>) {
     below.push(object);
     object.children().for_each(|child| descend(child, below));
@@ -99,7 +100,7 @@ impl<'a> Both<'a> {
                 let ours = depth_of(self.ours.cache_depth(level, kind));
                 let number = kind.map_or(-1, |kind| kind.raw().cast_signed());
                 let theirs = self.theirs.cache_depth(level, number);
-                // Against its own documentation, hwloc 2.9 looks at data caches only.
+                // Contrary to its documentation, hwloc 2.9 looks at data caches only.
                 match (self.has_instruction_cache(level), kind) {
                     (true, None) => assert_eq!(ours, -2, "L{level}"),
                     (true, Some(CacheKind::Instruction)) => {
@@ -152,7 +153,7 @@ impl<'a> Both<'a> {
             let nth = inside.object_at_depth(depth, picks.count);
             let index = u32::try_from(picks.count).unwrap();
             self.same(nth, theirs.nth_inside(bitmap, raw, index), &what);
-            // After a first step, too.
+            // The count must be right after one step of the iterator, too.
             let mut rest = inside.objects_at_depth(depth);
             let first = usize::from(rest.next().is_some());
             assert_eq!(first + rest.count(), count, "count after a step inside {what}");
@@ -235,7 +236,11 @@ impl<'a> Both<'a> {
                 self.same(one.objects_inside(kind).nth(index as usize), below, "object below");
             }
         }
-        self.same(Some(one.non_io_ancestor()), theirs.non_io_ancestor(their_one), "non-I/O");
+        self.same(
+            Some(one.non_io_ancestor()),
+            theirs.non_io_ancestor(their_one),
+            "non-I/O ancestor",
+        );
         let (mut below, mut folded) = (Vec::new(), Vec::new());
         descend(one, &mut below);
         one.subtree().for_each(|object| folded.push(object));
@@ -356,7 +361,7 @@ fn nodes_of(topology: Topology<'_>) -> impl Iterator<Item = Object<'_>> {
 }
 
 trait HasExtent {
-    /// Whether the object has sets of its own, as all but I/O and Misc objects.
+    /// Whether the object has sets of its own. Only I/O and Misc objects have none.
     fn extent_is_own(self) -> bool;
 }
 
@@ -366,7 +371,7 @@ impl HasExtent for Object<'_> {
     }
 }
 
-/// Cases in one run of the suite.
+/// Number of random machines in one run.
 const SYNTHETIC: u32 = 3000;
 
 pub(crate) fn config(cases: u32) -> Config {

@@ -1,10 +1,11 @@
-//! Whose part a process looks at: the table, in real processes with the environment of each launcher.
+//! Which part of the topology a process sees: each row of the table, in real processes with the
+//! environment of each launcher.
 
 use crate::segments::topobroker;
 use std::process::Command;
 use topobroker_reader::{EffectivePart, Launch, Scope, Set, Situation};
 
-/// How a process is started, and the variables by which it knows.
+/// Launchers, and the environment variables by which a process recognises them.
 const LAUNCHES: [(&str, &[(&str, &str)]); 6] = [
     ("Open MPI", &[("OMPI_LAUNCHED", "1"), ("PRTE_LAUNCHED", "1"), ("PMIX_RANK", "0")]),
     ("Open MPI", &[("OMPI_COMM_WORLD_RANK", "0"), ("PMIX_RANK", "0")]),
@@ -14,17 +15,17 @@ const LAUNCHES: [(&str, &[(&str, &str)]); 6] = [
     ("singleton", &[]),
 ];
 
-/// The part that is expected: `None` is all, else PUs.
+/// Expected part: a list of PUs, or `None` for the whole topology.
 fn expected(launch: &str, scope: &str, list: Option<&str>, affinity: &str) -> Option<String> {
     match (launch, scope) {
         (_, "job") | ("Open MPI" | "singleton", _) => None,
         ("PRRTE", _) => list.map(str::to_owned),
         ("direct" | "Slurm", _) => Some(affinity.to_owned()),
-        _ => panic!("a launch of the table: {launch}"),
+        _ => panic!("no such launcher in the table: {launch}"),
     }
 }
 
-/// The program without the variables of whoever runs this test.
+/// The program, without the variables of the launcher that runs this test.
 fn clean() -> Command {
     let mut command = topobroker();
     let names = ["OMPI_", "PRTE_", "PMIX_", "PMI_", "SLURM_", "MPIRUN_", "TOPOBROKER_"];
@@ -41,7 +42,7 @@ fn part(text: &str) -> &str {
 }
 
 #[test]
-fn each_launch_and_published_scope_and_cpu_list_and_affinity_has_its_part() {
+fn launcher_scope_cpu_list_and_affinity_decide_the_part_as_the_table_says() {
     let allowed = topobroker_reader::affinity().unwrap();
     let all = allowed.to_text(topobroker_reader::Format::List);
     let first = allowed.first().unwrap().to_string();
@@ -62,7 +63,8 @@ fn each_launch_and_published_scope_and_cpu_list_and_affinity_has_its_part() {
                     let text = String::from_utf8(output.stdout).unwrap();
                     assert!(text.contains(&format!("launch: {launch}\n")), "{what}: {text}");
                     assert!(text.contains(&format!("published: {scope}\n")), "{what}: {text}");
-                    // What is all of this machine is all: of one with a single PU always.
+                    // A list of all PUs of this machine is the whole topology. On a machine with
+                    // one PU, this is always so.
                     let list = list.map(|_| first.as_str());
                     let expected = expected(launch, scope, list, affinity);
                     let expected = expected.filter(|part| *part != all);
@@ -80,7 +82,7 @@ fn each_launch_and_published_scope_and_cpu_list_and_affinity_has_its_part() {
 }
 
 #[test]
-fn a_process_takes_its_own_part_as_view_mine() {
+fn view_mine_is_the_part_of_the_process_itself() {
     let allowed = topobroker_reader::affinity().unwrap();
     let first = allowed.first().unwrap().to_string();
     let program = clean();
@@ -93,7 +95,7 @@ fn a_process_takes_its_own_part_as_view_mine() {
 }
 
 #[test]
-fn what_slurms_plugin_says_of_the_step_is_the_part_of_a_task_and_of_mpirun_in_the_step() {
+fn slurm_tasks_and_mpirun_in_a_step_get_the_cpu_list_of_the_plugin() {
     let allowed = topobroker_reader::affinity().unwrap();
     let first = allowed.first().unwrap().to_string();
     let program = clean().get_program().to_str().unwrap().to_owned();
@@ -114,7 +116,7 @@ fn what_slurms_plugin_says_of_the_step_is_the_part_of_a_task_and_of_mpirun_in_th
 }
 
 #[test]
-fn a_list_of_a_step_that_has_more_than_the_topology_is_cut_and_of_no_interest_without_a_launcher() {
+fn a_steps_cpu_list_is_clipped_to_the_topology_and_ignored_without_a_launcher() {
     let program = clean().get_program().to_str().unwrap().to_owned();
     let scope = |variables: &[(&str, &str)]| {
         let mut command = clean();
@@ -131,7 +133,7 @@ fn a_list_of_a_step_that_has_more_than_the_topology_is_cut_and_of_no_interest_wi
 }
 
 #[test]
-fn what_a_cgroup_leaves_counts_and_another_machine_does_not() {
+fn the_cgroup_limits_the_part_and_an_affinity_of_another_machine_is_ignored() {
     let set = |pus: std::ops::Range<u32>| pus.collect::<Set>();
     let situation = |launch| Situation {
         launch,

@@ -6,17 +6,17 @@ use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
 use topobroker_reader::Keys;
 use topobroker_tests::{SYNTHETIC_256, synthetic};
 
-/// A published segment, gone at the end of its test.
+/// A published segment, removed when this is dropped.
 pub(crate) struct Published {
     pub(crate) keys: Keys,
     publication: Publication,
     _folder: tempfile::TempDir,
 }
 
-/// An address that is free in every process; the usual one is in nearly every.
+/// An address that is free in every process. The usual address is free in nearly every process.
 const ALWAYS_FREE: Address = Address::At(0x5500_0000_0000);
 
-/// A machine of 691 objects, in a folder of its own, at an address that is always free.
+/// Publishes a machine of 691 objects in a folder of its own, at an address that is always free.
 pub(crate) fn usual() -> Published {
     Published::new(ALWAYS_FREE)
 }
@@ -24,7 +24,7 @@ pub(crate) fn usual() -> Published {
 impl Published {
     pub(crate) fn new(address: Address) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        // So that other users find what is in it.
+        // Other users must be able to read the files in it.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(folder.path(), open).unwrap();
         let store = Store::Folder(folder.path().to_owned());
@@ -66,20 +66,20 @@ pub(crate) fn adopter(keys: &Keys) -> Command {
     command
 }
 
-/// What the helper program prints, line by line.
+/// Runs the helper program and returns the lines that it prints.
 pub(crate) fn run_adopter(keys: &Keys, arguments: &[&str]) -> Vec<String> {
     let output = adopter(keys).args(arguments).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// A file that was built beside this test.
+/// Path of a file that was built beside this test.
 pub(crate) fn built(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().unwrap().parent().unwrap().join(name)
 }
 
-/// The program itself.
+/// The `topobroker` program.
 pub(crate) fn topobroker() -> Command {
     Command::new(env!("CARGO_BIN_EXE_topobroker_for_tests"))
 }

@@ -1,10 +1,10 @@
-//! What views are made from: lists, objects, cgroups, the environment.
+//! Sources of views: CPU lists, objects, cgroups, the environment.
 
 use crate::segments::topobroker;
 use std::process::Output;
 
-/// 2 packages of 4 cores of 2 PUs; the PUs of a core are P#n and P#n+8. Spelled out: hwloc 2.9 now and
-/// then ignores `indexes=core:pu`.
+/// 2 packages of 4 cores of 2 PUs. The PUs of a core are P#n and P#n+8. All OS indexes are written
+/// out, because hwloc 2.9 sometimes ignores `indexes=core:pu`.
 const MACHINE: &str =
     "Package:2 [NUMANode] Core:4 PU:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15)";
 
@@ -88,7 +88,7 @@ fn the_environment_of_each_launcher_names_pus() {
 }
 
 #[test]
-fn what_is_malformed_in_the_environment_is_named_with_its_place() {
+fn an_error_in_an_environment_variable_names_the_variable_and_the_position() {
     refused("env:PMIX_CPUSET", &[("PMIX_CPUSET", "hwloc:0-x")], &["PMIX_CPUSET", "position 8"]);
     refused("env:PMIX_CPU_LIST", &[("PMIX_CPU_LIST", "0,16")], &["PMIX_CPU_LIST", "index 16"]);
     for (bind, complaint) in [
@@ -126,7 +126,7 @@ fn what_is_malformed_in_the_environment_is_named_with_its_place() {
     ] {
         refused(&format!("env:{variable}"), &[(variable, text)], &[complaint]);
     }
-    // Little text that asks for much work.
+    // A short text that asks for much work.
     let often = format!("{{{}0:131072:0}}", "0:131072:0,".repeat(2000));
     refused("env:OMP_PLACES", &[("OMP_PLACES", &often)], &["more than any machine has"]);
     refused("env:HOME", &[], &["HOME: names no PUs"]);

@@ -1,4 +1,4 @@
-//! The tree of CPUs of an archive is believed only as it was built: levels that are regular and levels that are not
+//! An archive is refused if any byte of its tree of CPUs has changed. Regular and irregular levels
 //! are checked in different ways.
 
 use std::ops::Range;
@@ -7,7 +7,8 @@ use topobroker_layout::encode::to_bytes;
 use topobroker_layout::open_archive;
 use topobroker_tests::synthetic;
 
-/// Where the bytes are that say what is below what, normal objects only of those that have PUs.
+/// Byte ranges of the columns of the tree. Of `members`, which has rows for normal and memory
+/// objects, only the rows of normal objects.
 fn bytes_of_the_tree(archive: &[u8], topology: &ArchivedTopology) -> [Range<usize>; 3] {
     let tree = &topology.tree;
     let place = |column: &[u8], length: usize| {

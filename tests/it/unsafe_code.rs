@@ -1,4 +1,5 @@
-//! All unsafe code of what goes into others' processes, with the reasons that it gives, in one list.
+//! A list of all unsafe code in crates that are loaded into processes of other programs, with the
+//! reason for each block.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +8,14 @@ const HEAD: &str = "\
 
 Every `unsafe` block of the crates that go into others' processes, with the reason that stands above it. Modules
 that are not listed here have none. This file is made from the sources: run the test
-`the_list_of_unsafe_code_is_that_of_the_sources` with `TOPOBROKER_UPDATE_UNSAFE=1`, and read what changed.
+`docs_unsafe_md_lists_all_unsafe_code` with `TOPOBROKER_UPDATE_UNSAFE=1`, and read what changed.
 ";
 
-/// The crates.
+/// Source folders of these crates.
 const FOLDERS: [&str; 5] = ["layout/src", "reader/src", "broker/src", "ffi/src", "ffi/audit/src"];
 
 #[test]
-fn the_list_of_unsafe_code_is_that_of_the_sources() {
+fn docs_unsafe_md_lists_all_unsafe_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut list = HEAD.to_owned();
     for folder in FOLDERS {
@@ -56,7 +57,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Each reason as an item of a list, with the line of code that it is for.
+/// Formats each `SAFETY` comment as an item of the list, with the line of code below it.
 fn reasons(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let mut found = Vec::new();

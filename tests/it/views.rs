@@ -1,7 +1,7 @@
-//! Views against hwloc's duplicate that was restricted: all that is in them, and every query.
+//! Compares views with duplicates that hwloc has restricted: all their contents, and every query.
 
-use crate::picks::{Picks, picks, synthetic};
 use crate::queries::{Both, config};
+use crate::random_cases::{Picks, picks, synthetic};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use topobroker::description::describe;
@@ -16,7 +16,7 @@ use topobroker_layout::overlay;
 use topobroker_reader::{Archive, ObjectType, RestrictFlags, Set, Topology, TypeDepth, View};
 use topobroker_tests::{machines, shared};
 
-/// Flags that go together.
+/// Valid combinations of restriction flags. One is repeated, so that it is chosen more often.
 const FLAGS: [u64; 14] = [0, 1, 1, 1, 2, 4, 6, 3, 5, 7, 8, 24, 30, 14];
 
 /// A restriction.
@@ -46,7 +46,8 @@ impl Cut {
     }
 }
 
-/// All that both have, but for the order in which hwloc's is walked.
+/// Asserts that a view and a topology of hwloc have the same contents. hwloc's is stored in an
+/// archive first, so that its objects are in the same order.
 fn assert_same(ours: Topology<'_>, theirs: &Hwloc<'_>, what: &str) {
     let theirs = to_bytes(&capture(theirs).unwrap()).unwrap();
     let opened = Archive::open(&theirs).unwrap();
@@ -75,15 +76,15 @@ fn assert_same(ours: Topology<'_>, theirs: &Hwloc<'_>, what: &str) {
     }
 }
 
-/// A job's segment shows what the view shows.
+/// Asserts that a view is the same after it was written to an overlay and read again.
 fn assert_survives(whole: Topology<'_>, view: &View<'_>, what: &str) {
     let bytes = overlay::to_bytes(&view.to_overlay().unwrap()).unwrap();
     let again = View::from_archive(whole, &bytes).unwrap_or_else(|error| panic!("{what}: {error}"));
     assert!(again == *view, "{what}: {again:?} {view:?}");
 }
 
-/// Whether hwloc aborts: it takes NUMA nodes without PUs out only below objects that lose PUs, and
-/// PUs without nodes only below objects that lose nodes.
+/// Whether hwloc may abort, because it removes NUMA nodes without PUs only below objects that lose
+/// PUs, and PUs without nodes only below objects that lose nodes.
 fn is_beyond_hwloc(topology: Topology<'_>, flags: RestrictFlags) -> bool {
     let nodes = || topology.objects_with_type(ObjectType::NUMANode);
     let pus = || topology.objects_with_type(ObjectType::PU);
@@ -120,8 +121,9 @@ pub(crate) fn check(input: &Input, cuts: &[Cut]) {
                 view = next;
                 assert_survives(whole, &view, &what);
                 if only_sets && !view.is_in_order() {
-                    // Of PUs that are no objects nothing goes but their places in sets: hwloc sorts
-                    // children anew but neither levels nor sibling ranks.
+                    // Only PUs that are not objects were removed, so that only sets have changed.
+                    // hwloc then sorts children again, but updates neither levels nor sibling
+                    // ranks.
                     return;
                 }
             }
@@ -129,7 +131,7 @@ pub(crate) fn check(input: &Input, cuts: &[Cut]) {
         let Some(copy) = &copy else { continue };
         assert_same(view.topology(), &copy.topology(), &what);
         if view.topology().type_depth(ObjectType::PU) == TypeDepth::Unknown {
-            // Allowed PUs that are no objects may be left alone; hwloc crashes when it is asked.
+            // If only allowed PUs that are not objects are left, hwloc crashes in queries.
             return;
         }
         let topology = copy.topology();
@@ -139,7 +141,7 @@ pub(crate) fn check(input: &Input, cuts: &[Cut]) {
 }
 
 #[test]
-fn views_of_random_machines_are_hwlocs_restricted_duplicates() {
+fn views_of_random_machines_equal_topologies_that_hwloc_restricted() {
     let mut runner = TestRunner::new(config(3000));
     let cases = (synthetic(), proptest::collection::vec(cuts(), 1..4usize));
     let result = runner.run(&cases, |(text, cuts)| {
@@ -150,7 +152,7 @@ fn views_of_random_machines_are_hwlocs_restricted_duplicates() {
 }
 
 #[test]
-fn what_has_nothing_below_stays_in_a_view_as_long_as_in_hwlocs_copy() {
+fn an_empty_group_stays_in_a_view_if_it_stays_in_hwlocs_copy() {
     let input = Input::Synthetic("Package:2 [NUMANode] Group:2 [NUMANode] Core:2 PU:1".to_owned());
     let hwloc = load(&input, &LoadOptions::default()).unwrap();
     let bytes = to_bytes(&capture(&hwloc).unwrap()).unwrap();
@@ -158,8 +160,8 @@ fn what_has_nothing_below_stays_in_a_view_as_long_as_in_hwlocs_copy() {
     let mut view = View::whole(opened.topology());
     let everything: Set = (0..8).collect();
     let mut copy = Restricted::new(&hwloc, &Bitmap::new(&everything), 0).unwrap();
-    // The second group of a package loses its PUs, then its node, while that of the package is near it; then another
-    // package loses PUs.
+    // First, the second group of each package loses its PUs. Then one of these groups loses its
+    // NUMA node too, but not that of its package. Last, the other package loses a PU.
     let cuts = [
         ([0, 1, 4, 5].as_slice(), RestrictFlags::NONE),
         (&[0, 2, 3, 4, 5], RestrictFlags::BYNODESET),
@@ -175,7 +177,7 @@ fn what_has_nothing_below_stays_in_a_view_as_long_as_in_hwlocs_copy() {
 }
 
 #[test]
-fn views_of_the_reference_machines_are_hwlocs_restricted_duplicates() {
+fn views_of_the_reference_machines_equal_topologies_that_hwloc_restricted() {
     let Some(shared) = shared() else { return };
     for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
         let mut runner = TestRunner::new(config(15));

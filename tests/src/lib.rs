@@ -1,4 +1,4 @@
-//! What the tests share: the reference data, and building a segment's parts.
+//! What the tests share: access to the reference data, and descriptions of machines.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use topobroker_benches::machines::shared_folder;
 pub use topobroker_benches::machines::{SYNTHETIC_256, SYNTHETIC_2048};
 use topobroker_layout::description::Description;
 
-/// The folder of reference data, `None` with a line on standard error if it is not there.
+/// Folder of the reference data. If it is not there, says so on standard error and returns `None`.
 #[must_use]
 pub fn shared() -> Option<PathBuf> {
     let folder = shared_folder();
     if folder.is_none() {
-        eprintln!("skipped: no reference data beside the checkout or in TOPOBROKER_SHARED");
+        skip(format_args!("no reference data beside the checkout or in TOPOBROKER_SHARED"));
     }
     folder
 }
@@ -21,15 +21,15 @@ pub fn shared() -> Option<PathBuf> {
 /// A file of the reference topologies.
 #[derive(Debug, Clone)]
 pub struct Machine {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its name.
+    /// Name of the file.
     pub name: String,
     /// Whether hwloc 2.9 loads it.
     pub loads: bool,
 }
 
-/// The reference topologies.
+/// Lists the reference topologies.
 ///
 /// # Panics
 ///
@@ -40,7 +40,7 @@ pub fn machines(shared: &Path) -> Vec<Machine> {
     let index = std::fs::read_to_string(folder.join("INDEX.tsv")).expect("index of topologies");
     let rows: Vec<Vec<&str>> = index.lines().map(|line| line.split('\t').collect()).collect();
     let (header, rows) = rows.split_first().expect("a header line");
-    let loads = header.iter().position(|name| *name == "loads_2.9.0").expect("its column");
+    let loads = header.iter().position(|name| *name == "loads_2.9.0").expect("column loads_2.9.0");
     let machines = rows.iter().map(|row| {
         let name = row.first().copied().unwrap_or_default();
         Machine {
@@ -52,7 +52,7 @@ pub fn machines(shared: &Path) -> Vec<Machine> {
     machines.collect()
 }
 
-/// Loads and describes an input with everything kept.
+/// Loads an input without filtering out any object, and describes it.
 ///
 /// # Panics
 ///
@@ -69,26 +69,27 @@ pub fn synthetic(text: &str) -> Description {
     describe(&Input::Synthetic(text.to_owned()))
 }
 
-/// What a program of hwloc answered.
+/// Recorded answer of one of hwloc's programs.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The topology, a file of the reference data.
+    /// File name of the topology in the reference data.
     pub xml: String,
-    /// The program and its arguments, as a shell takes them.
+    /// The program and its arguments, quoted as for a shell.
     pub command: String,
-    /// Its exit status.
+    /// Exit status of the program.
     pub exit: i32,
-    /// What it printed.
+    /// What the program printed on standard output.
     pub stdout: String,
-    /// The first line of what it said on standard error.
+    /// First line that the program printed on standard error.
     pub stderr: String,
 }
 
-/// The answers in a file of the reference data, but for those of a program that crashed.
+/// Reads the answers in a file of the reference data. Answers of a program that crashed are left
+/// out.
 ///
 /// # Panics
 ///
-/// If the file is not what its description says.
+/// If the file cannot be read, or its rows do not have the expected columns.
 #[must_use]
 pub fn rows(shared: &Path, file: &str) -> Vec<Row> {
     let table = std::fs::read_to_string(shared.join("oracles").join(file).with_extension("tsv"));
@@ -96,7 +97,7 @@ pub fn rows(shared: &Path, file: &str) -> Vec<Row> {
     let rows = table.lines().skip(1).map(|line| {
         let [_, xml, command, exit, stdout, stderr] = line.split('\t').collect::<Vec<_>>()[..]
         else {
-            panic!("six columns: {line}");
+            panic!("expected six columns: {line}");
         };
         Row {
             xml: xml.to_owned(),
@@ -109,7 +110,7 @@ pub fn rows(shared: &Path, file: &str) -> Vec<Row> {
     rows.filter(|row| row.exit >= 0).collect()
 }
 
-/// The words of a command line, where `'` and `"` keep what is between them together.
+/// Splits a command line into words at spaces. Text between quotes (`'` or `"`) is not split.
 #[must_use]
 pub fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
@@ -141,9 +142,26 @@ fn unescape(text: &str) -> String {
     plain
 }
 
-/// An error with its causes, as the program prints it.
+/// Text of an error and of its causes, as the program prints it.
 #[must_use]
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+/// Says that the running test is skipped, and why: on standard error, and in the file that
+/// `TOPOBROKER_SKIPPED` names, because a test runner counts the test as passed.
+///
+/// # Panics
+///
+/// If that file cannot be written.
+pub fn skip(why: std::fmt::Arguments<'_>) {
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    eprintln!("skipped: {why}");
+    if let Some(file) = std::env::var_os("TOPOBROKER_SKIPPED") {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(file);
+        // One write for each line, because tests run at the same time.
+        let line = format!("{test}: {why}\n");
+        std::io::Write::write_all(&mut file.expect("the file"), line.as_bytes()).expect("a line");
+    }
 }

@@ -1,12 +1,12 @@
-//! A query on both sides.
+//! A query to topobroker and to hwloc.
 
 use topobroker_benches::rival_queries::RivalObject;
 use topobroker_reader::Object;
 
-/// A query in both forms.
+/// A query to topobroker (`ours`) and the same query to hwloc (`theirs`).
 pub(crate) struct Case<'a> {
     pub(crate) name: &'static str,
-    /// Operations in a run of either.
+    /// Number of operations in one run of either.
     pub(crate) operations: usize,
     pub(crate) ours: Box<dyn FnMut() -> u64 + 'a>,
     pub(crate) theirs: Box<dyn FnMut() -> u64 + 'a>,
@@ -21,8 +21,8 @@ pub(crate) fn case<'a>(
     Case { name, operations, ours: Box::new(ours), theirs: Box::new(theirs) }
 }
 
-/// What stands for an object that was found, so that nothing is left out: on each side what costs
-/// nothing more.
+/// A number that stands for our object, so that the compiler cannot leave the query out. Like the
+/// address in `other`, it costs nothing to get.
 pub(crate) fn own(object: Option<Object<'_>>) -> u64 {
     object.map_or(0, |object| u64::from(object.id()))
 }

@@ -1,4 +1,4 @@
-//! The queries, on both sides. That both find the same is what `tests/it/queries.rs` is for.
+//! The queries that are measured. `tests/it/queries.rs` tests that both sides find the same.
 
 use crate::case::{Case, case, other, own};
 use crate::near_cases;
@@ -148,7 +148,8 @@ fn inside<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     ));
 }
 
-/// Pairs and objects that are looked at in turn, so that caches do not know them by heart.
+/// Number of pairs and objects that are asked in turn, so that they are not all in the nearest
+/// cache.
 const TURNS: usize = 4096;
 
 fn above<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {

@@ -1,6 +1,6 @@
-//! Every query beside the same call of hwloc's, on the same topology in the same run:
-//! `cargo bench -p topobroker-benches --bench queries`. Prints one table of ratios, and one of how
-//! costs grow with the number of PUs.
+//! Compares every query with the same call of hwloc, on the same topology in the same run:
+//! `cargo bench -p topobroker-benches --bench queries`. Prints tables of ratios, of how costs grow
+//! with the number of PUs, and of views.
 #![allow(missing_docs, reason = "a program")]
 
 mod case;
@@ -31,7 +31,8 @@ const LEVEL: [&str; 9] = [
     "PU by OS index",
 ];
 
-/// How often both sides take turns: what is compared is measured one after the other, while the machine is as fast.
+/// How often both sides take turns. Times that are compared are measured one after the other,
+/// because the speed of the machine may vary.
 const ROUNDS: usize = 3;
 
 fn main() -> anyhow::Result<()> {
@@ -46,7 +47,7 @@ fn main() -> anyhow::Result<()> {
         .configure_from_args();
     let standard = machines::standard().into_iter().skip(1);
     let mut compared: Vec<Machine> = standard.chain(machines::largest_shared(3)).collect();
-    // Criterion cuts the names of its folders, which are made of these.
+    // Criterion cuts off long names of folders, which are made of these names.
     compared.iter_mut().for_each(|machine| machine.name.truncate(22));
     let all = |_: &str| true;
     let (rows, halves) = measure(&mut criterion, &compared, &all, &results)?;
@@ -63,7 +64,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the queries on machine after machine, each in turns on the whole and on a half of it; a row for each query.
+/// Runs the wanted queries on each machine, in turn on the whole topology and on its first half.
+/// Returns the times of both.
 fn measure(
     criterion: &mut Criterion,
     machines: &[Machine],

@@ -1,4 +1,4 @@
-//! More queries: what is near, memory, devices and sets.
+//! More queries that are measured: close objects, memory, devices and sets.
 
 use crate::case::{Case, case, other, own};
 use crate::pair::{Pair, Sets};

@@ -1,4 +1,4 @@
-//! The same topology on both sides, and the same sets and objects picked from it.
+//! One topology in topobroker and in hwloc, and the same sets and objects of it for both.
 
 use topobroker::hwloc::HwlocTopology as Hwloc;
 use topobroker::hwloc::capture;
@@ -29,7 +29,8 @@ impl Sets {
 }
 
 impl Pair<'_> {
-    /// A topology, and its first half: a view of it here, a duplicate that is restricted there.
+    /// Calls `run` with a topology and with its first half: for us a view, for hwloc a restricted
+    /// duplicate.
     pub(crate) fn with_both(
         hwloc: &Hwloc<'_>,
         run: impl FnOnce(Pair<'_>, Pair<'_>),
@@ -48,7 +49,7 @@ impl Pair<'_> {
 }
 
 impl<'a> Pair<'a> {
-    /// hwloc's object.
+    /// hwloc's counterpart of an object.
     pub(crate) fn their(&self, object: Object<'a>) -> RivalObject<'a> {
         let found = self.theirs.object(object.depth().raw(), object.logical_index());
         found.expect("the same topology has the same objects")
@@ -58,14 +59,14 @@ impl<'a> Pair<'a> {
         self.ours.objects_with_type(ObjectType::PU).collect()
     }
 
-    /// PUs `from` to `to`, in hundredths of all, by logical index.
+    /// Contiguous PUs by logical index: from `from` to `to` percent of all PUs.
     pub(crate) fn contiguous(&self, from: usize, to: usize) -> Sets {
         let pus = self.pus();
         let chosen = pus.iter().skip(pus.len() * from / 100).take(pus.len() * (to - from) / 100);
         Sets::new(chosen.filter_map(|pu| pu.os_index()).collect())
     }
 
-    /// Half of the PUs, at random.
+    /// Random PUs: about half of all.
     pub(crate) fn random_half(&self) -> Sets {
         let mut random = Random(7);
         let pus = self.pus().into_iter().filter(|_| random.below(2) == 0);
@@ -79,7 +80,7 @@ impl<'a> Pair<'a> {
         Sets::new(ends.filter_map(|pu| pu.os_index()).collect())
     }
 
-    /// PUs at random.
+    /// `count` random PUs, some more than once.
     pub(crate) fn some_pus(&self, count: usize) -> Vec<Object<'a>> {
         let mut random = Random(99);
         let pus = self.pus();

@@ -1,14 +1,14 @@
-//! Tables of what was measured.
+//! Tables of the measured times.
 
 use std::collections::HashSet;
 use std::path::Path;
 use topobroker_benches::machines::Machine;
 
-/// What was measured, in order; of a query on a machine once for each round.
+/// The measured times in order: one entry for each round of a query on a machine.
 #[derive(Default)]
 pub(crate) struct Rows(Vec<Measured>);
 
-/// Nanoseconds of an operation of a query.
+/// Nanoseconds for an operation of a query, in one round.
 struct Measured {
     query: &'static str,
     machine: String,
@@ -17,7 +17,7 @@ struct Measured {
 }
 
 impl Rows {
-    /// Takes the medians of a query in a round from the results of criterion in a folder.
+    /// Adds the median times of a query in one round, from criterion's results in a folder.
     pub(crate) fn add(
         &mut self,
         results: &Path,
@@ -31,7 +31,7 @@ impl Rows {
             #[expect(clippy::cast_precision_loss, reason = "a number of operations is small")]
             estimated(&group.join("new/estimates.json")).map(|time| time / operations as f64)
         };
-        // Left out where criterion was told to.
+        // Missing if criterion was told to leave the query out.
         let (Some(ours), Some(theirs)) = (of("topobroker"), of("hwloc")) else { return };
         self.0.push(Measured { query, machine: machine.to_owned(), ours, theirs });
     }
@@ -51,21 +51,22 @@ fn estimated(file: &Path) -> Option<f64> {
     estimates.get("median")?.get("point_estimate")?.as_f64()
 }
 
-/// The middle of what the rounds say, `None` if there are none.
+/// The median over the rounds; `None` if there are none.
 fn median(rounds: impl Iterator<Item = f64>) -> Option<f64> {
     let mut rounds: Vec<f64> = rounds.collect();
     rounds.sort_by(f64::total_cmp);
     rounds.get(rounds.len() / 2).copied()
 }
 
-/// Prints a table: a row a query, a column a machine, in each cell hwloc's time by ours.
+/// Prints a table with a row for each query and a column for each machine. A cell is hwloc's time
+/// divided by ours, and our time.
 pub(crate) fn print(title: &str, machines: &[Machine], rows: &Rows) {
     print_cells(title, machines, rows, |query, machine| {
         median(rows.rounds(query, machine).map(|times| times.theirs / times.ours))
     });
 }
 
-/// Prints a table of our times by our times of the same query in other rows.
+/// Prints a table of our times divided by our times of the same query in `others`.
 pub(crate) fn print_against(title: &str, machines: &[Machine], rows: &Rows, others: &Rows) {
     print_cells(title, machines, rows, |query, machine| {
         let both = rows.rounds(query, machine).zip(others.rounds(query, machine));
@@ -85,7 +86,7 @@ fn print_cells(
     });
 }
 
-/// Prints a table: a row for each different name, a column a machine.
+/// Prints a table with a row for each distinct name and a column for each machine.
 pub(crate) fn print_grid<'a>(
     title: &str,
     kind: &str,

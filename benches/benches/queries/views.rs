@@ -1,4 +1,5 @@
-//! Making a view beside duplicating and restricting: time, and private bytes.
+//! Compares the time and the private bytes of making a view with those of duplicating and
+//! restricting in hwloc.
 
 use crate::pair::{Pair, Sets};
 use crate::table::{Rows, print_grid};
@@ -10,15 +11,15 @@ use topobroker_benches::rival_bitmap::Bitmap;
 use topobroker_benches::rival_restrict::{Restricted, heap_bytes};
 use topobroker_reader::{ObjectType, RestrictFlags, Set, View};
 
-/// What it costs to make views.
+/// The cost of making views.
 #[derive(Default)]
 pub(crate) struct Made {
     pub(crate) times: Rows,
-    /// Name of the machine and of the part, bytes of ours and of hwloc's.
+    /// Name of the machine, name of the part, bytes of our view, bytes of hwloc's duplicate.
     bytes: Vec<(String, &'static str, usize, usize)>,
 }
 
-/// Parts of a machine, each with the flags that it is made by.
+/// Parts of a machine, each with the flags of the restriction that makes it.
 fn parts(pair: Pair<'_>) -> [(&'static str, Set, RestrictFlags); 5] {
     let half = pair.contiguous(0, 50).ours;
     let upper = pair.contiguous(50, 100).ours;
@@ -87,7 +88,7 @@ fn bytes_of_copy(hwloc: &Hwloc<'_>, set: &Bitmap, flags: RestrictFlags) -> anyho
     Ok(bytes)
 }
 
-/// Prints the bytes that each takes.
+/// Prints the private bytes of each view.
 pub(crate) fn print_bytes(machines: &[Machine], made: &Made) {
     let title = "Private bytes of a view: hwloc's by ours, and ours";
     let parts = made.bytes.iter().map(|(_, part, ..)| *part);

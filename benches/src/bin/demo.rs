@@ -1,4 +1,4 @@
-//! The demonstration: many processes that adopt, beside as many that load hwloc themselves.
+//! The demonstration: compares many processes that adopt with as many that use hwloc themselves.
 #![forbid(unsafe_code)]
 
 use anyhow::Context;
@@ -8,7 +8,7 @@ use topobroker_benches::ways::Ways;
 
 const PROCESSES: usize = 64;
 
-/// What is shown of all the ways there are.
+/// The names of the ways that are shown.
 const SHOWN: [&str; 5] =
     ["topobroker", "topobroker, anywhere", "hwloc segment", "hwloc XML", "hwloc loads it"];
 

@@ -1,5 +1,5 @@
-//! A process that uses hwloc: `nothing`, `adopt FILE`, `half FILE`, `xml FILE`, `synthetic TEXT` or
-//! `discover`.
+//! A client that uses hwloc. Its commands are `nothing`, `adopt FILE`, `half FILE`, `xml FILE`,
+//! `synthetic TEXT` and `discover`.
 #![forbid(unsafe_code)]
 
 use anyhow::bail;

@@ -1,5 +1,9 @@
-//! A process that links no hwloc: `nothing`, `floor FILE ADDRESS SIZE`, `adopt` (keys in the environment, or handed
-//! over: `adopt FILE ADDRESS SIZE`), or `half`: a view of the first half of the PUs.
+//! A client that does not link hwloc. Its commands are:
+//!
+//! * `nothing`: gets no topology;
+//! * `floor FILE ADDRESS SIZE`: does only what every reader must do;
+//! * `adopt`, with keys in the environment, or `adopt FILE ADDRESS SIZE`;
+//! * `half`: adopts, and makes a view of the first half of the PUs.
 #![deny(unsafe_code)]
 
 use anyhow::{Context, bail};
@@ -44,7 +48,8 @@ fn main() -> anyhow::Result<()> {
     ready(start.elapsed(), pus)
 }
 
-/// What no reader can do without: open, fstat, mmap where it is to be, close, touch every page.
+/// Does only what every reader must do: open, fstat, mmap at the wanted address, close, touch every
+/// page.
 #[allow(unsafe_code, reason = "mapping a file")]
 fn floor(keys: &Keys) -> anyhow::Result<usize> {
     let opened = std::fs::File::open(keys.file().context("a file")?).context("open")?;
@@ -52,12 +57,14 @@ fn floor(keys: &Keys) -> anyhow::Result<usize> {
     let address = usize::try_from(keys.address())?;
     let fixed = if address == 0 { MapFlags::empty() } else { MapFlags::FIXED_NOREPLACE };
     let wanted = std::ptr::without_provenance_mut(address);
-    // SAFETY: replaces no mapping.
+    // SAFETY: the mapping replaces no other one, because the address is either only a hint or has
+    // FIXED_NOREPLACE.
     let map = unsafe {
         rustix::mm::mmap(wanted, length, ProtFlags::READ, MapFlags::SHARED | fixed, &opened, 0)?
     };
     drop(opened);
-    // SAFETY: just mapped for the life of the process; the benchmark's own file, which nothing changes.
+    // SAFETY: `map` is a mapping of `length` bytes that lives as long as the process. Nothing
+    // changes the file, which belongs to the benchmark.
     let bytes = unsafe { std::slice::from_raw_parts(map.cast::<u8>(), length) };
     let touched = bytes.iter().step_by(4096).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     Ok(usize::from(std::hint::black_box(touched)))

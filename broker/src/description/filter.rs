@@ -1,4 +1,5 @@
-//! Type filters over a description: the topology that hwloc would have loaded with them.
+//! Type filters of a description. The result is the topology that hwloc would have loaded with the
+//! same filters.
 //!
 //! Counterpart: `hwloc_topology_set_type_filter` before loading the same XML.
 
@@ -14,8 +15,8 @@ use topobroker_layout::type_filter::TypeFilter;
 pub struct Filters([TypeFilter; ObjectType::ALL.len()]);
 
 impl Default for Filters {
-    /// Everything, but groups that add nothing, and I/O that does not matter: what hwloc's
-    /// programs show.
+    /// Keeps all objects except groups that add no structure and I/O devices that are not
+    /// important. hwloc's programs show the same objects.
     fn default() -> Self {
         let mut filters = Self([TypeFilter::All; ObjectType::ALL.len()]);
         filters.set_io(TypeFilter::Important);
@@ -24,7 +25,8 @@ impl Default for Filters {
 }
 
 impl Filters {
-    /// The filter of a type. Groups are never kept for their own sake.
+    /// The filter of a type. For groups it is [`TypeFilter::Structure`] if `All` or `Important` was
+    /// set.
     #[must_use]
     pub fn get(&self, object_type: ObjectType) -> TypeFilter {
         let filter = self.0.get(usize::from(object_type.raw())).copied().unwrap_or(TypeFilter::All);
@@ -34,8 +36,8 @@ impl Filters {
         }
     }
 
-    /// Sets the filter of a type. As in hwloc, the machine, PUs and NUMA nodes are always kept,
-    /// and only types of the tree can be filtered by structure: otherwise nothing changes.
+    /// Sets the filter of a type. As in hwloc, the machine, PUs and NUMA nodes are always kept, and
+    /// I/O and Misc types cannot be filtered by structure: such a call changes nothing.
     pub fn set(&mut self, object_type: ObjectType, filter: TypeFilter) {
         use ObjectType::{Machine, NUMANode, PU};
         let fixed = matches!(object_type, Machine | PU | NUMANode);
@@ -53,7 +55,7 @@ impl Filters {
         ObjectType::ALL.into_iter().for_each(|object_type| self.set(object_type, filter));
     }
 
-    /// Sets the filter of every cache, of CPUs and of memory.
+    /// Sets the filter of all CPU caches and memory-side caches.
     pub fn set_caches(&mut self, filter: TypeFilter) {
         let caches = ObjectType::ALL.into_iter().filter(|object_type| is_any_cache(*object_type));
         caches.for_each(|object_type| self.set(object_type, filter));
@@ -65,7 +67,7 @@ impl Filters {
         io.for_each(|object_type| self.set(object_type, filter));
     }
 
-    /// The filters as hwloc takes them before it loads: each that does not keep everything.
+    /// The filters to set in hwloc before it loads a topology: all except [`TypeFilter::All`].
     #[must_use]
     pub fn for_loading(&self) -> Vec<(ObjectType, TypeFilter)> {
         let all =
@@ -86,21 +88,21 @@ impl Filters {
     }
 }
 
-/// Whether a type is a cache, of CPUs or of memory: what hwloc's programs mean by "cache".
+/// Whether a type is a CPU cache or a memory-side cache. hwloc's programs call both "cache".
 pub(crate) fn is_any_cache(object_type: ObjectType) -> bool {
     object_type.is_cache() || object_type == ObjectType::MemCache
 }
 
-/// Whether hwloc keeps a PCI device where only important I/O is asked for
+/// Whether hwloc keeps a PCI device if only important I/O is wanted
 /// (`HWLOC_TYPE_FILTER_KEEP_IMPORTANT`): displays, networks, storage, co-processors and the like.
 fn is_important(pci: &Pci) -> bool {
-    // Storage, network, display, processors and accelerators, bridges (an NVSwitch is one), and
-    // devices of no class; then serial Fibre Channel and InfiniBand, and CXL memory.
+    // Base classes: none, storage, network, display, bridge (an NVSwitch is one), processor,
+    // accelerator. Then single classes: Fibre Channel, InfiniBand, CXL memory.
     matches!(pci.class_id >> 8, 0x00 | 0x01 | 0x02 | 0x03 | 0x06 | 0x0b | 0x12)
         || matches!(pci.class_id, 0x0c04 | 0x0c06 | 0x0502)
 }
 
-/// The description without what the filters drop. Children of a dropped object take its place.
+/// Applies filters to a description. The children of a dropped object take its place.
 #[must_use]
 pub fn filter(description: &Description, filters: &Filters) -> Description {
     let mut tree = Tree { objects: description.objects.clone() };
@@ -113,13 +115,12 @@ pub fn filter(description: &Description, filters: &Filters) -> Description {
     tree.finish(description, filters)
 }
 
-/// Objects that are being changed. An object that is dropped stays in the list, but no child list
-/// names it.
+/// The tree while it is filtered. A dropped object stays in `objects`, but is in no child list.
 struct Tree {
     objects: Vec<Object>,
 }
 
-/// Children by kind, while they are collected.
+/// Child lists of an object while they are collected, one for each kind.
 #[derive(Default)]
 struct Lists([Vec<usize>; 4]);
 
@@ -159,9 +160,10 @@ impl Tree {
         }
     }
 
-    /// Collects the kept children of `place`, in hwloc's order of import: memory first.
+    /// Collects the children of `place` that the filters keep, in the order in which hwloc imports
+    /// them: memory first.
     ///
-    /// Where a child is dropped, hwloc puts the normal children in the order of their PUs again.
+    /// If a child is dropped, the normal children are sorted by their PUs, as hwloc does.
     fn keep_below(&mut self, place: usize, filters: &Filters, lists: &mut Lists) {
         let mut dropped = false;
         let order = [ChildKind::Memory, ChildKind::Normal, ChildKind::Io, ChildKind::Misc];
@@ -187,13 +189,14 @@ impl Tree {
         }
     }
 
-    /// Lowest PU of an object, known or not; objects without any come last.
+    /// Lowest PU in the complete cpuset of an object; [`u32::MAX`] if it has none.
     fn first_pu(&self, place: usize) -> u32 {
         let sets = self.object(place).and_then(|object| object.sets.as_ref());
         sets.and_then(|sets| sets.complete_cpuset.iter().next()).unwrap_or(u32::MAX)
     }
 
-    /// Drops bridges with nothing below where only important I/O is kept, and numbers the others.
+    /// Drops bridges without I/O children if only important I/O is kept, and sets the depth of all
+    /// bridges.
     fn drop_empty_bridges(&mut self, place: usize, filters: &Filters, depth: u32) {
         let mut kept = Vec::new();
         for child in self.children(place) {
@@ -220,7 +223,7 @@ impl Tree {
         };
         let bridge = match &object.attributes {
             Attributes::Bridge(_) => true,
-            // A PCI bridge to something else; an NVSwitch matters as an end of NVLinks.
+            // A PCI device of the class of bridges. An NVSwitch stays, because NVLinks end there.
             Attributes::Pci(pci) => {
                 pci.class_id >> 8 == 0x06 && object.subtype.as_deref() != Some("NVSwitch")
             }
@@ -231,8 +234,11 @@ impl Tree {
             && self.children_of_kind(place, ChildKind::Io).is_empty()
     }
 
-    /// Drops objects of the tree that have neither PUs nor anything but Misc objects below: those
-    /// of PUs that are not allowed, once the I/O that kept them is gone.
+    /// Drops normal objects without PUs and memory objects without NUMA nodes if they have no
+    /// children other than Misc objects. Returns whether `place` itself is to be dropped.
+    ///
+    /// hwloc had kept such objects, whose PUs are not allowed, because of I/O devices that are now
+    /// dropped.
     fn drop_empty(&mut self, place: usize) -> bool {
         let mut children = self.children(place);
         children.retain(|child| !self.drop_empty(*child));
@@ -251,7 +257,7 @@ impl Tree {
         is_empty && only_misc && object.parent.is_some()
     }
 
-    /// What is left, as child lists.
+    /// The child lists of the objects that are left.
     fn shape(&self) -> Shape {
         let kinds = self.objects.iter().map(|object| {
             let group = match object.attributes {
@@ -276,7 +282,7 @@ impl Tree {
         shape
     }
 
-    /// Merges levels that add nothing to the structure.
+    /// Merges levels that add no structure, if their type is filtered by structure.
     fn merge_levels(&mut self, filters: &Filters) {
         let mut shape = self.shape();
         shape.merge_levels(|kind| filters.get(kind) == TypeFilter::Structure);
@@ -286,8 +292,8 @@ impl Tree {
         }
     }
 
-    /// Gives logical indexes to special objects, in hwloc's order of listing them, and returns all
-    /// that are left in the order of the tree.
+    /// Gives logical indexes to special objects in the order in which hwloc lists them. Returns the
+    /// places of all objects that are left, in the order of the tree.
     fn number_special(&mut self) -> Vec<usize> {
         let mut left = Vec::new();
         self.list(0, &mut left);
@@ -310,7 +316,7 @@ impl Tree {
         self.children(place).into_iter().for_each(|child| self.list(child, left));
     }
 
-    /// Numbers what is left and leaves out what refers to what is gone.
+    /// Numbers the objects that are left, and removes table entries that refer to dropped ones.
     fn finish(mut self, description: &Description, filters: &Filters) -> Description {
         let mut group_depth = 0;
         for (depth, level) in (0u32..).zip(self.shape().levels()) {
@@ -360,7 +366,8 @@ impl Tree {
     }
 }
 
-/// Keeps the rows and columns of objects that are left; a matrix needs two of them.
+/// Removes the rows and columns of dropped objects. Returns whether at least two objects are left,
+/// because a matrix needs two.
 fn keep_matrix(
     matrix: &mut topobroker_layout::description::Distances,
     renamed: impl Fn(usize) -> Option<usize>,

@@ -1,4 +1,4 @@
-//! From an archive back to a description, so that it can be changed and archived again.
+//! Turns an archive back into a description, so that it can be changed and archived again.
 
 use std::collections::HashMap;
 use topobroker_layout::description::{
@@ -7,7 +7,7 @@ use topobroker_layout::description::{
 use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::{Initiator as ReadInitiator, Topology};
 
-/// Describes an archived topology: the inverse of archiving.
+/// Describes an archived topology: the inverse of encoding a description.
 #[must_use]
 pub fn describe(topology: Topology<'_>) -> Description {
     let places: HashMap<u32, usize> = topology.objects().map(|it| it.id()).zip(0..).collect();

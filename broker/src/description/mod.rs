@@ -1,4 +1,4 @@
-//! Descriptions: topologies as plain values, with types filtered out or made from what is adopted.
+//! Descriptions (topologies as plain values): filters by type, and conversion from an archive.
 
 mod filter;
 mod from_archive;

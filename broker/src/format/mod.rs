@@ -1,4 +1,4 @@
-//! A topology as text.
+//! A topology as text: console output, synthetic description, XML.
 
 pub mod console;
 pub mod synthetic;

@@ -1,9 +1,9 @@
-//! A topology as one of hwloc's synthetic descriptions, where it is as regular as those are.
+//! Exports a topology as an hwloc synthetic description, if it is regular enough for one.
 
 use std::fmt::Write;
 use topobroker_reader::{Attributes, Object, ObjectType, Topology};
 
-/// A topology is not regular enough to be described so.
+/// The topology is not regular enough for a synthetic description.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[error(
     "{what}; expected a topology whose objects of a depth are alike: others can be exported as XML"
@@ -12,12 +12,12 @@ pub struct Irregular {
     what: String,
 }
 
-/// Describes a topology so that hwloc can make one like it. Counterpart:
+/// Exports a topology as text from which hwloc can make a similar one. Counterpart:
 /// `hwloc_topology_export_synthetic`.
 ///
 /// # Errors
 ///
-/// [`Irregular`] with what differs.
+/// [`Irregular`] with the difference that was found.
 #[doc(alias = "hwloc_topology_export_synthetic")]
 pub fn export(topology: Topology<'_>) -> Result<String, Irregular> {
     let root = topology.root();
@@ -42,7 +42,7 @@ pub fn export(topology: Topology<'_>) -> Result<String, Irregular> {
     Ok(parts.join(" "))
 }
 
-/// Whether objects at a depth that memory hangs on all have as many memory children.
+/// Checks that all objects of a depth with attached memory have the same number of memory children.
 fn check_memory(topology: Topology<'_>) -> Result<(), Irregular> {
     for node in topology.objects_with_type(ObjectType::NUMANode) {
         let Some(parent) = node.ancestors().find(|above| above.object_type().is_normal()) else {
@@ -69,7 +69,7 @@ fn check_memory(topology: Topology<'_>) -> Result<(), Irregular> {
     Ok(())
 }
 
-/// The first NUMA node of each memory child.
+/// The attached memory of an object as text: the first NUMA node of each memory child.
 fn memory(object: Object<'_>) -> impl Iterator<Item = String> {
     let below = |child| {
         let mut path =
@@ -80,7 +80,9 @@ fn memory(object: Object<'_>) -> impl Iterator<Item = String> {
     nodes.map(|node| format!("[{}{}]", node.type_name(true), attributes(node)))
 }
 
-/// Size of caches, memory of NUMA nodes, OS indexes of the level of the first PU or NUMA node.
+/// The attributes of an object as text: the size of a cache, the memory of a NUMA node. The first
+/// PU and the first NUMA node also give the OS indexes of their level, unless these are the
+/// logical indexes.
 fn attributes(object: Object<'_>) -> String {
     let mut parts = Vec::new();
     match object.attributes() {
@@ -103,7 +105,8 @@ fn attributes(object: Object<'_>) -> String {
     if parts.is_empty() { String::new() } else { format!("({})", parts.join(" ")) }
 }
 
-/// OS indexes as loops, each a step and how often it is taken; else one by one.
+/// The OS indexes of a level as text: as loops (`step*count`, separated by colons) if possible,
+/// else one by one.
 fn indexes(level: &[u32]) -> String {
     let mut text = String::new();
     match loops(level) {
@@ -121,6 +124,9 @@ fn indexes(level: &[u32]) -> String {
     text
 }
 
+/// The loops that give the OS indexes of a level, as pairs of step and count; `None` if there are
+/// none. Each loop takes `count` objects that are `step` logical indexes apart. The first loop
+/// changes fastest with the OS index.
 fn loops(level: &[u32]) -> Option<Vec<(usize, usize)>> {
     let is = |place: usize, os_index: usize| {
         level.get(place).is_some_and(|found| *found as usize == os_index)

@@ -1,4 +1,4 @@
-//! hwloc XML, version 2, from an archive alone: what any hwloc 2 loads back.
+//! Writes hwloc XML of version 2 without hwloc. Any hwloc 2 can load it.
 
 use std::fmt::{self, Write};
 use topobroker_layout::object_type::ObjectType;
@@ -7,16 +7,16 @@ use topobroker_reader::{
     Topology,
 };
 
-/// Attributes that hwloc has from the start; it exports them only where they have values.
+/// Number of predefined memory attributes. hwloc exports these only if they have values.
 const PREDEFINED_ATTRIBUTES: usize = 8;
 
-/// Numbers in one element of a matrix.
+/// Most numbers in one XML element of a matrix.
 const NUMBERS_PER_ELEMENT: usize = 10;
 
-/// Writes a topology as hwloc does. Counterpart: `hwloc_topology_export_xmlbuffer`.
+/// Exports a topology as the XML that hwloc writes. Counterpart: `hwloc_topology_export_xmlbuffer`.
 ///
 /// ```
-/// use topobroker::{hwloc::capture, hwloc::{Input, LoadOptions, load}, xml::export};
+/// use topobroker::{format::xml::export, hwloc::{Input, LoadOptions, capture, load}};
 /// use topobroker_reader::{Archive, layout::encode};
 /// let input = Input::Synthetic("Core:2 PU:2".to_owned());
 /// let bytes = encode::to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
@@ -149,7 +149,8 @@ fn info(xml: &mut Xml, info: Info<'_>) {
     xml.close("info");
 }
 
-/// What hwloc exports of a string from outside: printable ASCII, tabs and ends of lines.
+/// Removes characters that hwloc does not export from a string: all except printable ASCII, tabs
+/// and line ends.
 fn printable(text: &str) -> String {
     text.chars().filter(|letter| matches!(letter, ' '..='~' | '\t' | '\n' | '\r')).collect()
 }
@@ -184,7 +185,7 @@ fn distances(xml: &mut Xml, matrix: Distances<'_>) {
     xml.close(element);
 }
 
-/// Elements of at most ten numbers each, with the length of their text.
+/// Writes numbers as elements of at most ten each, with the length of the text as an attribute.
 fn numbers(xml: &mut Xml, element: &'static str, numbers: &[String]) {
     for chunk in numbers.chunks(NUMBERS_PER_ELEMENT) {
         let text: String = chunk.iter().flat_map(|number| [number.as_str(), " "]).collect();
@@ -195,7 +196,8 @@ fn numbers(xml: &mut Xml, element: &'static str, numbers: &[String]) {
 
 fn support(xml: &mut Xml, topology: Topology<'_>) {
     for (name, value) in topology.support() {
-        // Says of the archive's own topology that it was imported; it is not exported.
+        // `misc.imported_support` tells that the support bits were imported. hwloc does not export
+        // it.
         if value == 0 || name == "misc.imported_support" {
             continue;
         }
@@ -236,12 +238,12 @@ fn memory_attribute(xml: &mut Xml, attribute: MemoryAttribute<'_>) {
     xml.close("memattr");
 }
 
-/// XML as hwloc formats it: two blanks a level, empty elements closed at once.
+/// Writes XML as hwloc formats it: indented by two spaces per level, empty elements as `<.../>`.
 #[derive(Default)]
 struct Xml {
     text: String,
     depth: usize,
-    /// The last start tag is not ended yet: it may get attributes, or prove empty.
+    /// Whether the last start tag is still open: attributes may follow, or the element is empty.
     in_tag: bool,
 }
 
@@ -274,7 +276,7 @@ impl Xml {
         }
     }
 
-    /// Ends an element whose content is text, all in one line.
+    /// Closes an element whose content is text, without line breaks.
     fn close_with_text(&mut self, element: &str, text: &str) {
         self.depth -= 1;
         self.in_tag = false;
@@ -293,7 +295,7 @@ impl Xml {
     }
 }
 
-/// Escapes what an attribute value may not have as it is.
+/// Escapes the characters that an attribute value cannot contain.
 struct Escaped<'x>(&'x mut String);
 
 impl Write for Escaped<'_> {

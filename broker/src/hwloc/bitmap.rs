@@ -1,39 +1,41 @@
-//! hwloc's bitmaps, read.
+//! Reads hwloc's bitmaps.
 
 use hwlocality_sys::{self as sys, hwloc_const_bitmap_t};
 use std::ffi::{c_int, c_uint, c_ulong};
 use topobroker_layout::archive::MAX_SET_WORDS;
 use topobroker_layout::set::Set;
 
-// Left out by the bindings; signature as in hwloc/bitmap.h.
+// The bindings lack this function; the signature is that of hwloc/bitmap.h.
 unsafe extern "C" {
     fn hwloc_bitmap_to_ith_ulong(bitmap: hwloc_const_bitmap_t, i: c_uint) -> c_ulong;
 }
 
-/// What hwloc says where there is no last index. Also of index 2^32 - 1, as an int; from 2^31 on they are negative.
+/// What hwloc returns if a bitmap has no last index. Because the result is an `int`, it is also -1
+/// for index 2^32 - 1, and negative for all indexes from 2^31.
 const NONE: c_int = -1;
 
-/// A bitmap reaches further than an archive holds. hwloc takes any index, from XML for one, and 2^32 - 1 for that
-/// of a PU which has none.
+/// A bitmap has a higher index than an archive holds. hwloc accepts any index, for example from
+/// XML, and gives a PU without an index 2^32 - 1.
 #[derive(Debug)]
 pub(crate) struct BitmapTooLarge {
-    /// The last index that it has, or lacks if it is infinite.
+    /// The last set index; the last unset one if the bitmap is infinite.
     pub(crate) last: u32,
 }
 
-/// The set that a bitmap holds; the empty set of a null pointer.
+/// Copies a bitmap into a set; a null pointer gives the empty set.
 pub(super) fn read(bitmap: hwloc_const_bitmap_t) -> Result<Set, BitmapTooLarge> {
     if bitmap.is_null() {
         return Ok(Set::new());
     }
-    // SAFETY: callers pass null or a live bitmap; words past the end read as zeros or as ones.
+    // SAFETY: `bitmap` is not null, and callers pass a live bitmap. hwloc accepts any word number:
+    // words past the end read as zeros or as ones.
     let word = |i| unsafe { hwloc_bitmap_to_ith_ulong(bitmap, i) };
-    // SAFETY: as above.
+    // SAFETY: `bitmap` is not null, and callers pass a live bitmap.
     let last = unsafe { sys::hwloc_bitmap_last(bitmap) };
     let infinite = last == NONE && word(u32::MAX) != 0;
-    // SAFETY: as above.
+    // SAFETY: `bitmap` is not null, and callers pass a live bitmap.
     let last = if infinite { unsafe { sys::hwloc_bitmap_last_unset(bitmap) } } else { last };
-    // SAFETY: as above.
+    // SAFETY: `bitmap` is not null, and callers pass a live bitmap.
     let alike = || unsafe { sys::hwloc_bitmap_iszero(bitmap) | sys::hwloc_bitmap_isfull(bitmap) };
     let count = match u32::try_from(last) {
         Ok(last) if last as usize / 64 < MAX_SET_WORDS => last / c_ulong::BITS + 1,

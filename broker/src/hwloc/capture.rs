@@ -1,4 +1,4 @@
-//! Capture: from a loaded hwloc topology to a description that keeps all of it.
+//! Capture: turns a loaded hwloc topology into a description, without loss.
 
 use super::bitmap::BitmapTooLarge;
 use super::object::Object as HwlocObject;
@@ -18,7 +18,7 @@ use topobroker_layout::object_type::ObjectType;
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CaptureError {
-    /// hwloc has a type of object that this library does not know.
+    /// hwloc has an object type that this library does not know.
     #[error(
         "object type {found} is not known; expected 0 to 19: this hwloc is too new for this topobroker"
     )]
@@ -35,10 +35,10 @@ pub enum CaptureError {
     /// The topology is not loaded.
     #[error("the hwloc topology has no objects; load it first")]
     NotLoaded,
-    /// A set reaches further than an archive holds.
+    /// A set has a higher index than an archive holds.
     #[error("a set of the hwloc topology reaches to {found}; archives hold indexes below {limit}")]
     SetTooLarge {
-        /// The last index that it has, or lacks if it is infinite.
+        /// The last set index; the last unset one if the set is infinite.
         found: u32,
         /// First index that is too high.
         limit: usize,
@@ -54,7 +54,7 @@ impl From<BitmapTooLarge> for CaptureError {
 /// Describes a loaded topology.
 ///
 /// ```
-/// use topobroker::{hwloc::capture, hwloc::{Input, LoadOptions, load}};
+/// use topobroker::hwloc::{Input, LoadOptions, capture, load};
 /// let input = Input::Synthetic("Package:2 Core:4 PU:2".to_owned());
 /// let description = capture(&load(&input, &LoadOptions::default())?)?;
 /// assert_eq!(description.objects.len(), 1 + 2 + 8 + 16 + 1);
@@ -65,7 +65,7 @@ impl From<BitmapTooLarge> for CaptureError {
 ///
 /// [`CaptureError`].
 pub fn capture(topology: &HwlocTopology<'_>) -> Result<Description, CaptureError> {
-    // One that was handed over may have been adopted.
+    // A topology that was handed over may be an adopted one, in read-only memory.
     let copy = if topology.is_owned() { None } else { topology.copy_if_adopted() };
     let topology = copy.as_ref().unwrap_or(topology);
     let mut walk = Walk::of(topology.object_count());
@@ -84,11 +84,12 @@ pub fn capture(topology: &HwlocTopology<'_>) -> Result<Description, CaptureError
     })
 }
 
-/// The objects met, and what hwloc knows each by.
+/// The walk over a topology: objects in the order in which they are met, and their keys in hwloc.
 struct Walk {
     objects: Vec<Object>,
     keys: Vec<usize>,
-    /// Made when a table first asks for it: few topologies have one with objects in it.
+    /// Place of each key in `objects`. Made on first use, because few topologies have tables that
+    /// refer to objects.
     place_of: OnceCell<HashMap<usize, usize>>,
 }
 
@@ -176,7 +177,8 @@ impl Walk {
     }
 }
 
-/// To be asked when all other sets are known to be small: hwloc prints them for it.
+/// The CPU kinds, with the forced efficiencies from hwloc's XML. Call this last, when all sets are
+/// known to be small, because hwloc prints all sets into the XML.
 fn cpu_kinds(topology: &HwlocTopology<'_>) -> Result<Vec<CpuKind>, BitmapTooLarge> {
     let kinds = topology.cpu_kinds()?;
     if kinds.is_empty() {
@@ -193,9 +195,9 @@ fn cpu_kinds(topology: &HwlocTopology<'_>) -> Result<Vec<CpuKind>, BitmapTooLarg
     Ok(kinds.collect())
 }
 
-/// The forced efficiency of each CPU kind, which hwloc tells nowhere but in its XML.
+/// The forced efficiency of each CPU kind. hwloc reports it only in its XML.
 fn forced_efficiencies(xml: &str) -> Vec<Option<u32>> {
-    // The kinds come last: what is before them need not be parsed.
+    // The CPU kinds come last, so parsing can start there.
     let Some(start) = xml.find("<cpukind ") else {
         return Vec::new();
     };
@@ -231,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_set_that_no_archive_holds_is_refused() {
-        // The word that begins with index 131,072, and all below it.
+        // Only index 131,072 is set: 4,096 words of 32 bits follow the first one.
         let words = format!("complete_cpuset=\"0x1{}", ",0x0".repeat(4096));
         let xml = "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" \
                    complete_cpuset=\"0x1\" allowed_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\" \
@@ -247,7 +249,7 @@ mod tests {
         captured(xml.to_owned()).unwrap();
         let refused = captured(xml.replacen("complete_cpuset=\"0x1", &words, 1)).unwrap_err();
         assert_eq!(refused, CaptureError::SetTooLarge { found: 131_072, limit: 131_072 });
-        // hwloc would take it for 2^32 - 1.
+        // hwloc would give this PU the index 2^32 - 1.
         let without = xml.replacen("\"PU\" os_index=\"0\"", "\"PU\"", 1);
         let refused = hwloc::load(&hwloc::Input::XmlText(without), &hwloc::LoadOptions::default());
         assert!(refused.unwrap_err().to_string().contains("a PU with OS index \"(none)\""));

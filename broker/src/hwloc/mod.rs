@@ -1,8 +1,8 @@
-//! hwloc itself, behind safe types: all raw calls of this crate are in this folder.
+//! hwloc behind safe types: all raw hwloc calls of this crate are in this folder.
 //!
-//! The safe hwlocality crate neither takes nor gives a raw topology, and launchers hand over
-//! theirs; it also hides parts that an archive must keep (all memory attributes, group kinds). So
-//! this is built on its raw bindings.
+//! It uses the raw bindings of hwlocality and not the safe crate, for two reasons. The safe crate
+//! neither takes nor gives a raw topology, but launchers hand over theirs. It also hides data that
+//! an archive must have (all memory attributes, group kinds).
 
 mod bitmap;
 mod capture;

@@ -9,15 +9,15 @@ use topobroker_layout::attributes::{
 use topobroker_layout::description::Sets;
 use topobroker_layout::object_type::ObjectType;
 
-/// An object that its topology owns.
+/// An object of a loaded topology, which owns it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Object<'t>(&'t hwloc_obj);
 
 impl<'t> Object<'t> {
     /// The object behind a pointer that hwloc returned from the topology that `'t` borrows.
     pub(super) fn from_raw(raw: *const hwloc_obj) -> Option<Self> {
-        // SAFETY: hwloc returns null or a pointer to an object of a loaded topology, which stays
-        // where it is, unchanged, until the topology is modified or destroyed.
+        // SAFETY: hwloc returns null or a pointer to an object of a loaded topology. The object
+        // is neither moved nor changed until the topology is modified or destroyed.
         unsafe { raw.as_ref() }.map(Self)
     }
 
@@ -25,7 +25,7 @@ impl<'t> Object<'t> {
         self.0
     }
 
-    /// Tells objects of one topology apart.
+    /// Identifies the object within its topology.
     pub(crate) fn key(self) -> usize {
         std::ptr::from_ref(self.0).addr()
     }
@@ -85,7 +85,7 @@ impl<'t> Object<'t> {
         })
     }
 
-    /// The four sets, `None` of objects without.
+    /// The four sets; `None` for I/O and Misc objects, which have no sets.
     pub(crate) fn sets(self) -> Result<Option<Sets>, BitmapTooLarge> {
         if self.0.cpuset.is_null() {
             return Ok(None);
@@ -99,8 +99,8 @@ impl<'t> Object<'t> {
     }
 
     fn attr(self) -> Option<&'t hwloc_obj_attr_u> {
-        // SAFETY: null or the attributes of a live object; which member of the union is meant is
-        // said by the type.
+        // SAFETY: `attr` is null or points to a union that lives as long as the object. Making
+        // the reference reads no member of it.
         unsafe { self.0.attr.as_ref() }
     }
 
@@ -108,15 +108,14 @@ impl<'t> Object<'t> {
         let (Some(attr), Some(kind)) = (self.attr(), self.object_type()) else {
             return Attributes::None;
         };
-        // SAFETY, for every member read here: hwloc fills the member that belongs to the type.
         match kind {
             ObjectType::NUMANode => {
-                // SAFETY: above.
+                // SAFETY: hwloc fills the member `numa` for a NUMA node.
                 let numa = unsafe { attr.numa };
                 Attributes::NumaNode { local_memory: numa.local_memory }
             }
             ObjectType::Group => {
-                // SAFETY: above.
+                // SAFETY: hwloc fills the member `group` for a group.
                 let group = unsafe { attr.group };
                 Attributes::Group(Group {
                     depth: group.depth,
@@ -125,16 +124,16 @@ impl<'t> Object<'t> {
                     dont_merge: group.dont_merge != 0,
                 })
             }
-            // SAFETY: above.
+            // SAFETY: hwloc fills the member `pcidev` for a PCI device.
             ObjectType::PCIDevice => Attributes::Pci(pci(unsafe { &attr.pcidev })),
             ObjectType::Bridge => Attributes::Bridge(bridge(attr)),
             ObjectType::OSDevice => {
-                // SAFETY: above.
+                // SAFETY: hwloc fills the member `osdev` for an OS device.
                 let os_device = unsafe { attr.osdev };
                 Attributes::OsDevice { kind: OsDeviceKind::from_raw(os_device.ty) }
             }
             kind if kind.is_cache() || kind == ObjectType::MemCache => {
-                // SAFETY: above.
+                // SAFETY: hwloc fills the member `cache` for CPU caches and memory-side caches.
                 let cache = unsafe { attr.cache };
                 Attributes::Cache(Cache {
                     size: cache.size,
@@ -148,17 +147,18 @@ impl<'t> Object<'t> {
         }
     }
 
-    /// Page types of a NUMA node.
+    /// Page types of a NUMA node; empty for other objects.
     pub(crate) fn page_types(self) -> Vec<PageType> {
         let (Some(attr), Some(ObjectType::NUMANode)) = (self.attr(), self.object_type()) else {
             return Vec::new();
         };
-        // SAFETY: the member of a NUMA node.
+        // SAFETY: hwloc fills the member `numa` for a NUMA node.
         let numa = unsafe { attr.numa };
         if numa.page_types.is_null() {
             return Vec::new();
         }
-        // SAFETY: hwloc has this many entries there.
+        // SAFETY: `page_types` is not null and points to `page_types_len` entries, which live as
+        // long as the object.
         let pages =
             unsafe { std::slice::from_raw_parts(numa.page_types, numa.page_types_len as usize) };
         pages.iter().map(|page| PageType { size: page.size, count: page.count }).collect()
@@ -182,7 +182,8 @@ fn pci(pci: &hwloc_pcidev_attr_s) -> Pci {
 }
 
 fn bridge(attr: &hwloc_obj_attr_u) -> Bridge {
-    // SAFETY: the member of a bridge; its unions have one member each.
+    // SAFETY: callers pass the attributes of a bridge, for which hwloc fills the member `bridge`.
+    // The two unions inside have one member each.
     let (bridge, upstream, downstream) = unsafe {
         let bridge = &attr.bridge;
         (bridge, &bridge.upstream.pci, &bridge.downstream.pci)
@@ -198,9 +199,10 @@ fn bridge(attr: &hwloc_obj_attr_u) -> Bridge {
     }
 }
 
-/// A C string of hwloc's; bytes that are not UTF-8 are replaced.
+/// Copies a C string of hwloc; bytes that are not UTF-8 are replaced.
 pub(super) fn text(raw: *const c_char) -> Option<String> {
-    // SAFETY: callers pass null or a string with an end that a live topology owns.
+    // SAFETY: callers pass null or a zero-terminated string of hwloc, which stays valid during
+    // the call.
     let text = (!raw.is_null()).then(|| unsafe { CStr::from_ptr(raw) });
     text.map(|text| text.to_string_lossy().into_owned())
 }
@@ -209,7 +211,7 @@ pub(super) fn infos(raw: *const hwloc_info_s, count: u32) -> Vec<(String, String
     if raw.is_null() {
         return Vec::new();
     }
-    // SAFETY: callers pass the array of a live topology and its length.
+    // SAFETY: `raw` is not null; callers pass an array of a live topology and its length.
     let infos = unsafe { std::slice::from_raw_parts(raw, count as usize) };
     let infos = infos
         .iter()

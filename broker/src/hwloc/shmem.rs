@@ -1,4 +1,4 @@
-//! hwloc's own shared segment: its header is not in the bindings.
+//! hwloc's own shared segment. Its functions are declared here, because the bindings lack them.
 
 use crate::hwloc::topology::HwlocTopology;
 use hwlocality_sys::{hwloc_const_topology_t, hwloc_topology_t};
@@ -32,25 +32,28 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// A topology of hwloc that this process has adopted, for the rest of its life.
+/// An hwloc topology, adopted or loaded, that stays valid until the process ends.
 #[derive(Debug)]
 pub struct AdoptedHwloc(hwloc_topology_t);
 
-// SAFETY: only a pointer is handed out here; hwloc documents its queries as safe to call from several
-// threads on a topology that nobody modifies.
+// SAFETY: the type only hands out its pointer. hwloc documents its queries as safe to call from
+// any thread on a topology that nobody modifies.
 unsafe impl Send for AdoptedHwloc {}
-// SAFETY: as above.
+// SAFETY: a shared reference only gives a copy of the pointer. hwloc documents its queries as safe
+// to call from several threads at once on a topology that nobody modifies.
 unsafe impl Sync for AdoptedHwloc {}
 
 impl AdoptedHwloc {
-    /// The raw `hwloc_topology_t`: to be read, by any thread, and neither modified nor destroyed. hwloc's
-    /// functions of memory attributes modify it, and crash (2.9.0): ask them of a duplicate.
+    /// The raw `hwloc_topology_t`. Any thread may read it; nobody may modify or destroy it.
+    ///
+    /// hwloc's memory-attribute functions write into their topology and crash on an adopted one
+    /// (2.9.0): call them on a duplicate.
     #[must_use]
     pub fn as_raw(&self) -> *mut c_void {
         self.0.cast()
     }
 
-    /// Takes over a topology that was loaded here, where adopting is not possible.
+    /// Takes over a topology that this process loaded, because it could not adopt one.
     #[must_use]
     pub fn from_loaded(topology: HwlocTopology<'static>) -> Self {
         let topology = std::mem::ManuallyDrop::new(topology);
@@ -59,8 +62,9 @@ impl AdoptedHwloc {
 }
 
 impl HwlocTopology<'_> {
-    /// A copy of a topology that is in read-only memory: hwloc's functions of memory attributes write
-    /// into the topology that they are asked of, and crash if it was adopted (seen with 2.9.0).
+    /// Copies the topology if it is in read-only memory, as an adopted one is. hwloc's
+    /// memory-attribute functions write into their topology and crash on an adopted one (seen with
+    /// 2.9.0).
     pub(crate) fn copy_if_adopted(&self) -> Option<HwlocTopology<'static>> {
         let root = self.root()?.key();
         let mut mapped = mappings(File::open("/proc/self/maps").ok()?);
@@ -69,31 +73,33 @@ impl HwlocTopology<'_> {
             return None;
         }
         let mut copy = std::ptr::null_mut();
-        // SAFETY: a loaded topology, which is only read, and an output.
+        // SAFETY: `self.raw` is a loaded topology, which hwloc only reads here; `copy` is an
+        // output.
         let error = unsafe { hwlocality_sys::hwloc_topology_dup(&raw mut copy, self.raw) };
         (error == 0).then(|| HwlocTopology::owned(copy))
     }
 }
 
-/// Bytes of hwloc's segment for a topology. Counterpart: `hwloc_shmem_topology_get_length`.
+/// The length in bytes of hwloc's segment for a topology. Counterpart:
+/// `hwloc_shmem_topology_get_length`.
 ///
 /// # Errors
 ///
-/// hwloc's.
+/// The error that hwloc reports.
 #[doc(alias = "hwloc_shmem_topology_get_length")]
 pub fn shmem_length(topology: &HwlocTopology<'_>) -> io::Result<usize> {
     let mut length = 0;
-    // SAFETY: a loaded topology and an output.
+    // SAFETY: `topology.raw` is a loaded topology, and `length` is an output.
     let error = unsafe { hwloc_shmem_topology_get_length(topology.raw, &raw mut length, 0) };
     if error == 0 { Ok(length) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Writes hwloc's segment into a file with room for it, to be mapped at an address that must be free
-/// in this process too. Counterpart: `hwloc_shmem_topology_write`.
+/// Writes hwloc's segment for a topology into a file that is long enough. Other processes map it
+/// at `address`, which must be free in this process too. Counterpart: `hwloc_shmem_topology_write`.
 ///
 /// # Errors
 ///
-/// hwloc's: `EBUSY` when the address is not free here.
+/// The error that hwloc reports: `EBUSY` if the address is not free in this process.
 #[doc(alias = "hwloc_shmem_topology_write")]
 pub fn write_shmem(
     topology: &HwlocTopology<'_>,
@@ -102,8 +108,8 @@ pub fn write_shmem(
     length: usize,
 ) -> io::Result<()> {
     let (fd, address) = (file.as_fd().as_raw_fd(), std::ptr::without_provenance_mut(address));
-    // SAFETY: a loaded topology and a writable file; hwloc maps the range without replacing what is
-    // there, and unmaps it again.
+    // SAFETY: `topology.raw` is a loaded topology, and `fd` is an open file. hwloc maps the range
+    // without replacing other mappings, and unmaps it again.
     let error = unsafe { hwloc_shmem_topology_write(topology.raw, fd, 0, address, length, 0) };
     if error == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -112,15 +118,21 @@ pub fn write_shmem(
 ///
 /// # Errors
 ///
-/// hwloc's: `EBUSY` when the address is taken, which it is by an earlier adoption too; `EINVAL` when
-/// the file is no such segment, of another version of hwloc, or written for another address.
+/// The error that hwloc reports: `EBUSY` if the address is taken, for example by an earlier
+/// adoption; `EINVAL` if the file is not such a segment, is of another version of hwloc, or was
+/// written for another address.
+///
+/// # Safety
+///
+/// hwloc believes the topology in the segment, so nobody whom this process does not trust may have
+/// written the file, or be able to change it as long as the process lives.
 #[doc(alias = "hwloc_shmem_topology_adopt")]
-pub fn adopt_shmem(file: &File, address: usize, length: usize) -> io::Result<AdoptedHwloc> {
+pub unsafe fn adopt_shmem(file: &File, address: usize, length: usize) -> io::Result<AdoptedHwloc> {
     let mut topology = std::ptr::null_mut();
     let (fd, address) = (file.as_fd().as_raw_fd(), std::ptr::without_provenance_mut(address));
-    // SAFETY: an output and a readable file; hwloc checks its header and maps the range without
-    // replacing what is there. That its bytes are a sound topology is the trust in their owner,
-    // whom the caller has checked.
+    // SAFETY: `topology` is an output, and `fd` is an open file. hwloc checks the header and maps
+    // the range without replacing other mappings. It does not check the topology in the segment,
+    // which the caller of this function vouches for.
     let error = unsafe { hwloc_shmem_topology_adopt(&raw mut topology, fd, 0, address, length, 0) };
     if error == 0 { Ok(AdoptedHwloc(topology)) } else { Err(io::Error::last_os_error()) }
 }

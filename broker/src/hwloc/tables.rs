@@ -1,4 +1,4 @@
-//! What hangs on a topology beside its objects: distances, memory attributes, CPU kinds.
+//! Tables of a topology, apart from its objects: distances, memory attributes, CPU kinds.
 
 use super::bitmap::{self, BitmapTooLarge};
 use super::object::Object;
@@ -16,7 +16,7 @@ pub(crate) struct Distances<'t> {
     pub(crate) values: Vec<u64>,
 }
 
-/// A memory attribute with the values that are stored.
+/// A memory attribute with its stored values.
 pub(crate) struct MemoryAttribute<'t> {
     pub(crate) name: String,
     pub(crate) flags: u64,
@@ -26,7 +26,7 @@ pub(crate) struct MemoryAttribute<'t> {
 /// Target, initiator and value.
 type MemoryValue<'t> = (Object<'t>, Location<'t>, u64);
 
-/// Where from an attribute was measured. Counterpart: `struct hwloc_location`.
+/// The initiator of a value of a memory attribute. Counterpart: `struct hwloc_location`.
 pub(crate) enum Location<'t> {
     None,
     Cpuset(Set),
@@ -46,23 +46,25 @@ const DERIVED: std::ops::RangeInclusive<u32> = 0..=1;
 impl HwlocTopology<'_> {
     pub(crate) fn distances(&self) -> Vec<Distances<'_>> {
         let mut count = 0;
-        // SAFETY: `raw` is a loaded topology; a count of 0 and null ask for the number.
+        // SAFETY: `self.raw` is a loaded topology. With a count of 0 and a null pointer hwloc only
+        // stores the number of matrices in `count`.
         let error =
             unsafe { sys::hwloc_distances_get(self.raw, &raw mut count, ptr::null_mut(), 0, 0) };
         let mut found = vec![ptr::null_mut(); count as usize];
         if error != 0 || count == 0 {
             return Vec::new();
         }
-        // SAFETY: there is room for `count` pointers.
+        // SAFETY: `self.raw` is a loaded topology, and `found` has room for `count` pointers.
         let error =
             unsafe { sys::hwloc_distances_get(self.raw, &raw mut count, found.as_mut_ptr(), 0, 0) };
         if error != 0 {
             return Vec::new();
         }
         let read = found.into_iter().take(count as usize).filter_map(|matrix| {
-            // SAFETY: hwloc filled `count` pointers to matrices, released below after the read.
+            // SAFETY: hwloc stored `count` pointers to matrices; this one is released after it is
+            // read.
             let read = unsafe { matrix.as_ref() }.map(|matrix| self.matrix(matrix));
-            // SAFETY: it came from `hwloc_distances_get` and is released once.
+            // SAFETY: `matrix` came from `hwloc_distances_get` and is released once.
             unsafe { sys::hwloc_distances_release(self.raw, matrix) };
             read
         });
@@ -71,14 +73,14 @@ impl HwlocTopology<'_> {
 
     fn matrix(&self, matrix: &sys::hwloc_distances_s) -> Distances<'_> {
         let count = matrix.nbobj as usize;
-        // SAFETY: a matrix has `nbobj` objects and their square of values.
+        // SAFETY: a matrix of hwloc has `nbobj` objects and `nbobj` * `nbobj` values.
         let (objects, values) = unsafe {
             (
                 std::slice::from_raw_parts(matrix.objs, count),
                 std::slice::from_raw_parts(matrix.values, count * count),
             )
         };
-        // SAFETY: a matrix of this topology.
+        // SAFETY: `self.raw` is a loaded topology, and `matrix` is one of its matrices.
         let name = text(unsafe { sys::hwloc_distances_get_name(self.raw, matrix) });
         Distances {
             name,
@@ -94,7 +96,8 @@ impl HwlocTopology<'_> {
 
     fn memory_attribute(&self, id: u32) -> Result<Option<MemoryAttribute<'_>>, BitmapTooLarge> {
         let (mut name, mut flags) = (ptr::null(), 0);
-        // SAFETY: `raw` is a loaded topology; an id past the last is refused.
+        // SAFETY: `self.raw` is a loaded topology; `name` and `flags` are outputs. hwloc refuses an
+        // id that does not exist.
         let error = unsafe {
             sys::hwloc_memattr_get_name(self.raw, id, &raw mut name)
                 + sys::hwloc_memattr_get_flags(self.raw, id, &raw mut flags)
@@ -109,7 +112,8 @@ impl HwlocTopology<'_> {
 
     fn memory_values(&self, id: u32, flags: u64) -> Result<Vec<MemoryValue<'_>>, BitmapTooLarge> {
         let mut count = 0;
-        // SAFETY: as above; a count of 0 and nulls ask for the number.
+        // SAFETY: `self.raw` is a loaded topology. With a count of 0 and null pointers hwloc only
+        // stores the number of targets in `count`.
         let error = unsafe {
             let (targets, values) = (ptr::null_mut(), ptr::null_mut());
             sys::hwloc_memattr_get_targets(
@@ -127,7 +131,8 @@ impl HwlocTopology<'_> {
         if error != 0 || count == 0 {
             return Ok(Vec::new());
         }
-        // SAFETY: as above, with room for `count` of each.
+        // SAFETY: `self.raw` is a loaded topology; `targets` and `values` have room for `count`
+        // elements each.
         let error = unsafe {
             let (targets, values) = (targets.as_mut_ptr(), values.as_mut_ptr());
             sys::hwloc_memattr_get_targets(
@@ -160,8 +165,8 @@ impl HwlocTopology<'_> {
     ) -> Result<Vec<MemoryValue<'t>>, BitmapTooLarge> {
         let mut count = 0;
         let object = target.as_raw();
-        // SAFETY: `object` is an object of this topology; a count of 0 and nulls ask for the
-        // number.
+        // SAFETY: `self.raw` is a loaded topology, and `object` is one of its objects. With a count
+        // of 0 and null pointers hwloc only stores the number of initiators in `count`.
         let error = unsafe {
             let (initiators, values) = (ptr::null_mut(), ptr::null_mut());
             sys::hwloc_memattr_get_initiators(
@@ -183,7 +188,8 @@ impl HwlocTopology<'_> {
         };
         let mut initiators = vec![empty; count as usize];
         let mut values = vec![0; count as usize];
-        // SAFETY: as above, with room for `count` of each.
+        // SAFETY: `self.raw` is a loaded topology, and `object` is one of its objects. `initiators`
+        // and `values` have room for `count` elements each.
         let error = unsafe {
             let (initiators, values) = (initiators.as_mut_ptr(), values.as_mut_ptr());
             sys::hwloc_memattr_get_initiators(
@@ -204,20 +210,22 @@ impl HwlocTopology<'_> {
     }
 
     pub(crate) fn cpu_kinds(&self) -> Result<Vec<CpuKind>, BitmapTooLarge> {
-        // SAFETY: `raw` is a loaded topology.
+        // SAFETY: `self.raw` is a loaded topology.
         let count = unsafe { sys::hwloc_cpukinds_get_nr(self.raw, 0) };
         let indexes = 0..u32::try_from(count).unwrap_or(0);
         indexes.filter_map(|index| self.cpu_kind(index).transpose()).collect()
     }
 
     fn cpu_kind(&self, index: u32) -> Result<Option<CpuKind>, BitmapTooLarge> {
-        // SAFETY: allocates a bitmap, freed below; null when there is no memory.
+        // SAFETY: the function takes no argument. It returns a bitmap, which is freed below, or
+        // null if there is no memory.
         let cpuset = unsafe { sys::hwloc_bitmap_alloc() };
         if cpuset.is_null() {
             return Ok(None);
         }
         let (mut efficiency, mut count, mut raw_infos) = (-1, 0, ptr::null_mut());
-        // SAFETY: `raw` is a loaded topology, `cpuset` a bitmap, the others are outputs.
+        // SAFETY: `self.raw` is a loaded topology, and `cpuset` is a bitmap; the other pointers are
+        // outputs. hwloc refuses an index that does not exist.
         let error = unsafe {
             sys::hwloc_cpukinds_get_info(
                 self.raw,
@@ -236,15 +244,15 @@ impl HwlocTopology<'_> {
                 infos: infos(raw_infos, count),
             })
         });
-        // SAFETY: allocated above and not used again.
+        // SAFETY: `cpuset` came from `hwloc_bitmap_alloc` and is not used again.
         unsafe { sys::hwloc_bitmap_free(cpuset) };
         kind.transpose()
     }
 
-    /// The topology as hwloc's own XML, `None` if it cannot be exported.
+    /// The topology as XML, exported by hwloc; `None` if hwloc cannot export it.
     pub(crate) fn export_xml(&self) -> Option<String> {
         let (mut buffer, mut length) = (ptr::null_mut(), 0);
-        // SAFETY: `raw` is a loaded topology, the others are outputs.
+        // SAFETY: `self.raw` is a loaded topology; `buffer` and `length` are outputs.
         let error = unsafe {
             sys::hwloc_topology_export_xmlbuffer(self.raw, &raw mut buffer, &raw mut length, 0)
         };
@@ -252,7 +260,7 @@ impl HwlocTopology<'_> {
             return None;
         }
         let xml = text(buffer);
-        // SAFETY: hwloc's own buffer, copied above.
+        // SAFETY: `buffer` is hwloc's, and nothing refers to it after the copy.
         unsafe { sys::hwloc_free_xmlbuffer(self.raw, buffer) };
         xml
     }
@@ -261,10 +269,11 @@ impl HwlocTopology<'_> {
 fn location<'t>(location: &sys::hwloc_location) -> Result<Location<'t>, BitmapTooLarge> {
     Ok(match location.ty {
         sys::HWLOC_LOCATION_TYPE_CPUSET => {
-            // SAFETY: the type says which member is filled; the set belongs to the topology.
+            // SAFETY: for this type hwloc fills the member `cpuset`; the topology owns the set.
             Location::Cpuset(bitmap::read(unsafe { location.location.cpuset })?)
         }
-        // SAFETY: the type says which member is filled; the object is of the topology.
+        // SAFETY: the only other type is an object, for which hwloc fills the member `object`; the
+        // topology owns it.
         _ => Object::from_raw(unsafe { location.location.object })
             .map_or(Location::None, Location::Object),
     })

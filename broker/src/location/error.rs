@@ -1,19 +1,19 @@
-//! What can be wrong with a location.
+//! The errors of locations.
 
-/// A location is not written as one, or names what the topology has not.
+/// A location is malformed, or names something that the topology does not have.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LocationError {
-    /// Not written as a location.
+    /// The text is not a location.
     #[error("location {text:?}: {reason} at position {position}; expected {expected}")]
     Malformed {
         /// The location.
         text: String,
-        /// Place of what is wrong in it, from 0.
+        /// Position of the mistake in the text, from 0.
         position: usize,
         /// What is wrong.
         reason: &'static str,
-        /// What may be there.
+        /// What is expected there.
         expected: &'static str,
     },
     /// The topology has no objects of a type, or has them at several depths.
@@ -23,10 +23,10 @@ pub enum LocationError {
     NoSuchLevel {
         /// The location.
         text: String,
-        /// What it has instead.
+        /// What the topology has instead.
         found: String,
     },
-    /// There is no object of an index.
+    /// There is no object with the index.
     #[error(
         "location {text:?}: there is no {level}:{index} below {below}, which has {count} of them"
     )]
@@ -39,10 +39,10 @@ pub enum LocationError {
         level: String,
         /// The object above.
         below: String,
-        /// How many objects of the level there are below that.
+        /// Number of objects of the level below that object.
         count: usize,
     },
-    /// There is no device of a name.
+    /// There is no device with the name.
     #[error(
         "location {text:?}: the topology has no {kind} named {name:?}; `topobroker ls -v` lists the names"
     )]
@@ -56,7 +56,8 @@ pub enum LocationError {
     },
 }
 
-/// The error of a text whose rest is wrong.
+/// A [`LocationError::Malformed`] for `text`. The mistake is where `rest`, the end of `text`,
+/// begins.
 pub(super) fn malformed(
     text: &str,
     rest: &str,

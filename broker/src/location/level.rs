@@ -1,14 +1,15 @@
-//! Levels of a topology as a user names them: a type, what its objects must be, or a depth.
+//! Levels of a topology as users name them: a type, a type with a condition on its objects, or a
+//! depth.
 
 use super::error::LocationError;
 use std::fmt;
 use topobroker_reader::{Attributes, Depth, Object, ObjectType, Topology, TypeDepth, TypeName};
 
-/// What a level may look like.
+/// The forms of a level, for error messages.
 pub(super) const EXPECTED: &str =
     "a type such as core or l3, a depth, pci[vendor:device] or os[gpu]";
 
-/// A level, and which of its objects count.
+/// A level, and a condition that says which of its objects count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Level {
     text: String,
@@ -25,16 +26,16 @@ enum Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Filter {
     All,
-    /// PCI devices of a vendor, of a number, or both.
+    /// PCI devices with a vendor id, with a device id, or with both.
     Pci {
         vendor: Option<u16>,
         device: Option<u16>,
     },
-    /// High-bandwidth NUMA nodes, as hwloc marks them.
+    /// High-bandwidth NUMA nodes, which hwloc marks by the subtype `MCDRAM`.
     HighBandwidth,
 }
 
-/// The topology has no objects at such a level.
+/// The topology has no such level, or has its objects at several depths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoSuchLevel(String);
 
@@ -59,7 +60,7 @@ impl fmt::Display for Level {
 }
 
 impl From<ObjectType> for Level {
-    /// The objects of a type.
+    /// The level of a type.
     fn from(object_type: ObjectType) -> Self {
         let name = TypeName { object_type, group_depth: None, os_device_kind: None };
         let text = object_type.name().to_owned();
@@ -95,7 +96,7 @@ impl Level {
         }
     }
 
-    /// The type, if it is named by one.
+    /// The type of the level; `None` if it is named by a depth.
     #[must_use]
     pub fn object_type(&self) -> Option<ObjectType> {
         match self.place {
@@ -108,7 +109,7 @@ impl Level {
     ///
     /// # Errors
     ///
-    /// [`NoSuchLevel`] when the topology has no objects of the type, or has them at several depths.
+    /// [`NoSuchLevel`] if the topology has no objects of the type, or has them at several depths.
     pub fn depth(&self, topology: Topology<'_>) -> Result<Depth, NoSuchLevel> {
         let depth = match self.place {
             Place::Depth(raw) => {
@@ -135,7 +136,7 @@ impl Level {
     ///
     /// # Errors
     ///
-    /// As [`Level::depth`].
+    /// Those of [`Level::depth`].
     pub fn objects<'a, 'l>(
         &'l self,
         topology: Topology<'a>,
@@ -144,12 +145,12 @@ impl Level {
         Ok(topology.objects_at_depth(depth).filter(|object| self.counts(*object)))
     }
 
-    /// The objects of the level whose PUs and NUMA nodes are all those of `root`; objects that have
-    /// neither are left out. I/O and Misc objects are where they hang.
+    /// The objects of the level whose PUs and NUMA nodes are all among those of `root`. Objects
+    /// with neither are left out. An I/O or Misc object counts as where it is attached.
     ///
     /// # Errors
     ///
-    /// As [`Level::depth`].
+    /// Those of [`Level::depth`].
     pub fn objects_in<'a>(&self, root: Object<'a>) -> Result<Vec<Object<'a>>, NoSuchLevel> {
         let depth = self.depth(root.topology())?;
         Ok(root.objects_within(depth).filter(|object| self.counts(*object)).collect())
@@ -173,7 +174,7 @@ impl Level {
     }
 }
 
-/// A hexadecimal id, or none where it is left out.
+/// Reads a hexadecimal id; `Some(None)` if it is left out, `None` if it is malformed.
 fn pci_id(digits: &str) -> Option<Option<u16>> {
     if digits.is_empty() { Some(None) } else { u16::from_str_radix(digits, 16).ok().map(Some) }
 }

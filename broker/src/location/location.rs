@@ -11,13 +11,13 @@ use topobroker_reader::{Object, ObjectType, Topology};
 /// How a location is combined with those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Combine {
-    /// Added to them.
+    /// It is added to them.
     Add,
-    /// Taken out of them: `~`.
+    /// It is removed from them: `~`.
     Remove,
-    /// Only what is in both is kept: `x`.
+    /// Only indexes in both are kept: `x`.
     Intersect,
-    /// Only what is in one of them is kept: `^`.
+    /// Only indexes in exactly one of the two are kept: `^`.
     Toggle,
 }
 
@@ -35,7 +35,7 @@ enum Place {
     Root,
     /// A mask.
     Set(Set),
-    /// `os=NAME` and the like.
+    /// An object by name: `os=NAME`, `pci=BUSID` or `misc=NAME`.
     Named(ObjectType, String),
     /// Objects below objects.
     Path(Vec<Step>),
@@ -48,12 +48,12 @@ struct Step {
     range: IndexRange,
 }
 
-/// How indexes are read, and what is done where there is no such object.
+/// How indexes are read, and what happens if an object does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reading {
-    /// Indexes are those of the operating system, not logical ones.
+    /// Whether indexes are OS indexes instead of logical ones.
     pub physical: bool,
-    /// Levels and objects that are not there are left out rather than an error.
+    /// Whether levels and objects that do not exist are left out, instead of being an error.
     pub skip_missing: bool,
 }
 
@@ -69,7 +69,7 @@ impl Location {
     ///
     /// # Errors
     ///
-    /// [`LocationError::Malformed`] with the position of what is wrong.
+    /// [`LocationError::Malformed`] with the position of the mistake.
     pub fn parse(text: &str) -> Result<Self, LocationError> {
         let (combine, rest) = match text.as_bytes().first() {
             Some(b'~') => (Combine::Remove, text.get(1..)),
@@ -81,13 +81,13 @@ impl Location {
         Ok(Self { text: text.to_owned(), combine, place })
     }
 
-    /// How it is combined with the locations before it.
+    /// How this location is combined with those before it.
     #[must_use]
     pub fn combine(&self) -> Combine {
         self.combine
     }
 
-    /// The set that the location is, if it is written as one.
+    /// The set, if the location is written as one.
     #[must_use]
     pub fn as_set(&self) -> Option<&Set> {
         match &self.place {
@@ -100,8 +100,8 @@ impl Location {
     ///
     /// # Errors
     ///
-    /// [`LocationError`] when the topology has no such level or object, or when the location is a
-    /// set: many objects may have it.
+    /// [`LocationError`] if the topology has no such level or object, or if the location is a set,
+    /// because several objects may have that set.
     pub fn objects<'a>(
         &self,
         topology: Topology<'a>,
@@ -162,7 +162,7 @@ impl Location {
             return chosen.into_iter().try_for_each(|it| self.descend(it, rest, reading, found));
         }
         let by_os_index: HashMap<u32, Object<'a>> = match reading.physical {
-            // The first of several.
+            // Reversed, so that the first of several objects with an index stays.
             true => below.iter().rev().filter_map(|it| Some((it.os_index()?, *it))).collect(),
             false => HashMap::new(),
         };

@@ -1,21 +1,21 @@
 //! Indexes of objects: `3`, `2-5`, `2-`, `3:2`, `all`, `odd`, `even`.
 
-/// What indexes may look like.
+/// The forms of indexes, for error messages.
 pub(super) const EXPECTED: &str = "indexes such as 3, 2-5, 2-, 3:2, all, odd or even";
 
-/// Indexes a step apart.
+/// Indexes at equal steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct IndexRange {
     first: u32,
-    /// How many; up to the last if it is left out.
+    /// Number of indexes; `None` for all up to the last.
     amount: Option<u32>,
     step: u32,
-    /// Whether the first follows the last.
+    /// Whether index 0 follows the last index.
     wraps: bool,
 }
 
 impl IndexRange {
-    /// Reads indexes; else where what is wrong begins, and what it is.
+    /// Reads indexes. An error is the position of the mistake, and what is wrong.
     pub(super) fn parse(text: &str) -> Result<Self, (usize, &'static str)> {
         let open = |first, step| Ok(Self { first, amount: None, step, wraps: false });
         match text {
@@ -52,23 +52,23 @@ impl IndexRange {
         }
     }
 
-    /// Whether an index is named that goes up to the last: then only those that are there count.
+    /// Whether the range goes up to the last index. Such a range names only objects that exist.
     pub(super) fn is_open(self) -> bool {
         self.amount.is_none()
     }
 
-    /// Whether an open range has an index.
+    /// Whether an open range contains an index.
     pub(super) fn has(self, index: u32) -> bool {
         index.checked_sub(self.first).is_some_and(|behind| behind % self.step == 0)
     }
 
-    /// The indexes among `count` objects; those that are named and not there, too.
+    /// The indexes that the range names among `count` objects, also those that do not exist.
     pub(super) fn indexes(self, count: usize, physical: bool) -> impl Iterator<Item = u32> {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let left = count.saturating_sub(self.first).div_ceil(self.step);
         let wraps = self.wraps && !physical && count > 0;
         let amount = self.amount.unwrap_or(left);
-        // Around once, each has its turn.
+        // One round names every object, so the range stops there.
         let amount = if wraps { amount.min(count) } else { amount };
         (0..amount).map(move |place| {
             let index = self.first.saturating_add(place.saturating_mul(self.step));
@@ -77,11 +77,11 @@ impl IndexRange {
     }
 }
 
-/// The index `place` behind `first`, where 0 follows the last.
+/// The index `place` steps after `first`, if 0 follows the last of `count` indexes.
 fn wrap(first: u32, place: u32, count: u32) -> u32 {
     match first < count {
         true => (first + place) % count,
-        // The first is not there itself, the next is 0.
+        // `first` does not exist, so the range begins at 0.
         false => place % count,
     }
 }

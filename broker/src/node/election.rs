@@ -1,7 +1,8 @@
-//! Which of many processes discovers the machine, where nobody has published it.
+//! Elects the one of many processes that discovers the machine, if nobody has published it.
 //!
-//! A file for each user and cgroup, in shared memory, is the ballot; its lock the turn: the kernel takes it
-//! back from a process that dies. In it are the keys of what the winner published.
+//! The ballot is a file in shared memory, one for each user and cgroup. The process that has locked
+//! it has the turn; the kernel releases a dead process's lock. The ballot has the keys of the
+//! segment that the winner published.
 
 use super::status::{self, PublisherState};
 use crate::publish::{NAME_PREFIX, SHM_FOLDER, is_at, remove_at_exit};
@@ -15,23 +16,23 @@ use std::time::{Duration, Instant};
 use topobroker_reader::internal::Gate;
 use topobroker_reader::{Cgroup, Keys};
 
-/// The turn of this process: no other has it until this is dropped.
+/// The turn of this process: no other process has the turn until this is dropped.
 ///
-/// The lock is of the process, not of the open file: children of a fork do not have it.
+/// The lock belongs to the process, not to the open file, so forked children do not have it.
 pub(super) struct Election {
     file: File,
     path: PathBuf,
     _turn: Option<parking_lot::MutexGuard<'static, ()>>,
 }
 
-/// How long a process waits for another that discovers: hundreds at once have taken 20 s.
+/// How long a process waits for its turn. With hundreds of processes at once it has taken 20 s.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Election {
-    /// Waits for this process's turn. `None` where there can be no election: no shared memory, somebody
-    /// else has put something there, or whoever has the turn does not go on.
+    /// Waits for this process's turn. `None` if there can be no election: there is no shared
+    /// memory, another user has made a file there, or the process that has the turn hangs.
     pub(super) fn enter() -> Option<Self> {
-        /// The kernel's lock holds no thread of the same process back.
+        /// Lets one thread at a time go on, because the kernel's lock is for the whole process.
         static GATE: Gate = Gate::new();
         let turn = GATE.enter();
         let path = ballot()?;
@@ -39,7 +40,7 @@ impl Election {
         while start.elapsed() < PATIENCE {
             let file = open(&path, OFlags::CREATE)?;
             let locked = rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
-            // If it was removed meanwhile, there is another by now.
+            // If the ballot was removed meanwhile, try again with the new one.
             if locked.is_ok() && is_at(&file, &path) {
                 return Some(Self { file, path, _turn: turn });
             }
@@ -49,21 +50,21 @@ impl Election {
         None
     }
 
-    /// Keys of what an earlier winner published, if it still lives.
+    /// Keys of the segment that an earlier winner published, if the winner still runs.
     pub(super) fn elected(&self) -> Option<Keys> {
         let keys = keys_in(&self.file)?;
         let published = status::read(keys.file()?, 0).ok()?;
         (published.publisher == PublisherState::Alive).then_some(keys)
     }
 
-    /// Tells the others what this process has published, until it ends.
+    /// Tells other processes the keys of this process's segment, until this process ends.
     pub(super) fn win(&self, keys: &Keys) {
         let mut file = &self.file;
         let written = file
             .rewind()
             .and_then(|()| file.set_len(0))
             .and_then(|()| file.write_all(keys.to_string().as_bytes()));
-        // Who cannot read it discovers once more.
+        // If this fails, other processes discover the machine again.
         let _ = written;
         remove_at_exit(self.path.clone(), close);
     }
@@ -72,14 +73,14 @@ impl Election {
 impl Drop for Election {
     fn drop(&mut self) {
         let empty = self.file.metadata().is_ok_and(|metadata| metadata.len() == 0);
-        // Who has discovered nothing leaves nothing.
+        // If nothing was published, the ballot has no use.
         if empty && is_at(&self.file, &self.path) {
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Removes a ballot unless a process is at it, or what it names is still published.
+/// Removes a ballot, unless a process has locked it or the publisher of its segment still runs.
 pub(crate) fn close(ballot: &Path) {
     let Some(file) = open(ballot, OFlags::empty()) else { return };
     if rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -92,7 +93,7 @@ pub(crate) fn close(ballot: &Path) {
     }
 }
 
-/// Removes the ballots of this user that nobody needs any more.
+/// Removes the ballots of this user that are not in use.
 #[cfg(feature = "program")]
 pub(crate) fn close_all() {
     let start = format!("{NAME_PREFIX}load-{}-", rustix::process::geteuid().as_raw());
@@ -103,7 +104,7 @@ pub(crate) fn close_all() {
     }
 }
 
-/// Opens a ballot that is this user's own and nobody else's.
+/// Opens a ballot. It must be a regular file of this user that nobody else may read or write.
 fn open(path: &Path, more: OFlags) -> Option<File> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | more;
     let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).ok()?;
@@ -121,8 +122,8 @@ fn keys_in(file: &File) -> Option<Keys> {
     Keys::from_lines(&text).ok()
 }
 
-/// The ballot of this user and cgroup, and of what the environment has hwloc do: processes that would
-/// discover something else never share.
+/// The path of the ballot. It differs between users, cgroups, pid namespaces and hwloc settings in
+/// the environment, because processes that would discover different topologies must not share one.
 fn ballot() -> Option<PathBuf> {
     let is_setting = |name: &str| {
         name.starts_with("HWLOC_") && !name.ends_with("VERBOSE") && name != "HWLOC_HIDE_ERRORS"

@@ -1,4 +1,5 @@
-//! An hwloc topology for code that knows only hwloc: one a process, from the node's shared segment.
+//! The hwloc topology for code that knows only hwloc: one per process, from the node's hwloc
+//! segment.
 
 use crate::hwloc::{self, AdoptedHwloc, HwlocLoadError, Input, LoadOptions, adopt_shmem};
 use crate::publish::legacy::{SHMEM_ADDR, SHMEM_FILE, SHMEM_SIZE};
@@ -10,15 +11,16 @@ pub const PMIX_SHMEM_NAMES: [&str; 3] = ["pmix.hwlocfile", "pmix.hwlocaddr", "pm
 
 static TOPOLOGY: Global<AdoptedHwloc> = Global::new();
 
-/// The hwloc topology of this process, the same for every caller, for the rest of its life.
+/// The hwloc topology of this process. All callers get the same one, and it stays valid until the
+/// process ends.
 ///
-/// The first call adopts the hwloc segment that the environment names (`PMIX_HWLOC_SHMEM_FILE`, `_ADDR`,
-/// `_SIZE`), or that the process's PMIx server names. Where there is none, or it cannot be adopted
-/// (another library has, or its address is taken), hwloc loads a topology, once: the XML of
-/// `HWLOC_XMLFILE` if that is set, else this machine.
+/// The first call adopts the hwloc segment that the environment names (`PMIX_HWLOC_SHMEM_FILE`,
+/// `_ADDR`, `_SIZE`), or that the process's PMIx server names. If there is none, or it cannot be
+/// adopted (another library has adopted it, or its address is taken), hwloc loads a topology once:
+/// the XML of `HWLOC_XMLFILE` if that is set, else this machine.
 ///
-/// hwloc's functions of memory attributes write into the topology that they are asked of, and crash on one
-/// that was adopted (2.9.0): ask them of a `hwloc_topology_dup`, or ask the reader.
+/// hwloc's memory-attribute functions write into their topology and crash on an adopted one
+/// (2.9.0): call them on a duplicate (`hwloc_topology_dup`), or use the reader.
 ///
 /// ```no_run
 /// let topology = topobroker::node::hwloc_topology()?;
@@ -28,13 +30,13 @@ static TOPOLOGY: Global<AdoptedHwloc> = Global::new();
 ///
 /// # Errors
 ///
-/// [`HwlocLoadError`] when hwloc cannot load a topology either.
+/// [`HwlocLoadError`] if hwloc cannot load a topology either.
 pub fn hwloc_topology() -> Result<&'static AdoptedHwloc, HwlocLoadError> {
     static GATE: Gate = Gate::new();
     if let Some(topology) = TOPOLOGY.get() {
         return Ok(topology);
     }
-    // Spares work: hwloc adopts an address once, and the second thread would load.
+    // Saves work: hwloc can map a segment only once, so a second thread would load a topology.
     let _turn = GATE.enter();
     if let Some(topology) = TOPOLOGY.get() {
         return Ok(topology);
@@ -52,8 +54,8 @@ fn keys() -> Option<Keys> {
     named.or_else(|| pmix_keys(PMIX_SHMEM_NAMES))
 }
 
-/// Adopts what keys name. hwloc believes every byte of it, so its owner must be root or this user, and
-/// nobody else may write it.
+/// Adopts the hwloc segment that keys name. hwloc does not check its content, so root or this user
+/// must own the file, and nobody else may write it.
 fn adopt(keys: &Keys) -> Option<AdoptedHwloc> {
     let file = open_trusted(keys.file()?).ok()?;
     if file.metadata().ok()?.len() < keys.size() {
@@ -61,5 +63,7 @@ fn adopt(keys: &Keys) -> Option<AdoptedHwloc> {
     }
     let (address, size) =
         (usize::try_from(keys.address()).ok()?, usize::try_from(keys.size()).ok()?);
-    adopt_shmem(&file, address, size).ok()
+    // SAFETY: `open_trusted` has checked that root or this user owns the file and that nobody else may
+    // write it, so this process trusts all who can change it.
+    unsafe { adopt_shmem(&file, address, size) }.ok()
 }

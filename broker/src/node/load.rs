@@ -1,4 +1,5 @@
-//! The whole way to a topology: what is published, else XML, else discovery, once for all.
+//! Loads the topology of a process: from a published segment, else from XML, else by discovery,
+//! which one process does for all.
 
 use super::election::Election;
 use super::status;
@@ -7,35 +8,39 @@ use crate::publish::{PublishError, PublishOptions, SHM_FOLDER, Store, publish};
 use std::path::Path;
 use topobroker_reader::{AdoptError, Adopted, Scope, Source, adopt_keys, adopted};
 
-/// Why there is no topology.
+/// Why a process gets no topology.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// hwloc cannot load one.
+    /// hwloc cannot load a topology.
     #[error(transparent)]
     Load(#[from] HwlocLoadError),
-    /// What hwloc loaded cannot be described.
+    /// The topology that hwloc loaded cannot be described.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// It cannot be made a segment.
+    /// The description cannot be published.
     #[error(transparent)]
     Publish(#[from] PublishError),
-    /// Nor adopted.
+    /// The segment cannot be adopted.
     #[error(transparent)]
     Adopt(#[from] AdoptError),
 }
 
-/// PMIx keys with a topology as XML of version 2: `PMIX_HWLOC_XML_V2`.
+/// PMIx key of a topology as XML of version 2: `PMIX_HWLOC_XML_V2`.
 const PMIX_XML: &str = "pmix.hwlocxml2";
 
-/// The topology of this process, from the first source that has one, in the order of
-/// `PMIx_Load_topology`: what the process has adopted; the segment that its environment, its PMIx server or
-/// the node's daemon names; XML that its PMIx server has; discovery.
+/// The topology of this process, from the first source that has one. The order is that of
+/// `PMIx_Load_topology`:
 ///
-/// Of processes that come to discovery at once, with nobody publishing, one discovers and publishes, and
-/// the others adopt: those of one user in one cgroup, with the same settings of hwloc in the environment,
-/// and only where that has hwloc look at this machine as it is. What is published so is removed when that
-/// process ends.
+/// 1. the topology that the process has adopted;
+/// 2. the segment that its environment, its PMIx server or the node's daemon names;
+/// 3. XML from its PMIx server;
+/// 4. discovery.
+///
+/// If several processes come to discovery at once, one discovers and publishes, and the others
+/// adopt its segment. They share if they have the same user, cgroup, pid namespace and hwloc
+/// settings in the environment, and if these settings do not make hwloc load something other than
+/// this machine. The segment is removed when the process that published it ends.
 ///
 /// ```no_run
 /// let topology = topobroker::node::load()?.topology();
@@ -45,7 +50,7 @@ const PMIX_XML: &str = "pmix.hwlocxml2";
 ///
 /// # Errors
 ///
-/// [`LoadError`] of the last source. A segment that is refused is passed over.
+/// [`LoadError`] of the last source. A segment that is refused is skipped.
 #[doc(alias = "PMIx_Load_topology")]
 pub fn load() -> Result<&'static Adopted, LoadError> {
     if let Some(adopted) = adopted() {
@@ -62,7 +67,7 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
     if is_hwloc_told_what_to_load() {
         return alone(&Input::ThisMachine, Source::Loaded);
     }
-    // Where there can be no election, each discovers for itself.
+    // If there can be no election, each process discovers for itself.
     let Some(election) = Election::enter() else {
         return alone(&Input::ThisMachine, Source::ThisMachine);
     };
@@ -71,17 +76,17 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
     {
         return Ok(adopted);
     }
-    // A winner before that was killed has not told everything that it left.
+    // An earlier winner that was killed may have left segments that no ballot names.
     status::remove_stale(Path::new(SHM_FOLDER));
     let description = capture(&hwloc::load(&Input::ThisMachine, &LoadOptions::default())?)?;
     let options = PublishOptions { private: true, scope: Scope::Cgroup, ..Default::default() };
     let Ok(publication) = publish(&description, &options) else {
-        // No room for others is no reason to have none.
+        // Without room for a shared segment, this process still needs a topology.
         return adopt_own(&description, Source::ThisMachine);
     };
     let keys = publication.keys().clone();
     election.win(&keys);
-    // As long as this process lives, for the others.
+    // The segment stays for other processes as long as this process lives.
     std::mem::forget(publication);
     Ok(adopt_keys(keys)?)
 }
@@ -91,18 +96,18 @@ fn alone(input: &Input, source: Source) -> Result<&'static Adopted, LoadError> {
     adopt_own(&capture(&hwloc::load(input, &LoadOptions::default())?)?, source)
 }
 
-/// Adopts a description that nobody else sees: a memfd that is closed once it is mapped.
+/// Adopts a description for this process alone, as a memfd that is closed once it is mapped.
 fn adopt_own(
     description: &topobroker_layout::description::Description,
     source: Source,
 ) -> Result<&'static Adopted, LoadError> {
-    // To be kept: nobody asks whether its publisher lives, which only /proc tells.
+    // With `keep` the header names no publisher, so this works without /proc.
     let options = PublishOptions { store: Store::Memfd, keep: true, source, ..Default::default() };
     let publication = publish(description, &options)?;
     Ok(adopt_keys(publication.keys().clone())?)
 }
 
-/// Whether the environment has hwloc load something else than this machine as it is.
+/// Whether the environment makes hwloc load something other than this machine as it is.
 fn is_hwloc_told_what_to_load() -> bool {
     const NAMES: [&str; 6] = [
         "HWLOC_XMLFILE",

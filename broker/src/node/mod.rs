@@ -1,8 +1,9 @@
-//! Who publishes on a node, and who is told: the way of a process to a topology, the daemon, PMIx servers, and the list
-//! of what is published.
+//! Publishing on a node: loading the topology of a process, the daemon, keys for PMIx servers, and
+//! the list of published segments.
 
 pub mod daemon;
 pub(crate) mod election;
+#[allow(unsafe_code, reason = "adopting a segment that hwloc believes is what this module is for")]
 mod hwloc_topology;
 mod load;
 #[allow(unsafe_code, reason = "calling libpmix is what this module is for")]

@@ -1,6 +1,6 @@
-//! For PMIx servers: the keys of what is published as an array of `pmix_info_t`.
+//! For PMIx servers: the keys of a published segment as an array of `pmix_info_t`.
 //!
-//! libpmix is found in the process or loaded when this is called; nothing is linked.
+//! libpmix is not linked. A call finds it in the process, or loads it.
 
 use super::hwloc_topology::PMIX_SHMEM_NAMES;
 use crate::publish::legacy::Legacy;
@@ -9,23 +9,23 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use topobroker_reader::{Job, Keys};
 
-/// Why there is no array.
+/// Why the array cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PmixError {
-    /// There is no libpmix.
+    /// libpmix cannot be loaded.
     #[error("libpmix.so.2 cannot be loaded: {reason}; a PMIx server has it in its process")]
     Library {
-        /// What the loader says.
+        /// The message of the dynamic loader.
         reason: String,
     },
-    /// It lacks a function.
+    /// libpmix lacks a function.
     #[error("libpmix.so.2 has no {function}; expected PMIx 4.1 or later")]
     Function {
         /// Its name.
         function: &'static str,
     },
-    /// It says no.
+    /// A function of libpmix fails.
     #[error("{function} fails with status {status} for key {key}")]
     Refused {
         /// The function.
@@ -48,15 +48,17 @@ pub enum PmixError {
 /// An array of `pmix_info_t`, in memory of libpmix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PmixInfos {
-    /// The first; NULL if there is none. To be freed with `PMIX_INFO_FREE`.
+    /// The first element; NULL if there is none. The caller frees it with `PMIX_INFO_FREE`.
     pub array: *mut c_void,
-    /// How many.
+    /// Number of elements.
     pub count: usize,
 }
 
-/// `PMIX_STRING`, `PMIX_SIZE`, `PMIX_SUCCESS`.
+/// `PMIX_STRING`.
 const STRING: u16 = 3;
+/// `PMIX_SIZE`.
 const SIZE: u16 = 4;
+/// `PMIX_SUCCESS`.
 const SUCCESS: c_int = 0;
 
 /// `pmix_data_array_t`.
@@ -78,10 +80,13 @@ enum Info {
     Size(&'static str, usize),
 }
 
-/// The keys of a segment, and of what is published for hwloc beside it, for `PMIx_server_register_nspace` or
-/// `PMIx_server_register_resources`: our own (`topobroker.file`, `.addr`, `.size`), those of the hwloc
-/// segment, and the topology as XML of versions 2 and 1. Of a job also its file (`topobroker.job`), and of
-/// hwloc's what is published beside that.
+/// The keys of a segment and of its files for hwloc, for `PMIx_server_register_nspace` or
+/// `PMIx_server_register_resources`.
+///
+/// The array has topobroker's own keys (`topobroker.file`, `.addr`, `.size`). With `job`, the file
+/// of a job, it also has that file (`topobroker.job`). With `legacy` it also has the keys of the
+/// hwloc segment, and the topology as XML of versions 2 and 1. For a job, `legacy` is that of the
+/// job.
 ///
 /// # Errors
 ///
@@ -132,11 +137,12 @@ struct Library {
 
 impl Library {
     fn load() -> Result<Self, PmixError> {
-        // SAFETY: the name ends with a zero. libpmix's initialisers do nothing before PMIx_Init. The
-        // handle is never closed: a server has the library for good.
+        // SAFETY: the name is zero-terminated, and libpmix's initialisers do nothing before
+        // PMIx_Init. The handle is never closed, so its functions stay valid.
         let handle = unsafe { libc::dlopen(c"libpmix.so.2".as_ptr(), libc::RTLD_LAZY) };
         if handle.is_null() {
-            // SAFETY: NULL, or a message that ends with a zero and is valid until the next call.
+            // SAFETY: `dlerror` returns NULL or a zero-terminated message, which is valid until the
+            // next call in this thread. It is copied before that.
             let reason = unsafe {
                 let message = libc::dlerror();
                 if message.is_null() { c"no reason" } else { CStr::from_ptr(message) }
@@ -144,7 +150,7 @@ impl Library {
             return Err(PmixError::Library { reason: reason.to_string_lossy().into_owned() });
         }
         let symbol = |name: &'static CStr| {
-            // SAFETY: the handle is open and the name ends with a zero.
+            // SAFETY: the handle is open, and the name is zero-terminated.
             let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
             let function = name.to_str().unwrap_or_default();
             if found.is_null() { Err(PmixError::Function { function }) } else { Ok(found) }
@@ -152,7 +158,8 @@ impl Library {
         let (start, add) = (symbol(c"PMIx_Info_list_start")?, symbol(c"PMIx_Info_list_add")?);
         let (convert, release) =
             (symbol(c"PMIx_Info_list_convert")?, symbol(c"PMIx_Info_list_release")?);
-        // SAFETY: not NULL, and the functions of these names have these signatures since PMIx 4.1.
+        // SAFETY: no pointer is NULL, and the functions with these names have had these signatures
+        // since PMIx 4.1.
         Ok(unsafe {
             Self {
                 start: std::mem::transmute::<*mut c_void, Start>(start),
@@ -164,12 +171,12 @@ impl Library {
     }
 
     fn array(&self, infos: &[Info]) -> Result<PmixInfos, PmixError> {
-        // SAFETY: no arguments; the list is released below, on every way.
+        // SAFETY: the function takes no argument. The list is released below on every path.
         let list = unsafe { (self.start)() };
         let mut array = DataArray { kind: 0, size: 0, array: std::ptr::null_mut() };
         let added = infos.iter().try_for_each(|info| self.add(list, info));
         let converted = added.and_then(|()| {
-            // SAFETY: the list is open and the array an output.
+            // SAFETY: the list is open, and `array` is an output.
             match unsafe { (self.convert)(list, &raw mut array) } {
                 SUCCESS => Ok(()),
                 status => {
@@ -178,7 +185,7 @@ impl Library {
                 }
             }
         });
-        // SAFETY: the list is open and not used again.
+        // SAFETY: the list is open, and is not used again.
         unsafe { (self.release)(list) };
         converted.map(|()| PmixInfos { array: array.array, count: array.size })
     }
@@ -189,8 +196,8 @@ impl Library {
             Info::Size(key, size) => (*key, std::ptr::from_ref(size).cast(), SIZE),
         };
         let name = CString::new(key).unwrap_or_default();
-        // SAFETY: the list is open; the key ends with a zero; the value is a string that ends with a
-        // zero or a size_t, as its type says, and PMIx copies it.
+        // SAFETY: the list is open, and the key is zero-terminated. `value` points to a
+        // zero-terminated string or a size_t, as `kind` tells; PMIx copies it.
         match unsafe { (self.add)(list, name.as_ptr(), value, kind) } {
             SUCCESS => Ok(()),
             status => {

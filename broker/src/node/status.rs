@@ -1,4 +1,4 @@
-//! What is published on this node, by whom, and who uses it.
+//! The segments on this node, their publishers, and the number of processes that map them.
 
 pub use crate::publish::PublisherState;
 use crate::publish::{
@@ -16,7 +16,7 @@ use topobroker_layout::HeaderError;
 use topobroker_layout::header::{HEADER_LEN, Header};
 use topobroker_reader::Keys;
 
-/// Why it is not known what is published.
+/// Why the published segments cannot be listed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StatusError {
@@ -33,7 +33,7 @@ pub enum StatusError {
 /// A segment found on this node.
 #[derive(Debug, Clone)]
 pub struct Published {
-    /// Its file; of a memfd, the descriptor of a process that has it.
+    /// Its file; for a memfd the path in `/proc` of a descriptor of a process that has it open.
     pub file: PathBuf,
     /// Length of the file in bytes.
     pub size: u64,
@@ -41,13 +41,13 @@ pub struct Published {
     pub owner: u32,
     /// Permission bits.
     pub mode: u32,
-    /// What its header says, or why it cannot be read.
+    /// Its header, or why the header cannot be read.
     pub header: Result<Header, HeaderError>,
-    /// Whether the publisher lives.
+    /// Whether the publisher runs.
     pub publisher: PublisherState,
-    /// Processes that have it mapped, among those that this user may look at.
+    /// Number of processes that map it, among those that this user may inspect.
     pub mappings: usize,
-    /// The file itself.
+    /// The id of the file.
     id: FileId,
 }
 
@@ -60,13 +60,13 @@ impl Published {
         now.saturating_sub(Duration::from_nanos(created))
     }
 
-    /// Removes the segment, and what belongs to a segment of that name: its jobs and its files for hwloc. Of a file that
-    /// has another segment's name nothing is removed but the file.
+    /// Removes the segment, its jobs and its files for hwloc. If the file has the name of another
+    /// segment, only the file is removed, because the jobs belong to the other segment.
     pub(crate) fn remove(&self) -> Result<(), PublishError> {
         if self.is_announced()
             && let Some(folder) = self.file.parent()
         {
-            // First, so that nobody is sent to what is gone.
+            // The keys go first, so that no process looks for a removed segment.
             let _ = fs::remove_file(Keys::file_in(folder));
         }
         let own = self.header.as_ref().map(Header::segment_name);
@@ -82,15 +82,16 @@ impl Published {
         }
     }
 
-    /// Whether it is what the keys of its folder name: a daemon has left it for the next one, and processes find it.
+    /// Whether the keys of its folder name this segment. Then processes find it, even if its daemon
+    /// has left it to the next one.
     pub(crate) fn is_announced(&self) -> bool {
         let named = self.file.parent().and_then(Keys::in_folder);
         let named = named.as_ref().and_then(Keys::file);
         named.is_some_and(|named| named.file_name() == self.file.file_name())
     }
 
-    /// Whether this is the beginning of a segment whose publisher was killed: a file that has kept
-    /// its temporary name for a minute.
+    /// Whether this is an unfinished segment of a publisher that was killed: a file that has had
+    /// its temporary name for more than a minute.
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         let modified = fs::symlink_metadata(&self.file).and_then(|metadata| metadata.modified());
@@ -100,14 +101,14 @@ impl Published {
     }
 }
 
-/// Time after which a segment that is still not whole never will be.
+/// Age from which an unfinished segment is taken to be abandoned.
 const ABANDONED: Duration = Duration::from_secs(60);
 
-/// Lists what is published in shared memory, in `folders`, and as memfds of living processes.
+/// Lists the segments in shared memory, in `folders`, and in memfds of running processes.
 ///
 /// # Errors
 ///
-/// [`StatusError::List`] when `/dev/shm` or a folder cannot be listed.
+/// [`StatusError::List`] if `/dev/shm` or a folder cannot be listed.
 pub fn published(folders: &[PathBuf]) -> Result<Vec<Published>, StatusError> {
     let mut files: BTreeMap<FileId, PathBuf> = BTreeMap::new();
     let shm = PathBuf::from(SHM_FOLDER);
@@ -128,24 +129,24 @@ pub fn published(folders: &[PathBuf]) -> Result<Vec<Published>, StatusError> {
     let mappings = mappings(&files.keys().copied().collect());
     let found = files.into_iter().filter_map(|(id, file)| {
         let mappings = mappings.get(&id).copied().unwrap_or(0);
-        // What the kernel has in /proc for an open memfd is a link.
+        // In /proc the path of an open memfd is a link.
         let more = if file.starts_with("/proc") { OFlags::empty() } else { OFlags::NOFOLLOW };
         read_opened(&file, more, mappings).ok()
     });
     Ok(found.collect())
 }
 
-/// Reads what a file publishes: a regular file by its own name, not a link's.
+/// Reads the header and the state of the segment in a file. Links are not followed.
 ///
 /// # Errors
 ///
-/// When the file cannot be opened; a bad header is not an error here.
+/// If the file cannot be opened or is not a regular file. A bad header is not an error here.
 pub fn read(file: &Path, mappings: usize) -> io::Result<Published> {
     read_opened(file, OFlags::NOFOLLOW, mappings)
 }
 
 fn read_opened(file: &Path, more: OFlags, mappings: usize) -> io::Result<Published> {
-    // A name that lost its race may be a FIFO by now.
+    // NONBLOCK, because another user may have put a FIFO in place of the file by now.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | more;
     let opened = File::from(rustix::fs::open(file, flags, Mode::empty())?);
     let metadata = opened.metadata()?;
@@ -165,8 +166,8 @@ fn read_opened(file: &Path, more: OFlags, mappings: usize) -> io::Result<Publish
     })
 }
 
-/// Removes this user's segments in a folder whose publisher is gone: what a process that was killed leaves, and what
-/// an earlier boot has left.
+/// Removes this user's segments in a folder if their publisher is gone: those of killed processes
+/// and of an earlier boot. A segment that the keys of the folder name stays.
 pub(crate) fn remove_stale(folder: &Path) {
     let me = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -176,7 +177,7 @@ pub(crate) fn remove_stale(folder: &Path) {
             && found.publisher == PublisherState::Gone
             && !found.is_announced()
         {
-            // Somebody else may be faster.
+            // Another process may have removed it first.
             let _ = found.remove();
         }
     }

@@ -1,4 +1,4 @@
-//! Where the ranks of a job go, as `mpirun` maps and binds them, and the maps that it prints.
+//! Places the ranks of a job as `mpirun` maps and binds them, and reports bindings as launchers do.
 
 mod placement;
 mod policy;

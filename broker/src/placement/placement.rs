@@ -1,4 +1,4 @@
-//! Placing the ranks of a job on PUs, as Open MPI's mapper and binder do.
+//! Places the ranks of a job on PUs, as Open MPI's mapper and binder do.
 
 use super::policy::{self, BindTo, MapBy, Policy};
 
@@ -7,23 +7,23 @@ use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType, Topology};
 
-/// Ranks cannot be placed so.
+/// The ranks cannot be placed as the policy says.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlacementError {
-    /// The topology has no such objects.
+    /// The topology has no objects of the type.
     #[error(
         "{option} {name}: {object} has no {name} with PUs; `topobroker info` lists what there is"
     )]
     NoObjects {
-        /// What asks for them: `--map-by` or `--bind-to`.
+        /// The option that asks for them: `--map-by` or `--bind-to`.
         option: &'static str,
-        /// Name of the objects.
+        /// Name of the type.
         name: &'static str,
         /// The object that a rank is mapped to.
         object: String,
     },
-    /// More ranks than a policy of so many an object has place for.
+    /// More ranks than the policy has place for.
     #[error(
         "{ranks} ranks: {policy} has place for {expected}; ask for fewer, or for more an object"
     )]
@@ -32,10 +32,11 @@ pub enum PlacementError {
         ranks: usize,
         /// The policy.
         policy: String,
-        /// How many there is place for.
+        /// Number of ranks that there is place for.
         expected: usize,
     },
-    /// More ranks bound to an object than it has cores, or PUs where these are what ranks are on.
+    /// More ranks bound to an object than it has cores; or than it has PUs, if ranks are mapped by
+    /// or bound to PUs or if it has no cores.
     #[error(
         "rank {rank}: {object} is full: as many ranks are bound to it as it has {name}, {expected}; ask for fewer ranks, or add overload-allowed to --bind-to"
     )]
@@ -58,7 +59,7 @@ pub enum PlacementError {
         rank: usize,
         /// The object that it is mapped to.
         object: String,
-        /// What it is given.
+        /// The type that it is given: core or hwthread.
         name: &'static str,
         /// How many are free.
         found: usize,
@@ -67,10 +68,12 @@ pub enum PlacementError {
     },
 }
 
-/// PUs of `count` ranks on a topology, by OS index; `None` is as many as there is place for: one for each object, or so
-/// many as the policy says. Where it has no objects of the type that ranks are mapped by, all of it takes their place,
-/// as in Open MPI. Then they can be bound to another type or to nothing, and `ppr:N:OBJECT` is an error. Of a policy that takes CPUs one by one, `order`
-/// is the list of them.
+/// Places `count` ranks on a topology, and returns the PUs of each rank by OS index. If `count` is
+/// `None`, places [`usual_count`] ranks.
+///
+/// If the topology has no objects of the type that ranks are mapped by, the root takes their place,
+/// as in Open MPI. The ranks can then be bound to another type or to nothing, and `ppr:N:OBJECT` is
+/// an error. `order` is the list of CPUs for [`MapBy::CpuList`].
 ///
 /// ```no_run
 /// use topobroker::placement::{Policy, place};
@@ -95,7 +98,7 @@ pub fn place(
     let bound = policy.with_usual_binding(count, mapped);
     let count = count.unwrap_or(usual);
     match place_bound(topology, bound, count, order) {
-        // Of what nobody has asked to bind, more ranks than there are CPUs stay unbound.
+        // Nobody asked for a binding, so if there are more ranks than CPUs they stay unbound.
         Err(PlacementError::Overload { .. }) if policy.bind == BindTo::Usual => {
             let unbound = Policy { bind: BindTo::None, ..bound };
             place_bound(topology, unbound, count, order)
@@ -120,14 +123,15 @@ fn place_bound(
     places.map(|(rank, locale)| binder.bind(rank, &locale)).collect()
 }
 
-/// Number of ranks that a policy makes where nobody says how many: those of so many an object, else one
-/// for each object.
+/// Number of ranks that a policy makes if no number is given. `ppr:N:OBJECT` makes N for each
+/// object. `slot` makes one for each core and `cpu-list` one for each CPU of `order`; with `PE=N`,
+/// one for each N of them. Other policies make one for each object.
 #[must_use]
 pub fn usual_count(topology: Topology<'_>, policy: &Policy, order: &[Object<'_>]) -> usize {
     ranks_and_objects(topology, policy, order).0
 }
 
-/// Number of ranks where nobody says how many, and of the objects that they are mapped by.
+/// [`usual_count`], and the number of objects that ranks are mapped by.
 fn ranks_and_objects(
     topology: Topology<'_>,
     policy: &Policy,
@@ -143,7 +147,7 @@ fn ranks_and_objects(
     (mapped.saturating_mul(ranks), mapped)
 }
 
-/// Where a rank is mapped: some object, or PUs of a list.
+/// Where a rank is mapped: to an object, or to PUs of a list.
 enum Locale<'a> {
     Object(Object<'a>),
     Pus(Set),
@@ -188,7 +192,7 @@ fn locales<'a>(
     })
 }
 
-/// Objects of a type that have PUs; if there are none, the root.
+/// Objects of a type that have PUs; the root if there are none.
 fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_>> {
     let all = topology.objects_with_type(kind).filter(|it| it.cpuset_weight() != Some(0));
     let all: Vec<Object<'_>> = all.collect();
@@ -198,9 +202,9 @@ fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_>> {
 struct Binder<'a> {
     topology: Topology<'a>,
     policy: Policy,
-    /// Ranks bound to objects, by number of the object.
+    /// How many ranks are bound to each object, by the number of the object.
     used: HashMap<u32, usize>,
-    /// Cores or hardware threads that ranks of several have.
+    /// PUs of the ranks that were given several cores or hardware threads.
     taken: Set,
 }
 
@@ -221,8 +225,8 @@ impl<'a> Binder<'a> {
         let bound = if object.object_type() == target {
             object
         } else {
-            // What shares PUs with it, above, below or beside: the one with the fewest ranks, the first
-            // of several.
+            // Takes an object that shares PUs with `object`: the one with the fewest ranks, and of
+            // several such objects the first.
             let own = cpuset(object);
             let near = self.topology.objects_with_type(target).filter(|it| it.intersects(&own));
             near.min_by_key(|it| self.used_of(*it)).ok_or_else(|| PlacementError::NoObjects {
@@ -244,7 +248,8 @@ impl<'a> Binder<'a> {
         Ok(cpuset(bound))
     }
 
-    /// How many ranks may be bound to an object: as many as it has cores, or PUs if ranks are on these.
+    /// How many ranks may be bound to an object, and the name of what is counted: its cores; or its
+    /// PUs, if ranks are mapped by or bound to PUs or if it has no cores.
     fn cpus_of(&self, object: Object<'_>) -> (usize, &'static str) {
         let threads = self.policy.bind == BindTo::Object(ObjectType::PU)
             || matches!(self.policy.map, MapBy::Object(ObjectType::PU));
@@ -259,7 +264,7 @@ impl<'a> Binder<'a> {
         self.used.get(&object.id()).copied().unwrap_or(0)
     }
 
-    /// The next cores, or hardware threads, of an object that no rank has.
+    /// Takes the next cores, or hardware threads, of an object that no rank has yet.
     fn several(
         &mut self,
         rank: usize,

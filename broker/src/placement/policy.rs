@@ -5,23 +5,23 @@ use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_reader::ObjectType;
 
-/// How ranks are spread.
+/// How ranks are mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapBy {
     /// Round robin over the objects of a type.
     Object(ObjectType),
-    /// One behind the other.
+    /// One after the other, over the whole topology.
     Slot,
-    /// So many on each object of a type, one object after the other: `ppr:2:package`.
+    /// This many ranks on each object of a type, one object after the other: `ppr:2:package`.
     PerObject(usize, ObjectType),
-    /// Each on the next CPU of the list.
+    /// Each rank on the next CPU of a list.
     CpuList,
 }
 
 /// What ranks are bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BindTo {
-    /// What `mpirun` binds to if it is not told, by what ranks are mapped by and how many they are.
+    /// The default of `mpirun`, which depends on the mapping and on the number of ranks.
     Usual,
     /// Nothing: all PUs of the job.
     None,
@@ -32,17 +32,17 @@ pub enum BindTo {
 /// How the ranks of a job are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// How ranks are spread.
+    /// How ranks are mapped.
     pub map: MapBy,
-    /// What they are bound to.
+    /// What ranks are bound to.
     pub bind: BindTo,
-    /// Cores of each, hardware threads if ranks are bound to these: `PE=n`.
+    /// Number of cores of each rank, or of hardware threads if ranks are bound to these: `PE=n`.
     pub cpus: usize,
-    /// Whether more ranks may be bound to an object than it has PUs.
+    /// Whether more ranks may be bound to an object than it has cores or PUs.
     pub overload: bool,
 }
 
-/// A text is no policy.
+/// A text is not a policy.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[error("{option} {text:?}: {found:?} is {reason}; expected {expected}")]
 pub struct PolicyError {
@@ -54,11 +54,11 @@ pub struct PolicyError {
     pub found: String,
     /// What is wrong with it.
     pub reason: &'static str,
-    /// What may be there.
+    /// What is expected there.
     pub expected: &'static str,
 }
 
-/// Objects by the names of `mpirun`, with the older name of packages.
+/// Types of objects by the names of `mpirun`. `socket` is its older name of packages.
 const OBJECTS: [(&str, ObjectType); 8] = [
     ("hwthread", ObjectType::PU),
     ("core", ObjectType::Core),
@@ -82,8 +82,8 @@ fn object(name: &str) -> Option<ObjectType> {
 }
 
 impl Policy {
-    /// Reads a mapping and a binding. Unless it is said, ranks of several CPUs are bound to cores, and others as
-    /// [`BindTo::Usual`] says.
+    /// Reads a mapping and a binding. Without a binding, ranks of several CPUs and ranks of a CPU
+    /// list are bound to cores, and other ranks as [`BindTo::Usual`] says.
     ///
     /// ```
     /// use topobroker::placement::{BindTo, MapBy, Policy};
@@ -157,12 +157,16 @@ impl Policy {
 }
 
 impl Policy {
-    /// The policy with what `mpirun` of Open MPI 4.1 binds to where it is not told. `ranks` is how many ranks were asked
-    /// for, if that was said, and `mapped` is how many objects they are mapped by.
+    /// The policy with [`BindTo::Usual`] replaced by the default binding of `mpirun` of Open MPI
+    /// 4.1. `ranks` is the number of ranks that was asked for, if any, and `mapped` is the number
+    /// of objects that they are mapped by.
     ///
-    /// Ranks that are mapped by objects are bound to these. Of others two are bound to a core each, and more to NUMA
-    /// nodes. Where nobody says how many there are on each object, mpirun counts them for packages only: on other objects
-    /// they are bound to cores, and on hardware threads to nothing.
+    /// Ranks that are mapped by a type of object are bound to that type. Otherwise up to two ranks
+    /// are bound to cores, and more ranks to NUMA nodes.
+    ///
+    /// `ppr:N:OBJECT` has exceptions. If no number of ranks was asked for, mpirun counts them only
+    /// for packages, and binds ranks on other objects to cores. Ranks on hardware threads are bound
+    /// to nothing, if no number was asked for or at most two.
     pub(super) fn with_usual_binding(self, ranks: Option<usize>, mapped: usize) -> Self {
         if self.bind != BindTo::Usual {
             return self;

@@ -1,11 +1,12 @@
-//! What a rank is bound to, as launchers report it.
+//! Reports what a rank is bound to, in the formats of launchers.
 
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Object, ObjectType, Topology};
 
-/// A map of the machine as Open MPI 4 draws it: `[B./../..][../..]`, a pair of brackets for each
-/// package, a mark for each hardware thread, `B` if the rank is bound to it. `NODE` if it is bound to
-/// all of the topology; `None` if the topology has no packages.
+/// A map of the machine as Open MPI 4 draws it: `[B./../..][../..]`. It has a pair of brackets for
+/// each package and a mark for each hardware thread, which is `B` if the rank is bound to it.
+/// Returns `NODE` if the rank is bound to all of the topology, and `None` if the topology has no
+/// packages.
 ///
 /// ```no_run
 /// # let topology = topobroker_reader::adopt()?.topology();
@@ -23,7 +24,7 @@ pub fn locale(topology: Topology<'_>, cpuset: &Set) -> Option<String> {
     if all.is_included_in(cpuset) { Some("NODE".to_owned()) } else { Some(map(&packages, cpuset)) }
 }
 
-/// Open MPI 4's line of `--report-bindings` for a rank, from `rank` on:
+/// The line of Open MPI 4's `--report-bindings` for a rank, from the word `rank` on:
 /// `rank 0 bound to socket 0[core 0[hwt 0]]: [B./../..][../..]`.
 #[must_use]
 pub fn open_mpi(topology: Topology<'_>, rank: u32, cpuset: &Set) -> String {
@@ -46,7 +47,7 @@ pub fn open_mpi(topology: Topology<'_>, rank: u32, cpuset: &Set) -> String {
 }
 
 /// PRRTE's line for a rank: `Rank 0 bound to package[0][core:L0-3]`, with logical indexes of cores,
-/// or of hardware threads where it is bound to parts of cores.
+/// or of hardware threads if the rank is bound to a part of a core.
 #[must_use]
 pub fn prrte(topology: Topology<'_>, rank: u32, cpuset: &Set) -> String {
     let all = topology.root().cpuset().unwrap_or_default();
@@ -75,13 +76,13 @@ pub fn prrte(topology: Topology<'_>, rank: u32, cpuset: &Set) -> String {
     format!("Rank {rank} bound to {}", places.join(" "))
 }
 
-/// A core: its logical index in the machine, and OS indexes of its hardware threads.
+/// A core: its logical index in the machine, and the OS indexes of its hardware threads.
 struct Core {
     index: u32,
     pus: Vec<u32>,
 }
 
-/// The cores of each package; as in Open MPI there is nothing to draw of PUs that are in no core.
+/// The cores of each package. As in Open MPI, PUs outside cores are not drawn.
 fn packages(topology: Topology<'_>) -> Vec<Vec<Core>> {
     let pus = |object: Object<'_>| {
         object.objects_inside(ObjectType::PU).filter_map(Object::os_index).collect()

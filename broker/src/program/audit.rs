@@ -1,4 +1,5 @@
-//! `topobroker audit`: which hwloc topologies the processes of a command make, and what that costs.
+//! `topobroker audit`: reports the hwloc topologies that the processes of a command make, and their
+//! cost.
 
 use super::run::finish;
 use super::signals::Signals;
@@ -10,8 +11,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-/// Run a command and report each hwloc topology that its processes load, import, adopt or copy: which
-/// library asked, how long it took, what heap it kept, and what sharing would save
+/// Run a command and report each hwloc topology that its processes load, import, adopt or copy:
+/// which library called, how long it took, how much heap it kept, and what sharing would save
 #[derive(Debug, Args)]
 pub(super) struct Audit {
     /// Report as JSON
@@ -52,7 +53,7 @@ impl Audit {
 
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// The audit library, in front of what is preloaded already.
+/// Value for `LD_PRELOAD`: the audit library, then the libraries that are preloaded already.
 fn preload() -> anyhow::Result<OsString> {
     let mut libraries = library()?.into_os_string();
     if let Some(others) = std::env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
@@ -62,11 +63,11 @@ fn preload() -> anyhow::Result<OsString> {
     Ok(libraries)
 }
 
-/// Environment variable with the file of the audit library.
+/// Environment variable that names the file of the audit library.
 const LIBRARY: &str = "TOPOBROKER_AUDIT_LIBRARY";
 
-/// Where it is: where the environment says, below the folder of the program as it is installed, or beside the program as
-/// it is built.
+/// Finds the audit library: the file that the environment names, else the library that is installed
+/// with this program, else the library that was built beside it.
 fn library() -> anyhow::Result<PathBuf> {
     if let Some(told) = std::env::var_os(LIBRARY).filter(|told| !told.is_empty()) {
         let told = PathBuf::from(told);

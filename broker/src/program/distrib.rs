@@ -1,4 +1,4 @@
-//! `topobroker distrib`: share PUs out over the tree, as `hwloc-distrib` does.
+//! `topobroker distrib`: distributes PUs over the tree, as `hwloc-distrib` does.
 
 use super::filter_options::{level, type_name};
 use super::output;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Depth, Distribution, Object, ObjectType, Topology};
 
-/// Share the PUs out into N parts that are far from each other, as hwloc-distrib does
+/// Divide the PUs into N parts that are far from each other, as hwloc-distrib does
 #[derive(Debug, Args)]
 pub struct Distrib {
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub struct Distrib {
     /// Divide objects down to those of a type
     #[arg(long, value_name = "TYPE", value_parser = level)]
     to: Option<Level>,
-    /// Divide among the objects of a type, which stay whole
+    /// Divide among the objects of a type, as with --from and --to of that type
     #[arg(long, value_name = "TYPE", value_parser = level, conflicts_with_all = ["from", "to"])]
     at: Option<Level>,
     /// Begin at the last objects
@@ -35,7 +35,7 @@ pub struct Distrib {
     /// Print only the first PU of each part, the last with --reverse
     #[arg(long)]
     single: bool,
-    /// Print masks as taskset has them
+    /// Print masks in the format of taskset
     #[arg(long)]
     taskset: bool,
     /// Number of parts
@@ -43,13 +43,13 @@ pub struct Distrib {
     count: u32,
 }
 
-/// Most parts that are made: as many as an archive has PUs at most.
+/// Limit of the number of parts: the most PUs that an archive can have.
 const MOST: u32 = 1 << 17;
 
-/// Most 64-bit words of all parts.
+/// Limit of the number of 64-bit words of all parts together.
 const MOST_WORDS: usize = 1 << 24;
 
-/// A type that may be left out.
+/// Parses the type of `--ignore`.
 fn ignored(text: &str) -> Result<ObjectType, String> {
     let name = type_name(text)?;
     match name.object_type {
@@ -68,26 +68,27 @@ impl Distrib {
         output::print(&self.output()?)
     }
 
-    /// What is printed of the topology that the options name.
+    /// Returns the text that this command prints for the topology that its options name.
     ///
     /// # Errors
     ///
-    /// When there is no such topology, or what [`Distrib::text`] says.
+    /// If there is no such topology, or for the reasons that [`Distrib::text`] lists.
     pub fn output(&self) -> anyhow::Result<String> {
         self.subject.answer(self.filters().as_ref(), |topology| self.parts(topology))
     }
 
-    /// What is printed of a topology.
+    /// Returns the text that this command prints for a topology.
     ///
     /// # Errors
     ///
-    /// When it has no objects of a type that is named, or too many parts are asked for.
+    /// If the topology has no objects of a type that an option names, or if too many parts are
+    /// asked for.
     pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
         let filters = self.filters();
         self.subject.answer_of(topology, filters.as_ref(), |topology| self.parts(topology))
     }
 
-    /// Filters that leave out what is to be ignored.
+    /// The filters for `--ignore`; `None` without this option.
     fn filters(&self) -> Option<Filters> {
         let mut filters = Filters::default();
         self.ignore.iter().for_each(|object_type| filters.set(*object_type, TypeFilter::None));
@@ -118,7 +119,7 @@ impl Distrib {
         Ok(parts.iter().map(|part| part.to_text(format) + "\n").collect())
     }
 
-    /// The depth of a type in the tree of CPUs.
+    /// The depth of the level that an option names; an error if it is outside the tree of CPUs.
     fn depth(
         &self,
         topology: Topology<'_>,

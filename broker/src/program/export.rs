@@ -1,4 +1,4 @@
-//! `topobroker export`: hwloc XML from an archive alone.
+//! `topobroker export`: writes hwloc XML from an archive, without hwloc.
 
 use super::output;
 use super::subject::Subject;

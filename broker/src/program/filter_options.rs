@@ -1,4 +1,5 @@
-//! Options that filter types of objects: each acts on what those before it left, as in lstopo.
+//! Options that filter types of objects. As in lstopo, each option changes the filters that the
+//! options before it have set.
 
 use crate::description::{Filters, is_any_cache};
 use crate::hwloc::TypeFilter;
@@ -10,7 +11,7 @@ use topobroker_reader::{ObjectType, TypeName};
 #[derive(Debug, Clone, Default)]
 pub(super) struct FilterOptions(Filters);
 
-/// What one option does.
+/// The effect of one option.
 #[derive(Debug, Clone)]
 enum Change {
     Io,
@@ -111,7 +112,7 @@ pub(super) fn type_name(name: &str) -> Result<TypeName, String> {
     TypeName::parse(name).ok_or_else(|| format!("no such type of object; expected one of {TYPES}"))
 }
 
-/// A type or depth of the options that take either.
+/// Parses the value of an option that takes a type or a depth.
 pub(super) fn level(text: &str) -> Result<Level, String> {
     let expected = || format!("no such type of object, nor a depth; expected one of {TYPES}");
     Level::parse(text).ok_or_else(expected)

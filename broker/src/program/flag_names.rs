@@ -1,7 +1,7 @@
-//! Flags by name: parts of hwloc's names, between commas.
+//! Flags by name: parts of hwloc's names, separated by commas.
 
-/// Reads flags: a number, `none`, or parts of the names of flags between commas, `|` or `+`. A `$`
-/// at the end of a part stands for the end of the name. `names` are by bit.
+/// Parses flags: a number, `none`, or parts of the names of flags, separated by commas, `|` or `+`.
+/// A part that ends with `$` matches only the end of a name. `names[i]` is the name of bit `i`.
 pub(super) fn parse(text: &str, names: &[&str]) -> Result<u64, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),

@@ -1,4 +1,4 @@
-//! What a command works on: the adopted segment, or an input that is named.
+//! The topology that a command works on: the adopted segment, or a named input.
 
 use crate::description::Filters;
 use crate::hwloc::capture;
@@ -20,7 +20,7 @@ pub(super) struct Input {
     /// file system, a synthetic description such as "Package:2 Core:4 PU:2", or `machine`
     #[arg(short, long, value_name = "INPUT")]
     pub(super) input: Option<String>,
-    /// What INPUT is, if its name does not tell
+    /// Format of INPUT, if its name does not tell
     #[arg(long = "if", value_name = "FORMAT", requires = "input")]
     pub(super) format: Option<Format>,
     /// Keep PUs and NUMA nodes that this process may not use
@@ -48,7 +48,7 @@ const INCLUDE_DISALLOWED: u64 = 1;
 pub(super) enum Held {
     /// The adopted segment.
     Adopted(&'static Adopted),
-    /// An archive of its own, and the name of its input.
+    /// An archive that was made for this command, and the name of its input.
     Own(AlignedVec, String),
 }
 
@@ -62,8 +62,8 @@ impl Held {
 }
 
 impl Input {
-    /// The topology of the named input without what filters leave out, else of the segment that this process's keys
-    /// name, which is read in place, and whole.
+    /// Captures the named input without the types that `filters` leave out. Without a named input,
+    /// adopts the segment that this process's keys name; it is read in place and not filtered.
     pub(super) fn topology(&self, filters: Option<&Filters>) -> anyhow::Result<Held> {
         match &self.input {
             None => Ok(Held::Adopted(topobroker_reader::adopt()?)),
@@ -84,7 +84,7 @@ impl Input {
         options
     }
 
-    /// The topology of the named input, else of this machine.
+    /// Captures the named input, else this machine.
     pub(super) fn capture(&self) -> anyhow::Result<(Description, Source)> {
         self.capture_filtered(Vec::new())
     }
@@ -134,15 +134,17 @@ fn guess(input: &str) -> Format {
     }
 }
 
-/// Where hwloc takes the root of a file system from.
+/// Environment variable from which hwloc takes the root of a file system.
 const ROOT: &str = "HWLOC_FSROOT";
-/// Which of its parts hwloc uses.
+/// Environment variable that selects hwloc's components.
 const COMPONENTS: &str = "HWLOC_COMPONENTS";
-/// That this program set the two, and what the second was before.
+/// Environment variable with the earlier value of `HWLOC_COMPONENTS`. This program sets it together
+/// with the other two.
 const BEFORE: &str = "TOPOBROKER_COMPONENTS_BEFORE";
 
-/// hwloc takes a file system root from the environment of the process, which a program may not
-/// change once it runs: so this one starts itself again with it.
+/// Starts this program again with the file system root in its environment, unless the root is there
+/// already. hwloc takes the root only from the environment, which a running program must not
+/// change.
 fn announce_fsroot(root: &Path) -> anyhow::Result<()> {
     if std::env::var_os(ROOT).is_some_and(|announced| announced == root) || !root.is_dir() {
         return Ok(());
@@ -157,8 +159,8 @@ fn announce_fsroot(root: &Path) -> anyhow::Result<()> {
         .context("this program cannot start itself again for HWLOC_FSROOT"))
 }
 
-/// Gives a command the environment that this program was started with: its hwloc is to find the
-/// real machine.
+/// Restores for a command the environment that this program was started with, so that hwloc finds
+/// the real machine there.
 pub(super) fn unannounce_fsroot(command: &mut Command) {
     let Some(before) = std::env::var_os(BEFORE) else { return };
     command.env_remove(ROOT).env_remove(BEFORE);

@@ -1,4 +1,5 @@
-//! `topobroker job`: the parts of the topology that jobs see, and where their ranks are.
+//! `topobroker job`: adds, lists, removes and shows jobs. A job has a part of the topology, and the
+//! PUs of its ranks.
 
 use super::output;
 use super::part;
@@ -29,39 +30,42 @@ enum Command {
     Show(Show),
 }
 
-/// Add a job, and print the line of the environment that tells its processes
+/// Add a job, and print the environment line by which its processes find it
 #[derive(Debug, Args)]
 struct Add {
     /// Name of the job
     name: String,
     /// PUs of the job: a list of logical indexes such as 14,15,0,1, or P0:0-3;P1:*, or what --view
-    /// of other commands takes; all of the topology if it is left out
+    /// of other commands takes; by default the whole topology
     #[arg(long, value_name = "PUS")]
     cpu_set: Option<String>,
-    /// Read the ranks from this file: a line each with rank and OS indexes of its PUs, such as "0 0-3"
+    /// Read the ranks from this file: a line for each rank with the OS indexes of its PUs, such as
+    /// "0 0-3"
     #[arg(long, value_name = "FILE", conflicts_with_all = ["ranks_here", "map_by", "bind_to"])]
     ranks: Option<PathBuf>,
-    /// Number of ranks on this node, if not one for each object that they are mapped by
+    /// Number of ranks on this node; by default one for each object that they are mapped by
     #[arg(short = 'n', long = "np", value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     ranks_here: Option<u64>,
     /// Spread ranks over: slot, hwthread, core, l1cache, l2cache, l3cache, numa, package,
-    /// ppr:N:OBJECT, or cpu-list to take the PUs of --cpu-set in turn; :PE=N gives each N cores
+    /// ppr:N:OBJECT, or cpu-list to take the PUs of --cpu-set in turn; :PE=N gives each rank N
+    /// cores
     #[arg(long, value_name = "POLICY")]
     map_by: Option<String>,
-    /// Bind ranks to: none, hwthread, core, l1cache, l2cache, l3cache, numa, package; if it is left out, as mpirun does:
-    /// to what they are mapped by, else one or two to cores and more to NUMA nodes
+    /// Bind ranks to: none, hwthread, core, l1cache, l2cache, l3cache, numa, package; by default,
+    /// as mpirun does, to the objects that they are mapped by, else one or two ranks to cores and
+    /// more ranks to NUMA nodes
     #[arg(long, value_name = "OBJECT", requires = "map_by")]
     bind_to: Option<String>,
-    /// Rank of the first process on this node, if not 0
+    /// Rank of the first process on this node; by default 0
     #[arg(long, value_name = "RANK", requires = "map_by")]
     first_rank: Option<u32>,
-    /// Remove the job once this process is gone; else it stays until it is removed
+    /// Remove the job once this process is gone; by default it stays until it is removed
     #[arg(long, value_name = "PID")]
     launcher: Option<u32>,
-    /// Let only this user read it
+    /// Let only this user read the job
     #[arg(long)]
     private: bool,
-    /// Beside it publish the job's part for unmodified programs of hwloc and PMIx
+    /// Also publish the job's part for unmodified programs that use hwloc or PMIx
     #[arg(long)]
     legacy: bool,
 }
@@ -87,7 +91,7 @@ struct Remove {
 struct Show {
     /// Name of the job
     name: String,
-    /// As which launcher prints it
+    /// Format of the output: that of a launcher, or that of --ranks
     #[arg(long, value_enum, default_value_t)]
     style: Style,
 }
@@ -106,7 +110,7 @@ enum Style {
 impl Job {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let base = topobroker_reader::adopt()?;
-        // Whose launcher died leaves nothing behind for long.
+        // Removes the jobs of launchers that have died.
         if let Err(error) = job::sweep(base) {
             output::say(&output::with_causes(&error));
         }
@@ -114,7 +118,7 @@ impl Job {
             Command::Add(add) => add.run(base),
             Command::List(list) => list.run(base),
             Command::Remove(remove) => {
-                // All that are there, and then tell of the first that is not.
+                // Removes every job that exists before it reports the first error.
                 let removed = remove.names.iter().map(|name| job::remove(base, name));
                 removed.fold(Ok(()), Result::and)?;
                 Ok(ExitCode::SUCCESS)
@@ -140,7 +144,7 @@ impl Add {
         let job = job::add(base, &view, &JobOptions { name, ranks, launcher, private, legacy })?;
         let told = output::hand_over(&Keys::lines(job.to_env()));
         told.or_else(|error| {
-            // A job that nobody is told of is one that nobody removes.
+            // Nobody knows of this job, so nobody would remove it.
             job::remove(base, &self.name)?;
             Err(error.context("the job is not added"))
         })
@@ -178,10 +182,11 @@ impl Add {
     }
 }
 
-/// Most bytes of a file of ranks: some hundred times what those of a node take.
+/// Limit of the size of a file of ranks in bytes: some hundred times the size for the ranks of a
+/// node.
 const MOST_TEXT: u64 = 1 << 26;
 
-/// Lines of rank and OS indexes.
+/// Parses lines with a rank and the OS indexes of its PUs.
 fn read_ranks(text: &str) -> anyhow::Result<Vec<(u32, Set)>> {
     let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     let mut ranks: Vec<(u32, Set)> = Vec::new();
@@ -236,7 +241,7 @@ impl List {
 impl Show {
     fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
         let job = adopt_job(base, &job::file_of(base, &self.name)?)?;
-        // Launchers draw the whole machine, not the job's part.
+        // Launchers draw the whole machine, not only the job's part.
         let topology = base.topology();
         let lines = job.ranks().map(|rank| match self.style {
             Style::OpenMpi => report::open_mpi(topology, rank.rank, &rank.cpuset),

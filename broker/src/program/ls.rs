@@ -1,4 +1,4 @@
-//! `topobroker ls`: print a topology as `lstopo-no-graphics` does.
+//! `topobroker ls`: prints a topology, as `lstopo-no-graphics` does.
 
 use super::filter_options::{FilterOptions, type_name};
 use super::output;
@@ -30,12 +30,12 @@ pub struct Ls {
     /// Print cpusets too
     #[arg(short, long)]
     cpuset: bool,
-    /// Print more; twice, all there is
+    /// Print more; if given twice, print everything
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
     #[command(flatten)]
     filters: FilterOptions,
-    /// Print PCI devices that are alike one by one
+    /// Print identical PCI devices one by one
     #[arg(long)]
     no_collapse: bool,
     /// Print distance matrices only
@@ -58,7 +58,7 @@ enum Of {
     /// Text.
     #[default]
     Console,
-    /// A description that hwloc makes such a topology of.
+    /// A synthetic description, from which hwloc builds such a topology.
     Synthetic,
 }
 
@@ -68,11 +68,12 @@ impl Ls {
         output::print(&self.subject.answer(filters, |topology| self.print(topology))?)
     }
 
-    /// What is printed of a topology.
+    /// Returns the text that this command prints for a topology.
     ///
     /// # Errors
     ///
-    /// When the part of it that the options name is empty.
+    /// If the part of the topology that the options name is empty, or if the topology has no
+    /// synthetic description and `--of synthetic` asks for it.
     pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
         let filters = Some(self.filters.filters());
         self.subject.answer_of(topology, filters, |topology| self.print(topology))

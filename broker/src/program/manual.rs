@@ -1,4 +1,5 @@
-//! `topobroker manual` and `completions`: what comes with the program, from what `--help` says.
+//! `topobroker manual` and `completions`: write the manual pages and the shell completions of the
+//! program, from the texts of `--help`.
 
 use anyhow::Context;
 use clap::{Args, Command};
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(super) struct Manual {
-    /// Folder that the pages go into
+    /// Folder for the pages
     folder: PathBuf,
 }
 
@@ -26,7 +27,7 @@ impl Manual {
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(super) struct Completions {
-    /// Folder that the files go into
+    /// Folder for the files
     folder: PathBuf,
 }
 

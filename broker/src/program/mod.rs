@@ -1,4 +1,5 @@
-//! The `topobroker` program, command by command. Not a library: see the other modules for what it does.
+//! The `topobroker` program, with a module for each command. It is no library interface: other
+//! modules have the functions that the commands call.
 
 mod audit;
 pub mod calc;

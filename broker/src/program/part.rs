@@ -1,4 +1,5 @@
-//! Parts of a topology as users name them: `mine`, `affinity`, lists, objects.
+//! Parts of a topology as users name them: `affinity`, `cgroup`, lists, objects. Only `mine` is
+//! handled elsewhere, in `subject.rs`.
 
 use crate::location::{Combine, Location, Reading};
 use anyhow::{Context, bail};
@@ -10,26 +11,26 @@ use topobroker_reader::{
     omp_places, pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
 };
 
-/// What may be named, for the help of options.
+/// The names of parts, for error messages.
 pub(super) const EXPECTED: &str = "affinity, cgroup, cgroup:FOLDER, env:VARIABLE, a list of logical \
     indexes (14,15,0,1 or P0:0-3;P1:*), os:LIST, or objects (numa:0 package:1.core:0-3)";
 
-/// Variables that name PUs.
+/// The environment variables that name PUs, for error messages.
 const VARIABLES: &str = "PMIX_CPU_LIST, PMIX_CPUSET, SLURM_CPU_BIND, SLURM_CPU_BIND_LIST, \
                          TOPOBROKER_CPU_LIST or OMP_PLACES";
 
-/// Some PUs of a topology, or some of its NUMA nodes too.
+/// The PUs that a user has chosen, and NUMA nodes if the source names them.
 #[derive(Debug)]
 pub(super) struct Chosen<'a> {
     cpus: Set,
-    /// NUMA nodes, where the source says which.
+    /// The NUMA nodes, if the source names them.
     nodes: Option<Set>,
-    /// The PUs in the order in which they were named, if they were.
+    /// The PUs in the order in which they were named; empty if they were named without an order.
     pub(super) order: Vec<Object<'a>>,
 }
 
 impl<'a> Chosen<'a> {
-    /// PUs in no order.
+    /// PUs without an order.
     fn of(cpus: Set) -> Self {
         Self { cpus, nodes: None, order: Vec::new() }
     }
@@ -45,7 +46,7 @@ impl<'a> Chosen<'a> {
         Self { nodes, ..Self::of(cgroup.cpus) }
     }
 
-    /// The part as a view, with the NUMA nodes that the source says, else with those of the PUs.
+    /// The part as a view: with the NUMA nodes that the source names, else with those of the PUs.
     pub(super) fn view<'t>(&self, topology: Topology<'t>) -> anyhow::Result<View<'t>> {
         let Some(nodes) = &self.nodes else {
             return Ok(View::new(topology, &self.cpus, RestrictFlags::REMOVE_CPULESS)?);
@@ -55,7 +56,7 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// The part that a text names.
+/// Reads the name of a part.
 pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<Chosen<'a>> {
     let is_list =
         text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.starts_with("0x");
@@ -81,7 +82,7 @@ pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<C
     }
 }
 
-/// The PUs that a variable of the environment names.
+/// Reads the PUs that an environment variable names.
 fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Chosen<'a>> {
     if variable.is_empty() {
         bail!("env: names no variable; expected {VARIABLES}");
@@ -89,7 +90,7 @@ fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Cho
     let value = std::env::var(variable).with_context(|| variable.to_owned())?;
     match variable {
         "PMIX_CPU_LIST" => Ok(Chosen::listed(&pmix_cpu_list(topology, &value)?)),
-        // Of Slurm's plugin: the CPUs of the step.
+        // Set by topobroker's Slurm plugin: the CPUs of the step.
         "TOPOBROKER_CPU_LIST" => {
             Ok(Chosen::listed(&CpuList::parse(topology, &value, Numbering::Os)?))
         }
@@ -118,7 +119,7 @@ fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Cho
     }
 }
 
-/// Objects between blanks, combined as `calc` combines them.
+/// Reads locations separated by blanks, and combines them as `calc` does.
 fn of_locations<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<Chosen<'a>> {
     let (mut cpus, mut order) = (Set::new(), Vec::new());
     for word in text.split_whitespace() {
@@ -144,7 +145,7 @@ fn of_locations<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<Chosen
             Combine::Toggle => &cpus ^ &own,
         };
     }
-    // Each once, where it was named first.
+    // Keeps each PU once, where it was named first.
     let mut left = cpus.clone();
     order.retain(|pu: &Object<'_>| {
         let index = pu.os_index().filter(|index| left.contains(*index));

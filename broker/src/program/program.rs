@@ -1,4 +1,4 @@
-//! The `topobroker` program, command by command.
+//! The `main` function of the `topobroker` program, and its list of commands.
 
 use super::output::{self, say, whole_message};
 use super::{
@@ -37,8 +37,8 @@ enum Command {
     Completions(manual::Completions),
 }
 
-/// Runs the program: exits 0, 1 after a fault (one line on standard error), 2 on wrong usage;
-/// `run` exits as its command does.
+/// Runs the program. The exit status is 0, 1 after an error (with one line on standard error), or 2
+/// on wrong usage. `run` and `audit` exit with the status of their command.
 #[must_use]
 pub fn main() -> ExitCode {
     let program = match Program::try_parse() {
@@ -75,7 +75,7 @@ fn exit(outcome: anyhow::Result<ExitCode>) -> ExitCode {
     }
 }
 
-/// Prints what clap says: help to standard output, what is wrong with the usage to standard error.
+/// Prints the message of clap: help to standard output, a usage error to standard error.
 fn told(usage: &clap::Error) -> anyhow::Result<ExitCode> {
     let printed = usage.print().and_then(|()| io::stdout().flush());
     if usage.use_stderr() {

@@ -22,26 +22,27 @@ pub(super) struct Publish {
     json: bool,
 }
 
-/// What is published, and how it is told.
+/// Options that say what is published.
 #[derive(Debug, Args)]
 pub(super) struct What {
     #[command(flatten)]
     pub(super) input: Input,
-    /// Where processes map it: an address such as 0x550000000000, or `anywhere`
+    /// Address at which processes map it, such as 0x550000000000, or `anywhere`
     #[arg(long, value_name = "ADDRESS", value_parser = address, default_value = "usual")]
     address: Address,
-    /// Only for this user: mode 0400 instead of 0444
+    /// Let only this user read it: mode 0400 instead of 0444
     #[arg(long)]
     private: bool,
-    /// Whose resources it describes, if not those that hwloc finds allowed: machine, cgroup or job
+    /// Whose resources it describes: machine, cgroup or job; by default those that hwloc finds
+    /// allowed
     #[arg(long, value_name = "SCOPE", value_parser = scope)]
     scope: Option<Scope>,
-    /// Beside it publish what unmodified programs of hwloc and PMIx read: an hwloc segment and XML
+    /// Also publish what unmodified programs that use hwloc or PMIx read: an hwloc segment and XML
     #[arg(long)]
     legacy: bool,
 }
 
-/// How a topology is published.
+/// Options that say what is published and where.
 #[derive(Debug, Args)]
 pub(super) struct How {
     #[command(flatten)]
@@ -49,12 +50,12 @@ pub(super) struct How {
     /// Where the segment is kept
     #[arg(long, value_enum, default_value_t)]
     store: StoreName,
-    /// Keep it as a file in this folder
+    /// Keep the segment as a file in this folder
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
 
-/// Stores by name.
+/// The names of the stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum StoreName {
     /// POSIX shared memory, /dev/shm
@@ -67,7 +68,7 @@ enum StoreName {
 }
 
 impl How {
-    /// Captures and publishes; `keep` says whether it outlives this process.
+    /// Captures and publishes a topology. `keep` says whether the segment outlives this process.
     pub(super) fn publish(&self, keep: bool) -> anyhow::Result<Publication> {
         let store = match (self.store, &self.folder) {
             (StoreName::Shm | StoreName::File, Some(folder)) => Store::Folder(folder.clone()),
@@ -84,7 +85,8 @@ impl How {
             (StoreName::Memfd, None) => Store::Memfd,
         };
         if let Store::Folder(folder) = &store {
-            // What a publisher that was killed has left there is found by nobody else.
+            // Removes what a killed publisher has left in this folder, because nothing else looks
+            // there.
             remove_stale(folder);
         }
         let (description, source) = self.what.input.capture()?;
@@ -94,7 +96,8 @@ impl How {
 }
 
 impl What {
-    /// Options for a description from a source, without a store.
+    /// The options for publishing a description that was captured from `source`. The caller sets
+    /// the store.
     pub(super) fn options(&self, description: &Description, source: Source) -> PublishOptions {
         let scope = self.scope.unwrap_or_else(|| scope_of(description, source));
         let (address, private, legacy) = (self.address, self.private, self.legacy);
@@ -104,11 +107,11 @@ impl What {
 
 impl Publish {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        // No signal ends this process between publishing and telling the keys.
+        // From here on no signal ends this process between publishing and printing the keys.
         let mut signals = Signals::catch().context("signals")?;
         let publication = self.how.publish(true)?;
         let told = self.tell(&publication);
-        // Keys that nobody got are a segment that nobody finds.
+        // If nobody got the keys, nobody finds the segment, so it is withdrawn.
         if let Some(signal) = signals.ending() {
             publication.unpublish()?;
             return Ok(signals::exit_code(signal));
@@ -149,7 +152,8 @@ fn scope(text: &str) -> Result<Scope, String> {
     found.ok_or_else(|| "expected machine, cgroup or job".to_owned())
 }
 
-/// Whose resources hwloc found: of this machine without PUs that its cgroup forbids, the cgroup's.
+/// The scope of what hwloc found: the cgroup, if hwloc found this machine without some PUs that the
+/// cgroup forbids; else the machine.
 fn scope_of(description: &Description, source: Source) -> Scope {
     let sets = description.objects.first().and_then(|root| root.sets.as_ref());
     let lacks = sets.is_some_and(|sets| sets.cpuset != sets.complete_cpuset);

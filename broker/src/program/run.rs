@@ -1,4 +1,4 @@
-//! `topobroker run`: publish, start a command with the keys, and leave nothing behind.
+//! `topobroker run`: publishes, runs a command with the keys, and unpublishes.
 
 use super::input::unannounce_fsroot;
 use super::output;
@@ -27,11 +27,11 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        // Before anything is published: from here on no signal ends this process.
+        // Before anything is published, because from here on no signal ends this process.
         let mut signals = Signals::catch().context("signals")?;
         let publication = self.how.publish(false)?;
         let (program, arguments) = self.command.split_first().context("no command")?;
-        // Asked to end before there is a command to hand that on to.
+        // A signal asked this process to end before there was a command to forward it to.
         if let Some(signal) = signals.ending() {
             publication.unpublish()?;
             return Ok(signals::exit_code(signal));
@@ -46,7 +46,7 @@ impl Run {
         command.args(arguments).envs(publication.to_env());
         unannounce_fsroot(&mut command);
         if publication.legacy().is_some() {
-            // With it hwloc does not look at HWLOC_XMLFILE.
+            // hwloc ignores HWLOC_XMLFILE if this variable is set.
             command.env_remove("HWLOC_COMPONENTS");
         }
         sweep_jobs(publication.place());
@@ -56,8 +56,8 @@ impl Run {
     }
 }
 
-/// Runs a command to its end. Returns its own exit status; 127 or 126, as shells have it, if it cannot be
-/// started.
+/// Runs a command to its end and returns its exit status. As in shells, that is 127 if the command
+/// does not exist, and 126 if it cannot be started.
 pub(super) fn finish(mut command: Command, signals: &mut Signals) -> anyhow::Result<ExitCode> {
     match command.spawn() {
         Ok(child) => Ok(exit_code(wait(child, signals)?)),
@@ -70,19 +70,19 @@ pub(super) fn finish(mut command: Command, signals: &mut Signals) -> anyhow::Res
     }
 }
 
-/// Removes jobs whose launcher is gone, as long as this process runs.
+/// Starts a thread that removes jobs whose launcher is gone, as long as this process runs.
 fn sweep_jobs(place: PathBuf) {
     const EVERY: Duration = Duration::from_secs(1);
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(EVERY);
-            // A folder that cannot be listed now may be next time.
+            // If the folder cannot be listed now, the next round tries again.
             let _ = sweep_beside(&place);
         }
     });
 }
 
-/// Waits for the command, handing it the signals that this process gets.
+/// Waits for the command, and forwards to it the signals that this process receives.
 fn wait(mut child: Child, signals: &mut Signals) -> anyhow::Result<ExitStatus> {
     let pid =
         i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("pid of the command")?;
@@ -91,13 +91,13 @@ fn wait(mut child: Child, signals: &mut Signals) -> anyhow::Result<ExitStatus> {
             return Ok(status);
         }
         for signal in signals.wait().filter_map(Signal::from_named_raw) {
-            // It may be gone already; then there is nobody to tell.
+            // It is no error if the command has ended already.
             let _ = kill_process(pid, signal);
         }
     }
 }
 
-/// The command's own exit status; of one that a signal ended, 128 and the signal.
+/// The exit status of a command; 128 plus the signal if a signal ended it.
 fn exit_code(status: ExitStatus) -> ExitCode {
     match (status.code(), status.signal()) {
         (Some(code), _) => ExitCode::from(u8::try_from(code).unwrap_or(1)),

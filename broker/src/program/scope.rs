@@ -1,4 +1,4 @@
-//! `topobroker scope`: what the adopted topology describes, and this process's part of it.
+//! `topobroker scope`: prints what the adopted topology describes, and this process's part of it.
 
 use super::output;
 use clap::Args;

@@ -18,20 +18,20 @@ use std::time::Duration;
 use topobroker_layout::description::Description;
 use topobroker_reader::Keys;
 
-/// Publish the node's topology for every process of it, and again when it changes, until SIGTERM; SIGHUP
-/// has it look at once
+/// Publish the node's topology for all its processes, and again when it changes, until SIGTERM;
+/// SIGHUP makes it check at once
 #[derive(Debug, Args)]
 pub(super) struct Serve {
     #[command(flatten)]
     what: What,
-    /// Folder to publish in; processes look there on their own if it is $TOPOBROKER_RUN, else
-    /// /run/topobroker
+    /// Folder to publish in, by default $TOPOBROKER_RUN, or /run/topobroker if that is not set;
+    /// processes look only into the default folder on their own
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Seconds between looks at whether the machine has changed
+    /// Seconds between checks for changes of the machine
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     interval: u64,
-    /// At the end leave what is published in the folder, for the daemon that is started next
+    /// At the end leave the published segment in the folder, for the next daemon
     #[arg(long)]
     keep: bool,
 }
@@ -48,17 +48,18 @@ impl Serve {
             }
             false => folder.withdraw(),
         };
-        // Why it could not serve comes first.
+        // An error of serving is reported before one of ending.
         served?;
         ended?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Publishes, and again when the machine has changed, until a signal asks this process to end.
+    /// Publishes, and publishes again when the machine has changed, until a signal asks this
+    /// process to end.
     fn serve(&self, folder: &mut Folder, signals: &mut Signals) -> anyhow::Result<()> {
         let input = self.what.input.input.clone().map(PathBuf::from);
         let look = move || fingerprint(input.as_deref());
-        // What the machine was like when it was last published.
+        // The fingerprint of the machine when it was last published.
         let seen = Arc::new(Mutex::new(look()));
         let mut published = self.publish(folder, None)?;
         let status = |generation: u64| format!("STATUS=generation {generation} in use\n");
@@ -79,7 +80,7 @@ impl Serve {
                     published = description;
                     *seen.lock() = now;
                 }
-                // What was seen stays as it was: the next look tries again.
+                // `seen` stays unchanged, so the next check tries again.
                 Err(error) => output::say(&output::whole_message(&error)),
             }
             let _ = notify(&status(folder.generation() - 1));
@@ -88,7 +89,7 @@ impl Serve {
         Ok(())
     }
 
-    /// Publishes what the machine is now, unless it is what is published.
+    /// Captures the machine, and publishes it if it differs from `published`.
     fn publish(
         &self,
         folder: &mut Folder,
@@ -114,8 +115,8 @@ impl Serve {
         Ok(description)
     }
 
-    /// Has this process look again when what it was seen to be is not what it is, and removes jobs whose
-    /// launcher is gone.
+    /// Starts a thread that sends SIGHUP to this process if the machine's fingerprint is no longer
+    /// `seen`, and that removes jobs whose launcher is gone.
     fn watch(
         &self,
         folder: &Path,
@@ -133,7 +134,7 @@ impl Serve {
                 if let Some(keys) = keys.and_then(|keys| Keys::from_lines(&keys).ok())
                     && let Some(file) = keys.file()
                 {
-                    // A folder that cannot be listed now may be next time.
+                    // If the folder cannot be listed now, the next round tries again.
                     let _ = sweep_beside(file);
                 }
             }

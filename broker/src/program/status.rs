@@ -1,4 +1,4 @@
-//! `topobroker status`: what is published on this node.
+//! `topobroker status`: lists what is published on this node.
 
 use super::output;
 use crate::node::status::{Published, published};
@@ -11,7 +11,7 @@ use topobroker_reader::Keys;
 /// List what is published on this node
 #[derive(Debug, Args)]
 pub(super) struct Status {
-    /// Look into this folder too; the daemon's is always looked into
+    /// Look into this folder too; the daemon's folder is always looked into
     #[arg(long, value_name = "FOLDER")]
     folder: Vec<PathBuf>,
     /// Print JSON
@@ -27,10 +27,10 @@ impl Status {
     }
 }
 
-/// Folders, and that of the node's daemon if there is one.
+/// `folders`, and the folder of the node's daemon if there is one.
 pub(super) fn with_daemons(folders: &[PathBuf]) -> Vec<PathBuf> {
     let daemons = Keys::run_folder();
-    // One that this user may not look into has nothing for it.
+    // If this user may not list the folder, it has nothing for this user.
     let is_new = std::fs::read_dir(&daemons).is_ok() && !folders.contains(&daemons);
     folders.iter().cloned().chain(is_new.then_some(daemons)).collect()
 }
@@ -86,7 +86,7 @@ fn json(found: &[Published]) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(&segments.collect::<Vec<_>>())? + "\n")
 }
 
-/// A duration in its largest unit.
+/// A duration in one unit, rounded down.
 fn humane(seconds: u64) -> String {
     match seconds {
         0..120 => format!("{seconds}s"),

@@ -1,4 +1,5 @@
-//! What a question is about: the topology of an input, or the part of it that the user names.
+//! The topology that a command answers about: an input or the adopted segment, or a part of it that
+//! the user names.
 
 use super::flag_names;
 use super::input::{Held, Input};
@@ -38,9 +39,10 @@ fn flags(text: &str) -> Result<u64, String> {
 }
 
 impl Subject {
-    /// What `text` says of the part that the options name of the topology that they name, without
-    /// the types of objects that filters leave out. Of an input hwloc leaves them out while it loads: then it puts
-    /// groups in the place of what NUMA nodes hang below in a file of version 1.
+    /// Calls `text` with the part of the topology that the options name, without the types that
+    /// `filters` leave out. Types of an input are filtered by hwloc while it loads, because in an
+    /// XML file of version 1 it then puts groups in the place of filtered objects that NUMA nodes
+    /// are attached to.
     pub(super) fn answer(
         &self,
         filters: Option<&Filters>,
@@ -51,8 +53,8 @@ impl Subject {
         self.answer_of(held.archive()?.topology(), filters, text)
     }
 
-    /// The same of a topology that is there already. As in hwloc, types are left out before it is
-    /// restricted.
+    /// [`Subject::answer`] for a topology that is loaded already. As in hwloc, types are filtered
+    /// before the topology is restricted.
     pub(super) fn answer_of(
         &self,
         whole: Topology<'_>,
@@ -89,7 +91,8 @@ impl Subject {
         Ok(view)
     }
 
-    /// What a view of the adopted topology shows, of that topology or of one that filters made of it.
+    /// Applies a view of the adopted topology to `topology`, which is the adopted topology itself
+    /// or a filtered copy of it.
     fn like<'a>(&self, topology: Topology<'a>, view: &View<'a>) -> anyhow::Result<View<'a>> {
         if view.is_of(topology) {
             return Ok(view.clone());
@@ -104,7 +107,7 @@ impl Subject {
             (None, flags) => (text.as_str(), flags.unwrap_or_default()),
             (Some(mask), None) => (mask, RestrictFlags::BYNODESET),
             (Some(mask), Some(flags)) if flags.has(RestrictFlags::BYNODESET) => (mask, flags),
-            // hwloc's programs forget what the set is of.
+            // hwloc's programs would take this set of NUMA nodes for a set of PUs.
             (Some(_), Some(_)) => bail!(
                 "--restrict {text}: the flags say that the set is of PUs; add bynodeset to them"
             ),

@@ -1,4 +1,4 @@
-//! `topobroker unpublish`: withdraw segments.
+//! `topobroker unpublish`: withdraws segments.
 
 use super::status::with_daemons;
 use crate::node::election::close_all;
@@ -20,8 +20,8 @@ pub(super) struct Unpublish {
     /// All segments of this user in shared memory, and in the folders of --folder
     #[arg(long, group = "what")]
     all: bool,
-    /// All segments of this user whose publisher is gone: in shared memory, in the daemon's folder, and in those of
-    /// --folder
+    /// All segments of this user whose publisher is gone: in shared memory, in the daemon's folder,
+    /// and in those of --folder
     #[arg(long, group = "what")]
     stale: bool,
     /// Look into this folder too
@@ -46,10 +46,11 @@ impl Unpublish {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Removes all that are meant, and then tells of the first that could not be removed.
+    /// Removes every segment that the options select, and then returns the first error.
     fn sweep(&self) -> anyhow::Result<()> {
         let me = rustix::process::geteuid().as_raw();
-        // Of a daemon that serves all is in use.
+        // --all leaves the daemon's folder out, because all segments of a running daemon are in
+        // use.
         let folders = if self.all { self.folder.clone() } else { with_daemons(&self.folder) };
         let found = status::published(&folders)?;
         let known = found.iter().filter_map(|it| Some(it.header.as_ref().ok()?.segment_name()));
@@ -64,13 +65,13 @@ impl Unpublish {
         let meant = found.filter(|published| published.owner == me && named(published));
         let removed = meant.map(|published| {
             sweep_beside(&published.file)?;
-            // Its publisher may have been faster, which is well.
+            // It is no error if the publisher has removed the segment already.
             if self.covers(&published) { Ok(published.remove()?) } else { Ok(()) }
         });
         removed.fold(Ok(()), Result::and)
     }
 
-    /// Whether a segment goes.
+    /// Whether the options select a segment for removal.
     fn covers(&self, published: &Published) -> bool {
         let is_gone = published.publisher == PublisherState::Gone && !published.is_announced();
         self.all || is_gone || published.is_abandoned()

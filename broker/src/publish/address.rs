@@ -1,4 +1,4 @@
-//! Where processes are to map a segment.
+//! The address at which processes map a segment.
 
 use super::error::PublishError;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use topobroker_layout::header::MAX_SEGMENT_LEN;
 use topobroker_reader::internal::mappings;
 
-/// Where processes are to map a segment.
+/// The address at which processes map a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Address {
     /// At an address that is free nearly everywhere.
@@ -15,11 +15,11 @@ pub enum Address {
     Usual,
     /// At this address.
     At(u64),
-    /// Wherever the kernel of each process likes: the least memory, but pointers differ.
+    /// At any address. This takes the least memory, but pointers differ between processes.
     Anywhere,
 }
 
-/// The address that the header names.
+/// The address that the header names; 0 if any address will do.
 pub(super) fn choose(address: Address, size: u64) -> Result<u64, PublishError> {
     const LIMIT: u64 = 1 << 47;
     match address {
@@ -32,12 +32,15 @@ pub(super) fn choose(address: Address, size: u64) -> Result<u64, PublishError> {
     }
 }
 
-/// The first usual address that is free, looked up once: it is a matter of how the programs of this
-/// machine are laid out, and reading the map costs more than writing a segment.
+/// The first usual address that is free in this process; 0 if none is.
+///
+/// It is looked up once, because it depends on how the programs of this machine are laid out, and
+/// because reading the memory map costs more than writing a segment.
 fn usual_address() -> u64 {
     static FREE: OnceLock<Vec<u64>> = OnceLock::new();
     let free = FREE.get_or_init(|| {
-        // Where the kernel does not tell, all are taken for free, and processes map elsewhere if they are not.
+        // If /proc/self/maps cannot be read, every address is assumed to be free. Processes in
+        // which it is taken map elsewhere.
         let maps = File::open("/proc/self/maps").ok().into_iter().flat_map(mappings);
         let mapped: Vec<Range<u64>> = maps.map(|mapping| mapping.range).collect();
         ADDRESSES.into_iter().filter(|start| is_free(&mapped, *start, MAX_SEGMENT_LEN)).collect()
@@ -49,17 +52,20 @@ fn is_free(mapped: &[Range<u64>], start: u64, size: u64) -> bool {
     mapped.iter().all(|range| range.end <= start || range.start >= start + size)
 }
 
-/// Addresses that are free in programs as they are, under valgrind and under the sanitizers; never
-/// the middle of the biggest hole, where PMIx puts its own segments.
+/// Addresses that are free in native programs, under valgrind and under the sanitizers. None is in
+/// the middle of the largest hole, because PMIx puts its own segments there.
 #[cfg(target_arch = "x86_64")]
 const ADDRESSES: [u64; 4] = [BELOW_THE_STACK, 0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000];
 #[cfg(not(target_arch = "x86_64"))]
 const ADDRESSES: [u64; 3] = [0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000];
 
-/// In the 512 GB whose page tables every process has, because its stack is there: 4 kB of page tables less
-/// than at an address apart. 47 GB below the lowest place of a stack, which is free for it to grow. The
-/// kernel puts mappings at random within a terabyte below the stack (28 random bits, as is usual, or more), so of
-/// processes that have mapped a gigabyte before they adopt one of a thousand finds it taken, and maps elsewhere.
+/// An address in the same 512 GB as the stack. Every process has page tables for these, so a
+/// mapping takes 4 kB of page tables less than elsewhere.
+///
+/// The address is 47 GB below the lowest place of a stack, so a stack has room to grow. The kernel
+/// puts mappings at random within a terabyte below the stack (28 random bits, as is usual, or
+/// more). So one of a thousand processes that have mapped a gigabyte before they adopt finds the
+/// address taken, and maps elsewhere.
 #[cfg(target_arch = "x86_64")]
 const BELOW_THE_STACK: u64 = 0x7ff0_0000_0000;
 

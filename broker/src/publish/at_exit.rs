@@ -1,13 +1,14 @@
-//! What is removed when a process ends in the ordinary way, though nothing owns it any more.
+//! Removes files when a process exits normally.
 //!
-//! A C program that returns from `main` frees nothing, and statics are never dropped.
+//! Destructors do not suffice: a C program that returns from `main` frees nothing, and statics are
+//! never dropped.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
-/// A file that a process leaves behind if nobody removes it before, and how it is removed.
+/// A file to remove at exit, and the function that removes it.
 struct Left {
-    /// The process: a child of a fork has the list too, but nothing of it is its own.
+    /// The process that removes the file. A forked child inherits the list, but owns none of it.
     owner: u32,
     file: PathBuf,
     remove: fn(&Path),
@@ -15,25 +16,26 @@ struct Left {
 
 static ALL: Mutex<Vec<Left>> = Mutex::new(Vec::new());
 
-/// Has a file removed at the exit of this process.
+/// Registers a file to be removed when this process exits.
 pub(crate) fn remove_at_exit(file: PathBuf, remove: fn(&Path)) {
     static REGISTERED: Once = Once::new();
     let left = Left { owner: std::process::id(), file, remove };
     ALL.lock().unwrap_or_else(PoisonError::into_inner).push(left);
     REGISTERED.call_once(|| {
-        // SAFETY: a function that may be called at exit: it takes and returns nothing. It is gone only
-        // with the object that it is in, and then the C library has called it before.
+        // SAFETY: `at_exit` has the signature that `atexit` expects. It cannot be unloaded before
+        // it is called: the C library calls it when the shared object that contains it is unloaded.
         unsafe { libc::atexit(at_exit) };
     });
 }
 
-/// A file that is removed already.
+/// Takes a file off the list, because it is removed now or left to another process.
 pub(crate) fn forget(file: &Path) {
     ALL.lock().unwrap_or_else(PoisonError::into_inner).retain(|left| left.file != file);
 }
 
 extern "C" fn at_exit() {
-    // Another thread may hold it for ever in a child of a fork; then nothing of it is this process's.
+    // In a forked child the lock may be held for ever, because its holder was a thread of the
+    // parent. The child owns no file of the list.
     let Ok(mut all) = ALL.try_lock() else { return };
     let me = std::process::id();
     for left in all.drain(..).filter(|left| left.owner == me) {

@@ -1,4 +1,4 @@
-//! Why a topology is not published.
+//! Why a topology cannot be published.
 
 use crate::hwloc::HwlocLoadError;
 use std::io;
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use topobroker_layout::OpenError;
 use topobroker_layout::encode::EncodeError;
 
-/// Why a topology is not published. Nothing of it is left behind then.
+/// Why a topology cannot be published. Nothing of it is left behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
     /// The description cannot be archived.
     #[error(transparent)]
     Encode(#[from] EncodeError),
-    /// What is described makes no sound archive.
+    /// The archive of the description does not pass validation.
     #[error("the topology cannot be published")]
     Archive(#[from] OpenError),
     /// A step fails.
@@ -26,7 +26,7 @@ pub enum PublishError {
         /// Why.
         source: io::Error,
     },
-    /// There is no room.
+    /// There is no room for the file.
     #[error(
         "{file}: no room for {needed} bytes (free some, or publish elsewhere with another store)"
     )]
@@ -38,18 +38,18 @@ pub enum PublishError {
         /// Why.
         source: io::Error,
     },
-    /// The kernel does not tell who this process is.
-    #[error("{what}: does not tell who this process is")]
+    /// The kernel does not report the identity of a process or boot.
+    #[error("{what}: gives no answer")]
     Identity {
-        /// What was asked for.
+        /// The file or function that was to tell it.
         what: String,
         /// Why it is not known.
         source: io::Error,
     },
-    /// What is for hwloc cannot be published.
+    /// The files for hwloc cannot be published.
     #[error(transparent)]
     Legacy(Box<LegacyError>),
-    /// An address is asked for that cannot be mapped.
+    /// The requested address cannot be mapped.
     #[error(
         "address {found:#x} cannot be a preferred address; expected a multiple of 0x10000 below 0x{limit:x}"
     )]
@@ -61,35 +61,35 @@ pub enum PublishError {
     },
 }
 
-/// Why there is nothing for hwloc. Nothing of it is left behind then.
+/// Why the files for hwloc cannot be published. None of them is left behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LegacyError {
-    /// hwloc does not take back its own topology.
+    /// hwloc cannot load the topology from its XML.
     #[error("there is no hwloc segment")]
     Load(#[from] HwlocLoadError),
-    /// hwloc cannot write it.
+    /// hwloc cannot write a file.
     #[error("{file}: hwloc cannot {step}")]
     Hwloc {
-        /// What it is for.
+        /// The file.
         file: PathBuf,
-        /// What it was asked for.
+        /// What hwloc cannot do.
         step: &'static str,
-        /// Its error.
+        /// The error that hwloc reports.
         source: io::Error,
     },
-    /// No address for it is free in this process.
+    /// No address for hwloc segments is free in this process.
     #[error("{file}: none of the addresses for hwloc segments is free in this process")]
     Address {
-        /// What it is for.
+        /// The file.
         file: PathBuf,
-        /// hwloc's error at the last of them.
+        /// The error that hwloc reports for the last address.
         source: io::Error,
     },
-    /// A file cannot be made.
+    /// A file for hwloc cannot be made.
     #[error(transparent)]
     Publish(#[from] PublishError),
-    /// The description makes no sound archive.
+    /// The archive of the description does not pass validation.
     #[error("the topology cannot be given to hwloc")]
     Archive(#[from] OpenError),
 }
@@ -103,7 +103,8 @@ impl From<LegacyError> for PublishError {
     }
 }
 
-/// The error of a failed step; of a full file system, one that says so.
+/// Makes the error of a failed step: [`PublishError::Full`] if there is no room, else
+/// [`PublishError::Store`].
 pub(super) fn failed<'f>(
     file: &'f Path,
     step: &'static str,
@@ -112,10 +113,9 @@ pub(super) fn failed<'f>(
     move |source| {
         let file = file.to_owned();
         match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                PublishError::Full { file, needed: needed as u64, source }
-            }
-            io::ErrorKind::FileTooLarge => {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => {
                 PublishError::Full { file, needed: needed as u64, source }
             }
             _ => PublishError::Store { file, step, source },

@@ -1,4 +1,4 @@
-//! The header of a new segment, and the segment made with it.
+//! Makes the header of a new segment, and the segment from header and archive.
 
 use super::error::PublishError;
 use super::identity;
@@ -6,7 +6,8 @@ use std::io;
 use topobroker_layout::header::{self, Header, Kind, VERSION_MAJOR, VERSION_MINOR};
 use topobroker_reader::{Scope, Source};
 
-/// The header of a new segment of a publisher: a topology of no bytes.
+/// A header for a new segment, with defaults: a topology of the whole machine, at any address, of
+/// size 0.
 pub(super) fn header_of(publisher: identity::Publisher) -> Result<Header, PublishError> {
     Ok(Header {
         version: (VERSION_MAJOR, VERSION_MINOR),
@@ -18,7 +19,7 @@ pub(super) fn header_of(publisher: identity::Publisher) -> Result<Header, Publis
         checksum: 0,
         segment_id: identity::random()?,
         generation: 0,
-        // Of what is kept nobody asks who published it, or before which boot.
+        // The boot is only checked together with the publisher, so without one it may be missing.
         boot_id: match publisher {
             identity::Publisher::NOBODY => identity::boot_id().unwrap_or_default(),
             _ => identity::boot_id()?,
@@ -31,7 +32,7 @@ pub(super) fn header_of(publisher: identity::Publisher) -> Result<Header, Publis
     })
 }
 
-/// Header and archive as one segment.
+/// Puts header and archive into one segment.
 pub(super) fn framed(header: &Header, archive: &[u8]) -> Result<Vec<u8>, PublishError> {
     let mut segment = vec![0; header::segment_len(archive.len())];
     header.write(archive, &mut segment).map_err(|error| {

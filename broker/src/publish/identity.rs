@@ -1,4 +1,4 @@
-//! Who publishes, when, and a name that no other segment has.
+//! The identity of a publisher and of a segment: process, boot, time and a random id.
 
 use super::error::PublishError;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 use topobroker_layout::header::Header;
 
-/// A process, told apart from a later one with the same pid.
+/// A process. The start time distinguishes it from a later process with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Publisher {
     pub(crate) pid: u32,
@@ -16,7 +16,7 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// Of a segment that outlives its publisher.
+    /// The publisher in the header of a segment that outlives its publisher.
     pub(crate) const NOBODY: Self = Self { pid: 0, start: 0 };
 }
 
@@ -24,19 +24,19 @@ pub(super) fn publisher() -> Result<Publisher, PublishError> {
     process(std::process::id())
 }
 
-/// A process that runs.
+/// A running process, by its pid.
 pub(super) fn process(pid: u32) -> Result<Publisher, PublishError> {
     let start = start_of(pid)
         .map_err(|source| PublishError::Identity { what: format!("/proc/{pid}/stat"), source })?;
     Ok(Publisher { pid, start })
 }
 
-/// Start of a process in clock ticks since boot, the same in every time namespace.
+/// Start of a process in clock ticks since boot; the value is the same in every time namespace.
 pub(crate) fn start_of(pid: u32) -> io::Result<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-    // The name in parentheses may have any character; the fields behind it are numbers.
+    // The name in parentheses may contain any character; the fields after it do not.
     let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
-    // Its parent has not noticed yet, but it is gone.
+    // A zombie is gone, although its parent has not waited for it yet.
     if fields.trim_start().starts_with(['Z', 'X']) {
         return Err(io::ErrorKind::NotFound.into());
     }
@@ -45,7 +45,7 @@ pub(crate) fn start_of(pid: u32) -> io::Result<u64> {
     Ok(start.saturating_add_signed(-ticks_ahead()))
 }
 
-/// How many clock ticks the time since boot is ahead in the time namespace of this process.
+/// The offset of the time since boot in this process's time namespace, in clock ticks.
 fn ticks_ahead() -> i64 {
     let offsets = std::fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
     let ahead = offsets.lines().find_map(|line| {
@@ -55,7 +55,8 @@ fn ticks_ahead() -> i64 {
     });
     let Some((seconds, nanoseconds)) = ahead.filter(|ahead| *ahead != (0, 0)) else { return 0 };
     let namespace = |name: &str| std::fs::read_link(Path::new("/proc/self/ns").join(name)).ok();
-    // The offsets that the kernel tells are those of children.
+    // The file has the offsets of the namespace for children. They are this process's own only if
+    // both namespaces are the same.
     if namespace("time") != namespace("time_for_children") {
         return 0;
     }
@@ -63,7 +64,7 @@ fn ticks_ahead() -> i64 {
     seconds.saturating_mul(ticks) + nanoseconds / (1_000_000_000 / ticks.max(1)).max(1)
 }
 
-/// The boot of this machine, which no process outlives.
+/// The id of this machine's current boot. No process of another boot can still run.
 pub(crate) fn boot_id() -> Result<[u8; 16], PublishError> {
     static KNOWN: OnceLock<[u8; 16]> = OnceLock::new();
     match KNOWN.get() {
@@ -82,7 +83,7 @@ fn read_boot_id() -> Result<[u8; 16], PublishError> {
     Ok(id.to_be_bytes())
 }
 
-/// The namespace that pids of this process are of; 0 if it is not known.
+/// The pid namespace of this process, as an inode number; 0 if it is not known.
 pub(crate) fn pid_namespace() -> u32 {
     use std::os::unix::fs::MetadataExt;
     let inode = std::fs::metadata("/proc/self/ns/pid").map(|metadata| metadata.ino());
@@ -106,16 +107,16 @@ pub(crate) fn now() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Whether a segment has somebody who will remove it.
+/// Whether the publisher of a segment still runs and will remove the segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublisherState {
-    /// Its publisher lives.
+    /// Its publisher runs.
     Alive,
     /// Its publisher is gone, or the machine was booted since: nobody will remove it.
     Gone,
     /// It was published to stay until it is unpublished.
     Kept,
-    /// Its header cannot be read.
+    /// Its header cannot be read, or its publisher is in another pid namespace.
     Unknown,
 }
 
@@ -144,15 +145,15 @@ pub(crate) fn state_of(header: Option<&Header>) -> PublisherState {
         return PublisherState::Unknown;
     }
     let alive = match start_of(header.publisher_pid) {
-        // Rounded from nanoseconds, in another time namespace differently.
+        // Ticks are rounded from nanoseconds, in another time namespace perhaps differently.
         Ok(start) => start.abs_diff(header.publisher_start) <= 1,
-        // Hidden from this user, perhaps.
+        // /proc may hide the process from this user.
         Err(_) => is_process(header.publisher_pid),
     };
     if same_boot && alive { PublisherState::Alive } else { PublisherState::Gone }
 }
 
-/// Whether there is such a process, though this user may not look at it.
+/// Whether a process exists that this user is not permitted to signal.
 fn is_process(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     let tested = pid.map(rustix::process::test_kill_process);

@@ -1,4 +1,5 @@
-//! The legacy lane: the same topology as hwloc itself has it, for programs that know only hwloc or PMIx.
+//! The legacy lane: hwloc's own segment and XML beside a segment, for programs that know only hwloc
+//! or PMIx.
 
 use super::error::{LegacyError, PublishError};
 use super::store::named;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::{FileKey, Keys, Topology};
 
-/// What is published for hwloc beside a segment, removed with it.
+/// The files for hwloc beside a segment or job. They are removed with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Legacy {
     segment: PathBuf,
@@ -21,25 +22,26 @@ pub struct Legacy {
     is_this_system: bool,
 }
 
-/// Addresses of hwloc segments: apart from those of our own, and never the middle of the biggest hole,
-/// where PMIx puts its segments.
+/// Addresses of hwloc segments. They differ from those of topobroker's segments, and none is in the
+/// middle of the largest hole, because PMIx puts its segments there.
 const ADDRESSES: [u64; 4] =
     [0x5520_0000_0000, 0x5530_0000_0000, 0x7a10_0000_0000, 0x7b10_0000_0000];
 
-/// What the names of the files end with, behind the name of the segment that they are beside: with a
-/// letter that names of jobs have not.
+/// Endings of the file names, after the name of the segment or job. No name of a job contains the
+/// `+`.
 const ENDINGS: [&str; 3] = ["+hwloc", "+xml2", "+xml1"];
 
-/// `HWLOC_TOPOLOGY_FLAG_*`.
+/// Values of `HWLOC_TOPOLOGY_FLAG_*`.
 const INCLUDE_DISALLOWED: u64 = 1;
 const IS_THIS_SYSTEM: u64 = 2;
 const IMPORT_SUPPORT: u64 = 8;
 
-/// Publishes what a topology, or a view, shows as an hwloc segment and as XML of versions 2 and 1, in
-/// files beside that of a segment or a job. Removing that removes these too.
+/// Publishes the visible objects of a topology or view as an hwloc segment and as XML of versions 2
+/// and 1, in files beside a segment or job. Removing the segment or job removes them too.
 ///
-/// The segment has what PMIx keeps of a machine: hwloc's default types, and the I/O devices that matter.
-/// Where the topology is of this machine, hwloc is told so, and those who adopt it can bind.
+/// The hwloc segment has the objects that PMIx servers share: hwloc's default types and important
+/// I/O devices. If the topology is of this machine, hwloc is told so, and processes that adopt the
+/// segment can bind.
 ///
 /// # Errors
 ///
@@ -93,9 +95,9 @@ impl Legacy {
         &self.xml1
     }
 
-    /// Name and value of each environment variable: the keys under the names that are proposed to PMIx
-    /// for libraries without it, and what has an unmodified hwloc read the XML. Of a topology of this
-    /// machine hwloc is told that it is that, and can bind.
+    /// Name and value of each environment variable. They give the keys, under the names that are
+    /// proposed to PMIx for libraries without it, and make an unmodified hwloc read the XML. If the
+    /// topology is of this machine, they tell hwloc so, and hwloc can bind.
     #[must_use]
     pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
         let mut all: Vec<(&'static str, OsString)> = vec![
@@ -105,7 +107,8 @@ impl Legacy {
             ("HWLOC_XMLFILE", self.xml2.clone().into()),
         ];
         if self.is_this_system {
-            // And that what this process's cgroup does not allow is to be left out, as of the machine.
+            // The second variable makes hwloc leave out what the cgroup of its process does not
+            // allow, as hwloc does when it discovers the machine.
             let names = ["HWLOC_THISSYSTEM", "HWLOC_THISSYSTEM_ALLOWED_RESOURCES"];
             all.extend(names.map(|name| (name, "1".into())));
         }
@@ -113,14 +116,14 @@ impl Legacy {
     }
 }
 
-/// Environment variables with the keys of an hwloc segment.
+/// Environment variable with the file of an hwloc segment.
 pub(crate) const SHMEM_FILE: &str = "PMIX_HWLOC_SHMEM_FILE";
-/// Its address.
+/// Environment variable with the address of an hwloc segment.
 pub(crate) const SHMEM_ADDR: &str = "PMIX_HWLOC_SHMEM_ADDR";
-/// Its size.
+/// Environment variable with the size of an hwloc segment.
 pub(crate) const SHMEM_SIZE: &str = "PMIX_HWLOC_SHMEM_SIZE";
 
-/// hwloc's defaults, and of I/O devices those that matter: what PMIx servers share.
+/// The filters of PMIx servers: hwloc's defaults, and important I/O devices.
 fn pmix_filters() -> Vec<(ObjectType, TypeFilter)> {
     use ObjectType::{
         Bridge, Group, L1ICache, L2ICache, L3ICache, MemCache, Misc, OSDevice, PCIDevice,
@@ -131,7 +134,7 @@ fn pmix_filters() -> Vec<(ObjectType, TypeFilter)> {
     none.into_iter().chain(important).chain(structure).collect()
 }
 
-/// Writes the hwloc segment for the first address that is free here.
+/// Writes the hwloc segment for the first of [`ADDRESSES`] that is free in this process.
 fn write_segment(
     topology: &HwlocTopology<'_>,
     path: &Path,
@@ -161,7 +164,7 @@ fn write_segment(
     Err(LegacyError::Address { file: file(), source: taken })
 }
 
-/// What hwloc says of an address range that is not free.
+/// The error that hwloc reports for an address range that is not free.
 const EBUSY: i32 = rustix::io::Errno::BUSY.raw_os_error();
 
 fn write_file(path: &Path, bytes: &[u8], mode: u32) -> Result<(), LegacyError> {
@@ -181,15 +184,15 @@ fn parts(path: &Path) -> Result<(&Path, &str), PublishError> {
     })
 }
 
-/// Removes what is published for hwloc beside a segment or a job.
+/// Removes the files for hwloc beside a segment or job.
 pub(super) fn remove_beside(file: &Path) {
     for ending in ENDINGS {
-        // Nearly always there is none.
+        // Usually there is no such file.
         let _ = std::fs::remove_file(with_ending(file, ending));
     }
 }
 
-/// A file name without the ending of a copy for hwloc, and whether it had one.
+/// A file name without the ending of a file for hwloc, and whether it had such an ending.
 pub(super) fn split_name(name: &str) -> (&str, bool) {
     let own = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending));
     (own.unwrap_or(name), own.is_some())
@@ -201,7 +204,7 @@ fn with_ending(file: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Files that go again if the next one cannot be made.
+/// Files that are removed if a later one cannot be made.
 #[derive(Default)]
 struct Made {
     files: Vec<PathBuf>,
@@ -210,7 +213,7 @@ struct Made {
 impl Drop for Made {
     fn drop(&mut self) {
         for file in &self.files {
-            // What made publishing fail is what the caller must know.
+            // The caller gets the error that made publishing fail, not one of removing.
             let _ = std::fs::remove_file(file);
         }
     }

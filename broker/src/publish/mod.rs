@@ -1,5 +1,5 @@
-//! Publishing: segments that every process of the node can adopt, jobs over them, and the same for programs that know
-//! only hwloc or PMIx.
+//! Publishing: segments that every process of the node can adopt, jobs over them, and files for
+//! programs that know only hwloc or PMIx.
 
 mod address;
 #[allow(unsafe_code, reason = "the C library is told what to do at exit")]

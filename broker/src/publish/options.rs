@@ -4,7 +4,7 @@ use super::address::Address;
 use std::path::PathBuf;
 use topobroker_reader::{Scope, Source};
 
-/// How file names of segments begin.
+/// Prefix of the file names of segments.
 pub const NAME_PREFIX: &str = "topobroker-";
 
 /// Where a segment is kept.
@@ -16,27 +16,27 @@ pub enum Store {
     Shm,
     /// A file in a folder, such as the session folder of a launcher.
     Folder(PathBuf),
-    /// A sealed memfd, which children of this process inherit and nobody can ever change.
+    /// A sealed memfd. Children of this process inherit it, and nobody can change it.
     Memfd,
 }
 
 /// How a topology is published.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PublishOptions {
-    /// Where.
+    /// Where the segment is kept.
     pub store: Store,
-    /// At which address.
+    /// The address at which processes map the segment.
     pub address: Address,
     /// Only for this user: mode 0400 instead of 0444.
     pub private: bool,
-    /// Until it is unpublished, rather than as long as this process lives.
+    /// Keep the segment until it is unpublished, and not only as long as this process lives.
     pub keep: bool,
-    /// Whose resources it describes.
+    /// Whose resources the topology describes.
     pub scope: Scope,
-    /// From where it was captured.
+    /// Where the topology was captured from.
     pub source: Source,
     /// Number of times that this node's topology was published before.
     pub generation: u64,
-    /// For programs that know only hwloc or PMIx too: see [`super::legacy`].
+    /// Also publish files for programs that know only hwloc or PMIx: see [`super::legacy`].
     pub legacy: bool,
 }

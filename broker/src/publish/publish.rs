@@ -1,4 +1,4 @@
-//! Publishing: one segment that every process of the node can adopt.
+//! Publishes a topology as one segment that every process of the node can adopt.
 
 use super::at_exit::{forget, remove_at_exit};
 use super::error::{LegacyError, PublishError};
@@ -15,7 +15,8 @@ use topobroker_layout::encode;
 use topobroker_layout::header::{self, Header};
 use topobroker_reader::{Archive, FileKey, Keys};
 
-/// A published segment, removed when this is dropped or the process exits (unless it was to be kept).
+/// A published segment. It is removed when this is dropped or the process exits, except with
+/// [`PublishOptions::keep`].
 #[derive(Debug)]
 pub struct Publication {
     keys: Keys,
@@ -31,7 +32,7 @@ pub struct Publication {
 #[derive(Debug)]
 enum Placed {
     File(PathBuf),
-    /// Open as long as the publication lives.
+    /// A descriptor that stays open as long as the publication lives.
     Memfd {
         _open: rustix::fd::OwnedFd,
     },
@@ -58,7 +59,7 @@ pub fn publish(
     options: &PublishOptions,
 ) -> Result<Publication, PublishError> {
     let archive = encode::to_bytes(description)?;
-    // What no reader would take is not published.
+    // An archive that readers would refuse is not published.
     topobroker_layout::open_archive(&archive)?;
     let header = new_header(options, header::segment_len(archive.len()) as u64)?;
     let mut segment = framed(&header, &archive)?;
@@ -77,11 +78,11 @@ pub fn publish(
     let owner = std::process::id();
     let mut publication = Publication { keys, header, placed, keep: false, owner, legacy: None };
     if !options.keep {
-        // Nobody is left to tell; `unpublish --stale` finds what stays.
+        // An error at exit cannot be reported; `unpublish --stale` finds segments that stay.
         remove_at_exit(publication.place(), |file| _ = remove(file));
     }
     if options.legacy {
-        // If it fails, the segment goes too.
+        // An error here drops `publication`, which removes the segment too.
         let opened = Archive::open(&archive).map_err(LegacyError::from)?;
         let topology = opened.topology();
         publication.legacy =
@@ -114,7 +115,7 @@ impl Publication {
         &self.keys
     }
 
-    /// What is published for hwloc beside it, if that was asked for.
+    /// The files for hwloc beside it, if they were asked for.
     ///
     /// ```
     /// # use topobroker::hwloc::{Input, LoadOptions, capture, load};
@@ -133,38 +134,39 @@ impl Publication {
         self.legacy.as_ref()
     }
 
-    /// Name and value of each environment variable that processes are to have.
+    /// Name and value of each environment variable that processes need.
     #[must_use]
     pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
         let own = self.keys.to_env().into_iter();
         own.chain(self.legacy.iter().flat_map(Legacy::to_env)).collect()
     }
 
-    /// What its header says.
+    /// The header of the segment.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Withdraws the segment: processes that have adopted it keep it, no other finds it.
+    /// Withdraws the segment. Processes that have adopted it keep it; no other process finds it.
     ///
     /// # Errors
     ///
-    /// When the file cannot be removed.
+    /// [`PublishError::Store`] if the file cannot be removed.
     pub fn unpublish(mut self) -> Result<(), PublishError> {
         self.keep = true;
         forget(&self.place());
         remove(&self.place())
     }
 
-    /// Leaves the segment to somebody else, and returns its file.
+    /// Leaves the removal of the segment to another process, and returns the file.
     pub(crate) fn outlive(mut self) -> PathBuf {
         self.keep = true;
         forget(&self.place());
         self.place()
     }
 
-    /// The file that jobs are beside; of a memfd one that is not there.
+    /// The path that jobs and files for hwloc are beside. A memfd has such a path, but no file with
+    /// it.
     pub(crate) fn place(&self) -> PathBuf {
         match &self.placed {
             Placed::File(path) => path.clone(),
@@ -175,7 +177,8 @@ impl Publication {
 
 impl Drop for Publication {
     fn drop(&mut self) {
-        // Not the child of a fork. Nobody is left to tell; `unpublish --stale` finds what stays.
+        // A forked child removes nothing. An error cannot be reported here; `unpublish --stale`
+        // finds segments that stay.
         if !self.keep && self.owner == std::process::id() {
             forget(&self.place());
             let _ = remove(&self.place());

@@ -1,14 +1,14 @@
-//! Removing what was published.
+//! Removes published segments.
 
 use super::error::PublishError;
 use super::{job, legacy};
 use std::io;
 use std::path::Path;
 
-/// Removes a topology with the jobs over it.
+/// Removes a topology, the jobs over it and its files for hwloc.
 pub(crate) fn remove(path: &Path) -> Result<(), PublishError> {
     let removed = remove_file(path);
-    // Afterwards: no job is added over a topology that is not there.
+    // The jobs go last, because processes that do not find the topology add no job over it.
     job::remove_all(path);
     legacy::remove_beside(path);
     removed

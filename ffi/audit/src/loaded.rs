@@ -1,30 +1,34 @@
-//! What a process had loaded when it ended: a library may have an hwloc of its own inside, whose calls are not seen.
+//! Notes which files a process had loaded when it ended, because a library may contain a copy of
+//! hwloc, whose calls are not seen.
 
 use crate::note::note_loaded;
 use std::ffi::{CStr, c_int, c_void};
 
-/// Run when the process ends by itself; one that is killed, or that calls `_exit`, tells nothing.
+/// Entry that makes the dynamic loader call `at_end` when the process exits. A process that is
+/// killed or calls `_exit` notes nothing.
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static AT_END: extern "C" fn() = at_end;
 
 extern "C" fn at_end() {
     let mut files: Vec<String> = Vec::new();
-    // SAFETY: the callback gets what is passed here, and is not called any more once this returns.
+    // SAFETY: `add` gets the list that it expects, and is not called after this call has returned.
     unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut files).cast()) };
     note_loaded(&files);
 }
 
-/// Adds the file of an object to the list that `data` is.
+/// Adds the file of a loaded object to the list that `data` points to.
 ///
 /// # Safety
 ///
-/// Called by `dl_iterate_phdr` with the list of `at_end`.
+/// `dl_iterate_phdr` must call it, with a pointer to the list of `at_end`.
 unsafe extern "C" fn add(object: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader gives a valid object, and hands on the list of `at_end`, which nobody else has.
+    // SAFETY: the loader gives a valid object, and passes on the list of `at_end`, which nobody
+    // else uses during the call.
     let (object, files) = unsafe { (&*object, &mut *data.cast::<Vec<String>>()) };
     if !object.dlpi_name.is_null() {
-        // SAFETY: a name that ends with a zero and lives as long as the object is loaded.
+        // SAFETY: the name ends with a zero and lives as long as the object is loaded, which is
+        // longer than this call.
         let name = unsafe { CStr::from_ptr(object.dlpi_name) };
         files.push(name.to_string_lossy().into_owned());
     }

@@ -1,10 +1,11 @@
-//! hwloc's own functions, behind those of this library.
+//! Finds hwloc's own functions, which the functions of this library replace.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 
-/// The function of a name that the caller would have found without this library: in what all of the process may use,
-/// behind this library; else in what the caller itself was loaded with, since a process may have several hwloc, each
-/// for the library that brought it; else in the hwloc that somebody has loaded for itself.
+/// Finds the function that the caller would have called without this library. Looks first behind
+/// this library in the global scope of the process, then in the caller and the libraries that it
+/// was loaded with, because a process may have several hwloc libraries, each for the library that
+/// brought it. Looks last in an hwloc that was loaded privately.
 pub(crate) fn real<F: Copy>(name: &CStr, caller: &str) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
     // SAFETY: the name ends with a zero.
@@ -17,18 +18,20 @@ pub(crate) fn real<F: Copy>(name: &CStr, caller: &str) -> Option<F> {
         }
         found = in_library(library, name);
     }
-    // SAFETY: a function pointer has the size of a pointer (asserted), and is not NULL; the caller says
-    // the type that hwloc's header gives the function of that name.
+    // SAFETY: `F` has the size of a pointer (asserted) and `found` is not NULL. The caller chooses
+    // as `F` the type that hwloc's header gives the function of this name.
     (!found.is_null()).then(|| unsafe { std::mem::transmute_copy(&found) })
 }
 
-/// The function in a library that is loaded, or in those that it was loaded with; NULL if there is none.
+/// Finds a function in a loaded library, or in the libraries that it was loaded with; NULL if there
+/// is none.
 fn in_library(library: &CStr, name: &CStr) -> *mut c_void {
     const LOADED: c_int = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
     if library.is_empty() {
         return std::ptr::null_mut();
     }
-    // SAFETY: NOLOAD: nothing is loaded. The handle is not closed: the library is in use.
+    // SAFETY: the name ends with a zero. With RTLD_NOLOAD nothing is loaded, so no code runs. The
+    // handle is not closed, so the library stays loaded.
     let handle = unsafe { libc::dlopen(library.as_ptr(), LOADED) };
     if handle.is_null() {
         return handle;

@@ -1,7 +1,7 @@
 //! From a loaded hwloc topology, or an input, to a description that can be published.
 
 use crate::call::{Failure, Given, adopting, call};
-use crate::pointers::{Text, borrow_topology, take_back};
+use crate::pointers::{Text, borrow_topology};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::c_void;
@@ -74,8 +74,8 @@ pub extern "C" fn tb_capture_synthetic(
 
 /// Frees a description. NULL is nothing to do.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_description_free(description: *mut tb_description) {
-    drop(take_back(description));
+pub extern "C" fn tb_description_free(description: Option<Box<tb_description>>) {
+    drop(description);
 }
 
 fn captured(

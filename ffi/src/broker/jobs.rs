@@ -1,8 +1,8 @@
 //! Jobs over a published topology.
 
 use super::publish::{cs, variable};
-use crate::call::{Failure, Found, Given, call};
-use crate::pointers::{Buffer, Input, List, Text, take_back};
+use crate::call::{Failure, Found, Given, call, call_with};
+use crate::pointers::{Buffer, Input, List, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -46,11 +46,11 @@ pub extern "C" fn tb_job_add(
     legacy: bool,
     job: Option<&mut MaybeUninit<Box<tb_job_publication>>>,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let (view, out) = (view.given("view")?, job.given("job")?);
         let sets = cpusets.get(count, "cpusets")?;
         let ranks = ranks.get(count, "ranks")?.iter().zip(sets).map(|(rank, set)| {
-            let set = set.given("one of the cpusets")?;
+            let set = set.given(handles, "one of the cpusets")?;
             Ok((*rank, set.0.clone()))
         });
         let launcher = match launcher {
@@ -121,8 +121,8 @@ pub extern "C" fn tb_job_pmix_info(
 
 /// Frees a job, and removes it if it ends with this process. NULL is nothing to do.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_job_publication_free(job: *mut tb_job_publication) {
-    drop(take_back(job));
+pub extern "C" fn tb_job_publication_free(job: Option<Box<tb_job_publication>>) {
+    drop(job);
 }
 
 /// Removes a job by its name. Processes that have adopted it keep it.

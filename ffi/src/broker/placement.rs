@@ -1,6 +1,6 @@
 //! Where the ranks of a job are.
 
-use crate::call::{Failure, Given, call};
+use crate::call::{Failure, Given, call, call_with};
 use crate::object::{object, tb_obj};
 use crate::pointers::{Buffer, Input, List, Output, Room, Text};
 use crate::set::{given_sets, store_sets, tb_set};
@@ -25,12 +25,12 @@ pub extern "C" fn tb_place(
     sets: List<'_, Output<'_, tb_set>>,
     count: usize,
 ) -> tb_status {
-    call(|| {
+    call_with(|handles| {
         let topology = topology.given("topology")?.get();
         let policy = Policy::parse(map_by.get("map_by")?, bind_to.optional("bind_to")?)?;
         let order = objects(topology, order, order_count)?;
-        let sets = given_sets(sets, count)?;
-        store_sets(sets, place(topology, &policy, Some(count), &order)?)
+        let sets = given_sets(handles, sets, count)?;
+        store_sets(handles, sets, place(topology, &policy, Some(count), &order)?)
     })
 }
 
@@ -53,11 +53,11 @@ pub extern "C" fn tb_place_count(
     })
 }
 
-fn objects(
-    topology: Topology<'static>,
+fn objects<'a>(
+    topology: Topology<'a>,
     order: List<'_, tb_obj>,
     count: usize,
-) -> Result<Vec<Object<'static>>, Failure> {
+) -> Result<Vec<Object<'a>>, Failure> {
     order.get(count, "order")?.iter().map(|obj| object(topology, *obj)).collect()
 }
 
@@ -72,8 +72,9 @@ pub extern "C" fn tb_binding_report(
     size: usize,
     length: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
-    call(|| {
-        let (topology, cpuset) = (topology.given("topology")?.get(), &cpuset.given("cpuset")?.0);
+    call_with(|handles| {
+        let (topology, cpuset) =
+            (topology.given("topology")?.get(), &cpuset.given(handles, "cpuset")?.0);
         let line = match prrte {
             true => report::prrte(topology, rank, cpuset),
             false => report::open_mpi(topology, rank, cpuset),

@@ -3,7 +3,7 @@
 use super::capture::tb_description;
 use crate::call::{Failure, Found, Given, call};
 use crate::keys::tb_keys;
-use crate::pointers::{Text, take_back};
+use crate::pointers::Text;
 use crate::scope::scope;
 use crate::status::tb_status;
 use crate::topology::tb_segment_scope;
@@ -210,9 +210,9 @@ pub extern "C" fn tb_pmix_info(
 /// Withdraws what was published, and frees the publication also if that fails. Processes that have
 /// adopted it keep it.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_unpublish(publication: *mut tb_publication) -> tb_status {
+pub extern "C" fn tb_unpublish(publication: Option<Box<tb_publication>>) -> tb_status {
     call(|| {
-        let publication = take_back(publication).given("publication")?;
+        let publication = publication.given("publication")?;
         Ok(publication.publication.unpublish()?)
     })
 }
@@ -220,6 +220,6 @@ pub extern "C" fn tb_unpublish(publication: *mut tb_publication) -> tb_status {
 /// Frees a publication; withdraws it too unless it was to be kept, or this is a forked child of the
 /// process that published. NULL is nothing to do.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_publication_free(publication: *mut tb_publication) {
-    drop(take_back(publication));
+pub extern "C" fn tb_publication_free(publication: Option<Box<tb_publication>>) {
+    drop(publication);
 }

@@ -1,4 +1,5 @@
-//! Attributes in tables by kind: a level whose objects are alike has one row for all.
+//! Encodes attributes, in one table for each kind. A level whose objects have equal attributes has
+//! one row for all.
 
 use crate::archive::{Bridges, Caches, Groups, NumaNodes, PciTable};
 use crate::attributes::{
@@ -7,7 +8,8 @@ use crate::attributes::{
 use crate::column::Column;
 use crate::description::Object;
 
-/// The tables, and where each level's rows are: at `first + stride * logical index`.
+/// The tables of attributes. `first` and `stride` tell where the rows of each level are: at
+/// `first + stride * logical index`.
 pub(super) struct Packed {
     pub(super) first: Column,
     pub(super) stride: Column,

@@ -1,4 +1,5 @@
-//! What the parts of the encoder share: objects by number and by place, and the tables of strings and sets.
+//! The state that all parts of the encoder share: objects by number and by place, and the tables of
+//! strings and sets.
 
 use super::error::EncodeError;
 use super::intern::{Sets, Strings};
@@ -11,7 +12,7 @@ pub(super) struct Builder<'d> {
     pub(super) by_id: Vec<&'d Object>,
     /// Number in the archive by place in the description.
     pub(super) id_of: Vec<u64>,
-    /// First number of each level, and the number of objects at the end.
+    /// Number of the first object of each level, then the number of objects.
     pub(super) level_first: Vec<u64>,
     pub(super) normal_levels: usize,
     /// First PU and number of PUs of each object, by its number.
@@ -63,7 +64,8 @@ impl<'d> Builder<'d> {
         }
     }
 
-    /// Number of the first object of a special level and of those after it.
+    /// Number of objects before a special level, which is the number of its first object if it has
+    /// one.
     pub(super) fn first_of(&self, special: Depth) -> usize {
         let level = special.level(self.normal_levels);
         let first = level.and_then(|level| self.level_first.get(level)).copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! From a description to archive bytes: the parts in their order.
+//! Archives a description: runs all parts of the encoder in their order.
 
 use super::attributes;
 use super::builder::Builder;
@@ -10,12 +10,13 @@ use crate::levels::Levels;
 use crate::object_type::ObjectType;
 use rkyv::util::AlignedVec;
 
-/// Archives `description`. The bytes hold at any address that is a multiple of 16 and on every
+/// Archives `description`. The bytes are valid at any address that is a multiple of 16, on every
 /// architecture.
 ///
 /// # Errors
 ///
-/// [`EncodeError`] when the description is not a tree in levels, as every topology of hwloc is.
+/// [`EncodeError`] if the description is not a tree in levels, as every topology of hwloc is, or
+/// exceeds a limit of archives.
 pub fn to_bytes(description: &Description) -> Result<AlignedVec, EncodeError> {
     rkyv::to_bytes::<rkyv::rancor::Error>(&topology(description)?)
         .map_err(|error| EncodeError::Serialize(error.into()))
@@ -96,7 +97,7 @@ impl Builder<'_> {
         Ok(topology)
     }
 
-    /// A value for each support bit, 0 for those that the description leaves out.
+    /// A value for each support bit, 0 for the bits that the description leaves out.
     fn support(&self) -> Vec<u64> {
         let known = self.description.support.iter().map(|&bit| u64::from(bit));
         known.chain(std::iter::repeat(0)).take(crate::support::NAMES.len()).collect()

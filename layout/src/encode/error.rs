@@ -9,17 +9,17 @@ pub enum EncodeError {
     /// There is no root.
     #[error("the topology has no objects; expected at least a Machine")]
     Empty,
-    /// An object, child or target is named that is not there.
+    /// The description refers to an object that it does not have.
     #[error("{what} names object {found}, but the topology has {count} objects")]
     NoSuchObject {
-        /// What names it.
+        /// The part that refers to the object.
         what: &'static str,
-        /// The place named.
+        /// The place that it refers to.
         found: usize,
         /// Number of objects.
         count: usize,
     },
-    /// The normal depths are not 0, 1, 2, ... or a logical index is missing or twice.
+    /// The normal depths are not 0, 1, 2, ..., or a logical index is missing or occurs twice.
     #[error(
         "depth {depth} has no object of logical index {logical_index}; levels must be complete"
     )]
@@ -34,39 +34,39 @@ pub enum EncodeError {
     MixedLevel {
         /// The depth.
         depth: Depth,
-        /// The type met.
+        /// The type found.
         found: &'static str,
         /// The type of its first object.
         expected: &'static str,
     },
-    /// PUs are not numbered as the tree lists them.
+    /// The logical indexes of PUs are not in the order of the tree.
     #[error("PU L#{found} comes where the tree has PU L#{expected}")]
     PuOrder {
-        /// The logical index met.
+        /// The logical index found.
         found: u32,
         /// The logical index expected.
         expected: u32,
     },
-    /// A set, a PU or a NUMA node has a higher OS index than an archive holds.
+    /// A set, a PU or a NUMA node has a higher OS index than an archive may have.
     #[error("a set, a PU or a NUMA node has index {found}; archives hold indexes below {limit}")]
     SetTooLarge {
-        /// The highest index.
+        /// The OS index, or the last index of the highest word of a set.
         found: usize,
         /// First index that is too high.
         limit: usize,
     },
-    /// A string has a zero inside, where C would end it.
+    /// A string has a zero inside, at which it would end in C.
     #[error("the string {found:?} has a zero byte inside; hwloc's strings end there")]
     ZeroInString {
         /// The string.
         found: String,
     },
-    /// Objects below objects below objects: deeper than any machine, or in a circle.
+    /// Objects are nested deeper than an archive allows, or one is below itself.
     #[error("object {found} is nested more than {limit} deep, or below itself")]
     TooDeep {
-        /// Its place in the list.
+        /// Place of the object in the list.
         found: usize,
-        /// Most that archives hold.
+        /// Maximum depth of an archive.
         limit: usize,
     },
     /// Serialising failed.

@@ -10,10 +10,10 @@ fn next_row(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// Strings, in the order in which they are first met.
+/// Distinct strings. Their rows are in the order in which they were first added.
 ///
-/// A string that is the last words of another one is not stored again: hwloc names a PCI device by
-/// its vendor and its product, and gives the product as an info too.
+/// A string that consists of the last words of another one is not stored again, because hwloc names
+/// a PCI device by its vendor and its product, and has the product as an info too.
 #[derive(Default)]
 pub(super) struct Strings {
     row_of: HashMap<String, u32>,
@@ -29,7 +29,8 @@ impl Strings {
         row
     }
 
-    /// The table, or a string that cannot be in it.
+    /// Makes the table. Fails with a string that has a zero inside, because such a string cannot be
+    /// stored.
     pub(super) fn finish(&self) -> Result<StringTable, String> {
         if let Some(bad) = self.row_of.keys().find(|text| text.contains('\0')) {
             return Err(bad.clone());
@@ -63,7 +64,7 @@ impl Strings {
     }
 }
 
-/// Sets, each as the words between its first and last that are not zero.
+/// Distinct sets, each as its words without the leading zero words.
 #[derive(Default)]
 pub(super) struct Sets<'d> {
     row_of: HashMap<&'d Set, u32>,
@@ -105,7 +106,7 @@ impl<'d> Sets<'d> {
     }
 }
 
-/// Rows of four sets.
+/// Distinct rows of four sets: cpuset, complete cpuset, nodeset and complete nodeset.
 #[derive(Default)]
 pub(super) struct Rows {
     row_of: HashMap<[u32; 4], u32>,

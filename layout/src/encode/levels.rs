@@ -1,4 +1,4 @@
-//! Levels, and what is known of all objects of each.
+//! Encodes the table of levels.
 
 use super::builder::Builder;
 use crate::levels::{BITS, Levels};
@@ -20,9 +20,12 @@ impl Builder<'_> {
     }
 }
 
-/// By the number of low bits in which the indexes of two PUs differ: the lowest level where both may
-/// be below one object, plus one; 0 where some level below it is not regular. Blocks of a power of
-/// two hold both exactly if only lower bits differ; of others that tells nothing.
+/// Makes [`Levels::common`]. The row of two PUs is `n` if bit `n - 1` is the highest bit in which
+/// their logical indexes differ, and 0 for the same PU. The row has the lowest depth at which both
+/// PUs may be below one object, plus one. It is 0 if that depth, or one below it, is not regular.
+///
+/// If each object of a level has 2^k PUs, both PUs are below one object exactly if `n` is at most
+/// k. For any other number of PUs, `n` does not decide it, so both PUs may be below one object.
 fn common_levels(pus: &[u32]) -> [u8; BITS] {
     let mut common = [0; BITS];
     for (bits, slot) in (0u32..).zip(&mut common) {

@@ -1,4 +1,4 @@
-//! From a description to archive bytes.
+//! Encodes a description as the bytes of an archive.
 
 mod attributes;
 mod builder;

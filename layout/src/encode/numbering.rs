@@ -1,4 +1,4 @@
-//! Numbers of objects, level by level, and the PUs below each.
+//! Numbers the objects level by level, and finds the PUs below each.
 
 use super::builder::Builder;
 use super::error::EncodeError;
@@ -65,8 +65,9 @@ impl<'d> Builder<'d> {
         Ok(())
     }
 
-    /// Finds the PUs below every object by walking the tree as hwloc numbered it. Memory, I/O and
-    /// Misc objects get those of the normal object that they are attached to.
+    /// Finds the PUs below every object by walking the tree in the order of hwloc's logical
+    /// indexes. Memory, I/O and Misc objects get the PUs of the normal object that they are
+    /// attached to.
     pub(super) fn find_pus(&mut self) -> Result<(), EncodeError> {
         let mut next = 0;
         self.find_pus_below(0, &mut next, 1)

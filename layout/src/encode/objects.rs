@@ -1,4 +1,4 @@
-//! Columns of objects: the tree, their indexes and their sets.
+//! Encodes the columns of objects: the tree, indexes and sets.
 
 use super::builder::Builder;
 use super::error::EncodeError;
@@ -58,8 +58,8 @@ impl<'d> Builder<'d> {
         let by_id = self.by_id.clone();
         let os_index = by_id.iter().map(|object| os_index(object));
         let gp_index = by_id.iter().map(|object| object.gp_index);
-        // Only what is in the tree of CPUs is symmetric, and I/O and Misc objects have no sets: those
-        // columns end where they would say nothing.
+        // Only normal objects can be symmetric, and I/O and Misc objects have no sets. So these
+        // columns have no rows for the objects after them.
         let in_tree = by_id.get(..self.first_of(Depth::NumaNode)).unwrap_or_default();
         let with_sets = self.first_of(Depth::Bridge);
         let symmetric = in_tree.iter().map(|object| u64::from(object.symmetric_subtree));
@@ -73,7 +73,8 @@ impl<'d> Builder<'d> {
         }
     }
 
-    /// The row of sets of every object, 0 of an object without; rows are held once each.
+    /// The row of sets of each object plus one, 0 for an object without sets. Equal rows are stored
+    /// once.
     fn set_rows(&mut self, table: &mut archive::SetTable) -> Vec<u64> {
         let mut rows = Rows::default();
         let mut of_objects = Vec::with_capacity(self.by_id.len());
@@ -111,7 +112,8 @@ impl<'d> Builder<'d> {
     }
 }
 
-/// How an OS index is stored: 0 none, 1 the bus id of the PCI device or bridge, else plus two.
+/// The stored form of an OS index: 0 for none, 1 for the bus id of the PCI device or bridge,
+/// otherwise the index plus two.
 fn os_index(object: &Object) -> u64 {
     let bus_id = match &object.attributes {
         Attributes::Pci(pci) => Some(pci.bus_id()),

@@ -1,4 +1,4 @@
-//! How PUs are numbered, and how many of them the objects of each depth cover.
+//! Encodes how PUs are numbered, and finds how many PUs the objects of each depth cover.
 
 use super::builder::Builder;
 use crate::archive::PuRun;
@@ -8,7 +8,7 @@ use crate::set::Set;
 use std::collections::HashMap;
 
 impl Builder<'_> {
-    /// The PUs by ascending OS index, in as few runs as that order allows.
+    /// The PUs by ascending OS index, in as few runs as possible.
     pub(super) fn pu_runs(&self) -> Vec<PuRun> {
         let logical = 0u32..;
         let mut pus: Vec<(u32, u32)> = self
@@ -18,7 +18,8 @@ impl Builder<'_> {
             .filter_map(|(os, l)| Some(((*os)?, l)))
             .collect();
         pus.sort_unstable();
-        // Two PUs of one index are no machine: the first is found.
+        // No machine has two PUs with one OS index. If a description has two, a lookup finds the
+        // first.
         pus.dedup_by_key(|(os, _)| *os);
         let mut runs: Vec<PuRun> = Vec::new();
         for (os, logical) in pus {
@@ -35,7 +36,8 @@ impl Builder<'_> {
         runs
     }
 
-    /// Memory objects cover the PUs of their cpuset, if these follow each other.
+    /// Makes memory objects cover the PUs of their cpuset, if these PUs are contiguous. Other
+    /// memory objects keep the PUs of the normal object that they are attached to.
     pub(super) fn find_pus_of_memory(&mut self) {
         let logical: HashMap<u32, u32> =
             (0..).zip(&self.pu_os_indexes).filter_map(|(pu, os)| Some(((*os)?, pu))).collect();
@@ -58,8 +60,10 @@ impl Builder<'_> {
         }
     }
 
-    /// PUs of each object by depth, where all objects of a depth have the same number, one after the other, and
-    /// the cpuset of every object is its PUs; 0 elsewhere.
+    /// For each depth the number of PUs of each object if the level is regular, otherwise 0. A
+    /// level is regular if its objects have the same number of PUs, one after the other, and have
+    /// all PUs together. No level is regular if the cpuset of any normal or memory object differs
+    /// from the OS indexes of its PUs.
     pub(super) fn pus_of_levels(&self) -> Vec<u32> {
         let with_pus = self.first_of(Depth::Bridge);
         let objects = self.by_id.iter().zip(&self.pus_by_id);
@@ -94,7 +98,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether a PU goes on where a run ends.
+/// Whether a PU continues a run.
 fn continues(run: &PuRun, os: u32, logical: u32) -> bool {
     if os != run.os_first + run.count || logical <= run.logical_first {
         return false;

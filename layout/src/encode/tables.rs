@@ -1,4 +1,4 @@
-//! Tables beside the tree: strings, memory, distances, memory attributes, CPU kinds.
+//! Encodes the tables beside the tree: strings, memory, distances, memory attributes, CPU kinds.
 
 use super::builder::Builder;
 use super::error::EncodeError;
@@ -34,7 +34,7 @@ impl Builder<'_> {
             }
             start.push(names.len() as u64);
         }
-        // Nobody has any: nothing to look up.
+        // If no object has infos, there are no starts to store.
         let start = if names.is_empty() { Vec::new() } else { start };
         archive::InfosOfObjects {
             start: Column::pack(&start),
@@ -43,7 +43,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Memory of the NUMA nodes below every object that has any.
+    /// Memory of the NUMA nodes below each object; objects without memory have no row.
     pub(super) fn total_memory(&self) -> archive::TotalMemory {
         let mut total = vec![0u64; self.description.objects.len()];
         for (place, object) in self.description.objects.iter().enumerate() {
@@ -51,7 +51,8 @@ impl Builder<'_> {
                 continue;
             };
             let mut above = Some(place);
-            // A tree is never deeper than it has objects.
+            // Bounds the walk in case parents form a circle: no tree is deeper than its number of
+            // objects.
             for _ in 0..self.by_id.len() {
                 let Some(place) = above else { break };
                 if let Some(sum) = total.get_mut(place) {

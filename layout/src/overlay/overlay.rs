@@ -1,7 +1,8 @@
-//! The overlay of a view: which objects of a topology are visible, and where the moved ones are.
+//! The overlay of a view: which objects of a topology are visible, and the order and parents of
+//! moved ones.
 //!
-//! Objects keep their numbers in the topology. The *ordinal* of a visible object is the number that it would have if
-//! the view were a topology of its own.
+//! Objects keep their numbers in the topology. The *ordinal* of a visible object is the number that
+//! it would have if the view were a topology of its own.
 
 use crate::column::{ArchivedColumn, Column};
 use crate::encode::{AlignedVec, EncodeError};
@@ -18,13 +19,13 @@ use std::ops::Range;
 /// In [`Overlay::base_level`]: the objects of this level come from several levels of the topology.
 pub const SEVERAL: u8 = u8::MAX;
 
-/// hwloc's number of PUs.
+/// hwloc's number of the type PU.
 const PU: usize = ObjectType::PU.raw() as usize;
 
 /// In [`Overlay::contiguous`]: the numbers of the visible objects of this level are not contiguous.
 pub const NOT_CONTIGUOUS: u32 = u32::MAX;
 
-/// A view over a topology.
+/// An overlay over a topology.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Overlay {
@@ -38,7 +39,7 @@ pub struct Overlay {
     pub moved: Moved,
 }
 
-/// OS indexes that are visible: those that the view leaves in every set.
+/// OS indexes of the visible PUs or NUMA nodes. In a view every set of the topology has only these.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct VisibleSet {
@@ -46,8 +47,8 @@ pub struct VisibleSet {
     pub infinite: u32,
 }
 
-/// The order and the parents of objects. All columns are empty if nothing has moved: then objects have the order and
-/// the parents that they have in the topology.
+/// The order and the parents of objects. All columns are empty if nothing has moved: then objects
+/// have the order and the parents that they have in the topology.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Moved {
@@ -70,12 +71,13 @@ impl From<&Set> for VisibleSet {
 ///
 /// [`EncodeError::Serialize`].
 pub fn to_bytes(overlay: &Overlay) -> Result<AlignedVec, EncodeError> {
-    // What each process that makes a view pays: room for the bytes, once, and none of rkyv's arena. The
-    // arrays of an overlay are all of numbers, which need no scratch.
+    // Every process that makes a view runs this, so memory is allocated once and rkyv's arena is
+    // not used. A small buffer is enough for rkyv because the arrays of an overlay have only
+    // numbers, which need no scratch memory.
     let words = overlay.visible.len() + overlay.cpus.words.len() + overlay.nodes.words.len();
     let halves = overlay.contiguous.len() + overlay.before.len();
     let levels = size_of::<ArchivedLevel>() * overlay.levels.rows.len() + overlay.base_level.len();
-    // What its parts are apart, each at a multiple of its alignment.
+    // Room for the gaps between the parts, because each part is aligned.
     let gaps = 32;
     let room = size_of::<ArchivedOverlay>() + levels + 8 * words + 4 * halves + gaps;
     let mut scratch = [const { MaybeUninit::uninit() }; 256];
@@ -87,11 +89,12 @@ pub fn to_bytes(overlay: &Overlay) -> Result<AlignedVec, EncodeError> {
     .map_err(|error| EncodeError::Serialize(error.into()))
 }
 
-/// Gives access to an archived overlay in place.
+/// Gives access to an archived overlay in place. [`super::validate`] checks whether it fits a
+/// topology.
 ///
 /// # Errors
 ///
-/// [`OpenError::Archive`] when the bytes are none. Whether it fits a topology, [`super::validate`] tells.
+/// [`OpenError::Archive`] if the bytes are not an archived overlay.
 pub fn access(bytes: &[u8]) -> Result<&ArchivedOverlay, OpenError> {
     rkyv::access::<ArchivedOverlay, rkyv::rancor::Error>(bytes)
         .map_err(|error: rkyv::rancor::Error| OpenError::Archive(error.into()))
@@ -128,8 +131,10 @@ impl ArchivedVisibleSet {
 }
 
 impl Overlay {
-    /// For each level the number of its first object, if the numbers of the others follow it. `levels` has the first
-    /// object, the last object and the number of objects of each level that is not empty. Nothing may have moved.
+    /// Makes [`Overlay::contiguous`]: for each level the number of its first object if the numbers
+    /// of its objects are contiguous, otherwise [`NOT_CONTIGUOUS`]. `levels` has the first object,
+    /// the last object and the number of objects of each level, `None` for an empty one. No object
+    /// may have moved.
     pub fn contiguous_levels(levels: impl Iterator<Item = Option<(u32, u32, u32)>>) -> Vec<u32> {
         let contiguous = levels.map(|level| match level {
             Some((first, last, count)) if last - first + 1 == count => first,
@@ -138,7 +143,8 @@ impl Overlay {
         contiguous.collect()
     }
 
-    /// Number of visible objects before each word of [`Overlay::visible`].
+    /// Makes [`Overlay::before`]: the number of visible objects before each word of
+    /// [`Overlay::visible`].
     #[must_use]
     pub fn count_before(visible: &[u64]) -> Vec<u32> {
         let mut count = 0;
@@ -197,7 +203,7 @@ impl ArchivedOverlay {
         self.levels.first(self.levels.rows.len().saturating_sub(1))
     }
 
-    /// Whether nothing is visible, which no validated overlay is.
+    /// Whether no object is visible. It is false for every validated overlay.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -220,7 +226,7 @@ impl ArchivedOverlay {
         }
     }
 
-    /// Number of the first object of a level, if the numbers of the others follow it.
+    /// Number of the first object of a level, if the numbers of its objects are contiguous.
     #[must_use]
     #[inline]
     pub fn first_of_contiguous(&self, level: usize) -> Option<u32> {
@@ -255,7 +261,8 @@ impl ArchivedOverlay {
         u32::try_from(index * 64).ok().map(|first| first + nth_bit(self.word(index), wanted))
     }
 
-    /// Slots of the children of the object with an ordinal, if objects have moved.
+    /// Slots of the children of the object with an ordinal, in [`Moved::children`]. Only meaningful
+    /// if objects have moved.
     #[must_use]
     #[inline]
     pub fn child_slots(&self, ordinal: u32) -> Range<u32> {
@@ -269,7 +276,7 @@ impl ArchivedOverlay {
     }
 }
 
-/// Position of the set bit of a word that has `wanted` others below it.
+/// Position of the set bit of `word` that has `wanted` set bits below it.
 #[inline]
 fn nth_bit(word: u64, wanted: u32) -> u32 {
     let mut left = wanted;
@@ -288,7 +295,7 @@ fn nth_bit(word: u64, wanted: u32) -> u32 {
 }
 
 impl Moved {
-    /// Packs numbers of objects.
+    /// Packs numbers into a column of [`Moved`].
     #[must_use]
     pub fn pack(values: impl IntoIterator<Item = u32>) -> Column {
         let values: Vec<u64> = values.into_iter().map(u64::from).collect();
@@ -297,12 +304,12 @@ impl Moved {
 }
 
 impl ArchivedMoved {
-    /// The columns that the others follow from.
+    /// The columns from which the other two follow.
     fn columns(&self) -> [&ArchivedColumn; 3] {
         [&self.order, &self.parent, &self.children]
     }
 
-    /// The parent of the object with an ordinal.
+    /// Number of the parent of the object with an ordinal.
     #[must_use]
     #[inline]
     pub fn parent_of(&self, ordinal: u32) -> u32 {

@@ -1,4 +1,4 @@
-//! The invariants of an overlay.
+//! Checks the rules of an overlay.
 
 use super::overlay::{ArchivedOverlay, NOT_CONTIGUOUS, SEVERAL};
 use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
@@ -7,11 +7,12 @@ use crate::levels::{ArchivedLevel, depths_of_types};
 use crate::object_type::ObjectType;
 use crate::validate::ensure;
 
-/// Checks an overlay of a topology: what passes leads a query nowhere outside the topology.
+/// Checks an overlay of a topology. A query through an overlay that passes never leaves the
+/// topology.
 ///
 /// # Errors
 ///
-/// [`ValidationError`] with the first column that is not as it must be.
+/// [`ValidationError`] for the first rule that is broken.
 pub fn validate(
     overlay: &ArchivedOverlay,
     topology: &ArchivedTopology,
@@ -111,7 +112,8 @@ pub fn validate(
     }
 }
 
-/// PUs and NUMA nodes are visible where their OS indexes are left in the sets, and not elsewhere.
+/// Checks that a PU or a NUMA node is visible if, and only if, its OS index is in `cpus` or
+/// `nodes`.
 fn validate_left(
     overlay: &ArchivedOverlay,
     topology: &ArchivedTopology,
@@ -127,7 +129,8 @@ fn validate_left(
             continue;
         }
         for id in levels.first(level)..levels.first(level + 1) {
-            // As the archive has it: 0 and 1 are none.
+            // The archive has the OS index plus two. 0 means none, and 1 a PCI bus id, which no PU
+            // or NUMA node has.
             let index = topology.objects.os_index.get(id as usize).checked_sub(2);
             let holds = index.is_none_or(|index| left.has(index) == overlay.is_visible(id));
             ensure(holds, column, id as usize, "is left if it is visible, and only then")?;
@@ -136,7 +139,8 @@ fn validate_left(
     Ok(())
 }
 
-/// Where nothing moved, a level shows objects of one level of the topology.
+/// Checks an overlay in which no object has moved: each level has objects of one level of the
+/// topology.
 fn validate_in_order(
     overlay: &ArchivedOverlay,
     topology: &ArchivedTopology,
@@ -175,6 +179,7 @@ fn validate_in_order(
     Ok(())
 }
 
+/// Checks an overlay in which objects have moved: their order, parents and child lists.
 fn validate_moved(
     overlay: &ArchivedOverlay,
     topology: &ArchivedTopology,
@@ -200,7 +205,7 @@ fn validate_moved(
         0,
         "has a row for each object that is visible",
     )?;
-    // The ordinal of what is visible, of anything else none.
+    // The ordinal of a visible object, `None` for any other number.
     let ordinal_of = |id: u64| {
         let id = u32::try_from(id).ok().filter(|id| overlay.is_visible(*id))?;
         usize::try_from(overlay.ordinal_of(id)).ok()
@@ -229,7 +234,7 @@ fn validate_moved(
             )?;
         }
     }
-    // Each child is in one list, that of its parent, and parents lead to the root.
+    // Each child must be in one list, that of its parent, and parents must lead to the root.
     let mut next = 0;
     let mut is_listed = vec![false; count];
     for ordinal in 0..count {

@@ -1,4 +1,4 @@
-//! Sets made of others, word by word.
+//! Combines sets, word by word.
 
 use super::set::Set;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
@@ -11,7 +11,7 @@ impl Set {
         self.combine(other, |a, b| a & !b)
     }
 
-    /// Makes this the set of the indexes that two sets have in common, and keeps its memory. Counterpart:
+    /// Makes this the intersection of two sets. The memory of the set is reused. Counterpart:
     /// `hwloc_bitmap_and`.
     ///
     /// ```
@@ -55,13 +55,13 @@ impl Set {
     }
 }
 
-/// Counterpart: `hwloc_bitmap_and` into its first set.
+/// Counterpart: `hwloc_bitmap_and` with the first set as the result.
 impl BitAndAssign<&Self> for Set {
     fn bitand_assign(&mut self, other: &Self) {
         if self.infinite || other.infinite {
             return self.combine_with(other, |a, b| a & b);
         }
-        // Nothing comes in, so nothing has to be made room for.
+        // No word is added because an intersection has no more words than either set.
         self.words.truncate(other.words.len());
         self.words.iter_mut().zip(&other.words).for_each(|(own, other)| *own &= other);
         self.normalize();
@@ -79,7 +79,7 @@ impl BitAnd for &Set {
     }
 }
 
-/// Counterpart: `hwloc_bitmap_or` into its first set.
+/// Counterpart: `hwloc_bitmap_or` with the first set as the result.
 impl BitOrAssign<&Self> for Set {
     fn bitor_assign(&mut self, other: &Self) {
         self.combine_with(other, |a, b| a | b);
@@ -95,7 +95,7 @@ impl BitOr for &Set {
     }
 }
 
-/// Counterpart: `hwloc_bitmap_xor` into its first set.
+/// Counterpart: `hwloc_bitmap_xor` with the first set as the result.
 impl BitXorAssign<&Self> for Set {
     fn bitxor_assign(&mut self, other: &Self) {
         self.combine_with(other, |a, b| a ^ b);

@@ -1,18 +1,18 @@
-//! Runs of indexes: put into a set, and looked for in one, a word at a time.
+//! Ranges of indexes: added to a set and looked up in one, a word at a time.
 
 use super::set::{INLINE_WORDS, Set};
 use smallvec::SmallVec;
 use std::ops::{Range, RangeInclusive};
 
 impl Set {
-    /// Puts every index of a range into the set. Counterpart: `hwloc_bitmap_set_range`.
+    /// Adds every index of a range to the set. Counterpart: `hwloc_bitmap_set_range`.
     #[doc(alias = "hwloc_bitmap_set_range")]
     #[inline]
     pub fn insert_range(&mut self, range: RangeInclusive<u32>) {
         let (first, last) = range.into_inner();
         let place = first as usize / 64;
         match self.words.get_mut(place) {
-            // Most often there is a word that has it all.
+            // Fast path: most often the range is within one stored word.
             Some(word) if place == last as usize / 64 && first <= last && !self.infinite => {
                 *word |= mask(place, first, last);
             }
@@ -33,14 +33,15 @@ impl Set {
         if self.infinite {
             return self.normalize();
         }
-        // Processors are slow to read a word of what was just cleared as a whole: new words are written once.
+        // Writes each new word once, because clearing words and then OR-ing into them stalls store
+        // forwarding.
         self.words.reserve((last_word + 1).saturating_sub(self.words.len()));
         self.resize(self.words.len().max(first_word));
         let new = self.words.len()..last_word + 1;
         self.words.extend(new.map(|place| mask(place, first, last)));
     }
 
-    /// Makes this the set of a range of indexes, and keeps its memory.
+    /// Makes this the set of a range of indexes. The memory of the set is reused.
     ///
     /// ```
     /// use topobroker_layout::set::Set;
@@ -69,8 +70,8 @@ impl Set {
         write_range(words, range, 0, fill_many);
     }
 
-    /// Makes this the set of a range of indexes and of the same ones a distance further on, which is no less than the
-    /// range is long, and keeps its memory.
+    /// Makes this the set of a range of indexes and of the same range shifted up by `distance`,
+    /// which must not be less than the length of the range. The memory of the set is reused.
     ///
     /// ```
     /// use topobroker_layout::set::Set;
@@ -94,7 +95,8 @@ impl Set {
         }
     }
 
-    /// Makes this the set of ranges of indexes of which each is behind the one before it, and keeps its memory.
+    /// Makes this the set of several ranges of indexes. Each range must start at or after the end
+    /// of the one before it. The memory of the set is reused.
     ///
     /// ```
     /// use topobroker_layout::set::Set;
@@ -110,7 +112,8 @@ impl Set {
         self.infinite = false;
         self.resize(end.div_ceil(64));
         self.words.fill(0);
-        // What the word has that was written last: processors are slow to read one of what was just cleared.
+        // Place and bits of the last word written. They are kept here because reading a word that
+        // was just cleared stalls store forwarding.
         let (mut place, mut bits) = (0, 0);
         for range in ranges {
             let more = if range.start as usize / 64 == place { bits } else { 0 };
@@ -119,13 +122,15 @@ impl Set {
         }
     }
 
-    /// Whether so many words are few, and the set is where few are.
+    /// Whether this number of words fits inline, and the set stores its words inline.
     #[inline]
     fn has_room_for(&self, words: usize) -> bool {
         words <= INLINE_WORDS && !self.words.spilled()
     }
 
-    /// So many words, which there is room for, all 0. As a whole, without a look at how many there were.
+    /// Makes all words of the set 0, changes their number and returns them. [`Set::has_room_for`]
+    /// must hold. This writes the whole inline buffer, so that the previous number of words does
+    /// not matter.
     #[inline]
     fn cleared(&mut self, words: usize) -> &mut [u64] {
         self.infinite = false;
@@ -133,7 +138,7 @@ impl Set {
         &mut self.words
     }
 
-    /// Puts every index from `first` on into the set.
+    /// Adds every index from `first` on to the set.
     pub fn insert_from(&mut self, first: u32) {
         let word = first as usize / 64;
         let kept = (0..=word).map(|i| self.word(i)).collect::<SmallVec<_>>();
@@ -146,14 +151,15 @@ impl Set {
         self.normalize();
     }
 
-    /// Takes everything out of the set, and keeps its memory. Counterpart: `hwloc_bitmap_zero`.
+    /// Removes every index from the set. The memory of the set is kept. Counterpart:
+    /// `hwloc_bitmap_zero`.
     #[doc(alias = "hwloc_bitmap_zero")]
     pub fn clear(&mut self) {
         self.words.clear();
         self.infinite = false;
     }
 
-    /// The 64 indexes from `first` on, as bits.
+    /// Whether the 64 indexes from `first` on are in the set, as bits.
     ///
     /// ```
     /// use topobroker_layout::set::Set;
@@ -170,7 +176,7 @@ impl Set {
         }
     }
 
-    /// Whether every index of a range is in the set, as of an empty range it is.
+    /// Whether every index of a range is in the set. It is true for an empty range.
     #[must_use]
     #[inline]
     pub fn contains_range(&self, range: Range<u32>) -> bool {
@@ -208,7 +214,7 @@ impl Set {
             return None;
         }
         let (first, last) = (range.start, range.end - 1);
-        // Behind the words there is nothing, unless it is everything.
+        // After the stored words, a finite set has no index and an infinite set has every index.
         let words = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
         let end = if self.infinite { last / 64 + 1 } else { words.min(last / 64 + 1) };
         let mut places = first / 64..end;
@@ -222,7 +228,8 @@ impl Set {
     }
 }
 
-/// Writes a range that is not empty, with more bits in its first word. What is in the last word now.
+/// Writes a range that is not empty to `words`, with the bits `more` added to its first word.
+/// `fill` writes the words between the first and the last one. Returns the last word.
 #[inline]
 fn write_range(words: &mut [u64], range: &Range<u32>, more: u64, fill: impl Fn(&mut [u64])) -> u64 {
     let from = u64::MAX << (range.start % 64) | more;
@@ -247,7 +254,7 @@ fn fill_many(words: &mut [u64]) {
     words.fill(u64::MAX);
 }
 
-/// The same of up to 16 words, without a call.
+/// Fills up to 16 words like [`fill_many`], but without a function call.
 #[inline]
 fn fill_few(words: &mut [u64]) {
     const { assert!(INLINE_WORDS <= 16) };
@@ -260,6 +267,7 @@ fn fill_few(words: &mut [u64]) {
     }
 }
 
+/// Fills the first `N` words and the last `N` words, which may overlap.
 #[inline]
 fn fill_ends<const N: usize>(words: &mut [u64]) {
     if let Some(first) = words.first_chunk_mut() {
@@ -270,7 +278,7 @@ fn fill_ends<const N: usize>(words: &mut [u64]) {
     }
 }
 
-/// As many low bits as a range has indexes, if that is no more than a word.
+/// A mask with as many low bits as the range has indexes, if there are at most 64.
 #[inline]
 fn few_bits(range: &Range<u32>) -> Option<u64> {
     let length = range.end.saturating_sub(range.start);
@@ -278,20 +286,21 @@ fn few_bits(range: &Range<u32>) -> Option<u64> {
     Some(bits.unwrap_or(0))
 }
 
-/// The words that a range is in, and its bits in each.
+/// The words that a range is in, each with the mask of the range in it.
 #[inline]
 fn words_of(range: Range<u32>) -> impl Iterator<Item = (usize, u64)> {
     let (first, end) = (range.start as usize / 64, (range.end as usize).div_ceil(64));
     (first..end).map(move |place| (place, mask_of(place, &range)))
 }
 
-/// The bits of a range in a word.
+/// The mask of a range in the word at `place`, 0 if the range is empty.
 #[inline]
 fn mask_of(place: usize, range: &Range<u32>) -> u64 {
     if range.is_empty() { 0 } else { mask(place, range.start, range.end - 1) }
 }
 
-/// The bits from `first` to `last` in one of the words that these are in, or between.
+/// The mask of the bits from `first` to `last` in the word at `place`, which must not be outside
+/// the words of these two bits.
 #[inline]
 fn mask(place: usize, first: u32, last: u32) -> u64 {
     let from = if place == first as usize / 64 { u64::MAX << (first % 64) } else { u64::MAX };

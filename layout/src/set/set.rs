@@ -2,14 +2,14 @@
 
 use smallvec::SmallVec;
 
-/// Words held without the heap: enough for 1024 PUs.
+/// Number of words that a set stores without the heap: enough for 1024 PUs.
 pub(super) const INLINE_WORDS: usize = 16;
 
-/// A set of OS indexes, possibly with all indexes from some point on. Counterpart:
-/// `hwloc_bitmap_t`, `hwloc_cpuset_t`, `hwloc_nodeset_t`.
+/// A set of OS indexes. It may be infinite: then it has all indexes from some index on.
+/// Counterpart: `hwloc_bitmap_t`, `hwloc_cpuset_t`, `hwloc_nodeset_t`.
 ///
-/// Kept in normal form (no trailing word that the infinite part already says), so that equality
-/// of sets is equality of values. Sets below index 1024 take no heap.
+/// A set is always in normal form: its last stored word differs from the words that follow. So
+/// equal sets are equal values. Sets of indexes below 1024 take no heap.
 ///
 /// `Display` prints hwloc's mask format, as `hwloc_bitmap_snprintf` does.
 ///
@@ -33,8 +33,8 @@ impl Set {
         Self::default()
     }
 
-    /// The set whose bit `64 * i + b` is bit `b` of word `i`, and every bit past the words is
-    /// `infinite`.
+    /// The set that has index `64 * i + b` if bit `b` of word `i` is set. It has every index past
+    /// the words if `infinite` is true.
     #[must_use]
     pub fn from_words(words: impl IntoIterator<Item = u64>, infinite: bool) -> Self {
         let mut set = Self::new();
@@ -42,7 +42,7 @@ impl Set {
         set
     }
 
-    /// Makes this the set of [`Set::from_words`], and keeps its memory.
+    /// Makes this the set that [`Set::from_words`] returns. The memory of the set is reused.
     pub fn assign(&mut self, words: impl IntoIterator<Item = u64>, infinite: bool) {
         self.words.clear();
         self.words.extend(words);
@@ -50,7 +50,8 @@ impl Set {
         self.normalize();
     }
 
-    /// The words of the set, low indexes first, without those that [`Set::is_infinite`] tells.
+    /// The stored words of the set, low indexes first. The words that follow are all ones if the
+    /// set is infinite, otherwise zeros.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
@@ -62,14 +63,14 @@ impl Set {
         self.infinite
     }
 
-    /// Whether nothing is in the set. Counterpart: `hwloc_bitmap_iszero`.
+    /// Whether the set has no index. Counterpart: `hwloc_bitmap_iszero`.
     #[doc(alias = "hwloc_bitmap_iszero")]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && !self.infinite
     }
 
-    /// Puts `index` into the set. Counterpart: `hwloc_bitmap_set`.
+    /// Adds `index` to the set. Counterpart: `hwloc_bitmap_set`.
     #[doc(alias = "hwloc_bitmap_set")]
     #[inline]
     pub fn insert(&mut self, index: u32) {
@@ -84,7 +85,7 @@ impl Set {
         }
     }
 
-    /// Puts a word behind all that a finite set has.
+    /// Adds a word at `place`, which must be after the words of a finite set.
     #[inline(never)]
     fn push(&mut self, place: usize, word: u64) {
         if let Some(missing) = place.checked_sub(self.words.len()) {
@@ -102,7 +103,7 @@ impl Set {
         (self.word(index as usize / 64) >> (index % 64)) & 1 == 1
     }
 
-    /// Number of indexes, `None` of an infinite set. Counterpart: `hwloc_bitmap_weight`.
+    /// Number of indexes, `None` for an infinite set. Counterpart: `hwloc_bitmap_weight`.
     #[doc(alias = "hwloc_bitmap_weight")]
     #[must_use]
     #[inline]
@@ -117,13 +118,13 @@ impl Set {
         let common = self.words.len().min(other.words.len());
         let (own, own_rest) = self.words.split_at_checked(common).unwrap_or_default();
         let (all, other_rest) = other.words.split_at_checked(common).unwrap_or_default();
-        // To the end in any case, so that the compiler takes several words at once.
+        // There is no early exit, so that the compiler can vectorise the loop.
         own.iter().zip(all).fold(0, |missing, (own, all)| missing | (own & !all)) == 0
             && (other.infinite || (!self.infinite && own_rest.is_empty()))
             && (!self.infinite || other_rest.iter().all(|word| *word == u64::MAX))
     }
 
-    /// Takes `index` out of the set. Counterpart: `hwloc_bitmap_clr`.
+    /// Removes `index` from the set. Counterpart: `hwloc_bitmap_clr`.
     #[doc(alias = "hwloc_bitmap_clr")]
     pub fn remove(&mut self, index: u32) {
         let word = index as usize / 64;
@@ -155,7 +156,7 @@ impl Set {
         self.next_from(0)
     }
 
-    /// The highest index, `None` of an empty or infinite set. Counterpart: `hwloc_bitmap_last`.
+    /// The highest index, `None` for an empty or infinite set. Counterpart: `hwloc_bitmap_last`.
     #[doc(alias = "hwloc_bitmap_last")]
     #[must_use]
     pub fn last(&self) -> Option<u32> {
@@ -164,14 +165,14 @@ impl Set {
         (!self.infinite).then(|| word * 64 + 63 - self.word(place).leading_zeros())
     }
 
-    /// The lowest index behind `index`. Counterpart: `hwloc_bitmap_next`.
+    /// The lowest index above `index`. Counterpart: `hwloc_bitmap_next`.
     #[doc(alias = "hwloc_bitmap_next")]
     #[must_use]
     pub fn next_after(&self, index: u32) -> Option<u32> {
         self.next_from(index.checked_add(1)?)
     }
 
-    /// The lowest index from `index` on.
+    /// The lowest index that is not below `index`.
     #[must_use]
     #[inline]
     pub fn next_from(&self, index: u32) -> Option<u32> {
@@ -191,7 +192,7 @@ impl Set {
         Some(next + word.trailing_zeros())
     }
 
-    /// The set of its lowest index alone: what a thread is bound to. Counterpart:
+    /// A set of the lowest index alone, to bind a thread to one PU. Counterpart:
     /// `hwloc_bitmap_singlify`.
     #[doc(alias = "hwloc_bitmap_singlify")]
     #[must_use]
@@ -199,7 +200,7 @@ impl Set {
         self.first().into_iter().collect()
     }
 
-    /// The indexes in ascending order; of an infinite set, those within its words.
+    /// The indexes in ascending order; for an infinite set only the indexes within its words.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.words).flat_map(|(word, &bits)| {
             let mut rest = bits;
@@ -211,14 +212,15 @@ impl Set {
         })
     }
 
-    /// The indexes from `64 * index` on, as bits.
+    /// Whether the 64 indexes from `64 * index` on are in the set, as bits.
     #[must_use]
     #[inline]
     pub fn word(&self, index: usize) -> u64 {
         self.words.get(index).copied().unwrap_or(self.filler())
     }
 
-    /// Leaves of the words of a finite set the bits that `word` says, by the place of the word.
+    /// Intersects each word of a finite set with the result of `word`, which is given the place of
+    /// the word.
     pub fn mask(&mut self, word: impl Fn(usize) -> u64) {
         for (index, own) in self.words.iter_mut().enumerate() {
             *own &= word(index);
@@ -226,7 +228,7 @@ impl Set {
         self.normalize();
     }
 
-    /// Has so many words, new ones 0.
+    /// Changes the number of words; new words are 0.
     #[inline]
     pub(super) fn resize(&mut self, words: usize) {
         if self.words.len() != words {
@@ -234,7 +236,7 @@ impl Set {
         }
     }
 
-    /// What every word behind those that are kept is.
+    /// The value of every word after the stored ones.
     #[inline]
     pub(super) fn filler(&self) -> u64 {
         if self.infinite { u64::MAX } else { 0 }
@@ -246,7 +248,8 @@ impl Set {
         self.words.truncate(last.map_or(0, |last| last + 1));
     }
 
-    /// What came in cannot have emptied the last word.
+    /// Normalizes after indexes were added. A finite set needs nothing, because its last word
+    /// cannot have become 0.
     #[inline]
     fn normalize_if_infinite(&mut self) {
         if self.infinite {
@@ -255,7 +258,8 @@ impl Set {
     }
 }
 
-/// Counterparts: `hwloc_bitmap_dup`, and `hwloc_bitmap_copy` that keeps the memory.
+/// Counterparts: `hwloc_bitmap_dup` for `clone`, `hwloc_bitmap_copy` for `clone_from`, which reuses
+/// the memory.
 impl Clone for Set {
     fn clone(&self) -> Self {
         Self { words: SmallVec::from_slice(&self.words), infinite: self.infinite }

@@ -1,4 +1,4 @@
-//! Sets beside the plain truth: index by index.
+//! Tests of sets, which are compared index by index.
 
 use super::set::Set;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn iteration_gives_back_the_indexes_in_order() {
     assert_eq!(set.iter().collect::<Vec<_>>(), indexes);
 }
 
-/// Indexes of a set below a bound, one by one: the slow truth.
+/// Indexes of a set below 400, each looked up by itself: slow, but simple.
 fn indexes(set: &Set) -> Vec<u32> {
     (0..400).filter(|index| set.contains(*index)).collect()
 }

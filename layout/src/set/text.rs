@@ -1,30 +1,30 @@
-//! Sets as text: hwloc's masks, lists of ranges, and masks as taskset has them.
+//! Sets as text: hwloc's masks, lists of ranges, and masks in the format of taskset.
 
 use super::set::{INLINE_WORDS, Set};
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
 
-/// How a set is written. Counterparts: the functions `hwloc_bitmap_*snprintf` and `*sscanf`.
+/// Text format of a set. Counterparts: the functions `hwloc_bitmap_*snprintf` and `*sscanf`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Format {
-    /// 32-bit masks between commas, the highest first: `0x0000000f,0x00000001`; an infinite set
-    /// begins with `0xf...f`.
+    /// 32-bit masks separated by commas, the highest first: `0x0000000f,0x00000001`. An infinite
+    /// set begins with `0xf...f`.
     #[default]
     Hwloc,
-    /// Ranges between commas: `0-3,8,12-`, the last without an end in an infinite set.
+    /// Ranges separated by commas: `0-3,8,12-`. The last range of an infinite set has no end.
     List,
-    /// One mask: `0xf00000001`; an infinite set begins with `0xf...f`.
+    /// One mask: `0xf00000001`. An infinite set begins with `0xf...f`.
     Taskset,
 }
 
-/// A text is no set.
+/// A text is not a set in the expected format.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[error("{text:?} is no set: {reason} at position {position}; expected {expected}")]
 pub struct ParseSetError {
     /// The text.
     pub text: String,
-    /// Place of what is wrong in it, from 0.
+    /// Position of the error in the text, from 0.
     pub position: usize,
     /// What is wrong.
     pub reason: &'static str,
@@ -32,7 +32,8 @@ pub struct ParseSetError {
     pub expected: &'static str,
 }
 
-/// Highest index that a text may name: what an archive holds, and what memory bears.
+/// Highest index that a text may have. It is the highest index of an archive, and bounds the memory
+/// that a text can make a process allocate.
 const MAX_INDEX: usize = crate::archive::INDEX_LIMIT as usize - 1;
 
 impl Set {
@@ -65,7 +66,7 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// [`ParseSetError`] with the position of what is wrong.
+    /// [`ParseSetError`] with the position of the error.
     pub fn parse(text: &str, format: Format) -> Result<Self, ParseSetError> {
         match format {
             Format::Hwloc => parse_masks(text),
@@ -145,7 +146,7 @@ impl fmt::Display for Set {
     }
 }
 
-/// Says where in `text` the rest begins.
+/// Makes an error at the position in `text` at which `rest` begins.
 fn error(text: &str, rest: &str, reason: &'static str, expected: &'static str) -> ParseSetError {
     ParseSetError { text: text.to_owned(), position: text.len() - rest.len(), reason, expected }
 }
@@ -183,7 +184,7 @@ fn parse_list(text: &str) -> Result<Set, ParseSetError> {
     Ok(set)
 }
 
-/// An index at the start of `rest`, and what is behind it.
+/// Reads an index at the start of `rest`, and returns it with the text after it.
 fn index<'t>(text: &str, rest: &'t str) -> Result<(u32, &'t str), ParseSetError> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let (number, behind) = rest.split_at(digits);
@@ -206,7 +207,8 @@ fn parse_masks(text: &str) -> Result<Set, ParseSetError> {
         },
         None => (false, text),
     };
-    // hwloc 2.9 aborts on the first and reads the second as nothing.
+    // hwloc 2.9 aborts if a text begins with a comma, and loses the last mask if a text ends with
+    // one.
     if text.starts_with(',') {
         return Err(error(text, text, "no 32-bit mask before the comma", A_MASK));
     }
@@ -228,13 +230,14 @@ fn parse_masks(text: &str) -> Result<Set, ParseSetError> {
     Ok(Set::from_words(words, infinite))
 }
 
-/// 32 bits in hexadecimal digits; no digits are 0. Not by `from_str_radix`, which takes a sign too.
+/// Reads a 32-bit mask in hexadecimal digits; no digits mean 0. `from_str_radix` is not used
+/// because it accepts a sign.
 fn mask(part: &[u8]) -> Option<u32> {
     let digits = match part.strip_prefix(b"0x") {
         Some([]) => return None,
         digits => digits.unwrap_or(part),
     };
-    // Zeros that are more than 32 bits have digits for.
+    // A mask of 32 bits has eight digits, so digits before these must be zeros.
     let (zeros, digits) = digits.split_at(digits.len().saturating_sub(8));
     let is_zero = |digit: &u8| *digit == b'0';
     let (mask, all) = digits.iter().fold((0, 0), |(mask, all), byte| {
@@ -244,10 +247,10 @@ fn mask(part: &[u8]) -> Option<u32> {
     (all & NO_DIGIT == 0 && zeros.iter().all(is_zero)).then_some(mask)
 }
 
-/// In place of the value of a digit: a bit that none has.
+/// Stands for a byte that is not a digit: a bit that the value of a digit never has.
 const NO_DIGIT: u8 = 0x80;
 
-/// Values of hexadecimal digits.
+/// Value of each byte as a hexadecimal digit, [`NO_DIGIT`] if it is none.
 #[expect(clippy::indexing_slicing, reason = "the compiler does it")]
 #[expect(clippy::cast_possible_truncation, reason = "a digit is below 16")]
 const DIGITS: [u8; 256] = {

@@ -1,5 +1,6 @@
-//! The PUs that processes may use are PUs of the machine: the allowed cpuset is within the complete one of the root. (Of
-//! nodesets hwloc does not demand that: XML of machines without NUMA nodes has others.)
+//! Checks the allowed sets. The PUs that processes may use are PUs of the machine: the allowed
+//! cpuset is within the complete cpuset of the root. Nodesets have no such rule because hwloc does
+//! not demand it: the XML of machines without NUMA nodes breaks it.
 
 use super::levels::Counts;
 use super::rule::ensure;
@@ -7,7 +8,7 @@ use crate::archive::{ArchivedSetTable, ArchivedTopology, CPUSET_OF_PUS, INDEX_LI
 use crate::error::ValidationError;
 use crate::stored_set::StoredWords;
 
-/// Checks the allowed sets of a topology whose tables have been checked.
+/// Checks the allowed sets of a topology. Its table of sets must have been checked before.
 pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let (sets, machine) = (&topology.sets, &topology.machine);
     let allowed = [&machine.allowed_cpuset, &machine.allowed_nodeset];
@@ -49,7 +50,7 @@ fn is_within(sets: &ArchivedSetTable, inner: u32, outer: u32) -> bool {
         && (0..end).all(|index| inner.word(index) & !outer.word(index) == 0)
 }
 
-/// Number of stored indexes of a set, from `from` up to but not including `to`.
+/// Number of indexes of a set in `from..to` that are within its stored words.
 fn count(set: &StoredWords<'_>, from: u64, to: u64) -> u32 {
     let word_of = |index: u64| usize::try_from(index / 64).unwrap_or(usize::MAX);
     let words = set.zero_words().max(word_of(from))

@@ -1,4 +1,4 @@
-//! What holds of each column by itself: how it is packed, how many values it has, how large they may be.
+//! Checks each column by itself: how it is packed, how many values it has, and how large they are.
 
 use super::levels::Counts;
 use super::rule::broken;
@@ -7,21 +7,23 @@ use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
 use crate::support;
 
-/// The limit of a column where any value will do.
+/// The limit of a column that may have any value.
 pub(super) const ANY: u64 = u64::MAX;
 /// The limit of a column of 32-bit values.
 const WORD: u64 = 1 << 32;
 
 pub(super) const IN_PROPORTION: &str = "has rows in proportion to the archive";
 
-/// What is asked of a column: as many values as its table has rows, each below a limit.
+/// A rule of a column: the column, the number of rows of its table, and the limit that every value
+/// is below.
 type Rule<'a> = (&'a ArchivedColumn, usize, u64);
 
-/// Checks columns of a topology by rules, a line each.
+/// Checks columns of a topology by rules, one on each line.
 ///
-/// They are data for one loop: a process that adopts runs all of this once, and code that runs once costs more the
-/// more of it there is. They are in several functions, none in the frame of another, because a page that only they need
-/// of its stack would be for each process alone.
+/// The rules are data for one loop because every process that adopts a segment runs this once, and
+/// the cost of code that runs once grows with its size. The rules are in several functions that are
+/// not inlined because that keeps stack frames small: a page of stack that only the rules need
+/// would be private to each process.
 macro_rules! check_columns {
     ($topology:ident, $most_rows:ident;
      $($table:ident $(.$column:ident)?: $rows:expr, $limit:expr;)*) => {
@@ -165,7 +167,7 @@ fn machine(
     }
 }
 
-/// Checks columns by their rules; `names` has the name of each, a blank behind it.
+/// Checks columns by their rules. `names` has the names of the columns, separated by blanks.
 pub(super) fn check_rules(
     rules: &[Rule<'_>],
     names: &'static str,
@@ -203,7 +205,8 @@ fn what_fails(
     }
 }
 
-/// Starts of the runs of the rows of a table in `total` values: ascending from 0 to `total`.
+/// Checks a column of starts. Each row of a table has a run of values, and the runs follow each
+/// other, so the starts ascend from 0 to `total`.
 pub(super) fn starts(
     column: &ArchivedColumn,
     name: &'static str,

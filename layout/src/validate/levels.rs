@@ -1,4 +1,4 @@
-//! The rules of levels, and the counts that all other rules need.
+//! Checks the rules of levels, and finds the counts that all other rules need.
 
 use super::rule::ensure;
 use crate::archive::{ArchivedTopology, MAX_DEPTH};
@@ -9,14 +9,14 @@ use crate::object_type::ObjectType;
 /// Number of special levels.
 const SPECIAL_LEVELS: usize = ObjectType::SPECIAL.len();
 
-/// Most objects an archive may have, so that every sum of numbers fits in 32 bits.
+/// Maximum number of objects of an archive. It is so low that every sum of numbers fits in 32 bits.
 const MAX_OBJECTS: usize = 1 << 28;
 
-/// How many there are of what columns may refer to.
+/// Numbers of objects, PUs, sets and strings: limits for the columns that refer to them.
 pub(super) struct Counts {
     pub(super) objects: usize,
     pub(super) normal_objects: usize,
-    /// First object of the special levels, and the end.
+    /// First object of each special level, then the number of objects.
     pub(super) special: [usize; SPECIAL_LEVELS + 1],
     pub(super) pus: usize,
     pub(super) sets: usize,
@@ -24,7 +24,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Normal and memory objects, which have sets.
+    /// Number of normal and memory objects. These have PUs and sets, and the lowest numbers.
     pub(super) fn with_pus(&self) -> usize {
         let [_, _, bridges, ..] = self.special;
         bridges
@@ -36,7 +36,7 @@ impl Counts {
     }
 }
 
-/// Levels are ranges that follow each other, each with one type that belongs there.
+/// Checks that levels are contiguous ranges of objects, each of one type that may be there.
 pub(super) fn check(topology: &ArchivedTopology) -> Result<Counts, ValidationError> {
     let levels = &topology.levels;
     let normal = levels.normal.to_native() as usize;
@@ -90,7 +90,7 @@ pub(super) fn check(topology: &ArchivedTopology) -> Result<Counts, ValidationErr
     })
 }
 
-/// Where all objects of a level are said to have as many PUs, these are all there are.
+/// Checks that the objects of each regular level together have all PUs.
 fn regular_levels(topology: &ArchivedTopology, pus: usize) -> Result<(), ValidationError> {
     let levels = &topology.levels;
     for level in 0..levels.normal.to_native() as usize {

@@ -1,7 +1,7 @@
-//! The rules of an archive. What passes can be read without further checks.
+//! Checks the rules of an archive. An archive that passes can be read without further checks.
 //!
-//! Every column is first checked by itself (packing, length, largest value), then each table that has more rules, then
-//! the tree level by level.
+//! The levels are checked first, then every column by itself (packing, length, largest value), then
+//! each table that has more rules, then the tree level by level.
 
 mod allowed;
 mod columns;

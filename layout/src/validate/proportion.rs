@@ -1,5 +1,6 @@
-//! How much an archive may ask of a process for its size.
+//! The limit on the work that an archive may cause, in proportion to its size.
 
-/// Most rows of a table, and most bytes of text that its rows refer to, for each byte of the archive: columns of equal
-/// values take none and strings are stored once, and a small archive must not keep a process busy.
+/// Maximum number of rows of a table, and of bytes of text that rows refer to, for each byte of the
+/// archive. A column of equal values takes no bytes and strings are stored once, so without this
+/// limit a small archive could keep a process busy.
 pub(super) const ROWS_A_BYTE: usize = 64;

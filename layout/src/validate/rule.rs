@@ -1,4 +1,4 @@
-//! A rule that holds, or the error that says which one does not and where.
+//! Makes the error that says which rule is broken and where.
 
 use crate::error::ValidationError;
 

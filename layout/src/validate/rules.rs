@@ -1,4 +1,4 @@
-//! Each rule that FORMAT.md has of an archive, broken by itself.
+//! Tests each rule that FORMAT.md has for an archive, with an archive that breaks only this rule.
 
 use super::tests::{checked, machine};
 use crate::archive::{Distances, NONE, PuRun, Topology};
@@ -8,7 +8,7 @@ use crate::encode::topology;
 use crate::levels::{Level, Levels};
 use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
 
-/// A rule by its name, how it is broken, and what the error says.
+/// The name of a rule, a function that breaks it, and a part of the expected error.
 type Rule = (&'static str, fn(&mut Topology), &'static str);
 
 const RULES: [Rule; 24] = [
@@ -85,7 +85,7 @@ fn many(rows: usize) -> Column {
     Column::pack(&vec![7; rows])
 }
 
-/// A hundred thousand infos that all name a string of a thousand bytes.
+/// Adds a hundred thousand infos that all refer to a string of a thousand bytes.
 fn long_infos(it: &mut Topology) {
     let objects = it.tree.objects as usize;
     let count = 100_000;
@@ -114,7 +114,7 @@ fn it_sets(it: &Topology) -> usize {
     archived.unwrap().sets.first_word.len()
 }
 
-/// A set that has PU 63, which the machine has not.
+/// Adds a set with PU 63, which the machine does not have, and returns its row.
 fn disallowed(it: &mut Topology) -> u32 {
     let count = it_sets(it);
     let words = 1u64 << 63;
@@ -131,7 +131,7 @@ fn disallowed(it: &mut Topology) -> u32 {
     u32::try_from(count).unwrap()
 }
 
-/// 130 Misc objects, each below the one before.
+/// Makes a topology with 130 Misc objects, each below the one before.
 fn nested(it: &mut Topology) {
     const COUNT: u32 = 130;
     let mut description = machine(2);
@@ -158,7 +158,8 @@ fn nested(it: &mut Topology) {
     *it = topology_of_any_depth(&description);
 }
 
-/// As the builder makes it, which refuses such a description: by one that is not so deep.
+/// Archives a description with Misc objects of any depth. The builder refuses such a description,
+/// so this archives one without nesting and changes the tree.
 fn topology_of_any_depth(description: &crate::description::Description) -> Topology {
     let mut flat = description.clone();
     let misc: Vec<usize> = (0..flat.objects.len())
@@ -170,14 +171,15 @@ fn topology_of_any_depth(description: &crate::description::Description) -> Topol
     flat.objects[0].children.retain(|child| !misc.contains(child));
     flat.objects[0].children.extend(&misc);
     let mut topology = topology(&flat).unwrap();
-    // Each below the one before: its parent, the first of its list.
+    // Puts each Misc object below the one before, as the first of its list.
     let first = u32::try_from(misc[0]).unwrap();
     let end = topology.tree.objects;
     let tree = topology.tree.clone();
     let attached = (first..end).flat_map(|id| [if id == first { 0 } else { id - 1 }, 0]);
     topology.tree.attached = tree.pack(attached);
     let mut start = vec![0u32, 3];
-    // The root has its two packages and the first of them; packages have two PUs and a node.
+    // The root has its two packages and the first Misc object. Each package has two PUs and a NUMA
+    // node.
     start.extend([6, 9]);
     start.extend(std::iter::repeat_n(9, 6));
     start.extend((first..end - 1).map(|id| 9 + id + 1 - first));
@@ -205,7 +207,7 @@ fn an_archive_that_breaks_a_rule_is_refused_with_that_rule() {
     description.allowed_nodeset = [0, 64].into_iter().collect();
     let right = topology(&description).unwrap();
     checked(&right).unwrap();
-    // Miri is some thousand times slower: a part of the same for it.
+    // Miri checks only some rules because it is about a thousand times slower.
     let part = if cfg!(miri) { 11 } else { 1 };
     let rules = RULES.into_iter().step_by(part);
     let wrong = rules.filter_map(|(name, breaks, complaint)| {

@@ -1,4 +1,4 @@
-//! The tables beside the tree: what is asked of more than one of their columns, and of order.
+//! Checks the tables beside the tree: the rules of several columns together, and those of order.
 
 use super::allowed;
 use super::columns::{ANY, IN_PROPORTION, check_rules, starts};
@@ -12,7 +12,8 @@ use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
 use crate::object_type::ObjectType;
 
-/// Checks all tables. That each column holds by itself was checked before, save those of matrices and CPU kinds.
+/// Checks all tables. Each column must have been checked by itself before, except for the columns
+/// of distance matrices and CPU kinds, which are checked here.
 pub(super) fn check(
     topology: &ArchivedTopology,
     counts: &Counts,
@@ -40,7 +41,7 @@ pub(super) fn check(
     machine(topology, counts)
 }
 
-/// Runs of PUs ascend and stay in what an archive holds.
+/// Checks that runs of PUs ascend, and that their PUs exist and have OS indexes below the limit.
 fn pu_runs(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let mut next = 0;
     for (row, run) in topology.pu_runs.iter().enumerate() {
@@ -63,7 +64,7 @@ fn sets(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationEr
     refers(&sets.complete_cpuset, "sets.complete_cpuset", counts, SAME_SET)?;
     refers(&sets.complete_nodeset, "sets.complete_nodeset", counts, SAME_SET)?;
     starts(&sets.start, "sets.start", sets.words.len())?;
-    // Most often no set can have as many as that, wherever it begins.
+    // Fast path: most often the table has so few words that no set can have too many.
     if sets.first_word.is_below((MAX_SET_WORDS as u64 + 1).saturating_sub(sets.words.len() as u64))
     {
         return Ok(());
@@ -75,7 +76,7 @@ fn sets(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationEr
     Ok(())
 }
 
-/// Sets of the table, or what stands for another set.
+/// Checks that every value is a set of the table, or `also`, which stands for another set.
 #[inline(never)]
 fn refers(
     column: &ArchivedColumn,
@@ -110,7 +111,7 @@ fn strings_of_objects(
     ensure(within, name, rows, "has no rows past the last object")
 }
 
-/// Each level has the attribute rows that its objects are sent to.
+/// Checks that the attribute rows of each level's objects exist.
 fn attribute_rows(topology: &ArchivedTopology) -> Result<(), ValidationError> {
     let levels = &topology.levels;
     let count = levels.rows.len() - 1;

@@ -1,4 +1,4 @@
-//! Archives that are right, and what is changed in them.
+//! Tests of valid archives, and of archives that differ from a valid one.
 
 use crate::archive::Topology;
 use crate::attributes::Attributes;
@@ -40,7 +40,7 @@ fn object(object_type: ObjectType, depth: i32, logical_index: u32, pus: u32) -> 
     }
 }
 
-/// Two packages of as many PUs each, and a NUMA node.
+/// A machine of two packages, each with `pus` PUs and a NUMA node.
 pub(super) fn machine(pus: u32) -> Description {
     let mut objects = vec![object(Machine, 0, 0, 2 * pus)];
     objects.extend((0..2).map(|package| object(Package, 1, package, pus)));
@@ -78,7 +78,7 @@ fn a_tree_is_checked_in_every_width() {
         topology.tree = Tree { members, child_start, children, ..tree };
         checked(&topology).unwrap();
         let part = if cfg!(miri) { 29 } else { 1 };
-        // Which PUs a NUMA node has is its own affair.
+        // Only rows of normal objects are changed, because a NUMA node may have any PUs.
         let of_normal = 9 * 4 * width as usize;
         let columns: [fn(&mut Topology) -> &mut Vec<u8>; 3] = [
             |topology| &mut topology.tree.members,

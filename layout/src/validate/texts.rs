@@ -1,5 +1,5 @@
-//! The text that rows refer to is in proportion to the archive: each string is stored once, however many rows name it,
-//! and whoever copies a topology has all of them.
+//! Checks that the text that rows refer to is in proportion to the archive. Each string is stored
+//! once, however many rows refer to it, but a copy of a topology has a string for every row.
 
 use super::proportion::ROWS_A_BYTE;
 use super::rule::ensure;
@@ -7,7 +7,7 @@ use crate::archive::ArchivedTopology;
 use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
 
-/// Bytes that a row takes wherever a topology is copied, besides its text.
+/// Number of bytes that a row takes in a copy of a topology, besides its text.
 const ROW: usize = 16;
 
 pub(super) fn check(
@@ -16,7 +16,7 @@ pub(super) fn check(
 ) -> Result<(), ValidationError> {
     let most = archive_len.saturating_mul(ROWS_A_BYTE);
     let rows = columns(topology).map(|(column, _)| column.len()).fold(0, usize::saturating_add);
-    // Nearly always the strings are too short for more.
+    // Fast path: nearly always all strings are too short to exceed the limit.
     let share = most.checked_div(rows).map_or(usize::MAX, |share| share.saturating_sub(ROW));
     if has_none_longer(&topology.strings.bytes, share) {
         return Ok(());
@@ -26,7 +26,8 @@ pub(super) fn check(
     ensure(found <= most, "strings.bytes", found, "is referred to in proportion to the archive")
 }
 
-/// Columns of strings, each with what its values are above the number of the string.
+/// Columns that refer to strings, each with a summand: its values are rows of strings plus this
+/// summand.
 fn columns(topology: &ArchivedTopology) -> impl Iterator<Item = (&ArchivedColumn, u64)> {
     let own = [
         (&topology.names.string, 1),
@@ -39,7 +40,8 @@ fn columns(topology: &ArchivedTopology) -> impl Iterator<Item = (&ArchivedColumn
     own.into_iter().chain(kinds.flat_map(|kind| [(&kind.info_name, 0), (&kind.info_value, 0)]))
 }
 
-/// Whether no string is longer than that. Of strings that are far shorter few bytes are looked at.
+/// Whether no string is longer than `longest`. Reads only a few bytes if all strings are far
+/// shorter.
 fn has_none_longer(bytes: &[u8], longest: usize) -> bool {
     let mut rest = bytes;
     while let Some(head) = rest.get(..longest.saturating_add(1)) {
@@ -49,7 +51,7 @@ fn has_none_longer(bytes: &[u8], longest: usize) -> bool {
     true
 }
 
-/// Bytes of the rows of a column and of their strings.
+/// Number of bytes of the rows of a column and of their strings.
 fn bytes_of(topology: &ArchivedTopology, column: &ArchivedColumn, plus: u64) -> usize {
     let strings = &topology.strings;
     let length = |row: u64| {

@@ -1,4 +1,4 @@
-//! All rules of an archive, in their order.
+//! Checks all rules of an archive, in their order.
 
 use super::proportion::ROWS_A_BYTE;
 use super::{columns, levels, tables, texts, tree};

@@ -1,4 +1,4 @@
-//! Descriptions that are no topology are refused, each for its reason.
+//! Descriptions that are not a topology are refused, each with an error that says why.
 
 use crate::machine::machine;
 use topobroker_layout::depth::Depth;

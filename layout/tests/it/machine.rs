@@ -1,4 +1,4 @@
-//! A small machine with an object of every kind of child list.
+//! A small machine with objects in every kind of child list.
 
 use topobroker_layout::attributes::{
     Associativity, Attributes, Bridge, Cache, CacheKind, OsDeviceKind, PageType, Pci,
@@ -39,8 +39,8 @@ fn sets(pus: &[u32], nodes: &[u32]) -> Option<Sets> {
     Some(Sets { cpuset, complete_cpuset, nodeset, complete_nodeset })
 }
 
-/// Two packages of two PUs each; a NUMA node behind a memory-side cache at the first; a bridge, a
-/// device and what the system calls it; and a note.
+/// Two packages of two PUs each. The first has a NUMA node behind a memory-side cache. The root has
+/// a bridge with a PCI device, the device has an OS device, and this has a Misc object.
 pub(crate) fn machine() -> Description {
     use ObjectType::{Bridge as BridgeType, Machine, MemCache, Misc, NUMANode, OSDevice};
     use ObjectType::{PCIDevice, PU, Package};
@@ -75,7 +75,7 @@ pub(crate) fn machine() -> Description {
     for (place, object) in objects.iter_mut().enumerate() {
         object.gp_index = place as u64 + 1;
     }
-    // Numbered by the system as it likes.
+    // OS indexes do not follow the logical indexes.
     let os_indexes = [0, 2, 1, 3];
     for (pu, os_index) in (3..).zip(os_indexes) {
         objects[pu].os_index = Some(os_index);

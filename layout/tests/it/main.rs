@@ -1,7 +1,8 @@
-//! Archives as a whole: what is refused when building and when opening.
+//! Tests of whole archives: which descriptions and which bytes are refused.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 
 mod building;
+mod columns;
 mod machine;
 mod opening;

@@ -1,4 +1,4 @@
-//! Bytes that are not as they were published are refused.
+//! Bytes that differ from the published ones are refused.
 
 use crate::machine::machine;
 use rkyv::util::AlignedVec;
@@ -78,7 +78,7 @@ fn an_archive_has_what_was_described() {
     let pus = (0..3).map(|level| topology.levels.row(level).unwrap().pus());
     assert_eq!(pus.collect::<Vec<_>>(), [4, 2, 1]);
     assert_eq!(topology.levels.common[..4], [3, 2, 1, 0]);
-    // One name is the end of the other, and is not stored again.
+    // One name is the end of the other, so it is not stored again.
     let text = topology.strings.bytes.as_slice();
     assert_eq!(text.windows(12).filter(|part| part == b"Fast Network").count(), 1);
 }
@@ -101,7 +101,7 @@ fn every_flipped_bit_of_a_segment_is_noticed() {
     let whole = segment();
     let mut bytes = segment();
     for place in 0..bytes.len() {
-        // The minor version is free; the checksum covers it.
+        // Readers accept any minor version, but the checksum covers it.
         for bit in 0..8 {
             bytes[place] ^= 1 << bit;
             assert!(open(&bytes).is_err(), "byte {place}, bit {bit}");
@@ -144,6 +144,6 @@ fn no_changed_byte_of_an_archive_makes_opening_it_panic() {
         }
         archive[place] = byte;
     }
-    // Names, sizes and the like may be anything; what holds the tree together may not.
+    // Names, sizes and the like may have any value, but the columns of the tree may not.
     assert!(refused > opened / 4, "{refused} refused, {opened} opened");
 }

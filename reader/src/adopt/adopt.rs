@@ -11,7 +11,7 @@ use crate::topology::Topology;
 use std::io::ErrorKind;
 use topobroker_layout::header::Header;
 
-/// The topology of this process, with what is known of its segment.
+/// The adopted topology of this process, with the header, keys and placement of its segment.
 #[derive(Debug)]
 pub struct Adopted {
     archive: Archive<'static>,
@@ -22,34 +22,37 @@ pub struct Adopted {
 }
 
 static ADOPTED: Global<Adopted> = Global::new();
-/// One thread at a time looks for a mapping and makes one where the kernel likes.
+/// Lets one thread at a time look for a mapping, and make one at an address that the kernel
+/// chooses.
 static GATE: Gate = Gate::new();
 
-/// Adopts the segment that this process was handed: by its environment, its PMIx server or the node's
-/// daemon, as [`Keys::find`] finds them.
+/// Adopts the segment of this process. [`Keys::find`] finds its keys in the environment, in PMIx,
+/// or in the folder of the node's daemon.
 ///
-/// The first call maps and checks it; every later call, from any thread or library, returns the
-/// same reference. Children of a fork have it too. Counterparts: `PMIx_Load_topology`,
+/// The first call maps and checks it. Every later call, from any thread or library, returns the
+/// same reference. A forked child has it too. Counterparts: `PMIx_Load_topology`,
 /// `hwloc_shmem_topology_adopt`.
 ///
 /// # Errors
 ///
-/// [`AdoptError`]; a failed adoption can be tried again.
+/// [`AdoptError`]. A failed adoption can be tried again.
 #[doc(alias = "hwloc_shmem_topology_adopt")]
 pub fn adopt() -> Result<&'static Adopted, AdoptError> {
     match adopted() {
-        // It was found elsewhere, and there may be nothing, or something newer, by now. Keys in the
-        // environment are another matter: they may name another segment, which is a mistake.
+        // Keys outside the environment are not read again: they may be gone or newer by now. Keys
+        // in the environment are read again, because it is a mistake if they name another segment.
         Some(adopted) if !Keys::is_in_env() => Ok(adopted),
         _ => adopt_newest(),
     }
 }
 
-/// Keys may name a file that is not there: a container has its environment from outside and a `/dev/shm` of its own, and
-/// a process that is held up between finding keys and opening the file may find that the daemon, which keeps two
-/// generations, has removed it. Then there may be other keys.
+/// Adopts by the keys of [`Keys::find`]. If their file does not exist, tries the keys of the other
+/// sources. A container may inherit its environment from outside but have its own `/dev/shm`. And
+/// if a process is held up between reading keys and opening the file, the daemon, which keeps two
+/// generations, may have removed the file.
 fn adopt_newest() -> Result<&'static Adopted, AdoptError> {
-    /// More than there are places with keys, and than a daemon removes meanwhile: it must end.
+    /// Limit of attempts, so that the loop ends. It is more than the number of sources and of
+    /// generations that a daemon removes meanwhile.
     const MOST: usize = 8;
     let mut result = adopt_keys(Keys::find()?);
     for _ in 0..MOST {
@@ -71,13 +74,13 @@ pub fn adopted() -> Option<&'static Adopted> {
     ADOPTED.get()
 }
 
-/// Adopts the segment that `keys` names: as [`adopt`], with keys that came another way.
+/// Adopts the segment of `keys`. Unlike [`adopt`], it does not look for keys.
 ///
 /// # Errors
 ///
-/// As [`adopt`]; [`AdoptError::Different`] when this process has another segment already.
+/// [`AdoptError`]; [`AdoptError::Different`] if this process has adopted another segment already.
 pub fn adopt_keys(keys: Keys) -> Result<&'static Adopted, AdoptError> {
-    // Whatever became of the file since.
+    // Not opened again: the file may be gone, but the mapping stays.
     if let Some(adopted) = adopted()
         && adopted.keys == keys
     {
@@ -93,7 +96,8 @@ pub fn adopt_keys(keys: Keys) -> Result<&'static Adopted, AdoptError> {
     }
 }
 
-/// An address is mapped once, whoever comes at the same time; elsewhere two threads would both map.
+/// Adopts at an address that the kernel chooses, one thread at a time. Two threads at once cannot
+/// both map the preferred address, but elsewhere both would map.
 #[cold]
 #[inline(never)]
 fn adopt_in_turn(candidate: Candidate) -> Result<&'static Adopted, AdoptError> {
@@ -105,7 +109,7 @@ fn adopt_in_turn(candidate: Candidate) -> Result<&'static Adopted, AdoptError> {
     keep(candidate, mapped)
 }
 
-/// What is adopted, if the candidate is that, by what its header says.
+/// Returns the adopted segment if the header of the candidate says that it is the same one.
 #[cold]
 #[inline(never)]
 fn same_as(
@@ -117,14 +121,15 @@ fn same_as(
     same_segment(adopted, &header, &candidate.keys)
 }
 
-/// Keeps what is mapped, if it is sound, for the life of the process. Whoever comes second keeps the first's.
+/// Checks a mapped segment and keeps it for the life of the process. If another thread was first,
+/// its segment is kept instead.
 fn keep(candidate: Candidate, mapped: Mapped) -> Result<&'static Adopted, AdoptError> {
     ADOPTED
         .offer(check(candidate, mapped)?)
         .or_else(|(mine, adopted)| same_segment(adopted, &mine.header, &mine.keys))
 }
 
-/// Checks what is mapped from the first byte to the last.
+/// Checks every byte of a mapped segment.
 fn check(candidate: Candidate, (bytes, placement): Mapped) -> Result<Adopted, AdoptError> {
     let opened = topobroker_layout::open(bytes);
     let (header, archive) = opened.map_err(|error| candidate.refused(error))?;
@@ -133,7 +138,7 @@ fn check(candidate: Candidate, (bytes, placement): Mapped) -> Result<Adopted, Ad
     Ok(Adopted { archive, header, keys: candidate.keys, placement, bytes })
 }
 
-/// Whether the address that processes were told is that which the segment was made for.
+/// Checks that the address key is 0 or the preferred address of the segment.
 fn check_address(header: &Header, keys: &Keys) -> Result<(), AdoptError> {
     if keys.address() == 0 || keys.address() == header.address {
         return Ok(());
@@ -159,7 +164,8 @@ fn same_segment(
 }
 
 impl Adopted {
-    /// The topology, of what [`adopt`] returns for the life of the process.
+    /// The topology. If this is the reference that [`adopt`] returns, it lives as long as the
+    /// process.
     #[must_use]
     pub fn topology(&self) -> Topology<'_> {
         self.archive.topology()
@@ -177,13 +183,13 @@ impl Adopted {
         &self.header
     }
 
-    /// The keys that led here.
+    /// The keys by which this process found the segment.
     #[must_use]
     pub fn keys(&self) -> &Keys {
         &self.keys
     }
 
-    /// Where it is mapped.
+    /// Where the segment is mapped.
     #[must_use]
     pub fn placement(&self) -> Placement {
         self.placement

@@ -1,13 +1,13 @@
-//! Descriptors that this process inherited.
+//! Inherited descriptors.
 
 use rustix::fd::{BorrowedFd, OwnedFd};
 
-/// A descriptor of our own of what is open at a number: whatever becomes of the number, what is
-/// checked is what is mapped.
+/// Duplicates the descriptor with a number. Whatever the number refers to later, the file that was
+/// checked is the one that is mapped.
 pub(crate) fn duplicate(number: i32) -> rustix::io::Result<OwnedFd> {
     // SAFETY:
-    // - Any number but -1 is a valid argument; keys refuse negative ones.
-    // - It is only duplicated, which fails on a number that is not open.
+    // - Any number but -1 is a valid argument, and keys refuse negative numbers.
+    // - The descriptor is only duplicated, which fails if the number is not open.
     let inherited = unsafe { BorrowedFd::borrow_raw(number) };
     rustix::io::fcntl_dupfd_cloexec(inherited, 3)
 }

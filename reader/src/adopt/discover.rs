@@ -1,4 +1,4 @@
-//! How a process finds the keys of its node's segment, where nobody handed them over.
+//! Finds the keys of the node's segment: in the environment, in PMIx, or in the daemon's folder.
 
 use super::environment::var_os;
 use super::error::KeysError;
@@ -9,22 +9,23 @@ use super::pmix_client::pmix_keys;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Where the node's daemon keeps what it publishes.
+/// Default folder of the node's daemon.
 const RUN_FOLDER: &str = "/run/topobroker";
-/// Environment variable with another folder than that.
+/// Environment variable that names another folder than [`RUN_FOLDER`].
 const RUN_FOLDER_VARIABLE: &str = "TOPOBROKER_RUN";
-/// File with the keys in it.
+/// Name of the file with the keys in that folder.
 const KEYS_FILE: &str = "keys";
 
 impl Keys {
-    /// The keys of this process: those of its environment, else those that its PMIx server has, if the
-    /// process has initialised PMIx, else those that the node's daemon published. Nothing is loaded
-    /// for it: libpmix is asked only where it is in the process already.
+    /// The keys of this process: those in its environment, else those of its PMIx server, if the
+    /// process has initialised PMIx, else those that the node's daemon published. Nothing is
+    /// loaded: libpmix is asked only if it is already in the process.
     ///
     /// # Errors
     ///
-    /// [`KeysError::Missing`] when there are none, [`KeysError::Daemon`] when the daemon's are not to be trusted; of keys
-    /// in the environment as [`Keys::from_env`].
+    /// [`KeysError::Missing`] if there are no keys, or only some in the environment;
+    /// [`KeysError::Daemon`] if the daemon's file cannot be used; [`KeysError::Malformed`] if a key
+    /// is malformed.
     pub fn find() -> Result<Self, KeysError> {
         match Self::from_env() {
             Err(missing @ KeysError::Missing { .. }) if !Self::is_in_env() => {
@@ -34,8 +35,8 @@ impl Keys {
         }
     }
 
-    /// The keys that the PMIx server of this process has, else those of the node's daemon, but for those of a file that
-    /// is not there.
+    /// Keys from a source other than the environment: the PMIx server of this process, else the
+    /// node's daemon. Skips the keys of `missing`, a file that does not exist.
     pub(crate) fn elsewhere(missing: Option<&FileKey>) -> Result<Option<Self>, KeysError> {
         let is_other = |keys: &Self| Some(keys.file_key()) != missing;
         match pmix_keys(Self::PMIX_NAMES).filter(is_other) {
@@ -44,7 +45,7 @@ impl Keys {
         }
     }
 
-    /// Names of PMIx keys under which a launcher hands over the three keys.
+    /// PMIx names of the three keys: file, address and size.
     pub const PMIX_NAMES: [&str; 3] = ["topobroker.file", "topobroker.addr", "topobroker.size"];
 
     /// The folder in which the node's daemon publishes: `TOPOBROKER_RUN`, else `/run/topobroker`.
@@ -54,23 +55,24 @@ impl Keys {
         named.map_or_else(|| PathBuf::from(RUN_FOLDER), PathBuf::from)
     }
 
-    /// The keys that a daemon has put into a folder, if they are there and to be trusted.
+    /// The keys that a daemon has written to a folder; `None` if there are none or they cannot be
+    /// used.
     #[must_use]
     pub fn in_folder(folder: &Path) -> Option<Self> {
         of_daemon(folder).ok().flatten()
     }
 
-    /// The file in the daemon's folder that has the keys of what is published now.
+    /// Path of the file in the daemon's folder that has the keys of the newest segment.
     #[must_use]
     pub fn file_in(folder: &Path) -> PathBuf {
         folder.join(KEYS_FILE)
     }
 
-    /// Keys from the three lines that `Display` writes, among others.
+    /// Reads the three lines that `Display` writes. Other lines are ignored.
     ///
     /// # Errors
     ///
-    /// As [`Keys::from_env`].
+    /// [`KeysError::Missing`] if a line is missing, else the errors of [`Keys::parse`].
     pub fn from_lines(text: &str) -> Result<Self, KeysError> {
         Self::from_values(|name| {
             let mut lines = text.lines().filter_map(|line| line.split_once('='));
@@ -79,9 +81,10 @@ impl Keys {
     }
 }
 
-/// The keys in the daemon's file, if there is one: it must be one to trust, because anybody may make a folder somewhere.
+/// The keys in the daemon's file, if it exists. The file must be trusted, because anybody can make
+/// a folder.
 fn of_daemon(folder: &Path) -> Result<Option<Keys>, KeysError> {
-    /// More than a path and two numbers take.
+    /// Limit in bytes: more than a path and two numbers take.
     const MOST: u64 = 8192;
     let path = Keys::file_in(folder);
     let refused = |source: io::Error| KeysError::Daemon { file: path.clone(), source };
@@ -93,7 +96,7 @@ fn of_daemon(folder: &Path) -> Result<Option<Keys>, KeysError> {
     let mut text = String::new();
     file.take(MOST).read_to_string(&mut text).map_err(refused)?;
     let keys = Keys::from_lines(&text)?;
-    // What the daemon publishes is beside its keys, wherever the folder is mounted here.
+    // The segment is beside the keys, even if the folder is mounted at another place here.
     let name = keys.file().and_then(Path::file_name);
     Ok(Some(match name {
         Some(name) => Keys::new(FileKey::Path(folder.join(name)), keys.address(), keys.size()),
@@ -101,7 +104,7 @@ fn of_daemon(folder: &Path) -> Result<Option<Keys>, KeysError> {
     }))
 }
 
-/// Whether there is no such file, rather than one that cannot be used.
+/// Whether an error says that there is no such file, rather than that it cannot be used.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -1,18 +1,19 @@
-//! The environment of this process, which a set-uid program does not believe.
+//! Reads the environment of this process, but never in a set-uid program.
 
 use std::ffi::OsString;
 
-/// The value of a variable. Nothing in a program that runs with more rights than whoever started it: a
-/// name there would be one of theirs.
+/// The value of a variable. `None` in a program that runs with more rights than the user who
+/// started it, because that user could name any file there.
 pub(crate) fn var_os(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|_| !has_more_rights())
 }
 
-/// The value of a variable as text, for those who look at the environment as this crate does: nothing in a
-/// program that runs with more rights than whoever started it.
+/// The value of a variable as text, for crates that must read the environment as this one does.
+/// `None` if it is not UTF-8, or in a program that runs with more rights than the user who started
+/// it.
 ///
 /// ```
-/// let address = topobroker_reader::trusted_var("PMIX_HWLOC_SHMEM_ADDR");
+/// let address = topobroker_reader::internal::trusted_var("PMIX_HWLOC_SHMEM_ADDR");
 /// assert_eq!(address, std::env::var("PMIX_HWLOC_SHMEM_ADDR").ok());
 /// ```
 #[must_use]
@@ -22,6 +23,7 @@ pub fn trusted_var(name: &str) -> Option<String> {
 
 /// Whether the kernel started this program with more rights: set-uid, set-gid or capabilities.
 fn has_more_rights() -> bool {
-    // SAFETY: takes a number and only returns one; 0 of what the kernel does not tell.
+    // SAFETY: `getauxval` takes a number and returns one. If the kernel does not pass `AT_SECURE`,
+    // it returns 0.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }

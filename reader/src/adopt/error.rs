@@ -1,15 +1,15 @@
-//! Why a process cannot adopt.
+//! Errors of keys and of adoption.
 
 use super::file_key::FileKey;
 use std::io;
 use std::path::PathBuf;
 use topobroker_layout::OpenError;
 
-/// The keys are missing or make no sense.
+/// Why keys cannot be used: they are missing, malformed or not trusted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeysError {
-    /// Nobody handed this process a key.
+    /// A key is missing.
     #[error(
         "{key} is not set: nothing is published to this process; start it under `topobroker run`, or set the keys that `topobroker publish` prints"
     )]
@@ -17,7 +17,7 @@ pub enum KeysError {
         /// The variable.
         key: &'static str,
     },
-    /// The file with the daemon's keys is there, but not to be used.
+    /// The file with the daemon's keys exists but cannot be used.
     #[error(
         "{file}: the keys of the node's daemon are not used; expected a file of root or this user that nobody else can write"
     )]
@@ -27,7 +27,7 @@ pub enum KeysError {
         /// What is wrong with it.
         source: io::Error,
     },
-    /// A key is no such thing.
+    /// A key is malformed.
     #[error("{key} is {found:?}, expected {expected}")]
     Malformed {
         /// The variable.
@@ -43,7 +43,7 @@ pub enum KeysError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdoptError {
-    /// No keys, or bad ones.
+    /// The keys cannot be used.
     #[error(transparent)]
     Keys(#[from] KeysError),
     /// The file cannot be opened.
@@ -51,7 +51,7 @@ pub enum AdoptError {
     Open {
         /// The file.
         file: FileKey,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// The last part of the path is a symbolic link.
@@ -60,15 +60,15 @@ pub enum AdoptError {
         /// The file.
         file: FileKey,
     },
-    /// Something else than a file.
+    /// The file is not a regular file.
     #[error("{file}: is a {found}; expected a regular file")]
     NotRegular {
         /// The file.
         file: FileKey,
-        /// What it is.
+        /// Kind of the file.
         found: &'static str,
     },
-    /// Another user could have forged it.
+    /// The file belongs to another user, who could have forged it.
     #[error("{file}: belongs to user {found}; expected root or user {expected}")]
     Owner {
         /// The file.
@@ -78,7 +78,7 @@ pub enum AdoptError {
         /// This process's user.
         expected: u32,
     },
-    /// In a user namespace that does not map its owner, who could be anybody.
+    /// This user namespace does not map the owner of the file, so the owner could be anybody.
     #[error(
         "{file}: belongs to a user that this user namespace does not map, in a folder that others can write to; mount the daemon's folder, /run/topobroker, into the container (read-only will do), or publish in a folder that only its owner can write to"
     )]
@@ -86,7 +86,7 @@ pub enum AdoptError {
         /// The file.
         file: FileKey,
     },
-    /// Another user could change it.
+    /// Group or others may write the file.
     #[error("{file}: has mode {found:04o}; expected one that group and others cannot write")]
     Writable {
         /// The file.
@@ -94,13 +94,13 @@ pub enum AdoptError {
         /// Its permission bits.
         found: u32,
     },
-    /// A memfd that its publisher could still change.
+    /// The memfd lacks seals, so its publisher could still change it.
     #[error("{file}: is a memfd without the seals against writing and shrinking")]
     Unsealed {
         /// The descriptor.
         file: FileKey,
     },
-    /// The file is not as long as the key says.
+    /// The file does not have the length that the size key says.
     #[error(
         "{file}: has {found} bytes, the size key says {expected}: truncated, or the key of another segment"
     )]
@@ -109,7 +109,7 @@ pub enum AdoptError {
         file: FileKey,
         /// Its length.
         found: u64,
-        /// The key.
+        /// Size in the key.
         expected: u64,
     },
     /// The file is longer than any segment.
@@ -122,27 +122,27 @@ pub enum AdoptError {
         /// Most bytes of a segment.
         limit: u64,
     },
-    /// The address key is not the segment's.
+    /// The address key is not the preferred address of the segment.
     #[error(
         "{file}: prefers address {found:#x}, the address key says {expected:#x}: the key of another segment"
     )]
     Address {
         /// The file.
         file: FileKey,
-        /// In the header.
+        /// Address in the header.
         found: u64,
-        /// The key.
+        /// Address in the key.
         expected: u64,
     },
-    /// The kernel refuses to map it.
+    /// The kernel refuses to map the file.
     #[error("{file}: cannot be mapped")]
     Map {
         /// The file.
         file: FileKey,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The file is no sound segment.
+    /// The file is not a sound segment.
     #[error("{file}: is no sound segment")]
     Segment {
         /// The file.
@@ -150,18 +150,18 @@ pub enum AdoptError {
         /// What is wrong with it.
         source: OpenError,
     },
-    /// This process has adopted another topology, and a process has one.
+    /// This process has already adopted another topology, and it can have only one.
     #[error(
         "{file}: is segment {found}, but this process has adopted segment {adopted} from {adopted_file}; a process adopts one topology for life"
     )]
     Different {
-        /// The file asked for.
+        /// The file that was asked for.
         file: FileKey,
         /// Its segment id.
         found: String,
-        /// The segment id of the adopted one.
+        /// Id of the adopted segment.
         adopted: String,
-        /// Its file.
+        /// File of the adopted segment.
         adopted_file: FileKey,
     },
 }

@@ -1,15 +1,15 @@
-//! The file key: a path, or a descriptor that was inherited.
+//! The file key: a path, or an inherited descriptor.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// What the file key names.
+/// A file key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileKey {
-    /// A file, in `/dev/shm` or in a folder.
+    /// Path of a file, in `/dev/shm` or in another folder.
     Path(PathBuf),
-    /// A descriptor that this process inherited, of a sealed memfd. Written `fd:7`.
+    /// Number of an inherited descriptor of a sealed memfd. Written `fd:7`.
     Descriptor(i32),
 }
 

@@ -1,4 +1,4 @@
-//! The three keys by which a reader finds a segment.
+//! The three keys by which a process finds a segment.
 
 use super::environment::var_os;
 use super::error::KeysError;
@@ -14,10 +14,11 @@ const ADDR: &str = "TOPOBROKER_ADDR";
 /// Environment variable with the size, decimal bytes.
 const SIZE: &str = "TOPOBROKER_SIZE";
 
-/// Rendezvous keys: where a segment is. Counterparts: `PMIX_HWLOC_SHMEM_FILE`, `_ADDR`, `_SIZE`.
+/// Keys of a segment: its file, preferred address and size. Counterparts: `PMIX_HWLOC_SHMEM_FILE`,
+/// `_ADDR`, `_SIZE`.
 ///
-/// `Display` writes the lines that a shell or an environment file takes, the file in quotes where
-/// it needs them.
+/// `Display` writes lines for a shell or an environment file. The file is in quotes if it needs
+/// them.
 ///
 /// ```
 /// use topobroker_reader::Keys;
@@ -40,21 +41,21 @@ impl Keys {
         Self { file_key, address, size }
     }
 
-    /// Keys from this process's environment; a set-uid program has none.
+    /// Keys from this process's environment; a set-uid program finds none.
     ///
     /// # Errors
     ///
-    /// [`KeysError::Missing`] when a variable is not set, else as [`Keys::parse`].
+    /// [`KeysError::Missing`] if a variable is not set, else the errors of [`Keys::parse`].
     pub fn from_env() -> Result<Self, KeysError> {
         Self::from_values(var_os)
     }
 
-    /// Whether the environment has a key at all.
+    /// Whether the environment has at least one of the keys.
     pub(crate) fn is_in_env() -> bool {
         [FILE, ADDR, SIZE].into_iter().any(|key| var_os(key).is_some())
     }
 
-    /// Keys by the names of their variables.
+    /// Keys from a function that returns the value of a variable.
     pub(crate) fn from_values(value: impl Fn(&str) -> Option<OsString>) -> Result<Self, KeysError> {
         let value = |key| value(key).ok_or(KeysError::Missing { key });
         let text = |key, value: OsString| {
@@ -69,11 +70,11 @@ impl Keys {
         Self::from_parts(file, &address, &size)
     }
 
-    /// Keys from their three texts.
+    /// Parses the three keys.
     ///
     /// # Errors
     ///
-    /// [`KeysError::Malformed`] naming the key, what was found and what was expected.
+    /// [`KeysError::Malformed`] with the key, what was found and what was expected.
     pub fn parse(file: &str, address: &str, size: &str) -> Result<Self, KeysError> {
         Self::from_parts(file.into(), address, size)
     }
@@ -112,13 +113,13 @@ impl Keys {
         }
     }
 
-    /// What holds the segment.
+    /// The file or the descriptor of the segment.
     #[must_use]
     pub fn file_key(&self) -> &FileKey {
         &self.file_key
     }
 
-    /// The file, if the segment is in one.
+    /// Path of the file; `None` if the segment is behind a descriptor.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
         match &self.file_key {
@@ -127,7 +128,7 @@ impl Keys {
         }
     }
 
-    /// Preferred address, 0 for anywhere.
+    /// Preferred address; 0 for anywhere.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.address
@@ -139,8 +140,8 @@ impl Keys {
         self.size
     }
 
-    /// The same segment, to be mapped where the kernel likes: pointers into it are then not the
-    /// same in every process, and it costs the least memory there is.
+    /// These keys without a preferred address: the kernel chooses where to map the segment. This
+    /// takes the least memory, but pointers into the segment then differ between processes.
     #[must_use]
     pub fn anywhere(mut self) -> Self {
         self.address = 0;
@@ -161,7 +162,8 @@ impl Keys {
         ]
     }
 
-    /// Lines of an environment file or a shell: names and values, in quotes where these need them.
+    /// Lines for an environment file or a shell: the name and value of each variable, with quotes
+    /// around values that need them.
     ///
     /// ```
     /// let variables = [("TOPOBROKER_JOB", "/dev/shm/a job".into())];
@@ -197,7 +199,7 @@ impl fmt::Display for Keys {
     }
 }
 
-/// A word for a shell.
+/// Quotes a word for a shell if it needs quotes.
 fn quoted(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./:-+,=@%".contains(letter);
     if text.chars().all(plain) {
@@ -207,7 +209,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// What a word for a shell stands for.
+/// Removes the quotes that [`quoted`] adds.
 pub(crate) fn unquoted(word: &str) -> String {
     match word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')) {
         Some(inner) => inner.replace("'\\''", "'"),

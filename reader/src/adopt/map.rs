@@ -12,30 +12,33 @@ use topobroker_layout::encode::AlignedVec;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Placement {
-    /// At its preferred address: a pointer into it means the same in every such process.
+    /// At its preferred address: a pointer into it is the same in every such process.
     Preferred,
-    /// Where the kernel liked: the preferred address is taken here, or none was asked for.
+    /// At an address that the kernel chose: the preferred one is taken in this process, or the keys
+    /// have none.
     Elsewhere,
-    /// Not mapped: `TOPOBROKER_COPY=1` has this process keep a copy in memory of its own.
+    /// Not mapped: because of `TOPOBROKER_COPY=1`, this process has a copy in its own memory.
     Copied,
 }
 
-/// How far readers map past the end of a segment. Nobody else maps a file like this, so a copy of
-/// the reader knows the mapping of another one, which stays, from that of a tool that looks at the
-/// file and then goes away.
+/// Bytes that readers map past the end of a segment. Nobody else maps a file like this. So a copy
+/// of the reader can tell a mapping of another copy, which stays, from that of a tool, which may go
+/// away.
 const MARK: usize = 0x1_0000;
 
-/// Environment variable that has a process copy what it would map, if it is 1: for those who must not depend
-/// on the owner of a file. Reading a mapping of a file that was cut short is a SIGBUS.
+/// Environment variable that, if it is 1, makes a process copy a segment instead of mapping it. It
+/// is for processes that must not depend on the owner of a file: if the owner cuts the file short,
+/// reading a mapping of it is a SIGBUS.
 const COPY: &str = "TOPOBROKER_COPY";
 
-/// A segment in this process, for its life: no copy of the reader can know that it is the last to use a mapping, so
-/// it stays also when the caller then refuses what is in it. Trying the same file again finds it there.
+/// A segment in this process. It stays for the life of the process, even if the caller then refuses
+/// its contents, because no copy of the reader can know that it is the last to use a mapping. If
+/// the same file is tried again, the mapping is found.
 pub(crate) type Mapped = (&'static [u8], Placement);
 
-/// Maps a segment read-only at its preferred address, which one thread can do once (since Linux 4.17; see `map_at`).
-/// `None` where it has none, where the address is taken, perhaps by another copy of the reader, and where this process
-/// keeps copies.
+/// Maps a segment read-only at its preferred address. Since Linux 4.17 only one thread can do this
+/// (see [`map_at`]). `None` if the segment has no preferred address, if the address is taken,
+/// perhaps by another copy of the reader, or if this process keeps copies.
 pub(crate) fn at_preferred(candidate: &Candidate) -> Result<Option<Mapped>, AdoptError> {
     let address = candidate.keys.address();
     if address == 0 || is_to_copy() {
@@ -51,8 +54,9 @@ pub(crate) fn at_preferred(candidate: &Candidate) -> Result<Option<Mapped>, Adop
     Ok(Some((bytes(start, length), placement(start, address))))
 }
 
-/// Finds the mapping that another copy of the reader in this process has made of the same file, or maps it read-only
-/// where the kernel likes. Two threads that are here at once may both map.
+/// Finds the mapping that another copy of the reader in this process has made of the same file. If
+/// there is none, maps the file read-only at an address that the kernel chooses. Two threads that
+/// call this at once may both map. With `TOPOBROKER_COPY=1`, copies the segment instead.
 pub(crate) fn anywhere(candidate: &Candidate) -> Result<Mapped, AdoptError> {
     let mapped = map_or_copy(candidate)?;
     candidate.check_length()?;
@@ -64,7 +68,7 @@ fn failed(candidate: &Candidate, source: std::io::Error) -> AdoptError {
     AdoptError::Map { file: candidate.name(), source }
 }
 
-/// Bytes of the segment, and of its mapping.
+/// Length of the segment, and of its mapping, in bytes.
 fn lengths(candidate: &Candidate) -> Result<(usize, usize), AdoptError> {
     let length = usize::try_from(candidate.keys.size()).ok();
     length
@@ -79,7 +83,8 @@ fn is_to_copy() -> bool {
 fn map_or_copy(candidate: &Candidate) -> Result<Mapped, AdoptError> {
     let failed = |error| failed(candidate, error);
     if is_to_copy() {
-        // What is no segment is not worth the memory, which is never given back.
+        // A file that is not a segment is refused first, because the memory of a copy is never
+        // freed.
         candidate.read_header()?;
         return Ok((copy(candidate).map_err(failed)?, Placement::Copied));
     }
@@ -89,16 +94,17 @@ fn map_or_copy(candidate: &Candidate) -> Result<Mapped, AdoptError> {
     }
     // SAFETY:
     // - The map is read-only and shared.
-    // - Its owner is root or this user and nobody else may write the file (checked on this
-    //   descriptor); publishers never write a segment again once it is ready. Against an owner who
-    //   does, the memfd store is sealed; for files this is the documented trust in the owner.
-    // - What is mapped past the end of the file is never touched: `bytes` ends with the segment.
+    // - Its owner is trusted and nobody else may write the file (checked on this descriptor).
+    //   Publishers never write a segment again once it is ready. A memfd is sealed against an owner
+    //   who would; for files, trust in the owner is documented.
+    // - Nothing past the end of the file is ever read: `bytes` ends with the segment.
     let map = unsafe { memmap2::MmapOptions::new().len(mapped).map(candidate.as_fd().as_raw_fd()) };
     let map = std::mem::ManuallyDrop::new(map.map_err(failed)?);
     Ok((bytes(map.as_ptr() as u64, length), Placement::Elsewhere))
 }
 
-/// A copy of a segment that stays for the life of the process. Its size is that of the file.
+/// Copies a segment into memory that stays for the life of the process. The file has the size of
+/// the keys, as `Candidate::open` has checked.
 fn copy(candidate: &Candidate) -> std::io::Result<&'static [u8]> {
     let length = usize::try_from(candidate.keys.size()).unwrap_or(usize::MAX);
     let mut bytes = AlignedVec::new();
@@ -118,18 +124,21 @@ fn placement(start: u64, address: u64) -> Placement {
     if start == address { Placement::Preferred } else { Placement::Elsewhere }
 }
 
-/// Maps at `address`; `None` when something is there already or the kernel has no such address.
+/// Maps at `address`; `None` if something is mapped there already or the kernel refuses the
+/// address.
 ///
-/// Kernels before 4.17 take the address as a hint: then the mapping is where they like, and stays
-/// there, because another copy of the reader may have found it by now.
+/// Kernels before 4.17 take the address as a hint and may map elsewhere. That mapping stays,
+/// because another copy of the reader may have found it by now.
 fn map_at(candidate: &Candidate, address: u64, length: usize) -> std::io::Result<Option<u64>> {
     let Ok(wanted) = usize::try_from(address) else {
         return Ok(None);
     };
     let flags = MapFlags::SHARED | MapFlags::FIXED_NOREPLACE;
     // SAFETY:
-    // - FIXED_NOREPLACE never replaces a mapping.
-    // - The file may be mapped: see the argument in `map_or_copy`.
+    // - The mapping is new: FIXED_NOREPLACE never replaces one, nor does an address that is only a
+    //   hint.
+    // - It is read-only. The owner of the file is trusted, nobody else may write it (checked on
+    //   this descriptor), and publishers never write a segment that is ready.
     let mapped = unsafe {
         rustix::mm::mmap(
             std::ptr::without_provenance_mut(wanted),
@@ -149,7 +158,7 @@ fn map_at(candidate: &Candidate, address: u64, length: usize) -> std::io::Result
     }
 }
 
-/// Where another copy of the reader has mapped the same file.
+/// Address at which another copy of the reader has mapped the same file.
 fn mapped_already(candidate: &Candidate, mapped: usize) -> Option<u64> {
     let maps = std::fs::File::open("/proc/self/maps").ok()?;
     let device = (rustix::fs::major(candidate.device), rustix::fs::minor(candidate.device));
@@ -159,12 +168,14 @@ fn mapped_already(candidate: &Candidate, mapped: usize) -> Option<u64> {
 
 /// The bytes of a mapping that stays for the life of the process.
 fn bytes(start: u64, length: usize) -> &'static [u8] {
-    // A mapping of this process starts at an address that fits.
+    // The conversion cannot fail, because an address of this process fits into a `usize`.
     let start = std::ptr::with_exposed_provenance(usize::try_from(start).unwrap_or(0));
     // SAFETY:
-    // - `start` is a read-only mapping of at least `length` bytes: just made, or found in this
-    //   process's map with the same device and inode, from offset 0, and with a reader's mark.
+    // - `start` is a read-only mapping of at least `length` bytes. It was just made, or found in
+    //   the map of this process with the same device and inode, from offset 0, and with a reader's
+    //   mark.
     // - No copy of the reader unmaps a segment, so it lives as long as the process.
-    // - Nothing writes it: see the argument in `map_or_copy`.
+    // - Nothing writes it: the owner of the file is trusted, nobody else may write it, and
+    //   publishers never write a segment that is ready.
     unsafe { std::slice::from_raw_parts(start, length) }
 }

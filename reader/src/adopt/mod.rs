@@ -1,5 +1,5 @@
-//! From keys to a checked topology, once per process: where keys are found, which files are trusted, how a segment is
-//! mapped, and the global that keeps it.
+//! Adoption, once per process: finds the keys, checks that their file can be trusted, maps the
+//! segment, checks it, and keeps it in a global.
 
 mod adopt;
 mod bounded;

@@ -1,6 +1,7 @@
 //! The guarded global: a value that is set once for the life of the process, without a lock.
 //!
-//! `OnceLock` would do but for fork: a child forked while another thread sets it waits for ever.
+//! `OnceLock` does not survive a fork: if another thread is just setting it, the child waits for
+//! ever.
 
 #[cfg(loom)]
 use loom::sync::atomic::AtomicPtr;
@@ -8,11 +9,11 @@ use loom::sync::atomic::AtomicPtr;
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering;
 
-/// A cell that is set at most once and never waits: what holds the topology of a process, and what
-/// others build on it.
+/// A cell that is set at most once and never waits. It holds the topology of a process, or a value
+/// that another crate derives from it.
 ///
 /// ```
-/// static ANSWER: topobroker_reader::Global<u32> = topobroker_reader::Global::new();
+/// static ANSWER: topobroker_reader::internal::Global<u32> = topobroker_reader::internal::Global::new();
 /// assert_eq!((*ANSWER.set(42), *ANSWER.set(7), ANSWER.get()), (42, 42, Some(&42)));
 /// ```
 #[derive(Debug)]
@@ -25,14 +26,14 @@ impl<T: Send + Sync> Default for Global<T> {
 }
 
 impl<T: Send + Sync> Global<T> {
-    /// A cell that is not set.
+    /// An empty cell.
     #[cfg(not(loom))]
     #[must_use]
     pub const fn new() -> Self {
         Self(AtomicPtr::new(std::ptr::null_mut()))
     }
 
-    /// The same where loom tries every order of what threads do.
+    /// An empty cell for loom, whose atomics cannot be made in a constant.
     #[cfg(loom)]
     pub fn new() -> Self {
         Self(AtomicPtr::new(std::ptr::null_mut()))
@@ -41,18 +42,19 @@ impl<T: Send + Sync> Global<T> {
     /// The value, if it is set. One atomic load.
     #[must_use]
     pub fn get(&self) -> Option<&'static T> {
-        // SAFETY: the pointer is null or was leaked from a box by `offer`, which nothing frees or
-        // writes again; Acquire pairs with the Release there, so the value is seen whole. Sharing
-        // it between threads is what `T: Sync` allows, and setting it by any thread `T: Send`.
+        // SAFETY: the pointer is null or was leaked from a box by `offer`. Nothing frees or writes
+        // that value again, and Acquire pairs with the Release in `offer`, so all of it is visible
+        // here. `T: Sync` allows threads to share it, and `T: Send` allows any thread to set it.
         unsafe { self.0.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Sets the value unless another thread was first, and returns the one that is kept.
+    /// Sets the value unless the cell is set already, and returns the value in the cell.
     pub fn set(&self, value: T) -> &'static T {
         self.offer(value).unwrap_or_else(|(_, kept)| kept)
     }
 
-    /// Sets the value, or gives it back with the one that another thread has set.
+    /// Sets the value. If the cell is set already, gives the value back together with the one in
+    /// the cell.
     pub(crate) fn offer(&self, value: T) -> Result<&'static T, (T, &'static T)> {
         let value = Box::into_raw(Box::new(value));
         let first = self.0.compare_exchange(
@@ -62,12 +64,15 @@ impl<T: Send + Sync> Global<T> {
             Ordering::Acquire,
         );
         match first {
-            // SAFETY: leaked above, by nobody freed; as in `get`.
+            // SAFETY: `value` was just leaked from a box, and nothing frees or writes it again.
             Ok(_) => Ok(unsafe { &*value }),
             Err(first) => {
-                // SAFETY: `value` came from a box above and was not published.
+                // SAFETY: `value` came from a box, and no other thread has seen it because the
+                // exchange failed.
                 let value = *unsafe { Box::from_raw(value) };
-                // SAFETY: not null, or the exchange would have succeeded; as in `get`.
+                // SAFETY: `first` is not null, or the exchange would have succeeded. Another
+                // `offer` leaked it from a box, nothing frees or writes it again, and Acquire pairs
+                // with the Release of that `offer`.
                 Err((value, unsafe { &*first }))
             }
         }

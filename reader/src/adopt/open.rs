@@ -1,10 +1,10 @@
-//! What must hold of a file before its first byte is read. The descriptor is checked, never the path: what is
-//! checked is what is mapped.
+//! Checks a file before its first byte is read. Only the descriptor is checked, never the path, so
+//! that the file that was checked is the one that is mapped.
 
 use super::error::AdoptError;
 use super::file_key::FileKey;
 use super::keys::Keys;
-use super::owner::{Owner, owner};
+use super::owner::{Trust, trust_of};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
 use std::fs::File;
@@ -13,7 +13,8 @@ use std::path::Path;
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{HEADER_LEN, Header, MAX_SEGMENT_LEN};
 
-/// An open file that only root or this user can have written, as long as its keys say. Nothing in it is read yet.
+/// An open file whose owner, mode or seals, and length have been checked. None of its bytes has
+/// been read yet.
 pub(crate) struct Candidate {
     file: OwnedFd,
     pub(crate) keys: Keys,
@@ -31,13 +32,13 @@ impl Candidate {
         Ok(Self { file, keys, device: stat.st_dev, inode: stat.st_ino })
     }
 
-    /// Whether the file is still as long as it was when it was checked. Asked once it is mapped: what was cut off
-    /// before that would be a SIGBUS at the first look.
+    /// Checks that the file still has the length that its keys say. Must be called after mapping:
+    /// if the file was cut short before, the first access past its end would be a SIGBUS.
     pub(crate) fn check_length(&self) -> Result<(), AdoptError> {
         check_length(&stat(&self.file, &self.keys)?, &self.keys)
     }
 
-    /// The header, of a file that need not be mapped to tell which segment it is.
+    /// Reads the header from the file, which says which segment it is without mapping it.
     #[cold]
     pub(crate) fn read_header(&self) -> Result<Header, AdoptError> {
         let mut bytes = [0; HEADER_LEN];
@@ -47,12 +48,12 @@ impl Candidate {
         Header::read(bytes).map_err(|error| self.refused(error.into()))
     }
 
-    /// The error of a file that is no sound segment.
+    /// The error for a file that is not a sound segment.
     pub(crate) fn refused(&self, source: OpenError) -> AdoptError {
         AdoptError::Segment { file: self.name(), source }
     }
 
-    /// What errors call it.
+    /// Name of the file, for error messages.
     pub(crate) fn name(&self) -> FileKey {
         self.keys.file_key().clone()
     }
@@ -64,13 +65,14 @@ impl AsFd for Candidate {
     }
 }
 
-/// Opens a file that only root or this user can have written: a regular one, by its own name and not a
-/// link's, that neither group nor others may write. A name alone proves nothing. In a container, where root may not be
-/// known, a file in a folder that others cannot write to is opened too.
+/// Opens a file that only root or this user can have written: a regular file, not a symbolic link,
+/// that neither group nor others may write. Its name alone proves nothing, because anybody may
+/// choose a name. In a container, root may be unknown; then a file is also opened if no folder
+/// above it can be written by others.
 ///
 /// # Errors
 ///
-/// `PermissionDenied` where it is not such a file, with what was found, else why it cannot be opened.
+/// `PermissionDenied` if it is not such a file, with what was found; else the error of opening it.
 pub fn open_trusted(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = rustix::fs::open(path, flags, Mode::empty())?;
@@ -79,20 +81,20 @@ pub fn open_trusted(path: &Path) -> io::Result<File> {
     if let Some(found) = other_than_regular(&stat) {
         return denied(format!("is a {found}"));
     }
-    match owner(&stat, Some(path)) {
-        Owner::Believed if stat.st_mode & 0o022 == 0 => Ok(file.into()),
-        Owner::Believed => {
+    match trust_of(&stat, Some(path)) {
+        Trust::Trusted if stat.st_mode & 0o022 == 0 => Ok(file.into()),
+        Trust::Trusted => {
             denied(format!("has mode {:04o}, which others may write", stat.st_mode & 0o7777))
         }
-        Owner::Other => denied(format!("belongs to user {}", stat.st_uid)),
-        Owner::Unmapped => denied(
+        Trust::OtherUser => denied(format!("belongs to user {}", stat.st_uid)),
+        Trust::Unmapped => denied(
             "belongs to a user that this namespace does not map, in a folder that others may write"
                 .to_owned(),
         ),
     }
 }
 
-/// No segment is longer than that, so nothing of such a file is read or mapped.
+/// Refuses a file that is longer than any segment, before anything of it is read or mapped.
 fn check_size(keys: &Keys) -> Result<(), AdoptError> {
     if keys.size() <= MAX_SEGMENT_LEN {
         return Ok(());
@@ -102,7 +104,7 @@ fn check_size(keys: &Keys) -> Result<(), AdoptError> {
 }
 
 fn open(keys: &Keys) -> Result<OwnedFd, AdoptError> {
-    // NONBLOCK: a FIFO in the file's place must not hold the process until somebody writes.
+    // NONBLOCK, because otherwise opening a FIFO would block until somebody writes to it.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = match keys.file_key() {
         FileKey::Path(path) => rustix::fs::open(path, flags, Mode::empty()),
@@ -135,17 +137,18 @@ fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<(), AdoptError
     if let Some(found) = other_than_regular(stat) {
         return Err(AdoptError::NotRegular { file: name(), found });
     }
-    match owner(stat, keys.file()) {
-        Owner::Believed => (),
-        Owner::Other => {
+    match trust_of(stat, keys.file()) {
+        Trust::Trusted => (),
+        Trust::OtherUser => {
             let (found, expected) = (stat.st_uid, rustix::process::geteuid().as_raw());
             return Err(AdoptError::Owner { file: name(), found, expected });
         }
-        Owner::Unmapped => return Err(AdoptError::Unmapped { file: name() }),
+        Trust::Unmapped => return Err(AdoptError::Unmapped { file: name() }),
     }
     if let FileKey::Descriptor(_) = keys.file_key() {
         let wanted = SealFlags::WRITE | SealFlags::SHRINK;
-        // Sealed, so its mode says nothing. A descriptor of a plain file has no seals.
+        // A sealed memfd cannot be written, so its mode does not matter. Plain files never have
+        // these seals.
         return match rustix::fs::fcntl_get_seals(file.as_fd()) {
             Ok(seals) if seals.contains(wanted) => Ok(()),
             _ => Err(AdoptError::Unsealed { file: name() }),
@@ -158,7 +161,7 @@ fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<(), AdoptError
     Ok(())
 }
 
-/// What a file is, if it is not a regular one.
+/// Kind of a file that is not regular; `None` for a regular file.
 fn other_than_regular(stat: &Stat) -> Option<&'static str> {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => None,

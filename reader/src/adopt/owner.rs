@@ -1,41 +1,43 @@
-//! Whose files a process believes: root's, its own, and in a user namespace those of a folder that nobody else can
-//! write to.
+//! Decides whether the owner of a file is trusted: root and this user are. If a user namespace does
+//! not map the owner, the folders above the file are checked instead.
 //!
-//! A container of an unprivileged user maps few users. The kernel shows the files of all others, root's among them, as
-//! those of one user, 65534. Who owns such a file cannot be known; who could have put it there can: if no folder above
-//! it, up to the root of its mount, can be written by others, its place was chosen by whoever set up the container or
-//! by root.
+//! A container of an unprivileged user maps few users. The kernel shows the files of all others,
+//! including root, as those of one user, 65534, so the owner of such a file is unknown. But if no
+//! folder above it, up to the root of its mount, can be written by others, then root or whoever set
+//! up the container chose its place.
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat, StatxAttributes, StatxFlags};
 use std::path::Path;
 
-/// Whether the owner of an open file is believed.
+/// Whether the owner of an open file is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// It is.
-    Believed,
-    /// It is another user.
-    Other,
-    /// It is a user that this namespace does not map, and others can write to a folder above the file.
+pub(crate) enum Trust {
+    /// The owner is trusted, or the place of the file is.
+    Trusted,
+    /// The owner is another user.
+    OtherUser,
+    /// This namespace does not map the owner, and others can write to a folder above the file.
     Unmapped,
 }
 
-/// Whether the owner of an open file is believed; `path` is the name that it was opened by, if it has one.
-pub(crate) fn owner(stat: &Stat, path: Option<&Path>) -> Owner {
+/// Decides whether the owner of an open file is trusted. `path` is the path by which it was opened,
+/// if it has one.
+pub(crate) fn trust_of(stat: &Stat, path: Option<&Path>) -> Trust {
     if stat.st_uid == 0 || stat.st_uid == rustix::process::geteuid().as_raw() {
-        return Owner::Believed;
+        return Trust::Trusted;
     }
     if stat.st_uid != UNMAPPED || !is_in_user_namespace() {
-        return Owner::Other;
+        return Trust::OtherUser;
     }
     match path {
-        Some(path) if !is_sheltered(stat, path).unwrap_or(false) => Owner::Unmapped,
-        // A descriptor was handed over by the process that started this one.
-        _ => Owner::Believed,
+        Some(path) if !is_sheltered(stat, path).unwrap_or(false) => Trust::Unmapped,
+        // The folders are safe, or the process that started this one handed over a descriptor.
+        _ => Trust::Trusted,
     }
 }
 
-/// The user that the kernel shows for those that a namespace does not map, unless an administrator chose another.
+/// The user that the kernel shows for users that a namespace does not map, unless an administrator
+/// chose another.
 const UNMAPPED: u32 = 65_534;
 
 /// Whether this process is in a user namespace that does not map every user to itself.
@@ -46,19 +48,19 @@ fn is_in_user_namespace() -> bool {
         rustix::fs::open("/proc/self/uid_map", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
     let read = file.and_then(|file| rustix::io::read(&file, &mut map));
     let text = read.ok().and_then(|read| str::from_utf8(map.get(..read)?).ok());
-    // Where the kernel does not tell, nobody is believed for it.
+    // If the map cannot be read, a user that may be unmapped is not trusted.
     text.is_some_and(|text| !text.split_ascii_whitespace().eq(["0", "0", "4294967295"]))
 }
 
-/// Whether neither group nor others may write to any folder from that of the file up to the root of its mount. The
-/// folders are held open while they are looked at, so it is these that are meant, whatever their names are by then.
+/// Whether neither group nor others may write to any folder above the file, up to the root of its
+/// mount. Each folder is held open while it is checked, so renaming it changes nothing.
 #[cold]
 fn is_sheltered(stat: &Stat, path: &Path) -> rustix::io::Result<bool> {
-    /// Deeper than any folder is.
+    /// Limit of folders to check. In practice, no file is below as many.
     const DEEPEST: usize = 256;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
-    // No link on the way: whoever made one would choose which folders are looked at.
+    // Symbolic links are refused, because whoever made one would choose which folders are checked.
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let mut folder = rustix::fs::openat2(CWD, folder, flags, Mode::empty(), resolve)?;
     let named = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -67,7 +69,7 @@ fn is_sheltered(stat: &Stat, path: &Path) -> rustix::io::Result<bool> {
     }
     for _ in 0..DEEPEST {
         let own = rustix::fs::statx(&folder, "", AtFlags::EMPTY_PATH, StatxFlags::MODE)?;
-        // A kernel that does not tell which folder is the root of a mount is older than 5.8.
+        // Kernels before 5.8 do not say which folder is the root of a mount.
         if own.stx_mode & 0o022 != 0 || !own.stx_attributes_mask.contains(MOUNT_ROOT) {
             return Ok(false);
         }

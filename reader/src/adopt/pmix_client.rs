@@ -1,20 +1,20 @@
-//! The keys that a PMIx server has for this process, asked of the libpmix that is in it already.
+//! Asks the libpmix that is already in this process for the keys that its PMIx server has.
 //!
-//! Nothing is linked and nothing loaded: a process without PMIx pays for one look at its environment.
+//! Nothing is linked or loaded. A process without PMIx only looks at its environment.
 
 use super::environment::var_os;
 use super::keys::Keys;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
-/// Set by every PMIx server for its clients: their namespace.
+/// Environment variable that every PMIx server sets for its clients: their namespace.
 const NAMESPACE: &str = "PMIX_NAMESPACE";
 const MAX_NAMESPACE: usize = 255;
 const MAX_KEY: usize = 511;
-/// `PMIX_RANK_WILDCARD`: what holds for all ranks of the namespace.
+/// `PMIX_RANK_WILDCARD`: asks for a value that all ranks of the namespace share.
 const WILDCARD: u32 = u32::MAX - 1;
 /// `PMIX_SUCCESS`.
 const SUCCESS: c_int = 0;
-/// `PMIX_BOOL`, `PMIX_STRING`, `PMIX_SIZE`, `PMIX_UINT64`.
+/// `PMIX_BOOL`. The next constants are `PMIX_STRING`, `PMIX_SIZE` and `PMIX_UINT64`.
 const BOOL: u16 = 1;
 const STRING: u16 = 3;
 const SIZE: u16 = 4;
@@ -27,7 +27,7 @@ struct Process {
     rank: u32,
 }
 
-/// The start of `pmix_value_t`: a type, and of its union the members that are used here.
+/// The start of `pmix_value_t`: a type, and a union with only the members that are used here.
 #[repr(C)]
 struct Value {
     kind: u16,
@@ -41,7 +41,7 @@ union Data {
     number: u64,
 }
 
-/// One `pmix_info_t` with room behind it: the union of its value is larger in some versions.
+/// A `pmix_info_t` with spare room, because the union of its value is larger in some versions.
 #[repr(C)]
 struct Info {
     key: [u8; MAX_KEY + 1],
@@ -61,10 +61,11 @@ type Get = unsafe extern "C" fn(
 type Free = unsafe extern "C" fn(*mut Value, usize);
 type Destruct = unsafe extern "C" fn(*mut Value);
 
-/// Keys of a segment under three PMIx names, if this process has initialised PMIx and its server has
-/// them: [`Keys::PMIX_NAMES`], or those of hwloc's own segment.
+/// Keys of a segment from the PMIx server, if this process has initialised PMIx and the server has
+/// them. `names` are the PMIx names of file, address and size: [`Keys::PMIX_NAMES`], or those of
+/// hwloc's own segment.
 ///
-/// Nothing is linked and nothing loaded for it: the libpmix that is in the process is asked.
+/// Nothing is linked or loaded: only a libpmix that is already in the process is asked.
 /// Counterpart: `PMIx_Get` on the wildcard rank.
 #[doc(alias = "PMIx_Get")]
 #[must_use]
@@ -75,8 +76,9 @@ pub fn pmix_keys(names: [&str; 3]) -> Option<Keys> {
     Keys::parse(&file?, &address, &size?).ok()
 }
 
-/// What this process's PMIx server has under a key for all ranks, as text; numbers are decimal. `None`
-/// if the process has not initialised PMIx, or the server has no such text or number.
+/// The value that this process's PMIx server has under a key for all ranks, as text; numbers are
+/// decimal. `None` if the process has not initialised PMIx, or if the server has no text or number
+/// under the key.
 #[must_use]
 pub fn pmix_value(key: &str) -> Option<String> {
     let namespace =
@@ -92,29 +94,33 @@ struct Library {
 }
 
 impl Library {
-    /// What is loaded and initialised, in whatever scope.
+    /// The libpmix that is loaded in this process, in any scope, and initialised; `None` if there
+    /// is none.
     fn loaded() -> Option<Self> {
         let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-        // SAFETY: NOLOAD: nothing is loaded and no code of it runs; the name ends with a zero.
+        // SAFETY: the name ends with a zero. Because of NOLOAD, nothing is loaded and no code of
+        // the library runs.
         let handle = unsafe { libc::dlopen(c"libpmix.so.2".as_ptr(), flags) };
         if handle.is_null() {
             return None;
         }
         let found = Self::in_library(handle);
-        // SAFETY: gives back the reference that dlopen took; the program's own keeps it loaded.
+        // SAFETY: `handle` came from `dlopen` and is not used again. The program's own reference
+        // keeps the library loaded.
         unsafe { libc::dlclose(handle) };
         found
     }
 
     fn in_library(handle: *mut c_void) -> Option<Self> {
-        // SAFETY: the handle is open.
+        // SAFETY: the handle is open, and the name ends with a zero.
         let symbol = |name: &CStr| unsafe { libc::dlsym(handle, name.as_ptr()) };
         let (initialized, get) = (symbol(c"PMIx_Initialized"), symbol(c"PMIx_Get"));
         if initialized.is_null() || get.is_null() {
             return None;
         }
-        // SAFETY: the functions of these names have had these signatures since PMIx 1 (free: since
-        // 5, destruct: since 4); a null pointer is no function, which `Option` says.
+        // SAFETY: functions of these names have had these signatures since PMIx 1
+        // (`PMIx_Value_free` since 5, `PMIx_Value_destruct` since 4). The first two pointers are
+        // not null; a null pointer among the others becomes `None`.
         let (initialized, get, free, destruct) = unsafe {
             (
                 std::mem::transmute::<*mut c_void, Initialized>(initialized),
@@ -125,12 +131,12 @@ impl Library {
                 )),
             )
         };
-        // SAFETY: may be called at any time.
+        // SAFETY: `PMIx_Initialized` may be called at any time.
         (unsafe { initialized() } != 0).then_some(Self { get, free, destruct })
     }
 
-    /// A value that holds for the whole namespace, as text, from what the client has been told: the
-    /// server is not asked.
+    /// The value of a key for the whole namespace, as text. Only what the client already knows is
+    /// searched; the server is not asked.
     fn get(&self, namespace: &str, key: &str) -> Option<String> {
         let mut process = Process { namespace: [0; MAX_NAMESPACE + 1], rank: WILDCARD };
         copy(namespace, &mut process.namespace);
@@ -144,24 +150,26 @@ impl Library {
         let key = CString::new(key).ok()?;
         let mut value = std::ptr::null_mut();
         // SAFETY:
-        // - All pointers are to values that live over the call; key and namespace end with a zero.
-        // - `optional` is a `pmix_info_t`: key, flags, a value of type bool, and more room than any
-        //   version's union takes.
+        // - All pointers are to values that live until the call returns. Key and namespace end with
+        //   a zero.
+        // - `optional` is a `pmix_info_t`: key, flags, a value of type bool, and more room than the
+        //   union of any version takes.
         let status = unsafe {
             (self.get)(&raw const process, key.as_ptr(), &raw const optional, 1, &raw mut value)
         };
         if status != SUCCESS || value.is_null() {
             return None;
         }
-        // SAFETY: PMIx has stored a value of its own, which is the caller's now.
+        // SAFETY: the call succeeded, so `value` points to a value that PMIx allocated for its
+        // caller.
         let text = unsafe { text_of(&*value) };
         self.release(value);
         text
     }
 
-    /// Gives a value back: with the function of PMIx 5, else as the macro of PMIx 4 does.
+    /// Frees a value: with the function of PMIx 5, else as the macro of PMIx 4 does.
     fn release(&self, value: *mut Value) {
-        // SAFETY: `value` came from `PMIx_Get`, and nothing refers to it any more; PMIx 4 allocates
+        // SAFETY: `value` came from `PMIx_Get`, and nothing refers to it any more. PMIx 4 allocates
         // values with malloc.
         unsafe {
             match (self.free, self.destruct) {
@@ -180,22 +188,24 @@ impl Library {
 ///
 /// # Safety
 ///
-/// It must be a value of PMIx.
+/// `value` must come from PMIx.
 unsafe fn text_of(value: &Value) -> Option<String> {
     match value.kind {
         STRING => {
-            // SAFETY: a value of this type holds a pointer: NULL, or a string that ends with a zero.
+            // SAFETY: a value of this type holds a pointer: NULL, or a string that ends with a
+            // zero.
             let text = unsafe { value.data.text.as_ref() }?;
-            // SAFETY: as above.
+            // SAFETY: the pointer is not NULL, so it is to a string of PMIx, which ends with a
+            // zero.
             unsafe { CStr::from_ptr(text) }.to_str().ok().map(str::to_owned)
         }
-        // SAFETY: a value of these types holds a number of 64 bits.
+        // SAFETY: a value of one of these types holds a number of 64 bits.
         SIZE | UINT64 => Some(unsafe { value.data.number }.to_string()),
         _ => None,
     }
 }
 
-/// Copies a text that is shorter than its room.
+/// Copies a text to the start of `room`, which is longer than the text and filled with zeros.
 fn copy(text: &str, room: &mut [u8]) {
     for (to, from) in room.iter_mut().zip(text.bytes()) {
         *to = from;

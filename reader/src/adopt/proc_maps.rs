@@ -7,27 +7,27 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mapping {
-    /// Its addresses.
+    /// Its range of addresses.
     pub range: Range<u64>,
-    /// What may be done with it, and whether it is shared: `r--s`.
+    /// Its permissions, and whether it is shared: `r--s`.
     pub permissions: [u8; 4],
-    /// Where in its file it starts, in bytes.
+    /// Offset of its start in its file, in bytes.
     pub offset: u64,
     /// Major and minor number of the device of its file.
     pub device: (u32, u32),
-    /// Its file; 0 for memory.
+    /// Inode of its file; 0 for anonymous memory.
     pub inode: u64,
 }
 
 /// The mappings that `/proc/self/maps` lists, without their paths.
 ///
-/// Nothing is allocated: a page of heap that is written here would be one in every process.
+/// Nothing is allocated, because a heap page that is written here would be one in every process.
 ///
 /// ```
 /// let maps = std::fs::File::open("/proc/self/maps")?;
 /// let local = 7;
 /// let stack = std::ptr::from_ref(&local).addr() as u64;
-/// assert!(topobroker_reader::mappings(maps).any(|mapping| mapping.range.contains(&stack)));
+/// assert!(topobroker_reader::internal::mappings(maps).any(|mapping| mapping.range.contains(&stack)));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[must_use = "mappings are read as they are asked for"]
@@ -55,10 +55,10 @@ pub fn mappings(mut maps: impl Read) -> impl Iterator<Item = Mapping> {
     })
 }
 
-/// Where a read-only shared mapping of exactly `size` bytes of the start of a file is.
+/// Start address of a read-only shared mapping of exactly `size` bytes from the start of a file.
 ///
-/// Another copy of the reader in this process (each library may link its own) leaves its mapping
-/// like this, and never unmaps it.
+/// Another copy of the reader in this process (each library may link its own) makes such a mapping
+/// and never unmaps it.
 pub(crate) fn find(maps: impl Read, device: (u32, u32), inode: u64, size: u64) -> Option<u64> {
     let is_it = |mapping: &Mapping| {
         let length = mapping.range.end.checked_sub(mapping.range.start);
@@ -68,7 +68,8 @@ pub(crate) fn find(maps: impl Read, device: (u32, u32), inode: u64, size: u64) -
     mappings(maps).find(is_it).map(|mapping| mapping.range.start)
 }
 
-/// A line up to its path, which may have any length and any bytes.
+/// The first 100 bytes of a line. They include all but the path, which may have any length and any
+/// bytes.
 struct LineStart {
     bytes: [u8; 100],
     length: usize,

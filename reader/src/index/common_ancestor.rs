@@ -1,29 +1,32 @@
-//! The lowest common ancestor of two PUs, by lookup: where levels are regular, it follows from the bits in which their
-//! logical indexes differ.
+//! The lowest common ancestor of two PUs, by lookup. If levels are regular, it follows from the
+//! bits in which the logical indexes of the PUs differ.
 
 use super::regular::block_of;
 use topobroker_layout::levels::{ArchivedLevel, ArchivedLevels};
 
-/// Number of low bits in which two logical indexes may differ: enough for 32,768 PUs.
+/// Length of the lookup table: logical indexes may differ in 0 to 15 low bits, which is enough for
+/// 32,768 PUs.
 const BITS: usize = 16;
 
-/// In place of the logarithm of a number of PUs: no such level.
+/// Stands for the logarithm of the number of PUs if the table has no level.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Finds the lowest common ancestor of two PUs where a lookup can.
+/// A lookup of the lowest common ancestor of two PUs.
 #[derive(Clone, Copy)]
 pub(crate) struct CommonAncestor {
-    /// By the number of low bits in which two logical indexes differ: the lowest level whose objects are large enough
-    /// to have both PUs, if its objects have a power of two of PUs. Number of the first object of the level, and
-    /// logarithm of the PUs of each.
+    /// By the number of low bits in which two logical indexes differ: the lowest level at which one
+    /// object may have both PUs, if its objects have a power of two of PUs. The pair is the number
+    /// of the first object of the level and the binary logarithm of the PUs of each object.
     levels: [(u32, u32); BITS],
-    /// The lowest object that has all visible PUs, and the number of PUs of each object one level below it.
+    /// Number of the lowest object that has all visible PUs.
     top: u32,
+    /// Number of PUs of each object one level below `top`; `u32::MAX` if there is no such level or
+    /// it is not regular.
     below_top: u32,
 }
 
 impl CommonAncestor {
-    /// The lookup for the visible PUs from `low` to `high`, by logical index.
+    /// The lookup for the visible PUs with the logical indexes `low` to `high`.
     pub(crate) fn new(levels: &ArchivedLevels, low: u32, high: u32) -> Self {
         let mut lookup = Self { levels: [(0, UNKNOWN); BITS], top: 0, below_top: u32::MAX };
         for (bits, (entry, plus_one)) in (0u32..).zip(lookup.levels.iter_mut().zip(&levels.common))
@@ -38,7 +41,8 @@ impl CommonAncestor {
         lookup.of_run(levels, low, high)
     }
 
-    /// The same lookup for fewer visible PUs.
+    /// This lookup with another range of visible PUs: those with the logical indexes `low` to
+    /// `high`.
     pub(crate) fn of_run(self, levels: &ArchivedLevels, low: u32, high: u32) -> Self {
         let (mut top, mut below_top) = (0, u32::MAX);
         for row in levels.normal_rows().iter().take_while(|row| row.pus() != 0) {
@@ -52,7 +56,8 @@ impl CommonAncestor {
         Self { top, below_top, ..self }
     }
 
-    /// Number of the lowest common ancestor of two PUs, by logical index; `None` if a lookup cannot tell.
+    /// Number of the lowest common ancestor of two PUs, given by logical index; `None` if the
+    /// lookup has no answer.
     #[inline]
     pub(crate) fn of(&self, one: u32, other: u32) -> Option<u32> {
         let bits = u32::BITS - (one ^ other).leading_zeros();

@@ -1,4 +1,4 @@
-//! The cpuset of an object, compared with sets without making one.
+//! Comparisons of an object's cpuset with other sets, without building the cpuset.
 
 use super::Index;
 use super::objects_of_pus::is_within;
@@ -7,7 +7,7 @@ use super::words::{Words, low_bits};
 use std::ops::Range;
 use topobroker_layout::set::Set;
 
-/// The cpuset of an object: the PUs below it, or a set of its own.
+/// The cpuset of an object: the visible PUs of its run, or a stored set.
 #[derive(Clone)]
 pub(crate) enum Extent<'a> {
     Pus(&'a Index<'a>, Range<u32>),
@@ -60,7 +60,7 @@ impl Extent<'_> {
         }
     }
 
-    /// Whether all PUs of this extent are in another.
+    /// Whether all PUs of this cpuset are in another one.
     #[inline]
     pub(crate) fn is_part_of(&self, other: &Self) -> bool {
         match (self, other) {
@@ -71,7 +71,7 @@ impl Extent<'_> {
         }
     }
 
-    /// Number of PUs, `None` of an infinite set.
+    /// Number of PUs, `None` for an infinite set.
     #[inline]
     pub(crate) fn weight(&self) -> Option<u32> {
         match self {

@@ -10,42 +10,48 @@ use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::overlay::ArchivedOverlay;
 use topobroker_layout::tree::TreeRows;
 
-/// A topology or a view: the archive, the overlay, and what queries ask of them most.
+/// A topology or a view: the archive, the overlay, and the values that queries need most.
 #[derive(Clone, Copy)]
 pub(crate) struct Index<'a> {
     pub(crate) archive: &'a ArchivedTopology,
-    /// What is visible; `None` if all is.
+    /// Says which objects are visible; `None` if all are.
     pub(crate) overlay: Option<&'a ArchivedOverlay>,
     /// The index of the whole topology, if this is a view's.
     whole: Option<&'a Index<'a>>,
     /// Whether visible objects have the order and the parents that they have in the topology.
     pub(crate) is_in_order: bool,
-    /// Whether the cpuset of every normal and memory object is its run of PUs. It nearly always is. Then sets can be
-    /// compared as intervals of PUs.
+    /// Whether the cpuset of every normal and memory object is its run of PUs. It nearly always is.
+    /// Then sets can be compared as intervals of PUs.
     pub(crate) has_runs: bool,
-    /// Numbers of the PUs in logical order, visible or hidden.
+    /// Number of the first PU, visible or hidden.
     first_pu: u32,
+    /// Number of the first object after the PUs.
     end_of_pus: u32,
-    /// Visible PUs by their logical indexes in the topology, if they are contiguous: the first one, and the end.
+    /// Visible PUs by their logical indexes in the topology, if they are contiguous: the first one,
+    /// and the end.
     pub(crate) contiguous: Option<(u32, u32)>,
-    /// Whether all depths are regular, no object has moved, and the visible PUs are contiguous. Then everything below an
-    /// object is visible if its PUs are, and objects can be counted instead of read from the tree.
+    /// Whether all depths are regular, no object has moved, and the visible PUs are contiguous.
+    /// Then everything below an object is visible if its PUs are, and objects can be counted
+    /// instead of read from the tree.
     pub(crate) is_regular: bool,
     pub(crate) numbering: Option<PuNumbering>,
-    /// Runs of OS indexes of PUs.
+    /// The PUs as runs of OS indexes.
     pub(crate) runs: &'a [ArchivedPuRun],
-    /// Number of the first object, visible or hidden, that is not in the tree of CPUs: the first NUMA node.
+    /// Number of the first object, visible or hidden, that is not in the tree of CPUs: the first
+    /// NUMA node.
     pub(crate) first_special: u32,
     /// Number of the first object after the NUMA nodes.
     pub(crate) end_of_nodes: u32,
-    /// PUs of each NUMA node, visible or hidden, if all nodes have the same number and share the PUs out in order.
+    /// Number of PUs of each NUMA node, visible or hidden, if every node has the same number and
+    /// the nodes are in the order of their PUs.
     pub(crate) pus_of_node: Option<u32>,
     pub(crate) rows_of_nodes: AttributeRows,
     pub(crate) tree: TreeRows<'a>,
     /// The levels of the topology.
     pub(crate) base_levels: &'a [ArchivedLevel],
-    /// The levels of what is visible, and how many of them are of the tree of CPUs.
+    /// The levels of the visible objects.
     pub(crate) levels: &'a [ArchivedLevel],
+    /// Number of `levels` that belong to the tree of CPUs.
     pub(crate) normal: usize,
     pub(crate) common_ancestor: CommonAncestor,
 }
@@ -59,7 +65,7 @@ impl<'a> Index<'a> {
         let normal = levels.normal.to_native() as usize;
         let first_special = levels.first(normal);
         let is_regular = levels.normal_rows().iter().all(|row| row.pus() != 0);
-        // Without PUs: an empty range where they would be.
+        // Without PUs, this is an empty range at the end of the tree of CPUs.
         let none = first_special..first_special;
         let pus = pu_level.map_or(none, |level| levels.first(level)..levels.first(level + 1));
         let count = pus.end - pus.start;
@@ -116,24 +122,25 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The index of a view of all that is visible here.
+    /// The index of a view with the same visible objects.
     pub(crate) fn of_same(&'a self) -> Self {
         Self { whole: Some(self.whole()), ..*self }
     }
 
-    /// The index of the whole topology.
+    /// The index of the whole topology. If this is not the index of a view, this index itself.
     pub(crate) fn whole(&'a self) -> &'a Self {
         self.whole.unwrap_or(self)
     }
 
-    /// Whether the cpuset of every object is its run of PUs and objects are ordered as their runs are, so that objects
-    /// are found by their PUs.
+    /// Whether the cpuset of every normal and memory object is its run of PUs, and the order of
+    /// objects is that of their runs. Then objects are found by their PUs.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.has_runs && self.is_in_order
     }
 
-    /// Numbers of the PUs in logical order, visible or hidden: the last objects of the tree of CPUs.
+    /// Numbers of the PUs in logical order, visible or hidden. PUs are the last objects of the tree
+    /// of CPUs.
     #[inline]
     pub(crate) fn pu_ids(&self) -> Range<u32> {
         self.first_pu..self.end_of_pus

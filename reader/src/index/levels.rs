@@ -1,5 +1,6 @@
-//! Depths and levels. A level is a row of a table: the depths of the tree of CPUs from the top, then one level for each
-//! special type. A view may have fewer depths than its topology; the levels of the topology are its *base levels*.
+//! Depths and levels. A level is a row of a table: the depths of the tree of CPUs from the top,
+//! then one level for each special type. A view may have fewer depths than its topology; the levels
+//! of the topology are its *base levels*.
 
 use super::Index;
 use std::ops::Range;
@@ -9,7 +10,7 @@ use topobroker_layout::levels::{ArchivedLevel, ArchivedLevels};
 use topobroker_layout::object_type::ObjectType;
 
 impl<'a> Index<'a> {
-    /// The levels of what is visible.
+    /// The levels of the visible objects.
     #[inline]
     pub(crate) fn visible_levels(&self) -> &'a ArchivedLevels {
         let archive: &'a ArchivedTopology = self.archive;
@@ -27,14 +28,14 @@ impl<'a> Index<'a> {
         Depth::of_level(self.level_of(id), self.normal).unwrap_or(Depth::ROOT)
     }
 
-    /// Ordinals of the objects of a level.
+    /// Ordinals of the visible objects of a level.
     #[inline]
     pub(crate) fn level_ordinals(&self, level: usize) -> Range<u32> {
         let first = |level: usize| self.levels.get(level).map_or(0, ArchivedLevel::first);
         first(level)..first(level + 1)
     }
 
-    /// Number of the first object of a level, if the numbers of the others follow it.
+    /// Number of the first object of a level, if the numbers of its objects are contiguous.
     #[inline]
     pub(crate) fn first_of_contiguous(&self, level: usize) -> Option<u32> {
         match self.overlay {
@@ -69,7 +70,8 @@ impl<'a> Index<'a> {
         self.archive.levels.level_of(id)
     }
 
-    /// The base level that the objects of a level are of.
+    /// Base level of a level. If its objects come from several base levels, this is 255, and no
+    /// base level has that number.
     #[inline]
     pub(crate) fn base_level(&self, level: usize) -> usize {
         match self.overlay {
@@ -78,7 +80,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The base level that the objects at a depth are of.
+    /// Base level of a depth; [`Index::base_level`] of its level.
     #[inline]
     pub(crate) fn base_level_of_depth(&self, depth: Depth) -> Option<usize> {
         self.level_of_depth(depth).map(|level| self.base_level(level))
@@ -91,7 +93,8 @@ impl<'a> Index<'a> {
         first(base_level)..first(base_level + 1)
     }
 
-    /// PUs, visible or hidden, of each object of a base level; 0 if they differ.
+    /// Number of PUs, visible or hidden, of each object of a base level; 0 if the level is not
+    /// regular.
     #[inline]
     pub(crate) fn pus_of_level(&self, base_level: usize) -> u32 {
         self.base_levels.get(base_level).map_or(0, ArchivedLevel::pus)

@@ -1,5 +1,6 @@
-//! The index: an archive and an overlay, with what every query asks of them looked up once. Its methods are arithmetic
-//! on numbers of objects and ranges of PUs; they know no [`Object`](crate::Object).
+//! The index: an archive and an overlay, with the values that every query needs looked up once. Its
+//! methods are arithmetic on numbers of objects and ranges of PUs; they know no
+//! [`Object`](crate::Object).
 
 mod common_ancestor;
 mod extent;

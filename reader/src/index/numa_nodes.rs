@@ -1,4 +1,5 @@
-//! NUMA nodes near PUs. If every node has the same number of PUs, nodes are found by division instead of one by one.
+//! NUMA nodes near PUs. If every node has the same number of PUs, nodes are found by division
+//! instead of one by one.
 
 use super::Index;
 use super::regular::block_of;
@@ -13,7 +14,7 @@ impl Index<'_> {
         (self.first_special..self.end_of_nodes).contains(&id)
     }
 
-    /// The function from the number of a NUMA node to its own memory in bytes.
+    /// A function that returns the local memory of a NUMA node in bytes, by the number of the node.
     #[inline]
     pub(crate) fn local_memory(&self) -> impl Fn(u32) -> u64 {
         let (rows, first) = (self.rows_of_nodes, self.first_special);
@@ -36,7 +37,7 @@ impl Index<'_> {
         let at = |row: u32| self.first_special + order.get_u32(row as usize);
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let is_before = |row: u32| self.os_index_of(at(row)) < Some(os_index);
-        // Nearly always an index without a node is above the highest.
+        // An index without a node is nearly always above the highest index.
         if is_before(count.checked_sub(1)?) {
             return None;
         }
@@ -44,8 +45,8 @@ impl Index<'_> {
         (self.os_index_of(found) == Some(os_index)).then_some(found)
     }
 
-    /// Numbers of NUMA nodes, visible or hidden, among them all nodes with a PU of a range; `None` if that would take
-    /// a search.
+    /// Numbers of the NUMA nodes, visible or hidden, that have a PU of a range; `None` if that
+    /// would take a search.
     #[inline]
     pub(crate) fn nodes_of_pus(&self, pus: &Range<u32>) -> Option<Range<u32>> {
         let each = self.pus_of_node.filter(|_| !pus.is_empty())?;
@@ -53,7 +54,8 @@ impl Index<'_> {
         Some(node(pus.start)..node(pus.end - 1) + 1)
     }
 
-    /// The NUMA node that has all PUs of a set, `Some(None)` if there is none; `None` if that would take a search.
+    /// The visible NUMA node that has all PUs of a set, `Some(None)` if there is none; `None` if
+    /// that would take a search.
     #[inline]
     pub(crate) fn node_around(&self, cpuset: &Set) -> Option<Option<u32>> {
         let each = self.pus_of_node?;
@@ -66,8 +68,8 @@ impl Index<'_> {
         Some(has_all.then_some(node))
     }
 
-    /// Adds the NUMA nodes that share a PU with a set to `nodeset`, thread by thread of the SMT numbering. False if that
-    /// would take a search; then nothing is added.
+    /// Adds the NUMA nodes that share a PU with `cpuset` to `nodeset`, for each thread of the SMT
+    /// numbering in turn. If that would take a search, adds nothing and returns false.
     #[inline]
     pub(crate) fn add_nodes_by_thread(&self, cpuset: &Set, nodeset: &mut Set) -> bool {
         let known = self.pus_of_node.zip(self.numbering.as_ref()).zip(self.contiguous);
@@ -83,8 +85,9 @@ impl Index<'_> {
         true
     }
 
-    /// Adds the nodes that share a PU with a set among the visible OS indexes of one thread. `first` is the first OS index
-    /// of that thread, of which each node has `each`. True if every node was added.
+    /// Adds the NUMA nodes that share a PU of one thread with `cpuset`. `first` is the lowest OS
+    /// index of the thread, `visible` are its visible OS indexes, and `each` is the number of its
+    /// PUs in each node. Returns true if every visible node was added.
     #[inline]
     fn add_nodes_of_thread(
         &self,

@@ -1,4 +1,4 @@
-//! From PUs to the objects that have them.
+//! Finds objects by their PUs.
 
 use super::Index;
 use super::regular::block_of;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use topobroker_layout::set::Set;
 
 impl Index<'_> {
-    /// The lowest object that has two PUs, and so all between them.
+    /// The lowest common ancestor of two PUs. It also has all PUs between them.
     #[inline]
     pub(crate) fn lowest_with(&self, one: u32, other: u32) -> u32 {
         match self.common_ancestor.of(one, other) {
@@ -16,7 +16,7 @@ impl Index<'_> {
         }
     }
 
-    /// [`Index::lowest_with`] where a lookup cannot tell.
+    /// [`Index::lowest_with`] if the lookup has no answer.
     #[inline(never)]
     fn search_lowest(&self, low: u32, high: u32) -> u32 {
         let different_bits = u32::BITS - (low ^ high).leading_zeros();
@@ -48,7 +48,7 @@ impl Index<'_> {
         object
     }
 
-    /// The largest object that has `pu` and only PUs of `pus`, a range around it.
+    /// The largest object that has `pu` and no PU outside `pus`. The range `pus` must include `pu`.
     #[inline]
     pub(crate) fn largest_within(&self, pus: &Range<u32>, pu: u32) -> u32 {
         for row in self.archive.levels.normal_rows() {
@@ -66,7 +66,8 @@ impl Index<'_> {
         self.climb(self.pu_ids().start + pu, |own| is_within(own, pus))
     }
 
-    /// The largest object that has `pu` and only PUs of a set.
+    /// The largest object that has `pu` and whose visible PUs are all in a set. The set must have
+    /// `pu`.
     pub(crate) fn largest_inside(&self, set: &Set, pu: u32) -> u32 {
         let mut largest = self.pu_ids().start + pu;
         for row in self.archive.levels.normal_rows().iter().rev() {
@@ -83,7 +84,8 @@ impl Index<'_> {
         largest
     }
 
-    /// The highest object on the way up from `id` before the first whose PUs do not satisfy `holds`.
+    /// Climbs from `id` to its ancestors as long as `holds` is true of the PUs of the next one, and
+    /// returns the last object reached.
     fn climb(&self, id: u32, holds: impl Fn(&Range<u32>) -> bool) -> u32 {
         let mut highest = id;
         while let Some(parent) = self.parent(highest) {
@@ -106,8 +108,9 @@ impl Index<'_> {
         (id < ids.end && self.pus_of(id).contains(&pu)).then_some(id)
     }
 
-    /// Numbers of the objects of a base level, visible or hidden, with PUs in a range. If the level is not regular, the
-    /// range must begin and end where objects do, and objects without PUs in between are included.
+    /// Numbers of the objects of a base level, visible or hidden, with PUs in a range. If the level
+    /// is not regular, the range must begin and end at boundaries of objects, and the result
+    /// includes objects without PUs that lie in between.
     #[inline]
     pub(crate) fn objects_of_level_in(&self, level: usize, pus: Range<u32>) -> Range<u32> {
         let ids = self.base_ids(level);
@@ -125,7 +128,7 @@ impl Index<'_> {
     }
 }
 
-/// Whether all PUs of a range are in another.
+/// Whether all PUs of a range are in another range.
 #[inline]
 pub(crate) fn is_within(inner: &Range<u32>, outer: &Range<u32>) -> bool {
     inner.is_empty() || (outer.start <= inner.start && inner.end <= outer.end)

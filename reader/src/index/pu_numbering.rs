@@ -1,32 +1,34 @@
-//! How the operating system numbers PUs, if it does so evenly: one PU after the other, or all first hardware threads,
-//! then all second ones.
+//! The PU numbering of the operating system, if it is sequential (one PU after the other) or an
+//! interleaved SMT numbering (all first hardware threads, then all second ones).
 
 use super::words::low_bits;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedPuRun;
 use topobroker_layout::set::Set;
 
-/// Interleaved SMT numbering: all first hardware threads in logical order, then all second ones, and so on. The number
-/// of threads is a power of two. With one thread, OS indexes are sequential in logical order.
+/// Interleaved SMT numbering: all first hardware threads in logical order, then all second ones,
+/// and so on. The number of threads is a power of two. With one thread, the numbering is
+/// sequential: OS indexes ascend in logical order.
 #[derive(Clone, Copy)]
 pub(crate) struct PuNumbering {
     /// OS index of the first PU.
     first: u32,
-    /// Logarithm of the number of threads of a core.
+    /// Binary logarithm of the number of threads of a core.
     shift: u32,
     /// Number of PUs of each thread, which is the number of cores.
     cores: u32,
 }
 
-/// Numbers of hardware threads of a core that are recognised.
+/// Numbers of hardware threads per core that are recognised.
 const THREADS: [u32; 4] = [1, 2, 4, 8];
 const MOST_THREADS: usize = 8;
 
 impl PuNumbering {
     /// The numbering of `count` PUs, if their runs form one.
     pub(crate) fn new(runs: &[ArchivedPuRun], count: u32) -> Option<Self> {
-        // A machine that numbers the PUs of two packages alternately has as many "threads" as a package has PUs. There
-        // the runs themselves are faster.
+        // If a machine numbers the PUs of two packages alternately, it has as many runs as a
+        // package has PUs. Then queries over the runs are faster, so such a numbering is not
+        // recognised.
         let threads = u32::try_from(runs.len()).ok().filter(|threads| THREADS.contains(threads))?;
         let first = runs.first()?.os_first.to_native();
         let cores = count >> threads.trailing_zeros();
@@ -64,7 +66,7 @@ impl PuNumbering {
         }
     }
 
-    /// Makes `set` the OS indexes of a range of PUs.
+    /// Replaces `set` with the OS indexes of a range of PUs.
     #[inline]
     pub(crate) fn copy(&self, pus: Range<u32>, set: &mut Set) {
         match self.first_if_sequential() {
@@ -73,8 +75,8 @@ impl PuNumbering {
         }
     }
 
-    /// [`PuNumbering::copy`] of more than one thread. Whole cores of two threads, which most objects are, and single PUs
-    /// have paths of their own.
+    /// [`PuNumbering::copy`] for more than one thread. Whole cores of two threads and single PUs
+    /// have paths of their own, because nearly all objects are one or the other.
     #[inline(never)]
     fn copy_interleaved(&self, pus: Range<u32>, set: &mut Set) {
         if self.shift == 1 && (pus.start | pus.end).is_multiple_of(2) {
@@ -88,6 +90,7 @@ impl PuNumbering {
         self.copy_by_thread(&pus, set);
     }
 
+    /// [`PuNumbering::copy`] for any range and any number of threads.
     #[inline(never)]
     fn copy_by_thread(&self, pus: &Range<u32>, set: &mut Set) {
         let mut ranges = [const { 0..0 }; MOST_THREADS];
@@ -108,6 +111,7 @@ impl PuNumbering {
         }
     }
 
+    /// [`PuNumbering::add`] for more than one thread.
     #[inline(never)]
     fn add_interleaved(&self, pus: Range<u32>, set: &mut Set) {
         if set.is_empty() {
@@ -122,6 +126,7 @@ impl PuNumbering {
         }
     }
 
+    /// Whether `holds` is true of the OS indexes of a range of PUs, for each thread.
     #[inline(never)]
     fn every_thread(&self, pus: &Range<u32>, holds: impl Fn(Range<u32>) -> bool) -> bool {
         self.threads().all(|thread| holds(self.os_range(thread, pus)))
@@ -134,6 +139,7 @@ impl PuNumbering {
         self.start_of(thread) + (pu >> self.shift)
     }
 
+    /// Threads, from 0.
     #[inline]
     pub(crate) fn threads(&self) -> Range<u32> {
         0..1 << self.shift
@@ -151,7 +157,7 @@ impl PuNumbering {
         (pus.trailing_zeros() >= self.shift).then_some(pus >> self.shift)
     }
 
-    /// OS indexes of the PUs of a range that are of a thread.
+    /// OS indexes of the PUs of a range that belong to a thread.
     #[inline]
     pub(crate) fn os_range(&self, thread: u32, pus: &Range<u32>) -> Range<u32> {
         let round_up = (1 << self.shift) - 1 - thread;
@@ -160,7 +166,8 @@ impl PuNumbering {
         first + before(pus.start)..first + before(pus.end)
     }
 
-    /// Whether a set has no index but PUs of a range. `lowest` is the lowest index of the set.
+    /// Whether a set has no index other than those of the PUs of a range. `lowest` is the lowest
+    /// index of the set.
     #[inline]
     pub(crate) fn has_no_others(&self, set: &Set, lowest: u32, pus: &Range<u32>) -> bool {
         let thread = |thread| self.os_range(thread, pus);
@@ -186,21 +193,23 @@ impl PuNumbering {
         })
     }
 
-    /// Logical indexes of the PUs of a set with the lowest and the highest OS index; `None` if it is empty or has an
-    /// index that no PU has.
+    /// Logical indexes of the PUs of a set with the lowest and the highest OS index; `None` if the
+    /// set is empty or has an index that no PU has.
     #[inline]
     pub(crate) fn ends_of(&self, set: &Set) -> Option<(u32, u32)> {
         Some((self.logical_index(set.first()?)?, self.logical_index(set.last()?)?))
     }
 
-    /// Lowest and highest logical index of the PUs of a set; `None` as above.
+    /// Lowest and highest logical index of the PUs of a set; `None` if the set is empty or has an
+    /// index that no PU has.
     #[inline]
     pub(crate) fn bounds_of(&self, set: &Set) -> Option<(u32, u32)> {
         let ends = self.ends_of(set)?;
         if self.shift == 0 { Some(ends) } else { self.bounds_if_interleaved(set) }
     }
 
-    /// The same of a set that has PUs and nothing else.
+    /// [`PuNumbering::bounds_of`] for more than one thread. Every index of `set` must be that of a
+    /// PU.
     #[inline(never)]
     fn bounds_if_interleaved(&self, set: &Set) -> Option<(u32, u32)> {
         let threads = self.threads();
@@ -211,7 +220,7 @@ impl PuNumbering {
         };
         let (mut low, mut high) = (None, 0);
         for index in (0..self.cores).step_by(64) {
-            // Cores of which some thread is in the set.
+            // Cores with a thread in the set.
             let bits = if self.shift == 1 { two(index) } else { more(index) };
             let bits = bits & low_bits((self.cores - index).into());
             if bits != 0 {
@@ -227,7 +236,8 @@ impl PuNumbering {
     }
 }
 
-/// Whether a set has no index outside ascending ranges. `lowest` is the lowest index of the set.
+/// Whether all indexes of a set are in some ascending ranges. `lowest` is the lowest index of the
+/// set.
 #[inline]
 fn is_inside(set: &Set, lowest: u32, ranges: impl IntoIterator<Item = Range<u32>>) -> bool {
     let mut next = Some(lowest);
@@ -245,7 +255,7 @@ fn is_inside(set: &Set, lowest: u32, ranges: impl IntoIterator<Item = Range<u32>
 mod tests {
     use super::*;
 
-    /// OS indexes one by one, in logical order.
+    /// OS indexes of all PUs in logical order, computed one by one.
     fn os_indexes(numbering: PuNumbering) -> Vec<u32> {
         let threads = 1 << numbering.shift;
         let of = |pu: u32| numbering.first + pu % threads * numbering.cores + pu / threads;

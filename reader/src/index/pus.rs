@@ -1,4 +1,5 @@
-//! Between the logical indexes of PUs, in which objects are intervals, and the OS indexes of sets.
+//! Conversion between logical indexes of PUs, in which objects are intervals, and OS indexes, of
+//! which sets consist.
 
 use super::Index;
 use super::pu_numbering::PuNumbering;
@@ -7,11 +8,11 @@ use std::ops::Range;
 use topobroker_layout::archive::ArchivedPuRun;
 use topobroker_layout::set::Set;
 
-/// With more runs than this, looking at every PU of a word is less work than at every run.
+/// With more runs than this, it is less work to look at every PU of a word than at every run.
 const MANY_RUNS: usize = 64;
 
 impl<'a> Index<'a> {
-    /// Logical index in the topology of the PU with an OS index, visible or not.
+    /// Logical index in the topology of the PU with an OS index, visible or hidden.
     #[inline]
     pub(crate) fn pu_of_os_index(&self, os_index: u32) -> Option<u32> {
         let run = self.run_of(os_index)?;
@@ -23,7 +24,7 @@ impl<'a> Index<'a> {
         matches!(self.runs, [run] if run.step.to_native() == 1)
     }
 
-    /// OS indexes of PUs that follow each other in logical order, as ranges.
+    /// OS indexes of a range of PUs, as ranges.
     #[inline]
     pub(crate) fn os_ranges(&self, pus: Range<u32>) -> impl DoubleEndedIterator<Item = Range<u32>> {
         let runs = self.runs;
@@ -36,14 +37,15 @@ impl<'a> Index<'a> {
         ranges.filter(|range| !range.is_empty()).chain(single.map(|os| os..os + 1))
     }
 
-    /// Puts the OS indexes of PUs that follow each other in logical order into a set.
+    /// Adds the OS indexes of a range of PUs to a set.
     pub(crate) fn add_os_indexes(&self, pus: Range<u32>, set: &mut Set) {
-        // The highest first, so that the set gets its length at once.
+        // The highest range first, so that the set grows only once.
         let ranges = self.os_ranges(pus).rev();
         ranges.for_each(|range| set.insert_range(range.start..=range.end - 1));
     }
 
-    /// The lowest OS index of the PUs of a range that are in a set; behind all others if none.
+    /// The lowest OS index of the PUs that are both in a range and in a set; `u32::MAX`, which
+    /// sorts last, if there is none.
     pub(crate) fn first_os_index(&self, set: &Set, pus: Range<u32>) -> u32 {
         let firsts = self
             .os_ranges(pus)
@@ -51,7 +53,7 @@ impl<'a> Index<'a> {
         firsts.min().unwrap_or(u32::MAX)
     }
 
-    /// Whether all PUs of a range are in a set.
+    /// Whether all visible PUs of a range are in a set.
     #[inline]
     pub(crate) fn has_all(&self, set: &Set, pus: Range<u32>) -> bool {
         match self.numbering.as_ref().zip(self.contiguous_run(&pus)) {
@@ -70,7 +72,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Whether some PU of a range is in a set.
+    /// Whether a visible PU of a range is in a set.
     #[inline]
     pub(crate) fn has_some(&self, set: &Set, pus: Range<u32>) -> bool {
         match self.numbering.as_ref().zip(self.contiguous_run(&pus)) {
@@ -89,7 +91,8 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// A range of PUs as numbers of words, with the bits of the range in each.
+    /// The words of 64 PUs that a range of PUs lies in: the number of each word, and the bits of
+    /// the range in it.
     fn words_of(&self, pus: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
         let words = pus.start / 64..pus.end.div_ceil(64);
         words.map(move |index| {
@@ -99,18 +102,20 @@ impl<'a> Index<'a> {
         })
     }
 
-    /// The PUs of a set that are visible, with the logical indexes from `64 * index` on, as bits.
+    /// Visible PUs of a set with the logical indexes `64 * index` to `64 * index + 63` in the
+    /// topology, as bits.
     #[inline]
     pub(crate) fn logical_word(&self, set: &Set, index: u32) -> u64 {
         self.any_logical_word(set, index) & self.visible_pus(index)
     }
 
+    /// [`Index::logical_word`] of all PUs, visible or hidden.
     #[inline]
     fn any_logical_word(&self, set: &Set, index: u32) -> u64 {
         let (runs, ids) = (self.runs, self.pu_ids());
         let pus = index * 64..(index + 1) * 64;
         if let Some(first) = self.numbering.as_ref().and_then(PuNumbering::first_if_sequential) {
-            // Most machines: one after the other.
+            // Most machines number their PUs sequentially.
             let behind = (ids.end - ids.start).saturating_sub(pus.start);
             return set.bits_from(first + pus.start) & low_bits(behind.into());
         }
@@ -122,7 +127,7 @@ impl<'a> Index<'a> {
         known.filter(|pu| chosen(*pu)).fold(0, |word, pu| word | (1 << (pu % 64)))
     }
 
-    /// The first PU of a set, by logical index, from one on.
+    /// The first visible PU of a set whose logical index is `from` or higher.
     #[inline]
     pub(crate) fn next_pu_of(&self, set: &Set, from: u32) -> Option<u32> {
         let ids = self.pu_ids();
@@ -138,8 +143,8 @@ impl<'a> Index<'a> {
         None
     }
 
-    /// The first PU that is not of a set, by logical index, from one on; behind the last PU if all
-    /// are.
+    /// The first visible PU that is not in a set and whose logical index is `from` or higher; the
+    /// number of PUs if there is none.
     #[inline]
     pub(crate) fn next_pu_not_of(&self, set: &Set, from: u32) -> u32 {
         let ids = self.pu_ids();
@@ -157,8 +162,8 @@ impl<'a> Index<'a> {
         count.min(index * 64 + missing.trailing_zeros())
     }
 
-    /// Lowest and highest logical index of the PUs of a set; `None` if it is empty or has an index
-    /// that no PU has.
+    /// Lowest and highest logical index of the PUs of a set; `None` if the set is empty or has an
+    /// index that no visible PU has.
     #[inline]
     pub(crate) fn bounds_of(&self, set: &Set) -> Option<(u32, u32)> {
         let contiguous = self.contiguous;
@@ -183,17 +188,19 @@ impl<'a> Index<'a> {
                 Some(behind) => next = behind,
             }
         }
-        // What is between visible PUs is visible, where these follow each other.
+        // If the visible PUs are contiguous, all PUs between two visible ones are visible.
         contiguous.is_none_or(|(start, end)| start <= low && high < end).then_some((low, high))
     }
 
-    /// Two PUs of a set whose common ancestor is that of all its PUs; `None` if the set is empty or has an index that no
-    /// PU has.
+    /// Two PUs of a set whose lowest common ancestor is that of all its PUs; `None` if the set is
+    /// empty or has an index that no visible PU has.
     #[inline]
     pub(crate) fn reach_of(&self, set: &Set) -> Option<(u32, u32)> {
         let interleaved =
             self.numbering.as_ref().filter(|numbering| numbering.first_if_sequential().is_none());
         if let Some((numbering, _)) = interleaved.zip(self.contiguous) {
+            // The PUs with the lowest and the highest OS index are quick to find. They are enough
+            // if no object below the top one has both.
             let (low, high) = numbering.ends_of(set)?;
             let is_visible =
                 || self.overlay.is_none_or(|overlay| Words::is_included_in(set, &overlay.cpus));
@@ -204,11 +211,12 @@ impl<'a> Index<'a> {
         self.bounds_of(set)
     }
 
+    /// The run of the PU with an OS index.
     #[inline]
     fn run_of(&self, os_index: u32) -> Option<&'a ArchivedPuRun> {
         let runs = self.runs;
         let begins = |run: &ArchivedPuRun| run.os_first.to_native() <= os_index;
-        // Most machines: hardly anything to search.
+        // Most machines have so few runs that a linear search is fastest.
         let run = match runs.len() {
             0..=4 => runs.iter().rfind(|run| begins(run))?,
             _ => runs.get(runs.partition_point(begins).checked_sub(1)?)?,
@@ -218,12 +226,13 @@ impl<'a> Index<'a> {
     }
 }
 
+/// Logical index of the PU of a run with an OS index.
 #[inline]
 fn logical_in(run: &ArchivedPuRun, os_index: u32) -> u32 {
     run.logical_first.to_native() + (os_index - run.os_first.to_native()) * run.step.to_native()
 }
 
-/// OS indexes of those PUs of a run that are in a range of logical indexes.
+/// OS indexes of the PUs of a run whose logical indexes are in a range.
 #[inline]
 fn os_range_in(run: &ArchivedPuRun, pus: &Range<u32>) -> Range<u32> {
     let (first, step) = (run.logical_first.to_native(), run.step.to_native());
@@ -239,7 +248,7 @@ fn os_range_in(run: &ArchivedPuRun, pus: &Range<u32>) -> Range<u32> {
     places(pus.start)..places(pus.end)
 }
 
-/// The PUs of a run that are in a set and in 64 logical indexes, as bits of these.
+/// The PUs of a run that are in a set and in `pus`, a range of 64 logical indexes, as bits.
 #[inline]
 fn bits_of_run(set: &Set, run: &ArchivedPuRun, pus: &Range<u32>) -> u64 {
     let range = os_range_in(run, pus);
@@ -251,7 +260,7 @@ fn bits_of_run(set: &Set, run: &ArchivedPuRun, pus: &Range<u32>) -> u64 {
     spread(bits, run.step.to_native()) << (logical_in(run, range.start) - pus.start)
 }
 
-/// The bits of a word, `step` apart.
+/// Moves the low bits of a word `step` bits apart: bit `n` becomes bit `n * step`.
 #[inline]
 fn spread(bits: u64, step: u32) -> u64 {
     if step.is_power_of_two() {
@@ -266,6 +275,7 @@ fn spread(bits: u64, step: u32) -> u64 {
     apart
 }
 
+/// [`spread`] of the low 32 bits with a step of 2.
 #[inline]
 fn spread_by_two(bits: u64) -> u64 {
     let halves = [

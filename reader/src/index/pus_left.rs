@@ -1,19 +1,20 @@
-//! Stored sets of PUs that belong to no object, in a view.
+//! The visible part of stored sets of PUs that belong to no object.
 
 use super::Index;
 use super::extent::Extent;
 use super::stored_set::StoredSet;
 use super::words::Words;
 
-/// The visible part of a stored set of PUs that belongs to no object: of a CPU kind, or of an initiator. hwloc
-/// intersects such sets with the cpuset of the root when it restricts a topology.
+/// The visible part of a stored set of PUs that belongs to no object, but to a CPU kind or an
+/// initiator. hwloc intersects such sets with the cpuset of the root when it restricts a topology.
 pub(crate) struct PusLeft<'a> {
     set: StoredSet<'a>,
+    /// Cpuset of the root of a view; `None` if the whole topology is visible.
     root: Option<Extent<'a>>,
 }
 
 impl<'a> Index<'a> {
-    /// The visible part of the set of PUs in a row.
+    /// The visible part of the stored set in a row.
     pub(crate) fn pus_left(&'a self, row: u32) -> PusLeft<'a> {
         let root = self.overlay.and_then(|_| self.extent(0));
         PusLeft { set: self.stored_cpuset(row), root }

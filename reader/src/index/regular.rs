@@ -9,7 +9,8 @@ pub(crate) fn block_of(pu: u32, size: u32) -> u32 {
     if size.is_power_of_two() { pu >> size.trailing_zeros() } else { pu / size }
 }
 
-/// PUs of each NUMA node, if the first node has the first PUs, the next node the PUs after them, and so on.
+/// Number of PUs of each NUMA node, if all nodes have the same number: the first node has the first
+/// PUs, the next node has the PUs after them, and so on.
 pub(super) fn pus_of_each_node(tree: &TreeRows<'_>, nodes: Range<u32>, pus: u32) -> Option<u32> {
     let each = pus.checked_div(nodes.end - nodes.start).filter(|each| *each != 0)?;
     let is_block = |(node, position): (u32, u32)| {

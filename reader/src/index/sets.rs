@@ -1,4 +1,4 @@
-//! The sets of objects: which row of the table has them, and as what they are read.
+//! The sets of objects: the row of the table that stores them, and the types that read them.
 
 use super::extent::Extent;
 use super::{Index, PuNumbering, StoredSet, Words};
@@ -26,14 +26,14 @@ impl<'a> Index<'a> {
         id < self.tree.with_pus()
     }
 
-    /// Row of the four sets of an object, `None` of an I/O or Misc object.
+    /// Row of the four sets of an object, `None` for an I/O or Misc object.
     #[inline]
     fn set_row(&self, id: u32) -> Option<usize> {
         let sets = &self.archive.objects.sets;
         ((id as usize) < sets.len()).then(|| sets.get_u32(id as usize) as usize)?.checked_sub(1)
     }
 
-    /// The cpuset of an object, `None` of an I/O or Misc object.
+    /// The cpuset of an object, `None` for an I/O or Misc object.
     #[inline]
     pub(crate) fn extent(&'a self, id: u32) -> Option<Extent<'a>> {
         if self.has_runs {
@@ -50,7 +50,7 @@ impl<'a> Index<'a> {
         self.stored_complete_cpuset(id).map(Extent::Stored).or_else(|| self.extent(id))
     }
 
-    /// The complete cpuset of an object, if it is another set than its cpuset.
+    /// The complete cpuset of an object, if it differs from the cpuset.
     pub(crate) fn stored_complete_cpuset(&self, id: u32) -> Option<StoredSet<'a>> {
         match self.archive.sets.complete_cpuset.get_u32(self.set_row(id)?) {
             SAME_SET => None,
@@ -78,14 +78,15 @@ impl<'a> Index<'a> {
         (0..rows.len()).all(|row| rows.get_u32(row) == SAME_SET)
     }
 
-    /// Visible PUs of an object and their numbering, if the PUs are contiguous and numbered evenly.
+    /// Visible PUs of an object and their numbering, if the PUs are contiguous and the topology has
+    /// a [`PuNumbering`].
     #[inline]
     pub(crate) fn numbered_pus(&self, id: u32) -> Option<(&PuNumbering, Range<u32>)> {
         let numbering = self.numbering.as_ref().filter(|_| self.has_runs && self.has_sets(id))?;
         Some((numbering, self.contiguous_run(&self.pus_of(id))?))
     }
 
-    /// Adds the cpuset of an object to `set`. False of an object without sets.
+    /// Adds the cpuset of an object to `set`. Returns false for an object without sets.
     #[inline]
     pub(crate) fn add_cpuset(&self, id: u32, set: &mut Set) -> bool {
         match self.numbered_pus(id) {

@@ -8,7 +8,7 @@ use topobroker_layout::stored_set::StoredWords;
 #[derive(Clone, Copy)]
 pub(crate) struct StoredSet<'a> {
     stored: StoredWords<'a>,
-    /// What the overlay leaves of every set; `None` if all of the topology is visible.
+    /// The visible OS indexes; `None` if the whole topology is visible.
     visible: Option<&'a ArchivedVisibleSet>,
 }
 

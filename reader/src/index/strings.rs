@@ -4,19 +4,19 @@ use super::Index;
 use std::ffi::CStr;
 
 impl<'a> Index<'a> {
-    /// The string of a row of the table.
+    /// The string in a row of the table.
     pub(crate) fn string(&self, row: u32) -> &'a str {
         let text = CStr::from_bytes_until_nul(self.bytes_from(row)).unwrap_or_default();
         text.to_str().unwrap_or_default()
     }
 
-    /// Whether the string of a row is `text`.
+    /// Whether the string in a row is `text`.
     pub(crate) fn is_string(&self, row: u32, text: &str) -> bool {
         let rest = self.bytes_from(row).strip_prefix(text.as_bytes());
         rest.is_some_and(|rest| rest.first() == Some(&0))
     }
 
-    /// The string of a row with its terminating zero, and all strings after it.
+    /// The string in a row with its terminating zero, and all strings after it.
     fn bytes_from(&self, row: u32) -> &'a [u8] {
         let strings = &self.archive.strings;
         let start = strings.start.get_u32(row as usize) as usize;

@@ -1,10 +1,10 @@
-//! The tree: parents, slots of children, and the PUs below an object.
+//! The tree: parents, slots of children, and PUs of objects.
 
 use super::Index;
 use std::ops::Range;
 
 impl Index<'_> {
-    /// The parent of an object, `None` of the root.
+    /// The parent of an object, `None` for the root.
     #[inline]
     pub(crate) fn parent(&self, id: u32) -> Option<u32> {
         if id == 0 {
@@ -22,7 +22,7 @@ impl Index<'_> {
         self.overlay.map_or(0, |overlay| overlay.moved.parent_of(overlay.ordinal_of(id)))
     }
 
-    /// The object itself, or the object of the tree of CPUs that it is attached to.
+    /// The object itself, or the normal object that it is attached to.
     pub(crate) fn normal_part(&self, id: u32) -> u32 {
         let mut object = id;
         // Validation checks that the parents of special objects lead into the tree of CPUs.
@@ -49,6 +49,7 @@ impl Index<'_> {
         }
     }
 
+    /// [`Index::child`] in a view whose objects have moved.
     #[inline(never)]
     fn moved_child(&self, slot: u32) -> u32 {
         self.overlay.map_or(0, |overlay| overlay.moved.children.get_u32(slot as usize))
@@ -63,13 +64,14 @@ impl Index<'_> {
         }
     }
 
+    /// [`Index::child_slots`] in a view whose objects have moved.
     #[inline(never)]
     fn moved_child_slots(&self, id: u32) -> Range<u32> {
         self.overlay.map_or(0..0, |overlay| overlay.child_slots(overlay.ordinal_of(id)))
     }
 
-    /// Logical indexes in the topology of the PUs of an object, visible or hidden. Of an I/O or Misc object: of the
-    /// object that it is attached to.
+    /// Logical indexes in the topology of the PUs of an object, visible or hidden. An I/O or Misc
+    /// object has the PUs of the normal object that it is attached to.
     #[inline]
     pub(crate) fn pus_of(&self, id: u32) -> Range<u32> {
         let has_own = id < self.tree.with_pus();
@@ -77,13 +79,15 @@ impl Index<'_> {
         member.pu_first..member.pu_first + member.pu_count
     }
 
-    /// [`Index::pus_of`] as a range of visible PUs. Two such ranges are equal, nested or disjoint as the cpusets are.
+    /// [`Index::pus_of`] as a range of visible PUs. Two such ranges are equal, nested or disjoint
+    /// exactly if the cpusets are.
     #[inline]
     pub(crate) fn visible_pus_of(&self, id: u32) -> Range<u32> {
         self.visible_run(&self.pus_of(id))
     }
 
-    /// Whether it is known without a search that all objects of the tree of CPUs below an object are visible.
+    /// Whether all objects below an object in the tree of CPUs are visible. False also if only a
+    /// search would tell.
     #[inline]
     pub(crate) fn has_all_below(&self, id: u32) -> bool {
         let Some((start, end)) = self.contiguous.filter(|_| self.is_regular) else { return false };

@@ -1,4 +1,4 @@
-//! What is visible: objects and their ordinals, and PUs.
+//! Visible objects with their ordinals, and visible PUs.
 
 use super::Index;
 use super::words::low_bits;
@@ -23,7 +23,8 @@ impl Index<'_> {
         self.overlay.map_or(self.archive.tree.len(), |overlay| overlay.len() as usize)
     }
 
-    /// Visible PUs with the logical indexes `64 * index` to `64 * index + 63` in the topology, as bits.
+    /// Visible PUs with the logical indexes `64 * index` to `64 * index + 63` in the topology, as
+    /// bits.
     #[inline]
     pub(crate) fn visible_pus(&self, index: u32) -> u64 {
         self.overlay.map_or(u64::MAX, |overlay| self.visible_pus_of_view(overlay, index))
@@ -47,7 +48,8 @@ impl Index<'_> {
         overlay.next_visible(ids.start + pu).map_or(ids.end, |id| id.min(ids.end)) - ids.start
     }
 
-    /// Start of the run of hidden PUs that ends just before `pu`; `pu` if the PU before it is visible.
+    /// Start of the run of hidden PUs that ends just before `pu`; `pu` if the PU before it is
+    /// visible.
     #[inline]
     pub(crate) fn first_hidden_before(&self, pu: u32) -> u32 {
         if self.overlay.is_none() {
@@ -58,7 +60,8 @@ impl Index<'_> {
         hidden.last().unwrap_or(pu)
     }
 
-    /// A range of PUs of the topology as a range of visible PUs, in the order of the topology.
+    /// Converts a range of PUs of the topology to a range of visible PUs, which are counted in the
+    /// order of the topology.
     #[inline]
     pub(crate) fn visible_run(&self, pus: &Range<u32>) -> Range<u32> {
         let Some(overlay) = self.overlay else { return pus.clone() };

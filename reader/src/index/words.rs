@@ -3,15 +3,15 @@
 use topobroker_layout::overlay::ArchivedVisibleSet;
 use topobroker_layout::set::Set;
 
-/// A set of OS indexes as words: one of the archive, one of an object, or one of the caller.
+/// A set of OS indexes as words: a set of the archive, of an object, or of the caller.
 pub(crate) trait Words {
     /// Indexes `64 * index` to `64 * index + 63`, as bits.
     fn word(&self, index: usize) -> u64;
 
-    /// Number of words before the infinite rest, in which all words are alike.
+    /// Number of words before the rest of the set. The bits of the rest are all 0 or all 1.
     fn word_count(&self) -> usize;
 
-    /// Whether the set has every index of the infinite rest.
+    /// Whether the bits of the rest are all 1, so that the set has every index there.
     fn is_infinite(&self) -> bool;
 
     fn copy_to(&self, set: &mut Set) {
@@ -29,7 +29,8 @@ pub(crate) trait Words {
     }
 
     fn is_included_in(&self, other: &impl Words) -> bool {
-        // The rest of a finite set is empty, so the words of `other` matter only if this set is infinite.
+        // The rest of a finite set is empty, so the words of `other` matter only if this set is
+        // infinite.
         let others = if self.is_infinite() { other.word_count() } else { 0 };
         let count = self.word_count().max(others);
         (other.is_infinite() || !self.is_infinite())
@@ -80,7 +81,7 @@ impl Words for Set {
     }
 }
 
-/// Mask of the low `count` bits; all bits from 64 on.
+/// Mask of the low `count` bits; of all 64 bits if `count` is greater.
 #[inline]
 pub(crate) fn low_bits(count: u64) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }

@@ -1,4 +1,4 @@
-//! What an object has by its type.
+//! Attributes of an object, which depend on its type.
 
 use super::object::Object;
 use crate::index::partition_point;
@@ -10,7 +10,7 @@ use topobroker_layout::column::ArchivedColumn;
 use topobroker_layout::object_type::ObjectType;
 
 impl<'a> Object<'a> {
-    /// What depends on the type. Counterpart: `attr`.
+    /// The attributes of the object's type. Counterpart: `attr`.
     #[must_use]
     pub fn attributes(self) -> Attributes {
         let archive = self.index.archive;
@@ -43,7 +43,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Number that the operating system gave it. Counterpart: `os_index`.
+    /// OS index: the number that the operating system gave the object. Counterpart: `os_index`.
     #[must_use]
     #[inline]
     pub fn os_index(self) -> Option<u32> {
@@ -54,7 +54,8 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Memory of the NUMA nodes below, in bytes. Counterpart: `total_memory`.
+    /// Memory of the NUMA nodes below the object, in bytes; for a NUMA node, its own memory.
+    /// Counterpart: `total_memory`.
     #[must_use]
     pub fn total_memory(self) -> u64 {
         let index = self.index;
@@ -68,7 +69,7 @@ impl<'a> Object<'a> {
         rows_of(&table.object, self.id()).next().map_or(0, |row| table.bytes.get(row))
     }
 
-    /// Page types of a NUMA node, none of other objects. Counterpart: `page_types`.
+    /// Page types of a NUMA node, none for other objects. Counterpart: `page_types`.
     pub fn page_types(self) -> impl Iterator<Item = PageType> + 'a {
         let nodes = &self.index.archive.numa_nodes;
         let row = self.attribute_row();
@@ -84,7 +85,7 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// The bus id of a PCI device or bridge in one number.
+    /// The bus id of a PCI device or bridge as one number.
     fn bus_id(self) -> Option<u32> {
         match self.attributes() {
             Attributes::Pci(pci) => Some(pci.bus_id()),

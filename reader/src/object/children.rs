@@ -13,18 +13,19 @@ impl<'a> Object<'a> {
     pub fn children(self) -> Children<'a> {
         let index = self.index;
         if self.id() >= index.pu_ids().start {
-            // PUs are the last of the tree of CPUs.
+            // No normal object is below a PU or a special object.
             return Children { index, slots: 0..0, all_visible: true };
         }
         let slots = self.normal_slots();
         Children::new(self.index, slots, || self.index.has_all_below(self.id()))
     }
 
+    /// Slots of the children in the tree of CPUs, visible or hidden.
     #[inline]
     fn normal_slots(self) -> Range<u32> {
         let index = self.index;
         let slots = if index.is_in_order { index.tree.child_slots(self.id()) } else { 0..0 };
-        // Behind them there is memory, nearly always one node or none.
+        // Memory children come next: nearly always one NUMA node or none.
         let special = |slot: u32| index.tree.child(slot) >= index.first_special;
         match slots.end.wrapping_sub(slots.start) {
             1.. if !special(slots.end - 1) => slots,
@@ -64,7 +65,7 @@ impl<'a> Object<'a> {
         Children::new(self.index, self.slots_of_kind(kind), || false)
     }
 
-    /// Slots of the children in one of the four lists, shown or not.
+    /// Slots of the children in one of the four lists, visible or hidden.
     pub(super) fn slots_of_kind(self, kind: ChildKind) -> Range<u32> {
         match kind {
             ChildKind::Normal => self.normal_slots(),
@@ -72,6 +73,7 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// [`Object::slots_of_kind`] by binary search.
     #[inline(never)]
     fn search_slots(self, kind: ChildKind) -> Range<u32> {
         let all = self.index.child_slots(self.id());
@@ -85,7 +87,8 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Where children of a kind begin among all: kinds follow each other as in the numbering.
+    /// Slot of the first child of a kind among all children of the object. The kinds of children
+    /// have the same order as the numbers of objects.
     #[inline]
     fn first_child_of(self, kind: ChildKind, all: &Range<u32>) -> u32 {
         let first_of = |depth: Depth| {
@@ -105,12 +108,12 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Children in one list, in order.
+/// Iterator over the children of an object in one list, or in all of them, in order.
 #[derive(Clone)]
 pub struct Children<'a> {
     index: &'a Index<'a>,
     slots: Range<u32>,
-    /// Whether it is known that all are shown and none has moved.
+    /// Whether all are known to be visible and none has moved.
     all_visible: bool,
 }
 
@@ -121,7 +124,8 @@ impl std::fmt::Debug for Children<'_> {
 }
 
 impl<'a> Children<'a> {
-    /// `has_all` may know of a part that all are shown.
+    /// The visible children in `slots`. `has_all` is only called in views; it returns true if all
+    /// children are known to be visible.
     #[inline]
     fn new(index: &'a Index<'a>, slots: Range<u32>, has_all: impl FnOnce() -> bool) -> Self {
         let all_visible = index.overlay.is_none()
@@ -130,21 +134,24 @@ impl<'a> Children<'a> {
         Self { index, slots, all_visible }
     }
 
-    /// Whether the objects in some slots are shown, where nothing moved and that takes one look.
+    /// Whether all objects in the slots `start..end` are known to be visible from one look at the
+    /// overlay. The answer is false if objects have moved, if there are more than 64 slots, or if
+    /// the numbers of the objects are not contiguous.
     #[inline(never)]
     fn are_all_visible(index: &'a Index<'a>, start: u32, end: u32) -> bool {
         let count = end.wrapping_sub(start);
         let Some(overlay) = index.overlay.filter(|_| index.is_in_order) else { return false };
         let are_few = (1..=64).contains(&count);
         let first = index.tree.child(start);
-        // Children of one level follow each other; those of several need not ascend.
+        // Children on one level have contiguous numbers; children on several levels may not even
+        // ascend.
         let are_in_a_row =
             are_few && (start..end).zip(first..).all(|(slot, id)| index.tree.child(slot) == id);
         are_in_a_row && overlay.visible_from(first) | !(u64::MAX >> (64 - count)) == u64::MAX
     }
 
-    /// The first of some slots whose object is shown, with that object, where not all are or some moved; the end if
-    /// there is none. By value, so that an iterator stays in registers.
+    /// The first slot in `start..end` whose object is visible, and that object; `end` if there is
+    /// none. Takes the range by value, so that an iterator stays in registers.
     #[inline(never)]
     fn first_visible(index: &'a Index<'a>, start: u32, end: u32) -> (u32, u32) {
         for slot in start..end {

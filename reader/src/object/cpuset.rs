@@ -1,13 +1,13 @@
-//! The cpuset of an object beside another set or another object, without making it.
+//! Comparisons of an object's cpuset with another set, without building the cpuset.
 
 use super::object::Object;
 use topobroker_layout::set::Set;
 use topobroker_layout::tree::Member;
 
 impl Object<'_> {
-    /// Whether the cpuset is not empty and all of it is in `set`, which is what hwloc's queries of what is inside a set
-    /// ask. Never of I/O and Misc objects. Counterparts: `hwloc_bitmap_iszero` and `hwloc_bitmap_isincluded` of
-    /// `cpuset` and a set.
+    /// Whether the cpuset is not empty and is included in `set`. This is the rule of hwloc's
+    /// queries for objects inside a set. Always false for I/O and Misc objects. Counterparts:
+    /// `hwloc_bitmap_iszero` and `hwloc_bitmap_isincluded` of `cpuset` and a set.
     #[must_use]
     #[inline]
     pub fn is_inside(self, set: &Set) -> bool {
@@ -15,7 +15,7 @@ impl Object<'_> {
         extent.is_some_and(|extent| !extent.is_empty() && extent.is_inside(set))
     }
 
-    /// Whether the cpuset and `set` have a PU in common. Never of I/O and Misc objects.
+    /// Whether the cpuset and `set` have a PU in common. Always false for I/O and Misc objects.
     /// Counterpart: `hwloc_bitmap_intersects` of `cpuset` and a set.
     #[must_use]
     #[inline]
@@ -23,14 +23,14 @@ impl Object<'_> {
         self.index.extent(self.id()).is_some_and(|extent| extent.intersects(set))
     }
 
-    /// Whether all of `set` is in the cpuset. Never of I/O and Misc objects. Counterpart:
+    /// Whether all of `set` is in the cpuset. Always false for I/O and Misc objects. Counterpart:
     /// `hwloc_bitmap_isincluded` of a set and `cpuset`.
     #[must_use]
     pub fn covers(self, set: &Set) -> bool {
         self.index.extent(self.id()).is_some_and(|extent| extent.covers(set))
     }
 
-    /// Number of PUs in the cpuset; `None` of I/O and Misc objects, and of an infinite set.
+    /// Number of PUs in the cpuset; `None` for I/O and Misc objects, and for an infinite set.
     /// Counterpart: `hwloc_bitmap_weight` of `cpuset`.
     #[must_use]
     #[inline]

@@ -1,12 +1,12 @@
-//! How an object is shown to a person.
+//! The text of an object for people.
 
 use super::object::Object;
 use std::fmt;
 use topobroker_layout::set::Format;
 
 impl fmt::Debug for Object<'_> {
-    /// Type, logical index and OS indexes of the PUs, as `Core L#3 {6,7}`; of an I/O or Misc object its name, as
-    /// `PCI L#0 "mlx5_0"`.
+    /// Writes the type, the logical index and the OS indexes of the PUs, such as `Core L#3 {6,7}`;
+    /// for an I/O or Misc object the name instead of the PUs, such as `PCI L#0 "mlx5_0"`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_type_name(false, f)?;
         write!(f, " L#{}", self.logical_index())?;

@@ -1,4 +1,4 @@
-//! One object: its facts, its attributes, its relatives and its sets.
+//! One object: its type and texts, its attributes, its relatives and its sets.
 
 mod attributes;
 mod children;

@@ -1,4 +1,4 @@
-//! The handle of an object, and what it is and where it is.
+//! The handle of an object, with its type, its place in the tree, and its texts.
 
 use crate::index::Index;
 use crate::topology::Topology;
@@ -8,8 +8,9 @@ use topobroker_layout::depth::Depth;
 use topobroker_layout::levels::ArchivedLevel;
 use topobroker_layout::object_type::ObjectType;
 
-/// An object of a topology. Counterpart: `hwloc_obj_t`. A handle: copy it freely; two are equal if
-/// they are the same object of the same topology, through whatever view.
+/// An object of a topology. Counterpart: `hwloc_obj_t`. This is a handle that can be copied freely.
+/// Two handles are equal if they refer to the same object of the same topology, even in different
+/// views.
 #[derive(Clone, Copy)]
 pub struct Object<'a> {
     pub(crate) index: &'a Index<'a>,
@@ -39,33 +40,33 @@ impl<'a> Object<'a> {
         Self { index, id }
     }
 
-    /// The topology that the object is of.
+    /// The topology or the view that this handle belongs to.
     #[must_use]
     pub fn topology(self) -> Topology<'a> {
         Topology::of(self.index)
     }
 
-    /// Number of the object in its topology: level by level, by logical index within. The same
-    /// in every process that has adopted the segment, and in every view.
+    /// Number of the object in its topology: level by level, by logical index within a level. It is
+    /// the same in every process that has adopted the segment, and in every view.
     #[must_use]
     pub fn id(self) -> u32 {
         self.id
     }
 
-    /// Counterpart: `type`.
+    /// Type. Counterpart: `type`.
     #[must_use]
     #[inline]
     pub fn object_type(self) -> ObjectType {
         self.index.object_type(self.id)
     }
 
-    /// Depth in the tree of CPUs, or that of a special type. Counterpart: `depth`.
+    /// Depth in the tree of CPUs, or the depth of a special type. Counterpart: `depth`.
     #[must_use]
     pub fn depth(self) -> Depth {
         self.index.depth_of(self.id)
     }
 
-    /// Place among the objects of its depth. Counterpart: `logical_index`.
+    /// Position among the objects of its depth. Counterpart: `logical_index`.
     #[must_use]
     #[inline]
     pub fn logical_index(self) -> u32 {
@@ -91,7 +92,7 @@ impl<'a> Object<'a> {
         self.index.archive.objects.gp_index.get(self.row())
     }
 
-    /// Counterpart: `name`.
+    /// Name, if the object has one. Counterpart: `name`.
     #[must_use]
     pub fn name(self) -> Option<&'a str> {
         self.string(&self.index.archive.names)
@@ -104,7 +105,7 @@ impl<'a> Object<'a> {
         row.is_some_and(|row| self.index.is_string(row, name))
     }
 
-    /// Counterpart: `subtype`.
+    /// Subtype, which describes the type more precisely. Counterpart: `subtype`.
     #[must_use]
     pub fn subtype(self) -> Option<&'a str> {
         self.string(&self.index.archive.subtypes)
@@ -113,7 +114,7 @@ impl<'a> Object<'a> {
     /// Pairs of name and value. Counterpart: `infos`.
     pub fn infos(self) -> impl ExactSizeIterator<Item = Info<'a>> {
         let infos = &self.index.archive.infos;
-        // Empty if no object has any; then every start reads as 0.
+        // If no object has infos, the table is empty and every start reads as 0.
         let rows =
             infos.start.get_u32(self.row()) as usize..infos.start.get_u32(self.row() + 1) as usize;
         rows.map(move |row| Info {
@@ -122,14 +123,14 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// Value of the first info with a name. Counterpart: `hwloc_obj_get_info_by_name`.
+    /// Value of the first info with this name. Counterpart: `hwloc_obj_get_info_by_name`.
     #[doc(alias = "hwloc_obj_get_info_by_name")]
     #[must_use]
     pub fn info(self, name: &str) -> Option<&'a str> {
         self.infos().find(|info| info.name == name).map(|info| info.value)
     }
 
-    /// The parent, `None` of the root. Counterpart: `parent`.
+    /// The parent, `None` for the root. Counterpart: `parent`.
     #[must_use]
     #[inline]
     pub fn parent(self) -> Option<Self> {
@@ -148,7 +149,7 @@ impl<'a> Object<'a> {
         self.cousin(|place| place.checked_add(1))
     }
 
-    /// The object before it of its depth. Counterpart: `prev_cousin`.
+    /// The previous object of its depth. Counterpart: `prev_cousin`.
     #[must_use]
     pub fn prev_cousin(self) -> Option<Self> {
         self.cousin(|place| place.checked_sub(1))
@@ -162,8 +163,11 @@ impl<'a> Object<'a> {
         Some(self.beside(self.index.id_at(level, next - ordinals.start)))
     }
 
-    /// Logical indexes of the PUs of the object, if they are contiguous as nearly always: the PUs below it; of a memory
-    /// object the PUs of its cpuset; of an I/O or Misc object the PUs of the normal object that it is attached to.
+    /// Logical indexes of the PUs of the object, which are nearly always contiguous: for a normal
+    /// object the PUs below it, for a memory object the PUs of its cpuset, for an I/O or Misc
+    /// object the PUs of the normal object that it is attached to. If a view has moved objects so
+    /// that the PUs are not contiguous, the range begins with the lowest index and has as many
+    /// indexes as the object has PUs.
     #[must_use]
     #[inline]
     pub fn pus(self) -> Range<u32> {
@@ -183,7 +187,7 @@ impl<'a> Object<'a> {
         self.id as usize
     }
 
-    /// The object itself, or the object of the tree of CPUs that it is attached to.
+    /// The object itself, or the normal object that it is attached to.
     pub(crate) fn normal_part(self) -> Self {
         self.beside(self.index.normal_part(self.id))
     }

@@ -1,18 +1,19 @@
-//! The four sets of an object, made when they are asked for.
+//! The four sets of an object, built on demand.
 
 use super::object::Object;
 use crate::index::Words;
 use topobroker_layout::set::Set;
 
 impl Object<'_> {
-    /// PUs of the object that are in the topology; `None` of I/O and Misc objects. Counterpart:
+    /// PUs of the object that are in the topology; `None` for I/O and Misc objects. Counterpart:
     /// `cpuset`.
     #[must_use]
     pub fn cpuset(self) -> Option<Set> {
         made(|set| self.copy_cpuset(set))
     }
 
-    /// PUs of the object, known or not. Counterpart: `complete_cpuset`.
+    /// All PUs of the object, also those that are not in the topology. Counterpart:
+    /// `complete_cpuset`.
     #[must_use]
     pub fn complete_cpuset(self) -> Option<Set> {
         made(|set| self.copy_complete_cpuset(set))
@@ -24,14 +25,15 @@ impl Object<'_> {
         made(|set| self.copy_nodeset(set))
     }
 
-    /// NUMA nodes near the object, known or not. Counterpart: `complete_nodeset`.
+    /// All NUMA nodes near the object, also those that are not in the topology. Counterpart:
+    /// `complete_nodeset`.
     #[must_use]
     pub fn complete_nodeset(self) -> Option<Set> {
         made(|set| self.copy_complete_nodeset(set))
     }
 
-    /// Makes `set` what [`Object::cpuset`] is, in the memory that it has. False of an object
-    /// without sets, which empties it.
+    /// Replaces `set` with [`Object::cpuset`] and reuses its memory. For an object without sets,
+    /// empties `set` and returns false.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?.topology();
@@ -53,7 +55,7 @@ impl Object<'_> {
         self.index.add_any_cpuset(self.id(), set)
     }
 
-    /// As [`Object::copy_cpuset`], of [`Object::complete_cpuset`].
+    /// Replaces `set` with [`Object::complete_cpuset`], as [`Object::copy_cpuset`] does.
     pub fn copy_complete_cpuset(self, set: &mut Set) -> bool {
         match self.index.stored_complete_cpuset(self.id()) {
             Some(stored) => stored.copy_to(set),
@@ -62,18 +64,18 @@ impl Object<'_> {
         true
     }
 
-    /// As [`Object::copy_cpuset`], of [`Object::nodeset`].
+    /// Replaces `set` with [`Object::nodeset`], as [`Object::copy_cpuset`] does.
     pub fn copy_nodeset(self, set: &mut Set) -> bool {
         copy(self.index.nodeset(self.id()), set)
     }
 
-    /// As [`Object::copy_cpuset`], of [`Object::complete_nodeset`].
+    /// Replaces `set` with [`Object::complete_nodeset`], as [`Object::copy_cpuset`] does.
     pub fn copy_complete_nodeset(self, set: &mut Set) -> bool {
         copy(self.index.complete_nodeset(self.id()), set)
     }
 }
 
-/// Makes `set` what is stored. False, and `set` empty, if nothing is.
+/// Replaces `set` with a stored set. If there is none, empties `set` and returns false.
 fn copy(stored: Option<impl Words>, set: &mut Set) -> bool {
     let Some(stored) = stored else {
         set.clear();
@@ -83,7 +85,7 @@ fn copy(stored: Option<impl Words>, set: &mut Set) -> bool {
     true
 }
 
-/// A new set, if it could be filled.
+/// A new set, if `fill` returns true.
 fn made(fill: impl FnOnce(&mut Set) -> bool) -> Option<Set> {
     let mut set = Set::new();
     fill(&mut set).then_some(set)

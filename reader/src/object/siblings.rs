@@ -1,11 +1,11 @@
-//! What is beside an object in a list of children.
+//! Siblings: the objects in the same list of children.
 
 use super::object::Object;
 use std::ops::Range;
 use topobroker_layout::object_type::ChildKind;
 
 impl<'a> Object<'a> {
-    /// Place among the children of its parent that are in the same list. Counterpart:
+    /// Position among the children of its parent that are in the same list. Counterpart:
     /// `sibling_rank`.
     #[must_use]
     pub fn sibling_rank(self) -> u32 {
@@ -23,14 +23,15 @@ impl<'a> Object<'a> {
         behind.find(|slot| self.is_visible(*slot)).map(|slot| self.in_slot(slot))
     }
 
-    /// The child before it in its list. Counterpart: `prev_sibling`.
+    /// The previous child in its list. Counterpart: `prev_sibling`.
     #[must_use]
     pub fn prev_sibling(self) -> Option<Self> {
         let [mut before, _] = self.sides()?;
         before.rfind(|slot| self.is_visible(*slot)).map(|slot| self.in_slot(slot))
     }
 
-    /// The slots before its own in its list and those behind, shown or not; of the root none.
+    /// The slots before and after that of the object in its list, visible or hidden; `None` for the
+    /// root.
     fn sides(self) -> Option<[Range<u32>; 2]> {
         let parent = self.parent()?;
         let kind = match self.id() < self.index.first_special {

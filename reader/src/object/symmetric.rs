@@ -1,9 +1,9 @@
-//! Whether the subtrees below an object are alike.
+//! Symmetric subtrees: all subtrees below an object have the same shape.
 
 use super::object::Object;
 
 impl Object<'_> {
-    /// Whether all subtrees below are alike. Counterpart: `symmetric_subtree`.
+    /// Whether all subtrees below the object have the same shape. Counterpart: `symmetric_subtree`.
     #[must_use]
     pub fn is_symmetric_subtree(self) -> bool {
         if self.index.overlay.is_some() && self.object_type().is_normal() {
@@ -13,8 +13,8 @@ impl Object<'_> {
         self.row() < symmetric.len() && symmetric.get(self.row()) != 0
     }
 
-    /// Whether the subtrees of all children are symmetric, with the same depths and the same numbers of children all the
-    /// way down.
+    /// Whether the subtrees of all children are symmetric, and have the same depths and the same
+    /// numbers of children all the way down.
     fn has_children_alike(self) -> bool {
         let Some(first) = self.children().next() else { return true };
         let alike = |mut one: Self, mut other: Self| loop {

@@ -5,14 +5,14 @@ use std::fmt;
 use topobroker_layout::attributes::{Attributes, CacheKind, OsDeviceKind};
 use topobroker_layout::object_type::ObjectType;
 
-/// A type as a user names it, with what the name may say beyond the type.
+/// A type as a user names it, with the details that a name may give besides the type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TypeName {
     /// The type.
     pub object_type: ObjectType,
-    /// Which level of groups, of `Group1`.
+    /// Depth of the group, from names such as `Group1`.
     pub group_depth: Option<u32>,
-    /// Which kind of OS device, of `OSDev[GPU]` or `GPU`.
+    /// Kind of the OS device, from names such as `OSDev[GPU]` or `GPU`.
     pub os_device_kind: Option<OsDeviceKind>,
 }
 
@@ -26,7 +26,7 @@ const OS_DEVICES: [(OsDeviceKind, &str, &str); 6] = [
     (OsDeviceKind::CoProcessor, "CoProc", "Co-Processor"),
 ];
 
-/// Names that begin with a word, and the shortest beginning that is enough.
+/// Names of types, each with the least number of letters that identifies it.
 const WORDS: [(&str, usize, ObjectType); 13] = [
     ("machine", 2, ObjectType::Machine),
     ("numanode", 2, ObjectType::NUMANode),
@@ -44,8 +44,8 @@ const WORDS: [(&str, usize, ObjectType); 13] = [
 ];
 
 impl<'a> Object<'a> {
-    /// Name of the type with what the attributes add: `L1d`, `Group0`, `PCIBridge`, `GPU`; in the
-    /// long form `L1dCache`, `Network`. Counterpart: `hwloc_obj_type_snprintf`.
+    /// Name of the type with details from the attributes: `L1d`, `Group0`, `PCIBridge`, `GPU`; in
+    /// the long form `L1dCache`, `Network`. Counterpart: `hwloc_obj_type_snprintf`.
     #[doc(alias = "hwloc_obj_type_snprintf")]
     #[must_use]
     pub fn type_name(self, long: bool) -> String {
@@ -55,11 +55,11 @@ impl<'a> Object<'a> {
         name
     }
 
-    /// Writes [`Object::type_name`] into what the caller has.
+    /// Writes [`Object::type_name`] to `out`.
     ///
     /// # Errors
     ///
-    /// What `out` says.
+    /// The error of `out`.
     pub fn write_type_name(self, long: bool, out: &mut impl fmt::Write) -> fmt::Result {
         let object_type = self.object_type();
         match self.attributes() {
@@ -90,7 +90,7 @@ impl<'a> Object<'a> {
 }
 
 impl TypeName {
-    /// Reads a name: case does not matter, and the beginning of a word is enough, as hwloc has it.
+    /// Parses a name. Case does not matter, and the beginning of a word is enough, as in hwloc.
     /// Counterpart: `hwloc_type_sscanf`.
     ///
     /// ```
@@ -103,7 +103,7 @@ impl TypeName {
     #[doc(alias = "hwloc_type_sscanf")]
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        // Longer than any name that there is.
+        // No name is longer than this.
         let mut letters = [0; 32];
         let letters = letters.get_mut(..name.len())?;
         letters.copy_from_slice(name.as_bytes());
@@ -136,7 +136,7 @@ impl TypeName {
         Some(Self { os_device_kind, ..plain(ObjectType::OSDevice) })
     }
 
-    /// Whether an object is of this name.
+    /// Whether an object has this type, and the details that are given.
     #[must_use]
     pub fn matches(self, object: Object<'_>) -> bool {
         object.object_type() == self.object_type
@@ -152,7 +152,7 @@ impl TypeName {
     }
 }
 
-/// `l1`, `l2cache`, `l1d`, `l1icache`, `l3u`.
+/// The type of a cache with a name such as `l1`, `l2cache`, `l1d`, `l1icache` or `l3u`.
 fn cache(name: &str) -> Option<ObjectType> {
     let rest = name.strip_prefix('l')?;
     let rest = rest.strip_suffix("cache").unwrap_or(rest);
@@ -174,6 +174,7 @@ fn cache(name: &str) -> Option<ObjectType> {
     })
 }
 
+/// The first kind of OS device whose short or long name begins with `name`, two letters at least.
 fn os_device_kind(name: &str) -> Option<OsDeviceKind> {
     let beginning =
         |full: &str| full.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));

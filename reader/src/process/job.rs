@@ -1,4 +1,5 @@
-//! Jobs: parts of the node's topology that launchers made ready, and where ranks are.
+//! Jobs: the part of the node's topology that a launcher made ready for a job, and the PUs of its
+//! ranks.
 
 use crate::adopt::{AdoptError, Adopted, Candidate, FileKey, Keys, anywhere, pmix_value, var_os};
 use crate::topology::Topology;
@@ -9,10 +10,10 @@ use topobroker_layout::header::{Header, segment_name};
 use topobroker_layout::job::{self, ArchivedJob};
 use topobroker_layout::set::Set;
 
-/// Environment variable with the file of the job of a process.
+/// Environment variable that names the file of a process's job.
 const JOB: &str = "TOPOBROKER_JOB";
 
-/// A job on this node. A handle: copy it freely.
+/// A job on this node. It is a handle: copy it freely.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
     base: Topology<'a>,
@@ -25,7 +26,7 @@ pub struct Job<'a> {
 pub struct JobRank {
     /// Rank in the job.
     pub rank: u32,
-    /// Place among the ranks on this node. Counterpart: `PMIX_LOCAL_RANK`.
+    /// Number among the ranks on this node, from 0. Counterpart: `PMIX_LOCAL_RANK`.
     pub local_rank: u32,
     /// Its PUs, by OS index. Counterpart: `PMIX_CPUSET`.
     pub cpuset: Set,
@@ -35,19 +36,19 @@ pub struct JobRank {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdoptJobError {
-    /// Its segment cannot be adopted.
+    /// The segment of the job cannot be adopted.
     #[error(transparent)]
     Adopt(#[from] AdoptError),
-    /// It is a job over another topology.
+    /// The job is over another topology than the adopted one.
     #[error(
         "{file}: is a job over segment {found}, but this process has adopted {expected}; hand the process the keys of the topology that the job was made for"
     )]
     OtherBase {
         /// File of the job.
         file: PathBuf,
-        /// Segment that it is over.
+        /// Id of the segment that the job is over.
         found: String,
-        /// Segment that is adopted.
+        /// Id of the adopted segment.
         expected: String,
     },
 }
@@ -58,8 +59,9 @@ impl std::fmt::Debug for Job<'_> {
     }
 }
 
-/// Adopts the job in a file, over the topology that this process has adopted. Its segment stays mapped
-/// for the life of the process; neither it nor its view take memory of their own.
+/// Adopts the job in a file, over the topology that this process has adopted. The segment of the
+/// job stays mapped for the life of the process. Neither the job nor its view takes memory of its
+/// own.
 ///
 /// ```no_run
 /// let topology = topobroker_reader::adopt()?;
@@ -91,12 +93,12 @@ impl Job<'static> {
     /// Name of the PMIx key under which a launcher hands over the file of a job.
     pub const PMIX_NAME: &str = "topobroker.job";
 
-    /// The job of this process: that which `TOPOBROKER_JOB` names, else its PMIx server; `None` if neither
-    /// does.
+    /// The job of this process: the one in the file that `TOPOBROKER_JOB` names, else in the file
+    /// that its PMIx server names; `None` if neither names a file.
     ///
     /// # Errors
     ///
-    /// As [`adopt_job`].
+    /// The errors of [`adopt_job`].
     pub fn find(base: &'static Adopted) -> Result<Option<Self>, AdoptJobError> {
         let named = var_os(JOB).filter(|file| !file.is_empty());
         let file = named.or_else(|| pmix_value(Self::PMIX_NAME).map(Into::into));
@@ -105,8 +107,9 @@ impl Job<'static> {
 }
 
 impl<'a> Job<'a> {
-    /// Checks the bytes of a job's segment that are in memory, over a topology. Whether it is the one that the job
-    /// was made for is not known of a topology without a segment.
+    /// Opens a job over a topology, from the bytes of its segment in memory, and checks them. It
+    /// cannot check whether the job was made for this topology, because a topology does not say
+    /// which segment it is from.
     ///
     /// ```no_run
     /// use topobroker_reader::{Job, adopt, layout::encode::AlignedVec};
@@ -119,7 +122,7 @@ impl<'a> Job<'a> {
     ///
     /// # Errors
     ///
-    /// [`OpenError`] with the first thing that is not as it must be.
+    /// [`OpenError`] with the first rule that the bytes break.
     pub fn from_segment(base: Topology<'a>, segment: &'a [u8]) -> Result<Self, OpenError> {
         let (header, archive) = job::open(segment)?;
         Self::over(base, header, archive)
@@ -134,7 +137,7 @@ impl<'a> Job<'a> {
         Ok(Self { base, header, archive })
     }
 
-    /// Name and value of the environment variable that tells a process its job.
+    /// Name and value of the environment variable that names a process's job.
     #[must_use]
     pub fn to_env(file: &Path) -> (&'static str, &Path) {
         (JOB, file)
@@ -146,13 +149,13 @@ impl<'a> Job<'a> {
         self.archive.name()
     }
 
-    /// Header of its segment: who launched it, and when.
+    /// Header of the job's segment: who launched the job, and when.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// What the job sees of the topology.
+    /// The part of the topology that the job may use.
     #[must_use]
     pub fn view(self) -> View<'a> {
         View::shared(self.base, &self.archive.overlay)
@@ -168,7 +171,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// PUs of a rank, `None` if it is not on this node.
+    /// PUs of a rank; `None` if the rank is not on this node.
     #[must_use]
     pub fn cpuset_of_rank(self, rank: u32) -> Option<Set> {
         let local_rank = self.archive.ranks.iter().position(|other| other == u64::from(rank))?;

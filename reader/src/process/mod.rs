@@ -1,4 +1,5 @@
-//! What part of the topology is this process's: its job, its launcher, its affinity and its cgroup.
+//! Finds the part of the topology that belongs to this process, from its job, launcher, affinity
+//! and cgroup.
 
 mod job;
 mod scope;

@@ -1,4 +1,4 @@
-//! What the adopted topology describes, and whether this process still has to look at a part of it.
+//! Decides whether a process is to use all of the adopted topology or only a part of it.
 
 use super::job::{AdoptJobError, Job};
 use super::sources::{Cgroup, SourceError, affinity, pmix_cpu_list, step_cpu_list};
@@ -18,14 +18,14 @@ pub enum Launch {
     Prte,
     /// As a task of Slurm: `SLURM_PROCID`.
     Slurm,
-    /// By another launcher, such as `hydra`: it has a rank.
+    /// By another launcher, such as `hydra`, that set a variable such as `PMI_RANK`.
     Direct,
-    /// By nobody who launches jobs.
+    /// Not by a launcher.
     Singleton,
 }
 
 impl Launch {
-    /// How a process with an environment was started.
+    /// How a process was started, from its environment variables.
     ///
     /// ```
     /// use topobroker_reader::Launch;
@@ -33,7 +33,7 @@ impl Launch {
     /// assert_eq!(Launch::from_env(slurm), Launch::Slurm);
     /// ```
     pub fn from_env(value: impl Fn(&str) -> Option<String>) -> Self {
-        /// What launchers set for each process that they start.
+        /// Variables that launchers set for each process that they start.
         const RANKS: [&str; 4] = ["PMIX_RANK", "PMI_RANK", "PMI_FD", "MPIRUN_RANK"];
         let is_one = |name| value(name).is_some_and(|value| value == "1");
         if is_one("OMPI_LAUNCHED") {
@@ -51,7 +51,7 @@ impl Launch {
         }
     }
 
-    /// In a word or two.
+    /// Name of the launch, in a word or two.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -64,20 +64,21 @@ impl Launch {
     }
 }
 
-/// All that the decision depends on.
+/// Everything that [`Situation::decide`] depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Situation {
     /// How the process was started.
     pub launch: Launch,
     /// Whose resources the topology describes, as its publisher says.
     pub published: Scope,
-    /// Whether the topology is of the machine that the process runs on, as far as its publisher's hwloc
-    /// can tell: not where it was read from a file.
+    /// Whether the topology is of the machine that the process runs on, as far as its publisher's
+    /// hwloc can tell. False if the topology was read from a file.
     pub is_this_system: bool,
     /// PUs of the topology.
     pub pus: Set,
-    /// PUs that the launcher gave the job: of a job of PRRTE those of `PMIX_CPU_LIST`, else those of
-    /// `TOPOBROKER_CPU_LIST`, which Slurm's plugin sets to those of the step.
+    /// PUs that the launcher gave the job. For a job of PRRTE these are the PUs of `PMIX_CPU_LIST`,
+    /// if it is set. Else they are those of `TOPOBROKER_CPU_LIST`, which our Slurm plugin sets to
+    /// the PUs of the step.
     pub cpu_list: Option<Set>,
     /// PUs that the process may run on.
     pub affinity: Set,
@@ -85,7 +86,7 @@ pub struct Situation {
     pub cgroup: Option<Set>,
 }
 
-/// Which part of the topology a process is to look at.
+/// The part of the topology that a process is to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EffectivePart {
     /// All of it.
@@ -94,12 +95,12 @@ pub enum EffectivePart {
     Pus(Set),
 }
 
-/// What a process is to look at, and why.
+/// The part that a process is to use, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// Which part.
+    /// The part.
     pub part: EffectivePart,
-    /// The reason, a phrase.
+    /// The reason, as a phrase.
     pub reason: &'static str,
 }
 
@@ -119,13 +120,14 @@ impl Situation {
     ///
     /// # Errors
     ///
-    /// [`SourceError`] when `PMIX_CPU_LIST` is no list of PUs of the topology, `TOPOBROKER_CPU_LIST` is no list, or the
-    /// kernel does not tell.
+    /// [`SourceError`] if `PMIX_CPU_LIST` is not a list of PUs of the topology, if
+    /// `TOPOBROKER_CPU_LIST` is not a list, or if the affinity or the cgroup cannot be read.
     pub fn of_this_process(adopted: &Adopted) -> Result<Self, SourceError> {
         let topology = adopted.topology();
         let (launch, published) = (Launch::from_env(trusted_var), adopted.header().scope);
         let given = |name| trusted_var(name).filter(|list| !list.is_empty());
-        // The list of a launcher that has constrained the topology may be of another topology.
+        // If the launcher has constrained the topology to the job, its list may refer to the whole
+        // topology.
         let of_job = match launch {
             Launch::Prte if published != Scope::Job => given("PMIX_CPU_LIST"),
             _ => None,
@@ -134,7 +136,8 @@ impl Situation {
         let of_step = given("TOPOBROKER_CPU_LIST").filter(|_| matters);
         let list = match (of_job, of_step) {
             (Some(list), _) => Some(pmix_cpu_list(topology, &list)?.to_set()),
-            // It may have PUs that the topology has not, as of a step on a node of which a cgroup leaves a part.
+            // This list may have PUs that the topology lacks: a step may have the whole node, of
+            // which a cgroup leaves only a part.
             (None, Some(list)) => Some(step_cpu_list(&list)?),
             _ => None,
         };
@@ -149,16 +152,18 @@ impl Situation {
         })
     }
 
-    /// Whether the process still has to look at a part of the topology only.
+    /// Decides whether the process is to use all of the topology or only a part of it.
     ///
-    /// | launch | looks at |
+    /// | launch | uses |
     /// | --- | --- |
-    /// | any, and the topology is one job's | all |
+    /// | any, if the topology is one job's | all |
     /// | Open MPI | all: the launcher has constrained it; in a step of Slurm, the PUs of the step |
-    /// | PRRTE | the cpu list if there is one, else all |
-    /// | Slurm | what affinity, cgroup and the cpu list of the step leave, if that is less |
-    /// | direct | what affinity and cgroup leave, if that is less |
-    /// | singleton | all, but of this whole machine only what its cgroup leaves |
+    /// | PRRTE | the PUs of the cpu list if there is one, else all |
+    /// | Slurm | the PUs that affinity, cgroup and the cpu list of the step all have |
+    /// | direct | the PUs that affinity and cgroup both have |
+    /// | singleton | all; if the topology is of this whole machine, the PUs of its cgroup |
+    ///
+    /// If the topology has none of these PUs, the process is to use all of it.
     #[must_use]
     pub fn decide(&self) -> Decision {
         let all = |reason| Decision { part: EffectivePart::All, reason };
@@ -201,15 +206,16 @@ impl Situation {
         }
     }
 
-    /// PUs that affinity and cgroup leave, of those that the launcher gave the job.
+    /// PUs that affinity, cgroup and the launcher's list all have.
     fn own(&self) -> Set {
         let limits = [&self.cgroup, &self.cpu_list];
         let limits = limits.into_iter().flatten();
         limits.fold(self.affinity.clone(), |own, limit| &own & limit)
     }
 
-    /// What is in the topology of some PUs: a part, or all. Where nothing is, the topology is of
-    /// another machine or cgroup than the process, and says nothing of its limits.
+    /// The decision for a process that may use the PUs `own`: a part of the topology, or all.
+    /// `part` and `all` are the reasons. If the topology has none of the PUs, it is of another
+    /// machine or cgroup and says nothing about the limits of this process.
     fn part(&self, own: &Set, part: &'static str, all: &'static str) -> Decision {
         let left = &self.pus & own;
         if left.is_empty() {
@@ -224,7 +230,7 @@ impl Situation {
     }
 }
 
-/// Why a process has no view of its own part.
+/// Why there is no view of a process's own part.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EffectiveViewError {
@@ -234,20 +240,20 @@ pub enum EffectiveViewError {
     /// The job cannot be adopted.
     #[error(transparent)]
     Job(#[from] AdoptJobError),
-    /// What tells the part cannot be read.
+    /// A source of PUs cannot be used.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// The part has nothing that may be used.
+    /// The part has no PU that may be used.
     #[error(transparent)]
     Restrict(#[from] RestrictError),
 }
 
 impl Decision {
-    /// The part of a topology that was decided on.
+    /// A view of the part that was decided on.
     ///
     /// # Errors
     ///
-    /// [`RestrictError`] when it has nothing that may be used.
+    /// [`RestrictError`] if the part has no PU that may be used.
     pub fn view<'a>(&self, topology: Topology<'a>) -> Result<View<'a>, RestrictError> {
         match &self.part {
             EffectivePart::All => Ok(View::whole(topology)),
@@ -256,9 +262,9 @@ impl Decision {
     }
 }
 
-/// This process's own part of the node's topology: adopts the topology that it was handed ([`Keys::find`](crate::Keys::find)),
-/// and takes its job's part where `TOPOBROKER_JOB` or PMIx names the job, else what its launcher, affinity and
-/// cgroup leave, by [`Situation::decide`].
+/// Adopts the topology of this process, as [`adopt`](crate::adopt()) does, and returns a view of
+/// the process's own part. If `TOPOBROKER_JOB` or PMIx names a job, this is the part of the job.
+/// Else [`Situation::decide`] decides from launcher, affinity and cgroup.
 ///
 /// ```no_run
 /// let mine = topobroker_reader::effective_view()?;

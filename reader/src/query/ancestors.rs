@@ -1,4 +1,4 @@
-//! What is above an object.
+//! The ancestors of an object.
 
 use crate::index::{block_of, is_within};
 use crate::object::Object;
@@ -7,7 +7,7 @@ use topobroker_layout::levels::ArchivedLevel;
 use topobroker_layout::object_type::ObjectType;
 
 impl<'a> Object<'a> {
-    /// The objects above, from the parent to the root.
+    /// The ancestors, from the parent to the root.
     ///
     /// ```no_run
     /// # let core = topobroker_reader::adopt()?.topology().root();
@@ -18,9 +18,9 @@ impl<'a> Object<'a> {
         std::iter::successors(self.parent(), |object| object.parent())
     }
 
-    /// The object at a depth that this one is below or is, or where its branch of the tree has none,
-    /// the next one above; as in hwloc, of an object in the tree of CPUs. Counterpart:
-    /// `hwloc_get_ancestor_obj_by_depth`.
+    /// This object or its ancestor at a depth. If its branch of the tree skips a normal depth, the
+    /// next object above. As in hwloc, only objects of the tree of CPUs have ancestors at a normal
+    /// depth. Counterpart: `hwloc_get_ancestor_obj_by_depth`.
     #[doc(alias = "hwloc_get_ancestor_obj_by_depth")]
     #[must_use]
     #[inline]
@@ -58,8 +58,9 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The object of a level of the topology that this one of the tree of CPUs, on a lower level, is below: by its
-    /// first PU, where all objects of the level have as many.
+    /// This object or its ancestor on a base level, found by division from the first PU, if the
+    /// level is regular and this object has PUs. This object must be of the tree of CPUs, on the
+    /// base level or below it.
     #[inline]
     fn regular_ancestor(self, level: &ArchivedLevel) -> Option<Self> {
         let (each, member) = (level.pus(), self.index.tree.member(self.id()));
@@ -67,7 +68,8 @@ impl<'a> Object<'a> {
         (each != 0 && member.pu_count > 0).then(above)
     }
 
-    /// The same of any object; `None` if it is no object of a lower level, or those of the level have not as many PUs.
+    /// [`Object::regular_ancestor`] for any object and a base level by its number; `None` also if
+    /// this object is not on a lower level of the tree of CPUs.
     #[inline]
     fn regular_above(self, level: usize) -> Option<Self> {
         let index = self.index;
@@ -76,7 +78,8 @@ impl<'a> Object<'a> {
         if is_below { self.regular_ancestor(row) } else { None }
     }
 
-    /// The lowest object at a level of the topology or above it that this one of the tree of CPUs is below or is.
+    /// The lowest object among this one and its ancestors that is on a base level or above it. This
+    /// object must be of the tree of CPUs, on the base level or below it.
     #[inline]
     fn up_to(self, level: usize) -> Self {
         let row = self.index.base_levels.get(level);
@@ -85,7 +88,7 @@ impl<'a> Object<'a> {
         }
         let end = self.index.base_ids(level).end;
         let mut object = self;
-        // Numbers of parents are lower, and those of a level follow each other.
+        // Parents have lower numbers, and the numbers of a level are contiguous.
         while object.id() >= end {
             match object.parent() {
                 Some(parent) => object = parent,
@@ -95,13 +98,14 @@ impl<'a> Object<'a> {
         object
     }
 
-    /// The closest object above of a type. Counterpart: `hwloc_get_ancestor_obj_by_type`.
+    /// The closest ancestor of a type. Counterpart: `hwloc_get_ancestor_obj_by_type`.
     #[doc(alias = "hwloc_get_ancestor_obj_by_type")]
     #[must_use]
     #[inline]
     pub fn ancestor_with_type(self, object_type: ObjectType) -> Option<Self> {
         let index = self.index;
-        // If nothing has moved, the type is at the same level as in the topology. A type at several depths has no row.
+        // If no object has moved, the type is on the same level as in the topology. A type at
+        // several depths has no row.
         let plus_one = index.archive.levels.depth_of_type.get(usize::from(object_type.raw()));
         let level = usize::from(plus_one.copied().unwrap_or(0).wrapping_sub(1));
         if index.is_in_order
@@ -112,7 +116,7 @@ impl<'a> Object<'a> {
         self.ancestor_with_type_by_walk(object_type)
     }
 
-    /// The same of any object, on any machine.
+    /// [`Object::ancestor_with_type`] for any object, on any machine.
     fn ancestor_with_type_by_walk(self, object_type: ObjectType) -> Option<Self> {
         let topology = self.topology();
         let depth = topology.type_depth(object_type).depth();
@@ -125,19 +129,20 @@ impl<'a> Object<'a> {
             return self.ancestors().find(|object| ids.contains(&object.id()));
         }
         let normal = self.normal_part();
-        // What it hangs on may be the object, itself it may not.
+        // The normal object that this one is attached to may be the answer. The object itself may
+        // not.
         let first = if normal == self { ids.end } else { ids.start };
         let found = (normal.id() >= first).then(|| normal.up_to(level));
         found.filter(|object| ids.contains(&object.id()))
     }
 
-    /// The closest object that is above, or is, an I/O or Misc object and has sets of its own.
-    /// Counterpart: `hwloc_get_non_io_ancestor_obj`.
+    /// This object, or for an I/O or Misc object the closest ancestor that has sets. Counterpart:
+    /// `hwloc_get_non_io_ancestor_obj`.
     #[doc(alias = "hwloc_get_non_io_ancestor_obj")]
     #[must_use]
     pub fn non_io_ancestor(self) -> Self {
         let mut object = self;
-        // The root is no I/O object.
+        // The loop ends at the root, because the root has sets.
         while !object.index.has_sets(object.id()) {
             match object.parent() {
                 Some(parent) => object = parent,
@@ -147,9 +152,9 @@ impl<'a> Object<'a> {
         object
     }
 
-    /// The lowest object that both are below or are. Counterpart:
-    /// `hwloc_get_common_ancestor_obj`, which is only defined in the tree of CPUs; this holds for
-    /// memory, I/O and Misc objects too.
+    /// The lowest common ancestor. If one of the objects is at or above the other, that object.
+    /// Counterpart: `hwloc_get_common_ancestor_obj`, which is only defined in the tree of CPUs.
+    /// This function is also defined for memory, I/O and Misc objects.
     #[doc(alias = "hwloc_get_common_ancestor_obj")]
     #[must_use]
     #[inline]
@@ -162,17 +167,17 @@ impl<'a> Object<'a> {
         self.common_ancestor_by_walk(other)
     }
 
-    /// The same of any two objects.
+    /// [`Object::common_ancestor`] of any two objects.
     #[inline(never)]
     fn common_ancestor_by_walk(self, other: Self) -> Self {
         let (mut one, mut two) = (self.normal_part(), other.normal_part());
         if one == two {
-            // Only where both hang on the same object can they meet below it.
+            // Only objects attached to the same normal object can have a common ancestor below it.
             let own = || std::iter::once(self).chain(self.ancestors());
             let theirs = || std::iter::once(other).chain(other.ancestors());
             return own().find(|object| theirs().any(|other| other == *object)).unwrap_or(one);
         }
-        // Depth by depth from the bottom: numbers grow with depth, so the higher number is never
+        // Climbs from the object with the higher number: numbers grow with depth, so it is never
         // above the other.
         while one != two {
             let lower = if one.id() > two.id() { &mut one } else { &mut two };
@@ -184,9 +189,9 @@ impl<'a> Object<'a> {
         one
     }
 
-    /// Whether all PUs of this are PUs of `root`, so that it is at the place of `root` or below. As
-    /// in hwloc, I/O and Misc objects are in no subtree; whether `root` is above one, its
-    /// [`Object::ancestors`] tell. Counterpart: `hwloc_obj_is_in_subtree`.
+    /// Whether all PUs of this object are PUs of `root`: whether it is at the same place as `root`
+    /// or below. As in hwloc, I/O and Misc objects are in no subtree; [`Object::ancestors`] tells
+    /// whether they are below `root`. Counterpart: `hwloc_obj_is_in_subtree`.
     #[doc(alias = "hwloc_obj_is_in_subtree")]
     #[must_use]
     #[inline]
@@ -200,8 +205,8 @@ impl<'a> Object<'a> {
         extents.is_some_and(|(own, all)| own.is_part_of(&all))
     }
 
-    /// The closest cache above that more PUs share. Counterpart:
-    /// `hwloc_get_shared_cache_covering_obj`.
+    /// The closest data or unified cache above that has other PUs than this object. `None` for I/O
+    /// and Misc objects. Counterpart: `hwloc_get_shared_cache_covering_obj`.
     #[doc(alias = "hwloc_get_shared_cache_covering_obj")]
     #[must_use]
     pub fn shared_cache(self) -> Option<Self> {

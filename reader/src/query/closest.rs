@@ -1,26 +1,28 @@
-//! Objects of a depth by how near they are.
+//! The other objects of a depth, the nearest first.
 
 use super::objects::Objects;
 use crate::object::Object;
 use std::ops::Range;
 
-/// Objects of the depth of one, the nearest first: those below the lowest object above it that has
-/// others, in logical order, then those below the next such object, and so on.
+/// Iterator over the other objects of the depth of an object, the nearest first: in logical order,
+/// the objects below its lowest ancestor that has more PUs, then those below the next such
+/// ancestor, and so on.
 #[derive(Debug, Clone)]
 pub struct Closest<'a> {
     source: Object<'a>,
+    /// Whether there may be more objects.
     has_others: bool,
-    /// What has been given already is below this.
+    /// All objects of earlier rings are below this one.
     inner: Object<'a>,
-    /// What is given now is below this.
+    /// All objects of the current ring are below this one.
     outer: Object<'a>,
-    /// Those before and behind what was given already.
+    /// The current ring: objects before those of earlier rings, and objects after them.
     ring: [Objects<'a>; 2],
 }
 
 impl<'a> Object<'a> {
-    /// The other objects of the same depth, the nearest first. Of memory, I/O and Misc objects
-    /// there are none. Counterpart: `hwloc_get_closest_objs`, which fills an array.
+    /// The other objects of the same depth, the nearest first; none for memory, I/O and Misc
+    /// objects. Counterpart: `hwloc_get_closest_objs`, which fills an array.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?.topology();
@@ -60,7 +62,7 @@ impl<'a> Iterator for Closest<'a> {
 }
 
 impl<'a> Closest<'a> {
-    /// Goes on to the next object above that has more PUs.
+    /// Moves on to the ring of the next ancestor with more PUs; `None` if there is none.
     fn widen(&mut self) -> Option<()> {
         self.inner = self.outer;
         let (topology, index) = (self.source.topology(), self.source.index);
@@ -86,6 +88,7 @@ impl<'a> Closest<'a> {
         Some(())
     }
 
+    /// Whether an object of `ring` has PUs and belongs to the ring.
     #[inline]
     fn is_in_ring(&self, object: Object<'a>) -> bool {
         let index = self.source.index;

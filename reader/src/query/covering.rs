@@ -8,11 +8,11 @@ use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
 impl<'a> Topology<'a> {
-    /// The lowest object of the tree of CPUs that covers all of `set`; `None` if that is empty or
+    /// The lowest object of the tree of CPUs that covers all of `set`; `None` if `set` is empty or
     /// has an index that is not in the topology. Counterpart: `hwloc_get_obj_covering_cpuset`.
     ///
-    /// The cost does not depend on the number of PUs, but for words of the set that are empty, where
-    /// the machine is regular.
+    /// If the machine is regular, the cost does not depend on the number of PUs. It grows only with
+    /// the number of empty words in the set.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?.topology();
@@ -35,7 +35,8 @@ impl<'a> Topology<'a> {
         std::iter::successors(Some(self.root()), below).last()
     }
 
-    /// The lowest data or unified cache that covers all of `set`. Counterpart: `hwloc_get_cache_covering_cpuset`.
+    /// The lowest data or unified cache that covers all of `set`. Counterpart:
+    /// `hwloc_get_cache_covering_cpuset`.
     #[doc(alias = "hwloc_get_cache_covering_cpuset")]
     #[must_use]
     pub fn cache_covering(self, set: &Set) -> Option<Object<'a>> {
@@ -44,16 +45,16 @@ impl<'a> Topology<'a> {
         above.find(|object| object.object_type().is_data_cache())
     }
 
-    /// Objects of a depth that have a PU of `set`, in logical order. Counterparts:
-    /// `hwloc_get_next_obj_covering_cpuset_by_depth` and the first that it returns.
+    /// Objects of a depth that have a PU of `set`, in logical order. Counterpart: a loop over
+    /// `hwloc_get_next_obj_covering_cpuset_by_depth`.
     #[doc(alias = "hwloc_get_next_obj_covering_cpuset_by_depth")]
     #[must_use]
     pub fn objects_covering(self, set: &Set, depth: Depth) -> ObjectsOfSet<'a, '_> {
         ObjectsOfSet::new(self, set, depth, Overlap::Some)
     }
 
-    /// [`Topology::objects_covering`] of a type: none if it is at several depths, as hwloc has it.
-    /// Counterpart: `hwloc_get_next_obj_covering_cpuset_by_type`.
+    /// [`Topology::objects_covering`] for a type; none if the type is at several depths, as in
+    /// hwloc. Counterpart: `hwloc_get_next_obj_covering_cpuset_by_type`.
     #[doc(alias = "hwloc_get_next_obj_covering_cpuset_by_type")]
     pub fn objects_with_type_covering(
         self,
@@ -68,8 +69,8 @@ impl<'a> Topology<'a> {
 }
 
 impl Object<'_> {
-    /// The child in the tree of CPUs that covers all of `set`, which is not empty. Counterpart:
-    /// `hwloc_get_child_covering_cpuset`.
+    /// The child in the tree of CPUs that covers all of `set`; `None` if `set` is empty.
+    /// Counterpart: `hwloc_get_child_covering_cpuset`.
     #[doc(alias = "hwloc_get_child_covering_cpuset")]
     #[must_use]
     pub fn child_covering(self, set: &Set) -> Option<Self> {

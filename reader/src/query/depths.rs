@@ -1,4 +1,4 @@
-//! Depths of the tree of CPUs by what is there: a type or its neighbours, a cache, a group, memory.
+//! Depths of types and their neighbours, of caches, of groups and of memory in the tree of CPUs.
 
 use crate::object::Object;
 use crate::topology::{Topology, TypeDepth};
@@ -8,8 +8,8 @@ use topobroker_layout::depth::Depth;
 use topobroker_layout::object_type::ObjectType;
 
 impl Topology<'_> {
-    /// The depth of a type, or of the first type below it that the topology has. Of a type at
-    /// several depths `None`. Counterpart: `hwloc_get_type_or_below_depth`.
+    /// The depth of a type, or of the first type below it that the topology has; `None` for a type
+    /// at several depths. Counterpart: `hwloc_get_type_or_below_depth`.
     #[doc(alias = "hwloc_get_type_or_below_depth")]
     #[must_use]
     pub fn type_or_below_depth(self, object_type: ObjectType) -> Option<Depth> {
@@ -25,8 +25,8 @@ impl Topology<'_> {
         }
     }
 
-    /// The depth of a type, or of the first type above it that the topology has. Of a type at
-    /// several depths `None`. Counterpart: `hwloc_get_type_or_above_depth`.
+    /// The depth of a type, or of the first type above it that the topology has; `None` for a type
+    /// at several depths. Counterpart: `hwloc_get_type_or_above_depth`.
     #[doc(alias = "hwloc_get_type_or_above_depth")]
     #[must_use]
     pub fn type_or_above_depth(self, object_type: ObjectType) -> Option<Depth> {
@@ -47,8 +47,9 @@ impl Topology<'_> {
         0..self.depth()
     }
 
-    /// Depth of the CPU caches of a level, 1 to 5, and of a kind; `None` is any kind. A unified cache is of every kind.
-    /// Counterpart: `hwloc_get_cache_type_depth` as it is documented: in hwloc 2.9 it finds no instruction cache.
+    /// Depth of the CPU caches of a level, 1 to 5, and of a kind; `None` is any kind. A unified
+    /// cache is of every kind. Counterpart: `hwloc_get_cache_type_depth` as it is documented; the
+    /// function itself finds no instruction cache in hwloc 2.9.
     #[doc(alias = "hwloc_get_cache_type_depth")]
     #[must_use]
     pub fn cache_depth(self, level: u32, kind: Option<CacheKind>) -> TypeDepth {
@@ -64,8 +65,8 @@ impl Topology<'_> {
         }
     }
 
-    /// Depth of the groups of a level: 0 of `Group0`, the outermost. Counterpart: a
-    /// loop over the depths, and `hwloc_get_type_depth_with_attr` in later versions of hwloc.
+    /// Depth of the groups of a level: 0 is `Group0`, the outermost. Counterpart: a loop over the
+    /// depths, and `hwloc_get_type_depth_with_attr` in later versions of hwloc.
     #[must_use]
     pub fn group_depth(self, level: u32) -> Option<Depth> {
         let mut depths = self.depths().map(Depth::Normal);
@@ -75,7 +76,8 @@ impl Topology<'_> {
         })
     }
 
-    /// Depth of the objects that NUMA nodes are attached to. Counterpart: `hwloc_get_memory_parents_depth`.
+    /// Depth of the objects that NUMA nodes are attached to. Counterpart:
+    /// `hwloc_get_memory_parents_depth`.
     #[doc(alias = "hwloc_get_memory_parents_depth")]
     #[must_use]
     pub fn memory_parents_depth(self) -> TypeDepth {

@@ -1,4 +1,4 @@
-//! Objects by what names them: PCI bus ids, names of OS devices, names.
+//! Objects by PCI bus id, by name of an OS device, or by any name.
 
 use crate::object::Object;
 use crate::topology::Topology;
@@ -31,7 +31,7 @@ impl<'a> Topology<'a> {
         devices.find(|object| object.is_named(name))
     }
 
-    /// Objects of any type with a name.
+    /// Objects of any type with this name.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?.topology();
@@ -58,7 +58,7 @@ impl Object<'_> {
     }
 }
 
-/// Domain, bus, device and function.
+/// Parses a bus id: domain, bus, device and function, all hexadecimal.
 fn parse_bus_id(text: &str) -> Option<(u32, u8, u8, u8)> {
     let (place, function) = text.split_once('.')?;
     let mut parts = place.rsplit(':');

@@ -1,4 +1,4 @@
-//! Sharing PUs out: N parts over the tree.
+//! Distribution of PUs over a number of parts, along the tree.
 
 use crate::index::PuNumbering;
 use crate::object::{Children, Object};
@@ -7,7 +7,7 @@ use std::ops::Range;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::set::Set;
 
-/// How PUs are shared out. Counterpart: the arguments and flags of `hwloc_distrib`.
+/// How PUs are distributed. Counterpart: the arguments and flags of `hwloc_distrib`.
 ///
 /// ```
 /// use topobroker_reader::{Depth, Distribution};
@@ -31,8 +31,9 @@ impl Distribution {
 }
 
 impl<'a> Topology<'a> {
-    /// Shares the PUs of `roots`, objects of this topology, out into `count` sets, to each root and child in proportion
-    /// to its PUs. Threads that are bound to the sets are far from each other. Counterpart: `hwloc_distrib`.
+    /// Distributes the PUs of `roots`, which are objects of this topology, over `count` sets. Each
+    /// root and each child gets a share of the sets in proportion to its PUs. Software threads that
+    /// are bound to the sets are far from each other. Counterpart: `hwloc_distrib`.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?.topology();
@@ -50,7 +51,8 @@ impl<'a> Topology<'a> {
         sets
     }
 
-    /// As [`Topology::distribute`], into the sets of the caller. If no root has a PU, they are empty.
+    /// Replaces `sets` with the parts of [`Topology::distribute`]. If no root has a PU, they are
+    /// empty.
     pub fn distribute_into(self, roots: &[Object<'a>], how: Distribution, sets: &mut [Set]) {
         sets.iter_mut().for_each(Set::clear);
         let count = sets.len();
@@ -60,7 +62,7 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// Gives `roots` the next `count` parts. `total` is how many PUs they have, if that is known.
+/// Gives the next `count` parts to `roots`. `total` is the number of their PUs, if it is known.
 fn share<'a>(
     roots: impl DoubleEndedIterator<Item = Object<'a>> + Clone,
     total: Option<u64>,
@@ -74,6 +76,7 @@ fn share<'a>(
     }
 }
 
+/// [`share`] in the order of `roots`.
 fn share_among<'a>(
     roots: impl Iterator<Item = Object<'a>> + Clone,
     total: Option<u64>,
@@ -89,7 +92,7 @@ fn share_among<'a>(
         if weight == 0 {
             continue;
         }
-        // What earlier roots got by rounding up, later ones get less.
+        // Rounding up gives earlier roots more and later roots less.
         weight_before += weight;
         let upto = weight_before.saturating_mul(count as u64).div_ceil(total);
         let end = first + usize::try_from(upto).unwrap_or(count).min(count);
@@ -98,7 +101,7 @@ fn share_among<'a>(
             && let top = root.normal_part()
             && let Some(children) = how.children_of(top)
         {
-            // The children of what is in the tree of CPUs have its PUs, where cpusets are nothing else.
+            // In a plain index, the children of an object of the tree of CPUs have exactly its PUs.
             let has_theirs = top == root && root.index.is_plain();
             share(children, has_theirs.then_some(weight), how, chunk, parts);
             parts.skip_to(end);
@@ -110,16 +113,17 @@ fn share_among<'a>(
     }
 }
 
-/// The sets of the parts, which are given out one after the other.
+/// The sets of the parts, which are filled one after the other.
 struct Parts<'s, 'a> {
     sets: &'s mut [Set],
+    /// Number of parts given out.
     given: usize,
-    /// The PUs of the last one given, as long as they are not in its set.
+    /// The PUs of the last part given out, until they are copied to its set.
     open: Option<Pus<'a>>,
 }
 
 impl<'a> Parts<'_, 'a> {
-    /// Gives some PUs the next `count` parts.
+    /// Gives the next `count` parts to some PUs: each part has all of them.
     #[inline]
     fn give(&mut self, count: usize, pus: Pus<'a>) {
         self.close();
@@ -133,7 +137,7 @@ impl<'a> Parts<'_, 'a> {
         self.open = Some(pus);
     }
 
-    /// Puts PUs that there is no part for into the last one given.
+    /// Adds PUs to the last part given out, because there is no part for them.
     #[inline]
     fn add(&mut self, pus: &Pus<'a>) {
         if self.open.as_mut().is_some_and(|open| open.extend(pus)) {
@@ -145,7 +149,8 @@ impl<'a> Parts<'_, 'a> {
         }
     }
 
-    /// Leaves the parts empty that the children of an object did not get, because none of them has a PU.
+    /// Continues after `given` parts. The parts that this skips stay empty: the children of an
+    /// object did not get them, because none of the children has a PU.
     #[inline]
     fn skip_to(&mut self, given: usize) {
         if self.given < given {
@@ -154,6 +159,7 @@ impl<'a> Parts<'_, 'a> {
         }
     }
 
+    /// Copies the open PUs to the set of the last part given out.
     #[inline]
     fn close(&mut self) {
         if let Some(pus) = self.open.take()
@@ -163,13 +169,14 @@ impl<'a> Parts<'_, 'a> {
         }
     }
 
+    /// The set of the last part given out.
     #[inline]
     fn last(&mut self) -> Option<&mut Set> {
         self.sets.get_mut(self.given.wrapping_sub(1))
     }
 }
 
-/// The PUs of an object, looked up once where they follow each other.
+/// The PUs of an object. If they are contiguous, they are looked up once.
 enum Pus<'a> {
     Run(&'a PuNumbering, Range<u32>),
     Any(Object<'a>),
@@ -192,7 +199,7 @@ impl<'a> Pus<'a> {
         }
     }
 
-    /// Takes others in, if these follow each other too and begin or end where its own end or begin.
+    /// Adds other PUs if they are contiguous too and adjacent to these. Returns false otherwise.
     #[inline]
     fn extend(&mut self, more: &Self) -> bool {
         match (self, more) {

@@ -7,7 +7,7 @@ use topobroker_layout::depth::Depth;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
-/// The part of a topology that is inside a set of PUs. Objects without PUs are in none.
+/// The part of a topology that is inside a set of PUs. Objects without PUs are inside no set.
 ///
 /// ```no_run
 /// # let topology = topobroker_reader::adopt()?.topology();
@@ -27,7 +27,7 @@ pub struct Inside<'a, 's> {
 }
 
 impl<'a> Topology<'a> {
-    /// What is inside a set of PUs.
+    /// The part of the topology that is inside a set of PUs.
     #[must_use]
     pub fn inside<'s>(self, set: &'s Set) -> Inside<'a, 's> {
         Inside { topology: self, set }
@@ -50,7 +50,7 @@ impl<'a, 's> Inside<'a, 's> {
         self.objects_at_depth(depth).count()
     }
 
-    /// The object of a depth that is the `index`th inside. Counterpart:
+    /// The `index`th object of a depth that is inside. Counterpart:
     /// `hwloc_get_obj_inside_cpuset_by_depth`.
     #[doc(alias = "hwloc_get_obj_inside_cpuset_by_depth")]
     #[must_use]
@@ -58,7 +58,7 @@ impl<'a, 's> Inside<'a, 's> {
         self.objects_at_depth(depth).nth(index)
     }
 
-    /// Objects of a type, none if it is at several depths, as hwloc has it. Counterpart:
+    /// Objects of a type; none if the type is at several depths, as in hwloc. Counterpart:
     /// `hwloc_get_next_obj_inside_cpuset_by_type`.
     #[doc(alias = "hwloc_get_next_obj_inside_cpuset_by_type")]
     #[must_use]
@@ -68,8 +68,8 @@ impl<'a, 's> Inside<'a, 's> {
         self.objects_at_depth(depth.unwrap_or(NO_DEPTH))
     }
 
-    /// Number of objects of a type, at whatever depths. Counterpart:
-    /// `hwloc_get_nbobjs_inside_cpuset_by_type`, which says -1 of several depths.
+    /// Number of objects of a type, at all depths. Counterpart:
+    /// `hwloc_get_nbobjs_inside_cpuset_by_type`, which returns -1 if the type is at several depths.
     #[doc(alias = "hwloc_get_nbobjs_inside_cpuset_by_type")]
     #[must_use]
     pub fn count_with_type(self, object_type: ObjectType) -> usize {
@@ -83,8 +83,8 @@ impl<'a, 's> Inside<'a, 's> {
         }
     }
 
-    /// Place of an object among those of its depth that are inside; `None` if it is not.
-    /// Counterpart: `hwloc_get_obj_index_inside_cpuset`.
+    /// Position of an object among the objects of its depth that are inside; `None` if it is not
+    /// inside. Counterpart: `hwloc_get_obj_index_inside_cpuset`.
     #[doc(alias = "hwloc_get_obj_index_inside_cpuset")]
     #[must_use]
     pub fn index_of(self, object: Object<'a>) -> Option<usize> {

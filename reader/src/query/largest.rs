@@ -7,8 +7,8 @@ use std::ops::Range;
 use topobroker_layout::set::Set;
 
 impl<'a, 's> Inside<'a, 's> {
-    /// The largest objects that together are all PUs of the set that are in the topology, in
-    /// logical order. Counterpart: `hwloc_get_largest_objs_inside_cpuset`, which has none where the
+    /// The largest objects that together have exactly the PUs of the set that are in the topology,
+    /// in logical order. Counterpart: `hwloc_get_largest_objs_inside_cpuset`, which fails if the
     /// set has an index that is not in the topology.
     #[doc(alias = "hwloc_get_largest_objs_inside_cpuset")]
     #[must_use]
@@ -20,8 +20,8 @@ impl<'a, 's> Inside<'a, 's> {
         Largest { topology: self.topology, set: self.set, next: first }
     }
 
-    /// The first of the largest objects; where the set has a PU of an object, but neither all of it
-    /// nor a PU of its children, that object. Counterpart:
+    /// The first of the largest objects. If the set has a PU of an object, but neither all of its
+    /// PUs nor a PU of its children, that object. Counterpart:
     /// `hwloc_get_first_largest_obj_inside_cpuset`.
     #[doc(alias = "hwloc_get_first_largest_obj_inside_cpuset")]
     #[must_use]
@@ -45,7 +45,7 @@ impl<'a, 's> Inside<'a, 's> {
     }
 }
 
-/// The largest objects inside a set, in logical order.
+/// Iterator over the largest objects inside a set, in logical order.
 #[derive(Debug, Clone)]
 pub struct Largest<'a, 's> {
     topology: Topology<'a>,
@@ -53,12 +53,14 @@ pub struct Largest<'a, 's> {
     next: Next<'a>,
 }
 
-/// Where the search for the largest objects goes on.
+/// The place where the search for the largest objects continues.
 #[derive(Debug, Clone)]
 enum Next<'a> {
-    /// With these PUs of the topology, all visible ones of which are in the set, then with the PUs after them.
+    /// At these PUs of the topology, whose visible ones are all in the set, then at the PUs after
+    /// them.
     Pus(Range<u32>),
-    /// With this object, depth first, if cpusets are not runs of PUs.
+    /// At this object, depth first, if the index is not plain
+    /// ([`Index::is_plain`](crate::index::Index::is_plain)).
     Object(Option<Object<'a>>),
 }
 
@@ -78,7 +80,7 @@ impl<'a> Iterator for Largest<'a, '_> {
                     pus = index.first_hidden_before(first)..end.max(first + 1);
                 }
                 let largest = index.largest_within(&pus, first);
-                // At least one PU further, so that the loop ends whatever the archive says.
+                // Go at least one PU further, so that the loop ends even if the archive is bad.
                 let done = index.pus_of(largest).end.max(first + 1);
                 self.next = Next::Pus(done.min(pus.end)..pus.end);
                 Some(Object::new(index, largest))
@@ -88,6 +90,7 @@ impl<'a> Iterator for Largest<'a, '_> {
 }
 
 impl<'a> Largest<'a, '_> {
+    /// The next largest object from `from` on, found depth first by comparing sets.
     fn next_by_sets(&mut self, from: Option<Object<'a>>) -> Option<Object<'a>> {
         let mut next = from;
         while let Some(object) = next {

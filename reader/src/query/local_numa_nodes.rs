@@ -1,4 +1,4 @@
-//! The NUMA nodes that are local to PUs or to an object.
+//! NUMA nodes that are local to PUs or to an object.
 
 use super::objects::Objects;
 use crate::index::is_within;
@@ -18,18 +18,18 @@ use topobroker_layout::set::Set;
 pub struct LocalNumaNodes(u64);
 
 impl LocalNumaNodes {
-    /// Those whose PUs are the same.
+    /// Nodes that have exactly these PUs.
     pub const SAME_LOCALITY: Self = Self(0);
-    /// Those that have these PUs and maybe others. Counterpart:
+    /// Nodes that have these PUs and maybe others. Counterpart:
     /// `HWLOC_LOCAL_NUMANODE_FLAG_LARGER_LOCALITY`.
     pub const LARGER_LOCALITY: Self = Self(1);
-    /// Those that have some of these PUs and no others, also those without PUs. Counterpart:
+    /// Nodes that have some of these PUs and no others, and nodes without PUs. Counterpart:
     /// `HWLOC_LOCAL_NUMANODE_FLAG_SMALLER_LOCALITY`.
     pub const SMALLER_LOCALITY: Self = Self(2);
-    /// All of the machine. Counterpart: `HWLOC_LOCAL_NUMANODE_FLAG_ALL`.
+    /// All nodes of the topology. Counterpart: `HWLOC_LOCAL_NUMANODE_FLAG_ALL`.
     pub const ALL: Self = Self(4);
 
-    /// Flags of hwloc's number; `None` if it has others.
+    /// The flags with hwloc's number; `None` if the number has unknown bits.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Option<Self> {
         if bits < 8 { Some(Self(bits)) } else { None }
@@ -41,13 +41,15 @@ impl LocalNumaNodes {
         self.0
     }
 
-    /// Whether a node with some PUs is local to others; both follow each other.
+    /// Whether a node with the PUs `node` is local to the PUs `place`. Both are ranges of visible
+    /// PUs.
     #[inline]
     fn fits(self, node: &Range<u32>, place: &Range<u32>) -> bool {
         self.takes(is_within(place, node), || is_within(node, place))
     }
 
-    /// Whether a node counts that has all of the PUs, or whose PUs are all among them.
+    /// Whether a node is local. `larger` says whether it has all of the PUs, `smaller` whether all
+    /// its PUs are among them.
     #[inline]
     fn takes(self, larger: bool, smaller: impl Fn() -> bool) -> bool {
         self.has(Self::ALL)
@@ -55,7 +57,7 @@ impl LocalNumaNodes {
             || ((larger || self.has(Self::SMALLER_LOCALITY)) && smaller())
     }
 
-    /// Whether only nodes count that have all of the PUs.
+    /// Whether a node must have all of the PUs to be local.
     #[inline]
     fn asks_for_all(self) -> bool {
         !self.has(Self::ALL) && !self.has(Self::SMALLER_LOCALITY)
@@ -109,8 +111,8 @@ impl<'a> Topology<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// NUMA nodes local to an object, in logical order; of an I/O or Misc object, to the object
-    /// that it hangs on. Counterpart: `hwloc_get_local_numanode_objs` with an object.
+    /// NUMA nodes local to an object, in logical order. An I/O or Misc object has those of the
+    /// closest ancestor that has sets. Counterpart: `hwloc_get_local_numanode_objs` with an object.
     #[inline]
     pub fn local_numa_nodes(self, which: LocalNumaNodes) -> impl Iterator<Item = Object<'a>> {
         let place = self.non_io_ancestor();

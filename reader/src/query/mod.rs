@@ -1,4 +1,4 @@
-//! Questions to a topology or to an object that are answered with other objects or with sets.
+//! Queries on a topology or on an object. The answers are other objects, or sets.
 
 mod ancestors;
 mod closest;

@@ -1,11 +1,12 @@
-//! From cpusets to nodesets and back.
+//! Conversion of cpusets to nodesets and back.
 
 use crate::object::Object;
 use crate::topology::Topology;
 use topobroker_layout::set::Set;
 
 impl<'a> Topology<'a> {
-    /// NUMA nodes that share a PU with a set, as OS indexes. Counterpart: `hwloc_cpuset_to_nodeset`.
+    /// NUMA nodes that share a PU with a set, as OS indexes. Counterpart:
+    /// `hwloc_cpuset_to_nodeset`.
     #[doc(alias = "hwloc_cpuset_to_nodeset")]
     #[must_use]
     pub fn nodeset_of(self, cpuset: &Set) -> Set {
@@ -14,8 +15,8 @@ impl<'a> Topology<'a> {
         nodeset
     }
 
-    /// Puts the NUMA nodes that share a PU with a set into `nodeset`. Counterpart: `hwloc_cpuset_to_nodeset`, which
-    /// empties it first.
+    /// Adds the NUMA nodes that share a PU with a set to `nodeset`. Counterpart:
+    /// `hwloc_cpuset_to_nodeset`, which empties it first.
     pub fn add_nodes_of(self, cpuset: &Set, nodeset: &mut Set) {
         if self.index.add_nodes_by_thread(cpuset, nodeset) {
             return;
@@ -40,7 +41,7 @@ impl<'a> Topology<'a> {
         cpuset
     }
 
-    /// Puts the PUs of the NUMA nodes of a set into `cpuset`. Counterpart:
+    /// Adds the PUs of the NUMA nodes of a set to `cpuset`. Counterpart:
     /// `hwloc_cpuset_from_nodeset`, which empties it first.
     pub fn add_cpusets_of_nodes(self, nodeset: &Set, cpuset: &mut Set) {
         let mut add = |node: Object<'a>| _ = self.index.add_cpuset(node.id(), cpuset);

@@ -8,14 +8,14 @@ use topobroker_layout::depth::Depth;
 use topobroker_layout::object_type::ObjectType;
 
 impl<'a> Topology<'a> {
-    /// The object at the top. Counterpart: `hwloc_get_root_obj`.
+    /// The root: the object at the top. Counterpart: `hwloc_get_root_obj`.
     #[doc(alias = "hwloc_get_root_obj")]
     #[must_use]
     pub fn root(self) -> Object<'a> {
         Object::new(self.index, 0)
     }
 
-    /// Objects at `depth` in logical order; none if it is no depth. Counterpart:
+    /// Objects at `depth` in logical order; none if the topology has no such depth. Counterpart:
     /// `hwloc_get_next_obj_by_depth`.
     #[doc(alias = "hwloc_get_next_obj_by_depth")]
     #[must_use]
@@ -49,8 +49,8 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Objects of a type, in logical order, depth by depth. Counterpart:
-    /// `hwloc_get_next_obj_by_type`, which gives up on types that have several depths.
+    /// Objects of a type, depth by depth, in logical order within a depth. Counterpart:
+    /// `hwloc_get_next_obj_by_type`, which returns none if the type is at several depths.
     #[doc(alias = "hwloc_get_next_obj_by_type")]
     pub fn objects_with_type(self, object_type: ObjectType) -> impl Iterator<Item = Object<'a>> {
         let raw = u64::from(object_type.raw());
@@ -105,7 +105,7 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// The object numbered `id`, as [`Object::id`] gave it; `None` if it is not visible.
+    /// The object with the number `id`, as returned by [`Object::id`]; `None` if it is not visible.
     #[must_use]
     pub fn object(self, id: u32) -> Option<Object<'a>> {
         let known = (id as usize) < self.index.archive.tree.len() && self.index.is_visible(id);
@@ -129,14 +129,15 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// Objects of a level, or of all levels, in order.
+/// Iterator over the objects of a level, or of all levels, in order.
 #[derive(Clone)]
 pub struct Objects<'a> {
     index: &'a Index<'a>,
     /// Numbers of the objects if they are contiguous, else ordinals.
     range: Range<u32>,
     by_ordinal: bool,
-    /// With ordinals, if nothing has moved: the number from which to look for the next visible object.
+    /// The number from which to look for the next visible object. Only used for ordinals, if no
+    /// object has moved.
     next: u32,
 }
 
@@ -163,7 +164,7 @@ impl<'a> Objects<'a> {
         Self::numbered(index, 0..0)
     }
 
-    /// The objects before one of them. No object may have been taken yet.
+    /// The objects before `object`, which must be one of them. No object may have been taken yet.
     pub(crate) fn before(self, object: Object<'a>) -> Self {
         let end = match self.by_ordinal {
             true => self.index.ordinal_of(object.id()),
@@ -172,7 +173,8 @@ impl<'a> Objects<'a> {
         Self { range: self.range.start..end, ..self }
     }
 
-    /// The objects whose numbers are in a range, and perhaps others. No object may have been taken yet.
+    /// The objects whose numbers are in a range, and perhaps others. No object may have been taken
+    /// yet.
     #[inline]
     pub(crate) fn within(self, ids: &Range<u32>) -> Self {
         if self.by_ordinal {
@@ -188,8 +190,8 @@ impl<'a> Objects<'a> {
     }
 }
 
-/// The visible object of an ordinal. If nothing has moved, it is the first visible one from `next` on. A function of
-/// plain values, so that the iterator stays in registers.
+/// The visible object with an ordinal. If no object has moved, it is the first visible one whose
+/// number is `next` or higher. Takes plain values, so that the iterator stays in registers.
 #[inline(never)]
 fn object_of_ordinal(index: &Index<'_>, ordinal: u32, next: u32) -> Option<u32> {
     let overlay = index.overlay?;

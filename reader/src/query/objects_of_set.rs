@@ -1,4 +1,4 @@
-//! Objects of a depth that have PUs of a set: some, or only such.
+//! Objects of a depth that have a PU of a set, or only PUs of a set.
 
 use super::objects::Objects;
 use crate::object::Object;
@@ -7,21 +7,25 @@ use std::ops::Range;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::set::Set;
 
-/// Objects of one depth that a set covers or is inside of, in logical order.
+/// Iterator over the objects of one depth that have a PU of a set, or only PUs of a set, in logical
+/// order.
 #[derive(Debug, Clone)]
 pub struct ObjectsOfSet<'a, 's> {
     topology: Topology<'a>,
     set: &'s Set,
     overlap: Overlap,
     objects: Objects<'a>,
-    /// Where all objects of the depth are blocks of PUs: 64 PUs at a time.
-    steps: Option<RegularLevel>,
+    /// The search by words of 64 PUs, if the level is regular and its objects have a power of two
+    /// of PUs, 64 at most.
+    search: Option<LevelSearch>,
 }
 
-/// What part of the PUs of an object is in the set.
+/// Which PUs of an object must be in the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overlap {
+    /// At least one.
     Some,
+    /// All, and at least one.
     All,
 }
 
@@ -34,19 +38,21 @@ impl Overlap {
     }
 }
 
-/// RegularLevel of a power of two of PUs, 64 PUs at a time.
+/// A search of a regular level, 64 PUs at a time. Each object is a block of a power of two of PUs.
 #[derive(Debug, Clone)]
-struct RegularLevel {
+struct LevelSearch {
+    /// Number of PUs of each object.
     pus: u32,
-    /// Numbers of the objects, visible or not.
+    /// Numbers of the objects, visible or hidden.
     ids: Range<u32>,
     next_word: u32,
-    /// First PUs of those blocks of the word before the next that are found and not given yet.
+    /// Bits of the first PUs of blocks that were found in the word before `next_word` and are still
+    /// to be returned.
     found: u64,
 }
 
-impl RegularLevel {
-    /// Number of the first object of a word of PUs.
+impl LevelSearch {
+    /// Number of the first object in a word of PUs.
     #[inline]
     fn first_of(&self, word: u32) -> u32 {
         self.ids.start + ((word * 64) >> self.pus.trailing_zeros())
@@ -57,7 +63,7 @@ impl RegularLevel {
         self.first_of(self.next_word) < self.ids.end
     }
 
-    /// Number of the next object that is found.
+    /// Number of the next object that was found.
     #[inline]
     fn next_found(&mut self) -> Option<u32> {
         if self.found == 0 {
@@ -82,23 +88,25 @@ impl<'a, 's> ObjectsOfSet<'a, 's> {
         let pus = level.map_or(0, |level| index.pus_of_level(level));
         let ids = level.map_or(0..0, |level| index.base_ids(level));
         let by_word = pus.is_power_of_two() && pus <= 64;
-        let steps = by_word.then_some(RegularLevel { pus, ids, next_word: 0, found: 0 });
-        Self { topology, set, overlap, objects: topology.objects_at_depth(depth), steps }
+        let search = by_word.then_some(LevelSearch { pus, ids, next_word: 0, found: 0 });
+        Self { topology, set, overlap, objects: topology.objects_at_depth(depth), search }
     }
 
-    /// Those before an object of the same depth; nothing has been taken yet.
+    /// The objects before `object`, which must be of the same depth. No object may have been taken
+    /// yet.
     pub(crate) fn before(self, object: Object<'a>) -> Self {
         let until =
-            |blocks: RegularLevel| RegularLevel { ids: blocks.ids.start..object.id(), ..blocks };
-        Self { objects: self.objects.before(object), steps: self.steps.map(until), ..self }
+            |blocks: LevelSearch| LevelSearch { ids: blocks.ids.start..object.id(), ..blocks };
+        Self { objects: self.objects.before(object), search: self.search.map(until), ..self }
     }
 
+    /// The next object, found by comparing the set with each object.
     fn next_by_sets(&mut self) -> Option<Object<'a>> {
         let (overlap, set) = (self.overlap, self.set);
         self.objects.find(|object| overlap.has(*object, set))
     }
 
-    /// First PUs of the blocks of a word that the set has.
+    /// Bits of the first PUs of the blocks in a word that overlap the set as wanted.
     #[inline]
     fn found_in(&self, word: u32, pus: u32) -> u64 {
         let index = self.topology.index;
@@ -108,7 +116,7 @@ impl<'a, 's> ObjectsOfSet<'a, 's> {
         }
         let in_set = index.logical_word(self.set, word);
         match self.overlap {
-            // A PU that is not visible keeps nothing out, but alone is nothing either.
+            // A hidden PU need not be in the set, but every object needs a visible PU.
             Overlap::All if visible != u64::MAX => {
                 first_bits(in_set | !visible, pus, Overlap::All)
                     & first_bits(visible, pus, Overlap::Some)
@@ -122,21 +130,21 @@ impl<'a> Iterator for ObjectsOfSet<'a, '_> {
     type Item = Object<'a>;
 
     fn next(&mut self) -> Option<Object<'a>> {
-        let Some(mut blocks) = self.steps.take() else { return self.next_by_sets() };
+        let Some(mut blocks) = self.search.take() else { return self.next_by_sets() };
         while blocks.found == 0 && blocks.has_more_words() {
             blocks.found = self.found_in(blocks.next_word, blocks.pus);
             blocks.next_word += 1;
         }
         let id = blocks.next_found();
-        self.steps = Some(blocks);
+        self.search = Some(blocks);
         id.map(|id| Object::new(self.topology.index, id))
     }
 
-    /// With what is found in a register.
+    /// Folds with the bits of found objects in a register.
     #[inline]
     fn fold<B, F: FnMut(B, Object<'a>) -> B>(mut self, first: B, mut f: F) -> B {
         let mut folded = first;
-        let Some(mut blocks) = self.steps.take() else {
+        let Some(mut blocks) = self.search.take() else {
             while let Some(object) = self.next_by_sets() {
                 folded = f(folded, object);
             }
@@ -155,7 +163,7 @@ impl<'a> Iterator for ObjectsOfSet<'a, '_> {
     }
 
     fn count(mut self) -> usize {
-        let Some(blocks) = &self.steps else {
+        let Some(blocks) = &self.search else {
             return std::iter::from_fn(|| self.next_by_sets()).count();
         };
         let pus = (blocks.ids.end - blocks.ids.start) << blocks.pus.trailing_zeros();
@@ -167,7 +175,8 @@ impl<'a> Iterator for ObjectsOfSet<'a, '_> {
     }
 }
 
-/// First bits of the blocks of `size` bits, a power of two up to 64, that are set in part or all.
+/// First bits of the blocks of `size` bits that have some or all of their bits set. `size` is a
+/// power of two up to 64.
 #[inline]
 fn first_bits(word: u64, size: u32, overlap: Overlap) -> u64 {
     let (mut folded, mut width) = (word, 1);

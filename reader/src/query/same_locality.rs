@@ -1,14 +1,14 @@
-//! Another object at the same place.
+//! Objects with the same locality as another one.
 
 use crate::index::Words;
 use crate::object::Object;
 use topobroker_layout::object_type::ObjectType;
 
 impl Object<'_> {
-    /// An object of a type at the same place: with the same cpuset and nodeset, or in the same PCI
-    /// device. Of several, the first whose subtype is `subtype` and whose name begins with
-    /// `name_prefix`, in whatever case, where these are given. None if the type is at several depths,
-    /// as hwloc has it. Counterpart: `hwloc_get_obj_with_same_locality`.
+    /// The first object of a type at the same place: with the same cpuset and nodeset, or in the
+    /// same PCI device. If `subtype` is given, the object must have that subtype; if `name_prefix`
+    /// is given, its name must begin with that. Case does not matter. `None` if the type is at
+    /// several depths, as in hwloc. Counterpart: `hwloc_get_obj_with_same_locality`.
     #[doc(alias = "hwloc_get_obj_with_same_locality")]
     #[must_use]
     pub fn with_same_locality(

@@ -5,9 +5,10 @@ use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
 impl Topology<'_> {
-    /// Keeps one PU of each core in `set`: the `index`th of the PUs of the core that are in `set`, by OS index. Removes
-    /// all PUs of a core that has fewer in `set`. PUs outside cores stay. Counterpart:
-    /// `hwloc_bitmap_singlify_per_core`, which leaves all where cores are at several depths.
+    /// Keeps one PU of each core in `set`: the `index`th of the PUs of the core that are in `set`,
+    /// by OS index. Removes all PUs of a core that has fewer in `set`. PUs outside cores stay.
+    /// Counterpart: `hwloc_bitmap_singlify_per_core`, which removes nothing if cores are at several
+    /// depths.
     #[doc(alias = "hwloc_bitmap_singlify_per_core")]
     pub fn singlify_per_core(self, set: &mut Set, index: usize) {
         let mut pus = Set::new();

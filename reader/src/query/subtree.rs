@@ -1,4 +1,4 @@
-//! What is below an object, from the top down.
+//! The objects below an object, depth first.
 
 use crate::index::{Index, block_of};
 use crate::object::Object;
@@ -6,8 +6,9 @@ use std::iter::FusedIterator;
 use std::ops::Range;
 
 impl<'a> Object<'a> {
-    /// The object and all that is below it in the tree of CPUs, each before its children, depth first: of an object
-    /// that is not in that tree, itself. Counterpart: a function that calls itself for each of `children`.
+    /// The object and all objects below it in the tree of CPUs, depth first, each before its
+    /// children. For an object outside that tree, only the object itself. Counterpart: a function
+    /// that calls itself for each of `children`.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?.topology();
@@ -21,21 +22,22 @@ impl<'a> Object<'a> {
         Subtree { root: self, next: Some(self), regular: None, lowest: 0..0 }
     }
 
-    /// The object that comes next, depth first below `root`, where all that is below this one is left out.
+    /// The next object after all objects below this one, depth first below `root`.
     pub(crate) fn behind_all_below(self, root: Self) -> Option<Self> {
         let path = std::iter::once(self).chain(self.ancestors());
         path.take_while(|object| *object != root).find_map(Self::next_sibling)
     }
 }
 
-/// An object and those below it, depth first.
+/// Iterator over an object and all objects below it, depth first.
 #[derive(Debug, Clone)]
 pub struct Subtree<'a> {
     root: Object<'a>,
-    /// What comes when `regular` has no more.
+    /// The next object after the last one of `regular`.
     next: Option<Object<'a>>,
+    /// The objects below the object that was read from the tree last, if they can be counted.
     regular: Option<RegularSubtree>,
-    /// Objects of the lowest level that come before the next of `regular`.
+    /// Numbers of objects of the lowest level that come before the next object of `regular`.
     lowest: Range<u32>,
 }
 
@@ -56,7 +58,7 @@ impl<'a> Iterator for Subtree<'a> {
         }
     }
 
-    /// With what is counted in registers.
+    /// Folds with the counters in registers.
     #[inline]
     fn fold<B, F: FnMut(B, Object<'a>) -> B>(mut self, first: B, mut f: F) -> B {
         let root = self.root;
@@ -82,6 +84,7 @@ impl<'a> Subtree<'a> {
         self.root.beside(id)
     }
 
+    /// The next object, read from the tree.
     #[inline(never)]
     fn next_of_any(&mut self) -> Option<Object<'a>> {
         let object = self.next?;
@@ -95,30 +98,34 @@ impl<'a> Subtree<'a> {
     }
 }
 
-/// Levels of the tree of CPUs that are counted through, with an empty one behind them; hardly any machine has more.
+/// Length of [`RegularSubtree`]'s table of levels, including an empty level after the lowest one.
+/// Hardly any machine has more levels.
 const MOST_LEVELS: usize = 16;
 
-/// What is below an object where each level is blocks of as many PUs each and all are shown: then the numbers of the
-/// objects of each level follow each other.
+/// The objects below an object, if all levels are regular and all of these objects are visible.
+/// Then the numbers of the objects of each level are contiguous, so that counters replace the tree.
 #[derive(Debug, Clone)]
 struct RegularSubtree {
     levels: [Level; MOST_LEVELS],
-    /// How many of them there are.
+    /// Number of levels below the object.
     count: usize,
-    /// The level of the next object, never the lowest if there are others.
+    /// The level of the next object. It is the lowest level only if there are no others.
     next: usize,
 }
 
+/// The counters of a level.
 #[derive(Debug, Clone, Copy, Default)]
 struct Level {
     /// Number of the next object.
     id: u32,
-    /// Objects below the same parent that are still to come, and all of these.
+    /// Number of objects below the same parent that are still to come.
     left: u32,
+    /// Number of objects below each parent.
     each: u32,
 }
 
 impl RegularSubtree {
+    /// The objects below an object, if they can be counted.
     #[inline]
     fn below(index: &Index<'_>, id: u32) -> Option<Self> {
         let rows = index.archive.levels.normal_rows().get(index.base_level_of(id) + 1..)?;
@@ -137,7 +144,7 @@ impl RegularSubtree {
         Some(Self { levels, count: rows.len(), next: 0 })
     }
 
-    /// All that are still to come.
+    /// Folds the numbers of all objects that are still to come.
     #[inline]
     fn fold<B>(mut self, first: B, mut f: impl FnMut(B, u32) -> B) -> B {
         let mut folded = first;
@@ -149,16 +156,16 @@ impl RegularSubtree {
         let mut next = self.next;
         while let Some([level, below @ ..]) = above.get_mut(next..) {
             if level.left == 0 {
-                // Above the top there is nothing, which ends it.
+                // Above the top level, the index wraps and the loop ends.
                 next = next.wrapping_sub(1);
                 continue;
             }
-            // One more, and down from it the first below each.
+            // The next object, then the first object of each level below it.
             level.left -= 1;
             folded = f(folded, level.id);
             level.id += 1;
             for level in below {
-                // One of them is taken right here.
+                // The first of these objects is folded right here.
                 level.left = level.each - 1;
                 folded = f(folded, level.id);
                 level.id += 1;
@@ -171,7 +178,7 @@ impl RegularSubtree {
         folded
     }
 
-    /// The next object, and if what is below it is the lowest level, all of that.
+    /// The next object, with the numbers of all objects below it if these are on the lowest level.
     #[inline]
     fn next(&mut self) -> Option<(u32, Range<u32>)> {
         let level = self.levels.get_mut(self.next).filter(|level| level.left != 0)?;

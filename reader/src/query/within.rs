@@ -1,4 +1,4 @@
-//! Objects whose PUs are among those of another object.
+//! Objects whose PUs all belong to another object too.
 
 use super::objects::Objects;
 use crate::index::Words;
@@ -7,12 +7,13 @@ use topobroker_layout::depth::Depth;
 use topobroker_layout::object_type::ObjectType;
 
 impl<'a> Object<'a> {
-    /// Objects of a depth whose PUs and NUMA nodes are all among those of this object, in logical order. Objects with
-    /// neither are left out. An I/O or Misc object counts as where it is attached. This is what hwloc-calc takes for
-    /// "below".
+    /// Objects of a depth whose PUs and NUMA nodes are all among those of this object, in logical
+    /// order. Objects with neither are left out. An I/O or Misc object has the PUs and NUMA nodes
+    /// of the object that it is attached to. hwloc-calc uses this rule for "below".
     pub fn objects_within(self, depth: Depth) -> impl Iterator<Item = Object<'a>> {
         let index = self.index;
-        // On a level that is not regular, an object may have NUMA nodes but no PUs, so no run of PUs contains it.
+        // On a level that is not regular, an object may have NUMA nodes but no PUs, so no run of
+        // PUs contains it.
         let is_regular = |level: usize| index.pus_of_level(level) != 0;
         let nodes = index.nodeset(self.id());
         self.of_depth_below(depth, is_regular).filter(move |object| {
@@ -25,8 +26,9 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// Objects of a type whose PUs are all PUs of this object, in logical order; none if the type is at several depths,
-    /// as in hwloc. Counterpart: `hwloc_get_obj_below_by_type`, which takes the one of an index.
+    /// Objects of a type whose PUs are all PUs of this object, in logical order; none if the type
+    /// is at several depths, as in hwloc. Counterpart: `hwloc_get_obj_below_by_type`, which returns
+    /// the object with an index among these.
     #[doc(alias = "hwloc_get_obj_below_by_type")]
     pub fn objects_inside(self, object_type: ObjectType) -> impl Iterator<Item = Object<'a>> {
         let index = self.index;
@@ -39,8 +41,9 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// Objects of a depth, among them all whose PUs are PUs of this object. Only these, if `is_by_runs` of the base
-    /// level: from its own depth down, the objects inside a normal object are those below it.
+    /// Candidates: some objects of a depth, among them all whose PUs are PUs of this object. If
+    /// `is_by_runs` is true of the base level, there are fewer candidates: from its own depth down,
+    /// the objects inside a normal object are those below it.
     fn of_depth_below(self, depth: Depth, is_by_runs: impl Fn(usize) -> bool) -> Objects<'a> {
         let (topology, index) = (self.topology(), self.index);
         let is_below = match (self.depth(), depth) {

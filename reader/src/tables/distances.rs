@@ -11,7 +11,7 @@ impl<'a> Topology<'a> {
     pub fn distances(self) -> impl Iterator<Item = Distances<'a>> {
         let all =
             self.index.archive.distances.iter().map(move |matrix| Distances::new(self, matrix));
-        // Between fewer than two objects there is no distance.
+        // A matrix with fewer than two visible objects has no distances.
         all.filter(move |matrix| self.index.overlay.is_none() || matrix.rows().count() > 1)
     }
 
@@ -64,7 +64,7 @@ impl<'a> Distances<'a> {
         self.matrix.kind.to_native()
     }
 
-    /// Whether its objects are of several types.
+    /// Whether the objects are of several types.
     #[must_use]
     pub fn is_heterogeneous(self) -> bool {
         /// `HWLOC_DISTANCES_KIND_HETEROGENEOUS_TYPES`.
@@ -78,13 +78,13 @@ impl<'a> Distances<'a> {
         self.rows().map(move |row| Object::new(self.topology.index, ids.get_u32(row)))
     }
 
-    /// Rows of the stored matrix whose objects are visible.
+    /// Rows of the stored matrix that belong to visible objects.
     fn rows(self) -> impl Iterator<Item = usize> {
         let ids = &self.matrix.objects;
         (0..ids.len()).filter(move |row| self.topology.index.is_visible(ids.get_u32(*row)))
     }
 
-    /// The stored row of a row of what is visible.
+    /// The stored row for a row of the visible matrix.
     fn row(self, row: usize) -> Option<usize> {
         match self.topology.index.overlay {
             None => Some(row).filter(|row| *row < self.matrix.objects.len()),
@@ -92,15 +92,16 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// Row and column of an object. Counterpart: `hwloc_distances_obj_index`.
+    /// Row and column of an object, `None` if it is not in the matrix. Counterpart:
+    /// `hwloc_distances_obj_index`.
     #[doc(alias = "hwloc_distances_obj_index")]
     #[must_use]
     pub fn index_of(self, object: Object<'a>) -> Option<usize> {
         self.objects().position(|other| other == object)
     }
 
-    /// The value from one object to another; `None` if one is not in the matrix. Counterpart:
-    /// `hwloc_distances_obj_pair_values`, which gives both directions.
+    /// The value from one object to another; `None` if one of them is not in the matrix.
+    /// Counterpart: `hwloc_distances_obj_pair_values`, which returns both directions.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?.topology();
@@ -117,7 +118,8 @@ impl<'a> Distances<'a> {
         self.value(self.index_of(from)?, self.index_of(to)?)
     }
 
-    /// The value from the object of row `from` to that of column `to`; `None` outside the matrix.
+    /// The value from the object of row `from` to that of column `to`; `None` if one is outside the
+    /// matrix.
     #[must_use]
     pub fn value(self, from: usize, to: usize) -> Option<u64> {
         let count = self.matrix.objects.len();

@@ -1,4 +1,4 @@
-//! Memory attributes: capacity, locality, bandwidth, latency and what a platform adds.
+//! Memory attributes: capacity, locality, bandwidth, latency, and those that a platform adds.
 
 use crate::index::Words;
 use crate::object::Object;
@@ -6,9 +6,9 @@ use crate::object::Object;
 use crate::topology::Topology;
 use topobroker_layout::set::Set;
 
-/// Id of the attribute that follows from the memory of each node.
+/// Id of the attribute Capacity. Its value is the local memory of a node.
 const CAPACITY: usize = 0;
-/// Id of the attribute that follows from the cpuset of each node.
+/// Id of the attribute Locality. Its value is the number of PUs of a node.
 const LOCALITY: usize = 1;
 
 impl<'a> Topology<'a> {
@@ -19,7 +19,7 @@ impl<'a> Topology<'a> {
         (0..count).map(move |id| MemoryAttribute::new(self, id))
     }
 
-    /// The attribute of a name, in whatever case. Counterpart: `hwloc_memattr_get_by_name`.
+    /// The attribute with a name; case does not matter. Counterpart: `hwloc_memattr_get_by_name`.
     #[doc(alias = "hwloc_memattr_get_by_name")]
     #[must_use]
     pub fn memory_attribute(self, name: &str) -> Option<MemoryAttribute<'a>> {
@@ -37,15 +37,15 @@ pub struct MemoryAttribute<'a> {
 /// A value at one target, from one initiator if the attribute needs one.
 #[derive(Debug, Clone)]
 pub struct MemoryValue<'a> {
-    /// Where the memory is.
+    /// The NUMA node or other object that has the memory.
     pub target: Object<'a>,
-    /// From where it was measured.
+    /// The place from which it was measured.
     pub initiator: Initiator<'a>,
-    /// Bytes, PUs, MiB/s or nanoseconds, by the attribute.
+    /// The value in bytes, PUs, MiB/s or nanoseconds, depending on the attribute.
     pub value: u64,
 }
 
-/// From where an attribute was measured. Counterpart: `struct hwloc_location`.
+/// The place from which an attribute was measured. Counterpart: `struct hwloc_location`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Initiator<'a> {
     /// From anywhere.
@@ -70,7 +70,7 @@ impl<'a> MemoryAttribute<'a> {
         self.id
     }
 
-    /// Counterpart: `hwloc_memattr_get_name`.
+    /// Name. Counterpart: `hwloc_memattr_get_name`.
     #[doc(alias = "hwloc_memattr_get_name")]
     #[must_use]
     pub fn name(self) -> &'a str {
@@ -86,7 +86,7 @@ impl<'a> MemoryAttribute<'a> {
         self.topology.index.archive.memory_attributes.flags.get(self.id)
     }
 
-    /// Whether values depend on from where memory is used.
+    /// Whether values depend on the initiator, which is the place from which memory is used.
     #[must_use]
     pub fn needs_initiator(self) -> bool {
         self.flags() & Self::NEED_INITIATOR != 0
@@ -118,9 +118,9 @@ impl<'a> MemoryAttribute<'a> {
         derived.chain(stored)
     }
 
-    /// The value at a target, from an initiator if the attribute needs one: then the first that is
-    /// that object, or whose PUs are all those given and maybe more. Counterpart:
-    /// `hwloc_memattr_get_value`.
+    /// The value at a target, from an initiator if the attribute needs one. If `initiator` is an
+    /// object, the value must be stored for that object. If it is a set of PUs, the first value
+    /// counts whose initiator has all of these PUs. Counterpart: `hwloc_memattr_get_value`.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?.topology();
@@ -146,8 +146,8 @@ impl<'a> MemoryAttribute<'a> {
         Some(self.topology.index.archive.memory_attributes.value.get(row))
     }
 
-    /// The target of the best value, the first of equal ones, and that value. Counterpart:
-    /// `hwloc_memattr_get_best_target`.
+    /// The target with the best value, and that value. Of equal values, the first one is taken.
+    /// Counterpart: `hwloc_memattr_get_best_target`.
     #[doc(alias = "hwloc_memattr_get_best_target")]
     #[must_use]
     pub fn best_target(self, initiator: &Initiator<'a>) -> Option<(Object<'a>, u64)> {
@@ -161,8 +161,8 @@ impl<'a> MemoryAttribute<'a> {
         Some((Object::new(self.topology.index, target), value))
     }
 
-    /// The numbers of targets and their values from an initiator: of those at one target the first that fits, as
-    /// [`MemoryAttribute::value`] has it.
+    /// Numbers of targets and their values from an initiator. Of several values at a target, only
+    /// the first that fits, as in [`MemoryAttribute::value`].
     fn stored_values(self, initiator: &Initiator<'a>) -> impl Iterator<Item = (u32, u64)> {
         let table = &self.topology.index.archive.memory_attributes;
         let mut last = None;
@@ -175,7 +175,8 @@ impl<'a> MemoryAttribute<'a> {
         })
     }
 
-    /// The one of some targets whose value from an initiator is the best, the first of equal ones.
+    /// The target with the best value from an initiator, among `targets`. Of equal values, the
+    /// first one is taken.
     pub fn best_among(
         self,
         targets: impl Iterator<Item = Object<'a>>,
@@ -185,8 +186,8 @@ impl<'a> MemoryAttribute<'a> {
         self.best(values).map(|(target, _)| target)
     }
 
-    /// From where the value at a target is best, the first of equal ones, and that value.
-    /// Counterpart: `hwloc_memattr_get_best_initiator`.
+    /// The initiator with the best value at a target, and that value. Of equal values, the first
+    /// one is taken. Counterpart: `hwloc_memattr_get_best_initiator`.
     #[doc(alias = "hwloc_memattr_get_best_initiator")]
     #[must_use]
     pub fn best_initiator(self, target: Object<'a>) -> Option<(Initiator<'a>, u64)> {
@@ -197,9 +198,11 @@ impl<'a> MemoryAttribute<'a> {
         Some((self.initiator(row), value))
     }
 
-    /// hwloc's flag of attributes whose highest value is the best: `HWLOC_MEMATTR_FLAG_HIGHER_FIRST`.
+    /// hwloc's flag of attributes whose highest value is the best:
+    /// `HWLOC_MEMATTR_FLAG_HIGHER_FIRST`.
     pub const HIGHER_FIRST: u64 = 1;
 
+    /// The best of some values, the first of equal ones.
     fn best<T>(self, values: impl Iterator<Item = (T, u64)>) -> Option<(T, u64)> {
         let higher_first = self.flags() & Self::HIGHER_FIRST != 0;
         values.reduce(|best, next| {
@@ -208,7 +211,7 @@ impl<'a> MemoryAttribute<'a> {
         })
     }
 
-    /// Places of the stored values of the attribute.
+    /// Rows of the stored values of the attribute, without those of hidden objects.
     fn rows(self) -> impl Iterator<Item = usize> + use<'a> {
         let start = |id| self.topology.index.archive.memory_attributes.start.get_u32(id) as usize;
         let rows = start(self.id)..start(self.id + 1);
@@ -227,6 +230,7 @@ impl<'a> MemoryAttribute<'a> {
         from && self.topology.index.is_visible(table.target.get_u32(row))
     }
 
+    /// Whether a row has the value at a target from an initiator.
     fn is_value(self, row: usize, target: Object<'a>, initiator: &Initiator<'a>) -> bool {
         let table = &self.topology.index.archive.memory_attributes;
         if table.target.get_u32(row) != target.id() {
@@ -244,7 +248,7 @@ impl<'a> MemoryAttribute<'a> {
         }
     }
 
-    /// Tells the values that are not stored.
+    /// A function that returns the value of a node for an attribute without stored values.
     #[inline]
     fn derived(self) -> impl Fn(Object<'a>) -> u64 {
         let memory = self.topology.index.local_memory();
@@ -254,6 +258,7 @@ impl<'a> MemoryAttribute<'a> {
         }
     }
 
+    /// The initiator of the value in a row.
     fn initiator(self, row: usize) -> Initiator<'a> {
         let table = &self.topology.index.archive.memory_attributes;
         let value = table.initiator.get_u32(row);

@@ -1,4 +1,4 @@
-//! Tables beside the tree: distances, memory attributes and CPU kinds.
+//! Tables besides the tree: distances, memory attributes and CPU kinds.
 
 mod cpu_kinds;
 mod distances;

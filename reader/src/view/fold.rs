@@ -1,4 +1,5 @@
-//! A view of a regular topology from which nothing moves: bits folded level by level.
+//! Builds the overlay of a view if all levels are regular and no object moves: folds bits level by
+//! level.
 
 use super::restriction::{RestrictFlags, Restriction};
 use crate::object::Object;
@@ -10,7 +11,8 @@ use topobroker_layout::overlay::Overlay;
 use topobroker_layout::set::Set;
 use topobroker_layout::type_filter::TypeFilter;
 
-/// The overlay, `None` where objects may move or cannot be told from PUs alone.
+/// The overlay; `None` if objects may move, or if PUs alone do not decide which objects are
+/// visible.
 #[inline(never)]
 pub(super) fn overlay(topology: Topology<'_>, restriction: &Restriction) -> Option<Overlay> {
     let archive = topology.index.archive;
@@ -25,8 +27,8 @@ pub(super) fn overlay(topology: Topology<'_>, restriction: &Restriction) -> Opti
         return None;
     }
     let mut visible = Bits::new(archive.tree.len());
-    show_by_pus(topology, restriction, &mut visible);
-    let has_cpuless = show_by_nodes(topology, restriction, &mut visible);
+    mark_by_pus(topology, restriction, &mut visible);
+    let has_cpuless = mark_by_nodes(topology, restriction, &mut visible);
     if may_keep_empty(topology, &visible) {
         return None;
     }
@@ -72,7 +74,7 @@ pub(super) fn overlay(topology: Topology<'_>, restriction: &Restriction) -> Opti
     })
 }
 
-/// One bit for each object.
+/// A bit for each object, by number.
 struct Bits(Vec<u64>);
 
 impl Bits {
@@ -117,8 +119,8 @@ impl Bits {
         (last >= ids.start).then_some(last)
     }
 
-    /// Sets those of the bits from `first` on that words say.
-    fn set_words(&mut self, first: u32, words: &[u64]) {
+    /// Adds the bits of `words`, beginning at bit `first`.
+    fn or_words(&mut self, first: u32, words: &[u64]) {
         let (index, shift) = (first as usize / 64, first % 64);
         for (index, bits) in (index..).zip(words) {
             self.or(index, bits << shift);
@@ -127,8 +129,8 @@ impl Bits {
     }
 }
 
-/// Shows the PUs that are kept and what is above them, level by level from the bottom.
-fn show_by_pus(topology: Topology<'_>, restriction: &Restriction, visible: &mut Bits) {
+/// Makes the PUs that are kept and all objects above them visible, level by level from the bottom.
+fn mark_by_pus(topology: Topology<'_>, restriction: &Restriction, visible: &mut Bits) {
     let ids = topology.index.pu_ids();
     let words = 0..(ids.end - ids.start).div_ceil(64);
     let all = Set::from_words([], true);
@@ -140,11 +142,11 @@ fn show_by_pus(topology: Topology<'_>, restriction: &Restriction, visible: &mut 
         let pus = topology.index.pus_of_level(level);
         fold(&mut bits, pus / each);
         each = pus;
-        visible.set_words(levels.first(level), &bits);
+        visible.or_words(levels.first(level), &bits);
     }
 }
 
-/// Makes one bit of every `size` bits: whether any is set.
+/// Replaces every `size` bits by one bit: whether any of them is set.
 fn fold(bits: &mut Vec<u64>, size: u32) {
     if size == 1 {
         return;
@@ -174,7 +176,7 @@ fn fold(bits: &mut Vec<u64>, size: u32) {
     *bits = folded;
 }
 
-/// The blocks of `size` bits, a power of two, that have a bit set, as bits next to each other.
+/// One bit for each block of `size` bits: whether any of them is set. `size` is a power of two.
 fn gather(word: u64, size: u32) -> u64 {
     (0..size.trailing_zeros()).fold(word, |word, _| {
         let any = (word | (word >> 1)) & 0x5555_5555_5555_5555;
@@ -189,9 +191,9 @@ fn gather(word: u64, size: u32) -> u64 {
     })
 }
 
-/// Shows the NUMA nodes that are kept and what is above them. Whether there are objects of the tree
-/// of CPUs that are only visible for that.
-fn show_by_nodes(topology: Topology<'_>, restriction: &Restriction, visible: &mut Bits) -> bool {
+/// Makes the NUMA nodes that are kept and all objects above them visible. Returns whether an object
+/// in the tree of CPUs is visible only because of a node.
+fn mark_by_nodes(topology: Topology<'_>, restriction: &Restriction, visible: &mut Bits) -> bool {
     let mut has_cpuless = false;
     for node in topology.numa_nodes() {
         let is_kept = |nodes: &Set| node.os_index().is_some_and(|os| nodes.contains(os));
@@ -208,8 +210,9 @@ fn show_by_nodes(topology: Topology<'_>, restriction: &Restriction, visible: &mu
     has_cpuless
 }
 
-/// Whether objects would go that had no PUs left in this view already. hwloc does not look at those whose parent loses
-/// nothing, and restricted by nodes it keeps them as long as one of their nodeset stays, which may hang above them.
+/// Whether the fold would hide objects that had no PUs in this view even before. hwloc may keep
+/// them: it does not look at them if their parent loses nothing. And if it restricts by nodes, it
+/// keeps them as long as a node of their nodeset stays, and that node may be attached above them.
 fn may_keep_empty(topology: Topology<'_>, visible: &Bits) -> bool {
     let levels = &topology.index.archive.levels;
     let mut normal = 0..levels.first(levels.normal.to_native() as usize);
@@ -218,8 +221,8 @@ fn may_keep_empty(topology: Topology<'_>, visible: &Bits) -> bool {
         && normal.any(|id| is_gone(id) && Object::new(topology.index, id).pus().is_empty())
 }
 
-/// Whether hwloc may merge levels: as many objects on both, one of a type that is only kept for
-/// structure.
+/// Whether hwloc may merge two levels: both have the same number of objects, and the type of one is
+/// only kept for structure.
 fn may_merge(topology: Topology<'_>, first: &[u32]) -> bool {
     let normal = topology.index.archive.levels.normal.to_native() as usize;
     let count = |level: usize| {
@@ -235,8 +238,8 @@ fn may_merge(topology: Topology<'_>, first: &[u32]) -> bool {
     })
 }
 
-/// Whether hwloc may change the order of children: their first PUs are no longer in order, or some
-/// have none left.
+/// Whether hwloc may change the order of children, because their first PUs are no longer in order
+/// or because some have no PUs left.
 fn may_sort(topology: Topology<'_>, restriction: &Restriction, visible: &Bits) -> bool {
     let levels = &topology.index.archive.levels;
     let cpus = restriction.cpus_left(topology);

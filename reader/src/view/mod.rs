@@ -1,6 +1,6 @@
-//! Views: a part of a topology, seen as a topology of its own. A view is an overlay over the archive, made in one of two
-//! ways: by folding bits level by level if nothing moves (`fold`), else by taking the tree apart as hwloc does
-//! (`rebuild`).
+//! Views: a part of a topology, seen as a topology of its own. A view is an archive seen through an
+//! overlay. If no object moves, the overlay is made by folding bits level by level (`fold`), else
+//! by taking the tree apart as hwloc does (`rebuild`).
 
 mod fold;
 mod rebuild;

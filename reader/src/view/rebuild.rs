@@ -1,4 +1,5 @@
-//! A view of any topology: its tree taken apart and put together again, step by step as hwloc does.
+//! Builds the overlay of any view: takes the tree apart and puts it together again, step by step as
+//! hwloc does.
 
 use super::restriction::{RestrictFlags, Restriction};
 use crate::index::{Extent, StoredSet, Words};
@@ -49,7 +50,7 @@ fn kind_of(topology: Topology<'_>, id: u32, object_type: ObjectType) -> shape::K
     }
 }
 
-/// A tree that objects are taken out of.
+/// A tree from which objects are removed.
 struct Pruning<'a, 'k> {
     topology: Topology<'a>,
     restriction: &'k Restriction,
@@ -57,7 +58,8 @@ struct Pruning<'a, 'k> {
 }
 
 impl Pruning<'_, '_> {
-    /// Takes out what is not kept below an object that lost something.
+    /// Removes the objects below `node` that the restriction does not keep, if `node` loses
+    /// anything.
     fn visit(&mut self, node: u32) {
         if !self.is_hit(Object::new(self.topology.index, node)) {
             return;
@@ -89,9 +91,9 @@ impl Pruning<'_, '_> {
         }
     }
 
-    /// Whether an object loses PUs or NUMA nodes, or has none of what the restriction is by and is
-    /// to go for that. hwloc only looks at what the restriction is by, and aborts where objects lose
-    /// something of the other kind alone.
+    /// Whether an object loses PUs or NUMA nodes, or is removed by a flag because it has none.
+    /// hwloc only looks at PUs, or with `BYNODESET` only at NUMA nodes, and aborts if an object
+    /// loses only the others.
     fn is_hit(&self, object: Object<'_>) -> bool {
         let Restriction { flags, cpus, nodes } = self.restriction;
         let by_nodes = flags.has(RestrictFlags::BYNODESET);
@@ -147,7 +149,8 @@ impl Pruning<'_, '_> {
     }
 }
 
-/// Lowest OS index of the PUs, known or not, that an object keeps; behind all others if none.
+/// Lowest OS index in the complete cpuset of an object that the restriction keeps; `u32::MAX`,
+/// which sorts last, if there is none.
 fn first_pu(object: Object<'_>, cpus: Option<&Set>) -> u32 {
     let Some(own) = object.index.complete_extent(object.id()) else { return u32::MAX };
     if let (Extent::Pus(index, pus), Some(cpus), None) = (&own, cpus, object.index.overlay) {
@@ -214,7 +217,8 @@ fn put_together(
     }
 }
 
-/// Whether objects are under the same parents as in the whole topology, and in the same order.
+/// Whether no object has moved: all have the parents and the order that they have in the whole
+/// topology.
 fn is_in_order(topology: Topology<'_>, shape: &Shape, levels: &[Vec<u32>]) -> bool {
     let visible: Vec<bool> = {
         let mut visible = vec![false; topology.index.archive.tree.len()];
@@ -235,7 +239,7 @@ fn is_in_order(topology: Topology<'_>, shape: &Shape, levels: &[Vec<u32>]) -> bo
 
 fn moved(shape: &Shape, levels: &[Vec<u32>]) -> Moved {
     let order = || levels.iter().flatten().copied();
-    // Ordinals of the visible objects, by number.
+    // Ordinals of the visible objects, in the order of their numbers.
     let mut by_number: Vec<(u32, u32)> = order().zip(0..).collect();
     by_number.sort_unstable();
     let mut child_start = vec![0];

@@ -1,4 +1,4 @@
-//! What a restriction keeps of the PUs and NUMA nodes, as hwloc decides it.
+//! Decides which PUs and NUMA nodes a restriction keeps, as hwloc does.
 
 use crate::object::Object;
 use crate::topology::Topology;
@@ -8,7 +8,7 @@ use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::overlay;
 use topobroker_layout::set::{Format, Set};
 
-/// How a topology is restricted. Counterpart: `hwloc_restrict_flags_e`.
+/// Flags of a restriction. Counterpart: `hwloc_restrict_flags_e`.
 ///
 /// ```
 /// use topobroker_reader::RestrictFlags;
@@ -19,31 +19,32 @@ use topobroker_layout::set::{Format, Set};
 pub struct RestrictFlags(u64);
 
 impl RestrictFlags {
-    /// NUMA nodes stay where their PUs go.
+    /// NUMA nodes stay even if their PUs go.
     pub const NONE: Self = Self(0);
     /// Remove NUMA nodes that have no PUs left. Counterpart: `HWLOC_RESTRICT_FLAG_REMOVE_CPULESS`.
     pub const REMOVE_CPULESS: Self = Self(1);
-    /// Hang Misc objects of what is removed higher. Counterpart: `HWLOC_RESTRICT_FLAG_ADAPT_MISC`.
+    /// Attach Misc objects of removed objects higher. Counterpart:
+    /// `HWLOC_RESTRICT_FLAG_ADAPT_MISC`.
     pub const ADAPT_MISC: Self = Self(2);
-    /// Hang I/O objects of what is removed higher. Counterpart: `HWLOC_RESTRICT_FLAG_ADAPT_IO`.
+    /// Attach I/O objects of removed objects higher. Counterpart: `HWLOC_RESTRICT_FLAG_ADAPT_IO`.
     pub const ADAPT_IO: Self = Self(4);
-    /// The set is of NUMA nodes. Counterpart: `HWLOC_RESTRICT_FLAG_BYNODESET`.
+    /// The set has NUMA nodes, not PUs. Counterpart: `HWLOC_RESTRICT_FLAG_BYNODESET`.
     pub const BYNODESET: Self = Self(8);
     /// With [`RestrictFlags::BYNODESET`]: remove PUs that have no NUMA node left. Counterpart:
     /// `HWLOC_RESTRICT_FLAG_REMOVE_MEMLESS`.
     pub const REMOVE_MEMLESS: Self = Self(16);
 
-    /// hwloc's names of the flags, by bit.
+    /// hwloc's names of the flags, in the order of their bits.
     pub const NAMES: [&str; 5] =
         ["remove_cpuless", "adapt_misc", "adapt_io", "bynodeset", "remove_memless"];
 
-    /// Flags of hwloc's number.
+    /// Flags from their bits in hwloc.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// hwloc's number of the flags.
+    /// Bits of the flags in hwloc.
     #[must_use]
     pub const fn bits(self) -> u64 {
         self.0
@@ -64,11 +65,11 @@ impl BitOr for RestrictFlags {
     }
 }
 
-/// Why a topology cannot be restricted so.
+/// Why a topology cannot be restricted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RestrictError {
-    /// Flags that hwloc does not have or that do not go together.
+    /// hwloc does not have these flags, or they do not go together.
     #[error("the flags {found:#x} do not go together: {rule}")]
     Flags {
         /// The flags.
@@ -76,39 +77,39 @@ pub enum RestrictError {
         /// What is expected.
         rule: &'static str,
     },
-    /// The set has nothing that may be used.
+    /// The set has no PU or NUMA node that may be used.
     #[error(
         "nothing would be left: of {what} {found} none may be used here; expected some of {expected}"
     )]
     Nothing {
-        /// What the set is of.
+        /// Kind of the objects in the set.
         what: &'static str,
         /// The set, as a list.
         found: String,
-        /// What may be used.
+        /// The PUs or NUMA nodes that may be used, as a list.
         expected: String,
     },
-    /// What else is to go leaves nothing.
+    /// A flag would remove all that is left of the other kind: all NUMA nodes, or all PUs.
     #[error("no {what} would be left: {found} has none; leave out the flag that removes {which}")]
     NoneLeft {
-        /// Of what nothing is left.
+        /// Kind of the objects that would all go.
         what: &'static str,
         /// The set, as a list.
         found: String,
-        /// What the flag removes.
+        /// The objects that the flag removes.
         which: &'static str,
     },
-    /// The overlay cannot be made.
+    /// The overlay cannot be archived.
     #[error(transparent)]
     Overlay(#[from] EncodeError),
 }
 
-/// PUs and NUMA nodes that are kept, by OS index.
+/// The PUs and NUMA nodes that a restriction keeps, by OS index.
 pub(super) struct Restriction {
     pub(super) flags: RestrictFlags,
-    /// PUs; `None` is all.
+    /// PUs; `None` means all.
     pub(super) cpus: Option<Set>,
-    /// NUMA nodes; `None` is all.
+    /// NUMA nodes; `None` means all.
     pub(super) nodes: Option<Set>,
 }
 
@@ -132,7 +133,7 @@ impl Restriction {
         flags: RestrictFlags,
     ) -> Result<Self, RestrictError> {
         let mut allowed = topology.allowed_cpuset();
-        // What is not there leaves nothing either: hwloc may allow PUs that are offline.
+        // PUs that are not in the topology do not count: hwloc may allow PUs that are offline.
         topology.root().cpuset().iter().for_each(|there| allowed &= there);
         check_some("PUs", set, &allowed)?;
         let mut dropped = Set::new();
@@ -168,12 +169,12 @@ impl Restriction {
         Ok(Self { flags, cpus: all_but(&dropped), nodes: Some(set.clone()) })
     }
 
-    /// Whether hwloc sorts children anew.
+    /// Whether hwloc sorts children again after this restriction.
     pub(super) fn sorts(&self) -> bool {
         !self.flags.has(RestrictFlags::BYNODESET) || self.flags.has(RestrictFlags::REMOVE_MEMLESS)
     }
 
-    /// PUs that the topology, if it is a view, has left and that are kept; `None` is all.
+    /// The PUs that are kept, and if the topology is a view, only its own; `None` means all.
     pub(super) fn cpus_left(&self, topology: Topology<'_>) -> Option<Set> {
         let Some(overlay) = topology.index.overlay else {
             return self.cpus.clone();
@@ -183,23 +184,25 @@ impl Restriction {
         Some(left)
     }
 
-    /// What is left of the PUs of all sets of a topology.
+    /// OS indexes of PUs that the sets of the restricted topology may have.
     pub(super) fn cpus_of(&self, topology: Topology<'_>) -> overlay::VisibleSet {
         let before = topology.index.overlay.map(|overlay| &overlay.cpus);
         left_of(topology.root().complete_cpuset(), before, self.cpus.as_ref())
     }
 
-    /// What is left of the NUMA nodes of all sets of a topology.
+    /// OS indexes of NUMA nodes that the sets of the restricted topology may have.
     pub(super) fn nodes_of(&self, topology: Topology<'_>) -> overlay::VisibleSet {
         let before = topology.index.overlay.map(|overlay| &overlay.nodes);
         left_of(topology.root().complete_nodeset(), before, self.nodes.as_ref())
     }
 }
 
-/// What is left of a set that was left before and is kept now, each time all if it is `None`.
+/// The members of `set` that are also in `before` and in `kept`. For the latter two, `None` means
+/// all; for `set`, it means none.
 ///
-/// By itself, as the steps that make a view are: each has room for a few sets on the stack, and a process that makes
-/// one goes only as deep as the deepest of them needs. Pages of the stack are for it alone.
+/// Not inlined, like all steps of making a view. Each step needs room for a few sets on the stack,
+/// so a process that makes a view needs only as much stack as the largest step. The pages of its
+/// stack are memory of its own.
 #[inline(never)]
 fn left_of(
     set: Option<Set>,
@@ -212,7 +215,7 @@ fn left_of(
     overlay::VisibleSet::from(&left)
 }
 
-/// Whether some of a set may be used.
+/// Checks that a set has a PU or NUMA node that may be used.
 fn check_some(what: &'static str, set: &Set, allowed: &Set) -> Result<(), RestrictError> {
     match set.intersects(allowed) {
         true => Ok(()),

@@ -13,15 +13,16 @@ use topobroker_layout::overlay::{self, ArchivedOverlay};
 pub(super) struct Storage<'a> {
     /// The whole topology. It never borrows from `own`, so copies of it may outlive this value.
     pub(super) whole: Topology<'a>,
-    /// Always initialised. `MaybeUninit` because this borrows from `own`: while this value is dropped, a plain reference
-    /// would point to freed memory, which Rust does not allow even if nobody reads it.
+    /// Always initialised. `MaybeUninit` because this borrows from `own`: while this value is
+    /// dropped, a plain reference would point to freed memory, which Rust does not allow even if
+    /// nobody reads it.
     index: MaybeUninit<Index<'a>>,
-    /// An overlay of its own; clones share it.
+    /// The overlay, if the view owns it; clones share it.
     own: Option<Arc<AlignedVec>>,
 }
 
 impl<'a> Storage<'a> {
-    /// A view of all that is visible in a topology.
+    /// A view of all visible objects of a topology.
     pub(super) fn same(topology: Topology<'a>) -> Self {
         Self::new(topology.whole(), topology.index.of_same(), None)
     }
@@ -31,12 +32,13 @@ impl<'a> Storage<'a> {
         Self::new(whole, whole.index.of_view(overlay), None)
     }
 
-    /// A view through an overlay in memory of its own.
+    /// A view through an overlay that it owns.
     pub(super) fn owned(whole: Topology<'a>, bytes: AlignedVec) -> Result<Self, OpenError> {
         let overlay = std::ptr::from_ref(overlay::access(&bytes)?);
-        // SAFETY: the overlay is in the heap memory of `bytes`, which does not move with it and is written by nobody.
-        // It is freed with the last clone of what is made here, and only `topology` lets the reference out, for no
-        // longer than one of these is borrowed.
+        // SAFETY: the overlay is in the heap memory of `bytes`. Nobody writes that memory, and it
+        // stays where it is if `bytes` moves. It is freed with the last clone of the storage that
+        // is made here. Only `topology` lets the reference out, and only for as long as it borrows
+        // a clone.
         let overlay = unsafe { &*overlay };
         Ok(Self::new(whole, whole.index.of_view(overlay), Some(Arc::new(bytes))))
     }
@@ -45,13 +47,13 @@ impl<'a> Storage<'a> {
         Self { whole, index: MaybeUninit::new(index), own }
     }
 
-    /// The topology that is visible.
+    /// The topology of the visible objects.
     pub(super) fn topology(&self) -> Topology<'_> {
-        // SAFETY: `new` puts it there and nothing takes it.
+        // SAFETY: `new` initialises `index`, and nothing takes the value out.
         Topology::of(unsafe { self.index.assume_init_ref() })
     }
 
-    /// Bytes of an overlay of its own.
+    /// Length in bytes of the overlay, if the view owns it; else 0.
     pub(super) fn own_bytes(&self) -> usize {
         self.own.as_ref().map_or(0, |own| own.len())
     }

@@ -1,4 +1,4 @@
-//! Views: a part of a topology, seen as if it were one of its own.
+//! Views: a part of a topology, seen as a topology of its own.
 
 use super::restriction::{RestrictError, RestrictFlags, Restriction};
 use super::storage::Storage;
@@ -10,9 +10,10 @@ use topobroker_layout::encode::{AlignedVec, EncodeError};
 use topobroker_layout::overlay::{self, ArchivedOverlay, ArchivedVisibleSet, Overlay};
 use topobroker_layout::set::Set;
 
-/// A part of a topology. Its [`View::topology`] answers every query as hwloc does of a topology that
-/// was restricted: with logical indexes, parents and children, sets and amounts of memory of what is
-/// left. Nothing is copied but a bitmap of what is shown; clones share it.
+/// A part of a topology. Its [`View::topology`] answers every query as hwloc does for a restricted
+/// topology: logical indexes, parents and children, sets and amounts of memory are those of the
+/// visible part. No object is copied: a view has little more than a bitmap of the visible objects,
+/// which clones share.
 ///
 /// ```no_run
 /// use topobroker_reader::{ObjectType, RestrictFlags, View};
@@ -26,12 +27,12 @@ use topobroker_layout::set::Set;
 pub struct View<'a>(Storage<'a>);
 
 impl<'a> View<'a> {
-    /// What is left of a topology when it is restricted to some PUs, or NUMA nodes. Counterpart:
-    /// `hwloc_topology_restrict` on a duplicate.
+    /// A topology restricted to some PUs or, with [`RestrictFlags::BYNODESET`], to some NUMA nodes.
+    /// Counterpart: `hwloc_topology_restrict` on a duplicate.
     ///
     /// # Errors
     ///
-    /// [`RestrictError`] when nothing would be left.
+    /// [`RestrictError`] if nothing would be left, or if the flags do not go together.
     #[doc(alias = "hwloc_topology_restrict")]
     pub fn new(
         topology: Topology<'a>,
@@ -47,43 +48,43 @@ impl<'a> View<'a> {
         Ok(Self(storage))
     }
 
-    /// What an overlay in a segment, which must have been validated, shows of a topology.
+    /// A view through an overlay in a segment. The overlay must have been validated.
     pub(crate) fn shared(base: Topology<'a>, overlay: &'a ArchivedOverlay) -> Self {
         Self(Storage::shared(base, overlay))
     }
 
-    /// Checks the bytes of an overlay that is in memory, as [`overlay::to_bytes`] makes it.
+    /// A view through an overlay in memory, as [`overlay::to_bytes`] makes it. Checks its bytes.
     ///
     /// # Errors
     ///
-    /// [`OpenError`] when the bytes are no overlay of the topology.
+    /// [`OpenError`] if the bytes are not an overlay of the topology.
     pub fn from_archive(topology: Topology<'a>, bytes: &'a [u8]) -> Result<Self, OpenError> {
         let overlay = overlay::access(bytes)?;
         overlay::validate(overlay, topology.index.archive)?;
         Ok(Self::shared(topology.whole(), overlay))
     }
 
-    /// All of a topology.
+    /// A view of all visible objects of a topology.
     #[must_use]
     pub fn whole(topology: Topology<'a>) -> Self {
         Self(Storage::same(topology))
     }
 
-    /// What is left of this view when it is restricted further.
+    /// This view, restricted further.
     ///
     /// # Errors
     ///
-    /// As [`View::new`].
+    /// The errors of [`View::new`].
     pub fn restrict(&self, set: &Set, flags: RestrictFlags) -> Result<Self, RestrictError> {
         Self::owned(self.0.whole, restricted(self.topology(), set, flags)?)
     }
 
-    /// What both views show of the same topology: this one restricted to the PUs and the NUMA nodes
-    /// of the other.
+    /// The part that is visible both here and in another view of the same topology: this view,
+    /// restricted to the PUs and the NUMA nodes of the other one.
     ///
     /// # Errors
     ///
-    /// As [`View::new`]: they have no PU in common.
+    /// [`RestrictError`] if the views have no PU or no NUMA node in common.
     pub fn intersection(&self, other: &View<'_>) -> Result<Self, RestrictError> {
         let theirs = other.topology().root();
         let both = self.restrict(&theirs.cpuset().unwrap_or_default(), RestrictFlags::NONE)?;
@@ -95,7 +96,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What is shown, with the queries of every topology.
+    /// The visible part, with the queries of every topology.
     #[must_use]
     pub fn topology(&self) -> Topology<'_> {
         self.0.topology()
@@ -107,23 +108,24 @@ impl<'a> View<'a> {
         std::ptr::eq(self.topology().index.archive, topology.index.archive)
     }
 
-    /// Whether what is shown follows each other as in the whole topology, under the same objects.
+    /// Whether no object has moved: visible objects have the parents and the order that they have
+    /// in the whole topology.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
         self.topology().index.is_in_order
     }
 
-    /// Bytes of memory that the view takes; clones share them.
+    /// Bytes of memory that the view takes. Clones share its overlay.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of::<Self>() + self.0.own_bytes()
     }
 
-    /// The view as plain values, for the segment of a job.
+    /// The overlay of the view as plain values, for the segment of a job.
     ///
     /// # Errors
     ///
-    /// [`RestrictError::Nothing`] of a machine without PUs.
+    /// [`RestrictError::Nothing`] if the machine has no PUs.
     pub fn to_overlay(&self) -> Result<Overlay, RestrictError> {
         let topology = self.topology();
         let all = topology.root().complete_cpuset().unwrap_or_default();
@@ -166,7 +168,7 @@ fn overlay_of(topology: Topology<'_>, restriction: &Restriction) -> Overlay {
     fold::overlay(topology, restriction).unwrap_or_else(|| rebuild::overlay(topology, restriction))
 }
 
-/// Whether an overlay shows all of the topology as it is.
+/// Whether an overlay hides nothing and moves nothing.
 fn is_all(topology: Topology<'_>, overlay: &ArchivedOverlay) -> bool {
     let root = topology.whole().root();
     let has_all = |visible: &ArchivedVisibleSet, all: Option<Set>| {

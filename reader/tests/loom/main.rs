@@ -1,4 +1,4 @@
-//! The guard of adoption in every order that threads and memory allow, as far as loom goes:
+//! Runs the guard of adoption in every order of threads and of memory accesses that loom explores:
 //! `RUSTFLAGS="--cfg loom" cargo test -p topobroker-reader --test loom --release`.
 #![cfg(loom)]
 #![allow(missing_docs, dead_code, unreachable_pub, reason = "the guard's own file, alone")]
@@ -13,25 +13,25 @@ mod once;
 
 use once::Global;
 
-/// What is adopted: loom sees whether it is read before what was written to it is visible.
+/// Stands for an adopted topology. Loom notices if it is read before the write to it is visible.
 struct Topology {
     by: UnsafeCell<usize>,
     dropped: Arc<AtomicUsize>,
 }
 
-// SAFETY: written before it is shared, and only read from then on.
+// SAFETY: `by` is written before the value is shared, and only read from then on.
 unsafe impl Sync for Topology {}
 
 impl Topology {
     fn mapped_by(thread: usize, dropped: &Arc<AtomicUsize>) -> Self {
         let by = UnsafeCell::new(0);
-        // SAFETY: nobody else has it yet.
+        // SAFETY: no other thread has a reference to `by` yet.
         by.with_mut(|by| unsafe { *by = thread });
         Self { by, dropped: Arc::clone(dropped) }
     }
 
     fn mapped(&self) -> usize {
-        // SAFETY: nobody writes it any more.
+        // SAFETY: `by` is not written after `mapped_by` has returned.
         self.by.with(|by| unsafe { *by })
     }
 }
@@ -42,7 +42,7 @@ impl Drop for Topology {
     }
 }
 
-/// What adopting does: looks, maps, and keeps what was first.
+/// Does what adoption does: looks at the guard, maps, and offers the result to the guard.
 fn adopt(guard: &Global<Topology>, thread: usize, dropped: &Arc<AtomicUsize>) -> usize {
     match guard.get() {
         Some(adopted) => adopted.mapped(),
@@ -72,8 +72,9 @@ fn model(threads: usize) {
         }
         assert_eq!(guard.get().map(Topology::mapped), Some(own));
         assert!(dropped.load(Ordering::Relaxed) < threads, "the one that is kept stays");
-        // As it is at the end of a process; loom counts what is left.
-        // SAFETY: it came from a box, and nobody refers to it any more.
+        // Freed as if the process ended, because loom counts values that are left.
+        // SAFETY: the guard leaked it from a box, all threads are joined, and nothing refers to it
+        // any more.
         drop(unsafe { Box::from_raw(std::ptr::from_ref(guard.get().unwrap()).cast_mut()) });
     });
 }

@@ -1,4 +1,5 @@
-//! No query takes memory from the heap on a machine of 1024 PUs, whose sets are held in place.
+//! Checks that no query takes memory from the heap on a machine of 1024 PUs, whose sets are stored
+//! inline.
 
 use super::every_query::{ask_object, ask_topology, ask_with_set};
 use super::{machines, room, sets, views};
@@ -6,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use topobroker_reader::Archive;
 
-/// The system's allocator, which counts for each thread.
+/// The system allocator, with a count of allocations for each thread.
 struct Counting;
 
 thread_local! {
@@ -17,22 +18,24 @@ fn count() {
     COUNT.with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: all is the system allocator's; counting takes no memory.
+// SAFETY: every call goes to the system allocator, and counting allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `layout` is not of size 0.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `pointer` came from this allocator, and so from
+        // `System`, with this layout, and that `size` is valid.
         unsafe { System.realloc(pointer, layout, size) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `pointer` came from this allocator, and so from
+        // `System`, with this layout.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -40,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often memory was asked for.
+/// Number of allocations of this thread while `run` runs.
 fn allocations(run: impl FnOnce()) -> usize {
     let before = COUNT.with(Cell::get);
     run();

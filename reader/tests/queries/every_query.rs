@@ -1,19 +1,19 @@
-//! Asks a topology everything there is to ask. Shared by the tests that count allocations, those
-//! that run under Miri, and the fuzz target: each says what else must hold.
+//! Asks a topology every query. The tests that count allocations, the tests under Miri and the fuzz
+//! targets share this; each checks something else besides.
 
 use topobroker_reader::{
     Attributes, Depth, Distribution, Initiator, LocalNumaNodes, MemoryAttribute, Object,
     ObjectType, Set, Topology, TypeName,
 };
 
-/// What queries fill, so that none has to make it.
+/// Sets that queries fill, made once so that no query has to allocate them.
 #[derive(Default)]
 pub(crate) struct Room {
     pub(crate) set: Set,
     pub(crate) parts: Vec<Set>,
 }
 
-/// Takes text and keeps none.
+/// Accepts text and drops it.
 struct Nowhere;
 
 impl std::fmt::Write for Nowhere {
@@ -22,7 +22,7 @@ impl std::fmt::Write for Nowhere {
     }
 }
 
-/// Every query of a topology with a set.
+/// Asks every query of a topology that takes a set. Returns how many objects were found.
 pub(crate) fn ask_with_set(topology: Topology<'_>, set: &Set, room: &mut Room) -> usize {
     let mut found = 0;
     let mut count = |object: Option<Object<'_>>| found += usize::from(object.is_some());
@@ -54,7 +54,7 @@ pub(crate) fn ask_with_set(topology: Topology<'_>, set: &Set, room: &mut Room) -
     found
 }
 
-/// Every query of an object, with another one of the same topology.
+/// Asks every query of an object, with another object of the same topology.
 pub(crate) fn ask_object<'a>(object: Object<'a>, other: Object<'a>, set: &Set, room: &mut Room) {
     let topology = object.topology();
     let _ =
@@ -100,12 +100,12 @@ pub(crate) fn ask_object<'a>(object: Object<'a>, other: Object<'a>, set: &Set, r
     topology.distribute_into(&[object, other], how, &mut room.parts);
 }
 
-/// The depths of a topology, one that it has not, and those of the special types.
+/// The depths of a topology, one depth that it lacks, and those of the special types.
 fn depths(topology: Topology<'_>) -> impl Iterator<Item = Depth> {
     (0..=topology.depth()).map(Depth::Normal).chain(Depth::SPECIAL)
 }
 
-/// Every query of the topology as a whole.
+/// Asks every query of a topology as a whole.
 pub(crate) fn ask_topology(topology: Topology<'_>) {
     for kind in ObjectType::ALL {
         let _ = (topology.type_depth(kind), topology.type_or_below_depth(kind));

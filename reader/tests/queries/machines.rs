@@ -15,8 +15,8 @@ pub(crate) fn small() -> AlignedVec {
     to_bytes(&small::machine()).unwrap()
 }
 
-/// Packages of cores of two PUs, with a NUMA node each. The system numbers the first PUs of all
-/// cores before the second ones.
+/// Packages of cores of two PUs, with a NUMA node for each package. The PUs have an interleaved SMT
+/// numbering: all first hardware threads, then all second ones.
 pub(crate) fn regular(packages: u32, cores: u32) -> AlignedVec {
     let mut machine = Description::default();
     let all = packages * cores;
@@ -56,7 +56,8 @@ pub(crate) fn regular(packages: u32, cores: u32) -> AlignedVec {
     to_bytes(&machine).unwrap()
 }
 
-/// A machine with a package whose PUs, 8 and 9, are no objects, before one with PUs 0 and 1.
+/// A machine of two packages. The PUs of the first one, 8 and 9, are in sets but are no objects.
+/// The second one has PUs 0 and 1.
 pub(crate) fn with_unknown_pus() -> AlignedVec {
     let mut machine = Description::default();
     let mut add = |kind, depth, index, parent, cpus: &[u32]| {
@@ -76,8 +77,8 @@ pub(crate) fn with_unknown_pus() -> AlignedVec {
     to_bytes(&machine).unwrap()
 }
 
-/// A machine whose cores are below packages, or below none: the children of the root are on two levels, and so do
-/// not ascend. The second package has a PU and no core.
+/// A machine with cores in a package and cores directly below the root. So the children of the root
+/// are on two levels, and their numbers do not ascend. The second package has a PU and no core.
 pub(crate) fn lopsided() -> AlignedVec {
     let mut machine = Description::default();
     let mut add = |kind, depth, index, os_index, parent, cpus: std::ops::Range<u32>| {
@@ -99,7 +100,7 @@ pub(crate) fn lopsided() -> AlignedVec {
     to_bytes(&machine).unwrap()
 }
 
-/// Sets of PUs near the NUMA node 0.
+/// Sets of some PUs, with NUMA node 0.
 fn sets_of(cpus: impl IntoIterator<Item = u32>) -> Option<Sets> {
     let (cpuset, nodeset): (Set, Set) = (cpus.into_iter().collect(), [0].into_iter().collect());
     let (complete_cpuset, complete_nodeset) = (cpuset.clone(), nodeset.clone());

@@ -1,4 +1,5 @@
-//! Queries on machines that need no hwloc: what they take from the heap, and for Miri.
+//! Queries on machines that are described without hwloc, so that Miri can run them. Also counts
+//! what they take from the heap.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 
 mod allocation;
@@ -13,7 +14,7 @@ use topobroker_reader::{
     Archive, Distribution, Object, ObjectType, RestrictFlags, Set, Topology, View,
 };
 
-/// Sets of all sorts.
+/// Sets of all sorts: empty, full, scattered, contiguous and infinite.
 fn sets(topology: Topology<'_>) -> Vec<Set> {
     let all = topology.root().cpuset().unwrap();
     let odd = all.iter().filter(|pu| pu % 2 == 1).collect();
@@ -23,7 +24,7 @@ fn sets(topology: Topology<'_>) -> Vec<Set> {
     vec![Set::new(), all.clone(), odd, some, ends, half, !&all, all.singlify(), !&Set::new()]
 }
 
-/// Views of all sorts: all, in order, with objects that moved, and a view of a view.
+/// Views of all sorts: of everything, in order, with moved objects, of a view, and of one PU.
 fn views(topology: Topology<'_>) -> Vec<View<'_>> {
     let all = topology.root().cpuset().unwrap();
     let last = all.last().unwrap();
@@ -41,7 +42,7 @@ fn room() -> Room {
     Room { parts: vec![Set::new(); 5], ..Room::default() }
 }
 
-/// The rule that an overlay breaks.
+/// Text of the rule that an overlay breaks.
 fn rule(error: OpenError) -> String {
     match error {
         OpenError::Invalid(broken) => broken.to_string(),
@@ -53,7 +54,7 @@ fn rule(error: OpenError) -> String {
 fn every_query_of_every_object_of_a_small_machine_has_an_answer() {
     let archives = [machines::small(), machines::regular(2, 3)];
     let opened = archives.each_ref().map(|archive| Archive::open(archive).unwrap());
-    // Miri is some thousand times slower: a part of the same for it.
+    // Miri is some thousand times slower, so it asks only a part.
     let (every, objects, parts) = if cfg!(miri) { (8, 7, 3) } else { (1, 1, 1) };
     for view in opened.iter().flat_map(|archive| views(archive.topology())).step_by(parts) {
         let topology = view.topology();

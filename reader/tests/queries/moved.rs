@@ -1,4 +1,4 @@
-//! Overlays that put objects elsewhere, where they may be and where not.
+//! Overlays in which objects have moved, to allowed and to forbidden places.
 
 use super::{room, rule, sets, views};
 use crate::every_query::{ask_object, ask_topology, ask_with_set};
@@ -6,7 +6,7 @@ use crate::machines;
 use topobroker_layout::overlay::{self, Moved, Overlay};
 use topobroker_reader::{Archive, Object, Topology, View};
 
-/// Objects by place, each with the object above it, as an overlay has them.
+/// The columns of an overlay for objects in the order of their ordinals, with the parent of each.
 fn moved(order: &[u32], parents: &[u32]) -> Moved {
     let mut by_number: Vec<(u32, u32)> = order.iter().copied().zip(0..).collect();
     by_number.sort_unstable();
@@ -25,12 +25,12 @@ fn moved(order: &[u32], parents: &[u32]) -> Moved {
     }
 }
 
-/// A view of the small machine in which objects are elsewhere.
+/// A view of the small machine in which objects have moved.
 fn moved_view(whole: Topology<'_>) -> View<'_> {
     views(whole).into_iter().find(|view| !view.is_in_order()).unwrap()
 }
 
-/// The objects of a view by place, and the object above each.
+/// The objects of a view in the order of their ordinals, and the parent of each.
 fn places(view: &View<'_>) -> (Vec<u32>, Vec<u32>) {
     let above = |object: Object<'_>| object.parent().map_or(0, Object::id);
     view.topology().objects().map(|object| (object.id(), above(object))).unzip()
@@ -46,7 +46,7 @@ fn an_overlay_with_objects_in_any_places_is_refused_or_answers_every_query() {
     let (ids, above) = places(&view);
     let mut random = fastrand::Rng::with_seed(1);
     let (mut refused, mut held) = (0, 0);
-    // Miri is some thousand times slower: a part of the same for it.
+    // Miri is some thousand times slower, so it asks only a part.
     let (rounds, part) = if cfg!(miri) { (4, 9) } else { (4000, 1) };
     for round in 0..rounds {
         let (mut order, mut parents) = (ids.clone(), above.clone());

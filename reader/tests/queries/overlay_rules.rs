@@ -1,14 +1,14 @@
-//! Each rule that FORMAT.md has of an overlay, broken by itself.
+//! Breaks each rule that FORMAT.md has for overlays, one at a time.
 
 use super::views;
 use super::{machines, rule};
 use topobroker_layout::overlay::{self, Moved, Overlay};
 use topobroker_reader::{Archive, RestrictFlags, View};
 
-/// A rule by its name, how it is broken, and what the error says.
+/// Name of a rule, a function that breaks it, and a part of the error.
 type Rule = (&'static str, fn(&mut Overlay), &'static str);
 
-/// Of an overlay in which nothing moved.
+/// Rules that are broken in an overlay without moved objects.
 const IN_ORDER: [Rule; 7] = [
     ("view levels", |it| it.levels.rows[1].first = 2, "ascends from one root"),
     ("view types", |it| it.levels.depth_of_type[0] = 9, "agrees with the levels"),
@@ -23,7 +23,7 @@ const IN_ORDER: [Rule; 7] = [
     ("left", |it| it.cpus.words[0] ^= 1, "is left if it is visible, and only then"),
 ];
 
-/// Of one in which objects are elsewhere.
+/// Rules that are broken in an overlay with moved objects.
 const MOVED: [Rule; 4] = [
     (
         "moved columns",
@@ -47,7 +47,7 @@ const MOVED: [Rule; 4] = [
     ),
 ];
 
-/// Bits of the two packages: the one that is visible and the other.
+/// Bits of the two packages. One is visible, the other is hidden.
 const PACKAGES: u64 = 0b110;
 
 fn count(overlay: &Overlay) -> u32 {

@@ -1,9 +1,10 @@
-//! `topobroker audit`: the topologies that real programs make, and which library asked for them.
+//! `topobroker audit`: which topologies real programs make, and which of their libraries ask for
+//! them.
 
 use super::installed::{compile, has, succeed, topobroker};
 use std::path::Path;
 
-/// The audit of an MPI program of two ranks.
+/// Audits an MPI program with two ranks. `None` if the launcher or the compiler is not installed.
 fn audit(folder: &Path, compiler: &str, launcher: &[&str]) -> Option<serde_json::Value> {
     if !has(launcher[0]) || !has(compiler) {
         return None;
@@ -17,7 +18,7 @@ fn audit(folder: &Path, compiler: &str, launcher: &[&str]) -> Option<serde_json:
     Some(serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap())
 }
 
-/// Calls of one kind, as pairs of program and library, without their folders.
+/// File names of program and library for every call of one kind.
 fn calls(audit: &serde_json::Value, name: &str) -> Vec<(String, String)> {
     let file =
         |value: &serde_json::Value| value.as_str().unwrap().rsplit('/').next().unwrap().to_owned();
@@ -75,7 +76,7 @@ fn an_audit_tells_imports_adoptions_and_copies_apart() {
 }
 
 #[test]
-fn an_audit_of_what_makes_no_topology_says_so_and_returns_its_status() {
+fn an_audit_of_a_program_without_a_topology_says_so_and_returns_the_programs_status() {
     let output = topobroker().args(["audit", "--", "sh", "-c", "exit 3"]).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     let text = String::from_utf8(output.stderr).unwrap();
@@ -93,7 +94,7 @@ fn an_audit_names_a_library_with_an_hwloc_inside() {
         succeed(&mut compiler);
         file
     };
-    // As what is built with hwloc's sources inside asks for its variable.
+    // A library that is built with hwloc's sources inside reads this variable of hwloc.
     let inside =
         "#include <stdlib.h>\nconst char *root(void) { return getenv(\"HWLOC_FSROOT\"); }\n";
     let library = build("libinside.so", inside, &["-shared", "-fPIC"]);

@@ -1,5 +1,6 @@
-//! The same damage to an hwloc segment and to ours, each adopted in a process of its own. hwloc's outcomes are
-//! printed, for they are of its version and of chance; ours are asserted.
+//! The same damage to an hwloc segment and to ours. Each is adopted in a process of its own. Our
+//! outcomes are asserted. hwloc's are only printed, because they depend on its version and on
+//! chance.
 
 use super::installed::{compile, is_root, succeed, topobroker};
 use std::collections::BTreeMap;
@@ -10,19 +11,19 @@ use std::process::{Command, Output};
 use topobroker_layout::header::{HEADER_LEN, Header, mark_ready};
 use topobroker_reader::Keys;
 
-/// A topology published for both, and a program that adopts each.
+/// A topology published in our segment and in hwloc's, and a program for each that adopts it.
 struct Both {
     folder: tempfile::TempDir,
     ours: Keys,
     theirs: [String; 3],
     programs: [PathBuf; 2],
-    /// What each prints of what is whole.
+    /// Output of each program for an undamaged segment.
     whole: [String; 2],
 }
 
 const PAGE: usize = 4096;
 
-/// What happens to the bytes of a segment.
+/// A change to the bytes of a segment.
 type Damage = Box<dyn Fn(&mut Vec<u8>)>;
 
 impl Both {
@@ -53,7 +54,7 @@ impl Both {
         both
     }
 
-    /// What each process printed, or what ended it.
+    /// Output of both processes, or the signals that ended them.
     fn outcomes(&self, ours: &Keys, theirs: &[String; 3]) -> [String; 2] {
         let mut our = Command::new("sh");
         our.args(["-c", "echo | \"$0\""]).arg(&self.programs[0]).envs(ours.to_env());
@@ -62,7 +63,8 @@ impl Both {
         [our, their].map(|mut command| outcome(&command.output().unwrap()))
     }
 
-    /// Both segments with the same damage, under other names.
+    /// Copies both segments under other names, damages the copies in the same way, and returns
+    /// their keys.
     fn damaged(&self, damage: &dyn Fn(&mut Vec<u8>)) -> (Keys, [String; 3]) {
         let copy = |from: &Path, name: &str| {
             let (mut bytes, to) = (std::fs::read(from).unwrap(), self.folder.path().join(name));
@@ -79,7 +81,8 @@ impl Both {
         (Keys::parse(&file, &address, &size).unwrap(), theirs)
     }
 
-    /// Prints how often hwloc ended how; each of ours must be an error that says `why`.
+    /// Asserts that each damage to our segment is an error that says `why`, and counts and prints
+    /// the outcomes of hwloc.
     fn row(&self, name: &str, why: &str, damages: &[Damage]) {
         let mut theirs = BTreeMap::<String, usize>::new();
         for damage in damages {
@@ -100,7 +103,7 @@ fn outcome(output: &Output) -> String {
     }
 }
 
-/// A number made of another, the same in every run.
+/// Pseudo-random number made from another number, the same in every run.
 fn scrambled(number: u64) -> usize {
     usize::try_from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40).unwrap()
 }
@@ -109,14 +112,15 @@ fn damages<D: Fn(&mut Vec<u8>) + 'static>(all: impl Iterator<Item = D>) -> Vec<D
     all.map(|damage| Box::new(damage) as Damage).collect()
 }
 
-/// One of 16 places, evenly over the segment; in hwloc's, of many pages, where a page begins.
+/// One of 16 evenly spaced positions in a segment. In hwloc's segment, which has many pages, it is
+/// the start of a page.
 fn place(number: usize, bytes: &[u8]) -> usize {
     let place = bytes.len() * (number + 1) / 17;
     if bytes.len() > 32 * PAGE { place / PAGE * PAGE } else { place }
 }
 
 #[test]
-fn whatever_is_damaged_in_both_segments_ours_is_an_error_that_names_it() {
+fn every_damage_to_our_segment_is_an_error_that_names_it() {
     let both = Both::new();
     let lengths =
         [0, 23].into_iter().map(|length| move |bytes: &mut Vec<u8>| bytes.truncate(length));
@@ -126,7 +130,7 @@ fn whatever_is_damaged_in_both_segments_ours_is_an_error_that_names_it() {
     both.row("cut before adoption", "truncated", &damages(cuts));
     let flips = (0..60).map(|number| {
         move |bytes: &mut Vec<u8>| {
-            // Behind the headers, where hwloc looks at its own.
+            // Behind the headers, because hwloc checks its own header.
             let at = 160 + scrambled(number) % (bytes.len() - 160);
             bytes[at] ^= 1 << (number % 8);
         }
@@ -150,7 +154,7 @@ fn whatever_is_damaged_in_both_segments_ours_is_an_error_that_names_it() {
 }
 
 #[test]
-fn what_hwloc_believes_of_address_length_mode_and_owner_is_checked_here() {
+fn address_length_mode_and_owner_are_checked_although_hwloc_does_not() {
     let both = Both::new();
     let (ours, theirs) = both.damaged(&|_| ());
     let gigabyte = 1u64 << 30;
@@ -164,7 +168,8 @@ fn what_hwloc_believes_of_address_length_mode_and_owner_is_checked_here() {
     let say =
         |name: &str, [ours, theirs]: &[String; 2]| eprintln!("{name}: ours {ours}; hwloc {theirs}");
 
-    // hwloc's header, which is told the same, has a length of 64 bits behind the address.
+    // The length in hwloc's header is changed like the one in its key, because hwloc compares them.
+    // It is a 64-bit number behind the address.
     both.damaged(&|bytes| {
         if Header::read(bytes).is_err() {
             let length = u64::from_le_bytes(bytes[16..24].try_into().unwrap()) + (64 << 20);
@@ -188,7 +193,7 @@ fn what_hwloc_believes_of_address_length_mode_and_owner_is_checked_here() {
             moved.write(&archive, bytes).unwrap();
             mark_ready(bytes);
         }
-        // hwloc's: two numbers of 32 bits are before the address.
+        // In hwloc's header, two 32-bit numbers are before the address.
         Err(_) => {
             let address = u64::from_le_bytes(bytes[8..16].try_into().unwrap()) + gigabyte;
             bytes[8..16].copy_from_slice(&address.to_le_bytes());

@@ -1,4 +1,5 @@
-//! The C libraries: what they export and need, the whole interface, the examples, copies in one process.
+//! The C libraries: their exports and dependencies, every function, the examples, and several
+//! copies in one process.
 
 use super::installed::{assert_one_address, compile, has, prefix, root, succeed, topobroker};
 use std::path::Path;
@@ -21,7 +22,7 @@ fn needed(library: &str) -> Vec<String> {
 fn the_thin_library_needs_libc_and_libgcc_and_nothing_else() {
     assert_eq!(needed(READER), ["libgcc_s.so.1", "libc.so.6"]);
     assert_eq!(needed(BROKER), ["libhwloc.so.15", "libgcc_s.so.1", "libc.so.6"]);
-    // Of what is not in these, only what the dynamic loader has itself.
+    // All undefined symbols are in these libraries or in the dynamic loader.
     for library in [READER, BROKER] {
         let undefined = listed("nm", &["-D", "--undefined-only"], library);
         let known = |line: &str| {
@@ -97,7 +98,8 @@ fn the_header_compiles_as_c99_and_as_cpp17_without_a_warning() {
     }
 }
 
-/// Every function of the header with right and wrong arguments, beside hwloc.
+/// Builds the program that calls every function of the header with right and wrong arguments, and
+/// compares the answers with hwloc's.
 fn interface(folder: &Path, flags: &[&str]) -> std::path::PathBuf {
     compile(folder, "cc", "api.c", "api", &["topobroker", "hwloc"], flags)
 }
@@ -113,7 +115,7 @@ fn every_function_answers_as_hwloc_does_and_refuses_what_makes_no_sense() {
     assert!(untested.is_empty(), "{untested:?}");
 }
 
-/// Fails on any error and any leak, but for what is hwloc's own.
+/// A valgrind command that fails on any error and any leak except those of hwloc itself.
 fn valgrind() -> Command {
     let mut command = Command::new("valgrind");
     let suppressions = root().join("tests/c/valgrind.supp");
@@ -140,7 +142,7 @@ fn the_interface_is_clean_under_address_sanitizer() {
     assert_eq!(succeed(&mut Command::new(program)), "0 failures\n");
 }
 
-/// The examples, built with their Makefile against what is installed, away from the sources.
+/// Builds the examples in a folder, with their Makefile, against the installed files.
 fn examples(folder: &Path, flags: &str) {
     let mut make = Command::new("make");
     make.arg("--silent").arg("-C").arg(root().join("ffi/examples"));
@@ -149,7 +151,7 @@ fn examples(folder: &Path, flags: &str) {
 }
 
 #[test]
-fn make_builds_the_examples_with_what_it_is_told_on_its_command_line() {
+fn make_builds_the_installed_examples_with_a_given_pkg_config_path() {
     let folder = tempfile::tempdir().unwrap();
     let mut make = Command::new("make");
     make.arg("--silent").arg("-C").arg(prefix().join("share/doc/topobroker/examples"));
@@ -257,7 +259,7 @@ fn the_examples_are_clean_under_valgrind() {
     for launcher in ["launcher", "dvm"] {
         let mut command = valgrind();
         command.arg("--trace-children=yes");
-        // What hwloc's plugins leave behind when they look at a machine is theirs.
+        // A synthetic machine, because hwloc's plugins leak memory when they discover a real one.
         command.env("LAUNCHER_SYNTHETIC", "Package:2 Core:4 PU:2");
         succeed(command.arg(folder.path().join(launcher)).arg(folder.path().join("client")));
     }
@@ -284,7 +286,7 @@ fn libraries_with_copies_of_the_reader_share_one_mapping_also_when_opened_again(
 }
 
 #[test]
-fn a_program_with_the_full_library_and_a_library_with_the_thin_one_do_not_meet() {
+fn the_full_and_the_thin_library_in_one_process_keep_their_symbols_apart() {
     let folder = tempfile::tempdir().unwrap();
     examples(folder.path(), "-O2");
     let include = format!("-I{}", root().join("ffi/examples").display());
@@ -298,7 +300,8 @@ fn a_program_with_the_full_library_and_a_library_with_the_thin_one_do_not_meet()
     };
     assert_eq!(run(&[]), "one mapping\n");
     if has("valgrind") {
-        // It takes an address that is taken for a hint, so there the second copy maps again.
+        // Under valgrind, a taken address is only a hint, so that the second copy maps again
+        // elsewhere.
         run(&["valgrind", "--quiet", "--leak-check=full", "--error-exitcode=9"]);
     }
 }
@@ -340,7 +343,7 @@ fn the_c_code_of_the_embedding_guide_compiles() {
             false => &["topobroker", "hwloc"],
         };
         if !Command::new("pkg-config").args(&packages[1..]).status().unwrap().success() {
-            eprintln!("skipped: there is no {}", packages[1]);
+            topobroker_tests::skip(format_args!("there is no {}", packages[1]));
             continue;
         }
         let source = folder.path().join("guide.c");

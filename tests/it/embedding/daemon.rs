@@ -8,21 +8,21 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use topobroker_reader::Keys;
 
-/// A daemon with a folder of its own, ended with the test.
+/// A daemon with a folder of its own, killed when this is dropped.
 struct Daemon {
     child: Child,
     folder: PathBuf,
-    /// What it tells its service manager.
+    /// Receives the state notifications of the daemon (sd_notify).
     socket: UnixDatagram,
 }
 
 impl Daemon {
-    /// Starts one and waits until it is ready.
+    /// Starts a daemon and waits until it is ready.
     fn start(folder: &Path, input: &Path) -> Self {
         Self::start_with_umask(folder, input, "022")
     }
 
-    /// One that leaves what it publishes to the next.
+    /// Starts a daemon that leaves its segments to the next one when it ends.
     fn start_keeping(folder: &Path, input: &Path) -> Self {
         let mut serve = serve(folder, input);
         serve.arg("--keep");
@@ -49,10 +49,10 @@ impl Daemon {
         daemon
     }
 
-    /// The next thing that it says.
+    /// Receives the next state notification.
     fn says(&self) -> String {
         let mut said = [0; 256];
-        let length = self.socket.recv(&mut said).expect("that it says something");
+        let length = self.socket.recv(&mut said).expect("a notification of the daemon");
         String::from_utf8(said[..length].to_vec()).unwrap()
     }
 
@@ -61,7 +61,7 @@ impl Daemon {
         kill_process(pid, signal).unwrap();
     }
 
-    /// Number of PUs that a process finds that was handed nothing.
+    /// Number of PUs that a process finds if no keys were handed to it.
     fn pus(&self) -> String {
         let mut command = topobroker();
         command.env("TOPOBROKER_RUN", &self.folder);
@@ -94,7 +94,7 @@ fn serve(folder: &Path, input: &Path) -> Command {
     command
 }
 
-/// A machine as an XML file, replaced in one step.
+/// Writes a synthetic machine to an XML file, which is replaced in one step.
 fn machine(folder: &Path, synthetic: &str) -> PathBuf {
     let (file, new) = (folder.join("machine.xml"), folder.join("new.xml"));
     std::fs::write(&new, succeed(topobroker().args(["export", "-i", synthetic]))).unwrap();
@@ -105,7 +105,7 @@ fn machine(folder: &Path, synthetic: &str) -> PathBuf {
 fn until(what: &str, holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+        assert!(start.elapsed() < Duration::from_secs(20), "not within 20 s: {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -115,7 +115,7 @@ fn files(folder: &Path) -> usize {
 }
 
 #[test]
-fn a_process_that_was_handed_nothing_finds_what_the_daemon_publishes_until_it_ends() {
+fn a_process_without_keys_finds_the_daemons_topology_until_the_daemon_ends() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
@@ -137,13 +137,12 @@ fn a_machine_that_changes_is_published_again_and_what_was_adopted_stays() {
     machine(folder.path(), "Core:3 PU:2");
     until("the change is seen without a signal", || daemon.pus() == "6");
     machine(folder.path(), "Core:4 PU:2");
-    until("and the next", || daemon.pus() == "8");
+    until("the next change is seen", || daemon.pus() == "8");
     assert_eq!(adopted.topology().objects_with_type(topobroker_reader::ObjectType::PU).count(), 4);
     let published = topobroker::node::status::read(daemon.keys().file().unwrap(), 0).unwrap();
     assert_eq!(published.header.unwrap().generation, 2);
-    // Two generations, the keys and the lock.
-    assert_eq!(files(&run), 4);
-    // Nothing has changed: nothing is published.
+    until("there are two generations, the keys and the lock", || files(&run) == 4);
+    // If nothing has changed, nothing is published.
     let before = daemon.keys();
     daemon.signal(Signal::HUP);
     let said = [daemon.says(), daemon.says(), daemon.says()];
@@ -178,7 +177,7 @@ fn a_process_that_has_adopted_keeps_its_topology_whatever_the_daemon_does_since(
     assert!(adopts.0.wait().unwrap().success());
 }
 
-/// A C program that adopts again for every line that it is given.
+/// Starts a C program that adopts again for every line on its standard input.
 fn topobroker_for_adopting_again(
     run: &Path,
 ) -> (Child, std::io::BufReader<std::process::ChildStdout>) {
@@ -217,7 +216,7 @@ fn a_generation_with_jobs_over_it_stays_until_they_have_gone() {
 }
 
 #[test]
-fn what_others_publish_in_the_folder_stays() {
+fn the_daemon_keeps_segments_that_others_published_in_its_folder() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("my run");
     let input = machine(folder.path(), "Core:2 PU:2");
@@ -226,7 +225,7 @@ fn what_others_publish_in_the_folder_stays() {
     publish.args(["publish", "--json", "-i", "Core:7 PU:1", "--folder"]).arg(&run);
     let kept: serde_json::Value = serde_json::from_str(&succeed(&mut publish)).unwrap();
     let mut daemon = Daemon::start(&run, &input);
-    // A folder whose name needs quotes is found as any other.
+    // The folder is found although its name needs quotes.
     assert_eq!(daemon.pus(), "4");
     daemon.signal(Signal::TERM);
     assert!(daemon.child.wait().unwrap().success());
@@ -244,7 +243,7 @@ fn a_change_that_could_not_be_published_is_tried_again() {
     std::fs::write(folder.path().join("new.xml"), "<nonsense").unwrap();
     std::fs::rename(folder.path().join("new.xml"), &input).unwrap();
     assert!(daemon.says().starts_with("STATUS=generation 0 "));
-    assert!(daemon.says().starts_with("STATUS=generation 0 "), "it looks again and again");
+    assert!(daemon.says().starts_with("STATUS=generation 0 "), "the daemon must look again");
     assert_eq!(daemon.pus(), "4");
     machine(folder.path(), "Core:3 PU:2");
     until("the change is seen", || daemon.pus() == "6");
@@ -271,10 +270,10 @@ fn a_daemon_that_is_killed_and_started_again_loses_no_reader_and_leaves_nothing(
     let keys = killed.keys();
     killed.signal(Signal::KILL);
     killed.child.wait().unwrap();
-    // With nobody there, processes still find what it published.
+    // While no daemon runs, processes still find the segment.
     assert_eq!(killed.pus(), "4");
     let mut daemon = Daemon::start(&run, &input);
-    // Also those that have read its keys before.
+    // The earlier segment stays, because processes may already have read its keys.
     assert!(keys.file().unwrap().exists());
     assert_ne!(daemon.keys(), keys);
     assert_eq!(daemon.pus(), "4");
@@ -287,7 +286,7 @@ fn a_daemon_that_is_killed_and_started_again_loses_no_reader_and_leaves_nothing(
 }
 
 #[test]
-fn a_daemon_that_is_started_again_in_order_loses_no_reader() {
+fn a_daemon_that_ends_with_keep_and_is_started_again_loses_no_reader() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
@@ -295,7 +294,8 @@ fn a_daemon_that_is_started_again_in_order_loses_no_reader() {
     let keys = first.keys();
     first.signal(Signal::TERM);
     assert!(first.child.wait().unwrap().success());
-    // In between, processes go on finding it, and it is seen for what it is.
+    // Between the two daemons, processes still find the segment, and its publisher is shown as
+    // gone.
     assert_eq!(first.pus(), "4");
     let status = || succeed(topobroker().arg("status").env("TOPOBROKER_RUN", &run));
     let line = |text: String| {
@@ -312,7 +312,7 @@ fn a_daemon_that_is_started_again_in_order_loses_no_reader() {
 }
 
 #[test]
-fn a_daemon_is_seen_by_status_and_what_it_has_left_goes_when_that_is_asked_for() {
+fn status_lists_a_daemon_and_unpublish_all_removes_the_files_of_a_killed_one() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let mut daemon = Daemon::start(&run, &machine(folder.path(), "Core:2 PU:2"));
@@ -325,7 +325,7 @@ fn a_daemon_is_seen_by_status_and_what_it_has_left_goes_when_that_is_asked_for()
     assert_eq!(daemon.pus(), "4");
     daemon.signal(Signal::KILL);
     daemon.child.wait().unwrap();
-    // Processes go on finding what its keys name, until somebody says that they shall not.
+    // Processes still find the segment, until it is removed with `--all`.
     ours(&["unpublish", "--stale"]);
     assert_eq!(daemon.pus(), "4");
     ours(&["unpublish", "--all", "--folder", run.to_str().unwrap()]);
@@ -342,10 +342,10 @@ fn login_sessions_and_services_are_told_what_the_daemon_publishes_for_hwloc() {
     let mut serve = topobroker();
     serve.args(["serve", "--legacy", "--folder"]).arg(&run).stderr(Stdio::null());
     let mut child = serve.spawn().unwrap();
-    until("it serves", || run.join("keys").exists());
+    until("the daemon serves", || run.join("keys").exists());
     let prefix = super::installed::prefix();
     let note = folder.path().join("note");
-    // How often hwloc looks below /sys.
+    // How often hwloc opens a file below /sys.
     let looks = |before: &str| {
         let script = format!(
             "{before} exec strace -f -e trace=open,openat -o \"$1\" lstopo-no-graphics --no-io >/dev/null"

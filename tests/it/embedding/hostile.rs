@@ -1,4 +1,4 @@
-//! What another user may try, and what a file may do between two looks at it.
+//! Attacks by another user, and files that change between the check and the mapping.
 
 use super::installed::{
     cgroup_of_the_first_pu, compile_for_others, has, is_root, succeed, topobroker,
@@ -10,15 +10,16 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use topobroker_reader::Keys;
 
-/// A published segment in a folder.
+/// Publishes a machine in a folder.
 fn published(folder: &Path, machine: &str) -> Keys {
     let mut publish = topobroker();
     publish.args(["publish", "--store", "file", "-i", machine, "--folder"]).arg(folder);
     Keys::from_lines(&succeed(&mut publish)).unwrap()
 }
 
-/// What a process prints that adopts 64 PUs, and that is held for some seconds before it maps the file, which it
-/// has checked and has open; meanwhile something happens in the folder to the file. `None` without strace.
+/// Output of a process that adopts a machine of 64 PUs. strace holds the process for four seconds
+/// after it has opened and checked the file, before it maps it. In this time, `meanwhile` is called
+/// with the folder and the file. `None` if strace is not installed.
 fn held_before_mapping(meanwhile: impl FnOnce(&Path, &Path)) -> Option<String> {
     if !has("strace") {
         return None;
@@ -29,7 +30,7 @@ fn held_before_mapping(meanwhile: impl FnOnce(&Path, &Path)) -> Option<String> {
     let (program, file) = (compile_for_others(folder, "again.c"), keys.file().unwrap());
     let note = folder.join("note");
     let mut command = Command::new("strace");
-    // Each call is written before it is made, and mapping it takes four seconds more.
+    // strace writes each call down before it is made, and delays mmap by four seconds.
     command.arg("-qq").arg("-o").arg(&note).arg("-P").arg(file).args(["-e", "trace=fstat,mmap"]);
     command.args(["-e", "inject=mmap:delay_enter=4000000"]).arg(program);
     command.envs(keys.to_env()).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -37,14 +38,14 @@ fn held_before_mapping(meanwhile: impl FnOnce(&Path, &Path)) -> Option<String> {
     child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     let written = |call: &str| std::fs::read_to_string(&note).is_ok_and(|it| it.contains(call));
     let start = Instant::now();
-    // The last look at it before it is mapped is at its length.
+    // The last call on the file before mmap is the fstat that reads its length.
     while !written("fstat") {
-        assert!(start.elapsed() < Duration::from_secs(60), "it was never opened");
+        assert!(start.elapsed() < Duration::from_secs(60), "the file was never opened");
         std::thread::sleep(Duration::from_millis(10));
     }
     std::thread::sleep(Duration::from_millis(100));
     meanwhile(folder, file);
-    assert!(!written(" = 0x"), "it was mapped before");
+    assert!(!written(" = 0x"), "the file was mapped too early");
     drop(child.stdin.take());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.code().is_some(), "{output:?}");
@@ -52,7 +53,7 @@ fn held_before_mapping(meanwhile: impl FnOnce(&Path, &Path)) -> Option<String> {
 }
 
 #[test]
-fn what_is_swapped_after_the_check_is_not_what_is_adopted() {
+fn a_file_swapped_in_after_the_check_is_not_adopted() {
     let text = held_before_mapping(|folder, file| {
         let other = published(folder, "Package:2 Core:2 PU:2");
         std::fs::rename(other.file().unwrap(), file).unwrap();
@@ -72,7 +73,7 @@ fn a_file_that_shrinks_between_the_check_and_the_mapping_is_an_error() {
 }
 
 #[test]
-fn a_hard_link_is_judged_by_the_file_that_it_is() {
+fn a_hard_link_is_trusted_only_if_its_file_is() {
     let folder = tempfile::tempdir().unwrap();
     let keys = published(folder.path(), "Core:2 PU:2");
     let link = folder.path().join("link");
@@ -90,9 +91,10 @@ fn a_hard_link_is_judged_by_the_file_that_it_is() {
     }
 }
 
-/// Another user puts things of every kind where the election of root's processes would be.
+/// Another user creates files of every kind under the name that the election of root's processes
+/// uses.
 #[test]
-fn a_name_that_another_user_has_taken_is_never_used() {
+fn an_election_never_uses_a_file_that_another_user_made() {
     if !is_root("another user") {
         return;
     }
@@ -126,7 +128,8 @@ fn a_name_that_another_user_has_taken_is_never_used() {
     assert_eq!(succeed(&mut command), "secret\n");
 }
 
-/// Processes started by a command share a segment with each other, and with those started without it none.
+/// Asserts that processes started by a command share a segment with each other, but not with
+/// processes that are started without it.
 fn share_with_their_own_kind(program: &Path, start: &[&str]) {
     let started = |arguments: &[&str]| {
         let mut command = Command::new(start[0]);
@@ -155,7 +158,7 @@ fn different_users_and_cgroups_never_share_an_elected_segment() {
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     share_with_their_own_kind(&program, &nobody);
     let Some(cgroup) = cgroup_of_the_first_pu() else {
-        eprintln!("skipped: no cgroup with a cpuset may be made here");
+        topobroker_tests::skip(format_args!("no cgroup with a cpuset may be made here"));
         return;
     };
     let confine = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", cgroup.display());

@@ -1,10 +1,10 @@
-//! What `scripts/install` installs, and C programs built against it.
+//! The files that `scripts/install` installs, and C programs built against them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// Where everything is installed: below the target folder, by whichever test is first.
+/// Folder of the installation, below the target folder. The first test that asks for it installs.
 pub(super) fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
@@ -13,7 +13,7 @@ pub(super) fn prefix() -> &'static Path {
         let lock = std::fs::File::create(target.join("installed.lock")).unwrap();
         lock.lock().unwrap();
         let mut install = Command::new(root().join("scripts/install"));
-        // What cargo set for this test is not for the build.
+        // Cargo's variables for this test must not reach the build.
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_")) {
             install.env_remove(name);
         }
@@ -22,30 +22,31 @@ pub(super) fn prefix() -> &'static Path {
     })
 }
 
-/// The checkout.
+/// Folder of the checkout.
 pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The installed program.
+/// A command that runs the installed program.
 pub(super) fn topobroker() -> Command {
     Command::new(prefix().join("bin/topobroker"))
 }
 
-/// Whether a program is here; the tests that need it say that they skip.
+/// Whether a program is installed. If not, says that the test is skipped.
 pub(super) fn has(program: &str) -> bool {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap();
     if !found.status.success() {
-        eprintln!("skipped: there is no {program}; scripts/test installs it");
+        topobroker_tests::skip(format_args!("there is no {program}; scripts/test installs it"));
     }
     found.status.success()
 }
 
-/// Whether this is root; the tests that need it for something say that they skip.
+/// Whether this process runs as root. If not, says that the test is skipped because `why` takes
+/// root.
 pub(super) fn is_root(why: &str) -> bool {
     let root = rustix::process::geteuid().is_root();
     if !root {
-        eprintln!("skipped: {why} takes root");
+        topobroker_tests::skip(format_args!("{why} takes root"));
     }
     root
 }
@@ -57,8 +58,9 @@ pub(super) fn succeed(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Processes map a segment at the same usual address, but for one: the kernel puts what a process maps at
-/// random, so one of thousands finds the first of them taken.
+/// Asserts that all processes but at most one map a segment at the same usual address. One may
+/// differ, because the kernel places mappings at random, so that one process of thousands finds the
+/// first usual address taken.
 pub(super) fn assert_one_address<'a>(addresses: impl Iterator<Item = &'a str>) {
     const USUAL: [&str; 2] = ["7ff000000000", "550000000000"];
     let addresses: Vec<&str> = addresses.map(|it| it.trim_start_matches("0x")).collect();
@@ -67,14 +69,14 @@ pub(super) fn assert_one_address<'a>(addresses: impl Iterator<Item = &'a str>) {
     assert!(most >= 1 && most + 1 >= addresses.len(), "{addresses:?}");
 }
 
-/// All that a command printed, for messages.
+/// Status and output of a command, for messages.
 pub(super) fn said(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     format!("{}\n{}\n{}", output.status, text(&output.stdout), text(&output.stderr))
 }
 
-/// A C program of `tests/c`, built in a folder with the flags that pkg-config tells of some packages and
-/// others besides.
+/// Builds a C program of `tests/c` in a folder, with the flags that pkg-config gives for
+/// `packages`, and with `flags`.
 pub(super) fn compile(
     folder: &Path,
     compiler: &str,
@@ -99,8 +101,8 @@ pub(super) fn compile(
     program
 }
 
-/// A C program of `tests/c` in a folder that others may look into, with the library inside: another user can read
-/// no library where the project was built.
+/// Builds a C program of `tests/c` in a folder that other users may read. The library is linked in
+/// statically, because other users may not be able to read it in the folder of the project.
 pub(super) fn compile_for_others(folder: &Path, source: &str) -> PathBuf {
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder, open).unwrap();
@@ -115,8 +117,8 @@ pub(super) fn compile_for_others(folder: &Path, source: &str) -> PathBuf {
     compile(folder, "cc", source, source.trim_end_matches(".c"), &[], &all)
 }
 
-/// Segments in shared memory that this test's processes have not removed are a leak; those of other tests,
-/// which run at the same time, are not: what is looked for is in the text that names them.
+/// Asserts that the segments in shared memory that `text` names are removed. Other segments are
+/// ignored, because they may be those of tests that run at the same time.
 pub(super) fn assert_gone(text: &str) {
     for word in text.split(|letter: char| letter.is_whitespace() || letter == '=') {
         if word.starts_with("/dev/shm/topobroker-") {
@@ -125,7 +127,7 @@ pub(super) fn assert_gone(text: &str) {
     }
 }
 
-/// A cgroup of version 2 or 1 that leaves its processes PU 0.
+/// Makes a cgroup (version 2 or 1) that allows only PU 0. `None` if it cannot be made.
 pub(super) fn cgroup_of_the_first_pu() -> Option<PathBuf> {
     let name = format!("topobroker-{}", std::process::id());
     let all = Path::new("/sys/fs/cgroup");

@@ -1,9 +1,9 @@
-//! The legacy lane: unmodified programs of hwloc read what is published, and jobs their part of it.
+//! Legacy files: unmodified hwloc programs read the published topology, or their job's part of it.
 
 use super::installed::{assert_gone, cgroup_of_the_first_pu, compile, has, succeed, topobroker};
 use std::process::Command;
 
-/// `topobroker run --legacy`, of this machine or of an input.
+/// A command `topobroker run --legacy`, for this machine or for an input.
 fn run(input: &[&str]) -> Command {
     let mut command = topobroker();
     command.args(["run", "--legacy"]).args(input).arg("--");
@@ -17,13 +17,13 @@ fn an_unmodified_hwloc_program_reads_the_xml_and_can_bind() {
     let alone = succeed(&mut Command::new(&program));
     assert!(alone.contains("cpubind 1"), "{alone}");
     assert_eq!(succeed(run(&[]).arg(&program)), alone);
-    // Of another machine it must not bind.
+    // With the topology of another machine, it must not bind.
     let other = succeed(run(&["-i", "Package:2 Core:4 PU:2"]).arg(&program));
     assert!(other.starts_with("16 PUs, cpubind 0"), "{other}");
 }
 
 #[test]
-fn lstopo_prints_what_it_prints_without_walking_through_sysfs() {
+fn lstopo_prints_the_same_output_without_reading_sysfs() {
     if !has("lstopo-no-graphics") || !has("strace") {
         return;
     }
@@ -41,7 +41,8 @@ fn lstopo_prints_what_it_prints_without_walking_through_sysfs() {
     let walk = opened(Command::new("env").arg("A=b"), "alone");
     let none = opened(&mut run(&[]), "shared");
     assert!(walk > 50, "{walk}");
-    // What is left: what its cgroup allows, and how many PUs and NUMA nodes the kernel can have.
+    // hwloc still reads what its cgroup allows, and how many PUs and NUMA nodes the kernel
+    // supports.
     assert!(none <= 4, "{none} of {walk}");
 }
 
@@ -66,7 +67,7 @@ fn a_job_published_for_hwloc_shows_an_unmodified_program_its_part_alone() {
 }
 
 #[test]
-fn what_is_published_for_hwloc_is_told_in_lines_and_in_json_and_goes_with_the_segment() {
+fn legacy_files_are_listed_as_lines_and_json_and_removed_with_the_segment() {
     let folder = tempfile::tempdir().unwrap();
     let publish = |more: &[&str]| {
         let mut command = topobroker();
@@ -89,10 +90,10 @@ fn what_is_published_for_hwloc_is_told_in_lines_and_in_json_and_goes_with_the_se
 }
 
 #[test]
-fn an_unmodified_program_in_a_cgroup_sees_what_that_allows_of_the_machine() {
+fn an_unmodified_program_in_a_cgroup_sees_only_its_allowed_pus() {
     let count = succeed(Command::new("nproc").arg("--all"));
     let Some(cgroup) = cgroup_of_the_first_pu().filter(|_| count.trim() != "1") else {
-        eprintln!("skipped: one PU, or no cgroup with a cpuset may be made here");
+        topobroker_tests::skip(format_args!("one PU, or no cgroup with a cpuset may be made here"));
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -102,7 +103,7 @@ fn an_unmodified_program_in_a_cgroup_sees_what_that_allows_of_the_machine() {
         Command::new("sh").args(["-c", &confined]).arg(&program).output().unwrap(),
         run(&[]).args(["sh", "-c", &confined]).arg(&program).output().unwrap(),
     ];
-    // Its last process has gone by now.
+    // The cgroup can be removed, because its last process has ended.
     std::fs::remove_dir(&cgroup).unwrap();
     let [alone, shared] = outputs.map(|output| String::from_utf8(output.stdout).unwrap());
     assert!(alone.starts_with("1 PUs"), "{alone}");

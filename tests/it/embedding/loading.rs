@@ -1,10 +1,12 @@
-//! `load()`: from the first source that has a topology, and discovered once for all where none has.
+//! `load()`: takes the topology from the first source that has one. If none has, one process
+//! discovers it for all.
 
 use super::installed::{compile, succeed, topobroker};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Tests that load take turns: all processes of a user and cgroup take part in one election.
+/// Lock for tests that load. They take turns, because all processes of a user and cgroup take part
+/// in one election.
 pub(super) fn alone() -> std::fs::File {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("election.lock");
     let file = std::fs::File::create(file).unwrap();
@@ -26,7 +28,7 @@ fn processes_that_load_at_once_with_nobody_publishing_share_one_discovery() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());
-    // They all wait until the last has loaded.
+    // All processes stay until the last one has loaded.
     let start = |_| {
         let mut command = Command::new(&program);
         command.arg("wait").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
@@ -75,11 +77,11 @@ fn a_winner_that_is_killed_blocks_nobody_and_its_segment_goes() {
 }
 
 #[test]
-fn a_child_of_the_winner_that_goes_on_blocks_nobody() {
+fn a_forked_child_that_outlives_the_election_blocks_nobody() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());
-    // The lock is taken in the parent while the child is made, again and again.
+    // The parent takes the election's lock while another of its threads forks children.
     let mut command = Command::new(&program);
     let piped = command.arg("fork").stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut forking = piped.spawn().unwrap();
@@ -108,7 +110,7 @@ fn processes_with_other_settings_of_hwloc_do_not_share() {
 }
 
 #[test]
-fn a_segment_that_is_refused_is_passed_over() {
+fn load_skips_a_segment_that_is_refused() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());
@@ -122,7 +124,7 @@ fn a_segment_that_is_refused_is_passed_over() {
 }
 
 #[test]
-fn what_is_published_comes_before_discovery() {
+fn load_prefers_a_published_topology_to_discovery() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());
@@ -132,7 +134,7 @@ fn what_is_published_comes_before_discovery() {
 }
 
 #[test]
-fn what_the_environment_has_hwloc_load_is_loaded_for_this_process_alone() {
+fn a_topology_from_hwlocs_environment_variables_is_loaded_privately() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());

@@ -1,4 +1,4 @@
-//! What C programs, libraries and launchers do with the files that are installed.
+//! The installed files, as C programs, libraries and launchers use them.
 
 mod audited;
 mod beside_hwloc;

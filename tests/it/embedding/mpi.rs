@@ -1,10 +1,11 @@
-//! Launchers of MPI: each rank adopts what `topobroker run` published around them.
+//! MPI launchers below `topobroker run`: each rank adopts the segment that it publishes.
 
 use super::installed::{assert_one_address, compile, has, succeed, topobroker};
 use std::path::Path;
 use std::process::Command;
 
-/// What ranks print under a launcher: all of one segment, at the address that is usual.
+/// Sorted lines that ranks print under a launcher. Asserts that no file of a segment is left.
+/// `None` if the launcher or the compiler is not installed.
 fn ranks(folder: &Path, compiler: &str, launcher: &[&str]) -> Option<Vec<String>> {
     if !has(launcher[0]) || !has(compiler) {
         return None;
@@ -55,7 +56,7 @@ fn ranks_that_mpich_binds_see_what_they_are_bound_to() {
     let launcher = ["mpirun.mpich", "-n", "2", "-bind-to", "core"];
     let cores = succeed(Command::new("nproc").args(["--all"]));
     if cores.trim() == "1" {
-        eprintln!("skipped: one PU leaves nothing to bind to");
+        topobroker_tests::skip(format_args!("one PU leaves nothing to bind to"));
         return;
     }
     let Some(lines) = ranks(folder.path(), "mpicc.mpich", &launcher) else { return };

@@ -1,4 +1,5 @@
-//! What the owner of a file may do to those who have adopted it, by how it is kept.
+//! What the owner of a segment can do to processes that have adopted it, for each kind of store;
+//! and adoption under limits, in signal handlers and in set-uid programs.
 
 use super::installed::{compile, compile_for_others, is_root, topobroker};
 use std::io::{BufRead, BufReader, Write};
@@ -6,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// A process that adopts for every line that it is given.
+/// A process that adopts again for every line on its standard input.
 struct Adopts {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -19,7 +20,7 @@ impl Adopts {
         Self { child, out }
     }
 
-    /// What it says next; nothing if it has died.
+    /// Makes the process adopt again and returns the line that it prints, empty if it has died.
     fn again(&mut self) -> String {
         let _ = self.child.stdin.as_mut().unwrap().write_all(b"\n");
         let mut line = String::new();
@@ -32,7 +33,7 @@ fn program(folder: &Path) -> PathBuf {
     compile(folder, "cc", "again.c", "again", &["topobroker-reader"], &[])
 }
 
-/// A segment in a file, and a process that has adopted it.
+/// Publishes a segment in a file, and starts a process that adopts it by a copy or by a mapping.
 fn adopted(folder: &Path, copies: bool) -> (topobroker_reader::Keys, Adopts) {
     let mut publish = topobroker();
     publish.args(["publish", "-i", "Package:2 Core:16 PU:2", "--folder"]).arg(folder);
@@ -73,12 +74,12 @@ fn a_process_that_copies_keeps_its_topology_when_the_owner_overwrites_or_cuts_th
 fn a_process_that_maps_a_file_depends_on_its_owner_as_is_documented() {
     let folder = tempfile::tempdir().unwrap();
     let (keys, mut adopts) = adopted(folder.path(), false);
-    // Removing it does nothing to those who have adopted it.
+    // Moving the file away does nothing to processes that have adopted it.
     let moved = folder.path().join("moved");
     std::fs::rename(keys.file().unwrap(), &moved).unwrap();
     assert!(adopts.again().starts_with("adopted 64 PUs"));
     std::fs::rename(&moved, keys.file().unwrap()).unwrap();
-    // Cutting it ends them at their next look.
+    // Truncating the file ends these processes when they read it next.
     truncate(&keys);
     assert_eq!(adopts.again(), "");
     const SIGBUS: i32 = 7;
@@ -107,7 +108,7 @@ fn a_sealed_memfd_cannot_be_cut_or_written_by_anybody() {
 }
 
 #[test]
-fn limits_of_a_process_are_errors_and_it_adopts_without_them() {
+fn adoption_under_a_limit_is_an_error_and_works_once_the_limit_is_lifted() {
     let folder = tempfile::tempdir().unwrap();
     let limits = compile(folder.path(), "cc", "limits.c", "limits", &["topobroker-reader"], &[]);
     for (limit, error) in
@@ -159,7 +160,7 @@ fn a_set_uid_program_believes_nothing_of_its_environment() {
     std::fs::set_permissions(&program, mode(0o4755)).unwrap();
     let mounted = std::fs::read_to_string("/proc/self/mounts").unwrap();
     if mounted.lines().any(|line| line.contains(" /tmp ") && line.contains("nosuid")) {
-        eprintln!("skipped: no set-uid programs in the temporary folder");
+        topobroker_tests::skip(format_args!("no set-uid programs in the temporary folder"));
         return;
     }
     assert!(answer().contains("keys of the segment are missing"));

@@ -1,4 +1,4 @@
-//! PMIx: a server that embeds the broker, and clients that know of it or not.
+//! PMIx: a server that embeds the broker, clients that use our library, and clients that do not.
 
 use super::installed::{assert_gone, assert_one_address, compile, has, is_root, prefix, said};
 use std::fs::Permissions;
@@ -7,14 +7,15 @@ use std::process::Command;
 
 const SERVER: &str = "pmix_server.c";
 
-/// What two clients of a user print under a server that tells its keys in one of its ways.
+/// Lines that two clients of a user print under a server that registers its keys in one of its
+/// ways. `None` if PMIx is not installed.
 fn clients(way: &str, user: u32, knows_us: bool) -> Option<Vec<String>> {
     let pmix = Command::new("pkg-config").args(["--exists", "pmix"]).status().unwrap();
     if !pmix.success() || !has("mpirun.openmpi") {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
-    // Other users must get at their program.
+    // Other users must be able to run the program.
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     let server =
         compile(folder.path(), "cc", SERVER, "server", &["topobroker", "pmix", "hwloc"], &[]);
@@ -53,7 +54,7 @@ fn ours(user: u32) {
     assert_one_address(ours.iter().map(|line| line[4..].split('-').next().unwrap()));
 }
 
-/// nobody.
+/// User id of `nobody`.
 const ANOTHER: u32 = 65534;
 
 #[test]
@@ -90,7 +91,7 @@ fn keys_may_be_registered_as_resources_of_the_node_too() {
 }
 
 #[test]
-fn processes_of_a_job_see_its_part_alone_with_us_and_without() {
+fn processes_of_a_job_see_only_its_part_with_and_without_our_library() {
     let user = rustix::process::geteuid().as_raw();
     let Some(lines) = clients("job", user, true) else { return };
     assert_eq!(count(&lines, "adopted 16 PUs"), 2, "{lines:?}");

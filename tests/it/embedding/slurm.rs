@@ -1,4 +1,5 @@
-//! Slurm, a whole one on this machine: the plugin publishes for each step and hands over keys and CPUs.
+//! A whole Slurm cluster on this machine. The plugin publishes for each step, and hands keys and
+//! CPUs to its tasks.
 
 use super::installed::{
     assert_one_address, compile_for_others, has, is_root, prefix, said, succeed, topobroker,
@@ -10,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Controller, node daemon and their authentication, with all that they write in one folder.
+/// Slurm's controller and node daemon, and munge, which authenticates them. All their files are in
+/// one folder.
 struct Cluster {
     folder: tempfile::TempDir,
     daemons: Vec<Child>,
@@ -18,8 +20,8 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// Starts one, if what it takes is here; the plugin has these arguments, and its daemons and tasks this
-    /// folder of the node's topology.
+    /// Starts a cluster whose plugin has the given arguments. Its daemons and tasks look for the
+    /// node's topology in the folder `run`. `None` if Slurm is not installed, or without root.
     fn start(arguments: &str, run: &Path) -> Option<Self> {
         if !["slurmctld", "slurmd", "srun", "munged"].into_iter().all(has) {
             return None;
@@ -34,7 +36,7 @@ impl Cluster {
             plugin.display()
         );
         let folder = tempfile::tempdir().unwrap();
-        // Tasks of other users read it.
+        // Tasks of other users must be able to read it.
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let mut cluster = Self { folder, daemons: Vec::new(), run: run.to_owned() };
         cluster.configure(&format!("required {} {arguments}\n", plugin.display()));
@@ -63,7 +65,7 @@ impl Cluster {
         for folder in ["munge", "state", "spool"] {
             fs::create_dir(self.file(folder)).unwrap();
         }
-        // Away from other clusters of this machine.
+        // Ports that depend on the process id, so that clusters of other tests have different ones.
         let port = 10_000 + 2 * (std::process::id() % 10_000);
         let (folder, host) = (self.folder.path().display(), host());
         let text = format!(
@@ -132,7 +134,7 @@ impl Cluster {
         sinfo.output().unwrap().stdout.starts_with(b"idle")
     }
 
-    /// What the tasks of a step print, in order.
+    /// Sorted lines that the tasks of a step print.
     fn srun(&self, user: u32, arguments: &[&str], program: &Path) -> Vec<String> {
         let mut command = Command::new("srun");
         command.args(arguments).arg(program).env("SLURM_CONF", self.file("slurm.conf"));
@@ -169,7 +171,7 @@ fn host() -> String {
     fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim().to_owned()
 }
 
-/// The segment that all lines name, at the usual address.
+/// Id of the segment. Asserts that all lines name this segment, at the usual address.
 fn segment(lines: &[String]) -> &str {
     let id = lines[0].split_whitespace().nth(3).unwrap();
     for (rank, line) in lines.iter().enumerate() {
@@ -185,7 +187,7 @@ fn is_published(segment: &str) -> bool {
     files.map(|file| file.file_name()).any(|name| name.to_string_lossy().contains(segment))
 }
 
-/// Waits for the end of the step, which srun does not.
+/// Waits until the segment is removed, which may be after srun has ended.
 fn assert_gone(segment: &str) {
     let start = Instant::now();
     while is_published(segment) {
@@ -195,7 +197,7 @@ fn assert_gone(segment: &str) {
 }
 
 #[test]
-fn tasks_of_a_step_adopt_what_the_plugin_publishes_for_it_and_it_goes_with_the_step() {
+fn tasks_adopt_the_plugins_segment_which_is_removed_with_the_step() {
     let folder = tempfile::tempdir().unwrap();
     let Some(cluster) = Cluster::start("legacy", Path::new("/nonexistent")) else { return };
     let rank = compile_for_others(folder.path(), "rank.c");
@@ -203,7 +205,7 @@ fn tasks_of_a_step_adopt_what_the_plugin_publishes_for_it_and_it_goes_with_the_s
     assert_eq!(lines.len(), 4);
     let first = segment(&lines).to_owned();
     assert_gone(&first);
-    // Each step has its own, and as many tasks as CPUs share the machine out.
+    // Each step has its own segment. With one task per CPU, each task sees a part of the machine.
     let count = succeed(Command::new("nproc").arg("--all"));
     let lines = cluster.srun(0, &["-n", count.trim()], &rank);
     assert_ne!(segment(&lines), first);
@@ -214,14 +216,14 @@ fn tasks_of_a_step_adopt_what_the_plugin_publishes_for_it_and_it_goes_with_the_s
         assert!(!line.contains(&format!("sees PUs 0-{last} ")) || last == 0, "{line}");
     }
     assert_gone(segment(&lines));
-    // Another user's, though the plugin publishes as root.
+    // Tasks of another user adopt it too, although the plugin publishes as root.
     let lines = cluster.srun(65534, &["-n", "2", "--overcommit"], &rank);
     assert_eq!(lines.len(), 2);
     assert_gone(segment(&lines));
 }
 
 #[test]
-fn where_a_daemon_publishes_tasks_find_that_and_the_plugin_adds_the_cpus() {
+fn if_a_daemon_publishes_the_plugin_only_adds_the_cpus() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let mut daemon = topobroker();

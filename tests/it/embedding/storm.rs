@@ -1,13 +1,14 @@
-//! Many processes that load at once with nobody publishing, and winners that are killed.
+//! Many processes that load at once without a publisher, and winners of the election that are
+//! killed.
 //!
-//! Each test has shared memory of its own: what is there at the end is what was left.
+//! Each test has shared memory of its own, so that every file in it at the end was left behind.
 
 use super::installed::{compile, has, is_root, prefix, succeed};
 use std::path::Path;
 use std::process::Command;
 
-/// A shell script with a `/dev/shm` of its own, and the loader as its first argument. `None` where that takes
-/// rights that this process lacks.
+/// Output of a shell script that has a `/dev/shm` of its own, and the loader as its first argument.
+/// `None` without root, or if `unshare` is not installed.
 fn in_private_memory(script: &str, arguments: &[&Path]) -> Option<String> {
     if !is_root("shared memory of one's own") || !has("unshare") {
         return None;
@@ -40,7 +41,7 @@ fn of_256_processes_that_load_at_once_one_discovers_and_the_others_adopt() {
     "#;
     let Some(text) = in_private_memory(script, &[&audit, notes.path()]) else { return };
     let lines: Vec<&str> = text.lines().collect();
-    // One segment of one publisher, and nothing left.
+    // One segment of one publisher, and no file left.
     assert_eq!(lines.len(), 1, "{text}");
     assert!(lines[0].trim_start().starts_with("256 "), "{text}");
     let audit = topobroker::audit::Audit::read(notes.path()).unwrap();
@@ -48,8 +49,9 @@ fn of_256_processes_that_load_at_once_one_discovers_and_the_others_adopt() {
     assert_eq!(loads.filter(|call| call.name == "load").count(), 1, "{}", audit.to_text());
 }
 
-/// Kills the winner at each of the calls by which it takes part, publishes and tells, before the call is done;
-/// after each the next process must have a topology, and leave nothing.
+/// Kills the winner at each system call by which it takes part in the election, publishes, and
+/// announces the keys, before the call is done. Each time, the next process must get a topology and
+/// leave no file.
 #[test]
 fn a_winner_killed_at_any_step_leaves_the_next_a_topology_and_nothing_behind() {
     if !has("strace") {

@@ -1,25 +1,26 @@
-//! Processes under tools, limits, filters and clocks that are not the usual ones.
+//! Processes under unusual tools, limits, system call filters and clocks.
 
 use super::installed::{compile, prefix, succeed, topobroker};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a rank prints that is started so, below `topobroker run` of 16 PUs at an address.
+/// Output of a rank that the command `start` starts, below `topobroker run` with 16 PUs at an
+/// address.
 fn rank(program: &Path, address: &str, start: &[&str]) -> String {
     let mut command = topobroker();
     command.args(["run", "--address", address, "-i", "Package:2 Core:4 PU:2", "--"]);
-    // Sanitizers look for leaks through ptrace, which a tracer of the tests may hold.
+    // Sanitizers look for leaks by ptrace, which fails if the tests themselves are traced.
     command.args(start).arg(program).env("ASAN_OPTIONS", "detect_leaks=0");
     succeed(&mut command)
 }
 
-/// Commands that change what a process may have; of those that cannot be run here nothing.
+/// Returns `start`, a command that changes limits and runs a program, or `None` if it fails here.
 fn started<'w>(start: &'w [&'w str]) -> Option<&'w [&'w str]> {
     let (program, arguments) = start.split_first()?;
     let tried = Command::new(program).args(arguments).arg("true").output();
     let possible = tried.is_ok_and(|output| output.status.success());
     if !possible {
-        eprintln!("skipped: {start:?} is refused here");
+        topobroker_tests::skip(format_args!("{start:?} is refused here"));
     }
     possible.then_some(start)
 }
@@ -28,7 +29,7 @@ fn started<'w>(start: &'w [&'w str]) -> Option<&'w [&'w str]> {
 fn processes_under_sanitizers_and_odd_limits_adopt_at_the_usual_address() {
     const FIXED: [&str; 2] = ["setarch", "-R"];
     const STACK: [&str; 4] = ["sh", "-c", "ulimit -s unlimited; exec \"$@\"", "sh"];
-    // Four GB of address space, as 32-bit programs have.
+    // 4 GB of address space, as a 32-bit program has.
     const SPACE: [&str; 4] = ["sh", "-c", "ulimit -v 4194304; exec \"$@\"", "sh"];
     let folder = tempfile::tempdir().unwrap();
     let built = |name, flags: &[&str]| {
@@ -37,7 +38,8 @@ fn processes_under_sanitizers_and_odd_limits_adopt_at_the_usual_address() {
     let plain = built("plain", &[]);
     let mut ways: Vec<(PathBuf, &[&str])> = vec![
         (built("address", &["-fsanitize=address,undefined"]), &[]),
-        // Older runtimes of it refuse to start where the kernel randomises much.
+        // Older runtimes of ThreadSanitizer do not start if the kernel randomises many address
+        // bits.
         (built("thread", &["-fsanitize=thread"]), started(&FIXED).unwrap_or_default()),
         (built("no-pie", &["-no-pie"]), &[]),
     ];
@@ -45,7 +47,7 @@ fn processes_under_sanitizers_and_odd_limits_adopt_at_the_usual_address() {
     ways.extend(others.into_iter().flatten().map(|start| (plain.clone(), start)));
     for address in ["0x7ff000000000", "0x550000000000"] {
         for (program, start) in &ways {
-            // The first is taken in one process of thousands, not in three one after the other.
+            // The first address is taken in one process of thousands, but not in three in a row.
             let mut lines = (0..3).map(|_| rank(program, address, start));
             let at = |line: &String| {
                 assert!(line.contains(" sees PUs 0-15"), "{program:?} {start:?}: {line}");
@@ -57,7 +59,7 @@ fn processes_under_sanitizers_and_odd_limits_adopt_at_the_usual_address() {
 }
 
 #[test]
-fn under_a_filter_without_memfd_the_other_stores_work_and_that_one_says_what_is_refused() {
+fn if_seccomp_refuses_memfd_the_other_stores_work_and_memfd_is_a_clear_error() {
     let folder = tempfile::tempdir().unwrap();
     let filter = compile(folder.path(), "cc", "no_memfd.c", "no_memfd", &[], &[]);
     let publish = |store: &[&str]| {
@@ -75,21 +77,21 @@ fn under_a_filter_without_memfd_the_other_stores_work_and_that_one_says_what_is_
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{error}");
     assert!(error.contains("memfd") && error.contains("not permitted"), "{error}");
-    // Loading with nobody publishing.
+    // Loading works without a publisher, too.
     let loader = compile(folder.path(), "cc", "loader.c", "loader", &["topobroker"], &[]);
     let _alone = super::loading::alone();
     let line = succeed(Command::new(&filter).arg(&loader));
     assert!(line.trim().rsplit(' ').next().unwrap().parse::<u32>().unwrap() > 0, "{line}");
 }
 
-/// A day, and more than the time since 1970.
+/// Seconds by which the clock is wrong: a day, and more than the time since 1970.
 const JUMPS: [&str; 4] = ["86400", "-86400", "4000000000", "-4000000000"];
 
 #[test]
-fn whatever_the_clock_says_what_is_published_is_adopted_and_nothing_of_the_living_is_swept() {
+fn with_a_wrong_clock_segments_are_adopted_and_living_ones_are_not_swept() {
     let folder = tempfile::tempdir().unwrap();
     let clock = compile(folder.path(), "cc", "clock.c", "clock.so", &[], &["-shared", "-fPIC"]);
-    // Without the clock of the publisher, which is another.
+    // The commands use the right clock, and check first that the publisher's clock differs from it.
     let script = r#"
         theirs=$(date +%s); unset LD_PRELOAD; [ $((theirs - $(date +%s))) -ne 0 ] &&
         "$0" unpublish --stale && "$0" status | grep " alive .*$TOPOBROKER_FILE" >/dev/null && "$0" ls | head -1
@@ -104,7 +106,7 @@ fn whatever_the_clock_says_what_is_published_is_adopted_and_nothing_of_the_livin
 }
 
 #[test]
-fn a_publisher_in_another_time_namespace_is_alive_to_those_outside_and_inside() {
+fn a_publisher_in_another_time_namespace_is_seen_as_alive_from_both_sides() {
     const INSIDE: [&str; 4] = ["unshare", "--time", "--boottime=1000000", "--fork"];
     if started(&INSIDE).is_none() {
         return;

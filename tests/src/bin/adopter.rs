@@ -1,6 +1,7 @@
-//! A process of many that adopts, in the ways that processes do: `adopter WAY`.
+//! Helper program of the tests, `adopter WAY`: adopts a segment in the way that its argument names.
 //!
-//! Prints `ok SEGMENT PLACEMENT ADDRESS OBJECTS` for every adoption, or `error MESSAGE`.
+//! Prints `ok SEGMENT PLACEMENT ADDRESS OBJECTS` for every adoption that succeeds, and
+//! `error MESSAGE` for every one that fails.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -42,8 +43,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints this process's own part: its PUs, bytes of the view beside its handle, and of each rank of
-/// its job the rank and PUs.
+/// Prints the PUs of this process's effective view and the bytes that the view takes beside its
+/// handle. Then prints the number and the PUs of each rank of its job.
 fn mine() -> bool {
     let view = match topobroker_reader::effective_view() {
         Ok(view) => view,
@@ -62,7 +63,7 @@ fn mine() -> bool {
     true
 }
 
-/// Prints how many objects there are, wherever they come from.
+/// Prints the number of objects of the topology, from whichever source it is loaded.
 fn load() -> bool {
     match topobroker::node::load() {
         Ok(adopted) => println!("{}", adopted.topology().object_count()),
@@ -81,7 +82,7 @@ fn tell(adopted: Result<&'static Adopted, AdoptError>) -> bool {
             let topology = adopted.topology();
             let pus = topology.objects_with_type(ObjectType::PU);
             let objects = topology.object_count();
-            assert_eq!(pus.count(), topology.root().pus().len(), "the tree is whole");
+            assert_eq!(pus.count(), topology.root().pus().len(), "PUs of tree and root differ");
             let (segment, placement) = (adopted.header().segment_name(), adopted.placement());
             println!("ok {segment} {placement:?} {:p} {objects}", adopted.bytes().as_ptr());
             true
@@ -93,13 +94,14 @@ fn tell(adopted: Result<&'static Adopted, AdoptError>) -> bool {
     }
 }
 
-/// Adopts where another mapping is at the preferred address already.
+/// Adopts while another mapping is at the preferred address.
 fn taken() -> bool {
     let address = Keys::from_env().map_or(0, |keys| keys.address());
     let address = usize::try_from(address).unwrap_or(0);
     let flags = rustix::mm::MapFlags::PRIVATE | rustix::mm::MapFlags::FIXED_NOREPLACE;
     let protection = rustix::mm::ProtFlags::READ;
-    // SAFETY: a new mapping that replaces none and that nothing refers to.
+    // SAFETY: FIXED_NOREPLACE makes a new mapping and replaces none, and nothing refers to its
+    // memory.
     let mapped = unsafe {
         let address = std::ptr::without_provenance_mut(address);
         rustix::mm::mmap_anonymous(address, 4096, protection, flags)
@@ -125,30 +127,32 @@ fn threads(count: usize) -> bool {
 
 /// Runs `child` in a forked process and waits for it.
 fn fork(child: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child prints whole lines, if anything, and ends without returning.
+    // SAFETY: the child process only runs `child`, which prints whole lines at most, and ends with
+    // `_exit`. It never returns to the caller.
     match unsafe { libc::fork() } {
         0 => {
             let code = i32::from(!child());
-            // SAFETY: ends the process.
+            // SAFETY: `_exit` has no preconditions, and never returns.
             unsafe { libc::_exit(code) }
         }
         child => {
             let mut status = 0;
-            // SAFETY: waits for the child that was just made.
+            // SAFETY: `status` is writable, and `child` is a child of this process.
             unsafe { libc::waitpid(child, &raw mut status, 0) };
             status == 0
         }
     }
 }
 
-/// Forks again and again while another thread adopts; every child adopts too.
+/// Forks again and again while another thread adopts. Every child adopts too.
 fn fork_while() -> bool {
     let started = std::sync::Barrier::new(2);
     let mut children = true;
     std::thread::scope(|scope| {
         scope.spawn(|| {
             started.wait();
-            // Not printed: a child forked meanwhile would wait for the lock of standard output.
+            // Prints nothing, because a child that is forked during the print would wait for the
+            // lock of standard output forever.
             adopt().is_ok()
         });
         started.wait();
@@ -160,8 +164,8 @@ fn fork_while() -> bool {
     children
 }
 
-/// Has children adopt, one after the other, what is the newest by then. Prints how many of them did not, and
-/// how many generations the others saw.
+/// Forks children one after the other, each of which adopts the newest generation. Prints how many
+/// of them failed, and how many generations the others saw.
 fn generations(count: usize) -> bool {
     let (mut seen, mut failures) = (std::collections::BTreeSet::new(), 0);
     for _ in 0..count {
@@ -170,7 +174,7 @@ fn generations(count: usize) -> bool {
             Ok(adopted) => {
                 let pus = adopted.topology().objects_with_type(ObjectType::PU).count();
                 let generation = adopted.header().generation;
-                // What a generation has, its publisher tells by its number.
+                // The number of PUs follows from the number of the generation.
                 pus as u64 == 2 + generation % 7
                     && writing.write_all(&generation.to_le_bytes()).is_ok()
             }
@@ -195,9 +199,9 @@ fn generations(count: usize) -> bool {
 /// Adopts here and in a library that has its own copy of the reader.
 fn copy(library: &str) -> bool {
     tell(adopt());
-    // SAFETY: the library is this project's own and runs nothing when it is loaded.
+    // SAFETY: the library is part of this project, and none of its code runs when it is loaded.
     let library = unsafe { libloading::Library::new(library) }.expect("the library");
-    // SAFETY: the function is defined there with this signature.
+    // SAFETY: `examples/reader_copy.rs` defines the function with this signature.
     let address = unsafe {
         let adopt: libloading::Symbol<'_, unsafe extern "C" fn() -> usize> =
             library.get(b"reader_copy_adopt").expect("its function");

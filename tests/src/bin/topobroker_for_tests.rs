@@ -1,4 +1,4 @@
-//! The `topobroker` program, built where the tests of this package find it.
+//! The `topobroker` program, built as part of this package so that its tests find it.
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {

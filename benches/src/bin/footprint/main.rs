@@ -1,4 +1,5 @@
-//! Memory and time of many processes a node, for each way to get a topology: a table, CSV, JSON and plots.
+//! Measures memory and time of many processes on a node, for each way to get a topology. Writes a
+//! table, CSV, JSON and plots.
 //!
 //!     cargo run --release -p topobroker-benches --bin footprint -- --ppn 16,64,256 --input synth256
 #![forbid(unsafe_code)]
@@ -20,14 +21,14 @@ struct Footprint {
     /// Numbers of processes
     #[arg(long, value_delimiter = ',', default_value = "16,64,256")]
     ppn: Vec<usize>,
-    /// Machines: machine, synth256, synth2048, an hwloc XML file, or a synthetic description; all three
-    /// and two of the reference machines if none is given
+    /// Machines: machine, synth256, synth2048, an hwloc XML file, or a synthetic description; by
+    /// default the first three and two of the reference machines
     #[arg(long)]
     input: Vec<String>,
     /// Folder for the table, the figures and the plots
     #[arg(long, default_value = "docs/footprint")]
     output: PathBuf,
-    /// Measure each so many times, and keep the one with the median memory
+    /// Number of measurements of each way; the one with the median memory is kept
     #[arg(long, default_value_t = 3)]
     repeat: usize,
 }

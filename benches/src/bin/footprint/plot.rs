@@ -28,7 +28,7 @@ const FRAME: (f64, f64, f64, f64) = (60.0, 40.0, 440.0, 380.0);
 const COLOURS: [&str; 10] =
     ["#0a6", "#06c", "#093", "#c30", "#e80", "#a0c", "#777", "#b58", "#444", "#963"];
 
-/// A logarithmic axis over some values, drawn between two places.
+/// A logarithmic axis over some values, drawn between two coordinates.
 struct Axis {
     low: f64,
     high: f64,
@@ -38,7 +38,7 @@ struct Axis {
 
 impl Axis {
     fn new(values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Self {
-        // Nothing, or what noise makes less than that, is drawn at the bottom.
+        // Zero, and values that noise makes negative, are drawn at the bottom.
         let low = values.clone().filter(|value| *value > 0.0).fold(f64::MAX, f64::min).max(0.01);
         let high = values.fold(low * 1.01, f64::max);
         Self { low: low.log10(), high: high.log10(), from, to }

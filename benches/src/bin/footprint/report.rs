@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 use topobroker_benches::ways::{Cost, Way};
 
-/// What one way costs so many processes of a machine.
+/// The cost of one way for a number of processes on a machine.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) machine: String,
@@ -14,9 +14,9 @@ pub(crate) struct Row {
     pub(crate) way: &'static str,
     pub(crate) is_ours: bool,
     segment: Option<u64>,
-    /// What the topology adds.
+    /// The cost that the topology adds.
     pub(crate) cost: Cost,
-    /// Of the same processes without one: memory in kB, and time until all were ready in ms.
+    /// The same processes without a topology: memory in kB, and time until all were ready in ms.
     without: (f64, f64),
 }
 
@@ -73,7 +73,7 @@ Made by `cargo run --release -p topobroker-benches --bin footprint`; the figures
 `footprint.json`, memory and time against the number of processes in the plots.
 ";
 
-/// One table for each machine and number of processes.
+/// One table for each machine, with a row for each number of processes and way.
 fn table(rows: &[Row]) -> String {
     let mut text = HEAD.to_owned();
     let mut machines: Vec<&str> = rows.iter().map(|row| row.machine.as_str()).collect();

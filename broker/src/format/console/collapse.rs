@@ -1,9 +1,10 @@
-//! PCI devices that are alike and follow each other are printed as one.
+//! Collapses runs of identical PCI devices, which are printed as one.
 
 use std::collections::HashMap;
 use topobroker_reader::{Attributes, Object, ObjectType, Pci, Topology};
 
-/// Which PCI devices stand for several, and which are not printed.
+/// The PCI devices that are in a run of identical ones. `devices` maps the number of the first to
+/// the length of its run, and the numbers of the others to `None`.
 pub(super) struct Collapse {
     devices: HashMap<u32, Option<u32>>,
 }
@@ -17,7 +18,8 @@ impl Collapse {
         collapse
     }
 
-    /// For how many devices an object stands; `None` if another stands for it.
+    /// The number of devices that an object stands for: 0 if it is not in a run, `None` if another
+    /// device stands for it.
     pub(super) fn of(&self, object: Object<'_>) -> Option<u32> {
         self.devices.get(&object.id()).copied().unwrap_or(Some(0))
     }
@@ -30,7 +32,8 @@ impl Collapse {
                 run.push(device);
                 continue;
             }
-            // As in lstopo, a device that is no leaf ends a run of several, but not one of one.
+            // As in lstopo, a device that is not a leaf ends a run of several devices, but not a
+            // run of one.
             if run.len() > 1 || leaf {
                 self.end_run(&run);
                 run.clear();

@@ -108,7 +108,8 @@ impl Console {
         let normal = object.children();
         normal.for_each(|child| self.only(child, wanted));
         for kind in [ChildKind::Memory, ChildKind::Io, ChildKind::Misc] {
-            // Below a memory or I/O child there are only its like and Misc objects.
+            // Below a memory or I/O child there are only children of the same kind and Misc
+            // objects.
             if wanted.object_type.child_kind() == kind || wanted.object_type == ObjectType::Misc {
                 object.children_of_kind(kind).for_each(|child| self.only(child, wanted));
             }
@@ -141,7 +142,8 @@ impl Console {
         self.put(format_args!("{prefix:width$}{count} {name} (type #{number})\n"));
     }
 
-    /// What is said last: PUs that are not there or not allowed, and of which machine this is.
+    /// Prints the last lines: PUs without objects, PUs that are not allowed, and whether the
+    /// topology is of another machine.
     fn remarks(&mut self, topology: Topology<'_>) {
         let root = topology.root();
         let cpuset = root.cpuset().unwrap_or_default();
@@ -164,19 +166,20 @@ impl Console {
     }
 }
 
-/// hwloc prints -1 as the weight of an infinite set.
+/// The weight of a set; -1 if it is infinite, as hwloc prints it.
 fn weight(set: &Set) -> i64 {
     set.weight().map_or(-1, i64::from)
 }
 
-/// Whether an object adds nothing to its parent: its only child, with the same PUs.
+/// Whether an object adds nothing to its parent: it is the only child and has the same PUs.
 fn is_same_as(object: Object<'_>, parent: Object<'_>) -> bool {
     parent.children().len() == 1
         && parent.all_children().len() == 1
         && object.cpuset().is_some_and(|cpuset| parent.cpuset() == Some(cpuset))
 }
 
-/// Whether any PCI device is outside domain 0, so that bus ids need theirs.
+/// Whether any PCI device is outside domain 0, so that bus ids are printed with their domain.
+/// Bridges are examined only up to the first without a PCI device upstream.
 fn has_pci_domains(topology: Topology<'_>) -> bool {
     use topobroker_reader::Attributes;
     let mut devices = topology.objects_with_type(ObjectType::PCIDevice);

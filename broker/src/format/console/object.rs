@@ -1,4 +1,4 @@
-//! One object in one line.
+//! Prints one object on one line.
 
 use super::console::Console;
 use super::pci_class::pci_class_name;
@@ -6,7 +6,7 @@ use super::style::Indexes;
 use topobroker_reader::{Associativity, Attributes, Bridge, Depth, Object, ObjectType, Pci};
 
 impl Console {
-    /// Prints an object; of a PCI device, how many it stands for.
+    /// Prints an object. `devices` is the number of PCI devices that it stands for.
     pub(super) fn object(&mut self, object: Object<'_>, devices: u32) {
         let verbose = self.style.verbosity > 0;
         let indexes = self.style.indexes;
@@ -52,7 +52,7 @@ impl Console {
         }
     }
 
-    /// OS index and attributes, in parentheses.
+    /// Prints OS index and attributes, in parentheses.
     fn details(&mut self, object: Object<'_>, devices: u32) {
         let verbose = self.style.verbosity > 0;
         let both = matches!(object.object_type(), ObjectType::PU | ObjectType::NUMANode);
@@ -75,7 +75,7 @@ impl Console {
         }
     }
 
-    /// In short form, the memory of the whole machine.
+    /// Prints the memory of the whole machine at the root, in the short form only.
     fn total_memory(&mut self, object: Object<'_>) {
         let total = object.total_memory();
         if self.style.verbosity == 0 && object.parent().is_none() && total != 0 {
@@ -140,7 +140,7 @@ impl Console {
         details
     }
 
-    /// Bus id of a device, or of all those that it stands for.
+    /// Bus id of a device; if it stands for several, the range of their bus ids.
     fn bus_id(&self, object: Object<'_>, pci: &Pci, devices: u32) -> String {
         let domain = if self.with_domain { format!("{:04x}:", pci.domain) } else { String::new() };
         let Pci { bus, dev, func, .. } = pci;
@@ -196,8 +196,8 @@ fn bridge_attributes(bridge: &Bridge) -> Vec<String> {
     details
 }
 
-/// A size with its unit, rounded as hwloc rounds it: to at most five digits, in the long form to
-/// kilobytes.
+/// A size with its unit, rounded as in hwloc: the long form is in kilobytes, the short form in a
+/// unit that leaves at most five digits.
 fn memory_size(bytes: u64, long: bool) -> String {
     let (shift, unit) = match bytes {
         _ if long => (10, "KB"),

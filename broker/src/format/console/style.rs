@@ -1,28 +1,28 @@
-//! What is printed, and how.
+//! Options of the console output.
 
 use topobroker_reader::TypeName;
 
 /// Which indexes are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Indexes {
-    /// Logical ones, and OS indexes of PUs and NUMA nodes.
+    /// Logical indexes, and also the OS indexes of PUs and NUMA nodes.
     #[default]
     Default,
-    /// Logical ones.
+    /// Logical indexes only.
     Logical,
-    /// Those of the operating system.
+    /// OS indexes.
     Physical,
 }
 
-/// What is printed.
+/// Which part of a topology is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Contents {
-    /// The tree; with more verbosity all that there is.
+    /// The tree; with verbosity also the summary and the tables.
     #[default]
     Tree,
     /// The number of objects at each depth.
     Summary,
-    /// The objects of one type, a line each.
+    /// The objects of one type, one line each.
     Only(TypeName),
     /// Distance matrices.
     Distances,
@@ -35,14 +35,14 @@ pub enum Contents {
 /// How a topology is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Style {
-    /// What of it.
+    /// Which part is printed.
     pub contents: Contents,
-    /// Which indexes.
+    /// Which indexes are printed.
     pub indexes: Indexes,
     /// Print the cpuset of every object too.
     pub cpusets: bool,
-    /// Times that `-v` was given.
+    /// How often `-v` was given.
     pub verbosity: u8,
-    /// Print PCI devices that are alike one by one.
+    /// Print identical PCI devices one by one.
     pub no_collapse: bool,
 }

@@ -1,4 +1,4 @@
-//! Distances, memory attributes and CPU kinds.
+//! Prints distances, memory attributes and CPU kinds.
 
 use super::console::Console;
 use super::object::full_bus_id;
@@ -12,7 +12,7 @@ const LATENCY: u64 = 1 << 2;
 /// `HWLOC_DISTANCES_KIND_MEANS_BANDWIDTH`.
 const BANDWIDTH: u64 = 1 << 3;
 
-/// Ids of the attributes that hwloc knows, in the order in which its programs print them.
+/// Ids of the predefined memory attributes, in the order in which hwloc's programs print them.
 const KNOWN_ATTRIBUTES: [usize; 8] = [0, 1, 2, 4, 5, 3, 6, 7];
 
 impl Console {
@@ -62,7 +62,7 @@ impl Console {
         self.text.push('\n');
     }
 
-    /// How a matrix names an object.
+    /// The label of an object in a matrix.
     fn label(&self, object: Object<'_>, with_type: bool) -> String {
         if let (ObjectType::OSDevice, Some(name)) = (object.object_type(), object.name()) {
             return name.to_owned();
@@ -144,7 +144,7 @@ impl Console {
     }
 }
 
-/// The highest object with exactly these PUs.
+/// The highest normal object whose cpuset is `set`.
 fn object_of<'a>(topology: Topology<'a>, set: &Set) -> Option<Object<'a>> {
     let mut objects = topology.objects().take_while(|object| object.object_type().is_normal());
     objects.find(|object| object.cpuset().as_ref() == Some(set))

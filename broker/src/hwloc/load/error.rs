@@ -1,9 +1,9 @@
-//! Why a topology is not loaded.
+//! Why a topology cannot be loaded.
 
 use std::io;
 use topobroker_layout::archive::INDEX_LIMIT;
 
-/// Why a topology is not loaded. Every message names the input.
+/// Why a topology cannot be loaded. Every message names the input.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HwlocLoadError {
@@ -20,12 +20,12 @@ pub enum HwlocLoadError {
     NotXml {
         /// The file.
         input: String,
-        /// What the parser says.
+        /// The message of the parser.
         reason: String,
-        /// Where it says so.
+        /// Offset of the error in bytes.
         position: u64,
     },
-    /// XML, but of something else.
+    /// The file is XML, but not hwloc's.
     #[error(
         "{input}: is XML with root element <{found}>, expected <topology> or <root> as hwloc writes"
     )]
@@ -56,22 +56,22 @@ pub enum HwlocLoadError {
         input: String,
         /// The word.
         word: String,
-        /// Its place in the text, from 0.
+        /// Offset of the word in bytes.
         position: usize,
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// The file system root is not announced to hwloc.
+    /// The environment variable `HWLOC_FSROOT` does not name the file system root.
     #[error(
         "{input}: HWLOC_FSROOT is {found:?}; hwloc takes the root from the environment, so set HWLOC_FSROOT={input} before this program starts"
     )]
     Fsroot {
         /// The root.
         input: String,
-        /// The variable.
+        /// Value of the variable.
         found: String,
     },
-    /// An index that no archive holds.
+    /// An object has an OS index that is too high for an archive, or a PU has none.
     #[error(
         "{input}: has a {object} with OS index {found:?}; expected an index below {INDEX_LIMIT}"
     )]
@@ -83,7 +83,7 @@ pub enum HwlocLoadError {
         /// Its index.
         found: String,
     },
-    /// hwloc says no, and not why.
+    /// hwloc refuses the topology and reports no reason.
     #[error(
         "{input}: hwloc cannot load the topology, and does not say why; expected a Machine with PUs and at least one NUMA node, each with its sets"
     )]
@@ -91,14 +91,14 @@ pub enum HwlocLoadError {
         /// The input.
         input: String,
     },
-    /// hwloc says no.
+    /// hwloc reports an error.
     #[error("{input}: hwloc cannot {step}")]
     Hwloc {
         /// The input.
         input: String,
-        /// What it was asked for.
+        /// What hwloc cannot do.
         step: &'static str,
-        /// Its error.
+        /// The error that hwloc reports.
         source: io::Error,
     },
 }

@@ -11,7 +11,7 @@ use std::ptr;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::type_filter::TypeFilter;
 
-/// From where a topology is loaded.
+/// Where a topology is loaded from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Input {
@@ -24,7 +24,7 @@ pub enum Input {
     /// A synthetic description, such as `Package:2 Core:4 PU:2`.
     Synthetic(String),
     /// The root of a saved Linux file system with `/sys` and `/proc`. hwloc takes it from the
-    /// environment, so `HWLOC_FSROOT` must have been set to it when this process was started.
+    /// environment, so `HWLOC_FSROOT` must be set to it before this process starts.
     Fsroot(PathBuf),
 }
 
@@ -38,14 +38,14 @@ pub struct LoadOptions {
 }
 
 impl Default for LoadOptions {
-    /// Everything is kept, and the support bits of an imported topology are those of its machine.
+    /// Sets no filters. An imported topology has the support bits of the machine that it describes.
     fn default() -> Self {
         Self { flags: sys::HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT, filters: Vec::new() }
     }
 }
 
 impl Input {
-    /// The input in a word or two, as messages name it.
+    /// A short name of the input, for messages.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -57,7 +57,7 @@ impl Input {
     }
 }
 
-/// Loads a topology. Counterpart: `hwloc_topology_load` and what comes before it.
+/// Loads a topology. Counterpart: `hwloc_topology_load` and the calls that prepare it.
 ///
 /// # Errors
 ///
@@ -91,10 +91,11 @@ pub fn load(
         }
         _ => {}
     }
-    // SAFETY: initialised and not loaded yet.
+    // SAFETY: `topology` is initialised and not loaded yet.
     match unsafe { sys::hwloc_topology_load(topology.raw) } {
         0 => Ok(topology),
-        // Of XML without NUMA nodes, for one, it says no more than "invalid argument", or nothing.
+        // hwloc sometimes reports only EINVAL or no error number, for example for XML without NUMA
+        // nodes.
         _ if matches!(io::Error::last_os_error().raw_os_error(), Some(0 | EINVAL)) => {
             Err(HwlocLoadError::Unexplained { input: name })
         }
@@ -106,7 +107,7 @@ const EINVAL: i32 = rustix::io::Errno::INVAL.raw_os_error();
 
 fn new_topology() -> Result<HwlocTopology<'static>, ()> {
     let mut raw = ptr::null_mut();
-    // SAFETY: `raw` is an output.
+    // SAFETY: `raw` is an output, and there are no other arguments.
     match unsafe { sys::hwloc_topology_init(&raw mut raw) } {
         0 => Ok(HwlocTopology::owned(raw)),
         _ => Err(()),
@@ -119,13 +120,13 @@ fn ok(error: c_int) -> Result<(), ()> {
 
 fn configure(topology: &HwlocTopology<'_>, options: &LoadOptions) -> Result<(), ()> {
     let all = TypeFilter::All.raw().into();
-    // SAFETY: initialised and not loaded yet, as for every call here.
+    // SAFETY: `topology` is initialised and not loaded yet.
     ok(unsafe { sys::hwloc_topology_set_flags(topology.raw, options.flags) })?;
-    // SAFETY: above.
+    // SAFETY: `topology` is initialised and not loaded yet.
     ok(unsafe { sys::hwloc_topology_set_all_types_filter(topology.raw, all) })?;
     for (object_type, filter) in &options.filters {
         let object_type = object_type.raw().into();
-        // SAFETY: above.
+        // SAFETY: `topology` is initialised and not loaded yet; hwloc refuses unknown types.
         ok(unsafe {
             sys::hwloc_topology_set_type_filter(topology.raw, object_type, filter.raw().into())
         })?;
@@ -147,15 +148,15 @@ fn set_synthetic(topology: &HwlocTopology<'_>, text: &str) -> Result<(), HwlocLo
     let Ok(raw) = CString::new(text) else {
         return Err(refused());
     };
-    // SAFETY: initialised and not loaded yet; the string has an end.
+    // SAFETY: `topology` is initialised and not loaded yet; the string is zero-terminated.
     ok(unsafe { sys::hwloc_topology_set_synthetic(topology.raw, raw.as_ptr()) })
         .map_err(|()| refused())
 }
 
 fn set_xml(topology: &HwlocTopology<'_>, content: &[u8]) -> Result<(), ()> {
     let length = c_int::try_from(content.len()).map_err(|_| ())?;
-    // SAFETY: initialised and not loaded yet; hwloc parses `length` bytes, the last of them the
-    // zero that it wants, before this returns.
+    // SAFETY: `topology` is initialised and not loaded yet. `content` has `length` bytes, the last
+    // of which is the zero that hwloc requires; hwloc reads them before this returns.
     ok(unsafe { sys::hwloc_topology_set_xmlbuffer(topology.raw, content.as_ptr().cast(), length) })
 }
 
@@ -180,7 +181,7 @@ fn check_fsroot(path: &Path) -> Result<(), HwlocLoadError> {
 pub(crate) fn export_v1(topology: &HwlocTopology<'_>) -> io::Result<Vec<u8>> {
     const V1: std::ffi::c_ulong = 1;
     let (mut text, mut length) = (ptr::null_mut(), 0);
-    // SAFETY: a loaded topology and two outputs.
+    // SAFETY: `topology.raw` is a loaded topology; `text` and `length` are outputs.
     let error = unsafe {
         sys::hwloc_topology_export_xmlbuffer(topology.raw, &raw mut text, &raw mut length, V1)
     };
@@ -188,10 +189,10 @@ pub(crate) fn export_v1(topology: &HwlocTopology<'_>) -> io::Result<Vec<u8>> {
         return Err(io::Error::last_os_error());
     }
     let length = usize::try_from(length).unwrap_or(0);
-    // SAFETY: hwloc has stored a buffer of so many bytes, the last of them a zero.
+    // SAFETY: `text` is not null. hwloc made it with `length` bytes, the last of which is a zero.
     let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
     let copy = bytes.strip_suffix(&[0]).unwrap_or(bytes).to_vec();
-    // SAFETY: that buffer, which nothing refers to any more.
+    // SAFETY: `text` is hwloc's buffer, and nothing refers to it after the copy.
     unsafe { sys::hwloc_free_xmlbuffer(topology.raw, text) };
     Ok(copy)
 }

@@ -1,13 +1,15 @@
-//! What is wrong with a synthetic description: hwloc itself only says that something is.
+//! Finds the wrong word in a synthetic description, because hwloc only reports that there is one.
 
 use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_reader::TypeName;
 
-/// hwloc compares each child with those before it.
+/// Most children of one object. hwloc compares each child with all earlier ones, so its time grows
+/// with the square of their number.
 const MOST_BELOW_ONE: u64 = 4096;
 
-/// The first word that asks for more than an archive holds, with its place and the reason. hwloc would be at work for
-/// minutes, or take gigabytes, before that is found out.
+/// Finds the first word that asks for more than an archive holds, with its byte offset and the
+/// reason. Without this check hwloc would work for minutes, or allocate gigabytes, before the
+/// topology is refused.
 pub(super) fn exceeds(text: &str) -> Option<(String, usize, &'static str)> {
     let limit = u64::from(INDEX_LIMIT);
     let mut objects = 1u64;
@@ -38,7 +40,8 @@ pub(super) fn exceeds(text: &str) -> Option<(String, usize, &'static str)> {
     })
 }
 
-/// The first word that cannot be right, with its place and the reason.
+/// Finds the first wrong word, with its byte offset and the reason. If no word is wrong by itself,
+/// it is the last one.
 pub(super) fn blame(text: &str) -> (String, usize, &'static str) {
     let words = words(text);
     for (position, word) in &words {
@@ -50,7 +53,7 @@ pub(super) fn blame(text: &str) -> (String, usize, &'static str) {
     (word, position, "hwloc refuses the description as a whole")
 }
 
-/// Words between blanks outside of parentheses, each with its place.
+/// Splits the text at white space outside parentheses. Each word has its byte offset.
 fn words(text: &str) -> Vec<(usize, String)> {
     let mut depth = 0usize;
     let mut words: Vec<(usize, String)> = Vec::new();
@@ -82,7 +85,7 @@ fn wrong_with(word: &str) -> Option<&'static str> {
     }
     let word = word.split('(').next().unwrap_or(word);
     let (kind, count) = word.rsplit_once(':').unwrap_or(("", word));
-    // Of before hwloc 1.11, and caches without a type.
+    // Names from before hwloc 1.11, and caches without a type.
     let is_old = ["cache", "numa", "node"].iter().any(|old| old.eq_ignore_ascii_case(kind));
     if !kind.is_empty() && !is_old && TypeName::parse(kind).is_none() {
         return Some("no such type of object");

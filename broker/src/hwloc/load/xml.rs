@@ -1,4 +1,4 @@
-//! Reading hwloc XML, and saying what is wrong with it: hwloc itself only says that something is.
+//! Reads hwloc XML and checks it first, because hwloc reports only that something is wrong.
 
 use super::error::HwlocLoadError;
 use crate::hwloc::version::api_version;
@@ -8,11 +8,11 @@ use std::path::Path;
 use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_reader::internal::bytes_within;
 
-/// Most bytes of an XML file: some ten times what hwloc writes of the largest machines.
+/// Most bytes of an XML file: about ten times what hwloc writes for the largest machines.
 const MOST_XML: u64 = 1 << 26;
 
-/// Reads an XML file with a zero behind it, after checking that hwloc can make sense of it: what
-/// hwloc says of a bad one is no more than "invalid argument".
+/// Reads and checks an XML file, and appends a zero byte. The check finds the reason of a failure,
+/// because hwloc reports only "invalid argument".
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, HwlocLoadError> {
     let input = path.display().to_string();
     let file = || match path == Path::new("-") {
@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, HwlocLoadError> {
     checked(content, &input)
 }
 
-/// XML with a zero behind it, after the same check; `input` is what errors name it.
+/// Checks XML that is in memory already, and appends a zero byte. Errors call it `input`.
 pub(super) fn checked(mut content: Vec<u8>, input: &str) -> Result<Vec<u8>, HwlocLoadError> {
     check(&content, input)?;
     content.push(0);
@@ -72,8 +72,9 @@ fn check(content: &[u8], input: &str) -> Result<(), HwlocLoadError> {
     }
 }
 
-/// OS indexes of PUs and NUMA nodes become sets, in hwloc too: a high one would take a gigabyte there before it is
-/// found out, and a PU without one hwloc takes for the highest that there is.
+/// Checks the OS index of a PU or NUMA node. Both hwloc and the archive make sets of these indexes.
+/// With a high index hwloc would allocate a gigabyte before the topology is refused. A PU without
+/// an index would get the highest one, 2^32 - 1.
 fn check_index(
     element: &quick_xml::events::BytesStart<'_>,
     input: &str,

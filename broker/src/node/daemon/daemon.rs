@@ -1,4 +1,4 @@
-//! The folder of a daemon: taking it, announcing generations, and leaving it.
+//! The folder of a daemon: taking it, announcing generations in it, and leaving it.
 
 use super::error::DaemonError;
 use super::own_folder::OwnFolder;
@@ -13,24 +13,26 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use topobroker_reader::{Cgroup, Keys};
 
-/// The folder of a daemon, held as long as this lives.
+/// The folder of a daemon. No other daemon can take it as long as this lives.
 #[derive(Debug)]
 pub struct Folder {
     folder: OwnFolder,
     _lock: File,
     current: Option<Publication>,
-    /// Files of earlier generations, the newest last: of this daemon and of those before it.
+    /// Files of earlier generations, the newest last, of this daemon and of earlier ones.
     before: Vec<PathBuf>,
     generation: u64,
 }
 
 impl Folder {
-    /// Takes a folder, which is made if it is not there. What an earlier daemon left in it stays until
-    /// something newer is announced, and the newest of it once more: its readers lose nothing.
+    /// Takes a folder, and makes it if it does not exist.
+    ///
+    /// Segments of an earlier daemon stay until the first announcement. The newest of them stays
+    /// until the second one, because processes may have just read its keys.
     ///
     /// # Errors
     ///
-    /// [`DaemonError::Busy`] while another daemon has it.
+    /// [`DaemonError::Busy`] if another daemon has the folder.
     pub fn take(path: &Path) -> Result<Self, DaemonError> {
         let failed = |file: &Path, step| {
             let file = file.to_owned();
@@ -47,7 +49,7 @@ impl Folder {
             if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
                 return Err(DaemonError::Busy { folder: folder.path.clone() });
             }
-            // Another daemon may have withdrawn it just then.
+            // Try again if another daemon has just removed the lock file.
             if is_at(&lock, &file) {
                 break (folder, lock);
             }
@@ -65,40 +67,40 @@ impl Folder {
         &self.folder.path
     }
 
-    /// Generation of what is announced next.
+    /// The generation to announce next.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Tells processes of what was published in the folder, in place of what was there. The generation
-    /// before stays, and older ones with jobs over them; the others go.
+    /// Announces a segment that was published in the folder, in place of the one before. The
+    /// generation before stays, and so do older ones with jobs over them; the others are removed.
     ///
     /// # Errors
     ///
-    /// [`DaemonError`]; processes are told what they were told before then.
+    /// [`DaemonError`]. Then processes still find the segment that was announced before.
     pub fn announce(&mut self, publication: Publication) -> Result<(), DaemonError> {
         self.write_keys(&Keys::lines(publication.to_env()))?;
         self.generation += 1;
         self.before.extend(self.current.replace(publication).map(Publication::outlive));
         let older = self.before.len().saturating_sub(1);
         let is_unused = |file: &&PathBuf| {
-            // Jobs whose launcher is gone keep nothing.
+            // A job whose launcher is gone is no reason to keep the generation.
             let _ = job::sweep_beside(file);
             !job::has_jobs(file)
         };
         let gone: Vec<PathBuf> =
             self.before.iter().take(older).filter(is_unused).cloned().collect();
         self.before.retain(|file| !gone.contains(file));
-        // One that cannot be removed now is looked at when the folder is withdrawn.
+        // A file that cannot be removed now stays in the list, to be tried again later.
         self.before.splice(0..0, gone.into_iter().filter(|file| remove(file).is_err()));
         Ok(())
     }
 
-    /// Puts the keys in place in one step.
+    /// Replaces the file with the keys in one step.
     fn write_keys(&self, lines: &str) -> Result<(), DaemonError> {
         let written = || {
-            // Of a daemon that was killed while it wrote.
+            // A daemon that was killed while it wrote has left this file.
             self.folder.remove_file(NEW_KEYS)?;
             self.folder.make_file(NEW_KEYS)?.write_all(lines.as_bytes())?;
             self.folder.replace(NEW_KEYS, KEYS)
@@ -110,18 +112,19 @@ impl Folder {
         })
     }
 
-    /// The end: nothing stays but what processes have adopted.
+    /// Ends the service: removes the keys, all segments and the folder. Processes keep what they
+    /// have adopted.
     ///
     /// # Errors
     ///
-    /// [`DaemonError`] of the first file that cannot be removed; the others are.
+    /// [`DaemonError`] of the first file that cannot be removed. The other files are removed.
     pub fn withdraw(mut self) -> Result<(), DaemonError> {
         if self.current.is_none() {
-            // Nothing was announced: what an earlier daemon has left is still what processes find.
+            // Nothing was announced: processes still find the segment of an earlier daemon.
             self.give_up();
             return Ok(());
         }
-        // First, so that nobody is sent to what is gone.
+        // The keys go first, so that no process looks for a removed segment.
         let _ = self.folder.remove_file(KEYS);
         let _ = self.folder.remove_file(NEW_KEYS);
         let current = self.current.take().map_or(Ok(()), Publication::unpublish);
@@ -133,12 +136,12 @@ impl Folder {
 
     fn let_go(&self) {
         let _ = self.folder.remove_file(LOCK);
-        // Only if nothing else is there.
+        // This fails if other files are in the folder, which then stays.
         let _ = fs::remove_dir(&self.folder.path);
     }
 
-    /// The end of this process, with what it has published left to the next daemon of the folder: processes go on
-    /// finding it.
+    /// Ends the service, but leaves the segments to the next daemon of the folder. Processes still
+    /// find them.
     pub fn leave(mut self) {
         match self.current.take() {
             Some(current) => {
@@ -149,7 +152,8 @@ impl Folder {
         }
     }
 
-    /// The end of what has not begun.
+    /// Lets go of a folder in which nothing was announced. A folder that this daemon made is
+    /// removed.
     fn give_up(&self) {
         match self.folder.is_made {
             true => self.let_go(),
@@ -158,14 +162,15 @@ impl Folder {
     }
 }
 
-/// The file with the keys, as readers know it.
+/// Name of the file with the keys. Readers know it.
 const KEYS: &str = "keys";
-/// What the keys are written into before they are put in place.
+/// Name of the file with the keys while it is written.
 const NEW_KEYS: &str = "keys.new";
-/// The file whose lock one daemon holds.
+/// Name of the file that the daemon locks.
 const LOCK: &str = "lock";
 
-/// Generation and file of segments in a folder whose publisher is gone: an earlier daemon's.
+/// Generation and file of each segment in a folder that an earlier daemon left: its publisher is
+/// gone.
 fn left_in(folder: &Path) -> Vec<(u64, PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let found = entries.filter_map(|entry| {
@@ -179,8 +184,9 @@ fn left_in(folder: &Path) -> Vec<(u64, PathBuf)> {
     found.collect()
 }
 
-/// What tells that a machine has changed, as text: PUs and NUMA nodes that are online, what this process's
-/// cgroup allows, and of an input that is a file which one it is.
+/// A text that changes when the topology may have changed. If `input` is a file, the text has its
+/// inode, length and time of modification. Else it has the PUs and NUMA nodes that are online, and
+/// those that the cgroup of this process allows.
 #[must_use]
 pub fn fingerprint(input: Option<&Path>) -> String {
     if let Some(metadata) = input.and_then(|input| fs::metadata(input).ok()) {
@@ -200,11 +206,12 @@ pub fn fingerprint(input: Option<&Path>) -> String {
     format!("{online:?} {cgroup:?}")
 }
 
-/// Tells the service manager how it goes, as `sd_notify`: nothing if there is none.
+/// Sends a state notification to the service manager (`sd_notify`). Does nothing if there is no
+/// service manager.
 ///
 /// # Errors
 ///
-/// When `NOTIFY_SOCKET` names a socket that cannot be written to.
+/// If `NOTIFY_SOCKET` names a socket that cannot be written to.
 pub fn notify(state: &str) -> io::Result<()> {
     use std::os::linux::net::SocketAddrExt;
     use std::os::unix::net::{SocketAddr, UnixDatagram};

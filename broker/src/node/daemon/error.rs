@@ -1,10 +1,10 @@
-//! Why the daemon cannot go on.
+//! Why the daemon cannot serve a folder.
 
 use crate::publish::PublishError;
 use std::io;
 use std::path::PathBuf;
 
-/// Why the daemon cannot go on.
+/// Why the daemon cannot serve a folder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DaemonError {
@@ -14,35 +14,35 @@ pub enum DaemonError {
         /// The folder.
         folder: PathBuf,
     },
-    /// Another user could change what is in the folder.
+    /// Another user could change the content of the folder.
     #[error(
         "{folder}: cannot be served: {part} {found}; expected folders of root or this user that nobody else can write to"
     )]
     Shared {
         /// The folder.
         folder: PathBuf,
-        /// It, or one above it.
+        /// The folder itself, or one above it.
         part: PathBuf,
-        /// What is wrong with that.
+        /// What is wrong with `part`.
         found: String,
     },
-    /// The path of the folder cannot be told to processes.
+    /// The path of the folder cannot be written into the file with the keys.
     #[error("{folder:?}: cannot be served: expected a path that is one line of UTF-8")]
     Name {
         /// The folder.
         folder: PathBuf,
     },
-    /// Something with the folder fails.
+    /// An operation on the folder or on a file in it fails.
     #[error("{file}: cannot {step}")]
     Folder {
-        /// The file.
+        /// The folder or file.
         file: PathBuf,
         /// What cannot be done.
         step: &'static str,
         /// Why.
         source: io::Error,
     },
-    /// What was published cannot be removed.
+    /// A published segment cannot be removed.
     #[error(transparent)]
     Publish(#[from] PublishError),
 }

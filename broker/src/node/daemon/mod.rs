@@ -1,8 +1,8 @@
-//! The node-wide daemon: keeps one folder in which the node's topology is published, as it is now.
+//! The node-wide daemon: publishes the node's current topology in one folder.
 //!
-//! In the folder are the segment of the newest generation, the one before it (a process may have read
-//! its keys just now), older ones that still have jobs, `keys` with the environment lines of the newest, and
-//! `lock`, which one daemon holds.
+//! The folder has the segment of the newest generation, the one before it (because a process may
+//! have just read its keys), older ones that still have jobs, `keys` with the environment lines of
+//! the newest, and `lock`, which the daemon locks.
 
 mod daemon;
 mod error;

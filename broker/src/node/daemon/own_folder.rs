@@ -1,4 +1,4 @@
-//! A folder that no other user can put anything into, or swap for another one.
+//! A folder that other users can neither write to nor replace by another one.
 
 use super::error::DaemonError;
 use rustix::fs::{AtFlags, Mode, OFlags, fchmod};
@@ -8,25 +8,25 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// A folder of root or this user, below folders that no other user can change, held open.
+/// An open folder of root or this user. No other user can change the folders above it.
 #[derive(Debug)]
 pub(super) struct OwnFolder {
     /// Its path, without links.
     pub(super) path: PathBuf,
-    /// Whether it was not there before.
+    /// Whether it did not exist before.
     pub(super) is_made: bool,
     opened: OwnedFd,
 }
 
 impl OwnFolder {
-    /// Opens a folder, which is made if it is not there.
+    /// Opens a folder, and makes it if it does not exist.
     pub(super) fn open(path: &Path) -> Result<Self, DaemonError> {
         let failed = |step| {
             let file = path.to_owned();
             move |source: io::Error| DaemonError::Folder { file, step, source }
         };
         let is_made = make(path).map_err(failed("make the folder"))?;
-        // From here on no name is followed that may be a link by the next look.
+        // From here on no link is followed, because it could be changed between two calls.
         let path = path.canonicalize().map_err(failed("find the folder"))?;
         for folder in path.ancestors() {
             let metadata = fs::symlink_metadata(folder).map_err(failed("look at the folder"))?;
@@ -41,14 +41,14 @@ impl OwnFolder {
         Ok(Self { path, is_made, opened })
     }
 
-    /// Opens a file for reading and writing, which is made if it is not there.
+    /// Opens a file for reading and writing, and makes it if it does not exist.
     pub(super) fn open_file(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
         Ok(rustix::fs::openat(self.opened.as_fd(), name, flags, mode)?.into())
     }
 
-    /// Makes a file that everybody may read, and that is not there.
+    /// Makes a new file that everybody may read. Fails if the file exists.
     pub(super) fn make_file(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::openat(self.opened.as_fd(), name, flags, Mode::RUSR | Mode::WUSR)?;
@@ -56,12 +56,12 @@ impl OwnFolder {
         Ok(file.into())
     }
 
-    /// Gives a file the name of another, which it replaces.
+    /// Renames a file to `other`, and replaces the file of that name.
     pub(super) fn replace(&self, name: &str, other: &str) -> io::Result<()> {
         Ok(rustix::fs::renameat(self.opened.as_fd(), name, self.opened.as_fd(), other)?)
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file if it exists.
     pub(super) fn remove_file(&self, name: &str) -> io::Result<()> {
         match rustix::fs::unlinkat(self.opened.as_fd(), name, AtFlags::empty()) {
             Err(error) if error != rustix::io::Errno::NOENT => Err(error.into()),
@@ -70,8 +70,8 @@ impl OwnFolder {
     }
 }
 
-/// Makes a folder that everybody may look into, whatever the umask is; one that is there stays as it is. Whether it was
-/// made.
+/// Makes a folder with mode 0755, whatever the umask is. An existing folder stays as it is. Returns
+/// whether the folder was made.
 fn make(path: &Path) -> io::Result<bool> {
     if path.is_dir() {
         return Ok(false);
@@ -86,7 +86,7 @@ fn make(path: &Path) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
         made => made?,
     }
-    // By descriptor: the name may be another's by now.
+    // By descriptor, because another folder may have the name by now.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::open(path, flags, Mode::empty())?;
     let own = rustix::fs::fstat(&made)?.st_uid == rustix::process::geteuid().as_raw();
@@ -96,8 +96,10 @@ fn make(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Why another user could change what is in a folder, if one could. Above the daemon's own, a folder in which users
-/// cannot remove what is not theirs will do: `/tmp`.
+/// The reason why another user could change the content of a folder; `None` if no other user can.
+///
+/// Folders above the daemon's own may be writable for others if they are sticky, as `/tmp` is,
+/// because users cannot remove the files of others there.
 fn distrust(metadata: &Metadata, is_own: bool) -> Option<String> {
     const STICKY: u32 = 0o1000;
     let (mode, owner) = (metadata.mode() & 0o7777, metadata.uid());

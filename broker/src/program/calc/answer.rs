@@ -1,4 +1,4 @@
-//! What `calc` prints of a set.
+//! The answers of `calc`: what it prints about a set.
 
 use super::inputs::Manner;
 use crate::location::Level;
@@ -6,20 +6,21 @@ use anyhow::bail;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Initiator, LocalNumaNodes, MemoryAttribute, Object, Topology};
 
-/// What is asked for.
+/// A question about a set.
 #[derive(Debug, Clone)]
 pub(super) enum Question {
     /// The set itself.
     Mask(Format),
-    /// How many objects of a level have a part of it.
+    /// The number of objects of a level that intersect the set.
     NumberOf(Level),
-    /// Which objects of a level have a part of it.
+    /// The indexes of the objects of a level that intersect the set.
     Intersect(Level),
-    /// The same below objects of other levels, from the top.
+    /// Paths, such as `Package:0.Core:1`, to the objects of the last level that intersect the set.
+    /// Each path goes through objects of the other levels, from the top.
     Hierarchical(Vec<Level>),
-    /// The largest objects that are all in it.
+    /// The largest objects inside the set.
     Largest,
-    /// Its local NUMA nodes, or the best of them by an attribute.
+    /// The NUMA nodes local to the set, or the best of them by a memory attribute.
     LocalMemory(LocalNumaNodes, Option<String>),
 }
 
@@ -86,7 +87,7 @@ pub(super) fn answer(
     })
 }
 
-/// The attribute of a name or number.
+/// Finds a memory attribute by its name or number.
 pub(in crate::program) fn attribute_of<'a>(
     topology: Topology<'a>,
     name: &str,
@@ -106,13 +107,14 @@ pub(in crate::program) fn attribute_of<'a>(
 impl Style {
     fn index(&self, object: Object<'_>) -> String {
         match self.manner.physical_output {
-            // As hwloc prints an index that is not known.
+            // hwloc prints -1 for an unknown index.
             true => object.os_index().map_or_else(|| "-1".to_owned(), |index| index.to_string()),
             false => object.logical_index().to_string(),
         }
     }
 
-    /// Whether an object, or the one that it hangs on, has a part of a set.
+    /// Whether an object intersects a set. An I/O or Misc object counts as the object that it is
+    /// attached to.
     fn meets(&self, object: Object<'_>, set: &Set) -> bool {
         let place = object.non_io_ancestor();
         match self.manner.nodeset_output {
@@ -138,7 +140,7 @@ impl Style {
             }
             let dot = if path.is_empty() { "" } else { "." };
             let mut path = format!("{path}{dot}{}:", object.type_name(true));
-            // Logical indexes begin again below each object.
+            // Logical indexes start at 0 again below each object.
             let index =
                 if self.manner.physical_output { self.index(object) } else { place.to_string() };
             path += &index;

@@ -1,4 +1,4 @@
-//! `topobroker calc`: combine locations, and say what is in them, as `hwloc-calc` does.
+//! `topobroker calc`: combines locations and prints the result, as `hwloc-calc` does.
 
 use super::answer::{Question, Style};
 use super::inputs::{Inputs, Manner};
@@ -19,56 +19,57 @@ use topobroker_reader::{LocalNumaNodes, Object, ObjectType, Topology};
 pub struct Calc {
     #[command(flatten)]
     subject: Subject,
-    /// Keep one PU of each core: the first, or that of an index; -1 keeps all, as in hwloc
+    /// Keep one PU of each core: the first, or the one at INDEX; -1 keeps all, as in hwloc
     #[arg(long, value_name = "INDEX", num_args = 0..=1, require_equals = true, default_missing_value = "0", value_parser = clap::value_parser!(i32).range(-1..))]
     no_smt: Option<i32>,
-    /// Keep the PUs of a CPU kind, by its index or by an info of it
+    /// Keep the PUs of a CPU kind, named by its index or by one of its infos
     #[arg(long, value_name = "INDEX|NAME=VALUE")]
     cpukind: Option<String>,
-    /// Print the number of objects of a type or depth that have a part of the set
+    /// Print the number of objects of a type or depth that intersect the set
     #[arg(short = 'N', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question", allow_negative_numbers = true)]
     number_of: Option<Level>,
-    /// Print the indexes of the objects of a type or depth that have a part of the set
+    /// Print the indexes of the objects of a type or depth that intersect the set
     #[arg(short = 'I', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question", allow_negative_numbers = true)]
     intersect: Option<Level>,
-    /// The same of PUs, as hwloc calls it
+    /// Print the indexes of the PUs of the set: hwloc's name for --intersect pu
     #[arg(long, alias = "proclist", hide = true, group = "question")]
     pulist: bool,
-    /// The same of NUMA nodes
+    /// Print the indexes of the NUMA nodes that intersect the set: --intersect numa
     #[arg(long, hide = true, group = "question")]
     nodelist: bool,
-    /// Print such objects with their indexes below objects of other types
+    /// Print the objects of the last type that intersect the set, with paths such as
+    /// Package:0.Core:1
     #[arg(short = 'H', long, value_name = "TYPE.TYPE...", value_parser = levels, group = "question")]
     hierarchical: Option<Levels>,
-    /// Print the largest objects that are all in the set
+    /// Print the largest objects inside the set
     #[arg(long, group = "question")]
     largest: bool,
     /// Print the NUMA nodes local to the set
     #[arg(long, conflicts_with = "question")]
     local_memory: bool,
-    /// Which NUMA nodes are local: parts of the names larger_locality, smaller_locality, all
+    /// Which NUMA nodes are local: larger_locality, smaller_locality, all, or parts of these names
     #[arg(long, value_name = "FLAGS", value_parser = local_flags, conflicts_with = "question")]
     local_memory_flags: Option<LocalNumaNodes>,
     /// Print the best local NUMA node by a memory attribute
     #[arg(long, value_name = "NAME", conflicts_with = "question")]
     best_memattr: Option<String>,
-    /// What is printed between objects or indexes
+    /// Text between the objects or indexes that are printed
     #[arg(long, value_name = "TEXT")]
     sep: Option<String>,
-    /// Print a mask as taskset has it
+    /// Print the mask in the format of taskset
     #[arg(long)]
     taskset: bool,
     /// Print only the first PU of the set
     #[arg(long)]
     single: bool,
-    /// Leave out objects that are not there
+    /// Leave out objects that do not exist
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
     inputs: Inputs,
 }
 
-/// Levels from the top.
+/// The levels of `--hierarchical`, from the top.
 #[derive(Debug, Clone)]
 struct Levels(Vec<Level>);
 
@@ -76,7 +77,7 @@ fn levels(text: &str) -> Result<Levels, String> {
     text.split('.').map(level).collect::<Result<_, _>>().map(Levels)
 }
 
-/// Reads which NUMA nodes are local.
+/// Parses the value of `--local-memory-flags`.
 pub(in crate::program) fn local_flags(text: &str) -> Result<LocalNumaNodes, String> {
     let names = ["larger_locality", "smaller_locality", "all"];
     let bits = flag_names::parse(text, &names)?;
@@ -89,7 +90,7 @@ pub(in crate::program) fn local_flags(text: &str) -> Result<LocalNumaNodes, Stri
     Ok(chosen.fold(LocalNumaNodes::SAME_LOCALITY, |all, flag| all | flag))
 }
 
-/// Which NUMA nodes are local unless it is said.
+/// The NUMA nodes that are local by default: those of larger and of smaller locality.
 pub(in crate::program) fn default_local() -> LocalNumaNodes {
     LocalNumaNodes::LARGER_LOCALITY | LocalNumaNodes::SMALLER_LOCALITY
 }
@@ -99,7 +100,7 @@ impl Calc {
         if !self.inputs.locations.is_empty() {
             return output::print(&self.output()?);
         }
-        // Line by line: whoever writes a line may wait for its answer.
+        // Line by line, because the writer may wait for the answer to each line.
         self.subject.answer(None, |topology| {
             let mut input = std::io::stdin().lock();
             for place in 1.. {
@@ -114,20 +115,21 @@ impl Calc {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What is printed of the topology that the options name.
+    /// Returns the text that this command prints for the topology that its options name.
     ///
     /// # Errors
     ///
-    /// When there is no such topology, or what [`Calc::text`] says.
+    /// If there is no such topology, or for the reasons that [`Calc::text`] lists.
     pub fn output(&self) -> anyhow::Result<String> {
         self.subject.answer(None, |topology| self.locations(topology))
     }
 
-    /// What is printed of a topology for the locations on the command line.
+    /// Returns the text that this command prints for a topology and the locations on the command
+    /// line.
     ///
     /// # Errors
     ///
-    /// When a location is malformed or names an object that is not there, or a question does not
+    /// If a location is malformed or names an object that does not exist, or if a question does not
     /// fit the topology.
     pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
         self.subject.answer_of(topology, None, |topology| self.locations(topology))
@@ -185,7 +187,7 @@ impl Calc {
         Ok(sets.fold(Set::new(), |all, set| &all | &set))
     }
 
-    /// The PUs of the set that `--cpukind` and `--no-smt` keep.
+    /// Reduces the set to the PUs that `--cpukind` and `--no-smt` keep.
     fn choose(&self, topology: Topology<'_>, mut set: Set) -> anyhow::Result<Set> {
         let no_smt = self.no_smt.and_then(|index| usize::try_from(index).ok());
         let chooses = self.cpukind.is_some() || no_smt.is_some();
@@ -201,7 +203,8 @@ impl Calc {
             if most == 0 {
                 bail!("--no-smt: the topology has no Core objects; expected some to keep a PU of");
             }
-            // Of cores with fewer none is left, as in hwloc; but no processor has as many as that.
+            // As in hwloc, a core with fewer PUs keeps none. But an index beyond every core of
+            // every processor is a mistake.
             if index >= MOST_THREADS.max(most) as usize {
                 bail!(
                     "--no-smt={index}: cores have {most} PUs at most; expected 0 to {}",
@@ -233,10 +236,12 @@ impl Calc {
     }
 }
 
-/// Eight times the hardware threads that a core has on any processor.
+/// `--no-smt` accepts every index below this: eight times the most hardware threads that a core of
+/// any processor has.
 const MOST_THREADS: u32 = 64;
 
-/// The next line, if there is one and it is no longer than locations ever are: a device may never end.
+/// Reads the next line; `None` at the end. The length of a line is limited, because the line of a
+/// device may never end.
 fn line_of(input: &mut impl BufRead) -> std::io::Result<Option<String>> {
     const MOST: u64 = 1 << 20;
     let mut line = String::new();
@@ -248,7 +253,7 @@ fn line_of(input: &mut impl BufRead) -> std::io::Result<Option<String>> {
     Ok((!line.is_empty()).then_some(line))
 }
 
-/// The PUs of the kinds that an index or an info names.
+/// The PUs of the CPU kinds that an index or an info (`NAME=VALUE`) selects.
 fn cpu_kind(topology: Topology<'_>, text: &str) -> anyhow::Result<Set> {
     let info = text.split_once('=');
     let index: Option<usize> = text.parse().ok();

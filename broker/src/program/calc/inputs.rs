@@ -1,22 +1,23 @@
-//! The locations of `calc`, each read as the options before it say: indexes logical or not, sets
-//! of PUs or of NUMA nodes.
+//! The locations of `calc`. The options before a location decide how it is read: logical or OS
+//! indexes, sets of PUs or of NUMA nodes.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-/// How what follows is read and written.
+/// How locations are read and results are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::program) struct Manner {
-    /// Indexes of locations are the operating system's.
+    /// Whether indexes in locations are OS indexes.
     pub(in crate::program) physical_input: bool,
-    /// Indexes that are printed are the operating system's.
+    /// Whether printed indexes are OS indexes.
     pub(in crate::program) physical_output: bool,
-    /// Masks are of NUMA nodes.
+    /// Whether masks are sets of NUMA nodes.
     pub(in crate::program) nodeset_input: bool,
-    /// Locations are combined as NUMA nodes.
+    /// Whether locations are combined into a set of NUMA nodes.
     pub(in crate::program) nodeset_output: bool,
 }
 
-/// Locations in their order, each with what the options before it say, and what all options say.
+/// The locations in order, each with the manner that the options before it set, and the manner that
+/// all options together set.
 #[derive(Debug, Clone, Default)]
 pub(in crate::program) struct Inputs {
     pub(in crate::program) locations: Vec<(String, Manner)>,
@@ -25,7 +26,7 @@ pub(in crate::program) struct Inputs {
 
 type Change = fn(&mut Manner);
 
-/// Long and short names of the options, what they do, and how help says it.
+/// The options: long name, short name, alias, effect on the manner, help text.
 const OPTIONS: [(&str, Option<char>, &str, Change, &str); 9] = [
     (
         "logical",

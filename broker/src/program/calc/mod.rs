@@ -1,4 +1,4 @@
-//! `topobroker calc`: combine locations, and say what is in them, as `hwloc-calc` does.
+//! `topobroker calc`: combines locations and prints the result, as `hwloc-calc` does.
 
 mod answer;
 mod calc;

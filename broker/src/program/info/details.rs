@@ -1,13 +1,13 @@
-//! All that is known of an object, a fact a line.
+//! The details of an object, one in each line.
 
 use topobroker_reader::{Associativity, Attributes, CacheKind, Initiator, Object, ObjectType, Pci};
 
-/// An object in a few words.
+/// A short title of an object: its type and logical index.
 pub(super) fn title(object: Object<'_>) -> String {
     format!("{} L#{}", object.type_name(true), object.logical_index())
 }
 
-/// The lines below the title.
+/// The lines that `info` prints below the title of an object.
 pub(super) fn details(object: Object<'_>) -> Vec<String> {
     let mut facts = Facts { lines: Vec::new() };
     facts.identity(object);
@@ -130,7 +130,7 @@ impl Facts {
         }
         let cpuset = object.cpuset().unwrap_or_default();
         for (place, kind) in object.topology().cpu_kinds().enumerate() {
-            // Of no PUs, all are.
+            // Every kind includes an empty cpuset.
             let whole = cpuset.is_included_in(&kind.cpuset());
             if !whole && !object.intersects(&kind.cpuset()) {
                 continue;

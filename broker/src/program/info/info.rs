@@ -1,4 +1,4 @@
-//! `topobroker info`: what is known of objects, as `hwloc-info` prints it.
+//! `topobroker info`: prints the details of objects, as `hwloc-info` does.
 
 use super::details::{details, title};
 use crate::format::console::{self, Contents, Style};
@@ -12,7 +12,7 @@ use clap::Args;
 use std::process::ExitCode;
 use topobroker_reader::{Initiator, LocalNumaNodes, Object, Topology};
 
-/// Print what is known of objects, or the levels of the topology, as hwloc-info does
+/// Print the details of objects, or the levels of the topology, as hwloc-info does
 #[derive(Debug, Args)]
 pub struct Info {
     #[command(flatten)]
@@ -28,13 +28,13 @@ pub struct Info {
     /// Print what the operating system of the topology supports
     #[arg(long)]
     support: bool,
-    /// Print types and indexes only, and leave out objects that are not there
+    /// Print types and indexes only, and leave out objects that do not exist
     #[arg(short, long)]
     silent: bool,
-    /// Print each object with those above it, up to the root
+    /// Print each object and its ancestors, up to the root
     #[arg(long, group = "related")]
     ancestors: bool,
-    /// Print the object of a type above each object
+    /// For each object, print its ancestor of a type
     #[arg(long, value_name = "TYPE", value_parser = level, group = "related")]
     ancestor: Option<Level>,
     /// Print the children of each object
@@ -46,13 +46,13 @@ pub struct Info {
     /// Print the NUMA nodes local to each object
     #[arg(long)]
     local_memory: bool,
-    /// Which NUMA nodes are local: parts of the names larger_locality, smaller_locality, all
+    /// Which NUMA nodes are local: larger_locality, smaller_locality, all, or parts of these names
     #[arg(long, value_name = "FLAGS", value_parser = local_flags)]
     local_memory_flags: Option<LocalNumaNodes>,
     /// Print the best local NUMA node by a memory attribute
     #[arg(long, value_name = "NAME")]
     best_memattr: Option<String>,
-    /// Begin each line with the place of its object
+    /// Begin each line with the position of its object in the output
     #[arg(short = 'n')]
     numbered: bool,
     /// Take indexes of the operating system
@@ -66,12 +66,12 @@ pub struct Info {
     locations: Vec<String>,
 }
 
-/// An object that is printed because of another.
+/// An object that is printed in place of a named object.
 struct Related<'a> {
     object: Object<'a>,
-    /// What it is of the other.
+    /// Its relation to the named object, such as `child`.
     relation: &'static str,
-    /// Its place among them, if there may be others.
+    /// Its position among the related objects, if there can be several.
     place: Option<usize>,
 }
 
@@ -80,20 +80,21 @@ impl Info {
         output::print(&self.output()?)
     }
 
-    /// What is printed of the topology that the options name.
+    /// Returns the text that this command prints for the topology that its options name.
     ///
     /// # Errors
     ///
-    /// When there is no such topology, or what [`Info::text`] says.
+    /// If there is no such topology, or for the reasons that [`Info::text`] lists.
     pub fn output(&self) -> anyhow::Result<String> {
         self.subject.answer(Some(self.filters.filters()), |topology| self.print(topology))
     }
 
-    /// What is printed of a topology.
+    /// Returns the text that this command prints for a topology.
     ///
     /// # Errors
     ///
-    /// When a location is malformed or names an object that is not there, or a type has no level.
+    /// If a location is malformed or names an object that does not exist, or if a type has no
+    /// level.
     pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
         let filters = Some(self.filters.filters());
         self.subject.answer_of(topology, filters, |topology| self.print(topology))
@@ -102,7 +103,7 @@ impl Info {
     fn print(&self, topology: Topology<'_>) -> anyhow::Result<String> {
         if self.support {
             let mut bits: Vec<_> = topology.support().enumerate().collect();
-            // In hwloc-info's order, which has this one second.
+            // hwloc-info prints this bit second.
             let is_second = |name| name == "discovery.disallowed_pu";
             bits.sort_by_key(|(place, (name, _))| if is_second(*name) { 1 } else { 2 * place });
             let lines = bits.into_iter().map(|(_, (name, bit))| {
@@ -155,7 +156,8 @@ impl Info {
         Ok(())
     }
 
-    /// The objects that are printed in place of one, if the options ask for others.
+    /// The objects that the options ask for in place of `object`; `None` if they ask for `object`
+    /// itself.
     fn related<'a>(&self, object: Object<'a>) -> anyhow::Result<Option<Vec<Related<'a>>>> {
         let numbered = |relation, objects: Vec<Object<'a>>| {
             let related = objects.into_iter().enumerate();

@@ -1,4 +1,4 @@
-//! `topobroker info`: what is known of objects, as `hwloc-info` prints it.
+//! `topobroker info`: prints the details of objects, as `hwloc-info` does.
 
 mod details;
 mod info;

@@ -10,16 +10,16 @@ use topobroker_reader::RestrictError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobError {
-    /// Its segment cannot be published.
+    /// The segment of the job cannot be published.
     #[error(transparent)]
     Publish(#[from] PublishError),
-    /// The name cannot be one.
+    /// The name is not a valid name of a job.
     #[error("job name {found:?}: expected 1 to {MAX_NAME} letters, digits, '.', '_' or '-'")]
     Name {
         /// The name.
         found: String,
     },
-    /// There is such a job.
+    /// A job with this name exists already.
     #[error("job {name:?} exists already as {file}; remove it, or choose another name")]
     Exists {
         /// Name of the job.
@@ -27,19 +27,19 @@ pub enum JobError {
         /// Its file.
         file: PathBuf,
     },
-    /// There is no such job.
+    /// There is no job with this name.
     #[error("there is no job {name:?} over this topology; `topobroker job list` lists them")]
     Missing {
         /// Name of the job.
         name: String,
     },
-    /// The view shows another topology.
+    /// The view is of another topology.
     #[error("the view of job {name:?} is of another topology than the one it is added to")]
     OtherTopology {
         /// Name of the job.
         name: String,
     },
-    /// A rank is not one of the job.
+    /// A rank has PUs that are not the job's, or is given twice.
     #[error("rank {rank} {reason}")]
     Rank {
         /// The rank.
@@ -50,7 +50,7 @@ pub enum JobError {
     /// More ranks than a job may have.
     #[error("{found} ranks; expected {MAX_RANKS} on a node at most")]
     Ranks {
-        /// How many.
+        /// Number of ranks.
         found: usize,
     },
     /// The view cannot be archived.

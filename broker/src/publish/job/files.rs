@@ -1,4 +1,4 @@
-//! The files of jobs: what they are called, which are there, and which go.
+//! The files of jobs: their names, listing and removing them.
 
 use super::error::JobError;
 use crate::publish::identity::{self, PublisherState};
@@ -15,20 +15,20 @@ use topobroker_layout::job::{self, MAX_NAME};
 use topobroker_reader::internal::open_trusted;
 use topobroker_reader::{Adopted, FileKey};
 
-/// A job that is there.
+/// A job found on this node.
 #[derive(Debug)]
 pub struct PublishedJob {
     /// Its name.
     pub name: String,
     /// Its file.
     pub file: PathBuf,
-    /// Bytes of its segment.
+    /// Length of its segment in bytes.
     pub size: u64,
     /// Its header and number of ranks, or why they cannot be read.
     pub contents: Result<(Header, usize), OpenError>,
 }
 
-/// The jobs over an adopted topology, by name.
+/// Lists the jobs over an adopted topology, sorted by name.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub struct PublishedJob {
 pub fn list(base: &Adopted) -> Result<Vec<PublishedJob>, JobError> {
     let start = start_of_files(base);
     let found = files(&start)?.into_iter().filter_map(|(name, file)| {
-        // Removed in the meantime, or not to be trusted.
+        // A file that was removed meanwhile or that cannot be trusted is left out.
         let (segment, _) = read_trusted(&file, MAX_SEGMENT_LEN).ok()?;
         let contents = match job::open(&aligned(&segment)) {
             Ok((_, job)) if job.base != base.header().segment_id || job.name() != name => {
@@ -54,7 +54,8 @@ pub fn list(base: &Adopted) -> Result<Vec<PublishedJob>, JobError> {
 ///
 /// # Errors
 ///
-/// [`JobError::Missing`], or why it cannot be removed.
+/// [`JobError::Missing`] if there is no such job, [`JobError::Name`] if the name is not valid,
+/// [`JobError::Publish`] if the file cannot be removed.
 pub fn remove(base: &Adopted, name: &str) -> Result<(), JobError> {
     let file = file_of(base, name)?;
     legacy::remove_beside(&file);
@@ -67,7 +68,7 @@ pub fn remove(base: &Adopted, name: &str) -> Result<(), JobError> {
     }
 }
 
-/// Removes the jobs whose launcher is gone, and returns how many.
+/// Removes the jobs whose launcher is gone, and returns their number.
 ///
 /// # Errors
 ///
@@ -95,7 +96,7 @@ fn is_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
 }
 
-/// How the paths of files of jobs begin: as that of the topology.
+/// The common start of the paths of all job files: the path of the topology, then `.job-`.
 fn start_of_files(base: &Adopted) -> PathBuf {
     let file = match base.keys().file_key() {
         FileKey::Path(file) => file.clone(),
@@ -104,7 +105,8 @@ fn start_of_files(base: &Adopted) -> PathBuf {
     start_beside(&file)
 }
 
-/// A memfd has no folder: the jobs over it are where it would be in shared memory.
+/// The path that a memfd would have in shared memory. The jobs over it are beside this path,
+/// because a memfd has no folder.
 pub(in crate::publish) fn place_of_memfd(header: &Header) -> PathBuf {
     Path::new(SHM_FOLDER).join(format!("{NAME_PREFIX}{}", header.segment_name()))
 }
@@ -115,10 +117,10 @@ fn start_beside(base_file: &Path) -> PathBuf {
     start.into()
 }
 
-/// Removes all jobs over the topology of a file, which is withdrawn.
+/// Removes all jobs over the topology of a file, because the topology is withdrawn.
 pub(in crate::publish) fn remove_all(base_file: &Path) {
     for (_, file) in files(&start_beside(base_file)).unwrap_or_default() {
-        // Another user's, perhaps; without its topology it is of no use to anybody.
+        // This fails if the job is another user's. Without its topology the job is of no use.
         let _ = fs::remove_file(&file);
         legacy::remove_beside(&file);
     }
@@ -129,7 +131,7 @@ pub(crate) fn has_jobs(base_file: &Path) -> bool {
     files(&start_beside(base_file)).is_ok_and(|files| !files.is_empty())
 }
 
-/// Removes the jobs over the topology of a file whose launcher is gone.
+/// Removes the jobs over the topology of a file if their launcher is gone. Returns their number.
 pub(crate) fn sweep_beside(base_file: &Path) -> Result<usize, JobError> {
     sweep_files(&start_beside(base_file))
 }
@@ -150,8 +152,8 @@ fn sweep_files(start: &Path) -> Result<usize, JobError> {
     Ok(removed.count())
 }
 
-/// Removes this user's jobs and hwloc copies in a folder of topologies that are not there any more:
-/// `known` are the names of those that are.
+/// Removes this user's jobs and files for hwloc from a folder if their topology is gone. `known`
+/// has the names of the topologies that exist.
 pub(crate) fn remove_orphans(folder: &Path, known: &BTreeSet<String>) -> io::Result<()> {
     let me = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder)?.flatten() {
@@ -159,7 +161,7 @@ pub(crate) fn remove_orphans(folder: &Path, known: &BTreeSet<String>) -> io::Res
         let base = name.to_str().and_then(base_of);
         if let Some(base) = base
             && !known.contains(base)
-            // Published since they were listed.
+            // The topology may have been published after `known` was made.
             && !folder.join(format!("{NAME_PREFIX}{base}")).exists()
             && let Ok(metadata) = fs::symlink_metadata(entry.path())
             && metadata.uid() == me
@@ -170,7 +172,8 @@ pub(crate) fn remove_orphans(folder: &Path, known: &BTreeSet<String>) -> io::Res
     Ok(())
 }
 
-/// The segment that a file belongs to by its name: a job over it, or a copy for hwloc of one of the two.
+/// The name of the topology that a file belongs to. The file is a job over it, or a file for hwloc
+/// beside the topology or a job.
 fn base_of(name: &str) -> Option<&str> {
     let name = name.strip_prefix(NAME_PREFIX)?;
     let (own, copy) = legacy::split_name(name);
@@ -180,8 +183,8 @@ fn base_of(name: &str) -> Option<&str> {
     }
 }
 
-/// The first bytes of a file that root or this user owns, and which file it is. Anybody may put
-/// anything into a folder of shared memory.
+/// The first bytes of a file that root or this user owns, at most `most`, and the id of the file.
+/// Other owners are refused, because anybody can put files into a folder of shared memory.
 fn read_trusted(file: &Path, most: u64) -> io::Result<(Vec<u8>, FileId)> {
     let opened = open_trusted(file)?;
     let metadata = opened.metadata()?;
@@ -190,7 +193,7 @@ fn read_trusted(file: &Path, most: u64) -> io::Result<(Vec<u8>, FileId)> {
     Ok((bytes, id_of(&metadata)))
 }
 
-/// Names and files of jobs whose paths begin so.
+/// Names and files of the jobs whose paths begin with `start`, sorted by name.
 fn files(start: &Path) -> Result<Vec<(String, PathBuf)>, JobError> {
     let folder = start.parent().unwrap_or(Path::new("/"));
     let prefix = start.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -206,7 +209,7 @@ fn files(start: &Path) -> Result<Vec<(String, PathBuf)>, JobError> {
     Ok(found)
 }
 
-/// The bytes of a segment where an archive may be read.
+/// Copies a segment to memory that has the alignment of an archive.
 fn aligned(segment: &[u8]) -> topobroker_layout::encode::AlignedVec {
     let mut bytes = topobroker_layout::encode::AlignedVec::with_capacity(segment.len());
     bytes.extend_from_slice(segment);

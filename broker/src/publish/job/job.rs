@@ -1,4 +1,4 @@
-//! Jobs over a published topology: a small segment each, beside that of the topology.
+//! Adds jobs over a published topology. Each job is a small segment beside that of the topology.
 
 use super::error::JobError;
 use super::files::file_of;
@@ -22,36 +22,37 @@ use topobroker_reader::{Adopted, Scope, Source, View};
 /// How a job is added.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JobOptions {
-    /// Name of the job, which no other job over the same topology has: letters, digits, `.`, `_`, `-`.
+    /// Name of the job, different from all other jobs over the topology: letters, digits, `.`, `_`,
+    /// `-`.
     pub name: String,
     /// Rank and PUs of each of its processes on this node, in the order of their local ranks.
     pub ranks: Vec<(u32, Set)>,
-    /// Who the job ends with.
+    /// The process that the job belongs to.
     pub launcher: Launcher,
     /// Only for this user: mode 0400 instead of 0444.
     pub private: bool,
-    /// The job's part for programs that know only hwloc or PMIx too: see [`legacy`].
+    /// Also publish files for programs that know only hwloc or PMIx: see [`legacy`].
     pub legacy: bool,
 }
 
-/// With whom a job ends.
+/// The process that a job belongs to. The job ends with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Launcher {
-    /// With this process: dropping the [`JobPublication`] removes it.
+    /// This process: dropping the [`JobPublication`] removes the job.
     #[default]
     ThisProcess,
-    /// With another process, once [`super::sweep`] finds that it is gone.
+    /// The process with this pid: [`super::sweep`] removes the job once the process is gone.
     Process(u32),
-    /// With nobody: it stays until it is removed.
+    /// No process: the job stays until it is removed.
     Nobody,
 }
 
-/// A job that was added, removed when this is dropped if it ends with this process.
+/// An added job. Dropping this removes the job if it ends with this process.
 #[derive(Debug)]
 pub struct JobPublication {
     file: PathBuf,
     bytes: usize,
-    /// The file itself and the process that removes it, if it ends with that.
+    /// The id of the file and the process that removes it; `None` if dropping this removes nothing.
     owned: Option<(FileId, u32)>,
     legacy: Option<Legacy>,
 }
@@ -63,14 +64,14 @@ impl JobPublication {
         &self.file
     }
 
-    /// What is published for hwloc beside it, if that was asked for.
+    /// The files for hwloc beside it, if they were asked for.
     #[must_use]
     pub fn legacy(&self) -> Option<&Legacy> {
         self.legacy.as_ref()
     }
 
-    /// Name and value of each environment variable that processes of the job are to have beside those of
-    /// the topology.
+    /// Name and value of each environment variable that processes of the job need in addition to
+    /// those of the topology.
     #[must_use]
     pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
         let (name, file) = topobroker_reader::Job::to_env(&self.file);
@@ -78,7 +79,7 @@ impl JobPublication {
         own.chain(self.legacy.iter().flat_map(Legacy::to_env)).collect()
     }
 
-    /// Bytes of its segment.
+    /// Length of its segment in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -87,7 +88,7 @@ impl JobPublication {
 
 impl Drop for JobPublication {
     fn drop(&mut self) {
-        // Not the child of a fork, and not the next job of that name.
+        // A forked child removes nothing, and a later job of the same name is not removed.
         if let Some((id, owner)) = self.owned
             && owner == std::process::id()
             && remove_if(&self.file, id)
@@ -97,7 +98,7 @@ impl Drop for JobPublication {
     }
 }
 
-/// Adds a job that sees what `view` shows of an adopted topology.
+/// Adds a job over an adopted topology. Its processes see the objects that are visible in `view`.
 ///
 /// ```no_run
 /// use topobroker::publish::job::{JobOptions, add};
@@ -159,7 +160,7 @@ pub fn add(
     let id = fs::symlink_metadata(&file).ok().map(|metadata| id_of(&metadata));
     let legacy = options.legacy.then(|| legacy::publish(view.topology(), &file, options.private));
     let legacy = legacy.transpose().map_err(|error| {
-        // Both or neither.
+        // If the files for hwloc cannot be made, the job is removed too.
         id.map(|id| remove_if(&file, id));
         PublishError::from(error)
     })?;
@@ -168,7 +169,7 @@ pub fn add(
     Ok(JobPublication { file, bytes: segment.len(), owned, legacy })
 }
 
-/// Whether each rank is there once and has PUs of the job.
+/// Checks that each rank is given once and has PUs of the job.
 fn check_ranks(view: &View<'_>, ranks: &[(u32, Set)]) -> Result<(), JobError> {
     let known = view.topology().root().cpuset().unwrap_or_default();
     let expected = || known.to_text(Format::List);

@@ -1,4 +1,4 @@
-//! Jobs over a published topology: a small segment each, beside that of the topology.
+//! Jobs over a published topology. Each job is a small segment beside that of the topology.
 
 mod error;
 mod files;

@@ -1,4 +1,4 @@
-//! A segment in a sealed memfd: inherited by children, never to be changed by anybody.
+//! A segment in a sealed memfd: children inherit it, and nobody can change it.
 
 use super::named;
 use crate::publish::error::{PublishError, failed};
@@ -14,7 +14,7 @@ pub(in crate::publish) fn publish(
 ) -> Result<OwnedFd, PublishError> {
     let path = Path::new(name);
     let length = segment.len();
-    // Without CLOEXEC: children are to inherit it.
+    // Without CLOEXEC, because children inherit it.
     let fd = rustix::fs::memfd_create(name, MemfdFlags::ALLOW_SEALING)
         .map_err(|error| failed(path, "make a memfd", length)(error.into()))?;
     let file = File::from(fd);

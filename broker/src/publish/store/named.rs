@@ -1,4 +1,4 @@
-//! A segment as a file: filled where nobody sees it, then given its name in one step.
+//! A segment as a file. The file is filled while nobody sees it, then gets its name in one step.
 
 use crate::publish::error::{PublishError, failed};
 use rustix::fd::{AsFd, OwnedFd};
@@ -19,7 +19,7 @@ pub(in crate::publish) fn publish(
     publish_written(folder, name, segment.len(), mode, |file| write_segment(file, segment))
 }
 
-/// Publishes what `write` puts into a file of some length.
+/// Publishes a file of `length` bytes that `write` fills.
 pub(in crate::publish) fn publish_written(
     folder: &Path,
     name: &str,
@@ -40,8 +40,8 @@ pub(in crate::publish) fn publish_written(
     Ok(path)
 }
 
-/// Opens a file in a folder that has no name until it is whole: a publisher that is killed leaves
-/// nothing. `None` on a file system without such files.
+/// Opens a file without a name in a folder. It gets its name once it is whole, so a publisher that
+/// is killed leaves nothing behind. `None` if the file system has no files without names.
 pub(in crate::publish) fn open_nameless(
     folder: &Path,
     length: usize,
@@ -54,7 +54,7 @@ pub(in crate::publish) fn open_nameless(
     }
 }
 
-/// Gives a nameless file its name, which no other file has.
+/// Gives a nameless file its name. Fails if another file has this name.
 pub(in crate::publish) fn give_name(
     file: &File,
     path: &Path,
@@ -65,7 +65,7 @@ pub(in crate::publish) fn give_name(
         .map_err(|error| failed(path, "give the file its name", length)(error.into()))
 }
 
-/// Reserves the space, writes, and sets the mode.
+/// Reserves the space of a file, writes it and sets its mode.
 pub(in crate::publish) fn fill(
     file: &File,
     path: &Path,
@@ -79,17 +79,17 @@ pub(in crate::publish) fn fill(
         .map_err(|error| failed(path, "set the mode", length)(error.into()))
 }
 
-/// Takes the space now: writing to a mapping of a file that has none is a SIGBUS, and a write that
-/// fails half-way helps nobody.
+/// Reserves the space of a file before it is written. Without space, writing through a mapping is a
+/// SIGBUS, and a plain write fails half-way.
 fn reserve(file: &File, length: usize) -> io::Result<()> {
-    // Beyond this limit the kernel does not only refuse, it ends the process.
+    // Beyond this limit the kernel does not only refuse the write, but also ends the process.
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
     if limit.is_some_and(|limit| (length as u64) > limit) {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     let reserve = || rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length as u64);
     match rustix::io::retry_on_intr(reserve) {
-        // A file system that cannot; writing will tell.
+        // The file system cannot reserve space: if there is too little, writing fails.
         Err(rustix::io::Errno::OPNOTSUPP) => Ok(file.set_len(length as u64)?),
         result => Ok(result?),
     }
@@ -121,10 +121,10 @@ fn publish_renamed(
     Ok(())
 }
 
-/// Renames, and never replaces another file.
+/// Renames a file, but never replaces another one.
 pub(in crate::publish) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // A file system without it: a link never replaces anything either.
+        // The file system cannot rename in this way: make a link, which replaces nothing either.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
             std::fs::hard_link(from, to)?;
             std::fs::remove_file(from)
@@ -137,12 +137,13 @@ struct RemoveOnDrop<'p>(&'p Path);
 
 impl Drop for RemoveOnDrop<'_> {
     fn drop(&mut self) {
-        // What made publishing fail is what the caller must know.
+        // The caller gets the error that made publishing fail, not one of removing.
         let _ = std::fs::remove_file(self.0);
     }
 }
 
-/// Opens a file that this process has just made, and nothing else.
+/// Opens a file that this process has just made. Refuses links, files of other users, and files
+/// with a second name.
 pub(in crate::publish) fn reopen(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty())?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Where Linux keeps POSIX shared memory.
 pub const FOLDER: &str = "/dev/shm";
 
-/// Publishes as a shared-memory object, which on Linux is a file in this folder.
+/// Publishes a segment as a shared-memory object, which on Linux is a file in [`FOLDER`].
 pub(in crate::publish) fn publish(
     name: &str,
     segment: &mut [u8],
@@ -26,19 +26,20 @@ pub(in crate::publish) fn publish(
     Ok(path)
 }
 
-/// The same where files cannot be without a name: made under a temporary one, filled, then renamed.
+/// Publishes a segment if the file system has no files without names: the object is made under a
+/// temporary name, filled, then renamed.
 fn publish_renamed(name: &str, segment: &mut [u8], mode: u32) -> Result<PathBuf, PublishError> {
     let temporary_name = format!("{name}.new");
     let temporary = Path::new(FOLDER).join(&temporary_name);
     let path = Path::new(FOLDER).join(name);
     let length = segment.len();
-    // Removes the object if anything below fails.
+    // If a later step fails, dropping `object` removes it.
     let mut object =
         ShmemConf::new().os_id(&temporary_name).size(length).create().map_err(|error| {
             failed(Path::new(FOLDER), "make a file in the folder", length)(io(error))
         })?;
-    // The object has no descriptor to reserve space with, and writing to a mapping without is a
-    // SIGBUS where memory is short.
+    // Opened again, because the object gives no descriptor to reserve space with. Without reserved
+    // space, writing to a mapping is a SIGBUS if memory is short.
     let file = named::reopen(&temporary).map_err(failed(&temporary, "open the file", length))?;
     named::fill(&File::from(file), &path, length, mode, |file| {
         named::write_segment(file, segment)

@@ -1,4 +1,4 @@
-//! The rules of the tree.
+//! Checks the rules of the tree.
 
 mod regular;
 mod rows;

@@ -1,16 +1,18 @@
-//! Levels whose objects all have the same around them: they are checked many at once.
+//! Checks regular levels, many objects at once.
 
 use super::rows::Rows;
 use crate::tree::Width;
 use std::ops::Range;
 
 impl<W: Width> Rows<'_, W> {
-    /// How many special children each object of the level above has, if all have as many, and as many normal ones,
-    /// which are the objects of this level: so it is on most levels. That the level above has the PUs it says was
-    /// checked before.
+    /// Checks all objects of a level together, if it and the level above are regular, as most
+    /// levels are. Returns the number of special children of each object of the level above.
+    /// Returns `None` if a level is not regular, if these objects differ in their numbers of normal
+    /// or special children, or if a row is not as expected. Then the objects must be checked one by
+    /// one. The PUs of the level above must have been checked before.
     ///
-    /// No sum of this passes the width: the last slot is a number of it, so every object and PU is, and a list whose
-    /// start did would end before it begins.
+    /// No sum overflows the width of a number. The number of slots fits in it, so the numbers of
+    /// all objects and PUs fit too. A list whose start overflowed would end before it begins.
     pub(super) fn special_of_each(&self, level: usize) -> Option<u32> {
         let pus = |level| self.levels.row(level).map_or(0, |row| row.pus());
         let (above, own) = (pus(level - 1), pus(level));
@@ -39,9 +41,9 @@ impl<W: Width> Rows<'_, W> {
         goes_on.then_some(each - arity)
     }
 
-    /// Whether lists of `each` slots begin with `arity` of these objects, each with the next ones.
+    /// Whether each list of `each` slots begins with the next `arity` of `objects`.
     fn lists_begin_with(list: &[W::Number], each: u32, objects: Range<u32>, arity: u32) -> bool {
-        // Nothing else in them: they are one.
+        // Lists of these objects alone are checked as one list.
         let all = objects.end - objects.start;
         let (each, arity) = if each == arity { (all, all) } else { (each, arity) };
         let firsts = objects.step_by(arity as usize);
@@ -52,8 +54,9 @@ impl<W: Width> Rows<'_, W> {
         })
     }
 
-    /// Whether each number is the one that is `distance` before it plus `more`, which is for four after each other: of
-    /// numbers that are no rows, four times the same. No sum may pass the width.
+    /// Whether each number is the sum of the number `distance` before it and its summand in `more`.
+    /// The four summands are for the four numbers of a row, and repeat with each row. For numbers
+    /// that are not in rows, all four must be equal. No sum may overflow the width of a number.
     pub(super) fn goes_on(numbers: &[W::Number], distance: usize, more: [u32; 4]) -> bool {
         let next = numbers.get(distance..).unwrap_or_default();
         let one = numbers.get(..next.len()).unwrap_or_default();
@@ -62,7 +65,7 @@ impl<W: Width> Rows<'_, W> {
     }
 }
 
-/// Sixteen bytes of numbers of some bits, four after each other and again from the first.
+/// Sixteen bytes of numbers of `bits` bits: the four numbers, repeated until the bytes are full.
 fn lanes(bits: u32, [a, b, c, d]: [u64; 4]) -> [u64; 2] {
     let (low, high) = (a | b << bits, c | d << bits);
     match bits {
@@ -72,8 +75,9 @@ fn lanes(bits: u32, [a, b, c, d]: [u64; 4]) -> [u64; 2] {
     }
 }
 
-/// Whether the bytes of `next` are those of `one` plus `more`, added eight at a time, whatever the width of a number:
-/// none may carry into the one behind it. All are looked at in any case, so that the compiler takes several at once.
+/// Whether the numbers in `next` are those in `one` plus `more`. Eight bytes are added at a time,
+/// whatever the width of a number, so no number may carry into the next one. There is no early
+/// exit, so that the compiler can vectorise the loop.
 #[inline(never)]
 fn all_are_more(one: &[u8], next: &[u8], more: [u64; 2]) -> bool {
     let (Some(last_one), Some(last_next)) = (one.last_chunk(), next.last_chunk()) else {
@@ -87,8 +91,9 @@ fn all_are_more(one: &[u8], next: &[u8], more: [u64; 2]) -> bool {
         [low | (low_sum ^ low_next), high | (high_sum ^ high_next)]
     };
     let pairs = one.as_chunks().0.iter().zip(next.as_chunks().0);
-    // Sixteen bytes are whole rows, so the last of them begin with a row; where there are no rows, `more` is the same
-    // for every number.
+    // The last sixteen bytes are added on their own, because the chunks may leave a rest. They
+    // begin with a row because sixteen bytes are whole rows; for numbers that are not in rows, all
+    // summands are equal.
     others(pairs.fold([0; 2], others), (last_one, last_next)) == [0; 2]
 }
 

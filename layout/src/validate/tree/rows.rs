@@ -1,4 +1,4 @@
-//! The rows of the tree, in the width that they have.
+//! The rows of the tree, as numbers of one width.
 
 use crate::archive::ArchivedTopology;
 use crate::error::ValidationError;
@@ -8,7 +8,7 @@ use crate::validate::levels::Counts;
 use crate::validate::rule::ensure;
 use std::ops::Range;
 
-/// The tree in the width that it has.
+/// The tree as numbers of width `W`.
 pub(super) struct Rows<'a, W: Width> {
     pub(super) members: &'a [[W::Number; 4]],
     pub(super) attached: &'a [[W::Number; 2]],
@@ -19,7 +19,7 @@ pub(super) struct Rows<'a, W: Width> {
 }
 
 impl<'a, W: Width> Rows<'a, W> {
-    /// The rows, if there are as many as there must be.
+    /// Gives access to the rows of a tree, if there are as many as there must be.
     pub(super) fn new(
         topology: &'a ArchivedTopology,
         counts: &'a Counts,
@@ -46,7 +46,8 @@ impl<'a, W: Width> Rows<'a, W> {
         })
     }
 
-    /// Parent, rank, first PU and number of PUs of a normal or memory object; zeros of others.
+    /// Parent, rank, first PU and number of PUs of a normal or memory object; zeros for other
+    /// objects.
     #[inline]
     pub(super) fn member(&self, id: u32) -> [u32; 4] {
         self.members.get(id as usize).map_or([0; 4], |row| row.map(W::value))

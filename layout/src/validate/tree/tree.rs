@@ -1,4 +1,5 @@
-//! The objects form one tree in levels, and every normal object covers a run of PUs.
+//! Checks that the objects form one tree in levels, and that every normal object covers a run of
+//! PUs.
 
 use super::rows::Rows;
 use crate::archive::{ArchivedTopology, INDEX_LIMIT, MAX_DEPTH};
@@ -22,7 +23,8 @@ pub(in crate::validate) fn check(
     }
 }
 
-/// OS indexes of PUs and NUMA nodes fit in a set: cpusets and nodesets are made of them.
+/// Checks that the OS indexes of PUs and NUMA nodes fit in a set, because cpusets and nodesets are
+/// made of them.
 fn indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     let os_index = &topology.objects.os_index;
     let limit = u64::from(INDEX_LIMIT) + 2;
@@ -38,8 +40,8 @@ fn indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Validatio
 }
 
 impl<W: Width> Rows<'_, W> {
-    /// There are as many slots as objects below the root, and each of these is in one of its parent: that which
-    /// its rank names. So every slot has one object.
+    /// Checks that each object but the root is in the slot of its parent that its rank names. There
+    /// are as many slots as such objects, so every slot then has one object.
     fn check(&self) -> Result<(), ValidationError> {
         let Counts { objects, pus, normal_objects, .. } = *self.counts;
         let root = self.member(0).map(|number| number as usize);
@@ -72,9 +74,10 @@ impl<W: Width> Rows<'_, W> {
         self.depths()
     }
 
-    /// The objects of a level are on a lower one than their parents, come first in their lists, and the PUs of a
-    /// parent are those of its normal children one after the other. Where all are said to have as many, these follow
-    /// each other.
+    /// Checks the objects of a normal level one by one. Each is on a lower level than its parent
+    /// and comes before all special objects in its list, and the PUs of a parent are those of its
+    /// normal children, one after the other. If the level is regular, or is that of the PUs, each
+    /// object has the expected PUs.
     fn normal_children(&self, level: usize) -> Result<(), ValidationError> {
         let [first, end] = [level, level + 1].map(|level| self.levels.first(level));
         for child in first..end {
@@ -94,6 +97,9 @@ impl<W: Width> Rows<'_, W> {
         other.map_or(Ok(()), |place| fail("tree.members", first as usize + place, rule))
     }
 
+    /// Whether a normal object is in the slot that its rank names, after normal siblings only. Its
+    /// PUs must begin where those of the sibling before it end, or where those of its parent begin.
+    /// Those of the last normal sibling must end where those of the parent end.
     #[inline]
     fn is_in_its_slot(&self, child: u32, first_of_level: u32) -> bool {
         let [parent, rank, pu_first, pu_count] = self.member(child);
@@ -116,14 +122,15 @@ impl<W: Width> Rows<'_, W> {
             && (next.is_some() || end_of(pu_first, pu_count) == end_of(first, count))
     }
 
-    /// The lists of the objects of some levels follow each other; in each memory, I/O and Misc objects are behind
-    /// the normal ones and in this order, each where it may be. Returns how many these are.
+    /// Checks the child lists of the objects of some levels. The lists follow each other. In each
+    /// list memory, I/O and Misc objects come in this order after the normal objects, and may be
+    /// below this parent. Returns the number of special objects in these lists.
     fn child_lists(&self, levels: Range<usize>) -> Result<usize, ValidationError> {
         let [first, end] = [levels.start, levels.end].map(|level| self.levels.first(level));
         let starts = self.child_start.get(first as usize..=end as usize).unwrap_or_default();
         let pairs = starts.iter().zip(starts.get(1..).unwrap_or_default());
         let ascend = |all, (one, next): (&_, &_)| all & (W::value(*one) <= W::value(*next));
-        // Most often they have no children.
+        // Fast path: most often all starts are equal, because the objects have no children.
         let ascend = Self::goes_on(starts, 1, [0; 4]) || pairs.fold(true, ascend);
         ensure(ascend, "tree.child_start", first as usize, "ascends")?;
         let slots = self.slots(first).start..self.slots(end - 1).end;
@@ -142,7 +149,7 @@ impl<W: Width> Rows<'_, W> {
             let before = before.filter(|before| !self.is_normal(*before));
             let kind = special_kind(child as usize, counts);
             let of_before = before.map(|before| special_kind(before as usize, counts));
-            // Behind one of its kind, or the first of it.
+            // Whether the object comes after another one of its kind, or is the first of its kind.
             let behind = match before {
                 Some(before) if of_before == Some(kind) => {
                     self.place(before) == [parent, rank.wrapping_sub(1)]
@@ -158,8 +165,8 @@ impl<W: Width> Rows<'_, W> {
         Ok(found)
     }
 
-    /// Special objects are not nested deeper than a walk may go. Parents lead to the tree of CPUs: that each object
-    /// is where it may be was checked before.
+    /// Checks that special objects are not nested deeper than a walk may go. Each chain of parents
+    /// ends at a normal object, because every special object was checked with [`may_have`] before.
     fn depths(&self) -> Result<(), ValidationError> {
         let normal = self.counts.normal_objects;
         for special in 0..self.counts.objects - normal {
@@ -182,7 +189,8 @@ fn end_of(first: u32, count: u32) -> u64 {
     u64::from(first) + u64::from(count)
 }
 
-/// Which list of its parent a special object is in, by the number of the first such object.
+/// Which list of its parent a special object is in, as the number of the first object that is in
+/// such a list.
 fn special_kind(child: usize, counts: &Counts) -> usize {
     let [memory, _, io, _, _, misc, _] = counts.special;
     if child < io {
@@ -194,8 +202,9 @@ fn special_kind(child: usize, counts: &Counts) -> usize {
     }
 }
 
-/// Whether a special object may be below another, so that nothing is above itself: parents come
-/// first in the numbering, save memory-side caches, which come behind NUMA nodes.
+/// Whether the special object `child` may be below `parent`. No object may be above itself, so
+/// parents have lower numbers than their children. Memory-side caches are the exception: they have
+/// higher numbers than the NUMA nodes below them.
 fn may_have(parent: usize, child: usize, counts: &Counts) -> bool {
     let [numa, mem_cache, bridge, _, _, misc, _] = counts.special;
     let normal = parent < numa;

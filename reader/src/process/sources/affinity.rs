@@ -9,7 +9,7 @@ use topobroker_layout::set::{Format, Set};
 ///
 /// # Errors
 ///
-/// [`SourceError::Read`] where the kernel does not tell.
+/// [`SourceError::Read`] if the affinity cannot be read.
 #[doc(alias = "hwloc_get_cpubind")]
 pub fn affinity() -> Result<Set, SourceError> {
     match rustix::thread::sched_getaffinity(None) {
@@ -17,7 +17,7 @@ pub fn affinity() -> Result<Set, SourceError> {
             let most = u32::try_from(CpuSet::MAX_CPU).unwrap_or(u32::MAX);
             Ok((0..most).filter(|cpu| cpus.is_set(*cpu as usize)).collect())
         }
-        // More CPUs than that call has room for.
+        // The machine may have more CPUs than the call has room for.
         Err(_) => from_status(),
     }
 }

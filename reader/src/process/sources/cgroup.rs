@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use topobroker_layout::set::{Format, Set};
 
-/// What the cpuset controller of a cgroup allows, of version 1 or 2.
+/// The PUs and NUMA nodes that the cpuset controller of a cgroup, version 1 or 2, allows.
 ///
 /// ```no_run
 /// use topobroker_reader::Cgroup;
@@ -26,7 +26,8 @@ pub struct Cgroup {
     pub mems: Set,
 }
 
-/// Names of the files with PUs and NUMA nodes: version 2, version 1, and version 1 before Linux 3.17.
+/// Names of the files with PUs and NUMA nodes: in version 2, in version 1, and in version 1 before
+/// Linux 3.17.
 const FILES: [(&str, &str); 3] = [
     ("cpuset.cpus.effective", "cpuset.mems.effective"),
     ("cpuset.effective_cpus", "cpuset.effective_mems"),
@@ -34,12 +35,12 @@ const FILES: [(&str, &str); 3] = [
 ];
 
 impl Cgroup {
-    /// Reads the cgroup of a folder.
+    /// Reads the cgroup in a folder.
     ///
     /// # Errors
     ///
-    /// [`SourceError::Read`] when the folder has no files of the cpuset controller, or they are no
-    /// lists.
+    /// [`SourceError::Read`] if the folder has no files of the cpuset controller, or if they are
+    /// not lists.
     pub fn read(path: &Path) -> Result<Self, SourceError> {
         let files = FILES.into_iter().find(|(cpus, _)| path.join(cpus).exists());
         let (cpus, mems) = files.ok_or_else(|| {
@@ -55,12 +56,12 @@ impl Cgroup {
         })
     }
 
-    /// The cgroup of this process, or the nearest above it that has a cpuset controller; `None`
-    /// where there is none.
+    /// The cgroup of this process, or the nearest one above it that has a cpuset controller; `None`
+    /// if there is none.
     ///
     /// # Errors
     ///
-    /// As [`Cgroup::read`].
+    /// The errors of [`Cgroup::read`].
     pub fn of_this_process() -> Result<Option<Self>, SourceError> {
         let text = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
         let places = places(&text("/proc/self/cgroup"), &text("/proc/self/mountinfo"));
@@ -74,7 +75,7 @@ impl Cgroup {
 
 fn list(file: &Path) -> Result<Set, SourceError> {
     let read = |source| SourceError::Read { file: file.to_owned(), source };
-    // More than a list of all indexes there may be takes.
+    // Limit in bytes: more than a list of all possible indexes takes.
     const MOST: u64 = 1 << 20;
     let text = File::open(file).and_then(|file| text_within(MOST, file)).map_err(read)?;
     if text.trim().is_empty() {
@@ -84,8 +85,8 @@ fn list(file: &Path) -> Result<Set, SourceError> {
         .map_err(|error| read(io::Error::new(io::ErrorKind::InvalidData, error)))
 }
 
-/// Folders that the cgroup of a process may have for the cpuset controller, version 1 first, each
-/// with the mount point that it is below.
+/// Folders that may be the cgroup of a process for the cpuset controller, version 1 first, each
+/// with its mount point.
 fn places(cgroup: &str, mounts: &str) -> Vec<(PathBuf, PathBuf)> {
     let found = mounts.lines().filter_map(|line| {
         let (place, kind) = line.split_once(" - ")?;

@@ -9,12 +9,12 @@ use topobroker_layout::set::{Format, Set};
 
 const EXPECTED: &str = "indexes and ranges such as 0,2-5";
 
-/// What the numbers of a list are.
+/// Numbering of the indexes in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbering {
     /// Logical indexes, as `mpirun --cpu-set` takes them.
     Logical,
-    /// Indexes of the operating system, as `taskset` takes them.
+    /// OS indexes, as `taskset` takes them.
     Os,
 }
 
@@ -41,12 +41,12 @@ impl Numbering {
 pub struct CpuList<'a>(Vec<Object<'a>>);
 
 impl<'a> CpuList<'a> {
-    /// Reads a list: indexes and ranges between commas, or for each package such a list or `*`, as in
-    /// `P0:0-3;P1:*`, where indexes are within the package.
+    /// Reads a list of indexes and ranges, separated by commas. A text such as `P0:0-3;P1:*` has
+    /// such a list for each package, with indexes within the package, or `*` for all of its PUs.
     ///
     /// # Errors
     ///
-    /// [`SourceError`] when it is malformed, empty, or names a PU that the topology has not.
+    /// [`SourceError`] if it is malformed or empty, or names a PU that the topology lacks.
     pub fn parse(
         topology: Topology<'a>,
         text: &str,
@@ -79,7 +79,7 @@ impl<'a> CpuList<'a> {
         if pus.is_empty() { Err(text.empty()) } else { Ok(Self(pus)) }
     }
 
-    /// The PUs in the order of the list; one that is named twice is there twice.
+    /// The PUs in the order of the list. A PU that is named twice comes twice.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Object<'a>> + '_ {
         self.0.iter().copied()
     }
@@ -91,9 +91,9 @@ impl<'a> CpuList<'a> {
     }
 }
 
-/// Indexes and ranges between commas, in order.
+/// Reads indexes and ranges, separated by commas. They stay in order.
 pub(super) fn indexes(text: Text<'_>) -> Result<Vec<u32>, SourceError> {
-    /// So that no text asks for much memory.
+    /// Limit of indexes, so that no text takes much memory.
     const MOST: usize = 1 << 20;
     let mut indexes = Vec::new();
     for part in text.split(',') {
@@ -114,7 +114,7 @@ pub(super) fn indexes(text: Text<'_>) -> Result<Vec<u32>, SourceError> {
     Ok(indexes)
 }
 
-/// `P1:0-3` or `P1:*`.
+/// Reads the PUs of one package: `P1:0-3` or `P1:*`.
 fn add_package<'a>(
     topology: Topology<'a>,
     text: Text<'_>,

@@ -1,46 +1,46 @@
-//! Why a source of PUs cannot be used.
+//! Errors of the sources of PUs.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What says which PUs to use cannot be read or is not of this machine.
+/// Why a source of PUs cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// Not written as it should be.
+    /// The text is malformed.
     #[error("{what} {text:?}: {reason} at position {position}; expected {expected}")]
     Malformed {
-        /// What it is, such as `PMIX_CPUSET`.
+        /// Name of the source, such as `PMIX_CPUSET`.
         what: &'static str,
         /// The text.
         text: String,
-        /// Place of what is wrong in it, in bytes from 0.
+        /// Position of the mistake in the text, in bytes from 0.
         position: usize,
         /// What is wrong.
         reason: &'static str,
-        /// What may be there.
+        /// What is expected there.
         expected: &'static str,
     },
-    /// An index that the topology does not have.
+    /// The text has an index that the topology lacks.
     #[error("{what} {text:?}: there is no {object} with {numbering} index {index}; {expected}")]
     NotInMachine {
-        /// What it is.
+        /// Name of the source.
         what: &'static str,
         /// The text.
         text: String,
         /// Type of the object.
         object: &'static str,
-        /// How it is numbered.
+        /// Numbering of the index.
         numbering: &'static str,
         /// The index.
         index: u32,
-        /// Which there are.
+        /// The indexes that the topology has.
         expected: String,
     },
-    /// Nothing is named.
+    /// The text names no PU.
     #[error("{what} {text:?}: names no PU; expected one at least")]
     Empty {
-        /// What it is.
+        /// Name of the source.
         what: &'static str,
         /// The text.
         text: String,
@@ -50,7 +50,7 @@ pub enum SourceError {
     Read {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! Where a process is told which PUs are its own: lists, its affinity, its cgroup, its environment.
+//! Sources that tell a process which PUs are its own: lists, affinity, cgroup and environment.
 
 mod affinity;
 mod cgroup;

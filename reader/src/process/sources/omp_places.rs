@@ -10,17 +10,18 @@ use topobroker_layout::set::Set;
 const EXPECTED: &str =
     "threads, cores, ll_caches, numa_domains or sockets, or places such as {0:4},{4:4}";
 
-/// What a text may ask for in all: PUs, words of sets and places looked at. Some ten times what the largest machine
-/// takes, and a moment's work.
+/// Limit of the work that a text may ask for: PUs, words of sets, and places that are compared. It
+/// takes a moment, and is some ten times what the largest machine needs.
 const MOST_WORK: usize = 1 << 20;
 
-/// The places of `OMP_PLACES`, each a set of OS indexes: a name of objects, with how many of them in
-/// parentheses, or places of indexes, `{0,1}`, `{0:4:2}` (four from 0, 2 apart), `{0:4}:8:4` (eight
-/// such places, 4 apart); `!` leaves an index or a place out.
+/// The places of `OMP_PLACES`, each a set of OS indexes. The text is a name such as `cores`, which
+/// may be followed by a number of places in parentheses, or a list of places: `{0,1}`, `{0:4:2}`
+/// (four indexes from 0, 2 apart), `{0:4}:8:4` (eight such places, 4 apart). `!` leaves an index or
+/// a place out.
 ///
 /// # Errors
 ///
-/// [`SourceError`] when it is malformed or empty.
+/// [`SourceError`] if it is malformed or empty, or has a PU that the topology lacks.
 pub fn omp_places(topology: Topology<'_>, text: &str) -> Result<Vec<Set>, SourceError> {
     let text = Text::new("OMP_PLACES", text.trim());
     let places = match text.rest.starts_with(['{', '!']) {
@@ -91,7 +92,7 @@ fn listed(topology: Topology<'_>, text: Text<'_>) -> Result<Vec<Set>, SourceErro
     }
 }
 
-/// What a text may still ask for.
+/// Work that a text may still ask for, at first [`MOST_WORK`].
 struct Work(usize);
 
 impl Work {
@@ -102,7 +103,7 @@ impl Work {
     }
 }
 
-/// `{0:4,!2}` or a single index.
+/// Reads a place: `{0:4,!2}` or a single index.
 fn place<'t>(text: Text<'t>, work: &mut Work) -> Result<(Set, Text<'t>), SourceError> {
     let Some(mut text) = text.strip("{") else {
         let (index, rest) = text.index(EXPECTED)?;
@@ -131,7 +132,7 @@ fn place<'t>(text: Text<'t>, work: &mut Work) -> Result<(Set, Text<'t>), SourceE
     }
 }
 
-/// `:count` and `:stride`, 1 each if they are not there.
+/// Reads `:count` and `:stride`. Each is 1 if it is missing.
 fn steps<'t>(text: Text<'t>, too_many: &'static str) -> Result<(u32, i64, Text<'t>), SourceError> {
     let Some(rest) = text.strip(":") else { return Ok((1, 1, text)) };
     let (count, rest) = rest.number(EXPECTED)?;
@@ -148,7 +149,7 @@ fn shifted(set: &Set, by: i64) -> Option<Set> {
     set.iter().map(|own| index(i64::from(own).saturating_add(by))).collect()
 }
 
-/// A number that may be an index.
+/// Converts a number to an index, if it is in range.
 fn index(number: i64) -> Option<u32> {
     u32::try_from(number).ok().filter(|index| *index < INDEX_LIMIT)
 }

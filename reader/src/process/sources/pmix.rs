@@ -1,4 +1,4 @@
-//! What PMIx tells a process of its PUs.
+//! Reads the texts by which PMIx tells a process its PUs.
 
 use super::cpu_list::{CpuList, Numbering};
 use super::error::SourceError;
@@ -6,17 +6,17 @@ use super::text::{Text, known};
 use crate::topology::Topology;
 use topobroker_layout::set::{Format, Set};
 
-/// The PUs of `PMIX_CPU_LIST`: those that the job may use, by logical index and in order.
+/// The PUs of `PMIX_CPU_LIST`, which the job may use: logical indexes, in the order of the list.
 ///
 /// # Errors
 ///
-/// [`SourceError`] as of [`CpuList::parse`].
+/// The errors of [`CpuList::parse`].
 pub fn pmix_cpu_list<'a>(topology: Topology<'a>, text: &str) -> Result<CpuList<'a>, SourceError> {
     CpuList::read(topology, Text::new("PMIX_CPU_LIST", text), Numbering::Logical)
 }
 
-/// The PUs of `PMIX_CPUSET`: those that this process is bound to, an hwloc list of OS indexes, which
-/// `PMIx_server_generate_cpuset_string` puts `hwloc:` in front of.
+/// The PUs of `PMIX_CPUSET`, to which this process is bound: an hwloc list of OS indexes.
+/// `PMIx_server_generate_cpuset_string` writes `hwloc:` in front of it, which is optional here.
 ///
 /// ```no_run
 /// use topobroker_reader::pmix_cpuset;
@@ -27,7 +27,7 @@ pub fn pmix_cpu_list<'a>(topology: Topology<'a>, text: &str) -> Result<CpuList<'
 ///
 /// # Errors
 ///
-/// [`SourceError`] when it is malformed, empty, or has a PU that the topology has not.
+/// [`SourceError`] if it is malformed or empty, or has a PU that the topology lacks.
 pub fn pmix_cpuset(topology: Topology<'_>, text: &str) -> Result<Set, SourceError> {
     let text = Text::new("PMIX_CPUSET", text);
     let list = text.strip("hwloc:").unwrap_or(text);

@@ -1,4 +1,4 @@
-//! What Slurm tells a task of its PUs.
+//! Reads the variables by which Slurm tells a task its PUs.
 
 use super::error::SourceError;
 use super::text::{BELOW_LIMIT, Text, known};
@@ -10,31 +10,31 @@ use topobroker_layout::set::{Format, Set};
 const EXPECTED: &str =
     "mask_cpu:, map_cpu:, mask_ldom: or map_ldom: with a list, or a kind of object";
 
-/// What `SLURM_CPU_BIND` says.
+/// The binding that `SLURM_CPU_BIND` describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SlurmBinding {
     /// The task is not bound.
     None,
     /// Slurm chose the PUs; the affinity of the process tells which.
     Automatic,
-    /// The task is bound to these, by OS index.
+    /// The task is bound to these PUs, by OS index.
     Pus(Set),
 }
 
-/// The PUs of a task by `SLURM_CPU_BIND` (`quiet,mask_cpu:0x1,0x2`), or by
-/// `SLURM_CPU_BIND_TYPE` and `SLURM_CPU_BIND_LIST` one behind the other, and the `SLURM_LOCALID`
-/// of the task.
+/// The PUs of a task. `text` is `SLURM_CPU_BIND` (`quiet,mask_cpu:0x1,0x2`), or
+/// `SLURM_CPU_BIND_TYPE` followed by `SLURM_CPU_BIND_LIST`. `local_id` is the `SLURM_LOCALID` of
+/// the task.
 ///
 /// # Errors
 ///
-/// [`SourceError`] when it is malformed, empty, or names NUMA nodes that the topology has not.
+/// [`SourceError`] if it is malformed or empty, or names PUs or NUMA nodes that the topology lacks.
 pub fn slurm_cpu_bind(
     topology: Topology<'_>,
     text: &str,
     local_id: usize,
 ) -> Result<SlurmBinding, SourceError> {
     let mut text = Text::new("SLURM_CPU_BIND", text);
-    // Slurm says what it bound to before the masks.
+    // Before the masks, Slurm writes the kind of objects that it bound to.
     const BEFORE: [&str; 7] =
         ["quiet,", "verbose,", "threads,", "cores,", "sockets,", "ldoms,", "boards,"];
     while let Some(rest) = BEFORE.into_iter().find_map(|word| text.strip(word)) {
@@ -63,7 +63,7 @@ pub fn slurm_cpu_bind(
     Ok(SlurmBinding::Pus(known(topology, text, cpus)?))
 }
 
-/// The PUs of `TOPOBROKER_CPU_LIST`, by OS index: those of the step, as our plugin says.
+/// The PUs of `TOPOBROKER_CPU_LIST`, by OS index. Our Slurm plugin sets it to the PUs of the step.
 pub(crate) fn step_cpu_list(text: &str) -> Result<Set, SourceError> {
     let list = Text::new("TOPOBROKER_CPU_LIST", text);
     Set::parse(text, Format::List).map_err(|error| {
@@ -72,7 +72,8 @@ pub(crate) fn step_cpu_list(text: &str) -> Result<Set, SourceError> {
     })
 }
 
-/// The entry of a task in a list, which begins again at its end; `0x3*2` stands for two.
+/// The entry of a task in a list; `0x3*2` stands for two entries. If there are more tasks than
+/// entries, the list is used again from its start.
 fn nth(list: Text<'_>, local_id: usize) -> Result<Text<'_>, SourceError> {
     let mut entries: Vec<(Text<'_>, usize)> = Vec::new();
     for part in list.split(',') {
@@ -97,7 +98,7 @@ fn nth(list: Text<'_>, local_id: usize) -> Result<Text<'_>, SourceError> {
     Err(list.empty())
 }
 
-/// The index of a PU or a NUMA node, decimal or hexadecimal.
+/// Reads the index of a PU or a NUMA node, decimal or hexadecimal.
 fn number(text: Text<'_>) -> Result<u32, SourceError> {
     let number = match text.rest.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),

@@ -1,14 +1,15 @@
-//! A text that names PUs, read from its start, with errors that name the text and the position.
+//! Reads a text that names PUs, from its start. Errors name the text and the position.
 
 use super::error::SourceError;
 use crate::topology::Topology;
 use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::set::{Format, Set};
 
-/// What is expected of an index.
+/// For errors: the indexes that are expected.
 pub(super) const BELOW_LIMIT: &str = "indexes below 131072, which is more than Linux can have";
 
-/// The PUs of a text, by OS index, if the topology has all of them and they are any.
+/// Checks the PUs that a text names, by OS index: there must be one, and all must be in the
+/// topology.
 pub(super) fn known(topology: Topology<'_>, text: Text<'_>, set: Set) -> Result<Set, SourceError> {
     let pus = topology.root().cpuset().unwrap_or_default();
     match set.and_not(&pus).first() {
@@ -25,7 +26,7 @@ pub(super) fn known(topology: Topology<'_>, text: Text<'_>, set: Set) -> Result<
     }
 }
 
-/// A text that is read from its start, with the errors that name it.
+/// A text, and the rest of it that is still to be read. Its errors name the text.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'t> {
     pub(super) what: &'static str,
@@ -38,7 +39,7 @@ impl<'t> Text<'t> {
         Self { what, whole, rest: whole }
     }
 
-    /// The same with another part still to be read.
+    /// This text with another rest.
     pub(super) fn at(self, rest: &'t str) -> Self {
         Self { rest, ..self }
     }
@@ -53,7 +54,7 @@ impl<'t> Text<'t> {
         SourceError::Empty { what: self.what, text: self.whole.to_owned() }
     }
 
-    /// The same without blanks in front.
+    /// This text without the blanks at the start of its rest.
     pub(super) fn trimmed(self) -> Self {
         self.at(self.rest.trim_start())
     }
@@ -62,7 +63,7 @@ impl<'t> Text<'t> {
         self.rest.strip_prefix(prefix).map(|rest| self.at(rest))
     }
 
-    /// Takes a decimal number.
+    /// Reads a decimal number. Returns it and what follows.
     pub(super) fn number(self, expected: &'static str) -> Result<(u32, Self), SourceError> {
         let end = self.rest.find(|letter: char| !letter.is_ascii_digit());
         let (digits, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
@@ -73,7 +74,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// Takes the OS or logical index of a PU or a NUMA node.
+    /// Reads the OS or logical index of a PU or a NUMA node. Returns it and what follows.
     pub(super) fn index(self, expected: &'static str) -> Result<(u32, Self), SourceError> {
         match self.number(expected)? {
             (index, rest) if index < INDEX_LIMIT => Ok((index, rest)),
@@ -81,12 +82,12 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// The parts between separators, each with its place.
+    /// The parts between separators. Errors about a part have its position in the whole text.
     pub(super) fn split(self, separator: char) -> impl Iterator<Item = Self> + use<'t> {
         self.rest.split(separator).map(move |part| self.at(part))
     }
 
-    /// Fails if something is left.
+    /// Fails if there is a rest.
     pub(super) fn end(self, expected: &'static str) -> Result<(), SourceError> {
         match self.rest {
             "" => Ok(()),

@@ -1,4 +1,4 @@
-//! The CPU kinds of a topology, and the kind of some PUs.
+//! The CPU kinds of a topology, and the kind of a set of PUs.
 
 use super::kind::CpuKind;
 use crate::index::Words;
@@ -6,7 +6,7 @@ use crate::topology::Topology;
 use topobroker_layout::set::Set;
 
 impl<'a> Topology<'a> {
-    /// CPU kinds, the most frugal first if their efficiency is known. Counterpart:
+    /// CPU kinds, the most energy-efficient first if their efficiency is known. Counterpart:
     /// `hwloc_cpukinds_get_info`.
     #[doc(alias = "hwloc_cpukinds_get_info")]
     pub fn cpu_kinds(self) -> impl Iterator<Item = CpuKind<'a>> {
@@ -19,11 +19,13 @@ impl<'a> Topology<'a> {
         by_rank.chain(self.kinds_left().filter(move |_| !ranked))
     }
 
-    /// The kind that all PUs of a set are of. Counterpart: `hwloc_cpukinds_get_by_cpuset`.
+    /// The CPU kind of a set of PUs, if they are all of one kind. Counterpart:
+    /// `hwloc_cpukinds_get_by_cpuset`.
     ///
     /// # Errors
     ///
-    /// [`NoCpuKind`]: the set is empty, has PUs of several kinds, or of none.
+    /// [`NoCpuKind`] if the set is empty, if its PUs are not all of one kind, or if no PU has a
+    /// known kind.
     #[doc(alias = "hwloc_cpukinds_get_by_cpuset")]
     pub fn cpu_kind_of(self, set: &Set) -> Result<CpuKind<'a>, NoCpuKind> {
         if set.is_empty() {
@@ -35,16 +37,16 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// Why PUs are of no one kind.
+/// Why a set of PUs has no single CPU kind.
 #[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
 pub enum NoCpuKind {
-    /// hwloc's EINVAL.
+    /// The set is empty. Counterpart: `EINVAL`.
     #[error("the set of PUs is empty; expected one PU at least")]
     Empty,
-    /// hwloc's EXDEV.
+    /// The PUs are not all of one kind. Counterpart: `EXDEV`.
     #[error("the PUs are of several CPU kinds; ask for each kind by itself")]
     Several,
-    /// hwloc's ENOENT.
+    /// No PU has a known kind. Counterpart: `ENOENT`.
     #[error("the CPU kind of the PUs is not known; hwloc knows it of some machines only")]
     Unknown,
 }

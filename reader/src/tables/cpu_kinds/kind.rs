@@ -6,7 +6,7 @@ use crate::topology::Topology;
 use topobroker_layout::archive::ArchivedCpuKind;
 use topobroker_layout::set::{Format, Set};
 
-/// PUs of one kind. Counterpart: what `hwloc_cpukinds_get_info` returns.
+/// A CPU kind: PUs with common properties. Counterpart: what `hwloc_cpukinds_get_info` returns.
 #[derive(Clone, Copy)]
 pub struct CpuKind<'a> {
     pub(super) topology: Topology<'a>,
@@ -24,7 +24,7 @@ impl<'a> CpuKind<'a> {
         Self { topology, kind }
     }
 
-    /// The PUs.
+    /// The PUs of the kind.
     #[must_use]
     pub fn cpuset(self) -> Set {
         self.stored().to_set()
@@ -38,7 +38,7 @@ impl<'a> CpuKind<'a> {
         self.topology.index.pus_left(self.kind.cpuset.to_native())
     }
 
-    /// Efficiency that the platform or a user stated, which hwloc keeps in its XML.
+    /// Efficiency that the platform or a user stated. hwloc tells it only in its XML.
     #[must_use]
     pub fn forced_efficiency(self) -> Option<u32> {
         self.kind.forced_efficiency.to_native().checked_sub(1)

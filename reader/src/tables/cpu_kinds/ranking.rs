@@ -1,31 +1,33 @@
-//! The efficiency of CPU kinds. If a restriction has removed kinds, hwloc ranks the rest anew, and so does a view.
+//! The efficiency of CPU kinds. If a restriction has removed kinds, hwloc ranks the remaining ones
+//! anew, and so does a view.
 
 use super::kind::CpuKind;
 use crate::topology::Topology;
 
-/// By what kinds are ranked.
+/// The values that kinds are ranked by.
 #[derive(Clone, Copy)]
 enum Ranking {
-    /// What the platform or a user stated.
+    /// The efficiency that the platform or a user stated.
     Forced,
-    /// Type of core, if that counts here, then the frequency, if it is known of all.
+    /// The type of core if `by_type`, then the frequency if all kinds have one.
     Info { by_type: bool, frequency: Option<&'static str> },
 }
 
 impl<'a> Topology<'a> {
-    /// The kinds that have PUs left, as they are stored.
+    /// The kinds that have visible PUs, in the order of the archive.
     pub(super) fn kinds_left(self) -> impl Iterator<Item = CpuKind<'a>> {
         let kinds = self.index.archive.cpu_kinds.iter().map(move |kind| CpuKind::new(self, kind));
         kinds.filter(move |kind| self.index.overlay.is_none() || !kind.is_empty())
     }
 
-    /// Whether a restriction took kinds away, so that hwloc ranks the others anew.
+    /// Whether a restriction has removed kinds, so that hwloc ranks the remaining ones anew.
     pub(super) fn has_lost_kinds(self) -> bool {
         self.index.overlay.is_some()
             && self.kinds_left().count() < self.index.archive.cpu_kinds.len()
     }
 
-    /// By what the kinds that are left can be told apart, if by anything.
+    /// The first ranking that gives each remaining kind a value of its own; `None` if there is
+    /// none.
     fn ranking(self) -> Option<Ranking> {
         let fits = |ranking: Ranking| {
             let values = || self.kinds_left().map(move |kind| kind.value(ranking));
@@ -48,7 +50,7 @@ impl<'a> Topology<'a> {
 }
 
 impl<'a> CpuKind<'a> {
-    /// Rank from 0, the most frugal kind; `None` if unknown.
+    /// Efficiency as a rank: 0 is the most energy-efficient kind; `None` if unknown.
     #[must_use]
     pub fn efficiency(self) -> Option<u32> {
         match self.topology.has_lost_kinds() {
@@ -57,7 +59,7 @@ impl<'a> CpuKind<'a> {
         }
     }
 
-    /// Rank among the kinds that are left.
+    /// Rank among the remaining kinds.
     fn rank_left(self) -> Option<u32> {
         if self.topology.kinds_left().count() == 1 {
             return Some(0);
@@ -68,6 +70,7 @@ impl<'a> CpuKind<'a> {
         u32::try_from(below).ok()
     }
 
+    /// The value that a ranking sorts this kind by; `None` if it is not known.
     fn value(self, ranking: Ranking) -> Option<u64> {
         match ranking {
             Ranking::Forced => self.forced_efficiency().map(u64::from),
@@ -83,6 +86,7 @@ impl<'a> CpuKind<'a> {
         }
     }
 
+    /// Value of the first info with this name.
     fn info(self, name: &str) -> Option<&'a str> {
         self.infos().find(|info| info.name == name).map(|info| info.value)
     }

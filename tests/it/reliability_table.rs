@@ -1,8 +1,8 @@
-//! What docs/RELIABILITY.md promises is tested.
+//! Every promise in docs/RELIABILITY.md names a test that exists.
 
 use std::path::{Path, PathBuf};
 
-/// Sources with tests.
+/// Collects the Rust sources in a folder.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();

@@ -1,5 +1,5 @@
-//! `topobroker calc`, `info` and `distrib` against what hwloc-calc, hwloc-info and hwloc-distrib
-//! answered.
+//! Compares `topobroker calc`, `info` and `distrib` with recorded answers of hwloc-calc, hwloc-info
+//! and hwloc-distrib.
 
 use clap::Parser;
 use std::collections::BTreeMap;
@@ -22,21 +22,18 @@ enum Command {
     Distrib(Box<Distrib>),
 }
 
-/// Where answers may differ, by what is in the file's name and in the command, and why.
+/// Known differences: part of the file's name, start of the command, and the reason.
 const DIFFERENCES: [(&str, &str, &str); 3] = [
     ("", "hwloc-calc -H ", "hwloc prints a separator for an object below which there is nothing"),
-    (
-        "netloc",
-        "hwloc-calc os:0-1 -N pu",
-        "hwloc takes the one device for two without a word; refused",
-    ),
+    ("netloc", "hwloc-calc os:0-1 -N pu", "hwloc silently counts one device as two; refused here"),
     ("9654", "hwloc-info numa:0", "hwloc cuts a set after 127 characters"),
 ];
 
 /// Options that change how the file is loaded.
 const LOADING: [&str; 2] = ["--disallowed", "--ignore"];
 
-/// What a command prints of a file, or its error.
+/// Output of a command about a topology, or its error. A command with one of the [`LOADING`]
+/// options loads the file itself.
 fn output(line: &[String], file: &Path, loaded: Topology<'_>) -> Result<String, String> {
     let itself = LOADING.iter().any(|option| line.iter().any(|word| word == option));
     let input = ["-i", file.to_str().unwrap(), "--if", "xml"].map(str::to_owned);
@@ -64,8 +61,8 @@ struct Outcome {
     failed: Vec<String>,
 }
 
-/// Runs rows; those that hwloc answered without a word on standard error must be the same, the
-/// others the same or an error.
+/// Runs the commands of some rows. If hwloc printed nothing on standard error, our answer must be
+/// the same; otherwise it may also be an error.
 fn run(shared: &Path, rows: &[Row], archives: &BTreeMap<&str, AlignedVec>) -> Outcome {
     let mut outcome = Outcome { passed: 0, refused: 0, failed: Vec::new() };
     for row in rows {
@@ -132,7 +129,7 @@ fn calc_info_and_distrib_answer_as_hwlocs_programs_do() {
     }
 }
 
-/// Objects that the stored answers leave out, each in a place where a machine may have it.
+/// Objects that the recorded answers leave out. Some machines do not have them.
 const MORE_OBJECTS: [&str; 8] = [
     "root",
     "group:all",
@@ -145,14 +142,14 @@ const MORE_OBJECTS: [&str; 8] = [
 ];
 
 #[test]
-fn options_of_older_versions_and_odd_numbers_are_answered_as_hwloc_calc_does() {
+fn calc_answers_old_options_and_odd_numbers_as_hwloc_calc_does() {
     let machine = to_bytes(&describe(&Input::Synthetic("node:4 core:4 pu:4".to_owned()))).unwrap();
     let opened = Archive::open(&machine).unwrap();
     for (line, expected) in [
         ("hwloc-calc --pulist pu:0-1", "0,1\n"),
         ("hwloc-calc --proclist core:1", "4,5,6,7\n"),
         ("hwloc-calc --nodelist core:7-8", "1,2\n"),
-        // As the tests that come with hwloc have it.
+        // From the tests that come with hwloc.
         ("hwloc-calc --no-smt=3 0x1fe", "0x00000080\n"),
         ("hwloc-calc --no-smt=4 0x1fe", "0x0\n"),
         ("hwloc-calc --no-smt=-1 0x1fe", "0x000001fe\n"),
@@ -172,7 +169,7 @@ fn info_prints_what_the_installed_hwloc_info_prints() {
     let version = std::process::Command::new("hwloc-info").arg("--version").output().ok();
     let version = version.map(|output| String::from_utf8(output.stdout).unwrap());
     if version.as_ref().is_none_or(|version| !version.contains(" 2.9.")) {
-        eprintln!("skipped: hwloc-info 2.9 is not installed, found {version:?}");
+        topobroker_tests::skip(format_args!("hwloc-info 2.9 is not installed, found {version:?}"));
         return;
     }
     let mut compared = 0;

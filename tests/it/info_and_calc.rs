@@ -1,5 +1,5 @@
-//! `calc`, `info` and `distrib` as a person uses them: on the adopted segment, with files, with
-//! mistakes.
+//! `calc`, `info` and `distrib`, as a person uses them: with the adopted segment, with lines on
+//! standard input, with mistakes.
 
 use crate::segments::topobroker;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -21,7 +21,8 @@ fn printed(command: &str, arguments: &[&str]) -> String {
     text(&output.stdout).to_owned()
 }
 
-/// One line on standard error that has these words, nothing on standard output, and status 1.
+/// Asserts that a command prints one line with these words on standard error, nothing on standard
+/// output, and ends with status 1.
 fn refused(command: &str, arguments: &[&str], words: &[&str]) {
     let output = ask(command, arguments);
     let error = text(&output.stderr);
@@ -51,7 +52,7 @@ fn without_an_input_commands_ask_the_adopted_segment() {
 }
 
 #[test]
-fn options_of_calc_hold_for_the_locations_behind_them() {
+fn an_option_of_calc_applies_to_the_locations_after_it() {
     assert_eq!(printed("calc", &["numa:1", "--no", "-n"]), "0x000000f0\n");
     assert_eq!(printed("calc", &["--no", "numa:1"]), "0x00000002\n");
     assert_eq!(printed("calc", &["-I", "core", "--po", "--sep", " ", "all"]), "0 1 2 3\n");
@@ -72,7 +73,7 @@ fn calc_without_locations_answers_each_line_of_standard_input() {
     let mut answers = BufReader::new(child.stdout.take().unwrap());
     let mut first = String::new();
     answers.read_line(&mut first).unwrap();
-    assert_eq!(first, "4\n", "before there is another line");
+    assert_eq!(first, "4\n", "the answer must come before the next line");
     input.write_all(b"all\n\ncore:9\n").unwrap();
     drop(input);
     let mut rest = String::new();
@@ -85,7 +86,7 @@ fn calc_without_locations_answers_each_line_of_standard_input() {
 }
 
 #[test]
-fn a_mistake_is_one_clear_line_and_a_status_that_tells() {
+fn a_wrong_location_is_one_clear_line_with_status_1_and_wrong_usage_is_status_2() {
     refused("calc", &["core:9"], &["core:9", "there is no", "Machine:0", "4 of them"]);
     refused("calc", &["package:0.core:"], &["no index at position 15", "2-5"]);
     refused("calc", &["die:0"], &["no die", "topobroker info"]);

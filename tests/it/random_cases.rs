@@ -1,10 +1,10 @@
-//! What the cases pick at random: machines, sets, objects.
+//! Random choices of the test cases: machines, sets, objects.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
 use topobroker_reader::{Object, Set, Topology};
 
-/// What a case picks at random.
+/// Random choices of a test case.
 #[derive(Debug, Clone)]
 pub(crate) struct Picks {
     pub(crate) bits: Vec<u64>,
@@ -31,8 +31,8 @@ pub(crate) fn picks() -> impl Strategy<Value = Picks> {
 }
 
 impl Picks {
-    /// A set out of what the case picked: nothing, single PUs, whole objects, noise, more than
-    /// there is.
+    /// A set made from the random choices: empty, single PUs, whole objects, noise, or PUs that the
+    /// machine does not have.
     pub(crate) fn set(&self, topology: Topology<'_>, [one, two]: [Object<'_>; 2]) -> Set {
         let noise = || {
             let root = topology.root().cpuset().unwrap();
@@ -55,8 +55,8 @@ impl Picks {
     }
 }
 
-/// Synthetic descriptions: levels in hwloc's order, each or not, NUMA nodes on any, PUs numbered
-/// by OS in several ways.
+/// Random synthetic descriptions: some levels in hwloc's order, NUMA nodes attached to any of them,
+/// and one of several OS numberings of the PUs.
 pub(crate) fn synthetic() -> impl Strategy<Value = String> {
     let level = |name: &'static str| (Just(name), 0u32..4, any::<bool>());
     let levels = ["Package", "Die", "Group", "L3Cache", "L2Cache", "L1dCache", "Core"].map(level);
