@@ -1,4 +1,4 @@
-//! What objects of one type have and others have not.
+//! Attributes that only objects of some types have.
 
 use crate::call::{Given, call};
 use crate::object::{object, tb_obj};
@@ -8,19 +8,19 @@ use crate::topology::tb_topology;
 use std::mem::MaybeUninit;
 use topobroker_reader::{Associativity, Attributes, Pci};
 
-/// Which attributes an object has.
+/// Kind of the attributes of an object.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_attributes_kind {
-    /// None.
+    /// The object has no attributes.
     TB_ATTRIBUTES_NONE = 0,
-    /// Those of a cache.
+    /// Those of a CPU cache or a memory-side cache.
     TB_ATTRIBUTES_CACHE = 1,
     /// Those of a NUMA node.
     TB_ATTRIBUTES_NUMANODE = 2,
     /// Those of a group.
     TB_ATTRIBUTES_GROUP = 3,
-    /// Those of a bridge; of a PCI bridge, `pci` is its upstream side.
+    /// Those of a bridge. For a PCI bridge, `pci` describes its upstream side.
     TB_ATTRIBUTES_BRIDGE = 4,
     /// Those of a PCI device.
     TB_ATTRIBUTES_PCI = 5,
@@ -28,7 +28,7 @@ pub enum tb_attributes_kind {
     TB_ATTRIBUTES_OS_DEVICE = 6,
 }
 
-/// What a cache caches. Counterpart: hwloc_obj_cache_type_t.
+/// What a cache holds. Counterpart: hwloc_obj_cache_type_t.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_cache_kind {
@@ -40,11 +40,11 @@ pub enum tb_cache_kind {
     TB_CACHE_INSTRUCTION = 2,
 }
 
-/// What an OS device is. Counterpart: hwloc_obj_osdev_type_t.
+/// Kind of an OS device. Counterpart: hwloc_obj_osdev_type_t.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_os_device_kind {
-    /// A block device, or memory that is not volatile.
+    /// A block device, or non-volatile memory.
     TB_OS_DEVICE_BLOCK = 0,
     /// A GPU.
     TB_OS_DEVICE_GPU = 1,
@@ -58,100 +58,102 @@ pub enum tb_os_device_kind {
     TB_OS_DEVICE_COPROC = 5,
 }
 
-/// Counterpart: struct hwloc_cache_attr_s.
+/// Attributes of a cache. Counterpart: struct hwloc_cache_attr_s.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct tb_cache {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Level, 1 to 5.
     pub depth: u32,
-    /// Bytes of a line, 0 unknown.
+    /// Size of a cache line in bytes; 0 if unknown.
     pub linesize: u32,
-    /// Ways: -1 fully associative, 0 unknown.
+    /// Number of ways; -1 if fully associative, 0 if unknown.
     pub associativity: i32,
     /// A tb_cache_kind.
     pub kind: u32,
 }
 
-/// Counterpart: struct hwloc_group_attr_s.
+/// Attributes of a group. Counterpart: struct hwloc_group_attr_s.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct tb_group {
-    /// Which level of groups, 0 the outermost.
+    /// Level among the levels of groups; 0 is the outermost. It is the number in Group0.
     pub depth: u32,
     /// hwloc's internal kind.
     pub kind: u32,
-    /// hwloc's internal subkind.
+    /// hwloc's internal subkind, which tells different levels of one kind apart.
     pub subkind: u32,
-    /// Whether it stays although it adds nothing.
+    /// Whether the group must not be merged with another object, even if it adds nothing to the
+    /// structure.
     pub dont_merge: bool,
 }
 
-/// Counterpart: struct hwloc_pcidev_attr_s.
+/// Attributes of a PCI device. Counterpart: struct hwloc_pcidev_attr_s.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct tb_pci {
-    /// Domain.
+    /// Domain: xxxx of xxxx:yy:zz.t.
     pub domain: u32,
-    /// Bus.
+    /// Bus: yy.
     pub bus: u8,
-    /// Device.
+    /// Device: zz.
     pub dev: u8,
-    /// Function.
+    /// Function: t.
     pub func: u8,
     /// Revision.
     pub revision: u8,
     /// Class and subclass.
     pub class_id: u16,
-    /// Vendor.
+    /// Vendor id.
     pub vendor_id: u16,
-    /// Device.
+    /// Device id.
     pub device_id: u16,
-    /// Vendor of the board.
+    /// Vendor id of the board.
     pub subvendor_id: u16,
-    /// Number of the board.
+    /// Device id of the board.
     pub subdevice_id: u16,
-    /// GB/s, 0 unknown.
+    /// Speed of the link in GB/s; 0 if unknown.
     pub linkspeed: f32,
 }
 
-/// Counterpart: struct hwloc_bridge_attr_s.
+/// Attributes of a bridge. Counterpart: struct hwloc_bridge_attr_s.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct tb_bridge {
-    /// Whether `pci` is its upstream side; a host bridge has none.
+    /// Whether the upstream side is a PCI device, which `pci` of tb_attributes describes. False for
+    /// a host bridge.
     pub is_pci: bool,
     /// First bus below.
     pub secondary_bus: u8,
     /// Last bus below.
     pub subordinate_bus: u8,
-    /// Kind of the bus below: 1 PCI.
+    /// Type of the bus below; 1 means PCI.
     pub downstream_type: u32,
-    /// Domain of the bus below.
+    /// PCI domain of the bus below.
     pub downstream_domain: u32,
-    /// Bridges above.
+    /// Number of bridges above this one.
     pub depth: u32,
 }
 
-/// Attributes of an object: `kind` says which of the fields count. Counterpart: union
+/// Attributes of an object. `kind` says which of the fields are valid. Counterpart: union
 /// hwloc_obj_attr_u.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct tb_attributes {
     /// A tb_attributes_kind.
     pub kind: i32,
-    /// Of an OS device: a tb_os_device_kind.
+    /// Kind of an OS device: a tb_os_device_kind.
     pub os_device_kind: u32,
-    /// Memory of a NUMA node in bytes.
+    /// Memory of a NUMA node, in bytes.
     pub local_memory: u64,
-    /// Of a cache.
+    /// Attributes of a cache.
     pub cache: tb_cache,
-    /// Of a group.
+    /// Attributes of a group.
     pub group: tb_group,
-    /// Of a PCI device or bridge.
+    /// Attributes of a PCI device, or of the upstream side of a PCI bridge.
     pub pci: tb_pci,
-    /// Of a bridge.
+    /// Attributes of a bridge.
     pub bridge: tb_bridge,
 }
 
@@ -159,7 +161,7 @@ pub struct tb_attributes {
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct tb_page_type {
-    /// Bytes of a page.
+    /// Size of a page in bytes.
     pub size: u64,
     /// Number of pages.
     pub count: u64,
@@ -179,8 +181,8 @@ pub extern "C" fn tb_obj_attributes(
     })
 }
 
-/// Stores up to `capacity` kinds of memory pages of a NUMA node, and their number in `count` (may be
-/// NULL). Counterpart: page_types.
+/// Stores up to `capacity` page types of a NUMA node in `pages`, and the number of all of them in
+/// `count` (may be NULL). Other objects have none. Counterpart: page_types.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_page_types(
     topology: Option<&tb_topology>,

@@ -1,51 +1,25 @@
-//! The way into the library and out of it: failures become a status and a message, panics too.
+//! The frame of every call into the library. Failures and panics become a status and a message.
 
+use crate::failure::Failure;
 use crate::pointers::Handles;
 use crate::status::tb_status;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use topobroker_reader::layout::OpenError;
-use topobroker_reader::{
-    AdoptError, AdoptJobError, EffectiveViewError, KeysError, ParseSetError, RestrictError,
-    SourceError,
-};
 
-/// Why a call fails.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) status: tb_status,
-    detail: String,
-}
-
-impl Failure {
-    pub(crate) fn new(status: tb_status, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into() }
-    }
-
-    /// An error with its causes.
-    pub(crate) fn of(status: tb_status, error: &dyn std::error::Error) -> Self {
-        let causes = std::iter::successors(error.source(), |cause| cause.source());
-        let detail = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
-        Self { status, detail }
-    }
-
-    pub(crate) fn argument(detail: impl Into<String>) -> Self {
-        Self::new(tb_status::TB_ERR_ARGUMENT, detail)
-    }
-}
-
-/// Room for the message of a failure and a zero. Longer ones, of very long paths, are cut.
+/// Room for the message of a failure and a zero. Longer messages, which have very long paths, are
+/// cut.
 const ROOM: usize = 1024;
 
 thread_local! {
-    /// Without a destructor, which would take memory to register.
+    /// The message of the last failure. The type has no destructor, because registering one
+    /// allocates memory.
     static DETAIL: RefCell<[u8; ROOM]> = const { RefCell::new([0; ROOM]) };
-    /// Whether this thread adopts.
+    /// Whether this thread is adopting.
     static ADOPTS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does the work of a function.
+/// Runs the body of a function. A failure or a panic becomes a status, and its message is kept.
 pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
     let failure = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return tb_status::TB_OK,
@@ -62,7 +36,8 @@ pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
         .unwrap_or(0);
     let bytes = failure.detail.bytes().take(end).filter(|byte| *byte != 0);
     DETAIL.with(|kept| {
-        // Of a signal handler that interrupts this very line the message is lost.
+        // A signal handler that interrupts this block finds the message borrowed. The handler's own
+        // message is lost.
         let Ok(mut kept) = kept.try_borrow_mut() else { return };
         let rest = bytes.chain(std::iter::repeat(0));
         kept.iter_mut().zip(rest).for_each(|(kept, byte)| *kept = byte);
@@ -70,13 +45,14 @@ pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
     failure.status
 }
 
-/// Does the work of a function that takes sets.
+/// Runs the body of a function that takes sets, as [`call`] does.
 pub(crate) fn call_with(work: impl FnOnce(&mut Handles) -> Result<(), Failure>) -> tb_status {
     Handles::of_call(|handles| call(|| work(handles)))
 }
 
-/// Does the work of a function that adopts. A signal handler that interrupts it, and calls one itself, is refused before
-/// anything is touched that the interrupted call holds.
+/// Runs the body of a function that adopts, as [`call`] does. If a signal handler interrupts it and
+/// adopts too, the handler's call is refused before it touches anything that the interrupted call
+/// holds.
 pub(crate) fn adopting(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
     if ADOPTS.replace(true) {
         return tb_status::TB_ERR_BUSY;
@@ -86,24 +62,27 @@ pub(crate) fn adopting(work: impl FnOnce() -> Result<(), Failure>) -> tb_status 
     status
 }
 
-/// Does the work of a function that returns a value and no status.
+/// Runs the body of a function that returns a value and no status. If it panics, returns
+/// `otherwise`.
 pub(crate) fn value<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }
 
-/// Does the work of a function that takes sets, and returns a value and no status.
+/// Runs the body of a function that takes sets and returns a value and no status, as [`value`]
+/// does.
 pub(crate) fn value_with<T>(otherwise: T, work: impl FnOnce(&Handles) -> T) -> T {
     Handles::of_call(|handles| value(otherwise, || work(handles)))
 }
 
-/// What the last failed call of this thread has to say: the thing, what was found and what was
-/// expected. Empty if none failed. Valid until the next failed call of the thread.
+/// Message of the last failed call of this thread: what failed, what was found and what was
+/// expected. Empty if no call has failed. At most 1023 bytes; longer messages are cut. Valid until
+/// the next failed call of the thread. TB_ERR_BUSY leaves the message as it was.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_error_detail() -> *const c_char {
     DETAIL.with(|kept| kept.try_borrow().map_or(c"".as_ptr(), |kept| kept.as_ptr().cast()))
 }
 
-/// An argument that must be there.
+/// Converts an argument that is required. NULL becomes TB_ERR_ARGUMENT.
 pub(crate) trait Given<T> {
     fn given(self, name: &str) -> Result<T, Failure>;
 }
@@ -114,7 +93,7 @@ impl<T> Given<T> for Option<T> {
     }
 }
 
-/// What may not be there.
+/// Converts a result that may be missing. `None` becomes TB_ERR_NOT_FOUND.
 pub(crate) trait Found<T> {
     fn found(self, what: impl FnOnce() -> String) -> Result<T, Failure>;
 }
@@ -125,82 +104,10 @@ impl<T> Found<T> for Option<T> {
     }
 }
 
-impl From<KeysError> for Failure {
-    fn from(error: KeysError) -> Self {
-        Self::of(tb_status::TB_ERR_KEYS, &error)
-    }
-}
-
-impl From<ParseSetError> for Failure {
-    fn from(error: ParseSetError) -> Self {
-        Self::of(tb_status::TB_ERR_TEXT, &error)
-    }
-}
-
-impl From<RestrictError> for Failure {
-    fn from(error: RestrictError) -> Self {
-        Self::of(tb_status::TB_ERR_RESTRICT, &error)
-    }
-}
-
-impl From<SourceError> for Failure {
-    fn from(error: SourceError) -> Self {
-        Self::of(tb_status::TB_ERR_SOURCE, &error)
-    }
-}
-
-impl From<OpenError> for Failure {
-    fn from(error: OpenError) -> Self {
-        Self::of(tb_status::TB_ERR_SEGMENT, &error)
-    }
-}
-
-impl From<AdoptError> for Failure {
-    fn from(error: AdoptError) -> Self {
-        let status = match &error {
-            AdoptError::Keys(_) => tb_status::TB_ERR_KEYS,
-            AdoptError::Open { .. } => tb_status::TB_ERR_OPEN,
-            AdoptError::Symlink { .. }
-            | AdoptError::NotRegular { .. }
-            | AdoptError::Owner { .. }
-            | AdoptError::Unmapped { .. }
-            | AdoptError::Writable { .. }
-            | AdoptError::Unsealed { .. } => tb_status::TB_ERR_TRUST,
-            AdoptError::Map { .. } => tb_status::TB_ERR_MAP,
-            AdoptError::Different { .. } => tb_status::TB_ERR_DIFFERENT,
-            // Size, Address, Segment, and what is found out later.
-            _ => tb_status::TB_ERR_SEGMENT,
-        };
-        Self::of(status, &error)
-    }
-}
-
-impl From<AdoptJobError> for Failure {
-    fn from(error: AdoptJobError) -> Self {
-        match error {
-            AdoptJobError::Adopt(error) => error.into(),
-            error => Self::of(tb_status::TB_ERR_JOB, &error),
-        }
-    }
-}
-
-impl From<EffectiveViewError> for Failure {
-    fn from(error: EffectiveViewError) -> Self {
-        match error {
-            EffectiveViewError::Adopt(error) => error.into(),
-            EffectiveViewError::Job(error) => error.into(),
-            EffectiveViewError::Source(error) => error.into(),
-            EffectiveViewError::Restrict(error) => error.into(),
-            error => Self::of(tb_status::TB_ERR_INTERNAL, &error),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::ffi::CStr;
-    use topobroker_reader::FileKey;
 
     #[test]
     fn a_message_that_is_too_long_is_cut_at_a_character() {
@@ -228,45 +135,5 @@ mod tests {
         assert_eq!(status, tb_status::TB_ERR_INTERNAL);
         let detail = DETAIL.with_borrow(|kept| *kept);
         assert_eq!(CStr::from_bytes_until_nul(&detail), Ok(c"on purpose: 7"));
-    }
-
-    #[test]
-    fn every_failure_of_the_reader_has_a_status_and_keeps_its_message() {
-        let file = || FileKey::Path("/f".into());
-        let io = || std::io::Error::other("x");
-        let cases: Vec<(Failure, tb_status)> = vec![
-            (KeysError::Missing { key: "K" }.into(), tb_status::TB_ERR_KEYS),
-            (AdoptError::Keys(KeysError::Missing { key: "K" }).into(), tb_status::TB_ERR_KEYS),
-            (AdoptError::Open { file: file(), source: io() }.into(), tb_status::TB_ERR_OPEN),
-            (AdoptError::Symlink { file: file() }.into(), tb_status::TB_ERR_TRUST),
-            (
-                AdoptError::NotRegular { file: file(), found: "FIFO" }.into(),
-                tb_status::TB_ERR_TRUST,
-            ),
-            (
-                AdoptError::Owner { file: file(), found: 1, expected: 2 }.into(),
-                tb_status::TB_ERR_TRUST,
-            ),
-            (AdoptError::Unmapped { file: file() }.into(), tb_status::TB_ERR_TRUST),
-            (AdoptError::Writable { file: file(), found: 0o666 }.into(), tb_status::TB_ERR_TRUST),
-            (AdoptError::Unsealed { file: file() }.into(), tb_status::TB_ERR_TRUST),
-            (
-                AdoptError::Size { file: file(), found: 1, expected: 2 }.into(),
-                tb_status::TB_ERR_SEGMENT,
-            ),
-            (
-                AdoptError::Address { file: file(), found: 1, expected: 2 }.into(),
-                tb_status::TB_ERR_SEGMENT,
-            ),
-            (AdoptError::Map { file: file(), source: io() }.into(), tb_status::TB_ERR_MAP),
-        ];
-        for (failure, status) in cases {
-            assert_eq!(failure.status, status, "{}", failure.detail);
-            assert!(
-                failure.detail.contains("/f") || failure.detail.contains('K'),
-                "{}",
-                failure.detail
-            );
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! CPU kinds and distances.
 
-use crate::call::{Failure, Found, Given, call, call_with, value};
+use crate::call::{Found, Given, call, call_with, value};
+use crate::failure::Failure;
 use crate::object::{object, tb_obj, text_of};
 use crate::pointers::{Input, Output, Room};
 use crate::set::tb_set;
@@ -10,13 +11,16 @@ use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use topobroker_reader::{CpuKind, Distances, Object};
 
-/// Number of CPU kinds; 0 if none are known, or of NULL. Counterpart: hwloc_cpukinds_get_nr.
+/// Number of CPU kinds; 0 if none are known or `topology` is NULL. Counterpart:
+/// hwloc_cpukinds_get_nr.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpu_kind_count(topology: Option<&tb_topology>) -> usize {
     value(0, || topology.map_or(0, |topology| topology.get().cpu_kinds().count()))
 }
 
-/// Stores PUs and efficiency (from 0, -1 unknown) of a CPU kind. Counterpart: hwloc_cpukinds_get_info.
+/// Makes `cpuset` the PUs of a CPU kind, from 0, and stores its efficiency: 0 is the most
+/// energy-efficient kind, -1 means unknown. TB_ERR_NOT_FOUND after the last kind. Counterpart:
+/// hwloc_cpukinds_get_info.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpu_kind(
     topology: Option<&tb_topology>,
@@ -33,7 +37,8 @@ pub extern "C" fn tb_cpu_kind(
     })
 }
 
-/// Stores name and value of an info of a CPU kind. TB_ERR_NOT_FOUND after the last.
+/// Stores the name and the value of an info of a CPU kind. `info` counts from 0: TB_ERR_NOT_FOUND
+/// after the last. The texts are in the segment.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpu_kind_info(
     topology: Option<&tb_topology>,
@@ -53,8 +58,9 @@ pub extern "C" fn tb_cpu_kind_info(
     })
 }
 
-/// Stores the CPU kind that all PUs of a set are of. TB_ERR_NOT_FOUND if they are of several or of
-/// none. Counterpart: hwloc_cpukinds_get_by_cpuset.
+/// Stores the index of the CPU kind of a set of PUs. TB_ERR_NOT_FOUND if the set is empty, if its
+/// PUs are of several kinds, or if no PU has a known kind. Counterpart:
+/// hwloc_cpukinds_get_by_cpuset.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpu_kind_of(
     topology: Option<&tb_topology>,
@@ -81,21 +87,22 @@ fn kind(topology: &tb_topology, index: usize) -> Result<CpuKind<'_>, Failure> {
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct tb_distances {
-    /// Number of objects: rows and columns.
+    /// Number of objects, which is the number of rows and of columns.
     pub count: usize,
-    /// Sum of hwloc's HWLOC_DISTANCES_KIND_.
+    /// Sum of hwloc's HWLOC_DISTANCES_KIND_ flags.
     pub kind: u64,
-    /// Name, such as NUMALatency, in the segment; NULL if it has none.
+    /// Name, such as NUMALatency, in the segment; NULL if there is none.
     pub name: *const c_char,
 }
 
-/// Number of distance matrices, 0 of NULL. Counterpart: hwloc_distances_get.
+/// Number of distance matrices; 0 if `topology` is NULL. Counterpart: hwloc_distances_get.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_distances_count(topology: Option<&tb_topology>) -> usize {
     value(0, || topology.map_or(0, |topology| topology.get().distances().count()))
 }
 
-/// Stores what a distance matrix is, from 0.
+/// Stores the properties of a distance matrix. `index` counts from 0: TB_ERR_NOT_FOUND after the
+/// last.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_distances_get(
     topology: Option<&tb_topology>,
@@ -114,8 +121,8 @@ pub extern "C" fn tb_distances_get(
     })
 }
 
-/// Stores the objects of a distance matrix in the order of rows and columns, up to `capacity`, and in
-/// `count` (may be NULL) how many there are.
+/// Stores up to `capacity` objects of a distance matrix in the order of its rows and columns, and
+/// the number of all of them in `count` (may be NULL).
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_distances_objs(
     topology: Option<&tb_topology>,
@@ -130,8 +137,8 @@ pub extern "C" fn tb_distances_objs(
     })
 }
 
-/// Stores the value from one object of a distance matrix to another. Counterpart:
-/// hwloc_distances_obj_pair_values.
+/// Stores the value from one object of a distance matrix to another. TB_ERR_NOT_FOUND if one of
+/// them is not in the matrix. Counterpart: hwloc_distances_obj_pair_values.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_distance(
     topology: Option<&tb_topology>,

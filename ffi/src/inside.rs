@@ -1,6 +1,7 @@
-//! Objects of a set: inside it, covering it, sharing it out.
+//! Objects inside a set of PUs, objects that cover one, and distribution of PUs over sets.
 
-use crate::call::{Failure, Found, Given, call_with};
+use crate::call::{Found, Given, call_with};
+use crate::failure::Failure;
 use crate::levels::depth_of;
 use crate::object::{id, object, tb_obj};
 use crate::pointers::{Input, List, Output, Room};
@@ -10,8 +11,8 @@ use crate::topology::{object_type, tb_topology};
 use std::mem::MaybeUninit;
 use topobroker_reader::{Depth, Distribution, Object};
 
-/// Stores the lowest object whose cpuset has all of a set, or TB_OBJ_NONE. Counterpart:
-/// hwloc_get_obj_covering_cpuset.
+/// Stores the lowest object that covers all PUs of a set, or TB_OBJ_NONE if the set is empty or has
+/// a PU that is not in the topology. Counterpart: hwloc_get_obj_covering_cpuset.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_covering(
     topology: Option<&tb_topology>,
@@ -25,8 +26,8 @@ pub extern "C" fn tb_covering(
     })
 }
 
-/// Stores the lowest cache whose cpuset has all of a set, or TB_OBJ_NONE. Counterpart:
-/// hwloc_get_cache_covering_cpuset.
+/// Stores the lowest data or unified cache that covers all PUs of a set, or TB_OBJ_NONE.
+/// Counterpart: hwloc_get_cache_covering_cpuset.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cache_covering(
     topology: Option<&tb_topology>,
@@ -40,7 +41,7 @@ pub extern "C" fn tb_cache_covering(
     })
 }
 
-/// Stores the child of an object whose cpuset has all of a set, or TB_OBJ_NONE. Counterpart:
+/// Stores the child of an object that covers all PUs of a set, or TB_OBJ_NONE. Counterpart:
 /// hwloc_get_child_covering_cpuset.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_child_covering(
@@ -56,8 +57,8 @@ pub extern "C" fn tb_child_covering(
     })
 }
 
-/// Stores up to `capacity` objects of a depth that have a PU of a set, and in `count` (may be NULL) how
-/// many there are. Counterpart: hwloc_get_next_obj_covering_cpuset_by_depth.
+/// Stores up to `capacity` objects of a depth that have a PU of a set in `objs`, and the number of
+/// all of them in `count` (may be NULL). Counterpart: hwloc_get_next_obj_covering_cpuset_by_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_objs_covering(
     topology: Option<&tb_topology>,
@@ -74,8 +75,9 @@ pub extern "C" fn tb_objs_covering(
     })
 }
 
-/// Stores up to `capacity` objects of a depth whose PUs are all in a set, and in `count` (may be NULL)
-/// how many there are. Counterpart: hwloc_get_next_obj_inside_cpuset_by_depth.
+/// Stores up to `capacity` objects of a depth whose PUs are all in a set in `objs`, and the number
+/// of all of them in `count` (may be NULL). Objects without PUs are inside no set. Counterpart:
+/// hwloc_get_next_obj_inside_cpuset_by_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_objs_inside(
     topology: Option<&tb_topology>,
@@ -110,7 +112,7 @@ pub extern "C" fn tb_count_inside(
     })
 }
 
-/// Stores the number of objects of a type, at whatever depths, whose PUs are all in a set. Counterpart:
+/// Stores the number of objects of a type, at all depths, whose PUs are all in a set. Counterpart:
 /// hwloc_get_nbobjs_inside_cpuset_by_type.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_count_inside_with_type(
@@ -127,8 +129,8 @@ pub extern "C" fn tb_count_inside_with_type(
     })
 }
 
-/// Stores the object of a depth with a place, from 0, among those whose PUs are all in a set.
-/// Counterpart: hwloc_get_obj_inside_cpuset_by_depth.
+/// Stores the object at a position, from 0, among the objects of a depth whose PUs are all in a
+/// set. TB_ERR_NOT_FOUND after the last. Counterpart: hwloc_get_obj_inside_cpuset_by_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_inside(
     topology: Option<&tb_topology>,
@@ -146,7 +148,8 @@ pub extern "C" fn tb_obj_inside(
     })
 }
 
-/// Stores the place of an object among those of its depth whose PUs are all in a set. Counterpart:
+/// Stores the position of an object among the objects of its depth whose PUs are all in a set.
+/// TB_ERR_NOT_FOUND if the object is not one of them. Counterpart:
 /// hwloc_get_obj_index_inside_cpuset.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_index_inside(
@@ -164,8 +167,9 @@ pub extern "C" fn tb_index_inside(
     })
 }
 
-/// Stores up to `capacity` of the largest objects that together are a set, and in `count` (may be NULL)
-/// how many there are. Counterpart: hwloc_get_largest_objs_inside_cpuset.
+/// Stores up to `capacity` of the largest objects inside a set in `objs`, and the number of all of
+/// them in `count` (may be NULL). Together they have exactly the PUs of the set that are in the
+/// topology. Counterpart: hwloc_get_largest_objs_inside_cpuset.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_largest_inside(
     topology: Option<&tb_topology>,
@@ -195,9 +199,10 @@ pub extern "C" fn tb_first_largest_inside(
     })
 }
 
-/// Shares out the PUs below `root_count` objects to `count` sets, far from each other, no deeper than
-/// `until` (a depth, INT32_MAX for the PUs), from the last PU on if `reverse`. Counterpart:
-/// hwloc_distrib.
+/// Distributes the PUs of `root_count` objects over `count` sets, so that software threads bound to
+/// the sets are far from each other. Objects at the depth `until` are not divided; INT32_MAX
+/// divides down to the PUs. If `reverse`, the last objects come first. None of the sets may be
+/// NULL. Counterpart: hwloc_distrib.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_distribute(
     topology: Option<&tb_topology>,
@@ -222,8 +227,9 @@ pub extern "C" fn tb_distribute(
     })
 }
 
-/// Keeps in `set` one PU of each core, the `index`th, or none of a core with fewer. Counterpart:
-/// hwloc_bitmap_singlify_per_core.
+/// Keeps one PU of each core in `set`: of the PUs of the core that are in `set`, the one at
+/// position `index`, from 0, by OS index. If a core has fewer in `set`, all of its PUs are removed.
+/// Counterpart: hwloc_bitmap_singlify_per_core.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_singlify_per_core(
     topology: Option<&tb_topology>,

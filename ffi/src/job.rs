@@ -1,6 +1,7 @@
-//! Jobs: the part of one, and where its ranks are.
+//! Jobs: the part of the topology that belongs to a job, and the PUs of its ranks.
 
-use crate::call::{Failure, Found, Given, call, call_with, value};
+use crate::call::{Found, Given, call, call_with, value};
+use crate::failure::Failure;
 use crate::pointers::{Output, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
@@ -10,15 +11,17 @@ use std::mem::MaybeUninit;
 use std::path::Path;
 use topobroker_reader::{Job, JobRank, adopt_job};
 
-/// A job over the adopted topology. Freed by tb_job_free.
+/// A job over the adopted topology. Free it with tb_job_free.
 pub struct tb_job {
     job: Job<'static>,
     name: CString,
     adopted: &'static topobroker_reader::Adopted,
 }
 
-/// Adopts the job in a file; of NULL, the one that TOPOBROKER_JOB or the process's PMIx server
-/// names (TB_ERR_NOT_FOUND if neither does). TB_ERR_JOB if it is over another topology. Free it with tb_job_free; what it says stays mapped.
+/// Adopts the job in `file`. If `file` is NULL, adopts the job that TOPOBROKER_JOB or the PMIx
+/// server of this process names: TB_ERR_NOT_FOUND if neither names one. TB_ERR_JOB if the job is
+/// over another topology. Free the handle with tb_job_free. The segment of the job stays mapped for
+/// the life of the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_adopt(
     topology: Option<&tb_topology>,
@@ -38,19 +41,19 @@ pub extern "C" fn tb_job_adopt(
     })
 }
 
-/// Frees the handle of a job. NULL is nothing to do.
+/// Frees the handle of a job. If `job` is NULL, nothing happens.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_free(job: Option<Box<tb_job>>) {
     drop(job);
 }
 
-/// Name of a job, valid until it is freed; NULL of NULL.
+/// Name of a job, valid until the handle is freed. NULL if `job` is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_name(job: Option<&tb_job>) -> *const c_char {
     job.map_or(std::ptr::null(), |job| job.name.as_ptr())
 }
 
-/// Stores what a job sees of the topology. Free it with tb_topology_free.
+/// Stores a view of the part of the topology that belongs to a job. Free it with tb_topology_free.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_view(
     job: Option<&tb_job>,
@@ -63,14 +66,15 @@ pub extern "C" fn tb_job_view(
     })
 }
 
-/// Number of ranks of a job on this node, 0 of NULL.
+/// Number of ranks of a job on this node; 0 if `job` is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_rank_count(job: Option<&tb_job>) -> usize {
     value(0, || job.map_or(0, |job| job.job.ranks().len()))
 }
 
-/// Stores the rank with a local rank (its place among those on this node, from 0) and its PUs (each may
-/// be NULL).
+/// Stores the rank with a local rank in `rank`, and makes `cpuset` its PUs. Each of the two may be
+/// NULL. The local rank is its position among the ranks on this node, from 0: TB_ERR_NOT_FOUND
+/// after the last.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_local_rank(
     job: Option<&tb_job>,
@@ -90,7 +94,7 @@ pub extern "C" fn tb_job_local_rank(
     })
 }
 
-/// Makes `cpuset` the PUs of a rank. TB_ERR_NOT_FOUND if it is not on this node.
+/// Makes `cpuset` the PUs of a rank. TB_ERR_NOT_FOUND if the rank is not on this node.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_cpuset(
     job: Option<&tb_job>,

@@ -1,32 +1,33 @@
-//! The three keys by which a segment is found.
+//! The three keys by which a process finds a segment.
 
-use crate::call::{Failure, Given, call};
+use crate::call::{Given, call};
+use crate::failure::Failure;
 use crate::pointers::{Buffer, Text};
 use crate::status::tb_status;
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use topobroker_reader::Keys;
 
-/// Room for the file of a segment, with the zero at its end.
+/// Room for the file of a segment, including the zero at its end.
 pub const TB_FILE_MAX: usize = 4096;
 
 /// Keys of a segment. Counterparts: PMIX_HWLOC_SHMEM_FILE, _ADDR, _SIZE.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct tb_keys {
-    /// Absolute path of the file, or fd:N of a memfd that processes inherit.
+    /// Absolute path of the file, or fd:N for a memfd that processes inherit.
     pub file: [c_char; TB_FILE_MAX],
-    /// Preferred address, 0 for anywhere.
+    /// Preferred address; 0 means anywhere.
     pub address: u64,
-    /// Bytes of the segment.
+    /// Size of the segment in bytes.
     pub size: u64,
 }
 
-/// How keys are written.
+/// Formats of keys as texts.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_keys_format {
-    /// Three lines NAME=value, as a shell takes them.
+    /// Three lines NAME=value that a shell can read.
     TB_KEYS_LINES = 0,
     /// One JSON object with the members file, address and size.
     TB_KEYS_JSON = 1,
@@ -63,9 +64,9 @@ impl tb_keys {
     }
 }
 
-/// Stores the keys that this process was handed: those of its environment (TOPOBROKER_FILE, _ADDR,
-/// _SIZE), else those that its PMIx server told it, else those of the node's daemon. TB_ERR_KEYS if
-/// there are none.
+/// Stores the keys of this process: the keys in its environment (TOPOBROKER_FILE, _ADDR, _SIZE),
+/// else those of its PMIx server, else those of the node's daemon. TB_ERR_KEYS if there are none,
+/// or if one of them is malformed.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_keys_find(keys: Option<&mut MaybeUninit<tb_keys>>) -> tb_status {
     call(|| {
@@ -75,7 +76,8 @@ pub extern "C" fn tb_keys_find(keys: Option<&mut MaybeUninit<tb_keys>>) -> tb_st
     })
 }
 
-/// Stores keys that came as three texts. TB_ERR_KEYS names the one that is malformed.
+/// Stores the keys that three texts describe. TB_ERR_KEYS if one is malformed; tb_error_detail
+/// names it.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_keys_parse(
     file: Text<'_>,
@@ -91,8 +93,8 @@ pub extern "C" fn tb_keys_parse(
     })
 }
 
-/// Writes keys as a text with a zero at its end, in a tb_keys_format. `length` (may be NULL) is set to
-/// the bytes of the text without the zero, also with TB_ERR_TRUNCATED.
+/// Writes keys as a text with a zero at its end. `format` is a tb_keys_format. `length` (may be
+/// NULL) is set to the bytes of the text without the zero, also with TB_ERR_TRUNCATED.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_keys_text(
     keys: Option<&tb_keys>,

@@ -1,6 +1,7 @@
-//! Levels, and objects by their place in one.
+//! Levels, and objects by their position in a level.
 
-use crate::call::{Failure, Found, Given, call, value};
+use crate::call::{Found, Given, call, value};
+use crate::failure::Failure;
 use crate::object::tb_obj;
 use crate::pointers::Text;
 use crate::status::tb_status;
@@ -14,13 +15,13 @@ pub const TB_DEPTH_UNKNOWN: i32 = -1;
 /// HWLOC_TYPE_DEPTH_MULTIPLE.
 pub const TB_DEPTH_MULTIPLE: i32 = -2;
 
-/// Types of objects, with hwloc's numbers.
+/// Types of objects. They have hwloc's numbers. Counterpart: hwloc_obj_type_t.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_type {
-    /// The root.
+    /// The root: a machine.
     TB_MACHINE = 0,
-    /// What goes into a socket.
+    /// A physical package, which goes into a socket.
     TB_PACKAGE = 1,
     /// A core.
     TB_CORE = 2,
@@ -42,17 +43,17 @@ pub enum tb_type {
     TB_L2ICACHE = 10,
     /// Level 3 instruction cache.
     TB_L3ICACHE = 11,
-    /// A group.
+    /// A group of objects that have something in common.
     TB_GROUP = 12,
     /// A NUMA node.
     TB_NUMANODE = 13,
-    /// A bridge.
+    /// A bridge between I/O buses, or from the host to one.
     TB_BRIDGE = 14,
     /// A PCI device.
     TB_PCI_DEVICE = 15,
     /// A device as the operating system names it.
     TB_OS_DEVICE = 16,
-    /// What a user added.
+    /// Anything that a user added.
     TB_MISC = 17,
     /// A memory-side cache.
     TB_MEMCACHE = 18,
@@ -60,14 +61,15 @@ pub enum tb_type {
     TB_DIE = 19,
 }
 
-/// Number of levels in the tree of CPUs, 0 of NULL. Counterpart: hwloc_topology_get_depth.
+/// Number of depths of the tree of CPUs; 0 if `topology` is NULL. Counterpart:
+/// hwloc_topology_get_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_depth(topology: Option<&tb_topology>) -> u32 {
     value(0, || topology.map_or(0, |topology| topology.get().depth()))
 }
 
-/// Stores the depth of a type, TB_DEPTH_UNKNOWN or TB_DEPTH_MULTIPLE. Depths of memory, I/O and Misc
-/// objects are hwloc's negative ones. Counterpart: hwloc_get_type_depth.
+/// Stores the depth of a type, or TB_DEPTH_UNKNOWN or TB_DEPTH_MULTIPLE. Memory, I/O and Misc
+/// objects have hwloc's negative depths. Counterpart: hwloc_get_type_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_type_depth(
     topology: Option<&tb_topology>,
@@ -81,7 +83,8 @@ pub extern "C" fn tb_type_depth(
     })
 }
 
-/// Stores the depth of caches of a level, 1 to 5, and of a kind: a tb_cache_kind, or -1 for any. Counterpart: hwloc_get_cache_type_depth.
+/// Stores the depth of the caches of a level, 1 to 5, or TB_DEPTH_UNKNOWN or TB_DEPTH_MULTIPLE.
+/// `kind` is a tb_cache_kind, or -1 for any kind. Counterpart: hwloc_get_cache_type_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cache_depth(
     topology: Option<&tb_topology>,
@@ -97,8 +100,8 @@ pub extern "C" fn tb_cache_depth(
     })
 }
 
-/// Stores the depth of a type, or of the next below if there are no objects of it. Counterpart:
-/// hwloc_get_type_or_below_depth.
+/// Stores the depth of a type, or of the first type below it that has objects. TB_DEPTH_UNKNOWN if
+/// the type is at several depths. Counterpart: hwloc_get_type_or_below_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_type_or_below_depth(
     topology: Option<&tb_topology>,
@@ -108,8 +111,8 @@ pub extern "C" fn tb_type_or_below_depth(
     near_depth(topology, r#type, depth, |all, of| all.type_or_below_depth(of))
 }
 
-/// Stores the depth of a type, or of the next above if there are no objects of it. Counterpart:
-/// hwloc_get_type_or_above_depth.
+/// Stores the depth of a type, or of the first type above it that has objects. TB_DEPTH_UNKNOWN if
+/// the type is at several depths. Counterpart: hwloc_get_type_or_above_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_type_or_above_depth(
     topology: Option<&tb_topology>,
@@ -132,8 +135,8 @@ fn near_depth(
     })
 }
 
-/// Stores the depth of the groups of a level, 0 the outermost, or TB_DEPTH_UNKNOWN. Counterpart:
-/// hwloc_get_type_depth_with_attr.
+/// Stores the depth of the groups of a level, or TB_DEPTH_UNKNOWN. Level 0 is the outermost one,
+/// Group0. Counterpart: hwloc_get_type_depth_with_attr.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_group_depth(
     topology: Option<&tb_topology>,
@@ -147,8 +150,9 @@ pub extern "C" fn tb_group_depth(
     })
 }
 
-/// Stores the type of a name such as L2, numa or Group1, in whatever case and from its beginning on.
-/// TB_ERR_TEXT if it is none. Counterpart: hwloc_type_sscanf.
+/// Stores the type that a name such as L2, numa or Group1 stands for. Case does not matter, and the
+/// beginning of a name is enough. TB_ERR_TEXT if the name is no type. Counterpart:
+/// hwloc_type_sscanf.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_type_parse(
     name: Text<'_>,
@@ -165,8 +169,8 @@ pub extern "C" fn tb_type_parse(
     })
 }
 
-/// Stores the depth of what memory hangs on, or TB_DEPTH_MULTIPLE. Counterpart:
-/// hwloc_get_memory_parents_depth.
+/// Stores the depth of the objects that NUMA nodes are attached to, or TB_DEPTH_MULTIPLE.
+/// Counterpart: hwloc_get_memory_parents_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_memory_parents_depth(
     topology: Option<&tb_topology>,
@@ -179,7 +183,8 @@ pub extern "C" fn tb_memory_parents_depth(
     })
 }
 
-/// Stores the type of the objects at a depth. Counterpart: hwloc_get_depth_type.
+/// Stores the type of the objects at a depth. TB_ERR_NOT_FOUND if the topology has no such depth.
+/// Counterpart: hwloc_get_depth_type.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_depth_type(
     topology: Option<&tb_topology>,
@@ -194,7 +199,8 @@ pub extern "C" fn tb_depth_type(
     })
 }
 
-/// Number of objects at a depth: 0 if it is none, or NULL. Counterpart: hwloc_get_nbobjs_by_depth.
+/// Number of objects at a depth; 0 if the topology has no such depth or is NULL. Counterpart:
+/// hwloc_get_nbobjs_by_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_count_at_depth(topology: Option<&tb_topology>, depth: i32) -> usize {
     value(0, || {
@@ -203,8 +209,8 @@ pub extern "C" fn tb_count_at_depth(topology: Option<&tb_topology>, depth: i32) 
     })
 }
 
-/// Number of objects of a type, at whatever depths: 0 if it is none, or NULL. Counterpart:
-/// hwloc_get_nbobjs_by_type.
+/// Number of objects of a type, at all depths; 0 if there is no such type or `topology` is NULL.
+/// Counterpart: hwloc_get_nbobjs_by_type.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_count_with_type(topology: Option<&tb_topology>, r#type: i32) -> usize {
     value(0, || {
@@ -213,7 +219,8 @@ pub extern "C" fn tb_count_with_type(topology: Option<&tb_topology>, r#type: i32
     })
 }
 
-/// Stores the object with a logical index at a depth. Counterpart: hwloc_get_obj_by_depth.
+/// Stores the object with a logical index at a depth. TB_ERR_NOT_FOUND if there is none.
+/// Counterpart: hwloc_get_obj_by_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_at_depth(
     topology: Option<&tb_topology>,
@@ -231,8 +238,8 @@ pub extern "C" fn tb_obj_at_depth(
     })
 }
 
-/// Stores the object of a type with a place among all of that type, from 0. Counterpart:
-/// hwloc_get_obj_by_type.
+/// Stores the object of a type at a position among all objects of that type, from 0.
+/// TB_ERR_NOT_FOUND after the last. Counterpart: hwloc_get_obj_by_type.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_with_type(
     topology: Option<&tb_topology>,
@@ -248,7 +255,8 @@ pub extern "C" fn tb_obj_with_type(
     })
 }
 
-/// Stores the PU with an OS index. Counterpart: hwloc_get_pu_obj_by_os_index.
+/// Stores the PU with an OS index. TB_ERR_NOT_FOUND if there is none. Counterpart:
+/// hwloc_get_pu_obj_by_os_index.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_pu_by_os_index(
     topology: Option<&tb_topology>,
@@ -263,7 +271,8 @@ pub extern "C" fn tb_pu_by_os_index(
     })
 }
 
-/// Stores the NUMA node with an OS index. Counterpart: hwloc_get_numanode_obj_by_os_index.
+/// Stores the NUMA node with an OS index. TB_ERR_NOT_FOUND if there is none. Counterpart:
+/// hwloc_get_numanode_obj_by_os_index.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_numa_node_by_os_index(
     topology: Option<&tb_topology>,
@@ -290,7 +299,7 @@ fn raw_or_unknown(depth: Option<Depth>) -> i32 {
     depth.map_or(TB_DEPTH_UNKNOWN, Depth::raw)
 }
 
-/// A depth that a caller says, to be checked against the topology.
+/// A depth from a caller. Checks that the topology has it.
 pub(crate) fn depth_of(topology: Topology<'_>, raw: i32) -> Result<Depth, Failure> {
     let known = Depth::from_raw(raw).filter(|depth| topology.depth_type(*depth).is_some());
     known.ok_or_else(|| Failure::argument(format!("depth {raw}: the topology has no such level")))

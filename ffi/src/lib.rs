@@ -1,16 +1,17 @@
-//! The C interface: what `topobroker.h` declares.
+//! The C interface: the functions and types that `topobroker.h` declares.
 //!
-//! Without the feature `broker` this is the thin library, `libtopobroker-reader`, for everybody's
-//! process; with it `libtopobroker`, for launchers. Both are made by `scripts/install`.
+//! Without the feature `broker` this is `libtopobroker-reader`, the thin library for every process.
+//! With the feature it is `libtopobroker`, for launchers. `scripts/install` makes both.
 //!
-//! Every function takes pointers that are NULL or valid as its documentation says, and returns a
-//! [`tb_status`]; that contract is C's, so functions are not marked unsafe one by one: what
-//! is done with a pointer is in `pointers.rs` alone. No panic leaves a function, and none ends the process because memory
-//! is short (`reserve.rs`).
+//! Every function takes pointers that are NULL or valid, as its documentation says, and most return
+//! a [`tb_status`]. The caller in C must keep this contract, so the functions are not marked unsafe
+//! one by one. Only `pointers.rs` has the code that uses the pointers of C. No panic leaves a
+//! function. If memory runs out, the reserve in `reserve.rs` keeps a call from ending the process.
 #![allow(non_camel_case_types, reason = "the names are C's")]
 
 mod attributes;
 mod call;
+mod failure;
 mod hardware;
 mod inside;
 mod job;

@@ -1,6 +1,7 @@
-//! Memory: which is local, and what a platform tells of it.
+//! Local NUMA nodes, and memory attributes.
 
-use crate::call::{Failure, Found, Given, call, call_with};
+use crate::call::{Found, Given, call, call_with};
+use crate::failure::Failure;
 use crate::object::{TB_OBJ_NONE, object, tb_obj, text_of};
 use crate::pointers::{Handles, Input, Output, Room, Text};
 use crate::set::tb_set;
@@ -10,22 +11,25 @@ use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use topobroker_reader::{Initiator, LocalNumaNodes, MemoryAttribute, Object, Set};
 
-/// A memory attribute. Counterpart: hwloc_memattr_id_t with name and flags.
+/// A memory attribute. Counterpart: hwloc_memattr_id_t with its name and flags.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct tb_memory_attribute {
-    /// 0 Capacity, 1 Locality, 2 Bandwidth, 3 Latency, and what the platform adds.
+    /// Id: 0 is Capacity, 1 Locality, 2 Bandwidth, 3 Latency. Attributes that the platform adds
+    /// have the ids after these.
     pub id: u32,
-    /// Whether values depend on from where memory is used.
+    /// Whether values depend on the initiator, which is the place from which memory is used.
     pub needs_initiator: bool,
-    /// Sum of hwloc's HWLOC_MEMATTR_FLAG_.
+    /// Sum of hwloc's HWLOC_MEMATTR_FLAG_ flags.
     pub flags: u64,
     /// Name, in the segment.
     pub name: *const c_char,
 }
 
-/// Stores up to `capacity` NUMA nodes local to a set of PUs, and in `count` (may be NULL) how many there
-/// are. `flags` are hwloc's: 1 also larger, 2 also smaller, 4 all. Counterpart:
+/// Stores up to `capacity` NUMA nodes that are local to a set of PUs in `objs`, and the number of
+/// all of them in `count` (may be NULL). `flags` is a sum of hwloc's flags. 0: nodes that have
+/// exactly these PUs. 1: also nodes that have these PUs and others. 2: also nodes that have some of
+/// these PUs and no others, and nodes without PUs. 4: all nodes. Counterpart:
 /// hwloc_get_local_numanode_objs.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_local_numa_nodes(
@@ -45,7 +49,8 @@ pub extern "C" fn tb_local_numa_nodes(
     })
 }
 
-/// Makes `nodeset` the NUMA nodes that share a PU with `cpuset`. Counterpart: hwloc_cpuset_to_nodeset.
+/// Makes `nodeset` the NUMA nodes that share a PU with `cpuset`. Counterpart:
+/// hwloc_cpuset_to_nodeset.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpuset_to_nodeset(
     topology: Option<&tb_topology>,
@@ -75,7 +80,8 @@ pub extern "C" fn tb_cpuset_from_nodeset(
     })
 }
 
-/// Stores the memory attribute of a name, in whatever case. Counterpart: hwloc_memattr_get_by_name.
+/// Stores the memory attribute with a name. Case does not matter. TB_ERR_NOT_FOUND if there is
+/// none. Counterpart: hwloc_memattr_get_by_name.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_memory_attribute_by_name(
     topology: Option<&tb_topology>,
@@ -106,8 +112,10 @@ pub extern "C" fn tb_memory_attribute_get(
     })
 }
 
-/// Stores the value of an attribute at a target: from some PUs, or from an object; where the attribute
-/// needs no initiator, give NULL and TB_OBJ_NONE. Counterpart: hwloc_memattr_get_value.
+/// Stores the value of an attribute at a target, from an initiator: from the PUs of
+/// `initiator_cpuset`, or if that is NULL, from `initiator_obj`. If the attribute needs no
+/// initiator, give NULL and TB_OBJ_NONE. TB_ERR_NOT_FOUND if there is no such value. Counterpart:
+/// hwloc_memattr_get_value.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_memory_value(
     topology: Option<&tb_topology>,
@@ -127,9 +135,11 @@ pub extern "C" fn tb_memory_value(
     })
 }
 
-/// Stores a value of an attribute, from 0 to the last: TB_ERR_NOT_FOUND after that. Its initiator is the PUs
-/// that `cpuset` is made, or an object (else TB_OBJ_NONE); of an attribute that needs none `cpuset` is made
-/// empty. Counterparts: hwloc_memattr_get_targets, hwloc_memattr_get_initiators.
+/// Stores one of the values of an attribute, and its target. `index` counts from 0:
+/// TB_ERR_NOT_FOUND after the last. If the initiator is a set of PUs, `cpuset` becomes this set and
+/// `obj` becomes TB_OBJ_NONE. If it is an object, `obj` becomes this object and `cpuset` becomes
+/// empty. If the attribute needs no initiator, `cpuset` becomes empty and `obj` TB_OBJ_NONE.
+/// Counterparts: hwloc_memattr_get_targets, hwloc_memattr_get_initiators.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_memory_value_at(
     topology: Option<&tb_topology>,
@@ -153,7 +163,8 @@ pub extern "C" fn tb_memory_value_at(
     })
 }
 
-/// Stores the target whose value from an initiator is the best, and that value (may be NULL).
+/// Stores the target with the best value from an initiator, and that value in `value` (may be
+/// NULL). The initiator is given as in tb_memory_value. TB_ERR_NOT_FOUND if there is no value.
 /// Counterpart: hwloc_memattr_get_best_target.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_memory_best_target(
@@ -178,9 +189,9 @@ pub extern "C" fn tb_memory_best_target(
     })
 }
 
-/// Stores from where the value at a target is the best: PUs into `cpuset`, or the number of an object
-/// in `obj` (else TB_OBJ_NONE), and that value (may be NULL). Counterpart:
-/// hwloc_memattr_get_best_initiator.
+/// Stores the initiator with the best value at a target in `cpuset` and `obj`, as
+/// tb_memory_value_at does, and that value in `value` (may be NULL). TB_ERR_NOT_FOUND if the target
+/// has no value. Counterpart: hwloc_memattr_get_best_initiator.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_memory_best_initiator(
     topology: Option<&tb_topology>,

@@ -1,6 +1,7 @@
 //! One object and its neighbours.
 
-use crate::call::{Failure, Found, Given, call, call_with};
+use crate::call::{Found, Given, call, call_with};
+use crate::failure::Failure;
 use crate::pointers::{Buffer, Output, Room, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
@@ -10,17 +11,17 @@ use std::mem::MaybeUninit;
 use topobroker_reader::layout::object_type::ChildKind;
 use topobroker_reader::{Adopted, Object, Topology};
 
-/// An object: its number in the topology, the same in every process that has adopted the segment
-/// and in every view that shows it. The root is 0.
+/// An object: its number in the topology. It is the same in every process that has adopted the
+/// segment and in every view in which the object is visible. The root is 0.
 pub type tb_obj = u32;
 
-/// No object: the parent of the root, and what is not there.
+/// No object, such as the parent of the root.
 pub const TB_OBJ_NONE: tb_obj = u32::MAX;
 
 /// An OS index that the operating system did not give. Counterpart: HWLOC_UNKNOWN_INDEX.
 pub const TB_UNKNOWN_INDEX: u32 = u32::MAX;
 
-/// Lists of children.
+/// Lists of the children of an object.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_child_kind {
@@ -34,26 +35,26 @@ pub enum tb_child_kind {
     TB_CHILDREN_MISC = 3,
 }
 
-/// What an object is. Counterpart: struct hwloc_obj. Texts are in the segment, for the life of the
-/// process; NULL if there is none.
+/// Properties of an object. Counterpart: struct hwloc_obj. Its texts are in the segment and stay
+/// valid for the life of the process; NULL means that there is none.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct tb_obj_data {
     /// A tb_type.
     pub r#type: i32,
-    /// Depth, negative of memory, I/O and Misc objects.
+    /// Depth; negative for memory, I/O and Misc objects.
     pub depth: i32,
-    /// Place among the objects of its depth.
+    /// Position among the objects of its depth, from 0.
     pub logical_index: u32,
-    /// TB_UNKNOWN_INDEX if there is none.
+    /// OS index; TB_UNKNOWN_INDEX if there is none.
     pub os_index: u32,
     /// Number that no other object of the topology has.
     pub gp_index: u64,
-    /// Memory of the NUMA nodes below, in bytes.
+    /// Memory of the NUMA nodes below, in bytes; for a NUMA node, its own memory.
     pub total_memory: u64,
-    /// TB_OBJ_NONE of the root.
+    /// Parent; TB_OBJ_NONE for the root.
     pub parent: tb_obj,
-    /// Place among the children of its parent in the same list.
+    /// Position among the children of its parent in the same list, from 0.
     pub sibling_rank: u32,
     /// Number of normal children.
     pub arity: u32,
@@ -63,17 +64,17 @@ pub struct tb_obj_data {
     pub io_arity: u32,
     /// Number of Misc children.
     pub misc_arity: u32,
-    /// Number of infos, see tb_obj_info.
+    /// Number of infos; see tb_obj_info.
     pub infos: u32,
-    /// Whether all subtrees below are alike.
+    /// Whether all subtrees below the object have the same shape.
     pub symmetric_subtree: bool,
-    /// Name.
+    /// Name, or NULL.
     pub name: *const c_char,
-    /// Subtype.
+    /// Subtype, or NULL.
     pub subtype: *const c_char,
 }
 
-/// The object with a number, if the topology shows it.
+/// The object with a number, if it is visible in the topology.
 pub(crate) fn object(topology: Topology<'_>, obj: tb_obj) -> Result<Object<'_>, Failure> {
     let found = topology.object(obj);
     found.ok_or_else(|| {
@@ -82,24 +83,24 @@ pub(crate) fn object(topology: Topology<'_>, obj: tb_obj) -> Result<Object<'_>, 
     })
 }
 
-/// Number of an object, TB_OBJ_NONE of none.
+/// Number of an object; TB_OBJ_NONE for `None`.
 pub(crate) fn id(object: Option<Object<'_>>) -> tb_obj {
     object.map_or(TB_OBJ_NONE, Object::id)
 }
 
-/// A text of the segment as C has it: the zero behind it is in the segment too.
+/// A text of the segment as a C string. The segment has a zero after every text.
 pub(crate) fn text_of(adopted: &'static Adopted, text: Option<&str>) -> *const c_char {
     let Some(text) = text else { return std::ptr::null() };
     let start = text.as_ptr() as usize;
     let end = start.checked_sub(adopted.bytes().as_ptr() as usize).map(|at| at + text.len());
     match end.and_then(|end| adopted.bytes().get(end)) {
         Some(0) => text.as_ptr().cast(),
-        // The empty text, which may be anywhere.
+        // Only the empty text can be elsewhere, without a zero after it.
         _ => c"".as_ptr(),
     }
 }
 
-/// Stores what an object is.
+/// Stores the properties of an object.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_get(
     topology: Option<&tb_topology>,
@@ -132,8 +133,9 @@ pub extern "C" fn tb_obj_get(
     })
 }
 
-/// Stores up to `capacity` children of a tb_child_kind in `objs`, and their number in `count` (may be
-/// NULL). Counterparts: first_child, memory_first_child, io_first_child, misc_first_child.
+/// Stores up to `capacity` children of an object in `objs`, and the number of all of them in
+/// `count` (may be NULL). `kind` is a tb_child_kind. Counterparts: first_child, memory_first_child,
+/// io_first_child, misc_first_child.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_children(
     topology: Option<&tb_topology>,
@@ -156,7 +158,7 @@ pub extern "C" fn tb_obj_children(
     })
 }
 
-/// Stores the parent; TB_OBJ_NONE of the root.
+/// Stores the parent of an object; TB_OBJ_NONE for the root. Counterpart: parent.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_parent(
     topology: Option<&tb_topology>,
@@ -176,7 +178,7 @@ pub extern "C" fn tb_obj_next_cousin(
     neighbour(topology, obj, next, Object::next_cousin)
 }
 
-/// Stores the object before of the same depth, or TB_OBJ_NONE. Counterpart: prev_cousin.
+/// Stores the previous object of the same depth, or TB_OBJ_NONE. Counterpart: prev_cousin.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_prev_cousin(
     topology: Option<&tb_topology>,
@@ -196,7 +198,7 @@ pub extern "C" fn tb_obj_next_sibling(
     neighbour(topology, obj, next, Object::next_sibling)
 }
 
-/// Stores the child before in the same list, or TB_OBJ_NONE. Counterpart: prev_sibling.
+/// Stores the previous child in the same list, or TB_OBJ_NONE. Counterpart: prev_sibling.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_prev_sibling(
     topology: Option<&tb_topology>,
@@ -206,7 +208,7 @@ pub extern "C" fn tb_obj_prev_sibling(
     neighbour(topology, obj, previous, Object::prev_sibling)
 }
 
-/// Stores the object that `find` leads to, or TB_OBJ_NONE.
+/// Stores the object that `find` returns for an object, or TB_OBJ_NONE.
 pub(crate) fn neighbour<'t>(
     topology: Option<&'t tb_topology>,
     obj: tb_obj,
@@ -220,22 +222,22 @@ pub(crate) fn neighbour<'t>(
     })
 }
 
-/// Which set of an object.
+/// The four sets of an object.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_which_set {
-    /// PUs. Counterpart: cpuset.
+    /// PUs that are in the topology. Counterpart: cpuset.
     TB_CPUSET = 0,
-    /// PUs, also those that may not be used. Counterpart: complete_cpuset.
+    /// All PUs, also those that are not in the topology. Counterpart: complete_cpuset.
     TB_COMPLETE_CPUSET = 1,
-    /// NUMA nodes. Counterpart: nodeset.
+    /// NUMA nodes that are in the topology. Counterpart: nodeset.
     TB_NODESET = 2,
-    /// NUMA nodes, also those that may not be used. Counterpart: complete_nodeset.
+    /// All NUMA nodes, also those that are not in the topology. Counterpart: complete_nodeset.
     TB_COMPLETE_NODESET = 3,
 }
 
-/// Copies a set of an object, a tb_which_set. TB_ERR_NOT_FOUND of I/O and Misc objects, which have
-/// none.
+/// Makes `set` a copy of a set of an object. `which` is a tb_which_set. I/O and Misc objects have
+/// no sets: `set` becomes empty, and the status is TB_ERR_NOT_FOUND.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_set(
     topology: Option<&tb_topology>,
@@ -257,8 +259,8 @@ pub extern "C" fn tb_obj_set(
     })
 }
 
-/// Stores name and value of an info of an object, from 0 to one less than tb_obj_data.infos. The
-/// texts are in the segment. Counterpart: infos.
+/// Stores the name and the value of an info of an object. `index` is from 0 to one less than
+/// tb_obj_data.infos. The texts are in the segment. Counterpart: infos.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_info(
     topology: Option<&tb_topology>,
@@ -278,8 +280,8 @@ pub extern "C" fn tb_obj_info(
     })
 }
 
-/// Stores the value of the first info of an object with a name. Counterpart:
-/// hwloc_obj_get_info_by_name.
+/// Stores the value of the first info of an object with a name. TB_ERR_NOT_FOUND if there is none.
+/// Counterpart: hwloc_obj_get_info_by_name.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_info_by_name(
     topology: Option<&tb_topology>,
@@ -297,8 +299,9 @@ pub extern "C" fn tb_obj_info_by_name(
     })
 }
 
-/// Writes the name of the type of an object, such as L2 or GPU; the long one, such as L2Cache,
-/// if `verbose`. Counterpart: hwloc_obj_type_snprintf.
+/// Writes the name of the type of an object with a zero at its end: a short name, such as L2 or
+/// GPU, or a long name, such as L2Cache, if `verbose`. `length` (may be NULL) is set to the bytes
+/// of the text without the zero, also with TB_ERR_TRUNCATED. Counterpart: hwloc_obj_type_snprintf.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_type_name(
     topology: Option<&tb_topology>,

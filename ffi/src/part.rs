@@ -1,6 +1,7 @@
-//! Views: a part of the topology, and where a process is told which.
+//! Views of a part of the topology, and the sources that tell a process its part.
 
-use crate::call::{Failure, Given, adopting, call, call_with, value};
+use crate::call::{Given, adopting, call, call_with, value};
+use crate::failure::Failure;
 use crate::object::tb_obj;
 use crate::pointers::{Input, List, Output, Room, Text};
 use crate::set::{given_sets, store_sets, tb_set};
@@ -13,25 +14,26 @@ use topobroker_reader::{
     pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
 };
 
-/// How a topology is restricted: the sum of these. Counterpart: hwloc_restrict_flags_e.
+/// Flags of a restriction, which may be added. Counterpart: hwloc_restrict_flags_e.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_restrict_flags {
     /// Remove NUMA nodes that have no PUs left.
     TB_RESTRICT_REMOVE_CPULESS = 1,
-    /// Hang Misc objects of what is removed higher.
+    /// Attach Misc objects of removed objects higher.
     TB_RESTRICT_ADAPT_MISC = 2,
-    /// Hang I/O objects of what is removed higher.
+    /// Attach I/O objects of removed objects higher.
     TB_RESTRICT_ADAPT_IO = 4,
-    /// The set is of NUMA nodes.
+    /// The set has NUMA nodes, not PUs.
     TB_RESTRICT_BYNODESET = 8,
     /// With TB_RESTRICT_BYNODESET: remove PUs that have no NUMA node left.
     TB_RESTRICT_REMOVE_MEMLESS = 16,
 }
 
-/// Stores what is left of a topology, or of a view, when it is restricted to a set: a view, with the
-/// answers that hwloc gives of a restricted duplicate, and no copy of anything. Free it with
-/// tb_topology_free. Counterpart: hwloc_topology_restrict on a duplicate.
+/// Restricts a topology, or a view, to a set, and stores the result as a view. `flags` is a sum of
+/// tb_restrict_flags. The view answers every query as hwloc answers it for a restricted duplicate,
+/// but no object is copied. Free it with tb_topology_free. Counterpart: hwloc_topology_restrict on
+/// a duplicate.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_view(
     topology: Option<&tb_topology>,
@@ -48,7 +50,8 @@ pub extern "C" fn tb_view(
     })
 }
 
-/// Stores what two views show both. Free it with tb_topology_free.
+/// Stores a view of the part that is visible in both of two views. TB_ERR_RESTRICT if they have no
+/// PU or no NUMA node in common. Free it with tb_topology_free.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_view_intersection(
     topology: Option<&tb_topology>,
@@ -64,7 +67,7 @@ pub extern "C" fn tb_view_intersection(
     })
 }
 
-/// Whether two handles show the same of the same topology; false of NULL.
+/// Whether the same part of the same topology is visible in both. False if one of them is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_view_is_equal(
     topology: Option<&tb_topology>,
@@ -75,22 +78,24 @@ pub extern "C" fn tb_view_is_equal(
     })
 }
 
-/// Bytes of private memory that a view takes; 0 of the adopted topology and of NULL.
+/// Bytes of private memory that a view takes; 0 if all of the adopted topology is visible, or if
+/// `topology` is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_view_bytes(topology: Option<&tb_topology>) -> usize {
     value(0, || {
         let own = |topology: &&tb_topology| {
             topology.view() != &topobroker_reader::View::whole(topology.adopted().topology())
         };
-        // The handle has the view in it, which counts itself.
+        // `View::bytes` counts the view, which is a field of the handle. Only the other fields are
+        // added.
         let more = size_of::<tb_topology>() - size_of::<topobroker_reader::View<'_>>();
         topology.filter(own).map_or(0, |topology| topology.view().bytes() + more)
     })
 }
 
-/// Stores this process's own part of the node's topology: adopts it, and takes the part of its job
-/// where TOPOBROKER_JOB names one, else what launcher, affinity and cgroup leave. Free it with
-/// tb_topology_free.
+/// Adopts the node's topology, and stores a view of the part of it that this process is to use: the
+/// part of its job if TOPOBROKER_JOB or the PMIx server names one, else the part that tb_scope
+/// decides on. Free it with tb_topology_free.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_effective_view(view: Option<&mut MaybeUninit<Box<tb_topology>>>) -> tb_status {
     adopting(|| {
@@ -101,7 +106,7 @@ pub extern "C" fn tb_effective_view(view: Option<&mut MaybeUninit<Box<tb_topolog
     })
 }
 
-/// Makes `cpuset` the PUs that this process may run on. Counterpart: sched_getaffinity.
+/// Makes `cpuset` the PUs that the calling thread may run on. Counterpart: sched_getaffinity.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_affinity(cpuset: Output<'_, tb_set>) -> tb_status {
     call_with(|handles| {
@@ -110,8 +115,10 @@ pub extern "C" fn tb_affinity(cpuset: Output<'_, tb_set>) -> tb_status {
     })
 }
 
-/// Makes `cpus` and `mems` (each may be NULL) what a cgroup's folder allows, version 1 or 2; of NULL,
-/// that of this process. TB_ERR_NOT_FOUND if this process's has no cpuset controller.
+/// Makes `cpus` the PUs and `mems` the NUMA nodes that a cgroup, version 1 or 2, allows. Each of
+/// the two sets may be NULL. `folder` is the folder of the cgroup. If it is NULL, the cgroup is
+/// that of this process, or the nearest one above it that has a cpuset controller: TB_ERR_NOT_FOUND
+/// if there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cgroup(
     folder: Text<'_>,
@@ -136,9 +143,9 @@ pub extern "C" fn tb_cgroup(
     })
 }
 
-/// Stores up to `capacity` PUs of a cpu list in its order, and in `count` (may be NULL) how many there
-/// are; their OS indexes go into `cpuset` (may be NULL). The list has logical indexes (0,2-5 or
-/// P0:0-3;P1:*), or OS indexes if `os`.
+/// Stores up to `capacity` PUs of a CPU list in `objs`, in the order of the list, and the number of
+/// all of them in `count` (may be NULL). Makes `cpuset` (may be NULL) their OS indexes. The list
+/// has logical indexes (0,2-5 or P0:0-3;P1:*), or OS indexes if `os`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpu_list(
     topology: Option<&tb_topology>,
@@ -160,7 +167,7 @@ pub extern "C" fn tb_cpu_list(
     })
 }
 
-/// What a text of an environment variable is.
+/// Environment variables by which launchers tell a process its PUs.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_source {
@@ -172,8 +179,9 @@ pub enum tb_source {
     TB_SOURCE_SLURM_CPU_BIND = 2,
 }
 
-/// Makes `cpuset` what a launcher's text says, a tb_source; of SLURM_CPU_BIND, for the task with a local
-/// id. TB_ERR_NOT_FOUND where Slurm leaves it to itself.
+/// Makes `cpuset` the PUs that the text of a launcher's variable names. `source` is a tb_source.
+/// For SLURM_CPU_BIND, these are the PUs of the task with `local_id`; TB_ERR_NOT_FOUND if the text
+/// names no PUs, because the task is not bound or Slurm chose its PUs.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_source_cpuset(
     topology: Option<&tb_topology>,
@@ -201,8 +209,8 @@ pub extern "C" fn tb_source_cpuset(
     })
 }
 
-/// Stores the number of places of an OMP_PLACES text in `count`, and the PUs of the first `capacity` of
-/// them in `sets`.
+/// Stores the number of places of an OMP_PLACES text in `count`, and makes the first `capacity` of
+/// `sets` the PUs of the first places. No set that is written may be NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_omp_places(
     topology: Option<&tb_topology>,

@@ -1,82 +1,87 @@
-//! What C hands over: texts, arrays and buffers. Each type is a pointer of C and nothing else; it is
-//! only ever made by a caller in C, who promises what the function's documentation says of it.
+//! Pointers that C passes: texts, arrays, buffers and handles. Each type is a plain pointer in C.
+//!
+//! Only a caller in C makes values of these types, and promises that the pointers are as the
+//! documentation of the function demands.
 
-use crate::call::Failure;
+use crate::failure::Failure;
 use crate::status::tb_status;
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-/// A text that ends with a zero, `const char *`.
+/// A text that ends with a zero: `const char *`.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Text<'a>(*const c_char, PhantomData<&'a c_char>);
 
-/// Room for a text, `char *`.
+/// Room for a text: `char *`.
 #[repr(transparent)]
 pub struct Buffer<'a>(*mut c_char, PhantomData<&'a mut c_char>);
 
-/// An array that is read, `const T *`.
+/// An array that is read: `const T *`.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct List<'a, T>(*const T, PhantomData<&'a T>);
 
-/// Room for an array, `T *`.
+/// Room for an array: `T *`.
 #[repr(transparent)]
 pub struct Room<'a, T>(*mut T, PhantomData<&'a mut T>);
 
-/// The right to look at the handles that a call was given. Reading a handle borrows it, and writing one borrows it
-/// exclusively, so that no reference to a handle is used after a handle was written: C may pass the same one twice.
+/// The right to use the handles that a call was given. Reading a handle borrows it, and writing one
+/// borrows it exclusively, so no reference to a handle is used after a handle was written. C may
+/// pass the same handle twice.
 #[derive(Debug)]
 pub(crate) struct Handles(());
 
 impl Handles {
-    /// Does the work of one call with the right to its handles. A function of the interface asks for it once, and calls
-    /// no other function of the interface.
+    /// Runs the body of one call with the right to its handles. A function of the interface calls
+    /// this once, and calls no other function of the interface.
     pub(crate) fn of_call<R>(work: impl FnOnce(&mut Self) -> R) -> R {
         work(&mut Self(()))
     }
 }
 
-/// A handle that is read, `const T *`.
+/// A handle that is read: `const T *`.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Input<'a, T>(*const T, PhantomData<&'a T>);
 
-/// A handle that is written, `T *`. It may be one that the same call reads.
+/// A handle that is written: `T *`. The same call may read it through an [`Input`].
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Output<'a, T>(*mut T, PhantomData<&'a mut T>);
 
-/// A handle that C gives back to be freed, `T *`.
+/// A handle that C gives back to be freed: `T *`.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Returned<T>(Option<NonNull<T>>);
 
 impl<T> Input<'_, T> {
-    /// What is there, `None` if the pointer is NULL.
+    /// The handle, `None` if the pointer is NULL.
     pub(crate) fn optional<'h>(&self, _: &'h Handles) -> Option<&'h T> {
-        // SAFETY: NULL, or a handle of this library that nobody frees or changes during the call, but this function
-        // through an `Output`: that takes `Handles` exclusively, so it ends the life of this reference first.
+        // SAFETY: the pointer is NULL or a handle that this library made. No other thread frees or
+        // changes the handle during the call. This call may change it, but only through an
+        // `Output`. That borrows `Handles` exclusively, so this reference has ended by then.
         unsafe { self.0.as_ref() }
     }
 
-    /// What must be there.
+    /// The handle. NULL is `TB_ERR_ARGUMENT`.
     pub(crate) fn given<'h>(&self, handles: &'h Handles, name: &str) -> Result<&'h T, Failure> {
         self.optional(handles).ok_or_else(|| Failure::argument(format!("{name} is NULL")))
     }
 }
 
 impl<T> Output<'_, T> {
-    /// What is there, `None` if the pointer is NULL.
+    /// The handle, `None` if the pointer is NULL.
     pub(crate) fn optional<'h>(&self, _: &'h mut Handles) -> Option<&'h mut T> {
-        // SAFETY: NULL, or a handle of this library that nobody else uses during the call. Every other reference to it
-        // that this call has made has ended, because it had borrowed `Handles`.
+        // SAFETY: the pointer is NULL or a handle that this library made. No other thread uses the
+        // handle during the call. All other references that this call made to it have ended,
+        // because they borrowed `Handles`, which is borrowed exclusively here.
         unsafe { self.0.as_mut() }
     }
 
-    /// What must be there.
+    /// The handle. NULL is `TB_ERR_ARGUMENT`.
     pub(crate) fn given<'h>(
         &self,
         handles: &'h mut Handles,
@@ -87,15 +92,16 @@ impl<T> Output<'_, T> {
 }
 
 impl<T> Returned<T> {
-    /// Frees what a function of this library has made, unless `is_kept` says that it is not to be freed.
+    /// Frees a handle that a function of this library made, unless `is_kept` returns true for it.
     pub(crate) fn free_unless(self, is_kept: impl FnOnce(&T) -> bool) {
         let Some(pointer) = self.0 else { return };
-        // SAFETY: a handle of this library that C has not freed and that nobody changes during the call.
+        // SAFETY: the pointer is not NULL, so it is a handle that this library made. C has not
+        // freed it, and no other thread changes it during the call.
         if is_kept(unsafe { pointer.as_ref() }) {
             return;
         }
-        // SAFETY: the handle was made by `Box::into_raw`, C has not freed it, and gives it up with this call. The
-        // reference above has ended.
+        // SAFETY: `Box::into_raw` made the pointer. C has not freed the handle and gives it up with
+        // this call. The reference that `is_kept` got has ended.
         drop(unsafe { Box::from_raw(pointer.as_ptr()) });
     }
 }
@@ -106,10 +112,10 @@ impl<'a> Text<'a> {
         Self(std::ptr::null(), PhantomData)
     }
 
-    /// The text, `None` if the pointer is NULL.
+    /// The text as bytes, `None` if the pointer is NULL.
     pub(crate) fn bytes(self) -> Option<&'a CStr> {
-        // SAFETY: NULL, or a string that ends with a zero and stays as it is during the call: what
-        // every function of the header asks of a `const char *`.
+        // SAFETY: the pointer is not NULL. Every function of the header demands that a text ends
+        // with a zero and does not change during the call.
         (!self.0.is_null()).then(|| unsafe { CStr::from_ptr(self.0) })
     }
 
@@ -119,15 +125,15 @@ impl<'a> Text<'a> {
         text.map_err(|error| Failure::new(tb_status::TB_ERR_TEXT, format!("{name}: {error}")))
     }
 
-    /// The text as UTF-8, which must be there.
+    /// The text as UTF-8. NULL is `TB_ERR_ARGUMENT`.
     pub(crate) fn get(self, name: &str) -> Result<&'a str, Failure> {
         self.optional(name)?.ok_or_else(|| Failure::argument(format!("{name} is NULL")))
     }
 }
 
 impl Buffer<'_> {
-    /// Writes a text with the zero at its end and stores its length without that. Nothing is
-    /// written to a buffer that is too small; of no size, it may be NULL.
+    /// Writes a text with a zero at its end, and stores its length without the zero. Writes nothing
+    /// to a buffer that is too small. A buffer of size 0 may be NULL.
     pub(crate) fn fill(
         self,
         text: &str,
@@ -144,8 +150,9 @@ impl Buffer<'_> {
         if self.0.is_null() {
             return Err(Failure::argument("buffer is NULL"));
         }
-        // SAFETY: the caller has room for `size` bytes, which are more than these; the text is
-        // ours and does not overlap.
+        // SAFETY: the buffer is not NULL, and C has room for `size` bytes there, which is more than
+        // the length of the text. The text belongs to this library, so the buffer does not overlap
+        // it.
         unsafe {
             std::ptr::copy_nonoverlapping(text.as_ptr(), self.0.cast(), text.len());
             self.0.add(text.len()).write(0);
@@ -155,7 +162,7 @@ impl Buffer<'_> {
 }
 
 impl<'a, T> List<'a, T> {
-    /// `count` elements; none may be NULL.
+    /// The `count` elements of the array, which may be NULL if there are none.
     pub(crate) fn get(self, count: usize, name: &str) -> Result<&'a [T], Failure> {
         if count == 0 {
             return Ok(&[]);
@@ -165,13 +172,15 @@ impl<'a, T> List<'a, T> {
                 "{name}: {count} elements at NULL, or too many"
             )));
         }
-        // SAFETY: the caller has `count` elements there, which stay as they are during the call.
+        // SAFETY: the pointer is not NULL, and C has `count` elements there, which do not change
+        // during the call. Their size is at most `isize::MAX`.
         Ok(unsafe { std::slice::from_raw_parts(self.0, count) })
     }
 }
 
 impl<'a, T> Room<'a, T> {
-    /// Writes as many as there is room for, and stores how many there are.
+    /// Writes as many values as there is room for, and stores the number of all values. If `count`
+    /// is NULL and the room is too small, returns `TB_ERR_TRUNCATED`.
     pub(crate) fn fill(
         self,
         values: impl IntoIterator<Item = T>,
@@ -184,7 +193,8 @@ impl<'a, T> Room<'a, T> {
         let mut found = 0;
         for value in values {
             if found < capacity {
-                // SAFETY: the caller has room for `capacity` elements.
+                // SAFETY: the pointer is not NULL, C has room for `capacity` elements there, and
+                // `found` is below that.
                 unsafe { self.0.add(found).write(value) }
             }
             found += 1;
@@ -202,17 +212,17 @@ impl<'a, T> Room<'a, T> {
     }
 }
 
-/// The loaded hwloc topology of a caller, `None` if the pointer is NULL.
+/// The hwloc topology that C has loaded, `None` if the pointer is NULL.
 #[cfg(feature = "broker")]
 pub(crate) fn borrow_topology<'a>(
     topology: *mut std::ffi::c_void,
 ) -> Option<topobroker::hwloc::HwlocTopology<'a>> {
-    // SAFETY: NULL, or a loaded topology of the hwloc that this library is linked to, which the caller
-    // leaves as it is during the call.
+    // SAFETY: the pointer is not NULL, so it is a topology that C has loaded with the hwloc that
+    // this library is linked to. C does not change it during the call.
     (!topology.is_null()).then(|| unsafe { topobroker::hwloc::HwlocTopology::borrow_raw(topology) })
 }
 
-/// What C does, for tests of the interface itself.
+/// The pointers that C passes, for tests of the interface itself.
 #[cfg(test)]
 pub(crate) mod from_c {
     use super::{Input, List, Output, PhantomData, Returned};

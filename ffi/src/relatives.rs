@@ -1,4 +1,5 @@
-//! Objects by what they are to another: above, below, near.
+//! Objects by their relation to another object: above it, near it, at the same place; and devices
+//! by name.
 
 use crate::call::{Found, Given, call, value};
 use crate::levels::depth_of;
@@ -9,7 +10,9 @@ use crate::topology::{object_type, tb_topology};
 use std::mem::MaybeUninit;
 use topobroker_reader::Object;
 
-/// Stores the ancestor at a depth, or TB_OBJ_NONE. Counterpart: hwloc_get_ancestor_obj_by_depth.
+/// Stores the object itself or its ancestor at a depth, or TB_OBJ_NONE. If its branch of the tree
+/// has no object at that depth, the next object above it is stored. TB_ERR_ARGUMENT if the topology
+/// has no such depth. Counterpart: hwloc_get_ancestor_obj_by_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_ancestor_at_depth(
     topology: Option<&tb_topology>,
@@ -25,7 +28,7 @@ pub extern "C" fn tb_ancestor_at_depth(
     })
 }
 
-/// Stores the nearest ancestor of a type, or TB_OBJ_NONE. Counterpart:
+/// Stores the closest ancestor of a type, or TB_OBJ_NONE. Counterpart:
 /// hwloc_get_ancestor_obj_by_type.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_ancestor_with_type(
@@ -42,8 +45,8 @@ pub extern "C" fn tb_ancestor_with_type(
     })
 }
 
-/// Stores the object itself, or the nearest above it that is no I/O or Misc object. Counterpart:
-/// hwloc_get_non_io_ancestor_obj.
+/// Stores the object itself, or for an I/O or Misc object its closest ancestor that is neither.
+/// Counterpart: hwloc_get_non_io_ancestor_obj.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_non_io_ancestor(
     topology: Option<&tb_topology>,
@@ -53,8 +56,8 @@ pub extern "C" fn tb_non_io_ancestor(
     neighbour(topology, obj, ancestor, |object| Some(object.non_io_ancestor()))
 }
 
-/// Stores the lowest object above two, or that is one of them. Counterpart:
-/// hwloc_get_common_ancestor_obj.
+/// Stores the lowest common ancestor of two objects. If one of them is the other, or an ancestor of
+/// the other, that object is stored. Counterpart: hwloc_get_common_ancestor_obj.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_common_ancestor(
     topology: Option<&tb_topology>,
@@ -70,8 +73,9 @@ pub extern "C" fn tb_common_ancestor(
     })
 }
 
-/// Whether an object is `root` or below it; false of ids of nothing. Counterpart:
-/// hwloc_obj_is_in_subtree.
+/// Whether all PUs of an object are PUs of `root`: whether it is at the same place as `root`, or
+/// below it. False for I/O and Misc objects, for numbers that no object has, and if `topology` is
+/// NULL. Counterpart: hwloc_obj_is_in_subtree.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_is_in_subtree(
     topology: Option<&tb_topology>,
@@ -87,8 +91,8 @@ pub extern "C" fn tb_is_in_subtree(
     })
 }
 
-/// Stores the lowest cache that the object shares with others, or TB_OBJ_NONE. Counterpart:
-/// hwloc_get_shared_cache_covering_obj.
+/// Stores the closest data or unified cache above an object that has other PUs too, or TB_OBJ_NONE.
+/// Counterpart: hwloc_get_shared_cache_covering_obj.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_shared_cache(
     topology: Option<&tb_topology>,
@@ -98,8 +102,9 @@ pub extern "C" fn tb_shared_cache(
     neighbour(topology, obj, cache, Object::shared_cache)
 }
 
-/// Stores up to `capacity` objects of the same depth, the nearest first, and in `count` (may be NULL)
-/// how many there are. Counterpart: hwloc_get_closest_objs.
+/// Stores up to `capacity` other objects of the same depth in `objs`, the nearest first, and the
+/// number of all of them in `count` (may be NULL; then an array that is too short is no error).
+/// Memory, I/O and Misc objects have none. Counterpart: hwloc_get_closest_objs.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_closest(
     topology: Option<&tb_topology>,
@@ -110,14 +115,16 @@ pub extern "C" fn tb_closest(
 ) -> tb_status {
     call(|| {
         let object = object(topology.given("topology")?.get(), obj)?;
-        // The rest is counted only for who wants to know.
+        // Without `count`, the objects past the capacity need not be visited.
         let most = if count.is_some() { usize::MAX } else { capacity };
         objs.fill(object.closest().take(most).map(Object::id), capacity, count)
     })
 }
 
-/// Stores the first object of a type with the same locality, and with that subtype and a name that
-/// begins so unless these are NULL; or TB_OBJ_NONE. Counterpart: hwloc_get_obj_with_same_locality.
+/// Stores the first object of a type at the same place, or TB_OBJ_NONE: an object with the same
+/// cpuset and nodeset, or in the same PCI device. If `subtype` is not NULL, the object must have
+/// that subtype. If `name_prefix` is not NULL, its name must begin with that. Case does not matter.
+/// Counterpart: hwloc_get_obj_with_same_locality.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_with_same_locality(
     topology: Option<&tb_topology>,
@@ -137,7 +144,8 @@ pub extern "C" fn tb_with_same_locality(
     })
 }
 
-/// Stores the PCI device of a bus id such as 0000:01:00.0. Counterpart: hwloc_get_pcidev_by_busidstring.
+/// Stores the PCI device with a bus id such as 0000:01:00.0 or, in domain 0, 01:00.0.
+/// TB_ERR_NOT_FOUND if there is none. Counterpart: hwloc_get_pcidev_by_busidstring.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_pci_device(
     topology: Option<&tb_topology>,
@@ -153,7 +161,7 @@ pub extern "C" fn tb_pci_device(
     })
 }
 
-/// Stores the OS device of a name such as eth0.
+/// Stores the OS device with a name such as eth0. TB_ERR_NOT_FOUND if there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_os_device(
     topology: Option<&tb_topology>,
@@ -168,7 +176,8 @@ pub extern "C" fn tb_os_device(
     })
 }
 
-/// Stores up to `capacity` objects of a name, and in `count` (may be NULL) how many there are.
+/// Stores up to `capacity` objects with a name in `objs`, and the number of all of them in `count`
+/// (may be NULL).
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_objs_with_name(
     topology: Option<&tb_topology>,

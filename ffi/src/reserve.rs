@@ -1,7 +1,7 @@
-//! Memory for when there is none: a call that finds the heap used up still ends with a status and its message.
+//! A reserve of memory: a call that finds the heap used up still ends with a status and a message.
 //!
-//! Rust ends the process where memory cannot be had. The allocations of an adoption are few and small, so a reserve
-//! that is a part of the library covers them; a page of it is touched only if it is needed.
+//! Rust ends the process if an allocation fails. The allocations of an adoption are few and small,
+//! so a reserve inside the library covers them. A page of it is touched only if it is needed.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
@@ -11,28 +11,30 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[global_allocator]
 static MEMORY: Memory = Memory;
 
-/// The heap of the C library and, behind it, the reserve.
+/// The allocator: the heap of the C library and, if that is used up, the reserve.
 struct Memory;
 
-/// Bytes of a piece: as much as the longest path takes.
+/// Bytes of a piece: room for the longest path.
 const PIECE: usize = 4096;
 const PIECES: usize = 16;
 
 #[repr(C, align(4096))]
 struct Reserve(UnsafeCell<[[u8; PIECE]; PIECES]>);
 
-// SAFETY: a piece is used by whoever has its bit in `TAKEN`, and by nobody else.
+// SAFETY: only the owner of a piece's bit in `TAKEN` uses the piece, and the Acquire and Release on
+// `TAKEN` order the uses of one owner before those of the next.
 unsafe impl Sync for Reserve {}
 
 static RESERVE: Reserve = Reserve(UnsafeCell::new([[0; PIECE]; PIECES]));
-/// A bit for each piece that is in use.
+/// One bit for each piece that is in use.
 static TAKEN: AtomicU32 = AtomicU32::new(0);
 
-// SAFETY: what `System` gives is handed on as it is. A piece of the reserve is `PIECE` bytes at a multiple of `PIECE`,
-// given for no more and no stricter alignment than that, to one at a time, and never handed to `System`.
+// SAFETY: memory of `System` is passed on unchanged and goes back to `System` alone. A piece of the
+// reserve has `PIECE` bytes, is aligned to `PIECE`, serves only layouts that need no more than
+// that, has one owner at a time, and never goes to `System`.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's own layout.
+        // SAFETY: the caller passes a layout with a size above 0, as `GlobalAlloc::alloc` demands.
         let heap = unsafe { System.alloc(layout) };
         if heap.is_null() { take(layout) } else { heap }
     }
@@ -40,7 +42,7 @@ unsafe impl GlobalAlloc for Memory {
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         match piece_of(memory) {
             Some(piece) => _ = TAKEN.fetch_and(!(1 << piece), Ordering::Release),
-            // SAFETY: not of the reserve, so `System` gave it for this layout.
+            // SAFETY: `memory` is not in the reserve, so `System` allocated it for this layout.
             None => unsafe { System.dealloc(memory, layout) },
         }
     }
@@ -49,18 +51,21 @@ unsafe impl GlobalAlloc for Memory {
         if piece_of(memory).is_some() {
             return match size <= PIECE {
                 true => memory,
-                // SAFETY: a piece, of which the caller has used no more than its layout says.
+                // SAFETY: `memory` is in the reserve, so it is a piece that was given for `layout`.
                 false => unsafe { self.leave_reserve(memory, layout, size) },
             };
         }
-        // SAFETY: not of the reserve, so `System` gave it for this layout.
+        // SAFETY: `memory` is not in the reserve, so `System` allocated it for `layout`. The caller
+        // passes a `size` above 0.
         let heap = unsafe { System.realloc(memory, layout, size) };
         if !heap.is_null() {
             return heap;
         }
         let piece = Layout::from_size_align(size, layout.align()).map_or(null_mut(), take);
         if !piece.is_null() {
-            // SAFETY: both have as many bytes, a new piece is nobody else's, and `System` gave the old memory.
+            // SAFETY: the old memory has `layout.size()` bytes and the new piece at least `size`.
+            // They do not overlap, because the piece was free. `System` allocated `memory` for
+            // `layout` and still owns it, because its `realloc` failed.
             unsafe {
                 memory.copy_to_nonoverlapping(piece, layout.size().min(size));
                 System.dealloc(memory, layout);
@@ -71,17 +76,20 @@ unsafe impl GlobalAlloc for Memory {
 }
 
 impl Memory {
-    /// Moves what is in a piece of the reserve to the heap, which has memory again, perhaps.
+    /// Moves the contents of a piece of the reserve to the heap, which may have memory again.
+    /// Returns NULL if it has not.
     ///
     /// # Safety
     ///
-    /// `memory` is a piece that was given for `layout`.
+    /// `memory` is a piece that was given for `layout`, and `size` is larger than `PIECE`.
     unsafe fn leave_reserve(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let Ok(larger) = Layout::from_size_align(size, layout.align()) else { return null_mut() };
-        // SAFETY: `larger` has bytes, as what grows beyond a piece has.
+        // SAFETY: the size of `larger` is not 0, because it is larger than a piece.
         let heap = unsafe { System.alloc(larger) };
         if !heap.is_null() {
-            // SAFETY: both have as many bytes as the smaller one, and the new memory is nobody else's.
+            // SAFETY: both have at least `layout.size()` bytes. They do not overlap, because the
+            // new memory comes from the heap. `memory` was given for `layout`, and nobody uses it
+            // any more.
             unsafe {
                 memory.copy_to_nonoverlapping(heap, layout.size());
                 self.dealloc(memory, layout);
@@ -91,7 +99,7 @@ impl Memory {
     }
 }
 
-/// A piece of the reserve, NULL if none is left or it is too small.
+/// Takes a free piece of the reserve. Returns NULL if none is left or if a piece is too small.
 #[cold]
 fn take(layout: Layout) -> *mut u8 {
     if layout.size() > PIECE || layout.align() > PIECE {
@@ -110,7 +118,7 @@ fn take(layout: Layout) -> *mut u8 {
     }
 }
 
-/// Which piece of the reserve memory is, if it is of that.
+/// Number of the piece that `memory` points into; `None` if it is not in the reserve.
 fn piece_of(memory: *mut u8) -> Option<usize> {
     let offset = memory.addr().checked_sub(RESERVE.0.get().addr())?;
     Some(offset / PIECE).filter(|piece| *piece < PIECES)
@@ -128,12 +136,13 @@ mod tests {
         places.dedup();
         assert!(places.len() == PIECES && all.iter().all(|piece| piece_of(*piece).is_some()));
         assert!(take(layout).is_null());
-        // SAFETY: pieces that `take` gave.
+        // SAFETY: `take` gave each piece for this layout, and each is freed once.
         all.iter().for_each(|piece| unsafe { Memory.dealloc(*piece, layout) });
         assert!(take(Layout::from_size_align(PIECE + 1, 1).unwrap()).is_null());
         let again = take(layout);
         assert_eq!(again, all[0]);
-        // SAFETY: a piece that `take` gave, which may grow to its end in place, and then on the heap.
+        // SAFETY: `take` gave the piece for `layout`. Each layout is the one of the last call for
+        // that memory, and each piece of memory is freed once.
         unsafe {
             assert_eq!(Memory.realloc(again, layout, PIECE), again);
             again.write(7);

@@ -1,6 +1,7 @@
-//! Whose part of the topology a process is to look at, and why.
+//! Decides whether a process is to use all of the topology or only a part of it, and why.
 
-use crate::call::{Failure, Given, call_with, value};
+use crate::call::{Given, call_with, value};
+use crate::failure::Failure;
 use crate::pointers::{Buffer, Handles, Input, Output};
 use crate::set::tb_set;
 use crate::status::tb_status;
@@ -9,23 +10,23 @@ use std::mem::MaybeUninit;
 use topobroker_reader::internal::trusted_var;
 use topobroker_reader::{Decision, EffectivePart, Launch, Scope, Situation};
 
-/// Who started a process.
+/// How a process was started.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_launcher {
-    /// mpirun of Open MPI.
+    /// By mpirun of Open MPI.
     TB_LAUNCHER_OPEN_MPI = 0,
-    /// A DVM of PRRTE.
+    /// By a DVM of PRRTE.
     TB_LAUNCHER_PRTE = 1,
-    /// Another launcher, such as hydra.
+    /// By another launcher, such as hydra.
     TB_LAUNCHER_DIRECT = 2,
-    /// Nobody who launches jobs.
+    /// Not by a launcher.
     TB_LAUNCHER_NONE = 3,
-    /// Slurm.
+    /// As a task of Slurm.
     TB_LAUNCHER_SLURM = 4,
 }
 
-/// All that the decision depends on; sets may be NULL where the process has no such.
+/// Everything that the decision of tb_scope_decide depends on.
 #[repr(C)]
 pub struct tb_situation<'a> {
     /// How the process was started: a tb_launcher.
@@ -34,19 +35,21 @@ pub struct tb_situation<'a> {
     pub published: i32,
     /// Whether the topology is of the machine that the process runs on.
     pub is_this_system: bool,
-    /// PUs of the topology; not NULL.
+    /// PUs of the topology. Must not be NULL.
     pub pus: Input<'a, tb_set>,
-    /// PUs that the launcher gave the job: of PMIX_CPU_LIST, or of TOPOBROKER_CPU_LIST.
+    /// PUs that the launcher gave the job: those of PMIX_CPU_LIST or of TOPOBROKER_CPU_LIST. NULL
+    /// if there is no such list.
     pub cpu_list: Input<'a, tb_set>,
-    /// PUs that the process may run on; not NULL.
+    /// PUs that the process may run on. Must not be NULL.
     pub affinity: Input<'a, tb_set>,
-    /// PUs of its cgroup.
+    /// PUs of the cgroup of the process. NULL if it has no cpuset controller.
     pub cgroup: Input<'a, tb_set>,
 }
 
-/// Decides for this process: stores whether it is to look at all of the topology, else makes `cpuset` its
-/// part, and writes the reason into `reason` (may be NULL if `size` is
-/// 0; 256 bytes are enough for all).
+/// Decides whether this process is to use all of the topology, and stores the answer in `all`. If
+/// it is to use only a part, makes `cpuset` the PUs of that part; otherwise `cpuset` stays as it
+/// is. Writes the reason into `reason` with a zero at its end; 256 bytes are enough for every
+/// reason. `reason` may be NULL if `size` is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_scope(
     topology: Option<&tb_topology>,
@@ -61,7 +64,8 @@ pub extern "C" fn tb_scope(
     })
 }
 
-/// The same decision for a process in whatever situation: it depends on nothing else.
+/// Makes the decision of tb_scope for a process in any situation. The decision depends on nothing
+/// else. The other arguments are those of tb_scope.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_scope_decide(
     situation: Option<&tb_situation<'_>>,
@@ -101,7 +105,7 @@ fn launch(number: i32) -> Result<Launch, Failure> {
     found.ok_or_else(|| Failure::argument(format!("launcher {number}, expected 0 to 4")))
 }
 
-/// The scope with a number.
+/// The scope with a number of tb_segment_scope.
 pub(crate) fn scope(number: i32) -> Result<Scope, Failure> {
     let found = u32::try_from(number).ok().and_then(Scope::from_raw);
     found.ok_or_else(|| Failure::argument(format!("scope {number}, expected 1 to 3")))

@@ -1,17 +1,18 @@
 //! Sets of OS indexes, of PUs or NUMA nodes.
 
-use crate::call::{Failure, call_with, value_with};
+use crate::call::{call_with, value_with};
+use crate::failure::Failure;
 use crate::pointers::{Buffer, Handles, Input, List, Output, Room, Text};
 use crate::status::tb_status;
 use std::mem::MaybeUninit;
 use topobroker_reader::Set;
 use topobroker_reader::layout::set::Format;
 
-/// A set of OS indexes, of PUs or of NUMA nodes. Made by tb_set_new, freed by tb_set_free; every
-/// function that gives a set writes into one of the caller's. Counterpart: hwloc_bitmap_t.
+/// A set of OS indexes of PUs or of NUMA nodes. tb_set_new makes it and tb_set_free frees it. Every
+/// function that returns a set writes it into a set of the caller. Counterpart: hwloc_bitmap_t.
 pub struct tb_set(pub(crate) Set);
 
-/// How sets are written.
+/// Formats of sets as texts.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_set_format {
@@ -23,33 +24,34 @@ pub enum tb_set_format {
     TB_SET_TASKSET = 2,
 }
 
-/// How two sets become one.
+/// Operations that combine two sets.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_set_operation {
-    /// What is in one or the other. Counterpart: hwloc_bitmap_or.
+    /// Indexes that are in either set. Counterpart: hwloc_bitmap_or.
     TB_SET_OR = 0,
-    /// What is in both. Counterpart: hwloc_bitmap_and.
+    /// Indexes that are in both sets. Counterpart: hwloc_bitmap_and.
     TB_SET_AND = 1,
-    /// What is in the first alone. Counterpart: hwloc_bitmap_andnot.
+    /// Indexes that are only in the first set. Counterpart: hwloc_bitmap_andnot.
     TB_SET_ANDNOT = 2,
-    /// What is in one of them alone. Counterpart: hwloc_bitmap_xor.
+    /// Indexes that are in exactly one of the sets. Counterpart: hwloc_bitmap_xor.
     TB_SET_XOR = 3,
 }
 
-/// Makes an empty set; never NULL. Free it with tb_set_free.
+/// Makes an empty set. Never returns NULL. Free it with tb_set_free. Counterpart:
+/// hwloc_bitmap_alloc.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_new() -> Option<Box<tb_set>> {
     Some(Box::new(tb_set(Set::new())))
 }
 
-/// Frees a set. NULL is nothing to do.
+/// Frees a set. If `set` is NULL, nothing happens. Counterpart: hwloc_bitmap_free.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_free(set: Option<Box<tb_set>>) {
     drop(set);
 }
 
-/// Makes `set` equal to `from`.
+/// Makes `set` equal to `from`. Both may be the same set. Counterpart: hwloc_bitmap_copy.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_copy(set: Output<'_, tb_set>, from: Input<'_, tb_set>) -> tb_status {
     call_with(|handles| {
@@ -59,8 +61,9 @@ pub extern "C" fn tb_set_copy(set: Output<'_, tb_set>, from: Input<'_, tb_set>) 
     })
 }
 
-/// Makes `set` what a text says: a list (0-3,8 or 12-), or a mask (0x...). TB_ERR_TEXT otherwise.
-/// Counterparts: hwloc_bitmap_list_sscanf, hwloc_bitmap_sscanf.
+/// Makes `set` the set that a text describes: a mask if the text begins with 0x, else a list such
+/// as 0-3,8 or 12-. TB_ERR_TEXT if it is neither. Counterparts: hwloc_bitmap_list_sscanf,
+/// hwloc_bitmap_sscanf.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_parse(set: Output<'_, tb_set>, text: Text<'_>) -> tb_status {
     call_with(|handles| {
@@ -69,8 +72,8 @@ pub extern "C" fn tb_set_parse(set: Output<'_, tb_set>, text: Text<'_>) -> tb_st
     })
 }
 
-/// Writes `set` as a text with a zero at its end, in a tb_set_format. `length` (may be NULL) is set to
-/// the bytes of the text without the zero, also with TB_ERR_TRUNCATED. Counterpart:
+/// Writes `set` as a text with a zero at its end. `format` is a tb_set_format. `length` (may be
+/// NULL) is set to the bytes of the text without the zero, also with TB_ERR_TRUNCATED. Counterpart:
 /// hwloc_bitmap_list_snprintf.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_text(
@@ -91,8 +94,8 @@ pub extern "C" fn tb_set_text(
     })
 }
 
-/// Makes `set` the bits of `count` words of 64, lowest first: as a cpu_set_t has them on a machine
-/// with little-endian numbers.
+/// Makes `set` the bits of `count` words of 64 bits, the lowest indexes first. A cpu_set_t has this
+/// form on a little-endian machine.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_from_words(
     set: Output<'_, tb_set>,
@@ -106,9 +109,10 @@ pub extern "C" fn tb_set_from_words(
     })
 }
 
-/// Stores the bits of `set` as words of 64, lowest first: as many as there is room for, the rest of
-/// `capacity` as 0, or all ones if the set is infinite. `count` (may be NULL) is set to the words that
-/// the set has.
+/// Stores the bits of `set` as words of 64 bits, the lowest indexes first. All `capacity` words are
+/// stored: words after the end of the set are 0, or all ones if the set is infinite. `count` (may
+/// be NULL) is set to the number of words that the set has, which may be more than `capacity`. An
+/// array that is too short is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_words(
     set: Input<'_, tb_set>,
@@ -128,7 +132,8 @@ pub extern "C" fn tb_set_words(
     })
 }
 
-/// Puts an index into `set`.
+/// Adds an index to `set`. TB_ERR_ARGUMENT if it is 16777216 or more. Counterpart:
+/// hwloc_bitmap_set.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_add(set: Output<'_, tb_set>, index: u32) -> tb_status {
     call_with(|handles| {
@@ -137,7 +142,8 @@ pub extern "C" fn tb_set_add(set: Output<'_, tb_set>, index: u32) -> tb_status {
     })
 }
 
-/// Takes an index out of `set`.
+/// Removes an index from `set`. TB_ERR_ARGUMENT if it is 16777216 or more. Counterpart:
+/// hwloc_bitmap_clr.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_remove(set: Output<'_, tb_set>, index: u32) -> tb_status {
     call_with(|handles| {
@@ -146,13 +152,13 @@ pub extern "C" fn tb_set_remove(set: Output<'_, tb_set>, index: u32) -> tb_statu
     })
 }
 
-/// A mask where the text begins as one, else a list.
+/// Parses a mask if the text begins with 0x, else a list.
 pub(crate) fn parsed(text: &str) -> Result<Set, Failure> {
     let format = if text.starts_with("0x") { Format::Hwloc } else { Format::List };
     Ok(Set::parse(text, format)?)
 }
 
-/// The sets of a caller that are to be written, none of which may be NULL.
+/// The sets of a caller that are to be written. None of them may be NULL.
 pub(crate) fn given_sets<'a>(
     handles: &mut Handles,
     sets: List<'a, Output<'a, tb_set>>,
@@ -163,7 +169,7 @@ pub(crate) fn given_sets<'a>(
     Ok(sets)
 }
 
-/// Writes sets into those of a caller.
+/// Writes `values` into the sets of a caller.
 pub(crate) fn store_sets(
     handles: &mut Handles,
     sets: &[Output<'_, tb_set>],
@@ -175,7 +181,8 @@ pub(crate) fn store_sets(
     Ok(())
 }
 
-/// A set takes a bit for every index below its greatest: more than this is a mistake, not a machine.
+/// Checks that an index is not too high. A set stores a bit for every index below its highest one,
+/// and no machine has indexes beyond this limit.
 fn within_reach(index: u32) -> Result<u32, Failure> {
     const MOST: u32 = 1 << 24;
     match index {
@@ -184,7 +191,8 @@ fn within_reach(index: u32) -> Result<u32, Failure> {
     }
 }
 
-/// Combines `set` with another by a tb_set_operation.
+/// Combines `set` with `other`, and stores the result in `set`. `operation` is a tb_set_operation.
+/// Both may be the same set.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_combine(
     set: Output<'_, tb_set>,
@@ -192,7 +200,7 @@ pub extern "C" fn tb_set_combine(
     other: Input<'_, tb_set>,
 ) -> tb_status {
     call_with(|handles| {
-        // A copy: they may be the same.
+        // A copy, because `other` may be the same set as `set`.
         let other = other.given(handles, "other")?.0.clone();
         let set = &mut set.given(handles, "set")?.0;
         *set = match operation {
@@ -206,19 +214,20 @@ pub extern "C" fn tb_set_combine(
     })
 }
 
-/// Whether `index` is in `set`. False if it is NULL. Counterpart: hwloc_bitmap_isset.
+/// Whether `index` is in `set`. False if `set` is NULL. Counterpart: hwloc_bitmap_isset.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_has(set: Input<'_, tb_set>, index: u32) -> bool {
     value_with(false, |handles| set.optional(handles).is_some_and(|set| set.0.contains(index)))
 }
 
-/// Whether `set` has no index, or is NULL. Counterpart: hwloc_bitmap_iszero.
+/// Whether `set` is empty. True if it is NULL. Counterpart: hwloc_bitmap_iszero.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_is_empty(set: Input<'_, tb_set>) -> bool {
     value_with(false, |handles| set.optional(handles).is_none_or(|set| set.0.is_empty()))
 }
 
-/// Whether two sets have the same indexes; NULL equals nothing. Counterpart: hwloc_bitmap_isequal.
+/// Whether two sets have the same indexes. False if one of them is NULL. Counterpart:
+/// hwloc_bitmap_isequal.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_is_equal(set: Input<'_, tb_set>, other: Input<'_, tb_set>) -> bool {
     value_with(false, |handles| {
@@ -228,7 +237,8 @@ pub extern "C" fn tb_set_is_equal(set: Input<'_, tb_set>, other: Input<'_, tb_se
     })
 }
 
-/// Whether all of `set` is in `other`. Counterpart: hwloc_bitmap_isincluded.
+/// Whether all indexes of `set` are in `other`. False if one of them is NULL. Counterpart:
+/// hwloc_bitmap_isincluded.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_is_included(set: Input<'_, tb_set>, other: Input<'_, tb_set>) -> bool {
     value_with(false, |handles| {
@@ -238,7 +248,8 @@ pub extern "C" fn tb_set_is_included(set: Input<'_, tb_set>, other: Input<'_, tb
     })
 }
 
-/// Whether two sets have an index in common. Counterpart: hwloc_bitmap_intersects.
+/// Whether two sets have an index in common. False if one of them is NULL. Counterpart:
+/// hwloc_bitmap_intersects.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_intersects(set: Input<'_, tb_set>, other: Input<'_, tb_set>) -> bool {
     value_with(false, |handles| {
@@ -248,7 +259,7 @@ pub extern "C" fn tb_set_intersects(set: Input<'_, tb_set>, other: Input<'_, tb_
     })
 }
 
-/// Number of indexes in `set`, -1 if it is infinite or NULL. Counterpart: hwloc_bitmap_weight.
+/// Number of indexes in `set`; -1 if it is infinite or NULL. Counterpart: hwloc_bitmap_weight.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_weight(set: Input<'_, tb_set>) -> i64 {
     value_with(-1, |handles| {
@@ -256,7 +267,7 @@ pub extern "C" fn tb_set_weight(set: Input<'_, tb_set>) -> i64 {
     })
 }
 
-/// The first index of `set`, -1 if it has none. Counterpart: hwloc_bitmap_first.
+/// The first index of `set`; -1 if it is empty or NULL. Counterpart: hwloc_bitmap_first.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_first(set: Input<'_, tb_set>) -> i64 {
     value_with(-1, |handles| {
@@ -264,7 +275,7 @@ pub extern "C" fn tb_set_first(set: Input<'_, tb_set>) -> i64 {
     })
 }
 
-/// The last index of `set`, -1 if it has none or is infinite. Counterpart: hwloc_bitmap_last.
+/// The last index of `set`; -1 if it is empty, infinite or NULL. Counterpart: hwloc_bitmap_last.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_last(set: Input<'_, tb_set>) -> i64 {
     value_with(-1, |handles| {
@@ -272,8 +283,8 @@ pub extern "C" fn tb_set_last(set: Input<'_, tb_set>) -> i64 {
     })
 }
 
-/// The index after `previous` in `set`, the first after -1, -1 if there is none. Counterpart:
-/// hwloc_bitmap_next.
+/// The first index of `set` after `previous`; -1 if there is none or `set` is NULL. If `previous`
+/// is -1, the first index of all. Counterpart: hwloc_bitmap_next.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_next(set: Input<'_, tb_set>, previous: i64) -> i64 {
     value_with(-1, |handles| {
@@ -284,7 +295,7 @@ pub extern "C" fn tb_set_next(set: Input<'_, tb_set>, previous: i64) -> i64 {
     })
 }
 
-/// Keeps one index of `set`. Counterpart: hwloc_bitmap_singlify.
+/// Keeps only the first index of `set`. Counterpart: hwloc_bitmap_singlify.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_singlify(set: Output<'_, tb_set>) -> tb_status {
     call_with(|handles| {

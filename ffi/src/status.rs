@@ -1,60 +1,63 @@
-//! What functions return, and what the last failure of a thread was.
+//! Statuses that functions return, and the version of the library.
 
 use std::ffi::{CStr, c_char};
 
-/// Status of a call: 0, or a negative number that tells the kind of failure. What failed in detail,
-/// `tb_error_detail` tells.
+/// Status of a call: 0, or a negative number for the kind of failure. tb_error_detail returns a
+/// message with the details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum tb_status {
-    /// Done.
+    /// Success.
     TB_OK = 0,
-    /// An argument is NULL, not a number that is expected there, or an id of nothing.
+    /// An argument is NULL, out of range, or a number that no object has.
     TB_ERR_ARGUMENT = -1,
-    /// There is no such thing.
+    /// The requested thing does not exist.
     TB_ERR_NOT_FOUND = -2,
-    /// The buffer is too small; of a text, its length was stored where there is an argument for it.
+    /// The buffer is too small. If the function has an argument `length` that is not NULL, it is
+    /// set to the length of the text.
     TB_ERR_TRUNCATED = -3,
-    /// A text is not written as it should be.
+    /// A text is malformed.
     TB_ERR_TEXT = -4,
-    /// Nobody handed this process the keys of a segment, or one of them is malformed.
+    /// The process has no keys of a segment, or one of them is malformed.
     TB_ERR_KEYS = -5,
     /// The segment's file cannot be opened.
     TB_ERR_OPEN = -6,
-    /// The file is not one to trust: its kind, owner, mode or seals.
+    /// The file is not to be trusted because of its kind, owner, mode or seals.
     TB_ERR_TRUST = -7,
-    /// The file is no sound segment, or not the one that its keys say.
+    /// The file is not a valid segment, or not the segment that its keys describe.
     TB_ERR_SEGMENT = -8,
     /// The kernel refuses to map the segment.
     TB_ERR_MAP = -9,
-    /// This process has adopted another topology; a process adopts one for life.
+    /// This process has adopted another topology. A process adopts one topology for life.
     TB_ERR_DIFFERENT = -10,
-    /// The topology cannot be restricted so: nothing would be left, or the flags do not go together.
+    /// The topology cannot be restricted as asked: nothing would be left, or the flags do not go
+    /// together.
     TB_ERR_RESTRICT = -11,
-    /// What says which PUs are this process's cannot be read, or is not of this topology.
+    /// A source of the PUs of this process cannot be read, is malformed, or names PUs that the
+    /// topology lacks.
     TB_ERR_SOURCE = -12,
     /// A job cannot be added, found or adopted.
     TB_ERR_JOB = -13,
-    /// hwloc cannot load the input, or it cannot be captured.
+    /// hwloc cannot load the input, or the loaded topology cannot be captured.
     TB_ERR_LOAD = -14,
     /// The segment cannot be written or removed.
     TB_ERR_PUBLISH = -15,
     /// There is no room for the segment.
     TB_ERR_FULL = -16,
-    /// The ranks cannot be placed so.
+    /// The ranks cannot be placed as asked.
     TB_ERR_PLACEMENT = -17,
     /// The hwloc segment cannot be written or adopted.
     TB_ERR_HWLOC = -18,
-    /// libpmix is not there, or says no.
+    /// libpmix is not available, or refuses.
     TB_ERR_PMIX = -19,
-    /// A fault of this library; nothing was changed by the call.
+    /// A fault of this library. The call changed nothing.
     TB_ERR_INTERNAL = -20,
-    /// This thread adopts already: the caller is a signal handler that has interrupted it.
+    /// This thread is adopting already: the caller is a signal handler that has interrupted it.
     TB_ERR_BUSY = -21,
 }
 
 impl tb_status {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Self; 22] = [
         Self::TB_OK,
         Self::TB_ERR_ARGUMENT,
@@ -108,7 +111,8 @@ impl tb_status {
     }
 }
 
-/// A status in words, for the life of the process; of a number that is no status, "unknown status".
+/// A status in words; "unknown status" for a number that is no status. The text is valid for the
+/// life of the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_strerror(status: i32) -> *const c_char {
     let known = tb_status::ALL.into_iter().find(|known| *known as i32 == status);

@@ -1,6 +1,7 @@
-//! Adopting, and what a topology as a whole is.
+//! Adopts a topology, and tells facts about a topology as a whole.
 
-use crate::call::{Failure, Found, Given, adopting, call, call_with, value};
+use crate::call::{Found, Given, adopting, call, call_with, value};
+use crate::failure::Failure;
 use crate::keys::tb_keys;
 use crate::pointers::{Output, Returned, Text};
 use crate::set::tb_set;
@@ -11,13 +12,13 @@ use topobroker_reader::{
     Adopted, ObjectType, Placement, Topology, View, adopt, adopt_keys, adopted,
 };
 
-/// A topology: the one that this process has adopted, or what a view shows of it. Every query takes
-/// either. Handles may be used by any number of threads at once.
+/// A topology: the adopted topology of this process, or the visible part of it in a view. Every
+/// query takes either. Any number of threads may use a handle at once.
 pub struct tb_topology {
     view: View<'static>,
     adopted: &'static Adopted,
-    /// Whether this is the handle of the adopted topology, which nobody frees: that of another copy of this
-    /// library too.
+    /// Whether this is the handle of the adopted topology, which nobody frees. The handle that
+    /// another copy of this library made for it has this flag too.
     is_whole: bool,
 }
 
@@ -25,7 +26,7 @@ pub struct tb_topology {
 static WHOLE: Global<tb_topology> = Global::new();
 
 impl tb_topology {
-    /// The handle of an adopted topology: the same for every caller.
+    /// The handle of the adopted topology. Every caller gets the same one.
     pub(crate) fn whole(adopted: &'static Adopted) -> &'static Self {
         WHOLE.get().unwrap_or_else(|| {
             let view = View::whole(adopted.topology());
@@ -33,7 +34,7 @@ impl tb_topology {
         })
     }
 
-    /// The handle of a view.
+    /// Makes a handle of a view.
     pub(crate) fn part(adopted: &'static Adopted, view: View<'static>) -> Box<Self> {
         Box::new(Self { view, adopted, is_whole: false })
     }
@@ -55,12 +56,13 @@ impl tb_topology {
     }
 }
 
-/// Adopts the segment whose keys this process was handed (see tb_keys_find), and stores its topology.
+/// Adopts the segment whose keys tb_keys_find finds, and stores its topology.
 ///
-/// The first call of a process maps and checks it; every later call of any thread stores the same pointer.
-/// A copy of this library has a handle of its own, for the same mapping. It stays valid for the life of
-/// the process; freeing it does nothing.
-/// Counterparts: PMIx_Load_topology, hwloc_shmem_topology_adopt.
+/// The first call in a process maps and checks the segment; every later call, from any thread,
+/// stores the same pointer. If a process has several copies of this library, each has a handle of
+/// its own, for the same mapping. The handle stays valid for the life of the process; freeing it
+/// does nothing. A failed adoption can be tried again. Counterparts: PMIx_Load_topology,
+/// hwloc_shmem_topology_adopt.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_adopt(topology: Option<&mut MaybeUninit<&'static tb_topology>>) -> tb_status {
     adopting(|| {
@@ -70,8 +72,8 @@ pub extern "C" fn tb_adopt(topology: Option<&mut MaybeUninit<&'static tb_topolog
     })
 }
 
-/// As tb_adopt, with keys that came another way. TB_ERR_DIFFERENT if this process has adopted
-/// another topology.
+/// Adopts a segment as tb_adopt does, but by `keys`, which the program got by other means, and
+/// stores its topology. TB_ERR_DIFFERENT if this process has adopted another topology.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_adopt_keys(
     keys: Option<&tb_keys>,
@@ -85,7 +87,8 @@ pub extern "C" fn tb_adopt_keys(
     })
 }
 
-/// Stores the topology that this process has adopted. TB_ERR_NOT_FOUND if it has not. Adopts nothing.
+/// Stores the topology that this process has adopted. TB_ERR_NOT_FOUND if it has adopted none; this
+/// function never adopts one.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_adopted(
     topology: Option<&mut MaybeUninit<&'static tb_topology>>,
@@ -98,7 +101,7 @@ pub extern "C" fn tb_adopted(
     })
 }
 
-/// Frees a view. Of the adopted topology and of NULL there is nothing to free.
+/// Frees a view. If `topology` is the adopted topology or NULL, nothing happens.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_free(topology: Returned<tb_topology>) {
     topology.free_unless(tb_topology::is_whole);
@@ -108,19 +111,19 @@ pub extern "C" fn tb_topology_free(topology: Returned<tb_topology>) {
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_segment_scope {
-    /// The whole machine's.
+    /// The resources of the whole machine.
     TB_SCOPE_MACHINE = 1,
-    /// What the cgroup of the publisher allows.
+    /// The part of the machine that the cgroup of the publisher allows.
     TB_SCOPE_CGROUP = 2,
-    /// A job's.
+    /// The resources of a job.
     TB_SCOPE_JOB = 3,
 }
 
-/// From where the topology of a segment was captured.
+/// Source from which the topology of a segment was captured.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_segment_source {
-    /// This machine, discovered.
+    /// This machine, as hwloc discovered it.
     TB_FROM_THIS_MACHINE = 1,
     /// An hwloc XML file.
     TB_FROM_XML = 2,
@@ -128,11 +131,11 @@ pub enum tb_segment_source {
     TB_FROM_SYNTHETIC = 3,
     /// The root of a saved Linux file system.
     TB_FROM_FSROOT = 4,
-    /// A topology that the publisher had loaded.
+    /// A topology that the publisher had already loaded.
     TB_FROM_LOADED = 5,
 }
 
-/// Which objects of a type were kept. Counterpart: enum hwloc_type_filter_e.
+/// Which objects of a type were kept at capture. Counterpart: enum hwloc_type_filter_e.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_type_filter {
@@ -140,40 +143,41 @@ pub enum tb_type_filter {
     TB_FILTER_ALL = 0,
     /// None.
     TB_FILTER_NONE = 1,
-    /// Those that add to the structure of the tree.
+    /// Objects that add to the structure of the tree.
     TB_FILTER_STRUCTURE = 2,
-    /// Important I/O devices, all of other types.
+    /// Of I/O devices, the important ones; of other types, all objects.
     TB_FILTER_IMPORTANT = 3,
 }
 
-/// What is known of the segment of a topology.
+/// Properties of the segment of a topology.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct tb_segment {
-    /// Random name of the segment, the same for no other.
+    /// Random id of the segment. No other segment has it.
     pub id: [u8; 16],
-    /// Counts up when a node's topology is published again.
+    /// Number of times that the node's topology was published before.
     pub generation: u64,
-    /// Where it is mapped in this process: header and archive.
+    /// Address at which the segment, header and archive, is mapped in this process.
     pub start: *const std::ffi::c_void,
-    /// Bytes of it.
+    /// Size of the segment in bytes.
     pub size: u64,
-    /// Preferred address, 0 for anywhere.
+    /// Preferred address; 0 means anywhere.
     pub address: u64,
-    /// Whether it is mapped at its preferred address: pointers into it are then the same in every
-    /// such process.
+    /// Whether the segment is mapped at its preferred address. Pointers into it are the same in
+    /// every process for which this is true.
     pub at_address: bool,
-    /// Whose resources it describes: a tb_segment_scope.
+    /// Whose resources the segment describes: a tb_segment_scope.
     pub scope: i32,
-    /// Where it is from: a tb_segment_source.
+    /// Source of the topology: a tb_segment_source.
     pub source: i32,
-    /// The hwloc that captured it: 0x00020900 is 2.9.0.
+    /// Version of the hwloc that captured the topology: 0x00020900 is 2.9.0.
     pub hwloc_version: u32,
-    /// Process that published, 0 if it was published to stay.
+    /// Pid of the publisher; 0 if the segment stays until it is unpublished.
     pub publisher_pid: u32,
 }
 
-/// Stores what is known of the segment of a topology; of a view, of the topology it is of.
+/// Stores the properties of the segment of a topology. For a view, this is the segment of the
+/// topology that the view is a part of.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_segment(
     topology: Option<&tb_topology>,
@@ -198,7 +202,8 @@ pub extern "C" fn tb_topology_segment(
     })
 }
 
-/// Stores the keys that led to the segment of a topology, to be handed on.
+/// Stores the keys by which this process found the segment of a topology. They can be handed to
+/// other processes.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_keys(
     topology: Option<&tb_topology>,
@@ -211,20 +216,20 @@ pub extern "C" fn tb_topology_keys(
     })
 }
 
-/// Number of objects of a topology, of all kinds. 0 of NULL.
+/// Number of objects of a topology, of all kinds; 0 if `topology` is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_object_count(topology: Option<&tb_topology>) -> usize {
     value(0, || topology.map_or(0, |topology| topology.get().object_count()))
 }
 
-/// Whether the publisher's hwloc took the topology for its own machine. Counterpart:
-/// hwloc_topology_is_thissystem.
+/// Whether the publisher's hwloc considered the topology to be that of its own machine. False if
+/// `topology` is NULL. Counterpart: hwloc_topology_is_thissystem.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_is_this_system(topology: Option<&tb_topology>) -> bool {
     value(false, || topology.is_some_and(|topology| topology.get().is_this_system()))
 }
 
-/// Stores the type filter of capture for a type: a tb_type_filter. Counterpart:
+/// Stores the type filter that was used at capture for a type: a tb_type_filter. Counterpart:
 /// hwloc_topology_get_type_filter.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_type_filter(
@@ -239,8 +244,9 @@ pub extern "C" fn tb_topology_type_filter(
     })
 }
 
-/// Stores a support bit by its name in hwloc's XML, such as cpubind.set_thisthread_cpubind.
-/// Counterpart: hwloc_topology_get_support.
+/// Stores the value of a support bit. `name` is its name in hwloc's XML, such as
+/// cpubind.set_thisthread_cpubind. TB_ERR_NOT_FOUND if there is no such bit. Counterpart:
+/// hwloc_topology_get_support.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_support(
     topology: Option<&tb_topology>,
@@ -256,8 +262,8 @@ pub extern "C" fn tb_topology_support(
     })
 }
 
-/// Stores the PUs, or the NUMA nodes, that may be used. Counterparts:
-/// hwloc_topology_get_allowed_cpuset, hwloc_topology_get_allowed_nodeset.
+/// Makes `cpuset` the PUs and `nodeset` the NUMA nodes that may be used. Each of the two sets may
+/// be NULL. Counterparts: hwloc_topology_get_allowed_cpuset, hwloc_topology_get_allowed_nodeset.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_allowed(
     topology: Option<&tb_topology>,

@@ -30,8 +30,9 @@ pub const MAX_DEPTH: usize = 128;
 /// A topology. Objects are numbered level by level. A column of objects has their values in the
 /// order of these numbers.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[rkyv(archived = ArchivedTopology)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
-pub struct Topology {
+pub struct TopologyColumns {
     pub levels: Levels,
     pub tree: Tree,
     pub objects: Objects,

@@ -156,5 +156,5 @@ fn outside_containers_files_of_nobody_or_another_user_are_refused() {
     node.give("run", OTHER);
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("keys: belongs to user 4321"), "{said}");
+    assert!(said.contains("not used") && said.contains("belongs to user 4321"), "{said}");
 }

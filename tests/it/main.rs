@@ -6,6 +6,7 @@ mod adoption;
 mod against_hwloc_programs;
 mod ancestry;
 mod attacks;
+mod circles;
 mod compatibility;
 mod containers;
 mod dependencies;

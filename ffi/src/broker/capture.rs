@@ -1,6 +1,7 @@
-//! From a loaded hwloc topology, or an input, to a description that can be published.
+//! Captures a loaded hwloc topology, or an input, as a description that can be published.
 
-use crate::call::{Failure, Given, adopting, call};
+use crate::call::{Given, adopting, call};
+use crate::failure::Failure;
 use crate::pointers::{Text, borrow_topology};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -12,14 +13,15 @@ use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker_reader::Source;
 use topobroker_reader::layout::description::Description;
 
-/// All that hwloc knows of a machine, captured and not published yet. Freed by tb_description_free.
+/// A description: everything that hwloc knows of a machine, captured but not yet published. Free it
+/// with tb_description_free.
 pub struct tb_description {
     pub(super) description: Description,
     pub(super) source: Source,
 }
 
-/// Captures the topology that this program has loaded itself, an hwloc_topology_t of the hwloc that
-/// this library is linked to. It is not changed and may be destroyed afterwards.
+/// Captures a topology that this program has loaded with the hwloc that this library is linked to.
+/// `hwloc_topology` is an hwloc_topology_t. It is not changed, and may be destroyed afterwards.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_capture_hwloc(
     hwloc_topology: *mut c_void,
@@ -34,7 +36,7 @@ pub extern "C" fn tb_capture_hwloc(
     })
 }
 
-/// Loads this machine and captures it, with all types of objects kept.
+/// Loads the topology of this machine with objects of all types, and captures it.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_capture_machine(
     description: Option<&mut MaybeUninit<Box<tb_description>>>,
@@ -42,7 +44,7 @@ pub extern "C" fn tb_capture_machine(
     call(|| captured(&Input::ThisMachine, Source::ThisMachine, description))
 }
 
-/// Loads an hwloc XML file of version 1 or 2 and captures it.
+/// Loads an hwloc XML file of version 1 or 2, and captures it.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_capture_xml(
     file: Text<'_>,
@@ -51,7 +53,7 @@ pub extern "C" fn tb_capture_xml(
     call(|| captured(&Input::Xml(PathBuf::from(file.get("file")?)), Source::Xml, description))
 }
 
-/// Captures hwloc XML of version 1 or 2 that is in memory.
+/// Captures hwloc XML of version 1 or 2 from a text in memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_capture_xml_text(
     text: Text<'_>,
@@ -60,7 +62,7 @@ pub extern "C" fn tb_capture_xml_text(
     call(|| captured(&Input::XmlText(text.get("text")?.to_owned()), Source::Xml, description))
 }
 
-/// Captures a synthetic machine, such as "Package:2 Core:4 PU:2".
+/// Captures a machine from a synthetic description, such as "Package:2 Core:4 PU:2".
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_capture_synthetic(
     text: Text<'_>,
@@ -72,7 +74,7 @@ pub extern "C" fn tb_capture_synthetic(
     })
 }
 
-/// Frees a description. NULL is nothing to do.
+/// Frees a description. If `description` is NULL, nothing happens.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_description_free(description: Option<Box<tb_description>>) {
     drop(description);
@@ -89,10 +91,10 @@ fn captured(
     Ok(())
 }
 
-/// Stores the topology of this process from the first source that has one: what it has adopted; the
-/// segment that environment, PMIx server or the node's daemon name; XML that the PMIx server has;
-/// discovery, which one of the processes that come to it at once does for all. Counterpart:
-/// PMIx_Load_topology.
+/// Stores the topology of this process, from the first source that has one: the adopted topology;
+/// the segment that the environment, the PMIx server or the node's daemon names; XML from the PMIx
+/// server; discovery. If several processes come to discovery at once, one of them discovers for
+/// all. Counterpart: PMIx_Load_topology.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_load(topology: Option<&mut MaybeUninit<&'static tb_topology>>) -> tb_status {
     adopting(|| {

@@ -1,6 +1,6 @@
-//! Failures of the broker as statuses.
+//! Converts the errors of the broker to statuses.
 
-use crate::call::Failure;
+use crate::failure::Failure;
 use crate::status::tb_status;
 use topobroker::hwloc::CaptureError;
 use topobroker::hwloc::HwlocLoadError;

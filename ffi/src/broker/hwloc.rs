@@ -1,6 +1,7 @@
-//! For code that knows only hwloc.
+//! Topologies for code that knows only hwloc.
 
-use crate::call::{Failure, Given, call};
+use crate::call::{Given, call};
+use crate::failure::Failure;
 use crate::pointers::Text;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -9,10 +10,12 @@ use std::mem::MaybeUninit;
 use topobroker::format::xml;
 use topobroker::node::hwloc_topology;
 
-/// Stores an hwloc_topology_t for this process: adopted from the hwloc segment that environment or PMIx
-/// server name, else loaded, once. Every caller gets the same; it may be read by any thread, and must be
-/// neither changed nor destroyed. hwloc's functions of memory attributes change it, and crash on one that was
-/// adopted (2.9.0): ask tb_memory_value instead, or a hwloc_topology_dup.
+/// Stores the hwloc_topology_t of this process. The first call adopts the hwloc segment that the
+/// environment or the PMIx server names. If there is none, or it cannot be adopted, hwloc loads a
+/// topology. Every later call stores the same pointer. Any thread may read the topology; nobody may
+/// change or destroy it. hwloc's functions of memory attributes write into their topology, and
+/// crash if it was adopted (2.9.0). Use tb_memory_value instead, or call them on a duplicate
+/// (hwloc_topology_dup).
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_hwloc_topology(topology: Option<&mut MaybeUninit<*mut c_void>>) -> tb_status {
     call(|| {
@@ -22,8 +25,8 @@ pub extern "C" fn tb_hwloc_topology(topology: Option<&mut MaybeUninit<*mut c_voi
     })
 }
 
-/// Writes a topology, or what a view shows, as hwloc XML of version 2 into a file, which is replaced.
-/// Counterpart: hwloc_topology_export_xml.
+/// Writes a topology, or the visible part in a view, as hwloc XML of version 2 into a file. An
+/// existing file is replaced. Counterpart: hwloc_topology_export_xml.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_export_xml(topology: Option<&tb_topology>, file: Text<'_>) -> tb_status {
     call(|| {

@@ -1,7 +1,8 @@
 //! Jobs over a published topology.
 
 use super::publish::{cs, variable};
-use crate::call::{Failure, Found, Given, call, call_with};
+use crate::call::{Found, Given, call, call_with};
+use crate::failure::Failure;
 use crate::pointers::{Buffer, Input, List, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
@@ -16,25 +17,28 @@ use topobroker_reader::Set;
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_job_end {
-    /// It is removed when it is freed, or swept once this process is gone.
+    /// The job is removed when its tb_job_publication is freed. If this process ends without that,
+    /// tb_job_sweep removes it.
     TB_JOB_WITH_THIS_PROCESS = 0,
-    /// It stays until it is removed.
+    /// The job stays until tb_job_remove removes it.
     TB_JOB_KEPT = -1,
 }
 
-/// A job that was added. Freed by tb_job_publication_free.
+/// An added job. Free it with tb_job_publication_free.
 pub struct tb_job_publication {
     job: JobPublication,
     base: topobroker_reader::Keys,
     environment: Vec<(CString, CString)>,
 }
 
-/// Adds a job that sees what a view shows of the adopted topology.
+/// Adds a job over the adopted topology. Its processes see the objects that are visible in `view`.
 ///
-/// `ranks` are the ranks of its processes on this node in the order of their local ranks, and `cpusets`
-/// their PUs; both have `count` elements. `launcher` is a tb_job_end, or the pid of the process that it
-/// ends with. With `legacy`, its part is published for unmodified programs of hwloc and PMIx too. On a
-/// failure nothing is left behind.
+/// `name` consists of letters, digits, dots, underscores and hyphens, and no other job over the
+/// topology has it. `ranks` are the ranks of its processes on this node, in the order of their
+/// local ranks, and `cpusets` are their PUs; both arrays have `count` elements, and none of the
+/// sets may be NULL. `launcher` is a tb_job_end, or the pid of the process that the job ends with.
+/// With `legacy`, files for unmodified programs of hwloc and PMIx are published beside the job. On
+/// a failure nothing is left behind.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_add(
     view: Option<&tb_topology>,
@@ -76,7 +80,9 @@ pub extern "C" fn tb_job_add(
     })
 }
 
-/// File of a job, what its processes have as TOPOBROKER_JOB: written into a buffer.
+/// Writes the file of a job into a buffer, with a zero at its end. The processes of the job have it
+/// as TOPOBROKER_JOB. `length` (may be NULL) is set to the bytes of the text without the zero, also
+/// with TB_ERR_TRUNCATED.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_publication_file(
     job: Option<&tb_job_publication>,
@@ -90,8 +96,9 @@ pub extern "C" fn tb_job_publication_file(
     })
 }
 
-/// Stores name and value of an environment variable that processes of the job are to have, from 0:
-/// TB_ERR_NOT_FOUND after the last. The texts are valid until the job is freed.
+/// Stores the name and the value of an environment variable that the processes of the job need.
+/// `index` counts from 0: TB_ERR_NOT_FOUND after the last. The texts are valid until the job is
+/// freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_publication_env(
     job: Option<&tb_job_publication>,
@@ -102,8 +109,9 @@ pub extern "C" fn tb_job_publication_env(
     call(|| variable(&job.given("job")?.environment, index, name, value))
 }
 
-/// As tb_pmix_info, for the processes of a job: they find the job too (topobroker.job), and the hwloc segment
-/// and the XML are of its part alone.
+/// Stores an array of pmix_info_t for the processes of a job: the array of tb_pmix_info and the
+/// file of the job (topobroker.job). The hwloc segment and the XML in it are those of the job's
+/// part alone. Free the array with PMIX_INFO_FREE.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_pmix_info(
     job: Option<&tb_job_publication>,
@@ -119,19 +127,21 @@ pub extern "C" fn tb_job_pmix_info(
     })
 }
 
-/// Frees a job, and removes it if it ends with this process. NULL is nothing to do.
+/// Frees a job. Removes it too if it ends with this process, unless this is a forked child of the
+/// process that added it. If `job` is NULL, nothing happens.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_publication_free(job: Option<Box<tb_job_publication>>) {
     drop(job);
 }
 
-/// Removes a job by its name. Processes that have adopted it keep it.
+/// Removes the job with a name. Processes that have adopted it keep it. TB_ERR_NOT_FOUND if there
+/// is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_remove(topology: Option<&tb_topology>, name: Text<'_>) -> tb_status {
     call(|| Ok(job::remove(topology.given("topology")?.adopted(), name.get("name")?)?))
 }
 
-/// Removes the jobs whose launcher is gone, and stores how many (may be NULL).
+/// Removes the jobs whose launcher is gone, and stores their number in `count` (may be NULL).
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_sweep(
     topology: Option<&tb_topology>,
@@ -146,8 +156,9 @@ pub extern "C" fn tb_job_sweep(
     })
 }
 
-/// Writes the name of a job over the topology, from 0 in the order of names: TB_ERR_NOT_FOUND after the
-/// last.
+/// Writes the name of one of the jobs over the topology, with a zero at its end. `index` counts
+/// from 0, in the order of names: TB_ERR_NOT_FOUND after the last. `length` (may be NULL) is set to
+/// the bytes of the text without the zero, also with TB_ERR_TRUNCATED.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_list(
     topology: Option<&tb_topology>,

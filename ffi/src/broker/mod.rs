@@ -1,4 +1,5 @@
-//! What launchers do: capture, publish, add jobs, place ranks, and tell others of it.
+//! The functions of launchers: capture, publish, add jobs, place ranks, and tell processes the
+//! keys.
 
 mod capture;
 mod failure;

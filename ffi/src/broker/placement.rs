@@ -1,6 +1,7 @@
-//! Where the ranks of a job are.
+//! Placement of the ranks of a job, reports of it, and locations.
 
-use crate::call::{Failure, Given, call, call_with};
+use crate::call::{Given, call, call_with};
+use crate::failure::Failure;
 use crate::object::{object, tb_obj};
 use crate::pointers::{Buffer, Input, List, Output, Room, Text};
 use crate::set::{given_sets, store_sets, tb_set};
@@ -11,10 +12,11 @@ use topobroker::location::{Location, Reading};
 use topobroker::placement::{Policy, place, report, usual_count};
 use topobroker_reader::{Object, Topology};
 
-/// Makes the `count` sets the PUs of as many ranks, as mpirun places them: `map_by` is slot, hwthread,
-/// core, l1cache, l2cache, l3cache, numa, package, ppr:N:OBJECT or cpu-list, with :PE=N behind it;
-/// `bind_to` (NULL: what mpirun binds to if it is not told) is none or one of the objects. Of cpu-list, `order` has the PUs
-/// that ranks take in turn.
+/// Makes the `count` sets the PUs of as many ranks, placed as mpirun places them. `map_by` is slot,
+/// hwthread, core, l1cache, l2cache, l3cache, numa, package, ppr:N:OBJECT or cpu-list, each of
+/// which may be followed by :PE=N. `bind_to` is none or one of the objects; NULL means the default
+/// of mpirun. For cpu-list, `order` has the PUs that the ranks take in turn. None of the sets may
+/// be NULL. TB_ERR_PLACEMENT if the ranks cannot be placed.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_place(
     topology: Option<&tb_topology>,
@@ -34,7 +36,8 @@ pub extern "C" fn tb_place(
     })
 }
 
-/// Stores the number of ranks that a policy makes where nobody says how many.
+/// Stores the number of ranks that a policy makes if no number is given. The policy is given as in
+/// tb_place.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_place_count(
     topology: Option<&tb_topology>,
@@ -61,7 +64,9 @@ fn objects<'a>(
     order.get(count, "order")?.iter().map(|obj| object(topology, *obj)).collect()
 }
 
-/// Writes what a rank is bound to as Open MPI 4 reports it, or as PRRTE does if `prrte`.
+/// Writes the line that reports what a rank is bound to, with a zero at its end: as Open MPI 4
+/// does, or as PRRTE does if `prrte`. `length` (may be NULL) is set to the bytes of the text
+/// without the zero, also with TB_ERR_TRUNCATED.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_binding_report(
     topology: Option<&tb_topology>,
@@ -83,9 +88,9 @@ pub extern "C" fn tb_binding_report(
     })
 }
 
-/// Stores up to `capacity` objects that a text such as package:1.core:0-3 or os=eth0 names, in its order, and
-/// in `count` (may be NULL) how many there are; indexes are logical, or the operating system's if
-/// `physical`. Counterpart: the locations of hwloc-calc.
+/// Stores up to `capacity` objects that a text such as package:1.core:0-3 or os=eth0 names, in the
+/// order of the text, and the number of all of them in `count` (may be NULL). Indexes are logical
+/// indexes, or OS indexes if `physical`. Counterpart: the locations of hwloc-calc.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_location(
     topology: Option<&tb_topology>,

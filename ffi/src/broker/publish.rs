@@ -1,7 +1,8 @@
-//! Publishing, and telling processes of it.
+//! Publishes topologies, and tells processes the keys of the segments.
 
 use super::capture::tb_description;
-use crate::call::{Failure, Found, Given, call};
+use crate::call::{Found, Given, call};
+use crate::failure::Failure;
 use crate::keys::tb_keys;
 use crate::pointers::Text;
 use crate::scope::scope;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 use topobroker::node::pmix_host;
 use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
 
-/// Where a segment is kept.
+/// The kind of storage of a segment.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_store {
@@ -26,41 +27,45 @@ pub enum tb_store {
     TB_STORE_MEMFD = 2,
 }
 
-/// The address that is free nearly everywhere.
+/// An address that is free nearly everywhere.
 pub const TB_ADDRESS_USUAL: u64 = 0;
-/// Wherever the kernel of each process likes: the least memory, but pointers differ.
+/// Any address that the kernel of each process chooses. This takes the least memory, but pointers
+/// differ between processes.
 pub const TB_ADDRESS_ANYWHERE: u64 = 1;
 
-/// How a topology is published: fill with tb_publish_options_init, then change what differs.
+/// Options of publishing. Fill them with tb_publish_options_init, then change fields.
 #[repr(C)]
 pub struct tb_publish_options<'a> {
     /// A tb_store.
     pub store: i32,
-    /// Whose resources it describes: a tb_segment_scope.
+    /// Whose resources the segment describes: a tb_segment_scope.
     pub scope: i32,
-    /// Folder of TB_STORE_FOLDER; otherwise NULL.
+    /// Folder for TB_STORE_FOLDER; otherwise it may be NULL.
     pub folder: Text<'a>,
-    /// Where processes map it: TB_ADDRESS_USUAL, TB_ADDRESS_ANYWHERE, or a multiple of 64 KiB.
+    /// Address at which processes map the segment: TB_ADDRESS_USUAL, TB_ADDRESS_ANYWHERE, or a
+    /// multiple of 64 KiB.
     pub address: u64,
-    /// Number of times that this node was published before.
+    /// Number of times that the node's topology was published before.
     pub generation: u64,
-    /// Only for this user: mode 0400 instead of 0444.
+    /// Whether only this user may read the segment: mode 0400 instead of 0444.
     pub is_private: bool,
-    /// Until it is unpublished, rather than as long as this process runs.
+    /// Whether the segment stays until it is unpublished, and not only as long as this process
+    /// runs.
     pub keep: bool,
-    /// Beside it what unmodified programs of hwloc and PMIx read: an hwloc segment and XML.
+    /// Whether an hwloc segment and XML are published too, for unmodified programs of hwloc and
+    /// PMIx.
     pub legacy: bool,
 }
 
-/// A published topology. Freed by tb_publication_free, or by tb_unpublish.
+/// A published topology. Free it with tb_publication_free or tb_unpublish.
 pub struct tb_publication {
     publication: Publication,
     /// Name and value of each environment variable.
     environment: Vec<(CString, CString)>,
 }
 
-/// Fills options with what is usual: shared memory, the usual address, readable by all, removed when
-/// this process ends or frees it.
+/// Fills options with the defaults: shared memory, the usual address, readable by everybody, and
+/// removed when this process ends or frees the publication.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_publish_options_init(
     options: Option<&mut MaybeUninit<tb_publish_options<'_>>>,
@@ -80,8 +85,8 @@ pub extern "C" fn tb_publish_options_init(
     })
 }
 
-/// Publishes a description; with `options` NULL as tb_publish_options_init has it. On a failure nothing
-/// is left behind: TB_ERR_FULL if there is no room.
+/// Publishes a description. If `options` is NULL, the options are those of tb_publish_options_init.
+/// On a failure nothing is left behind. TB_ERR_FULL if there is no room for the segment.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_publish(
     description: Option<&tb_description>,
@@ -122,7 +127,7 @@ fn read(
     Ok(PublishOptions { store, address, private, keep, legacy, scope, generation, ..usual })
 }
 
-/// Names and values as C has them.
+/// Names and values as C strings.
 pub(super) fn cs(
     all: impl IntoIterator<Item = (&'static str, OsString)>,
 ) -> Vec<(CString, CString)> {
@@ -143,7 +148,8 @@ pub extern "C" fn tb_publication_keys(
     })
 }
 
-/// Stores the keys of the hwloc segment beside it. TB_ERR_NOT_FOUND if it was published without.
+/// Stores the keys of the hwloc segment that was published with a topology. TB_ERR_NOT_FOUND if it
+/// was published without the option `legacy`.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_publication_hwloc_keys(
     publication: Option<&tb_publication>,
@@ -158,8 +164,8 @@ pub extern "C" fn tb_publication_hwloc_keys(
     })
 }
 
-/// Stores name and value of an environment variable that processes are to have, from 0:
-/// TB_ERR_NOT_FOUND after the last. The texts are valid until the publication is freed.
+/// Stores the name and the value of an environment variable that processes need. `index` counts
+/// from 0: TB_ERR_NOT_FOUND after the last. The texts are valid until the publication is freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_publication_env(
     publication: Option<&tb_publication>,
@@ -183,10 +189,11 @@ pub(super) fn variable(
     Ok(())
 }
 
-/// Stores an array of pmix_info_t with the keys of the segment (topobroker.file, .addr, .size), and, if
-/// it was published with the legacy lane, PMIX_HWLOC_SHMEM_FILE, _ADDR, _SIZE, PMIX_HWLOC_XML_V2 and _V1: for
-/// PMIx_server_register_nspace or PMIx_server_register_resources. libpmix must be loadable as
-/// libpmix.so.2. Free the array with PMIX_INFO_FREE.
+/// Stores an array of pmix_info_t for PMIx_server_register_nspace or
+/// PMIx_server_register_resources. It has the keys of the segment (topobroker.file, .addr, .size).
+/// If the topology was published with the option `legacy`, the array also has
+/// PMIX_HWLOC_SHMEM_FILE, _ADDR, _SIZE, PMIX_HWLOC_XML_V2 and _V1. libpmix must be in the process
+/// already, or be loadable as libpmix.so.2. Free the array with PMIX_INFO_FREE.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_pmix_info(
     publication: Option<&tb_publication>,
@@ -207,8 +214,8 @@ pub extern "C" fn tb_pmix_info(
     })
 }
 
-/// Withdraws what was published, and frees the publication also if that fails. Processes that have
-/// adopted it keep it.
+/// Withdraws a published topology. Frees the publication, also if that fails. Processes that have
+/// adopted the topology keep it.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_unpublish(publication: Option<Box<tb_publication>>) -> tb_status {
     call(|| {
@@ -217,8 +224,9 @@ pub extern "C" fn tb_unpublish(publication: Option<Box<tb_publication>>) -> tb_s
     })
 }
 
-/// Frees a publication; withdraws it too unless it was to be kept, or this is a forked child of the
-/// process that published. NULL is nothing to do.
+/// Frees a publication. Withdraws the topology too, unless it was published with the option `keep`,
+/// or this is a forked child of the process that published it. If `publication` is NULL, nothing
+/// happens.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_publication_free(publication: Option<Box<tb_publication>>) {
     drop(publication);

@@ -22,7 +22,7 @@ pub(super) struct Packed {
 }
 
 #[derive(Default)]
-struct Rows<'d> {
+struct Tables<'d> {
     caches: Vec<Cache>,
     numa_nodes: Vec<(u64, &'d [PageType])>,
     groups: Vec<Group>,
@@ -32,7 +32,7 @@ struct Rows<'d> {
 }
 
 pub(super) fn pack(by_id: &[&Object], level_first: &[u64]) -> Packed {
-    let mut rows = Rows::default();
+    let mut rows = Tables::default();
     let (mut first, mut stride) = (Vec::new(), Vec::new());
     for bounds in level_first.windows(2) {
         let &[start, end] = bounds else { continue };
@@ -60,7 +60,7 @@ pub(super) fn pack(by_id: &[&Object], level_first: &[u64]) -> Packed {
     }
 }
 
-impl<'d> Rows<'d> {
+impl<'d> Tables<'d> {
     /// The next free row of the table for such attributes.
     fn next(&self, attributes: &Attributes) -> u64 {
         let length = match attributes {

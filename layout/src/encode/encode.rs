@@ -3,7 +3,7 @@
 use super::attributes;
 use super::builder::Builder;
 use super::error::EncodeError;
-use crate::archive::{self, INDEX_LIMIT, Topology};
+use crate::archive::{self, INDEX_LIMIT, TopologyColumns};
 use crate::column::Column;
 use crate::description::Description;
 use crate::levels::Levels;
@@ -22,7 +22,7 @@ pub fn to_bytes(description: &Description) -> Result<AlignedVec, EncodeError> {
         .map_err(|error| EncodeError::Serialize(error.into()))
 }
 
-pub(crate) fn topology(description: &Description) -> Result<Topology, EncodeError> {
+pub(crate) fn topology(description: &Description) -> Result<TopologyColumns, EncodeError> {
     numbered(description)?.build()
 }
 
@@ -56,8 +56,8 @@ fn check_indexes(builder: &Builder<'_>) -> Result<(), EncodeError> {
 }
 
 impl Builder<'_> {
-    fn build(mut self) -> Result<Topology, EncodeError> {
-        let mut topology = Topology::default();
+    fn build(mut self) -> Result<TopologyColumns, EncodeError> {
+        let mut topology = TopologyColumns::default();
         let attributes = attributes::pack(&self.by_id, &self.level_first);
         topology.levels = Levels {
             attribute_first: attributes.first,

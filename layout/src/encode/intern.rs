@@ -108,12 +108,12 @@ impl<'d> Sets<'d> {
 
 /// Distinct rows of four sets: cpuset, complete cpuset, nodeset and complete nodeset.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(super) struct DistinctRows {
     row_of: HashMap<[u32; 4], u32>,
     columns: [Vec<u64>; 4],
 }
 
-impl Rows {
+impl DistinctRows {
     pub(super) fn intern(&mut self, row: [u32; 4]) -> u32 {
         let next = next_row(self.row_of.len());
         let columns = &mut self.columns;

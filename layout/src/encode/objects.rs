@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::error::EncodeError;
-use super::intern::Rows;
+use super::intern::DistinctRows;
 use crate::archive::{self, CPUSET_OF_PUS, SAME_SET};
 use crate::attributes::{Attributes, Pci};
 use crate::column::Column;
@@ -76,7 +76,7 @@ impl<'d> Builder<'d> {
     /// The row of sets of each object plus one, 0 for an object without sets. Equal rows are stored
     /// once.
     fn set_rows(&mut self, table: &mut archive::SetTable) -> Vec<u64> {
-        let mut rows = Rows::default();
+        let mut rows = DistinctRows::default();
         let mut of_objects = Vec::with_capacity(self.by_id.len());
         for (object, pus) in self.by_id.clone().iter().zip(self.pus_by_id.clone()) {
             let Some(sets) = &object.sets else {

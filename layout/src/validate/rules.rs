@@ -1,7 +1,7 @@
 //! Tests each rule that FORMAT.md has for an archive, with an archive that breaks only this rule.
 
 use super::tests::{checked, machine};
-use crate::archive::{Distances, NONE, PuRun, Topology};
+use crate::archive::{Distances, NONE, PuRun, TopologyColumns};
 use crate::column::Column;
 use crate::depth::Depth;
 use crate::encode::topology;
@@ -9,7 +9,7 @@ use crate::levels::{Level, Levels};
 use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
 
 /// The name of a rule, a function that breaks it, and a part of the expected error.
-type Rule = (&'static str, fn(&mut Topology), &'static str);
+type Rule = (&'static str, fn(&mut TopologyColumns), &'static str);
 
 const RULES: [Rule; 24] = [
     ("packing", |it| it.objects.gp_index = Column::unsound(9), "packing is sound"),
@@ -86,7 +86,7 @@ fn many(rows: usize) -> Column {
 }
 
 /// Adds a hundred thousand infos that all refer to a string of a thousand bytes.
-fn long_infos(it: &mut Topology) {
+fn long_infos(it: &mut TopologyColumns) {
     let objects = it.tree.objects as usize;
     let count = 100_000;
     it.strings.bytes = [vec![b'x'; 1000], vec![0]].concat();
@@ -108,14 +108,14 @@ fn descending(column: Column) -> Column {
     Column::pack(&values)
 }
 
-fn it_sets(it: &Topology) -> usize {
+fn it_sets(it: &TopologyColumns) -> usize {
     let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(it).unwrap();
     let archived = rkyv::access::<crate::archive::ArchivedTopology, rkyv::rancor::Error>(&bytes);
     archived.unwrap().sets.first_word.len()
 }
 
 /// Adds a set with PU 63, which the machine does not have, and returns its row.
-fn disallowed(it: &mut Topology) -> u32 {
+fn disallowed(it: &mut TopologyColumns) -> u32 {
     let count = it_sets(it);
     let words = 1u64 << 63;
     let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(&it.sets).unwrap();
@@ -132,7 +132,7 @@ fn disallowed(it: &mut Topology) -> u32 {
 }
 
 /// Makes a topology with 130 Misc objects, each below the one before.
-fn nested(it: &mut Topology) {
+fn nested(it: &mut TopologyColumns) {
     const COUNT: u32 = 130;
     let mut description = machine(2);
     let first = description.objects.len();
@@ -160,7 +160,7 @@ fn nested(it: &mut Topology) {
 
 /// Archives a description with Misc objects of any depth. The builder refuses such a description,
 /// so this archives one without nesting and changes the tree.
-fn topology_of_any_depth(description: &crate::description::Description) -> Topology {
+fn topology_of_any_depth(description: &crate::description::Description) -> TopologyColumns {
     let mut flat = description.clone();
     let misc: Vec<usize> = (0..flat.objects.len())
         .filter(|place| flat.objects[*place].object_type == ObjectType::Misc)
@@ -190,7 +190,7 @@ fn topology_of_any_depth(description: &crate::description::Description) -> Topol
     topology
 }
 
-fn first_attributes_of_nodes(it: &Topology, row: u64) -> Column {
+fn first_attributes_of_nodes(it: &TopologyColumns, row: u64) -> Column {
     let levels = it.levels.rows.len() - 1;
     let values = (0..levels).map(|level| match it.levels.rows[level].kind & 0xff {
         kind if kind == u32::from(NUMANode.raw()) => row,

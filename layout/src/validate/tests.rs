@@ -1,6 +1,6 @@
 //! Tests of valid archives, and of archives that differ from a valid one.
 
-use crate::archive::Topology;
+use crate::archive::TopologyColumns;
 use crate::attributes::Attributes;
 use crate::column::Column;
 use crate::depth::Depth;
@@ -56,7 +56,7 @@ pub(super) fn machine(pus: u32) -> Description {
     Description { objects, ..Description::default() }
 }
 
-pub(super) fn checked(topology: &Topology) -> Result<(), String> {
+pub(super) fn checked(topology: &TopologyColumns) -> Result<(), String> {
     let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(topology).unwrap();
     match crate::open_archive(&bytes) {
         Ok(_) => Ok(()),
@@ -80,7 +80,7 @@ fn a_tree_is_checked_in_every_width() {
         let part = if cfg!(miri) { 29 } else { 1 };
         // Only rows of normal objects are changed, because a NUMA node may have any PUs.
         let of_normal = 9 * 4 * width as usize;
-        let columns: [fn(&mut Topology) -> &mut Vec<u8>; 3] = [
+        let columns: [fn(&mut TopologyColumns) -> &mut Vec<u8>; 3] = [
             |topology| &mut topology.tree.members,
             |topology| &mut topology.tree.child_start,
             |topology| &mut topology.tree.children,

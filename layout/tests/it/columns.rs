@@ -74,7 +74,7 @@ fn columns(
 fn every_column_of_the_archive_has_a_rule() {
     let structures = structures();
     let mut all = Vec::new();
-    columns(&structures, "Topology", "", &mut all);
+    columns(&structures, "TopologyColumns", "", &mut all);
     assert!(all.len() > 60, "the structures are read: {all:?}");
     let has_rule = |path: &String| {
         let literal = format!("\"{path}\"");

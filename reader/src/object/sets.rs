@@ -35,8 +35,8 @@ impl Object<'_> {
     /// Replaces `set` with [`Object::cpuset`] and reuses its memory. For an object without sets,
     /// empties `set` and returns false.
     ///
-    /// ```no_run
-    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
     /// let mut set = topobroker_reader::Set::new();
     /// for object in topology.objects() {
     ///     if object.copy_cpuset(&mut set) {

@@ -9,8 +9,8 @@ use topobroker_layout::object_type::ObjectType;
 impl<'a> Object<'a> {
     /// The ancestors, from the parent to the root.
     ///
-    /// ```no_run
-    /// # let core = topobroker_reader::adopt()?.topology().root();
+    /// ```
+    /// # let core = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs")).root();
     /// let path: Vec<String> = core.ancestors().map(|object| object.type_name(false)).collect();
     /// # Ok::<(), topobroker_reader::AdoptError>(())
     /// ```

@@ -24,8 +24,8 @@ impl<'a> Object<'a> {
     /// The other objects of the same depth, the nearest first; none for memory, I/O and Misc
     /// objects. Counterpart: `hwloc_get_closest_objs`, which fills an array.
     ///
-    /// ```no_run
-    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
     /// let core = topology.objects_with_type(topobroker_reader::ObjectType::Core).next().unwrap();
     /// println!("{:?}", core.closest().take(8).collect::<Vec<_>>());
     /// # Ok::<(), topobroker_reader::AdoptError>(())

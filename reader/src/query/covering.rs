@@ -14,8 +14,8 @@ impl<'a> Topology<'a> {
     /// If the machine is regular, the cost does not depend on the number of PUs. It grows only with
     /// the number of empty words in the set.
     ///
-    /// ```no_run
-    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
     /// let neighbours = topology.covering(&[0, 1].into_iter().collect());
     /// println!("both are below {neighbours:?}");
     /// # Ok::<(), topobroker_reader::AdoptError>(())

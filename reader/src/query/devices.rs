@@ -33,8 +33,8 @@ impl<'a> Topology<'a> {
 
     /// Objects of any type with this name.
     ///
-    /// ```no_run
-    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
     /// let network = topology.objects_with_name("eth0").next();
     /// # Ok::<(), topobroker_reader::AdoptError>(())
     /// ```

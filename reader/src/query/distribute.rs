@@ -35,8 +35,8 @@ impl<'a> Topology<'a> {
     /// root and each child gets a share of the sets in proportion to its PUs. Software threads that
     /// are bound to the sets are far from each other. Counterpart: `hwloc_distrib`.
     ///
-    /// ```no_run
-    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
     /// use topobroker_reader::Distribution;
     /// for part in topology.distribute(&[topology.root()], 4, Distribution::default()) {
     ///     println!("{part}");

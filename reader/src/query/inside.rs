@@ -9,8 +9,8 @@ use topobroker_layout::set::Set;
 
 /// The part of a topology that is inside a set of PUs. Objects without PUs are inside no set.
 ///
-/// ```no_run
-/// # let topology = topobroker_reader::adopt()?.topology();
+/// ```
+/// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
 /// use topobroker_reader::{ObjectType, Set};
 /// let set: Set = (0..16).collect();
 /// let inside = topology.inside(&set);

@@ -10,10 +10,10 @@ impl<'a> Object<'a> {
     /// children. For an object outside that tree, only the object itself. Counterpart: a function
     /// that calls itself for each of `children`.
     ///
-    /// ```no_run
-    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
     /// for object in topology.root().subtree() {
-    ///     println!("{}{object:?}", "  ".repeat(object.depth().unsigned_abs() as usize));
+    ///     println!("{}{object:?}", "  ".repeat(object.ancestors().count()));
     /// }
     /// # Ok::<(), topobroker_reader::AdoptError>(())
     /// ```

@@ -103,8 +103,8 @@ impl<'a> Distances<'a> {
     /// The value from one object to another; `None` if one of them is not in the matrix.
     /// Counterpart: `hwloc_distances_obj_pair_values`, which returns both directions.
     ///
-    /// ```no_run
-    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
     /// let nodes = topology.objects_with_type(topobroker_reader::ObjectType::NUMANode);
     /// let nodes: Vec<_> = nodes.take(2).collect();
     /// for latency in topology.distances_with_name("NUMALatency") {

@@ -122,8 +122,8 @@ impl<'a> MemoryAttribute<'a> {
     /// object, the value must be stored for that object. If it is a set of PUs, the first value
     /// counts whose initiator has all of these PUs. Counterpart: `hwloc_memattr_get_value`.
     ///
-    /// ```no_run
-    /// # let topology = topobroker_reader::adopt()?.topology();
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
     /// use topobroker_reader::{Initiator, ObjectType};
     /// let node = topology.objects_with_type(ObjectType::NUMANode).next().unwrap();
     /// let bandwidth = topology.memory_attribute("Bandwidth").unwrap();

@@ -15,9 +15,9 @@ use topobroker_layout::set::Set;
 /// visible part. No object is copied: a view has little more than a bitmap of the visible objects,
 /// which clones share.
 ///
-/// ```no_run
+/// ```
 /// use topobroker_reader::{ObjectType, RestrictFlags, View};
-/// let topology = topobroker_reader::adopt()?.topology();
+/// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
 /// let first_four = (0..4).collect();
 /// let view = View::new(topology, &first_four, RestrictFlags::REMOVE_CPULESS)?;
 /// println!("{} cores in {} bytes", view.topology().objects_with_type(ObjectType::Core).count(), view.bytes());

@@ -29,11 +29,11 @@ impl Numbering {
 
 /// PUs of a topology in the order of a list.
 ///
-/// ```no_run
-/// # let topology = topobroker_reader::adopt()?.topology();
+/// ```
+/// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
 /// use topobroker_reader::{CpuList, Numbering, RestrictFlags, View};
-/// let list = CpuList::parse(topology, "14,15,0,1", Numbering::Logical)?;
-/// assert_eq!(list.iter().next().map(|pu| pu.logical_index()), Some(14));
+/// let list = CpuList::parse(topology, "6,7,0,1", Numbering::Logical)?;
+/// assert_eq!(list.iter().next().map(|pu| pu.logical_index()), Some(6));
 /// let view = View::new(topology, &list.to_set(), RestrictFlags::REMOVE_CPULESS)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

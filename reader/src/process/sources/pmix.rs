@@ -18,9 +18,9 @@ pub fn pmix_cpu_list<'a>(topology: Topology<'a>, text: &str) -> Result<CpuList<'
 /// The PUs of `PMIX_CPUSET`, to which this process is bound: an hwloc list of OS indexes.
 /// `PMIx_server_generate_cpuset_string` writes `hwloc:` in front of it, which is optional here.
 ///
-/// ```no_run
+/// ```
 /// use topobroker_reader::pmix_cpuset;
-/// # let topology = topobroker_reader::adopt()?.topology();
+/// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
 /// assert_eq!(pmix_cpuset(topology, "hwloc:0-1")?, pmix_cpuset(topology, "0,1")?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

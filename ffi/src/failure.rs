@@ -1,0 +1,149 @@
+//! Why a call fails: a status, and what is said about it.
+
+use crate::status::tb_status;
+use topobroker_reader::layout::OpenError;
+use topobroker_reader::{
+    AdoptError, AdoptJobError, EffectiveViewError, KeysError, ParseSetError, RestrictError,
+    SourceError,
+};
+
+/// Why a call failed: its status and its message.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) status: tb_status,
+    pub(crate) detail: String,
+}
+
+impl Failure {
+    pub(crate) fn new(status: tb_status, detail: impl Into<String>) -> Self {
+        Self { status, detail: detail.into() }
+    }
+
+    /// A failure with the text of an error and of its causes.
+    pub(crate) fn of(status: tb_status, error: &dyn std::error::Error) -> Self {
+        let causes = std::iter::successors(error.source(), |cause| cause.source());
+        let detail = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
+        Self { status, detail }
+    }
+
+    pub(crate) fn argument(detail: impl Into<String>) -> Self {
+        Self::new(tb_status::TB_ERR_ARGUMENT, detail)
+    }
+}
+
+impl From<KeysError> for Failure {
+    fn from(error: KeysError) -> Self {
+        Self::of(tb_status::TB_ERR_KEYS, &error)
+    }
+}
+
+impl From<ParseSetError> for Failure {
+    fn from(error: ParseSetError) -> Self {
+        Self::of(tb_status::TB_ERR_TEXT, &error)
+    }
+}
+
+impl From<RestrictError> for Failure {
+    fn from(error: RestrictError) -> Self {
+        Self::of(tb_status::TB_ERR_RESTRICT, &error)
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        Self::of(tb_status::TB_ERR_SOURCE, &error)
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        Self::of(tb_status::TB_ERR_SEGMENT, &error)
+    }
+}
+
+impl From<AdoptError> for Failure {
+    fn from(error: AdoptError) -> Self {
+        let status = match &error {
+            AdoptError::Keys(_) => tb_status::TB_ERR_KEYS,
+            AdoptError::Open { .. } => tb_status::TB_ERR_OPEN,
+            AdoptError::Symlink { .. }
+            | AdoptError::NotRegular { .. }
+            | AdoptError::Owner { .. }
+            | AdoptError::Unmapped { .. }
+            | AdoptError::Writable { .. }
+            | AdoptError::Unsealed { .. } => tb_status::TB_ERR_TRUST,
+            AdoptError::Map { .. } => tb_status::TB_ERR_MAP,
+            AdoptError::Different { .. } => tb_status::TB_ERR_DIFFERENT,
+            // Size, Address, Segment, and variants that are added later.
+            _ => tb_status::TB_ERR_SEGMENT,
+        };
+        Self::of(status, &error)
+    }
+}
+
+impl From<AdoptJobError> for Failure {
+    fn from(error: AdoptJobError) -> Self {
+        match error {
+            AdoptJobError::Adopt(error) => error.into(),
+            error => Self::of(tb_status::TB_ERR_JOB, &error),
+        }
+    }
+}
+
+impl From<EffectiveViewError> for Failure {
+    fn from(error: EffectiveViewError) -> Self {
+        match error {
+            EffectiveViewError::Adopt(error) => error.into(),
+            EffectiveViewError::Job(error) => error.into(),
+            EffectiveViewError::Source(error) => error.into(),
+            EffectiveViewError::Restrict(error) => error.into(),
+            error => Self::of(tb_status::TB_ERR_INTERNAL, &error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use topobroker_reader::FileKey;
+
+    #[test]
+    fn every_failure_of_the_reader_has_a_status_and_keeps_its_message() {
+        let file = || FileKey::Path("/f".into());
+        let io = || std::io::Error::other("x");
+        let cases: Vec<(Failure, tb_status)> = vec![
+            (KeysError::Missing { key: "K" }.into(), tb_status::TB_ERR_KEYS),
+            (AdoptError::Keys(KeysError::Missing { key: "K" }).into(), tb_status::TB_ERR_KEYS),
+            (AdoptError::Open { file: file(), source: io() }.into(), tb_status::TB_ERR_OPEN),
+            (AdoptError::Symlink { file: file() }.into(), tb_status::TB_ERR_TRUST),
+            (
+                AdoptError::NotRegular { file: file(), found: "FIFO" }.into(),
+                tb_status::TB_ERR_TRUST,
+            ),
+            (
+                AdoptError::Owner { file: file(), found: 1, expected: 2 }.into(),
+                tb_status::TB_ERR_TRUST,
+            ),
+            (AdoptError::Unmapped { file: file() }.into(), tb_status::TB_ERR_TRUST),
+            (AdoptError::Writable { file: file(), found: 0o666 }.into(), tb_status::TB_ERR_TRUST),
+            (AdoptError::Unsealed { file: file() }.into(), tb_status::TB_ERR_TRUST),
+            (
+                AdoptError::Size { file: file(), found: 1, expected: 2 }.into(),
+                tb_status::TB_ERR_SEGMENT,
+            ),
+            (
+                AdoptError::Address { file: file(), found: 1, expected: 2 }.into(),
+                tb_status::TB_ERR_SEGMENT,
+            ),
+            (AdoptError::Map { file: file(), source: io() }.into(), tb_status::TB_ERR_MAP),
+        ];
+        for (failure, status) in cases {
+            assert_eq!(failure.status, status, "{}", failure.detail);
+            assert!(
+                failure.detail.contains("/f") || failure.detail.contains('K'),
+                "{}",
+                failure.detail
+            );
+        }
+    }
+}
