@@ -2,7 +2,7 @@
 //! which one process does for all.
 
 use super::election::Election;
-use super::status;
+use super::stale::remove_stale;
 use crate::hwloc::{self, CaptureError, HwlocLoadError, Input, LoadOptions, capture};
 use crate::publish::{PublishError, PublishOptions, SHM_FOLDER, Store, publish};
 use std::path::Path;
@@ -77,7 +77,7 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
         return Ok(adopted);
     }
     // An earlier winner that was killed may have left segments that no ballot names.
-    status::remove_stale(Path::new(SHM_FOLDER));
+    remove_stale(Path::new(SHM_FOLDER));
     let description = capture(&hwloc::load(&Input::ThisMachine, &LoadOptions::default())?)?;
     let options = PublishOptions { private: true, scope: Scope::Cgroup, ..Default::default() };
     let Ok(publication) = publish(&description, &options) else {

@@ -8,7 +8,10 @@ mod hwloc_topology;
 mod load;
 #[allow(unsafe_code, reason = "calling libpmix is what this module is for")]
 pub mod pmix_host;
+mod stale;
 pub mod status;
 
 pub use hwloc_topology::{PMIX_SHMEM_NAMES, hwloc_topology};
 pub use load::{LoadError, load};
+#[cfg(feature = "program")]
+pub(crate) use stale::remove_stale;

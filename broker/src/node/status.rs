@@ -166,24 +166,7 @@ fn read_opened(file: &Path, more: OFlags, mappings: usize) -> io::Result<Publish
     })
 }
 
-/// Removes this user's segments in a folder if their publisher is gone: those of killed processes
-/// and of an earlier boot. A segment that the keys of the folder name stays.
-pub(crate) fn remove_stale(folder: &Path) {
-    let me = rustix::process::geteuid().as_raw();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if is_segment_name(&entry.file_name().to_string_lossy())
-            && let Ok(found) = read(&entry.path(), 0)
-            && found.owner == me
-            && found.publisher == PublisherState::Gone
-            && !found.is_announced()
-        {
-            // Another process may have removed it first.
-            let _ = found.remove();
-        }
-    }
-}
-
-fn is_segment_name(name: &str) -> bool {
+pub(super) fn is_segment_name(name: &str) -> bool {
     name.strip_prefix(NAME_PREFIX).is_some_and(|id| {
         let id = id.strip_suffix(".new").unwrap_or(id);
         id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())

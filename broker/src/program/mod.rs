@@ -4,7 +4,7 @@
 mod audit;
 pub mod calc;
 #[allow(unsafe_code, reason = "looking before the runtime starts is what this module is for")]
-mod closed;
+mod closed_stdout;
 pub mod distrib;
 mod export;
 mod filter_options;

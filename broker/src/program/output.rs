@@ -1,6 +1,6 @@
 //! The output of the program: results on standard output, messages on standard error.
 
-use super::closed;
+use super::closed_stdout;
 use anyhow::{Context, anyhow, ensure};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
 /// Prints text that somebody must read, such as keys: without them nobody finds the segment. It is
 /// an error here if the reader has gone away or if standard output was closed at the start.
 pub(super) fn hand_over(text: &str) -> anyhow::Result<ExitCode> {
-    ensure!(!closed::was_standard_output_closed(), "{STANDARD_OUTPUT}: is closed");
+    ensure!(!closed_stdout::was_standard_output_closed(), "{STANDARD_OUTPUT}: is closed");
     print(text).map_err(|error| anyhow!(whole_message(&error)))
 }
 

@@ -3,7 +3,7 @@
 use super::input::Input;
 use super::output;
 use super::signals::{self, Signals};
-use crate::node::status::remove_stale;
+use crate::node::remove_stale;
 use crate::publish::{Address, Publication, PublishOptions, Store, publish};
 use anyhow::Context;
 use clap::{Args, ValueEnum};

@@ -1,14 +1,14 @@
 //! Makes the header of a new segment, and the segment from header and archive.
 
 use super::error::PublishError;
-use super::identity;
+use super::publisher::{self, Publisher};
 use std::io;
 use topobroker_layout::header::{self, Header, Kind, VERSION_MAJOR, VERSION_MINOR};
 use topobroker_reader::{Scope, Source};
 
 /// A header for a new segment, with defaults: a topology of the whole machine, at any address, of
 /// size 0.
-pub(super) fn header_of(publisher: identity::Publisher) -> Result<Header, PublishError> {
+pub(super) fn header_of(who: Publisher) -> Result<Header, PublishError> {
     Ok(Header {
         version: (VERSION_MAJOR, VERSION_MINOR),
         kind: Kind::Topology,
@@ -17,17 +17,17 @@ pub(super) fn header_of(publisher: identity::Publisher) -> Result<Header, Publis
         address: 0,
         size: 0,
         checksum: 0,
-        segment_id: identity::random()?,
+        segment_id: publisher::random()?,
         generation: 0,
         // The boot is only checked together with the publisher, so without one it may be missing.
-        boot_id: match publisher {
-            identity::Publisher::NOBODY => identity::boot_id().unwrap_or_default(),
-            _ => identity::boot_id()?,
+        boot_id: match who {
+            Publisher::NOBODY => publisher::boot_id().unwrap_or_default(),
+            _ => publisher::boot_id()?,
         },
-        publisher_pid: publisher.pid,
-        publisher_start: publisher.start,
-        pid_namespace: identity::pid_namespace(),
-        created: identity::now(),
+        publisher_pid: who.pid,
+        publisher_start: who.start,
+        pid_namespace: publisher::pid_namespace(),
+        created: publisher::now(),
         hwloc_version: crate::hwloc::api_version(),
     })
 }

@@ -5,9 +5,10 @@ use super::error::{LegacyError, PublishError};
 use super::header::{framed, header_of};
 use super::legacy::{self, Legacy};
 use super::options::{NAME_PREFIX, PublishOptions, Store};
+use super::publisher::{self, Publisher};
 use super::remove::remove;
 use super::store::{memfd, named, shm};
-use super::{address, identity, job};
+use super::{address, job};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use topobroker_layout::description::Description;
@@ -97,14 +98,14 @@ fn file(path: PathBuf) -> (Placed, FileKey) {
 }
 
 fn new_header(options: &PublishOptions, size: u64) -> Result<Header, PublishError> {
-    let publisher = if options.keep { identity::Publisher::NOBODY } else { identity::publisher()? };
+    let who = if options.keep { Publisher::NOBODY } else { publisher::publisher()? };
     Ok(Header {
         scope: options.scope,
         source: options.source,
         address: address::choose(options.address, size)?,
         size,
         generation: options.generation,
-        ..header_of(publisher)?
+        ..header_of(who)?
     })
 }
 

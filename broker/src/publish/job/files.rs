@@ -1,7 +1,7 @@
 //! The files of jobs: their names, listing and removing them.
 
 use super::error::JobError;
-use crate::publish::identity::{self, PublisherState};
+use crate::publish::publisher::{PublisherState, state_of};
 use crate::publish::store::file_id::{FileId, id_of, remove_if};
 use crate::publish::{NAME_PREFIX, PublishError, SHM_FOLDER, legacy};
 use std::collections::BTreeSet;
@@ -140,7 +140,7 @@ fn sweep_files(start: &Path) -> Result<usize, JobError> {
     let gone = files(start)?.into_iter().filter_map(|(_, file)| {
         let (bytes, id) = read_trusted(&file, HEADER_LEN as u64).ok()?;
         let header = Header::read(&bytes).ok()?;
-        (identity::state_of(Some(&header)) == PublisherState::Gone).then_some((file, id))
+        (state_of(Some(&header)) == PublisherState::Gone).then_some((file, id))
     });
     let removed = gone.filter(|(file, id)| {
         let removed = remove_if(file, *id);

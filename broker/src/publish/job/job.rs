@@ -4,8 +4,8 @@ use super::error::JobError;
 use super::files::file_of;
 use crate::publish::error::PublishError;
 use crate::publish::header::{framed, header_of};
-use crate::publish::identity::{self, Publisher};
 use crate::publish::legacy::{self, Legacy};
+use crate::publish::publisher::{self, Publisher};
 use crate::publish::store::file_id::{FileId, id_of, remove_if};
 use crate::publish::store::named;
 use std::collections::BTreeSet;
@@ -131,8 +131,8 @@ pub fn add(
     let job = Job::new(base.header().segment_id, name, view.to_overlay()?, &options.ranks);
     let archive = job.to_bytes().map_err(|error: EncodeError| PublishError::from(error))?;
     let launcher = match options.launcher {
-        Launcher::ThisProcess => identity::publisher()?,
-        Launcher::Process(pid) => identity::process(pid)?,
+        Launcher::ThisProcess => publisher::publisher()?,
+        Launcher::Process(pid) => publisher::process(pid)?,
         Launcher::Nobody => Publisher::NOBODY,
     };
     let header = Header {

@@ -1,0 +1,22 @@
+//! Removes what dead publishers have left.
+
+use super::status::{PublisherState, is_segment_name, read};
+use std::fs;
+use std::path::Path;
+
+/// Removes this user's segments in a folder if their publisher is gone: those of killed processes
+/// and of an earlier boot. A segment that the keys of the folder name stays.
+pub(crate) fn remove_stale(folder: &Path) {
+    let me = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_segment_name(&entry.file_name().to_string_lossy())
+            && let Ok(found) = read(&entry.path(), 0)
+            && found.owner == me
+            && found.publisher == PublisherState::Gone
+            && !found.is_announced()
+        {
+            // Another process may have removed it first.
+            let _ = found.remove();
+        }
+    }
+}
