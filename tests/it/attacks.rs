@@ -276,7 +276,7 @@ fn numbers_that_make_no_sense_are_refused() {
         (
             "run -i PU:2 -- \"$0\" job add a --map-by slot:PE=18446744073709551615",
             1,
-            "no number from 1 to 131072",
+            "not a number from 1 to 131072",
         ),
         ("run -i PU:2 -- \"$0\" job add a -n 0 --map-by core", 2, "0 is not in"),
         ("run -i PU:2 -- \"$0\" job add a --ranks /dev/null", 1, "names no ranks"),

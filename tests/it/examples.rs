@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-/// An example of this workspace, which is built with the tests.
+/// An example of this workspace. Tests of the whole workspace build it, tests of this crate do not.
 fn example(name: &str) -> Command {
     let programs = PathBuf::from(env!("CARGO_BIN_EXE_topobroker_for_tests"));
-    Command::new(programs.with_file_name("examples").join(name))
+    let example = programs.with_file_name("examples").join(name);
+    assert!(example.exists(), "{example:?} is missing; run `cargo build --workspace --examples`");
+    Command::new(example)
 }
 
 fn printed(command: &mut Command) -> String {

@@ -70,8 +70,8 @@ const OBJECTS: [(&str, ObjectType); 8] = [
     ("socket", ObjectType::Package),
 ];
 
-const MAP_EXPECTED: &str = "slot, cpu-list, ppr:N:OBJECT, or one of hwthread, core, l1cache, l2cache, l3cache, numa, package, with :PE=N behind it if ranks have several cores";
-const BIND_EXPECTED: &str = "none or one of hwthread, core, l1cache, l2cache, l3cache, numa, package, with :overload-allowed behind it if that may be";
+const MAP_EXPECTED: &str = "slot, cpu-list, hwthread, core, l1cache, l2cache, l3cache, numa, package or ppr:N:OBJECT; append :PE=N for N CPUs a rank";
+const BIND_EXPECTED: &str = "none, hwthread, core, l1cache, l2cache, l3cache, numa or package; append :overload-allowed to let ranks share CPUs";
 
 pub(super) fn name_of(kind: ObjectType) -> &'static str {
     OBJECTS.into_iter().find(|(_, other)| *other == kind).map_or(kind.name(), |(name, _)| name)
@@ -113,21 +113,24 @@ impl Policy {
             "ppr" => {
                 let number = parts.next().unwrap_or_default();
                 let each = number.parse().ok().filter(|each| (1..=MAX_RANKS).contains(each));
-                let each = each.ok_or_else(|| wrong(number, "no number from 1 to 65536"))?;
+                let each = each.ok_or_else(|| wrong(number, "not a number from 1 to 65536"))?;
                 let kind = parts.next().unwrap_or_default();
-                MapBy::PerObject(each, object(kind).ok_or_else(|| wrong(kind, "no object"))?)
+                MapBy::PerObject(
+                    each,
+                    object(kind).ok_or_else(|| wrong(kind, "not a type of object"))?,
+                )
             }
-            _ => MapBy::Object(object(name).ok_or_else(|| wrong(name, "no object"))?),
+            _ => MapBy::Object(object(name).ok_or_else(|| wrong(name, "not a type of object"))?),
         };
         let mut cpus = 1;
         for part in parts.flat_map(|part| part.split(',')) {
             let number = part.to_ascii_lowercase().strip_prefix("pe=").map(str::to_owned);
-            let number = number.ok_or_else(|| wrong(part, "no modifier"))?;
+            let number = number.ok_or_else(|| wrong(part, "not a modifier"))?;
             cpus = number
                 .parse()
                 .ok()
                 .filter(|cpus| (1..=INDEX_LIMIT as usize).contains(cpus))
-                .ok_or_else(|| wrong(part, "no number from 1 to 131072"))?;
+                .ok_or_else(|| wrong(part, "not a number from 1 to 131072"))?;
         }
         let usual = match map {
             MapBy::CpuList => BindTo::Object(ObjectType::Core),
@@ -200,12 +203,12 @@ fn binding(text: &str) -> Result<(BindTo, bool), PolicyError> {
     let overload = match modifier {
         None => false,
         Some(modifier) if modifier.eq_ignore_ascii_case("overload-allowed") => true,
-        Some(modifier) => return Err(wrong(modifier, "no modifier")),
+        Some(modifier) => return Err(wrong(modifier, "not a modifier")),
     };
     let bind = match object(name) {
         _ if name.eq_ignore_ascii_case("none") => BindTo::None,
         Some(kind) => BindTo::Object(kind),
-        None => return Err(wrong(name, "no object")),
+        None => return Err(wrong(name, "not a type of object")),
     };
     Ok((bind, overload))
 }

@@ -158,7 +158,9 @@ pub extern "C" fn tb_publication_hwloc_keys(
     call(|| {
         let (publication, keys) = (publication.given("publication")?, keys.given("keys")?);
         let legacy = publication.publication.legacy();
-        let legacy = legacy.found(|| "it was published without the legacy lane".to_owned())?;
+        let legacy = legacy.found(|| {
+            "it was published without the option `legacy`, so there is no hwloc segment".to_owned()
+        })?;
         keys.write(tb_keys::of(&legacy.keys())?);
         Ok(())
     })

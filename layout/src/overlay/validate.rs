@@ -133,7 +133,12 @@ fn validate_left(
             // or NUMA node has.
             let index = topology.objects.os_index.get(id as usize).checked_sub(2);
             let holds = index.is_none_or(|index| left.has(index) == overlay.is_visible(id));
-            ensure(holds, column, id as usize, "is left if it is visible, and only then")?;
+            ensure(
+                holds,
+                column,
+                id as usize,
+                "must be visible exactly if its OS index is in this set",
+            )?;
         }
     }
     Ok(())

@@ -221,6 +221,7 @@ fn an_archive_that_breaks_a_rule_is_refused_with_that_rule() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads a page of text, which is slow under Miri and has no unsafe code")]
 fn every_rule_that_the_format_has_of_an_archive_is_broken_here() {
     let format = include_str!("../../FORMAT.md");
     let (_, rules) = format.split_once("Of an archive:").unwrap();

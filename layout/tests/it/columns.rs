@@ -71,6 +71,7 @@ fn columns(
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads sources, which is slow under Miri and has no unsafe code")]
 fn every_column_of_the_archive_has_a_rule() {
     let structures = structures();
     let mut all = Vec::new();

@@ -163,23 +163,27 @@ impl<'a> Object<'a> {
         Some(self.beside(self.index.id_at(level, next - ordinals.start)))
     }
 
-    /// Logical indexes of the PUs of the object, which are nearly always contiguous: for a normal
-    /// object the PUs below it, for a memory object the PUs of its cpuset, for an I/O or Misc
-    /// object the PUs of the normal object that it is attached to. If a view has moved objects so
-    /// that the PUs are not contiguous, the range begins with the lowest index and has as many
-    /// indexes as the object has PUs.
+    /// Logical indexes of the PUs of the object: for a normal object the PUs below it, for a memory
+    /// object the PUs of its cpuset, for an I/O or Misc object the PUs of the normal object that it
+    /// is attached to. An empty range if it has no PUs. `None` if they are not contiguous, which
+    /// only a view that moves objects can cause: [`Object::cpuset`] has them then.
     #[must_use]
     #[inline]
-    pub fn pus(self) -> Range<u32> {
+    pub fn pus(self) -> Option<Range<u32>> {
         let pus = self.index.pus_of(self.id);
         if self.index.is_in_order {
-            return self.index.visible_run(&pus);
+            return Some(self.index.visible_run(&pus));
         }
         let first = self.index.pu_ids().start;
         let visible = pus.filter(|pu| self.index.is_visible(first + pu));
         let indexes = visible.map(|pu| self.beside(first + pu).logical_index());
-        let (first, count) = indexes.fold((u32::MAX, 0), |(first, n), pu| (first.min(pu), n + 1));
-        if count == 0 { 0..0 } else { first..first + count }
+        let (lowest, end, count) = indexes.fold((u32::MAX, 0, 0), |(lowest, end, count), pu| {
+            (lowest.min(pu), end.max(pu + 1), count + 1)
+        });
+        match count {
+            0 => Some(0..0),
+            _ => (end - lowest == count).then_some(lowest..end),
+        }
     }
 
     #[inline]

@@ -2,7 +2,6 @@
 //! level.
 
 use super::restriction::{RestrictFlags, Restriction};
-use crate::object::Object;
 use crate::topology::Topology;
 use std::ops::Range;
 use topobroker_layout::levels::Levels;
@@ -218,7 +217,7 @@ fn may_keep_empty(topology: Topology<'_>, visible: &Bits) -> bool {
     let mut normal = 0..levels.first(levels.normal.to_native() as usize);
     let is_gone = |id| topology.index.is_visible(id) && !visible.has(id);
     topology.index.overlay.is_some()
-        && normal.any(|id| is_gone(id) && Object::new(topology.index, id).pus().is_empty())
+        && normal.any(|id| is_gone(id) && topology.index.visible_pus_of(id).is_empty())
 }
 
 /// Whether hwloc may merge two levels: both have the same number of objects, and the type of one is

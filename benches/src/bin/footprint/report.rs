@@ -63,14 +63,14 @@ pub(crate) fn write(rows: &[Row], folder: &Path) -> anyhow::Result<()> {
 const HEAD: &str = "\
 # Footprint
 
-What a topology adds to the processes of a node, beside each way of hwloc in the same run: all processes live at
-once, and from the sum over them is taken the sum over as many of the same program without a topology. Memory is Pss
-and page tables; \"private\" what each has written. Each process begins its heap at another place in a page, as
-programs do: where a page ends is chance. Ratios say how many times more than ours the other way takes: than
-`topobroker` at its fixed address, and than `topobroker, anywhere`.
+What a topology adds to the processes of a node. Each way of hwloc is measured in the same run. All processes of a
+row live at the same time. A figure is the sum over them, less the sum over as many processes of the same program
+without a topology. Memory is Pss and page tables; \"private\" is what each process has written. Each process begins
+its heap at another place in a page, as programs do, so that no way gains by where a page ends. A ratio says how many
+times our memory the other way takes: ours is first `topobroker` at its fixed address, then `topobroker, anywhere`.
 
-Made by `cargo run --release -p topobroker-benches --bin footprint`; the figures are in `footprint.csv` and
-`footprint.json`, memory and time against the number of processes in the plots.
+`cargo run --release -p topobroker-benches --bin footprint` makes this page. The figures are in `footprint.csv` and
+`footprint.json`; the plots show memory and time against the number of processes.
 ";
 
 /// One table for each machine, with a row for each number of processes and way.
