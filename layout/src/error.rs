@@ -6,7 +6,7 @@
 pub enum HeaderError {
     /// The number of bytes is too low for a header, or differs from the size in the header.
     #[error("{found} bytes, expected {expected}")]
-    Short {
+    Length {
         /// Number of bytes.
         found: u64,
         /// Number of bytes expected.
@@ -14,7 +14,7 @@ pub enum HeaderError {
     },
     /// More bytes than a segment may have.
     #[error("{found} bytes, expected {limit} at most: no segment is that long")]
-    Long {
+    TooLong {
         /// Number of bytes.
         found: u64,
         /// Maximum number of bytes of a segment.

@@ -116,7 +116,7 @@ impl Header {
         let found = segment.len() as u64;
         let fields: &[u8; HEADER_LEN] = segment
             .first_chunk()
-            .ok_or(HeaderError::Short { found, expected: HEADER_LEN as u64 })?;
+            .ok_or(HeaderError::Length { found, expected: HEADER_LEN as u64 })?;
         let fields = Fields(fields);
         let magic: [u8; 8] = fields.at(0);
         if magic != MAGIC {
@@ -139,7 +139,7 @@ impl Header {
         }
         let size = fields.u64(32);
         if size > MAX_SEGMENT_LEN {
-            return Err(HeaderError::Long { found: size, limit: MAX_SEGMENT_LEN });
+            return Err(HeaderError::TooLong { found: size, limit: MAX_SEGMENT_LEN });
         }
         let archive_len = fields.u64(48);
         if archive_at.checked_add(archive_len) != Some(size) {
@@ -173,19 +173,19 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`HeaderError::Short`] if `out` has another length, [`HeaderError::Long`] if the segment
+    /// [`HeaderError::Length`] if `out` has another length, [`HeaderError::TooLong`] if the segment
     /// would have more than [`MAX_SEGMENT_LEN`] bytes.
     pub fn write(&self, archive: &[u8], out: &mut [u8]) -> Result<(), HeaderError> {
         let expected = segment_len(archive.len()) as u64;
         if expected > MAX_SEGMENT_LEN {
-            return Err(HeaderError::Long { found: expected, limit: MAX_SEGMENT_LEN });
+            return Err(HeaderError::TooLong { found: expected, limit: MAX_SEGMENT_LEN });
         }
         let found = out.len() as u64;
         let Some((head, body)) = out.split_first_chunk_mut::<HEADER_LEN>() else {
-            return Err(HeaderError::Short { found, expected });
+            return Err(HeaderError::Length { found, expected });
         };
         if body.len() != archive.len() {
-            return Err(HeaderError::Short { found, expected });
+            return Err(HeaderError::Length { found, expected });
         }
         body.copy_from_slice(archive);
         head.fill(0);

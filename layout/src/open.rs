@@ -24,10 +24,10 @@ pub(crate) fn open_frame(segment: &[u8], kind: Kind) -> Result<(Header, &[u8]), 
     let header = Header::read(segment)?;
     let found = segment.len() as u64;
     if found != header.size {
-        return Err(HeaderError::Short { found, expected: header.size }.into());
+        return Err(HeaderError::Length { found, expected: header.size }.into());
     }
     let Some((head, archive)) = segment.split_first_chunk::<HEADER_LEN>() else {
-        return Err(HeaderError::Short { found, expected: HEADER_LEN as u64 }.into());
+        return Err(HeaderError::Length { found, expected: HEADER_LEN as u64 }.into());
     };
     let checksum = header::checksum(head, archive);
     if checksum != header.checksum {

@@ -22,7 +22,7 @@ static TOPOLOGY: Global<AdoptedHwloc> = Global::new();
 /// hwloc's memory-attribute functions write into their topology and crash on an adopted one
 /// (2.9.0): call them on a duplicate (`hwloc_topology_dup`), or use the reader.
 ///
-/// ```no_run
+/// ```
 /// let topology = topobroker::node::hwloc_topology()?;
 /// let raw = topology.as_raw(); // for functions that take an `hwloc_topology_t`
 /// # Ok::<(), topobroker::hwloc::HwlocLoadError>(())

@@ -42,7 +42,7 @@ const PMIX_XML: &str = "pmix.hwlocxml2";
 /// settings in the environment, and if these settings do not make hwloc load something other than
 /// this machine. The segment is removed when the process that published it ends.
 ///
-/// ```no_run
+/// ```
 /// let topology = topobroker::node::load()?.topology();
 /// println!("{} objects", topology.object_count());
 /// # Ok::<(), topobroker::node::LoadError>(())

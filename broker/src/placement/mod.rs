@@ -1,8 +1,8 @@
 //! Places the ranks of a job as `mpirun` maps and binds them, and reports bindings as launchers do.
 
-mod placement;
+mod place;
 mod policy;
 pub mod report;
 
-pub use placement::{PlacementError, place, usual_count};
+pub use place::{PlacementError, place, usual_count};
 pub use policy::{BindTo, MapBy, Policy, PolicyError};

@@ -105,6 +105,7 @@ impl Policy {
             reason,
             expected: MAP_EXPECTED,
         };
+        let type_of = |name: &str| object(name).ok_or_else(|| wrong(name, "not a type of object"));
         let mut parts = map_by.split(':');
         let name = parts.next().unwrap_or_default();
         let map = match name.to_ascii_lowercase().as_str() {
@@ -114,13 +115,9 @@ impl Policy {
                 let number = parts.next().unwrap_or_default();
                 let each = number.parse().ok().filter(|each| (1..=MAX_RANKS).contains(each));
                 let each = each.ok_or_else(|| wrong(number, "not a number from 1 to 65536"))?;
-                let kind = parts.next().unwrap_or_default();
-                MapBy::PerObject(
-                    each,
-                    object(kind).ok_or_else(|| wrong(kind, "not a type of object"))?,
-                )
+                MapBy::PerObject(each, type_of(parts.next().unwrap_or_default())?)
             }
-            _ => MapBy::Object(object(name).ok_or_else(|| wrong(name, "not a type of object"))?),
+            _ => MapBy::Object(type_of(name)?),
         };
         let mut cpus = 1;
         for part in parts.flat_map(|part| part.split(',')) {

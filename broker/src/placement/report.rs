@@ -8,11 +8,10 @@ use topobroker_reader::{Object, ObjectType, Topology};
 /// Returns `NODE` if the rank is bound to all of the topology, and `None` if the topology has no
 /// packages.
 ///
-/// ```no_run
-/// # let topology = topobroker_reader::adopt()?.topology();
+/// ```
+/// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../reader/tests/documentation/example_machine.rs"));
 /// use topobroker::placement::report;
 /// println!("{:?}", report::locale(topology, &[0].into_iter().collect()));
-/// # Ok::<(), topobroker_reader::AdoptError>(())
 /// ```
 #[must_use]
 pub fn locale(topology: Topology<'_>, cpuset: &Set) -> Option<String> {

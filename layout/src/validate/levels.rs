@@ -10,7 +10,7 @@ use crate::object_type::ObjectType;
 const SPECIAL_LEVELS: usize = ObjectType::SPECIAL.len();
 
 /// Maximum number of objects of an archive. It is so low that every sum of numbers fits in 32 bits.
-const MAX_OBJECTS: usize = 1 << 28;
+const MAX_OBJECTS: usize = (1 << 28) - 1;
 
 /// Numbers of objects, PUs, sets and strings: limits for the columns that refer to them.
 pub(super) struct Counts {
@@ -42,7 +42,7 @@ pub(super) fn check(topology: &ArchivedTopology) -> Result<Counts, ValidationErr
     let normal = levels.normal.to_native() as usize;
     let objects = topology.tree.len();
     ensure(normal > 0, "levels.normal", 0, "there is a root")?;
-    ensure(objects <= MAX_OBJECTS, "tree.objects", objects, "no more objects than 2^28")?;
+    ensure(objects <= MAX_OBJECTS, "tree.objects", objects, "fewer objects than 2^28")?;
     ensure(normal <= objects, "levels.normal", normal, "no more levels than objects")?;
     ensure(normal <= MAX_DEPTH, "levels.normal", normal, "at most 128 levels")?;
     let count = normal + SPECIAL_LEVELS;

@@ -124,7 +124,7 @@ fn a_segment_cut_at_any_length_is_refused() {
 fn a_segment_that_goes_on_behind_its_end_is_refused() {
     let mut bytes = segment();
     bytes.extend_from_slice(&[0; 16]);
-    assert!(matches!(open(&bytes), Err(OpenError::Header(HeaderError::Short { .. }))));
+    assert!(matches!(open(&bytes), Err(OpenError::Header(HeaderError::Length { .. }))));
 }
 
 #[test]

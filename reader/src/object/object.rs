@@ -166,7 +166,7 @@ impl<'a> Object<'a> {
     /// Logical indexes of the PUs of the object: for a normal object the PUs below it, for a memory
     /// object the PUs of its cpuset, for an I/O or Misc object the PUs of the normal object that it
     /// is attached to. An empty range if it has no PUs. `None` if they are not contiguous, which
-    /// only a view that moves objects can cause: [`Object::cpuset`] has them then.
+    /// only a view that moves objects can cause. [`Object::cpuset`] has the same PUs by OS index.
     #[must_use]
     #[inline]
     pub fn pus(self) -> Option<Range<u32>> {

@@ -111,11 +111,13 @@ impl<'a> Job<'a> {
     /// cannot check whether the job was made for this topology, because a topology does not say
     /// which segment it is from.
     ///
-    /// ```no_run
-    /// use topobroker_reader::{Job, adopt, layout::encode::AlignedVec};
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
+    /// # let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/job-1.0");
+    /// use topobroker_reader::{Job, layout::encode::AlignedVec};
     /// let mut segment = AlignedVec::<16>::new();
-    /// segment.extend_from_slice(&std::fs::read("/dev/shm/job")?);
-    /// let job = Job::from_segment(adopt()?.topology(), &segment)?;
+    /// segment.extend_from_slice(&std::fs::read(file)?);
+    /// let job = Job::from_segment(topology, &segment)?;
     /// println!("{} has {} ranks here", job.name(), job.ranks().len());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -224,7 +224,7 @@ impl<'a> MemoryAttribute<'a> {
         let initiator = table.initiator.get_u32(row);
         let from = match table.initiator_kind.get(row) {
             0 => true,
-            1 => !self.topology.index.pus_left(initiator).is_empty(),
+            1 => !self.topology.index.visible_part(initiator).is_empty(),
             _ => self.topology.index.is_visible(initiator),
         };
         from && self.topology.index.is_visible(table.target.get_u32(row))
@@ -241,7 +241,7 @@ impl<'a> MemoryAttribute<'a> {
             _ if !self.needs_initiator() => true,
             Initiator::None => false,
             Initiator::Cpuset(set) => {
-                let pus = (kind == 1).then(|| self.topology.index.pus_left(stored));
+                let pus = (kind == 1).then(|| self.topology.index.visible_part(stored));
                 !set.is_empty() && pus.is_some_and(|pus| Words::is_included_in(set, &pus))
             }
             Initiator::Object(object) => kind > 1 && object.id() == stored,
@@ -264,7 +264,7 @@ impl<'a> MemoryAttribute<'a> {
         let value = table.initiator.get_u32(row);
         match table.initiator_kind.get(row) {
             0 => Initiator::None,
-            1 => Initiator::Cpuset(self.topology.index.pus_left(value).to_set()),
+            1 => Initiator::Cpuset(self.topology.index.visible_part(value).to_set()),
             _ => Initiator::Object(Object::new(self.topology.index, value)),
         }
     }

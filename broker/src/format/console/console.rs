@@ -179,7 +179,7 @@ fn is_same_as(object: Object<'_>, parent: Object<'_>) -> bool {
 }
 
 /// Whether any PCI device is outside domain 0, so that bus ids are printed with their domain.
-/// Bridges are examined only up to the first without a PCI device upstream.
+/// Like lstopo, this looks at bridges only up to the first one without a PCI device upstream.
 fn has_pci_domains(topology: Topology<'_>) -> bool {
     use topobroker_reader::Attributes;
     let mut devices = topology.objects_with_type(ObjectType::PCIDevice);

@@ -9,7 +9,7 @@ use topobroker_layout::set::{Format, Set};
 
 /// The PUs and NUMA nodes that the cpuset controller of a cgroup, version 1 or 2, allows.
 ///
-/// ```no_run
+/// ```
 /// use topobroker_reader::Cgroup;
 /// if let Some(cgroup) = Cgroup::of_this_process()? {
 ///     println!("{} of {}", cgroup.cpus, cgroup.path.display());

@@ -11,12 +11,12 @@ impl<'a> Topology<'a> {
     #[doc(alias = "hwloc_cpukinds_get_info")]
     pub fn cpu_kinds(self) -> impl Iterator<Item = CpuKind<'a>> {
         let ranked =
-            self.has_lost_kinds() && self.kinds_left().all(|kind| kind.efficiency().is_some());
-        let count = if ranked { self.kinds_left().count() } else { 0 };
+            self.has_lost_kinds() && self.visible_kinds().all(|kind| kind.efficiency().is_some());
+        let count = if ranked { self.visible_kinds().count() } else { 0 };
         let by_rank = (0u32..).take(count).filter_map(move |rank| {
-            self.kinds_left().find(move |kind| kind.efficiency() == Some(rank))
+            self.visible_kinds().find(move |kind| kind.efficiency() == Some(rank))
         });
-        by_rank.chain(self.kinds_left().filter(move |_| !ranked))
+        by_rank.chain(self.visible_kinds().filter(move |_| !ranked))
     }
 
     /// The CPU kind of a set of PUs, if they are all of one kind. Counterpart:

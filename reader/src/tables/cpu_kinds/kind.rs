@@ -1,6 +1,6 @@
 //! One CPU kind.
 
-use crate::index::{PusLeft, Words};
+use crate::index::{VisiblePart, Words};
 use crate::object::Info;
 use crate::topology::Topology;
 use topobroker_layout::archive::ArchivedCpuKind;
@@ -34,8 +34,8 @@ impl<'a> CpuKind<'a> {
         self.stored().is_empty()
     }
 
-    pub(super) fn stored(self) -> PusLeft<'a> {
-        self.topology.index.pus_left(self.kind.cpuset.to_native())
+    pub(super) fn stored(self) -> VisiblePart<'a> {
+        self.topology.index.visible_part(self.kind.cpuset.to_native())
     }
 
     /// Efficiency that the platform or a user stated. hwloc tells it only in its XML.

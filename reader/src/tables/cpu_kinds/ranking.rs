@@ -15,7 +15,7 @@ enum Ranking {
 
 impl<'a> Topology<'a> {
     /// The kinds that have visible PUs, in the order of the archive.
-    pub(super) fn kinds_left(self) -> impl Iterator<Item = CpuKind<'a>> {
+    pub(super) fn visible_kinds(self) -> impl Iterator<Item = CpuKind<'a>> {
         let kinds = self.index.archive.cpu_kinds.iter().map(move |kind| CpuKind::new(self, kind));
         kinds.filter(move |kind| self.index.overlay.is_none() || !kind.is_empty())
     }
@@ -23,18 +23,18 @@ impl<'a> Topology<'a> {
     /// Whether a restriction has removed kinds, so that hwloc ranks the remaining ones anew.
     pub(super) fn has_lost_kinds(self) -> bool {
         self.index.overlay.is_some()
-            && self.kinds_left().count() < self.index.archive.cpu_kinds.len()
+            && self.visible_kinds().count() < self.index.archive.cpu_kinds.len()
     }
 
     /// The first ranking that gives each remaining kind a value of its own; `None` if there is
     /// none.
     fn ranking(self) -> Option<Ranking> {
         let fits = |ranking: Ranking| {
-            let values = || self.kinds_left().map(move |kind| kind.value(ranking));
+            let values = || self.visible_kinds().map(move |kind| kind.value(ranking));
             let is_one = |value: u64| values().filter(|other| *other == Some(value)).count() == 1;
             values().all(|value| value.is_some_and(is_one))
         };
-        let all = |name: &str| self.kinds_left().all(|kind| kind.info(name).is_some());
+        let all = |name: &str| self.visible_kinds().all(|kind| kind.info(name).is_some());
         let frequency =
             ["FrequencyBaseMHz", "FrequencyMaxMHz"].into_iter().find(|frequency| all(frequency));
         let architecture = self.root().info("Architecture").unwrap_or_default();
@@ -61,12 +61,12 @@ impl<'a> CpuKind<'a> {
 
     /// Rank among the remaining kinds.
     fn rank_left(self) -> Option<u32> {
-        if self.topology.kinds_left().count() == 1 {
+        if self.topology.visible_kinds().count() == 1 {
             return Some(0);
         }
         let ranking = self.topology.ranking()?;
         let own = self.value(ranking);
-        let below = self.topology.kinds_left().filter(|kind| kind.value(ranking) < own).count();
+        let below = self.topology.visible_kinds().filter(|kind| kind.value(ranking) < own).count();
         u32::try_from(below).ok()
     }
 

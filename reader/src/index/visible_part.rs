@@ -7,7 +7,7 @@ use super::words::Words;
 
 /// The visible part of a stored set of PUs that belongs to no object, but to a CPU kind or an
 /// initiator. hwloc intersects such sets with the cpuset of the root when it restricts a topology.
-pub(crate) struct PusLeft<'a> {
+pub(crate) struct VisiblePart<'a> {
     set: StoredSet<'a>,
     /// Cpuset of the root of a view; `None` if the whole topology is visible.
     root: Option<Extent<'a>>,
@@ -15,13 +15,13 @@ pub(crate) struct PusLeft<'a> {
 
 impl<'a> Index<'a> {
     /// The visible part of the stored set in a row.
-    pub(crate) fn pus_left(&'a self, row: u32) -> PusLeft<'a> {
+    pub(crate) fn visible_part(&'a self, row: u32) -> VisiblePart<'a> {
         let root = self.overlay.and_then(|_| self.extent(0));
-        PusLeft { set: self.stored_cpuset(row), root }
+        VisiblePart { set: self.stored_cpuset(row), root }
     }
 }
 
-impl Words for PusLeft<'_> {
+impl Words for VisiblePart<'_> {
     fn word(&self, index: usize) -> u64 {
         self.set.word(index) & self.root.as_ref().map_or(u64::MAX, |root| root.word(index))
     }

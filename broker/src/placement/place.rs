@@ -75,9 +75,9 @@ pub enum PlacementError {
 /// as in Open MPI. The ranks can then be bound to another type or to nothing, and `ppr:N:OBJECT` is
 /// an error. `order` is the list of CPUs for [`MapBy::CpuList`].
 ///
-/// ```no_run
+/// ```
+/// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../reader/tests/documentation/example_machine.rs"));
 /// use topobroker::placement::{Policy, place};
-/// let topology = topobroker_reader::adopt()?.topology();
 /// let policy = Policy::parse("package", Some("core"))?;
 /// for (rank, cpuset) in place(topology, &policy, Some(4), &[])?.iter().enumerate() {
 ///     println!("rank {rank}: {cpuset}");
