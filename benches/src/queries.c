@@ -177,6 +177,16 @@ uint64_t rival_traverse(T t, int weights)
       sum += weights ? (uint64_t)hwloc_bitmap_weight(o->cpuset) : o->logical_index;
   return sum;
 }
+/* The children of every normal object: the sum of their addresses. */
+uint64_t rival_sum_children(T t)
+{
+  uint64_t sum = 0;
+  for (int d = 0; d < hwloc_topology_get_depth(t); d++)
+    for (O o = NULL; (o = hwloc_get_next_obj_by_depth(t, d, o)) != NULL;)
+      for (O child = o->first_child; child; child = child->next_sibling)
+        sum += (uintptr_t)child;
+  return sum;
+}
 /* An object and all normal objects below it: the sum of their logical indexes. */
 uint64_t rival_descend(O o)
 {

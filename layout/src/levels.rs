@@ -171,6 +171,7 @@ impl ArchivedLevels {
     #[must_use]
     #[inline]
     pub fn level_of(&self, id: u32) -> usize {
+        // Fast path: level-from-bottom.
         let normal = self.normal.to_native() as usize;
         let last = if id < self.first(normal) { normal } else { self.rows.len() - 1 };
         let rows = self.rows.as_slice().get(..last).unwrap_or_default();

@@ -12,6 +12,7 @@ mod containers;
 mod dependencies;
 mod embedding;
 mod examples;
+mod fast_paths;
 mod faults;
 mod fidelity;
 mod generations;

@@ -44,6 +44,17 @@ fn traversal<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     ]);
     let root = pair.their(ours.root());
     let normal = ours.objects().filter(|object| object.object_type().is_normal()).count();
+    let normal_objects =
+        move || (0..ours.depth()).flat_map(move |it| ours.objects_at_depth(Depth::Normal(it)));
+    cases.push(case(
+        "children, an object",
+        normal,
+        move || {
+            let children = normal_objects().flat_map(Object::children);
+            children.map(|child| own(Some(child))).sum()
+        },
+        move || theirs.sum_children(),
+    ));
     cases.push(case(
         "traversal of the tree, an object",
         normal,

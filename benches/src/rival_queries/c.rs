@@ -63,6 +63,7 @@ functions! {
     rival_covers_pci_bus(o: O, domain: c_uint, bus: c_uint) -> c_int;
     rival_os_device(t: T, name: *const c_char) -> O;
     rival_traverse(t: T, weights: c_int) -> u64;
+    rival_sum_children(t: T) -> u64;
     rival_descend(o: O) -> u64;
 }
 

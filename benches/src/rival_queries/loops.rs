@@ -48,6 +48,12 @@ impl<'t> Rival<'t> {
         ask!(rival_traverse(self.raw, c_int::from(weights)))
     }
 
+    /// Visits the children of every normal object, and returns the sum of their addresses.
+    #[must_use]
+    pub fn sum_children(self) -> u64 {
+        ask!(rival_sum_children(self.raw))
+    }
+
     /// Visits an object and all normal objects below it, and returns the sum of their logical
     /// indexes.
     #[must_use]

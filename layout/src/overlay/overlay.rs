@@ -279,19 +279,7 @@ impl ArchivedOverlay {
 /// Position of the set bit of `word` that has `wanted` set bits below it.
 #[inline]
 fn nth_bit(word: u64, wanted: u32) -> u32 {
-    let mut left = wanted;
-    let mut rest = word;
-    let mut passed = 0;
-    for width in [32, 16, 8] {
-        let low = (rest & ((1 << width) - 1)).count_ones();
-        if left >= low {
-            left -= low;
-            rest >>= width;
-            passed += width;
-        }
-    }
-    let last = (0..left).fold(rest, |rest, _| rest & rest.wrapping_sub(1));
-    passed + last.trailing_zeros()
+    (0..wanted).fold(word, |rest, _| rest & rest.wrapping_sub(1)).trailing_zeros()
 }
 
 impl Moved {

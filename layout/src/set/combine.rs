@@ -22,6 +22,7 @@ impl Set {
     /// ```
     #[doc(alias = "hwloc_bitmap_and")]
     pub fn assign_and(&mut self, one: &Self, other: &Self) {
+        // Fast path: set-and.
         if one.infinite || other.infinite {
             self.clone_from(one);
             return self.combine_with(other, |a, b| a & b);
@@ -58,13 +59,7 @@ impl Set {
 /// Counterpart: `hwloc_bitmap_and` with the first set as the result.
 impl BitAndAssign<&Self> for Set {
     fn bitand_assign(&mut self, other: &Self) {
-        if self.infinite || other.infinite {
-            return self.combine_with(other, |a, b| a & b);
-        }
-        // No word is added because an intersection has no more words than either set.
-        self.words.truncate(other.words.len());
-        self.words.iter_mut().zip(&other.words).for_each(|(own, other)| *own &= other);
-        self.normalize();
+        self.combine_with(other, |a, b| a & b);
     }
 }
 

@@ -7,38 +7,19 @@ use std::ops::{Range, RangeInclusive};
 impl Set {
     /// Adds every index of a range to the set. Counterpart: `hwloc_bitmap_set_range`.
     #[doc(alias = "hwloc_bitmap_set_range")]
-    #[inline]
     pub fn insert_range(&mut self, range: RangeInclusive<u32>) {
         let (first, last) = range.into_inner();
-        let place = first as usize / 64;
-        match self.words.get_mut(place) {
-            // Fast path: most often the range is within one stored word.
-            Some(word) if place == last as usize / 64 && first <= last && !self.infinite => {
-                *word |= mask(place, first, last);
-            }
-            _ => self.insert_words(first, last),
-        }
-    }
-
-    #[inline(never)]
-    fn insert_words(&mut self, first: u32, last: u32) {
         if first > last {
             return;
         }
         let (first_word, last_word) = (first as usize / 64, last as usize / 64);
+        let words = self.words.len().max(last_word + 1);
+        self.words.resize(words, self.filler());
         let own = self.words.get_mut(first_word..).unwrap_or_default();
         for (place, word) in (first_word..=last_word).zip(own) {
             *word |= mask(place, first, last);
         }
-        if self.infinite {
-            return self.normalize();
-        }
-        // Writes each new word once, because clearing words and then OR-ing into them stalls store
-        // forwarding.
-        self.words.reserve((last_word + 1).saturating_sub(self.words.len()));
-        self.resize(self.words.len().max(first_word));
-        let new = self.words.len()..last_word + 1;
-        self.words.extend(new.map(|place| mask(place, first, last)));
+        self.normalize();
     }
 
     /// Makes this the set of a range of indexes. The memory of the set is reused.
@@ -49,25 +30,24 @@ impl Set {
     /// set.assign_range(62..66);
     /// assert_eq!(set.iter().collect::<Vec<_>>(), [62, 63, 64, 65]);
     /// ```
-    #[inline(never)]
     pub fn assign_range(&mut self, range: Range<u32>) {
+        // Fast path: set-assign-range.
         let words = (range.end as usize).div_ceil(64);
         if range.is_empty() {
             self.clear();
         } else if self.has_room_for(words) {
-            write_range(self.cleared(words), &range, 0, fill_few);
+            write_range(self.cleared(words), &range);
         } else {
             self.assign_far_range(&range);
         }
     }
 
-    #[inline(never)]
     fn assign_far_range(&mut self, range: &Range<u32>) {
         self.infinite = false;
         self.resize((range.end as usize).div_ceil(64));
         let words = self.words.as_mut_slice();
         words.get_mut(..range.start as usize / 64).unwrap_or_default().fill(0);
-        write_range(words, range, 0, fill_many);
+        write_range(words, range);
     }
 
     /// Makes this the set of a range of indexes and of the same range shifted up by `distance`,
@@ -85,11 +65,12 @@ impl Set {
             return self.clear();
         }
         let again = range.start + distance..range.end + distance;
+        // Fast path: set-assign-twice.
         let words = (again.end as usize).div_ceil(64);
         if (range.end - 1) / 64 < again.start / 64 && self.has_room_for(words) {
             let words = self.cleared(words);
-            write_range(words, &range, 0, fill_few);
-            write_range(words, &again, 0, fill_few);
+            write_range(words, &range);
+            write_range(words, &again);
         } else {
             self.assign_ranges(&[range, again]);
         }
@@ -104,21 +85,11 @@ impl Set {
     /// set.assign_ranges(&[3..4, 62..66, 130..131]);
     /// assert_eq!(set.iter().collect::<Vec<_>>(), [3, 62, 63, 64, 65, 130]);
     /// ```
-    #[inline(never)]
     pub fn assign_ranges(&mut self, ranges: &[Range<u32>]) {
         debug_assert!(ranges.is_sorted_by(|one, next| next.is_empty() || one.end <= next.start));
-        let ranges = ranges.iter().filter(|range| !range.is_empty());
-        let end = ranges.clone().next_back().map_or(0, |last| last.end as usize);
-        self.infinite = false;
-        self.resize(end.div_ceil(64));
-        self.words.fill(0);
-        // Place and bits of the last word written. They are kept here because reading a word that
-        // was just cleared stalls store forwarding.
-        let (mut place, mut bits) = (0, 0);
-        for range in ranges {
-            let more = if range.start as usize / 64 == place { bits } else { 0 };
-            bits = write_range(&mut self.words, range, more, fill_many);
-            place = (range.end as usize - 1) / 64;
+        self.clear();
+        for range in ranges.iter().rev().filter(|range| !range.is_empty()) {
+            self.insert_range(range.start..=range.end - 1);
         }
     }
 
@@ -180,14 +151,6 @@ impl Set {
     #[must_use]
     #[inline]
     pub fn contains_range(&self, range: Range<u32>) -> bool {
-        if let Some(bits) = few_bits(&range) {
-            return !self.bits_from(range.start) & bits == 0;
-        }
-        self.contains_words(range)
-    }
-
-    #[inline(never)]
-    fn contains_words(&self, range: Range<u32>) -> bool {
         words_of(range).all(|(place, mask)| self.word(place) & mask == mask)
     }
 
@@ -195,14 +158,6 @@ impl Set {
     #[must_use]
     #[inline]
     pub fn intersects_range(&self, range: Range<u32>) -> bool {
-        if let Some(bits) = few_bits(&range) {
-            return self.bits_from(range.start) & bits != 0;
-        }
-        self.intersects_words(range)
-    }
-
-    #[inline(never)]
-    fn intersects_words(&self, range: Range<u32>) -> bool {
         words_of(range).any(|(place, mask)| self.word(place) & mask != 0)
     }
 
@@ -228,62 +183,21 @@ impl Set {
     }
 }
 
-/// Writes a range that is not empty to `words`, with the bits `more` added to its first word.
-/// `fill` writes the words between the first and the last one. Returns the last word.
+/// Writes a range that is not empty to `words`.
 #[inline]
-fn write_range(words: &mut [u64], range: &Range<u32>, more: u64, fill: impl Fn(&mut [u64])) -> u64 {
-    let from = u64::MAX << (range.start % 64) | more;
+fn write_range(words: &mut [u64], range: &Range<u32>) {
+    let from = u64::MAX << (range.start % 64);
     let to = u64::MAX >> (range.end.wrapping_neg() % 64);
     let (first, end) = (range.start as usize / 64, (range.end as usize).div_ceil(64));
     match words.get_mut(first..end) {
-        Some([only]) => {
-            *only = from & to;
-            from & to
-        }
+        Some([only]) => *only = from & to,
         Some([first, between @ .., last]) => {
             *first = from;
-            fill(between);
+            between.fill(u64::MAX);
             *last = to;
-            to
         }
-        _ => 0,
+        _ => {}
     }
-}
-
-fn fill_many(words: &mut [u64]) {
-    words.fill(u64::MAX);
-}
-
-/// Fills up to 16 words like [`fill_many`], but without a function call.
-#[inline]
-fn fill_few(words: &mut [u64]) {
-    const { assert!(INLINE_WORDS <= 16) };
-    match words.len() {
-        0 => {}
-        1 => words.iter_mut().for_each(|word| *word = u64::MAX),
-        2..4 => fill_ends::<2>(words),
-        4..8 => fill_ends::<4>(words),
-        _ => fill_ends::<8>(words),
-    }
-}
-
-/// Fills the first `N` words and the last `N` words, which may overlap.
-#[inline]
-fn fill_ends<const N: usize>(words: &mut [u64]) {
-    if let Some(first) = words.first_chunk_mut() {
-        *first = [u64::MAX; N];
-    }
-    if let Some(last) = words.last_chunk_mut() {
-        *last = [u64::MAX; N];
-    }
-}
-
-/// A mask with as many low bits as the range has indexes, if there are at most 64.
-#[inline]
-fn few_bits(range: &Range<u32>) -> Option<u64> {
-    let length = range.end.saturating_sub(range.start);
-    let bits = u64::MAX.checked_shr(64u32.checked_sub(length)?);
-    Some(bits.unwrap_or(0))
 }
 
 /// The words that a range is in, each with the mask of the range in it.

@@ -78,7 +78,7 @@ impl Set {
         match self.words.get_mut(place) {
             Some(word) => {
                 *word |= bit;
-                self.normalize_if_infinite();
+                self.normalize();
             }
             None if self.infinite => {}
             None => self.push(place, bit),
@@ -86,7 +86,6 @@ impl Set {
     }
 
     /// Adds a word at `place`, which must be after the words of a finite set.
-    #[inline(never)]
     fn push(&mut self, place: usize, word: u64) {
         if let Some(missing) = place.checked_sub(self.words.len()) {
             self.words.reserve(missing + 1);
@@ -118,6 +117,7 @@ impl Set {
         let common = self.words.len().min(other.words.len());
         let (own, own_rest) = self.words.split_at_checked(common).unwrap_or_default();
         let (all, other_rest) = other.words.split_at_checked(common).unwrap_or_default();
+        // Fast path: set-included.
         // There is no early exit, so that the compiler can vectorise the loop.
         own.iter().zip(all).fold(0, |missing, (own, all)| missing | (own & !all)) == 0
             && (other.infinite || (!self.infinite && own_rest.is_empty()))
@@ -231,6 +231,7 @@ impl Set {
     /// Changes the number of words; new words are 0.
     #[inline]
     pub(super) fn resize(&mut self, words: usize) {
+        // Fast path: set-resize-equal.
         if self.words.len() != words {
             self.words.resize(words, 0);
         }
@@ -246,15 +247,6 @@ impl Set {
         let filler = self.filler();
         let last = self.words.iter().rposition(|word| *word != filler);
         self.words.truncate(last.map_or(0, |last| last + 1));
-    }
-
-    /// Normalizes after indexes were added. A finite set needs nothing, because its last word
-    /// cannot have become 0.
-    #[inline]
-    fn normalize_if_infinite(&mut self) {
-        if self.infinite {
-            self.normalize();
-        }
     }
 }
 

@@ -16,7 +16,6 @@ pub(super) fn fail<T>(
     Err(broken(column, row, rule))
 }
 
-#[inline]
 pub(crate) fn ensure(
     holds: bool,
     column: &'static str,

@@ -40,6 +40,7 @@ impl<'a> Index<'a> {
     pub(crate) fn first_of_contiguous(&self, level: usize) -> Option<u32> {
         match self.overlay {
             None => Some(self.level_ordinals(level).start),
+            // Fast path: levels-contiguous.
             Some(overlay) => overlay.first_of_contiguous(level),
         }
     }
@@ -53,7 +54,6 @@ impl<'a> Index<'a> {
         }
     }
 
-    #[inline(never)]
     fn id_of_ordinal(&self, ordinal: u32) -> u32 {
         self.overlay.and_then(|overlay| overlay.object_at(ordinal)).unwrap_or(0)
     }

@@ -17,6 +17,7 @@ impl Index<'_> {
     /// A function that returns the local memory of a NUMA node in bytes, by the number of the node.
     #[inline]
     pub(crate) fn local_memory(&self) -> impl Fn(u32) -> u64 {
+        // Fast path: memory-derived-rows.
         let (rows, first) = (self.rows_of_nodes, self.first_special);
         move |node| self.archive.numa_nodes.local_memory.get(rows.row(node - first))
     }
@@ -24,6 +25,7 @@ impl Index<'_> {
     /// The NUMA node with an OS index, if it is visible.
     #[inline]
     pub(crate) fn numa_node_by_os_index(&self, os_index: u32) -> Option<u32> {
+        // Fast path: numa-node-guess.
         // Nearly always nodes are numbered in order and without gaps.
         let guess = self.first_special.saturating_add(os_index);
         let is_it = guess < self.end_of_nodes && self.os_index_of(guess) == Some(os_index);
@@ -31,17 +33,13 @@ impl Index<'_> {
         self.is_visible(node).then_some(node)
     }
 
-    #[inline(never)]
     fn search_numa_node(&self, os_index: u32) -> Option<u32> {
         let order = &self.archive.numa_by_os_index;
         let at = |row: u32| self.first_special + order.get_u32(row as usize);
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let is_before = |row: u32| self.os_index_of(at(row)) < Some(os_index);
-        // An index without a node is nearly always above the highest index.
-        if is_before(count.checked_sub(1)?) {
-            return None;
-        }
-        let found = at(partition_point(0..count, is_before));
+        let row = partition_point(0..count, is_before);
+        let found = (row < count).then(|| at(row))?;
         (self.os_index_of(found) == Some(os_index)).then_some(found)
     }
 
@@ -49,6 +47,7 @@ impl Index<'_> {
     /// would take a search.
     #[inline]
     pub(crate) fn nodes_of_pus(&self, pus: &Range<u32>) -> Option<Range<u32>> {
+        // Fast path: nodes-of-pus.
         let each = self.pus_of_node.filter(|_| !pus.is_empty())?;
         let node = |pu: u32| self.first_special + block_of(pu, each);
         Some(node(pus.start)..node(pus.end - 1) + 1)
@@ -58,6 +57,7 @@ impl Index<'_> {
     /// that would take a search.
     #[inline]
     pub(crate) fn node_around(&self, cpuset: &Set) -> Option<Option<u32>> {
+        // Fast path: node-around.
         let each = self.pus_of_node?;
         let numbering = self.numbering.as_ref()?;
         let lowest = cpuset.first()?;
@@ -73,6 +73,7 @@ impl Index<'_> {
     #[inline]
     pub(crate) fn add_nodes_by_thread(&self, cpuset: &Set, nodeset: &mut Set) -> bool {
         let known = self.pus_of_node.zip(self.numbering.as_ref()).zip(self.contiguous);
+        // Fast path: nodes-by-thread.
         let Some(((each, numbering), (start, end))) = known else { return false };
         let Some(each) = numbering.per_thread(each) else { return false };
         for thread in numbering.threads() {

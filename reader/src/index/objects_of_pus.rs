@@ -10,6 +10,7 @@ impl Index<'_> {
     /// The lowest common ancestor of two PUs. It also has all PUs between them.
     #[inline]
     pub(crate) fn lowest_with(&self, one: u32, other: u32) -> u32 {
+        // Fast path: common-ancestor-lookup.
         match self.common_ancestor.of(one, other) {
             Some(id) => id,
             None => self.search_lowest(one.min(other), one.max(other)),
@@ -17,8 +18,8 @@ impl Index<'_> {
     }
 
     /// [`Index::lowest_with`] if the lookup has no answer.
-    #[inline(never)]
     fn search_lowest(&self, low: u32, high: u32) -> u32 {
+        // Fast path: common-ancestor-search-rows.
         let different_bits = u32::BITS - (low ^ high).leading_zeros();
         let common = &self.archive.levels.common;
         let levels = common.get(different_bits as usize).map_or(0, |level| usize::from(*level));
@@ -51,6 +52,7 @@ impl Index<'_> {
     /// The largest object that has `pu` and no PU outside `pus`. The range `pus` must include `pu`.
     #[inline]
     pub(crate) fn largest_within(&self, pus: &Range<u32>, pu: u32) -> u32 {
+        // Fast path: largest-within-rows.
         for row in self.archive.levels.normal_rows() {
             match row.pus() {
                 0 => break,
@@ -69,19 +71,7 @@ impl Index<'_> {
     /// The largest object that has `pu` and whose visible PUs are all in a set. The set must have
     /// `pu`.
     pub(crate) fn largest_inside(&self, set: &Set, pu: u32) -> u32 {
-        let mut largest = self.pu_ids().start + pu;
-        for row in self.archive.levels.normal_rows().iter().rev() {
-            let each = row.pus();
-            if each == 0 {
-                return self.climb(largest, |pus| self.has_all(set, pus.clone()));
-            }
-            let block = block_of(pu, each);
-            if !self.has_all(set, block * each..(block + 1) * each) {
-                break;
-            }
-            largest = row.first() + block;
-        }
-        largest
+        self.climb(self.pu_ids().start + pu, |pus| self.has_all(set, pus.clone()))
     }
 
     /// Climbs from `id` to its ancestors as long as `holds` is true of the PUs of the next one, and
@@ -101,6 +91,7 @@ impl Index<'_> {
     #[inline]
     pub(crate) fn object_of_level_with(&self, level: usize, pu: u32) -> Option<u32> {
         let ids = self.base_ids(level);
+        // Fast path: object-with-pu-by-division.
         let id = match self.pus_of_level(level) {
             0 => partition_point(ids.clone(), |id| self.pus_of(id).end <= pu),
             each => ids.start + block_of(pu, each),
@@ -114,6 +105,7 @@ impl Index<'_> {
     #[inline]
     pub(crate) fn objects_of_level_in(&self, level: usize, pus: Range<u32>) -> Range<u32> {
         let ids = self.base_ids(level);
+        // Fast path: objects-of-pus-by-division.
         match (self.pus_of_level(level), pus.is_empty()) {
             (0, _) => {
                 let from = |pu| partition_point(ids.clone(), |id| self.pus_of(id).start < pu);

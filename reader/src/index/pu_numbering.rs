@@ -1,7 +1,6 @@
 //! The PU numbering of the operating system, if it is sequential (one PU after the other) or an
 //! interleaved SMT numbering (all first hardware threads, then all second ones).
 
-use super::words::low_bits;
 use std::ops::Range;
 use topobroker_layout::archive::ArchivedPuRun;
 use topobroker_layout::set::Set;
@@ -75,23 +74,18 @@ impl PuNumbering {
         }
     }
 
-    /// [`PuNumbering::copy`] for more than one thread. Whole cores of two threads and single PUs
-    /// have paths of their own, because nearly all objects are one or the other.
-    #[inline(never)]
+    /// [`PuNumbering::copy`] for more than one thread. Whole cores of two threads have a path of
+    /// their own, because nearly all objects are cores or larger.
     fn copy_interleaved(&self, pus: Range<u32>, set: &mut Set) {
+        // Fast path: numbering-copy-two-threads.
         if self.shift == 1 && (pus.start | pus.end).is_multiple_of(2) {
             let (first, end) = (self.first + pus.start / 2, self.first + pus.end / 2);
             return set.assign_twice(first..end, self.cores);
-        }
-        if pus.end - pus.start == 1 {
-            let os_index = self.os_index(pus.start);
-            return set.assign_range(os_index..os_index + 1);
         }
         self.copy_by_thread(&pus, set);
     }
 
     /// [`PuNumbering::copy`] for any range and any number of threads.
-    #[inline(never)]
     fn copy_by_thread(&self, pus: &Range<u32>, set: &mut Set) {
         let mut ranges = [const { 0..0 }; MOST_THREADS];
         for (thread, range) in self.threads().zip(&mut ranges) {
@@ -112,8 +106,8 @@ impl PuNumbering {
     }
 
     /// [`PuNumbering::add`] for more than one thread.
-    #[inline(never)]
     fn add_interleaved(&self, pus: Range<u32>, set: &mut Set) {
+        // Fast path: numbering-add-empty.
         if set.is_empty() {
             return self.copy_interleaved(pus, set);
         }
@@ -127,16 +121,8 @@ impl PuNumbering {
     }
 
     /// Whether `holds` is true of the OS indexes of a range of PUs, for each thread.
-    #[inline(never)]
     fn every_thread(&self, pus: &Range<u32>, holds: impl Fn(Range<u32>) -> bool) -> bool {
         self.threads().all(|thread| holds(self.os_range(thread, pus)))
-    }
-
-    /// The OS index of a PU.
-    #[inline]
-    fn os_index(&self, pu: u32) -> u32 {
-        let thread = pu & ((1 << self.shift) - 1);
-        self.start_of(thread) + (pu >> self.shift)
     }
 
     /// Threads, from 0.
@@ -171,6 +157,7 @@ impl PuNumbering {
     #[inline]
     pub(crate) fn has_no_others(&self, set: &Set, lowest: u32, pus: &Range<u32>) -> bool {
         let thread = |thread| self.os_range(thread, pus);
+        // Fast path: numbering-no-others.
         match self.shift {
             0 => is_inside(set, lowest, [thread(0)]),
             1 => is_inside(set, lowest, [thread(0), thread(1)]),
@@ -185,12 +172,7 @@ impl PuNumbering {
         if place >= self.cores << self.shift {
             return None;
         }
-        Some(match self.shift {
-            0 => place,
-            1 if place < self.cores => place << 1,
-            1 => ((place - self.cores) << 1) + 1,
-            shift => ((place % self.cores) << shift) + place / self.cores,
-        })
+        Some(((place % self.cores) << self.shift) + place / self.cores)
     }
 
     /// Logical indexes of the PUs of a set with the lowest and the highest OS index; `None` if the
@@ -198,41 +180,6 @@ impl PuNumbering {
     #[inline]
     pub(crate) fn ends_of(&self, set: &Set) -> Option<(u32, u32)> {
         Some((self.logical_index(set.first()?)?, self.logical_index(set.last()?)?))
-    }
-
-    /// Lowest and highest logical index of the PUs of a set; `None` if the set is empty or has an
-    /// index that no PU has.
-    #[inline]
-    pub(crate) fn bounds_of(&self, set: &Set) -> Option<(u32, u32)> {
-        let ends = self.ends_of(set)?;
-        if self.shift == 0 { Some(ends) } else { self.bounds_if_interleaved(set) }
-    }
-
-    /// [`PuNumbering::bounds_of`] for more than one thread. Every index of `set` must be that of a
-    /// PU.
-    #[inline(never)]
-    fn bounds_if_interleaved(&self, set: &Set) -> Option<(u32, u32)> {
-        let threads = self.threads();
-        let first = |thread: u32| self.start_of(thread);
-        let two = |index: u32| set.bits_from(first(0) + index) | set.bits_from(first(1) + index);
-        let more = |index: u32| {
-            threads.clone().fold(0, |bits, thread| bits | set.bits_from(first(thread) + index))
-        };
-        let (mut low, mut high) = (None, 0);
-        for index in (0..self.cores).step_by(64) {
-            // Cores with a thread in the set.
-            let bits = if self.shift == 1 { two(index) } else { more(index) };
-            let bits = bits & low_bits((self.cores - index).into());
-            if bits != 0 {
-                low = low.or(Some(index + bits.trailing_zeros()));
-                high = index + 63 - bits.leading_zeros();
-            }
-        }
-        let low = low?;
-        let has = |thread: u32, place: u32| set.contains(first(thread) + place);
-        let lowest = threads.clone().find(|thread| has(*thread, low))?;
-        let highest = threads.clone().rfind(|thread| has(*thread, high))?;
-        Some(((low << self.shift) + lowest, (high << self.shift) + highest))
     }
 }
 
@@ -292,10 +239,6 @@ mod tests {
                 let within = set.is_included_in(&inside);
                 let is_only = set.is_empty() || numbering.has_no_others(&set, lowest, &pus);
                 assert_eq!(is_only, within);
-                let mut found = (0u32..).zip(&all).filter(|(_, os)| set.contains(**os));
-                let low = found.next().map(|(pu, _)| pu);
-                let high = found.last().map(|(pu, _)| pu).or(low);
-                assert_eq!(numbering.bounds_of(&set), low.zip(high));
                 let logical = |os: Option<u32>| all.iter().position(|other| Some(*other) == os);
                 let ends = logical(set.first()).zip(logical(set.last()));
                 let as_index = |(low, high): (u32, u32)| (low as usize, high as usize);
@@ -304,7 +247,7 @@ mod tests {
             let behind = first + (cores << shift);
             for outside in [first.checked_sub(1), Some(behind), Some(behind + 100)] {
                 let set: Set = outside.into_iter().chain([first]).collect();
-                assert_eq!(numbering.bounds_of(&set).is_some(), outside.is_none());
+                assert_eq!(numbering.ends_of(&set).is_some(), outside.is_none());
             }
         }
     }

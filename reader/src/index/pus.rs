@@ -9,6 +9,7 @@ use topobroker_layout::archive::ArchivedPuRun;
 use topobroker_layout::set::Set;
 
 /// With more runs than this, it is less work to look at every PU of a word than at every run.
+// Fast path: logical-word-by-runs.
 const MANY_RUNS: usize = 64;
 
 impl<'a> Index<'a> {
@@ -56,13 +57,13 @@ impl<'a> Index<'a> {
     /// Whether all visible PUs of a range are in a set.
     #[inline]
     pub(crate) fn has_all(&self, set: &Set, pus: Range<u32>) -> bool {
+        // Fast path: numbering-has.
         match self.numbering.as_ref().zip(self.contiguous_run(&pus)) {
             Some((numbering, visible)) => numbering.has_all(set, visible),
             None => self.has_all_of_runs(set, pus),
         }
     }
 
-    #[inline(never)]
     fn has_all_of_runs(&self, set: &Set, pus: Range<u32>) -> bool {
         match self.contiguous_run(&pus) {
             Some(visible) => self.os_ranges(visible).all(|range| set.contains_range(range)),
@@ -81,7 +82,6 @@ impl<'a> Index<'a> {
         }
     }
 
-    #[inline(never)]
     fn has_some_of_runs(&self, set: &Set, pus: Range<u32>) -> bool {
         match self.contiguous_run(&pus) {
             Some(visible) => self.os_ranges(visible).any(|range| set.intersects_range(range)),
@@ -114,6 +114,7 @@ impl<'a> Index<'a> {
     fn any_logical_word(&self, set: &Set, index: u32) -> u64 {
         let (runs, ids) = (self.runs, self.pu_ids());
         let pus = index * 64..(index + 1) * 64;
+        // Fast path: logical-word-sequential.
         if let Some(first) = self.numbering.as_ref().and_then(PuNumbering::first_if_sequential) {
             // Most machines number their PUs sequentially.
             let behind = (ids.end - ids.start).saturating_sub(pus.start);
@@ -167,10 +168,6 @@ impl<'a> Index<'a> {
     #[inline]
     pub(crate) fn bounds_of(&self, set: &Set) -> Option<(u32, u32)> {
         let contiguous = self.contiguous;
-        if let Some((numbering, (start, end))) = self.numbering.as_ref().zip(contiguous) {
-            let (low, high) = numbering.bounds_of(set)?;
-            return (start <= low && high < end).then_some((low, high));
-        }
         if contiguous.is_none()
             && self.overlay.is_some_and(|overlay| !Words::is_included_in(set, &overlay.cpus))
         {
@@ -196,6 +193,7 @@ impl<'a> Index<'a> {
     /// empty or has an index that no visible PU has.
     #[inline]
     pub(crate) fn reach_of(&self, set: &Set) -> Option<(u32, u32)> {
+        // Fast path: reach-of-ends.
         let interleaved =
             self.numbering.as_ref().filter(|numbering| numbering.first_if_sequential().is_none());
         if let Some((numbering, _)) = interleaved.zip(self.contiguous) {
@@ -216,11 +214,7 @@ impl<'a> Index<'a> {
     fn run_of(&self, os_index: u32) -> Option<&'a ArchivedPuRun> {
         let runs = self.runs;
         let begins = |run: &ArchivedPuRun| run.os_first.to_native() <= os_index;
-        // Most machines have so few runs that a linear search is fastest.
-        let run = match runs.len() {
-            0..=4 => runs.iter().rfind(|run| begins(run))?,
-            _ => runs.get(runs.partition_point(begins).checked_sub(1)?)?,
-        };
+        let run = runs.get(runs.partition_point(begins).checked_sub(1)?)?;
         let place = os_index.checked_sub(run.os_first.to_native())?;
         (place < run.count.to_native()).then_some(run)
     }
@@ -239,10 +233,7 @@ fn os_range_in(run: &ArchivedPuRun, pus: &Range<u32>) -> Range<u32> {
     let count = run.count.to_native();
     let places = |pu: u32| {
         let ahead = pu.saturating_sub(first);
-        let rounded_up = match step.is_power_of_two() {
-            true => (ahead + step - 1) >> step.trailing_zeros(),
-            false => ahead.div_ceil(step),
-        };
+        let rounded_up = ahead.div_ceil(step);
         run.os_first.to_native() + rounded_up.min(count)
     };
     places(pus.start)..places(pus.end)
@@ -263,6 +254,7 @@ fn bits_of_run(set: &Set, run: &ArchivedPuRun, pus: &Range<u32>) -> u64 {
 /// Moves the low bits of a word `step` bits apart: bit `n` becomes bit `n * step`.
 #[inline]
 fn spread(bits: u64, step: u32) -> u64 {
+    // Fast path: spread-by-two.
     if step.is_power_of_two() {
         return (0..step.trailing_zeros()).fold(bits, |bits, _| spread_by_two(bits));
     }

@@ -6,7 +6,7 @@ use topobroker_layout::tree::TreeRows;
 /// Index of the block of `size` PUs that `pu` is in.
 #[inline]
 pub(crate) fn block_of(pu: u32, size: u32) -> u32 {
-    if size.is_power_of_two() { pu >> size.trailing_zeros() } else { pu / size }
+    pu / size
 }
 
 /// Number of PUs of each NUMA node, if all nodes have the same number: the first node has the first

@@ -89,6 +89,7 @@ impl<'a> Index<'a> {
     /// Adds the cpuset of an object to `set`. Returns false for an object without sets.
     #[inline]
     pub(crate) fn add_cpuset(&self, id: u32, set: &mut Set) -> bool {
+        // Fast path: add-cpuset.
         match self.numbered_pus(id) {
             Some((numbering, pus)) => numbering.add(pus, set),
             None => return self.add_any_cpuset(id, set),
@@ -97,7 +98,6 @@ impl<'a> Index<'a> {
     }
 
     /// [`Index::add_cpuset`] without a PU numbering.
-    #[inline(never)]
     pub(crate) fn add_any_cpuset(&self, id: u32, set: &mut Set) -> bool {
         let Some(extent) = self.extent(id) else { return false };
         match extent {

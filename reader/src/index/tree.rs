@@ -17,7 +17,6 @@ impl Index<'_> {
     }
 
     /// [`Index::parent`] in a view whose objects have moved.
-    #[inline(never)]
     fn moved_parent(&self, id: u32) -> u32 {
         self.overlay.map_or(0, |overlay| overlay.moved.parent_of(overlay.ordinal_of(id)))
     }
@@ -50,7 +49,6 @@ impl Index<'_> {
     }
 
     /// [`Index::child`] in a view whose objects have moved.
-    #[inline(never)]
     fn moved_child(&self, slot: u32) -> u32 {
         self.overlay.map_or(0, |overlay| overlay.moved.children.get_u32(slot as usize))
     }
@@ -65,7 +63,6 @@ impl Index<'_> {
     }
 
     /// [`Index::child_slots`] in a view whose objects have moved.
-    #[inline(never)]
     fn moved_child_slots(&self, id: u32) -> Range<u32> {
         self.overlay.map_or(0..0, |overlay| overlay.child_slots(overlay.ordinal_of(id)))
     }
@@ -90,6 +87,7 @@ impl Index<'_> {
     /// search would tell.
     #[inline]
     pub(crate) fn has_all_below(&self, id: u32) -> bool {
+        // Fast path: all-below-visible.
         let Some((start, end)) = self.contiguous.filter(|_| self.is_regular) else { return false };
         let member = self.tree.member(id);
         start <= member.pu_first && member.pu_first + member.pu_count <= end

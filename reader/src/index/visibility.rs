@@ -31,6 +31,7 @@ impl Index<'_> {
     }
 
     fn visible_pus_of_view(&self, overlay: &ArchivedOverlay, index: u32) -> u64 {
+        // Fast path: visible-pus-contiguous.
         if let Some((start, end)) = self.contiguous {
             let before = |pu: u32| low_bits(pu.saturating_sub(index * 64).into());
             return before(end) & !before(start);
@@ -65,6 +66,7 @@ impl Index<'_> {
     #[inline]
     pub(crate) fn visible_run(&self, pus: &Range<u32>) -> Range<u32> {
         let Some(overlay) = self.overlay else { return pus.clone() };
+        // Fast path: visible-run-contiguous.
         if let Some((start, _)) = self.contiguous
             && let Some(visible) = self.contiguous_run(pus)
         {

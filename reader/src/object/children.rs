@@ -12,6 +12,7 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn children(self) -> Children<'a> {
         let index = self.index;
+        // Fast path: children-of-pu.
         if self.id() >= index.pu_ids().start {
             // No normal object is below a PU or a special object.
             return Children { index, slots: 0..0, all_visible: true };
@@ -27,6 +28,7 @@ impl<'a> Object<'a> {
         let slots = if index.is_in_order { index.tree.child_slots(self.id()) } else { 0..0 };
         // Memory children come next: nearly always one NUMA node or none.
         let special = |slot: u32| index.tree.child(slot) >= index.first_special;
+        // Fast path: children-slots.
         match slots.end.wrapping_sub(slots.start) {
             1.. if !special(slots.end - 1) => slots,
             2.. if !special(slots.end - 2) => slots.start..slots.end - 1,
@@ -74,7 +76,6 @@ impl<'a> Object<'a> {
     }
 
     /// [`Object::slots_of_kind`] by binary search.
-    #[inline(never)]
     fn search_slots(self, kind: ChildKind) -> Range<u32> {
         let all = self.index.child_slots(self.id());
         let first = |kind| self.first_child_of(kind, &all);
@@ -101,10 +102,7 @@ impl<'a> Object<'a> {
             ChildKind::Io => first_of(Depth::Bridge),
             ChildKind::Misc => first_of(Depth::Misc),
         };
-        match all.end.checked_sub(1) {
-            Some(last) if self.index.child(last) < first => all.end,
-            _ => partition_point(all.clone(), |slot| self.index.child(slot) < first),
-        }
+        partition_point(all.clone(), |slot| self.index.child(slot) < first)
     }
 }
 
@@ -128,31 +126,13 @@ impl<'a> Children<'a> {
     /// children are known to be visible.
     #[inline]
     fn new(index: &'a Index<'a>, slots: Range<u32>, has_all: impl FnOnce() -> bool) -> Self {
-        let all_visible = index.overlay.is_none()
-            || has_all()
-            || Self::are_all_visible(index, slots.start, slots.end);
+        // Fast path: children-has-all.
+        let all_visible = index.overlay.is_none() || has_all();
         Self { index, slots, all_visible }
     }
 
-    /// Whether all objects in the slots `start..end` are known to be visible from one look at the
-    /// overlay. The answer is false if objects have moved, if there are more than 64 slots, or if
-    /// the numbers of the objects are not contiguous.
-    #[inline(never)]
-    fn are_all_visible(index: &'a Index<'a>, start: u32, end: u32) -> bool {
-        let count = end.wrapping_sub(start);
-        let Some(overlay) = index.overlay.filter(|_| index.is_in_order) else { return false };
-        let are_few = (1..=64).contains(&count);
-        let first = index.tree.child(start);
-        // Children on one level have contiguous numbers; children on several levels may not even
-        // ascend.
-        let are_in_a_row =
-            are_few && (start..end).zip(first..).all(|(slot, id)| index.tree.child(slot) == id);
-        are_in_a_row && overlay.visible_from(first) | !(u64::MAX >> (64 - count)) == u64::MAX
-    }
-
     /// The first slot in `start..end` whose object is visible, and that object; `end` if there is
-    /// none. Takes the range by value, so that an iterator stays in registers.
-    #[inline(never)]
+    /// none.
     fn first_visible(index: &'a Index<'a>, start: u32, end: u32) -> (u32, u32) {
         for slot in start..end {
             let child = index.child(slot);
@@ -191,15 +171,6 @@ impl<'a> Iterator for Children<'a> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         let count = if self.all_visible { self.slots.len() } else { self.clone().count() };
         (count, Some(count))
-    }
-
-    fn nth(&mut self, n: usize) -> Option<Object<'a>> {
-        if self.all_visible {
-            let slot = self.slots.nth(n)?;
-            return Some(self.object(self.index.tree.child(slot)));
-        }
-        (0..n).try_for_each(|_| self.next().map(|_| ()))?;
-        self.next()
     }
 }
 

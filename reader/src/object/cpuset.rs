@@ -36,19 +36,15 @@ impl Object<'_> {
     #[inline]
     pub fn cpuset_weight(self) -> Option<u32> {
         let index = self.index;
+        // Fast path: weight-runs.
         if !index.has_runs {
             return index.extent(self.id())?.weight();
         }
         index.has_sets(self.id()).then(|| {
             let Member { pu_first, pu_count, .. } = index.tree.member(self.id());
             let pus = pu_first..pu_first + pu_count;
-            match index.contiguous {
-                Some((start, end)) => pus.end.min(end).saturating_sub(pus.start.max(start)),
-                None => {
-                    let visible = index.visible_run(&pus);
-                    visible.end - visible.start
-                }
-            }
+            let visible = index.visible_run(&pus);
+            visible.end - visible.start
         })
     }
 }

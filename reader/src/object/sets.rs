@@ -47,6 +47,7 @@ impl Object<'_> {
     /// ```
     #[inline]
     pub fn copy_cpuset(self, set: &mut Set) -> bool {
+        // Fast path: copy-cpuset.
         if let Some((numbering, pus)) = self.index.numbered_pus(self.id()) {
             numbering.copy(pus, set);
             return true;

@@ -36,15 +36,11 @@ impl<'a> Object<'a> {
             let may_be_below = self.depth().raw() >= depth.raw();
             return may_be_below.then(|| path.find(|object| ids.contains(&object.id())))?;
         }
-        if let Some(found) = self.regular_above(level) {
-            return Some(found);
-        }
         let below = index.base_ids(level).start..index.first_special;
         below.contains(&self.id()).then(|| self.up_to(level))
     }
 
     /// [`Object::ancestor_at_depth`] in a view whose objects have moved.
-    #[inline(never)]
     fn moved_ancestor_at_depth(self, depth: Depth) -> Option<Self> {
         let mut path = std::iter::once(self).chain(self.ancestors());
         let may_be_below = self.depth().raw() >= depth.raw();
@@ -65,6 +61,7 @@ impl<'a> Object<'a> {
     fn regular_ancestor(self, level: &ArchivedLevel) -> Option<Self> {
         let (each, member) = (level.pus(), self.index.tree.member(self.id()));
         let above = || self.beside(level.first() + block_of(member.pu_first, each));
+        // Fast path: ancestor-by-division.
         (each != 0 && member.pu_count > 0).then(above)
     }
 
@@ -108,6 +105,7 @@ impl<'a> Object<'a> {
         // several depths has no row.
         let plus_one = index.archive.levels.depth_of_type.get(usize::from(object_type.raw()));
         let level = usize::from(plus_one.copied().unwrap_or(0).wrapping_sub(1));
+        // Fast path: ancestor-type-table.
         if index.is_in_order
             && let Some(found) = self.regular_above(level)
         {
@@ -168,7 +166,6 @@ impl<'a> Object<'a> {
     }
 
     /// [`Object::common_ancestor`] of any two objects.
-    #[inline(never)]
     fn common_ancestor_by_walk(self, other: Self) -> Self {
         let (mut one, mut two) = (self.normal_part(), other.normal_part());
         if one == two {
@@ -197,6 +194,7 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn is_in_subtree(self, root: Self) -> bool {
         let index = self.index;
+        // Fast path: in-subtree-runs.
         if index.has_runs && index.has_sets(self.id()) && index.has_sets(root.id()) {
             let [own, all] = [self, root].map(|object| index.visible_pus_of(object.id()));
             return is_within(&own, &all);
@@ -211,6 +209,7 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn shared_cache(self) -> Option<Self> {
         let index = self.index;
+        // Fast path: shared-cache-plain.
         if !index.is_plain() {
             let own = index.extent(self.id())?;
             return self.ancestors().find(|object| {
@@ -227,6 +226,7 @@ impl<'a> Object<'a> {
             if !row.object_type().is_some_and(ObjectType::is_data_cache) {
                 continue;
             }
+            // Fast path: shared-cache-rows.
             let regular = object.regular_ancestor(row);
             let cache = regular.unwrap_or_else(|| object.up_to(level));
             let count = match regular.is_some() && index.overlay.is_none() {

@@ -67,13 +67,13 @@ impl<'a> Closest<'a> {
         self.inner = self.outer;
         let (topology, index) = (self.source.topology(), self.source.index);
         let own = index.extent(self.inner.id())?;
-        let pus = index.visible_pus_of(self.inner.id());
-        self.outer = self.inner.ancestors().find(|object| match index.is_plain() {
-            true => index.visible_pus_of(object.id()).len() != pus.len(),
-            false => index.extent(object.id()).is_some_and(|extent| !extent.equals(&own)),
-        })?;
+        self.outer = self
+            .inner
+            .ancestors()
+            .find(|object| index.extent(object.id()).is_some_and(|extent| !extent.equals(&own)))?;
         let depth = self.source.depth();
         let level = index.base_level_of_depth(depth)?;
+        // Fast path: closest-plain.
         if !index.is_plain() {
             self.ring = [topology.objects_at_depth(depth), Objects::none(index)];
             return Some(());
@@ -81,6 +81,7 @@ impl<'a> Closest<'a> {
         let [inner, outer] = [self.inner, self.outer].map(|object| index.pus_of(object.id()));
         let between = |pus: Range<u32>| {
             // In a regular view, every object with visible PUs is visible.
+            // Fast path: closest-visible.
             let visible = index.contiguous_run(&pus).filter(|_| index.is_regular);
             topology.numbered(index.objects_of_level_in(level, visible.unwrap_or(pus)))
         };
@@ -92,6 +93,7 @@ impl<'a> Closest<'a> {
     #[inline]
     fn is_in_ring(&self, object: Object<'a>) -> bool {
         let index = self.source.index;
+        // Fast path: closest-ring.
         if index.is_regular {
             return true;
         }

@@ -103,6 +103,7 @@ fn share_among<'a>(
         {
             // In a plain index, the children of an object of the tree of CPUs have exactly its PUs.
             let has_theirs = top == root && root.index.is_plain();
+            // Fast path: distribute-total.
             share(children, has_theirs.then_some(weight), how, chunk, parts);
             parts.skip_to(end);
         } else if chunk > 0 {
@@ -140,6 +141,7 @@ impl<'a> Parts<'_, 'a> {
     /// Adds PUs to the last part given out, because there is no part for them.
     #[inline]
     fn add(&mut self, pus: &Pus<'a>) {
+        // Fast path: distribute-open.
         if self.open.as_mut().is_some_and(|open| open.extend(pus)) {
             return;
         }
@@ -185,6 +187,7 @@ enum Pus<'a> {
 impl<'a> Pus<'a> {
     #[inline]
     fn of(object: Object<'a>) -> Self {
+        // Fast path: distribute-runs.
         match object.index.numbered_pus(object.id()) {
             Some((numbering, pus)) => Self::Run(numbering, pus),
             None => Self::Any(object),

@@ -75,6 +75,7 @@ impl<'a> Topology<'a> {
             None => Objects::numbered(self.index, ids),
             Some(overlay) => {
                 let ordinals = overlay.visible_before(ids.start)..overlay.visible_before(ids.end);
+                // Fast path: objects-numbered.
                 match ordinals.len() == ids.len() {
                     true => Objects::numbered(self.index, ids),
                     false => Objects::by_ordinal(self.index, ordinals),
@@ -86,12 +87,7 @@ impl<'a> Topology<'a> {
     /// The NUMA nodes in logical order.
     #[inline]
     pub(crate) fn numa_nodes(self) -> Objects<'a> {
-        match self.index.overlay {
-            None => {
-                Objects::numbered(self.index, self.index.first_special..self.index.end_of_nodes)
-            }
-            Some(_) => self.level(self.index.normal),
-        }
+        self.level(self.index.normal)
     }
 
     /// All objects: the depths from the top, then NUMA nodes, memory-side caches, bridges, PCI
@@ -191,10 +187,10 @@ impl<'a> Objects<'a> {
 }
 
 /// The visible object with an ordinal. If no object has moved, it is the first visible one whose
-/// number is `next` or higher. Takes plain values, so that the iterator stays in registers.
-#[inline(never)]
+/// number is `next` or higher.
 fn object_of_ordinal(index: &Index<'_>, ordinal: u32, next: u32) -> Option<u32> {
     let overlay = index.overlay?;
+    // Fast path: objects-next.
     if overlay.has_moved() { overlay.object_at(ordinal) } else { overlay.next_visible(next) }
 }
 

@@ -58,6 +58,7 @@ impl<'a> Iterator for Subtree<'a> {
         }
     }
 
+    // Fast path: subtree-fold.
     /// Folds with the counters in registers.
     #[inline]
     fn fold<B, F: FnMut(B, Object<'a>) -> B>(mut self, first: B, mut f: F) -> B {
@@ -85,7 +86,6 @@ impl<'a> Subtree<'a> {
     }
 
     /// The next object, read from the tree.
-    #[inline(never)]
     fn next_of_any(&mut self) -> Option<Object<'a>> {
         let object = self.next?;
         self.regular = RegularSubtree::below(object.index, object.id());
@@ -129,6 +129,7 @@ impl RegularSubtree {
     #[inline]
     fn below(index: &Index<'_>, id: u32) -> Option<Self> {
         let rows = index.archive.levels.normal_rows().get(index.base_level_of(id) + 1..)?;
+        // Fast path: subtree-counted.
         if rows.is_empty() || rows.len() >= MOST_LEVELS || !index.has_all_below(id) {
             return None;
         }

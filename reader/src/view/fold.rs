@@ -22,6 +22,7 @@ pub(super) fn overlay(topology: Topology<'_>, restriction: &Restriction) -> Opti
         && (0..normal).all(|level| topology.index.pus_of_level(level) != 0)
         && topology.index.has_complete_cpusets()
         && restriction.flags.bits() & adapts.bits() == 0;
+    // Fast path: view-folded.
     if !is_regular {
         return None;
     }
@@ -152,6 +153,7 @@ fn fold(bits: &mut Vec<u64>, size: u32) {
     }
     let count = (bits.len() * 64).div_ceil(size as usize);
     let mut folded = vec![0u64; count.div_ceil(64)];
+    // Fast path: view-gather.
     if size.is_power_of_two() && size <= 64 {
         let each = 64 / size;
         for (index, word) in (0u32..).zip(bits.iter()) {

@@ -62,6 +62,7 @@ impl<W: Width> Rows<'_, W> {
         let mut special = 0;
         for level in 0..last {
             match self.special_of_each(level + 1) {
+                // Fast path: validate-levels-at-once.
                 Some(0) => continue,
                 Some(_) => (),
                 None => self.normal_children(level + 1)?,
@@ -100,7 +101,6 @@ impl<W: Width> Rows<'_, W> {
     /// Whether a normal object is in the slot that its rank names, after normal siblings only. Its
     /// PUs must begin where those of the sibling before it end, or where those of its parent begin.
     /// Those of the last normal sibling must end where those of the parent end.
-    #[inline]
     fn is_in_its_slot(&self, child: u32, first_of_level: u32) -> bool {
         let [parent, rank, pu_first, pu_count] = self.member(child);
         let slots = self.slots(parent);
@@ -128,10 +128,7 @@ impl<W: Width> Rows<'_, W> {
     fn child_lists(&self, levels: Range<usize>) -> Result<usize, ValidationError> {
         let [first, end] = [levels.start, levels.end].map(|level| self.levels.first(level));
         let starts = self.child_start.get(first as usize..=end as usize).unwrap_or_default();
-        let pairs = starts.iter().zip(starts.get(1..).unwrap_or_default());
-        let ascend = |all, (one, next): (&_, &_)| all & (W::value(*one) <= W::value(*next));
-        // Fast path: most often all starts are equal, because the objects have no children.
-        let ascend = Self::goes_on(starts, 1, [0; 4]) || pairs.fold(true, ascend);
+        let ascend = starts.is_sorted_by_key(|start| W::value(*start));
         ensure(ascend, "tree.child_start", first as usize, "ascends")?;
         let slots = self.slots(first).start..self.slots(end - 1).end;
         let children = self.children.get(slots.start as usize..slots.end as usize);
@@ -184,7 +181,6 @@ impl<W: Width> Rows<'_, W> {
 }
 
 /// The end of a run of PUs.
-#[inline]
 fn end_of(first: u32, count: u32) -> u64 {
     u64::from(first) + u64::from(count)
 }
