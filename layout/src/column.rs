@@ -114,12 +114,14 @@ fn dictionary(values: &[u64], log: u32) -> Option<Vec<u64>> {
 impl ArchivedColumn {
     /// Number of values.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         (self.shape.to_native() >> 4) as usize
     }
 
     /// Whether there are no values.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -127,6 +129,7 @@ impl ArchivedColumn {
     /// The value at `index`. Past the end it is the base, or with a dictionary possibly another
     /// value, but never a panic. No index of a validated archive is past the end.
     #[must_use]
+    #[inline]
     pub fn get(&self, index: usize) -> u64 {
         let log = self.shape.to_native() & 7;
         if self.is_dictionary() {
@@ -141,6 +144,7 @@ impl ArchivedColumn {
     /// Values of more than 32 bits are truncated, but validation bounds every column that is read
     /// this way.
     #[must_use]
+    #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "validation bounds the columns read so")]
     pub fn get_u32(&self, index: usize) -> u32 {
         self.get(index) as u32
@@ -165,10 +169,20 @@ impl ArchivedColumn {
         }
     }
 
-    /// Whether every value is below `limit`.
+    /// Whether every value is below `limit`. Reads the values only if their width does not decide
+    /// it.
     #[must_use]
+    #[inline]
     pub(crate) fn is_below(&self, limit: u64) -> bool {
-        self.is_empty() || self.max() < limit
+        let widest = match self.shape.to_native() & 7 {
+            0 => 0,
+            1 => u64::from(u8::MAX),
+            2 => u64::from(u16::MAX),
+            3 => u64::from(u32::MAX),
+            _ => u64::MAX,
+        };
+        // Fast path: column-below-by-width.
+        self.is_empty() || self.base().saturating_add(widest) < limit || self.max() < limit
     }
 
     /// The largest value, 0 for an empty column. It may be larger than all values if a dictionary
@@ -224,10 +238,12 @@ impl ArchivedColumn {
         log <= 4 && whole && sums
     }
 
+    #[inline]
     fn base(&self) -> u64 {
         (u64::from(self.base_high.to_native()) << 32) | u64::from(self.base_low.to_native())
     }
 
+    #[inline]
     fn is_dictionary(&self) -> bool {
         self.shape.to_native() & DICTIONARY != 0
     }
@@ -237,6 +253,7 @@ impl ArchivedColumn {
     }
 }
 
+#[inline]
 fn delta(bytes: &[u8], index: usize, log: u32) -> u64 {
     match log {
         0 => 0,

@@ -16,6 +16,7 @@ pub(super) fn fail<T>(
     Err(broken(column, row, rule))
 }
 
+#[inline]
 pub(crate) fn ensure(
     holds: bool,
     column: &'static str,

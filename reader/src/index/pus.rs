@@ -168,6 +168,12 @@ impl<'a> Index<'a> {
     #[inline]
     pub(crate) fn bounds_of(&self, set: &Set) -> Option<(u32, u32)> {
         let contiguous = self.contiguous;
+        let sequential = self.numbering.as_ref().filter(|it| it.first_if_sequential().is_some());
+        // Fast path: bounds-if-sequential.
+        if let Some((numbering, (start, end))) = sequential.zip(contiguous) {
+            let (low, high) = numbering.ends_of(set)?;
+            return (start <= low && high < end).then_some((low, high));
+        }
         if contiguous.is_none()
             && self.overlay.is_some_and(|overlay| !Words::is_included_in(set, &overlay.cpus))
         {
@@ -214,7 +220,11 @@ impl<'a> Index<'a> {
     fn run_of(&self, os_index: u32) -> Option<&'a ArchivedPuRun> {
         let runs = self.runs;
         let begins = |run: &ArchivedPuRun| run.os_first.to_native() <= os_index;
-        let run = runs.get(runs.partition_point(begins).checked_sub(1)?)?;
+        // Fast path: run-of-few.
+        let run = match runs.len() {
+            0..=4 => runs.iter().rfind(|run| begins(run))?,
+            _ => runs.get(runs.partition_point(begins).checked_sub(1)?)?,
+        };
         let place = os_index.checked_sub(run.os_first.to_native())?;
         (place < run.count.to_native()).then_some(run)
     }

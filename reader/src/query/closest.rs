@@ -67,10 +67,12 @@ impl<'a> Closest<'a> {
         self.inner = self.outer;
         let (topology, index) = (self.source.topology(), self.source.index);
         let own = index.extent(self.inner.id())?;
-        self.outer = self
-            .inner
-            .ancestors()
-            .find(|object| index.extent(object.id()).is_some_and(|extent| !extent.equals(&own)))?;
+        let pus = index.visible_pus_of(self.inner.id());
+        // Fast path: closest-lengths.
+        self.outer = self.inner.ancestors().find(|object| match index.is_plain() {
+            true => index.visible_pus_of(object.id()).len() != pus.len(),
+            false => index.extent(object.id()).is_some_and(|extent| !extent.equals(&own)),
+        })?;
         let depth = self.source.depth();
         let level = index.base_level_of_depth(depth)?;
         // Fast path: closest-plain.

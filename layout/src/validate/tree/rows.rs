@@ -48,11 +48,13 @@ impl<'a, W: Width> Rows<'a, W> {
 
     /// Parent, rank, first PU and number of PUs of a normal or memory object; zeros for other
     /// objects.
+    #[inline]
     pub(super) fn member(&self, id: u32) -> [u32; 4] {
         self.members.get(id as usize).map_or([0; 4], |row| row.map(W::value))
     }
 
     /// Parent and rank of any object.
+    #[inline]
     pub(super) fn place(&self, id: u32) -> [u32; 2] {
         let id = id as usize;
         let member = self.members.get(id).map(|[parent, rank, ..]| [*parent, *rank]);
@@ -61,16 +63,19 @@ impl<'a, W: Width> Rows<'a, W> {
     }
 
     /// Slots of the children of an object.
+    #[inline]
     pub(super) fn slots(&self, parent: u32) -> Range<u32> {
         let rest = self.child_start.get(parent as usize..).unwrap_or_default();
         rest.first_chunk().map_or(0..0, |[start, end]| W::value(*start)..W::value(*end))
     }
 
     /// The object in a slot.
+    #[inline]
     pub(super) fn child(&self, slot: u32) -> Option<u32> {
         self.children.get(slot as usize).map(|child| W::value(*child))
     }
 
+    #[inline]
     pub(super) fn is_normal(&self, id: u32) -> bool {
         (id as usize) < self.counts.normal_objects
     }

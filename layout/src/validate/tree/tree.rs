@@ -128,7 +128,10 @@ impl<W: Width> Rows<'_, W> {
     fn child_lists(&self, levels: Range<usize>) -> Result<usize, ValidationError> {
         let [first, end] = [levels.start, levels.end].map(|level| self.levels.first(level));
         let starts = self.child_start.get(first as usize..=end as usize).unwrap_or_default();
-        let ascend = starts.is_sorted_by_key(|start| W::value(*start));
+        let pairs = starts.iter().zip(starts.get(1..).unwrap_or_default());
+        let ascend = |all, (one, next): (&_, &_)| all & (W::value(*one) <= W::value(*next));
+        // There is no early exit, so that the compiler can vectorise the loop.
+        let ascend = pairs.fold(true, ascend);
         ensure(ascend, "tree.child_start", first as usize, "ascends")?;
         let slots = self.slots(first).start..self.slots(end - 1).end;
         let children = self.children.get(slots.start as usize..slots.end as usize);
