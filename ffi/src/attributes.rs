@@ -5,7 +5,7 @@ use crate::object::{object, tb_obj};
 use crate::pointers::Room;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
-use std::mem::MaybeUninit;
+use core::mem::MaybeUninit;
 use topobroker_reader::{Associativity, Attributes, Pci};
 
 /// Kind of the attributes of an object.

@@ -1,48 +1,41 @@
-//! The frame of every call into the library. Failures and panics become a status and a message.
+//! The frame of every call into the library. A failure becomes a status and a message.
+//!
+//! In the full library a panic becomes a status too, because launchers live longer than one mistake
+//! in a parser. The thin library has no code that could catch one: see `without_std.rs`.
 
 use crate::failure::Failure;
+use crate::per_thread;
 use crate::pointers::Handles;
 use crate::status::tb_status;
-use std::cell::{Cell, RefCell};
-use std::ffi::c_char;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use alloc::format;
+use alloc::string::String;
+use core::ffi::c_char;
 
-/// Room for the message of a failure and a zero. Longer messages, which have very long paths, are
-/// cut.
-const ROOM: usize = 1024;
-
-thread_local! {
-    /// The message of the last failure. The type has no destructor, because registering one
-    /// allocates memory.
-    static DETAIL: RefCell<[u8; ROOM]> = const { RefCell::new([0; ROOM]) };
-    /// Whether this thread is adopting.
-    static ADOPTS: Cell<bool> = const { Cell::new(false) };
+/// Runs the body of a function. A failure becomes a status, and its message is kept.
+pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
+    match caught(work).and_then(|result| result) {
+        Ok(()) => tb_status::TB_OK,
+        Err(failure) => {
+            per_thread::keep_message(&failure.detail);
+            failure.status
+        }
+    }
 }
 
-/// Runs the body of a function. A failure or a panic becomes a status, and its message is kept.
-pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
-    let failure = match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(())) => return tb_status::TB_OK,
-        Ok(Err(failure)) => failure,
-        Err(panic) => {
-            let said = panic.downcast_ref::<String>().map(String::as_str);
-            let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
-            Failure::new(tb_status::TB_ERR_INTERNAL, said.unwrap_or("panic"))
-        }
-    };
-    let end = (0..ROOM.min(failure.detail.len() + 1))
-        .rev()
-        .find(|end| failure.detail.is_char_boundary(*end))
-        .unwrap_or(0);
-    let bytes = failure.detail.bytes().take(end).filter(|byte| *byte != 0);
-    DETAIL.with(|kept| {
-        // A signal handler that interrupts this block finds the message borrowed. The handler's own
-        // message is lost.
-        let Ok(mut kept) = kept.try_borrow_mut() else { return };
-        let rest = bytes.chain(std::iter::repeat(0));
-        kept.iter_mut().zip(rest).for_each(|(kept, byte)| *kept = byte);
-    });
-    failure.status
+/// Runs work. A panic becomes a failure.
+#[cfg(feature = "broker")]
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
+        Failure::new(tb_status::TB_ERR_INTERNAL, said.unwrap_or("panic"))
+    })
+}
+
+/// Runs work.
+#[cfg(not(feature = "broker"))]
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
+    Ok(work())
 }
 
 /// Runs the body of a function that takes sets, as [`call`] does.
@@ -54,18 +47,18 @@ pub(crate) fn call_with(work: impl FnOnce(&mut Handles) -> Result<(), Failure>) 
 /// adopts too, the handler's call is refused before it touches anything that the interrupted call
 /// holds.
 pub(crate) fn adopting(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
-    if ADOPTS.replace(true) {
+    if per_thread::set_adopts(true) {
         return tb_status::TB_ERR_BUSY;
     }
     let status = call(work);
-    ADOPTS.set(false);
+    per_thread::set_adopts(false);
     status
 }
 
 /// Runs the body of a function that returns a value and no status. If it panics, returns
 /// `otherwise`.
 pub(crate) fn value<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
+    caught(work).unwrap_or(otherwise)
 }
 
 /// Runs the body of a function that takes sets and returns a value and no status, as [`value`]
@@ -79,7 +72,7 @@ pub(crate) fn value_with<T>(otherwise: T, work: impl FnOnce(&Handles) -> T) -> T
 /// the next failed call of the thread. TB_ERR_BUSY leaves the message as it was.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_error_detail() -> *const c_char {
-    DETAIL.with(|kept| kept.try_borrow().map_or(c"".as_ptr(), |kept| kept.as_ptr().cast()))
+    per_thread::message()
 }
 
 /// Converts an argument that is required. NULL becomes TB_ERR_ARGUMENT.
@@ -107,16 +100,8 @@ impl<T> Found<T> for Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "broker")]
     use std::ffi::CStr;
-
-    #[test]
-    fn a_message_that_is_too_long_is_cut_at_a_character() {
-        let long = format!("{}é and more", "x".repeat(ROOM - 2));
-        call(|| Err(Failure::argument(long)));
-        let detail = DETAIL.with_borrow(|kept| *kept);
-        let kept = CStr::from_bytes_until_nul(&detail).unwrap().to_str().unwrap();
-        assert_eq!(kept, "x".repeat(ROOM - 2));
-    }
 
     #[test]
     fn an_adoption_within_another_of_the_same_thread_is_refused() {
@@ -129,11 +114,13 @@ mod tests {
         assert_eq!(adopting(|| Ok(())), tb_status::TB_OK);
     }
 
+    #[cfg(feature = "broker")]
     #[test]
     fn a_panic_is_a_status_with_what_it_said() {
         let status = call(|| panic!("on purpose: {}", 7));
         assert_eq!(status, tb_status::TB_ERR_INTERNAL);
-        let detail = DETAIL.with_borrow(|kept| *kept);
-        assert_eq!(CStr::from_bytes_until_nul(&detail), Ok(c"on purpose: 7"));
+        // SAFETY: the message ends with a zero, and this thread keeps no other one meanwhile.
+        let detail = unsafe { CStr::from_ptr(tb_error_detail()) };
+        assert_eq!(detail, c"on purpose: 7");
     }
 }

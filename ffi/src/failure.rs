@@ -1,6 +1,9 @@
 //! Why a call fails: a status, and what is said about it.
 
 use crate::status::tb_status;
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString;
 use topobroker_reader::layout::OpenError;
 use topobroker_reader::{
     AdoptError, AdoptJobError, EffectiveViewError, KeysError, ParseSetError, RestrictError,
@@ -20,8 +23,8 @@ impl Failure {
     }
 
     /// A failure with the text of an error and of its causes.
-    pub(crate) fn of(status: tb_status, error: &dyn std::error::Error) -> Self {
-        let causes = std::iter::successors(error.source(), |cause| cause.source());
+    pub(crate) fn of(status: tb_status, error: &dyn core::error::Error) -> Self {
+        let causes = core::iter::successors(error.source(), |cause| cause.source());
         let detail = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
         Self { status, detail }
     }
@@ -105,16 +108,16 @@ impl From<EffectiveViewError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use topobroker_reader::FileKey;
+    use topobroker_reader::{FileError, FileKey, OsError};
 
     #[test]
     fn every_failure_of_the_reader_has_a_status_and_keeps_its_message() {
         let file = || FileKey::Path("/f".into());
-        let io = || std::io::Error::other("x");
+        let os = || OsError::from_raw_os_error(2);
         let cases: Vec<(Failure, tb_status)> = vec![
             (KeysError::Missing { key: "K" }.into(), tb_status::TB_ERR_KEYS),
             (AdoptError::Keys(KeysError::Missing { key: "K" }).into(), tb_status::TB_ERR_KEYS),
-            (AdoptError::Open { file: file(), source: io() }.into(), tb_status::TB_ERR_OPEN),
+            (AdoptError::Open { file: file(), source: os() }.into(), tb_status::TB_ERR_OPEN),
             (AdoptError::Symlink { file: file() }.into(), tb_status::TB_ERR_TRUST),
             (
                 AdoptError::NotRegular { file: file(), found: "FIFO" }.into(),
@@ -135,7 +138,10 @@ mod tests {
                 AdoptError::Address { file: file(), found: 1, expected: 2 }.into(),
                 tb_status::TB_ERR_SEGMENT,
             ),
-            (AdoptError::Map { file: file(), source: io() }.into(), tb_status::TB_ERR_MAP),
+            (
+                AdoptError::Map { file: file(), source: FileError::Ended }.into(),
+                tb_status::TB_ERR_MAP,
+            ),
         ];
         for (failure, status) in cases {
             assert_eq!(failure.status, status, "{}", failure.detail);

@@ -7,8 +7,11 @@ use crate::pointers::{Input, Output, Room};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
-use std::ffi::c_char;
-use std::mem::MaybeUninit;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::ToString;
+use core::ffi::c_char;
+use core::mem::MaybeUninit;
 use topobroker_reader::{CpuKind, Distances, Object};
 
 /// Number of CPU kinds; 0 if none are known or `topology` is NULL. Counterpart:

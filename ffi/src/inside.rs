@@ -8,7 +8,9 @@ use crate::pointers::{Input, List, Output, Room};
 use crate::set::{given_sets, store_sets, tb_set};
 use crate::status::tb_status;
 use crate::topology::{object_type, tb_topology};
-use std::mem::MaybeUninit;
+use alloc::format;
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
 use topobroker_reader::{Depth, Distribution, Object};
 
 /// Stores the lowest object that covers all PUs of a set, or TB_OBJ_NONE if the set is empty or has

@@ -6,9 +6,12 @@ use crate::pointers::{Output, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
-use std::ffi::{CString, c_char};
-use std::mem::MaybeUninit;
-use std::path::Path;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::ffi::CString;
+use alloc::format;
+use core::ffi::c_char;
+use core::mem::MaybeUninit;
 use topobroker_reader::{Job, JobRank, adopt_job};
 
 /// A job over the adopted topology. Free it with tb_job_free.
@@ -31,7 +34,7 @@ pub extern "C" fn tb_job_adopt(
     call(|| {
         let (adopted, out) = (topology.given("topology")?.adopted(), job.given("job")?);
         let job = match file.optional("file")? {
-            Some(file) => adopt_job(adopted, Path::new(file))?,
+            Some(file) => adopt_job(adopted, &file.into())?,
             None => Job::find(adopted)?
                 .found(|| "neither TOPOBROKER_JOB nor PMIx names a job".to_owned())?,
         };
@@ -50,7 +53,7 @@ pub extern "C" fn tb_job_free(job: Option<Box<tb_job>>) {
 /// Name of a job, valid until the handle is freed. NULL if `job` is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_name(job: Option<&tb_job>) -> *const c_char {
-    job.map_or(std::ptr::null(), |job| job.name.as_ptr())
+    job.map_or(core::ptr::null(), |job| job.name.as_ptr())
 }
 
 /// Stores a view of the part of the topology that belongs to a job. Free it with tb_topology_free.

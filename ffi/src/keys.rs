@@ -4,8 +4,12 @@ use crate::call::{Given, call};
 use crate::failure::Failure;
 use crate::pointers::{Buffer, Text};
 use crate::status::tb_status;
-use std::ffi::c_char;
-use std::mem::MaybeUninit;
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::ffi::c_char;
+use core::mem::MaybeUninit;
 use topobroker_reader::Keys;
 
 /// Room for the file of a segment, including the zero at its end.
@@ -41,8 +45,7 @@ pub enum tb_keys_format {
 
 impl tb_keys {
     pub(crate) fn of(keys: &Keys) -> Result<Self, Failure> {
-        let [(_, name), ..] = keys.to_env();
-        let name = name.into_encoded_bytes();
+        let [(_, name), ..] = keys.variables();
         let mut file = [0; TB_FILE_MAX];
         let room = file.get_mut(..name.len()).filter(|room| room.len() < TB_FILE_MAX);
         let room = room.ok_or_else(|| {
@@ -106,8 +109,8 @@ pub extern "C" fn tb_keys_text(
     call(|| {
         let keys = keys.given("keys")?.to_keys()?;
         let value = |at: usize| {
-            let value = keys.to_env().into_iter().nth(at).map(|(_, value)| value);
-            value.map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
+            let value = keys.variables().into_iter().nth(at).map(|(_, value)| value);
+            value.map(|value| String::from_utf8_lossy(&value).into_owned()).unwrap_or_default()
         };
         let text = match format {
             0 => keys.to_string(),

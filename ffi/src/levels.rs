@@ -6,7 +6,8 @@ use crate::object::tb_obj;
 use crate::pointers::Text;
 use crate::status::tb_status;
 use crate::topology::{object_type, tb_topology};
-use std::mem::MaybeUninit;
+use alloc::format;
+use core::mem::MaybeUninit;
 use topobroker_reader::{CacheKind, Depth, ObjectType, Topology, TypeDepth, TypeName};
 
 /// What tb_type_depth stores for a type that has no objects. Counterpart: HWLOC_TYPE_DEPTH_UNKNOWN.

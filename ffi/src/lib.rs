@@ -7,7 +7,13 @@
 //! a [`tb_status`]. The caller in C must keep this contract, so the functions are not marked unsafe
 //! one by one. Only `pointers.rs` has the code that uses the pointers of C. No panic leaves a
 //! function. If memory runs out, the reserve in `reserve.rs` keeps a call from ending the process.
+//!
+//! The thin library is built without the standard library of Rust, which is five times as large as
+//! the library itself: it needs libc alone.
+#![cfg_attr(not(any(test, feature = "broker")), no_std)]
 #![allow(non_camel_case_types, reason = "the names are C's")]
+
+extern crate alloc;
 
 mod attributes;
 mod call;
@@ -20,6 +26,7 @@ mod levels;
 mod memory;
 mod object;
 mod part;
+mod per_thread;
 mod pointers;
 mod relatives;
 mod reserve;
@@ -27,6 +34,8 @@ mod scope;
 mod set;
 mod status;
 mod topology;
+#[cfg(not(any(test, feature = "broker")))]
+mod without_std;
 
 #[cfg(feature = "broker")]
 mod broker;

@@ -7,8 +7,10 @@ use crate::pointers::{Handles, Input, Output, Room, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
-use std::ffi::c_char;
-use std::mem::MaybeUninit;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use core::ffi::c_char;
+use core::mem::MaybeUninit;
 use topobroker_reader::{Initiator, LocalNumaNodes, MemoryAttribute, Object, Set};
 
 /// A memory attribute. Counterpart: hwloc_memattr_id_t with its name and flags.

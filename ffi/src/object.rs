@@ -6,8 +6,9 @@ use crate::pointers::{Buffer, Output, Room, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
-use std::ffi::c_char;
-use std::mem::MaybeUninit;
+use alloc::format;
+use core::ffi::c_char;
+use core::mem::MaybeUninit;
 use topobroker_reader::layout::object_type::ChildKind;
 use topobroker_reader::{Adopted, Object, Topology};
 
@@ -90,7 +91,7 @@ pub(crate) fn id(object: Option<Object<'_>>) -> tb_obj {
 
 /// A text of the segment as a C string. The segment has a zero after every text.
 pub(crate) fn text_of(adopted: &'static Adopted, text: Option<&str>) -> *const c_char {
-    let Some(text) = text else { return std::ptr::null() };
+    let Some(text) = text else { return core::ptr::null() };
     let start = text.as_ptr() as usize;
     let end = start.checked_sub(adopted.bytes().as_ptr() as usize).map(|at| at + text.len());
     match end.and_then(|end| adopted.bytes().get(end)) {

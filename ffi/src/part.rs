@@ -7,8 +7,10 @@ use crate::pointers::{Input, List, Output, Room, Text};
 use crate::set::{given_sets, store_sets, tb_set};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
-use std::mem::MaybeUninit;
-use std::path::Path;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
 use topobroker_reader::{
     Cgroup, CpuList, Numbering, Object, RestrictFlags, Set, SlurmBinding, affinity, omp_places,
     pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
@@ -127,7 +129,7 @@ pub extern "C" fn tb_cgroup(
 ) -> tb_status {
     call_with(|handles| {
         let cgroup = match folder.optional("folder")? {
-            Some(folder) => Cgroup::read(Path::new(folder))?,
+            Some(folder) => Cgroup::read(&folder.into())?,
             None => Cgroup::of_this_process()?.ok_or_else(|| {
                 let detail = "this process is in no cgroup with a cpuset controller";
                 Failure::new(tb_status::TB_ERR_NOT_FOUND, detail)

@@ -5,10 +5,12 @@
 
 use crate::failure::Failure;
 use crate::status::tb_status;
-use std::ffi::{CStr, c_char};
-use std::marker::PhantomData;
-use std::mem::MaybeUninit;
-use std::ptr::NonNull;
+use alloc::boxed::Box;
+use alloc::format;
+use core::ffi::{CStr, c_char};
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 
 /// A text that ends with a zero: `const char *`.
 #[derive(Clone, Copy)]
@@ -109,7 +111,7 @@ impl<T> Returned<T> {
 impl<'a> Text<'a> {
     #[cfg(feature = "broker")]
     pub(crate) const fn null() -> Self {
-        Self(std::ptr::null(), PhantomData)
+        Self(core::ptr::null(), PhantomData)
     }
 
     /// The text as bytes, `None` if the pointer is NULL.
@@ -154,7 +156,7 @@ impl Buffer<'_> {
         // the length of the text. The text belongs to this library, so the buffer does not overlap
         // it.
         unsafe {
-            std::ptr::copy_nonoverlapping(text.as_ptr(), self.0.cast(), text.len());
+            core::ptr::copy_nonoverlapping(text.as_ptr(), self.0.cast(), text.len());
             self.0.add(text.len()).write(0);
         }
         Ok(())
@@ -174,7 +176,7 @@ impl<'a, T> List<'a, T> {
         }
         // SAFETY: the pointer is not NULL, and C has `count` elements there, which do not change
         // during the call. Their size is at most `isize::MAX`.
-        Ok(unsafe { std::slice::from_raw_parts(self.0, count) })
+        Ok(unsafe { core::slice::from_raw_parts(self.0, count) })
     }
 }
 
@@ -215,7 +217,7 @@ impl<'a, T> Room<'a, T> {
 /// The hwloc topology that C has loaded, `None` if the pointer is NULL.
 #[cfg(feature = "broker")]
 pub(crate) fn borrow_topology<'a>(
-    topology: *mut std::ffi::c_void,
+    topology: *mut core::ffi::c_void,
 ) -> Option<topobroker::hwloc::HwlocTopology<'a>> {
     // SAFETY: the pointer is not NULL, so it is a topology that C has loaded with the hwloc that
     // this library is linked to. C does not change it during the call.

@@ -7,7 +7,8 @@ use crate::object::{id, neighbour, object, tb_obj};
 use crate::pointers::{Room, Text};
 use crate::status::tb_status;
 use crate::topology::{object_type, tb_topology};
-use std::mem::MaybeUninit;
+use alloc::format;
+use core::mem::MaybeUninit;
 use topobroker_reader::Object;
 
 /// Stores the object itself or its ancestor at a depth, or TB_OBJ_NONE. If its branch of the tree

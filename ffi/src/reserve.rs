@@ -3,10 +3,58 @@
 //! Rust ends the process if an allocation fails. The allocations of an adoption are few and small,
 //! so a reserve inside the library covers them. A page of it is touched only if it is needed.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::UnsafeCell;
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicU32, Ordering};
+use core::alloc::{GlobalAlloc, Layout};
+use core::cell::UnsafeCell;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// The heap of the C library.
+struct Heap;
+
+/// Alignment of all memory of `malloc`: that of `max_align_t`.
+const MALLOC_ALIGN: usize = align_of::<libc::max_align_t>();
+
+// SAFETY: `malloc` and `posix_memalign` return NULL, or memory of that size and alignment that
+// nobody else has; `realloc` and `free` take memory of both.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.align() <= MALLOC_ALIGN {
+            // SAFETY: `malloc` takes any size.
+            return unsafe { libc::malloc(layout.size()) }.cast();
+        }
+        let mut memory = null_mut();
+        // SAFETY: the alignment is a power of two above that of `malloc`, so it is a multiple of the
+        // size of a pointer. The pointer is written to a local variable.
+        match unsafe { libc::posix_memalign(&raw mut memory, layout.align(), layout.size()) } {
+            0 => memory.cast(),
+            _ => null_mut(),
+        }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, _: Layout) {
+        // SAFETY: `alloc` or `realloc` returned this memory, and the caller gives it up.
+        unsafe { libc::free(memory.cast()) };
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if layout.align() <= MALLOC_ALIGN {
+            // SAFETY: `malloc` or `realloc` returned this memory, and the caller gives it up.
+            return unsafe { libc::realloc(memory.cast(), size) }.cast();
+        }
+        let Ok(larger) = Layout::from_size_align(size, layout.align()) else { return null_mut() };
+        // SAFETY: the caller passes a `size` above 0.
+        let moved = unsafe { self.alloc(larger) };
+        if !moved.is_null() {
+            // SAFETY: both have the bytes that are copied, and the new memory is nobody else's. The
+            // caller gives up the old memory, which `alloc` returned for `layout`.
+            unsafe {
+                memory.copy_to_nonoverlapping(moved, layout.size().min(size));
+                self.dealloc(memory, layout);
+            }
+        }
+        moved
+    }
+}
 
 #[global_allocator]
 static MEMORY: Memory = Memory;
@@ -18,32 +66,34 @@ struct Memory;
 const PIECE: usize = 4096;
 const PIECES: usize = 16;
 
-#[repr(C, align(4096))]
+#[repr(C, align(16))]
 struct Reserve(UnsafeCell<[[u8; PIECE]; PIECES]>);
 
 // SAFETY: only the owner of a piece's bit in `TAKEN` uses the piece, and the Acquire and Release on
 // `TAKEN` order the uses of one owner before those of the next.
 unsafe impl Sync for Reserve {}
 
+/// In a section of its own, so that the small values of the library are together in one page.
+#[unsafe(link_section = ".bss.reserve")]
 static RESERVE: Reserve = Reserve(UnsafeCell::new([[0; PIECE]; PIECES]));
 /// One bit for each piece that is in use.
 static TAKEN: AtomicU32 = AtomicU32::new(0);
 
-// SAFETY: memory of `System` is passed on unchanged and goes back to `System` alone. A piece of the
-// reserve has `PIECE` bytes, is aligned to `PIECE`, serves only layouts that need no more than
-// that, has one owner at a time, and never goes to `System`.
+// SAFETY: memory of `Heap` is passed on unchanged and goes back to `Heap` alone. A piece of the
+// reserve has `PIECE` bytes, is aligned as `Reserve`, serves only layouts that need no more than
+// that, has one owner at a time, and never goes to `Heap`.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller passes a layout with a size above 0, as `GlobalAlloc::alloc` demands.
-        let heap = unsafe { System.alloc(layout) };
+        let heap = unsafe { Heap.alloc(layout) };
         if heap.is_null() { take(layout) } else { heap }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         match piece_of(memory) {
             Some(piece) => _ = TAKEN.fetch_and(!(1 << piece), Ordering::Release),
-            // SAFETY: `memory` is not in the reserve, so `System` allocated it for this layout.
-            None => unsafe { System.dealloc(memory, layout) },
+            // SAFETY: `memory` is not in the reserve, so `Heap` allocated it for this layout.
+            None => unsafe { Heap.dealloc(memory, layout) },
         }
     }
 
@@ -55,20 +105,20 @@ unsafe impl GlobalAlloc for Memory {
                 false => unsafe { self.leave_reserve(memory, layout, size) },
             };
         }
-        // SAFETY: `memory` is not in the reserve, so `System` allocated it for `layout`. The caller
+        // SAFETY: `memory` is not in the reserve, so `Heap` allocated it for `layout`. The caller
         // passes a `size` above 0.
-        let heap = unsafe { System.realloc(memory, layout, size) };
+        let heap = unsafe { Heap.realloc(memory, layout, size) };
         if !heap.is_null() {
             return heap;
         }
         let piece = Layout::from_size_align(size, layout.align()).map_or(null_mut(), take);
         if !piece.is_null() {
             // SAFETY: the old memory has `layout.size()` bytes and the new piece at least `size`.
-            // They do not overlap, because the piece was free. `System` allocated `memory` for
+            // They do not overlap, because the piece was free. `Heap` allocated `memory` for
             // `layout` and still owns it, because its `realloc` failed.
             unsafe {
                 memory.copy_to_nonoverlapping(piece, layout.size().min(size));
-                System.dealloc(memory, layout);
+                Heap.dealloc(memory, layout);
             }
         }
         piece
@@ -85,7 +135,7 @@ impl Memory {
     unsafe fn leave_reserve(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let Ok(larger) = Layout::from_size_align(size, layout.align()) else { return null_mut() };
         // SAFETY: the size of `larger` is not 0, because it is larger than a piece.
-        let heap = unsafe { System.alloc(larger) };
+        let heap = unsafe { Heap.alloc(larger) };
         if !heap.is_null() {
             // SAFETY: both have at least `layout.size()` bytes. They do not overlap, because the
             // new memory comes from the heap. `memory` was given for `layout`, and nobody uses it
@@ -102,7 +152,7 @@ impl Memory {
 /// Takes a free piece of the reserve. Returns NULL if none is left or if a piece is too small.
 #[cold]
 fn take(layout: Layout) -> *mut u8 {
-    if layout.size() > PIECE || layout.align() > PIECE {
+    if layout.size() > PIECE || layout.align() > align_of::<Reserve>() {
         return null_mut();
     }
     let first_free = |taken: u32| {
@@ -149,7 +199,7 @@ mod tests {
             let piece = Layout::from_size_align(PIECE, 16).unwrap();
             let moved = Memory.realloc(again, piece, PIECE + 1);
             assert!(piece_of(moved).is_none() && moved.read() == 7);
-            System.dealloc(moved, Layout::from_size_align(PIECE + 1, 16).unwrap());
+            Heap.dealloc(moved, Layout::from_size_align(PIECE + 1, 16).unwrap());
             assert_eq!(take(layout), again);
             Memory.dealloc(again, layout);
         }

@@ -6,7 +6,8 @@ use crate::pointers::{Buffer, Handles, Input, Output};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
-use std::mem::MaybeUninit;
+use alloc::format;
+use core::mem::MaybeUninit;
 use topobroker_reader::internal::trusted_var;
 use topobroker_reader::{Decision, EffectivePart, Launch, Scope, Situation};
 

@@ -4,7 +4,10 @@ use crate::call::{call_with, value_with};
 use crate::failure::Failure;
 use crate::pointers::{Buffer, Handles, Input, List, Output, Room, Text};
 use crate::status::tb_status;
-use std::mem::MaybeUninit;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
 use topobroker_reader::Set;
 use topobroker_reader::layout::set::Format;
 

@@ -1,6 +1,6 @@
 //! Statuses that functions return, and the version of the library.
 
-use std::ffi::{CStr, c_char};
+use core::ffi::c_char;
 
 /// Status of a call: 0, or a negative number for the kind of failure. tb_error_detail returns a
 /// message with the details.
@@ -82,41 +82,43 @@ impl tb_status {
         Self::TB_ERR_INTERNAL,
         Self::TB_ERR_BUSY,
     ];
-
-    const fn text(self) -> &'static CStr {
-        match self {
-            Self::TB_OK => c"success",
-            Self::TB_ERR_ARGUMENT => c"argument is NULL, out of range or an id of nothing",
-            Self::TB_ERR_NOT_FOUND => c"there is no such thing",
-            Self::TB_ERR_TRUNCATED => c"the buffer is too small",
-            Self::TB_ERR_TEXT => c"malformed text",
-            Self::TB_ERR_KEYS => c"keys of the segment are missing or malformed",
-            Self::TB_ERR_OPEN => c"the segment cannot be opened",
-            Self::TB_ERR_TRUST => c"the file of the segment is not to be trusted",
-            Self::TB_ERR_SEGMENT => c"the file is no sound segment",
-            Self::TB_ERR_MAP => c"the segment cannot be mapped",
-            Self::TB_ERR_DIFFERENT => c"another topology is adopted already",
-            Self::TB_ERR_RESTRICT => c"the topology cannot be restricted so",
-            Self::TB_ERR_SOURCE => c"the PUs of this process cannot be found out",
-            Self::TB_ERR_JOB => c"the job cannot be added, found or adopted",
-            Self::TB_ERR_LOAD => c"the topology cannot be loaded",
-            Self::TB_ERR_PUBLISH => c"the segment cannot be written or removed",
-            Self::TB_ERR_FULL => c"no room for the segment",
-            Self::TB_ERR_PLACEMENT => c"the ranks cannot be placed so",
-            Self::TB_ERR_HWLOC => c"the hwloc segment cannot be written or adopted",
-            Self::TB_ERR_PMIX => c"libpmix is not there or refuses",
-            Self::TB_ERR_INTERNAL => c"fault of topobroker",
-            Self::TB_ERR_BUSY => c"called by a signal handler that interrupts an adoption",
-        }
-    }
 }
+
+/// The words for each status, from 0 downwards, and for numbers that are none. One text and not many,
+/// because the loader writes to each pointer that a library holds, in every process.
+const WORDS: &str = "\
+success\0\
+argument is NULL, out of range or an id of nothing\0\
+there is no such thing\0\
+the buffer is too small\0\
+malformed text\0\
+keys of the segment are missing or malformed\0\
+the segment cannot be opened\0\
+the file of the segment is not to be trusted\0\
+the file is no sound segment\0\
+the segment cannot be mapped\0\
+another topology is adopted already\0\
+the topology cannot be restricted so\0\
+the PUs of this process cannot be found out\0\
+the job cannot be added, found or adopted\0\
+the topology cannot be loaded\0\
+the segment cannot be written or removed\0\
+no room for the segment\0\
+the ranks cannot be placed so\0\
+the hwloc segment cannot be written or adopted\0\
+libpmix is not there or refuses\0\
+fault of topobroker\0\
+called by a signal handler that interrupts an adoption\0\
+unknown status\0";
 
 /// A status in words; "unknown status" for a number that is no status. The text is valid for the
 /// life of the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_strerror(status: i32) -> *const c_char {
-    let known = tb_status::ALL.into_iter().find(|known| *known as i32 == status);
-    known.map_or(c"unknown status", tb_status::text).as_ptr()
+    let known = status.checked_neg().and_then(|number| usize::try_from(number).ok());
+    let known = known.unwrap_or(usize::MAX).min(tb_status::ALL.len());
+    let words = WORDS.split_inclusive('\0').nth(known).unwrap_or("\0");
+    words.as_ptr().cast()
 }
 
 /// Version of the library: 0x000100 is 0.1.0.
@@ -126,4 +128,17 @@ pub extern "C" fn tb_version() -> u32 {
     part(env!("CARGO_PKG_VERSION_MAJOR")) << 16
         | part(env!("CARGO_PKG_VERSION_MINOR")) << 8
         | part(env!("CARGO_PKG_VERSION_PATCH"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_status_has_words_at_the_place_of_its_number() {
+        assert_eq!(WORDS.split_terminator('\0').count(), tb_status::ALL.len() + 1);
+        for (place, status) in tb_status::ALL.into_iter().enumerate() {
+            assert_eq!(-(status as i32), i32::try_from(place).unwrap());
+        }
+    }
 }

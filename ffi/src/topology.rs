@@ -6,7 +6,10 @@ use crate::keys::tb_keys;
 use crate::pointers::{Output, Returned, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
-use std::mem::MaybeUninit;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use core::mem::MaybeUninit;
 use topobroker_reader::internal::Global;
 use topobroker_reader::{
     Adopted, ObjectType, Placement, Topology, View, adopt, adopt_keys, adopted,
@@ -158,7 +161,7 @@ pub struct tb_segment {
     /// Number of times that the node's topology was published before.
     pub generation: u64,
     /// Address at which the segment, header and archive, is mapped in this process.
-    pub start: *const std::ffi::c_void,
+    pub start: *const core::ffi::c_void,
     /// Size of the segment in bytes.
     pub size: u64,
     /// Preferred address; 0 means anywhere.

@@ -4,6 +4,7 @@
 use crate::column::Column;
 use crate::levels::Levels;
 use crate::tree::Tree;
+use alloc::vec::Vec;
 use rkyv::{Archive, Serialize};
 
 /// Means that there is no string, in place of a row of the table of strings.

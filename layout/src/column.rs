@@ -1,5 +1,6 @@
 //! A column: one field of many rows, packed as narrow as its values allow.
 
+use alloc::vec::Vec;
 use rkyv::{Archive, Serialize};
 
 /// Integers, packed in the shorter of two ways.

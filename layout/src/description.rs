@@ -6,6 +6,8 @@ use crate::depth::Depth;
 use crate::object_type::{ChildKind, ObjectType};
 use crate::set::Set;
 use crate::type_filter::TypeFilter;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 /// Everything that hwloc knows about a topology.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,7 +32,7 @@ pub struct Description {
     pub is_this_system: bool,
     /// Type filters, by hwloc's number of the type.
     pub type_filters: Vec<TypeFilter>,
-    /// Support bits in the order of [`crate::support::NAMES`].
+    /// Support bits in the order of [`crate::support::names`].
     pub support: Vec<u8>,
 }
 

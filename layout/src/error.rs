@@ -1,5 +1,7 @@
 //! Errors: why a segment is refused.
 
+use alloc::boxed::Box;
+
 /// A field of the header is not as expected.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -101,7 +103,7 @@ pub enum OpenError {
     },
     /// rkyv cannot read the archive.
     #[error("its archive cannot be read")]
-    Archive(#[source] Box<dyn std::error::Error + Send + Sync>),
+    Archive(#[source] Box<dyn core::error::Error + Send + Sync>),
     /// The archive can be read, but breaks a rule.
     #[error("its archive breaks a rule")]
     Invalid(#[from] ValidationError),

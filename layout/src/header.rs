@@ -1,6 +1,8 @@
 //! The header in front of every archive: fixed size, plain little-endian fields at fixed offsets.
 
 use crate::error::HeaderError;
+use alloc::format;
+use alloc::string::String;
 
 /// First bytes of every segment.
 pub const MAGIC: [u8; 8] = *b"TOPOBRKR";

@@ -9,6 +9,7 @@ use crate::open::open_frame;
 use crate::overlay::{self, Overlay};
 use crate::set::Set;
 use crate::validate::ensure;
+use alloc::vec::Vec;
 use rkyv::{Archive, Serialize};
 
 /// Maximum length of the name of a job, in bytes.
@@ -54,7 +55,7 @@ impl Job {
     #[must_use]
     pub fn new(base: [u8; 16], name: &str, overlay: Overlay, ranks: &[(u32, Set)]) -> Self {
         let mut sets: Vec<RankSet> = Vec::new();
-        let mut places = std::collections::HashMap::new();
+        let mut places = alloc::collections::BTreeMap::new();
         let set_of_rank: Vec<u64> = ranks
             .iter()
             .map(|(_, set)| {
@@ -91,7 +92,7 @@ impl ArchivedJob {
     /// Name of the job.
     #[must_use]
     pub fn name(&self) -> &str {
-        std::str::from_utf8(&self.name).unwrap_or_default()
+        core::str::from_utf8(&self.name).unwrap_or_default()
     }
 
     /// Number of ranks on this node.
@@ -107,7 +108,7 @@ impl ArchivedJob {
             return None;
         }
         let set = self.sets.get(self.set_of_rank.get_u32(local_rank) as usize)?;
-        let empty = std::iter::repeat_n(0, set.first_word.to_native() as usize);
+        let empty = core::iter::repeat_n(0, set.first_word.to_native() as usize);
         let words = set.words.iter().map(|word| word.to_native());
         Some(Set::from_words(empty.chain(words), false))
     }
@@ -138,7 +139,7 @@ pub fn validate(job: &ArchivedJob, base: &ArchivedTopology) -> Result<(), Valida
 
 fn validate_ranks(job: &ArchivedJob) -> Result<(), ValidationError> {
     let is_name =
-        std::str::from_utf8(&job.name).is_ok_and(|name| (1..=MAX_NAME).contains(&name.len()));
+        core::str::from_utf8(&job.name).is_ok_and(|name| (1..=MAX_NAME).contains(&name.len()));
     ensure(is_name, "job.name", 0, "is UTF-8 of 1 to 64 bytes")?;
     let below = |column: &ArchivedColumn, limit: u64| {
         column.is_sound() && column.iter().all(|value| value < limit)

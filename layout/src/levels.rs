@@ -1,6 +1,7 @@
 //! Levels of objects: the depths of the tree of CPUs, then the special types.
 
 use crate::object_type::ObjectType;
+use alloc::vec::Vec;
 use rkyv::{Archive, Serialize};
 
 /// Number of object types.

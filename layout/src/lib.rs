@@ -10,7 +10,10 @@
 //! let nothing = [0u8; HEADER_LEN];
 //! assert!(matches!(open(&nothing), Err(OpenError::Header(_))));
 //! ```
+#![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
 
 pub mod archive;
 pub mod attributes;

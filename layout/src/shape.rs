@@ -6,6 +6,8 @@
 
 use crate::depth::Depth;
 use crate::object_type::{ChildKind, ObjectType};
+use alloc::vec;
+use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;
 
@@ -61,7 +63,7 @@ impl Shape {
     pub fn children(&self, node: u32, kind: ChildKind) -> impl Iterator<Item = u32> + '_ {
         let first = self.list(node, kind).first;
         let next = |child: &u32| self.node(*child).map(|node| node.next);
-        std::iter::successors(Some(first), next).take_while(|child| *child != NONE)
+        core::iter::successors(Some(first), next).take_while(|child| *child != NONE)
     }
 
     /// The children in all lists: normal, memory, I/O, Misc.

@@ -1,8 +1,9 @@
 //! The tree of objects. All of its integers have one width, so that a walk looks up the width only
 //! once.
 
+use alloc::vec::Vec;
+use core::ops::Range;
 use rkyv::{Archive, Serialize};
-use std::ops::Range;
 
 /// Parents, children and PUs of objects. They are little-endian integers of 1, 2 or 4 bytes, as
 /// narrow as the number of objects allows, in rows that are read as a whole.

@@ -2,6 +2,7 @@
 
 use crate::index::Index;
 use crate::topology::Topology;
+use alloc::boxed::Box;
 use topobroker_layout::OpenError;
 use topobroker_layout::archive::ArchivedTopology;
 
@@ -45,8 +46,8 @@ impl<'a> Archive<'a> {
     }
 }
 
-impl std::fmt::Debug for Archive<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for Archive<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Archive({} objects)", self.topology().object_count())
     }
 }

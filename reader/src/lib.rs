@@ -12,9 +12,16 @@
 //! }
 //! # Ok::<(), topobroker_reader::AdoptError>(())
 //! ```
+//! The crate needs an allocator and libc. The feature `std`, which is on by default, adds only
+//! conversions from and to types of the standard library.
 // Loom tests only the guard: `tests/loom/main.rs` includes its file by path.
 #![cfg(not(loom))]
+#![cfg_attr(not(test), no_std)]
 #![deny(unsafe_code)]
+
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
 mod adopt;
 mod archive;
@@ -27,8 +34,8 @@ mod topology;
 mod view;
 
 pub use adopt::{
-    AdoptError, Adopted, FileKey, Keys, KeysError, Placement, adopt, adopt_keys, adopted,
-    pmix_keys, pmix_value,
+    AdoptError, Adopted, FileError, FileKey, FilePath, Keys, KeysError, OsError, Placement, adopt,
+    adopt_keys, adopted, pmix_keys, pmix_value,
 };
 pub use archive::Archive;
 pub use object::{Children, Info, Object, TypeName};
@@ -58,6 +65,6 @@ pub use view::{RestrictError, RestrictFlags, View};
 #[doc(hidden)]
 pub mod internal {
     pub use crate::adopt::{
-        Gate, Global, Mapping, bytes_within, mappings, open_trusted, text_within, trusted_var,
+        Gate, Global, Mapping, Turn, bytes_within, mappings, open_trusted, text_within, trusted_var,
     };
 }

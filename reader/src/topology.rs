@@ -15,8 +15,8 @@ pub struct Topology<'a> {
     pub(crate) index: &'a Index<'a>,
 }
 
-impl std::fmt::Debug for Topology<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for Topology<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Topology({} objects)", self.object_count())
     }
 }
@@ -134,6 +134,6 @@ impl<'a> Topology<'a> {
     /// `hwloc_topology_get_support`.
     #[doc(alias = "hwloc_topology_get_support")]
     pub fn support(self) -> impl Iterator<Item = (&'static str, u64)> + 'a {
-        support::NAMES.into_iter().zip(self.index.archive.machine.support.iter())
+        support::names().zip(self.index.archive.machine.support.iter())
     }
 }

@@ -46,7 +46,7 @@ impl Published {
     }
 
     pub(crate) fn file(&self) -> PathBuf {
-        self.keys.file().unwrap().to_owned()
+        self.keys.path().unwrap().to_owned()
     }
 
     /// Replaces the file by a changed one of the same name and mode.

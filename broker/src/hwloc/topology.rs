@@ -103,7 +103,7 @@ impl HwlocTopology<'_> {
         known.and_then(TypeFilter::from_raw).unwrap_or(TypeFilter::None)
     }
 
-    /// The support bits in the order of [`topobroker_layout::support::NAMES`].
+    /// The support bits in the order of [`topobroker_layout::support::names`].
     pub(crate) fn support(&self) -> Vec<u8> {
         // Lengths of the four structures. They consist of bytes, in the order of the names.
         const LENGTHS: [usize; 4] = [6, 11, 15, 1];

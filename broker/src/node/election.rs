@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use topobroker_reader::internal::Gate;
+use topobroker_reader::internal::{Gate, Turn};
 use topobroker_reader::{Cgroup, Keys};
 
 /// The turn of this process: no other process has the turn until this is dropped.
@@ -22,7 +22,7 @@ use topobroker_reader::{Cgroup, Keys};
 pub(super) struct Election {
     file: File,
     path: PathBuf,
-    _turn: Option<parking_lot::MutexGuard<'static, ()>>,
+    _turn: Option<Turn<'static>>,
 }
 
 /// How long a process waits for its turn. With hundreds of processes at once it has taken 20 s.
@@ -53,7 +53,7 @@ impl Election {
     /// Keys of the segment that an earlier winner published, if the winner still runs.
     pub(super) fn elected(&self) -> Option<Keys> {
         let keys = keys_in(&self.file)?;
-        let published = status::read(keys.file()?, 0).ok()?;
+        let published = status::read(keys.path()?, 0).ok()?;
         (published.publisher == PublisherState::Alive).then_some(keys)
     }
 
@@ -86,7 +86,7 @@ pub(crate) fn close(ballot: &Path) {
     if rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return;
     }
-    let published = keys_in(&file).and_then(|keys| status::read(keys.file()?, 0).ok());
+    let published = keys_in(&file).and_then(|keys| status::read(keys.path()?, 0).ok());
     let live = published.is_some_and(|it| it.publisher == PublisherState::Alive);
     if !live && is_at(&file, ballot) {
         let _ = std::fs::remove_file(ballot);

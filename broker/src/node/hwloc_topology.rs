@@ -3,6 +3,7 @@
 
 use crate::hwloc::{self, AdoptedHwloc, HwlocLoadError, Input, LoadOptions, adopt_shmem};
 use crate::publish::legacy::{SHMEM_ADDR, SHMEM_FILE, SHMEM_SIZE};
+use std::fs::File;
 use topobroker_reader::internal::{Gate, Global, open_trusted, trusted_var};
 use topobroker_reader::{Keys, pmix_keys};
 
@@ -57,7 +58,7 @@ fn keys() -> Option<Keys> {
 /// Adopts the hwloc segment that keys name. hwloc does not check its content, so root or this user
 /// must own the file, and nobody else may write it.
 fn adopt(keys: &Keys) -> Option<AdoptedHwloc> {
-    let file = open_trusted(keys.file()?).ok()?;
+    let file = File::from(open_trusted(keys.file()?).ok()?);
     if file.metadata().ok()?.len() < keys.size() {
         return None;
     }

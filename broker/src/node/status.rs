@@ -67,7 +67,7 @@ impl Published {
             && let Some(folder) = self.file.parent()
         {
             // The keys go first, so that no process looks for a removed segment.
-            let _ = fs::remove_file(Keys::file_in(folder));
+            let _ = fs::remove_file(Keys::file_in(&folder.into()));
         }
         let own = self.header.as_ref().map(Header::segment_name);
         let named = self.file.file_name().and_then(OsStr::to_str).unwrap_or_default();
@@ -85,8 +85,8 @@ impl Published {
     /// Whether the keys of its folder name this segment. Then processes find it, even if its daemon
     /// has left it to the next one.
     pub(crate) fn is_announced(&self) -> bool {
-        let named = self.file.parent().and_then(Keys::in_folder);
-        let named = named.as_ref().and_then(Keys::file);
+        let named = self.file.parent().and_then(|folder| Keys::in_folder(&folder.into()));
+        let named = named.as_ref().and_then(Keys::path);
         named.is_some_and(|named| named.file_name() == self.file.file_name())
     }
 

@@ -153,7 +153,7 @@ impl Add {
     fn ranks(&self, view: &View<'_>, order: &[Object<'_>]) -> anyhow::Result<Vec<(u32, Set)>> {
         if let Some(file) = &self.ranks {
             let name = || file.display().to_string();
-            let text = File::open(file).and_then(|file| text_within(MOST_TEXT, file));
+            let text = File::open(file).and_then(|file| Ok(text_within(MOST_TEXT, file)?));
             return read_ranks(&text.with_context(name)?).with_context(name);
         }
         let Some(map_by) = &self.map_by else {
@@ -240,7 +240,7 @@ impl List {
 
 impl Show {
     fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
-        let job = adopt_job(base, &job::file_of(base, &self.name)?)?;
+        let job = adopt_job(base, &job::file_of(base, &self.name)?.into())?;
         // Launchers draw the whole machine, not only the job's part.
         let topology = base.topology();
         let lines = job.ranks().map(|rank| match self.style {

@@ -3,7 +3,6 @@
 
 use crate::location::{Combine, Location, Reading};
 use anyhow::{Context, bail};
-use std::path::Path;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
@@ -70,7 +69,7 @@ pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<C
             cgroup.context("this process is in no cgroup with a cpuset controller")?,
         ))
     } else if let Some(folder) = text.strip_prefix("cgroup:") {
-        Ok(Chosen::in_cgroup(Cgroup::read(Path::new(folder))?))
+        Ok(Chosen::in_cgroup(Cgroup::read(&folder.into())?))
     } else if let Some(list) = text.strip_prefix("os:") {
         Ok(Chosen::listed(&CpuList::parse(topology, list, Numbering::Os)?))
     } else if let Some(variable) = text.strip_prefix("env:") {

@@ -39,7 +39,8 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let mut signals = Signals::catch_for_daemon().context("signals")?;
-        let mut folder = Folder::take(&self.folder.clone().unwrap_or_else(Keys::run_folder))?;
+        let mut folder =
+            Folder::take(&self.folder.clone().unwrap_or_else(|| Keys::run_folder().into()))?;
         let served = self.serve(&mut folder, &mut signals);
         let ended = match self.keep {
             true => {
@@ -130,9 +131,9 @@ impl Serve {
                 if *seen.lock() != look() {
                     let _ = kill_process(getpid(), Signal::HUP);
                 }
-                let keys = std::fs::read_to_string(Keys::file_in(&folder)).ok();
+                let keys = std::fs::read_to_string(Keys::file_in(&folder.as_path().into())).ok();
                 if let Some(keys) = keys.and_then(|keys| Keys::from_lines(&keys).ok())
-                    && let Some(file) = keys.file()
+                    && let Some(file) = keys.path()
                 {
                     // If the folder cannot be listed now, the next round tries again.
                     let _ = sweep_beside(file);

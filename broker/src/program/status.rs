@@ -29,7 +29,7 @@ impl Status {
 
 /// `folders`, and the folder of the node's daemon if there is one.
 pub(super) fn with_daemons(folders: &[PathBuf]) -> Vec<PathBuf> {
-    let daemons = Keys::run_folder();
+    let daemons = PathBuf::from(Keys::run_folder());
     // If this user may not list the folder, it has nothing for this user.
     let is_new = std::fs::read_dir(&daemons).is_ok() && !folders.contains(&daemons);
     folders.iter().cloned().chain(is_new.then_some(daemons)).collect()

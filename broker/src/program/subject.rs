@@ -73,7 +73,7 @@ impl Subject {
             (None, None) => View::whole(topology),
             (Some(name), _) => {
                 let adopted = topobroker_reader::adopt()?;
-                let job = adopt_job(adopted, &job::file_of(adopted, name)?)?;
+                let job = adopt_job(adopted, &job::file_of(adopted, name)?.into())?;
                 self.like(topology, &job.view())?
             }
             (None, Some("mine")) => {

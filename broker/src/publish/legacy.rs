@@ -80,7 +80,7 @@ impl Legacy {
     /// File, address and size of the hwloc segment.
     #[must_use]
     pub fn keys(&self) -> Keys {
-        Keys::new(FileKey::Path(self.segment.clone()), self.address, self.size)
+        Keys::new(FileKey::Path(self.segment.as_path().into()), self.address, self.size)
     }
 
     /// File of the topology as XML of version 2.

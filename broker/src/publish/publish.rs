@@ -94,7 +94,7 @@ pub fn publish(
 }
 
 fn file(path: PathBuf) -> (Placed, FileKey) {
-    (Placed::File(path.clone()), FileKey::Path(path))
+    (Placed::File(path.clone()), FileKey::Path(path.into()))
 }
 
 fn new_header(options: &PublishOptions, size: u64) -> Result<Header, PublishError> {

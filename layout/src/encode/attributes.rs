@@ -7,6 +7,8 @@ use crate::attributes::{
 };
 use crate::column::Column;
 use crate::description::Object;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The tables of attributes. `first` and `stride` tell where the rows of each level are: at
 /// `first + stride * logical index`.

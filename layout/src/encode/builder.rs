@@ -5,6 +5,8 @@ use super::error::EncodeError;
 use super::intern::{Sets, Strings};
 use crate::depth::Depth;
 use crate::description::{Description, Object};
+use alloc::vec;
+use alloc::vec::Vec;
 
 pub(super) struct Builder<'d> {
     pub(super) description: &'d Description,

@@ -8,6 +8,7 @@ use crate::column::Column;
 use crate::description::Description;
 use crate::levels::Levels;
 use crate::object_type::ObjectType;
+use alloc::vec::Vec;
 use rkyv::util::AlignedVec;
 
 /// Archives `description`. The bytes are valid at any address that is a multiple of 16, on every
@@ -100,6 +101,6 @@ impl Builder<'_> {
     /// A value for each support bit, 0 for the bits that the description leaves out.
     fn support(&self) -> Vec<u64> {
         let known = self.description.support.iter().map(|&bit| u64::from(bit));
-        known.chain(std::iter::repeat(0)).take(crate::support::NAMES.len()).collect()
+        known.chain(core::iter::repeat(0)).take(crate::support::COUNT).collect()
     }
 }

@@ -1,6 +1,8 @@
 //! Why a description cannot be archived.
 
 use crate::depth::Depth;
+use alloc::boxed::Box;
+use alloc::string::String;
 
 /// Why a description cannot be archived.
 #[derive(Debug, thiserror::Error)]
@@ -71,5 +73,5 @@ pub enum EncodeError {
     },
     /// Serialising failed.
     #[error("the archive cannot be written")]
-    Serialize(#[source] Box<dyn std::error::Error + Send + Sync>),
+    Serialize(#[source] Box<dyn core::error::Error + Send + Sync>),
 }

@@ -4,7 +4,11 @@ use super::error::EncodeError;
 use crate::archive::{INDEX_LIMIT, MAX_SET_WORDS, SetTable, StringTable};
 use crate::column::Column;
 use crate::set::Set;
-use std::collections::HashMap;
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 
 fn next_row(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
@@ -16,7 +20,7 @@ fn next_row(length: usize) -> u32 {
 /// a PCI device by its vendor and its product, and has the product as an info too.
 #[derive(Default)]
 pub(super) struct Strings {
-    row_of: HashMap<String, u32>,
+    row_of: BTreeMap<String, u32>,
 }
 
 impl Strings {
@@ -40,10 +44,10 @@ impl Strings {
             .iter()
             .map(|(text, row)| (text.as_str(), usize::try_from(*row).unwrap_or(usize::MAX)))
             .collect();
-        by_length.sort_unstable_by_key(|(text, row)| (std::cmp::Reverse(text.len()), *row));
+        by_length.sort_unstable_by_key(|(text, row)| (core::cmp::Reverse(text.len()), *row));
 
         let mut bytes: Vec<u8> = Vec::new();
-        let mut place_of: HashMap<&str, u64> = HashMap::new();
+        let mut place_of: BTreeMap<&str, u64> = BTreeMap::new();
         let mut start = vec![0; by_length.len()];
         for (text, row) in by_length {
             let place = place_of.get(text).copied().unwrap_or_else(|| {
@@ -67,7 +71,7 @@ impl Strings {
 /// Distinct sets, each as its words without the leading zero words.
 #[derive(Default)]
 pub(super) struct Sets<'d> {
-    row_of: HashMap<&'d Set, u32>,
+    row_of: BTreeMap<&'d Set, u32>,
     first_word: Vec<u64>,
     start: Vec<u64>,
     infinite: Vec<u64>,
@@ -109,7 +113,7 @@ impl<'d> Sets<'d> {
 /// Distinct rows of four sets: cpuset, complete cpuset, nodeset and complete nodeset.
 #[derive(Default)]
 pub(super) struct DistinctRows {
-    row_of: HashMap<[u32; 4], u32>,
+    row_of: BTreeMap<[u32; 4], u32>,
     columns: [Vec<u64>; 4],
 }
 

@@ -3,6 +3,7 @@
 use super::builder::Builder;
 use crate::levels::{BITS, Levels};
 use crate::object_type::ObjectType;
+use alloc::vec::Vec;
 
 impl Builder<'_> {
     pub(super) fn levels(&self) -> Levels {

@@ -6,6 +6,8 @@ use crate::archive::MAX_DEPTH;
 use crate::depth::Depth;
 use crate::description::Object;
 use crate::object_type::ObjectType;
+use alloc::vec;
+use alloc::vec::Vec;
 
 impl<'d> Builder<'d> {
     /// Gives every object its number: level by level, by logical index within.

@@ -11,6 +11,8 @@ use crate::description::Object;
 use crate::object_type::{ChildKind, ObjectType};
 use crate::set::Set;
 use crate::tree::{Member, Tree};
+use alloc::vec;
+use alloc::vec::Vec;
 
 impl<'d> Builder<'d> {
     pub(super) fn tree(&self) -> Result<Tree, EncodeError> {

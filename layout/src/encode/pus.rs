@@ -5,7 +5,9 @@ use crate::archive::PuRun;
 use crate::depth::Depth;
 use crate::description::Object;
 use crate::set::Set;
-use std::collections::HashMap;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 impl Builder<'_> {
     /// The PUs by ascending OS index, in as few runs as possible.
@@ -39,7 +41,7 @@ impl Builder<'_> {
     /// Makes memory objects cover the PUs of their cpuset, if these PUs are contiguous. Other
     /// memory objects keep the PUs of the normal object that they are attached to.
     pub(super) fn find_pus_of_memory(&mut self) {
-        let logical: HashMap<u32, u32> =
+        let logical: BTreeMap<u32, u32> =
             (0..).zip(&self.pu_os_indexes).filter_map(|(pu, os)| Some(((*os)?, pu))).collect();
         for (object, pus) in self.by_id.iter().zip(&mut self.pus_by_id) {
             let Some(sets) = object.sets.as_ref().filter(|_| object.object_type.is_memory()) else {

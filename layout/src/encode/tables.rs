@@ -6,6 +6,9 @@ use crate::archive::{self, NONE};
 use crate::attributes::Attributes;
 use crate::column::Column;
 use crate::description::{Initiator, Object};
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 
 impl Builder<'_> {
     pub(super) fn strings_of_objects(

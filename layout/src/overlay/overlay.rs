@@ -10,11 +10,12 @@ use crate::error::OpenError;
 use crate::levels::{ArchivedLevel, Levels};
 use crate::object_type::ObjectType;
 use crate::set::Set;
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
+use core::ops::Range;
 use rkyv::api::high::to_bytes_in_with_alloc;
 use rkyv::ser::allocator::SubAllocator;
 use rkyv::{Archive, Serialize};
-use std::mem::MaybeUninit;
-use std::ops::Range;
 
 /// In [`Overlay::base_level`]: the objects of this level come from several levels of the topology.
 pub const SEVERAL: u8 = u8::MAX;

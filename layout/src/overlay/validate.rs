@@ -6,6 +6,7 @@ use crate::error::ValidationError;
 use crate::levels::{ArchivedLevel, depths_of_types};
 use crate::object_type::ObjectType;
 use crate::validate::ensure;
+use alloc::vec;
 
 /// Checks an overlay of a topology. A query through an overlay that passes never leaves the
 /// topology.
@@ -263,7 +264,7 @@ fn validate_moved(
             let child = moved.children.get(slot);
             let parent = ordinal_of(child).map(|ordinal| moved.parent.get(ordinal));
             let listed = ordinal_of(child).and_then(|ordinal| is_listed.get_mut(ordinal));
-            let twice = listed.is_none_or(|listed| std::mem::replace(listed, true));
+            let twice = listed.is_none_or(|listed| core::mem::replace(listed, true));
             ensure(
                 parent == Some(moved.order.get(ordinal)) && child != 0 && !twice,
                 "overlay.moved.children",

@@ -1,7 +1,7 @@
 //! Combines sets, word by word.
 
 use super::set::Set;
-use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
+use core::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
 impl Set {
     /// The indexes of this set that are not in `other`. Counterpart: `hwloc_bitmap_andnot`.

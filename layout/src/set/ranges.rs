@@ -1,8 +1,8 @@
 //! Ranges of indexes: added to a set and looked up in one, a word at a time.
 
 use super::set::{INLINE_WORDS, Set};
+use core::ops::{Range, RangeInclusive};
 use smallvec::SmallVec;
-use std::ops::{Range, RangeInclusive};
 
 impl Set {
     /// Adds every index of a range to the set. Counterpart: `hwloc_bitmap_set_range`.

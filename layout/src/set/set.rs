@@ -204,7 +204,7 @@ impl Set {
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.words).flat_map(|(word, &bits)| {
             let mut rest = bits;
-            std::iter::from_fn(move || {
+            core::iter::from_fn(move || {
                 let bit = (rest != 0).then(|| rest.trailing_zeros())?;
                 rest &= rest - 1;
                 Some(word * 64 + bit)

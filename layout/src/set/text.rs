@@ -1,8 +1,11 @@
 //! Sets as text: hwloc's masks, lists of ranges, and masks in the format of taskset.
 
 use super::set::{INLINE_WORDS, Set};
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::string::ToString;
+use core::fmt::{self, Write};
 use smallvec::SmallVec;
-use std::fmt::{self, Write};
 
 /// Text format of a set. Counterparts: the functions `hwloc_bitmap_*snprintf` and `*sscanf`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -280,7 +283,7 @@ fn parse_taskset(text: &str) -> Result<Set, ParseSetError> {
         return Err(error(text, rest, "no hexadecimal digit", expected));
     }
     let chunks = digits.as_bytes().rchunks(16).map(|chunk| {
-        let chunk = std::str::from_utf8(chunk).unwrap_or_default();
+        let chunk = core::str::from_utf8(chunk).unwrap_or_default();
         u64::from_str_radix(chunk, 16).unwrap_or(0)
     });
     Ok(Set::from_words(chunks, infinite))

@@ -163,7 +163,7 @@ fn machine(
         memory_attributes.initiator: values, ANY;
         memory_attributes.value: values, ANY;
         machine.type_filters: topology.machine.type_filters.len(), 256;
-        machine.support: support::NAMES.len(), 256;
+        machine.support: support::COUNT, 256;
     }
 }
 

@@ -86,7 +86,7 @@ fn refers(
 fn strings(topology: &ArchivedTopology) -> Result<(), ValidationError> {
     let strings = &topology.strings;
     let bytes = strings.bytes.as_slice();
-    let Ok(text) = std::str::from_utf8(bytes) else {
+    let Ok(text) = core::str::from_utf8(bytes) else {
         return fail("strings.bytes", 0, "is UTF-8");
     };
     let rows = strings.start.len();

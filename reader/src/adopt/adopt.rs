@@ -4,11 +4,12 @@ use super::error::AdoptError;
 use super::gate::Gate;
 use super::keys::Keys;
 use super::map::{self, Mapped, Placement};
+use super::meeting::Guest;
 use super::once::Global;
 use super::open::Candidate;
 use crate::archive::Archive;
 use crate::topology::Topology;
-use std::io::ErrorKind;
+use rustix::io::Errno;
 use topobroker_layout::header::Header;
 
 /// The adopted topology of this process, with the header, keys and placement of its segment.
@@ -57,7 +58,7 @@ fn adopt_newest() -> Result<&'static Adopted, AdoptError> {
     let mut result = adopt_keys(Keys::find()?);
     for _ in 0..MOST {
         let other = match &result {
-            Err(AdoptError::Open { file, source }) if source.kind() == ErrorKind::NotFound => {
+            Err(AdoptError::Open { file, source }) if source.is(Errno::NOENT) => {
                 Keys::elsewhere(Some(file))
             }
             _ => break,
@@ -105,7 +106,7 @@ fn adopt_in_turn(candidate: Candidate) -> Result<&'static Adopted, AdoptError> {
     if let Some(adopted) = adopted() {
         return same_as(adopted, &candidate);
     }
-    let mapped = map::anywhere(&candidate)?;
+    let mapped = map::anywhere(&candidate, Guest::Topology)?;
     keep(candidate, mapped)
 }
 

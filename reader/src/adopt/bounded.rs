@@ -1,36 +1,59 @@
 //! Reads input up to a limit, because its length is unknown: a file may be a device that never
 //! ends.
 
-use std::io::{self, Read};
+use super::file_error::FileError;
+use super::file_path::FilePath;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use rustix::fd::AsFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 /// Reads a text of at most `most` bytes to its end.
 ///
 /// ```
-/// let text = topobroker_reader::internal::text_within(4, b"0-3\n".as_slice())?;
+/// # let folder = std::env::temp_dir().join(format!("topobroker-{}", std::process::id()));
+/// std::fs::write(&folder, "0-3\n")?;
+/// let text = topobroker_reader::internal::text_within(4, std::fs::File::open(&folder)?)?;
 /// assert_eq!(text, "0-3\n");
-/// assert!(topobroker_reader::internal::text_within(4, std::io::repeat(b'0')).is_err());
-/// # Ok::<(), std::io::Error>(())
+/// # std::fs::remove_file(&folder)?;
+/// let endless = std::fs::File::open("/dev/zero")?;
+/// assert!(topobroker_reader::internal::text_within(4, endless).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 ///
-/// `FileTooLarge` if there are more bytes, `InvalidData` if they are not UTF-8, else the error of
-/// reading.
-pub fn text_within(most: u64, source: impl Read) -> io::Result<String> {
+/// [`FileError::TooLong`] if there are more bytes, [`FileError::Content`] if they are not UTF-8,
+/// else the error of reading.
+pub fn text_within(most: u64, source: impl AsFd) -> Result<String, FileError> {
     let bytes = bytes_within(most, source)?;
-    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    String::from_utf8(bytes).map_err(|error| FileError::Content(Box::new(error)))
+}
+
+/// Reads a file of the kernel, of at most `most` bytes, as text.
+pub(crate) fn file_within(most: u64, path: &FilePath) -> Result<String, FileError> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    text_within(most, rustix::fs::open(path.as_bytes(), flags, Mode::empty())?)
 }
 
 /// Reads at most `most` bytes, to the end of the input.
 ///
 /// # Errors
 ///
-/// `FileTooLarge` if there are more bytes, else the error of reading.
-pub fn bytes_within(most: u64, source: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 <= most {
-        return Ok(bytes);
+/// [`FileError::TooLong`] if there are more bytes, else the error of reading.
+pub fn bytes_within(most: u64, source: impl AsFd) -> Result<Vec<u8>, FileError> {
+    let (mut bytes, mut chunk) = (Vec::new(), [0; 4096]);
+    loop {
+        match rustix::io::read(source.as_fd(), &mut chunk) {
+            Ok(0) => return Ok(bytes),
+            Ok(read) => bytes.extend_from_slice(chunk.get(..read).unwrap_or_default()),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if bytes.len() as u64 > most {
+            return Err(FileError::TooLong { limit: most });
+        }
     }
-    Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("has more than {most} bytes")))
 }

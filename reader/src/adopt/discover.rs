@@ -1,13 +1,14 @@
 //! Finds the keys of the node's segment: in the environment, in PMIx, or in the daemon's folder.
 
-use super::environment::var_os;
+use super::bounded::text_within;
+use super::environment::variable;
 use super::error::KeysError;
+use super::file_error::FileError;
 use super::file_key::FileKey;
+use super::file_path::FilePath;
 use super::keys::{Keys, unquoted};
 use super::open::open_trusted;
 use super::pmix_client::pmix_keys;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 
 /// Default folder of the node's daemon.
 const RUN_FOLDER: &str = "/run/topobroker";
@@ -50,21 +51,21 @@ impl Keys {
 
     /// The folder in which the node's daemon publishes: `TOPOBROKER_RUN`, else `/run/topobroker`.
     #[must_use]
-    pub fn run_folder() -> PathBuf {
-        let named = var_os(RUN_FOLDER_VARIABLE).filter(|folder| !folder.is_empty());
-        named.map_or_else(|| PathBuf::from(RUN_FOLDER), PathBuf::from)
+    pub fn run_folder() -> FilePath {
+        let named = variable(RUN_FOLDER_VARIABLE).filter(|folder| !folder.is_empty());
+        named.map_or_else(|| FilePath::from(RUN_FOLDER), FilePath::from_bytes)
     }
 
     /// The keys that a daemon has written to a folder; `None` if there are none or they cannot be
     /// used.
     #[must_use]
-    pub fn in_folder(folder: &Path) -> Option<Self> {
+    pub fn in_folder(folder: &FilePath) -> Option<Self> {
         of_daemon(folder).ok().flatten()
     }
 
     /// Path of the file in the daemon's folder that has the keys of the newest segment.
     #[must_use]
-    pub fn file_in(folder: &Path) -> PathBuf {
+    pub fn file_in(folder: &FilePath) -> FilePath {
         folder.join(KEYS_FILE)
     }
 
@@ -83,28 +84,22 @@ impl Keys {
 
 /// The keys in the daemon's file, if it exists. The file must be trusted, because anybody can make
 /// a folder.
-fn of_daemon(folder: &Path) -> Result<Option<Keys>, KeysError> {
+fn of_daemon(folder: &FilePath) -> Result<Option<Keys>, KeysError> {
     /// Limit in bytes: more than a path and two numbers take.
     const MOST: u64 = 8192;
     let path = Keys::file_in(folder);
-    let refused = |source: io::Error| KeysError::Daemon { file: path.clone(), source };
+    let refused = |source: FileError| KeysError::Daemon { file: path.clone(), source };
     let file = match open_trusted(&path) {
         Ok(file) => file,
-        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) if error.is_absent() => return Ok(None),
         Err(error) => return Err(refused(error)),
     };
-    let mut text = String::new();
-    file.take(MOST).read_to_string(&mut text).map_err(refused)?;
+    let text = text_within(MOST, file).map_err(refused)?;
     let keys = Keys::from_lines(&text)?;
     // The segment is beside the keys, even if the folder is mounted at another place here.
-    let name = keys.file().and_then(Path::file_name);
+    let name = keys.file().and_then(FilePath::file_name);
     Ok(Some(match name {
         Some(name) => Keys::new(FileKey::Path(folder.join(name)), keys.address(), keys.size()),
         None => keys,
     }))
-}
-
-/// Whether an error says that there is no such file, rather than that it cannot be used.
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

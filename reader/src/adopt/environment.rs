@@ -1,11 +1,20 @@
 //! Reads the environment of this process, but never in a set-uid program.
 
-use std::ffi::OsString;
+use alloc::ffi::CString;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ffi::CStr;
 
-/// The value of a variable. `None` in a program that runs with more rights than the user who
-/// started it, because that user could name any file there.
-pub(crate) fn var_os(name: &str) -> Option<OsString> {
-    std::env::var_os(name).filter(|_| !has_more_rights())
+/// The value of a variable, any bytes. `None` in a program that runs with more rights than the user
+/// who started it, because that user could name any file there.
+pub(crate) fn variable(name: &str) -> Option<Vec<u8>> {
+    let name = CString::new(name).ok()?;
+    // SAFETY:
+    // - The name ends with a zero.
+    // - What is returned is NULL, or ends with a zero and stays until the environment changes.
+    //   Whoever changes it must know that no other thread reads it: so it is in C, and in Rust.
+    let value = unsafe { libc::getenv(name.as_ptr()).as_ref().map(|start| CStr::from_ptr(start)) };
+    value.map(|value| value.to_bytes().to_vec()).filter(|_| !has_more_rights())
 }
 
 /// The value of a variable as text, for crates that must read the environment as this one does.
@@ -18,12 +27,16 @@ pub(crate) fn var_os(name: &str) -> Option<OsString> {
 /// ```
 #[must_use]
 pub fn trusted_var(name: &str) -> Option<String> {
-    var_os(name)?.into_string().ok()
+    String::from_utf8(variable(name)?).ok()
 }
 
 /// Whether the kernel started this program with more rights: set-uid, set-gid or capabilities.
 fn has_more_rights() -> bool {
-    // SAFETY: `getauxval` takes a number and returns one. If the kernel does not pass `AT_SECURE`,
-    // it returns 0.
-    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+    auxiliary(libc::AT_SECURE) != 0
+}
+
+/// A value that the kernel passed to this program; 0 if it did not pass that one.
+pub(crate) fn auxiliary(kind: libc::c_ulong) -> libc::c_ulong {
+    // SAFETY: `getauxval` takes any number and returns one.
+    unsafe { libc::getauxval(kind) }
 }

@@ -1,8 +1,10 @@
 //! Errors of keys and of adoption.
 
+use super::file_error::FileError;
 use super::file_key::FileKey;
-use std::io;
-use std::path::PathBuf;
+use super::file_path::FilePath;
+use super::os_error::OsError;
+use alloc::string::String;
 use topobroker_layout::OpenError;
 
 /// Why keys cannot be used: they are missing, malformed or not trusted.
@@ -23,9 +25,9 @@ pub enum KeysError {
     )]
     Daemon {
         /// The file.
-        file: PathBuf,
+        file: FilePath,
         /// What is wrong with it.
-        source: io::Error,
+        source: FileError,
     },
     /// A key is malformed.
     #[error("{key} is {found:?}, expected {expected}")]
@@ -52,7 +54,7 @@ pub enum AdoptError {
         /// The file.
         file: FileKey,
         /// The cause.
-        source: io::Error,
+        source: OsError,
     },
     /// The last part of the path is a symbolic link.
     #[error("{file}: is a symbolic link; expected the segment itself")]
@@ -140,7 +142,7 @@ pub enum AdoptError {
         /// The file.
         file: FileKey,
         /// The cause.
-        source: io::Error,
+        source: FileError,
     },
     /// The file is not a sound segment.
     #[error("{file}: is no sound segment")]

@@ -1,14 +1,14 @@
 //! The file key: a path, or an inherited descriptor.
 
-use std::fmt;
-use std::path::PathBuf;
+use super::file_path::FilePath;
+use core::fmt;
 
 /// A file key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileKey {
     /// Path of a file, in `/dev/shm` or in another folder.
-    Path(PathBuf),
+    Path(FilePath),
     /// Number of an inherited descriptor of a sealed memfd. Written `fd:7`.
     Descriptor(i32),
 }
@@ -16,7 +16,7 @@ pub enum FileKey {
 impl fmt::Display for FileKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Path(path) => write!(f, "{}", path.display()),
+            Self::Path(path) => fmt::Display::fmt(path, f),
             Self::Descriptor(number) => write!(f, "fd:{number}"),
         }
     }

@@ -1,11 +1,16 @@
 //! The three keys by which a process finds a segment.
 
-use super::environment::var_os;
+use super::environment::variable;
 use super::error::KeysError;
 use super::file_key::FileKey;
-use std::ffi::OsString;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use super::file_path::FilePath;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+#[cfg(feature = "std")]
+use std::{ffi::OsString, os::unix::ffi::OsStringExt};
 
 /// Environment variable with the file.
 const FILE: &str = "TOPOBROKER_FILE";
@@ -47,27 +52,27 @@ impl Keys {
     ///
     /// [`KeysError::Missing`] if a variable is not set, else the errors of [`Keys::parse`].
     pub fn from_env() -> Result<Self, KeysError> {
-        Self::from_values(var_os)
+        Self::from_values(variable)
     }
 
     /// Whether the environment has at least one of the keys.
     pub(crate) fn is_in_env() -> bool {
-        [FILE, ADDR, SIZE].into_iter().any(|key| var_os(key).is_some())
+        [FILE, ADDR, SIZE].into_iter().any(|key| variable(key).is_some())
     }
 
     /// Keys from a function that returns the value of a variable.
-    pub(crate) fn from_values(value: impl Fn(&str) -> Option<OsString>) -> Result<Self, KeysError> {
+    pub(crate) fn from_values(value: impl Fn(&str) -> Option<Vec<u8>>) -> Result<Self, KeysError> {
         let value = |key| value(key).ok_or(KeysError::Missing { key });
-        let text = |key, value: OsString| {
-            value.into_string().map_err(|found| KeysError::Malformed {
+        let text = |key, value: Vec<u8>| {
+            String::from_utf8(value).map_err(|found| KeysError::Malformed {
                 key,
-                found: found.to_string_lossy().into_owned(),
+                found: String::from_utf8_lossy(found.as_bytes()).into_owned(),
                 expected: "text in UTF-8",
             })
         };
         let file = value(FILE)?;
         let (address, size) = (text(ADDR, value(ADDR)?)?, text(SIZE, value(SIZE)?)?);
-        Self::from_parts(file, &address, &size)
+        Self::from_parts(FilePath::from_bytes(file), &address, &size)
     }
 
     /// Parses the three keys.
@@ -79,7 +84,7 @@ impl Keys {
         Self::from_parts(file.into(), address, size)
     }
 
-    fn from_parts(file: OsString, address: &str, size: &str) -> Result<Self, KeysError> {
+    fn from_parts(file: FilePath, address: &str, size: &str) -> Result<Self, KeysError> {
         let malformed = |key, found: &str, expected| KeysError::Malformed {
             key,
             found: found.to_owned(),
@@ -89,16 +94,16 @@ impl Keys {
             Some(number) => match number.parse() {
                 Ok(descriptor @ 0..) => FileKey::Descriptor(descriptor),
                 _ => {
-                    let found = file.to_string_lossy();
+                    let found = file.to_string();
                     return Err(malformed(FILE, &found, "a descriptor as fd:NUMBER"));
                 }
             },
-            None => FileKey::Path(PathBuf::from(file)),
+            None => FileKey::Path(file),
         };
         if let FileKey::Path(path) = &file_key
             && !path.is_absolute()
         {
-            return Err(malformed(FILE, &path.to_string_lossy(), "an absolute path, or fd:NUMBER"));
+            return Err(malformed(FILE, &path.to_string(), "an absolute path, or fd:NUMBER"));
         }
         let digits = address.strip_prefix("0x").unwrap_or(address);
         let address = u64::from_str_radix(digits, 16)
@@ -121,7 +126,7 @@ impl Keys {
 
     /// Path of the file; `None` if the segment is behind a descriptor.
     #[must_use]
-    pub fn file(&self) -> Option<&Path> {
+    pub fn file(&self) -> Option<&FilePath> {
         match &self.file_key {
             FileKey::Path(path) => Some(path),
             FileKey::Descriptor(_) => None,
@@ -148,33 +153,15 @@ impl Keys {
         self
     }
 
-    /// Name and value of each environment variable.
+    /// Name and value of each environment variable; a file may have any bytes.
     #[must_use]
-    pub fn to_env(&self) -> [(&'static str, OsString); 3] {
+    pub fn variables(&self) -> [(&'static str, Vec<u8>); 3] {
         let file = match &self.file_key {
-            FileKey::Path(path) => path.clone().into_os_string(),
-            FileKey::Descriptor(number) => format!("fd:{number}").into(),
+            FileKey::Path(path) => path.as_bytes().to_vec(),
+            FileKey::Descriptor(number) => format!("fd:{number}").into_bytes(),
         };
-        [
-            (FILE, file),
-            (ADDR, format!("{:#x}", self.address).into()),
-            (SIZE, self.size.to_string().into()),
-        ]
-    }
-
-    /// Lines for an environment file or a shell: the name and value of each variable, with quotes
-    /// around values that need them.
-    ///
-    /// ```
-    /// let variables = [("TOPOBROKER_JOB", "/dev/shm/a job".into())];
-    /// assert_eq!(topobroker_reader::Keys::lines(variables), "TOPOBROKER_JOB='/dev/shm/a job'\n");
-    /// ```
-    #[must_use]
-    pub fn lines<'n>(variables: impl IntoIterator<Item = (&'n str, OsString)>) -> String {
-        let line = |(name, value): (&str, OsString)| {
-            format!("{name}={}\n", quoted(&value.to_string_lossy()))
-        };
-        variables.into_iter().map(line).collect()
+        let (address, size) = (format!("{:#x}", self.address), self.size.to_string());
+        [(FILE, file), (ADDR, address.into_bytes()), (SIZE, size.into_bytes())]
     }
 
     /// The keys as one JSON object with the members `file`, `address` and `size`.
@@ -193,10 +180,43 @@ impl Keys {
     }
 }
 
+/// What launchers need to hand keys over.
+#[cfg(feature = "std")]
+impl Keys {
+    /// [`Keys::file`] as a path of the standard library.
+    #[must_use]
+    pub fn path(&self) -> Option<&std::path::Path> {
+        self.file().map(FilePath::as_path)
+    }
+
+    /// [`Keys::variables`] as the standard library has variables.
+    #[must_use]
+    pub fn to_env(&self) -> [(&'static str, OsString); 3] {
+        self.variables().map(|(name, value)| (name, OsString::from_vec(value)))
+    }
+
+    /// Lines for an environment file or a shell: the name and value of each variable, with quotes
+    /// around values that need them.
+    ///
+    /// ```
+    /// let variables = [("TOPOBROKER_JOB", "/dev/shm/a job".into())];
+    /// assert_eq!(topobroker_reader::Keys::lines(variables), "TOPOBROKER_JOB='/dev/shm/a job'\n");
+    /// ```
+    #[must_use]
+    pub fn lines<'n>(variables: impl IntoIterator<Item = (&'n str, OsString)>) -> String {
+        variables.into_iter().map(|(name, value)| line(name, value.as_encoded_bytes())).collect()
+    }
+}
+
 impl fmt::Display for Keys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Self::lines(self.to_env()))
+        self.variables().iter().try_for_each(|(name, value)| f.write_str(&line(name, value)))
     }
+}
+
+/// A line for a shell that sets a variable.
+fn line(name: &str, value: &[u8]) -> String {
+    format!("{name}={}\n", quoted(&String::from_utf8_lossy(value)))
 }
 
 /// Quotes a word for a shell if it needs quotes.

@@ -1,10 +1,15 @@
 //! Mapping a segment into this process.
 
-use super::environment::var_os;
+use super::environment::{auxiliary, variable};
 use super::error::AdoptError;
+use super::file_error::FileError;
+use super::meeting::{self, Guest};
 use super::open::Candidate;
 use super::proc_maps;
-use rustix::fd::{AsFd, AsRawFd};
+use alloc::boxed::Box;
+use rustix::fd::AsFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use topobroker_layout::encode::AlignedVec;
 
@@ -46,7 +51,7 @@ pub(crate) fn at_preferred(candidate: &Candidate) -> Result<Option<Mapped>, Adop
     }
     let (length, mapped) = lengths(candidate)?;
     let Some(start) =
-        map_at(candidate, address, mapped).map_err(|error| failed(candidate, error))?
+        map_at(candidate, address, mapped).map_err(|error| failed(candidate, error.into()))?
     else {
         return Ok(None);
     };
@@ -54,17 +59,28 @@ pub(crate) fn at_preferred(candidate: &Candidate) -> Result<Option<Mapped>, Adop
     Ok(Some((bytes(start, length), placement(start, address))))
 }
 
-/// Finds the mapping that another copy of the reader in this process has made of the same file. If
-/// there is none, maps the file read-only at an address that the kernel chooses. Two threads that
-/// call this at once may both map. With `TOPOBROKER_COPY=1`, copies the segment instead.
-pub(crate) fn anywhere(candidate: &Candidate) -> Result<Mapped, AdoptError> {
-    let mapped = map_or_copy(candidate)?;
+/// Maps a segment read-only at one of the addresses where copies of the reader meet, or finds the
+/// mapping that another copy in this process has made of the same file. If all these addresses are
+/// taken, the kernel chooses one; then two threads that call this at once may both map. With
+/// `TOPOBROKER_COPY=1`, copies the segment instead.
+pub(crate) fn anywhere(candidate: &Candidate, guest: Guest) -> Result<Mapped, AdoptError> {
+    let mapped = if is_to_copy() {
+        // A file that is not a segment is refused first, because the memory of a copy is never
+        // freed.
+        candidate.read_header()?;
+        (copy(candidate).map_err(|error| failed(candidate, error))?, Placement::Copied)
+    } else {
+        let (length, mapped) = lengths(candidate)?;
+        let start = meet_or_map(candidate, guest, mapped)
+            .map_err(|error| failed(candidate, error.into()))?;
+        (bytes(start, length), placement(start, candidate.keys.address()))
+    };
     candidate.check_length()?;
     Ok(mapped)
 }
 
 #[cold]
-fn failed(candidate: &Candidate, source: std::io::Error) -> AdoptError {
+fn failed(candidate: &Candidate, source: FileError) -> AdoptError {
     AdoptError::Map { file: candidate.name(), source }
 }
 
@@ -73,46 +89,42 @@ fn lengths(candidate: &Candidate) -> Result<(usize, usize), AdoptError> {
     let length = usize::try_from(candidate.keys.size()).ok();
     length
         .and_then(|length| Some((length, length.checked_add(MARK)?)))
-        .ok_or_else(|| failed(candidate, std::io::ErrorKind::OutOfMemory.into()))
+        .ok_or_else(|| failed(candidate, FileError::AddressSpace))
 }
 
 fn is_to_copy() -> bool {
-    var_os(COPY).is_some_and(|value| value == "1")
+    variable(COPY).is_some_and(|value| value == b"1")
 }
 
-fn map_or_copy(candidate: &Candidate) -> Result<Mapped, AdoptError> {
-    let failed = |error| failed(candidate, error);
-    if is_to_copy() {
-        // A file that is not a segment is refused first, because the memory of a copy is never
-        // freed.
-        candidate.read_header()?;
-        return Ok((copy(candidate).map_err(failed)?, Placement::Copied));
+/// Address at which a segment is mapped, by this call or by an earlier one.
+fn meet_or_map(candidate: &Candidate, guest: Guest, length: usize) -> rustix::io::Result<u64> {
+    // A segment with an address may be there already, mapped by another copy of the reader.
+    let mut taken = candidate.keys.address() != 0;
+    for point in meeting::points(guest, length as u64) {
+        if taken && let Some(start) = mapped_already(candidate, length) {
+            return Ok(start);
+        }
+        if let Some(start) = map_at(candidate, point, length)? {
+            return Ok(start);
+        }
+        taken = true;
     }
-    let (length, mapped) = lengths(candidate)?;
-    if let Some(start) = mapped_already(candidate, mapped) {
-        return Ok((bytes(start, length), placement(start, candidate.keys.address())));
+    match mapped_already(candidate, length) {
+        Some(start) => Ok(start),
+        None => map_at(candidate, 0, length)?.ok_or(Errno::NOMEM),
     }
-    // SAFETY:
-    // - The map is read-only and shared.
-    // - Its owner is trusted and nobody else may write the file (checked on this descriptor).
-    //   Publishers never write a segment again once it is ready. A memfd is sealed against an owner
-    //   who would; for files, trust in the owner is documented.
-    // - Nothing past the end of the file is ever read: `bytes` ends with the segment.
-    let map = unsafe { memmap2::MmapOptions::new().len(mapped).map(candidate.as_fd().as_raw_fd()) };
-    let map = std::mem::ManuallyDrop::new(map.map_err(failed)?);
-    Ok((bytes(map.as_ptr() as u64, length), Placement::Elsewhere))
 }
 
 /// Copies a segment into memory that stays for the life of the process. The file has the size of
 /// the keys, as `Candidate::open` has checked.
-fn copy(candidate: &Candidate) -> std::io::Result<&'static [u8]> {
+fn copy(candidate: &Candidate) -> Result<&'static [u8], FileError> {
     let length = usize::try_from(candidate.keys.size()).unwrap_or(usize::MAX);
     let mut bytes = AlignedVec::new();
     bytes.resize(length, 0);
     let mut done = 0;
     while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
         match rustix::io::pread(candidate.as_fd(), rest, done as u64)? {
-            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            0 => return Err(FileError::Ended),
             read => done += read,
         }
     }
@@ -124,24 +136,27 @@ fn placement(start: u64, address: u64) -> Placement {
     if start == address { Placement::Preferred } else { Placement::Elsewhere }
 }
 
-/// Maps at `address`; `None` if something is mapped there already or the kernel refuses the
-/// address.
+/// Maps at `address`, or where the kernel chooses if that is 0; `None` if something is mapped there
+/// already or the kernel refuses the address.
 ///
 /// Kernels before 4.17 take the address as a hint and may map elsewhere. That mapping stays,
 /// because another copy of the reader may have found it by now.
-fn map_at(candidate: &Candidate, address: u64, length: usize) -> std::io::Result<Option<u64>> {
+fn map_at(candidate: &Candidate, address: u64, length: usize) -> rustix::io::Result<Option<u64>> {
     let Ok(wanted) = usize::try_from(address) else {
         return Ok(None);
     };
-    let flags = MapFlags::SHARED | MapFlags::FIXED_NOREPLACE;
+    let flags = match address {
+        0 => MapFlags::SHARED,
+        _ => MapFlags::SHARED | MapFlags::FIXED_NOREPLACE,
+    };
     // SAFETY:
     // - The mapping is new: FIXED_NOREPLACE never replaces one, nor does an address that is only a
-    //   hint.
+    //   hint, nor the kernel's choice.
     // - It is read-only. The owner of the file is trusted, nobody else may write it (checked on
     //   this descriptor), and publishers never write a segment that is ready.
     let mapped = unsafe {
         rustix::mm::mmap(
-            std::ptr::without_provenance_mut(wanted),
+            core::ptr::without_provenance_mut(wanted),
             length,
             ProtFlags::READ,
             flags,
@@ -151,25 +166,24 @@ fn map_at(candidate: &Candidate, address: u64, length: usize) -> std::io::Result
     };
     match mapped {
         Ok(start) => Ok(Some(start.expose_provenance() as u64)),
-        Err(rustix::io::Errno::EXIST | rustix::io::Errno::NOMEM | rustix::io::Errno::PERM) => {
-            Ok(None)
-        }
-        Err(error) => Err(error.into()),
+        Err(Errno::EXIST | Errno::NOMEM | Errno::PERM | Errno::INVAL) if address != 0 => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
 /// Address at which another copy of the reader has mapped the same file.
 fn mapped_already(candidate: &Candidate, mapped: usize) -> Option<u64> {
-    let maps = std::fs::File::open("/proc/self/maps").ok()?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let maps = rustix::fs::open("/proc/self/maps", flags, Mode::empty()).ok()?;
     let device = (rustix::fs::major(candidate.device), rustix::fs::minor(candidate.device));
-    let pages = mapped.next_multiple_of(rustix::param::page_size()) as u64;
-    proc_maps::find(maps, device, candidate.inode, pages)
+    let pages = (mapped as u64).checked_next_multiple_of(auxiliary(libc::AT_PAGESZ).max(1))?;
+    proc_maps::find(proc_maps::mappings(maps), device, candidate.inode, pages)
 }
 
 /// The bytes of a mapping that stays for the life of the process.
 fn bytes(start: u64, length: usize) -> &'static [u8] {
     // The conversion cannot fail, because an address of this process fits into a `usize`.
-    let start = std::ptr::with_exposed_provenance(usize::try_from(start).unwrap_or(0));
+    let start = core::ptr::with_exposed_provenance(usize::try_from(start).unwrap_or(0));
     // SAFETY:
     // - `start` is a read-only mapping of at least `length` bytes. It was just made, or found in
     //   the map of this process with the same device and inode, from offset 0, and with a reader's
@@ -177,5 +191,5 @@ fn bytes(start: u64, length: usize) -> &'static [u8] {
     // - No copy of the reader unmaps a segment, so it lives as long as the process.
     // - Nothing writes it: the owner of the file is trusted, nobody else may write it, and
     //   publishers never write a segment that is ready.
-    unsafe { std::slice::from_raw_parts(start, length) }
+    unsafe { core::slice::from_raw_parts(start, length) }
 }

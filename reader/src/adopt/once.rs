@@ -3,11 +3,13 @@
 //! `OnceLock` does not survive a fork: if another thread is just setting it, the child waits for
 //! ever.
 
+use alloc::boxed::Box;
+
+#[cfg(not(loom))]
+use core::sync::atomic::AtomicPtr;
+use core::sync::atomic::Ordering;
 #[cfg(loom)]
 use loom::sync::atomic::AtomicPtr;
-#[cfg(not(loom))]
-use std::sync::atomic::AtomicPtr;
-use std::sync::atomic::Ordering;
 
 /// A cell that is set at most once and never waits. It holds the topology of a process, or a value
 /// that another crate derives from it.
@@ -30,13 +32,13 @@ impl<T: Send + Sync> Global<T> {
     #[cfg(not(loom))]
     #[must_use]
     pub const fn new() -> Self {
-        Self(AtomicPtr::new(std::ptr::null_mut()))
+        Self(AtomicPtr::new(core::ptr::null_mut()))
     }
 
     /// An empty cell for loom, whose atomics cannot be made in a constant.
     #[cfg(loom)]
     pub fn new() -> Self {
-        Self(AtomicPtr::new(std::ptr::null_mut()))
+        Self(AtomicPtr::new(core::ptr::null_mut()))
     }
 
     /// The value, if it is set. One atomic load.
@@ -58,7 +60,7 @@ impl<T: Send + Sync> Global<T> {
     pub(crate) fn offer(&self, value: T) -> Result<&'static T, (T, &'static T)> {
         let value = Box::into_raw(Box::new(value));
         let first = self.0.compare_exchange(
-            std::ptr::null_mut(),
+            core::ptr::null_mut(),
             value,
             Ordering::Release,
             Ordering::Acquire,

@@ -2,14 +2,13 @@
 //! that the file that was checked is the one that is mapped.
 
 use super::error::AdoptError;
+use super::file_error::FileError;
 use super::file_key::FileKey;
+use super::file_path::FilePath;
 use super::keys::Keys;
 use super::owner::{Trust, trust_of};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
-use std::fs::File;
-use std::io;
-use std::path::Path;
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{HEADER_LEN, Header, MAX_SEGMENT_LEN};
 
@@ -72,25 +71,19 @@ impl AsFd for Candidate {
 ///
 /// # Errors
 ///
-/// `PermissionDenied` if it is not such a file, with what was found; else the error of opening it.
-pub fn open_trusted(path: &Path) -> io::Result<File> {
+/// [`FileError`], with what was found.
+pub fn open_trusted(path: &FilePath) -> Result<OwnedFd, FileError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = rustix::fs::open(path, flags, Mode::empty())?;
+    let file = rustix::fs::open(path.as_bytes(), flags, Mode::empty())?;
     let stat = rustix::fs::fstat(&file)?;
-    let denied = |found: String| Err(io::Error::new(io::ErrorKind::PermissionDenied, found));
     if let Some(found) = other_than_regular(&stat) {
-        return denied(format!("is a {found}"));
+        return Err(FileError::NotRegular { found });
     }
     match trust_of(&stat, Some(path)) {
-        Trust::Trusted if stat.st_mode & 0o022 == 0 => Ok(file.into()),
-        Trust::Trusted => {
-            denied(format!("has mode {:04o}, which others may write", stat.st_mode & 0o7777))
-        }
-        Trust::OtherUser => denied(format!("belongs to user {}", stat.st_uid)),
-        Trust::Unmapped => denied(
-            "belongs to a user that this namespace does not map, in a folder that others may write"
-                .to_owned(),
-        ),
+        Trust::Trusted if stat.st_mode & 0o022 == 0 => Ok(file),
+        Trust::Trusted => Err(FileError::Writable { found: stat.st_mode & 0o7777 }),
+        Trust::OtherUser => Err(FileError::OtherUser { found: stat.st_uid }),
+        Trust::Unmapped => Err(FileError::Unmapped),
     }
 }
 
@@ -107,7 +100,7 @@ fn open(keys: &Keys) -> Result<OwnedFd, AdoptError> {
     // NONBLOCK, because otherwise opening a FIFO would block until somebody writes to it.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let opened = match keys.file_key() {
-        FileKey::Path(path) => rustix::fs::open(path, flags, Mode::empty()),
+        FileKey::Path(path) => rustix::fs::open(path.as_bytes(), flags, Mode::empty()),
         FileKey::Descriptor(number) => super::descriptor::duplicate(*number),
     };
     opened.map_err(|error| match error {

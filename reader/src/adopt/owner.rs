@@ -6,8 +6,8 @@
 //! folder above it, up to the root of its mount, can be written by others, then root or whoever set
 //! up the container chose its place.
 
+use super::file_path::FilePath;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat, StatxAttributes, StatxFlags};
-use std::path::Path;
 
 /// Whether the owner of an open file is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) enum Trust {
 
 /// Decides whether the owner of an open file is trusted. `path` is the path by which it was opened,
 /// if it has one.
-pub(crate) fn trust_of(stat: &Stat, path: Option<&Path>) -> Trust {
+pub(crate) fn trust_of(stat: &Stat, path: Option<&FilePath>) -> Trust {
     if stat.st_uid == 0 || stat.st_uid == rustix::process::geteuid().as_raw() {
         return Trust::Trusted;
     }
@@ -55,14 +55,14 @@ fn is_in_user_namespace() -> bool {
 /// Whether neither group nor others may write to any folder above the file, up to the root of its
 /// mount. Each folder is held open while it is checked, so renaming it changes nothing.
 #[cold]
-fn is_sheltered(stat: &Stat, path: &Path) -> rustix::io::Result<bool> {
+fn is_sheltered(stat: &Stat, path: &FilePath) -> rustix::io::Result<bool> {
     /// Limit of folders to check. In practice, no file is below as many.
     const DEEPEST: usize = 256;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
     // Symbolic links are refused, because whoever made one would choose which folders are checked.
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let mut folder = rustix::fs::openat2(CWD, folder, flags, Mode::empty(), resolve)?;
+    let mut folder = rustix::fs::openat2(CWD, folder.as_bytes(), flags, Mode::empty(), resolve)?;
     let named = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     if (named.st_dev, named.st_ino) != (stat.st_dev, stat.st_ino) {
         return Ok(false);

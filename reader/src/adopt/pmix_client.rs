@@ -2,9 +2,13 @@
 //!
 //! Nothing is linked or loaded. A process without PMIx only looks at its environment.
 
-use super::environment::var_os;
+use super::environment::trusted_var;
 use super::keys::Keys;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use alloc::borrow::ToOwned;
+use alloc::ffi::CString;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::ffi::{CStr, c_char, c_int, c_void};
 
 /// Environment variable that every PMIx server sets for its clients: their namespace.
 const NAMESPACE: &str = "PMIX_NAMESPACE";
@@ -81,8 +85,7 @@ pub fn pmix_keys(names: [&str; 3]) -> Option<Keys> {
 /// under the key.
 #[must_use]
 pub fn pmix_value(key: &str) -> Option<String> {
-    let namespace =
-        var_os(NAMESPACE)?.into_string().ok().filter(|name| name.len() <= MAX_NAMESPACE)?;
+    let namespace = trusted_var(NAMESPACE).filter(|name| name.len() <= MAX_NAMESPACE)?;
     Library::loaded()?.get(&namespace, key)
 }
 
@@ -123,10 +126,10 @@ impl Library {
         // not null; a null pointer among the others becomes `None`.
         let (initialized, get, free, destruct) = unsafe {
             (
-                std::mem::transmute::<*mut c_void, Initialized>(initialized),
-                std::mem::transmute::<*mut c_void, Get>(get),
-                std::mem::transmute::<*mut c_void, Option<Free>>(symbol(c"PMIx_Value_free")),
-                std::mem::transmute::<*mut c_void, Option<Destruct>>(symbol(
+                core::mem::transmute::<*mut c_void, Initialized>(initialized),
+                core::mem::transmute::<*mut c_void, Get>(get),
+                core::mem::transmute::<*mut c_void, Option<Free>>(symbol(c"PMIx_Value_free")),
+                core::mem::transmute::<*mut c_void, Option<Destruct>>(symbol(
                     c"PMIx_Value_destruct",
                 )),
             )
@@ -148,7 +151,7 @@ impl Library {
         };
         copy("pmix.optional", &mut optional.key);
         let key = CString::new(key).ok()?;
-        let mut value = std::ptr::null_mut();
+        let mut value = core::ptr::null_mut();
         // SAFETY:
         // - All pointers are to values that live until the call returns. Key and namespace end with
         //   a zero.

@@ -1,7 +1,7 @@
 //! Mappings of this process, as `/proc/self/maps` lists them.
 
-use std::io::Read;
-use std::ops::Range;
+use core::ops::Range;
+use rustix::fd::AsFd;
 
 /// A mapping of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,15 +31,20 @@ pub struct Mapping {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[must_use = "mappings are read as they are asked for"]
-pub fn mappings(mut maps: impl Read) -> impl Iterator<Item = Mapping> {
+pub fn mappings(maps: impl AsFd) -> impl Iterator<Item = Mapping> {
+    lines(move |chunk| rustix::io::read(&maps, chunk).ok())
+}
+
+/// The mappings in a text that `read` puts into a chunk piece by piece.
+fn lines(mut read: impl FnMut(&mut [u8]) -> Option<usize>) -> impl Iterator<Item = Mapping> {
     let (mut chunk, mut unread) = ([0; 1024], 0..0);
     let mut next = move || {
         if unread.is_empty() {
-            unread = 0..maps.read(&mut chunk).ok()?;
+            unread = 0..read(&mut chunk)?;
         }
         chunk.get(unread.next()?).copied()
     };
-    std::iter::from_fn(move || {
+    core::iter::from_fn(move || {
         loop {
             let mut line = LineStart::default();
             loop {
@@ -59,13 +64,18 @@ pub fn mappings(mut maps: impl Read) -> impl Iterator<Item = Mapping> {
 ///
 /// Another copy of the reader in this process (each library may link its own) makes such a mapping
 /// and never unmaps it.
-pub(crate) fn find(maps: impl Read, device: (u32, u32), inode: u64, size: u64) -> Option<u64> {
+pub(crate) fn find(
+    mut mappings: impl Iterator<Item = Mapping>,
+    device: (u32, u32),
+    inode: u64,
+    size: u64,
+) -> Option<u64> {
     let is_it = |mapping: &Mapping| {
         let length = mapping.range.end.checked_sub(mapping.range.start);
         (mapping.permissions, mapping.offset, mapping.device) == (*b"r--s", 0, device)
             && (mapping.inode, length) == (inode, Some(size))
     };
-    mappings(maps).find(is_it).map(|mapping| mapping.range.start)
+    mappings.find(is_it).map(|mapping| mapping.range.start)
 }
 
 /// The first 100 bytes of a line. They include all but the path, which may have any length and any
@@ -92,7 +102,7 @@ impl LineStart {
     fn text(&self) -> &str {
         let written = self.bytes.get(..self.length).unwrap_or_default();
         let ascii = written.split(|byte| !byte.is_ascii()).next().unwrap_or_default();
-        std::str::from_utf8(ascii).unwrap_or_default()
+        core::str::from_utf8(ascii).unwrap_or_default()
     }
 }
 
@@ -113,6 +123,11 @@ fn parse(line: &str) -> Option<Mapping> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
+
+    fn text(mut maps: &[u8]) -> impl Iterator<Item = Mapping> {
+        lines(move |chunk| maps.read(chunk).ok())
+    }
 
     const MAPS: &str = "\
 550000000000-55000000c000 r--s 00000000 00:1a 77                         /dev/shm/topobroker-1
@@ -124,8 +139,8 @@ mod tests {
 
     #[test]
     fn a_mapping_is_found_by_device_and_inode() {
-        assert_eq!(find(MAPS.as_bytes(), (0, 0x1a), 77, 0xc000), Some(0x5500_0000_0000));
-        assert_eq!(find(MAPS.as_bytes(), (0, 0x1a), 79, 0x1000), Some(0x7f00_0000_0000));
+        assert_eq!(find(text(MAPS.as_bytes()), (0, 0x1a), 77, 0xc000), Some(0x5500_0000_0000));
+        assert_eq!(find(text(MAPS.as_bytes()), (0, 0x1a), 79, 0x1000), Some(0x7f00_0000_0000));
     }
 
     #[test]
@@ -134,8 +149,8 @@ mod tests {
         maps.extend([0xc3; 5000]);
         maps.push(b'\n');
         maps.extend(MAPS.bytes());
-        assert_eq!(find(maps.as_slice(), (0, 0x1a), 79, 0x1000), Some(0x7f00_0000_0000));
-        assert_eq!(find(maps.as_slice(), (0, 0x1a), 76, 0x1000), Some(0x7e00_0000_0000));
+        assert_eq!(find(text(&maps), (0, 0x1a), 79, 0x1000), Some(0x7f00_0000_0000));
+        assert_eq!(find(text(&maps), (0, 0x1a), 76, 0x1000), Some(0x7e00_0000_0000));
     }
 
     #[test]
@@ -146,7 +161,7 @@ mod tests {
             ((0, 0x1b), 77, 0xc000),
             ((0, 0x1a), 77, 0xb000),
         ] {
-            assert_eq!(find(MAPS.as_bytes(), device, inode, size), None);
+            assert_eq!(find(text(MAPS.as_bytes()), device, inode, size), None);
         }
     }
 }

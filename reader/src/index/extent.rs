@@ -4,7 +4,7 @@ use super::Index;
 use super::objects_of_pus::is_within;
 use super::stored_set::StoredSet;
 use super::words::{Words, low_bits};
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::set::Set;
 
 /// The cpuset of an object: the visible PUs of its run, or a stored set.

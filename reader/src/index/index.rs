@@ -3,7 +3,7 @@
 use super::common_ancestor::CommonAncestor;
 use super::pu_numbering::PuNumbering;
 use super::regular::pus_of_each_node;
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::archive::{ArchivedPuRun, ArchivedTopology};
 use topobroker_layout::levels::{ArchivedLevel, AttributeRows};
 use topobroker_layout::object_type::ObjectType;

@@ -3,7 +3,7 @@
 //! of the topology are its *base levels*.
 
 use super::Index;
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::archive::ArchivedTopology;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::levels::{ArchivedLevel, ArchivedLevels};

@@ -4,7 +4,7 @@
 use super::Index;
 use super::regular::block_of;
 use super::search::partition_point;
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::set::Set;
 
 impl Index<'_> {

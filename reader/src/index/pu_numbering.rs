@@ -1,7 +1,7 @@
 //! The PU numbering of the operating system, if it is sequential (one PU after the other) or an
 //! interleaved SMT numbering (all first hardware threads, then all second ones).
 
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::archive::ArchivedPuRun;
 use topobroker_layout::set::Set;
 

@@ -4,7 +4,7 @@
 use super::Index;
 use super::pu_numbering::PuNumbering;
 use super::words::{Words, low_bits};
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::archive::ArchivedPuRun;
 use topobroker_layout::set::Set;
 

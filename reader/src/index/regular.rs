@@ -1,6 +1,6 @@
 //! Regular levels: all objects have the same number of PUs, so an object is found by division.
 
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::tree::TreeRows;
 
 /// Index of the block of `size` PUs that `pu` is in.

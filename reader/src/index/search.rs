@@ -1,6 +1,6 @@
 //! Binary search over numbered rows that are not a slice.
 
-use std::ops::Range;
+use core::ops::Range;
 
 /// The first of `rows` for which `before` is false, or the end of `rows`. `rows` must be
 /// partitioned, as for [`slice::partition_point`].

@@ -2,7 +2,7 @@
 
 use super::extent::Extent;
 use super::{Index, PuNumbering, StoredSet, Words};
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::archive::{CPUSET_OF_PUS, SAME_SET};
 use topobroker_layout::set::Set;
 use topobroker_layout::stored_set::StoredWords;

@@ -1,7 +1,7 @@
 //! Strings of the archive.
 
 use super::Index;
-use std::ffi::CStr;
+use core::ffi::CStr;
 
 impl<'a> Index<'a> {
     /// The string in a row of the table.

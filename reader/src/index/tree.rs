@@ -1,7 +1,7 @@
 //! The tree: parents, slots of children, and PUs of objects.
 
 use super::Index;
-use std::ops::Range;
+use core::ops::Range;
 
 impl Index<'_> {
     /// The parent of an object, `None` for the root.
@@ -36,7 +36,7 @@ impl Index<'_> {
 
     /// Whether an object is `other` or below it.
     pub(crate) fn is_at_or_below(&self, id: u32, other: u32) -> bool {
-        std::iter::successors(Some(id), |id| self.parent(*id)).any(|id| id == other)
+        core::iter::successors(Some(id), |id| self.parent(*id)).any(|id| id == other)
     }
 
     /// The child in a slot of the child lists, visible or hidden.

@@ -2,7 +2,7 @@
 
 use super::Index;
 use super::words::low_bits;
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::overlay::ArchivedOverlay;
 
 impl Index<'_> {

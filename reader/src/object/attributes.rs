@@ -2,7 +2,7 @@
 
 use super::object::Object;
 use crate::index::partition_point;
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::attributes::{
     Associativity, Attributes, Bridge, Cache, CacheKind, Group, OsDeviceKind, PageType, Pci,
 };

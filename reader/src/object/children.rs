@@ -2,7 +2,7 @@
 
 use super::object::Object;
 use crate::index::{Index, partition_point};
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::object_type::ChildKind;
 
@@ -115,8 +115,8 @@ pub struct Children<'a> {
     all_visible: bool,
 }
 
-impl std::fmt::Debug for Children<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for Children<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_list().entries(self.clone()).finish()
     }
 }

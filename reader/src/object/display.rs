@@ -1,7 +1,7 @@
 //! The text of an object for people.
 
 use super::object::Object;
-use std::fmt;
+use core::fmt;
 use topobroker_layout::set::Format;
 
 impl fmt::Debug for Object<'_> {

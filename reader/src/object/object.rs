@@ -2,7 +2,7 @@
 
 use crate::index::Index;
 use crate::topology::Topology;
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::archive::ArchivedStringsOfObjects;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::levels::ArchivedLevel;
@@ -28,7 +28,7 @@ pub struct Info<'a> {
 
 impl PartialEq for Object<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.id == other.id && std::ptr::eq(self.index.archive, other.index.archive)
+        self.id == other.id && core::ptr::eq(self.index.archive, other.index.archive)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Siblings: the objects in the same list of children.
 
 use super::object::Object;
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::object_type::ChildKind;
 
 impl<'a> Object<'a> {

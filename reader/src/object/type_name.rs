@@ -1,7 +1,8 @@
 //! Names of types as hwloc's programs print and read them.
 
 use super::object::Object;
-use std::fmt;
+use alloc::string::String;
+use core::fmt;
 use topobroker_layout::attributes::{Attributes, CacheKind, OsDeviceKind};
 use topobroker_layout::object_type::ObjectType;
 
@@ -108,7 +109,7 @@ impl TypeName {
         let letters = letters.get_mut(..name.len())?;
         letters.copy_from_slice(name.as_bytes());
         letters.make_ascii_lowercase();
-        let name = std::str::from_utf8(letters).ok()?;
+        let name = core::str::from_utf8(letters).ok()?;
         let plain = |object_type| Self { object_type, group_depth: None, os_device_kind: None };
         if let Some(kind) = name.strip_prefix("osdev[").and_then(|rest| rest.strip_suffix(']')) {
             let os_device_kind = Some(os_device_kind(kind)?);

@@ -1,17 +1,18 @@
 //! Jobs: the part of the node's topology that a launcher made ready for a job, and the PUs of its
 //! ranks.
 
-use crate::adopt::{AdoptError, Adopted, Candidate, FileKey, Keys, anywhere, pmix_value, var_os};
+use crate::adopt::{
+    AdoptError, Adopted, Candidate, FileKey, FilePath, Guest, Keys, anywhere, pmix_value, variable,
+};
 use crate::topology::Topology;
 use crate::view::View;
-use std::path::{Path, PathBuf};
+use alloc::string::String;
+use core::fmt;
+use rustix::fs::{AtFlags, CWD};
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{Header, segment_name};
 use topobroker_layout::job::{self, ArchivedJob};
 use topobroker_layout::set::Set;
-
-/// Environment variable that names the file of a process's job.
-const JOB: &str = "TOPOBROKER_JOB";
 
 /// A job on this node. It is a handle: copy it freely.
 #[derive(Clone, Copy)]
@@ -45,7 +46,7 @@ pub enum AdoptJobError {
     )]
     OtherBase {
         /// File of the job.
-        file: PathBuf,
+        file: FilePath,
         /// Id of the segment that the job is over.
         found: String,
         /// Id of the adopted segment.
@@ -53,8 +54,8 @@ pub enum AdoptJobError {
     },
 }
 
-impl std::fmt::Debug for Job<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Job({:?}, {} ranks)", self.name(), self.archive.rank_count())
     }
 }
@@ -65,7 +66,7 @@ impl std::fmt::Debug for Job<'_> {
 ///
 /// ```no_run
 /// let topology = topobroker_reader::adopt()?;
-/// let job = topobroker_reader::adopt_job(topology, "/dev/shm/job".as_ref())?;
+/// let job = topobroker_reader::adopt_job(topology, &"/dev/shm/job".into())?;
 /// println!("{}: {} objects", job.name(), job.view().topology().object_count());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -73,23 +74,27 @@ impl std::fmt::Debug for Job<'_> {
 /// # Errors
 ///
 /// [`AdoptJobError`].
-pub fn adopt_job(base: &'static Adopted, file: &Path) -> Result<Job<'static>, AdoptJobError> {
-    let size = std::fs::symlink_metadata(file)
-        .map_err(|source| AdoptError::Open { file: FileKey::Path(file.to_owned()), source })?
-        .len();
-    let keys = Keys::new(FileKey::Path(file.to_owned()), 0, size.max(1));
+pub fn adopt_job(base: &'static Adopted, file: &FilePath) -> Result<Job<'static>, AdoptJobError> {
+    let key = FileKey::Path(file.clone());
+    let stat = rustix::fs::statat(CWD, file.as_bytes(), AtFlags::SYMLINK_NOFOLLOW)
+        .map_err(|error| AdoptError::Open { file: key.clone(), source: error.into() })?;
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    let keys = Keys::new(key, 0, size.max(1));
     let candidate = Candidate::open(keys)?;
-    let (bytes, _) = anywhere(&candidate)?;
+    let (bytes, _) = anywhere(&candidate, Guest::Job)?;
     let refused = |error| candidate.refused(error);
     let (header, archive) = job::open(bytes).map_err(refused)?;
     if archive.base != base.header().segment_id {
         let (found, expected) = (segment_name(archive.base), base.header().segment_name());
-        return Err(AdoptJobError::OtherBase { file: file.to_owned(), found, expected });
+        return Err(AdoptJobError::OtherBase { file: file.clone(), found, expected });
     }
     Ok(Job::over(base.topology(), header, archive).map_err(refused)?)
 }
 
 impl Job<'static> {
+    /// Environment variable that names the file of a process's job.
+    pub const VARIABLE: &'static str = "TOPOBROKER_JOB";
+
     /// Name of the PMIx key under which a launcher hands over the file of a job.
     pub const PMIX_NAME: &str = "topobroker.job";
 
@@ -100,9 +105,10 @@ impl Job<'static> {
     ///
     /// The errors of [`adopt_job`].
     pub fn find(base: &'static Adopted) -> Result<Option<Self>, AdoptJobError> {
-        let named = var_os(JOB).filter(|file| !file.is_empty());
-        let file = named.or_else(|| pmix_value(Self::PMIX_NAME).map(Into::into));
-        file.map(|file| adopt_job(base, Path::new(&file))).transpose()
+        let named =
+            variable(Self::VARIABLE).filter(|file| !file.is_empty()).map(FilePath::from_bytes);
+        let file = named.or_else(|| pmix_value(Self::PMIX_NAME).map(FilePath::from));
+        file.map(|file| adopt_job(base, &file)).transpose()
     }
 }
 
@@ -137,12 +143,6 @@ impl<'a> Job<'a> {
     ) -> Result<Self, OpenError> {
         job::validate(archive, base.index.archive)?;
         Ok(Self { base, header, archive })
-    }
-
-    /// Name and value of the environment variable that names a process's job.
-    #[must_use]
-    pub fn to_env(file: &Path) -> (&'static str, &Path) {
-        (JOB, file)
     }
 
     /// Name of the job.

@@ -5,7 +5,8 @@ use super::sources::{Cgroup, SourceError, affinity, pmix_cpu_list, step_cpu_list
 use crate::adopt::{AdoptError, Adopted, adopt, trusted_var};
 use crate::topology::Topology;
 use crate::view::{RestrictError, RestrictFlags, View};
-use std::fmt;
+use alloc::string::String;
+use core::fmt;
 use topobroker_layout::header::Scope;
 use topobroker_layout::set::{Format, Set};
 

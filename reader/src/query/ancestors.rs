@@ -15,7 +15,7 @@ impl<'a> Object<'a> {
     /// # Ok::<(), topobroker_reader::AdoptError>(())
     /// ```
     pub fn ancestors(self) -> impl Iterator<Item = Self> + Clone {
-        std::iter::successors(self.parent(), |object| object.parent())
+        core::iter::successors(self.parent(), |object| object.parent())
     }
 
     /// This object or its ancestor at a depth. If its branch of the tree skips a normal depth, the
@@ -32,7 +32,7 @@ impl<'a> Object<'a> {
         let level = index.base_level_of_depth(depth)?;
         if depth.normal().is_none() {
             let ids = index.base_ids(level);
-            let mut path = std::iter::once(self).chain(self.ancestors());
+            let mut path = core::iter::once(self).chain(self.ancestors());
             let may_be_below = self.depth().raw() >= depth.raw();
             return may_be_below.then(|| path.find(|object| ids.contains(&object.id())))?;
         }
@@ -42,7 +42,7 @@ impl<'a> Object<'a> {
 
     /// [`Object::ancestor_at_depth`] in a view whose objects have moved.
     fn moved_ancestor_at_depth(self, depth: Depth) -> Option<Self> {
-        let mut path = std::iter::once(self).chain(self.ancestors());
+        let mut path = core::iter::once(self).chain(self.ancestors());
         let may_be_below = self.depth().raw() >= depth.raw();
         match depth {
             Depth::Normal(depth) => {
@@ -170,8 +170,8 @@ impl<'a> Object<'a> {
         let (mut one, mut two) = (self.normal_part(), other.normal_part());
         if one == two {
             // Only objects attached to the same normal object can have a common ancestor below it.
-            let own = || std::iter::once(self).chain(self.ancestors());
-            let theirs = || std::iter::once(other).chain(other.ancestors());
+            let own = || core::iter::once(self).chain(self.ancestors());
+            let theirs = || core::iter::once(other).chain(other.ancestors());
             return own().find(|object| theirs().any(|other| other == *object)).unwrap_or(one);
         }
         // Climbs from the object with the higher number: numbers grow with depth, so it is never

@@ -2,7 +2,7 @@
 
 use super::objects::Objects;
 use crate::object::Object;
-use std::ops::Range;
+use core::ops::Range;
 
 /// Iterator over the other objects of the depth of an object, the nearest first: in logical order,
 /// the objects below its lowest ancestor that has more PUs, then those below the next such

@@ -33,7 +33,7 @@ impl<'a> Topology<'a> {
             return None;
         }
         let below = |object: &Object<'a>| object.child_covering(set);
-        std::iter::successors(Some(self.root()), below).last()
+        core::iter::successors(Some(self.root()), below).last()
     }
 
     /// The lowest data or unified cache that covers all of `set`. Counterpart:
@@ -42,7 +42,7 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn cache_covering(self, set: &Set) -> Option<Object<'a>> {
         let lowest = self.covering(set)?;
-        let mut above = std::iter::once(lowest).chain(lowest.ancestors());
+        let mut above = core::iter::once(lowest).chain(lowest.ancestors());
         above.find(|object| object.object_type().is_data_cache())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::object::Object;
 use crate::topology::{Topology, TypeDepth};
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::attributes::{Attributes, CacheKind};
 use topobroker_layout::depth::Depth;
 use topobroker_layout::object_type::ObjectType;

@@ -3,7 +3,9 @@
 use crate::index::PuNumbering;
 use crate::object::{Children, Object};
 use crate::topology::Topology;
-use std::ops::Range;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::set::Set;
 

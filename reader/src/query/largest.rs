@@ -3,7 +3,7 @@
 use super::inside::Inside;
 use crate::object::Object;
 use crate::topology::Topology;
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::set::Set;
 
 impl<'a, 's> Inside<'a, 's> {

@@ -4,7 +4,7 @@ use super::objects::Objects;
 use crate::index::is_within;
 use crate::object::Object;
 use crate::topology::Topology;
-use std::ops::{BitOr, Range};
+use core::ops::{BitOr, Range};
 use topobroker_layout::set::Set;
 
 /// Which NUMA nodes are local to some PUs. Counterpart: `hwloc_local_numanode_flag_e`.

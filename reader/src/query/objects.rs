@@ -3,7 +3,7 @@
 use crate::index::Index;
 use crate::object::Object;
 use crate::topology::{Topology, TypeDepth};
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::object_type::ObjectType;
 
@@ -137,8 +137,8 @@ pub struct Objects<'a> {
     next: u32,
 }
 
-impl std::fmt::Debug for Objects<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for Objects<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_list().entries(self.clone()).finish()
     }
 }

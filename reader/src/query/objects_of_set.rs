@@ -3,7 +3,7 @@
 use super::objects::Objects;
 use crate::object::Object;
 use crate::topology::Topology;
-use std::ops::Range;
+use core::ops::Range;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::set::Set;
 
@@ -167,7 +167,7 @@ impl<'a> Iterator for ObjectsOfSet<'a, '_> {
     // Fast path: objects-of-set-count.
     fn count(mut self) -> usize {
         let Some(blocks) = &self.search else {
-            return std::iter::from_fn(|| self.next_by_sets()).count();
+            return core::iter::from_fn(|| self.next_by_sets()).count();
         };
         let pus = (blocks.ids.end - blocks.ids.start) << blocks.pus.trailing_zeros();
         let words = (blocks.next_word..pus.div_ceil(64)).map(|index| {

@@ -44,7 +44,7 @@ impl Object<'_> {
         if !is_device(self.object_type()) || !is_device(object_type) {
             return None;
         }
-        let mut path = std::iter::once(self).chain(self.ancestors());
+        let mut path = core::iter::once(self).chain(self.ancestors());
         let device = path.find(|object| object.object_type() != ObjectType::OSDevice)?;
         match object_type {
             ObjectType::PCIDevice => {

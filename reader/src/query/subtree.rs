@@ -2,8 +2,8 @@
 
 use crate::index::{Index, block_of};
 use crate::object::Object;
-use std::iter::FusedIterator;
-use std::ops::Range;
+use core::iter::FusedIterator;
+use core::ops::Range;
 
 impl<'a> Object<'a> {
     /// The object and all objects below it in the tree of CPUs, depth first, each before its
@@ -24,7 +24,7 @@ impl<'a> Object<'a> {
 
     /// The next object after all objects below this one, depth first below `root`.
     pub(crate) fn behind_all_below(self, root: Self) -> Option<Self> {
-        let path = std::iter::once(self).chain(self.ancestors());
+        let path = core::iter::once(self).chain(self.ancestors());
         path.take_while(|object| *object != root).find_map(Self::next_sibling)
     }
 }

@@ -39,8 +39,8 @@ pub struct Distances<'a> {
     matrix: &'a ArchivedDistances,
 }
 
-impl std::fmt::Debug for Distances<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for Distances<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Distances({:?}, {} objects)", self.name(), self.matrix.objects.len())
     }
 }

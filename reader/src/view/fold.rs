@@ -3,7 +3,9 @@
 
 use super::restriction::{RestrictFlags, Restriction};
 use crate::topology::Topology;
-use std::ops::Range;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 use topobroker_layout::levels::Levels;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::overlay::Overlay;

@@ -5,6 +5,8 @@ use super::restriction::{RestrictFlags, Restriction};
 use crate::index::{Extent, StoredSet, Words};
 use crate::object::Object;
 use crate::topology::Topology;
+use alloc::vec;
+use alloc::vec::Vec;
 use topobroker_layout::attributes::Attributes;
 use topobroker_layout::levels::Levels;
 use topobroker_layout::object_type::{ChildKind, ObjectType};

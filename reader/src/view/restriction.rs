@@ -2,7 +2,9 @@
 
 use crate::object::Object;
 use crate::topology::Topology;
-use std::ops::BitOr;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use core::ops::BitOr;
 use topobroker_layout::encode::EncodeError;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::overlay;

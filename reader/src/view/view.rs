@@ -105,7 +105,7 @@ impl<'a> View<'a> {
     /// Whether this is a view of a topology.
     #[must_use]
     pub fn is_of(&self, topology: Topology<'_>) -> bool {
-        std::ptr::eq(self.topology().index.archive, topology.index.archive)
+        core::ptr::eq(self.topology().index.archive, topology.index.archive)
     }
 
     /// Whether no object has moved: visible objects have the parents and the order that they have
@@ -148,8 +148,8 @@ impl PartialEq for View<'_> {
 
 impl Eq for View<'_> {}
 
-impl std::fmt::Debug for View<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let visible = self.topology();
         write!(f, "View({} of {} objects)", visible.object_count(), self.0.whole.object_count())
     }

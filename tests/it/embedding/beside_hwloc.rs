@@ -74,7 +74,7 @@ impl Both {
             std::fs::set_permissions(&to, PermissionsExt::from_mode(0o444)).unwrap();
             to.to_str().unwrap().to_owned()
         };
-        let file = copy(self.ours.file().unwrap(), "damaged");
+        let file = copy(self.ours.path().unwrap(), "damaged");
         let [own, address, size] = &self.theirs;
         let theirs = [copy(Path::new(own), "damaged-hwloc"), address.clone(), size.clone()];
         let (address, size) = (format!("{:#x}", self.ours.address()), self.ours.size().to_string());

@@ -139,7 +139,7 @@ fn a_machine_that_changes_is_published_again_and_what_was_adopted_stays() {
     machine(folder.path(), "Core:4 PU:2");
     until("the next change is seen", || daemon.pus() == "8");
     assert_eq!(adopted.topology().objects_with_type(topobroker_reader::ObjectType::PU).count(), 4);
-    let published = topobroker::node::status::read(daemon.keys().file().unwrap(), 0).unwrap();
+    let published = topobroker::node::status::read(daemon.keys().path().unwrap(), 0).unwrap();
     assert_eq!(published.header.unwrap().generation, 2);
     until("there are two generations, the keys and the lock", || files(&run) == 4);
     // If nothing has changed, nothing is published.
@@ -211,7 +211,7 @@ fn a_generation_with_jobs_over_it_stays_until_they_have_gone() {
     job(&["remove", "stays"]);
     machine(folder.path(), "Core:6 PU:2");
     until("the change is seen", || daemon.pus() == "12");
-    assert!(!keys.file().unwrap().exists());
+    assert!(!keys.path().unwrap().exists());
     assert_eq!(files(&run), 4);
 }
 
@@ -258,7 +258,7 @@ fn other_users_may_look_into_the_folder_whatever_the_umask_is() {
     let daemon = Daemon::start_with_umask(&run, &input, "077");
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&run), mode(&run.join("keys"))), (0o755, 0o444));
-    assert_eq!(mode(daemon.keys().file().unwrap()), 0o444);
+    assert_eq!(mode(daemon.keys().path().unwrap()), 0o444);
 }
 
 #[test]
@@ -274,10 +274,10 @@ fn a_daemon_that_is_killed_and_started_again_loses_no_reader_and_leaves_nothing(
     assert_eq!(killed.pus(), "4");
     let mut daemon = Daemon::start(&run, &input);
     // The earlier segment stays, because processes may already have read its keys.
-    assert!(keys.file().unwrap().exists());
+    assert!(keys.path().unwrap().exists());
     assert_ne!(daemon.keys(), keys);
     assert_eq!(daemon.pus(), "4");
-    let published = topobroker::node::status::read(daemon.keys().file().unwrap(), 0).unwrap();
+    let published = topobroker::node::status::read(daemon.keys().path().unwrap(), 0).unwrap();
     assert_eq!(published.header.unwrap().generation, 1);
     assert_eq!(files(&run), 4);
     daemon.signal(Signal::TERM);
@@ -299,13 +299,13 @@ fn a_daemon_that_ends_with_keep_and_is_started_again_loses_no_reader() {
     assert_eq!(first.pus(), "4");
     let status = || succeed(topobroker().arg("status").env("TOPOBROKER_RUN", &run));
     let line = |text: String| {
-        let file = keys.file().unwrap().to_str().unwrap().to_owned();
+        let file = keys.path().unwrap().to_str().unwrap().to_owned();
         text.lines().find(|line| line.ends_with(&file)).unwrap_or_default().to_owned()
     };
     assert!(line(status()).contains(" gone "), "{}", status());
     let mut second = Daemon::start(&run, &input);
     assert_eq!(second.pus(), "4");
-    assert!(keys.file().unwrap().exists());
+    assert!(keys.path().unwrap().exists());
     second.signal(Signal::TERM);
     assert!(second.child.wait().unwrap().success());
     assert!(!run.exists());
@@ -318,7 +318,7 @@ fn status_lists_a_daemon_and_unpublish_all_removes_the_files_of_a_killed_one() {
     let mut daemon = Daemon::start(&run, &machine(folder.path(), "Core:2 PU:2"));
     let ours =
         |arguments: &[&str]| succeed(topobroker().args(arguments).env("TOPOBROKER_RUN", &run));
-    let file = daemon.keys().file().unwrap().to_owned();
+    let file = daemon.keys().path().unwrap().to_owned();
     let name = file.to_str().unwrap();
     assert!(ours(&["status"]).lines().any(|line| line.contains(" alive ") && line.ends_with(name)));
     ours(&["unpublish", "--stale"]);

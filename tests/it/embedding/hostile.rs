@@ -27,7 +27,7 @@ fn held_before_mapping(meanwhile: impl FnOnce(&Path, &Path)) -> Option<String> {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path();
     let keys = published(folder, "Package:2 Core:16 PU:2");
-    let (program, file) = (compile_for_others(folder, "again.c"), keys.file().unwrap());
+    let (program, file) = (compile_for_others(folder, "again.c"), keys.path().unwrap());
     let note = folder.join("note");
     let mut command = Command::new("strace");
     // strace writes each call down before it is made, and delays mmap by four seconds.
@@ -77,7 +77,7 @@ fn a_hard_link_is_trusted_only_if_its_file_is() {
     let folder = tempfile::tempdir().unwrap();
     let keys = published(folder.path(), "Core:2 PU:2");
     let link = folder.path().join("link");
-    std::fs::hard_link(keys.file().unwrap(), &link).unwrap();
+    std::fs::hard_link(keys.path().unwrap(), &link).unwrap();
     let program = compile_for_others(folder.path(), "again.c");
     let says = || {
         let mut command = Command::new("sh");
@@ -86,7 +86,7 @@ fn a_hard_link_is_trusted_only_if_its_file_is() {
     };
     assert!(says().starts_with("adopted 4 PUs"));
     if is_root("a file of another user") {
-        std::os::unix::fs::chown(keys.file().unwrap(), Some(65534), None).unwrap();
+        std::os::unix::fs::chown(keys.path().unwrap(), Some(65534), None).unwrap();
         assert!(says().contains("belongs to user 65534"), "{}", says());
     }
 }

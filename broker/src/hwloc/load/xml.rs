@@ -3,7 +3,8 @@
 use super::error::HwlocLoadError;
 use crate::hwloc::version::api_version;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
 use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_reader::internal::bytes_within;
@@ -15,11 +16,11 @@ const MOST_XML: u64 = 1 << 26;
 /// because hwloc reports only "invalid argument".
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, HwlocLoadError> {
     let input = path.display().to_string();
-    let file = || match path == Path::new("-") {
-        true => Ok(Box::new(io::stdin().lock()) as Box<dyn Read>),
-        false => File::open(path).map(|file| Box::new(file) as Box<dyn Read>),
+    let read = |file| bytes_within(MOST_XML, file).map_err(io::Error::from);
+    let content = match path == Path::new("-") {
+        true => io::stdin().as_fd().try_clone_to_owned().and_then(read),
+        false => File::open(path).and_then(|file| read(file.into())),
     };
-    let content = file().and_then(|file| bytes_within(MOST_XML, file));
     let content =
         content.map_err(|source| HwlocLoadError::Read { input: input.clone(), source })?;
     checked(content, &input)

@@ -6,6 +6,7 @@ use crate::publish::store::file_id::{FileId, id_of, remove_if};
 use crate::publish::{NAME_PREFIX, PublishError, SHM_FOLDER, legacy};
 use std::collections::BTreeSet;
 use std::fs;
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -99,7 +100,7 @@ fn is_name(name: &str) -> bool {
 /// The common start of the paths of all job files: the path of the topology, then `.job-`.
 fn start_of_files(base: &Adopted) -> PathBuf {
     let file = match base.keys().file_key() {
-        FileKey::Path(file) => file.clone(),
+        FileKey::Path(file) => file.as_path().to_owned(),
         _ => place_of_memfd(base.header()),
     };
     start_beside(&file)
@@ -186,7 +187,7 @@ fn base_of(name: &str) -> Option<&str> {
 /// The first bytes of a file that root or this user owns, at most `most`, and the id of the file.
 /// Other owners are refused, because anybody can put files into a folder of shared memory.
 fn read_trusted(file: &Path, most: u64) -> io::Result<(Vec<u8>, FileId)> {
-    let opened = open_trusted(file)?;
+    let opened = File::from(open_trusted(&file.into())?);
     let metadata = opened.metadata()?;
     let mut bytes = Vec::new();
     opened.take(most).read_to_end(&mut bytes)?;

@@ -74,8 +74,8 @@ impl JobPublication {
     /// those of the topology.
     #[must_use]
     pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
-        let (name, file) = topobroker_reader::Job::to_env(&self.file);
-        let own = std::iter::once((name, file.as_os_str().to_owned()));
+        let file = self.file.as_os_str().to_owned();
+        let own = std::iter::once((topobroker_reader::Job::VARIABLE, file));
         own.chain(self.legacy.iter().flat_map(Legacy::to_env)).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use crate::tree::Width;
-use std::ops::Range;
+use core::ops::Range;
 
 impl<W: Width> Rows<'_, W> {
     /// Checks all objects of a level together, if it and the level above are regular, as most

@@ -6,7 +6,7 @@ use crate::levels::ArchivedLevels;
 use crate::tree::Width;
 use crate::validate::levels::Counts;
 use crate::validate::rule::ensure;
-use std::ops::Range;
+use core::ops::Range;
 
 /// The tree as numbers of width `W`.
 pub(super) struct Rows<'a, W: Width> {

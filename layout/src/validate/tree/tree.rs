@@ -8,7 +8,7 @@ use crate::object_type::ObjectType;
 use crate::tree::{Four, One, Two, Width};
 use crate::validate::levels::Counts;
 use crate::validate::rule::{ensure, fail};
-use std::ops::Range;
+use core::ops::Range;
 
 pub(in crate::validate) fn check(
     topology: &ArchivedTopology,
@@ -174,7 +174,7 @@ impl<W: Width> Rows<'_, W> {
                 let [parent, _] = self.place(u32::try_from(normal + *special).unwrap_or(u32::MAX));
                 (parent as usize).checked_sub(normal)
             };
-            let nested = std::iter::successors(Some(special), above);
+            let nested = core::iter::successors(Some(special), above);
             let depth = nested.take(MAX_DEPTH + 1).count();
             let rule = "at most 128 special objects deep";
             ensure(depth <= MAX_DEPTH, "tree.attached", special, rule)?;

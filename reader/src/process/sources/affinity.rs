@@ -1,6 +1,8 @@
 //! The PUs that the kernel lets this thread run on.
 
 use super::error::SourceError;
+use crate::adopt::{FileError, FilePath, file_within};
+use alloc::boxed::Box;
 use rustix::thread::CpuSet;
 use topobroker_layout::set::{Format, Set};
 
@@ -23,10 +25,12 @@ pub fn affinity() -> Result<Set, SourceError> {
 }
 
 fn from_status() -> Result<Set, SourceError> {
-    const FILE: &str = "/proc/thread-self/status";
-    let read = |source| SourceError::Read { file: FILE.into(), source };
-    let status = std::fs::read_to_string(FILE).map_err(read)?;
+    /// Limit in bytes: more than the list of all possible CPUs takes.
+    const MOST: u64 = 1 << 20;
+    let file = FilePath::from("/proc/thread-self/status");
+    let failed = |source| SourceError::Read { file: file.clone(), source };
+    let status = file_within(MOST, &file).map_err(failed)?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    let cpus = list.and_then(|list| Set::parse(list.trim(), Format::List).ok());
-    cpus.ok_or_else(|| read(std::io::ErrorKind::InvalidData.into()))
+    let cpus = Set::parse(list.unwrap_or_default().trim(), Format::List);
+    cpus.map_err(|error| failed(FileError::Content(Box::new(error))))
 }

@@ -1,10 +1,10 @@
 //! The PUs and NUMA nodes of a cgroup.
 
 use super::error::SourceError;
-use crate::adopt::text_within;
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
+use crate::adopt::{FileError, FilePath, file_within};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use rustix::fs::{Access, AtFlags, CWD};
 use topobroker_layout::set::{Format, Set};
 
 /// The PUs and NUMA nodes that the cpuset controller of a cgroup, version 1 or 2, allows.
@@ -19,7 +19,7 @@ use topobroker_layout::set::{Format, Set};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cgroup {
     /// Its folder.
-    pub path: PathBuf,
+    pub path: FilePath,
     /// PUs that may be used, by OS index.
     pub cpus: Set,
     /// NUMA nodes that may be used, by OS index.
@@ -41,19 +41,13 @@ impl Cgroup {
     ///
     /// [`SourceError::Read`] if the folder has no files of the cpuset controller, or if they are
     /// not lists.
-    pub fn read(path: &Path) -> Result<Self, SourceError> {
-        let files = FILES.into_iter().find(|(cpus, _)| path.join(cpus).exists());
+    pub fn read(path: &FilePath) -> Result<Self, SourceError> {
+        let files = FILES.into_iter().find(|(cpus, _)| exists(&path.join(cpus)));
         let (cpus, mems) = files.ok_or_else(|| {
             let (file, _) = FILES.first().copied().unwrap_or_default();
-            let missing = "no such file: the cgroup has no cpuset controller";
-            let source = io::Error::new(io::ErrorKind::NotFound, missing);
-            SourceError::Read { file: path.join(file), source }
+            SourceError::Read { file: path.join(file), source: FileError::NoCpuset }
         })?;
-        Ok(Self {
-            path: path.to_owned(),
-            cpus: list(&path.join(cpus))?,
-            mems: list(&path.join(mems))?,
-        })
+        Ok(Self { path: path.clone(), cpus: list(path.join(cpus))?, mems: list(path.join(mems))? })
     }
 
     /// The cgroup of this process, or the nearest one above it that has a cpuset controller; `None`
@@ -63,31 +57,37 @@ impl Cgroup {
     ///
     /// The errors of [`Cgroup::read`].
     pub fn of_this_process() -> Result<Option<Self>, SourceError> {
-        let text = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
+        let text = |file: &str| file_within(MOST, &file.into()).unwrap_or_default();
         let places = places(&text("/proc/self/cgroup"), &text("/proc/self/mountinfo"));
-        let above = places.iter().flat_map(|(folder, mount)| {
-            folder.ancestors().take_while(move |above| above.starts_with(mount))
+        let above = places.into_iter().flat_map(|(folder, mount)| {
+            let upwards = core::iter::successors(Some(folder), FilePath::parent);
+            upwards.take_while(move |above| above.as_bytes().starts_with(mount.as_bytes()))
         });
-        let has = |folder: &&Path| FILES.into_iter().any(|(cpus, _)| folder.join(cpus).exists());
-        above.into_iter().find(has).map(Self::read).transpose()
+        let has = |folder: &FilePath| FILES.into_iter().any(|(cpus, _)| exists(&folder.join(cpus)));
+        above.into_iter().find(has).map(|folder| Self::read(&folder)).transpose()
     }
 }
 
-fn list(file: &Path) -> Result<Set, SourceError> {
-    let read = |source| SourceError::Read { file: file.to_owned(), source };
-    // Limit in bytes: more than a list of all possible indexes takes.
-    const MOST: u64 = 1 << 20;
-    let text = File::open(file).and_then(|file| text_within(MOST, file)).map_err(read)?;
+/// Limit in bytes of what is read: more than a list of all possible indexes takes, and all mounts.
+const MOST: u64 = 1 << 20;
+
+fn exists(file: &FilePath) -> bool {
+    rustix::fs::accessat(CWD, file.as_bytes(), Access::EXISTS, AtFlags::empty()).is_ok()
+}
+
+fn list(file: FilePath) -> Result<Set, SourceError> {
+    let failed = |source| SourceError::Read { file: file.clone(), source };
+    let text = file_within(MOST, &file).map_err(failed)?;
     if text.trim().is_empty() {
         return Ok(Set::new());
     }
     Set::parse(text.trim(), Format::List)
-        .map_err(|error| read(io::Error::new(io::ErrorKind::InvalidData, error)))
+        .map_err(|error| failed(FileError::Content(Box::new(error))))
 }
 
 /// Folders that may be the cgroup of a process for the cpuset controller, version 1 first, each
 /// with its mount point.
-fn places(cgroup: &str, mounts: &str) -> Vec<(PathBuf, PathBuf)> {
+fn places(cgroup: &str, mounts: &str) -> Vec<(FilePath, FilePath)> {
     let found = mounts.lines().filter_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
         let mut place = place.split(' ').skip(3);
@@ -108,9 +108,12 @@ fn places(cgroup: &str, mounts: &str) -> Vec<(PathBuf, PathBuf)> {
             };
             fits.then_some(path)
         })?;
-        let below = Path::new(path).strip_prefix(root).unwrap_or(Path::new(""));
-        let point = PathBuf::from(point);
-        Some((version, (point.join(below.strip_prefix("/").unwrap_or(below)), point)))
+        let below = path.strip_prefix(root.trim_end_matches('/'));
+        let below = below.filter(|below| below.is_empty() || below.starts_with('/'));
+        let below = below.unwrap_or_default().trim_matches('/');
+        let point = FilePath::from(point);
+        let folder = if below.is_empty() { point.clone() } else { point.join(below) };
+        Some((version, (folder, point)))
     });
     let mut found: Vec<_> = found.collect();
     found.sort_by_key(|(version, _)| *version);
@@ -130,10 +133,10 @@ mod tests {
     #[test]
     fn the_folder_of_version_1_is_looked_at_before_that_of_version_2() {
         let cgroup = "12:memory:/a\n5:cpuset,cpu:/job/step\n0::/user\n";
-        let folders: Vec<PathBuf> =
+        let folders: Vec<FilePath> =
             places(cgroup, MOUNTS).into_iter().map(|(folder, _)| folder).collect();
         let expected = ["/sys/fs/cgroup/cpuset/job/step", "/sys/fs/cgroup/unified/user"];
-        assert_eq!(folders, expected.map(PathBuf::from));
+        assert_eq!(folders, expected.map(FilePath::from));
     }
 
     #[test]
@@ -150,12 +153,12 @@ mod tests {
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(folder.join(cpus), "0-3,8\n").unwrap();
             std::fs::write(folder.join(mems), "\n").unwrap();
-            let cgroup = Cgroup::read(&folder).unwrap();
+            let cgroup = Cgroup::read(&folder.as_path().into()).unwrap();
             assert_eq!(cgroup.cpus, [0, 1, 2, 3, 8].into_iter().collect());
             assert!(cgroup.mems.is_empty());
             std::fs::remove_dir_all(&folder).unwrap();
         }
-        let error = Cgroup::read(&folder).unwrap_err();
+        let error = Cgroup::read(&folder.as_path().into()).unwrap_err();
         let SourceError::Read { source, .. } = error else { panic!("{error:?}") };
         assert!(source.to_string().contains("no cpuset controller"), "{source}");
     }

@@ -4,6 +4,9 @@ use super::error::SourceError;
 use super::text::Text;
 use crate::object::Object;
 use crate::topology::Topology;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::vec::Vec;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::{Format, Set};
 

@@ -1,7 +1,7 @@
 //! Errors of the sources of PUs.
 
-use std::io;
-use std::path::PathBuf;
+use crate::adopt::{FileError, FilePath};
+use alloc::string::String;
 
 /// Why a source of PUs cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -49,8 +49,8 @@ pub enum SourceError {
     #[error("{file}: cannot be read")]
     Read {
         /// The file.
-        file: PathBuf,
+        file: FilePath,
         /// The cause.
-        source: io::Error,
+        source: FileError,
     },
 }

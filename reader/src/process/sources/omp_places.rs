@@ -3,6 +3,7 @@
 use super::error::SourceError;
 use super::text::{Text, known};
 use crate::topology::Topology;
+use alloc::vec::Vec;
 use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;

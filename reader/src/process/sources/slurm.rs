@@ -3,6 +3,9 @@
 use super::error::SourceError;
 use super::text::{BELOW_LIMIT, Text, known};
 use crate::topology::Topology;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::vec::Vec;
 use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::{Format, Set};

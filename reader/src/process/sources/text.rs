@@ -2,6 +2,8 @@
 
 use super::error::SourceError;
 use crate::topology::Topology;
+use alloc::borrow::ToOwned;
+use alloc::format;
 use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::set::{Format, Set};
 

@@ -13,8 +13,8 @@ pub struct CpuKind<'a> {
     pub(super) kind: &'a ArchivedCpuKind,
 }
 
-impl std::fmt::Debug for CpuKind<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Debug for CpuKind<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "CpuKind {{{}}}", self.cpuset().to_text(Format::List))
     }
 }
