@@ -13,3 +13,4 @@ pub mod rival_queries;
 #[allow(unsafe_code, reason = "duplicating and restricting have raw bindings only")]
 pub mod rival_restrict;
 pub mod ways;
+pub mod whole_cost;

@@ -6,6 +6,7 @@ use crate::rival;
 use anyhow::Context;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use topobroker::hwloc::Input;
 use topobroker::hwloc::capture;
@@ -128,11 +129,39 @@ impl Ways {
 }
 
 impl Way {
+    /// A way of a program that gets its topology in one way only.
+    pub(crate) fn of_program(
+        name: &'static str,
+        program: PathBuf,
+        arguments: Vec<String>,
+        environment: Vec<(String, String)>,
+    ) -> Self {
+        Self { name, is_ours: false, segment: None, program, arguments, environment }
+    }
+
     /// The same program without a topology.
     #[must_use]
     pub fn baseline(&self) -> Self {
         let arguments = vec!["nothing".to_owned()];
         Self { name: "nothing", arguments, environment: Vec::new(), ..self.clone() }
+    }
+
+    /// Runs one process without input and output, and returns the time until it has ended.
+    ///
+    /// # Errors
+    ///
+    /// If it fails.
+    pub fn start_to_end(&self) -> anyhow::Result<Duration> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .envs(self.environment.iter().map(|(key, value)| (key, value)));
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let start = Instant::now();
+        let status = command.status().with_context(|| self.name)?;
+        let time = start.elapsed();
+        anyhow::ensure!(status.success(), "{}: {status}", self.name);
+        Ok(time)
     }
 
     /// Starts processes, waits until all of them have the topology, and measures their cost.

@@ -110,15 +110,16 @@ pub(crate) fn set_adopts(adopts: bool) -> bool {
     before
 }
 
+/// The message of the last failure of this thread.
+#[cfg(test)]
+pub(crate) fn kept() -> String {
+    // SAFETY: the message ends with a zero, and this thread keeps no other one meanwhile.
+    unsafe { std::ffi::CStr::from_ptr(message()) }.to_str().unwrap().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::CStr;
-
-    fn kept() -> String {
-        // SAFETY: the message ends with a zero, and this thread keeps no other one meanwhile.
-        unsafe { CStr::from_ptr(message()) }.to_str().unwrap().to_owned()
-    }
 
     #[test]
     fn a_message_that_is_too_long_is_cut_at_a_character() {

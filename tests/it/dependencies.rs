@@ -4,24 +4,18 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// All packages in the reader, without those that only run while it is compiled.
-const OF_THE_READER: [&str; 23] = [
+const OF_THE_READER: [&str; 17] = [
     "bitflags",
     "bytecheck",
-    "cfg-if",
     "hashbrown",
     "libc",
     "linux-raw-sys",
-    "lock_api",
-    "memmap2",
     "munge",
-    "parking_lot",
-    "parking_lot_core",
     "ptr_meta",
     "rancor",
     "rend",
     "rkyv",
     "rustix",
-    "scopeguard",
     "simdutf8",
     "smallvec",
     "thiserror",

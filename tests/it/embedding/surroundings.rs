@@ -1,6 +1,7 @@
 //! Processes under unusual tools, limits, system call filters and clocks.
 
-use super::installed::{compile, prefix, succeed, topobroker};
+use super::installed::{compile, has, prefix, succeed, topobroker};
+use crate::segments::{adopter, usual};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -130,4 +131,21 @@ fn a_publisher_in_another_time_namespace_is_seen_as_alive_from_both_sides() {
         let text = succeed(command.arg(folder.path().join("end")).env("inside", INSIDE.join(" ")));
         assert!(text.contains(" alive "), "{text}");
     }
+}
+
+#[test]
+fn a_process_that_maps_anywhere_does_not_read_its_map() {
+    if !has("strace") {
+        return;
+    }
+    let published = usual();
+    let keys = published.keys.clone().anywhere();
+    let adopter = adopter(&keys);
+    let trace = tempfile::NamedTempFile::new().unwrap();
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-e", "trace=open,openat", "-o"]).arg(trace.path());
+    succeed(command.arg(adopter.get_program()).arg("once").envs(keys.to_env()));
+    let opened = std::fs::read_to_string(trace.path()).unwrap();
+    assert!(opened.contains(keys.path().unwrap().to_str().unwrap()), "{opened}");
+    assert!(!opened.contains("/proc/self/maps"), "{opened}");
 }
