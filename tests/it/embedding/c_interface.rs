@@ -44,7 +44,9 @@ fn the_thin_library_has_one_page_of_pointers_one_of_values_and_no_storage_of_thr
         let line = headers.lines().find(|line| line.split_whitespace().next() == Some(kind))?;
         let numbers = line.split_whitespace().filter_map(|word| word.strip_prefix("0x"));
         let numbers = numbers.map(|number| u64::from_str_radix(number, 16).unwrap());
-        let [_, start, _, _, length] = numbers.collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let [_, start, _, _, length, ..] = numbers.collect::<Vec<_>>()[..] else {
+            panic!("{line}")
+        };
         Some((start, start + length))
     };
     let (start, end) = segment("GNU_RELRO").unwrap();
