@@ -5,6 +5,7 @@ use anyhow::Context;
 use std::path::Path;
 use topobroker_benches::machines::{self, Machine};
 use topobroker_benches::ways::Ways;
+use topobroker_benches::whole_cost::{Programs, WholeCost};
 
 const PROCESSES: usize = 64;
 
@@ -15,18 +16,31 @@ const SHOWN: [&str; 5] =
 fn main() -> anyhow::Result<()> {
     let here = std::env::current_exe()?;
     let programs = here.parent().context("folder of this program")?;
+    let installed =
+        std::env::args_os().nth(1).context("usage: demo PREFIX, as scripts/demo does")?;
+    let built = Programs::build(Path::new(&installed))?;
     // This machine, and the smaller synthetic one.
     for machine in machines::standard().into_iter().take(2) {
+        println!("\n{}\n", machine.name);
+        println!(
+            "What a C program of ten lines pays in all, library included, above the same program"
+        );
+        println!(
+            "without a topology. The node is {PROCESSES} processes at once; start is the time until"
+        );
+        println!("such a process has ended.\n");
+        print!("{}", WholeCost::new(&machine, &built)?.table(&[PROCESSES], 100)?);
+        println!("\nThe topology alone, above the same program with the library in it already:\n");
         demonstrate(&machine, programs)?;
     }
-    println!("Private and shared are kB a process above the same program without a topology;");
-    println!("the node is all {PROCESSES} of them, page tables counted.");
+    println!(
+        "Private and shared are kB a process; the node is all {PROCESSES}, page tables counted."
+    );
     Ok(())
 }
 
 fn demonstrate(machine: &Machine, programs: &Path) -> anyhow::Result<()> {
     let ways = Ways::new(machine, programs)?;
-    println!("\n{}, {PROCESSES} processes at once\n", machine.name);
     println!(
         "{:<34} {:>9} {:>11} {:>9} {:>9} {:>9} {:>10} {:>9}",
         "way", "segment", "time each", "private", "shared", "tables", "node MB", "all ready"

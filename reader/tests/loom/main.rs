@@ -3,6 +3,8 @@
 #![cfg(loom)]
 #![allow(missing_docs, dead_code, unreachable_pub, reason = "the guard's own file, alone")]
 
+extern crate alloc;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
