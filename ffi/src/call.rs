@@ -55,8 +55,8 @@ pub(crate) fn adopting(work: impl FnOnce() -> Result<(), Failure>) -> tb_status 
     status
 }
 
-/// Runs the body of a function that returns a value and no status. If it panics, returns
-/// `otherwise`.
+/// Runs the body of a function that returns a value and no status. After a panic in the full
+/// library, returns `otherwise`.
 pub(crate) fn value<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     caught(work).unwrap_or(otherwise)
 }

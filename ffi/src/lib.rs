@@ -5,11 +5,10 @@
 //!
 //! Every function takes pointers that are NULL or valid, as its documentation says, and most return
 //! a [`tb_status`]. The caller in C must keep this contract, so the functions are not marked unsafe
-//! one by one. Only `pointers.rs` has the code that uses the pointers of C. No panic leaves a
-//! function. If memory runs out, the reserve in `reserve.rs` keeps a call from ending the process.
+//! one by one. Only `pointers.rs` has the code that uses the pointers of C. If memory runs out, the
+//! reserve in `reserve.rs` keeps a call from ending the process.
 //!
-//! The thin library is built without the standard library of Rust, which is five times as large as
-//! the library itself: it needs libc alone.
+//! The thin library is built without the standard library of Rust, so it needs libc alone.
 #![cfg_attr(not(any(test, feature = "broker")), no_std)]
 #![allow(non_camel_case_types, reason = "the names are C's")]
 

@@ -1,5 +1,6 @@
 /* Adopts many times while the heap is used up, and then once with memory. The first adoptions
- * must end with a status and a message, and the last one must succeed. */
+ * must end with a status and a message, and the last one must succeed. With OPENED, the program
+ * opens the library that its argument names, instead of being linked to it. */
 
 #include "in_use.h"
 
@@ -12,6 +13,16 @@
 #include <unistd.h>
 
 #define CHILDREN 99
+
+#ifdef OPENED
+#include <dlfcn.h>
+static __typeof__(tb_adopt) *adopt;
+static __typeof__(tb_error_detail) *error_detail;
+static __typeof__(tb_count_with_type) *count_with_type;
+#define tb_adopt adopt
+#define tb_error_detail error_detail
+#define tb_count_with_type count_with_type
+#endif
 
 /* Allocates all memory that is left, down to the smallest piece, except `spared` bytes. */
 static void use_up(size_t spared)
@@ -44,10 +55,17 @@ static int child(size_t spared)
     return tb_adopt(&topology) == TB_OK && tb_count_with_type(topology, TB_PU) == 16 ? 0 : 5;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
     int ended[8] = { 0 }, aborted = 0;
 
+    (void)count, (void)arguments;
+#ifdef OPENED
+    void *library = dlopen(arguments[1], RTLD_NOW);
+    *(void **)&adopt = dlsym(library, "tb_adopt");
+    *(void **)&error_detail = dlsym(library, "tb_error_detail");
+    *(void **)&count_with_type = dlsym(library, "tb_count_with_type");
+#endif
     for (size_t i = 0; i < CHILDREN; i++) {
         int status;
         pid_t pid = fork();

@@ -1,7 +1,7 @@
 //! What the owner of a segment can do to processes that have adopted it, for each kind of store;
 //! and adoption under limits, in signal handlers and in set-uid programs.
 
-use super::installed::{compile, compile_for_others, is_root, topobroker};
+use super::installed::{compile, compile_for_others, is_root, prefix, topobroker};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -123,11 +123,16 @@ fn adoption_under_a_limit_is_an_error_and_works_once_the_limit_is_lifted() {
 #[test]
 fn with_the_heap_used_up_adoption_ends_with_a_status_and_works_once_there_is_memory() {
     let folder = tempfile::tempdir().unwrap();
-    let program = compile(folder.path(), "cc", "exhausted.c", "used", &["topobroker-reader"], &[]);
-    let mut command = topobroker();
-    command.args(["run", "-i", "Package:2 Core:4 PU:2", "--"]).arg(&program);
-    let text = super::installed::succeed(&mut command);
-    assert!(text.starts_with("99 of 99 well, 0 aborted"), "{text}");
+    let header = format!("-I{}", prefix().join("include").display());
+    let opened = ["-DOPENED", &header, "-ldl"];
+    for (packages, flags) in [(&["topobroker-reader"][..], &[][..]), (&[], &opened)] {
+        let program = compile(folder.path(), "cc", "exhausted.c", "used", packages, flags);
+        let mut command = topobroker();
+        command.args(["run", "-i", "Package:2 Core:4 PU:2", "--"]).arg(&program);
+        command.arg(prefix().join("lib/libtopobroker-reader.so"));
+        let text = super::installed::succeed(&mut command);
+        assert!(text.starts_with("99 of 99 well, 0 aborted"), "{flags:?}: {text}");
+    }
 }
 
 #[test]
