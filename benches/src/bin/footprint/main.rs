@@ -1,7 +1,8 @@
 //! Measures memory and time of many processes on a node, for each way to get a topology. Writes a
 //! table, CSV, JSON and plots.
 //!
-//!     cargo run --release -p topobroker-benches --bin footprint -- --ppn 16,64,256 --input synth256
+//!     scripts/install --reader /tmp/installed
+//!     cargo run --release -p topobroker-benches --bin footprint -- /tmp/installed --ppn 64 --input synth256
 #![forbid(unsafe_code)]
 
 mod plot;
@@ -14,10 +15,16 @@ use std::path::{Path, PathBuf};
 use topobroker::hwloc::Input;
 use topobroker_benches::machines::{self, Machine};
 use topobroker_benches::ways::Ways;
+use topobroker_benches::whole_cost::{Programs, WholeCost};
+
+/// Processes of each way whose start is timed.
+const ROUNDS: usize = 300;
 
 /// Start many processes for each way to get a topology, and sum up what they take
 #[derive(Debug, Parser)]
 struct Footprint {
+    /// Where `scripts/install` has installed the libraries whose whole cost is measured
+    prefix: PathBuf,
     /// Numbers of processes
     #[arg(long, value_delimiter = ',', default_value = "16,64,256")]
     ppn: Vec<usize>,
@@ -37,12 +44,16 @@ fn main() -> anyhow::Result<()> {
     let options = Footprint::parse();
     let here = std::env::current_exe()?;
     let programs = here.parent().context("folder of this program")?;
-    let mut rows = Vec::new();
+    let built = Programs::build(&options.prefix)?;
+    let (mut whole, mut rows) = (String::new(), Vec::new());
     for machine in options.machines()? {
+        eprintln!("{}: the whole cost of a C program ...", machine.name);
+        let table = WholeCost::new(&machine, &built)?.table(&options.ppn, ROUNDS)?;
+        whole += &format!("\n### {}\n\n{table}", machine.name);
         rows.extend(options.measure(&machine, programs)?);
     }
     std::fs::create_dir_all(&options.output).context("the folder for the figures")?;
-    report::write(&rows, &options.output)?;
+    report::write(&whole, &rows, &options.output)?;
     plot::write(&rows, &options.output)?;
     println!("\nwritten to {}", options.output.display());
     Ok(())

@@ -50,9 +50,13 @@ impl Row {
     }
 }
 
-pub(crate) fn write(rows: &[Row], folder: &Path) -> anyhow::Result<()> {
-    let files =
-        [("README.md", table(rows)), ("footprint.csv", csv(rows)), ("footprint.json", json(rows)?)];
+/// Writes all files. `whole` has the tables of the whole cost.
+pub(crate) fn write(whole: &str, rows: &[Row], folder: &Path) -> anyhow::Result<()> {
+    let files = [
+        ("README.md", table(whole, rows)),
+        ("footprint.csv", csv(rows)),
+        ("footprint.json", json(rows)?),
+    ];
     for (name, text) in files {
         let file = folder.join(name);
         std::fs::write(&file, text).with_context(|| file.display().to_string())?;
@@ -63,24 +67,39 @@ pub(crate) fn write(rows: &[Row], folder: &Path) -> anyhow::Result<()> {
 const HEAD: &str = "\
 # Footprint
 
-What a topology adds to the processes of a node. Each way of hwloc is measured in the same run. All processes of a
-row live at the same time. A figure is the sum over them, less the sum over as many processes of the same program
-without a topology. Memory is Pss and page tables; \"private\" is what each process has written. Each process begins
-its heap at another place in a page, as programs do, so that no way gains by where a page ends. A ratio says how many
-times our memory the other way takes: ours is first `topobroker` at its fixed address, then `topobroker, anywhere`.
+`cargo run --release -p topobroker-benches --bin footprint -- PREFIX` makes this page, with the libraries that
+`scripts/install PREFIX` has installed.
 
-`cargo run --release -p topobroker-benches --bin footprint` makes this page. The figures are in `footprint.csv` and
-`footprint.json`; the plots show memory and time against the number of processes.
+## The whole cost of a C program
+
+What the user of a C program of ten lines pays in all, above the same program without a topology: the library with
+the pages that the loader writes, what the library needs, page tables and the segment. The node is all processes at
+once; the median of three runs. Start is the time from the start of a process to its end, the median of 300 of each
+way in turns.
+";
+
+const TOPOLOGY_ALONE: &str = "
+## The topology alone
+
+What a topology adds to the processes of a node that have the library already. Each way of hwloc is measured in the
+same run. All processes of a row live at the same time. A figure is the sum over them, less the sum over as many
+processes of the same program without a topology. Memory is Pss and page tables; \"private\" is what each process has
+written. Each process begins its heap at another place in a page, as programs do, so that no way gains by where a page
+ends. A ratio says how many times our memory the other way takes: ours is first `topobroker` at its fixed address, then
+`topobroker, anywhere`.
+
+The figures are in `footprint.csv` and `footprint.json`; the plots show memory and time against the number of
+processes.
 ";
 
 /// One table for each machine, with a row for each number of processes and way.
-fn table(rows: &[Row]) -> String {
-    let mut text = HEAD.to_owned();
+fn table(whole: &str, rows: &[Row]) -> String {
+    let mut text = format!("{HEAD}{whole}{TOPOLOGY_ALONE}");
     let mut machines: Vec<&str> = rows.iter().map(|row| row.machine.as_str()).collect();
     machines.dedup();
     for machine in machines {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "\n## {machine}\n");
+        let _ = writeln!(text, "\n### {machine}\n");
         let _ =
             writeln!(text, "![memory]({0}-memory.svg) ![time]({0}-time.svg)\n", file_name(machine));
         let _ = writeln!(
