@@ -156,7 +156,8 @@ impl WholeCost {
     }
 
     /// Time from the start of a process to its end, above that of the program without a topology.
-    /// All ways take turns; the median of each.
+    /// All ways take turns, in another order each round, because each leaves its caches to the next;
+    /// the median of each.
     ///
     /// # Errors
     ///
@@ -164,8 +165,10 @@ impl WholeCost {
     pub fn start(&self, rounds: usize) -> anyhow::Result<Vec<(&'static str, f64)>> {
         let all: Vec<&Way> = std::iter::once(&self.nothing).chain(&self.ways).collect();
         let mut times: Vec<Vec<Duration>> = vec![Vec::new(); all.len()];
+        let mut order: Vec<_> = all.iter().zip(&mut times).collect();
         for _ in 0..rounds {
-            for (way, times) in all.iter().zip(&mut times) {
+            fastrand::shuffle(&mut order);
+            for (way, times) in &mut order {
                 times.push(way.start_to_end()?);
             }
         }

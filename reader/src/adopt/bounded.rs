@@ -13,11 +13,11 @@ use rustix::io::Errno;
 /// Reads a text of at most `most` bytes to its end.
 ///
 /// ```
-/// # let folder = std::env::temp_dir().join(format!("topobroker-{}", std::process::id()));
-/// std::fs::write(&folder, "0-3\n")?;
-/// let text = topobroker_reader::internal::text_within(4, std::fs::File::open(&folder)?)?;
+/// # let file = std::env::temp_dir().join(format!("topobroker-{}", std::process::id()));
+/// std::fs::write(&file, "0-3\n")?;
+/// let text = topobroker_reader::internal::text_within(4, std::fs::File::open(&file)?)?;
 /// assert_eq!(text, "0-3\n");
-/// # std::fs::remove_file(&folder)?;
+/// # std::fs::remove_file(&file)?;
 /// let endless = std::fs::File::open("/dev/zero")?;
 /// assert!(topobroker_reader::internal::text_within(4, endless).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

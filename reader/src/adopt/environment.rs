@@ -36,7 +36,7 @@ fn has_more_rights() -> bool {
 }
 
 /// A value that the kernel passed to this program; 0 if it did not pass that one.
-pub(crate) fn auxiliary(kind: libc::c_ulong) -> libc::c_ulong {
+pub(crate) fn auxiliary(kind: libc::c_ulong) -> u64 {
     // SAFETY: `getauxval` takes any number and returns one.
-    unsafe { libc::getauxval(kind) }
+    unsafe { libc::getauxval(kind) as u64 }
 }

@@ -75,7 +75,7 @@ const HEAD: &str = "\
 What the user of a C program of ten lines pays in all, above the same program without a topology: the library with
 the pages that the loader writes, what the library needs, page tables and the segment. The node is all processes at
 once; the median of three runs. Start is the time from the start of a process to its end, the median of 300 of each
-way in turns.
+way, in another order each round.
 ";
 
 const TOPOLOGY_ALONE: &str = "
