@@ -142,7 +142,8 @@ enum tb_status
    */
   TB_ERR_PMIX = -19,
   /**
-   * A fault of this library. The call changed nothing.
+   * A fault of this library. The call changed nothing. Only libtopobroker returns it: a fault of
+   * libtopobroker-reader ends the process with a line on the error output.
    */
   TB_ERR_INTERNAL = -20,
   /**

@@ -2,8 +2,7 @@
 
 use crate::status::tb_status;
 use alloc::format;
-use alloc::string::String;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use topobroker_reader::layout::OpenError;
 use topobroker_reader::{
     AdoptError, AdoptJobError, EffectiveViewError, KeysError, ParseSetError, RestrictError,

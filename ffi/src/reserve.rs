@@ -11,21 +11,27 @@ use core::sync::atomic::{AtomicU32, Ordering};
 /// The heap of the C library.
 struct Heap;
 
-/// Alignment of all memory of `malloc`: that of `max_align_t`.
-const MALLOC_ALIGN: usize = align_of::<libc::max_align_t>();
+/// Alignment of memory of `malloc` that is at least as large. Smaller pieces may have less.
+const MALLOC_ALIGN: usize = 2 * size_of::<usize>();
+
+/// Whether memory of `malloc` is aligned as it must be.
+fn is_for_malloc(size: usize, align: usize) -> bool {
+    align <= MALLOC_ALIGN && align <= size
+}
 
 // SAFETY: `malloc` and `posix_memalign` return NULL, or memory of that size and alignment that
 // nobody else has; `realloc` and `free` take memory of both.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if layout.align() <= MALLOC_ALIGN {
+        if is_for_malloc(layout.size(), layout.align()) {
             // SAFETY: `malloc` takes any size.
             return unsafe { libc::malloc(layout.size()) }.cast();
         }
         let mut memory = null_mut();
-        // SAFETY: the alignment is a power of two above that of `malloc`, so it is a multiple of the
-        // size of a pointer. The pointer is written to a local variable.
-        match unsafe { libc::posix_memalign(&raw mut memory, layout.align(), layout.size()) } {
+        let align = layout.align().max(size_of::<usize>());
+        // SAFETY: the alignment is a power of two and a multiple of the size of a pointer. The
+        // pointer is written to a local variable.
+        match unsafe { libc::posix_memalign(&raw mut memory, align, layout.size()) } {
             0 => memory.cast(),
             _ => null_mut(),
         }
@@ -37,8 +43,8 @@ unsafe impl GlobalAlloc for Heap {
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if layout.align() <= MALLOC_ALIGN {
-            // SAFETY: `malloc` or `realloc` returned this memory, and the caller gives it up.
+        if is_for_malloc(size, layout.align()) {
+            // SAFETY: `alloc` or `realloc` returned this memory, and the caller gives it up.
             return unsafe { libc::realloc(memory.cast(), size) }.cast();
         }
         let Ok(larger) = Layout::from_size_align(size, layout.align()) else { return null_mut() };

@@ -50,7 +50,8 @@ pub enum tb_status {
     TB_ERR_HWLOC = -18,
     /// libpmix is not available, or refuses.
     TB_ERR_PMIX = -19,
-    /// A fault of this library. The call changed nothing.
+    /// A fault of this library. The call changed nothing. Only libtopobroker returns it: a fault of
+    /// libtopobroker-reader ends the process with a line on the error output.
     TB_ERR_INTERNAL = -20,
     /// This thread is adopting already: the caller is a signal handler that has interrupted it.
     TB_ERR_BUSY = -21,

@@ -19,7 +19,11 @@ impl Write for ErrorOutput {
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
-    _ = writeln!(ErrorOutput, "topobroker-reader: {info}");
+    let message = info.message();
+    _ = match info.location() {
+        Some(place) => writeln!(ErrorOutput, "topobroker-reader: fault at {place}: {message}"),
+        None => writeln!(ErrorOutput, "topobroker-reader: fault: {message}"),
+    };
     // SAFETY: `abort` may be called at any time.
     unsafe { libc::abort() }
 }

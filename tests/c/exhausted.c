@@ -4,6 +4,7 @@
 
 #include "in_use.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,20 @@
 #include <unistd.h>
 
 #define CHILDREN 99
+#define THREADS 32
+
+static pthread_barrier_t started;
 
 #ifdef OPENED
 #include <dlfcn.h>
 static __typeof__(tb_adopt) *adopt;
 static __typeof__(tb_error_detail) *error_detail;
 static __typeof__(tb_count_with_type) *count_with_type;
+static __typeof__(tb_keys_parse) *keys_parse;
 #define tb_adopt adopt
 #define tb_error_detail error_detail
 #define tb_count_with_type count_with_type
+#define tb_keys_parse keys_parse
 #endif
 
 /* Allocates all memory that is left, down to the smallest piece, except `spared` bytes. */
@@ -34,16 +40,36 @@ static void use_up(size_t spared)
     free(kept);
 }
 
+/* Makes a call that fails, without memory. Returns NULL if it leaves no message. */
+static void *other(void *unused)
+{
+    (void)unused;
+    pthread_barrier_wait(&started);
+    tb_status status = tb_keys_parse("relative", "0", "1", NULL);
+    return status != TB_OK && tb_error_detail()[0] != '\0' ? &started : NULL;
+}
+
 static int child(size_t spared)
 {
     const tb_topology *topology;
     struct rlimit before, limit;
 
+    pthread_barrier_init(&started, NULL, THREADS + 1);
+    pthread_t others[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&others[i], NULL, other, NULL);
     getrlimit(RLIMIT_AS, &before);
     limit = before;
     limit.rlim_cur = in_use();
     setrlimit(RLIMIT_AS, &limit);
     use_up(spared);
+    pthread_barrier_wait(&started);
+    for (int i = 0; i < THREADS; i++) {
+        void *said;
+        pthread_join(others[i], &said);
+        if (said == NULL)
+            return 3;
+    }
     for (int i = 0; i < 20; i++) {
         tb_status status = tb_adopt(&topology);
         if (status != TB_OK && tb_error_detail()[0] == '\0')
@@ -65,6 +91,7 @@ int main(int count, char **arguments)
     *(void **)&adopt = dlsym(library, "tb_adopt");
     *(void **)&error_detail = dlsym(library, "tb_error_detail");
     *(void **)&count_with_type = dlsym(library, "tb_count_with_type");
+    *(void **)&keys_parse = dlsym(library, "tb_keys_parse");
 #endif
     for (size_t i = 0; i < CHILDREN; i++) {
         int status;

@@ -1,20 +1,31 @@
 //! Reads the environment of this process, but never in a set-uid program.
 
-use alloc::ffi::CString;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ffi::CStr;
 
 /// The value of a variable, any bytes. `None` in a program that runs with more rights than the user
 /// who started it, because that user could name any file there.
 pub(crate) fn variable(name: &str) -> Option<Vec<u8>> {
-    let name = CString::new(name).ok()?;
+    value(name).filter(|_| !has_more_rights())
+}
+
+/// In a Rust program, the standard library holds back threads that set a variable meanwhile.
+#[cfg(feature = "std")]
+fn value(name: &str) -> Option<Vec<u8>> {
+    std::env::var_os(name).map(std::os::unix::ffi::OsStringExt::into_vec)
+}
+
+#[cfg(not(feature = "std"))]
+fn value(name: &str) -> Option<Vec<u8>> {
+    let name = alloc::ffi::CString::new(name).ok()?;
     // SAFETY:
     // - The name ends with a zero.
-    // - What is returned is NULL, or ends with a zero and stays until the environment changes.
-    //   Whoever changes it must know that no other thread reads it: so it is in C, and in Rust.
-    let value = unsafe { libc::getenv(name.as_ptr()).as_ref().map(|start| CStr::from_ptr(start)) };
-    value.map(|value| value.to_bytes().to_vec()).filter(|_| !has_more_rights())
+    // - What is returned is NULL, or ends with a zero and stays until the environment changes. As
+    //   for every function of C, whoever changes it must know that no other thread reads it.
+    let value = unsafe {
+        libc::getenv(name.as_ptr()).as_ref().map(|start| core::ffi::CStr::from_ptr(start))
+    };
+    value.map(|value| value.to_bytes().to_vec())
 }
 
 /// The value of a variable as text, for crates that must read the environment as this one does.

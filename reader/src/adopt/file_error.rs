@@ -50,9 +50,6 @@ pub enum FileError {
     /// The contents are not what they should be.
     #[error(transparent)]
     Content(Box<dyn Error + Send + Sync>),
-    /// A cgroup has no cpuset controller.
-    #[error("no such file: the cgroup has no cpuset controller")]
-    NoCpuset,
 }
 
 impl From<Errno> for FileError {
@@ -82,7 +79,6 @@ mod with_std {
                 FileError::Ended => ErrorKind::UnexpectedEof,
                 FileError::AddressSpace => ErrorKind::OutOfMemory,
                 FileError::Content(_) => ErrorKind::InvalidData,
-                FileError::NoCpuset => ErrorKind::NotFound,
                 FileError::NotRegular { .. }
                 | FileError::Writable { .. }
                 | FileError::OtherUser { .. }

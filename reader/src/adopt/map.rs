@@ -42,7 +42,7 @@ const COPY: &str = "TOPOBROKER_COPY";
 pub(crate) type Mapped = (&'static [u8], Placement);
 
 /// Maps a segment read-only at its preferred address. Since Linux 4.17 only one thread can do this
-/// (see [`map_at`]). `None` if the segment has no preferred address, if the address is taken,
+/// (see [`map_once_at`]). `None` if the segment has no preferred address, if the address is taken,
 /// perhaps by another copy of the reader, or if this process keeps copies.
 pub(crate) fn at_preferred(candidate: &Candidate) -> Result<Option<Mapped>, AdoptError> {
     let address = candidate.keys.address();
@@ -51,7 +51,7 @@ pub(crate) fn at_preferred(candidate: &Candidate) -> Result<Option<Mapped>, Adop
     }
     let (length, mapped) = lengths(candidate)?;
     let Some(start) =
-        map_at(candidate, address, mapped).map_err(|error| failed(candidate, error.into()))?
+        map_once_at(candidate, address, mapped).map_err(|error| failed(candidate, error.into()))?
     else {
         return Ok(None);
     };
@@ -101,15 +101,15 @@ fn meet_or_map(candidate: &Candidate, guest: Guest, length: usize) -> rustix::io
     // A segment with an address may be there already, mapped by another copy of the reader.
     let mut taken = candidate.keys.address() != 0;
     for point in meeting::points(guest, length as u64) {
-        if taken && let Some(start) = mapped_already(candidate, length) {
+        if taken && let Some(start) = mapped_already(candidate, length, None) {
             return Ok(start);
         }
-        if let Some(start) = map_at(candidate, point, length)? {
+        if let Some(start) = map_once_at(candidate, point, length)? {
             return Ok(start);
         }
         taken = true;
     }
-    match mapped_already(candidate, length) {
+    match mapped_already(candidate, length, None) {
         Some(start) => Ok(start),
         None => map_at(candidate, 0, length)?.ok_or(Errno::NOMEM),
     }
@@ -136,11 +136,23 @@ fn placement(start: u64, address: u64) -> Placement {
     if start == address { Placement::Preferred } else { Placement::Elsewhere }
 }
 
-/// Maps at `address`, or where the kernel chooses if that is 0; `None` if something is mapped there
-/// already or the kernel refuses the address.
+/// Maps at `address`; `None` if something is mapped there already or the kernel refuses the address.
 ///
-/// Kernels before 4.17 take the address as a hint and may map elsewhere. That mapping stays,
-/// because another copy of the reader may have found it by now.
+/// Kernels before 4.17 and valgrind take the address as a hint and may map elsewhere. That mapping
+/// stays, because another copy of the reader may have found it by now. But if there is an earlier
+/// mapping of another copy, that one is used.
+fn map_once_at(
+    candidate: &Candidate,
+    address: u64,
+    length: usize,
+) -> rustix::io::Result<Option<u64>> {
+    let start = map_at(candidate, address, length)?;
+    let elsewhere = start.filter(|start| *start != address);
+    Ok(elsewhere.and_then(|own| mapped_already(candidate, length, Some(own))).or(start))
+}
+
+/// Maps at `address`, or where the kernel chooses if that is 0 or only a hint; `None` if something is
+/// mapped there already or the kernel refuses the address.
 fn map_at(candidate: &Candidate, address: u64, length: usize) -> rustix::io::Result<Option<u64>> {
     let Ok(wanted) = usize::try_from(address) else {
         return Ok(None);
@@ -171,13 +183,15 @@ fn map_at(candidate: &Candidate, address: u64, length: usize) -> rustix::io::Res
     }
 }
 
-/// Address at which another copy of the reader has mapped the same file.
-fn mapped_already(candidate: &Candidate, mapped: usize) -> Option<u64> {
+/// Address at which another copy of the reader has mapped the same file. The mapping at `own` is not
+/// another's.
+fn mapped_already(candidate: &Candidate, mapped: usize, own: Option<u64>) -> Option<u64> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let maps = rustix::fs::open("/proc/self/maps", flags, Mode::empty()).ok()?;
     let device = (rustix::fs::major(candidate.device), rustix::fs::minor(candidate.device));
     let pages = (mapped as u64).checked_next_multiple_of(auxiliary(libc::AT_PAGESZ).max(1))?;
-    proc_maps::find(proc_maps::mappings(maps), device, candidate.inode, pages)
+    let others = proc_maps::mappings(maps).filter(|mapping| Some(mapping.range.start) != own);
+    proc_maps::find(others, device, candidate.inode, pages)
 }
 
 /// The bytes of a mapping that stays for the life of the process.

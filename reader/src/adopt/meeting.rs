@@ -10,8 +10,10 @@
 //! has anyway.
 
 use super::environment::auxiliary;
+use topobroker_layout::header::MAX_SEGMENT_LEN;
 
-/// What is mapped. Each has addresses of its own, so that one does not find that of the other taken.
+/// What is mapped. Each has addresses of its own if there is room for both, so that one does not find
+/// that of the other taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guest {
     Topology,
@@ -30,12 +32,15 @@ pub(crate) fn points(guest: Guest, length: u64) -> impl Iterator<Item = u64> {
     let name = auxiliary(libc::AT_EXECFN);
     let above = Above { stack: name, vdso: auxiliary(libc::AT_SYSINFO_EHDR) };
     let points = if name == 0 { [None; 3] } else { above.points(guest, length) };
-    points.into_iter().flatten()
+    // Higher addresses than the stack can have are refused, or need page tables of their own: without
+    // address randomisation the stack ends at the highest one.
+    let is_in_reach = move |start: &u64| (start + length) >> 47 == name >> 47;
+    points.into_iter().flatten().filter(is_in_reach)
 }
 
 /// What is at the top of the address space.
 struct Above {
-    /// An address in the last page of the stack: that of the program's name.
+    /// An address near the end of the stack: that of the program's name.
     stack: u64,
     /// Address of the kernel's code; 0 if there is none.
     vdso: u64,
@@ -47,7 +52,7 @@ impl Above {
     fn points(&self, guest: Guest, length: u64) -> [Option<u64>; 3] {
         let start = above(self.stack);
         let end = start.next_multiple_of(TABLE);
-        let rooms = if (start..end).contains(&self.vdso) {
+        let rooms = if (start - STEP..end + STEP).contains(&self.vdso) {
             // The data of the kernel's code is in the pages before it.
             [(start, (self.vdso - self.vdso % STEP).saturating_sub(STEP)), (above(self.vdso), end)]
         } else {
@@ -62,8 +67,8 @@ impl Above {
         });
         let outside = match guest {
             Guest::Topology => end + TABLE,
-            // As far away as the longest segment is long.
-            Guest::Job => end + TABLE + (1 << 27),
+            // Behind the longest topology and its mark.
+            Guest::Job => end + TABLE + 2 * MAX_SEGMENT_LEN,
         };
         [below, behind, Some(outside)]
     }
@@ -82,14 +87,21 @@ mod tests {
 
     #[test]
     fn a_topology_and_a_job_are_put_apart_and_around_the_code_of_the_kernel() {
-        for vdso in [0, 0x7ffc_1232_8000, 0x7ffc_1238_0000, 0x7ffc_123f_f000, 0x7ffc_9999_9000] {
+        for vdso in [
+            0,
+            0x7ffc_1231_f000,
+            0x7ffc_1232_8000,
+            0x7ffc_1238_0000,
+            0x7ffc_123f_f000,
+            0x7ffc_9999_9000,
+        ] {
             let above = Above { stack: STACK, vdso };
             for length in [0x1_0000, 0x2_1000, 0x20_0000, 0x400_0000] {
                 let of = |guest| above.points(guest, length);
                 let (topology, job) = (of(Guest::Topology), of(Guest::Job));
                 for start in topology.into_iter().chain(job).flatten() {
                     assert!(start % STEP == 0 && start > STACK, "{start:#x}");
-                    let kernel = vdso.saturating_sub(STEP)..vdso + 1;
+                    let kernel = vdso.saturating_sub(STEP / 2)..vdso + 0x4000;
                     assert!(start >= kernel.end || start + length <= kernel.start || vdso == 0);
                 }
                 assert!(topology.last().unwrap().unwrap() + length <= job.last().unwrap().unwrap());

@@ -7,29 +7,29 @@ use rustix::io::Errno;
 
 /// An error of the kernel, by its number. Its text is that of the C library.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct OsError(Errno);
+pub struct OsError(i32);
 
 impl OsError {
     /// The error with a number: `ENOENT`, for example.
     #[must_use]
     pub fn from_raw_os_error(number: i32) -> Self {
-        Self(Errno::from_raw_os_error(number))
+        Self(number)
     }
 
     /// Number of the error.
     #[must_use]
     pub fn raw_os_error(self) -> i32 {
-        self.0.raw_os_error()
+        self.0
     }
 
     pub(crate) fn is(self, errno: Errno) -> bool {
-        self.0 == errno
+        self.0 == errno.raw_os_error()
     }
 }
 
 impl From<Errno> for OsError {
     fn from(errno: Errno) -> Self {
-        Self(errno)
+        Self(errno.raw_os_error())
     }
 }
 

@@ -124,8 +124,8 @@ fn adoption_under_a_limit_is_an_error_and_works_once_the_limit_is_lifted() {
 fn with_the_heap_used_up_adoption_ends_with_a_status_and_works_once_there_is_memory() {
     let folder = tempfile::tempdir().unwrap();
     let header = format!("-I{}", prefix().join("include").display());
-    let opened = ["-DOPENED", &header, "-ldl"];
-    for (packages, flags) in [(&["topobroker-reader"][..], &[][..]), (&[], &opened)] {
+    let opened = ["-DOPENED", &header, "-pthread", "-ldl"];
+    for (packages, flags) in [(&["topobroker-reader"][..], &["-pthread"][..]), (&[], &opened)] {
         let program = compile(folder.path(), "cc", "exhausted.c", "used", packages, flags);
         let mut command = topobroker();
         command.args(["run", "-i", "Package:2 Core:4 PU:2", "--"]).arg(&program);

@@ -31,6 +31,7 @@ fn from_status() -> Result<Set, SourceError> {
     let failed = |source| SourceError::Read { file: file.clone(), source };
     let status = file_within(MOST, &file).map_err(failed)?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    let cpus = Set::parse(list.unwrap_or_default().trim(), Format::List);
+    let list = list.ok_or_else(|| failed(FileError::Ended))?;
+    let cpus = Set::parse(list.trim(), Format::List);
     cpus.map_err(|error| failed(FileError::Content(Box::new(error))))
 }

@@ -3,8 +3,9 @@
 use super::error::SourceError;
 use crate::adopt::{FileError, FilePath, file_within};
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
-use rustix::fs::{Access, AtFlags, CWD};
+use rustix::fs::{AtFlags, CWD};
 use topobroker_layout::set::{Format, Set};
 
 /// The PUs and NUMA nodes that the cpuset controller of a cgroup, version 1 or 2, allows.
@@ -45,7 +46,7 @@ impl Cgroup {
         let files = FILES.into_iter().find(|(cpus, _)| exists(&path.join(cpus)));
         let (cpus, mems) = files.ok_or_else(|| {
             let (file, _) = FILES.first().copied().unwrap_or_default();
-            SourceError::Read { file: path.join(file), source: FileError::NoCpuset }
+            SourceError::NoCpuset { file: path.join(file) }
         })?;
         Ok(Self { path: path.clone(), cpus: list(path.join(cpus))?, mems: list(path.join(mems))? })
     }
@@ -57,8 +58,7 @@ impl Cgroup {
     ///
     /// The errors of [`Cgroup::read`].
     pub fn of_this_process() -> Result<Option<Self>, SourceError> {
-        let text = |file: &str| file_within(MOST, &file.into()).unwrap_or_default();
-        let places = places(&text("/proc/self/cgroup"), &text("/proc/self/mountinfo"));
+        let places = places(&kernels("/proc/self/cgroup")?, &kernels("/proc/self/mountinfo")?);
         let above = places.into_iter().flat_map(|(folder, mount)| {
             let upwards = core::iter::successors(Some(folder), FilePath::parent);
             upwards.take_while(move |above| above.as_bytes().starts_with(mount.as_bytes()))
@@ -68,14 +68,25 @@ impl Cgroup {
     }
 }
 
-/// Limit in bytes of what is read: more than a list of all possible indexes takes, and all mounts.
-const MOST: u64 = 1 << 20;
+/// The text of a file of the kernel; empty if it is not there or must not be read.
+fn kernels(file: &str) -> Result<String, SourceError> {
+    /// Limit in bytes: more than the mounts of a node full of containers take.
+    const MOST: u64 = 1 << 26;
+    match file_within(MOST, &file.into()) {
+        Err(source @ FileError::TooLong { .. }) => {
+            Err(SourceError::Read { file: file.into(), source })
+        }
+        text => Ok(text.unwrap_or_default()),
+    }
+}
 
 fn exists(file: &FilePath) -> bool {
-    rustix::fs::accessat(CWD, file.as_bytes(), Access::EXISTS, AtFlags::empty()).is_ok()
+    rustix::fs::statat(CWD, file.as_bytes(), AtFlags::empty()).is_ok()
 }
 
 fn list(file: FilePath) -> Result<Set, SourceError> {
+    /// Limit in bytes: more than a list of all possible indexes takes.
+    const MOST: u64 = 1 << 20;
     let failed = |source| SourceError::Read { file: file.clone(), source };
     let text = file_within(MOST, &file).map_err(failed)?;
     if text.trim().is_empty() {
@@ -159,7 +170,6 @@ mod tests {
             std::fs::remove_dir_all(&folder).unwrap();
         }
         let error = Cgroup::read(&folder.as_path().into()).unwrap_err();
-        let SourceError::Read { source, .. } = error else { panic!("{error:?}") };
-        assert!(source.to_string().contains("no cpuset controller"), "{source}");
+        assert!(error.to_string().contains("no cpuset controller"), "{error}");
     }
 }

@@ -53,4 +53,10 @@ pub enum SourceError {
         /// The cause.
         source: FileError,
     },
+    /// A cgroup has no cpuset controller.
+    #[error("{file}: no such file: the cgroup has no cpuset controller")]
+    NoCpuset {
+        /// The file that was looked for.
+        file: FilePath,
+    },
 }
