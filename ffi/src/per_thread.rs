@@ -114,12 +114,22 @@ fn room() -> Option<*mut u8> {
     if message.is_null() {
         return None;
     }
-    if !MESSAGE.set(message, Some(libc::free)) {
+    if !MESSAGE.set(message, Some(free)) {
         // SAFETY: `malloc` returned the memory, and nobody else has it.
         unsafe { libc::free(message) };
         return None;
     }
     Some(message.cast())
+}
+
+#[cfg(not(miri))]
+use libc::free;
+
+/// Miri does not call functions of the C library at the end of a thread.
+#[cfg(miri)]
+unsafe extern "C" fn free(memory: *mut c_void) {
+    // SAFETY: `room` set this pointer, which `malloc` returned, and the thread has ended.
+    unsafe { libc::free(memory) };
 }
 
 /// The message of the last failure of this thread, empty if there was none.

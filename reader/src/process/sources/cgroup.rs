@@ -13,7 +13,7 @@ use topobroker_layout::set::{Format, Set};
 /// ```
 /// use topobroker_reader::Cgroup;
 /// if let Some(cgroup) = Cgroup::of_this_process()? {
-///     println!("{} of {}", cgroup.cpus, cgroup.path.display());
+///     println!("{} of {}", cgroup.cpus, cgroup.path);
 /// }
 /// # Ok::<(), topobroker_reader::SourceError>(())
 /// ```
