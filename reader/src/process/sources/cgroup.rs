@@ -58,7 +58,8 @@ impl Cgroup {
     ///
     /// The errors of [`Cgroup::read`].
     pub fn of_this_process() -> Result<Option<Self>, SourceError> {
-        let places = places(&kernels("/proc/self/cgroup")?, &kernels("/proc/self/mountinfo")?);
+        let places =
+            places(&text_of_kernel("/proc/self/cgroup")?, &text_of_kernel("/proc/self/mountinfo")?);
         let above = places.into_iter().flat_map(|(folder, mount)| {
             let upwards = core::iter::successors(Some(folder), FilePath::parent);
             upwards.take_while(move |above| above.as_bytes().starts_with(mount.as_bytes()))
@@ -69,7 +70,7 @@ impl Cgroup {
 }
 
 /// The text of a file of the kernel; empty if it is not there or must not be read.
-fn kernels(file: &str) -> Result<String, SourceError> {
+fn text_of_kernel(file: &str) -> Result<String, SourceError> {
     /// Limit in bytes: more than the mounts of a node full of containers take.
     const MOST: u64 = 1 << 26;
     match file_within(MOST, &file.into()) {
