@@ -30,6 +30,7 @@ mod open;
 pub mod overlay;
 pub mod set;
 pub mod shape;
+pub mod slots;
 pub mod stored_set;
 pub mod support;
 pub mod tree;

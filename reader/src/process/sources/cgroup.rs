@@ -43,12 +43,9 @@ impl Cgroup {
     /// [`SourceError::Read`] if the folder has no files of the cpuset controller, or if they are
     /// not lists.
     pub fn read(path: &FilePath) -> Result<Self, SourceError> {
-        let files = FILES.into_iter().find(|(cpus, _)| exists(&path.join(cpus)));
-        let (cpus, mems) = files.ok_or_else(|| {
-            let (file, _) = FILES.first().copied().unwrap_or_default();
-            SourceError::NoCpuset { file: path.join(file) }
-        })?;
-        Ok(Self { path: path.clone(), cpus: list(path.join(cpus))?, mems: list(path.join(mems))? })
+        let [(newest, _), ..] = FILES;
+        let lacks = || SourceError::NoCpuset { file: path.join(newest) };
+        Self::read_if_any(path)?.ok_or_else(lacks)
     }
 
     /// The cgroup of this process, or the nearest one above it that has a cpuset controller; `None`
@@ -58,15 +55,26 @@ impl Cgroup {
     ///
     /// The errors of [`Cgroup::read`].
     pub fn of_this_process() -> Result<Option<Self>, SourceError> {
-        let places =
-            places(&text_of_kernel("/proc/self/cgroup")?, &text_of_kernel("/proc/self/mountinfo")?);
+        let places = places(&membership()?, &text_of_kernel("/proc/self/mountinfo")?);
         let above = places.into_iter().flat_map(|(folder, mount)| {
             let upwards = core::iter::successors(Some(folder), FilePath::parent);
             upwards.take_while(move |above| above.as_bytes().starts_with(mount.as_bytes()))
         });
-        let has = |folder: &FilePath| FILES.into_iter().any(|(cpus, _)| exists(&folder.join(cpus)));
-        above.into_iter().find(has).map(|folder| Self::read(&folder)).transpose()
+        above.into_iter().find_map(|folder| Self::read_if_any(&folder).transpose()).transpose()
     }
+
+    /// Reads the cgroup in a folder; `None` if it has no cpuset controller.
+    fn read_if_any(path: &FilePath) -> Result<Option<Self>, SourceError> {
+        let files = FILES.into_iter().find(|(cpus, _)| exists(&path.join(cpus)));
+        let Some((cpus, mems)) = files else { return Ok(None) };
+        let (cpus, mems) = (list(path.join(cpus))?, list(path.join(mems))?);
+        Ok(Some(Self { path: path.clone(), cpus, mems }))
+    }
+}
+
+/// The cgroups that this process is in, as the kernel tells them.
+pub(super) fn membership() -> Result<String, SourceError> {
+    text_of_kernel("/proc/self/cgroup")
 }
 
 /// The text of a file of the kernel; empty if it is not there or must not be read.

@@ -1,0 +1,395 @@
+//! The file with hwloc's own segments that the hwloc guard serves. Its first page says for which
+//! loads they were written, and under which conditions.
+//!
+//! A slot is one such segment, at an address of its own. A process that loads the same topology
+//! twice takes two slots, so that what it writes into the objects of one does not show in the other.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+/// First bytes of the file.
+const MAGIC: [u8; 8] = *b"TOPOSLOT";
+
+/// Version of the format. Readers refuse any other.
+const VERSION: u32 = 1;
+
+/// Ending of the file's name, after the name of the segment that it is beside.
+pub const SLOTS_ENDING: &str = "+slots";
+
+/// Length in bytes of the page that says which slots there are.
+pub const FIRST_PAGE: usize = 4096;
+
+/// Number of object types of hwloc 2, each of which has a filter.
+pub const TYPES: usize = 20;
+
+/// What a program has asked hwloc for before it loads a topology. Two loads with the same key, under
+/// the same conditions, give the same topology.
+///
+/// As text it is the flags, a filter for each type in hwloc's order, and `without-gl` if the program
+/// has excluded hwloc's component `gl`:
+///
+/// ```
+/// use topobroker_layout::slots::LoadKey;
+/// let key: LoadKey = "0x2/00000000011120333100".parse()?;
+/// assert_eq!((key.flags, key.filters[9], key.without_gl), (2, 1, false));
+/// assert_eq!(key.to_string(), "0x2/00000000011120333100");
+/// # Ok::<(), topobroker_layout::slots::ParseLoadKeyError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoadKey {
+    /// Sum of `HWLOC_TOPOLOGY_FLAG_*`.
+    pub flags: u64,
+    /// Number of the filter of each type: see [`crate::type_filter::TypeFilter`].
+    pub filters: [u8; TYPES],
+    /// Whether the component `gl`, which finds displays, is excluded.
+    pub without_gl: bool,
+}
+
+/// Ending of the text of a key without the component `gl`.
+const WITHOUT_GL: &str = "/without-gl";
+
+impl fmt::Display for LoadKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:#x}/", self.flags)?;
+        self.filters.iter().try_for_each(|filter| write!(formatter, "{filter}"))?;
+        formatter.write_str(if self.without_gl { WITHOUT_GL } else { "" })
+    }
+}
+
+/// A text is not a [`LoadKey`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{found}: expected flags and {TYPES} filters from 0 to 3, such as 0x0/00000000011120333100, as `topobroker audit` prints them"
+)]
+pub struct ParseLoadKeyError {
+    /// The text.
+    pub found: String,
+}
+
+impl FromStr for LoadKey {
+    type Err = ParseLoadKeyError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parse = || {
+            let (text, without_gl) = match text.strip_suffix(WITHOUT_GL) {
+                Some(text) => (text, true),
+                None => (text, false),
+            };
+            let (flags, filters) = text.split_once('/')?;
+            let flags = u64::from_str_radix(flags.strip_prefix("0x")?, 16).ok()?;
+            let filters: Option<Vec<u8>> = filters
+                .bytes()
+                .map(|digit| digit.checked_sub(b'0').filter(|it| *it <= 3))
+                .collect();
+            Some(Self { flags, filters: filters?.try_into().ok()?, without_gl })
+        };
+        parse().ok_or_else(|| ParseLoadKeyError { found: text.to_string() })
+    }
+}
+
+/// What the topology of a load depends on besides its [`LoadKey`]. A process is served only if all
+/// this is for it as it was for the publisher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Conditions {
+    /// [`hash_of_environment`] of the publisher.
+    pub environment: u64,
+    /// [`hash_of_environment`] of processes that have got the variables of the publication.
+    pub published_environment: u64,
+    /// [`hash_of_lists`] of the PUs and NUMA nodes that the cgroup allows.
+    pub cgroup: u64,
+    /// [`hash_of_lists`] of the PUs that the process may run on.
+    pub affinity: u64,
+}
+
+/// The slots for one key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlotsOfKey {
+    /// The key.
+    pub key: LoadKey,
+    /// Whether the key need not say anything about `gl`, because there is no display.
+    pub any_gl: bool,
+    /// Number of slots.
+    pub count: u32,
+    /// Place of the first slot in the file.
+    pub offset: u64,
+    /// Address of the first slot.
+    pub address: u64,
+    /// Length of each slot, as hwloc wrote it.
+    pub length: u64,
+}
+
+impl SlotsOfKey {
+    /// Place in the file and address of each slot.
+    pub fn slots(self) -> impl Iterator<Item = (u64, u64)> {
+        let Self { offset, address, length, .. } = self;
+        (0..u64::from(self.count))
+            .map(move |slot| (offset + slot * length, address + slot * length))
+    }
+
+    /// Whether the slots are for a load with a key.
+    #[must_use]
+    pub fn is_for(&self, key: &LoadKey) -> bool {
+        let same_gl = self.any_gl || self.key.without_gl == key.without_gl;
+        self.key.flags == key.flags && self.key.filters == key.filters && same_gl
+    }
+}
+
+/// Where the publisher has found its cgroup. A process in the same one need not look for it among
+/// all mounts, which takes longer than all the rest of a load.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CgroupPlace {
+    /// [`hash_of_lists`] of what `/proc/self/cgroup` says.
+    pub member: u64,
+    /// Folder of the cgroup; empty if it is not known.
+    pub folder: Vec<u8>,
+}
+
+/// What the first page of the file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slots {
+    /// Under which conditions the slots were written.
+    pub conditions: Conditions,
+    /// Where the publisher has found its cgroup.
+    pub cgroup: CgroupPlace,
+    /// The slots for each key.
+    pub keys: Vec<SlotsOfKey>,
+}
+
+/// Bytes for the folder of a cgroup, with a zero at the end.
+const FOLDER: usize = 456;
+/// Bytes in front of the keys.
+const HEAD: usize = 16 + 32 + 8 + FOLDER;
+/// Bytes of a key.
+const ENTRY: usize = 64;
+
+impl Slots {
+    /// Number of keys that have room.
+    pub const MOST: usize = (FIRST_PAGE - HEAD) / ENTRY;
+
+    /// The first page. Keys beyond [`Slots::MOST`] are left out.
+    #[must_use]
+    pub fn to_page(&self) -> [u8; FIRST_PAGE] {
+        let keys: Vec<_> = self.keys.iter().take(Self::MOST).collect();
+        let Conditions { environment, published_environment, cgroup, affinity } = self.conditions;
+        let count = u32::try_from(keys.len()).unwrap_or(0);
+        let mut bytes = Vec::from(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(count.to_le_bytes());
+        for hash in [environment, published_environment, cgroup, affinity] {
+            bytes.extend(hash.to_le_bytes());
+        }
+        bytes.extend(self.cgroup.member.to_le_bytes());
+        let folder = Some(&self.cgroup.folder).filter(|folder| folder.len() < FOLDER);
+        bytes.extend(folder.map(Vec::as_slice).unwrap_or_default());
+        bytes.resize(HEAD, 0);
+        for SlotsOfKey { key, any_gl, count, offset, address, length } in keys {
+            for number in [key.flags, *offset, *address, *length] {
+                bytes.extend(number.to_le_bytes());
+            }
+            bytes.extend(count.to_le_bytes());
+            bytes.extend([u8::from(key.without_gl), u8::from(*any_gl)]);
+            bytes.extend(key.filters);
+            bytes.resize(bytes.len() + ENTRY - 32 - 6 - TYPES, 0);
+        }
+        bytes.resize(FIRST_PAGE, 0);
+        bytes.try_into().unwrap_or([0; FIRST_PAGE])
+    }
+
+    /// Reads the first page of a file of `length` bytes. `None` if it is not such a page, if it has
+    /// another version, or if a slot is not inside the file.
+    #[must_use]
+    pub fn read(page: &[u8], length: u64) -> Option<Self> {
+        let (magic, rest) = page.split_first_chunk::<8>()?;
+        let (version, rest) = rest.split_first_chunk()?;
+        let (count, rest) = rest.split_first_chunk()?;
+        if *magic != MAGIC || u32::from_le_bytes(*version) != VERSION {
+            return None;
+        }
+        let (hashes, rest) = numbers(rest)?;
+        let (member, rest) = rest.split_first_chunk()?;
+        let (folder, entries) = rest.split_first_chunk::<FOLDER>()?;
+        let folder = folder.split(|byte| *byte == 0).next()?.to_vec();
+        let place = CgroupPlace { member: u64::from_le_bytes(*member), folder };
+        let [environment, published_environment, cgroup, affinity] = hashes;
+        let conditions = Conditions { environment, published_environment, cgroup, affinity };
+        let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;
+        let (entries, _) = entries.as_chunks::<ENTRY>();
+        let keys = entries.get(..count)?.iter().map(|entry| read_entry(entry, length));
+        Some(Self { conditions, cgroup: place, keys: keys.collect::<Option<_>>()? })
+    }
+}
+
+fn read_entry(entry: &[u8; ENTRY], file: u64) -> Option<SlotsOfKey> {
+    let ([flags, offset, address, length], rest) = numbers(entry)?;
+    let (count, rest) = rest.split_first_chunk()?;
+    let ([without_gl, any_gl], rest) = rest.split_first_chunk()?;
+    let (filters, _) = rest.split_first_chunk()?;
+    let (count, align) = (u32::from_le_bytes(*count), FIRST_PAGE as u64);
+    let all = length.checked_mul(count.into())?;
+    let is_aligned = [offset, address, length].iter().all(|number| number % align == 0);
+    let is_inside = offset >= align && offset.checked_add(all)? <= file;
+    address.checked_add(all)?;
+    let key = LoadKey { flags, filters: *filters, without_gl: *without_gl != 0 };
+    (is_aligned && is_inside && length > 0 && address > 0).then_some(SlotsOfKey {
+        key,
+        any_gl: *any_gl != 0,
+        count,
+        offset,
+        address,
+        length,
+    })
+}
+
+/// Four numbers, and the bytes behind them.
+fn numbers(bytes: &[u8]) -> Option<([u64; 4], &[u8])> {
+    let (numbers, rest) = bytes.split_at_checked(32)?;
+    let (numbers, _) = numbers.as_chunks::<8>();
+    let numbers: [[u8; 8]; 4] = numbers.try_into().ok()?;
+    Some((numbers.map(u64::from_le_bytes), rest))
+}
+
+/// Prefix of the variables that change what hwloc loads.
+const HWLOC_PREFIX: &[u8] = b"HWLOC_";
+/// Variables that change which GPUs the libraries of their vendors find.
+const GPU_VARIABLES: [&[u8]; 6] = [
+    b"CUDA_VISIBLE_DEVICES=",
+    b"ROCR_VISIBLE_DEVICES=",
+    b"HIP_VISIBLE_DEVICES=",
+    b"GPU_DEVICE_ORDINAL=",
+    b"ZE_AFFINITY_MASK=",
+    b"ZE_ENABLE_PCI_ID_DEVICE_ORDER=",
+];
+/// Variables of hwloc that only change what it prints.
+const WITHOUT_EFFECT: [&[u8]; 2] = [b"HWLOC_HIDE_ERRORS=", b"HWLOC_COMPONENTS_VERBOSE="];
+
+/// A hash of those variables that change what hwloc loads, of all that are given as `NAME=VALUE`, in
+/// any order.
+pub fn hash_of_environment<'a>(variables: impl Iterator<Item = &'a [u8]>) -> u64 {
+    let starts = |variable: &[u8], names: &[&[u8]]| names.iter().any(|it| variable.starts_with(it));
+    let mut counted: Vec<&[u8]> = variables
+        .filter(|it| it.starts_with(HWLOC_PREFIX) || starts(it, &GPU_VARIABLES))
+        .filter(|it| !starts(it, &WITHOUT_EFFECT))
+        .collect();
+    counted.sort_unstable();
+    let mut hash = Xxh3::new();
+    for variable in counted {
+        hash.update(&xxh3_64(variable).to_le_bytes());
+    }
+    hash.digest()
+}
+
+/// A hash of lists of indexes, such as `0-3,8`.
+#[must_use]
+pub fn hash_of_lists(lists: &[&str]) -> u64 {
+    xxh3_64(lists.join("\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Slots {
+        let key = LoadKey {
+            flags: 2,
+            filters: [0, 1, 2, 3].repeat(5).try_into().unwrap(),
+            without_gl: true,
+        };
+        let first = SlotsOfKey {
+            key,
+            any_gl: false,
+            count: 3,
+            offset: 4096,
+            address: 1 << 40,
+            length: 8192,
+        };
+        let second =
+            SlotsOfKey { key: LoadKey { flags: 0, ..key }, any_gl: true, offset: 28672, ..first };
+        let conditions =
+            Conditions { environment: 1, published_environment: 2, cgroup: 3, affinity: 4 };
+        let cgroup = CgroupPlace { member: 5, folder: b"/sys/fs/cgroup/a".to_vec() };
+        Slots { conditions, cgroup, keys: [first, second].into() }
+    }
+
+    #[test]
+    fn a_page_is_read_as_it_was_written() {
+        let slots = example();
+        assert_eq!(Slots::read(&slots.to_page(), 53248), Some(slots.clone()));
+        let places: Vec<_> = slots.keys[0].slots().collect();
+        assert_eq!(
+            places,
+            [(4096, 1 << 40), (12288, (1 << 40) + 8192), (20480, (1 << 40) + 16384)]
+        );
+    }
+
+    #[test]
+    fn a_page_that_is_cut_or_damaged_or_names_bytes_behind_the_file_is_refused() {
+        let page = example().to_page();
+        assert_eq!(Slots::read(&page, 53247), None);
+        for length in 0..HEAD + 2 * ENTRY {
+            assert_eq!(Slots::read(&page[..length], 53248), None, "{length}");
+        }
+        for (at, value) in [
+            (0, 0),
+            (8, 2),
+            (12, 200),
+            (HEAD + 8, 1),
+            (HEAD + 15, 255),
+            (HEAD + 31, 255),
+            (HEAD + 35, 255),
+        ] {
+            let mut damaged = page;
+            damaged[at] = value;
+            assert_eq!(Slots::read(&damaged, 53248), None, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_read_from_the_text_that_it_is_written_as() {
+        for SlotsOfKey { key, .. } in example().keys {
+            assert_eq!(key.to_string().parse(), Ok(key));
+        }
+        for text in [
+            "",
+            "0x0",
+            "0x0/",
+            "0x0/0000000000000000000",
+            "0x0/00000000000000000004",
+            "0/00000000000000000000",
+        ] {
+            let error = text.parse::<LoadKey>().unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .starts_with(&alloc::format!("{text}: expected flags and 20 filters"))
+            );
+        }
+    }
+
+    #[test]
+    fn slots_are_for_loads_with_the_same_flags_and_filters_and_gl_if_there_is_a_display() {
+        let [first, second] = example().keys.try_into().unwrap();
+        let other = LoadKey { without_gl: false, ..first.key };
+        assert!(first.is_for(&first.key) && !first.is_for(&other) && !first.is_for(&second.key));
+        assert!(second.is_for(&LoadKey { flags: 0, ..other }) && second.is_for(&second.key));
+    }
+
+    #[test]
+    fn only_variables_that_change_what_hwloc_loads_count_in_any_order() {
+        let hash = |list: &[&str]| hash_of_environment(list.iter().map(|it| it.as_bytes()));
+        let expected = hash(&["HWLOC_XMLFILE=/a", "HWLOC_THISSYSTEM=1"]);
+        assert_eq!(
+            hash(&["HOME=/", "HWLOC_THISSYSTEM=1", "HWLOC_HIDE_ERRORS=2", "HWLOC_XMLFILE=/a"]),
+            expected
+        );
+        assert_ne!(hash(&["HWLOC_XMLFILE=/b", "HWLOC_THISSYSTEM=1"]), expected);
+        assert_ne!(
+            hash(&["HWLOC_XMLFILE=/a", "HWLOC_THISSYSTEM=1", "CUDA_VISIBLE_DEVICES=0"]),
+            expected
+        );
+        assert_ne!(hash(&["HWLOC_XMLFILE=/a"]), expected);
+        assert_ne!(hash_of_lists(&["0-3", "0"]), hash_of_lists(&["0-3", ""]));
+    }
+}
