@@ -28,6 +28,10 @@ pub struct Call {
     pub destroyed: bool,
     /// Whether hwloc returned an error.
     pub failed: bool,
+    /// For a load, what the program had asked for, as `--guard-load` takes it; else empty.
+    pub load: String,
+    /// For a load, what the hwloc guard did or would have done, and why; else empty.
+    pub guard: String,
 }
 
 /// The calls of one process.
@@ -132,6 +136,9 @@ impl Audit {
                     call.kept,
                     call.library.display(),
                 );
+                if !call.guard.is_empty() {
+                    let _ = writeln!(text, "      load {}: {}", call.load, call.guard);
+                }
             }
         }
         let (processes, calls) = (self.processes.len(), self.calls().count());
@@ -166,6 +173,8 @@ impl Audit {
                     "bytes": call.kept,
                     "destroyed": call.destroyed,
                     "failed": call.failed,
+                    "load": call.load,
+                    "guard": call.guard,
                 })
             });
             json!({
@@ -234,11 +243,12 @@ fn process(pid: u32, notes: &str, mut embeds: impl FnMut(&Path) -> bool) -> Proc
             process.embedded = embedded.map(Path::to_owned).collect();
             continue;
         }
-        let [name, library, micros, kept, topology, result, program] =
-            line.split('\t').collect::<Vec<_>>()[..]
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [name, library, micros, kept, topology, result, program, ref load @ ..] = fields[..]
         else {
             continue;
         };
+        let [load, guard] = [0, 1].map(|field| load.get(field).copied().unwrap_or_default());
         process.program = PathBuf::from(program);
         if name == "destroy" {
             for at in made.remove(topology).unwrap_or_default().0 {
@@ -261,6 +271,8 @@ fn process(pid: u32, notes: &str, mut embeds: impl FnMut(&Path) -> bool) -> Proc
             kept,
             destroyed: false,
             failed: result != "0",
+            load: load.to_owned(),
+            guard: guard.to_owned(),
         });
     }
     let left = made.values().map(|(_, heap, _)| (*heap).max(0)).sum();

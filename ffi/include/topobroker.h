@@ -2234,6 +2234,11 @@ typedef struct {
    * PMIx.
    */
   bool legacy;
+  /**
+   * Whether slots for the hwloc guard are published too: unmodified programs that preload it
+   * share hwloc's topologies. Only for a description of this machine. `legacy` does it too.
+   */
+  bool guard;
 } tb_publish_options;
 
 #ifdef __cplusplus

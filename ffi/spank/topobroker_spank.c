@@ -1,9 +1,10 @@
 /* Slurm plugin: publishes the node's topology once per step, and hands each task its keys and
  * the CPUs of the step. It is configured by this line in plugstack.conf:
  *
- *     required /usr/local/lib/topobroker/topobroker_spank.so [legacy] [threads] [folder=FOLDER]
+ *     required /usr/local/lib/topobroker/topobroker_spank.so [legacy] [guard] [threads] [folder=FOLDER]
  *
- * `legacy` also publishes for unmodified hwloc and PMIx. `folder` keeps the files in a folder
+ * `legacy` also publishes for unmodified hwloc and PMIx. `guard` has tasks preload the hwloc guard,
+ * and publishes what it serves. `folder` keeps the files in a folder
  * instead of shared memory. `threads` says that CPUs= of slurm.conf counts hardware threads and
  * not cores. If `topobroker serve` runs on the node, tasks use its topology and the plugin
  * publishes nothing. A step never fails because of this plugin: errors are only logged. */
@@ -22,6 +23,7 @@ SPANK_PLUGIN(topobroker, 1)
 static tb_publication *published = NULL;
 
 static bool threads = false;
+static bool guard = false;
 
 static int failed(const char *what, tb_status status)
 {
@@ -35,13 +37,15 @@ static tb_status read_arguments(int argc, char **argv, tb_publish_options *optio
     for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "legacy") == 0) {
             options->legacy = true;
+        } else if (strcmp(argv[i], "guard") == 0) {
+            options->guard = guard = true;
         } else if (strcmp(argv[i], "threads") == 0) {
             threads = true;
         } else if (strncmp(argv[i], "folder=", 7) == 0) {
             options->store = TB_STORE_FOLDER;
             options->folder = argv[i] + 7;
         } else {
-            slurm_error("topobroker: argument %s: expected legacy, threads or folder=FOLDER", argv[i]);
+            slurm_error("topobroker: argument %s: expected legacy, guard, threads or folder=FOLDER", argv[i]);
         }
     }
     return status;
@@ -101,6 +105,16 @@ static tb_status set_cpu_list(spank_t step, const tb_keys *keys)
     return status;
 }
 
+/* Has tasks preload the hwloc guard, in front of what they preload already. */
+static void preload_guard(spank_t step)
+{
+    char others[4096] = "", all[8192];
+
+    (void)spank_getenv(step, "LD_PRELOAD", others, sizeof others);
+    snprintf(all, sizeof all, "%s%s%s", TOPOBROKER_GUARD_LIBRARY, others[0] == '\0' ? "" : ":", others);
+    spank_setenv(step, "LD_PRELOAD", all, 1);
+}
+
 int slurm_spank_init(spank_t step, int argc, char **argv)
 {
     tb_publish_options options;
@@ -126,6 +140,8 @@ int slurm_spank_init(spank_t step, int argc, char **argv)
     }
     if (status != TB_OK)
         return failed("the topology is not published", status);
+    if (guard)
+        preload_guard(step);
     status = set_cpu_list(step, &keys);
     return status == TB_OK ? ESPANK_SUCCESS : failed("the CPUs of the step are not known", status);
 }

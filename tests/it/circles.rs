@@ -151,7 +151,7 @@ fn circles(arrows: &Arrows) -> Vec<String> {
 
 #[test]
 fn no_file_of_a_crate_is_in_a_circle_of_imports() {
-    for krate in ["layout", "reader", "broker", "ffi"] {
+    for krate in ["layout", "reader", "broker", "ffi", "ffi/guard"] {
         let arrows = arrows(krate);
         assert!(arrows.len() > 20, "{krate}: {} files", arrows.len());
         let found: BTreeMap<String, &BTreeSet<String>> =

@@ -12,7 +12,7 @@ that are not listed here have none. This file is made from the sources: run the 
 ";
 
 /// Source folders of these crates.
-const FOLDERS: [&str; 5] = ["layout/src", "reader/src", "broker/src", "ffi/src", "ffi/audit/src"];
+const FOLDERS: [&str; 5] = ["layout/src", "reader/src", "broker/src", "ffi/src", "ffi/guard/src"];
 
 #[test]
 fn docs_unsafe_md_lists_all_unsafe_code() {

@@ -49,6 +49,14 @@ impl HwlocTopology<'_> {
     }
 
     /// Number of all objects: normal, memory, I/O, Misc.
+    /// Whether it has a display, which only hwloc's component `gl` finds.
+    pub(crate) fn has_display(&self) -> bool {
+        fn is_or_has(object: Object<'_>) -> bool {
+            object.subtype().as_deref() == Some("Display") || object.children().any(is_or_has)
+        }
+        self.root().is_some_and(is_or_has)
+    }
+
     pub(crate) fn object_count(&self) -> usize {
         // SAFETY: `self.raw` is a loaded topology as long as `self` lives.
         let normal = unsafe { hwlocality_sys::hwloc_topology_get_depth(self.raw) };

@@ -16,6 +16,7 @@ pub mod ls;
 mod manual;
 mod output;
 mod part;
+mod preload;
 mod program;
 mod publish;
 mod run;

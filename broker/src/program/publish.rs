@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_layout::description::Description;
+use topobroker_layout::slots::LoadKey;
 use topobroker_reader::{Keys, Scope, Source};
 
 /// Publish a topology and print its keys; it stays until it is unpublished
@@ -40,13 +41,19 @@ pub(super) struct What {
     /// Also publish what unmodified programs that use hwloc or PMIx read: an hwloc segment and XML
     #[arg(long)]
     legacy: bool,
+    /// Also publish what the hwloc guard serves to unmodified programs: see `run --guard`
+    #[arg(long)]
+    pub(super) guard: bool,
+    /// Also serve such loads, as `topobroker audit` prints them; may be given several times
+    #[arg(long = "guard-load", value_name = "LOAD", requires = "guard")]
+    guard_loads: Vec<LoadKey>,
 }
 
 /// Options that say what is published and where.
 #[derive(Debug, Args)]
 pub(super) struct How {
     #[command(flatten)]
-    what: What,
+    pub(super) what: What,
     /// Where the segment is kept
     #[arg(long, value_enum, default_value_t)]
     store: StoreName,
@@ -100,8 +107,16 @@ impl What {
     /// the store.
     pub(super) fn options(&self, description: &Description, source: Source) -> PublishOptions {
         let scope = self.scope.unwrap_or_else(|| scope_of(description, source));
-        let (address, private, legacy) = (self.address, self.private, self.legacy);
-        PublishOptions { address, private, legacy, scope, source, ..PublishOptions::default() }
+        PublishOptions {
+            address: self.address,
+            private: self.private,
+            legacy: self.legacy,
+            guard: self.guard,
+            load_keys: self.guard_loads.clone(),
+            scope,
+            source,
+            ..PublishOptions::default()
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::input::unannounce_fsroot;
 use super::output;
+use super::preload::{PRELOAD, preload};
 use super::publish::How;
 use super::signals::{self, Signals};
 use crate::publish::job::sweep_beside;
@@ -44,6 +45,9 @@ impl Run {
         }
         let mut command = Command::new(program);
         command.args(arguments).envs(publication.to_env());
+        if self.how.what.guard {
+            command.env(PRELOAD, preload()?);
+        }
         unannounce_fsroot(&mut command);
         if publication.legacy().is_some() {
             // hwloc ignores HWLOC_XMLFILE if this variable is set.

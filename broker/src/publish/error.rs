@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use topobroker_layout::OpenError;
 use topobroker_layout::encode::EncodeError;
+use topobroker_reader::SourceError;
 
 /// Why a topology cannot be published. Nothing of it is left behind.
 #[derive(Debug, thiserror::Error)]
@@ -89,6 +90,19 @@ pub enum LegacyError {
     /// A file for hwloc cannot be made.
     #[error(transparent)]
     Publish(#[from] PublishError),
+    /// Slots were asked for beside a topology that is not of this machine.
+    #[error(
+        "slots for the hwloc guard are of this machine, but the topology is not; publish this machine"
+    )]
+    OtherMachine,
+    /// Slots were asked for beside a memfd.
+    #[error(
+        "slots for the hwloc guard are in a file beside that of the segment, but a memfd is no file; use another store"
+    )]
+    Memfd,
+    /// It is not known what hwloc's discovery depends on here.
+    #[error("there are no slots for the hwloc guard")]
+    Conditions(#[from] SourceError),
     /// The archive of the description does not pass validation.
     #[error("the topology cannot be given to hwloc")]
     Archive(#[from] OpenError),

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::slots::SLOTS_ENDING;
 use topobroker_reader::{FileKey, Keys, Topology};
 
 /// The files for hwloc beside a segment or job. They are removed with it.
@@ -28,8 +29,8 @@ const ADDRESSES: [u64; 4] =
     [0x5520_0000_0000, 0x5530_0000_0000, 0x7a10_0000_0000, 0x7b10_0000_0000];
 
 /// Endings of the file names, after the name of the segment or job. No name of a job contains the
-/// `+`.
-const ENDINGS: [&str; 3] = ["+hwloc", "+xml2", "+xml1"];
+/// `+`. The last one is that of the slots for the guard.
+const ENDINGS: [&str; 4] = ["+hwloc", "+xml2", "+xml1", SLOTS_ENDING];
 
 /// Values of `HWLOC_TOPOLOGY_FLAG_*`.
 const INCLUDE_DISALLOWED: u64 = 1;
@@ -60,7 +61,7 @@ pub(super) fn publish(
         let options = LoadOptions { flags, filters };
         hwloc::load(&Input::XmlText(text.clone()), &options)
     };
-    let [segment, xml2, xml1] = ENDINGS.map(|ending| with_ending(beside, ending));
+    let [segment, xml2, xml1, _] = ENDINGS.map(|ending| with_ending(beside, ending));
     let mut made = Made::default();
     let (address, size) = write_segment(&load(pmix_filters())?, &segment, mode)?;
     made.files.push(segment.clone());
@@ -165,7 +166,7 @@ fn write_segment(
 }
 
 /// The error that hwloc reports for an address range that is not free.
-const EBUSY: i32 = rustix::io::Errno::BUSY.raw_os_error();
+pub(super) const EBUSY: i32 = rustix::io::Errno::BUSY.raw_os_error();
 
 fn write_file(path: &Path, bytes: &[u8], mode: u32) -> Result<(), LegacyError> {
     let (folder, name) = parts(path)?;
@@ -175,7 +176,7 @@ fn write_file(path: &Path, bytes: &[u8], mode: u32) -> Result<(), LegacyError> {
 }
 
 /// Folder and name of a file.
-fn parts(path: &Path) -> Result<(&Path, &str), PublishError> {
+pub(super) fn parts(path: &Path) -> Result<(&Path, &str), PublishError> {
     let name = path.file_name().and_then(|name| name.to_str());
     path.parent().zip(name).ok_or_else(|| PublishError::Store {
         file: path.to_owned(),
@@ -198,7 +199,7 @@ pub(super) fn split_name(name: &str) -> (&str, bool) {
     (own.unwrap_or(name), own.is_some())
 }
 
-fn with_ending(file: &Path, ending: &str) -> PathBuf {
+pub(super) fn with_ending(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(ending);
     name.into()

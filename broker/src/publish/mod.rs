@@ -12,6 +12,7 @@ mod options;
 mod publish;
 mod publisher;
 mod remove;
+pub mod slots;
 mod store;
 
 pub use address::Address;

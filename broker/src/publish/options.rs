@@ -2,6 +2,7 @@
 
 use super::address::Address;
 use std::path::PathBuf;
+use topobroker_layout::slots::LoadKey;
 use topobroker_reader::{Scope, Source};
 
 /// Prefix of the file names of segments.
@@ -39,4 +40,9 @@ pub struct PublishOptions {
     pub generation: u64,
     /// Also publish files for programs that know only hwloc or PMIx: see [`super::legacy`].
     pub legacy: bool,
+    /// Also publish slots for the hwloc guard: see [`super::slots`]. `legacy` does too, if the
+    /// topology is of this machine.
+    pub guard: bool,
+    /// Loads that the slots are for, besides the usual ones: see [`super::slots::USUAL_KEYS`].
+    pub load_keys: Vec<LoadKey>,
 }

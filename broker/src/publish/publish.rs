@@ -8,13 +8,13 @@ use super::options::{NAME_PREFIX, PublishOptions, Store};
 use super::publisher::{self, Publisher};
 use super::remove::remove;
 use super::store::{memfd, named, shm};
-use super::{address, job};
+use super::{address, job, slots};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use topobroker_layout::description::Description;
 use topobroker_layout::encode;
 use topobroker_layout::header::{self, Header};
-use topobroker_reader::{Archive, FileKey, Keys};
+use topobroker_reader::{Archive, FileKey, Keys, Topology};
 
 /// A published segment. It is removed when this is dropped or the process exits, except with
 /// [`PublishOptions::keep`].
@@ -82,15 +82,32 @@ pub fn publish(
         // An error at exit cannot be reported; `unpublish --stale` finds segments that stay.
         remove_at_exit(publication.place(), |file| _ = remove(file));
     }
-    if options.legacy {
+    if options.legacy || options.guard {
         // An error here drops `publication`, which removes the segment too.
         let opened = Archive::open(&archive).map_err(LegacyError::from)?;
-        let topology = opened.topology();
-        publication.legacy =
-            Some(legacy::publish(topology, &publication.place(), options.private)?);
+        publish_for_hwloc(&mut publication, opened.topology(), options)?;
     }
     publication.keep = options.keep;
     Ok(publication)
+}
+
+/// Publishes what is for programs that know only hwloc.
+fn publish_for_hwloc(
+    publication: &mut Publication,
+    topology: Topology<'_>,
+    options: &PublishOptions,
+) -> Result<(), LegacyError> {
+    let place = publication.place();
+    if options.legacy {
+        publication.legacy = Some(legacy::publish(topology, &place, options.private)?);
+    }
+    let is_file = matches!(publication.placed, Placed::File(_));
+    match (topology.is_this_system(), is_file) {
+        (true, true) => slots::publish(&place, options, &publication.to_env()),
+        (false, _) if options.guard => Err(LegacyError::OtherMachine),
+        (true, false) if options.guard => Err(LegacyError::Memfd),
+        _ => Ok(()),
+    }
 }
 
 fn file(path: PathBuf) -> (Placed, FileKey) {

@@ -55,6 +55,9 @@ pub struct tb_publish_options<'a> {
     /// Whether an hwloc segment and XML are published too, for unmodified programs of hwloc and
     /// PMIx.
     pub legacy: bool,
+    /// Whether slots for the hwloc guard are published too: unmodified programs that preload it
+    /// share hwloc's topologies. Only for a description of this machine. `legacy` does it too.
+    pub guard: bool,
 }
 
 /// A published topology. Free it with tb_publication_free or tb_unpublish.
@@ -80,6 +83,7 @@ pub extern "C" fn tb_publish_options_init(
             is_private: false,
             keep: false,
             legacy: false,
+            guard: false,
         });
         Ok(())
     })
@@ -123,8 +127,8 @@ fn read(
         address => Address::At(address),
     };
     let (private, keep, legacy) = (options.is_private, options.keep, options.legacy);
-    let (scope, generation) = (scope(options.scope)?, options.generation);
-    Ok(PublishOptions { store, address, private, keep, legacy, scope, generation, ..usual })
+    let (scope, generation, guard) = (scope(options.scope)?, options.generation, options.guard);
+    Ok(PublishOptions { store, address, private, keep, legacy, guard, scope, generation, ..usual })
 }
 
 /// Names and values as C strings.

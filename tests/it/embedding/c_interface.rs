@@ -141,7 +141,7 @@ fn every_function_answers_as_hwloc_does_and_refuses_what_makes_no_sense() {
 }
 
 /// A valgrind command that fails on any error and any leak except those of hwloc itself.
-fn valgrind() -> Command {
+pub(super) fn valgrind() -> Command {
     let mut command = Command::new("valgrind");
     let suppressions = root().join("tests/c/valgrind.supp");
     command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);

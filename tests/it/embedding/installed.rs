@@ -17,12 +17,6 @@ pub(super) fn prefix() -> &'static Path {
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_")) {
             install.env_remove(name);
         }
-        // Optimising the full library and the program as a whole takes minutes and changes nothing
-        // that tests look at. The thin library is tested as it is installed.
-        install.env("CARGO_PROFILE_PACKAGED_LTO", "off");
-        install.env("CARGO_PROFILE_PACKAGED_CODEGEN_UNITS", "16");
-        install.env("CARGO_PROFILE_THIN_LTO", "fat");
-        install.env("CARGO_PROFILE_THIN_CODEGEN_UNITS", "1");
         succeed(install.arg(&prefix));
         prefix
     })

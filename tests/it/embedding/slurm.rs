@@ -260,7 +260,10 @@ fn a_plugin_with_wrong_arguments_says_so_and_fails_no_step() {
     let lines = cluster.srun(0, &["-n", "1"], Path::new("/bin/true"));
     assert!(lines.is_empty());
     let log = fs::read_to_string(cluster.file("slurmd.log")).unwrap();
-    assert!(log.contains("argument nonesuch: expected legacy, threads or folder=FOLDER"), "{log}");
+    assert!(
+        log.contains("argument nonesuch: expected legacy, guard, threads or folder=FOLDER"),
+        "{log}"
+    );
     assert!(
         log.contains("topobroker: the topology is not published: the segment cannot be written"),
         "{log}"

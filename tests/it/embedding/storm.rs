@@ -24,12 +24,12 @@ fn in_private_memory(script: &str, arguments: &[&Path]) -> Option<String> {
 #[test]
 fn of_256_processes_that_load_at_once_one_discovers_and_the_others_adopt() {
     let notes = tempfile::tempdir().unwrap();
-    let audit = prefix().join("lib/topobroker/libtopobroker-audit.so");
+    let audit = prefix().join("lib/topobroker/libtopobroker-guard.so");
     let script = r#"
         mkfifo /dev/shm/end
         # Open for writing as long as they are to stay.
         for i in $(seq 256); do
-            LD_PRELOAD="$2" TOPOBROKER_AUDIT="$3" "$1" wait < /dev/shm/end &
+            LD_PRELOAD="$2" TOPOBROKER_GUARD=0 TOPOBROKER_AUDIT="$3" "$1" wait < /dev/shm/end &
         done > /dev/shm/lines
         exec 3> /dev/shm/end
         while [ "$(wc -l < /dev/shm/lines)" -lt 256 ]; do sleep 0.05; done

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::slots::LoadKey;
 use topobroker_layout::type_filter::TypeFilter;
 
 /// Where a topology is loaded from.
@@ -101,6 +102,39 @@ pub fn load(
         }
         _ => Err(failed("load the topology")),
     }
+}
+
+/// Loads this machine as a program does that has said to hwloc what is in `key`.
+///
+/// # Errors
+///
+/// [`HwlocLoadError`] naming the step that fails.
+pub(crate) fn load_as(key: &LoadKey) -> Result<HwlocTopology<'static>, HwlocLoadError> {
+    let failed = |step| HwlocLoadError::Hwloc {
+        input: Input::ThisMachine.name(),
+        step,
+        source: io::Error::last_os_error(),
+    };
+    let topology = new_topology().map_err(|()| failed("make a topology"))?;
+    // SAFETY: `topology` is initialised and not loaded yet.
+    ok(unsafe { sys::hwloc_topology_set_flags(topology.raw, key.flags) })
+        .map_err(|()| failed("take the flags"))?;
+    for (object_type, filter) in (0..).zip(key.filters) {
+        // SAFETY: `topology` is initialised and not loaded yet; hwloc refuses unknown filters.
+        ok(unsafe {
+            sys::hwloc_topology_set_type_filter(topology.raw, object_type, filter.into())
+        })
+        .map_err(|()| failed("take the type filters"))?;
+    }
+    if key.without_gl {
+        const EXCLUDE: std::ffi::c_ulong = sys::HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST;
+        // SAFETY: `topology` is initialised and not loaded yet; the name ends with a zero.
+        ok(unsafe { sys::hwloc_topology_set_components(topology.raw, EXCLUDE, c"gl".as_ptr()) })
+            .map_err(|()| failed("leave out the component gl"))?;
+    }
+    // SAFETY: `topology` is initialised and not loaded yet.
+    ok(unsafe { sys::hwloc_topology_load(topology.raw) }).map_err(|()| failed("load"))?;
+    Ok(topology)
 }
 
 const EINVAL: i32 = rustix::io::Errno::INVAL.raw_os_error();

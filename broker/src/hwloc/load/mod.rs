@@ -6,5 +6,5 @@ mod synthetic;
 mod xml;
 
 pub use error::HwlocLoadError;
-pub(crate) use load::export_v1;
 pub use load::{Input, LoadOptions, load};
+pub(crate) use load::{export_v1, load_as};

@@ -1,0 +1,146 @@
+//! The slots for the hwloc guard: hwloc's own segments of this machine, for the loads of unmodified
+//! programs. They are in one file beside the node's segment, and are removed with it.
+
+use super::error::{LegacyError, PublishError};
+use super::legacy::{EBUSY, parts, with_ending};
+use super::options::PublishOptions;
+use super::store::named;
+use crate::hwloc::{self, HwlocTopology};
+use rustix::fs::{MemfdFlags, memfd_create};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use topobroker_layout::slots::{
+    Conditions, FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, hash_of_environment,
+};
+use topobroker_reader::SourceError;
+use topobroker_reader::internal::{hash_of_affinity, place_of_cgroup};
+
+/// The loads of the programs that were seen: see `docs/GUARD.md`.
+pub const USUAL_KEYS: [&str; 5] = [
+    // Open MPI 4, MPICH and PMIx servers: important I/O devices.
+    "0x0/00000000011120333110",
+    // All I/O devices.
+    "0x0/00000000011120000110",
+    // The machine itself, whatever the environment says, with important I/O devices.
+    "0x2/00000000011120333110",
+    // oneTBB: as much as the process is bound to.
+    "0x12/00000000011120111110",
+    // hwloc's defaults.
+    "0x0/00000000011120111110",
+];
+
+/// Slots for each key: a process may have as many topologies of the same load.
+const SLOTS_OF_KEY: u32 = 4;
+
+/// Addresses for the slots. They differ from those of topobroker's and other hwloc segments.
+const ADDRESSES: [u64; 3] = [0x5540_0000_0000, 0x7a20_0000_0000, 0x7b20_0000_0000];
+
+/// Loads this machine for each key, and writes the slots beside a segment. `published` are the
+/// variables that processes get.
+///
+/// # Errors
+///
+/// [`LegacyError`].
+pub(super) fn publish(
+    beside: &Path,
+    options: &PublishOptions,
+    published: &[(&'static str, OsString)],
+) -> Result<(), LegacyError> {
+    let path = with_ending(beside, SLOTS_ENDING);
+    let hwloc_cannot = |step| {
+        let file = path.clone();
+        move |source| LegacyError::Hwloc { file, step, source }
+    };
+    let page = u64::try_from(rustix::param::page_size().max(FIRST_PAGE)).unwrap_or(u64::MAX);
+    let mut end = page;
+    let mut loaded = Vec::new();
+    for key in keys(&options.load_keys) {
+        let topology = hwloc::load_as(&key)?;
+        let length = hwloc::shmem_length(&topology)
+            .map_err(hwloc_cannot("tell the length of its segment"))? as u64;
+        let any_gl = !topology.has_display();
+        // The address is set once it is known which are free.
+        let slots =
+            SlotsOfKey { key, any_gl, count: SLOTS_OF_KEY, offset: end, address: 0, length };
+        end += length * u64::from(SLOTS_OF_KEY);
+        loaded.push((slots, topology));
+    }
+    let (cgroup, allowed) = place_of_cgroup()?;
+    let conditions = Conditions { cgroup: allowed, ..conditions_of(published)? };
+    let mut first = Slots { conditions, cgroup, keys: Vec::new() };
+    let (folder, name) = parts(&path)?;
+    let mode = if options.private { 0o400 } else { 0o444 };
+    let mut taken = io::ErrorKind::AddrInUse.into();
+    for base in ADDRESSES {
+        for (slots, _) in &mut loaded {
+            slots.address = base + (slots.offset - page);
+        }
+        first.keys = loaded.iter().map(|(slots, _)| *slots).collect();
+        let mut refused = None;
+        let length = usize::try_from(end).unwrap_or(usize::MAX);
+        let written = named::publish_written(folder, name, length, mode, |file| {
+            write(file, &first, &loaded).inspect_err(|error| refused = error.raw_os_error())
+        });
+        match (written, refused) {
+            (Ok(_), _) => return Ok(()),
+            (Err(PublishError::Store { source, .. }), Some(EBUSY)) => taken = source,
+            (Err(error), _) => return Err(error.into()),
+        }
+    }
+    Err(LegacyError::Address { file: path, source: taken })
+}
+
+/// The usual keys, then those that were asked for besides.
+fn keys(more: &[LoadKey]) -> Vec<LoadKey> {
+    let mut keys: Vec<LoadKey> =
+        USUAL_KEYS.into_iter().filter_map(|key| key.parse().ok()).collect();
+    for key in more {
+        if !keys.contains(key) {
+            keys.push(*key);
+        }
+    }
+    keys
+}
+
+/// The conditions in this process, and in those that get the published variables, but for the
+/// cgroup.
+fn conditions_of(published: &[(&'static str, OsString)]) -> Result<Conditions, SourceError> {
+    let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    let texts = |variables: &BTreeMap<OsString, OsString>| -> Vec<Vec<u8>> {
+        let both = variables.iter().map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
+        both.map(|both| both.join(&b'=')).collect()
+    };
+    let own = texts(&variables);
+    variables.extend(published.iter().map(|(name, value)| (OsString::from(name), value.clone())));
+    let told = texts(&variables);
+    let [environment, published_environment] =
+        [own, told].map(|texts| hash_of_environment(texts.iter().map(Vec::as_slice)));
+    let affinity = hash_of_affinity()?;
+    Ok(Conditions { environment, published_environment, affinity, ..Conditions::default() })
+}
+
+/// Fills the file, whose space is reserved.
+fn write(
+    mut file: &File,
+    first: &Slots,
+    loaded: &[(SlotsOfKey, HwlocTopology<'_>)],
+) -> io::Result<()> {
+    for (slots, topology) in loaded {
+        let length = usize::try_from(slots.length).unwrap_or(0);
+        for (offset, address) in slots.slots() {
+            // hwloc cuts its file off behind the segment, which would give up the reserved space.
+            let mut own = File::from(memfd_create("topobroker-slot", MemfdFlags::CLOEXEC)?);
+            let address = usize::try_from(address).unwrap_or(0);
+            hwloc::write_shmem(topology, &own, address, length)?;
+            own.rewind()?;
+            file.seek(SeekFrom::Start(offset))?;
+            io::copy(&mut own, &mut file)?;
+        }
+    }
+    file.write_all_at(&first.to_page(), 0)
+}

@@ -1,0 +1,86 @@
+//! What the guard knows of this process: segments, the handles on them, and topologies that are not
+//! loaded yet.
+
+use crate::handle::{Handle, copy_of_master, free_copy};
+use crate::hwloc::{Hwloc, Topology};
+use crate::infos::OwnInfos;
+use crate::lock::{Lock, Locked, hold_during_forks};
+use crate::segment::Segments;
+use crate::source::Source;
+use alloc::vec::Vec;
+
+pub(crate) struct State {
+    pub(crate) segments: Segments,
+    /// Topologies of this process that are in a segment.
+    pub(crate) handles: Vec<Handle>,
+    /// What programs have said of topologies that are not loaded yet.
+    pub(crate) sources: Vec<Source>,
+    pub(crate) infos: OwnInfos,
+}
+
+// SAFETY: hwloc's topologies may be used by any thread, one at a time, and the lock sees to that.
+unsafe impl Send for State {}
+
+static STATE: Lock<State> = Lock::new(State {
+    segments: Segments::NONE,
+    handles: Vec::new(),
+    sources: Vec::new(),
+    infos: OwnInfos::NONE,
+});
+
+/// The state, for this thread alone until it is dropped. No function of hwloc that this library
+/// replaces may be called meanwhile, except by hwloc itself.
+pub(crate) fn state() -> Locked<'static, State> {
+    hold_during_forks(before_fork, after_fork);
+    STATE.lock()
+}
+
+unsafe extern "C" fn before_fork() {
+    STATE.acquire();
+}
+
+unsafe extern "C" fn after_fork() {
+    // SAFETY: `before_fork` has acquired it, in this thread or in the one that this is the child of.
+    unsafe { STATE.release() };
+}
+
+impl State {
+    /// The handle at an address.
+    pub(crate) fn handle(&self, topology: Topology) -> Option<Handle> {
+        self.handles.iter().find(|handle| handle.topology == topology).copied()
+    }
+
+    /// Another handle on a segment; `None` if there is no memory for it.
+    pub(crate) fn new_handle(&mut self, hwloc: &Hwloc, segment: usize) -> Option<Topology> {
+        let topology = copy_of_master(hwloc, self.segments.get(segment)?)?;
+        self.forget(topology);
+        self.handles.push(Handle { topology, segment });
+        Some(topology)
+    }
+
+    /// Ends a handle and frees its memory. `topology` is where its structure is now.
+    pub(crate) fn end_handle(&mut self, hwloc: &Hwloc, handle: Handle, topology: Topology) {
+        self.handles.retain(|it| it.topology != handle.topology);
+        free_copy(hwloc, topology);
+        if self.is_in_use(handle.segment) {
+            return;
+        }
+        self.infos.free(&self.segments, handle.segment);
+        if let Some(segment) = self.segments.get(handle.segment) {
+            segment.rest();
+        }
+    }
+
+    /// Forgets a topology. An address that hwloc gives out is that of no earlier topology, whoever
+    /// has destroyed that.
+    pub(crate) fn forget(&mut self, topology: Topology) {
+        self.handles.retain(|handle| handle.topology != topology);
+        self.sources.retain(|source| source.topology != topology);
+    }
+
+    /// Whether a program may have a pointer into a segment.
+    pub(crate) fn is_in_use(&self, segment: usize) -> bool {
+        let is_pinned = self.segments.get(segment).is_some_and(|it| it.is_pinned);
+        is_pinned || self.handles.iter().any(|handle| handle.segment == segment)
+    }
+}
