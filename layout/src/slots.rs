@@ -150,6 +150,9 @@ pub struct CgroupPlace {
 /// What the first page of the file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slots {
+    /// Version of the hwloc that has written the slots, as `hwloc_get_api_version` returns it. Only
+    /// the same version would load the same.
+    pub hwloc_version: u32,
     /// Under which conditions the slots were written.
     pub conditions: Conditions,
     /// Where the publisher has found its cgroup.
@@ -159,9 +162,9 @@ pub struct Slots {
 }
 
 /// Bytes for the folder of a cgroup, with a zero at the end.
-const FOLDER: usize = 456;
+const FOLDER: usize = 452;
 /// Bytes in front of the keys.
-const HEAD: usize = 16 + 32 + 8 + FOLDER;
+const HEAD: usize = 16 + 32 + 4 + 8 + FOLDER;
 /// Bytes of a key.
 const ENTRY: usize = 64;
 
@@ -181,6 +184,7 @@ impl Slots {
         for hash in [environment, published_environment, cgroup, affinity] {
             bytes.extend(hash.to_le_bytes());
         }
+        bytes.extend(self.hwloc_version.to_le_bytes());
         bytes.extend(self.cgroup.member.to_le_bytes());
         let folder = Some(&self.cgroup.folder).filter(|folder| folder.len() < FOLDER);
         bytes.extend(folder.map(Vec::as_slice).unwrap_or_default());
@@ -209,6 +213,8 @@ impl Slots {
             return None;
         }
         let (hashes, rest) = numbers(rest)?;
+        let (hwloc_version, rest) = rest.split_first_chunk()?;
+        let hwloc_version = u32::from_le_bytes(*hwloc_version);
         let (member, rest) = rest.split_first_chunk()?;
         let (folder, entries) = rest.split_first_chunk::<FOLDER>()?;
         let folder = folder.split(|byte| *byte == 0).next()?.to_vec();
@@ -218,7 +224,8 @@ impl Slots {
         let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;
         let (entries, _) = entries.as_chunks::<ENTRY>();
         let keys = entries.get(..count)?.iter().map(|entry| read_entry(entry, length));
-        Some(Self { conditions, cgroup: place, keys: keys.collect::<Option<_>>()? })
+        let keys = keys.collect::<Option<_>>()?;
+        Some(Self { hwloc_version, conditions, cgroup: place, keys })
     }
 }
 
@@ -310,7 +317,7 @@ mod tests {
         let conditions =
             Conditions { environment: 1, published_environment: 2, cgroup: 3, affinity: 4 };
         let cgroup = CgroupPlace { member: 5, folder: b"/sys/fs/cgroup/a".to_vec() };
-        Slots { conditions, cgroup, keys: [first, second].into() }
+        Slots { hwloc_version: 0x20800, conditions, cgroup, keys: [first, second].into() }
     }
 
     #[test]

@@ -72,7 +72,8 @@ pub(super) fn publish(
     }
     let (cgroup, allowed) = place_of_cgroup()?;
     let conditions = Conditions { cgroup: allowed, ..conditions_of(published)? };
-    let mut first = Slots { conditions, cgroup, keys: Vec::new() };
+    let mut first =
+        Slots { hwloc_version: hwloc::api_version(), conditions, cgroup, keys: Vec::new() };
     let (folder, name) = parts(&path)?;
     let mode = if options.private { 0o400 } else { 0o444 };
     let mut taken = io::ErrorKind::AddrInUse.into();

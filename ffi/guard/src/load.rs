@@ -105,6 +105,10 @@ fn find(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<Found, 
         Err(source) => return Err(Declined::File { path, source }),
     };
     let slots = read(&file).ok_or(Declined::Damaged { path })?;
+    let (found, expected) = (call.hwloc.version(), slots.hwloc_version);
+    if found != expected {
+        return Err(Declined::Release { found, expected });
+    }
     let (written, cgroup) = (slots.conditions, slots.cgroup);
     let slots =
         slots.keys.into_iter().find(|slots| slots.is_for(&key)).ok_or(Declined::Key(key))?;

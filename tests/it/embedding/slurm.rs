@@ -251,6 +251,26 @@ fn if_a_daemon_publishes_the_plugin_only_adds_the_cpus() {
 }
 
 #[test]
+fn with_the_argument_guard_tasks_preload_the_guard_and_their_loads_are_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(cluster) = Cluster::start("guard", Path::new("/nonexistent")) else { return };
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let program = super::guard::program(folder.path());
+    // What a task says of its load goes to the same place as its output.
+    let task = folder.path().join("task");
+    let lines = format!(
+        "#!/bin/sh\nTOPOBROKER_GUARD_VERBOSE=1 '{}' load 0 3 1 2>&1 >/dev/null\necho \"$LD_PRELOAD\"\n",
+        program.display()
+    );
+    fs::write(&task, lines).unwrap();
+    fs::set_permissions(&task, Permissions::from_mode(0o755)).unwrap();
+    let lines = cluster.srun(0, &["-n", "2"], &task);
+    let text = lines.join("\n");
+    assert_eq!(text.matches("load by guarded: served").count(), 2, "{text}");
+    assert!(text.contains(super::guard::library().to_str().unwrap()), "{text}");
+}
+
+#[test]
 fn a_plugin_with_wrong_arguments_says_so_and_fails_no_step() {
     let folder = tempfile::tempdir().unwrap();
     let Some(cluster) = Cluster::start("nonesuch folder=/nonexistent", Path::new("/nonexistent"))
