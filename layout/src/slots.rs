@@ -150,9 +150,9 @@ pub struct CgroupPlace {
 /// What the first page of the file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slots {
-    /// Version of the hwloc that has written the slots, as `hwloc_get_api_version` returns it. Only
-    /// the same version would load the same.
-    pub hwloc_version: u32,
+    /// [`hash_of_file`] of the hwloc library that has written the slots. Another one, even of the
+    /// same version, may find other things.
+    pub library: u64,
     /// Under which conditions the slots were written.
     pub conditions: Conditions,
     /// Where the publisher has found its cgroup.
@@ -162,9 +162,9 @@ pub struct Slots {
 }
 
 /// Bytes for the folder of a cgroup, with a zero at the end.
-const FOLDER: usize = 452;
+const FOLDER: usize = 448;
 /// Bytes in front of the keys.
-const HEAD: usize = 16 + 32 + 4 + 8 + FOLDER;
+const HEAD: usize = 16 + 32 + 8 + 8 + FOLDER;
 /// Bytes of a key.
 const ENTRY: usize = 64;
 
@@ -184,7 +184,7 @@ impl Slots {
         for hash in [environment, published_environment, cgroup, affinity] {
             bytes.extend(hash.to_le_bytes());
         }
-        bytes.extend(self.hwloc_version.to_le_bytes());
+        bytes.extend(self.library.to_le_bytes());
         bytes.extend(self.cgroup.member.to_le_bytes());
         let folder = Some(&self.cgroup.folder).filter(|folder| folder.len() < FOLDER);
         bytes.extend(folder.map(Vec::as_slice).unwrap_or_default());
@@ -213,8 +213,8 @@ impl Slots {
             return None;
         }
         let (hashes, rest) = numbers(rest)?;
-        let (hwloc_version, rest) = rest.split_first_chunk()?;
-        let hwloc_version = u32::from_le_bytes(*hwloc_version);
+        let (library, rest) = rest.split_first_chunk()?;
+        let library = u64::from_le_bytes(*library);
         let (member, rest) = rest.split_first_chunk()?;
         let (folder, entries) = rest.split_first_chunk::<FOLDER>()?;
         let folder = folder.split(|byte| *byte == 0).next()?.to_vec();
@@ -225,7 +225,7 @@ impl Slots {
         let (entries, _) = entries.as_chunks::<ENTRY>();
         let keys = entries.get(..count)?.iter().map(|entry| read_entry(entry, length));
         let keys = keys.collect::<Option<_>>()?;
-        Some(Self { hwloc_version, conditions, cgroup: place, keys })
+        Some(Self { library, conditions, cgroup: place, keys })
     }
 }
 
@@ -261,12 +261,14 @@ fn numbers(bytes: &[u8]) -> Option<([u64; 4], &[u8])> {
 /// Prefix of the variables that change what hwloc loads.
 const HWLOC_PREFIX: &[u8] = b"HWLOC_";
 /// Variables that change which GPUs the libraries of their vendors find.
-const GPU_VARIABLES: [&[u8]; 6] = [
+const GPU_VARIABLES: [&[u8]; 8] = [
+    b"CUDA_DEVICE_ORDER=",
     b"CUDA_VISIBLE_DEVICES=",
     b"ROCR_VISIBLE_DEVICES=",
     b"HIP_VISIBLE_DEVICES=",
     b"GPU_DEVICE_ORDINAL=",
     b"ZE_AFFINITY_MASK=",
+    b"ZE_FLAT_DEVICE_HIERARCHY=",
     b"ZE_ENABLE_PCI_ID_DEVICE_ORDER=",
 ];
 /// Variables of hwloc that only change what it prints.
@@ -286,6 +288,12 @@ pub fn hash_of_environment<'a>(variables: impl Iterator<Item = &'a [u8]>) -> u64
         hash.update(&xxh3_64(variable).to_le_bytes());
     }
     hash.digest()
+}
+
+/// A hash of a file, by device and inode.
+#[must_use]
+pub fn hash_of_file(device: u64, inode: u64) -> u64 {
+    xxh3_64([device.to_le_bytes(), inode.to_le_bytes()].as_flattened())
 }
 
 /// A hash of lists of indexes, such as `0-3,8`.
@@ -317,7 +325,7 @@ mod tests {
         let conditions =
             Conditions { environment: 1, published_environment: 2, cgroup: 3, affinity: 4 };
         let cgroup = CgroupPlace { member: 5, folder: b"/sys/fs/cgroup/a".to_vec() };
-        Slots { hwloc_version: 0x20800, conditions, cgroup, keys: [first, second].into() }
+        Slots { library: 6, conditions, cgroup, keys: [first, second].into() }
     }
 
     #[test]

@@ -3,10 +3,12 @@
  *     guarded write FILE ADDRESS     writes a segment of a synthetic machine, then maps elsewhere
  *     guarded share FILE             adopts it twice, and again after all were destroyed
  *     guarded modify FILE            modifies handles, beside genuine copies
+ *     guarded replace FILE ADDRESS   adopts it, and then writes another one for its address
  *     guarded threads FILE           adopts, copies, modifies and destroys in 8 threads
  *     guarded forks FILE             adopts in a process, its child, and the child of that
  *     guarded load FLAGS IO COUNT    loads this machine COUNT times, and prints what it finds
  *     guarded apart                  loads twice, and writes into the objects of one
+ *     guarded again                  loads what the guard has left to hwloc a second time
  *     guarded from WAY               loads what is not this machine as it is
  *     guarded info FILE              adds an info to an object of an adopted topology
  */
@@ -65,6 +67,9 @@ static void write_segment(const char *file, const char *address)
     CHECK(fd >= 0);
     CHECK(hwloc_topology_init(&topology) == 0);
     CHECK(hwloc_topology_set_synthetic(topology, synthetic) == 0);
+    /* So that allowing PUs and inserting Misc objects succeed. */
+    CHECK(hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0);
+    CHECK(hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL) == 0);
     CHECK(hwloc_topology_load(topology) == 0);
     add_distances(topology);
     CHECK(hwloc_shmem_topology_get_length(topology, &length, 0) == 0);
@@ -180,7 +185,7 @@ static int modify(hwloc_topology_t topology, int way)
         group = hwloc_topology_alloc_group_object(topology);
         if (group != NULL) {
             group->cpuset = hwloc_bitmap_alloc();
-            hwloc_bitmap_or(group->cpuset, cores[0]->cpuset, cores[1]->cpuset);
+            hwloc_bitmap_or(group->cpuset, cores[0]->cpuset, cores[0]->prev_cousin->cpuset);
             result = hwloc_topology_insert_group_object(topology, group) != NULL ? 0 : -1;
         }
         break;
@@ -238,7 +243,7 @@ static void modify_all(const char *file)
         int expected = modify(genuine, way), found = modify(handle, way);
         if (found != expected || !same(handle, genuine))
             printf("way %d: %d, expected %d\n", way, found, expected);
-        CHECK(found == expected && same(handle, genuine));
+        CHECK(found == expected && found >= 0 && same(handle, genuine));
         CHECK(hwloc_get_root_obj(handle) != hwloc_get_root_obj(kept));
         CHECK(hwloc_topology_get_userdata(handle) == file);
         CHECK(same(kept, untouched));
@@ -248,6 +253,51 @@ static void modify_all(const char *file)
     }
     hwloc_topology_destroy(untouched);
     hwloc_topology_destroy(kept);
+}
+
+/* Programs for hwloc 2.0 to 2.4 call it. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+/* An object that was found before a handle is modified stays the same object, wherever it is then. */
+static void modify_twice(const char *file)
+{
+    hwloc_topology_t kept = adopt(file), handle = adopt(file), genuine = copy(kept);
+    hwloc_topology_t both[2] = { genuine, handle };
+    hwloc_bitmap_t some = hwloc_bitmap_alloc();
+
+    hwloc_bitmap_set_range(some, 16, 47);
+    for (int i = 0; i < 2; i++) {
+        hwloc_obj_t core = hwloc_get_obj_by_type(both[i], HWLOC_OBJ_CORE, 12);
+        hwloc_obj_t nodes[2] = { hwloc_get_obj_by_type(both[i], HWLOC_OBJ_NUMANODE, 1),
+                                 hwloc_get_obj_by_type(both[i], HWLOC_OBJ_NUMANODE, 2) };
+        hwloc_uint64_t values[4] = { 1, 2, 3, 4 };
+        CHECK(hwloc_topology_restrict(both[i], some, HWLOC_RESTRICT_FLAG_REMOVE_CPULESS) == 0);
+        CHECK(hwloc_topology_insert_misc_object(both[i], core, "mine") != NULL);
+        CHECK(hwloc_distances_add(both[i], 2, nodes, values, HWLOC_DISTANCES_KIND_FROM_USER | HWLOC_DISTANCES_KIND_MEANS_BANDWIDTH, 0) == 0);
+    }
+    CHECK(same(handle, genuine));
+    hwloc_topology_destroy(handle);
+    hwloc_topology_destroy(genuine);
+    handle = adopt(file);
+    hwloc_obj_t node = hwloc_get_obj_by_type(handle, HWLOC_OBJ_NUMANODE, 0);
+    hwloc_uint64_t value[1] = { 7 };
+    /* The first function that modifies it. */
+    CHECK(hwloc_distances_add(handle, 1, &node, value, HWLOC_DISTANCES_KIND_FROM_USER | HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) == 0 || errno == EINVAL);
+    hwloc_topology_destroy(handle);
+    hwloc_topology_destroy(kept);
+    hwloc_bitmap_free(some);
+}
+
+/* What is not in use gives its addresses to another segment. */
+static void again_at(const char *file, const char *address)
+{
+    hwloc_topology_t topology = adopt(file);
+
+    hwloc_topology_destroy(topology);
+    write_segment(file, address);
+    topology = adopt(file);
+    CHECK(hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU) == 64);
+    hwloc_topology_destroy(topology);
 }
 
 static void *adopt_often(void *file)
@@ -370,6 +420,21 @@ static void apart(void)
     hwloc_topology_destroy(one);
 }
 
+static void again(void)
+{
+    hwloc_topology_t topology;
+
+    CHECK(hwloc_topology_init(&topology) == 0);
+    CHECK(setenv("TOPOBROKER_GUARD", "0", 1) == 0);
+    CHECK(hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) == 0);
+    CHECK(hwloc_topology_load(topology) == 0);
+    CHECK(unsetenv("TOPOBROKER_GUARD") == 0);
+    hwloc_obj_t root = hwloc_get_root_obj(topology);
+    CHECK(hwloc_topology_load(topology) == -1 && errno == EBUSY);
+    CHECK(hwloc_get_root_obj(topology) == root);
+    hwloc_topology_destroy(topology);
+}
+
 static void from(const char *way)
 {
     hwloc_topology_t topology;
@@ -415,7 +480,9 @@ int main(int argc, char **argv)
     else if (strcmp(way, "share") == 0 && argc > 2)
         share(argv[2]);
     else if (strcmp(way, "modify") == 0 && argc > 2)
-        modify_all(argv[2]);
+        modify_all(argv[2]), modify_twice(argv[2]);
+    else if (strcmp(way, "replace") == 0 && argc > 3)
+        again_at(argv[2], argv[3]);
     else if (strcmp(way, "threads") == 0 && argc > 2)
         in_threads(argv[2]);
     else if (strcmp(way, "forks") == 0 && argc > 2)
@@ -424,6 +491,8 @@ int main(int argc, char **argv)
         load_often(strtoul(argv[2], NULL, 0), atoi(argv[3]), atoi(argv[4]));
     else if (strcmp(way, "apart") == 0)
         apart();
+    else if (strcmp(way, "again") == 0)
+        again();
     else if (strcmp(way, "from") == 0 && argc > 2)
         from(argv[2]);
     else if (strcmp(way, "info") == 0 && argc > 2)

@@ -2,7 +2,7 @@
 
 use super::bitmap::BitmapTooLarge;
 use super::object::Object as HwlocObject;
-use super::tables::Location;
+use super::tables::{self, Location};
 use super::topology::HwlocTopology;
 use quick_xml::events::Event;
 use std::cell::OnceCell;
@@ -177,14 +177,19 @@ impl Walk {
     }
 }
 
-/// The CPU kinds, with the forced efficiencies from hwloc's XML. Call this last, when all sets are
-/// known to be small, because hwloc prints all sets into the XML.
+/// The CPU kinds, with their forced efficiencies. Call this last, when all sets are known to be small,
+/// because hwloc may print all sets into an XML.
 fn cpu_kinds(topology: &HwlocTopology<'_>) -> Result<Vec<CpuKind>, BitmapTooLarge> {
     let kinds = topology.cpu_kinds()?;
     if kinds.is_empty() {
         return Ok(Vec::new());
     }
-    let mut forced = topology.export_xml().map(|xml| forced_efficiencies(&xml)).unwrap_or_default();
+    let has_capacity =
+        |kind: &tables::CpuKind| kind.infos.iter().any(|(name, _)| name == "LinuxCapacity");
+    // On Linux, hwloc forces an efficiency only if the kernel tells the capacity of PUs.
+    let is_forced = !topology.is_discovered() || kinds.iter().any(has_capacity);
+    let xml = is_forced.then(|| topology.export_xml()).flatten();
+    let mut forced = xml.map(|xml| forced_efficiencies(&xml)).unwrap_or_default();
     forced.resize(kinds.len(), None);
     let kinds = kinds.into_iter().zip(forced).map(|(kind, forced_efficiency)| CpuKind {
         cpuset: kind.cpuset,
@@ -230,6 +235,15 @@ fn next_element<'x>(
 mod tests {
     use super::*;
     use crate::hwloc;
+
+    #[test]
+    fn the_cpu_kinds_of_a_discovered_machine_are_those_of_its_xml() {
+        let own = hwloc::load(&hwloc::Input::ThisMachine, &hwloc::LoadOptions::default()).unwrap();
+        // SAFETY: the topology is loaded, and lives until the end of this test.
+        let lent = unsafe { HwlocTopology::borrow_raw(own.as_raw()) };
+        assert!(own.is_discovered() && !lent.is_discovered());
+        assert_eq!(capture(&own).unwrap().cpu_kinds, capture(&lent).unwrap().cpu_kinds);
+    }
 
     #[test]
     fn a_set_that_no_archive_holds_is_refused() {

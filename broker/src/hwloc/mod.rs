@@ -20,3 +20,4 @@ pub use shmem::{AdoptedHwloc, adopt_shmem, shmem_length, write_shmem};
 pub use topobroker_layout::type_filter::TypeFilter;
 pub use topology::HwlocTopology;
 pub use version::api_version;
+pub(crate) use version::library;

@@ -14,13 +14,20 @@ use topobroker_layout::type_filter::TypeFilter;
 pub struct HwlocTopology<'t> {
     pub(super) raw: hwloc_topology_t,
     owned: bool,
+    is_discovered: bool,
     lent: PhantomData<&'t ()>,
 }
 
 impl HwlocTopology<'static> {
     /// Takes over a topology that this crate initialised.
     pub(super) fn owned(raw: hwloc_topology_t) -> Self {
-        Self { raw, owned: true, lent: PhantomData }
+        Self { raw, owned: true, is_discovered: false, lent: PhantomData }
+    }
+
+    /// Notes that hwloc has discovered this machine, and read no description of one.
+    pub(super) fn discovered(mut self) -> Self {
+        self.is_discovered = true;
+        self
     }
 }
 
@@ -33,7 +40,7 @@ impl HwlocTopology<'_> {
     /// must not be destroyed or modified during the lifetime that the caller chooses.
     #[must_use]
     pub unsafe fn borrow_raw(raw: *mut std::ffi::c_void) -> Self {
-        Self { raw: raw.cast(), owned: false, lent: PhantomData }
+        Self { raw: raw.cast(), owned: false, is_discovered: false, lent: PhantomData }
     }
 
     /// The raw `hwloc_topology_t`, for calls that this library does not wrap. It is valid as long
@@ -73,6 +80,11 @@ impl HwlocTopology<'_> {
     /// Whether this crate loaded the topology; `false` if the topology was handed over.
     pub(crate) fn is_owned(&self) -> bool {
         self.owned
+    }
+
+    /// Whether hwloc has discovered it on this machine, and nobody else can have changed it.
+    pub(crate) fn is_discovered(&self) -> bool {
+        self.is_discovered
     }
 
     pub(crate) fn flags(&self) -> u64 {

@@ -100,6 +100,16 @@ pub enum LegacyError {
         "slots for the hwloc guard are in a file beside that of the segment, but a memfd is no file; use another store"
     )]
     Memfd,
+    /// Slots were asked for so many loads that they have no room in one file.
+    #[error(
+        "{found} different loads for the hwloc guard; expected at most {limit}: leave some out"
+    )]
+    Loads {
+        /// Number of loads, the usual ones included.
+        found: usize,
+        /// Number of loads that have room.
+        limit: usize,
+    },
     /// It is not known what hwloc's discovery depends on here.
     #[error("there are no slots for the hwloc guard")]
     Conditions(#[from] SourceError),

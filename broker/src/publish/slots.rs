@@ -13,9 +13,11 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use topobroker_layout::slots::{
     Conditions, FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, hash_of_environment,
+    hash_of_file,
 };
 use topobroker_reader::SourceError;
 use topobroker_reader::internal::{hash_of_affinity, place_of_cgroup};
@@ -59,7 +61,11 @@ pub(super) fn publish(
     let page = u64::try_from(rustix::param::page_size().max(FIRST_PAGE)).unwrap_or(u64::MAX);
     let mut end = page;
     let mut loaded = Vec::new();
-    for key in keys(&options.load_keys) {
+    let keys = keys(&options.load_keys);
+    if keys.len() > Slots::MOST {
+        return Err(LegacyError::Loads { found: keys.len(), limit: Slots::MOST });
+    }
+    for key in keys {
         let topology = hwloc::load_as(&key)?;
         let length = hwloc::shmem_length(&topology)
             .map_err(hwloc_cannot("tell the length of its segment"))? as u64;
@@ -70,10 +76,12 @@ pub(super) fn publish(
         end += length * u64::from(SLOTS_OF_KEY);
         loaded.push((slots, topology));
     }
+    let library =
+        hwloc::library().map_err(hwloc_cannot("be found among the files of this process"))?;
+    let library = hash_of_file(library.dev(), library.ino());
     let (cgroup, allowed) = place_of_cgroup()?;
     let conditions = Conditions { cgroup: allowed, ..conditions_of(published)? };
-    let mut first =
-        Slots { hwloc_version: hwloc::api_version(), conditions, cgroup, keys: Vec::new() };
+    let mut first = Slots { library, conditions, cgroup, keys: Vec::new() };
     let (folder, name) = parts(&path)?;
     let mode = if options.private { 0o400 } else { 0o444 };
     let mut taken = io::ErrorKind::AddrInUse.into();

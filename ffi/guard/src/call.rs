@@ -22,9 +22,11 @@ impl Call {
     }
 
     /// Whether the guard may do something other than hwloc: it is on, knows the version, and it is
-    /// not hwloc that calls itself.
+    /// not hwloc that calls itself, nor the broker, which must see what hwloc finds.
     pub(crate) fn is_guarded(&self) -> bool {
-        settings::is_on() && !self.is_inner() && self.is_known()
+        let name = self.by.name();
+        let is_broker = name.starts_with("topobroker") || name.starts_with("libtopobroker");
+        settings::is_on() && !self.is_inner() && !is_broker && self.is_known()
     }
 
     /// Whether the guard knows the structures of this version of hwloc.

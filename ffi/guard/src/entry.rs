@@ -75,6 +75,7 @@ replaced! {
     hwloc_topology_insert_misc_object(3) => modify::insert_misc_object;
     hwloc_topology_alloc_group_object(1) => modify::alloc_group_object;
     hwloc_topology_insert_group_object(2) => modify::insert_group_object;
+    hwloc_distances_add(6) => modify::distances_add;
     hwloc_distances_add_create(4) => modify::distances_add_create;
     hwloc_distances_add_values(6) => modify::distances_add_values;
     hwloc_distances_remove(1) => modify::distances_remove;
@@ -83,5 +84,6 @@ replaced! {
     hwloc_memattr_register(4) => modify::memattr_register;
     hwloc_memattr_set_value(6) => modify::memattr_set_value;
     hwloc_cpukinds_register(6) => modify::cpukinds_register;
+    hwloc_obj_set_subtype(3) => modify::obj_set_subtype;
     hwloc_obj_add_info(3) => obj_info::add_info;
 }

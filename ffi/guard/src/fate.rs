@@ -21,11 +21,8 @@ pub(crate) enum Fate {
 pub(crate) enum Declined {
     /// The guard does not know this version of hwloc.
     Version(c_uint),
-    /// Another version of hwloc has written the slots, and might have found other things.
-    Release {
-        found: c_uint,
-        expected: c_uint,
-    },
+    /// Another hwloc library has written the slots, and might have found other things.
+    Library,
     /// The program has called this function, so it does not want this machine as it is.
     Source(&'static str),
     /// It is loaded already.
@@ -70,10 +67,9 @@ impl fmt::Display for Declined {
             Self::Version(found) => {
                 write!(formatter, "hwloc has version {found:#x}; expected 0x20400 to 0x2ffff")
             }
-            Self::Release { found, expected } => write!(
-                formatter,
-                "hwloc has version {found:#x}, and the slots are of version {expected:#x}"
-            ),
+            Self::Library => {
+                formatter.write_str("its hwloc is another file than the one that wrote the slots")
+            }
             Self::Source(function) => write!(formatter, "the program has called {function}"),
             Self::Loaded => formatter.write_str("it is loaded already"),
             Self::Unpublished => formatter.write_str("no topology is published for this process"),

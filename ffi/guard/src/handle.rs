@@ -1,6 +1,6 @@
 //! Handles: topologies that a process has, in a segment that others may have too.
 
-use crate::hwloc::{Hwloc, Topology};
+use crate::hwloc::{Functions, Hwloc, Topology};
 use crate::segment::Segment;
 use core::ffi::c_void;
 use core::ptr;
@@ -13,13 +13,9 @@ pub(crate) struct Handle {
     pub(crate) segment: usize,
 }
 
-/// `hwloc_topology_get_support`.
-type GetSupport = unsafe extern "C" fn(Topology) -> *mut [*mut c_void; 4];
-
 /// A copy of hwloc's structure, with the arrays that hwloc frees with it. If hwloc itself destroys
 /// it, because somebody calls past the guard, it unmaps 0 bytes.
 pub(crate) fn copy_of_master(hwloc: &Hwloc, segment: &Segment) -> Option<Topology> {
-    let get_support: GetSupport = hwloc.function(c"hwloc_topology_get_support")?;
     // SAFETY: `malloc` takes any size.
     let copy = unsafe { libc::malloc(segment.size) };
     if copy.is_null() {
@@ -30,7 +26,7 @@ pub(crate) fn copy_of_master(hwloc: &Hwloc, segment: &Segment) -> Option<Topolog
     // SAFETY: the place is inside the structure and aligned.
     unsafe { copy.byte_add(segment.length_at).cast::<usize>().write(0) };
     // SAFETY: the copy is a topology, of which hwloc returns a part.
-    let arrays = unsafe { &mut *get_support(copy) };
+    let arrays = unsafe { &mut *(hwloc.functions.get_support)(copy) };
     for array in arrays {
         // SAFETY: hwloc has made the array with malloc.
         *array = unsafe { malloc_copy(*array) };
@@ -61,32 +57,26 @@ unsafe fn malloc_copy(memory: *mut c_void) -> *mut c_void {
 
 /// Frees what [`copy_of_master`] has made.
 pub(crate) fn free_copy(hwloc: &Hwloc, copy: Topology) {
-    if let Some(get_support) = hwloc.function::<GetSupport>(c"hwloc_topology_get_support") {
-        // SAFETY: `copy_of_master` has made the structure and the arrays with malloc.
-        unsafe {
-            for array in *get_support(copy) {
-                libc::free(array);
-            }
-            libc::free(copy);
+    // SAFETY: `copy_of_master` has made the structure and the arrays with malloc.
+    unsafe {
+        for array in *(hwloc.functions.get_support)(copy) {
+            libc::free(array);
         }
+        libc::free(copy);
     }
 }
 
 /// Exchanges what two topologies are, except for what the user has attached to them. Both keep their
 /// addresses.
-pub(crate) fn exchange(hwloc: &Hwloc, one: Topology, other: Topology) -> Option<()> {
-    type Get = unsafe extern "C" fn(Topology) -> *mut c_void;
-    type Set = unsafe extern "C" fn(Topology, *const c_void);
-    let get: Get = hwloc.function(c"hwloc_topology_get_userdata")?;
-    let set: Set = hwloc.function(c"hwloc_topology_set_userdata")?;
+pub(crate) fn exchange(hwloc: &Hwloc, one: Topology, other: Topology) {
+    let Functions { get_userdata, set_userdata, .. } = hwloc.functions;
     // SAFETY: both are topologies of this hwloc, made with malloc, and no other thread uses them:
     // `one` is being loaded or modified, and nobody else knows the other. hwloc's structure has no
     // pointer to itself.
     unsafe {
         let size = libc::malloc_usable_size(one).min(libc::malloc_usable_size(other));
-        let attached = get(one);
+        let attached = get_userdata(one);
         ptr::swap_nonoverlapping(one.cast::<u8>(), other.cast::<u8>(), size);
-        set(one, attached);
+        set_userdata(one, attached);
     }
-    Some(())
 }

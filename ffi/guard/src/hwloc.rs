@@ -1,7 +1,10 @@
 //! Finds hwloc's own functions, in the hwloc library that the caller means.
 
+use crate::loaded;
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::ptr;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use topobroker_layout::slots::hash_of_file;
 
 /// `hwloc_topology_t`: a structure that differs between versions of hwloc.
 pub(crate) type Topology = *mut c_void;
@@ -9,7 +12,7 @@ pub(crate) type Topology = *mut c_void;
 /// `struct hwloc_obj` of hwloc 2, as far as the guard reads it.
 #[repr(C)]
 pub(crate) struct Object {
-    object_type: c_int,
+    pub(crate) object_type: c_int,
     subtype: *mut c_void,
     os_index: c_uint,
     name: *mut c_void,
@@ -33,6 +36,8 @@ pub(crate) struct Object {
     sets: [*mut c_void; 4],
     pub(crate) infos: *mut Info,
     pub(crate) infos_count: c_uint,
+    userdata: *mut c_void,
+    pub(crate) gp_index: u64,
 }
 
 /// `struct hwloc_info_s`.
@@ -45,56 +50,116 @@ pub(crate) struct Info {
 /// The hwloc library that a caller means. A process may have several, each for the library that
 /// brought it.
 pub(crate) struct Hwloc {
-    scope: *mut c_void,
+    scope: Scope,
     /// Where the library is mapped.
     pub(crate) base: usize,
+    file: Option<&'static CStr>,
+    /// Functions that the guard calls while it holds its lock. They are looked up before, because
+    /// the loader has a lock too.
+    pub(crate) functions: Functions,
 }
 
-impl Hwloc {
-    /// The hwloc that the caller would have called without this library: in the caller and the
-    /// libraries that it was loaded with; else behind this library in the global scope of the
-    /// process; else one that was loaded privately. `None` if there is none.
-    pub(crate) fn of(caller: &Place) -> Option<Self> {
-        let known = [c"libhwloc.so.15", c"libhwloc.so.16", c"libhwloc.so"];
-        let next = || Self::in_scope(libc::RTLD_NEXT);
-        let private = || known.into_iter().find_map(Self::in_library);
-        // The program itself is no library that could be opened.
-        // SAFETY: the call takes nothing but a number.
-        let program = unsafe { libc::getauxval(libc::AT_PHDR) };
-        let program =
-            Place::of(ptr::without_provenance(usize::try_from(program).unwrap_or(0))).base;
-        let library = caller.file.filter(|_| caller.base != program);
-        library.and_then(Self::in_library).or_else(next).or_else(private)
-    }
+/// hwloc's functions that do not change anything, and its copy.
+#[derive(Clone, Copy)]
+pub(crate) struct Functions {
+    pub(crate) dup: unsafe extern "C" fn(*mut Topology, Topology) -> c_int,
+    pub(crate) get_support: unsafe extern "C" fn(Topology) -> *mut [*mut c_void; 4],
+    pub(crate) get_userdata: unsafe extern "C" fn(Topology) -> *mut c_void,
+    pub(crate) set_userdata: unsafe extern "C" fn(Topology, *const c_void),
+    pub(crate) get_depth: unsafe extern "C" fn(Topology) -> c_int,
+    pub(crate) get_object: unsafe extern "C" fn(Topology, c_int, c_uint) -> *mut Object,
+    pub(crate) destroy: unsafe extern "C" fn(Topology),
+}
 
-    fn in_library(file: &CStr) -> Option<Self> {
-        const LOADED: c_int = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-        // SAFETY: the name ends with a zero. With RTLD_NOLOAD nothing is loaded, so no code runs.
-        let scope = unsafe { libc::dlopen(file.as_ptr(), LOADED) };
-        if scope.is_null() { None } else { Self::in_scope(scope) }
-    }
+/// An open scope of the dynamic loader.
+struct Scope(*mut c_void);
 
-    fn in_scope(scope: *mut c_void) -> Option<Self> {
-        // Dropped, and so closed, if there is no hwloc in it.
-        let mut found = Self { scope, base: 0 };
-        found.base = Place::of(found.address(c"hwloc_topology_load")?).base;
-        let this = Place::of(Self::in_scope as *const c_void).base;
-        (found.base != this).then_some(found)
+impl Scope {
+    fn address(&self, name: &CStr) -> Option<*const c_void> {
+        // SAFETY: the scope is open, and the name ends with a zero.
+        let found = unsafe { libc::dlsym(self.0, name.as_ptr()) };
+        (!found.is_null()).then_some(found.cast_const())
     }
 
     /// hwloc's function of a name. The caller chooses as `F` the type that hwloc's header gives it.
-    pub(crate) fn function<F: Copy>(&self, name: &CStr) -> Option<F> {
+    fn function<F: Copy>(&self, name: &CStr) -> Option<F> {
         const { assert!(size_of::<F>() == size_of::<*const c_void>()) };
         let found = self.address(name)?;
         // SAFETY: `F` has the size of a pointer (asserted), `found` is not NULL, and the type is the
         // caller's choice.
         Some(unsafe { core::mem::transmute_copy(&found) })
     }
+}
 
-    fn address(&self, name: &CStr) -> Option<*const c_void> {
-        // SAFETY: the scope is open, and the name ends with a zero.
-        let found = unsafe { libc::dlsym(self.scope, name.as_ptr()) };
-        (!found.is_null()).then_some(found.cast_const())
+impl Drop for Scope {
+    fn drop(&mut self) {
+        if self.0 != libc::RTLD_NEXT {
+            // SAFETY: `in_library` has opened it. It stays loaded, because a library that uses it is
+            // calling.
+            unsafe { libc::dlclose(self.0) };
+        }
+    }
+}
+
+/// Where the hwloc library is mapped that the program was started with; 0 if there is none.
+static FROM_START: AtomicUsize = AtomicUsize::new(0);
+
+/// Entry that makes the dynamic loader call `at_start` when it has loaded all that the program needs.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = at_start;
+
+extern "C" fn at_start() {
+    let base = Hwloc::in_scope(Scope(libc::RTLD_NEXT)).map_or(0, |hwloc| hwloc.base);
+    FROM_START.store(base, Ordering::Relaxed);
+}
+
+impl Hwloc {
+    /// The hwloc that the caller would have called without this library: one that was in the process
+    /// from the start, which every library finds first; else that of the caller and the libraries
+    /// that it was loaded with; else any other. `None` if there is none.
+    pub(crate) fn of(caller: &Place) -> Option<Self> {
+        let next = || Self::in_scope(Scope(libc::RTLD_NEXT));
+        let first = || next().filter(|found| found.base == FROM_START.load(Ordering::Relaxed));
+        let own = || caller.file.filter(|_| !caller.is_program()).and_then(Self::in_library);
+        let any = || loaded::named_hwloc().into_iter().find_map(Self::in_library);
+        first().or_else(own).or_else(next).or_else(any)
+    }
+
+    fn in_library(file: &'static CStr) -> Option<Self> {
+        const LOADED: c_int = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
+        // SAFETY: the name ends with a zero. With RTLD_NOLOAD nothing is loaded, so no code runs.
+        let scope = unsafe { libc::dlopen(file.as_ptr(), LOADED) };
+        if scope.is_null() { None } else { Self::in_scope(Scope(scope)) }
+    }
+
+    fn in_scope(scope: Scope) -> Option<Self> {
+        let place = Place::of(scope.address(c"hwloc_topology_load")?);
+        let this = Place::of(Self::in_scope as *const c_void).base;
+        if place.base == this {
+            return None;
+        }
+        let functions = Functions {
+            dup: scope.function(c"hwloc_topology_dup")?,
+            get_support: scope.function(c"hwloc_topology_get_support")?,
+            get_userdata: scope.function(c"hwloc_topology_get_userdata")?,
+            set_userdata: scope.function(c"hwloc_topology_set_userdata")?,
+            get_depth: scope.function(c"hwloc_topology_get_depth")?,
+            get_object: scope.function(c"hwloc_get_obj_by_depth")?,
+            destroy: scope.function(c"hwloc_topology_destroy")?,
+        };
+        Some(Self { scope, base: place.base, file: place.file, functions })
+    }
+
+    /// hwloc's function of a name. The caller chooses as `F` the type that hwloc's header gives it.
+    pub(crate) fn function<F: Copy>(&self, name: &CStr) -> Option<F> {
+        self.scope.function(name)
+    }
+
+    /// A hash of its file.
+    pub(crate) fn hash_of_file(&self) -> Option<u64> {
+        let stat = rustix::fs::stat(self.file?).ok()?;
+        Some(hash_of_file(stat.st_dev, stat.st_ino))
     }
 
     /// Version of its interface, such as 0x20900.
@@ -102,16 +167,6 @@ impl Hwloc {
         let version = self.function::<unsafe extern "C" fn() -> c_uint>(c"hwloc_get_api_version");
         // SAFETY: it is hwloc's function, and takes nothing.
         version.map_or(0, |version| unsafe { version() })
-    }
-}
-
-impl Drop for Hwloc {
-    fn drop(&mut self) {
-        if self.scope != libc::RTLD_NEXT {
-            // SAFETY: `in_library` has opened it. It stays loaded, because a library that uses it is
-            // calling.
-            unsafe { libc::dlclose(self.scope) };
-        }
     }
 }
 
@@ -140,6 +195,14 @@ impl Place {
         // longer than the call that it made or provides.
         let file = unsafe { CStr::from_ptr(info.dli_fname) };
         Self { base: info.dli_fbase.addr(), file: Some(file) }
+    }
+
+    /// Whether it is the program itself, and no library.
+    fn is_program(&self) -> bool {
+        // SAFETY: the call takes nothing but a number.
+        let headers = unsafe { libc::getauxval(libc::AT_PHDR) };
+        let headers = ptr::without_provenance(usize::try_from(headers).unwrap_or(0));
+        Self::of(headers).base == self.base
     }
 
     /// Name of its file, without folders.

@@ -33,6 +33,7 @@ mod heap;
 mod hwloc;
 mod infos;
 mod load;
+mod loaded;
 mod lock;
 mod modify;
 mod note;

@@ -9,6 +9,7 @@ use crate::note::noted_load;
 use crate::say::say;
 use crate::segment::{Adopt, Mapped, Where};
 use crate::settings::{audit_folder, variables};
+use crate::source::Source;
 use crate::state::{State, state};
 use core::ffi::{c_int, c_ulong, c_void};
 use core::ptr::without_provenance_mut;
@@ -33,6 +34,13 @@ pub(crate) unsafe extern "C" fn load(topology: Topology, caller: *const c_void) 
     if call.is_inner() {
         return real();
     }
+    let real = || {
+        let result = real();
+        if result == 0 {
+            state().forget(topology);
+        }
+        result
+    };
     let key = key_of(&call, topology);
     if !call.is_guarded() {
         let fate = without_guard(&call, topology, key);
@@ -75,9 +83,8 @@ fn key_of(call: &Call, topology: Topology) -> Option<LoadKey> {
     }
     // SAFETY: it is hwloc's function, and the topology is valid.
     let flags = unsafe { get_flags(topology) };
-    let state = state();
-    let source = state.sources.iter().find(|source| source.topology == topology);
-    Some(LoadKey { flags, filters, without_gl: source.is_some_and(|source| source.without_gl) })
+    let without_gl = state().source(topology).is_some_and(|source| source.without_gl);
+    Some(LoadKey { flags, filters, without_gl })
 }
 
 /// The slots that a load may be served from.
@@ -95,9 +102,11 @@ fn find(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<Found, 
         return Err(Declined::Version(call.hwloc.version()));
     }
     let key = key.ok_or(Declined::Version(call.hwloc.version()))?;
-    let told = state().sources.iter().find(|it| it.topology == topology).and_then(|it| it.other);
-    if let Some(function) = told {
-        return Err(Declined::Source(function));
+    match state().source(topology) {
+        Some(Source { other: Some(function), .. }) => return Err(Declined::Source(function)),
+        Some(_) => {}
+        // hwloc refuses to load it again.
+        None => return Err(Declined::Loaded),
     }
     let path = slots_file().ok_or(Declined::Unpublished)?;
     let file = match open_trusted(&path) {
@@ -105,9 +114,8 @@ fn find(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<Found, 
         Err(source) => return Err(Declined::File { path, source }),
     };
     let slots = read(&file).ok_or(Declined::Damaged { path })?;
-    let (found, expected) = (call.hwloc.version(), slots.hwloc_version);
-    if found != expected {
-        return Err(Declined::Release { found, expected });
+    if call.hwloc.hash_of_file() != Some(slots.library) {
+        return Err(Declined::Library);
     }
     let (written, cgroup) = (slots.conditions, slots.cgroup);
     let slots =
@@ -144,11 +152,7 @@ fn serve(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<(), De
     let Found { file, slots } = find(call, topology, key)?;
     let missing = || Declined::Version(call.hwloc.version());
     let adopt = call.hwloc.function::<Adopt>(c"hwloc_shmem_topology_adopt").ok_or_else(missing)?;
-    let mut state = state();
-    if state.handle(topology).is_some() {
-        // hwloc refuses to load it again.
-        return Err(Declined::Loaded);
-    }
+    let state = &mut *state();
     let mut refused = None;
     for (offset, address) in slots.slots() {
         let place = Where {
@@ -158,17 +162,17 @@ fn serve(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<(), De
             length: usize::try_from(slots.length).unwrap_or(0),
         };
         // SAFETY: it is hwloc's function, and only root or this user can have written the file.
-        match unsafe { state.segments.map(&call.hwloc, adopt, place) } {
+        match unsafe { state.map(&call.hwloc, adopt, place) } {
             Some(Mapped::Shared(segment)) if state.is_in_use(segment) => {}
             Some(Mapped::Shared(segment)) => {
-                if fill(call, &mut state, segment, topology).is_some() {
+                if fill(call, state, segment, topology).is_some() {
                     return Ok(());
                 }
                 refused = Some(libc::ENOMEM);
             }
             Some(Mapped::Plain(adopted)) => {
                 // SAFETY: hwloc has just made it, and nobody knows of it.
-                unsafe { destroy(call, adopted) };
+                unsafe { (call.hwloc.functions.destroy)(adopted) };
                 return Err(missing());
             }
             None => refused = Some(errno()),
@@ -180,29 +184,14 @@ fn serve(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<(), De
 /// Turns a topology that is not loaded into a handle on a segment.
 fn fill(call: &Call, state: &mut State, segment: usize, topology: Topology) -> Option<()> {
     let handle = state.new_handle(&call.hwloc, segment)?;
-    let filled = exchange(&call.hwloc, topology, handle);
-    if filled.is_some() {
-        state.forget(topology);
-        state
-            .handles
-            .iter_mut()
-            .filter(|it| it.topology == handle)
-            .for_each(|it| it.topology = topology);
-        // SAFETY: what the program has initialised is there now, and nobody knows of it.
-        unsafe { destroy(call, handle) };
-    }
-    filled
-}
-
-/// Has hwloc destroy a topology that is no handle.
-///
-/// # Safety
-///
-/// The topology must be one of hwloc's own that nobody else has.
-unsafe fn destroy(call: &Call, topology: Topology) {
-    type Destroy = unsafe extern "C" fn(Topology);
-    if let Some(destroy) = call.hwloc.function::<Destroy>(c"hwloc_topology_destroy") {
-        // SAFETY: it is hwloc's function, and the caller vouches for the topology.
-        unsafe { destroy(topology) };
-    }
+    exchange(&call.hwloc, topology, handle);
+    state.forget(topology);
+    state
+        .handles
+        .iter_mut()
+        .filter(|it| it.topology == handle)
+        .for_each(|it| it.topology = topology);
+    // SAFETY: what the program has initialised is there now, and nobody knows of it.
+    unsafe { (call.hwloc.functions.destroy)(handle) };
+    Some(())
 }

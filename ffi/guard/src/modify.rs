@@ -74,6 +74,10 @@ modifies! {
     refresh = c"hwloc_topology_refresh"() -> c_int, or -1;
     /// Stands for `hwloc_topology_diff_apply`.
     diff_apply = c"hwloc_topology_diff_apply"(diff: *mut c_void, flags: c_ulong) -> c_int, or -1;
+    /// Stands for `hwloc_obj_set_subtype` of hwloc 2.11.
+    obj_set_subtype = c"hwloc_obj_set_subtype"(
+        object: *mut Object, subtype: *const c_char
+    ) -> c_int, or -1;
     /// Stands for `hwloc_topology_insert_misc_object`.
     insert_misc_object = c"hwloc_topology_insert_misc_object"(
         parent: *mut Object, name: *const c_char
@@ -110,8 +114,27 @@ modifies! {
     ) -> c_int, or -1;
 }
 
-/// Stands for `hwloc_distances_add_values`. The objects may have been found before the topology was
-/// made private.
+/// The objects of new distances. They may have been found before the topology was made private.
+///
+/// # Safety
+///
+/// The arguments must be valid for hwloc's functions.
+unsafe fn own_objects(
+    call: &Call,
+    topology: Topology,
+    count: c_uint,
+    objects: *mut *mut Object,
+) -> Vec<*mut Object> {
+    if objects.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the caller gives so many objects.
+    let objects = unsafe { core::slice::from_raw_parts(objects, count as usize) };
+    // SAFETY: the caller's objects and topology are valid.
+    objects.iter().map(|object| unsafe { own_object(call, topology, *object) }).collect()
+}
+
+/// Stands for `hwloc_distances_add_values`.
 ///
 /// # Safety
 ///
@@ -135,15 +158,43 @@ pub(crate) unsafe extern "C" fn distances_add_values(
     ) -> c_int;
     let Some(call) = Call::from(caller) else { return -1 };
     let Some(real) = call.function::<Real>(c"hwloc_distances_add_values") else { return -1 };
-    if objects.is_null() || call.is_inner() {
-        // SAFETY: it is hwloc's function, and the caller's arguments are valid for it.
-        return unsafe { real(topology, handle, count, objects, values, flags) };
-    }
-    // SAFETY: the caller gives so many objects.
-    let objects = unsafe { core::slice::from_raw_parts(objects, count as usize) };
-    // SAFETY: the caller's objects and topology are valid.
-    let own = objects.iter().map(|object| unsafe { own_object(&call, topology, *object) });
-    let mut own: Vec<_> = own.collect();
+    // SAFETY: the caller's arguments are valid.
+    let mut own = unsafe { own_objects(&call, topology, count, objects) };
+    let objects = if objects.is_null() { objects } else { own.as_mut_ptr() };
     // SAFETY: it is hwloc's function, which copies the objects, and the other arguments are valid.
-    unsafe { real(topology, handle, count, own.as_mut_ptr(), values, flags) }
+    unsafe { real(topology, handle, count, objects, values, flags) }
+}
+
+/// Stands for `hwloc_distances_add`, the function of hwloc 2.0 to 2.4.
+///
+/// # Safety
+///
+/// As for hwloc's function. `caller` is the address that it returns to.
+pub(crate) unsafe extern "C" fn distances_add(
+    topology: Topology,
+    count: c_uint,
+    objects: *mut *mut Object,
+    values: *mut u64,
+    kind: c_ulong,
+    flags: c_ulong,
+    caller: *const c_void,
+) -> c_int {
+    type Real = unsafe extern "C" fn(
+        Topology,
+        c_uint,
+        *mut *mut Object,
+        *mut u64,
+        c_ulong,
+        c_ulong,
+    ) -> c_int;
+    let Some(call) = Call::from(caller) else { return -1 };
+    let Some(real) = call.function::<Real>(c"hwloc_distances_add") else { return -1 };
+    if !call.make_private(topology) {
+        return -1;
+    }
+    // SAFETY: the caller's arguments are valid.
+    let mut own = unsafe { own_objects(&call, topology, count, objects) };
+    let objects = if objects.is_null() { objects } else { own.as_mut_ptr() };
+    // SAFETY: it is hwloc's function, which copies the objects, and the other arguments are valid.
+    unsafe { real(topology, count, objects, values, kind, flags) }
 }

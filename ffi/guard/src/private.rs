@@ -2,10 +2,10 @@
 
 use crate::call::Call;
 use crate::handle::exchange;
-use crate::hwloc::{Object, Topology};
+use crate::hwloc::{Functions, Object, Topology};
 use crate::say::say;
 use crate::state::{State, state};
-use core::ffi::{c_int, c_uint};
+use core::ffi::c_int;
 
 impl Call {
     /// Gives a handle a tree of its own, because the caller is about to modify it. The topology
@@ -23,24 +23,21 @@ impl Call {
 }
 
 fn make_private(call: &Call, state: &mut State, topology: Topology) -> Option<()> {
-    type Dup = unsafe extern "C" fn(*mut Topology, Topology) -> c_int;
     let Some(handle) = state.handle(topology) else { return Some(()) };
-    let dup: Dup = call.function(c"hwloc_topology_dup")?;
     let mut own = core::ptr::null_mut();
     // SAFETY: it is hwloc's function, and the handle is a topology of it.
-    if unsafe { dup(&raw mut own, topology) } != 0 {
+    if unsafe { (call.hwloc.functions.dup)(&raw mut own, topology) } != 0 {
         return None;
     }
-    exchange(&call.hwloc, topology, own)?;
+    exchange(&call.hwloc, topology, own);
     state.segments.pin(handle.segment);
     state.end_handle(&call.hwloc, handle, own);
     say!("{} modifies a topology: it gets its own", call.by.name());
     Some(())
 }
 
-/// The object of a topology that is at the place of `object`, if that is in a segment and the
-/// topology is not: the topology was made private after the caller had found the object. Else
-/// `object` itself.
+/// The object of a topology that `object` was before the topology was made private, if the caller had
+/// found it then. Else `object` itself.
 ///
 /// # Safety
 ///
@@ -50,15 +47,28 @@ pub(crate) unsafe fn own_object(
     topology: Topology,
     object: *mut Object,
 ) -> *mut Object {
-    type At = unsafe extern "C" fn(Topology, c_int, c_uint) -> *mut Object;
-    let state = state();
-    let segment = state.segments.around(object.cast());
-    let Some(segment) = segment else { return object };
-    let is_there = state.handle(topology).is_some_and(|handle| handle.segment == segment);
-    let Some(at) = call.hwloc.function::<At>(c"hwloc_get_obj_by_depth").filter(|_| !is_there)
-    else {
+    if call.is_inner() {
         return object;
-    };
-    // SAFETY: the object is in a segment, which stays mapped, and the topology is valid.
-    unsafe { at(topology, (*object).depth, (*object).logical_index) }
+    }
+    let state = state();
+    let Some(segment) = state.segments.around(object.cast()) else { return object };
+    if state.handle(topology).is_some_and(|handle| handle.segment == segment) {
+        return object;
+    }
+    let Functions { get_depth, get_object, .. } = call.hwloc.functions;
+    // SAFETY: the object is in a segment, which stays mapped.
+    let wanted = unsafe { ((*object).object_type, (*object).gp_index) };
+    /// Depths of the special types: NUMANode to MemCache.
+    const SPECIAL: core::ops::RangeInclusive<c_int> = -8..=-3;
+    // SAFETY: the topology is valid.
+    let depths = (0..unsafe { get_depth(topology) }).chain(SPECIAL);
+    let mut objects = depths.flat_map(|depth| {
+        // SAFETY: the topology is valid. hwloc returns NULL behind the last object of a depth.
+        (0..)
+            .map(move |index| unsafe { get_object(topology, depth, index) })
+            .take_while(|it| !it.is_null())
+    });
+    // SAFETY: hwloc has returned these objects.
+    let found = objects.find(|it| unsafe { ((**it).object_type, (**it).gp_index) } == wanted);
+    found.unwrap_or(object)
 }

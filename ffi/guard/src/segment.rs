@@ -61,7 +61,8 @@ impl Segment {
     }
 }
 
-/// The segments of this process. They stay mapped, and are used again.
+/// The segments of this process. They stay mapped as long as nobody needs their addresses, and are
+/// used again. One that is unmapped has length 0.
 pub(crate) struct Segments {
     all: Vec<Segment>,
     /// Address ranges for which this process has written a segment.
@@ -98,6 +99,7 @@ impl Segments {
         hwloc: &Hwloc,
         adopt: Adopt,
         place: Where,
+        is_in_use: impl Fn(usize) -> bool,
     ) -> Option<Mapped> {
         let (device, inode) = identity(place.file)?;
         let Where { file, offset, address, length } = place;
@@ -109,7 +111,7 @@ impl Segments {
         if let Some(known) = known {
             return Some(Mapped::Shared(known));
         }
-        self.free_reserved(address, length);
+        self.make_room(address, length, is_in_use);
         let mut master = ptr::null_mut();
         // SAFETY: the caller vouches for the function and for the file.
         if unsafe { adopt(&raw mut master, file, offset, address, length, 0) } != 0 {
@@ -155,9 +157,25 @@ impl Segments {
         }
     }
 
-    /// Gives up reserved addresses that a segment needs.
-    pub(crate) fn free_reserved(&mut self, address: *mut c_void, length: usize) {
+    /// Gives up addresses that another segment needs: reserved ones, and those of segments that no
+    /// handle is on. hwloc would have unmapped these.
+    pub(crate) fn make_room(
+        &mut self,
+        address: *mut c_void,
+        length: usize,
+        is_in_use: impl Fn(usize) -> bool,
+    ) {
         let needed = address.addr()..address.addr().saturating_add(length);
+        for (number, segment) in self.all.iter_mut().enumerate() {
+            let range = segment.range();
+            let overlaps = range.start < needed.end && needed.start < range.end;
+            if overlaps && !segment.is_pinned && !is_in_use(number) {
+                // SAFETY: nobody has a topology in it. hwloc's own structure is never used again: its
+                // library may be unloaded by now, so it is not destroyed.
+                unsafe { libc::munmap(segment.address, segment.length) };
+                segment.length = 0;
+            }
+        }
         self.reserved.retain(|range| {
             let is_needed = range.start < needed.end && needed.start < range.end;
             if is_needed {

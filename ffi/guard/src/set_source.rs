@@ -19,25 +19,20 @@ pub(crate) unsafe extern "C" fn init(topology: *mut Topology, caller: *const c_v
     // SAFETY: it is hwloc's function, and the caller's argument is valid for it.
     let result = unsafe { real(topology) };
     if result == 0 && !call.is_inner() {
-        state().forget(stored(topology, result));
+        let mut state = state();
+        let topology = stored(topology, result);
+        state.forget(topology);
+        state.sources.push(Source { topology, other: None, without_gl: false });
     }
     result
 }
 
 /// Notes what a program has said of a topology.
-fn tell(call: &Call, topology: Topology, change: impl FnOnce(&mut Source)) {
+fn tell(call: &Call, topology: Topology, change: impl FnMut(&mut Source)) {
     if call.is_inner() {
         return;
     }
-    let sources = &mut state().sources;
-    let at = sources.iter().position(|source| source.topology == topology);
-    let at = at.unwrap_or_else(|| {
-        sources.push(Source { topology, other: None, without_gl: false });
-        sources.len() - 1
-    });
-    if let Some(source) = sources.get_mut(at) {
-        change(source);
-    }
+    state().sources.iter_mut().filter(|it| it.topology == topology).for_each(change);
 }
 
 /// Defines functions after which a topology is not that of this machine as it is.

@@ -14,7 +14,7 @@ pub(crate) fn is_verbose() -> bool {
 
 /// The folder for notes of `topobroker audit`.
 pub(crate) fn audit_folder() -> Option<&'static CStr> {
-    value(c"TOPOBROKER_AUDIT")
+    value(c"TOPOBROKER_AUDIT").filter(|folder| *folder != c"")
 }
 
 fn value(name: &CStr) -> Option<&'static CStr> {

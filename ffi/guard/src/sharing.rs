@@ -34,7 +34,7 @@ pub(crate) unsafe extern "C" fn adopt(
         let place = Where { file, offset, address, length };
         let mut state = state();
         // SAFETY: it is hwloc's function, and the caller believes what is in the file.
-        let found = match unsafe { state.segments.map(&call.hwloc, real, place) } {
+        let found = match unsafe { state.map(&call.hwloc, real, place) } {
             Some(Mapped::Shared(segment)) => state.new_handle(&call.hwloc, segment),
             Some(Mapped::Plain(topology)) => Some(topology),
             None => None,
@@ -77,8 +77,7 @@ pub(crate) unsafe extern "C" fn write(
     let Some(real) = call.function::<Write>(c"hwloc_shmem_topology_write") else { return -1 };
     let mut state = call.is_guarded().then(state);
     if let Some(state) = &mut state {
-        // The same range again, for another topology.
-        state.segments.free_reserved(address, length);
+        state.make_room(address, length);
     }
     // SAFETY: it is hwloc's function, and the caller's arguments are valid for it.
     let result = unsafe { real(topology, file, offset, address, length, flags) };

@@ -5,15 +5,16 @@ use crate::handle::{Handle, copy_of_master, free_copy};
 use crate::hwloc::{Hwloc, Topology};
 use crate::infos::OwnInfos;
 use crate::lock::{Lock, Locked, hold_during_forks};
-use crate::segment::Segments;
+use crate::segment::{Adopt, Mapped, Segments, Where};
 use crate::source::Source;
 use alloc::vec::Vec;
+use core::ffi::c_void;
 
 pub(crate) struct State {
     pub(crate) segments: Segments,
     /// Topologies of this process that are in a segment.
     pub(crate) handles: Vec<Handle>,
-    /// What programs have said of topologies that are not loaded yet.
+    /// Topologies that are not loaded yet, and what programs have said of them.
     pub(crate) sources: Vec<Source>,
     pub(crate) infos: OwnInfos,
 }
@@ -48,6 +49,35 @@ impl State {
     /// The handle at an address.
     pub(crate) fn handle(&self, topology: Topology) -> Option<Handle> {
         self.handles.iter().find(|handle| handle.topology == topology).copied()
+    }
+
+    /// What a program has said of a topology. `None` if it is loaded, or the guard does not know it.
+    pub(crate) fn source(&self, topology: Topology) -> Option<Source> {
+        self.sources.iter().find(|source| source.topology == topology).copied()
+    }
+
+    /// The segment in a file: see [`Segments::map`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`Segments::map`].
+    pub(crate) unsafe fn map(
+        &mut self,
+        hwloc: &Hwloc,
+        adopt: Adopt,
+        place: Where,
+    ) -> Option<Mapped> {
+        let handles = &self.handles;
+        let is_in_use = |number| handles.iter().any(|handle| handle.segment == number);
+        // SAFETY: the caller vouches for it.
+        unsafe { self.segments.map(hwloc, adopt, place, is_in_use) }
+    }
+
+    /// Gives up addresses that a segment needs, where no topology is.
+    pub(crate) fn make_room(&mut self, address: *mut c_void, length: usize) {
+        let handles = &self.handles;
+        let is_in_use = |number| handles.iter().any(|handle| handle.segment == number);
+        self.segments.make_room(address, length, is_in_use);
     }
 
     /// Another handle on a segment; `None` if there is no memory for it.

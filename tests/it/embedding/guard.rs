@@ -84,6 +84,13 @@ fn a_process_that_writes_a_segment_keeps_its_addresses_free() {
 }
 
 #[test]
+fn a_segment_that_nobody_uses_gives_its_addresses_to_another_one() {
+    let Given { program, segment, .. } = &given();
+    succeed(Command::new(program).arg("replace").arg(segment).arg(ADDRESS));
+    succeed(guarded(program).arg("replace").arg(segment).arg(ADDRESS));
+}
+
+#[test]
 fn libpmix_and_nobody_else_shares_the_copy_of_what_it_has_adopted_until_it_modifies_it() {
     let given = given();
     let folder = given.program.parent().unwrap();
@@ -155,6 +162,21 @@ fn the_guard_in_front_of_libhwloc_serves_programs_that_preload_nothing() {
     };
     run("share");
     run("modify");
+    // Both ways at once.
+    let mut both = guarded(&given.program);
+    succeed(both.env("LD_LIBRARY_PATH", &folder).arg("share").arg(&given.segment));
+    let plugin = compile(
+        given.program.parent().unwrap(),
+        "cc",
+        "guarded_copier.c",
+        "plugin.so",
+        &["hwloc"],
+        &["-shared", "-fPIC"],
+    );
+    let host =
+        compile(given.program.parent().unwrap(), "cc", "guarded_plugin.c", "host", &[], &["-ldl"]);
+    let mut both = guarded(&host);
+    succeed(both.env("LD_LIBRARY_PATH", &folder).arg("reload").arg(plugin).arg(&given.segment));
     let missing = Command::new(front).arg(&folder).arg("/nowhere.so").output().unwrap();
     assert!(!missing.status.success() && said(&missing).contains("no libhwloc.so.15"));
 }

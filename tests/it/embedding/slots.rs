@@ -138,6 +138,12 @@ fn a_load_that_depends_on_the_binding_is_served_only_to_processes_that_are_not_b
 }
 
 #[test]
+fn a_topology_that_hwloc_has_loaded_is_not_loaded_again_from_a_slot() {
+    let (_, guard) = given().guarded(&[], &[], &["again"]);
+    assert!(guard.contains("left to hwloc: it is loaded already"), "{guard}");
+}
+
+#[test]
 fn the_guard_can_be_turned_off() {
     let (_, guard) = given().guarded(&[], &["env", "TOPOBROKER_GUARD=0"], &LOAD);
     assert!(!guard.contains("topobroker-guard"), "{guard}");

@@ -94,6 +94,7 @@ pub fn load(
     }
     // SAFETY: `topology` is initialised and not loaded yet.
     match unsafe { sys::hwloc_topology_load(topology.raw) } {
+        0 if is_discovered(input) => Ok(topology.discovered()),
         0 => Ok(topology),
         // hwloc sometimes reports only EINVAL or no error number, for example for XML without NUMA
         // nodes.
@@ -102,6 +103,14 @@ pub fn load(
         }
         _ => Err(failed("load the topology")),
     }
+}
+
+/// Whether hwloc discovers this machine, and does not read a description from its environment.
+fn is_discovered(input: &Input) -> bool {
+    let others = ["HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_COMPONENTS"];
+    cfg!(target_os = "linux")
+        && *input == Input::ThisMachine
+        && others.iter().all(|name| std::env::var_os(name).is_none())
 }
 
 /// Loads this machine as a program does that has said to hwloc what is in `key`.
