@@ -18,8 +18,8 @@ pub(crate) struct Object {
     name: *mut c_void,
     total_memory: u64,
     attributes: *mut c_void,
-    pub(crate) depth: c_int,
-    pub(crate) logical_index: c_uint,
+    depth: c_int,
+    logical_index: c_uint,
     cousins: [*mut c_void; 2],
     parent: *mut c_void,
     sibling_rank: c_uint,
@@ -59,7 +59,7 @@ pub(crate) struct Hwloc {
     pub(crate) functions: Functions,
 }
 
-/// hwloc's functions that do not change anything, and its copy.
+/// hwloc's functions that the guard itself calls.
 #[derive(Clone, Copy)]
 pub(crate) struct Functions {
     pub(crate) dup: unsafe extern "C" fn(*mut Topology, Topology) -> c_int,

@@ -99,7 +99,7 @@ impl Segments {
         hwloc: &Hwloc,
         adopt: Adopt,
         place: Where,
-        is_in_use: impl Fn(usize) -> bool,
+        has_handle: impl Fn(usize) -> bool,
     ) -> Option<Mapped> {
         let (device, inode) = identity(place.file)?;
         let Where { file, offset, address, length } = place;
@@ -111,7 +111,7 @@ impl Segments {
         if let Some(known) = known {
             return Some(Mapped::Shared(known));
         }
-        self.make_room(address, length, is_in_use);
+        self.make_room(address, length, has_handle);
         let mut master = ptr::null_mut();
         // SAFETY: the caller vouches for the function and for the file.
         if unsafe { adopt(&raw mut master, file, offset, address, length, 0) } != 0 {
@@ -163,13 +163,13 @@ impl Segments {
         &mut self,
         address: *mut c_void,
         length: usize,
-        is_in_use: impl Fn(usize) -> bool,
+        has_handle: impl Fn(usize) -> bool,
     ) {
         let needed = address.addr()..address.addr().saturating_add(length);
         for (number, segment) in self.all.iter_mut().enumerate() {
             let range = segment.range();
             let overlaps = range.start < needed.end && needed.start < range.end;
-            if overlaps && !segment.is_pinned && !is_in_use(number) {
+            if overlaps && !segment.is_pinned && !has_handle(number) {
                 // SAFETY: nobody has a topology in it. hwloc's own structure is never used again: its
                 // library may be unloaded by now, so it is not destroyed.
                 unsafe { libc::munmap(segment.address, segment.length) };

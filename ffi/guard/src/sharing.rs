@@ -1,13 +1,12 @@
 //! Adopting and copying: one mapping of a segment, however many handles there are.
 
 use crate::call::{Call, errno, set_errno, stored};
-use crate::handle::Handle;
 use crate::hwloc::Topology;
 use crate::note::noted;
 use crate::say::say;
 use crate::segment::{Adopt, Mapped, Where};
 use crate::state::state;
-use core::ffi::{CStr, c_int, c_ulong, c_void};
+use core::ffi::{c_int, c_ulong, c_void};
 
 /// Stands for `hwloc_shmem_topology_adopt`: a segment that is mapped already gives another handle.
 ///
@@ -56,9 +55,9 @@ pub(crate) unsafe extern "C" fn adopt(
     })
 }
 
-/// Stands for `hwloc_shmem_topology_write`, and keeps the address range free. PMIx servers write a
-/// segment for a range that they unmap again, may then map something else there, and hand on what
-/// they have mapped to no process that adopts.
+/// Stands for `hwloc_shmem_topology_write`, and keeps the address range free. hwloc unmaps it after
+/// writing. A PMIx server may then map its own data there, which its clients map too, and no client
+/// can adopt.
 ///
 /// # Safety
 ///
@@ -101,9 +100,7 @@ pub(crate) unsafe extern "C" fn dup(
     topology: Topology,
     caller: *const c_void,
 ) -> c_int {
-    type Dup = unsafe extern "C" fn(*mut Topology, Topology) -> c_int;
     let Some(call) = Call::from(caller) else { return -1 };
-    let Some(real) = call.function::<Dup>(c"hwloc_topology_dup") else { return -1 };
     noted(
         &call,
         "dup",
@@ -123,7 +120,7 @@ pub(crate) unsafe extern "C" fn dup(
                 }
             }
             // SAFETY: it is hwloc's function, and the caller's arguments are valid for it.
-            let result = unsafe { real(copy, topology) };
+            let result = unsafe { (call.hwloc.functions.dup)(copy, topology) };
             if call.is_guarded() && result == 0 {
                 state().forget(stored(copy, result));
                 say!("dup by {}: copied", call.by.name());
@@ -140,28 +137,23 @@ pub(crate) unsafe extern "C" fn dup(
 /// As for hwloc's function. `caller` is the address that it returns to.
 pub(crate) unsafe extern "C" fn destroy(topology: Topology, caller: *const c_void) {
     let Some(call) = Call::from(caller) else { return };
-    // SAFETY: the caller's argument is valid.
-    noted(&call, "destroy", |_| topology, || unsafe { destroy_quietly(&call, topology) });
-}
-
-/// Destroys a topology: a handle, or one of hwloc's own.
-///
-/// # Safety
-///
-/// The topology must be valid for hwloc's function.
-pub(crate) unsafe fn destroy_quietly(call: &Call, topology: Topology) -> c_int {
-    const NAME: &CStr = c"hwloc_topology_destroy";
-    let Some(real) = call.function::<unsafe extern "C" fn(Topology)>(NAME) else { return -1 };
-    if !call.is_inner() {
-        let mut state = state();
-        if let Some(handle @ Handle { topology, .. }) = state.handle(topology) {
-            state.end_handle(&call.hwloc, handle, topology);
-            say!("destroy by {}: a handle", call.by.name());
-            return 0;
-        }
-        state.forget(topology);
-    }
-    // SAFETY: it is hwloc's function, and the topology is valid for it.
-    unsafe { real(topology) };
-    0
+    noted(
+        &call,
+        "destroy",
+        |_| topology,
+        || {
+            if !call.is_inner() {
+                let mut state = state();
+                if let Some(handle) = state.handle(topology) {
+                    state.end_handle(&call.hwloc, handle, topology);
+                    say!("destroy by {}: a handle", call.by.name());
+                    return 0;
+                }
+                state.forget(topology);
+            }
+            // SAFETY: it is hwloc's function, and the caller's argument is valid for it.
+            unsafe { (call.hwloc.functions.destroy)(topology) };
+            0
+        },
+    );
 }

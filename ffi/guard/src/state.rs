@@ -67,17 +67,15 @@ impl State {
         adopt: Adopt,
         place: Where,
     ) -> Option<Mapped> {
-        let handles = &self.handles;
-        let is_in_use = |number| handles.iter().any(|handle| handle.segment == number);
+        let has_handle = |number| has_handle(&self.handles, number);
         // SAFETY: the caller vouches for it.
-        unsafe { self.segments.map(hwloc, adopt, place, is_in_use) }
+        unsafe { self.segments.map(hwloc, adopt, place, has_handle) }
     }
 
     /// Gives up addresses that a segment needs, where no topology is.
     pub(crate) fn make_room(&mut self, address: *mut c_void, length: usize) {
-        let handles = &self.handles;
-        let is_in_use = |number| handles.iter().any(|handle| handle.segment == number);
-        self.segments.make_room(address, length, is_in_use);
+        let has_handle = |number| has_handle(&self.handles, number);
+        self.segments.make_room(address, length, has_handle);
     }
 
     /// Another handle on a segment; `None` if there is no memory for it.
@@ -111,6 +109,11 @@ impl State {
     /// Whether a program may have a pointer into a segment.
     pub(crate) fn is_in_use(&self, segment: usize) -> bool {
         let is_pinned = self.segments.get(segment).is_some_and(|it| it.is_pinned);
-        is_pinned || self.handles.iter().any(|handle| handle.segment == segment)
+        is_pinned || has_handle(&self.handles, segment)
     }
+}
+
+/// Whether a handle is on a segment.
+fn has_handle(handles: &[Handle], segment: usize) -> bool {
+    handles.iter().any(|handle| handle.segment == segment)
 }
