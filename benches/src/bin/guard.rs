@@ -28,38 +28,56 @@ struct Arguments {
 }
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/guard_cost.c");
+const PMIX_SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/guard_pmix.c");
 
-/// An MPI, and the command that starts a job.
-struct Mpi {
+/// A library that loads topologies, and the job that is measured: a program and what comes before
+/// and behind it.
+struct Stack {
     name: &'static str,
-    program: PathBuf,
     launch: Vec<String>,
+    program: PathBuf,
+    behind: Vec<String>,
 }
 
-impl Mpi {
-    /// Builds the program. `None` if this MPI is not installed.
-    fn build(
+impl Stack {
+    /// Builds the program of an MPI. `None` if this MPI is not installed.
+    fn mpi(
         name: &'static str,
         folder: &Path,
         compiler: &Path,
         launch: &[&str],
+        ranks: usize,
     ) -> anyhow::Result<Option<Self>> {
         let program = folder.join(name.replace(' ', "-"));
         let mut compile = Command::new(compiler);
         compile.args(["-O1", "-DWITH_MPI", "-o"]).arg(&program).arg(SOURCE);
         let Ok(status) = compile.status() else { return Ok(None) };
         ensure!(status.success(), "{compile:?}: {status}");
-        let launch = launch.iter().map(|&it| it.to_owned()).collect();
-        Ok(Some(Self { name, program, launch }))
+        let launch = launch.iter().map(|&it| it.to_owned());
+        let launch = launch.chain(["-n".to_owned(), ranks.to_string()]).collect();
+        Ok(Some(Self { name, launch, program, behind: Vec::new() }))
     }
 
-    /// Median growth in kB and median time of MPI_Init in ms.
+    /// Builds a PMIx server that starts clients. `None` if PMIx is not installed.
+    fn pmix(folder: &Path, clients: usize) -> anyhow::Result<Option<Self>> {
+        let program = folder.join("guard_pmix");
+        let flags = Command::new("pkg-config").args(["--cflags", "--libs", "pmix"]).output();
+        let Some(flags) = flags.ok().filter(|it| it.status.success()) else { return Ok(None) };
+        let flags = String::from_utf8(flags.stdout)?;
+        let mut compile = Command::new("cc");
+        compile.args(["-O1", "-o"]).arg(&program).arg(PMIX_SOURCE).args(flags.split_whitespace());
+        let status = compile.status()?;
+        ensure!(status.success(), "{compile:?}: {status}");
+        let behind = vec![clients.to_string()];
+        Ok(Some(Self { name: "PMIx client", launch: Vec::new(), program, behind }))
+    }
+
+    /// Median growth in kB and median time in ms of what gives a process its topology.
     fn run(&self, below: &Below<'_>, arguments: &Arguments) -> anyhow::Result<(f64, f64)> {
-        let ranks = arguments.ranks.to_string();
         let mut lines = Vec::new();
         for _ in 0..arguments.rounds {
             let mut command = below.command();
-            command.args(&self.launch).args(["-n", &ranks]).arg(&self.program);
+            command.args(&self.launch).arg(&self.program).args(&self.behind);
             lines.extend(numbers(command)?);
         }
         let column = |at| lines.iter().filter_map(|line| line.get(at)).copied().collect();
@@ -107,29 +125,32 @@ fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let open_mpi =
         ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"];
+    let ranks = arguments.ranks;
     let mut all = vec![
-        Mpi::build("Open MPI 4", folder.path(), "mpicc.openmpi".as_ref(), &open_mpi)?,
-        Mpi::build("MPICH 4", folder.path(), "mpicc.mpich".as_ref(), &["mpirun.mpich"])?,
+        Stack::mpi("Open MPI 4", folder.path(), "mpicc.openmpi".as_ref(), &open_mpi, ranks)?,
+        Stack::mpi("MPICH 4", folder.path(), "mpicc.mpich".as_ref(), &["mpirun.mpich"], ranks)?,
+        Stack::pmix(folder.path(), ranks)?,
     ];
     if let Some(programs) = &arguments.open_mpi_5 {
         let mpirun = programs.join("mpirun").display().to_string();
         let launch = [&mpirun, "--allow-run-as-root", "--map-by", ":oversubscribe"];
-        all.push(Mpi::build("Open MPI 5", folder.path(), &programs.join("mpicc"), &launch)?);
+        let mpicc = programs.join("mpicc");
+        all.push(Stack::mpi("Open MPI 5", folder.path(), &mpicc, &launch, ranks)?);
     }
     let machines =
         std::iter::once(None).chain(arguments.machines.iter().map(|it| Some(it.as_path())));
     println!(
-        "| machine | stack | kB over MPI_Init | with the guard | ms of MPI_Init | with the guard |"
+        "| machine | of | kB over MPI_Init | with the guard | ms of MPI_Init | with the guard |"
     );
     println!("| --- | --- | --- | --- | --- | --- |");
     for machine in machines.clone() {
-        for mpi in all.iter().flatten() {
+        for stack in all.iter().flatten() {
             let [alone, guarded] = [false, true].map(|guarded| {
-                mpi.run(&Below { prefix: &arguments.prefix, machine, guarded }, &arguments)
+                stack.run(&Below { prefix: &arguments.prefix, machine, guarded }, &arguments)
             });
             let ((kb, ms), (own_kb, own_ms)) = (alone?, guarded?);
-            let (machine, stack) = (name(machine), mpi.name);
-            println!("| {machine} | {stack} | {kb:.0} | {own_kb:.0} | {ms:.0} | {own_ms:.0} |");
+            let (machine, stack) = (name(machine), stack.name);
+            println!("| {machine} | {stack} | {kb:.0} | {own_kb:.0} | {ms:.1} | {own_ms:.1} |");
         }
     }
     calls(&arguments, folder.path(), machines)

@@ -93,8 +93,9 @@ pub(super) fn compile(
         [] => String::new(),
         packages => succeed(pkg_config.args(packages)),
     };
+    let standard = if source.ends_with(".cpp") { "-std=c++17" } else { "-std=gnu99" };
     let mut command = Command::new(compiler);
-    command.args(["-std=gnu99", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program);
+    command.args([standard, "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program);
     command.arg(root().join("tests/c").join(source)).args(told.split_whitespace()).args(flags);
     command.arg(format!("-Wl,-rpath,{}", libraries.display()));
     succeed(&mut command);

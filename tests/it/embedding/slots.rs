@@ -2,7 +2,7 @@
 
 use super::guard::{library, program};
 use super::installed::{
-    assert_gone, cgroup_of_the_first_pu, compile, has, is_root, said, succeed, topobroker,
+    assert_gone, cgroup_of_the_first_pu, compile, has, is_root, prefix, said, succeed, topobroker,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -305,4 +305,25 @@ fn ranks_of_mpich_are_bound_and_split_as_without_the_guard() {
         let Some([alone, guarded]) = of_job("mpicc.mpich", &launcher) else { return };
         assert_eq!(guarded, alone);
     }
+}
+
+#[test]
+fn one_tbb_is_served_by_the_guard_in_front_of_libhwloc_and_sees_the_same_nodes() {
+    let one_tbb = Command::new("pkg-config").args(["--exists", "tbb"]).status();
+    if !one_tbb.is_ok_and(|it| it.success()) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(folder.path(), "c++", "one_tbb.cpp", "one-tbb", &["tbb"], &[]);
+    let front = folder.path().join("front");
+    succeed(Command::new(prefix().join("lib/topobroker/front-hwloc")).arg(&front));
+    let alone = succeed(&mut Command::new(&program));
+    let output = run(folder.path(), &[])
+        .args(["env", &format!("LD_LIBRARY_PATH={}", front.display())])
+        .arg(&program)
+        .output()
+        .unwrap();
+    let guard = said(&output);
+    assert!(guard.contains("load by libtbbbind_2_5.so.3: served"), "{guard}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), alone);
 }
