@@ -7,7 +7,7 @@ use std::process::Command;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker::publish::job::{self, JobOptions};
 use topobroker::publish::{PublishOptions, publish};
-use topobroker_reader::{ObjectType, Source, View, adopt_keys};
+use topobroker_reader::{Object, ObjectType, Source, View, adopt_keys};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The job lists which PUs each rank has. It is removed when `job` is dropped.
     let node = adopt_keys(publication.keys().clone())?;
     let packages = node.topology().objects_with_type(ObjectType::Package);
-    let ranks = (0..).zip(packages.filter_map(|package| package.cpuset())).collect();
+    let packages = packages.map(Object::cpuset).filter(Option::is_some);
+    let ranks = (0..).zip(packages).collect();
     let options = JobOptions { name: "example".to_owned(), ranks, ..JobOptions::default() };
     let job = job::add(node, &View::whole(node.topology()), &options)?;
 

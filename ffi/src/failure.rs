@@ -5,8 +5,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use topobroker_reader::layout::OpenError;
 use topobroker_reader::{
-    AdoptError, AdoptJobError, EffectiveViewError, KeysError, ParseSetError, RestrictError,
-    SourceError,
+    AdoptError, AdoptJobError, EffectiveViewError, KeysError, LocalityTextError, ParseSetError,
+    RestrictError, SourceError,
 };
 
 /// Why a call failed: its status and its message.
@@ -41,6 +41,12 @@ impl From<KeysError> for Failure {
 
 impl From<ParseSetError> for Failure {
     fn from(error: ParseSetError) -> Self {
+        Self::of(tb_status::TB_ERR_TEXT, &error)
+    }
+}
+
+impl From<LocalityTextError> for Failure {
+    fn from(error: LocalityTextError) -> Self {
         Self::of(tb_status::TB_ERR_TEXT, &error)
     }
 }

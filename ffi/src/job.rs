@@ -10,6 +10,7 @@ use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::ffi::CString;
 use alloc::format;
+use alloc::string::String;
 use core::ffi::c_char;
 use core::mem::MaybeUninit;
 use topobroker_reader::{Job, JobRank, adopt_job};
@@ -19,6 +20,12 @@ pub struct tb_job {
     job: Job<'static>,
     name: CString,
     adopted: &'static topobroker_reader::Adopted,
+}
+
+impl tb_job {
+    pub(crate) fn get(&self) -> Job<'static> {
+        self.job
+    }
 }
 
 /// Adopts the job in `file`. If `file` is NULL, adopts the job that TOPOBROKER_JOB or the PMIx
@@ -75,8 +82,8 @@ pub extern "C" fn tb_job_rank_count(job: Option<&tb_job>) -> usize {
     value(0, || job.map_or(0, |job| job.job.ranks().len()))
 }
 
-/// Stores the rank with a local rank in `rank`, and makes `cpuset` its PUs. Each of the two may be
-/// NULL. The local rank is its position among the ranks on this node, from 0: TB_ERR_NOT_FOUND
+/// Stores the rank with a local rank in `rank`, and makes `cpuset` its PUs: the empty set if the
+/// rank is not bound. Each of the two may be NULL. The local rank is its position among the ranks on this node, from 0: TB_ERR_NOT_FOUND
 /// after the last.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_local_rank(
@@ -91,13 +98,14 @@ pub extern "C" fn tb_job_local_rank(
             rank.write(number);
         }
         if let Some(cpuset) = cpuset.optional(handles) {
-            cpuset.0 = pus;
+            cpuset.0 = pus.unwrap_or_default();
         }
         Ok(())
     })
 }
 
-/// Makes `cpuset` the PUs of a rank. TB_ERR_NOT_FOUND if the rank is not on this node.
+/// Makes `cpuset` the PUs of a rank: the empty set if the rank is not bound. TB_ERR_NOT_FOUND if the
+/// rank is not on this node.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_cpuset(
     job: Option<&tb_job>,
@@ -105,11 +113,16 @@ pub extern "C" fn tb_job_cpuset(
     cpuset: Output<'_, tb_set>,
 ) -> tb_status {
     call_with(|handles| {
-        let found = job.given("job")?.job.cpuset_of_rank(rank);
-        cpuset.given(handles, "cpuset")?.0 =
-            found.found(|| format!("rank {rank} is not on this node"))?;
+        let found = job.given("job")?.job.rank(rank);
+        let found = found.found(|| not_here(rank))?;
+        cpuset.given(handles, "cpuset")?.0 = found.cpuset.unwrap_or_default();
         Ok(())
     })
+}
+
+/// Says that a rank is not on this node.
+pub(crate) fn not_here(rank: u32) -> String {
+    format!("rank {rank} is not on this node")
 }
 
 fn of_local(job: &tb_job, local_rank: usize) -> Result<JobRank, Failure> {

@@ -13,7 +13,8 @@ fuzz_target!(|data: &[u8]| {
     let Ok(job) = Job::from_segment(base, &sealed) else { return };
     assert!(!job.name().is_empty());
     for rank in job.ranks().take(1000) {
-        assert!(job.cpuset_of_rank(rank.rank).is_some());
+        assert!(job.rank(rank.rank).is_some());
+        assert!(job.locality(rank.rank, rank.rank).is_some());
     }
     let view = job.view();
     let shown = view.topology().objects().count();

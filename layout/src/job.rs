@@ -1,14 +1,15 @@
 //! The archive of a job: which part of a published topology it has, and the PUs of its ranks.
 
-use crate::archive::{ArchivedTopology, MAX_SET_WORDS};
-use crate::column::{ArchivedColumn, Column};
-use crate::encode::{AlignedVec, EncodeError};
+use crate::archive::{ArchivedTopology, MAX_SET_WORDS, StoredSets};
+use crate::column::Column;
+use crate::encode::{AlignedVec, EncodeError, Sets};
 use crate::error::{OpenError, ValidationError};
 use crate::header::{Header, Kind};
 use crate::open::open_frame;
 use crate::overlay::{self, Overlay};
 use crate::set::Set;
-use crate::validate::ensure;
+use crate::stored_set::StoredWords;
+use crate::validate::{ANY, ROWS_A_BYTE, check_rules, ensure, stored_sets};
 use alloc::vec::Vec;
 use rkyv::{Archive, Serialize};
 
@@ -17,6 +18,9 @@ pub const MAX_NAME: usize = 64;
 
 /// Maximum number of ranks of a job on one node.
 pub const MAX_RANKS: usize = 1 << 16;
+
+/// In [`Job::set_of_rank`]: the rank is not bound.
+const NOT_BOUND: u64 = 0;
 
 /// A job on one node.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
@@ -27,54 +31,36 @@ pub struct Job {
     pub overlay: Overlay,
     pub ranks: Column,
     pub set_of_rank: Column,
-    pub sets: Vec<RankSet>,
-}
-
-/// PUs of ranks: the words of a set, without the leading zero words.
-#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "FORMAT.md documents every column")]
-pub struct RankSet {
-    pub first_word: u32,
-    pub words: Vec<u64>,
-}
-
-impl From<&Set> for RankSet {
-    fn from(set: &Set) -> Self {
-        let words = set.words();
-        let first = words.iter().position(|word| *word != 0).unwrap_or(words.len());
-        Self {
-            first_word: u32::try_from(first).unwrap_or(u32::MAX),
-            words: words.get(first..).unwrap_or_default().to_vec(),
-        }
-    }
+    pub sets: StoredSets,
 }
 
 impl Job {
     /// A job named `name`. `overlay` is its part of the topology in the segment `base`. `ranks` has
-    /// each rank and its PUs, in the order of local ranks.
-    #[must_use]
-    pub fn new(base: [u8; 16], name: &str, overlay: Overlay, ranks: &[(u32, Set)]) -> Self {
-        let mut sets: Vec<RankSet> = Vec::new();
-        let mut places = alloc::collections::BTreeMap::new();
-        let set_of_rank: Vec<u64> = ranks
-            .iter()
-            .map(|(_, set)| {
-                let next = sets.len() as u64;
-                *places.entry(set.words()).or_insert_with(|| {
-                    sets.push(RankSet::from(set));
-                    next
-                })
-            })
-            .collect();
+    /// each rank and its PUs, in the order of local ranks; no PUs if the rank is not bound.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::SetTooLarge`].
+    pub fn new<'s>(
+        base: [u8; 16],
+        name: &str,
+        overlay: Overlay,
+        ranks: &'s [(u32, Option<Set>)],
+    ) -> Result<Self, EncodeError> {
+        let mut sets = Sets::default();
+        let row_of = |(_, set): &'s (u32, Option<Set>)| {
+            set.as_ref().map_or(NOT_BOUND, |set| u64::from(sets.intern(set)) + 1)
+        };
+        let set_of_rank: Vec<u64> = ranks.iter().map(row_of).collect();
         let numbers: Vec<u64> = ranks.iter().map(|(rank, _)| u64::from(*rank)).collect();
-        Self {
+        Ok(Self {
             base,
             name: name.as_bytes().to_vec(),
             overlay,
             ranks: Column::pack(&numbers),
             set_of_rank: Column::pack(&set_of_rank),
-            sets,
-        }
+            sets: sets.finish()?,
+        })
     }
 
     /// Archives the job. The bytes are valid at any address that is a multiple of 16.
@@ -101,16 +87,28 @@ impl ArchivedJob {
         self.ranks.len()
     }
 
-    /// PUs of the rank with a local rank; `None` past the last one.
+    /// Local rank of a rank; `None` if the rank is not on this node.
     #[must_use]
-    pub fn cpuset_of(&self, local_rank: usize) -> Option<Set> {
+    #[inline]
+    pub fn local_rank_of(&self, rank: u32) -> Option<usize> {
+        // Nearly always ranks are a fixed step apart.
+        let count = self.ranks.len();
+        let (first, last) = (self.ranks.get_u32(0), self.ranks.get_u32(count.checked_sub(1)?));
+        let ahead = (rank.wrapping_sub(first) as usize).checked_mul(count - 1)?;
+        let guess = ahead.checked_div(last.wrapping_sub(first) as usize).unwrap_or(0);
+        let is_it = guess < count && self.ranks.get_u32(guess) == rank;
+        if is_it { Some(guess) } else { self.ranks.iter().position(|it| it == u64::from(rank)) }
+    }
+
+    /// PUs of the rank with a local rank; `None` if it is not bound, and past the last rank.
+    #[must_use]
+    #[inline]
+    pub fn words_of(&self, local_rank: usize) -> Option<StoredWords<'_>> {
         if local_rank >= self.set_of_rank.len() {
             return None;
         }
-        let set = self.sets.get(self.set_of_rank.get_u32(local_rank) as usize)?;
-        let empty = core::iter::repeat_n(0, set.first_word.to_native() as usize);
-        let words = set.words.iter().map(|word| word.to_native());
-        Some(Set::from_words(empty.chain(words), false))
+        let row = self.set_of_rank.get_u32(local_rank).checked_sub(1)?;
+        Some(StoredWords::new(&self.sets, row))
     }
 }
 
@@ -124,7 +122,7 @@ pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedJob), OpenError> {
     let (header, archive) = open_frame(segment, Kind::Job)?;
     let job = rkyv::access::<ArchivedJob, rkyv::rancor::Error>(archive)
         .map_err(|error: rkyv::rancor::Error| OpenError::Archive(error.into()))?;
-    validate_ranks(job)?;
+    validate_ranks(job, archive.len())?;
     Ok((header, job))
 }
 
@@ -137,27 +135,23 @@ pub fn validate(job: &ArchivedJob, base: &ArchivedTopology) -> Result<(), Valida
     overlay::validate(&job.overlay, base)
 }
 
-fn validate_ranks(job: &ArchivedJob) -> Result<(), ValidationError> {
+fn validate_ranks(job: &ArchivedJob, archive_len: usize) -> Result<(), ValidationError> {
     let is_name =
         core::str::from_utf8(&job.name).is_ok_and(|name| (1..=MAX_NAME).contains(&name.len()));
     ensure(is_name, "job.name", 0, "is UTF-8 of 1 to 64 bytes")?;
-    let below = |column: &ArchivedColumn, limit: u64| {
-        column.is_sound() && column.iter().all(|value| value < limit)
-    };
-    ensure(
-        job.ranks.len() <= MAX_RANKS && below(&job.ranks, 1 << 32),
-        "job.ranks",
-        0,
-        "is a rank of 32 bits, of 65536 at most",
+    let (ranks, sets) = (job.ranks.len(), job.sets.first_word.len());
+    ensure(ranks <= MAX_RANKS, "job.ranks", ranks, "has 65536 ranks at most")?;
+    check_rules(
+        &[
+            (&job.ranks, ranks, 1 << 32),
+            (&job.set_of_rank, ranks, sets as u64 + 1),
+            (&job.sets.first_word, sets, MAX_SET_WORDS as u64),
+            (&job.sets.infinite, sets, 1),
+            (&job.sets.start, sets + 1, ANY),
+            (&job.sets.words, job.sets.words.len(), ANY),
+        ],
+        "job.ranks job.set_of_rank job.sets.first_word job.sets.infinite job.sets.start job.sets.words",
+        archive_len.saturating_mul(ROWS_A_BYTE),
     )?;
-    ensure(
-        job.set_of_rank.len() == job.ranks.len() && below(&job.set_of_rank, job.sets.len() as u64),
-        "job.set_of_rank",
-        0,
-        "is a set for each rank",
-    )?;
-    let fits = |set: &ArchivedRankSet| {
-        (set.first_word.to_native() as usize).saturating_add(set.words.len()) <= MAX_SET_WORDS
-    };
-    ensure(job.sets.iter().all(fits), "job.sets", 0, "has no more words than a set may have")
+    stored_sets(&job.sets, "job.sets.start")
 }

@@ -26,6 +26,7 @@ extern crate std;
 mod adopt;
 mod archive;
 mod index;
+mod locality;
 mod object;
 mod process;
 mod query;
@@ -38,6 +39,7 @@ pub use adopt::{
     adopt_keys, adopted, pmix_keys, pmix_value,
 };
 pub use archive::Archive;
+pub use locality::{Locality, LocalityTextError};
 pub use object::{Children, Info, Object, TypeName};
 pub use process::{
     AdoptJobError, Cgroup, CpuList, Decision, EffectivePart, EffectiveViewError, Job, JobRank,

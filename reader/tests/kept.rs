@@ -29,7 +29,7 @@ fn a_kept_topology_and_its_job_are_read_on_machines_of_every_byte_order_and_widt
     assert_eq!(half.unwrap().topology().objects_with_type(ObjectType::PU).count(), 4);
 
     let job = Job::from_segment(topology, &job).unwrap();
-    assert_eq!((job.name(), job.ranks().len()), ("kept", 2));
-    assert_eq!(job.cpuset_of_rank(1).unwrap().to_string(), "0x000000c0");
+    assert_eq!((job.name(), job.ranks().len()), ("kept", 3));
+    assert_eq!(job.rank(1).unwrap().cpuset.unwrap().to_string(), "0x000000c0");
     assert!(job.view().topology().object_count() < topology.object_count());
 }

@@ -524,6 +524,11 @@ static void nulls(const tb_topology *topology)
     REFUSED(tb_job_view(NULL, NULL));
     REFUSED(tb_job_local_rank(NULL, 0, NULL, NULL));
     REFUSED(tb_job_cpuset(NULL, 0, set));
+    REFUSED(tb_relative_locality(topology, NULL, NULL, 0, NULL));
+    REFUSED(tb_locality_string(topology, NULL, NULL, 0, NULL));
+    REFUSED(tb_locality_compare(NULL, NULL, 0, NULL));
+    REFUSED(tb_job_locality(NULL, 0, 0, 0, NULL));
+    REFUSED(tb_job_localities(NULL, 0, 0, NULL, 0, NULL));
     EXPECT(tb_job_name(NULL) == NULL && tb_job_rank_count(NULL) == 0 && tb_view_bytes(NULL) == 0);
     EXPECT(!tb_view_is_equal(topology, NULL));
     REFUSED(tb_scope(NULL, NULL, set, NULL, 0));
@@ -641,11 +646,12 @@ static void views(const tb_topology *topology, hwloc_topology_t reference)
 static void jobs(const tb_topology *topology)
 {
     tb_set *set = tb_set_new(), *sets[2] = { tb_set_new(), tb_set_new() };
-    const tb_set *placed[2] = { sets[0], sets[1] }, *missing[2] = { sets[0], NULL };
+    const tb_set *placed[3] = { sets[0], sets[1], NULL };
     tb_topology *view, *own;
     tb_job_publication *published, *again;
     tb_job *job;
-    uint32_t ranks[2] = { 10, 11 }, rank;
+    uint32_t ranks[3] = { 10, 11, 12 }, rank;
+    uint16_t shared, all[4];
     const char *name, *value;
     char file[TB_FILE_MAX], line[256];
     tb_obj objs[8];
@@ -671,10 +677,9 @@ static void jobs(const tb_topology *topology)
 
     EXPECT(tb_job_list(topology, 0, line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
     EXPECT(tb_job_add(view, "no/name", ranks, placed, 2, 0, false, &published) == TB_ERR_JOB);
-    REFUSED(tb_job_add(view, "missing", ranks, missing, 2, 0, false, &published));
     REFUSED(tb_job_add(view, "negative", ranks, placed, 2, -2, false, &published));
-    OK(tb_job_add(view, "hello", ranks, placed, 2, TB_JOB_WITH_THIS_PROCESS, true, &published));
-    EXPECT(tb_job_add(view, "hello", ranks, placed, 2, TB_JOB_KEPT, false, &again) == TB_ERR_JOB);
+    OK(tb_job_add(view, "hello", ranks, placed, 3, TB_JOB_WITH_THIS_PROCESS, true, &published));
+    EXPECT(tb_job_add(view, "hello", ranks, placed, 3, TB_JOB_KEPT, false, &again) == TB_ERR_JOB);
     OK(tb_job_list(topology, 0, line, sizeof line, NULL));
     EXPECT(strcmp(line, "hello") == 0);
     OK(tb_job_publication_file(published, file, sizeof file, NULL));
@@ -684,10 +689,29 @@ static void jobs(const tb_topology *topology)
     EXPECT(tb_job_adopt(topology, NULL, &job) == TB_ERR_NOT_FOUND);
     EXPECT(tb_job_adopt(topology, "/nonexistent", &job) == TB_ERR_OPEN);
     OK(tb_job_adopt(topology, file, &job));
-    EXPECT(strcmp(tb_job_name(job), "hello") == 0 && tb_job_rank_count(job) == 2);
+    EXPECT(strcmp(tb_job_name(job), "hello") == 0 && tb_job_rank_count(job) == 3);
     OK(tb_job_local_rank(job, 1, &rank, set));
     EXPECT(rank == 11 && is_list(set, "2-3"));
-    EXPECT(tb_job_local_rank(job, 2, &rank, set) == TB_ERR_NOT_FOUND);
+    OK(tb_job_local_rank(job, 2, &rank, set));
+    EXPECT(rank == 12 && tb_set_is_empty(set));
+    EXPECT(tb_job_local_rank(job, 3, &rank, set) == TB_ERR_NOT_FOUND);
+    OK(tb_relative_locality(topology, sets[0], sets[1], TB_LOCALITY_PMIX, &shared));
+    OK(tb_job_localities(job, 10, TB_LOCALITY_PMIX, all, 4, &count));
+    EXPECT(count == 3 && all[1] == shared && all[2] == 0x4000 && (all[0] & 1) == 1);
+    OK(tb_job_locality(job, 11, 10, TB_LOCALITY_PMIX, &all[0]));
+    EXPECT(all[0] == shared);
+    OK(tb_job_locality(job, 10, 12, TB_LOCALITY_OPAL, &shared));
+    EXPECT(shared == 0xf);
+    OK(tb_job_locality(job, 10, 99, TB_LOCALITY_OPAL, &shared));
+    EXPECT(shared == 0x8000);
+    EXPECT(tb_job_locality(job, 99, 10, TB_LOCALITY_PMIX, &shared) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_job_localities(job, 99, TB_LOCALITY_PMIX, all, 4, &count) == TB_ERR_NOT_FOUND);
+    OK(tb_locality_string(topology, sets[0], line, sizeof line, NULL));
+    OK(tb_locality_string(topology, sets[1], file, sizeof file, NULL));
+    OK(tb_locality_compare(line, file, TB_LOCALITY_PMIX, &shared));
+    EXPECT(shared == all[0] && tb_locality_compare(line, "XX0", 0, &shared) == TB_ERR_TEXT);
+    EXPECT(tb_locality_string(topology, set, line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
+    OK(tb_job_publication_file(published, file, sizeof file, NULL));
     OK(tb_job_cpuset(job, 10, set));
     EXPECT(is_list(set, "0-1") && tb_job_cpuset(job, 0, set) == TB_ERR_NOT_FOUND);
     OK(tb_job_view(job, &own));

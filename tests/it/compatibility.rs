@@ -50,9 +50,9 @@ fn a_job_of_format_1_0_is_read_over_its_topology() {
     let (base, segment) = (kept("topology-1.0"), kept("job-1.0"));
     let (header, archive) = open(&base).unwrap();
     let (_, job) = job::open(&segment).unwrap();
-    assert_eq!((job.name(), job.rank_count(), job.base), ("kept", 2, header.segment_id));
+    assert_eq!((job.name(), job.rank_count(), job.base), ("kept", 3, header.segment_id));
     job::validate(job, archive).unwrap();
-    assert_eq!(job.cpuset_of(1).unwrap().to_string(), "0x000000c0");
+    assert_eq!(job.words_of(1).unwrap().word(0), 0xc0);
 }
 
 #[test]

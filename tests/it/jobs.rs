@@ -213,7 +213,7 @@ fn a_thousand_jobs_on_one_topology_take_a_thousand_small_files() {
         let cpus = (first..first + 4).collect();
         let flags = topobroker_reader::RestrictFlags::REMOVE_CPULESS;
         let view = topobroker_reader::View::new(base.topology(), &cpus, flags).unwrap();
-        let ranks = (0..4).map(|rank| (rank, [first + rank].into_iter().collect())).collect();
+        let ranks = (0..4).map(|rank| (rank, Some([first + rank].into_iter().collect()))).collect();
         let name = format!("job-{number}");
         let options = topobroker::publish::job::JobOptions { name, ranks, ..Default::default() };
         jobs.push(topobroker::publish::job::add(base, &view, &options).unwrap());

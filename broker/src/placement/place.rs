@@ -68,8 +68,8 @@ pub enum PlacementError {
     },
 }
 
-/// Places `count` ranks on a topology, and returns the PUs of each rank by OS index. If `count` is
-/// `None`, places [`usual_count`] ranks.
+/// Places `count` ranks on a topology, and returns the PUs of each rank by OS index; `None` for a
+/// rank that is not bound. If `count` is `None`, places [`usual_count`] ranks.
 ///
 /// If the topology has no objects of the type that ranks are mapped by, the root takes their place,
 /// as in Open MPI. The ranks can then be bound to another type or to nothing, and `ppr:N:OBJECT` is
@@ -80,7 +80,7 @@ pub enum PlacementError {
 /// use topobroker::placement::{Policy, place};
 /// let policy = Policy::parse("package", Some("core"))?;
 /// for (rank, cpuset) in place(topology, &policy, Some(4), &[])?.iter().enumerate() {
-///     println!("rank {rank}: {cpuset}");
+///     println!("rank {rank}: {cpuset:?}");
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -93,7 +93,7 @@ pub fn place(
     policy: &Policy,
     count: Option<usize>,
     order: &[Object<'_>],
-) -> Result<Vec<Set>, PlacementError> {
+) -> Result<Vec<Option<Set>>, PlacementError> {
     let (usual, mapped) = ranks_and_objects(topology, policy, order);
     let bound = policy.with_usual_binding(count, mapped);
     let count = count.unwrap_or(usual);
@@ -112,7 +112,7 @@ fn place_bound(
     policy: Policy,
     count: usize,
     order: &[Object<'_>],
-) -> Result<Vec<Set>, PlacementError> {
+) -> Result<Vec<Option<Set>>, PlacementError> {
     if count > MAX_RANKS {
         let (policy, expected) = (policy.to_string(), MAX_RANKS);
         return Err(PlacementError::TooMany { ranks: count, policy, expected });
@@ -209,25 +209,24 @@ struct Binder<'a> {
 }
 
 impl<'a> Binder<'a> {
-    fn bind(&mut self, rank: usize, locale: &Locale<'a>) -> Result<Set, PlacementError> {
-        let cpuset = |object: Object<'_>| object.cpuset().unwrap_or_default();
+    fn bind(&mut self, rank: usize, locale: &Locale<'a>) -> Result<Option<Set>, PlacementError> {
         let target = match self.policy.bind {
-            BindTo::None | BindTo::Usual => return Ok(cpuset(self.topology.root())),
+            BindTo::None | BindTo::Usual => return Ok(None),
             BindTo::Object(kind) => kind,
         };
         let object = match locale {
-            Locale::Pus(set) => return Ok(set.clone()),
+            Locale::Pus(set) => return Ok(Some(set.clone())),
             Locale::Object(object) => *object,
         };
         if self.policy.cpus > 1 {
-            return self.several(rank, object, target);
+            return self.several(rank, object, target).map(Some);
         }
         let bound = if object.object_type() == target {
             object
         } else {
             // Takes an object that shares PUs with `object`: the one with the fewest ranks, and of
             // several such objects the first.
-            let own = cpuset(object);
+            let own = object.cpuset().unwrap_or_default();
             let near = self.topology.objects_with_type(target).filter(|it| it.intersects(&own));
             near.min_by_key(|it| self.used_of(*it)).ok_or_else(|| PlacementError::NoObjects {
                 option: match self.policy.map {
@@ -245,7 +244,7 @@ impl<'a> Binder<'a> {
             return Err(PlacementError::Overload { rank, object, name, expected });
         }
         self.used.insert(bound.id(), used);
-        Ok(cpuset(bound))
+        Ok(bound.cpuset())
     }
 
     /// How many ranks may be bound to an object, and the name of what is counted: its cores; or its

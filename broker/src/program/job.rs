@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::internal::text_within;
-use topobroker_reader::{Adopted, Keys, Object, ObjectType, View, adopt_job};
+use topobroker_reader::{Adopted, JobRank, Keys, Object, ObjectType, View, adopt_job};
 
 /// Add, list and remove jobs over the adopted topology, or show their binding
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ struct Add {
     #[arg(long, value_name = "PUS")]
     cpu_set: Option<String>,
     /// Read the ranks from this file: a line for each rank with the OS indexes of its PUs, such as
-    /// "0 0-3"
+    /// "0 0-3", or with a hyphen if it is not bound: "0 -"
     #[arg(long, value_name = "FILE", conflicts_with_all = ["ranks_here", "map_by", "bind_to"])]
     ranks: Option<PathBuf>,
     /// Number of ranks on this node; by default one for each object that they are mapped by
@@ -107,6 +107,9 @@ enum Style {
     Ranks,
 }
 
+/// Stands for the PUs of a rank that is not bound.
+const NOT_BOUND: &str = "-";
+
 impl Job {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let base = topobroker_reader::adopt()?;
@@ -150,7 +153,11 @@ impl Add {
         })
     }
 
-    fn ranks(&self, view: &View<'_>, order: &[Object<'_>]) -> anyhow::Result<Vec<(u32, Set)>> {
+    fn ranks(
+        &self,
+        view: &View<'_>,
+        order: &[Object<'_>],
+    ) -> anyhow::Result<Vec<(u32, Option<Set>)>> {
         if let Some(file) = &self.ranks {
             let name = || file.display().to_string();
             let text = File::open(file).and_then(|file| Ok(text_within(MOST_TEXT, file)?));
@@ -187,15 +194,18 @@ impl Add {
 const MOST_TEXT: u64 = 1 << 26;
 
 /// Parses lines with a rank and the OS indexes of its PUs.
-fn read_ranks(text: &str) -> anyhow::Result<Vec<(u32, Set)>> {
+fn read_ranks(text: &str) -> anyhow::Result<Vec<(u32, Option<Set>)>> {
     let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
-    let mut ranks: Vec<(u32, Set)> = Vec::new();
+    let mut ranks: Vec<(u32, Option<Set>)> = Vec::new();
     for (line, place) in lines {
         let (rank, list) = line.trim().split_once([' ', '\t']).with_context(|| {
             format!("line {place} is {line:?}; expected a rank and a list of OS indexes")
         })?;
         let rank: u32 = rank.parse().with_context(|| format!("line {place}: rank {rank:?}"))?;
-        let set = Set::parse(list.trim(), Format::List).with_context(|| format!("line {place}"))?;
+        let set = match list.trim() {
+            NOT_BOUND => None,
+            list => Some(Set::parse(list, Format::List).with_context(|| format!("line {place}"))?),
+        };
         ranks.push((rank, set));
     }
     ensure!(!ranks.is_empty(), "names no ranks; expected a line for each, such as \"0 0-3\"");
@@ -243,10 +253,14 @@ impl Show {
         let job = adopt_job(base, &job::file_of(base, &self.name)?.into())?;
         // Launchers draw the whole machine, not only the job's part.
         let topology = base.topology();
-        let lines = job.ranks().map(|rank| match self.style {
-            Style::OpenMpi => report::open_mpi(topology, rank.rank, &rank.cpuset),
-            Style::Prrte => report::prrte(topology, rank.rank, &rank.cpuset),
-            Style::Ranks => format!("{} {}", rank.rank, rank.cpuset.to_text(Format::List)),
+        let all = topology.root().cpuset().unwrap_or_default();
+        let lines = job.ranks().map(|JobRank { rank, cpuset, .. }| match self.style {
+            Style::OpenMpi => report::open_mpi(topology, rank, cpuset.as_ref().unwrap_or(&all)),
+            Style::Prrte => report::prrte(topology, rank, cpuset.as_ref().unwrap_or(&all)),
+            Style::Ranks => {
+                let list = cpuset.map_or(NOT_BOUND.to_owned(), |set| set.to_text(Format::List));
+                format!("{rank} {list}")
+            }
         });
         output::print(&lines.map(|line| line + "\n").collect::<String>())
     }

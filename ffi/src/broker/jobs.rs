@@ -11,7 +11,6 @@ use std::ffi::{CString, c_char, c_void};
 use std::mem::MaybeUninit;
 use topobroker::node::pmix_host;
 use topobroker::publish::job::{self, JobOptions, JobPublication, Launcher};
-use topobroker_reader::Set;
 
 /// Whether a job stays when the process that added it ends.
 #[derive(Debug, Clone, Copy)]
@@ -35,8 +34,8 @@ pub struct tb_job_publication {
 ///
 /// `name` consists of letters, digits, dots, underscores and hyphens, and no other job over the
 /// topology has it. `ranks` are the ranks of its processes on this node, in the order of their
-/// local ranks, and `cpusets` are their PUs; both arrays have `count` elements, and none of the
-/// sets may be NULL. `launcher` is a tb_job_end, or the pid of the process that the job ends with.
+/// local ranks, and `cpusets` are their PUs, NULL for a rank that is not bound; both arrays have
+/// `count` elements. `launcher` is a tb_job_end, or the pid of the process that the job ends with.
 /// With `legacy`, files for unmodified programs of hwloc and PMIx are published beside the job. On
 /// a failure nothing is left behind.
 #[unsafe(no_mangle)]
@@ -53,10 +52,11 @@ pub extern "C" fn tb_job_add(
     call_with(|handles| {
         let (view, out) = (view.given("view")?, job.given("job")?);
         let sets = cpusets.get(count, "cpusets")?;
-        let ranks = ranks.get(count, "ranks")?.iter().zip(sets).map(|(rank, set)| {
-            let set = set.given(handles, "one of the cpusets")?;
-            Ok((*rank, set.0.clone()))
-        });
+        let ranks = ranks
+            .get(count, "ranks")?
+            .iter()
+            .zip(sets)
+            .map(|(rank, set)| (*rank, set.optional(handles).map(|set| set.0.clone())));
         let launcher = match launcher {
             0 => Launcher::ThisProcess,
             -1 => Launcher::Nobody,
@@ -67,7 +67,7 @@ pub extern "C" fn tb_job_add(
         };
         let options = JobOptions {
             name: name.get("name")?.to_owned(),
-            ranks: ranks.collect::<Result<Vec<(u32, Set)>, Failure>>()?,
+            ranks: ranks.collect(),
             launcher,
             private: false,
             legacy,

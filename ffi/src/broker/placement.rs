@@ -15,8 +15,9 @@ use topobroker_reader::{Object, Topology};
 /// Makes the `count` sets the PUs of as many ranks, placed as mpirun places them. `map_by` is slot,
 /// hwthread, core, l1cache, l2cache, l3cache, numa, package, ppr:N:OBJECT or cpu-list, each of
 /// which may be followed by :PE=N. `bind_to` is none or one of the objects; NULL means the default
-/// of mpirun. For cpu-list, `order` has the PUs that the ranks take in turn. None of the sets may
-/// be NULL. TB_ERR_PLACEMENT if the ranks cannot be placed.
+/// of mpirun. For cpu-list, `order` has the PUs that the ranks take in turn. The set of a rank that
+/// is not bound becomes empty. None of the sets may be NULL. TB_ERR_PLACEMENT if the ranks cannot
+/// be placed.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_place(
     topology: Option<&tb_topology>,
@@ -32,7 +33,8 @@ pub extern "C" fn tb_place(
         let policy = Policy::parse(map_by.get("map_by")?, bind_to.optional("bind_to")?)?;
         let order = objects(topology, order, order_count)?;
         let sets = given_sets(handles, sets, count)?;
-        store_sets(handles, sets, place(topology, &policy, Some(count), &order)?)
+        let placed = place(topology, &policy, Some(count), &order)?;
+        store_sets(handles, sets, placed.into_iter().map(Option::unwrap_or_default).collect())
     })
 }
 

@@ -8,7 +8,7 @@ use crate::error::ValidationError;
 use crate::support;
 
 /// The limit of a column that may have any value.
-pub(super) const ANY: u64 = u64::MAX;
+pub(crate) const ANY: u64 = u64::MAX;
 /// The limit of a column of 32-bit values.
 const WORD: u64 = 1 << 32;
 
@@ -26,10 +26,10 @@ type Rule<'a> = (&'a ArchivedColumn, usize, u64);
 /// would be private to each process.
 macro_rules! check_columns {
     ($topology:ident, $most_rows:ident;
-     $($table:ident $(.$column:ident)?: $rows:expr, $limit:expr;)*) => {
+     $($table:ident $(.$column:ident)*: $rows:expr, $limit:expr;)*) => {
         check_rules(
-            &[$((&$topology.$table$(.$column)?, $rows, $limit)),*],
-            concat!($(stringify!($table), $(".", stringify!($column),)? " "),*),
+            &[$((&$topology.$table$(.$column)*, $rows, $limit)),*],
+            concat!($(stringify!($table), $(".", stringify!($column),)* " "),*),
             $most_rows,
         )
     };
@@ -66,10 +66,10 @@ fn objects(
         sets.complete_cpuset: set_rows, WORD;
         sets.nodeset: set_rows, counts.sets as u64;
         sets.complete_nodeset: set_rows, WORD;
-        sets.first_word: counts.sets, MAX_SET_WORDS as u64;
-        sets.infinite: counts.sets, 2;
-        sets.start: counts.sets + 1, ANY;
-        sets.words: topology.sets.words.len(), ANY;
+        sets.stored.first_word: counts.sets, MAX_SET_WORDS as u64;
+        sets.stored.infinite: counts.sets, 2;
+        sets.stored.start: counts.sets + 1, ANY;
+        sets.stored.words: topology.sets.stored.words.len(), ANY;
     }
 }
 
@@ -168,7 +168,7 @@ fn machine(
 }
 
 /// Checks columns by their rules. `names` has the names of the columns, separated by blanks.
-pub(super) fn check_rules(
+pub(crate) fn check_rules(
     rules: &[Rule<'_>],
     names: &'static str,
     most_rows: usize,

@@ -6,6 +6,7 @@ mod common_ancestor;
 mod extent;
 mod index;
 mod levels;
+mod neighbours;
 mod numa_nodes;
 mod objects_of_pus;
 mod pu_numbering;

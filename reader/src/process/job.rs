@@ -4,6 +4,8 @@
 use crate::adopt::{
     AdoptError, Adopted, Candidate, FileKey, FilePath, Guest, Keys, anywhere, pmix_value, variable,
 };
+use crate::index::Words;
+use crate::locality::{Locality, relative};
 use crate::topology::Topology;
 use crate::view::View;
 use alloc::string::String;
@@ -13,6 +15,7 @@ use topobroker_layout::OpenError;
 use topobroker_layout::header::{Header, segment_name};
 use topobroker_layout::job::{self, ArchivedJob};
 use topobroker_layout::set::Set;
+use topobroker_layout::stored_set::StoredWords;
 
 /// A job on this node. It is a handle: copy it freely.
 #[derive(Clone, Copy)]
@@ -29,8 +32,8 @@ pub struct JobRank {
     pub rank: u32,
     /// Number among the ranks on this node, from 0. Counterpart: `PMIX_LOCAL_RANK`.
     pub local_rank: u32,
-    /// Its PUs, by OS index. Counterpart: `PMIX_CPUSET`.
-    pub cpuset: Set,
+    /// Its PUs, by OS index; `None` if it is not bound. Counterpart: `PMIX_CPUSET`.
+    pub cpuset: Option<Set>,
 }
 
 /// Why a process cannot adopt a job.
@@ -169,14 +172,68 @@ impl<'a> Job<'a> {
         (0..count).map(move |local_rank| JobRank {
             rank: self.archive.ranks.get_u32(local_rank as usize),
             local_rank,
-            cpuset: self.archive.cpuset_of(local_rank as usize).unwrap_or_default(),
+            cpuset: self.archive.words_of(local_rank as usize).map(|words| words.to_set()),
         })
     }
 
-    /// PUs of a rank; `None` if the rank is not on this node.
+    /// A rank of the job; `None` if it is not on this node.
     #[must_use]
-    pub fn cpuset_of_rank(self, rank: u32) -> Option<Set> {
-        let local_rank = self.archive.ranks.iter().position(|other| other == u64::from(rank))?;
-        self.archive.cpuset_of(local_rank)
+    pub fn rank(self, rank: u32) -> Option<JobRank> {
+        let local_rank = u32::try_from(self.archive.local_rank_of(rank)?).ok()?;
+        let cpuset = self.archive.words_of(local_rank as usize).map(|words| words.to_set());
+        Some(JobRank { rank, local_rank, cpuset })
+    }
+
+    /// What two ranks share. They share the node alone if one of them is not bound. `None` if one
+    /// of them is not on this node. Counterpart: `PMIx_Get_relative_locality`.
+    ///
+    /// ```no_run
+    /// # let topology = topobroker_reader::adopt()?;
+    /// use topobroker_reader::{Job, Locality};
+    /// if let Some(job) = Job::find(topology)? {
+    ///     println!("{}", job.locality(0, 1).unwrap_or(Locality::NONLOCAL));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn locality(self, rank: u32, other: u32) -> Option<Locality> {
+        let words = |rank| Some(self.archive.words_of(self.archive.local_rank_of(rank)?));
+        Some(self.shared(words(rank)?, words(other)?))
+    }
+
+    /// What a rank shares with each rank on this node, in the order of local ranks. Takes no memory.
+    /// `None` if the rank is not on this node. Counterpart: `PMIx_Get_relative_locality` of the
+    /// locality string of each of `PMIX_LOCAL_PEERS`.
+    ///
+    /// ```no_run
+    /// # let topology = topobroker_reader::adopt()?;
+    /// use topobroker_reader::{Job, Locality};
+    /// let job = Job::find(topology)?.ok_or("no job")?;
+    /// let near = job.localities(0).ok_or("rank 0 is on another node")?;
+    /// println!("{} ranks on its NUMA node", near.filter(|it| it.shares(Locality::NUMA)).count());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn localities(
+        self,
+        rank: u32,
+    ) -> Option<impl ExactSizeIterator<Item = Locality> + use<'a>> {
+        let own = self.archive.words_of(self.archive.local_rank_of(rank)?);
+        let others = 0..self.archive.rank_count();
+        Some(others.map(move |other| self.shared(own, self.archive.words_of(other))))
+    }
+
+    /// Ranks on this node that share all of `what` with a rank, itself among them, in the order of
+    /// local ranks. None if the rank is not on this node.
+    pub fn sharing(self, rank: u32, what: Locality) -> impl Iterator<Item = u32> + use<'a> {
+        let all = self.localities(rank).into_iter().flatten().enumerate();
+        let sharing = all.filter(move |(_, locality)| locality.shares(what));
+        sharing.map(move |(local_rank, _)| self.archive.ranks.get_u32(local_rank))
+    }
+
+    /// What ranks with these PUs share; no PUs if a rank is not bound.
+    fn shared(self, one: Option<StoredWords<'_>>, other: Option<StoredWords<'_>>) -> Locality {
+        let Some((one, other)) = one.zip(other) else { return Locality::NODE };
+        let overlay = &self.archive.overlay;
+        relative(self.base.index, &one, &other, |node| overlay.is_visible(node))
     }
 }

@@ -9,6 +9,7 @@ mod hostile;
 mod installed;
 mod legacy;
 mod loading;
+mod localities;
 mod mpi;
 mod owners;
 mod pmix;

@@ -58,7 +58,7 @@ fn mine() -> bool {
     println!("mine {} {}", list(&pus), view.bytes() - size_of_val(&view));
     let job = adopted().and_then(|adopted| Job::find(adopted).ok().flatten());
     for rank in job.into_iter().flat_map(Job::ranks) {
-        println!("rank {} {}", rank.rank, list(&rank.cpuset));
+        println!("rank {} {}", rank.rank, rank.cpuset.as_ref().map_or("-".to_owned(), list));
     }
     true
 }

@@ -25,8 +25,9 @@ pub struct JobOptions {
     /// Name of the job, different from all other jobs over the topology: letters, digits, `.`, `_`,
     /// `-`.
     pub name: String,
-    /// Rank and PUs of each of its processes on this node, in the order of their local ranks.
-    pub ranks: Vec<(u32, Set)>,
+    /// Rank and PUs of each of its processes on this node, in the order of their local ranks; no
+    /// PUs if the process is not bound.
+    pub ranks: Vec<(u32, Option<Set>)>,
     /// The process that the job belongs to.
     pub launcher: Launcher,
     /// Only for this user: mode 0400 instead of 0444.
@@ -106,7 +107,7 @@ impl Drop for JobPublication {
 /// let base = topobroker_reader::adopt()?;
 /// let cpus = (0..4).collect();
 /// let view = View::new(base.topology(), &cpus, RestrictFlags::REMOVE_CPULESS)?;
-/// let ranks = vec![(0, cpus)];
+/// let ranks = vec![(0, Some(cpus))];
 /// let job = add(base, &view, &JobOptions { name: "hello".to_owned(), ranks, ..Default::default() })?;
 /// for (name, value) in job.to_env() {
 ///     println!("{name}={}", value.display());
@@ -128,7 +129,8 @@ pub fn add(
         return Err(JobError::OtherTopology { name: name.clone() });
     }
     check_ranks(view, &options.ranks)?;
-    let job = Job::new(base.header().segment_id, name, view.to_overlay()?, &options.ranks);
+    let job = Job::new(base.header().segment_id, name, view.to_overlay()?, &options.ranks)
+        .map_err(PublishError::from)?;
     let archive = job.to_bytes().map_err(|error: EncodeError| PublishError::from(error))?;
     let launcher = match options.launcher {
         Launcher::ThisProcess => publisher::publisher()?,
@@ -169,8 +171,8 @@ pub fn add(
     Ok(JobPublication { file, bytes: segment.len(), owned, legacy })
 }
 
-/// Checks that each rank is given once and has PUs of the job.
-fn check_ranks(view: &View<'_>, ranks: &[(u32, Set)]) -> Result<(), JobError> {
+/// Checks that each rank is given once, and has PUs of the job if it is bound.
+fn check_ranks(view: &View<'_>, ranks: &[(u32, Option<Set>)]) -> Result<(), JobError> {
     let known = view.topology().root().cpuset().unwrap_or_default();
     let expected = || known.to_text(Format::List);
     let mut seen = BTreeSet::new();
@@ -179,7 +181,7 @@ fn check_ranks(view: &View<'_>, ranks: &[(u32, Set)]) -> Result<(), JobError> {
     }
     for (rank, set) in ranks {
         let reason = match set {
-            set if set.is_empty() || !set.is_included_in(&known) => {
+            Some(set) if set.is_empty() || !set.is_included_in(&known) => {
                 format!("has PUs {}; expected some of {}", set.to_text(Format::List), expected())
             }
             _ if !seen.insert(*rank) => "is there already; expected each once".to_owned(),

@@ -1,0 +1,208 @@
+//! PMIx's locality strings: which objects a process is on, by logical index, such as
+//! `SK0:L30:L20-1:L10-1:CR0-1:HT0-3:NM0`.
+
+use super::locality::{Locality, OBJECTS};
+use crate::object::Object;
+use crate::topology::Topology;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use core::fmt::{self, Write};
+use topobroker_layout::depth::Depth;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::set::{Format, ParseSetError, Set};
+
+/// The letters of each of [`OBJECTS`].
+const CODES: &str = "HT CR L1 L2 L3 SK NM";
+
+/// What PMIx puts before a string that it hands to clients.
+const PREFIX: &str = "hwloc:";
+
+/// A text is not a locality string.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LocalityTextError {
+    /// A part of the text does not begin with the letters of a type.
+    #[error(
+        "{text:?} is no locality string: {part:?} begins with none of HT, CR, L1, L2, L3, SK, NM; expected parts such as SK0 and HT0-3, separated by colons"
+    )]
+    Type {
+        /// The text.
+        text: String,
+        /// The part.
+        part: String,
+    },
+    /// The letters of a part are not followed by a list of logical indexes.
+    #[error("{text:?} is no locality string")]
+    List {
+        /// The text.
+        text: String,
+        /// What is wrong with the list.
+        #[source]
+        source: ParseSetError,
+    },
+}
+
+impl Topology<'_> {
+    /// PMIx's locality string of a process that is bound to a set: logical indexes of the objects
+    /// that have PUs of the set. `None` if there are none, and for the full infinite set, by which
+    /// hwloc means that the process is not bound. Counterpart:
+    /// `PMIx_server_generate_locality_string`.
+    ///
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
+    /// let text = topology.locality_string(&[0].into_iter().collect());
+    /// println!("{}", text.unwrap_or_default());
+    /// ```
+    #[doc(alias = "PMIx_server_generate_locality_string")]
+    #[must_use]
+    pub fn locality_string(self, set: &Set) -> Option<String> {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write_locality_string(set, &mut text);
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// Writes [`Topology::locality_string`], or nothing if there is none.
+    ///
+    /// # Errors
+    ///
+    /// That of `out`.
+    pub fn write_locality_string(self, set: &Set, out: &mut impl Write) -> fmt::Result {
+        if set.is_infinite() && set.words().is_empty() {
+            return Ok(());
+        }
+        let mut list = List { out, begun: false };
+        let run = self.run_of(set);
+        for level in 1..self.depth() {
+            let depth = Depth::Normal(level);
+            let Some(code) = self.depth_type(depth).and_then(code_of) else { continue };
+            match run.and_then(|run| self.ends(level, run)) {
+                // Fast path: locality-string-run.
+                Some((first, last)) => list.write(code, [(first, last)])?,
+                None => {
+                    let objects = self.objects_at_depth(depth).filter(|it| it.intersects(set));
+                    list.write(code, runs_of(objects))?;
+                }
+            }
+        }
+        let nodes = self.numa_nodes().filter(|node| node.intersects(set));
+        list.write("NM", runs_of(nodes))
+    }
+
+    /// The logical PUs of a set, first and last, if it has all PUs between them and no others.
+    fn run_of(self, set: &Set) -> Option<(u32, u32)> {
+        let index = self.index;
+        let (low, high) = index.bounds_of(set).filter(|_| index.is_plain())?;
+        index.contiguous?;
+        (set.weight() == Some(high - low + 1)).then_some((low, high))
+    }
+
+    /// Logical indexes of the first and the last object of a level that have PUs of a run. `None` if
+    /// objects between them may have none, as objects without PUs have.
+    fn ends(self, level: u32, (low, high): (u32, u32)) -> Option<(u32, u32)> {
+        let base = self.index.base_level_of_depth(Depth::Normal(level))?;
+        if self.index.pus_of_level(base) == 0 {
+            return None;
+        }
+        let of_pu = |pu| {
+            let id = self.index.object_of_level_with(base, pu)?;
+            Some(Object::new(self.index, id).logical_index())
+        };
+        Some((of_pu(low)?, of_pu(high)?))
+    }
+}
+
+impl Locality {
+    /// What two processes share, by their locality strings. The strings may begin with `hwloc:`.
+    /// Counterpart: `PMIx_Get_relative_locality`.
+    ///
+    /// ```
+    /// use topobroker_reader::Locality;
+    /// let shared = Locality::from_strings("hwloc:SK0:L30:CR0:HT0-1", "SK0:L30:CR1:HT2-3")?;
+    /// assert_eq!(shared, Locality::PACKAGE | Locality::L3CACHE | Locality::NODE);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LocalityTextError`] if a text is not a locality string.
+    #[doc(alias = "PMIx_Get_relative_locality")]
+    pub fn from_strings(one: &str, other: &str) -> Result<Self, LocalityTextError> {
+        let mut shared = Self::NODE;
+        for part in parts(other) {
+            parse(other, part)?;
+        }
+        for part in parts(one) {
+            let (locality, set) = parse(one, part)?;
+            for part in parts(other) {
+                let (of_other, theirs) = parse(other, part)?;
+                if of_other == locality && theirs.intersects(&set) {
+                    shared |= locality;
+                }
+            }
+        }
+        Ok(shared)
+    }
+}
+
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.strip_prefix(PREFIX).unwrap_or(text).split(':')
+}
+
+/// The type and the logical indexes of a part.
+fn parse(text: &str, part: &str) -> Result<(Locality, Set), LocalityTextError> {
+    let known = OBJECTS.iter().zip(CODES.split(' '));
+    let found = known
+        .filter_map(|((_, locality), code)| Some((*locality, part.strip_prefix(code)?)))
+        .find(|(_, list)| !list.is_empty());
+    let Some((locality, list)) = found else {
+        return Err(LocalityTextError::Type { text: text.to_owned(), part: part.to_owned() });
+    };
+    let set = Set::parse(list, Format::List)
+        .map_err(|source| LocalityTextError::List { text: text.to_owned(), source })?;
+    Ok((locality, set))
+}
+
+fn code_of(object_type: ObjectType) -> Option<&'static str> {
+    let place = OBJECTS.iter().position(|(known, _)| *known == object_type)?;
+    CODES.split(' ').nth(place)
+}
+
+/// Logical indexes of objects of one level, as runs.
+fn runs_of<'a>(objects: impl Iterator<Item = Object<'a>>) -> impl Iterator<Item = (u32, u32)> {
+    let mut indexes = objects.map(Object::logical_index).peekable();
+    core::iter::from_fn(move || {
+        let first = indexes.next()?;
+        let mut last = first;
+        while indexes.next_if_eq(&(last + 1)).is_some() {
+            last += 1;
+        }
+        Some((first, last))
+    })
+}
+
+/// Writes the parts of a locality string.
+struct List<'o, W> {
+    out: &'o mut W,
+    begun: bool,
+}
+
+impl<W: Write> List<'_, W> {
+    /// Writes one part; nothing if there are no runs.
+    fn write(&mut self, code: &str, runs: impl IntoIterator<Item = (u32, u32)>) -> fmt::Result {
+        let mut comma = "";
+        for (first, last) in runs {
+            if comma.is_empty() {
+                self.out.write_str(if self.begun { ":" } else { "" })?;
+                self.out.write_str(code)?;
+            }
+            self.begun = true;
+            match first == last {
+                true => write!(self.out, "{comma}{first}")?,
+                false => write!(self.out, "{comma}{first}-{last}")?,
+            }
+            comma = ",";
+        }
+        Ok(())
+    }
+}
