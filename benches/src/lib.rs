@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 pub mod clients;
+pub mod jobs;
 pub mod machines;
 #[allow(unsafe_code, reason = "hwloc's shared segment has raw bindings only")]
 pub mod rival;

@@ -67,8 +67,8 @@ pub struct Objects {
     pub symmetric: Column,
 }
 
-/// The distinct rows of four sets (cpuset, complete cpuset, nodeset, complete nodeset) that objects
-/// have, and the sets.
+/// Distinct sets, and the distinct rows of four sets (cpuset, complete cpuset, nodeset, complete
+/// nodeset) that objects have.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct SetTable {
@@ -76,13 +76,6 @@ pub struct SetTable {
     pub complete_cpuset: Column,
     pub nodeset: Column,
     pub complete_nodeset: Column,
-    pub stored: StoredSets,
-}
-
-/// Distinct sets, each as its words without the leading zero words.
-#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "FORMAT.md documents every column")]
-pub struct StoredSets {
     pub first_word: Column,
     pub start: Column,
     pub infinite: Column,

@@ -239,8 +239,9 @@ impl ArchivedColumn {
         log <= 4 && whole && sums
     }
 
+    /// What is added to each delta: the least value of a column of 32-bit values.
     #[inline]
-    fn base(&self) -> u64 {
+    pub(crate) fn base(&self) -> u64 {
         (u64::from(self.base_high.to_native()) << 32) | u64::from(self.base_low.to_native())
     }
 

@@ -1,16 +1,17 @@
 //! The archive of a job: which part of a published topology it has, and the PUs of its ranks.
 
-use crate::archive::{ArchivedTopology, MAX_SET_WORDS, StoredSets};
+use crate::archive::ArchivedTopology;
 use crate::column::Column;
-use crate::encode::{AlignedVec, EncodeError, Sets};
+use crate::encode::{AlignedVec, EncodeError};
 use crate::error::{OpenError, ValidationError};
 use crate::header::{Header, Kind};
 use crate::open::open_frame;
 use crate::overlay::{self, Overlay};
-use crate::set::Set;
-use crate::stored_set::StoredWords;
-use crate::validate::{ANY, ROWS_A_BYTE, check_rules, ensure, stored_sets};
+use crate::pu_sets::{PuSet, PuSets};
+use crate::validate::{ROWS_A_BYTE, check_rules, ensure};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::ops::Range;
 use rkyv::{Archive, Serialize};
 
 /// Maximum length of the name of a job, in bytes.
@@ -31,36 +32,37 @@ pub struct Job {
     pub overlay: Overlay,
     pub ranks: Column,
     pub set_of_rank: Column,
-    pub sets: StoredSets,
+    pub sets: PuSets,
 }
 
+/// A rank, and the runs of its PUs by ascending logical index; `None` if it is not bound.
+pub type Rank = (u32, Option<Vec<Range<u32>>>);
+
 impl Job {
-    /// A job named `name`. `overlay` is its part of the topology in the segment `base`. `ranks` has
-    /// each rank and its PUs, in the order of local ranks; no PUs if the rank is not bound.
-    ///
-    /// # Errors
-    ///
-    /// [`EncodeError::SetTooLarge`].
-    pub fn new<'s>(
-        base: [u8; 16],
-        name: &str,
-        overlay: Overlay,
-        ranks: &'s [(u32, Option<Set>)],
-    ) -> Result<Self, EncodeError> {
-        let mut sets = Sets::default();
-        let row_of = |(_, set): &'s (u32, Option<Set>)| {
-            set.as_ref().map_or(NOT_BOUND, |set| u64::from(sets.intern(set)) + 1)
+    /// A job named `name`. `overlay` is its part of the topology in the segment `base`. `ranks` are
+    /// in the order of local ranks.
+    #[must_use]
+    pub fn new<'r>(base: [u8; 16], name: &str, overlay: Overlay, ranks: &'r [Rank]) -> Self {
+        let mut sets: Vec<&[Range<u32>]> = Vec::new();
+        let mut places = BTreeMap::new();
+        let row_of = |(_, runs): &'r Rank| {
+            let Some(runs) = runs else { return NOT_BOUND };
+            let key: Vec<(u32, u32)> = runs.iter().map(|run| (run.start, run.end)).collect();
+            *places.entry(key).or_insert_with(|| {
+                sets.push(runs);
+                sets.len() as u64
+            })
         };
         let set_of_rank: Vec<u64> = ranks.iter().map(row_of).collect();
         let numbers: Vec<u64> = ranks.iter().map(|(rank, _)| u64::from(*rank)).collect();
-        Ok(Self {
+        Self {
             base,
             name: name.as_bytes().to_vec(),
             overlay,
             ranks: Column::pack(&numbers),
             set_of_rank: Column::pack(&set_of_rank),
-            sets: sets.finish()?,
-        })
+            sets: PuSets::pack(&sets),
+        }
     }
 
     /// Archives the job. The bytes are valid at any address that is a multiple of 16.
@@ -91,24 +93,27 @@ impl ArchivedJob {
     #[must_use]
     #[inline]
     pub fn local_rank_of(&self, rank: u32) -> Option<usize> {
-        // Nearly always ranks are a fixed step apart.
         let count = self.ranks.len();
-        let (first, last) = (self.ranks.get_u32(0), self.ranks.get_u32(count.checked_sub(1)?));
-        let ahead = (rank.wrapping_sub(first) as usize).checked_mul(count - 1)?;
-        let guess = ahead.checked_div(last.wrapping_sub(first) as usize).unwrap_or(0);
-        let is_it = guess < count && self.ranks.get_u32(guess) == rank;
-        if is_it { Some(guess) } else { self.ranks.iter().position(|it| it == u64::from(rank)) }
+        let is_it = |place: &usize| *place < count && self.ranks.get_u32(*place) == rank;
+        // Nearly always ranks are contiguous, or else a fixed step apart.
+        let least = u32::try_from(self.ranks.base()).unwrap_or(0);
+        let ahead = rank.checked_sub(least)? as usize;
+        Some(ahead).filter(is_it).or_else(|| {
+            let span = self.ranks.get_u32(count.checked_sub(1)?).checked_sub(least)? as usize;
+            let guess = ahead.checked_mul(count - 1)?.checked_div(span).filter(is_it);
+            guess.or_else(|| self.ranks.iter().position(|it| it == u64::from(rank)))
+        })
     }
 
     /// PUs of the rank with a local rank; `None` if it is not bound, and past the last rank.
     #[must_use]
     #[inline]
-    pub fn words_of(&self, local_rank: usize) -> Option<StoredWords<'_>> {
+    pub fn pus_of(&self, local_rank: usize) -> Option<PuSet<'_>> {
         if local_rank >= self.set_of_rank.len() {
             return None;
         }
         let row = self.set_of_rank.get_u32(local_rank).checked_sub(1)?;
-        Some(StoredWords::new(&self.sets, row))
+        Some(self.sets.set(row))
     }
 }
 
@@ -126,12 +131,14 @@ pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedJob), OpenError> {
     Ok((header, job))
 }
 
-/// Checks the overlay of a job against the topology `base`.
+/// Checks the overlay and the sets of a job against the topology `base`.
 ///
 /// # Errors
 ///
 /// [`ValidationError`] for the first rule that is broken.
 pub fn validate(job: &ArchivedJob, base: &ArchivedTopology) -> Result<(), ValidationError> {
+    let pus = base.pu_runs.iter().map(|run| u64::from(run.count.to_native())).sum();
+    ensure(job.sets.is_below(pus), "job.sets", 0, "has PUs of the topology")?;
     overlay::validate(&job.overlay, base)
 }
 
@@ -139,19 +146,10 @@ fn validate_ranks(job: &ArchivedJob, archive_len: usize) -> Result<(), Validatio
     let is_name =
         core::str::from_utf8(&job.name).is_ok_and(|name| (1..=MAX_NAME).contains(&name.len()));
     ensure(is_name, "job.name", 0, "is UTF-8 of 1 to 64 bytes")?;
-    let (ranks, sets) = (job.ranks.len(), job.sets.first_word.len());
+    let (ranks, sets) = (job.ranks.len(), job.sets.len() as u64);
     ensure(ranks <= MAX_RANKS, "job.ranks", ranks, "has 65536 ranks at most")?;
-    check_rules(
-        &[
-            (&job.ranks, ranks, 1 << 32),
-            (&job.set_of_rank, ranks, sets as u64 + 1),
-            (&job.sets.first_word, sets, MAX_SET_WORDS as u64),
-            (&job.sets.infinite, sets, 1),
-            (&job.sets.start, sets + 1, ANY),
-            (&job.sets.words, job.sets.words.len(), ANY),
-        ],
-        "job.ranks job.set_of_rank job.sets.first_word job.sets.infinite job.sets.start job.sets.words",
-        archive_len.saturating_mul(ROWS_A_BYTE),
-    )?;
-    stored_sets(&job.sets, "job.sets.start")
+    let most_rows = archive_len.saturating_mul(ROWS_A_BYTE);
+    let columns = [(&job.ranks, ranks, 1 << 32), (&job.set_of_rank, ranks, sets + 1)];
+    check_rules(&columns, "job.ranks job.set_of_rank", most_rows)?;
+    job.sets.validate("job.sets.start job.sets.first job.sets.count", most_rows)
 }

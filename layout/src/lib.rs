@@ -28,6 +28,7 @@ pub mod levels;
 pub mod object_type;
 mod open;
 pub mod overlay;
+pub mod pu_sets;
 pub mod set;
 pub mod shape;
 pub mod slots;

@@ -1,12 +1,12 @@
-//! A set of a table of sets, read in place.
+//! A set of the archive's table, read in place.
 
-use crate::archive::ArchivedStoredSets;
+use crate::archive::ArchivedSetTable;
 
 /// One set of the table: zero words, then the stored words. After these every index is in the set
 /// if it is infinite, otherwise none is.
 #[derive(Clone, Copy)]
 pub struct StoredWords<'a> {
-    sets: &'a ArchivedStoredSets,
+    sets: &'a ArchivedSetTable,
     /// Number of zero words before the stored words.
     first: usize,
     /// Position of the first stored word in the table.
@@ -19,7 +19,7 @@ pub struct StoredWords<'a> {
 impl<'a> StoredWords<'a> {
     /// The set in a row of the table.
     #[must_use]
-    pub fn new(sets: &'a ArchivedStoredSets, row: u32) -> Self {
+    pub fn new(sets: &'a ArchivedSetTable, row: u32) -> Self {
         let row = row as usize;
         let first = sets.first_word.get_u32(row) as usize;
         let start = sets.start.get_u32(row) as usize;

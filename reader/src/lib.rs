@@ -69,5 +69,5 @@ pub mod internal {
     pub use crate::adopt::{
         Gate, Global, Mapping, Turn, bytes_within, mappings, open_trusted, text_within, trusted_var,
     };
-    pub use crate::process::{hash_of_affinity, hash_of_cgroup, place_of_cgroup};
+    pub use crate::process::{hash_of_affinity, hash_of_cgroup, place_of_cgroup, runs_of_pus};
 }

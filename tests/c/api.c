@@ -553,6 +553,7 @@ static void nulls(const tb_topology *topology)
     REFUSED(tb_job_publication_file(NULL, NULL, 0, NULL));
     REFUSED(tb_job_publication_env(NULL, 0, NULL, NULL));
     REFUSED(tb_job_pmix_info(NULL, NULL, NULL));
+    REFUSED(tb_pmix_rank_info(NULL, 0, NULL, NULL, NULL));
     REFUSED(tb_job_remove(topology, NULL));
     REFUSED(tb_job_sweep(NULL, NULL));
     REFUSED(tb_job_list(NULL, 0, NULL, 0, NULL));

@@ -1,11 +1,12 @@
 /* A PMIx server that embeds the broker: publishes a topology with legacy files, registers one
  * namespace with its keys, starts clients, and withdraws everything when they have ended.
  *
- *     pmix_server nspace|resources|job SYNTHETIC UID COUNT CLIENT [ARGUMENT...]
+ *     pmix_server nspace|resources|job|ranks SYNTHETIC UID COUNT CLIENT [ARGUMENT...]
  *
  * With `nspace`, the keys are registered with the namespace. With `resources`, they are
  * registered for all namespaces, as resources of the node. With `job`, the namespace is a job
- * that sees the first half of the PUs. */
+ * that sees the first half of the PUs. With `ranks`, each rank is bound to the PU of its number, and
+ * the namespace tells everybody of it; the last rank is not bound. */
 
 #define _GNU_SOURCE
 #include <grp.h>
@@ -111,6 +112,29 @@ static tb_job_publication *add_job(const tb_publication *published)
     return job;
 }
 
+/* Fills in what everybody is told of each rank. */
+static void register_ranks(pmix_info_t *infos, uint32_t size, const tb_publication *published)
+{
+    const tb_topology *topology;
+    tb_keys keys;
+
+    check(tb_publication_keys(published, &keys), "keys");
+    check(tb_adopt_keys(&keys, &topology), "adopt");
+    for (uint32_t rank = 0; rank < size; rank++) {
+        tb_set *cpu = tb_set_new();
+        pmix_data_array_t *of_rank = calloc(1, sizeof *of_rank);
+
+        check(tb_set_add(cpu, rank), "set");
+        of_rank->type = PMIX_INFO;
+        check(tb_pmix_rank_info(topology, rank, rank + 1 < size ? cpu : NULL, &of_rank->array, &of_rank->size),
+              "what is told of a rank");
+        PMIX_LOAD_KEY(infos[rank].key, PMIX_PROC_DATA);
+        infos[rank].value.type = PMIX_DATA_ARRAY;
+        infos[rank].value.data.darray = of_rank;
+        tb_set_free(cpu);
+    }
+}
+
 int main(int argc, char **argv)
 {
     pmix_server_module_t module;
@@ -124,7 +148,7 @@ int main(int argc, char **argv)
     int failures = 0;
 
     if (argc < 6) {
-        fprintf(stderr, "usage: pmix_server nspace|resources|job SYNTHETIC UID COUNT CLIENT [ARGUMENT...]\n");
+        fprintf(stderr, "usage: pmix_server nspace|resources|job|ranks SYNTHETIC UID COUNT CLIENT [ARGUMENT...]\n");
         return 2;
     }
     const uid_t user = (uid_t)atoi(argv[3]);
@@ -158,13 +182,16 @@ int main(int argc, char **argv)
         count = 0;
     }
     /* The entries that every namespace has, and then our keys. */
-    PMIX_INFO_CREATE(all, count + OWN);
+    const size_t of_ranks = strcmp(argv[1], "ranks") == 0 ? size : 0;
+    PMIX_INFO_CREATE(all, of_ranks + count + OWN);
     register_usual(all, size, user);
+    register_ranks(&all[count + OWN], (uint32_t)of_ranks, published);
     for (size_t i = 0; i < count; i++)
         PMIX_INFO_XFER(&all[i + OWN], &keys[i]);
     if (count > 0)
         PMIX_INFO_FREE(keys, count);
-    check_pmix(PMIx_server_register_nspace(NSPACE, (int)size, all, count + OWN, completed, NULL), "register");
+    count += OWN + of_ranks;
+    check_pmix(PMIx_server_register_nspace(NSPACE, (int)size, all, count, completed, NULL), "register");
     wait_done();
 
     for (uint32_t rank = 0; rank < size; rank++) {
@@ -190,7 +217,7 @@ int main(int argc, char **argv)
         int status;
         failures += wait(&status) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
     }
-    PMIX_INFO_FREE(all, count + OWN);
+    PMIX_INFO_FREE(all, count);
     check_pmix(PMIx_server_finalize(), "finalize");
     tb_job_publication_free(job);
     check(tb_unpublish(published), "unpublish");

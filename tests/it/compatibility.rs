@@ -52,7 +52,7 @@ fn a_job_of_format_1_0_is_read_over_its_topology() {
     let (_, job) = job::open(&segment).unwrap();
     assert_eq!((job.name(), job.rank_count(), job.base), ("kept", 3, header.segment_id));
     job::validate(job, archive).unwrap();
-    assert_eq!(job.words_of(1).unwrap().word(0), 0xc0);
+    assert_eq!(job.pus_of(1).unwrap().bounds(), (6, 7));
 }
 
 #[test]

@@ -23,9 +23,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 use topobroker::hwloc::capture;
+use topobroker_benches::jobs::job_segment;
 use topobroker_benches::machines::{self, Machine};
 use topobroker_layout::encode::to_bytes;
-use topobroker_reader::{Archive, RestrictFlags, View};
+use topobroker_reader::{Archive, Job, Object, ObjectType, RestrictFlags, Set, Topology, View};
 
 /// How long a query is repeated for one time.
 const SAMPLE: Duration = Duration::from_micros(100);
@@ -55,6 +56,13 @@ fn machines() -> Vec<Machine> {
 fn serve(machine: &Machine) -> anyhow::Result<()> {
     let hwloc = machine.load()?;
     let bytes = to_bytes(&capture(&hwloc)?)?;
+    let opened = Archive::open(&bytes)?;
+    let topology = opened.topology();
+    let ranks = topology.objects_with_type(ObjectType::PU).count();
+    let segment = job_segment(topology, u32::try_from(ranks)?, 1)?;
+    let job = Job::from_segment(topology, &segment)?;
+    let pus = || topology.objects_with_type(ObjectType::PU).filter_map(Object::os_index);
+    let (one, many): (Set, Set) = (pus().take(1).collect(), pus().take(ranks / 2).collect());
     let mut outcome = Ok(());
     Pair::with_both(&hwloc, |whole, half| {
         let view = |sets: pair::Sets| {
@@ -65,6 +73,14 @@ fn serve(machine: &Machine) -> anyhow::Result<()> {
             case("validation", 1, || Archive::open(&bytes).map_or(0, |_| 1), || 0),
             case("making a view of half of the PUs", 1, view(whole.contiguous(0, 50)), || 0),
             case("making a view of random PUs", 1, view(whole.random_half()), || 0),
+            case(
+                "locality of all peers",
+                ranks,
+                || job.localities(0).map_or(0, |all| all.map(|it| u64::from(it.bits())).sum()),
+                || 0,
+            ),
+            case("locality string of a PU", 1, || string(topology, &one), || 0),
+            case("locality string of half of the PUs", 1, || string(topology, &many), || 0),
         ];
         let halves = [("", made), ("", every_query(whole)), (", on a view", every_query(half))];
         outcome = with_gaps(whole, |visited| {
@@ -72,6 +88,11 @@ fn serve(machine: &Machine) -> anyhow::Result<()> {
         });
     })?;
     outcome
+}
+
+/// Length of the locality string of a process that is bound to a set.
+fn string(topology: Topology<'_>, set: &Set) -> u64 {
+    topology.locality_string(set).map_or(0, |text| text.len() as u64)
 }
 
 /// Calls `run` with the traversal of a view of random PUs, whose objects have gaps between them.

@@ -1,4 +1,5 @@
-//! For PMIx servers: the keys of a published segment as an array of `pmix_info_t`.
+//! For PMIx servers: the keys of a published segment, and what a rank is told of its PUs, as arrays of
+//! `pmix_info_t`.
 //!
 //! libpmix is not linked. A call finds it in the process, or loads it.
 
@@ -7,7 +8,7 @@ use crate::publish::legacy::Legacy;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use topobroker_reader::{Job, Keys};
+use topobroker_reader::{Format, Job, Keys, Set, Topology};
 
 /// Why the array cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +59,8 @@ pub struct PmixInfos {
 const STRING: u16 = 3;
 /// `PMIX_SIZE`.
 const SIZE: u16 = 4;
+/// `PMIX_PROC_RANK`.
+const PROC_RANK: u16 = 40;
 /// `PMIX_SUCCESS`.
 const SUCCESS: c_int = 0;
 
@@ -78,6 +81,7 @@ type Release = unsafe extern "C" fn(*mut c_void);
 enum Info {
     Text(&'static str, CString),
     Size(&'static str, usize),
+    Rank(&'static str, u32),
 }
 
 /// The keys of a segment and of its files for hwloc, for `PMIx_server_register_nspace` or
@@ -104,6 +108,29 @@ pub fn infos(
         all.extend(of_keys(PMIX_SHMEM_NAMES, &legacy.keys()));
         all.push(Info::Text("pmix.hwlocxml2", read(legacy.xml2())?));
         all.push(Info::Text("pmix.hwlocxml1", read(legacy.xml1())?));
+    }
+    Library::load()?.array(&all)
+}
+
+/// What PMIx tells everybody of a rank that is bound to `cpuset`: its number, its PUs
+/// (`PMIX_CPUSET`) and its locality string (`PMIX_LOCALITY_STRING`) in the job's part of the
+/// topology. Without a set, the rank is not bound and there is its number alone. For a
+/// `PMIX_PROC_DATA` of `PMIx_server_register_nspace`.
+///
+/// # Errors
+///
+/// [`PmixError`].
+pub fn rank_infos(
+    part: Topology<'_>,
+    rank: u32,
+    cpuset: Option<&Set>,
+) -> Result<PmixInfos, PmixError> {
+    let mut all = vec![Info::Rank("pmix.rank", rank)];
+    if let Some(cpuset) = cpuset {
+        let list = cpuset.to_text(Format::List);
+        all.push(Info::Text("pmix.cpuset", text(list.as_ref())));
+        let locality = part.locality_string(cpuset);
+        all.extend(locality.map(|it| Info::Text("pmix.locstr", text(it.as_ref()))));
     }
     Library::load()?.array(&all)
 }
@@ -194,10 +221,11 @@ impl Library {
         let (key, value, kind) = match info {
             Info::Text(key, text) => (*key, text.as_ptr().cast::<c_void>(), STRING),
             Info::Size(key, size) => (*key, std::ptr::from_ref(size).cast(), SIZE),
+            Info::Rank(key, rank) => (*key, std::ptr::from_ref(rank).cast(), PROC_RANK),
         };
         let name = CString::new(key).unwrap_or_default();
         // SAFETY: the list is open, and the key is zero-terminated. `value` points to a
-        // zero-terminated string or a size_t, as `kind` tells; PMIx copies it.
+        // zero-terminated string, a size_t or a pmix_rank_t, as `kind` tells; PMIx copies it.
         match unsafe { (self.add)(list, name.as_ptr(), value, kind) } {
             SUCCESS => Ok(()),
             status => {

@@ -127,6 +127,30 @@ pub extern "C" fn tb_job_pmix_info(
     })
 }
 
+/// Stores an array of pmix_info_t with what PMIx tells everybody of a rank: PMIX_RANK, PMIX_CPUSET
+/// and PMIX_LOCALITY_STRING. `view` is the job's part of the topology. Without `cpuset` (NULL) the
+/// rank is not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of
+/// PMIx_server_register_nspace: unmodified programs then know which ranks share what. Free the array
+/// with PMIX_INFO_FREE.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_pmix_rank_info(
+    view: Option<&tb_topology>,
+    rank: u32,
+    cpuset: Input<'_, tb_set>,
+    infos: Option<&mut MaybeUninit<*mut c_void>>,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call_with(|handles| {
+        let (view, infos) = (view.given("view")?, infos.given("infos")?);
+        let count = count.given("count")?;
+        let cpuset = cpuset.optional(handles).map(|set| &set.0);
+        let array = pmix_host::rank_infos(view.get(), rank, cpuset)?;
+        infos.write(array.array);
+        count.write(array.count);
+        Ok(())
+    })
+}
+
 /// Frees a job. Removes it too if it ends with this process, unless this is a forked child of the
 /// process that added it. If `job` is NULL, nothing happens.
 #[unsafe(no_mangle)]

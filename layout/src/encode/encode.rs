@@ -92,7 +92,7 @@ impl Builder<'_> {
             type_filters: Column::pack(&type_filters),
             support: Column::pack(&self.support()),
         };
-        topology.sets.stored = self.sets.finish()?;
+        self.sets.finish(&mut topology.sets)?;
         topology.strings =
             self.strings.finish().map_err(|found| EncodeError::ZeroInString { found })?;
         Ok(topology)

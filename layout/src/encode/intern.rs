@@ -1,7 +1,7 @@
 //! Tables that hold each string, each set and each row of sets once.
 
 use super::error::EncodeError;
-use crate::archive::{INDEX_LIMIT, MAX_SET_WORDS, SetTable, StoredSets, StringTable};
+use crate::archive::{INDEX_LIMIT, MAX_SET_WORDS, SetTable, StringTable};
 use crate::column::Column;
 use crate::set::Set;
 use alloc::borrow::ToOwned;
@@ -70,7 +70,7 @@ impl Strings {
 
 /// Distinct sets, each as its words without the leading zero words.
 #[derive(Default)]
-pub(crate) struct Sets<'d> {
+pub(super) struct Sets<'d> {
     row_of: BTreeMap<&'d Set, u32>,
     first_word: Vec<u64>,
     start: Vec<u64>,
@@ -79,7 +79,7 @@ pub(crate) struct Sets<'d> {
 }
 
 impl<'d> Sets<'d> {
-    pub(crate) fn intern(&mut self, set: &'d Set) -> u32 {
+    pub(super) fn intern(&mut self, set: &'d Set) -> u32 {
         if let Some(&row) = self.row_of.get(set) {
             return row;
         }
@@ -93,7 +93,7 @@ impl<'d> Sets<'d> {
         row
     }
 
-    pub(crate) fn finish(&mut self) -> Result<StoredSets, EncodeError> {
+    pub(super) fn finish(&mut self, table: &mut SetTable) -> Result<(), EncodeError> {
         let words = self.row_of.keys().map(|set| set.words().len()).max().unwrap_or(0);
         if words > MAX_SET_WORDS {
             return Err(EncodeError::SetTooLarge {
@@ -102,12 +102,11 @@ impl<'d> Sets<'d> {
             });
         }
         self.start.push(self.words.len() as u64);
-        Ok(StoredSets {
-            first_word: Column::pack(&self.first_word),
-            start: Column::pack(&self.start),
-            infinite: Column::pack(&self.infinite),
-            words: Column::pack(&self.words),
-        })
+        table.first_word = Column::pack(&self.first_word);
+        table.start = Column::pack(&self.start);
+        table.infinite = Column::pack(&self.infinite);
+        table.words = Column::pack(&self.words);
+        Ok(())
     }
 }
 

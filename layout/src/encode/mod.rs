@@ -15,5 +15,4 @@ pub use encode::to_bytes;
 #[cfg(test)]
 pub(crate) use encode::topology;
 pub use error::EncodeError;
-pub(crate) use intern::Sets;
 pub use rkyv::util::AlignedVec;

@@ -4,7 +4,7 @@
 
 use super::levels::Counts;
 use super::rule::ensure;
-use crate::archive::{ArchivedStoredSets, ArchivedTopology, CPUSET_OF_PUS, INDEX_LIMIT, SAME_SET};
+use crate::archive::{ArchivedSetTable, ArchivedTopology, CPUSET_OF_PUS, INDEX_LIMIT, SAME_SET};
 use crate::error::ValidationError;
 use crate::stored_set::StoredWords;
 
@@ -24,7 +24,7 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     };
     let has_cpus = match complete {
         CPUSET_OF_PUS => is_within_pus(topology, cpuset),
-        complete => is_within(&sets.stored, cpuset, complete),
+        complete => is_within(sets, cpuset, complete),
     };
     ensure(has_cpus, "machine.allowed_cpuset", 0, "is within the root's complete cpuset")
 }
@@ -33,7 +33,7 @@ const IN_TABLE: &str = "is a set of the table";
 
 /// Whether all indexes of a set are OS indexes of PUs.
 fn is_within_pus(topology: &ArchivedTopology, set: u32) -> bool {
-    let set = StoredWords::new(&topology.sets.stored, set);
+    let set = StoredWords::new(&topology.sets, set);
     let runs = topology.pu_runs.iter();
     let of_pus = runs.map(|run| {
         let first = u64::from(run.os_first.to_native());
@@ -42,7 +42,7 @@ fn is_within_pus(topology: &ArchivedTopology, set: u32) -> bool {
     !set.is_infinite() && of_pus.sum::<u32>() == count(&set, 0, u64::from(INDEX_LIMIT))
 }
 
-fn is_within(sets: &ArchivedStoredSets, inner: u32, outer: u32) -> bool {
+fn is_within(sets: &ArchivedSetTable, inner: u32, outer: u32) -> bool {
     let (inner, outer) = (StoredWords::new(sets, inner), StoredWords::new(sets, outer));
     let rest = if inner.is_infinite() { outer.word_count() } else { 0 };
     let end = inner.word_count().max(rest);

@@ -26,10 +26,10 @@ type Rule<'a> = (&'a ArchivedColumn, usize, u64);
 /// would be private to each process.
 macro_rules! check_columns {
     ($topology:ident, $most_rows:ident;
-     $($table:ident $(.$column:ident)*: $rows:expr, $limit:expr;)*) => {
+     $($table:ident $(.$column:ident)?: $rows:expr, $limit:expr;)*) => {
         check_rules(
-            &[$((&$topology.$table$(.$column)*, $rows, $limit)),*],
-            concat!($(stringify!($table), $(".", stringify!($column),)* " "),*),
+            &[$((&$topology.$table$(.$column)?, $rows, $limit)),*],
+            concat!($(stringify!($table), $(".", stringify!($column),)? " "),*),
             $most_rows,
         )
     };
@@ -66,10 +66,10 @@ fn objects(
         sets.complete_cpuset: set_rows, WORD;
         sets.nodeset: set_rows, counts.sets as u64;
         sets.complete_nodeset: set_rows, WORD;
-        sets.stored.first_word: counts.sets, MAX_SET_WORDS as u64;
-        sets.stored.infinite: counts.sets, 2;
-        sets.stored.start: counts.sets + 1, ANY;
-        sets.stored.words: topology.sets.stored.words.len(), ANY;
+        sets.first_word: counts.sets, MAX_SET_WORDS as u64;
+        sets.infinite: counts.sets, 2;
+        sets.start: counts.sets + 1, ANY;
+        sets.words: topology.sets.words.len(), ANY;
     }
 }
 
@@ -207,7 +207,7 @@ fn what_fails(
 
 /// Checks a column of starts. Each row of a table has a run of values, and the runs follow each
 /// other, so the starts ascend from 0 to `total`.
-pub(super) fn starts(
+pub(crate) fn starts(
     column: &ArchivedColumn,
     name: &'static str,
     total: usize,

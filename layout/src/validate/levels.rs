@@ -85,7 +85,7 @@ pub(super) fn check(topology: &ArchivedTopology) -> Result<Counts, ValidationErr
         normal_objects: first(normal),
         special,
         pus,
-        sets: topology.sets.stored.first_word.len(),
+        sets: topology.sets.first_word.len(),
         strings: topology.strings.start.len(),
     })
 }

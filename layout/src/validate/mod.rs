@@ -17,8 +17,7 @@ mod texts;
 mod topology;
 mod tree;
 
-pub(crate) use columns::{ANY, check_rules};
+pub(crate) use columns::{ANY, check_rules, starts};
 pub(crate) use proportion::ROWS_A_BYTE;
 pub(crate) use rule::ensure;
-pub(crate) use tables::stored_sets;
 pub(crate) use topology::topology;

@@ -21,7 +21,7 @@ const RULES: [Rule; 24] = [
     ),
     ("text", long_infos, "is referred to in proportion"),
     ("references", |it| it.objects.sets = Column::pack(&[99; 9]), "values are in range"),
-    ("runs", |it| it.sets.stored.start = descending(it.sets.stored.start.clone()), "ascend from 0"),
+    ("runs", |it| it.sets.start = descending(it.sets.start.clone()), "ascend from 0"),
     ("levels", |it| it.levels.rows[1].first = 2, "one root"),
     (
         "special levels",
@@ -56,7 +56,7 @@ const RULES: [Rule; 24] = [
     ),
     (
         "sets",
-        |it| it.sets.stored.first_word = Column::pack(&vec![2047; it_sets(it)]),
+        |it| it.sets.first_word = Column::pack(&vec![2047; it_sets(it)]),
         "at most 2048 words",
     ),
     (
@@ -111,24 +111,23 @@ fn descending(column: Column) -> Column {
 fn it_sets(it: &TopologyColumns) -> usize {
     let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(it).unwrap();
     let archived = rkyv::access::<crate::archive::ArchivedTopology, rkyv::rancor::Error>(&bytes);
-    archived.unwrap().sets.stored.first_word.len()
+    archived.unwrap().sets.first_word.len()
 }
 
 /// Adds a set with PU 63, which the machine does not have, and returns its row.
 fn disallowed(it: &mut TopologyColumns) -> u32 {
     let count = it_sets(it);
     let words = 1u64 << 63;
-    let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(&it.sets.stored).unwrap();
-    type Table = crate::archive::ArchivedStoredSets;
+    let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(&it.sets).unwrap();
+    type Table = crate::archive::ArchivedSetTable;
     let table = rkyv::access::<Table, rkyv::rancor::Error>(&bytes).unwrap();
     let with = |column: &crate::column::ArchivedColumn, value| {
         Column::pack(&column.iter().chain([value]).collect::<Vec<_>>())
     };
     let end = table.words.len() as u64 + 1;
-    (it.sets.stored.words, it.sets.stored.start) =
-        (with(&table.words, words), with(&table.start, end));
-    it.sets.stored.first_word = with(&table.first_word, 0);
-    it.sets.stored.infinite = with(&table.infinite, 0);
+    (it.sets.words, it.sets.start) = (with(&table.words, words), with(&table.start, end));
+    it.sets.first_word = with(&table.first_word, 0);
+    it.sets.infinite = with(&table.infinite, 0);
     u32::try_from(count).unwrap()
 }
 

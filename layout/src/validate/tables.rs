@@ -5,8 +5,8 @@ use super::columns::{ANY, IN_PROPORTION, check_rules, starts};
 use super::levels::Counts;
 use super::rule::{ensure, fail};
 use crate::archive::{
-    ArchivedStoredSets, ArchivedStringsOfObjects, ArchivedTopology, CPUSET_OF_PUS, INDEX_LIMIT,
-    MAX_SET_WORDS, NONE, SAME_SET,
+    ArchivedStringsOfObjects, ArchivedTopology, CPUSET_OF_PUS, INDEX_LIMIT, MAX_SET_WORDS, NONE,
+    SAME_SET,
 };
 use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
@@ -63,18 +63,10 @@ fn sets(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationEr
     refers(&sets.cpuset, "sets.cpuset", counts, CPUSET_OF_PUS)?;
     refers(&sets.complete_cpuset, "sets.complete_cpuset", counts, SAME_SET)?;
     refers(&sets.complete_nodeset, "sets.complete_nodeset", counts, SAME_SET)?;
-    stored_sets(&sets.stored, "sets.stored.start")
-}
-
-/// Checks the words of the sets of a table. Its columns must have been checked by themselves.
-pub(crate) fn stored_sets(
-    sets: &ArchivedStoredSets,
-    name: &'static str,
-) -> Result<(), ValidationError> {
-    starts(&sets.start, name, sets.words.len())?;
-    for row in 0..sets.first_word.len() {
+    starts(&sets.start, "sets.start", sets.words.len())?;
+    for row in 0..counts.sets {
         let words = sets.first_word.get(row) + sets.start.get(row + 1) - sets.start.get(row);
-        ensure(words <= MAX_SET_WORDS as u64, name, row, "a set has at most 2048 words")?;
+        ensure(words <= MAX_SET_WORDS as u64, "sets.start", row, "a set has at most 2048 words")?;
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! The PU numbering of the operating system, if it is sequential (one PU after the other) or an
 //! interleaved SMT numbering (all first hardware threads, then all second ones).
 
-use super::words::Words;
 use core::ops::Range;
 use topobroker_layout::archive::ArchivedPuRun;
 use topobroker_layout::set::Set;
@@ -179,8 +178,8 @@ impl PuNumbering {
     /// Logical indexes of the PUs of a set with the lowest and the highest OS index; `None` if the
     /// set is empty or has an index that no PU has.
     #[inline]
-    pub(crate) fn ends_of(&self, set: &impl Words) -> Option<(u32, u32)> {
-        Some((self.logical_index(set.next_from(0)?)?, self.logical_index(set.last()?)?))
+    pub(crate) fn ends_of(&self, set: &Set) -> Option<(u32, u32)> {
+        Some((self.logical_index(set.first()?)?, self.logical_index(set.last()?)?))
     }
 }
 

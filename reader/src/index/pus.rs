@@ -105,13 +105,13 @@ impl<'a> Index<'a> {
     /// Visible PUs of a set with the logical indexes `64 * index` to `64 * index + 63` in the
     /// topology, as bits.
     #[inline]
-    pub(crate) fn logical_word(&self, set: &impl Words, index: u32) -> u64 {
+    pub(crate) fn logical_word(&self, set: &Set, index: u32) -> u64 {
         self.any_logical_word(set, index) & self.visible_pus(index)
     }
 
     /// [`Index::logical_word`] of all PUs, visible or hidden.
     #[inline]
-    fn any_logical_word(&self, set: &impl Words, index: u32) -> u64 {
+    fn any_logical_word(&self, set: &Set, index: u32) -> u64 {
         let (runs, ids) = (self.runs, self.pu_ids());
         let pus = index * 64..(index + 1) * 64;
         // Fast path: logical-word-sequential.
@@ -123,8 +123,7 @@ impl<'a> Index<'a> {
         if runs.len() <= MANY_RUNS {
             return runs.iter().fold(0, |word, run| word | bits_of_run(set, run, &pus));
         }
-        let chosen =
-            |pu: u32| self.os_index_of(ids.start + pu).is_some_and(|os| set.bits_from(os) & 1 != 0);
+        let chosen = |pu: u32| self.os_index_of(ids.start + pu).is_some_and(|os| set.contains(os));
         let known = pus.start..pus.end.min(ids.end - ids.start);
         known.filter(|pu| chosen(*pu)).fold(0, |word, pu| word | (1 << (pu % 64)))
     }
@@ -167,7 +166,7 @@ impl<'a> Index<'a> {
     /// Lowest and highest logical index of the PUs of a set; `None` if the set is empty or has an
     /// index that no visible PU has.
     #[inline]
-    pub(crate) fn bounds_of(&self, set: &impl Words) -> Option<(u32, u32)> {
+    pub(crate) fn bounds_of(&self, set: &Set) -> Option<(u32, u32)> {
         let contiguous = self.contiguous;
         let sequential = self.numbering.as_ref().filter(|it| it.first_if_sequential().is_some());
         // Fast path: bounds-if-sequential.
@@ -180,7 +179,7 @@ impl<'a> Index<'a> {
         {
             return None;
         }
-        let mut next = set.next_from(0)?;
+        let mut next = set.first()?;
         let (mut low, mut high) = (u32::MAX, 0);
         loop {
             let run = self.run_of(next)?;
@@ -252,7 +251,7 @@ fn os_range_in(run: &ArchivedPuRun, pus: &Range<u32>) -> Range<u32> {
 
 /// The PUs of a run that are in a set and in `pus`, a range of 64 logical indexes, as bits.
 #[inline]
-fn bits_of_run(set: &impl Words, run: &ArchivedPuRun, pus: &Range<u32>) -> u64 {
+fn bits_of_run(set: &Set, run: &ArchivedPuRun, pus: &Range<u32>) -> u64 {
     let range = os_range_in(run, pus);
     if range.is_empty() {
         return 0;

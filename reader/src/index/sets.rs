@@ -11,13 +11,13 @@ impl<'a> Index<'a> {
     /// Visible PUs of a stored set.
     pub(crate) fn stored_cpuset(&self, row: u32) -> StoredSet<'a> {
         let visible = self.overlay.map(|overlay| &overlay.cpus);
-        StoredSet::new(StoredWords::new(&self.archive.sets.stored, row), visible)
+        StoredSet::new(StoredWords::new(&self.archive.sets, row), visible)
     }
 
     /// Visible NUMA nodes of a stored set.
     pub(crate) fn stored_nodeset(&self, row: u32) -> StoredSet<'a> {
         let visible = self.overlay.map(|overlay| &overlay.nodes);
-        StoredSet::new(StoredWords::new(&self.archive.sets.stored, row), visible)
+        StoredSet::new(StoredWords::new(&self.archive.sets, row), visible)
     }
 
     /// Whether an object has sets. I/O and Misc objects have none.

@@ -18,23 +18,6 @@ impl<'a> StoredSet<'a> {
     }
 }
 
-impl Words for StoredWords<'_> {
-    #[inline]
-    fn word(&self, index: usize) -> u64 {
-        StoredWords::word(self, index)
-    }
-
-    #[inline]
-    fn word_count(&self) -> usize {
-        StoredWords::word_count(self)
-    }
-
-    #[inline]
-    fn is_infinite(&self) -> bool {
-        StoredWords::is_infinite(self)
-    }
-}
-
 impl Words for StoredSet<'_> {
     #[inline]
     fn word(&self, index: usize) -> u64 {

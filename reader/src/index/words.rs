@@ -1,6 +1,5 @@
 //! Sets of OS indexes as 64-bit words, wherever the words are stored.
 
-use core::ops::Range;
 use topobroker_layout::overlay::ArchivedVisibleSet;
 use topobroker_layout::set::Set;
 
@@ -14,51 +13,6 @@ pub(crate) trait Words {
 
     /// Whether the bits of the rest are all 1, so that the set has every index there.
     fn is_infinite(&self) -> bool;
-
-    /// The 64 indexes from `first` on, as bits.
-    #[inline]
-    fn bits_from(&self, first: u32) -> u64 {
-        let (word, bit) = (first as usize / 64, first % 64);
-        match bit {
-            0 => self.word(word),
-            _ => (self.word(word) >> bit) | (self.word(word + 1) << (64 - bit)),
-        }
-    }
-
-    /// The lowest index that is not below `index`.
-    #[inline]
-    fn next_from(&self, index: u32) -> Option<u32> {
-        let place = index as usize / 64;
-        let end = self.word_count();
-        let in_word = |place: usize| u32::try_from(place).ok()?.checked_mul(64);
-        let mut word = self.word(place) & (u64::MAX << (index % 64));
-        let mut place = place;
-        while word == 0 && place < end {
-            place += 1;
-            word = self.word(place);
-        }
-        (word != 0).then(|| Some(in_word(place)? + word.trailing_zeros())).flatten()
-    }
-
-    /// The highest index of a range.
-    #[inline]
-    fn last_within(&self, range: Range<u32>) -> Option<u32> {
-        let kept = |place: u32| {
-            let before = |end: u32| low_bits(end.saturating_sub(place * 64).into());
-            self.word(place as usize) & before(range.end) & !before(range.start)
-        };
-        let places = range.start / 64..range.end.div_ceil(64);
-        let place = places.rev().find(|place| kept(*place) != 0)?;
-        Some(place * 64 + 63 - kept(place).leading_zeros())
-    }
-
-    /// The highest index, `None` for an empty or infinite set.
-    #[inline]
-    fn last(&self) -> Option<u32> {
-        let place = (0..self.word_count()).rev().find(|place| self.word(*place) != 0)?;
-        let first = u32::try_from(place).ok()?.checked_mul(64)?;
-        (!self.is_infinite()).then(|| first + 63 - self.word(place).leading_zeros())
-    }
 
     fn copy_to(&self, set: &mut Set) {
         set.assign((0..self.word_count()).map(|index| self.word(index)), self.is_infinite());
@@ -114,29 +68,8 @@ impl Words for ArchivedVisibleSet {
 }
 
 impl Words for Set {
-    #[inline]
     fn word(&self, index: usize) -> u64 {
         Set::word(self, index)
-    }
-
-    #[inline]
-    fn bits_from(&self, first: u32) -> u64 {
-        Set::bits_from(self, first)
-    }
-
-    #[inline]
-    fn next_from(&self, index: u32) -> Option<u32> {
-        Set::next_from(self, index)
-    }
-
-    #[inline]
-    fn last_within(&self, range: Range<u32>) -> Option<u32> {
-        Set::last_within(self, range)
-    }
-
-    #[inline]
-    fn last(&self) -> Option<u32> {
-        Set::last(self)
     }
 
     fn word_count(&self) -> usize {

@@ -85,8 +85,9 @@ impl Topology<'_> {
                 }
             }
         }
-        let nodes = self.numa_nodes().filter(|node| node.intersects(set));
-        list.write("NM", runs_of(nodes))
+        let near = run.and_then(|(low, high)| self.index.nodes_of_pus(&(low..high + 1)));
+        let nodes = near.map_or(self.numa_nodes(), |ids| self.numa_nodes().within(&ids));
+        list.write("NM", runs_of(nodes.filter(|node| node.intersects(set))))
     }
 
     /// The logical PUs of a set, first and last, if it has all PUs between them and no others.
@@ -197,12 +198,22 @@ impl<W: Write> List<'_, W> {
                 self.out.write_str(code)?;
             }
             self.begun = true;
-            match first == last {
-                true => write!(self.out, "{comma}{first}")?,
-                false => write!(self.out, "{comma}{first}-{last}")?,
+            self.out.write_str(comma)?;
+            self.write_index(first)?;
+            if first != last {
+                self.out.write_str("-")?;
+                self.write_index(last)?;
             }
             comma = ",";
         }
         Ok(())
+    }
+
+    fn write_index(&mut self, index: u32) -> fmt::Result {
+        // Fast path: locality-string-digits.
+        if index >= 10 {
+            self.write_index(index / 10)?;
+        }
+        self.out.write_char(char::from_digit(index % 10, 10).unwrap_or_default())
     }
 }

@@ -4,18 +4,19 @@
 use crate::adopt::{
     AdoptError, Adopted, Candidate, FileKey, FilePath, Guest, Keys, anywhere, pmix_value, variable,
 };
-use crate::index::Words;
-use crate::locality::{Locality, relative};
+use crate::locality::{Blocks, Locality, by_pus, by_sets};
 use crate::topology::Topology;
 use crate::view::View;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 use rustix::fs::{AtFlags, CWD};
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{Header, segment_name};
 use topobroker_layout::job::{self, ArchivedJob};
+use topobroker_layout::pu_sets::PuSet;
 use topobroker_layout::set::Set;
-use topobroker_layout::stored_set::StoredWords;
 
 /// A job on this node. It is a handle: copy it freely.
 #[derive(Clone, Copy)]
@@ -23,6 +24,7 @@ pub struct Job<'a> {
     base: Topology<'a>,
     header: Header,
     archive: &'a ArchivedJob,
+    blocks: Option<Blocks>,
 }
 
 /// One rank of a job.
@@ -145,7 +147,8 @@ impl<'a> Job<'a> {
         archive: &'a ArchivedJob,
     ) -> Result<Self, OpenError> {
         job::validate(archive, base.index.archive)?;
-        Ok(Self { base, header, archive })
+        let blocks = Blocks::new(base.index, &archive.overlay);
+        Ok(Self { base, header, archive, blocks })
     }
 
     /// Name of the job.
@@ -168,20 +171,25 @@ impl<'a> Job<'a> {
 
     /// The ranks of the job on this node, in the order of their local ranks.
     pub fn ranks(self) -> impl ExactSizeIterator<Item = JobRank> + use<'a> {
-        let count = u32::try_from(self.archive.rank_count()).unwrap_or(u32::MAX);
-        (0..count).map(move |local_rank| JobRank {
-            rank: self.archive.ranks.get_u32(local_rank as usize),
-            local_rank,
-            cpuset: self.archive.words_of(local_rank as usize).map(|words| words.to_set()),
-        })
+        (0..self.archive.rank_count()).map(move |local_rank| self.rank_at(local_rank))
     }
 
     /// A rank of the job; `None` if it is not on this node.
     #[must_use]
-    pub fn rank(self, rank: u32) -> Option<JobRank> {
-        let local_rank = u32::try_from(self.archive.local_rank_of(rank)?).ok()?;
-        let cpuset = self.archive.words_of(local_rank as usize).map(|words| words.to_set());
-        Some(JobRank { rank, local_rank, cpuset })
+    pub fn rank(&self, rank: u32) -> Option<JobRank> {
+        self.archive.local_rank_of(rank).map(|local_rank| self.rank_at(local_rank))
+    }
+
+    fn rank_at(&self, local_rank: usize) -> JobRank {
+        let cpuset = self.archive.pus_of(local_rank).map(|pus| self.cpuset(&pus));
+        let rank = self.archive.ranks.get_u32(local_rank);
+        JobRank { rank, local_rank: u32::try_from(local_rank).unwrap_or(u32::MAX), cpuset }
+    }
+
+    fn cpuset(&self, pus: &PuSet<'_>) -> Set {
+        let mut cpuset = Set::new();
+        pus.runs().for_each(|run| self.base.index.add_os_indexes(run, &mut cpuset));
+        cpuset
     }
 
     /// What two ranks share. They share the node alone if one of them is not bound. `None` if one
@@ -196,9 +204,9 @@ impl<'a> Job<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn locality(self, rank: u32, other: u32) -> Option<Locality> {
-        let words = |rank| Some(self.archive.words_of(self.archive.local_rank_of(rank)?));
-        Some(self.shared(words(rank)?, words(other)?))
+    pub fn locality(&self, rank: u32, other: u32) -> Option<Locality> {
+        let pus = |rank| Some(self.archive.pus_of(self.archive.local_rank_of(rank)?));
+        Some(self.shared(pus(rank)?.as_ref(), pus(other)?.as_ref()))
     }
 
     /// What a rank shares with each rank on this node, in the order of local ranks. Takes no memory.
@@ -217,9 +225,11 @@ impl<'a> Job<'a> {
         self,
         rank: u32,
     ) -> Option<impl ExactSizeIterator<Item = Locality> + use<'a>> {
-        let own = self.archive.words_of(self.archive.local_rank_of(rank)?);
+        let own = self.archive.pus_of(self.archive.local_rank_of(rank)?);
         let others = 0..self.archive.rank_count();
-        Some(others.map(move |other| self.shared(own, self.archive.words_of(other))))
+        Some(
+            others.map(move |other| self.shared(own.as_ref(), self.archive.pus_of(other).as_ref())),
+        )
     }
 
     /// Ranks on this node that share all of `what` with a rank, itself among them, in the order of
@@ -231,9 +241,32 @@ impl<'a> Job<'a> {
     }
 
     /// What ranks with these PUs share; no PUs if a rank is not bound.
-    fn shared(self, one: Option<StoredWords<'_>>, other: Option<StoredWords<'_>>) -> Locality {
+    fn shared(&self, one: Option<&PuSet<'_>>, other: Option<&PuSet<'_>>) -> Locality {
         let Some((one, other)) = one.zip(other) else { return Locality::NODE };
-        let overlay = &self.archive.overlay;
-        relative(self.base.index, &one, &other, |node| overlay.is_visible(node))
+        let (index, overlay) = (self.base.index, &self.archive.overlay);
+        let is_left = |node| overlay.is_visible(node);
+        // Fast path: locality-blocks.
+        if let Some(blocks) = &self.blocks {
+            return blocks.shared(one, other);
+        }
+        match index.has_runs {
+            true => by_pus(index, one, other, is_left),
+            false => by_sets(index, &self.cpuset(one), &self.cpuset(other), is_left),
+        }
     }
+}
+
+/// The PUs of a set as a job stores them: runs of logical indexes. `None` if the set is empty or has
+/// an index that is no PU of the topology.
+#[must_use]
+pub fn runs_of_pus(base: Topology<'_>, set: &Set) -> Option<Vec<Range<u32>>> {
+    let mut runs = Vec::new();
+    let (mut next, mut count) = (base.index.next_pu_of(set, 0), 0);
+    while let Some(first) = next {
+        let end = base.index.next_pu_not_of(set, first);
+        count += end - first;
+        runs.push(first..end);
+        next = base.index.next_pu_of(set, end);
+    }
+    (count > 0 && set.weight() == Some(count)).then_some(runs)
 }

@@ -5,7 +5,7 @@ mod job;
 mod scope;
 mod sources;
 
-pub use job::{AdoptJobError, Job, JobRank, adopt_job};
+pub use job::{AdoptJobError, Job, JobRank, adopt_job, runs_of_pus};
 pub use scope::{Decision, EffectivePart, EffectiveViewError, Launch, Situation, effective_view};
 pub use sources::{
     Cgroup, CpuList, Numbering, SlurmBinding, SourceError, affinity, hash_of_affinity,

@@ -6,10 +6,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 const SERVER: &str = "pmix_server.c";
+const UNMODIFIED: &str = "pmix_client.c";
+const WITH_US: &str = "pmix_client.c with us";
 
-/// Lines that two clients of a user print under a server that registers its keys in one of its
-/// ways. `None` if PMIx is not installed.
-fn clients(way: &str, user: u32, knows_us: bool) -> Option<Vec<String>> {
+/// Lines that clients of a user print under a server that registers its keys in one of its ways.
+/// `None` if PMIx is not installed.
+fn clients(way: &str, user: u32, client: &str, count: u32) -> Option<Vec<String>> {
     let pmix = Command::new("pkg-config").args(["--exists", "pmix"]).status().unwrap();
     if !pmix.success() || !has("mpirun.openmpi") {
         return None;
@@ -22,10 +24,13 @@ fn clients(way: &str, user: u32, knows_us: bool) -> Option<Vec<String>> {
     let archive = prefix().join("lib/libtopobroker-reader.a");
     let include = format!("-I{}", prefix().join("include").display());
     let with_us = ["-DWITH_READER", &include, archive.to_str().unwrap(), "-lgcc_s"];
-    let flags = if knows_us { with_us.as_slice() } else { &[] };
-    let client = compile(folder.path(), "cc", "pmix_client.c", "client", &["pmix", "hwloc"], flags);
+    let (source, flags) = match client.strip_suffix(" with us") {
+        Some(source) => (source, with_us.as_slice()),
+        None => (client, [].as_slice()),
+    };
+    let client = compile(folder.path(), "cc", source, "client", &["pmix", "hwloc"], flags);
     let mut command = Command::new(server);
-    command.args([way, "Package:2 Core:4 PU:2", &user.to_string(), "2"]).arg(client);
+    command.args([way, "Package:2 Core:4 PU:2", &user.to_string(), &count.to_string()]).arg(client);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -39,14 +44,14 @@ fn count(lines: &[String], part: &str) -> usize {
 }
 
 fn unmodified(user: u32) {
-    let Some(lines) = clients("nspace", user, false) else { return };
+    let Some(lines) = clients("nspace", user, UNMODIFIED, 2) else { return };
     assert_eq!(count(&lines, "loaded 16 PUs from hwloc:"), 2, "{lines:?}");
     assert_eq!(count(&lines, "map 552000000000-"), 2, "{lines:?}");
     assert_eq!(count(&lines, "+hwloc"), 2, "{lines:?}");
 }
 
 fn ours(user: u32) {
-    let Some(lines) = clients("nspace", user, true) else { return };
+    let Some(lines) = clients("nspace", user, WITH_US, 2) else { return };
     assert_eq!(count(&lines, "adopted 16 PUs"), 2, "{lines:?}");
     let (theirs, ours): (Vec<&String>, Vec<&String>) =
         lines.iter().filter(|line| line.starts_with("map ")).partition(|it| it.contains("+hwloc"));
@@ -84,7 +89,7 @@ fn a_pmix_client_of_another_user_finds_our_keys_and_adopts() {
 #[test]
 fn keys_may_be_registered_as_resources_of_the_node_too() {
     let user = rustix::process::geteuid().as_raw();
-    let Some(lines) = clients("resources", user, true) else { return };
+    let Some(lines) = clients("resources", user, WITH_US, 2) else { return };
     assert_eq!(count(&lines, "adopted 16 PUs"), 2, "{lines:?}");
     assert_eq!(count(&lines, "loaded 16 PUs from hwloc:"), 2, "{lines:?}");
     assert_eq!(count(&lines, "map "), 4, "{lines:?}");
@@ -93,9 +98,23 @@ fn keys_may_be_registered_as_resources_of_the_node_too() {
 #[test]
 fn processes_of_a_job_see_only_its_part_with_and_without_our_library() {
     let user = rustix::process::geteuid().as_raw();
-    let Some(lines) = clients("job", user, true) else { return };
+    let Some(lines) = clients("job", user, WITH_US, 2) else { return };
     assert_eq!(count(&lines, "adopted 16 PUs"), 2, "{lines:?}");
     assert_eq!(count(&lines, "sees 8 PUs"), 2, "{lines:?}");
     assert_eq!(count(&lines, "loaded 8 PUs from hwloc:"), 2, "{lines:?}");
     assert_eq!(count(&lines, ".job-half+hwloc"), 2, "{lines:?}");
+}
+
+#[test]
+fn unmodified_pmix_clients_are_told_our_locality_strings_and_compare_them() {
+    let user = rustix::process::geteuid().as_raw();
+    let Some(lines) = clients("ranks", user, "pmix_peers.c", 4) else { return };
+    let of_first: Vec<&String> = lines.iter().filter(|it| it.starts_with("rank 0:")).collect();
+    let expected = [
+        "rank 0: rank 0 on 0 is at SK0:CR0:HT0:NM0, shares 4063",
+        "rank 0: rank 1 on 1 is at SK0:CR0:HT1:NM0, shares 4062",
+        "rank 0: rank 2 on 2 is at SK0:CR1:HT2:NM0, shares 4060",
+        "rank 0: rank 3 on - is at -, shares 0",
+    ];
+    assert_eq!(of_first, expected, "{lines:?}");
 }

@@ -15,8 +15,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use topobroker_layout::encode::EncodeError;
 use topobroker_layout::header::{self, Header, Kind};
-use topobroker_layout::job::{Job, MAX_RANKS};
+use topobroker_layout::job::{Job, MAX_RANKS, Rank};
 use topobroker_layout::set::{Format, Set};
+use topobroker_reader::internal::runs_of_pus;
 use topobroker_reader::{Adopted, Scope, Source, View};
 
 /// How a job is added.
@@ -128,9 +129,8 @@ pub fn add(
     if !view.is_of(base.topology()) {
         return Err(JobError::OtherTopology { name: name.clone() });
     }
-    check_ranks(view, &options.ranks)?;
-    let job = Job::new(base.header().segment_id, name, view.to_overlay()?, &options.ranks)
-        .map_err(PublishError::from)?;
+    let ranks = ranks(base, view, &options.ranks)?;
+    let job = Job::new(base.header().segment_id, name, view.to_overlay()?, &ranks);
     let archive = job.to_bytes().map_err(|error: EncodeError| PublishError::from(error))?;
     let launcher = match options.launcher {
         Launcher::ThisProcess => publisher::publisher()?,
@@ -171,23 +171,29 @@ pub fn add(
     Ok(JobPublication { file, bytes: segment.len(), owned, legacy })
 }
 
-/// Checks that each rank is given once, and has PUs of the job if it is bound.
-fn check_ranks(view: &View<'_>, ranks: &[(u32, Option<Set>)]) -> Result<(), JobError> {
+/// The ranks with their PUs by logical index. Checks that each rank is given once, and has PUs of
+/// the job if it is bound.
+fn ranks(
+    base: &Adopted,
+    view: &View<'_>,
+    given: &[(u32, Option<Set>)],
+) -> Result<Vec<Rank>, JobError> {
     let known = view.topology().root().cpuset().unwrap_or_default();
-    let expected = || known.to_text(Format::List);
+    if given.len() > MAX_RANKS {
+        return Err(JobError::Ranks { found: given.len() });
+    }
     let mut seen = BTreeSet::new();
-    if ranks.len() > MAX_RANKS {
-        return Err(JobError::Ranks { found: ranks.len() });
-    }
-    for (rank, set) in ranks {
-        let reason = match set {
-            Some(set) if set.is_empty() || !set.is_included_in(&known) => {
-                format!("has PUs {}; expected some of {}", set.to_text(Format::List), expected())
-            }
-            _ if !seen.insert(*rank) => "is there already; expected each once".to_owned(),
-            _ => continue,
-        };
-        return Err(JobError::Rank { rank: *rank, reason });
-    }
-    Ok(())
+    let checked = given.iter().map(|(rank, set)| {
+        let refused = |reason| JobError::Rank { rank: *rank, reason };
+        if !seen.insert(*rank) {
+            return Err(refused("is there already; expected each once".to_owned()));
+        }
+        let Some(set) = set else { return Ok((*rank, None)) };
+        let runs = runs_of_pus(base.topology(), set).filter(|_| set.is_included_in(&known));
+        let list = |set: &Set| set.to_text(Format::List);
+        let outside =
+            || refused(format!("has PUs {}; expected some of {}", list(set), list(&known)));
+        Ok((*rank, Some(runs.ok_or_else(outside)?)))
+    });
+    checked.collect()
 }

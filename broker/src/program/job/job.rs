@@ -1,9 +1,9 @@
 //! `topobroker job`: adds, lists, removes and shows jobs. A job has a part of the topology, and the
 //! PUs of its ranks.
 
-use super::output;
-use super::part;
+use super::locality::Locality;
 use crate::placement::{self, Policy, report};
+use crate::program::{output, part};
 use crate::publish::job::{self, JobOptions, Launcher};
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand, ValueEnum};
@@ -12,12 +12,13 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
+use topobroker_reader::Job as AdoptedJob;
 use topobroker_reader::internal::text_within;
 use topobroker_reader::{Adopted, JobRank, Keys, Object, ObjectType, View, adopt_job};
 
 /// Add, list and remove jobs over the adopted topology, or show their binding
 #[derive(Debug, Args)]
-pub(super) struct Job {
+pub(in crate::program) struct Job {
     #[command(subcommand)]
     command: Command,
 }
@@ -28,6 +29,7 @@ enum Command {
     List(List),
     Remove(Remove),
     Show(Show),
+    Locality(Locality),
 }
 
 /// Add a job, and print the environment line by which its processes find it
@@ -111,7 +113,7 @@ enum Style {
 const NOT_BOUND: &str = "-";
 
 impl Job {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(in crate::program) fn run(self) -> anyhow::Result<ExitCode> {
         let base = topobroker_reader::adopt()?;
         // Removes the jobs of launchers that have died.
         if let Err(error) = job::sweep(base) {
@@ -127,6 +129,7 @@ impl Job {
                 Ok(ExitCode::SUCCESS)
             }
             Command::Show(show) => show.run(base),
+            Command::Locality(locality) => locality.run(base),
         }
     }
 }
@@ -250,7 +253,7 @@ impl List {
 
 impl Show {
     fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
-        let job = adopt_job(base, &job::file_of(base, &self.name)?.into())?;
+        let job = named(base, &self.name)?;
         // Launchers draw the whole machine, not only the job's part.
         let topology = base.topology();
         let all = topology.root().cpuset().unwrap_or_default();
@@ -264,4 +267,9 @@ impl Show {
         });
         output::print(&lines.map(|line| line + "\n").collect::<String>())
     }
+}
+
+/// Adopts the job with a name.
+pub(super) fn named(base: &'static Adopted, name: &str) -> anyhow::Result<AdoptedJob<'static>> {
+    Ok(adopt_job(base, &job::file_of(base, name)?.into())?)
 }

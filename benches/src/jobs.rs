@@ -1,0 +1,46 @@
+//! Jobs to measure.
+
+use topobroker_layout::encode::AlignedVec;
+use topobroker_layout::header::{
+    Header, Kind, VERSION_MAJOR, VERSION_MINOR, mark_ready, segment_len,
+};
+use topobroker_layout::job::{Job, Rank};
+use topobroker_reader::internal::runs_of_pus;
+use topobroker_reader::{ObjectType, Scope, Set, Source, Topology, View};
+
+/// The segment of a job whose ranks have `each` PUs, in turn. It is over no published segment.
+///
+/// # Errors
+///
+/// If the job cannot be archived.
+pub fn job_segment(topology: Topology<'_>, ranks: u32, each: u32) -> anyhow::Result<AlignedVec> {
+    let pus: Vec<u32> =
+        topology.objects_with_type(ObjectType::PU).filter_map(|pu| pu.os_index()).collect();
+    let mut next = pus.iter().copied().cycle();
+    let mut set = || -> Set { next.by_ref().take(each as usize).collect() };
+    let ranks: Vec<Rank> = (0..ranks).map(|rank| (rank, runs_of_pus(topology, &set()))).collect();
+    let overlay = View::whole(topology).to_overlay()?;
+    let archive = Job::new([0; 16], "peers", overlay, &ranks).to_bytes()?;
+    let mut segment = AlignedVec::new();
+    segment.resize(segment_len(archive.len()), 0);
+    let header = Header {
+        version: (VERSION_MAJOR, VERSION_MINOR),
+        kind: Kind::Job,
+        scope: Scope::Job,
+        source: Source::Loaded,
+        address: 0,
+        size: segment.len() as u64,
+        checksum: 0,
+        segment_id: [0; 16],
+        generation: 0,
+        boot_id: [0; 16],
+        publisher_pid: 0,
+        pid_namespace: 0,
+        publisher_start: 0,
+        created: 0,
+        hwloc_version: 0,
+    };
+    header.write(&archive, &mut segment)?;
+    mark_ready(&mut segment);
+    Ok(segment)
+}

@@ -1,0 +1,6 @@
+//! `topobroker job`: jobs over the adopted topology.
+
+mod job;
+mod locality;
+
+pub(super) use job::Job;
