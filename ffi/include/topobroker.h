@@ -2066,8 +2066,8 @@ tb_status tb_job_view(const tb_job *job, tb_topology **view);
 size_t tb_job_rank_count(const tb_job *job);
 
 /**
- * Stores the rank with a local rank in `rank`, and makes `cpuset` its PUs. Each of the two may be
- * NULL. The local rank is its position among the ranks on this node, from 0: TB_ERR_NOT_FOUND
+ * Stores the rank with a local rank in `rank`, and makes `cpuset` its PUs: the empty set if the
+ * rank is not bound. Each of the two may be NULL. The local rank is its position among the ranks on this node, from 0: TB_ERR_NOT_FOUND
  * after the last.
  */
 tb_status tb_job_local_rank(const tb_job *job,
@@ -2076,7 +2076,8 @@ tb_status tb_job_local_rank(const tb_job *job,
                             tb_set *cpuset);
 
 /**
- * Makes `cpuset` the PUs of a rank. TB_ERR_NOT_FOUND if the rank is not on this node.
+ * Makes `cpuset` the PUs of a rank: the empty set if the rank is not bound. TB_ERR_NOT_FOUND if the
+ * rank is not on this node.
  */
 tb_status tb_job_cpuset(const tb_job *job, uint32_t rank, tb_set *cpuset);
 
@@ -2345,8 +2346,8 @@ void tb_publication_free(tb_publication *publication);
  *
  * `name` consists of letters, digits, dots, underscores and hyphens, and no other job over the
  * topology has it. `ranks` are the ranks of its processes on this node, in the order of their
- * local ranks, and `cpusets` are their PUs; both arrays have `count` elements, and none of the
- * sets may be NULL. `launcher` is a tb_job_end, or the pid of the process that the job ends with.
+ * local ranks, and `cpusets` are their PUs, NULL for a rank that is not bound; both arrays have
+ * `count` elements. `launcher` is a tb_job_end, or the pid of the process that the job ends with.
  * With `legacy`, files for unmodified programs of hwloc and PMIx are published beside the job. On
  * a failure nothing is left behind.
  */
@@ -2387,6 +2388,19 @@ tb_status tb_job_publication_env(const tb_job_publication *job,
 tb_status tb_job_pmix_info(const tb_job_publication *job, void **infos, size_t *count);
 
 /**
+ * Stores an array of pmix_info_t with what PMIx tells everybody of a rank: PMIX_RANK, PMIX_CPUSET
+ * and PMIX_LOCALITY_STRING. `view` is the job's part of the topology. Without `cpuset` (NULL) the
+ * rank is not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of
+ * PMIx_server_register_nspace: unmodified programs then know which ranks share what. Free the array
+ * with PMIX_INFO_FREE.
+ */
+tb_status tb_pmix_rank_info(const tb_topology *view,
+                            uint32_t rank,
+                            const tb_set *cpuset,
+                            void **infos,
+                            size_t *count);
+
+/**
  * Frees a job. Removes it too if it ends with this process, unless this is a forked child of the
  * process that added it. If `job` is NULL, nothing happens.
  */
@@ -2418,8 +2432,9 @@ tb_status tb_job_list(const tb_topology *topology,
  * Makes the `count` sets the PUs of as many ranks, placed as mpirun places them. `map_by` is slot,
  * hwthread, core, l1cache, l2cache, l3cache, numa, package, ppr:N:OBJECT or cpu-list, each of
  * which may be followed by :PE=N. `bind_to` is none or one of the objects; NULL means the default
- * of mpirun. For cpu-list, `order` has the PUs that the ranks take in turn. None of the sets may
- * be NULL. TB_ERR_PLACEMENT if the ranks cannot be placed.
+ * of mpirun. For cpu-list, `order` has the PUs that the ranks take in turn. The set of a rank that
+ * is not bound becomes empty. None of the sets may be NULL. TB_ERR_PLACEMENT if the ranks cannot
+ * be placed.
  */
 tb_status tb_place(const tb_topology *topology,
                    const char *map_by,
