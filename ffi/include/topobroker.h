@@ -160,6 +160,98 @@ typedef int32_t tb_status;
 #endif // __cplusplus
 
 /**
+ * Encodings of what processes share. Open MPI keeps its own encoding under the name of PMIx's key.
+ */
+enum tb_locality_encoding
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The bits of pmix_locality_t, such as PMIX_LOCALITY_SHARE_NUMA.
+   */
+  TB_LOCALITY_PMIX = 0,
+  /**
+   * The bits of opal_hwloc_locality_t, such as OPAL_PROC_ON_NUMA.
+   */
+  TB_LOCALITY_OPAL = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_locality_encoding tb_locality_encoding;
+#else
+typedef int32_t tb_locality_encoding;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Kinds of devices to which PMIx gives a distance, which may be added. Counterpart:
+ * pmix_device_type_t.
+ */
+enum tb_device_kinds
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * GPUs.
+   */
+  TB_DEVICE_GPU = 2,
+  /**
+   * Network interfaces.
+   */
+  TB_DEVICE_NETWORK = 4,
+  /**
+   * OpenFabrics devices.
+   */
+  TB_DEVICE_OPEN_FABRICS = 8,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_device_kinds tb_device_kinds;
+#else
+typedef int32_t tb_device_kinds;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Which PUs of a process are local to a device, the nearest first.
+ */
+enum tb_nearness
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * All PUs are local to the device.
+   */
+  TB_NEAR = 0,
+  /**
+   * Some are local to it.
+   */
+  TB_SPLIT = 1,
+  /**
+   * None is local to it, but it is on a package of theirs.
+   */
+  TB_SAME_PACKAGE = 2,
+  /**
+   * It is on another package.
+   */
+  TB_FAR = 3,
+  /**
+   * The machine does not tell to which PUs the device is local.
+   */
+  TB_NEARNESS_UNKNOWN = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_nearness tb_nearness;
+#else
+typedef int32_t tb_nearness;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Formats of sets as texts.
  */
 enum tb_set_format
@@ -1116,6 +1208,52 @@ typedef struct {
    */
   const char *name;
 } tb_distances;
+
+/**
+ * The distance of a device from a process. Counterpart: pmix_device_distance_t.
+ */
+typedef struct {
+  /**
+   * The OS device.
+   */
+  tb_obj device;
+  /**
+   * One of tb_device_kinds.
+   */
+  int32_t kind;
+  /**
+   * The least distance; 65535 if there is none.
+   */
+  uint16_t min;
+  /**
+   * The greatest distance; 65535 if there is none, 0 if the process has no PU of the topology.
+   */
+  uint16_t max;
+} tb_device_distance;
+
+/**
+ * What is between a process and a device.
+ */
+typedef struct {
+  /**
+   * A tb_nearness.
+   */
+  int32_t nearness;
+  /**
+   * Number of PCI bridges between the device and the CPUs.
+   */
+  uint32_t pci_hops;
+  /**
+   * NUMA latency from the farthest node of the process to the nearest one of the device, relative
+   * to 10 for local memory; 0 if unknown.
+   */
+  uint64_t latency;
+  /**
+   * The slowest link between the device and the CPUs whose speed is known, in GB/s for each
+   * direction; 0 if unknown.
+   */
+  float linkspeed;
+} tb_device_path;
 
 /**
  * Everything that the decision of tb_scope_decide depends on.
@@ -2082,6 +2220,91 @@ tb_status tb_job_local_rank(const tb_job *job,
 tb_status tb_job_cpuset(const tb_job *job, uint32_t rank, tb_set *cpuset);
 
 /**
+ * Stores what two processes share that are bound to two sets. `encoding` is a
+ * tb_locality_encoding. Counterpart: PMIx_Get_relative_locality.
+ */
+tb_status tb_relative_locality(const tb_topology *topology,
+                               const tb_set *one,
+                               const tb_set *other,
+                               int32_t encoding,
+                               uint16_t *locality);
+
+/**
+ * Writes the locality string of a process that is bound to a set, such as SK0:L30:CR0:HT0-1:NM0,
+ * with a zero at its end. TB_ERR_NOT_FOUND if no object has PUs of the set. `length` (may be NULL)
+ * is set to the bytes of the text without the zero, also with TB_ERR_TRUNCATED. Counterpart:
+ * PMIx_server_generate_locality_string.
+ */
+tb_status tb_locality_string(const tb_topology *topology,
+                             const tb_set *set,
+                             char *buffer,
+                             size_t size,
+                             size_t *length);
+
+/**
+ * Stores what two processes share, by their locality strings. The strings may begin with hwloc: as
+ * those of PMIx do. TB_ERR_TEXT if one of them is no locality string. Counterpart:
+ * PMIx_Get_relative_locality.
+ */
+tb_status tb_locality_compare(const char *one, const char *other, int32_t encoding, uint16_t *locality);
+
+/**
+ * Stores what two ranks of a job share: the node alone if one of them is not bound, and
+ * PMIX_LOCALITY_NONLOCAL if the second one is not on this node. TB_ERR_NOT_FOUND if the first one
+ * is not.
+ */
+tb_status tb_job_locality(const tb_job *job,
+                          uint32_t rank,
+                          uint32_t other,
+                          int32_t encoding,
+                          uint16_t *locality);
+
+/**
+ * Stores what a rank shares with each rank on this node, in the order of local ranks, as far as
+ * there is room for it, and the number of ranks in `count` (may be NULL). TB_ERR_NOT_FOUND if the
+ * rank is not on this node.
+ */
+tb_status tb_job_localities(const tb_job *job,
+                            uint32_t rank,
+                            int32_t encoding,
+                            uint16_t *localities,
+                            size_t capacity,
+                            size_t *count);
+
+/**
+ * Stores the distances of up to `capacity` devices from a process that is bound to a set, and the
+ * number of all of them in `count` (may be NULL). `kinds` is a sum of tb_device_kinds, or 0 for all.
+ * Devices without an id and sets of several packages have distances too: PMIx fails there.
+ * Counterpart: PMIx_Compute_distances.
+ */
+tb_status tb_device_distances(const tb_topology *topology,
+                              const tb_set *set,
+                              int32_t kinds,
+                              tb_device_distance *distances,
+                              size_t capacity,
+                              size_t *count);
+
+/**
+ * Writes the id by which PMIx knows an OS device, with a zero at its end. `host` is the name of this
+ * node, which is in the ids of GPUs. TB_ERR_NOT_FOUND if the topology does not tell the id. `length`
+ * (may be NULL) is set to the bytes of the text without the zero, also with TB_ERR_TRUNCATED.
+ */
+tb_status tb_device_id(const tb_topology *topology,
+                       tb_obj device,
+                       const char *host,
+                       char *buffer,
+                       size_t size,
+                       size_t *length);
+
+/**
+ * Stores what is between a process that is bound to a set and a device.
+ */
+tb_status tb_device_path(const tb_topology *topology,
+                         const tb_set *set,
+                         tb_obj device,
+                         tb_device_path *path);
+
+/**
  * Decides whether this process is to use all of the topology, and stores the answer in `all`. If
  * it is to use only a part, makes `cpuset` the PUs of that part; otherwise `cpuset` stays as it
  * is. Writes the reason into `reason` with a zero at its end; 256 bytes are enough for every
@@ -2388,13 +2611,15 @@ tb_status tb_job_publication_env(const tb_job_publication *job,
 tb_status tb_job_pmix_info(const tb_job_publication *job, void **infos, size_t *count);
 
 /**
- * Stores an array of pmix_info_t with what PMIx tells everybody of a rank: PMIX_RANK, PMIX_CPUSET
- * and PMIX_LOCALITY_STRING. `view` is the job's part of the topology. Without `cpuset` (NULL) the
- * rank is not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of
+ * Stores an array of pmix_info_t with what PMIx tells everybody of a rank: PMIX_RANK, PMIX_CPUSET,
+ * PMIX_LOCALITY_STRING and PMIX_DEVICE_DISTANCES (of the devices that have an id). `view` is the
+ * job's part of the topology, and `host` the name of this node. Without `cpuset` (NULL) the rank is
+ * not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of
  * PMIx_server_register_nspace: unmodified programs then know which ranks share what. Free the array
  * with PMIX_INFO_FREE.
  */
 tb_status tb_pmix_rank_info(const tb_topology *view,
+                            const char *host,
                             uint32_t rank,
                             const tb_set *cpuset,
                             void **infos,

@@ -16,6 +16,7 @@ extern crate alloc;
 
 mod attributes;
 mod call;
+mod devices;
 mod failure;
 mod hardware;
 mod inside;
@@ -42,6 +43,7 @@ mod broker;
 
 pub use attributes::*;
 pub use call::tb_error_detail;
+pub use devices::*;
 pub use hardware::*;
 pub use inside::*;
 pub use job::*;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Sources with declarations for C, in the order of the header.
-const SOURCES: [&str; 20] = [
+const SOURCES: [&str; 22] = [
     "status",
     "call",
     "keys",
@@ -18,6 +18,8 @@ const SOURCES: [&str; 20] = [
     "hardware",
     "part",
     "job",
+    "locality",
+    "devices",
     "scope",
     "broker/capture",
     "broker/publish",
@@ -83,7 +85,7 @@ fn source(name: &str) -> PathBuf {
 }
 
 fn header() -> String {
-    let (reader, broker) = SOURCES.split_at(15);
+    let (reader, broker) = SOURCES.split_at(17);
     let types = |sources: &[&str]| sources.iter().map(|name| source(name)).collect::<Vec<_>>();
     let (reader, broker) = (declarations(&types(reader)), declarations(&types(broker)));
     let includes = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>";
@@ -96,7 +98,10 @@ fn header() -> String {
 
 /// Enums that functions take and return as plain numbers. cbindgen must be told to include them,
 /// because no function names them.
-const NUMBERS: [&str; 17] = [
+const NUMBERS: [&str; 20] = [
+    "tb_locality_encoding",
+    "tb_device_kinds",
+    "tb_nearness",
     "tb_set_format",
     "tb_set_operation",
     "tb_keys_format",

@@ -25,6 +25,7 @@ extern crate std;
 
 mod adopt;
 mod archive;
+mod device;
 mod index;
 mod locality;
 mod object;
@@ -39,6 +40,7 @@ pub use adopt::{
     adopt_keys, adopted, pmix_keys, pmix_value,
 };
 pub use archive::Archive;
+pub use device::{DeviceDistance, DeviceKinds, DevicePath, Nearness};
 pub use locality::{Locality, LocalityTextError};
 pub use object::{Children, Info, Object, TypeName};
 pub use process::{

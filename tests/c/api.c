@@ -528,6 +528,9 @@ static void nulls(const tb_topology *topology)
     REFUSED(tb_locality_string(topology, NULL, NULL, 0, NULL));
     REFUSED(tb_locality_compare(NULL, NULL, 0, NULL));
     REFUSED(tb_job_locality(NULL, 0, 0, 0, NULL));
+    REFUSED(tb_device_distances(topology, NULL, 0, NULL, 0, &count));
+    REFUSED(tb_device_id(topology, 0, NULL, NULL, 0, NULL));
+    REFUSED(tb_device_path(topology, NULL, 0, NULL));
     REFUSED(tb_job_localities(NULL, 0, 0, NULL, 0, NULL));
     EXPECT(tb_job_name(NULL) == NULL && tb_job_rank_count(NULL) == 0 && tb_view_bytes(NULL) == 0);
     EXPECT(!tb_view_is_equal(topology, NULL));
@@ -553,7 +556,7 @@ static void nulls(const tb_topology *topology)
     REFUSED(tb_job_publication_file(NULL, NULL, 0, NULL));
     REFUSED(tb_job_publication_env(NULL, 0, NULL, NULL));
     REFUSED(tb_job_pmix_info(NULL, NULL, NULL));
-    REFUSED(tb_pmix_rank_info(NULL, 0, NULL, NULL, NULL));
+    REFUSED(tb_pmix_rank_info(NULL, NULL, 0, NULL, NULL, NULL));
     REFUSED(tb_job_remove(topology, NULL));
     REFUSED(tb_job_sweep(NULL, NULL));
     REFUSED(tb_job_list(NULL, 0, NULL, 0, NULL));
@@ -653,6 +656,7 @@ static void jobs(const tb_topology *topology)
     tb_job *job;
     uint32_t ranks[3] = { 10, 11, 12 }, rank;
     uint16_t shared, all[4];
+    tb_device_path path;
     const char *name, *value;
     char file[TB_FILE_MAX], line[256];
     tb_obj objs[8];
@@ -712,6 +716,12 @@ static void jobs(const tb_topology *topology)
     OK(tb_locality_compare(line, file, TB_LOCALITY_PMIX, &shared));
     EXPECT(shared == all[0] && tb_locality_compare(line, "XX0", 0, &shared) == TB_ERR_TEXT);
     EXPECT(tb_locality_string(topology, set, line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
+    OK(tb_device_distances(topology, sets[0], 0, NULL, 0, &count));
+    EXPECT(count == 0);
+    REFUSED(tb_device_distances(topology, sets[0], 64, NULL, 0, &count));
+    EXPECT(tb_device_id(topology, 0, "host", line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
+    OK(tb_device_path(topology, sets[0], 0, &path));
+    EXPECT(path.pci_hops == 0 && path.latency == 0);
     OK(tb_job_publication_file(published, file, sizeof file, NULL));
     OK(tb_job_cpuset(job, 10, set));
     EXPECT(is_list(set, "0-1") && tb_job_cpuset(job, 0, set) == TB_ERR_NOT_FOUND);

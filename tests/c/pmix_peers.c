@@ -1,5 +1,5 @@
-/* A PMIx client that knows nothing of the broker. Prints what PMIx tells of each rank of its job, and
- * what it shares with that rank. */
+/* A PMIx client that knows nothing of the broker. Prints what PMIx tells of each rank of its job, what
+ * it shares with that rank, and the distances of its devices. */
 
 #include <pmix.h>
 #include <stdio.h>
@@ -40,6 +40,13 @@ int main(void)
         if (theirs[6] != '-' && mine[6] != '-')
             PMIx_Get_relative_locality(mine, theirs, &shared);
         printf("rank %u: rank %u on %s is at %s, shares %x\n", me.rank, peer.rank, cpus, theirs + 6, shared);
+    }
+    if (PMIx_Get(&me, PMIX_DEVICE_DISTANCES, NULL, 0, &value) == PMIX_SUCCESS) {
+        const pmix_device_distance_t *distances = value->data.darray->array;
+
+        for (size_t i = 0; i < value->data.darray->size; i++)
+            printf("rank %u: %s %u %u %s\n", me.rank, distances[i].osname, distances[i].mindist,
+                   distances[i].maxdist, distances[i].uuid);
     }
     fflush(stdout);
     PMIx_Finalize(NULL, 0);

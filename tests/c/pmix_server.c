@@ -1,7 +1,7 @@
 /* A PMIx server that embeds the broker: publishes a topology with legacy files, registers one
  * namespace with its keys, starts clients, and withdraws everything when they have ended.
  *
- *     pmix_server nspace|resources|job|ranks SYNTHETIC UID COUNT CLIENT [ARGUMENT...]
+ *     pmix_server nspace|resources|job|ranks SYNTHETIC|XML UID COUNT CLIENT [ARGUMENT...]
  *
  * With `nspace`, the keys are registered with the namespace. With `resources`, they are
  * registered for all namespaces, as resources of the node. With `job`, the namespace is a job
@@ -126,7 +126,7 @@ static void register_ranks(pmix_info_t *infos, uint32_t size, const tb_publicati
 
         check(tb_set_add(cpu, rank), "set");
         of_rank->type = PMIX_INFO;
-        check(tb_pmix_rank_info(topology, rank, rank + 1 < size ? cpu : NULL, &of_rank->array, &of_rank->size),
+        check(tb_pmix_rank_info(topology, "host", rank, rank + 1 < size ? cpu : NULL, &of_rank->array, &of_rank->size),
               "what is told of a rank");
         PMIX_LOAD_KEY(infos[rank].key, PMIX_PROC_DATA);
         infos[rank].value.type = PMIX_DATA_ARRAY;
@@ -148,13 +148,13 @@ int main(int argc, char **argv)
     int failures = 0;
 
     if (argc < 6) {
-        fprintf(stderr, "usage: pmix_server nspace|resources|job|ranks SYNTHETIC UID COUNT CLIENT [ARGUMENT...]\n");
+        fprintf(stderr, "usage: pmix_server nspace|resources|job|ranks SYNTHETIC|XML UID COUNT CLIENT [ARGUMENT...]\n");
         return 2;
     }
     const uid_t user = (uid_t)atoi(argv[3]);
     const uint32_t size = (uint32_t)atoi(argv[4]);
 
-    check(tb_capture_synthetic(argv[2], &machine), "capture");
+    check(argv[2][0] == '/' ? tb_capture_xml(argv[2], &machine) : tb_capture_synthetic(argv[2], &machine), "capture");
     check(tb_publish_options_init(&options), "options");
     options.legacy = true;
     check(tb_publish(machine, &options, &published), "publish");

@@ -8,7 +8,7 @@ use crate::publish::legacy::Legacy;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use topobroker_reader::{Format, Job, Keys, Set, Topology};
+use topobroker_reader::{DeviceDistance, DeviceKinds, Format, Job, Keys, Set, Topology};
 
 /// Why the array cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -59,8 +59,12 @@ pub struct PmixInfos {
 const STRING: u16 = 3;
 /// `PMIX_SIZE`.
 const SIZE: u16 = 4;
+/// `PMIX_DATA_ARRAY`.
+const DATA_ARRAY: u16 = 39;
 /// `PMIX_PROC_RANK`.
 const PROC_RANK: u16 = 40;
+/// `PMIX_DEVICE_DIST`.
+const DEVICE_DISTANCE: u16 = 54;
 /// `PMIX_SUCCESS`.
 const SUCCESS: c_int = 0;
 
@@ -82,6 +86,26 @@ enum Info {
     Text(&'static str, CString),
     Size(&'static str, usize),
     Rank(&'static str, u32),
+    Distances(&'static str, Vec<Distance>),
+}
+
+/// The distance of a device, with the texts that PMIx points to.
+struct Distance {
+    id: CString,
+    name: CString,
+    kind: u64,
+    min: u16,
+    max: u16,
+}
+
+/// `pmix_device_distance_t`.
+#[repr(C)]
+struct PmixDistance {
+    id: *mut c_char,
+    name: *mut c_char,
+    kind: u64,
+    min: u16,
+    max: u16,
 }
 
 /// The keys of a segment and of its files for hwloc, for `PMIx_server_register_nspace` or
@@ -113,8 +137,9 @@ pub fn infos(
 }
 
 /// What PMIx tells everybody of a rank that is bound to `cpuset`: its number, its PUs
-/// (`PMIX_CPUSET`) and its locality string (`PMIX_LOCALITY_STRING`) in the job's part of the
-/// topology. Without a set, the rank is not bound and there is its number alone. For a
+/// (`PMIX_CPUSET`), its locality string (`PMIX_LOCALITY_STRING`) and the distances of devices that
+/// have an id (`PMIX_DEVICE_DISTANCES`), in the job's part of the topology. Without a set, the rank
+/// is not bound and there is its number alone. `host` is the name of this node. For a
 /// `PMIX_PROC_DATA` of `PMIx_server_register_nspace`.
 ///
 /// # Errors
@@ -122,6 +147,7 @@ pub fn infos(
 /// [`PmixError`].
 pub fn rank_infos(
     part: Topology<'_>,
+    host: &str,
     rank: u32,
     cpuset: Option<&Set>,
 ) -> Result<PmixInfos, PmixError> {
@@ -131,8 +157,20 @@ pub fn rank_infos(
         all.push(Info::Text("pmix.cpuset", text(list.as_ref())));
         let locality = part.locality_string(cpuset);
         all.extend(locality.map(|it| Info::Text("pmix.locstr", text(it.as_ref()))));
+        let distances = part.device_distances(cpuset, DeviceKinds::ALL);
+        let distances = distances.filter_map(|it| distance(&it, host)).collect();
+        all.push(Info::Distances("pmix.dev.dist", distances));
     }
     Library::load()?.array(&all)
+}
+
+/// A distance as PMIx wants it; `None` if the device has no id or no distance.
+fn distance(of: &DeviceDistance<'_>, host: &str) -> Option<Distance> {
+    let DeviceDistance { device, kind, min, max } = *of;
+    let id = text(device.pmix_device_id(host)?.as_ref());
+    let name = text(device.name()?.as_ref());
+    let known = min != DeviceDistance::UNKNOWN;
+    known.then_some(Distance { id, name, kind: kind.bits(), min, max })
 }
 
 fn of_keys([file, address, size]: [&'static str; 3], keys: &Keys) -> Vec<Info> {
@@ -153,6 +191,15 @@ fn read(file: &Path) -> Result<CString, PmixError> {
     let name = || file.to_owned();
     let text = std::fs::read(file).map_err(|source| PmixError::Read { file: name(), source })?;
     CString::new(text).map_err(|error| PmixError::Read { file: name(), source: error.into() })
+}
+
+impl PmixDistance {
+    /// PMIx only reads it.
+    fn of(distance: &Distance) -> Self {
+        let Distance { id, name, kind, min, max } = distance;
+        let (id, name) = (id.as_ptr().cast_mut(), name.as_ptr().cast_mut());
+        Self { id, name, kind: *kind, min: *min, max: *max }
+    }
 }
 
 struct Library {
@@ -218,14 +265,21 @@ impl Library {
     }
 
     fn add(&self, list: *mut c_void, info: &Info) -> Result<(), PmixError> {
+        let mut rows = match info {
+            Info::Distances(_, distances) => distances.iter().map(PmixDistance::of).collect(),
+            _ => Vec::new(),
+        };
+        let array = rows.as_mut_ptr().cast::<c_void>();
+        let array = DataArray { kind: DEVICE_DISTANCE, size: rows.len(), array };
         let (key, value, kind) = match info {
             Info::Text(key, text) => (*key, text.as_ptr().cast::<c_void>(), STRING),
             Info::Size(key, size) => (*key, std::ptr::from_ref(size).cast(), SIZE),
             Info::Rank(key, rank) => (*key, std::ptr::from_ref(rank).cast(), PROC_RANK),
+            Info::Distances(key, _) => (*key, std::ptr::from_ref(&array).cast(), DATA_ARRAY),
         };
         let name = CString::new(key).unwrap_or_default();
         // SAFETY: the list is open, and the key is zero-terminated. `value` points to a
-        // zero-terminated string, a size_t or a pmix_rank_t, as `kind` tells; PMIx copies it.
+        // zero-terminated string, a size_t, a pmix_rank_t or an array whose texts live as long as `info`, as `kind` tells; PMIx copies it.
         match unsafe { (self.add)(list, name.as_ptr(), value, kind) } {
             SUCCESS => Ok(()),
             status => {

@@ -127,14 +127,16 @@ pub extern "C" fn tb_job_pmix_info(
     })
 }
 
-/// Stores an array of pmix_info_t with what PMIx tells everybody of a rank: PMIX_RANK, PMIX_CPUSET
-/// and PMIX_LOCALITY_STRING. `view` is the job's part of the topology. Without `cpuset` (NULL) the
-/// rank is not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of
+/// Stores an array of pmix_info_t with what PMIx tells everybody of a rank: PMIX_RANK, PMIX_CPUSET,
+/// PMIX_LOCALITY_STRING and PMIX_DEVICE_DISTANCES (of the devices that have an id). `view` is the
+/// job's part of the topology, and `host` the name of this node. Without `cpuset` (NULL) the rank is
+/// not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of
 /// PMIx_server_register_nspace: unmodified programs then know which ranks share what. Free the array
 /// with PMIX_INFO_FREE.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_pmix_rank_info(
     view: Option<&tb_topology>,
+    host: Text<'_>,
     rank: u32,
     cpuset: Input<'_, tb_set>,
     infos: Option<&mut MaybeUninit<*mut c_void>>,
@@ -144,7 +146,7 @@ pub extern "C" fn tb_pmix_rank_info(
         let (view, infos) = (view.given("view")?, infos.given("infos")?);
         let count = count.given("count")?;
         let cpuset = cpuset.optional(handles).map(|set| &set.0);
-        let array = pmix_host::rank_infos(view.get(), rank, cpuset)?;
+        let array = pmix_host::rank_infos(view.get(), host.get("host")?, rank, cpuset)?;
         infos.write(array.array);
         count.write(array.count);
         Ok(())

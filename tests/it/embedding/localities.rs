@@ -42,7 +42,7 @@ fn ask(reference: &Path, xml: &Path, pairs: &[(Set, Set)]) -> Vec<[String; 4]> {
 }
 
 /// A set of PUs: one, some anywhere, some beside each other, those of an object, or all.
-fn any_set(random: &mut fastrand::Rng, topology: Topology<'_>, pus: &[u32]) -> Set {
+pub(super) fn any_set(random: &mut fastrand::Rng, topology: Topology<'_>, pus: &[u32]) -> Set {
     let from = random.usize(..pus.len());
     match random.u8(..16) {
         0..4 => [pus[from]].into_iter().collect(),

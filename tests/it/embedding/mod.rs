@@ -4,6 +4,7 @@ mod audited;
 mod beside_hwloc;
 mod c_interface;
 mod daemon;
+mod distances;
 mod guard;
 mod hostile;
 mod installed;

@@ -12,6 +12,17 @@ const WITH_US: &str = "pmix_client.c with us";
 /// Lines that clients of a user print under a server that registers its keys in one of its ways.
 /// `None` if PMIx is not installed.
 fn clients(way: &str, user: u32, client: &str, count: u32) -> Option<Vec<String>> {
+    clients_on("Package:2 Core:4 PU:2", way, user, client, count)
+}
+
+/// [`clients`] on a machine.
+fn clients_on(
+    machine: &str,
+    way: &str,
+    user: u32,
+    client: &str,
+    count: u32,
+) -> Option<Vec<String>> {
     let pmix = Command::new("pkg-config").args(["--exists", "pmix"]).status().unwrap();
     if !pmix.success() || !has("mpirun.openmpi") {
         return None;
@@ -30,7 +41,7 @@ fn clients(way: &str, user: u32, client: &str, count: u32) -> Option<Vec<String>
     };
     let client = compile(folder.path(), "cc", source, "client", &["pmix", "hwloc"], flags);
     let mut command = Command::new(server);
-    command.args([way, "Package:2 Core:4 PU:2", &user.to_string(), &count.to_string()]).arg(client);
+    command.args([way, machine, &user.to_string(), &count.to_string()]).arg(client);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -117,4 +128,21 @@ fn unmodified_pmix_clients_are_told_our_locality_strings_and_compare_them() {
         "rank 0: rank 3 on - is at -, shares 0",
     ];
     assert_eq!(of_first, expected, "{lines:?}");
+}
+
+#[test]
+fn unmodified_pmix_clients_are_told_the_distances_of_their_devices() {
+    let Some(shared) = topobroker_tests::shared() else { return };
+    let xml = shared.join("topologies/flux-core__ipa20.xml").display().to_string();
+    let user = rustix::process::geteuid().as_raw();
+    let Some(lines) = clients_on(&xml, "ranks", user, "pmix_peers.c", 3) else { return };
+    let devices =
+        |of: &str| lines.iter().filter(|it| it.starts_with(of) && it.contains("://")).count();
+    // Those of rank 0 are on the package of PU 0, and those of rank 1 on the other package.
+    assert!(lines.contains(&"rank 0: nvml0 6 6 gpu://host::nvml0".to_owned()), "{lines:?}");
+    assert_eq!(
+        (devices("rank 0:"), devices("rank 1:"), devices("rank 2:")),
+        (14, 14, 0),
+        "{lines:?}"
+    );
 }

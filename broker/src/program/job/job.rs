@@ -2,6 +2,7 @@
 //! PUs of its ranks.
 
 use super::locality::Locality;
+use super::named::named;
 use crate::placement::{self, Policy, report};
 use crate::program::{output, part};
 use crate::publish::job::{self, JobOptions, Launcher};
@@ -12,9 +13,8 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::Job as AdoptedJob;
 use topobroker_reader::internal::text_within;
-use topobroker_reader::{Adopted, JobRank, Keys, Object, ObjectType, View, adopt_job};
+use topobroker_reader::{Adopted, JobRank, Keys, Object, ObjectType, View};
 
 /// Add, list and remove jobs over the adopted topology, or show their binding
 #[derive(Debug, Args)]
@@ -267,9 +267,4 @@ impl Show {
         });
         output::print(&lines.map(|line| line + "\n").collect::<String>())
     }
-}
-
-/// Adopts the job with a name.
-pub(super) fn named(base: &'static Adopted, name: &str) -> anyhow::Result<AdoptedJob<'static>> {
-    Ok(adopt_job(base, &job::file_of(base, name)?.into())?)
 }

@@ -1,6 +1,6 @@
 //! `topobroker job locality`: what the ranks of a job share.
 
-use super::job::named;
+use super::named::named;
 use crate::program::output;
 use anyhow::Context;
 use clap::Args;

@@ -2,5 +2,6 @@
 
 mod job;
 mod locality;
+mod named;
 
 pub(super) use job::Job;

@@ -1,0 +1,147 @@
+//! Distances of devices from processes.
+
+use crate::call::{Found, Given, call, call_with};
+use crate::failure::Failure;
+use crate::object::{object, tb_obj};
+use crate::pointers::{Buffer, Input, Room, Text};
+use crate::set::tb_set;
+use crate::status::tb_status;
+use crate::topology::tb_topology;
+use alloc::format;
+use core::mem::MaybeUninit;
+use topobroker_reader::{DeviceDistance, DeviceKinds, Nearness};
+
+/// Kinds of devices to which PMIx gives a distance, which may be added. Counterpart:
+/// pmix_device_type_t.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_device_kinds {
+    /// GPUs.
+    TB_DEVICE_GPU = 2,
+    /// Network interfaces.
+    TB_DEVICE_NETWORK = 4,
+    /// OpenFabrics devices.
+    TB_DEVICE_OPEN_FABRICS = 8,
+}
+
+/// The distance of a device from a process. Counterpart: pmix_device_distance_t.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct tb_device_distance {
+    /// The OS device.
+    pub device: tb_obj,
+    /// One of tb_device_kinds.
+    pub kind: i32,
+    /// The least distance; 65535 if there is none.
+    pub min: u16,
+    /// The greatest distance; 65535 if there is none, 0 if the process has no PU of the topology.
+    pub max: u16,
+}
+
+/// Which PUs of a process are local to a device, the nearest first.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_nearness {
+    /// All PUs are local to the device.
+    TB_NEAR = 0,
+    /// Some are local to it.
+    TB_SPLIT = 1,
+    /// None is local to it, but it is on a package of theirs.
+    TB_SAME_PACKAGE = 2,
+    /// It is on another package.
+    TB_FAR = 3,
+    /// The machine does not tell to which PUs the device is local.
+    TB_NEARNESS_UNKNOWN = 4,
+}
+
+/// What is between a process and a device.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct tb_device_path {
+    /// A tb_nearness.
+    pub nearness: i32,
+    /// Number of PCI bridges between the device and the CPUs.
+    pub pci_hops: u32,
+    /// NUMA latency from the farthest node of the process to the nearest one of the device, relative
+    /// to 10 for local memory; 0 if unknown.
+    pub latency: u64,
+    /// The slowest link between the device and the CPUs whose speed is known, in GB/s for each
+    /// direction; 0 if unknown.
+    pub linkspeed: f32,
+}
+
+/// Stores the distances of up to `capacity` devices from a process that is bound to a set, and the
+/// number of all of them in `count` (may be NULL). `kinds` is a sum of tb_device_kinds, or 0 for all.
+/// Devices without an id and sets of several packages have distances too: PMIx fails there.
+/// Counterpart: PMIx_Compute_distances.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_device_distances(
+    topology: Option<&tb_topology>,
+    set: Input<'_, tb_set>,
+    kinds: i32,
+    distances: Room<'_, tb_device_distance>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call_with(|handles| {
+        let (topology, set) = (topology.given("topology")?.get(), set.given(handles, "set")?);
+        let kinds = match kinds {
+            0 => DeviceKinds::ALL,
+            bits => DeviceKinds::from_bits(u64::try_from(bits).unwrap_or(u64::MAX))
+                .ok_or_else(|| Failure::argument(format!("kinds {bits}")))?,
+        };
+        let row = |DeviceDistance { device, kind, min, max }: DeviceDistance<'_>| {
+            let kind = i32::try_from(kind.bits()).unwrap_or(0);
+            tb_device_distance { device: device.id(), kind, min, max }
+        };
+        distances.fill(topology.device_distances(&set.0, kinds).map(row), capacity, count)
+    })
+}
+
+/// Writes the id by which PMIx knows an OS device, with a zero at its end. `host` is the name of this
+/// node, which is in the ids of GPUs. TB_ERR_NOT_FOUND if the topology does not tell the id. `length`
+/// (may be NULL) is set to the bytes of the text without the zero, also with TB_ERR_TRUNCATED.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_device_id(
+    topology: Option<&tb_topology>,
+    device: tb_obj,
+    host: Text<'_>,
+    buffer: Buffer<'_>,
+    size: usize,
+    length: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let device = object(topology.given("topology")?.get(), device)?;
+        let id = device.pmix_device_id(host.get("host")?);
+        buffer.fill(&id.found(|| format!("object {} has no id", device.id()))?, size, length)
+    })
+}
+
+/// Stores what is between a process that is bound to a set and a device.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_device_path(
+    topology: Option<&tb_topology>,
+    set: Input<'_, tb_set>,
+    device: tb_obj,
+    path: Option<&mut MaybeUninit<tb_device_path>>,
+) -> tb_status {
+    call_with(|handles| {
+        let (topology, out) = (topology.given("topology")?.get(), path.given("path")?);
+        let set = set.given(handles, "set")?;
+        let path = topology.device_path(&set.0, object(topology, device)?);
+        let nearness = match path.nearness {
+            Nearness::Near => tb_nearness::TB_NEAR,
+            Nearness::Split => tb_nearness::TB_SPLIT,
+            Nearness::SamePackage => tb_nearness::TB_SAME_PACKAGE,
+            Nearness::Far => tb_nearness::TB_FAR,
+            Nearness::Unknown => tb_nearness::TB_NEARNESS_UNKNOWN,
+        };
+        out.write(tb_device_path {
+            nearness: nearness as i32,
+            pci_hops: path.pci_hops,
+            latency: path.latency.unwrap_or(0),
+            linkspeed: path.linkspeed.unwrap_or(0.0),
+        });
+        Ok(())
+    })
+}

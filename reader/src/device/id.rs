@@ -1,0 +1,38 @@
+//! The ids by which PMIx knows devices.
+
+use super::kinds::DeviceKinds;
+use crate::object::Object;
+use alloc::string::String;
+use topobroker_layout::attributes::Attributes;
+
+impl Object<'_> {
+    /// The id by which PMIx knows an OS device: the address of a network interface, the GUIDs of an
+    /// OpenFabrics device, `host` and the name of a GPU. `None` if the topology does not tell, and
+    /// for other objects. Counterpart: `uuid` of `pmix_device_distance_t`.
+    ///
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
+    /// if let Some(nic) = topology.os_device("eth0") {
+    ///     println!("{}", nic.pmix_device_id("node1").unwrap_or_default());
+    /// }
+    /// ```
+    #[must_use]
+    pub fn pmix_device_id(self, host: &str) -> Option<String> {
+        let Attributes::OsDevice { kind } = self.attributes() else { return None };
+        let parts = match DeviceKinds::of(kind)? {
+            DeviceKinds::GPU => ["gpu://", host, "::", self.name()?],
+            DeviceKinds::NETWORK => {
+                let address = self.info("Address")?;
+                // The address of an Ethernet interface has 6 bytes, that of InfiniBand has 20.
+                let scheme = match address.matches(':').count() {
+                    5 => "ipv4://",
+                    19 => "ipv6://",
+                    _ => return None,
+                };
+                [scheme, address, "", ""]
+            }
+            _ => ["fab://", self.info("NodeGUID")?, "::", self.info("SysImageGUID")?],
+        };
+        Some(parts.concat())
+    }
+}

@@ -1,0 +1,110 @@
+//! Distances of devices that mean something: what a process shares with a device, the latency of
+//! memory, PCI hops, the speed of the link.
+
+use crate::object::Object;
+use crate::topology::Topology;
+use topobroker_layout::attributes::Attributes;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::set::Set;
+
+/// Which PUs of a process are local to a device, the nearest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Nearness {
+    /// All PUs are local to the device.
+    Near,
+    /// Some are local to it.
+    Split,
+    /// None is local to it, but it is on a package of theirs.
+    SamePackage,
+    /// It is on another package.
+    Far,
+    /// The machine does not tell to which PUs the device is local.
+    Unknown,
+}
+
+/// What is between a process and a device. A value that the machine does not tell is `None`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DevicePath {
+    /// Which PUs of the process are local to the device.
+    pub nearness: Nearness,
+    /// The latency from the NUMA nodes of the process to the nearest node of the device; that of the
+    /// farthest node, if the process has several. It is hwloc's `NUMALatency`, relative to 10 for
+    /// local memory.
+    pub latency: Option<u64>,
+    /// Number of PCI bridges between the device and the CPUs.
+    pub pci_hops: u32,
+    /// The slowest link between the device and the CPUs whose speed is known, in GB/s for each
+    /// direction.
+    pub linkspeed: Option<f32>,
+}
+
+impl<'a> Topology<'a> {
+    /// What is between a process that is bound to a set and a device. Counterparts: openib's and
+    /// UCX's distances; `nvidia-smi topo -m`.
+    ///
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
+    /// if let Some(nic) = topology.os_device("eth0") {
+    ///     let path = topology.device_path(&[0].into_iter().collect(), nic);
+    ///     println!("{:?}, {} bridges", path.nearness, path.pci_hops);
+    /// }
+    /// ```
+    #[must_use]
+    pub fn device_path(self, set: &Set, device: Object<'a>) -> DevicePath {
+        let local = device.non_io_ancestor();
+        let bridges = || device.ancestors().take_while(|it| *it != local);
+        let speeds = core::iter::once(device).chain(bridges()).filter_map(linkspeed);
+        let is_bridge = |it: &Object<'_>| it.object_type() == ObjectType::Bridge;
+        DevicePath {
+            nearness: self.nearness(set, local),
+            latency: self.latency(set, local),
+            pci_hops: u32::try_from(bridges().filter(is_bridge).count()).unwrap_or(u32::MAX),
+            linkspeed: speeds.reduce(f32::min),
+        }
+    }
+
+    fn nearness(self, set: &Set, local: Object<'a>) -> Nearness {
+        let packages = self.objects_with_type(ObjectType::Package);
+        if local == self.root() && packages.take(2).count() > 1 {
+            return Nearness::Unknown;
+        }
+        if local.covers(set) && !set.is_empty() {
+            return Nearness::Near;
+        }
+        if local.intersects(set) {
+            return Nearness::Split;
+        }
+        let package = local.ancestor_with_type(ObjectType::Package);
+        match package.is_some_and(|package| package.intersects(set)) {
+            true => Nearness::SamePackage,
+            false => Nearness::Far,
+        }
+    }
+
+    /// The latency from the NUMA nodes of a set to the nearest node of an object.
+    fn latency(self, set: &Set, local: Object<'a>) -> Option<u64> {
+        let nodes = || self.objects_with_type(ObjectType::NUMANode);
+        let matrix = self.distances_with_name("NUMALatency").next()?;
+        let theirs = local.nodeset()?;
+        // A device above all nodes is local to none.
+        if nodes().all(|node| node.os_index().is_some_and(|it| theirs.contains(it))) {
+            return None;
+        }
+        let is_theirs = |node: &Object<'_>| node.os_index().is_some_and(|it| theirs.contains(it));
+        let from = nodes().filter(|node| node.intersects(set));
+        let nearest = |from: Object<'a>| {
+            nodes().filter(is_theirs).filter_map(|to| matrix.between(from, to)).min()
+        };
+        from.map(nearest).try_fold(None, |most, latency| Some(most.max(Some(latency?))))?
+    }
+}
+
+/// The speed of the link above a PCI device or bridge, if it is known.
+fn linkspeed(object: Object<'_>) -> Option<f32> {
+    let pci = match object.attributes() {
+        Attributes::Pci(pci) => Some(pci),
+        Attributes::Bridge(bridge) => bridge.upstream,
+        _ => None,
+    };
+    pci.map(|pci| pci.linkspeed).filter(|speed| *speed > 0.0)
+}
