@@ -2299,10 +2299,10 @@ tb_status tb_device_id(const tb_topology *topology,
 /**
  * Stores what is between a process that is bound to a set and a device.
  */
-tb_status tb_device_path(const tb_topology *topology,
-                         const tb_set *set,
-                         tb_obj device,
-                         tb_device_path *path);
+tb_status tb_device_path_get(const tb_topology *topology,
+                             const tb_set *set,
+                             tb_obj device,
+                             tb_device_path *path);
 
 /**
  * Decides whether this process is to use all of the topology, and stores the answer in `all`. If

@@ -119,7 +119,7 @@ pub extern "C" fn tb_device_id(
 
 /// Stores what is between a process that is bound to a set and a device.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_device_path(
+pub extern "C" fn tb_device_path_get(
     topology: Option<&tb_topology>,
     set: Input<'_, tb_set>,
     device: tb_obj,

@@ -530,7 +530,7 @@ static void nulls(const tb_topology *topology)
     REFUSED(tb_job_locality(NULL, 0, 0, 0, NULL));
     REFUSED(tb_device_distances(topology, NULL, 0, NULL, 0, &count));
     REFUSED(tb_device_id(topology, 0, NULL, NULL, 0, NULL));
-    REFUSED(tb_device_path(topology, NULL, 0, NULL));
+    REFUSED(tb_device_path_get(topology, NULL, 0, NULL));
     REFUSED(tb_job_localities(NULL, 0, 0, NULL, 0, NULL));
     EXPECT(tb_job_name(NULL) == NULL && tb_job_rank_count(NULL) == 0 && tb_view_bytes(NULL) == 0);
     EXPECT(!tb_view_is_equal(topology, NULL));
@@ -720,7 +720,7 @@ static void jobs(const tb_topology *topology)
     EXPECT(count == 0);
     REFUSED(tb_device_distances(topology, sets[0], 64, NULL, 0, &count));
     EXPECT(tb_device_id(topology, 0, "host", line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
-    OK(tb_device_path(topology, sets[0], 0, &path));
+    OK(tb_device_path_get(topology, sets[0], 0, &path));
     EXPECT(path.pci_hops == 0 && path.latency == 0);
     OK(tb_job_publication_file(published, file, sizeof file, NULL));
     OK(tb_job_cpuset(job, 10, set));

@@ -11,12 +11,13 @@ use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker_benches::jobs::job_segment;
 use topobroker_benches::machines::{SYNTHETIC_256, SYNTHETIC_2048, shared_folder};
 use topobroker_layout::encode::to_bytes;
-use topobroker_reader::{Archive, Job, Locality, Topology};
+use topobroker_reader::{Archive, DeviceKinds, Job, Locality, Topology};
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/locality_cost.c");
 
-/// Times of one run, in microseconds: all peers, one pair, one string.
+/// Times of one run, in microseconds: all peers, one pair, one string, the devices of a rank.
 struct Cost {
+    devices: f64,
     peers: f64,
     pair: f64,
     string: f64,
@@ -34,9 +35,9 @@ fn main() -> anyhow::Result<()> {
     ];
     cases.extend(ipa20.map(|file| ("ipa20", file, 224, 1)));
     println!(
-        "| machine | ranks x PUs | segment of the job | all peers us | one pair ns | a string ns | PMIx: get strings us | compare us | store us | a string ns | private kB |"
+        "| machine | ranks x PUs | segment of the job | all peers us | one pair ns | a string ns | PMIx: get strings us | compare us | store us | a string ns | private kB | devices: ours us | PMIx us |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for (name, machine, ranks, pus) in cases {
         let input = match machine.contains('/') {
             true => Input::Xml(machine.clone().into()),
@@ -49,19 +50,20 @@ fn main() -> anyhow::Result<()> {
         let cost = ours(opened.topology(), job);
         let theirs = match &rival {
             Some(program) => theirs(program, &machine, ranks, pus)?,
-            None => vec!["-".to_owned(); 5],
+            None => vec!["-".to_owned(); 6],
         };
-        let [string, get, compare, store, private] = &theirs[..] else {
-            anyhow::bail!("{name}: {theirs:?}; expected five numbers");
+        let [string, devices, get, compare, store, private] = &theirs[..] else {
+            anyhow::bail!("{name}: {theirs:?}; expected six numbers");
         };
         let string: f64 = string.parse().unwrap_or(f64::NAN);
         println!(
-            "| {name} | {ranks} x {pus} | {} | {:.1} | {:.0} | {:.0} | {get} | {compare} | {store} | {:.0} | {private} |",
+            "| {name} | {ranks} x {pus} | {} | {:.1} | {:.0} | {:.0} | {get} | {compare} | {store} | {:.0} | {private} | {:.2} | {devices} |",
             segment.len(),
             cost.peers,
             cost.pair * 1000.0,
             cost.string * 1000.0,
             string * 1000.0,
+            cost.devices,
         );
     }
     Ok(())
@@ -112,7 +114,12 @@ fn ours(topology: Topology<'_>, job: Job<'_>) -> Cost {
         let _ = topology.write_locality_string(black_box(&set), &mut text);
         black_box(&text);
     });
-    Cost { peers, pair: pair / 64.0, string }
+    let first = job.rank(0).and_then(|rank| rank.cpuset).unwrap_or_default();
+    let devices = best(|| {
+        let all = topology.device_distances(black_box(&first), DeviceKinds::ALL);
+        black_box(all.map(|it| u32::from(it.min)).sum::<u32>());
+    });
+    Cost { devices, peers, pair: pair / 64.0, string }
 }
 
 /// The least time of several calls, in microseconds.

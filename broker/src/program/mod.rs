@@ -5,6 +5,7 @@ mod audit;
 pub mod calc;
 #[allow(unsafe_code, reason = "looking before the runtime starts is what this module is for")]
 mod closed_stdout;
+mod devices;
 pub mod distrib;
 mod export;
 mod filter_options;

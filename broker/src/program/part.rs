@@ -45,6 +45,11 @@ impl<'a> Chosen<'a> {
         Self { nodes, ..Self::of(cgroup.cpus) }
     }
 
+    /// The PUs.
+    pub(super) fn cpus(self) -> Set {
+        self.cpus
+    }
+
     /// The part as a view: with the NUMA nodes that the source names, else with those of the PUs.
     pub(super) fn view<'t>(&self, topology: Topology<'t>) -> anyhow::Result<View<'t>> {
         let Some(nodes) = &self.nodes else {

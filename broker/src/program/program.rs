@@ -2,8 +2,8 @@
 
 use super::output::{self, say, whole_message};
 use super::{
-    audit, calc, distrib, export, info, job, ls, manual, publish, run, scope, serve, status,
-    unpublish,
+    audit, calc, devices, distrib, export, info, job, ls, manual, publish, run, scope, serve,
+    status, unpublish,
 };
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -32,6 +32,7 @@ enum Command {
     Info(info::Info),
     Calc(calc::Calc),
     Distrib(distrib::Distrib),
+    Devices(devices::Devices),
     Export(export::Export),
     Manual(manual::Manual),
     Completions(manual::Completions),
@@ -58,6 +59,7 @@ pub fn main() -> ExitCode {
         Command::Info(info) => info.run(),
         Command::Calc(calc) => calc.run(),
         Command::Distrib(distrib) => distrib.run(),
+        Command::Devices(devices) => devices.run(),
         Command::Export(export) => export.run(),
         Command::Manual(manual) => manual.run(Program::command()),
         Command::Completions(completions) => completions.run(Program::command()),

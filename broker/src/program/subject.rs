@@ -68,6 +68,11 @@ impl Subject {
         text(self.part(filtered.topology())?.topology())
     }
 
+    /// The job that the options name.
+    pub(super) fn job(&self) -> Option<&str> {
+        self.job.as_deref()
+    }
+
     fn part<'a>(&self, topology: Topology<'a>) -> anyhow::Result<View<'a>> {
         let mut view = match (&self.job, self.view.as_deref()) {
             (None, None) => View::whole(topology),

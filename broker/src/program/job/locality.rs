@@ -42,7 +42,7 @@ impl Locality {
     pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
         let job = named(base, &self.name)?;
         if let Some(rank) = self.rank {
-            job.rank(rank).with_context(|| format!("rank {rank} of {} is not here", job.name()))?;
+            job.rank(rank).with_context(|| format!("rank {rank} of {} is not here", self.name))?;
         }
         let asked = |it: &JobRank| self.rank.is_none_or(|rank| it.rank == rank);
         let ranks = job.ranks().filter(asked);

@@ -5,3 +5,4 @@ mod locality;
 mod named;
 
 pub(super) use job::Job;
+pub(super) use named::cpuset_of_rank;

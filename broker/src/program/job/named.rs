@@ -1,9 +1,19 @@
 //! The job that a user names.
 
 use crate::publish::job;
-use topobroker_reader::{Adopted, Job, adopt_job};
+use anyhow::Context;
+use topobroker_reader::{Adopted, Job, Set, adopt_job};
 
 /// Adopts the job with a name.
 pub(super) fn named(base: &'static Adopted, name: &str) -> anyhow::Result<Job<'static>> {
     Ok(adopt_job(base, &job::file_of(base, name)?.into())?)
+}
+
+/// The PUs of a rank of a job over the adopted topology. A rank that is not bound has all PUs of the
+/// job.
+pub(in crate::program) fn cpuset_of_rank(name: &str, rank: u32) -> anyhow::Result<Set> {
+    let job = named(topobroker_reader::adopt()?, name)?;
+    let found = job.rank(rank).with_context(|| format!("rank {rank} of {name} is not here"))?;
+    let all = || job.view().topology().root().cpuset().unwrap_or_default();
+    Ok(found.cpuset.unwrap_or_else(all))
 }

@@ -1,0 +1,218 @@
+//! `topobroker devices`: NICs, GPUs and disks, and how far they are from a process.
+
+use super::job::cpuset_of_rank;
+use super::output;
+use super::part;
+use super::subject::Subject;
+use anyhow::Context;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use topobroker_layout::set::Set;
+use topobroker_reader::{
+    Attributes, DeviceDistance, DeviceKinds, Nearness, Object, ObjectType, OsDeviceKind, Topology,
+};
+
+/// List network interfaces, OpenFabrics devices and GPUs, and how far they are from a process
+#[derive(Debug, Args)]
+pub(super) struct Devices {
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    which: Which,
+    /// How far the devices are from a process on these PUs: what --view takes
+    #[arg(long, value_name = "PART")]
+    near: Option<String>,
+    /// How far the devices are from this rank of --job
+    #[arg(long, value_name = "RANK", requires = "job", conflicts_with = "near")]
+    rank: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct Which {
+    /// Only network interfaces and OpenFabrics devices
+    #[arg(long)]
+    nic: bool,
+    /// Only GPUs and co-processors
+    #[arg(long)]
+    gpu: bool,
+    /// Disks and all other devices too
+    #[arg(long)]
+    all: bool,
+}
+
+impl Which {
+    fn has(&self, kind: OsDeviceKind) -> bool {
+        let is_nic = matches!(kind, OsDeviceKind::Network | OsDeviceKind::OpenFabrics);
+        let is_gpu = matches!(kind, OsDeviceKind::Gpu | OsDeviceKind::CoProcessor);
+        self.all || (is_nic && !self.gpu) || (is_gpu && !self.nic)
+    }
+}
+
+impl Devices {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        output::print(&self.output()?)
+    }
+
+    fn output(&self) -> anyhow::Result<String> {
+        let of_rank = match (self.rank, self.subject.job()) {
+            (Some(rank), Some(job)) => Some(cpuset_of_rank(job, rank)?),
+            _ => None,
+        };
+        self.subject.answer(None, |topology| {
+            let near = match &self.near {
+                Some(text) => Some(part::chosen(topology, text).context("--near")?.cpus()),
+                None => of_rank,
+            };
+            let devices = self.devices(topology, near.as_ref());
+            if self.json {
+                let all: Vec<Value> = devices.iter().map(Device::json).collect();
+                return Ok(serde_json::to_string_pretty(&all)? + "\n");
+            }
+            Ok(devices.iter().map(|device| device.line() + "\n").collect())
+        })
+    }
+
+    fn devices<'a>(&self, topology: Topology<'a>, near: Option<&Set>) -> Vec<Device<'a>> {
+        let distances: Vec<DeviceDistance<'a>> = near
+            .map(|set| topology.device_distances(set, DeviceKinds::ALL).collect())
+            .unwrap_or_default();
+        let all = topology.objects_with_type(ObjectType::OSDevice);
+        let kind = |object: Object<'a>| match object.attributes() {
+            Attributes::OsDevice { kind } => Some(kind).filter(|kind| self.which.has(*kind)),
+            _ => None,
+        };
+        let all = all.filter_map(|object| Some((object, kind(object)?)));
+        let device = |(object, kind): (Object<'a>, OsDeviceKind)| {
+            let distance = distances.iter().find(|it| it.device == object);
+            Device {
+                object,
+                kind,
+                path: near.map(|set| topology.device_path(set, object)),
+                distance: distance.map(|it| it.min).filter(|it| *it != DeviceDistance::UNKNOWN),
+            }
+        };
+        all.map(device).collect()
+    }
+}
+
+/// A device, and how far it is.
+struct Device<'a> {
+    object: Object<'a>,
+    kind: OsDeviceKind,
+    path: Option<topobroker_reader::DevicePath>,
+    /// PMIx's distance.
+    distance: Option<u16>,
+}
+
+impl Device<'_> {
+    fn name(&self) -> &str {
+        self.object.name().unwrap_or("-")
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.kind {
+            OsDeviceKind::Block => "block",
+            OsDeviceKind::Gpu => "gpu",
+            OsDeviceKind::Network => "network",
+            OsDeviceKind::OpenFabrics => "openfabrics",
+            OsDeviceKind::Dma => "dma",
+            OsDeviceKind::CoProcessor => "coproc",
+            _ => "other",
+        }
+    }
+
+    /// The bus id of the PCI device that this is a part of.
+    fn bus_id(&self) -> Option<String> {
+        self.object.ancestors().find_map(|above| match above.attributes() {
+            Attributes::Pci(pci) => {
+                Some(format!("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func))
+            }
+            _ => None,
+        })
+    }
+
+    /// Logical indexes of the NUMA nodes that it is local to; `None` if it is local to all of
+    /// several.
+    fn nodes(&self) -> Option<Vec<u32>> {
+        let local = self.object.non_io_ancestor().nodeset()?;
+        let all = || self.object.topology().objects_with_type(ObjectType::NUMANode);
+        let is_local = |node: &Object<'_>| node.os_index().is_some_and(|it| local.contains(it));
+        let nodes: Vec<u32> = all().filter(is_local).map(Object::logical_index).collect();
+        (nodes.len() == 1 || nodes.len() < all().count()).then_some(nodes)
+    }
+
+    /// The number and the state of each port of an OpenFabrics device.
+    fn ports(&self) -> Vec<(&str, &str)> {
+        let infos = self.object.infos();
+        let ports = infos.filter_map(|info| {
+            let port = info.name.strip_prefix("Port")?.strip_suffix("State")?;
+            Some((port, state(info.value)))
+        });
+        ports.collect()
+    }
+
+    fn line(&self) -> String {
+        let mut parts = vec![self.name().to_owned(), self.kind().to_owned()];
+        parts.extend(self.bus_id());
+        parts.extend(self.nodes().map(|nodes| {
+            let list: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+            format!("NUMA {}", list.join(","))
+        }));
+        parts.extend(self.ports().iter().map(|(port, state)| format!("port {port} {state}")));
+        let Some(path) = self.path else { return parts.join("  ") };
+        parts.push(nearness(path.nearness).to_owned());
+        parts.extend(self.distance.map(|it| format!("distance {it}")));
+        parts.extend(path.latency.map(|it| format!("latency {it}")));
+        let plural = if path.pci_hops == 1 { "" } else { "s" };
+        parts.push(format!("{} bridge{plural}", path.pci_hops));
+        parts.extend(path.linkspeed.map(|it| format!("{it:.1} GB/s")));
+        parts.join("  ")
+    }
+
+    fn json(&self) -> Value {
+        let ports = self.ports();
+        let ports = ports.iter().map(|(port, state)| json!({ "port": port, "state": state }));
+        let mut value = json!({
+            "name": self.name(),
+            "kind": self.kind(),
+            "pci": self.bus_id(),
+            "numa": self.nodes(),
+            "ports": ports.collect::<Vec<_>>(),
+        });
+        if let (Some(path), Some(object)) = (self.path, value.as_object_mut()) {
+            object.insert("nearness".to_owned(), json!(nearness(path.nearness)));
+            object.insert("pmix_distance".to_owned(), json!(self.distance));
+            object.insert("latency".to_owned(), json!(path.latency));
+            object.insert("pci_hops".to_owned(), json!(path.pci_hops));
+            object.insert("linkspeed_gb_per_s".to_owned(), json!(path.linkspeed));
+        }
+        value
+    }
+}
+
+/// The state of a port by its number in Linux' files.
+fn state(number: &str) -> &'static str {
+    match number {
+        "1" => "down",
+        "2" => "init",
+        "3" => "armed",
+        "4" => "active",
+        "5" => "active, deferred",
+        _ => "unknown",
+    }
+}
+
+fn nearness(nearness: Nearness) -> &'static str {
+    match nearness {
+        Nearness::Near => "near",
+        Nearness::Split => "split",
+        Nearness::SamePackage => "same package",
+        Nearness::Far => "far",
+        Nearness::Unknown => "nearness unknown",
+    }
+}
