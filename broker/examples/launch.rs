@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let job = job::add(node, &View::whole(node.topology()), &options)?;
 
     for (rank, pus) in &options.ranks {
-        println!("rank {rank} on PUs {pus:?}");
+        println!("rank {rank} on PUs {:?}", pus.clone().unwrap_or_default());
         let status = Command::new(&program)
             .args(&arguments)
             .envs(publication.to_env())

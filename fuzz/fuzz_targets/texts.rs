@@ -10,8 +10,8 @@ use topobroker::location::{Location, Reading};
 use topobroker::placement::{Policy, place};
 use topobroker_layout::encode::{self, AlignedVec};
 use topobroker_reader::{
-    Archive, CpuList, Format, Keys, Numbering, Set, Topology, TypeName, omp_places, pmix_cpu_list,
-    pmix_cpuset, slurm_cpu_bind,
+    Archive, CpuList, Format, Keys, Locality, Numbering, Set, Topology, TypeName, omp_places,
+    pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
 };
 
 fuzz_target!(|data: &[u8]| {
@@ -36,6 +36,10 @@ fuzz_target!(|data: &[u8]| {
             );
         }
     }
+    let mut parts = text.splitn(2, '\n');
+    let (one, other) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let shared = Locality::from_strings(one, other).ok();
+    assert_eq!(shared, Locality::from_strings(other, one).ok(), "{one:?} {other:?}");
     let pus = topology.root().cpuset().unwrap_or_default();
     for set in omp_places(topology, text).unwrap_or_default() {
         assert!(set.is_included_in(&pus));
@@ -54,7 +58,7 @@ fuzz_target!(|data: &[u8]| {
     let (map_by, bind_to) = text.split_once(' ').unwrap_or((text, "core"));
     if let Ok(policy) = Policy::parse(map_by, Some(bind_to)) {
         for set in place(topology, &policy, Some(4), &[]).unwrap_or_default() {
-            assert!(set.is_included_in(&pus));
+            assert!(set.is_none_or(|set| set.is_included_in(&pus)));
         }
     }
 });

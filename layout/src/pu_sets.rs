@@ -134,3 +134,62 @@ impl PuSet<'_> {
         self.bounds
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rkyv::rancor::Error;
+
+    const NAMES: &str = "start first count";
+
+    fn archived(sets: &PuSets) -> rkyv::util::AlignedVec {
+        rkyv::to_bytes::<Error>(sets).unwrap()
+    }
+
+    fn opened(bytes: &[u8]) -> &ArchivedPuSets {
+        rkyv::access::<ArchivedPuSets, Error>(bytes).unwrap()
+    }
+
+    #[test]
+    fn sets_of_one_run_and_of_several_are_read_back() {
+        let [one, two, three] = [0..1, 5..9, 3..4].map(|run| [run]);
+        let several: &[&[Range<u32>]] = &[&[0..2, 4..5, 70..200], &one];
+        for sets in [several, &[&one, &two, &three], &[]] {
+            let bytes = archived(&PuSets::pack(sets));
+            let packed = opened(&bytes);
+            packed.validate(NAMES, 1000).unwrap();
+            assert_eq!((packed.len(), packed.is_empty()), (sets.len(), sets.is_empty()));
+            for (row, set) in (0..).zip(sets) {
+                let read = packed.set(row);
+                assert_eq!(read.runs().collect::<Vec<_>>(), set.to_vec());
+                assert_eq!(read.bounds(), (set[0].start, set[set.len() - 1].end - 1));
+            }
+            let end = sets.iter().copied().flatten().map(|run| run.end).max().unwrap_or(0);
+            assert!(
+                packed.is_below(end.into()) && (end == 0 || !packed.is_below((end - 1).into()))
+            );
+        }
+    }
+
+    #[test]
+    fn sets_that_break_a_rule_are_refused_with_that_rule() {
+        type Break = fn(&mut PuSets);
+        let cases: [(Break, &str); 7] = [
+            (|sets| sets.count = Column::pack(&[2, 0, 1]), "runs ascend"),
+            (|sets| sets.first = Column::pack(&[4, 0, 7]), "runs ascend"),
+            // No gap between two runs.
+            (|sets| sets.first = Column::pack(&[0, 2, 7]), "runs ascend"),
+            (|sets| sets.start = Column::pack(&[0, 0, 3]), "each set has a PU"),
+            (|sets| sets.start = Column::pack(&[0, 1, 2]), "values ascend from 0"),
+            (|sets| sets.count = Column::unsound(3), "packing is sound"),
+            (|sets| sets.count = Column::pack(&[2, 1]), "has a value for each row"),
+        ];
+        for (change, rule) in cases {
+            let last = 7..8;
+            let mut sets = PuSets::pack(&[&[0..2, 4..5], std::slice::from_ref(&last)]);
+            change(&mut sets);
+            let error = opened(&archived(&sets)).validate(NAMES, 1000).unwrap_err();
+            assert!(error.rule.starts_with(rule), "{error}: {rule}");
+        }
+    }
+}

@@ -289,3 +289,20 @@ fn a_job_whose_legacy_files_cannot_be_made_is_not_added_and_removes_no_file() {
     assert_eq!(files(&published), before);
     assert_eq!(std::fs::read(&taken).unwrap(), b"another's");
 }
+
+#[test]
+fn what_ranks_share_takes_no_private_memory_in_any_of_many_processes() {
+    let published = usual();
+    let file = add(&published, &["peers", "--map-by", "hwthread"]);
+    let start = |_| {
+        let mut command = adopter(&published.keys);
+        command.arg("localities").env("TOPOBROKER_JOB", &file).stdout(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let processes: Vec<_> = (0..64).map(start).collect();
+    for process in processes {
+        let line = text(process.wait_with_output().unwrap());
+        let (_, kb) = line.trim().rsplit_once(' ').unwrap();
+        assert!(line.starts_with("localities of ") && kb == "0", "{line}");
+    }
+}

@@ -2,8 +2,8 @@
 //! targets share this; each checks something else besides.
 
 use topobroker_reader::{
-    Attributes, Depth, Distribution, Initiator, LocalNumaNodes, MemoryAttribute, Object,
-    ObjectType, Set, Topology, TypeName,
+    Attributes, Depth, DeviceKinds, Distribution, Initiator, LocalNumaNodes, MemoryAttribute,
+    Object, ObjectType, Set, Topology, TypeName,
 };
 
 /// Sets that queries fill, made once so that no query has to allocate them.
@@ -48,6 +48,12 @@ pub(crate) fn ask_with_set(topology: Topology<'_>, set: &Set, room: &mut Room) -
         topology.local_numa_nodes(set, which).for_each(|node| count(Some(node)));
     }
     let _ = topology.cpu_kind_of(set).map(|kind| kind.efficiency());
+    let _ = topology.relative_locality(set, &room.set);
+    let _ = topology.write_locality_string(set, &mut Nowhere);
+    for it in topology.device_distances(set, DeviceKinds::ALL) {
+        count(Some(it.device));
+        let _ = topology.device_path(set, it.device);
+    }
     room.set.clear();
     topology.add_cpusets_of_nodes(set, &mut room.set);
     topology.singlify_per_core(&mut room.set, 1);

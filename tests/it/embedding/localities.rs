@@ -5,9 +5,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use topobroker::hwloc::Input;
+use topobroker_benches::jobs::segment_of_ranks;
 use topobroker_layout::encode::to_bytes;
+use topobroker_layout::job::Rank;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Archive, Depth, Locality, RestrictFlags, Topology, View};
+use topobroker_reader::internal::runs_of_pus;
+use topobroker_reader::{Archive, Depth, Job, Locality, RestrictFlags, Topology, View};
 use topobroker_tests::{describe, machines, shared};
 
 /// The program that asks PMIx and Open MPI. `None` if one of them is not installed.
@@ -88,6 +91,31 @@ fn compare(reference: &Path, xml: &Path, topology: Topology<'_>, count: usize) -
     both
 }
 
+/// Compares what the ranks of a job share with what their sets share.
+fn compare_job(xml: &Path, topology: Topology<'_>) {
+    let mut random = fastrand::Rng::with_seed(7);
+    let pus: Vec<u32> = topology.root().cpuset().unwrap_or_default().iter().collect();
+    let sets = std::iter::repeat_with(|| any_set(&mut random, topology, &pus)).take(200);
+    let bound = sets.filter_map(|set| Some((runs_of_pus(topology, &set)?, set)));
+    let (runs, sets): (Vec<_>, Vec<Set>) = bound.unzip();
+    // Ranks that are a fixed step apart, with an unbound one among them.
+    let numbers = (0..).map(|place| 100 + 3 * place);
+    let ranks: Vec<Rank> = numbers.zip(runs.into_iter().map(Some).chain([None])).collect();
+    let segment = segment_of_ranks(topology, &ranks).unwrap();
+    let job = Job::from_segment(topology, &segment).unwrap();
+    for ((rank, _), set) in ranks.iter().zip(&sets) {
+        assert_eq!(job.rank(*rank).unwrap().cpuset.as_ref(), Some(set), "{}", xml.display());
+        let peers: Vec<Locality> = job.localities(*rank).unwrap().collect();
+        assert_eq!(peers.last(), Some(&Locality::NODE));
+        for (((other, _), theirs), shared) in ranks.iter().zip(&sets).zip(peers) {
+            let expected = topology.relative_locality(set, theirs);
+            assert_eq!(shared, expected, "{}: {set:?} {theirs:?}", xml.display());
+            assert_eq!(job.locality(*rank, *other), Some(shared));
+        }
+    }
+    assert!(job.rank(101).is_none() && job.locality(100, 99).is_none());
+}
+
 #[test]
 fn locality_strings_and_what_processes_share_are_those_of_pmix_and_open_mpi_on_all_machines() {
     let Some(shared) = shared() else { return };
@@ -103,6 +131,7 @@ fn locality_strings_and_what_processes_share_are_those_of_pmix_and_open_mpi_on_a
             continue;
         }
         pairs += compare(&reference, &machine.path, topology, 300);
+        compare_job(&machine.path, topology);
         let pus: Vec<u32> = topology.root().cpuset().unwrap().iter().collect();
         let part = any_set(&mut random, topology, &pus);
         let Ok(view) = View::new(topology, &part, RestrictFlags::REMOVE_CPULESS) else { continue };

@@ -6,7 +6,9 @@
 use std::io::{Read, Write};
 use std::process::ExitCode;
 use topobroker_layout::object_type::ObjectType;
-use topobroker_reader::{AdoptError, Adopted, Format, Job, Keys, Set, adopt, adopt_keys, adopted};
+use topobroker_reader::{
+    AdoptError, Adopted, Format, Job, Keys, Locality, Set, adopt, adopt_keys, adopted,
+};
 use topobroker_tests::with_causes;
 
 fn main() -> ExitCode {
@@ -16,6 +18,7 @@ fn main() -> ExitCode {
         ["once"] => tell(adopt()),
         ["hold"] => tell(adopt()) & std::io::stdin().read_line(&mut String::new()).is_ok(),
         ["mine"] => mine(),
+        ["localities"] => localities(),
         ["twice"] => tell(adopt()) & tell(adopt()),
         ["retry"] => {
             let bad = Keys::parse("/dev/shm/topobroker-nothing", "0", "4096").ok();
@@ -61,6 +64,31 @@ fn mine() -> bool {
         println!("rank {} {}", rank.rank, rank.cpuset.as_ref().map_or("-".to_owned(), list));
     }
     true
+}
+
+/// Prints the kB of private memory by which asking for the locality of all ranks, seen from each,
+/// makes this process grow.
+fn localities() -> bool {
+    let job = adopt().ok().and_then(|adopted| Job::find(adopted).ok().flatten()).expect("a job");
+    let mut shared = vec![Locality::NODE; job.ranks().len()];
+    // Reading the figure takes memory itself, the first time.
+    private_kb();
+    let before = private_kb();
+    for rank in job.ranks().map(|rank| rank.rank) {
+        let all = job.localities(rank).into_iter().flatten();
+        shared.iter_mut().zip(all).for_each(|(slot, locality)| *slot = locality);
+        assert!(shared.iter().all(|it| it.shares(Locality::NODE)));
+    }
+    println!("localities of {} ranks {}", shared.len(), private_kb() - before);
+    true
+}
+
+/// Anonymous memory of this process in kB. Pages of shared files are private as long as no other
+/// process has touched them, so they are not counted.
+fn private_kb() -> i64 {
+    let text = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("Anonymous:"));
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(-1)
 }
 
 /// Prints the number of objects of the topology, from whichever source it is loaded.
