@@ -3,7 +3,7 @@
 use super::kinds::DeviceKinds;
 use crate::object::Object;
 use crate::topology::Topology;
-use topobroker_layout::attributes::Attributes;
+use topobroker_layout::attributes::OsDeviceKind;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
@@ -77,8 +77,12 @@ impl<'a> Topology<'a> {
 
     /// The devices of a kind to which PMIx gives a distance, in logical order.
     fn devices(self, kind: DeviceKinds) -> impl Iterator<Item = Object<'a>> {
+        let archive = self.index.archive;
+        let level = self.index.whole().level_of_depth(Depth::OsDevice).unwrap_or(0);
+        let (first, rows) = (archive.levels.first(level), archive.levels.attribute_rows(level));
         self.objects_with_type(ObjectType::OSDevice).filter(move |device| {
-            let Attributes::OsDevice { kind: found } = device.attributes() else { return false };
+            let row = rows.row(device.id().saturating_sub(first));
+            let found = OsDeviceKind::from_raw(archive.os_device_kind.get_u32(row));
             // The display of a GPU is not a device of its own.
             let is_display = || device.name().is_some_and(|name| name.starts_with("card"));
             DeviceKinds::of(found) == Some(kind) && (kind != DeviceKinds::GPU || !is_display())
