@@ -306,3 +306,33 @@ fn what_ranks_share_takes_no_private_memory_in_any_of_many_processes() {
         assert!(line.starts_with("localities of ") && kb == "0", "{line}");
     }
 }
+
+#[test]
+fn job_locality_prints_strings_or_what_each_two_ranks_share() {
+    let published = usual();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "4 0\n5 1\n7 255\n9 -\n").unwrap();
+    add(&published, &["peers", "--ranks", file.path().to_str().unwrap()]);
+    let locality =
+        |arguments: &[&str]| text(job(&published, &[&["locality", "peers"], arguments].concat()));
+    let strings = locality(&[]);
+    let strings: Vec<&str> = strings.lines().collect();
+    assert!(strings[0].starts_with("4 SK0:") && strings[0].contains(":HT0"), "{strings:?}");
+    assert!(strings[2].starts_with("7 SK1:") && strings[2].contains(":HT255"), "{strings:?}");
+    assert_eq!(strings[3], "9 -");
+    let names = "4 hwthread core node node\n5 core hwthread node node\n\
+                 7 node node hwthread node\n9 node node node node\n";
+    assert_eq!(locality(&["--names"]), names);
+    let of_rank = locality(&["--rank", "5"]);
+    let shared = "core,L1,L2,L3,package,NUMA,node";
+    assert_eq!(of_rank, format!("4 {shared}\n5 hwthread,{shared}\n7 node\n9 node\n"));
+    let pmix = locality(&["--rank", "5", "--pmix"]);
+    assert_eq!(pmix, "4 0x407e\n5 0x407f\n7 0x4000\n9 0x4000\n");
+    let opal = locality(&["--rank", "5", "--opal"]);
+    assert_eq!(opal, "4 0x3ff\n5 0x7ff\n7 0xf\n9 0xf\n");
+    let json: serde_json::Value = serde_json::from_str(&locality(&["--json"])).unwrap();
+    assert_eq!(json[0]["peers"][1]["pmix"], 0x407e);
+    assert_eq!((&json[3]["bound"], &json[3]["string"]), (&false.into(), &serde_json::Value::Null));
+    let missing = error(job(&published, &["locality", "peers", "--rank", "6"]));
+    assert!(missing.contains("rank 6 of peers is not here"), "{missing}");
+}

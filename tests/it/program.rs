@@ -312,3 +312,36 @@ fn without_keys_the_error_says_how_to_get_them() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("TOPOBROKER_FILE is not set"));
 }
+
+#[test]
+fn devices_lists_nics_and_gpus_and_how_far_they_are() {
+    let Some(shared) = topobroker_tests::shared() else { return };
+    let file = shared.join("topologies/flux-core__ipa20.xml").display().to_string();
+    let devices = |arguments: &[&str]| {
+        let output = run(&[&["devices", "-i", &file], arguments].concat());
+        assert!(output.status.success(), "{output:?}");
+        text(&output.stdout).to_owned()
+    };
+    let nics = devices(&["--nic"]);
+    assert!(nics.contains("mlx5_0  openfabrics  0000:4d:00.0  NUMA 3  port 1 active\n"), "{nics}");
+    assert!(!nics.contains("gpu") && devices(&["--gpu"]).contains("nvml0  gpu  0000:4e:00.0"));
+    let disks = |text: &str| text.contains("  block");
+    assert!(!disks(&devices(&[])) && disks(&devices(&["--all"])));
+    let near = devices(&["--nic", "--near", "os:0"]);
+    for line in [
+        "eno8303  network  0000:01:00.0  NUMA 0  near  distance 5  latency 10  2 bridges  0.6 GB/s\n",
+        "mlx5_0  openfabrics  0000:4d:00.0  NUMA 3  port 1 active  same package  distance 6  latency 12  4 bridges  31.5 GB/s\n",
+        "mlx5_3  openfabrics  0000:da:00.0  NUMA 5  port 1 down  far  distance 15  latency 21  4 bridges  63.0 GB/s\n",
+    ] {
+        assert!(near.contains(line), "{near}");
+    }
+    // No object below the root has all of these PUs, so PMIx has no distance.
+    let split = devices(&["--nic", "--near", "package:0-1"]);
+    assert!(split.contains("NUMA 0  split  latency 21  2 bridges"), "{split}");
+    let json: serde_json::Value =
+        serde_json::from_str(&devices(&["--nic", "--near", "os:0", "--json"])).unwrap();
+    let first = json.as_array().unwrap().iter().find(|it| it["name"] == "mlx5_0").unwrap();
+    assert_eq!((&first["pmix_distance"], &first["numa"][0]), (&6.into(), &3.into()));
+    let rank = run(&["devices", "--rank", "0"]);
+    assert_eq!(rank.status.code(), Some(2), "{rank:?}");
+}
