@@ -4,35 +4,12 @@
  * the PUs that it is bound to. Without: microseconds and bytes of heap of a load of this machine, of
  * adopting a segment again, and of libpmix's copy of it; -1 if hwloc refuses. */
 #define _GNU_SOURCE
+#include "cost.h"
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1e6 + time.tv_nsec / 1e3;
-}
 
 #ifdef WITH_MPI
 #include <mpi.h>
-
-static long private_kb(void)
-{
-    FILE *file = fopen("/proc/self/smaps_rollup", "r");
-    char line[256];
-    long kb = -1;
-
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "Private_Dirty: %ld", &kb) == 1)
-            break;
-    }
-    if (file != NULL)
-        fclose(file);
-    return kb;
-}
 
 int main(int argc, char **argv)
 {

@@ -19,17 +19,16 @@ pub fn job_segment(topology: Topology<'_>, ranks: u32, each: u32) -> anyhow::Res
     let mut next = pus.iter().copied().cycle();
     let mut set = || -> Set { next.by_ref().take(each as usize).collect() };
     let ranks: Vec<Rank> = (0..ranks).map(|rank| (rank, runs_of_pus(topology, &set()))).collect();
-    segment_of_ranks(topology, &ranks)
+    segment_of_ranks(&View::whole(topology), &ranks)
 }
 
-/// The segment of a job with these ranks. It is over no published segment.
+/// The segment of a job that sees a view and has these ranks. It is over no published segment.
 ///
 /// # Errors
 ///
 /// If the job cannot be archived.
-pub fn segment_of_ranks(topology: Topology<'_>, ranks: &[Rank]) -> anyhow::Result<AlignedVec> {
-    let overlay = View::whole(topology).to_overlay()?;
-    let archive = Job::new([0; 16], "peers", overlay, ranks).to_bytes()?;
+pub fn segment_of_ranks(view: &View<'_>, ranks: &[Rank]) -> anyhow::Result<AlignedVec> {
+    let archive = Job::new([0; 16], "peers", view.to_overlay()?, ranks).to_bytes()?;
     let mut segment = AlignedVec::new();
     segment.resize(segment_len(archive.len()), 0);
     let header = Header {

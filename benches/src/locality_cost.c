@@ -7,47 +7,10 @@
  * devices of rank 0; then of getting the strings of all ranks, of comparing them, and of storing the
  * result as Open MPI does; kB of private memory that the client grows by meanwhile. */
 #define _GNU_SOURCE
+#include "cost.h"
+#include "pmix_cost.h"
 #include <hwloc.h>
-#include <pmix.h>
-#include <pmix_server.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-static const pmix_nspace_t NSPACE = "topobroker-locality";
-
-static void check(pmix_status_t status, const char *what)
-{
-    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
-        fprintf(stderr, "locality_cost: %s: %s\n", what, PMIx_Error_string(status));
-        exit(1);
-    }
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1e6 + time.tv_nsec / 1e3;
-}
-
-static long private_kb(void)
-{
-    FILE *file = fopen("/proc/self/smaps_rollup", "r");
-    char line[256];
-    long kb = -1;
-
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "Private_Dirty: %ld", &kb) == 1)
-            break;
-    }
-    if (file != NULL)
-        fclose(file);
-    return kb;
-}
 
 static int client(void)
 {
@@ -87,13 +50,6 @@ static int client(void)
     return 0;
 }
 
-/* Answers at once: nobody waits for what connects or ends here. */
-static pmix_status_t seen(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t callback, void *data)
-{
-    (void)proc, (void)object, (void)callback, (void)data;
-    return PMIX_OPERATION_SUCCEEDED;
-}
-
 /* PMIx_Compute_distances hides the status of this function, which libpmix exports. */
 pmix_status_t pmix_hwloc_compute_distances(pmix_topology_t *topology, pmix_cpuset_t *set, pmix_info_t infos[],
                                            size_t count, pmix_device_distance_t **distances, size_t *found);
@@ -121,22 +77,11 @@ static void compute_distances(pmix_topology_t *topology, pmix_cpuset_t *set)
 static void register_ranks(hwloc_topology_t topology, uint32_t count, unsigned pus)
 {
     const unsigned all = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
-    char host[256], *ranks = malloc(8 * count), *at = ranks, *nodes, *places;
     pmix_info_t *infos;
     double spent = 0;
 
-    gethostname(host, sizeof host);
-    for (uint32_t rank = 0; rank < count; rank++)
-        at += sprintf(at, rank == 0 ? "%u" : ",%u", rank);
-    check(PMIx_generate_regex(host, &nodes), "nodes");
-    check(PMIx_generate_ppn(ranks, &places), "places");
-    PMIX_INFO_CREATE(infos, count + 6);
-    PMIX_INFO_LOAD(&infos[0], PMIX_JOB_SIZE, &count, PMIX_UINT32);
-    PMIX_INFO_LOAD(&infos[1], PMIX_UNIV_SIZE, &count, PMIX_UINT32);
-    PMIX_INFO_LOAD(&infos[2], PMIX_LOCAL_SIZE, &count, PMIX_UINT32);
-    PMIX_INFO_LOAD(&infos[3], PMIX_LOCAL_PEERS, ranks, PMIX_STRING);
-    PMIX_INFO_LOAD(&infos[4], PMIX_NODE_MAP, nodes, PMIX_REGEX);
-    PMIX_INFO_LOAD(&infos[5], PMIX_PROC_MAP, places, PMIX_REGEX);
+    PMIX_INFO_CREATE(infos, count + USUAL);
+    usual_infos(infos, count);
     for (uint32_t rank = 0; rank < count; rank++) {
         pmix_cpuset_t set = { .source = (char *)"hwloc", .bitmap = hwloc_bitmap_alloc() };
         pmix_data_array_t *of_rank;
@@ -152,25 +97,23 @@ static void register_ranks(hwloc_topology_t topology, uint32_t count, unsigned p
         PMIX_DATA_ARRAY_CREATE(of_rank, 2, PMIX_INFO);
         PMIX_INFO_LOAD(&((pmix_info_t *)of_rank->array)[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
         PMIX_INFO_LOAD(&((pmix_info_t *)of_rank->array)[1], PMIX_LOCALITY_STRING, text, PMIX_STRING);
-        PMIX_LOAD_KEY(infos[rank + 6].key, PMIX_PROC_DATA);
-        infos[rank + 6].value.type = PMIX_DATA_ARRAY;
-        infos[rank + 6].value.data.darray = of_rank;
+        PMIX_LOAD_KEY(infos[rank + USUAL].key, PMIX_PROC_DATA);
+        infos[rank + USUAL].value.type = PMIX_DATA_ARRAY;
+        infos[rank + USUAL].value.data.darray = of_rank;
         hwloc_bitmap_free(set.bitmap);
         free(text);
     }
-    check(PMIx_server_register_nspace(NSPACE, (int)count, infos, count + 6, NULL, NULL), "register");
+    check(PMIx_server_register_nspace(NSPACE, (int)count, infos, count + USUAL, NULL, NULL), "register");
     printf("%.3f ", spent / count);
 }
 
 int main(int argc, char **argv)
 {
-    pmix_server_module_t module = { .client_connected = seen, .client_finalized = seen };
     pmix_topology_t given = { .source = (char *)"hwloc", .topology = NULL };
     hwloc_topology_t topology;
     pmix_info_t infos[2];
-    pmix_proc_t proc;
-    char folder[] = "/tmp/locality-cost-XXXXXX", **environment = NULL;
-    int status = 0;
+    char folder[] = "/tmp/locality-cost-XXXXXX";
+    int failures;
 
     if (argc != 4)
         return client();
@@ -193,17 +136,9 @@ int main(int argc, char **argv)
     compute_distances(&given, &first);
     fflush(stdout);
     sleep(1);
-    PMIX_LOAD_PROCID(&proc, NSPACE, 0);
-    check(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, NULL, NULL), "register the client");
-    check(PMIx_server_setup_fork(&proc, &environment), "setup");
-    if (fork() == 0) {
-        for (char **variable = environment; variable != NULL && *variable != NULL; variable++)
-            putenv(*variable);
-        execl("/proc/self/exe", argv[0], NULL);
-        _exit(127);
-    }
-    wait(&status);
+    start_client(0);
+    failures = wait_clients();
     PMIx_server_finalize();
     rmdir(folder);
-    return status != 0;
+    return failures != 0;
 }

@@ -235,7 +235,7 @@ enum tb_nearness
    */
   TB_SAME_PACKAGE = 2,
   /**
-   * It is on another package.
+   * None is local to it, and it is on no package of theirs.
    */
   TB_FAR = 3,
   /**
@@ -1226,7 +1226,7 @@ typedef struct {
    */
   uint16_t min;
   /**
-   * The greatest distance; 65535 if there is none, 0 if the process has no PU of the topology.
+   * The greatest distance; 65535 if there is none, 0 if the set is empty.
    */
   uint16_t max;
 } tb_device_distance;
@@ -1240,7 +1240,7 @@ typedef struct {
    */
   int32_t nearness;
   /**
-   * Number of PCI bridges between the device and the CPUs.
+   * Number of bridges between the device and the CPUs, with the host bridge.
    */
   uint32_t pci_hops;
   /**
@@ -2243,10 +2243,13 @@ tb_status tb_locality_string(const tb_topology *topology,
 
 /**
  * Stores what two processes share, by their locality strings. The strings may begin with hwloc: as
- * those of PMIx do. TB_ERR_TEXT if one of them is no locality string. Counterpart:
+ * PMIx_Get_relative_locality demands. TB_ERR_TEXT if one of them is no locality string. Counterpart:
  * PMIx_Get_relative_locality.
  */
-tb_status tb_locality_compare(const char *one, const char *other, int32_t encoding, uint16_t *locality);
+tb_status tb_locality_compare(const char *one,
+                              const char *other,
+                              int32_t encoding,
+                              uint16_t *locality);
 
 /**
  * Stores what two ranks of a job share: the node alone if one of them is not bound, and
@@ -2569,7 +2572,7 @@ void tb_publication_free(tb_publication *publication);
  *
  * `name` consists of letters, digits, dots, underscores and hyphens, and no other job over the
  * topology has it. `ranks` are the ranks of its processes on this node, in the order of their
- * local ranks, and `cpusets` are their PUs, NULL for a rank that is not bound; both arrays have
+ * local ranks, and `cpusets` are their PUs, NULL or empty for a rank that is not bound; both arrays have
  * `count` elements. `launcher` is a tb_job_end, or the pid of the process that the job ends with.
  * With `legacy`, files for unmodified programs of hwloc and PMIx are published beside the job. On
  * a failure nothing is left behind.
@@ -2613,7 +2616,7 @@ tb_status tb_job_pmix_info(const tb_job_publication *job, void **infos, size_t *
 /**
  * Stores an array of pmix_info_t with what PMIx tells everybody of a rank: PMIX_RANK, PMIX_CPUSET,
  * PMIX_LOCALITY_STRING and PMIX_DEVICE_DISTANCES (of the devices that have an id). `view` is the
- * job's part of the topology, and `host` the name of this node. Without `cpuset` (NULL) the rank is
+ * job's part of the topology, and `host` the name of this node. If `cpuset` is NULL or empty, the rank is
  * not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of
  * PMIx_server_register_nspace: unmodified programs then know which ranks share what. Free the array
  * with PMIX_INFO_FREE.

@@ -34,7 +34,7 @@ pub struct tb_device_distance {
     pub kind: i32,
     /// The least distance; 65535 if there is none.
     pub min: u16,
-    /// The greatest distance; 65535 if there is none, 0 if the process has no PU of the topology.
+    /// The greatest distance; 65535 if there is none, 0 if the set is empty.
     pub max: u16,
 }
 
@@ -48,7 +48,7 @@ pub enum tb_nearness {
     TB_SPLIT = 1,
     /// None is local to it, but it is on a package of theirs.
     TB_SAME_PACKAGE = 2,
-    /// It is on another package.
+    /// None is local to it, and it is on no package of theirs.
     TB_FAR = 3,
     /// The machine does not tell to which PUs the device is local.
     TB_NEARNESS_UNKNOWN = 4,
@@ -60,7 +60,7 @@ pub enum tb_nearness {
 pub struct tb_device_path {
     /// A tb_nearness.
     pub nearness: i32,
-    /// Number of PCI bridges between the device and the CPUs.
+    /// Number of bridges between the device and the CPUs, with the host bridge.
     pub pci_hops: u32,
     /// NUMA latency from the farthest node of the process to the nearest one of the device, relative
     /// to 10 for local memory; 0 if unknown.

@@ -62,7 +62,7 @@ pub extern "C" fn tb_locality_string(
 }
 
 /// Stores what two processes share, by their locality strings. The strings may begin with hwloc: as
-/// those of PMIx do. TB_ERR_TEXT if one of them is no locality string. Counterpart:
+/// PMIx_Get_relative_locality demands. TB_ERR_TEXT if one of them is no locality string. Counterpart:
 /// PMIx_Get_relative_locality.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_locality_compare(
@@ -94,7 +94,7 @@ pub extern "C" fn tb_job_locality(
         let job = job.given("job")?.get();
         let shared = match job.locality(rank, other) {
             Some(shared) => shared,
-            None => job.rank(rank).map(|_| Locality::NONLOCAL).found(|| not_here(rank))?,
+            None => job.localities(rank).map(|_| Locality::NONLOCAL).found(|| not_here(rank))?,
         };
         locality.given("locality")?.write(encode(encoding)?(shared));
         Ok(())

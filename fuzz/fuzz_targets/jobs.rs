@@ -16,6 +16,10 @@ fuzz_target!(|data: &[u8]| {
         assert!(job.rank(rank.rank).is_some());
         assert!(job.locality(rank.rank, rank.rank).is_some());
     }
+    let ranks: Vec<u32> = job.ranks().take(8).map(|rank| rank.rank).collect();
+    for (one, other) in ranks.iter().flat_map(|one| ranks.iter().map(move |other| (*one, *other))) {
+        assert_eq!(job.locality(one, other), job.locality(other, one));
+    }
     let view = job.view();
     let shown = view.topology().objects().count();
     assert_eq!(shown, view.topology().object_count());

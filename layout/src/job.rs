@@ -151,5 +151,5 @@ fn validate_ranks(job: &ArchivedJob, archive_len: usize) -> Result<(), Validatio
     let most_rows = archive_len.saturating_mul(ROWS_A_BYTE);
     let columns = [(&job.ranks, ranks, 1 << 32), (&job.set_of_rank, ranks, sets + 1)];
     check_rules(&columns, "job.ranks job.set_of_rank", most_rows)?;
-    job.sets.validate("job.sets.start job.sets.first job.sets.count", most_rows)
+    job.sets.validate(most_rows)
 }

@@ -77,28 +77,24 @@ impl ArchivedPuSets {
         first..first.saturating_add(self.count.get_u32(run))
     }
 
-    /// Checks the columns. `name` has the names of the three, separated by blanks.
-    pub(crate) fn validate(
-        &self,
-        names: &'static str,
-        most_rows: usize,
-    ) -> Result<(), ValidationError> {
+    /// Checks the columns.
+    pub(crate) fn validate(&self, most_rows: usize) -> Result<(), ValidationError> {
         let (runs, sets) = (self.first.len(), self.start.len());
         let columns =
             [(&self.start, sets, ANY), (&self.first, runs, WORD), (&self.count, runs, WORD)];
-        check_rules(&columns, names, most_rows)?;
+        check_rules(&columns, NAMES, most_rows)?;
         if !self.start.is_empty() {
-            starts(&self.start, "sets.start", runs)?;
+            starts(&self.start, "job.sets.start", runs)?;
         }
         for row in (0..).take(self.len()) {
             let mut end = 0;
             for run in self.set(row).runs.clone() {
                 let (first, count) = (self.first.get(run), self.count.get(run));
                 let ascends = count > 0 && (end == 0 || first > end);
-                ensure(ascends, "sets.first", run, "runs ascend, with a gap between them")?;
+                ensure(ascends, "job.sets.first", run, "runs ascend, with a gap between them")?;
                 end = first + count;
             }
-            ensure(end > 0, "sets.start", row as usize, "each set has a PU")?;
+            ensure(end > 0, "job.sets.start", row as usize, "each set has a PU")?;
         }
         Ok(())
     }
@@ -108,6 +104,9 @@ impl ArchivedPuSets {
         (0..self.first.len()).all(|run| self.first.get(run) + self.count.get(run) <= limit)
     }
 }
+
+/// The names of the columns in a job.
+const NAMES: &str = "job.sets.start job.sets.first job.sets.count";
 
 /// The limit of a column of 32-bit values.
 const WORD: u64 = 1 << 32;
@@ -127,6 +126,19 @@ impl PuSet<'_> {
         self.runs.clone().map(|run| self.sets.run(run))
     }
 
+    /// The runs that have a PU from `pu` on.
+    pub fn runs_from(&self, pu: u32) -> impl Iterator<Item = Range<u32>> + '_ {
+        let (mut from, mut until) = (self.runs.start, self.runs.end);
+        while from < until {
+            let middle = from.midpoint(until);
+            match self.sets.run(middle).end <= pu {
+                true => from = middle + 1,
+                false => until = middle,
+            }
+        }
+        (from..self.runs.end).map(|run| self.sets.run(run))
+    }
+
     /// The lowest and the highest logical index.
     #[must_use]
     #[inline]
@@ -139,8 +151,6 @@ impl PuSet<'_> {
 mod tests {
     use super::*;
     use rkyv::rancor::Error;
-
-    const NAMES: &str = "start first count";
 
     fn archived(sets: &PuSets) -> rkyv::util::AlignedVec {
         rkyv::to_bytes::<Error>(sets).unwrap()
@@ -157,7 +167,7 @@ mod tests {
         for sets in [several, &[&one, &two, &three], &[]] {
             let bytes = archived(&PuSets::pack(sets));
             let packed = opened(&bytes);
-            packed.validate(NAMES, 1000).unwrap();
+            packed.validate(1000).unwrap();
             assert_eq!((packed.len(), packed.is_empty()), (sets.len(), sets.is_empty()));
             for (row, set) in (0..).zip(sets) {
                 let read = packed.set(row);
@@ -188,7 +198,7 @@ mod tests {
             let last = 7..8;
             let mut sets = PuSets::pack(&[&[0..2, 4..5], std::slice::from_ref(&last)]);
             change(&mut sets);
-            let error = opened(&archived(&sets)).validate(NAMES, 1000).unwrap_err();
+            let error = opened(&archived(&sets)).validate(1000).unwrap_err();
             assert!(error.rule.starts_with(rule), "{error}: {rule}");
         }
     }

@@ -666,6 +666,12 @@ static void jobs(const tb_topology *topology)
     OK(tb_view(topology, set, TB_RESTRICT_REMOVE_CPULESS, &view));
     OK(tb_place_count(view, "core", NULL, NULL, 0, &count));
     EXPECT(count == 4);
+    OK(tb_place(view, "core", "none", NULL, 0, sets, 2));
+    EXPECT(tb_set_is_empty(sets[0]));
+    OK(tb_binding_report(topology, 0, sets[0], false, line, sizeof line, NULL));
+    EXPECT(strstr(line, "is not bound") != NULL);
+    OK(tb_job_add(view, "unbound", ranks, placed, 2, TB_JOB_WITH_THIS_PROCESS, false, &published));
+    tb_job_publication_free(published);
     OK(tb_place(view, "core", "core", NULL, 0, sets, 2));
     EXPECT(is_list(sets[1], "2-3"));
     EXPECT(tb_place(view, "nonesuch", NULL, NULL, 0, sets, 2) == TB_ERR_TEXT);
@@ -700,6 +706,7 @@ static void jobs(const tb_topology *topology)
     OK(tb_job_local_rank(job, 2, &rank, set));
     EXPECT(rank == 12 && tb_set_is_empty(set));
     EXPECT(tb_job_local_rank(job, 3, &rank, set) == TB_ERR_NOT_FOUND);
+    REFUSED(tb_relative_locality(topology, sets[0], sets[1], 2, &shared));
     OK(tb_relative_locality(topology, sets[0], sets[1], TB_LOCALITY_PMIX, &shared));
     OK(tb_job_localities(job, 10, TB_LOCALITY_PMIX, all, 4, &count));
     EXPECT(count == 3 && all[1] == shared && all[2] == 0x4000 && (all[0] & 1) == 1);

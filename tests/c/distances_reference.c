@@ -6,11 +6,8 @@
  * interfaces and OpenFabrics devices: the status, and for each device its name, least and greatest
  * distance and id. */
 
-#include <hwloc.h>
-#include <pmix.h>
-#include <pmix_server.h>
+#include "pmix_topology.h"
 #include <stdio.h>
-#include <string.h>
 
 /* PMIx_Compute_distances hides the status of this function, which libpmix exports. */
 pmix_status_t pmix_hwloc_compute_distances(pmix_topology_t *topology, pmix_cpuset_t *set, pmix_info_t infos[],
@@ -21,23 +18,10 @@ static const pmix_device_type_t KINDS[] = { PMIX_DEVTYPE_UNKNOWN, PMIX_DEVTYPE_G
 
 int main(int argc, char **argv)
 {
-    static pmix_server_module_t module;
-    hwloc_topology_t topology;
-    pmix_topology_t given = { .source = (char *)"hwloc", .topology = NULL };
-    pmix_info_t info;
+    pmix_topology_t given;
 
-    if (argc < 2 || hwloc_topology_init(&topology) != 0 || hwloc_topology_set_xml(topology, argv[1]) != 0)
+    if (argc < 2 || !serve_topology(argv[1], &given))
         return 2;
-    hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    if (hwloc_topology_load(topology) != 0)
-        return 2;
-    given.topology = topology;
-    memset(&info, 0, sizeof info);
-    PMIX_LOAD_KEY(info.key, PMIX_TOPOLOGY2);
-    info.value.type = PMIX_TOPO;
-    info.value.data.topo = &given;
-    if (PMIx_server_init(&module, &info, 1) != PMIX_SUCCESS)
-        return 1;
     for (int i = 2; i < argc; i++) {
         pmix_cpuset_t set = { .source = (char *)"hwloc", .bitmap = hwloc_bitmap_alloc() };
 

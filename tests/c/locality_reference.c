@@ -6,12 +6,9 @@
  * locality strings that PMIx makes ("-" for none), and in hexadecimal what the processes share: by
  * PMIx, and by Open MPI. */
 
-#include <hwloc.h>
-#include <pmix.h>
-#include <pmix_server.h>
+#include "pmix_topology.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Open MPI exports these from libopen-pal and installs no header for them. */
 char *opal_hwloc_base_get_locality_string(hwloc_topology_t topology, char *bitmap);
@@ -42,28 +39,15 @@ static const char *bare(const char *text)
 
 int main(int argc, char **argv)
 {
-    static pmix_server_module_t module;
     static char one[MOST], other[MOST];
-    hwloc_topology_t topology;
-    pmix_topology_t given = { .source = (char *)"hwloc", .topology = NULL };
-    pmix_info_t info;
+    pmix_topology_t given;
 
-    if (argc != 2 || hwloc_topology_init(&topology) != 0 || hwloc_topology_set_xml(topology, argv[1]) != 0)
+    if (argc != 2 || !serve_topology(argv[1], &given))
         return 2;
-    hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    if (hwloc_topology_load(topology) != 0)
-        return 2;
-    given.topology = topology;
-    memset(&info, 0, sizeof info);
-    PMIX_LOAD_KEY(info.key, PMIX_TOPOLOGY2);
-    info.value.type = PMIX_TOPO;
-    info.value.data.topo = &given;
-    if (PMIx_server_init(&module, &info, 1) != PMIX_SUCCESS)
-        return 1;
     while (scanf("%65535s %65535s", one, other) == 2) {
         char *of_pmix[2] = { pmix_string(one), pmix_string(other) };
-        char *of_opal[2] = { opal_hwloc_base_get_locality_string(topology, one),
-                             opal_hwloc_base_get_locality_string(topology, other) };
+        char *of_opal[2] = { opal_hwloc_base_get_locality_string(given.topology, one),
+                             opal_hwloc_base_get_locality_string(given.topology, other) };
         pmix_locality_t shared = 0;
 
         /* PMIx ends on a missing string. Its status says nothing: 4.2.2 never sets it. */

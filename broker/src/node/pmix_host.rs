@@ -158,8 +158,11 @@ pub fn rank_infos(
         let locality = part.locality_string(cpuset);
         all.extend(locality.map(|it| Info::Text("pmix.locstr", text(it.as_ref()))));
         let distances = part.device_distances(cpuset, DeviceKinds::ALL);
-        let distances = distances.filter_map(|it| distance(&it, host)).collect();
-        all.push(Info::Distances("pmix.dev.dist", distances));
+        let distances: Vec<Distance> = distances.filter_map(|it| distance(&it, host)).collect();
+        // A client that is told of no devices must be able to ask PMIx.
+        if !distances.is_empty() {
+            all.push(Info::Distances("pmix.dev.dist", distances));
+        }
     }
     Library::load()?.array(&all)
 }
@@ -279,7 +282,8 @@ impl Library {
         };
         let name = CString::new(key).unwrap_or_default();
         // SAFETY: the list is open, and the key is zero-terminated. `value` points to a
-        // zero-terminated string, a size_t, a pmix_rank_t or an array whose texts live as long as `info`, as `kind` tells; PMIx copies it.
+        // zero-terminated string, a size_t, a pmix_rank_t or an array whose texts live as long as
+        // `info`, as `kind` tells; PMIx copies it.
         match unsafe { (self.add)(list, name.as_ptr(), value, kind) } {
             SUCCESS => Ok(()),
             status => {

@@ -29,7 +29,7 @@ pub fn locale(topology: Topology<'_>, cpuset: &Set) -> Option<String> {
 pub fn open_mpi(topology: Topology<'_>, rank: u32, cpuset: &Set) -> String {
     let packages = packages(topology);
     let all = topology.root().cpuset().unwrap_or_default();
-    if packages.is_empty() || all.is_included_in(cpuset) {
+    if packages.is_empty() || is_unbound(cpuset, &all) {
         return format!("rank {rank} is not bound (or bound to all available processors)");
     }
     let places = (0..).zip(&packages).flat_map(|(socket, cores)| {
@@ -51,7 +51,7 @@ pub fn open_mpi(topology: Topology<'_>, rank: u32, cpuset: &Set) -> String {
 pub fn prrte(topology: Topology<'_>, rank: u32, cpuset: &Set) -> String {
     let all = topology.root().cpuset().unwrap_or_default();
     let packages = packages(topology);
-    if packages.is_empty() || all.is_included_in(cpuset) {
+    if packages.is_empty() || is_unbound(cpuset, &all) {
         return format!("Rank {rank} is not bound (or bound to all available processors)");
     }
     let is_bound = |pu: &u32| cpuset.contains(*pu);
@@ -73,6 +73,11 @@ pub fn prrte(topology: Topology<'_>, rank: u32, cpuset: &Set) -> String {
     });
     let places: Vec<String> = places.collect();
     format!("Rank {rank} bound to {}", places.join(" "))
+}
+
+/// Whether a rank has all PUs, or none as a rank that is not bound.
+fn is_unbound(cpuset: &Set, all: &Set) -> bool {
+    cpuset.is_empty() || all.is_included_in(cpuset)
 }
 
 /// A core: its logical index in the machine, and the OS indexes of its hardware threads.

@@ -1,4 +1,4 @@
-//! `topobroker devices`: NICs, GPUs and disks, and how far they are from a process.
+//! `topobroker devices`: NICs, GPUs and other devices, and how far they are from a process.
 
 use super::job::cpuset_of_rank;
 use super::output;

@@ -3,7 +3,7 @@
 use super::publish::{cs, variable};
 use crate::call::{Found, Given, call, call_with};
 use crate::failure::Failure;
-use crate::pointers::{Buffer, Input, List, Text};
+use crate::pointers::{Buffer, Handles, Input, List, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -11,6 +11,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::mem::MaybeUninit;
 use topobroker::node::pmix_host;
 use topobroker::publish::job::{self, JobOptions, JobPublication, Launcher};
+use topobroker_reader::Set;
 
 /// Whether a job stays when the process that added it ends.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +35,7 @@ pub struct tb_job_publication {
 ///
 /// `name` consists of letters, digits, dots, underscores and hyphens, and no other job over the
 /// topology has it. `ranks` are the ranks of its processes on this node, in the order of their
-/// local ranks, and `cpusets` are their PUs, NULL for a rank that is not bound; both arrays have
+/// local ranks, and `cpusets` are their PUs, NULL or empty for a rank that is not bound; both arrays have
 /// `count` elements. `launcher` is a tb_job_end, or the pid of the process that the job ends with.
 /// With `legacy`, files for unmodified programs of hwloc and PMIx are published beside the job. On
 /// a failure nothing is left behind.
@@ -56,7 +57,7 @@ pub extern "C" fn tb_job_add(
             .get(count, "ranks")?
             .iter()
             .zip(sets)
-            .map(|(rank, set)| (*rank, set.optional(handles).map(|set| set.0.clone())));
+            .map(|(rank, set)| (*rank, bound(set, handles).cloned()));
         let launcher = match launcher {
             0 => Launcher::ThisProcess,
             -1 => Launcher::Nobody,
@@ -129,7 +130,7 @@ pub extern "C" fn tb_job_pmix_info(
 
 /// Stores an array of pmix_info_t with what PMIx tells everybody of a rank: PMIX_RANK, PMIX_CPUSET,
 /// PMIX_LOCALITY_STRING and PMIX_DEVICE_DISTANCES (of the devices that have an id). `view` is the
-/// job's part of the topology, and `host` the name of this node. Without `cpuset` (NULL) the rank is
+/// job's part of the topology, and `host` the name of this node. If `cpuset` is NULL or empty, the rank is
 /// not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of
 /// PMIx_server_register_nspace: unmodified programs then know which ranks share what. Free the array
 /// with PMIX_INFO_FREE.
@@ -145,7 +146,7 @@ pub extern "C" fn tb_pmix_rank_info(
     call_with(|handles| {
         let (view, infos) = (view.given("view")?, infos.given("infos")?);
         let count = count.given("count")?;
-        let cpuset = cpuset.optional(handles).map(|set| &set.0);
+        let cpuset = bound(&cpuset, handles);
         let array = pmix_host::rank_infos(view.get(), host.get("host")?, rank, cpuset)?;
         infos.write(array.array);
         count.write(array.count);
@@ -198,4 +199,9 @@ pub extern "C" fn tb_job_list(
         let job = jobs.get(index).found(|| format!("no job {index} of {}", jobs.len()))?;
         buffer.fill(&job.name, size, length)
     })
+}
+
+/// The PUs of a rank, `None` if it is not bound.
+fn bound<'h>(set: &Input<'_, tb_set>, handles: &'h Handles) -> Option<&'h Set> {
+    set.optional(handles).map(|set| &set.0).filter(|set| !set.is_empty())
 }

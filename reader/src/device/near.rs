@@ -16,7 +16,7 @@ pub enum Nearness {
     Split,
     /// None is local to it, but it is on a package of theirs.
     SamePackage,
-    /// It is on another package.
+    /// None is local to it, and it is on no package of theirs.
     Far,
     /// The machine does not tell to which PUs the device is local.
     Unknown,
@@ -31,7 +31,7 @@ pub struct DevicePath {
     /// farthest node, if the process has several. It is hwloc's `NUMALatency`, relative to 10 for
     /// local memory.
     pub latency: Option<u64>,
-    /// Number of PCI bridges between the device and the CPUs.
+    /// Number of bridges between the device and the CPUs, with the host bridge.
     pub pci_hops: u32,
     /// The slowest link between the device and the CPUs whose speed is known, in GB/s for each
     /// direction.
@@ -56,16 +56,19 @@ impl<'a> Topology<'a> {
         let speeds = core::iter::once(device).chain(bridges()).filter_map(linkspeed);
         let is_bridge = |it: &Object<'_>| it.object_type() == ObjectType::Bridge;
         DevicePath {
-            nearness: self.nearness(set, local),
+            nearness: self.nearness(set, device, local),
             latency: self.latency(set, local),
             pci_hops: u32::try_from(bridges().filter(is_bridge).count()).unwrap_or(u32::MAX),
             linkspeed: speeds.reduce(f32::min),
         }
     }
 
-    fn nearness(self, set: &Set, local: Object<'a>) -> Nearness {
-        let packages = self.objects_with_type(ObjectType::Package);
-        if local == self.root() && packages.take(2).count() > 1 {
+    fn nearness(self, set: &Set, device: Object<'a>, local: Object<'a>) -> Nearness {
+        // Whether the machine tells the place of a device does not depend on the view.
+        let whole = self.whole();
+        let is_at_root = Object::new(whole.index, device.id()).non_io_ancestor() == whole.root();
+        let several = |kind| whole.objects_with_type(kind).take(2).count() > 1;
+        if is_at_root && (several(ObjectType::Package) || several(ObjectType::NUMANode)) {
             return Nearness::Unknown;
         }
         if local.covers(set) && !set.is_empty() {

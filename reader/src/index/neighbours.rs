@@ -50,7 +50,8 @@ impl LogicalPus for PuSet<'_> {
 
     fn word(&self, index: u32) -> u64 {
         let before = |pu: u32| low_bits(pu.saturating_sub(index * 64).into());
-        self.runs().fold(0, |word, run| word | (before(run.end) & !before(run.start)))
+        let near = self.runs_from(index * 64).take_while(|run| run.start < (index + 1) * 64);
+        near.fold(0, |word, run| word | (before(run.end) & !before(run.start)))
     }
 }
 

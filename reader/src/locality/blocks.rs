@@ -3,6 +3,7 @@
 
 use super::locality::{Locality, OBJECTS};
 use crate::index::{Index, LogicalPus, neighbours};
+use topobroker_layout::levels::MULTIPLE;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::overlay::ArchivedOverlay;
 
@@ -23,21 +24,25 @@ impl Blocks {
         let of_node = index.pus_of_node.filter(|_| index.has_runs && index.is_regular)?;
         let levels = &index.archive.levels;
         let first = index.pu_ids().start;
-        let is_left = |node| {
+        let is_no_loss = |node| {
             let pus = index.pus_of(node);
             let before = |pu: u32| overlay.visible_before(first + pu);
             overlay.is_visible(node) || before(pus.start) == before(pus.end)
         };
-        if !(index.first_special..index.end_of_nodes).all(is_left) {
+        if !(index.first_special..index.end_of_nodes).all(is_no_loss) {
             return None;
         }
         let mut inverse = [0; OBJECTS.len()];
         for ((object_type, _), inverse) in OBJECTS.iter().zip(&mut inverse) {
-            let plus_one = levels.depth_of_type.get(usize::from(object_type.raw())).copied();
-            let row = usize::from(plus_one.unwrap_or(0)).checked_sub(1);
+            let place = usize::from(object_type.raw());
+            let plus_one = levels.depth_of_type.get(place).copied().unwrap_or(0);
+            // The view may have merged the level of a type.
+            let is_left = overlay.levels.depth_of_type.get(place).is_some_and(|it| *it != 0);
             let each = match object_type {
                 ObjectType::NUMANode => Some(of_node),
-                _ => row.and_then(|row| Some(levels.row(row)?.pus())),
+                _ if plus_one == MULTIPLE => return None,
+                _ if !is_left => None,
+                _ => levels.row(usize::from(plus_one).wrapping_sub(1)).map(|row| row.pus()),
             };
             *inverse = each.map_or(0, |each| (1u64 << SHIFT).div_ceil(u64::from(each.max(1))));
         }

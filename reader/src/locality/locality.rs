@@ -15,7 +15,7 @@ use topobroker_layout::object_type::ObjectType;
 /// assert_eq!(near.to_string(), "L3,package,NUMA,node");
 /// assert_eq!((near.bits(), near.to_opal()), (0x4070, 0x7f));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Locality(u16);
 
 impl Locality {
@@ -79,7 +79,7 @@ impl BitOrAssign for Locality {
 }
 
 impl fmt::Display for Locality {
-    /// The names of what is shared, from the smallest: `core,L2,NUMA,node`.
+    /// The names of what is shared: `core,L2,package,NUMA,node`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Self::UNKNOWN {
             return f.write_str("unknown");
@@ -113,7 +113,7 @@ const IN_OPAL: [(Locality, u16); 9] = [
 /// library holds, in every process.
 const NAMES: &str = "hwthread,core,L1,L2,L3,package,NUMA,node,nonlocal";
 
-/// The types of objects that processes may share, from the smallest.
+/// The types of objects that processes may share.
 pub(super) const OBJECTS: [(ObjectType, Locality); 7] = [
     (ObjectType::PU, Locality::HWTHREAD),
     (ObjectType::Core, Locality::CORE),

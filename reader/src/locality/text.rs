@@ -2,6 +2,7 @@
 //! `SK0:L30:L20-1:L10-1:CR0-1:HT0-3:NM0`.
 
 use super::locality::{Locality, OBJECTS};
+use super::relative::is_unbound;
 use crate::object::Object;
 use crate::topology::Topology;
 use alloc::borrow::ToOwned;
@@ -14,7 +15,7 @@ use topobroker_layout::set::{Format, ParseSetError, Set};
 /// The letters of each of [`OBJECTS`].
 const CODES: &str = "HT CR L1 L2 L3 SK NM";
 
-/// What PMIx puts before a string that it hands to clients.
+/// What `PMIx_Get_relative_locality` demands before a string, up to PMIx 6.
 const PREFIX: &str = "hwloc:";
 
 /// A text is not a locality string.
@@ -68,7 +69,7 @@ impl Topology<'_> {
     ///
     /// That of `out`.
     pub fn write_locality_string(self, set: &Set, out: &mut impl Write) -> fmt::Result {
-        if set.is_infinite() && set.words().is_empty() {
+        if is_unbound(set) {
             return Ok(());
         }
         let mut list = List { out, begun: false };
@@ -153,15 +154,18 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 /// The type and the logical indexes of a part.
 fn parse(text: &str, part: &str) -> Result<(Locality, Set), LocalityTextError> {
     let known = OBJECTS.iter().zip(CODES.split(' '));
-    let found = known
-        .filter_map(|((_, locality), code)| Some((*locality, part.strip_prefix(code)?)))
-        .find(|(_, list)| !list.is_empty());
-    let Some((locality, list)) = found else {
+    let mut found =
+        known.filter_map(|((_, locality), code)| Some((*locality, part.strip_prefix(code)?)));
+    let Some((locality, list)) = found.next() else {
         return Err(LocalityTextError::Type { text: text.to_owned(), part: part.to_owned() });
     };
-    let set = Set::parse(list, Format::List)
-        .map_err(|source| LocalityTextError::List { text: text.to_owned(), source })?;
-    Ok((locality, set))
+    let refused = |source| LocalityTextError::List { text: text.to_owned(), source };
+    if list.is_empty() {
+        let (reason, expected) = ("no index", "logical indexes such as 0-3,8");
+        let text = part.to_owned();
+        return Err(refused(ParseSetError { text, position: part.len(), reason, expected }));
+    }
+    Ok((locality, Set::parse(list, Format::List).map_err(refused)?))
 }
 
 fn code_of(object_type: ObjectType) -> Option<&'static str> {

@@ -209,7 +209,8 @@ impl<'a> Job<'a> {
         Some(self.shared(pus(rank)?.as_ref(), pus(other)?.as_ref()))
     }
 
-    /// What a rank shares with each rank on this node, in the order of local ranks. Takes no memory.
+    /// What a rank shares with each rank on this node, in the order of local ranks. Takes no memory, unless
+    /// cpusets of the topology have PUs that are no objects.
     /// `None` if the rank is not on this node. Counterpart: `PMIx_Get_relative_locality` of the
     /// locality string of each of `PMIX_LOCAL_PEERS`.
     ///
@@ -233,7 +234,7 @@ impl<'a> Job<'a> {
     }
 
     /// Ranks on this node that share all of `what` with a rank, itself among them, in the order of
-    /// local ranks. None if the rank is not on this node.
+    /// local ranks. Empty if the rank is not on this node.
     pub fn sharing(self, rank: u32, what: Locality) -> impl Iterator<Item = u32> + use<'a> {
         let all = self.localities(rank).into_iter().flatten().enumerate();
         let sharing = all.filter(move |(_, locality)| locality.shares(what));
@@ -244,14 +245,14 @@ impl<'a> Job<'a> {
     fn shared(&self, one: Option<&PuSet<'_>>, other: Option<&PuSet<'_>>) -> Locality {
         let Some((one, other)) = one.zip(other) else { return Locality::NODE };
         let (index, overlay) = (self.base.index, &self.archive.overlay);
-        let is_left = |node| overlay.is_visible(node);
+        let job_sees = |id| overlay.is_visible(id);
         // Fast path: locality-blocks.
         if let Some(blocks) = &self.blocks {
             return blocks.shared(one, other);
         }
         match index.has_runs {
-            true => by_pus(index, one, other, is_left),
-            false => by_sets(index, &self.cpuset(one), &self.cpuset(other), is_left),
+            true => by_pus(index, one, other, job_sees),
+            false => by_sets(index, &self.cpuset(one), &self.cpuset(other), job_sees),
         }
     }
 }

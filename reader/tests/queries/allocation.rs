@@ -5,7 +5,9 @@ use super::every_query::{ask_object, ask_topology, ask_with_set};
 use super::{machines, room, sets, views};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use topobroker_reader::Archive;
+use topobroker_layout::encode::AlignedVec;
+use topobroker_layout::header::HEADER_LEN;
+use topobroker_reader::{Archive, Job, Locality};
 
 /// The system allocator, with a count of allocations for each thread.
 struct Counting;
@@ -73,4 +75,25 @@ fn no_query_takes_memory_from_the_heap() {
             }
         }
     }
+}
+
+#[test]
+fn what_ranks_of_a_job_share_takes_no_memory_from_the_heap() {
+    let aligned = |bytes: &[u8]| {
+        let mut aligned = AlignedVec::<16>::new();
+        aligned.extend_from_slice(bytes);
+        aligned
+    };
+    let base = aligned(include_bytes!("../../../tests/fixtures/topology-1.0"));
+    let segment = aligned(include_bytes!("../../../tests/fixtures/job-1.0"));
+    let opened = Archive::open(&base[HEADER_LEN..]).unwrap();
+    let job = Job::from_segment(opened.topology(), &segment).unwrap();
+    let asked = allocations(|| {
+        for rank in 0..3 {
+            assert!(job.locality(0, rank).is_some_and(|it| it.shares(Locality::NODE)));
+            assert_eq!(job.localities(rank).unwrap().count(), 3);
+            assert!(job.sharing(rank, Locality::NODE).eq(0..3));
+        }
+    });
+    assert_eq!(asked, 0);
 }

@@ -88,7 +88,7 @@ fn localities() -> bool {
 fn private_kb() -> i64 {
     let text = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with("Anonymous:"));
-    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(-1)
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).expect("a figure")
 }
 
 /// Prints the number of objects of the topology, from whichever source it is loaded.

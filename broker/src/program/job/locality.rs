@@ -1,6 +1,6 @@
 //! `topobroker job locality`: what the ranks of a job share.
 
-use super::named::named;
+use super::named::{named, not_here};
 use crate::program::output;
 use anyhow::Context;
 use clap::Args;
@@ -33,7 +33,7 @@ struct Encoding {
     /// In the bits of Open MPI: 0x7f
     #[arg(long)]
     opal: bool,
-    /// In names; without --rank, only the smallest object that two ranks share
+    /// In names: core,L2,package,NUMA,node
     #[arg(long)]
     names: bool,
 }
@@ -42,7 +42,7 @@ impl Locality {
     pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
         let job = named(base, &self.name)?;
         if let Some(rank) = self.rank {
-            job.rank(rank).with_context(|| format!("rank {rank} of {} is not here", self.name))?;
+            job.rank(rank).with_context(|| not_here(&self.name, rank))?;
         }
         let asked = |it: &JobRank| self.rank.is_none_or(|rank| it.rank == rank);
         let ranks = job.ranks().filter(asked);
@@ -58,7 +58,8 @@ impl Locality {
             }
             None if pmix || opal || names => {
                 let line = |it: JobRank| {
-                    let cells: Vec<String> = shared(job, it.rank).map(|it| self.cell(it)).collect();
+                    let cells: Vec<String> =
+                        shared(job, it.rank).map(|it| self.encode(it)).collect();
                     format!("{} {}\n", it.rank, cells.join(" "))
                 };
                 ranks.map(line).collect()
@@ -77,12 +78,6 @@ impl Locality {
             Encoding { opal: true, .. } => format!("{:#x}", shared.to_opal()),
             _ => shared.to_string(),
         }
-    }
-
-    /// One of many on a line.
-    fn cell(&self, shared: Shared) -> String {
-        let text = self.encode(shared);
-        text.split(',').next().unwrap_or_default().to_owned()
     }
 }
 

@@ -13,7 +13,12 @@ pub(super) fn named(base: &'static Adopted, name: &str) -> anyhow::Result<Job<'s
 /// job.
 pub(in crate::program) fn cpuset_of_rank(name: &str, rank: u32) -> anyhow::Result<Set> {
     let job = named(topobroker_reader::adopt()?, name)?;
-    let found = job.rank(rank).with_context(|| format!("rank {rank} of {name} is not here"))?;
+    let found = job.rank(rank).with_context(|| not_here(name, rank))?;
     let all = || job.view().topology().root().cpuset().unwrap_or_default();
     Ok(found.cpuset.unwrap_or_else(all))
+}
+
+/// Says that a rank is not on this node.
+pub(super) fn not_here(name: &str, rank: u32) -> String {
+    format!("rank {rank} of {name} is not on this node")
 }
