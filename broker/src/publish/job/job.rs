@@ -18,7 +18,7 @@ use topobroker_layout::header::{self, Header, Kind};
 use topobroker_layout::job::{Job, MAX_RANKS, Rank};
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::internal::runs_of_pus;
-use topobroker_reader::{Adopted, Scope, Source, View};
+use topobroker_reader::{Adopted, Object, ObjectType, Scope, Source, View};
 
 /// How a job is added.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -182,6 +182,9 @@ fn ranks(
     if given.len() > MAX_RANKS {
         return Err(JobError::Ranks { found: given.len() });
     }
+    // Cpusets may have PUs that are no objects, which no rank can run on.
+    let pus = base.topology().objects_with_type(ObjectType::PU);
+    let pus: Set = pus.filter_map(Object::os_index).collect();
     let mut seen = BTreeSet::new();
     let checked = given.iter().map(|(rank, set)| {
         let refused = |reason| JobError::Rank { rank: *rank, reason };
@@ -189,7 +192,8 @@ fn ranks(
             return Err(refused("is there already; expected each once".to_owned()));
         }
         let Some(set) = set else { return Ok((*rank, None)) };
-        let runs = runs_of_pus(base.topology(), set).filter(|_| set.is_included_in(&known));
+        let runs = runs_of_pus(base.topology(), &(set & &pus));
+        let runs = runs.filter(|_| set.is_included_in(&known));
         let list = |set: &Set| set.to_text(Format::List);
         let outside =
             || refused(format!("has PUs {}; expected some of {}", list(set), list(&known)));
