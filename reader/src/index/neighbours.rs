@@ -62,9 +62,8 @@ impl LogicalPus for PuSet<'_> {
 pub(crate) fn neighbours(
     one: &impl LogicalPus,
     other: &impl LogicalPus,
-    found: impl FnMut(u32, u32) -> bool,
+    mut found: impl FnMut(u32, u32) -> bool,
 ) {
-    let mut found = found;
     let ((low, high), (start, last)) = (one.bounds(), other.bounds());
     if high < start || last < low {
         // Fast path: neighbours-apart.

@@ -130,33 +130,30 @@ impl Locality {
     /// [`LocalityTextError`] if a text is not a locality string.
     #[doc(alias = "PMIx_Get_relative_locality")]
     pub fn from_strings(one: &str, other: &str) -> Result<Self, LocalityTextError> {
-        let mut shared = Self::NODE;
-        for part in parts(other) {
-            parse(other, part)?;
-        }
-        for part in parts(one) {
-            let (locality, set) = parse(one, part)?;
-            for part in parts(other) {
-                let (of_other, theirs) = parse(other, part)?;
-                if of_other == locality && theirs.intersects(&set) {
-                    shared |= locality;
-                }
-            }
-        }
-        Ok(shared)
+        let (theirs, own) = (sets_of(other)?, sets_of(one)?);
+        let pairs = OBJECTS.iter().zip(own.iter().zip(&theirs));
+        let shared = pairs.filter(|(_, (own, theirs))| own.intersects(theirs));
+        Ok(shared.fold(Self::NODE, |all, ((_, locality), _)| all | *locality))
     }
 }
 
-fn parts(text: &str) -> impl Iterator<Item = &str> {
-    text.strip_prefix(PREFIX).unwrap_or(text).split(':')
+/// The logical indexes in a locality string, for each of [`OBJECTS`].
+fn sets_of(text: &str) -> Result<[Set; OBJECTS.len()], LocalityTextError> {
+    let mut sets: [Set; OBJECTS.len()] = Default::default();
+    for part in text.strip_prefix(PREFIX).unwrap_or(text).split(':') {
+        let (place, set) = parse(text, part)?;
+        if let Some(known) = sets.get_mut(place) {
+            *known |= &set;
+        }
+    }
+    Ok(sets)
 }
 
-/// The type and the logical indexes of a part.
-fn parse(text: &str, part: &str) -> Result<(Locality, Set), LocalityTextError> {
-    let known = OBJECTS.iter().zip(CODES.split(' '));
-    let mut found =
-        known.filter_map(|((_, locality), code)| Some((*locality, part.strip_prefix(code)?)));
-    let Some((locality, list)) = found.next() else {
+/// The place in [`OBJECTS`] of the type of a part, and its logical indexes.
+fn parse(text: &str, part: &str) -> Result<(usize, Set), LocalityTextError> {
+    let mut known = CODES.split(' ').enumerate();
+    let found = known.find_map(|(place, code)| Some((place, part.strip_prefix(code)?)));
+    let Some((place, list)) = found else {
         return Err(LocalityTextError::Type { text: text.to_owned(), part: part.to_owned() });
     };
     let refused = |source| LocalityTextError::List { text: text.to_owned(), source };
@@ -165,7 +162,7 @@ fn parse(text: &str, part: &str) -> Result<(Locality, Set), LocalityTextError> {
         let text = part.to_owned();
         return Err(refused(ParseSetError { text, position: part.len(), reason, expected }));
     }
-    Ok((locality, Set::parse(list, Format::List).map_err(refused)?))
+    Ok((place, Set::parse(list, Format::List).map_err(refused)?))
 }
 
 fn code_of(object_type: ObjectType) -> Option<&'static str> {

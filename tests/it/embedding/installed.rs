@@ -41,6 +41,16 @@ pub(super) fn has(program: &str) -> bool {
     found.status.success()
 }
 
+/// Whether pkg-config knows a package. If not, says that the test is skipped.
+pub(super) fn has_package(package: &str) -> bool {
+    let known = Command::new("pkg-config").args(["--exists", package]).status();
+    let known = known.is_ok_and(|it| it.success());
+    if !known {
+        topobroker_tests::skip(format_args!("there is no {package}; scripts/test installs it"));
+    }
+    known
+}
+
 /// Whether this process runs as root. If not, says that the test is skipped because `why` takes
 /// root.
 pub(super) fn is_root(why: &str) -> bool {

@@ -1,6 +1,6 @@
 //! The locality of processes beside what PMIx and Open MPI say of the same sets.
 
-use super::installed::{compile, has, said};
+use super::installed::{compile, has, has_package, said};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,8 +15,7 @@ use topobroker_tests::{describe, machines, shared};
 
 /// The program that asks PMIx and Open MPI. `None` if one of them is not installed.
 fn reference(folder: &Path) -> Option<PathBuf> {
-    let pmix = Command::new("pkg-config").args(["--exists", "pmix"]).status().unwrap();
-    (pmix.success() && has("mpirun.openmpi")).then(|| {
+    (has_package("pmix") && has("mpirun.openmpi")).then(|| {
         let packages = ["pmix", "hwloc"];
         compile(folder, "cc", "locality_reference.c", "reference", &packages, &["-lopen-pal"])
     })

@@ -1,6 +1,8 @@
 //! PMIx: a server that embeds the broker, clients that use our library, and clients that do not.
 
-use super::installed::{assert_gone, assert_one_address, compile, has, is_root, prefix, said};
+use super::installed::{
+    assert_gone, assert_one_address, compile, has, has_package, is_root, prefix, said,
+};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -23,8 +25,7 @@ fn clients_on(
     client: &str,
     count: u32,
 ) -> Option<Vec<String>> {
-    let pmix = Command::new("pkg-config").args(["--exists", "pmix"]).status().unwrap();
-    if !pmix.success() || !has("mpirun.openmpi") {
+    if !has_package("pmix") || !has("mpirun.openmpi") {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,8 @@
 
 use super::guard::{library, program};
 use super::installed::{
-    assert_gone, cgroup_of_the_first_pu, compile, has, is_root, prefix, said, succeed, topobroker,
+    assert_gone, cgroup_of_the_first_pu, compile, has, has_package, is_root, prefix, said, succeed,
+    topobroker,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -309,8 +310,7 @@ fn ranks_of_mpich_are_bound_and_split_as_without_the_guard() {
 
 #[test]
 fn one_tbb_is_served_by_the_guard_in_front_of_libhwloc_and_sees_the_same_nodes() {
-    let one_tbb = Command::new("pkg-config").args(["--exists", "tbb"]).status();
-    if !one_tbb.is_ok_and(|it| it.success()) {
+    if !has_package("tbb") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
