@@ -6,10 +6,13 @@
 //! | module | what |
 //! | --- | --- |
 //! | [`hwloc`] | loading topologies with hwloc, and describing them |
+//! | [`linux`] | what Linux says of a node that hwloc does not keep |
 //! | [`description`] | filters by type, and descriptions of adopted topologies |
 //! | [`publish`] | segments, jobs over them, and files for programs that know only hwloc |
 //! | [`node`] | publishing on a node: by a daemon, a launcher, or the first of many processes |
 //! | [`mod@format`] | a topology as text: console output, XML, synthetic |
+//! | [`findings`] | what is wrong with a node or with the binding of a job |
+//! | [`nics`] | how other libraries choose NICs, and how they are told |
 //! | [`location`], [`placement`] | objects as users name them, and PUs for ranks |
 //! | [`audit`] | what the processes of a command do with hwloc topologies |
 //!
@@ -25,10 +28,13 @@
 
 pub mod audit;
 pub mod description;
+pub mod findings;
 pub mod format;
 #[allow(unsafe_code, reason = "raw calls of hwloc are what this module is for")]
 pub mod hwloc;
+pub mod linux;
 pub mod location;
+pub mod nics;
 pub mod node;
 pub mod placement;
 #[cfg(feature = "program")]

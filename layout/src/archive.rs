@@ -42,6 +42,7 @@ pub struct TopologyColumns {
     pub names: StringsOfObjects,
     pub subtypes: StringsOfObjects,
     pub infos: InfosOfObjects,
+    pub facts: FactsOfObjects,
     pub total_memory: TotalMemory,
     pub caches: Caches,
     pub numa_nodes: NumaNodes,
@@ -105,6 +106,15 @@ pub struct StringsOfObjects {
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct InfosOfObjects {
     pub start: Column,
+    pub name: Column,
+    pub value: Column,
+}
+
+/// What the publisher found out about objects beside hwloc, by ascending number of the object.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct FactsOfObjects {
+    pub object: Column,
     pub name: Column,
     pub value: Column,
 }

@@ -56,6 +56,9 @@ pub struct Object {
     pub name: Option<String>,
     /// Pairs of name and value.
     pub infos: Vec<(String, String)>,
+    /// Pairs of name and value that are not hwloc's: what else the publisher found out. They are in
+    /// no export.
+    pub facts: Vec<(String, String)>,
     /// Attributes that depend on the type.
     pub attributes: Attributes,
     /// Page types of a NUMA node.

@@ -2,6 +2,7 @@
 
 use crate::archive::ArchivedTopology;
 use crate::column::Column;
+use crate::depth::Depth;
 use crate::encode::{AlignedVec, EncodeError};
 use crate::error::{OpenError, ValidationError};
 use crate::header::{Header, Kind};
@@ -33,13 +34,43 @@ pub struct Job {
     pub ranks: Column,
     pub set_of_rank: Column,
     pub sets: PuSets,
+    pub nics: DevicesOfRanks,
+    pub gpus: DevicesOfRanks,
+}
+
+/// The devices that ranks were given: as many for each rank, in the order of local ranks. `device` has
+/// logical indexes of OS devices.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct DevicesOfRanks {
+    pub per_rank: u32,
+    pub device: Column,
+}
+
+impl DevicesOfRanks {
+    /// Packs `per_rank` devices for each rank, by their logical indexes.
+    #[must_use]
+    pub fn pack(per_rank: u32, devices: &[u32]) -> Self {
+        let device: Vec<u64> = devices.iter().map(|device| u64::from(*device)).collect();
+        Self { per_rank, device: Column::pack(&device) }
+    }
+}
+
+impl ArchivedDevicesOfRanks {
+    /// The devices of the rank with a local rank, by their logical indexes.
+    pub fn of(&self, local_rank: usize) -> impl ExactSizeIterator<Item = u32> + '_ {
+        let per_rank = self.per_rank.to_native() as usize;
+        let first = local_rank.saturating_mul(per_rank).min(self.device.len());
+        let end = first.saturating_add(per_rank).min(self.device.len());
+        (first..end).map(|row| self.device.get_u32(row))
+    }
 }
 
 /// A rank, and the runs of its PUs by ascending logical index; `None` if it is not bound.
 pub type Rank = (u32, Option<Vec<Range<u32>>>);
 
 impl Job {
-    /// A job named `name`. `overlay` is its part of the topology in the segment `base`. `ranks` are
+    /// A job named `name`, whose ranks have no devices yet. `overlay` is its part of the topology in the segment `base`. `ranks` are
     /// in the order of local ranks.
     #[must_use]
     pub fn new<'r>(base: [u8; 16], name: &str, overlay: Overlay, ranks: &'r [Rank]) -> Self {
@@ -62,6 +93,7 @@ impl Job {
             ranks: Column::pack(&numbers),
             set_of_rank: Column::pack(&set_of_rank),
             sets: PuSets::pack(&sets),
+            ..Self::default()
         }
     }
 
@@ -139,6 +171,12 @@ pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedJob), OpenError> {
 pub fn validate(job: &ArchivedJob, base: &ArchivedTopology) -> Result<(), ValidationError> {
     let pus = base.pu_runs.iter().map(|run| u64::from(run.count.to_native())).sum();
     ensure(job.sets.is_below(pus), "job.sets", 0, "has PUs of the topology")?;
+    let level = Depth::OsDevice.level(base.levels.normal_rows().len()).unwrap_or(usize::MAX);
+    let (first, end) = (base.levels.first(level), base.levels.first(level.saturating_add(1)));
+    let devices = u64::from(end.saturating_sub(first));
+    for (given, name) in [(&job.nics, "job.nics"), (&job.gpus, "job.gpus")] {
+        ensure(given.device.is_below(devices), name, 0, "has OS devices of the topology")?;
+    }
     overlay::validate(&job.overlay, base)
 }
 
@@ -151,5 +189,9 @@ fn validate_ranks(job: &ArchivedJob, archive_len: usize) -> Result<(), Validatio
     let most_rows = archive_len.saturating_mul(ROWS_A_BYTE);
     let columns = [(&job.ranks, ranks, 1 << 32), (&job.set_of_rank, ranks, sets + 1)];
     check_rules(&columns, "job.ranks job.set_of_rank", most_rows)?;
+    let of_ranks =
+        |given: &ArchivedDevicesOfRanks| ranks.saturating_mul(given.per_rank.to_native() as usize);
+    let devices = [&job.nics, &job.gpus].map(|given| (&given.device, of_ranks(given), 1 << 32));
+    check_rules(&devices, "job.nics.device job.gpus.device", most_rows)?;
     job.sets.validate(most_rows)
 }

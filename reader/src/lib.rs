@@ -40,7 +40,10 @@ pub use adopt::{
     adopt_keys, adopted, pmix_keys, pmix_value,
 };
 pub use archive::Archive;
-pub use device::{DeviceDistance, DeviceKinds, DevicePath, Nearness};
+pub use device::{
+    Beside, DeviceDistance, DeviceKinds, DevicePath, LinkLayer, LinkState, Nearness, NicChoice,
+    PathClass, Port, PortState,
+};
 pub use locality::{Locality, LocalityTextError};
 pub use object::{Children, Info, Object, TypeName};
 pub use process::{

@@ -83,6 +83,7 @@ fn object(
         subtype: object.subtype().map(str::to_owned),
         name: object.name().map(str::to_owned),
         infos: object.infos().map(|info| (info.name.to_owned(), info.value.to_owned())).collect(),
+        facts: object.facts().map(|fact| (fact.name.to_owned(), fact.value.to_owned())).collect(),
         attributes: object.attributes(),
         page_types: object.page_types().collect(),
         symmetric_subtree: object.is_symmetric_subtree(),

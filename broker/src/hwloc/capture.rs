@@ -4,6 +4,7 @@ use super::bitmap::BitmapTooLarge;
 use super::object::Object as HwlocObject;
 use super::tables::{self, Location};
 use super::topology::HwlocTopology;
+use crate::linux::add_facts;
 use quick_xml::events::Event;
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -51,7 +52,8 @@ impl From<BitmapTooLarge> for CaptureError {
     }
 }
 
-/// Describes a loaded topology.
+/// Describes a loaded topology. If it is of this machine or of a saved file system, devices have facts
+/// from there that hwloc does not keep.
 ///
 /// ```
 /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
@@ -70,6 +72,9 @@ pub fn capture(topology: &HwlocTopology<'_>) -> Result<Description, CaptureError
     let topology = copy.as_ref().unwrap_or(topology);
     let mut walk = Walk::of(topology.object_count());
     walk.add(topology.root().ok_or(CaptureError::NotLoaded)?, None)?;
+    if let Some(root) = topology.file_system() {
+        add_facts(&mut walk.objects, &root);
+    }
     Ok(Description {
         allowed_cpuset: topology.allowed_cpuset()?,
         allowed_nodeset: topology.allowed_nodeset()?,
@@ -121,6 +126,7 @@ impl Walk {
             subtype: object.subtype(),
             name: object.name(),
             infos: object.infos(),
+            facts: Vec::new(),
             attributes: object.attributes(),
             page_types: object.page_types(),
             symmetric_subtree: object.is_symmetric_subtree(),

@@ -2,6 +2,7 @@
 
 use super::bitmap::{self, BitmapTooLarge};
 use super::object::Object;
+use crate::linux::Root;
 use hwlocality_sys::hwloc_topology_t;
 use std::marker::PhantomData;
 use topobroker_layout::depth::Depth;
@@ -15,18 +16,26 @@ pub struct HwlocTopology<'t> {
     pub(super) raw: hwloc_topology_t,
     owned: bool,
     is_discovered: bool,
+    /// The saved file system that hwloc has read.
+    saved: Option<Root>,
     lent: PhantomData<&'t ()>,
 }
 
 impl HwlocTopology<'static> {
     /// Takes over a topology that this crate initialised.
     pub(super) fn owned(raw: hwloc_topology_t) -> Self {
-        Self { raw, owned: true, is_discovered: false, lent: PhantomData }
+        Self { raw, owned: true, is_discovered: false, saved: None, lent: PhantomData }
     }
 
     /// Notes that hwloc has discovered this machine, and read no description of one.
     pub(super) fn discovered(mut self) -> Self {
         self.is_discovered = true;
+        self
+    }
+
+    /// Notes that hwloc has read a saved file system.
+    pub(super) fn from_saved(mut self, root: Root) -> Self {
+        self.saved = Some(root);
         self
     }
 }
@@ -40,7 +49,7 @@ impl HwlocTopology<'_> {
     /// must not be destroyed or modified during the lifetime that the caller chooses.
     #[must_use]
     pub unsafe fn borrow_raw(raw: *mut std::ffi::c_void) -> Self {
-        Self { raw: raw.cast(), owned: false, is_discovered: false, lent: PhantomData }
+        Self { raw: raw.cast(), owned: false, is_discovered: false, saved: None, lent: PhantomData }
     }
 
     /// The raw `hwloc_topology_t`, for calls that this library does not wrap. It is valid as long
@@ -85,6 +94,13 @@ impl HwlocTopology<'_> {
     /// Whether hwloc has discovered it on this machine, and nobody else can have changed it.
     pub(crate) fn is_discovered(&self) -> bool {
         self.is_discovered
+    }
+
+    /// The file system of the machine that this is a topology of; `None` if it is of no machine, or
+    /// its files are not here.
+    pub(crate) fn file_system(&self) -> Option<Root> {
+        let own = || self.is_this_system().then(Root::of_this_node);
+        self.saved.clone().or_else(own)
     }
 
     pub(crate) fn flags(&self) -> u64 {

@@ -4,6 +4,7 @@ use super::job::cpuset_of_rank;
 use super::output;
 use super::part;
 use super::subject::Subject;
+use crate::findings::worded;
 use anyhow::Context;
 use clap::Args;
 use serde_json::{Value, json};
@@ -147,13 +148,8 @@ impl Device<'_> {
     }
 
     /// The number and the state of each port of an OpenFabrics device.
-    fn ports(&self) -> Vec<(&str, &str)> {
-        let infos = self.object.infos();
-        let ports = infos.filter_map(|info| {
-            let port = info.name.strip_prefix("Port")?.strip_suffix("State")?;
-            Some((port, state(info.value)))
-        });
-        ports.collect()
+    fn ports(&self) -> Vec<(u8, &str)> {
+        self.object.ports().map(|port| (port.number, worded(port.state()))).collect()
     }
 
     fn line(&self) -> String {
@@ -192,18 +188,6 @@ impl Device<'_> {
             object.insert("linkspeed_gb_per_s".to_owned(), json!(path.linkspeed));
         }
         value
-    }
-}
-
-/// The state of a port by its number in Linux' files.
-fn state(number: &str) -> &'static str {
-    match number {
-        "1" => "down",
-        "2" => "init",
-        "3" => "armed",
-        "4" => "active",
-        "5" => "active, deferred",
-        _ => "unknown",
     }
 }
 

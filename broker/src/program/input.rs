@@ -3,6 +3,7 @@
 use crate::description::Filters;
 use crate::hwloc::capture;
 use crate::hwloc::{self, LoadOptions, TypeFilter};
+use crate::linux::Root;
 use anyhow::Context;
 use clap::Args;
 use std::os::unix::process::CommandExt;
@@ -104,12 +105,24 @@ impl Input {
         Ok((capture(&loaded).with_context(|| input.name())?, source))
     }
 
+    /// The root of the saved file system that is named, else that of this node.
+    pub(super) fn file_system(&self) -> Root {
+        match &self.input {
+            Some(input) if self.format_of(input) == Format::Fsroot => Root::saved(input),
+            _ => Root::of_this_node(),
+        }
+    }
+
+    fn format_of(&self, input: &str) -> Format {
+        self.format.unwrap_or_else(|| guess(input))
+    }
+
     fn named(&self) -> anyhow::Result<hwloc::Input> {
         let Some(input) = &self.input else {
             return Ok(hwloc::Input::ThisMachine);
         };
         let path = PathBuf::from(input);
-        Ok(match self.format.unwrap_or_else(|| guess(input)) {
+        Ok(match self.format_of(input) {
             Format::Machine => hwloc::Input::ThisMachine,
             Format::Xml => hwloc::Input::Xml(path),
             Format::Synthetic => hwloc::Input::Synthetic(input.clone()),

@@ -3,6 +3,7 @@
 
 mod audit;
 pub mod calc;
+mod check;
 #[allow(unsafe_code, reason = "looking before the runtime starts is what this module is for")]
 mod closed_stdout;
 mod devices;
@@ -17,6 +18,7 @@ pub mod ls;
 mod manual;
 mod output;
 mod part;
+mod ports;
 mod preload;
 mod program;
 mod publish;

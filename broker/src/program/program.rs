@@ -2,8 +2,8 @@
 
 use super::output::{self, say, whole_message};
 use super::{
-    audit, calc, devices, distrib, export, info, job, ls, manual, publish, run, scope, serve,
-    status, unpublish,
+    audit, calc, check, devices, distrib, export, info, job, ls, manual, ports, publish, run,
+    scope, serve, status, unpublish,
 };
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -33,6 +33,8 @@ enum Command {
     Calc(calc::Calc),
     Distrib(distrib::Distrib),
     Devices(devices::Devices),
+    Ports(ports::Ports),
+    Check(check::Check),
     Export(export::Export),
     Manual(manual::Manual),
     Completions(manual::Completions),
@@ -60,6 +62,8 @@ pub fn main() -> ExitCode {
         Command::Calc(calc) => calc.run(),
         Command::Distrib(distrib) => distrib.run(),
         Command::Devices(devices) => devices.run(),
+        Command::Ports(ports) => ports.run(),
+        Command::Check(check) => check.run(),
         Command::Export(export) => export.run(),
         Command::Manual(manual) => manual.run(Program::command()),
         Command::Completions(completions) => completions.run(Program::command()),

@@ -70,8 +70,8 @@ pub extern "C" fn tb_job_add(
             name: name.get("name")?.to_owned(),
             ranks: ranks.collect(),
             launcher,
-            private: false,
             legacy,
+            ..JobOptions::default()
         };
         let job = job::add(view.adopted(), view.view(), &options)?;
         let base = view.adopted().keys().clone();

@@ -76,6 +76,7 @@ impl Builder<'_> {
         topology.names = self.strings_of_objects(|object| object.name.as_deref());
         topology.subtypes = self.strings_of_objects(|object| object.subtype.as_deref());
         topology.infos = self.infos();
+        topology.facts = self.facts();
         topology.total_memory = self.total_memory();
         topology.distances = self.distances()?;
         topology.memory_attributes = self.memory_attributes()?;

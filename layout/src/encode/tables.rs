@@ -46,6 +46,22 @@ impl Builder<'_> {
         }
     }
 
+    pub(super) fn facts(&mut self) -> archive::FactsOfObjects {
+        let (mut objects, mut names, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for (id, owner) in (0..).zip(&self.by_id) {
+            for (name, value) in &owner.facts {
+                objects.push(id);
+                names.push(u64::from(self.strings.intern(name)));
+                values.push(u64::from(self.strings.intern(value)));
+            }
+        }
+        archive::FactsOfObjects {
+            object: Column::pack(&objects),
+            name: Column::pack(&names),
+            value: Column::pack(&values),
+        }
+    }
+
     /// Memory of the NUMA nodes below each object; objects without memory have no row.
     pub(super) fn total_memory(&self) -> archive::TotalMemory {
         let mut total = vec![0u64; self.description.objects.len()];

@@ -11,7 +11,7 @@ use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
 /// The name of a rule, a function that breaks it, and a part of the expected error.
 type Rule = (&'static str, fn(&mut TopologyColumns), &'static str);
 
-const RULES: [Rule; 24] = [
+const RULES: [Rule; 25] = [
     ("packing", |it| it.objects.gp_index = Column::unsound(9), "packing is sound"),
     ("rows", |it| it.objects.gp_index = Column::pack(&[1, 2]), "for each row of its table"),
     (
@@ -65,6 +65,15 @@ const RULES: [Rule; 24] = [
         "is within the root's complete cpuset",
     ),
     ("strings", |it| it.strings.bytes = b"no end".to_vec(), "as every string"),
+    (
+        "facts",
+        |it| {
+            let texts = || Column::pack(&[0, 0]);
+            (it.facts.object, it.facts.name, it.facts.value) =
+                (Column::pack(&[3, 2]), texts(), texts());
+        },
+        "ascend",
+    ),
     ("memory", |it| it.total_memory.object = descending(it.total_memory.object.clone()), "ascend"),
     (
         "attributes",

@@ -27,6 +27,7 @@ pub(super) fn check(
     if !infos.name.is_empty() {
         starts(&infos.start, "infos.start", infos.name.len())?;
     }
+    ensure(topology.facts.object.is_sorted(), "facts.object", 0, "values ascend")?;
     let memory = &topology.total_memory.object;
     let rows = memory.len();
     ensure(rows <= counts.objects, "total_memory.object", rows, "has at most a row an object")?;

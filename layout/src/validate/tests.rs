@@ -31,6 +31,7 @@ fn object(object_type: ObjectType, depth: i32, logical_index: u32, pus: u32) -> 
         subtype: None,
         name: None,
         infos: Vec::new(),
+        facts: Vec::new(),
         attributes: Attributes::None,
         page_types: Vec::new(),
         symmetric_subtree: true,

@@ -35,6 +35,8 @@ fn columns(topology: &ArchivedTopology) -> impl Iterator<Item = (&ArchivedColumn
         (&topology.subtypes.string, 1),
         (&topology.infos.name, 0),
         (&topology.infos.value, 0),
+        (&topology.facts.name, 0),
+        (&topology.facts.value, 0),
         (&topology.memory_attributes.name, 0),
     ];
     let kinds = topology.cpu_kinds.iter();

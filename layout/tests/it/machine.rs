@@ -20,6 +20,7 @@ fn object(object_type: ObjectType, depth: i32, logical_index: u32) -> Object {
         subtype: None,
         name: None,
         infos: Vec::new(),
+        facts: Vec::new(),
         attributes: Attributes::None,
         page_types: Vec::new(),
         symmetric_subtree: true,

@@ -1,10 +1,18 @@
 //! NICs and GPUs: how far they are from a process, and by which ids others know them.
 
+mod assign;
+mod candidates;
 mod distances;
 mod id;
 mod kinds;
 mod near;
+mod path;
+mod ports;
 
+pub use assign::Beside;
+pub use candidates::{LinkState, NicChoice};
 pub use distances::DeviceDistance;
 pub use kinds::DeviceKinds;
 pub use near::{DevicePath, Nearness};
+pub use path::PathClass;
+pub use ports::{LinkLayer, Port, PortState};

@@ -38,6 +38,26 @@ pub struct DevicePath {
     pub linkspeed: Option<f32>,
 }
 
+impl Nearness {
+    /// The nearness of a device whose place is known or not, by what a process has of it: whether all
+    /// PUs of the process are local to the device, whether some are, and whether some are on its
+    /// package.
+    pub(super) fn of(
+        is_known: bool,
+        has_all: impl FnOnce() -> bool,
+        has_some: impl FnOnce() -> bool,
+        is_on_package: impl FnOnce() -> bool,
+    ) -> Self {
+        match () {
+            () if !is_known => Self::Unknown,
+            () if has_all() => Self::Near,
+            () if has_some() => Self::Split,
+            () if is_on_package() => Self::SamePackage,
+            () => Self::Far,
+        }
+    }
+}
+
 impl<'a> Topology<'a> {
     /// What is between a process that is bound to a set and a device. Counterparts: openib's and
     /// UCX's distances; `nvidia-smi topo -m`.
@@ -64,42 +84,40 @@ impl<'a> Topology<'a> {
     }
 
     fn nearness(self, set: &Set, device: Object<'a>, local: Object<'a>) -> Nearness {
-        // Whether the machine tells the place of a device does not depend on the view.
-        let whole = self.whole();
-        let is_at_root = Object::new(whole.index, device.id()).non_io_ancestor() == whole.root();
-        let several = |kind| whole.objects_with_type(kind).take(2).count() > 1;
-        if is_at_root && (several(ObjectType::Package) || several(ObjectType::NUMANode)) {
-            return Nearness::Unknown;
-        }
-        if local.covers(set) && !set.is_empty() {
-            return Nearness::Near;
-        }
-        if local.intersects(set) {
-            return Nearness::Split;
-        }
-        let package = local.ancestor_with_type(ObjectType::Package);
-        match package.is_some_and(|package| package.intersects(set)) {
-            true => Nearness::SamePackage,
-            false => Nearness::Far,
-        }
+        let package = || local.ancestor_with_type(ObjectType::Package);
+        Nearness::of(
+            self.has_place(device),
+            || local.covers(set) && !set.is_empty(),
+            || local.intersects(set),
+            || package().is_some_and(|it| it.intersects(set)),
+        )
     }
 
     /// The latency from the NUMA nodes of a set to the nearest node of an object.
     fn latency(self, set: &Set, local: Object<'a>) -> Option<u64> {
+        let nodes = self.objects_with_type(ObjectType::NUMANode);
+        let from = nodes.filter(|node| node.intersects(set));
+        farthest(from.map(|node| self.latency_from(node, local)))
+    }
+
+    /// The latency from a NUMA node to the nearest node of an object. An object with all of several
+    /// nodes is near to none.
+    pub(super) fn latency_from(self, from: Object<'a>, local: Object<'a>) -> Option<u64> {
         let nodes = || self.objects_with_type(ObjectType::NUMANode);
         let matrix = self.distances_with_name("NUMALatency").next()?;
         let theirs = local.nodeset()?;
-        // A device above all nodes is local to none.
-        if nodes().all(|node| node.os_index().is_some_and(|it| theirs.contains(it))) {
+        let is_theirs = |node: &Object<'_>| node.os_index().is_some_and(|it| theirs.contains(it));
+        if nodes().all(|node| is_theirs(&node)) {
             return None;
         }
-        let is_theirs = |node: &Object<'_>| node.os_index().is_some_and(|it| theirs.contains(it));
-        let from = nodes().filter(|node| node.intersects(set));
-        let nearest = |from: Object<'a>| {
-            nodes().filter(is_theirs).filter_map(|to| matrix.between(from, to)).min()
-        };
-        from.map(nearest).try_fold(None, |most, latency| Some(most.max(Some(latency?))))?
+        nodes().filter(is_theirs).filter_map(|to| matrix.between(from, to)).min()
     }
+}
+
+/// The greatest latency; `None` if there is none, or one is unknown.
+pub(super) fn farthest(latencies: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    let mut latencies = latencies;
+    latencies.try_fold(None, |most, latency| Some(most.max(Some(latency?))))?
 }
 
 /// The speed of the link above a PCI device or bridge, if it is known.

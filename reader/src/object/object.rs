@@ -1,6 +1,6 @@
 //! The handle of an object, with its type, its place in the tree, and its texts.
 
-use crate::index::Index;
+use crate::index::{Index, partition_point};
 use crate::topology::Topology;
 use core::ops::Range;
 use topobroker_layout::archive::ArchivedStringsOfObjects;
@@ -128,6 +128,26 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn info(self, name: &str) -> Option<&'a str> {
         self.infos().find(|info| info.name == name).map(|info| info.value)
+    }
+
+    /// What the publisher found out about this object beside hwloc, such as the rate of a port: pairs
+    /// of name and value. They are in no export.
+    pub fn facts(self) -> impl Iterator<Item = Info<'a>> {
+        let facts = &self.index.archive.facts;
+        let end = u32::try_from(facts.object.len()).unwrap_or(u32::MAX);
+        let id = self.id;
+        let first = partition_point(0..end, |row| facts.object.get_u32(row as usize) < id);
+        let rows = (first..end).map(|row| row as usize);
+        rows.take_while(move |row| facts.object.get_u32(*row) == id).map(move |row| Info {
+            name: self.index.string(facts.name.get_u32(row)),
+            value: self.index.string(facts.value.get_u32(row)),
+        })
+    }
+
+    /// Value of the first fact with this name.
+    #[must_use]
+    pub fn fact(self, name: &str) -> Option<&'a str> {
+        self.facts().find(|fact| fact.name == name).map(|fact| fact.value)
     }
 
     /// The parent, `None` for the root. Counterpart: `parent`.

@@ -5,6 +5,7 @@ use crate::adopt::{
     AdoptError, Adopted, Candidate, FileKey, FilePath, Guest, Keys, anywhere, pmix_value, variable,
 };
 use crate::locality::{Blocks, Locality, by_pus, by_sets};
+use crate::object::Object;
 use crate::topology::Topology;
 use crate::view::View;
 use alloc::string::String;
@@ -13,8 +14,9 @@ use core::fmt;
 use core::ops::Range;
 use rustix::fs::{AtFlags, CWD};
 use topobroker_layout::OpenError;
+use topobroker_layout::depth::Depth;
 use topobroker_layout::header::{Header, segment_name};
-use topobroker_layout::job::{self, ArchivedJob};
+use topobroker_layout::job::{self, ArchivedDevicesOfRanks, ArchivedJob};
 use topobroker_layout::pu_sets::PuSet;
 use topobroker_layout::set::Set;
 
@@ -190,6 +192,38 @@ impl<'a> Job<'a> {
         let mut cpuset = Set::new();
         pus.runs().for_each(|run| self.base.index.add_os_indexes(run, &mut cpuset));
         cpuset
+    }
+
+    /// The NICs that a rank was given, the best first. None if the rank is not on this node, or no NIC
+    /// of the node was known to be active. [`Topology::assign`] is how they are dealt.
+    ///
+    /// ```no_run
+    /// # let topology = topobroker_reader::adopt()?;
+    /// use topobroker_reader::Job;
+    /// let job = Job::find(topology)?.ok_or("no job")?;
+    /// for nic in job.nics(0) {
+    ///     println!("{}", nic.name().unwrap_or_default());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn nics(self, rank: u32) -> impl Iterator<Item = Object<'a>> {
+        self.given(&self.archive.nics, rank)
+    }
+
+    /// The GPUs that a rank was given, the best first. None if the rank is not on this node, or the
+    /// job's part of the topology has no GPU.
+    pub fn gpus(self, rank: u32) -> impl Iterator<Item = Object<'a>> {
+        self.given(&self.archive.gpus, rank)
+    }
+
+    fn given(
+        self,
+        devices: &'a ArchivedDevicesOfRanks,
+        rank: u32,
+    ) -> impl Iterator<Item = Object<'a>> {
+        let place = self.archive.local_rank_of(rank);
+        let rows = place.map(|place| devices.of(place)).into_iter().flatten();
+        rows.filter_map(move |row| self.base.object_at_depth(Depth::OsDevice, row))
     }
 
     /// What two ranks share. They share the node alone if one of them is not bound. `None` if one

@@ -130,6 +130,7 @@ fn add(
         subtype: None,
         name: None,
         infos: Vec::new(),
+        facts: Vec::new(),
         attributes,
         page_types: Vec::new(),
         symmetric_subtree: true,

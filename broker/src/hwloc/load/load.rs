@@ -3,6 +3,7 @@
 use super::error::HwlocLoadError;
 use super::{synthetic, xml};
 use crate::hwloc::topology::HwlocTopology;
+use crate::linux::Root;
 use hwlocality_sys as sys;
 use std::ffi::{CString, c_int};
 use std::io;
@@ -95,7 +96,10 @@ pub fn load(
     // SAFETY: `topology` is initialised and not loaded yet.
     match unsafe { sys::hwloc_topology_load(topology.raw) } {
         0 if is_discovered(input) => Ok(topology.discovered()),
-        0 => Ok(topology),
+        0 => Ok(match saved(input) {
+            Some(root) => topology.from_saved(root),
+            None => topology,
+        }),
         // hwloc sometimes reports only EINVAL or no error number, for example for XML without NUMA
         // nodes.
         _ if matches!(io::Error::last_os_error().raw_os_error(), Some(0 | EINVAL)) => {
@@ -111,6 +115,18 @@ fn is_discovered(input: &Input) -> bool {
     cfg!(target_os = "linux")
         && *input == Input::ThisMachine
         && others.iter().all(|name| std::env::var_os(name).is_none())
+}
+
+/// The saved file system that hwloc reads.
+fn saved(input: &Input) -> Option<Root> {
+    let others = ["HWLOC_XMLFILE", "HWLOC_SYNTHETIC"].map(std::env::var_os);
+    match input {
+        Input::Fsroot(root) => Some(Root::saved(root)),
+        Input::ThisMachine if others.iter().all(Option::is_none) => {
+            std::env::var_os("HWLOC_FSROOT").filter(|root| !root.is_empty()).map(Root::saved)
+        }
+        _ => None,
+    }
 }
 
 /// Loads this machine as a program does that has said to hwloc what is in `key`.

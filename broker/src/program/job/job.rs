@@ -3,9 +3,10 @@
 
 use super::locality::Locality;
 use super::named::named;
+use super::nics::Nics;
 use crate::placement::{self, Policy, report};
 use crate::program::{output, part};
-use crate::publish::job::{self, JobOptions, Launcher};
+use crate::publish::job::{self, DevicePolicy, JobOptions, Launcher};
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use std::fmt::Write;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::internal::text_within;
-use topobroker_reader::{Adopted, JobRank, Keys, Object, ObjectType, View};
+use topobroker_reader::{Adopted, JobRank, Keys, NicChoice, Object, ObjectType, View};
 
 /// Add, list and remove jobs over the adopted topology, or show their binding
 #[derive(Debug, Args)]
@@ -30,6 +31,7 @@ enum Command {
     Remove(Remove),
     Show(Show),
     Locality(Locality),
+    Nics(Nics),
 }
 
 /// Add a job, and print the environment line by which its processes find it
@@ -61,6 +63,18 @@ struct Add {
     /// Rank of the first process on this node; by default 0
     #[arg(long, value_name = "RANK", requires = "map_by")]
     first_rank: Option<u32>,
+    /// NICs that each rank is given; 0 for none
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    nics_per_rank: u32,
+    /// GPUs that each rank is given; 0 for none
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    gpus_per_rank: u32,
+    /// What the NICs of a rank are to be near: the PUs that it is bound to, or its first GPU
+    #[arg(long, value_enum, default_value_t)]
+    nics_near: NicsNear,
+    /// Also give out NICs of which nobody knows whether they are active
+    #[arg(long)]
+    unknown_nics: bool,
     /// Remove the job once this process is gone; by default it stays until it is removed
     #[arg(long, value_name = "PID")]
     launcher: Option<u32>,
@@ -109,6 +123,15 @@ enum Style {
     Ranks,
 }
 
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum NicsNear {
+    /// Its PUs.
+    #[default]
+    Pus,
+    /// Its first GPU.
+    Gpu,
+}
+
 /// Stands for the PUs of a rank that is not bound.
 const NOT_BOUND: &str = "-";
 
@@ -130,6 +153,7 @@ impl Job {
             }
             Command::Show(show) => show.run(base),
             Command::Locality(locality) => locality.run(base),
+            Command::Nics(nics) => nics.run(base),
         }
     }
 }
@@ -147,13 +171,25 @@ impl Add {
         let ranks = self.ranks(&view, &order)?;
         let name = self.name.clone();
         let (private, legacy) = (self.private, self.legacy);
-        let job = job::add(base, &view, &JobOptions { name, ranks, launcher, private, legacy })?;
+        let devices = self.devices();
+        let options = JobOptions { name, ranks, launcher, private, legacy, devices };
+        let job = job::add(base, &view, &options)?;
         let told = output::hand_over(&Keys::lines(job.to_env()));
         told.or_else(|error| {
             // Nobody knows of this job, so nobody would remove it.
             job::remove(base, &self.name)?;
             Err(error.context("the job is not added"))
         })
+    }
+
+    fn devices(&self) -> DevicePolicy {
+        let nics = if self.unknown_nics { NicChoice::ActiveOrUnknown } else { NicChoice::Active };
+        DevicePolicy {
+            nics_per_rank: self.nics_per_rank,
+            gpus_per_rank: self.gpus_per_rank,
+            nics,
+            nics_near_gpu: self.nics_near == NicsNear::Gpu,
+        }
     }
 
     fn ranks(

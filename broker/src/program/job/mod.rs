@@ -3,6 +3,8 @@
 mod job;
 mod locality;
 mod named;
+mod nics;
 
 pub(super) use job::Job;
 pub(super) use named::cpuset_of_rank;
+pub(super) use nics::findings_of;

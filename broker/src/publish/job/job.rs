@@ -1,5 +1,6 @@
 //! Adds jobs over a published topology. Each job is a small segment beside that of the topology.
 
+use super::devices::DevicePolicy;
 use super::error::JobError;
 use super::files::file_of;
 use crate::publish::error::PublishError;
@@ -35,6 +36,8 @@ pub struct JobOptions {
     pub private: bool,
     /// Also publish files for programs that know only hwloc or PMIx: see [`legacy`].
     pub legacy: bool,
+    /// Which NICs and GPUs the ranks are given.
+    pub devices: DevicePolicy,
 }
 
 /// The process that a job belongs to. The job ends with it.
@@ -131,6 +134,8 @@ pub fn add(
     }
     let ranks = ranks(base, view, &options.ranks)?;
     let job = Job::new(base.header().segment_id, name, view.to_overlay()?, &ranks);
+    let (nics, gpus) = options.devices.assign(base.topology(), view, &options.ranks);
+    let job = Job { nics, gpus, ..job };
     let archive = job.to_bytes().map_err(|error: EncodeError| PublishError::from(error))?;
     let launcher = match options.launcher {
         Launcher::ThisProcess => publisher::publisher()?,

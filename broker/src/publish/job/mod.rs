@@ -1,9 +1,11 @@
 //! Jobs over a published topology. Each job is a small segment beside that of the topology.
 
+mod devices;
 mod error;
 mod files;
 mod job;
 
+pub use devices::DevicePolicy;
 pub use error::JobError;
 pub use files::{PublishedJob, file_of, list, remove, sweep};
 pub(crate) use files::{has_jobs, remove_orphans, sweep_beside};

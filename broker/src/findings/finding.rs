@@ -1,0 +1,68 @@
+//! A finding.
+
+use std::fmt;
+
+/// Something that is wrong, or worth knowing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What kind of thing it is.
+    pub kind: Kind,
+    /// Whether it is only worth knowing: it may be wanted.
+    pub is_note: bool,
+    /// What was found, what was expected, and what to do.
+    pub text: String,
+}
+
+/// Kinds of findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// No port of the OpenFabrics devices is active.
+    NoActivePort,
+    /// Several active ports have the subnet prefix that they were made with.
+    DefaultPrefix,
+    /// Processes may lock little memory.
+    Memlock,
+    /// The adapters can register less memory than the node has.
+    RegisterableMemory,
+    /// Ranks are bound far from every NIC that they may use.
+    Far,
+    /// Some PUs of a rank are far from every NIC, and others are not.
+    Split,
+    /// Ranks are not bound.
+    Unbound,
+}
+
+impl Finding {
+    /// Something that is wrong.
+    pub(super) fn new(kind: Kind, text: String) -> Self {
+        Self { kind, is_note: false, text }
+    }
+
+    /// Something that is worth knowing.
+    pub(super) fn note(kind: Kind, text: String) -> Self {
+        Self { kind, is_note: true, text }
+    }
+}
+
+impl Kind {
+    /// Its name, such as `no-active-port`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoActivePort => "no-active-port",
+            Self::DefaultPrefix => "default-prefix",
+            Self::Memlock => "memlock",
+            Self::RegisterableMemory => "registerable-memory",
+            Self::Far => "far",
+            Self::Split => "split",
+            Self::Unbound => "unbound",
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let note = if self.is_note { "note: " } else { "" };
+        write!(f, "{note}{}: {}", self.kind.name(), self.text)
+    }
+}

@@ -1,0 +1,12 @@
+//! What is wrong with a node or with the binding of a job, and what to do about it.
+
+mod binding;
+mod finding;
+mod memory;
+mod ports;
+
+pub use binding::binding;
+pub use finding::{Finding, Kind};
+pub use memory::{locked_memory, registerable_memory};
+pub use ports::ports;
+pub(crate) use ports::worded;

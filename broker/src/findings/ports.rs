@@ -1,0 +1,75 @@
+//! Findings about ports.
+
+use super::finding::{Finding, Kind};
+use topobroker_reader::{LinkLayer, ObjectType, Port, PortState, Topology};
+
+/// The subnet prefix that ports are made with.
+const FACTORY_PREFIX: u64 = 0xfe80 << 48;
+
+/// What is wrong with the ports of a node: none is active, or several active ones have the factory's
+/// subnet prefix. A node without OpenFabrics devices has no findings. Counterpart: the warnings of
+/// Open MPI's openib BTL.
+#[must_use]
+pub fn ports(topology: Topology<'_>) -> Vec<Finding> {
+    let devices = topology.objects_with_type(ObjectType::OSDevice);
+    let ports: Vec<Port<'_>> = devices.flat_map(|device| device.ports()).collect();
+    no_active_port(&ports).into_iter().chain(default_prefix(&ports)).collect()
+}
+
+fn no_active_port(ports: &[Port<'_>]) -> Option<Finding> {
+    if ports.is_empty() || ports.iter().any(|port| port.is_active()) {
+        return None;
+    }
+    let states: Vec<String> =
+        ports.iter().map(|port| format!("{} is {}", named(*port), worded(port.state()))).collect();
+    let states = states.join(", ");
+    if ports.iter().any(|port| port.state().is_none()) {
+        let text = format!(
+            "no port is known to be active: {states}; topologies that were saved may have no states, `topobroker ports --input machine` reads them on the node"
+        );
+        return Some(Finding::note(Kind::NoActivePort, text));
+    }
+    let text = format!(
+        "expected an active port, found none: {states}; a port that is down has no cable or a switch that is off, one that is init waits for a subnet manager"
+    );
+    Some(Finding::new(Kind::NoActivePort, text))
+}
+
+fn default_prefix(ports: &[Port<'_>]) -> Option<Finding> {
+    // A port of which nobody knows what is below it counts, as in Open MPI.
+    let may_be_infiniband =
+        |port: &Port<'_>| matches!(port.link_layer(), None | Some(LinkLayer::InfiniBand));
+    let has_prefix = |port: &Port<'_>| {
+        port.gid(0).is_some_and(|gid| (gid.to_bits() >> 64) as u64 == FACTORY_PREFIX)
+    };
+    let found: Vec<String> = ports
+        .iter()
+        .filter(|port| port.is_active() && may_be_infiniband(port) && has_prefix(port))
+        .map(|port| named(*port))
+        .collect();
+    let text = || {
+        format!(
+            "{} active ports have the factory's subnet prefix fe80:0000:0000:0000: {}; MPI libraries take ports of one prefix to be on one network: if these are on several, give the subnet manager of each a prefix of its own",
+            found.len(),
+            found.join(", ")
+        )
+    };
+    (found.len() > 1).then(|| Finding::new(Kind::DefaultPrefix, text()))
+}
+
+/// The name of a port, such as `mlx5_0:1`.
+fn named(port: Port<'_>) -> String {
+    format!("{}:{}", port.device.name().unwrap_or("-"), port.number)
+}
+
+/// A state in words.
+pub(crate) fn worded(state: Option<PortState>) -> &'static str {
+    match state {
+        Some(PortState::Down) => "down",
+        Some(PortState::Init) => "init",
+        Some(PortState::Armed) => "armed",
+        Some(PortState::Active) => "active",
+        Some(PortState::ActiveDefer) => "active, deferred",
+        None => "of unknown state",
+    }
+}

@@ -1,0 +1,104 @@
+//! Facts of devices: what Linux says of ports, network interfaces and PCI links.
+
+use super::root::Root;
+use topobroker_layout::attributes::{Attributes, OsDeviceKind, Pci};
+use topobroker_layout::description::Object;
+
+/// Maximum number of ports of a device, and of partition keys of a port.
+const MOST: usize = 256;
+
+/// Files of a port, and the names of their facts. hwloc has some of them too, but of no port after
+/// one whose state cannot be read.
+const PORT: [(&str, &str); 7] = [
+    ("state", "State"),
+    ("phys_state", "PhysicalState"),
+    ("link_layer", "LinkLayer"),
+    ("rate", "Rate"),
+    ("lid", "LID"),
+    ("sm_lid", "SMLID"),
+    ("gids/0", "GID0"),
+];
+
+/// Adds to devices the facts that a file system has of them.
+pub(crate) fn add_facts(objects: &mut [Object], root: &Root) {
+    for object in objects {
+        let facts = match &object.attributes {
+            Attributes::Pci(pci) => link(pci, root),
+            Attributes::Bridge(bridge) => {
+                bridge.upstream.as_ref().map(|pci| link(pci, root)).unwrap_or_default()
+            }
+            Attributes::OsDevice { kind } => match (kind, &object.name) {
+                (OsDeviceKind::OpenFabrics, Some(name)) if is_name(name) => ports(name, root),
+                (OsDeviceKind::Network, Some(name)) if is_name(name) => interface(name, root),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        let is_new = |fact: &(String, String)| !object.infos.contains(fact);
+        object.facts = facts.into_iter().filter(is_new).collect();
+    }
+}
+
+/// Whether a device's name is a name of a file.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains('/')
+}
+
+fn ports(device: &str, root: &Root) -> Vec<(String, String)> {
+    let device = format!("sys/class/infiniband/{device}");
+    let node_type = root.told(&format!("{device}/node_type"));
+    let mut facts: Vec<(String, String)> =
+        node_type.map(|it| ("NodeType".to_owned(), it)).into_iter().collect();
+    let numbers = root.names(&format!("{device}/ports"));
+    for port in numbers.iter().filter(|port| port.parse::<u8>().is_ok()).take(MOST) {
+        let folder = format!("{device}/ports/{port}");
+        for (file, what) in PORT {
+            let text = root.told(&format!("{folder}/{file}"));
+            facts.extend(text.map(|text| (format!("Port{port}{what}"), worded(what, text))));
+        }
+        let pkeys = pkeys(&format!("{folder}/pkeys"), root);
+        facts.extend(pkeys.map(|list| (format!("Port{port}Pkeys"), list)));
+    }
+    facts
+}
+
+/// The text of a file in hwloc's words, which has only the number of a state.
+fn worded(what: &str, text: String) -> String {
+    match what {
+        "State" => text.split(':').next().unwrap_or_default().to_owned(),
+        _ => text,
+    }
+}
+
+/// The distinct partition keys of a port; unused entries of the table are 0.
+fn pkeys(folder: &str, root: &Root) -> Option<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for index in root.names(folder).iter().take(MOST) {
+        let key = root.told(&format!("{folder}/{index}"));
+        keys.extend(key.filter(|key| key != "0x0000" && !keys.contains(key)));
+    }
+    (!keys.is_empty()).then(|| keys.join(","))
+}
+
+fn interface(name: &str, root: &Root) -> Vec<(String, String)> {
+    let told = |file, fact: &str| {
+        Some((fact.to_owned(), root.told(&format!("sys/class/net/{name}/{file}"))?))
+    };
+    // An interface that is down has a speed of -1, or none.
+    let is_speed = |fact: &(String, String)| fact.1.parse::<u32>().is_ok_and(|it| it > 0);
+    let speed = told("speed", "Speed").filter(is_speed);
+    speed.into_iter().chain(told("operstate", "OperState")).collect()
+}
+
+fn link(pci: &Pci, root: &Root) -> Vec<(String, String)> {
+    let Pci { domain, bus, dev, func, .. } = pci;
+    let folder = format!("sys/bus/pci/devices/{domain:04x}:{bus:02x}:{dev:02x}.{func:x}");
+    let told = |file, fact: &str| Some((fact.to_owned(), root.told(&format!("{folder}/{file}"))?));
+    let speed = told("max_link_speed", "MaxLinkSpeed");
+    // Linux says 255 lanes, or an unknown speed, of a device without a link.
+    let known = speed.zip(told("max_link_width", "MaxLinkWidth")).filter(|(speed, width)| {
+        speed.1.starts_with(|it: char| it.is_ascii_digit())
+            && width.1.parse::<u8>().is_ok_and(|lanes| lanes > 0 && lanes < 255)
+    });
+    known.map(|(speed, width)| vec![speed, width]).unwrap_or_default()
+}

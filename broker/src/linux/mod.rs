@@ -1,0 +1,11 @@
+//! What Linux says of this node that hwloc does not keep.
+
+mod facts;
+mod limits;
+mod registerable;
+mod root;
+
+pub(crate) use facts::add_facts;
+pub use limits::{LockLimit, MemoryLock, locked_memory};
+pub use registerable::{Registerable, RegisterableError, registerable_memory};
+pub use root::Root;

@@ -1,0 +1,57 @@
+//! Environment variables by which libraries are told which NICs a process is to use.
+
+use super::mpich;
+use topobroker_reader::{Attributes, Object, OsDeviceKind};
+
+/// A library that can be told which NICs to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Library {
+    /// UCX: `UCX_NET_DEVICES`.
+    Ucx,
+    /// NCCL and RCCL: `NCCL_IB_HCA`, or `NCCL_SOCKET_IFNAME` of network interfaces.
+    Nccl,
+    /// MPICH over libfabric: the number of the first NIC.
+    Mpich,
+    /// Open MPI 4 with its own support of OpenFabrics devices.
+    OpenMpi,
+}
+
+/// Name and value of each variable by which a library is told to use the NICs `given`, the best
+/// first. `all` are those that the library finds.
+#[must_use]
+pub fn variables<'a>(
+    library: Library,
+    given: &[Object<'a>],
+    all: &[Object<'a>],
+) -> Vec<(&'static str, String)> {
+    let Some(first) = given.first() else { return Vec::new() };
+    let is_fabric = matches!(first.attributes(), Attributes::OsDevice { kind } if kind == OsDeviceKind::OpenFabrics);
+    let list: Vec<String> = given.iter().map(|nic| named(*nic)).collect();
+    let list = list.join(",");
+    match library {
+        Library::Ucx => vec![("UCX_NET_DEVICES", list)],
+        // The equals sign means whole names: without it, mlx5_1 is also mlx5_10.
+        Library::Nccl if is_fabric => vec![("NCCL_IB_HCA", format!("={list}"))],
+        Library::Nccl => vec![("NCCL_SOCKET_IFNAME", format!("={list}"))],
+        Library::OpenMpi if is_fabric => vec![("OMPI_MCA_btl_openib_if_include", list)],
+        Library::OpenMpi => vec![("OMPI_MCA_btl_tcp_if_include", list)],
+        Library::Mpich => {
+            let number = mpich::by_name(all).iter().position(|nic| nic == first);
+            // Without the first one, MPICH knows one NIC and ignores the number of another.
+            let numbered = number.map(|number| {
+                vec![
+                    ("MPIR_CVAR_CH4_OFI_MAX_NICS", "-1".to_owned()),
+                    ("MPIR_CVAR_CH4_OFI_PREF_NIC", number.to_string()),
+                ]
+            });
+            numbered.unwrap_or_default()
+        }
+    }
+}
+
+/// The name of a NIC with its first active port, such as `mlx5_0:1`. An interface has no ports.
+fn named(nic: Object<'_>) -> String {
+    let name = nic.name().unwrap_or_default();
+    let port = nic.ports().find(|port| port.is_active()).or_else(|| nic.ports().next());
+    port.map_or(name.to_owned(), |port| format!("{name}:{}", port.number))
+}

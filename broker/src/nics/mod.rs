@@ -1,0 +1,10 @@
+//! NICs of ranks: how other libraries choose them, and how processes are told.
+
+mod environment;
+mod mpich;
+mod nccl;
+mod open_mpi;
+mod rule;
+
+pub use environment::{Library, variables};
+pub use rule::{Rank, Rule, chosen};

@@ -1,0 +1,34 @@
+//! The rule of MPICH over libfabric.
+
+use super::rule::Rank;
+use topobroker_layout::set::Set;
+use topobroker_reader::{Object, Topology};
+
+pub(super) fn chosen<'a>(
+    topology: Topology<'a>,
+    nics: &[Object<'a>],
+    ranks: &[Rank<'a>],
+) -> Vec<Option<Object<'a>>> {
+    let all = topology.root().cpuset().unwrap_or_default();
+    let nics = by_name(nics);
+    let choose = |(local_rank, rank): (usize, &Rank<'a>)| {
+        let own = rank.cpuset.as_ref().unwrap_or(&all);
+        let close: Vec<Object<'a>> =
+            nics.iter().copied().filter(|nic| is_close(*nic, own)).collect();
+        let close = if close.is_empty() { &nics } else { &close };
+        close.get(local_rank.checked_rem(close.len())?).copied()
+    };
+    ranks.iter().enumerate().map(choose).collect()
+}
+
+/// NICs in the order in which MPICH numbers them.
+pub(super) fn by_name<'a>(nics: &[Object<'a>]) -> Vec<Object<'a>> {
+    let mut nics = nics.to_vec();
+    nics.sort_by_key(|nic| nic.name());
+    nics
+}
+
+fn is_close(nic: Object<'_>, own: &Set) -> bool {
+    let pus = nic.non_io_ancestor().cpuset().unwrap_or_default();
+    own.is_included_in(&pus) || pus.is_included_in(own)
+}

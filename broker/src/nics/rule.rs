@@ -1,0 +1,58 @@
+//! The rules by which libraries choose a NIC for a rank.
+
+use super::{mpich, nccl, open_mpi};
+use topobroker_layout::set::Set;
+use topobroker_reader::{Object, Topology};
+
+/// A rule by which a library chooses a NIC for each rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// Open MPI 5 over libfabric: of the NICs at PMIx's least distance, that of the rank's place among
+    /// the ranks of its package. Counterpart: `opal_common_ofi_select_provider`.
+    OpenMpi,
+    /// MPICH 4 and 5 over libfabric: of the NICs whose PUs have all of the rank's, or the reverse,
+    /// that of its local rank. The exception for Intel processors in four clusters with Slingshot is
+    /// left out. Counterpart: `MPIDI_OFI_fill_prov_use`.
+    Mpich,
+    /// NCCL: of the NICs of the highest bandwidth from the rank's GPU, then of the shortest path, that
+    /// of the number of the GPU with its bits reversed. Counterpart: `ncclTopoGetLocalNet`.
+    Nccl,
+}
+
+/// A rank, in the order of local ranks.
+#[derive(Debug, Clone)]
+pub struct Rank<'a> {
+    /// Rank in the job.
+    pub rank: u32,
+    /// Its PUs; `None` if it is not bound.
+    pub cpuset: Option<Set>,
+    /// Its GPU.
+    pub gpu: Option<Object<'a>>,
+}
+
+/// The NIC that a library chooses for each rank; `None` if it chooses none. `nics` are those that it
+/// finds, and objects of `topology`.
+///
+/// ```
+/// use topobroker::nics::{Rank, Rule, chosen};
+/// use topobroker_reader::{NicChoice, Object, Topology};
+/// fn print(topology: Topology<'_>, ranks: &[Rank<'_>]) {
+///     let nics: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
+///     for (rank, nic) in ranks.iter().zip(chosen(Rule::Mpich, topology, &nics, ranks)) {
+///         println!("{} {:?}", rank.rank, nic.and_then(|nic| nic.name()));
+///     }
+/// }
+/// ```
+#[must_use]
+pub fn chosen<'a>(
+    rule: Rule,
+    topology: Topology<'a>,
+    nics: &[Object<'a>],
+    ranks: &[Rank<'a>],
+) -> Vec<Option<Object<'a>>> {
+    match rule {
+        Rule::OpenMpi => open_mpi::chosen(topology, nics, ranks),
+        Rule::Mpich => mpich::chosen(topology, nics, ranks),
+        Rule::Nccl => nccl::chosen(topology, nics, ranks),
+    }
+}

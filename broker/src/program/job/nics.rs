@@ -1,0 +1,137 @@
+//! `topobroker job nics`: the NICs of the ranks of a job.
+
+use super::named::{named, not_here};
+use crate::findings::{self, Finding};
+use crate::nics::{self, Library, Rank, Rule};
+use crate::program::output;
+use anyhow::{Context, ensure};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use topobroker_reader::{Adopted, Job, NicChoice, Object};
+
+/// Print the NICs of the ranks of a job, or the environment lines by which libraries use them
+#[derive(Debug, Args)]
+pub(super) struct Nics {
+    /// Name of the job
+    name: String,
+    /// Only of this rank; with --env, lines without the rank
+    #[arg(long, value_name = "RANK")]
+    rank: Option<u32>,
+    /// Print the environment variables of this library
+    #[arg(long, value_enum, value_name = "LIBRARY")]
+    env: Option<Env>,
+    /// Choose NICs as this library does, and not as the job has them
+    #[arg(long, value_enum, value_name = "LIBRARY")]
+    mode: Option<Mode>,
+    /// With --mode: also NICs of which nobody knows whether they are active
+    #[arg(long, requires = "mode")]
+    unknown_nics: bool,
+    /// Print JSON
+    #[arg(long, conflicts_with = "env")]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Env {
+    /// UCX_NET_DEVICES
+    Ucx,
+    /// NCCL_IB_HCA or NCCL_SOCKET_IFNAME
+    Nccl,
+    /// MPIR_CVAR_CH4_OFI_PREF_NIC
+    Mpich,
+    /// OMPI_MCA_btl_openib_if_include of Open MPI 4
+    Openmpi,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Mode {
+    /// Open MPI 5
+    Openmpi,
+    /// MPICH
+    Mpich,
+    /// NCCL
+    Nccl,
+}
+
+impl Nics {
+    pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
+        let job = named(base, &self.name)?;
+        let choice = self.choice();
+        let all: Vec<Object<'_>> = base.topology().nics(choice).collect();
+        let of_ranks = self.of_ranks(base, job, &all);
+        if let Some(rank) = self.rank {
+            ensure!(job.rank(rank).is_some(), not_here(&self.name, rank));
+        }
+        let asked = of_ranks.iter().filter(|(rank, _)| self.rank.is_none_or(|it| it == *rank));
+        for finding in findings::binding(base.topology(), job, choice) {
+            output::say(&format!("job {}: {finding}", self.name));
+        }
+        if self.json {
+            let describe = |(rank, nics): &(u32, Vec<Object<'_>>)| {
+                let gpus: Vec<_> = job.gpus(*rank).map(|it| it.name()).collect();
+                let nics: Vec<_> = nics.iter().map(|it| it.name()).collect();
+                json!({ "rank": rank, "nics": nics, "gpus": gpus })
+            };
+            let all: Vec<Value> = asked.map(describe).collect();
+            return output::print(&(serde_json::to_string_pretty(&all)? + "\n"));
+        }
+        let lines = asked.flat_map(|(rank, nics)| self.lines(*rank, nics, &all));
+        output::print(&lines.map(|line| line + "\n").collect::<String>())
+    }
+
+    fn choice(&self) -> NicChoice {
+        if self.unknown_nics { NicChoice::ActiveOrUnknown } else { NicChoice::Active }
+    }
+
+    /// The NICs of each rank.
+    fn of_ranks<'a>(
+        &self,
+        base: &'a Adopted,
+        job: Job<'a>,
+        all: &[Object<'a>],
+    ) -> Vec<(u32, Vec<Object<'a>>)> {
+        let rule = match self.mode {
+            None => return job.ranks().map(|it| (it.rank, job.nics(it.rank).collect())).collect(),
+            Some(Mode::Openmpi) => Rule::OpenMpi,
+            Some(Mode::Mpich) => Rule::Mpich,
+            Some(Mode::Nccl) => Rule::Nccl,
+        };
+        let ranks: Vec<Rank<'a>> = job
+            .ranks()
+            .map(|it| Rank { rank: it.rank, cpuset: it.cpuset, gpu: job.gpus(it.rank).next() })
+            .collect();
+        let chosen = nics::chosen(rule, base.topology(), all, &ranks);
+        ranks.iter().zip(chosen).map(|(it, nic)| (it.rank, nic.into_iter().collect())).collect()
+    }
+
+    fn lines(&self, rank: u32, nics: &[Object<'_>], all: &[Object<'_>]) -> Vec<String> {
+        let library = match self.env {
+            None => {
+                let names: Vec<&str> = nics.iter().filter_map(|nic| nic.name()).collect();
+                let names = if names.is_empty() { "-".to_owned() } else { names.join(",") };
+                return vec![format!("{rank} {names}")];
+            }
+            Some(Env::Ucx) => Library::Ucx,
+            Some(Env::Nccl) => Library::Nccl,
+            Some(Env::Mpich) => Library::Mpich,
+            Some(Env::Openmpi) => Library::OpenMpi,
+        };
+        let variables = nics::variables(library, nics, all);
+        let words = variables.iter().map(|(name, value)| format!("{name}={value}"));
+        match self.rank {
+            Some(_) => words.collect(),
+            None => vec![format!("{rank} {}", words.collect::<Vec<_>>().join(" "))],
+        }
+    }
+}
+
+/// What is wrong with where the ranks of a job over the adopted topology are bound.
+pub(in crate::program) fn findings_of(
+    name: &str,
+    choice: NicChoice,
+) -> anyhow::Result<Vec<Finding>> {
+    let base = topobroker_reader::adopt()?;
+    let job = named(base, name).with_context(|| format!("job {name}"))?;
+    Ok(findings::binding(base.topology(), job, choice))
+}

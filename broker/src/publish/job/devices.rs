@@ -1,0 +1,78 @@
+//! Which NICs and GPUs the ranks of a job are given.
+
+use topobroker_layout::job::DevicesOfRanks;
+use topobroker_layout::set::Set;
+use topobroker_reader::{Beside, NicChoice, Object, Topology, View};
+
+/// How many devices each rank of a job is given, and which: see [`Topology::assign`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DevicePolicy {
+    /// NICs for each rank, out of all of the node: any PU can use them.
+    pub nics_per_rank: u32,
+    /// GPUs for each rank, out of those of the job's part of the topology.
+    pub gpus_per_rank: u32,
+    /// Which NICs are dealt.
+    pub nics: NicChoice,
+    /// Whether the NICs of a rank are to be near its first GPU, and not near its PUs.
+    pub nics_near_gpu: bool,
+}
+
+impl Default for DevicePolicy {
+    /// One of each, NICs that are known to be active, near the PUs of the rank.
+    fn default() -> Self {
+        Self { nics_per_rank: 1, gpus_per_rank: 1, nics: NicChoice::Active, nics_near_gpu: false }
+    }
+}
+
+impl DevicePolicy {
+    /// The NICs and the GPUs of ranks with these PUs.
+    pub(super) fn assign(
+        &self,
+        node: Topology<'_>,
+        view: &View<'_>,
+        ranks: &[(u32, Option<Set>)],
+    ) -> (DevicesOfRanks, DevicesOfRanks) {
+        let part = view.topology();
+        let all = part.root().cpuset().unwrap_or_default();
+        let pus: Vec<Beside<'_, '_>> =
+            ranks.iter().map(|(_, set)| Beside::Pus(set.as_ref().unwrap_or(&all))).collect();
+        let gpus: Vec<Object<'_>> = part.gpus().collect();
+        let gpus: Vec<Object<'_>> = gpus.iter().filter_map(|it| node.object(it.id())).collect();
+        let gpus = Dealt::new(node, &gpus, &pus, self.gpus_per_rank);
+        let near = match self.nics_near_gpu && gpus.per_rank > 0 {
+            true => gpus
+                .devices
+                .chunks(gpus.per_rank)
+                .filter_map(|it| it.first())
+                .map(|it| Beside::Device(*it))
+                .collect(),
+            false => pus,
+        };
+        let nics: Vec<Object<'_>> = node.nics(self.nics).collect();
+        let nics = Dealt::new(node, &nics, &near, self.nics_per_rank);
+        (nics.packed(), gpus.packed())
+    }
+}
+
+/// Devices that are dealt: as many for each rank.
+struct Dealt<'a> {
+    per_rank: usize,
+    devices: Vec<Object<'a>>,
+}
+
+impl<'a> Dealt<'a> {
+    fn new(
+        node: Topology<'a>,
+        devices: &[Object<'a>],
+        ranks: &[Beside<'a, '_>],
+        per_rank: u32,
+    ) -> Self {
+        let per_rank = usize::try_from(per_rank).unwrap_or(usize::MAX).min(devices.len());
+        Self { per_rank, devices: node.assign(devices, ranks, per_rank) }
+    }
+
+    fn packed(&self) -> DevicesOfRanks {
+        let rows: Vec<u32> = self.devices.iter().map(|device| device.logical_index()).collect();
+        DevicesOfRanks::pack(u32::try_from(self.per_rank).unwrap_or(0), &rows)
+    }
+}

@@ -1,0 +1,68 @@
+//! What is between two devices.
+
+use crate::object::Object;
+use crate::topology::Topology;
+use topobroker_layout::attributes::Attributes;
+use topobroker_layout::object_type::ObjectType;
+
+/// What is between two devices, the least first. Counterpart: the words of `nvidia-smi topo -m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PathClass {
+    /// Nothing: they are one PCI device.
+    Same,
+    /// One PCI switch.
+    Pix,
+    /// Several PCI switches, but no host bridge.
+    Pxb,
+    /// A host bridge.
+    Phb,
+    /// Several host bridges of the same NUMA nodes.
+    Node,
+    /// What connects NUMA nodes.
+    Sys,
+}
+
+impl<'a> Topology<'a> {
+    /// What is between two devices. If the machine does not tell the place of a device, it is taken
+    /// to be far away.
+    ///
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
+    /// if let (Some(nic), Some(gpu)) = (topology.os_device("mlx5_0"), topology.os_device("cuda0")) {
+    ///     println!("{:?}", topology.path_class(nic, gpu));
+    /// }
+    /// ```
+    #[must_use]
+    pub fn path_class(self, one: Object<'a>, other: Object<'a>) -> PathClass {
+        let common = one.common_ancestor(other);
+        if common.object_type() == ObjectType::PCIDevice || one == other {
+            return PathClass::Same;
+        }
+        if let Attributes::Bridge(bridge) = common.attributes() {
+            let between = |device: Object<'a>| {
+                let below = device.ancestors().take_while(|it| *it != common);
+                below.filter(|it| it.object_type() == ObjectType::Bridge).count()
+            };
+            // A switch is a bridge above, and one below for each device.
+            return match (bridge.upstream, between(one).max(between(other))) {
+                (None, _) => PathClass::Phb,
+                (Some(_), 0 | 1) => PathClass::Pix,
+                (Some(_), _) => PathClass::Pxb,
+            };
+        }
+        let is_same_place = one.non_io_ancestor() == other.non_io_ancestor();
+        match is_same_place && self.has_place(one) {
+            true => PathClass::Node,
+            false => PathClass::Sys,
+        }
+    }
+
+    /// Whether the machine tells to which PUs a device is local, in a view or not: a device of the
+    /// root may be anywhere if there are several packages or NUMA nodes.
+    pub(super) fn has_place(self, device: Object<'a>) -> bool {
+        let whole = self.whole();
+        let several = |kind| whole.objects_with_type(kind).take(2).count() > 1;
+        Object::new(whole.index, device.id()).non_io_ancestor() != whole.root()
+            || !(several(ObjectType::Package) || several(ObjectType::NUMANode))
+    }
+}

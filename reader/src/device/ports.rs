@@ -1,0 +1,234 @@
+//! Ports of OpenFabrics devices.
+
+use crate::object::Object;
+use core::net::Ipv6Addr;
+use topobroker_layout::attributes::Attributes;
+use topobroker_layout::object_type::ObjectType;
+
+/// A port of an OpenFabrics device. What neither hwloc nor the publisher found out is `None`.
+/// Counterpart: `struct ibv_port_attr`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Port<'a> {
+    /// The OpenFabrics device.
+    pub device: Object<'a>,
+    /// Number of the port in the device, from 1.
+    pub number: u8,
+}
+
+/// State of a port. Counterpart: `enum ibv_port_state`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PortState {
+    /// There is no link.
+    Down,
+    /// There is a link, but no subnet manager has configured it.
+    Init,
+    /// Configured, but not active.
+    Armed,
+    /// Ready for messages.
+    Active,
+    /// Was active, and has lost its link for a moment.
+    ActiveDefer,
+}
+
+/// What is below a port. Counterpart: `link_layer` of `struct ibv_port_attr`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LinkLayer {
+    /// InfiniBand.
+    InfiniBand,
+    /// Ethernet: RoCE or iWARP.
+    Ethernet,
+    /// Another network, such as that of Amazon's EFA.
+    Other,
+}
+
+/// Amazon's PCI vendor: its EFA devices have ports like those of InfiniBand, but no subnet.
+const AMAZON: u16 = 0x1d0f;
+
+impl<'a> Object<'a> {
+    /// The ports of an OpenFabrics device, by ascending number. Other objects have none.
+    ///
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
+    /// use topobroker_reader::{ObjectType, PortState};
+    /// for device in topology.objects_with_type(ObjectType::OSDevice) {
+    ///     let active = device.ports().filter(|port| port.state() == Some(PortState::Active));
+    ///     println!("{}: {} active ports", device.name().unwrap_or_default(), active.count());
+    /// }
+    /// ```
+    pub fn ports(self) -> impl Iterator<Item = Port<'a>> {
+        let next = move |after: Option<u8>| {
+            let names = self.facts().chain(self.infos()).map(|text| text.name);
+            let numbers = names.filter_map(|name| parse(name).map(|(number, _)| number));
+            numbers.filter(|number| after.is_none_or(|after| *number > after)).min()
+        };
+        core::iter::successors(next(None), move |number| next(Some(*number)))
+            .map(move |number| Port { device: self, number })
+    }
+}
+
+impl<'a> Port<'a> {
+    /// State, for example [`PortState::Active`].
+    #[must_use]
+    pub fn state(self) -> Option<PortState> {
+        match self.value("State")?.split(':').next()?.trim() {
+            "1" => Some(PortState::Down),
+            "2" => Some(PortState::Init),
+            "3" => Some(PortState::Armed),
+            "4" => Some(PortState::Active),
+            "5" => Some(PortState::ActiveDefer),
+            _ => None,
+        }
+    }
+
+    /// Whether the port is known to be active.
+    #[must_use]
+    pub fn is_active(self) -> bool {
+        self.state() == Some(PortState::Active)
+    }
+
+    /// State of the link as Linux words it, such as `5: LinkUp`.
+    #[must_use]
+    pub fn physical_state(self) -> Option<&'a str> {
+        self.value("PhysicalState")
+    }
+
+    /// What is below the port. If the publisher did not find it out, the addresses of network
+    /// interfaces of the same PCI device tell it.
+    #[must_use]
+    pub fn link_layer(self) -> Option<LinkLayer> {
+        match self.value("LinkLayer") {
+            Some("InfiniBand") => return Some(LinkLayer::InfiniBand),
+            Some("Ethernet") => return Some(LinkLayer::Ethernet),
+            Some(_) => return Some(LinkLayer::Other),
+            None => {}
+        }
+        let pci = self.device.ancestors().find(|it| it.object_type() == ObjectType::PCIDevice)?;
+        if matches!(pci.attributes(), Attributes::Pci(pci) if pci.vendor_id == AMAZON) {
+            return Some(LinkLayer::Other);
+        }
+        let [.., a, b, c, d, e, f, g, h] = self.gid(0)?.octets();
+        let guid = [a, b, c, d, e, f, g, h];
+        let mut beside = pci.io_children().filter_map(|it| it.info("Address"));
+        beside.find_map(|address| link_layer_of(address, guid))
+    }
+
+    /// Rate as Linux words it, such as `56 Gb/sec (4X FDR)`.
+    #[must_use]
+    pub fn rate(self) -> Option<&'a str> {
+        self.value("Rate")
+    }
+
+    /// Rate in Mb/s.
+    #[must_use]
+    pub fn rate_mbps(self) -> Option<u64> {
+        let (number, unit) = self.rate()?.split_once(' ')?;
+        let (whole, tenths) = number.split_once('.').unwrap_or((number, "0"));
+        let tenths = u64::from(tenths.parse::<u8>().ok().filter(|it| *it < 10)?);
+        let rate = whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(tenths * 100)?;
+        (unit.starts_with("Gb/sec") && rate > 0).then_some(rate)
+    }
+
+    /// Local id. Counterpart: `lid`.
+    #[must_use]
+    pub fn lid(self) -> Option<u16> {
+        number(self.value("LID")?)
+    }
+
+    /// Local id of the subnet manager. Counterpart: `sm_lid`.
+    #[must_use]
+    pub fn sm_lid(self) -> Option<u16> {
+        number(self.value("SMLID")?)
+    }
+
+    /// A global id by its index. Its high 64 bits are the prefix of the subnet. Counterpart:
+    /// `ibv_query_gid`.
+    #[must_use]
+    pub fn gid(self, index: u8) -> Option<Ipv6Addr> {
+        let is_it = |name: &str| {
+            parse(name).is_some_and(|(number, what)| {
+                let found = what.strip_prefix("GID").and_then(|digits| digits.parse().ok());
+                number == self.number && found == Some(index)
+            })
+        };
+        self.find(is_it)?.parse().ok()
+    }
+
+    /// Distinct partition keys. Counterpart: `ibv_query_pkey`.
+    pub fn pkeys(self) -> impl Iterator<Item = u16> + use<'a> {
+        self.value("Pkeys").into_iter().flat_map(|list| list.split(',').filter_map(number))
+    }
+
+    fn value(self, what: &str) -> Option<&'a str> {
+        self.find(|name| parse(name) == Some((self.number, what)))
+    }
+
+    /// The fact, else the info, whose name is wanted.
+    fn find(self, is_wanted: impl Fn(&str) -> bool) -> Option<&'a str> {
+        let mut texts = self.device.facts().chain(self.device.infos());
+        texts.find(|text| is_wanted(text.name)).map(|text| text.value)
+    }
+}
+
+/// The parts of the name of a text about a port: `Port1LID` is `LID` of port 1.
+fn parse(name: &str) -> Option<(u8, &str)> {
+    let rest = name.strip_prefix("Port")?;
+    let end = rest.find(|it: char| !it.is_ascii_digit())?;
+    let (digits, what) = rest.split_at_checked(end)?;
+    Some((digits.parse().ok()?, what))
+}
+
+/// A number as Linux writes it, decimal or hexadecimal.
+fn number(text: &str) -> Option<u16> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u16::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// The link layer of the port with a GUID, if an address of a network interface is made of it. That
+/// of an Ethernet interface is in the GUID with `ff:fe` in its middle and one bit changed; that of an
+/// InfiniBand interface has the GUID at its end.
+fn link_layer_of(address: &str, guid: [u8; 8]) -> Option<LinkLayer> {
+    let mut bytes = [0_u8; 20];
+    let mut count = 0;
+    for part in address.split(':') {
+        *bytes.get_mut(count)? = u8::from_str_radix(part, 16).ok()?;
+        count += 1;
+    }
+    match (count, bytes) {
+        (6, [a, b, c, d, e, f, ..]) if guid == [a ^ 2, b, c, 0xff, 0xfe, d, e, f] => {
+            Some(LinkLayer::Ethernet)
+        }
+        (20, [.., a, b, c, d, e, f, g, h]) if guid == [a, b, c, d, e, f, g, h] => {
+            Some(LinkLayer::InfiniBand)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_texts_about_ports_have_a_number() {
+        assert_eq!(parse("Port1State"), Some((1, "State")));
+        assert_eq!(parse("Port12GID0"), Some((12, "GID0")));
+        for name in ["Port", "PortState", "Port1", "Port999State", "port1State", "Porté"] {
+            assert_eq!(parse(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_interfaces_tell_what_is_below_a_port() {
+        let mac = [0x7a, 0xe7, 0xd1, 0xff, 0xfe, 0x24, 0xa7, 0xcd];
+        assert_eq!(link_layer_of("78:e7:d1:24:a7:cd", mac), Some(LinkLayer::Ethernet));
+        assert_eq!(link_layer_of("78:e7:d1:24:a7:ce", mac), None);
+        let guid = [0x78, 0xe7, 0xd1, 0x03, 0x00, 0x24, 0xa7, 0xcd];
+        let ipoib = "80:00:00:48:fe:80:00:00:00:00:00:00:78:e7:d1:03:00:24:a7:cd";
+        assert_eq!(link_layer_of(ipoib, guid), Some(LinkLayer::InfiniBand));
+        for address in ["", "78:e7", "x:y", &"0:".repeat(40)] {
+            assert_eq!(link_layer_of(address, guid), None, "{address}");
+        }
+    }
+}
