@@ -12,6 +12,7 @@ mod legacy;
 mod loading;
 mod localities;
 mod mpi;
+mod nic_choices;
 mod owners;
 mod pmix;
 mod slots;
