@@ -75,7 +75,7 @@ int main(int argc, char **argv)
             check(tb_set_add(cpus, (uint32_t)(i * (pus / 2) + pu)), "set");
         check(tb_view(topology, cpus, TB_RESTRICT_REMOVE_CPULESS, &half), "view");
         check(tb_place(half, "core", NULL, NULL, 0, sets, RANKS), "place");
-        check(tb_job_add(half, names[i], ranks, placed, RANKS, TB_JOB_WITH_THIS_PROCESS, false, &jobs[i]),
+        check(tb_job_add(half, names[i], ranks, placed, RANKS, TB_JOB_WITH_THIS_PROCESS, false, NULL, &jobs[i]),
               "add the job");
         for (unsigned rank = 0; rank < RANKS; rank++) {
             check(tb_binding_report(topology, rank, sets[rank], false, line, sizeof line, NULL), "report");

@@ -160,6 +160,121 @@ typedef int32_t tb_status;
 #endif // __cplusplus
 
 /**
+ * What is between two devices, the least first. Counterpart: the words of nvidia-smi topo -m.
+ */
+enum tb_path_class
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Nothing: they are one PCI device.
+   */
+  TB_PATH_SAME = 0,
+  /**
+   * One PCI switch.
+   */
+  TB_PATH_PIX = 1,
+  /**
+   * Several PCI switches, but no host bridge.
+   */
+  TB_PATH_PXB = 2,
+  /**
+   * A host bridge.
+   */
+  TB_PATH_PHB = 3,
+  /**
+   * Several host bridges of the same NUMA nodes.
+   */
+  TB_PATH_NODE = 4,
+  /**
+   * What connects NUMA nodes.
+   */
+  TB_PATH_SYS = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_path_class tb_path_class;
+#else
+typedef int32_t tb_path_class;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * State of a port. Counterpart: enum ibv_port_state.
+ */
+enum tb_port_state
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Nobody knows.
+   */
+  TB_PORT_UNKNOWN = 0,
+  /**
+   * There is no link.
+   */
+  TB_PORT_DOWN = 1,
+  /**
+   * There is a link, but no subnet manager has configured it.
+   */
+  TB_PORT_INIT = 2,
+  /**
+   * Configured, but not active.
+   */
+  TB_PORT_ARMED = 3,
+  /**
+   * Ready for messages.
+   */
+  TB_PORT_ACTIVE = 4,
+  /**
+   * Was active, and has lost its link for a moment.
+   */
+  TB_PORT_ACTIVE_DEFER = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_port_state tb_port_state;
+#else
+typedef int32_t tb_port_state;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What is below a port. Counterpart: link_layer of struct ibv_port_attr.
+ */
+enum tb_link_layer
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Nobody knows.
+   */
+  TB_LINK_LAYER_UNKNOWN = 0,
+  /**
+   * InfiniBand.
+   */
+  TB_LINK_LAYER_INFINIBAND = 1,
+  /**
+   * Ethernet: RoCE or iWARP.
+   */
+  TB_LINK_LAYER_ETHERNET = 2,
+  /**
+   * Another network.
+   */
+  TB_LINK_LAYER_OTHER = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_link_layer tb_link_layer;
+#else
+typedef int32_t tb_link_layer;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Encodings of what processes share. Open MPI keeps its own encoding under the name of PMIx's key.
  */
 enum tb_locality_encoding
@@ -205,6 +320,14 @@ enum tb_device_kinds
    * OpenFabrics devices.
    */
   TB_DEVICE_OPEN_FABRICS = 8,
+  /**
+   * Co-processors: GPUs by CUDA, OpenCL or Level Zero. Only PMIx 7 gives them a distance.
+   */
+  TB_DEVICE_CO_PROCESSOR = 32,
+  /**
+   * Disks. Only PMIx 7 gives them a distance, if they are asked for.
+   */
+  TB_DEVICE_BLOCK = 1,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1256,6 +1379,44 @@ typedef struct {
 } tb_device_path;
 
 /**
+ * A port of an OpenFabrics device. What nobody knows is 0. Counterpart: struct ibv_port_attr.
+ */
+typedef struct {
+  /**
+   * Prefix of its subnet: the high half of its first global id.
+   */
+  uint64_t subnet;
+  /**
+   * GUID: the low half of its first global id.
+   */
+  uint64_t guid;
+  /**
+   * Rate in Mb/s.
+   */
+  uint64_t rate_mbps;
+  /**
+   * A tb_port_state.
+   */
+  int32_t state;
+  /**
+   * A tb_link_layer.
+   */
+  int32_t link_layer;
+  /**
+   * Local id.
+   */
+  uint16_t lid;
+  /**
+   * Local id of the subnet manager.
+   */
+  uint16_t sm_lid;
+  /**
+   * Number of the port in the device, from 1.
+   */
+  uint8_t number;
+} tb_port;
+
+/**
  * Everything that the decision of tb_scope_decide depends on.
  */
 typedef struct {
@@ -2288,6 +2449,18 @@ tb_status tb_device_distances(const tb_topology *topology,
                               size_t *count);
 
 /**
+ * Stores distances like tb_device_distances, by the rule of PMIx 7: of each PU by itself, so that min
+ * and max may differ; each PCI device once, in the order of bus ids; devices without an id are left
+ * out. `kinds` 0 is all but disks.
+ */
+tb_status tb_device_distances_pmix7(const tb_topology *topology,
+                                    const tb_set *set,
+                                    int32_t kinds,
+                                    tb_device_distance *distances,
+                                    size_t capacity,
+                                    size_t *count);
+
+/**
  * Writes the id by which PMIx knows an OS device, with a zero at its end. `host` is the name of this
  * node, which is in the ids of GPUs. TB_ERR_NOT_FOUND if the topology does not tell the id. `length`
  * (may be NULL) is set to the bytes of the text without the zero, also with TB_ERR_TRUNCATED.
@@ -2306,6 +2479,86 @@ tb_status tb_device_path_get(const tb_topology *topology,
                              const tb_set *set,
                              tb_obj device,
                              tb_device_path *path);
+
+/**
+ * Stores up to `capacity` ports of an OpenFabrics device, by ascending number, and the number of all of
+ * them in `count` (may be NULL). Other objects have none.
+ */
+tb_status tb_ports(const tb_topology *topology,
+                   tb_obj device,
+                   tb_port *ports,
+                   size_t capacity,
+                   size_t *count);
+
+/**
+ * Stores the value of the first fact of an object with a name, such as MaxLinkSpeed: what its
+ * publisher found out beside hwloc. TB_ERR_NOT_FOUND if there is none.
+ */
+tb_status tb_obj_fact(const tb_topology *topology, tb_obj obj, const char *name, const char **value);
+
+/**
+ * Stores up to `capacity` NICs that ranks may be given, in logical order, and the number of all of
+ * them in `count` (may be NULL): one of each PCI device, OpenFabrics devices if there are any, else
+ * network interfaces. They are known to be active, unless `unknown` also allows those of which nobody
+ * knows.
+ */
+tb_status tb_nics(const tb_topology *topology,
+                  bool unknown,
+                  tb_obj *nics,
+                  size_t capacity,
+                  size_t *count);
+
+/**
+ * Stores up to `capacity` GPUs that ranks may be given, in logical order, and the number of all of
+ * them in `count` (may be NULL): of each GPU, the OS device of its best programming interface.
+ */
+tb_status tb_gpus(const tb_topology *topology, tb_obj *gpus, size_t capacity, size_t *count);
+
+/**
+ * Deals devices to ranks that are bound to sets: to each rank, in their order, `per_rank` of those
+ * that are best for it, or all if there are fewer. The best are the nearest ones, then those of the
+ * least latency of memory, then those of the highest rate; of equally good ones a rank gets those that
+ * the fewest ranks have. Every process that asks has the same answer. Stores the devices of the first
+ * rank, then those of the second, and so on: up to `capacity`, and the number of all in `count` (may
+ * be NULL).
+ */
+tb_status tb_assign(const tb_topology *topology,
+                    const tb_obj *devices,
+                    size_t device_count,
+                    const tb_set *const *cpusets,
+                    size_t rank_count,
+                    size_t per_rank,
+                    tb_obj *given,
+                    size_t capacity,
+                    size_t *count);
+
+/**
+ * Stores up to `capacity` NICs that a rank was given when its job was added, the best first, and the
+ * number of all of them in `count` (may be NULL): 0 if the rank is not on this node. They are objects
+ * of the adopted topology.
+ */
+tb_status tb_job_nics(const tb_job *job,
+                      uint32_t rank,
+                      tb_obj *nics,
+                      size_t capacity,
+                      size_t *count);
+
+/**
+ * Stores up to `capacity` GPUs that a rank was given when its job was added, like tb_job_nics.
+ */
+tb_status tb_job_gpus(const tb_job *job,
+                      uint32_t rank,
+                      tb_obj *gpus,
+                      size_t capacity,
+                      size_t *count);
+
+/**
+ * Stores what is between two devices, a tb_path_class.
+ */
+tb_status tb_path_class_between(const tb_topology *topology,
+                                tb_obj one,
+                                tb_obj other,
+                                int32_t *class_);
 
 /**
  * Decides whether this process is to use all of the topology, and stores the answer in `all`. If
@@ -2468,6 +2721,28 @@ typedef struct {
   bool guard;
 } tb_publish_options;
 
+/**
+ * Which NICs and GPUs the ranks of a job are given.
+ */
+typedef struct {
+  /**
+   * NICs for each rank, out of all of the node.
+   */
+  uint32_t nics_per_rank;
+  /**
+   * GPUs for each rank, out of those of the job's part of the topology.
+   */
+  uint32_t gpus_per_rank;
+  /**
+   * Also give out NICs of which nobody knows whether they are active.
+   */
+  bool unknown_nics;
+  /**
+   * The NICs of a rank are to be near its first GPU, and not near its PUs.
+   */
+  bool nics_near_gpu;
+} tb_device_policy;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -2574,8 +2849,9 @@ void tb_publication_free(tb_publication *publication);
  * topology has it. `ranks` are the ranks of its processes on this node, in the order of their
  * local ranks, and `cpusets` are their PUs, NULL or empty for a rank that is not bound; both arrays have
  * `count` elements. `launcher` is a tb_job_end, or the pid of the process that the job ends with.
- * With `legacy`, files for unmodified programs of hwloc and PMIx are published beside the job. On
- * a failure nothing is left behind.
+ * With `legacy`, files for unmodified programs of hwloc and PMIx are published beside the job.
+ * `devices` says which NICs and GPUs the ranks are given; it may be NULL: one of each, NICs that are
+ * known to be active. On a failure nothing is left behind.
  */
 tb_status tb_job_add(const tb_topology *view,
                      const char *name,
@@ -2584,6 +2860,7 @@ tb_status tb_job_add(const tb_topology *view,
                      size_t count,
                      int32_t launcher,
                      bool legacy,
+                     const tb_device_policy *devices,
                      tb_job_publication **job);
 
 /**

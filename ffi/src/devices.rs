@@ -22,6 +22,10 @@ pub enum tb_device_kinds {
     TB_DEVICE_NETWORK = 4,
     /// OpenFabrics devices.
     TB_DEVICE_OPEN_FABRICS = 8,
+    /// Co-processors: GPUs by CUDA, OpenCL or Level Zero. Only PMIx 7 gives them a distance.
+    TB_DEVICE_CO_PROCESSOR = 32,
+    /// Disks. Only PMIx 7 gives them a distance, if they are asked for.
+    TB_DEVICE_BLOCK = 1,
 }
 
 /// The distance of a device from a process. Counterpart: pmix_device_distance_t.
@@ -85,17 +89,41 @@ pub extern "C" fn tb_device_distances(
 ) -> tb_status {
     call_with(|handles| {
         let (topology, set) = (topology.given("topology")?.get(), set.given(handles, "set")?);
-        let kinds = match kinds {
-            0 => DeviceKinds::ALL,
-            bits => DeviceKinds::from_bits(u64::try_from(bits).unwrap_or(u64::MAX))
-                .ok_or_else(|| Failure::argument(format!("kinds {bits}")))?,
-        };
-        let row = |DeviceDistance { device, kind, min, max }: DeviceDistance<'_>| {
-            let kind = i32::try_from(kind.bits()).unwrap_or(0);
-            tb_device_distance { device: device.id(), kind, min, max }
-        };
-        distances.fill(topology.device_distances(&set.0, kinds).map(row), capacity, count)
+        let found = topology.device_distances(&set.0, kinds_of(kinds)?);
+        distances.fill(found.map(row), capacity, count)
     })
+}
+
+/// Stores distances like tb_device_distances, by the rule of PMIx 7: of each PU by itself, so that min
+/// and max may differ; each PCI device once, in the order of bus ids; devices without an id are left
+/// out. `kinds` 0 is all but disks.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_device_distances_pmix7(
+    topology: Option<&tb_topology>,
+    set: Input<'_, tb_set>,
+    kinds: i32,
+    distances: Room<'_, tb_device_distance>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call_with(|handles| {
+        let (topology, set) = (topology.given("topology")?.get(), set.given(handles, "set")?);
+        let found = topology.device_distances_pmix7(&set.0, kinds_of(kinds)?);
+        distances.fill(found.into_iter().map(row), capacity, count)
+    })
+}
+
+fn kinds_of(kinds: i32) -> Result<DeviceKinds, Failure> {
+    match kinds {
+        0 => Ok(DeviceKinds::ALL),
+        bits => DeviceKinds::from_bits(u64::try_from(bits).unwrap_or(u64::MAX))
+            .ok_or_else(|| Failure::argument(format!("kinds {bits}"))),
+    }
+}
+
+fn row(DeviceDistance { device, kind, min, max }: DeviceDistance<'_>) -> tb_device_distance {
+    let kind = i32::try_from(kind.bits()).unwrap_or(0);
+    tb_device_distance { device: device.id(), kind, min, max }
 }
 
 /// Writes the id by which PMIx knows an OS device, with a zero at its end. `host` is the name of this

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Sources with declarations for C, in the order of the header.
-const SOURCES: [&str; 22] = [
+const SOURCES: [&str; 24] = [
     "status",
     "call",
     "keys",
@@ -20,6 +20,8 @@ const SOURCES: [&str; 22] = [
     "job",
     "locality",
     "devices",
+    "ports",
+    "nics",
     "scope",
     "broker/capture",
     "broker/publish",
@@ -85,7 +87,7 @@ fn source(name: &str) -> PathBuf {
 }
 
 fn header() -> String {
-    let (reader, broker) = SOURCES.split_at(17);
+    let (reader, broker) = SOURCES.split_at(19);
     let types = |sources: &[&str]| sources.iter().map(|name| source(name)).collect::<Vec<_>>();
     let (reader, broker) = (declarations(&types(reader)), declarations(&types(broker)));
     let includes = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>";
@@ -98,7 +100,10 @@ fn header() -> String {
 
 /// Enums that functions take and return as plain numbers. cbindgen must be told to include them,
 /// because no function names them.
-const NUMBERS: [&str; 20] = [
+const NUMBERS: [&str; 23] = [
+    "tb_path_class",
+    "tb_port_state",
+    "tb_link_layer",
     "tb_locality_encoding",
     "tb_device_kinds",
     "tb_nearness",

@@ -227,6 +227,16 @@ pub struct PageType {
 }
 
 impl Pci {
+    /// Whether hwloc keeps the device if only important I/O is wanted
+    /// (`HWLOC_TYPE_FILTER_KEEP_IMPORTANT`): displays, networks, storage, co-processors and the like.
+    #[must_use]
+    pub const fn is_important(&self) -> bool {
+        // Base classes: none, storage, network, display, bridge (an NVSwitch is one), processor,
+        // accelerator. Then single classes: Fibre Channel, InfiniBand, CXL memory.
+        matches!(self.class_id >> 8, 0x00 | 0x01 | 0x02 | 0x03 | 0x06 | 0x0b | 0x12)
+            || matches!(self.class_id, 0x0c04 | 0x0c06 | 0x0502)
+    }
+
     /// Domain, bus, device and function in one number, which old XML files have as the OS index.
     #[must_use]
     pub const fn bus_id(&self) -> u32 {

@@ -106,7 +106,7 @@ static tb_job_publication *add_job(const tb_publication *published)
     for (size_t pu = 0; pu < tb_count_with_type(topology, TB_PU) / 2; pu++)
         check(tb_set_add(cpus, (uint32_t)pu), "set");
     check(tb_view(topology, cpus, TB_RESTRICT_REMOVE_CPULESS, &half), "view");
-    check(tb_job_add(half, "half", NULL, NULL, 0, TB_JOB_WITH_THIS_PROCESS, true, &job), "add the job");
+    check(tb_job_add(half, "half", NULL, NULL, 0, TB_JOB_WITH_THIS_PROCESS, true, NULL, &job), "add the job");
     tb_topology_free(half);
     tb_set_free(cpus);
     return job;

@@ -20,6 +20,7 @@ mod info_and_calc;
 mod jobs;
 mod lstopo;
 mod names;
+mod nics;
 mod placement;
 mod ports;
 mod program;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Job, JobRank, Nearness, NicChoice, Object, ObjectType, Topology};
 
-/// What is wrong with where the ranks of a job are bound. A rank is *far* if none of its PUs is as near
-/// to a NIC as other PUs of the job are, and *split* if only some are. Ranks that are not bound have
-/// one note together. `node` is the topology that the job is over.
+/// What is wrong with where the ranks of a job are bound. Ranks are *far* if none of their PUs is as
+/// near to a NIC as other PUs of the job are, and *split* if only some are. It is only a note if those
+/// PUs have other ranks already. Ranks that are not bound have one note together. `node` is the
+/// topology that the job is over.
 ///
 /// ```no_run
 /// use topobroker_reader::{Job, NicChoice};
@@ -24,68 +25,98 @@ pub fn binding(node: Topology<'_>, job: Job<'_>, choice: NicChoice) -> Vec<Findi
     let all = job.view().topology().root().cpuset().unwrap_or_default();
     let has_place = |nic: &Object<'_>| node.device_path(&all, *nic).nearness != Nearness::Unknown;
     let nics: Vec<Object<'_>> = node.nics(choice).filter(has_place).collect();
-    if nics.is_empty() {
-        return Vec::new();
-    }
-    // Like wrong ranks have one finding together.
-    let mut wrong: BTreeMap<(Kind, String), Vec<u32>> = BTreeMap::new();
-    let mut unbound = Vec::new();
+    let Some(best) = best_pus(&nics, &all) else { return Vec::new() };
+    let mut misplaced: BTreeMap<(Kind, u32), Misplaced<'_>> = BTreeMap::new();
+    let (mut unbound, mut taken) = (Vec::new(), Set::new());
     for JobRank { rank, cpuset, .. } in job.ranks() {
         let Some(cpuset) = cpuset else {
             unbound.push(rank);
             continue;
         };
-        // A job may have been added before its NICs were known to be active.
-        let nic = job.nics(rank).chain(nics.iter().copied()).next();
-        let found = nic.and_then(|nic| misplaced(&cpuset, &all, &nics, nic));
-        if let Some(wrongly) = found {
-            wrong.entry(wrongly).or_default().push(rank);
+        taken = &taken | &(&cpuset & &best);
+        if cpuset.is_included_in(&best) {
+            continue;
         }
+        let kind = if cpuset.intersects(&best) { Kind::Split } else { Kind::Far };
+        // A job may have been added before its NICs were known to be active.
+        let Some(nic) = job.nics(rank).chain(nics.iter().copied()).next() else { continue };
+        let together = misplaced.entry((kind, nic.id())).or_insert_with(|| Misplaced::of(nic));
+        together.add(rank, &cpuset, node);
     }
-    let found = |((kind, text), ranks): ((Kind, String), Vec<u32>)| {
-        Finding::new(kind, format!("{} {text}", ranks_named(&ranks)))
-    };
-    let mut findings: Vec<Finding> = wrong.into_iter().map(found).collect();
+    let found = misplaced.iter().map(|((kind, _), ranks)| ranks.finding(*kind, &best, &taken));
+    let mut findings: Vec<Finding> = found.collect();
     if !unbound.is_empty() {
-        let (ranks, are) = (ranks_named(&unbound), if unbound.len() == 1 { "is" } else { "are" });
-        let text = format!("{ranks} {are} not bound, and may run far from every NIC");
+        let text = format!("{} not bound, and may run far from every NIC", are(&unbound));
         findings.push(Finding::note(Kind::Unbound, text));
     }
     findings
 }
 
-/// How a rank with these PUs is misplaced among the PUs of its job.
-fn misplaced(own: &Set, all: &Set, nics: &[Object<'_>], nic: Object<'_>) -> Option<(Kind, String)> {
-    let pus = |object: Object<'_>| object.cpuset().unwrap_or_default();
-    let local = union(nics.iter().map(|nic| pus(nic.non_io_ancestor())));
-    let packages = nics.iter().filter_map(|nic| nic.ancestor_with_type(ObjectType::Package));
-    let on_packages = union(packages.map(pus));
-    // The PUs of the job that are as near as any are, if this rank has not all of the best.
-    let nearer = [&local & all, &on_packages & all];
-    let nearer = nearer.iter().find(|near| !near.is_empty() && !own.is_included_in(near))?;
-    let list = |set: &Set| set.to_text(Format::List);
-    let (kind, how) = match own.intersects(nearer) {
-        false => (Kind::Far, "far from every NIC".to_owned()),
-        true => (Kind::Split, format!("of which only {} are near a NIC", list(&(own & nearer)))),
-    };
-    let latency = nic.topology().device_path(own, nic).latency;
-    let latency = latency.map(|it| format!(" (NUMA latency {it})")).unwrap_or_default();
-    let text = format!(
-        "bound to PUs {}, {how}: {}{latency} is local to PUs {}; near a NIC are PUs {} of the job: bind there",
-        list(own),
-        nic.name().unwrap_or("-"),
-        list(&pus(nic.non_io_ancestor())),
-        list(nearer)
-    );
-    Some((kind, text))
+/// The PUs of a job that are as near to a NIC as any are: local to one, else on the package of one.
+/// `None` if all are equally far.
+fn best_pus(nics: &[Object<'_>], all: &Set) -> Option<Set> {
+    let local = union(nics.iter().map(|nic| nic.non_io_ancestor()));
+    let packages = union(nics.iter().filter_map(|nic| nic.ancestor_with_type(ObjectType::Package)));
+    [&local & all, &packages & all].into_iter().find(|pus| !pus.is_empty())
 }
 
-fn union(sets: impl Iterator<Item = Set>) -> Set {
-    sets.fold(Set::new(), |all, set| &all | &set)
+fn union<'a>(objects: impl Iterator<Item = Object<'a>>) -> Set {
+    objects.fold(Set::new(), |all, object| &all | &object.cpuset().unwrap_or_default())
 }
 
-/// Ranks as users name them: `rank 3`, `ranks 0-3,7`.
-fn ranks_named(ranks: &[u32]) -> String {
+/// Ranks that are misplaced alike, and have the same NIC.
+struct Misplaced<'a> {
+    nic: Object<'a>,
+    ranks: Vec<u32>,
+    pus: Set,
+    /// The least and the greatest NUMA latency.
+    latencies: Option<(u64, u64)>,
+}
+
+impl<'a> Misplaced<'a> {
+    fn of(nic: Object<'a>) -> Self {
+        Self { nic, ranks: Vec::new(), pus: Set::new(), latencies: None }
+    }
+
+    fn add(&mut self, rank: u32, cpuset: &Set, node: Topology<'a>) {
+        self.ranks.push(rank);
+        self.pus = &self.pus | cpuset;
+        if let Some(latency) = node.device_path(cpuset, self.nic).latency {
+            let (least, most) = self.latencies.unwrap_or((latency, latency));
+            self.latencies = Some((least.min(latency), most.max(latency)));
+        }
+    }
+
+    fn finding(&self, kind: Kind, best: &Set, taken: &Set) -> Finding {
+        let list = |set: &Set| set.to_text(Format::List);
+        let how = match kind {
+            Kind::Split => format!("of which only {} are near a NIC", list(&(&self.pus & best))),
+            _ => "far from every NIC".to_owned(),
+        };
+        let latency = match self.latencies {
+            None => String::new(),
+            Some((least, most)) if least == most => format!(" is at NUMA latency {least}, and"),
+            Some((least, most)) => format!(" is at NUMA latency {least} to {most}, and"),
+        };
+        let place = self.nic.non_io_ancestor().cpuset().unwrap_or_default();
+        let is_full = best.is_included_in(taken);
+        let advice = match is_full {
+            true => format!("the PUs near a NIC, {}, have ranks already", list(best)),
+            false => format!("bind to PUs of {}, which are near a NIC", list(best)),
+        };
+        let text = format!(
+            "{} bound to PUs {}, {how}: {}{latency} is local to PUs {}; {advice}",
+            are(&self.ranks),
+            list(&self.pus),
+            self.nic.name().unwrap_or("-"),
+            list(&place)
+        );
+        if is_full { Finding::note(kind, text) } else { Finding::new(kind, text) }
+    }
+}
+
+/// Ranks as users name them: `rank 3 is`, `ranks 0-3,7 are`.
+fn are(ranks: &[u32]) -> String {
     let mut ranks = ranks.to_vec();
     ranks.sort_unstable();
     let follow = |one: &u32, next: &u32| one.checked_add(1) == Some(*next);
@@ -95,5 +126,5 @@ fn ranks_named(ranks: &[u32]) -> String {
         false => format!("{first}-{last}"),
     });
     let list = named.collect::<Vec<_>>().join(",");
-    if ranks.len() == 1 { format!("rank {list}") } else { format!("ranks {list}") }
+    if ranks.len() == 1 { format!("rank {list} is") } else { format!("ranks {list} are") }
 }

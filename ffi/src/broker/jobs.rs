@@ -10,8 +10,8 @@ use crate::topology::tb_topology;
 use std::ffi::{CString, c_char, c_void};
 use std::mem::MaybeUninit;
 use topobroker::node::pmix_host;
-use topobroker::publish::job::{self, JobOptions, JobPublication, Launcher};
-use topobroker_reader::Set;
+use topobroker::publish::job::{self, DevicePolicy, JobOptions, JobPublication, Launcher};
+use topobroker_reader::{NicChoice, Set};
 
 /// Whether a job stays when the process that added it ends.
 #[derive(Debug, Clone, Copy)]
@@ -31,14 +31,29 @@ pub struct tb_job_publication {
     environment: Vec<(CString, CString)>,
 }
 
+/// Which NICs and GPUs the ranks of a job are given.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct tb_device_policy {
+    /// NICs for each rank, out of all of the node.
+    pub nics_per_rank: u32,
+    /// GPUs for each rank, out of those of the job's part of the topology.
+    pub gpus_per_rank: u32,
+    /// Also give out NICs of which nobody knows whether they are active.
+    pub unknown_nics: bool,
+    /// The NICs of a rank are to be near its first GPU, and not near its PUs.
+    pub nics_near_gpu: bool,
+}
+
 /// Adds a job over the adopted topology. Its processes see the objects that are visible in `view`.
 ///
 /// `name` consists of letters, digits, dots, underscores and hyphens, and no other job over the
 /// topology has it. `ranks` are the ranks of its processes on this node, in the order of their
 /// local ranks, and `cpusets` are their PUs, NULL or empty for a rank that is not bound; both arrays have
 /// `count` elements. `launcher` is a tb_job_end, or the pid of the process that the job ends with.
-/// With `legacy`, files for unmodified programs of hwloc and PMIx are published beside the job. On
-/// a failure nothing is left behind.
+/// With `legacy`, files for unmodified programs of hwloc and PMIx are published beside the job.
+/// `devices` says which NICs and GPUs the ranks are given; it may be NULL: one of each, NICs that are
+/// known to be active. On a failure nothing is left behind.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_add(
     view: Option<&tb_topology>,
@@ -48,6 +63,7 @@ pub extern "C" fn tb_job_add(
     count: usize,
     launcher: i32,
     legacy: bool,
+    devices: Option<&tb_device_policy>,
     job: Option<&mut MaybeUninit<Box<tb_job_publication>>>,
 ) -> tb_status {
     call_with(|handles| {
@@ -70,8 +86,9 @@ pub extern "C" fn tb_job_add(
             name: name.get("name")?.to_owned(),
             ranks: ranks.collect(),
             launcher,
+            private: false,
             legacy,
-            ..JobOptions::default()
+            devices: devices.map(policy).unwrap_or_default(),
         };
         let job = job::add(view.adopted(), view.view(), &options)?;
         let base = view.adopted().keys().clone();
@@ -199,6 +216,16 @@ pub extern "C" fn tb_job_list(
         let job = jobs.get(index).found(|| format!("no job {index} of {}", jobs.len()))?;
         buffer.fill(&job.name, size, length)
     })
+}
+
+fn policy(devices: &tb_device_policy) -> DevicePolicy {
+    let nics = if devices.unknown_nics { NicChoice::ActiveOrUnknown } else { NicChoice::Active };
+    DevicePolicy {
+        nics_per_rank: devices.nics_per_rank,
+        gpus_per_rank: devices.gpus_per_rank,
+        nics,
+        nics_near_gpu: devices.nics_near_gpu,
+    }
 }
 
 /// The PUs of a rank, `None` if it is not bound.

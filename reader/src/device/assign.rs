@@ -1,6 +1,7 @@
 //! Deals devices to ranks. The result depends on the topology and the order of ranks only, so every
 //! process that computes it has the same one.
 
+use super::candidates::bus_id;
 use super::near::{Nearness, farthest};
 use super::path::PathClass;
 use crate::object::Object;
@@ -8,7 +9,6 @@ use crate::topology::Topology;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use topobroker_layout::attributes::Attributes;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
@@ -153,13 +153,5 @@ impl<'a, 'd> Places<'a, 'd> {
         let nodes = self.nodes.iter().zip(&place.latencies);
         let latency = farthest(nodes.filter(|(node, _)| node.intersects(set)).map(|(_, it)| *it));
         (nearness as u8, latency.unwrap_or(u64::MAX))
-    }
-}
-
-/// Domain, bus, device and function; devices that are not on PCI come last.
-fn bus_id(device: Object<'_>) -> (u32, u32) {
-    match device.pci_device_above().map(Object::attributes) {
-        Some(Attributes::Pci(pci)) => (pci.domain, pci.bus_id()),
-        _ => (u32::MAX, u32::MAX),
     }
 }

@@ -150,3 +150,11 @@ fn backend(device: Object<'_>) -> Option<usize> {
         (is_render && pci.class_id >> 8 == DISPLAY).then_some(BACKENDS.len())
     })
 }
+
+/// Domain, bus, device and function; devices that are not on PCI come last.
+pub(super) fn bus_id(device: Object<'_>) -> (u32, u32) {
+    match device.pci_device_above().map(Object::attributes) {
+        Some(Attributes::Pci(pci)) => (pci.domain, pci.bus_id()),
+        _ => (u32::MAX, u32::MAX),
+    }
+}

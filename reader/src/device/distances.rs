@@ -91,13 +91,13 @@ impl<'a> Topology<'a> {
 
 /// Depths as PMIx counts them: it loads topologies without instruction caches.
 #[derive(Clone, Copy)]
-struct PmixDepths<'a> {
-    topology: Topology<'a>,
-    count: u16,
+pub(super) struct PmixDepths<'a> {
+    pub(super) topology: Topology<'a>,
+    pub(super) count: u16,
 }
 
 impl<'a> PmixDepths<'a> {
-    fn new(topology: Topology<'a>) -> Self {
+    pub(super) fn new(topology: Topology<'a>) -> Self {
         let mut depths = Self { topology, count: 0 };
         depths.count = depths.before(topology.depth());
         depths
@@ -109,13 +109,18 @@ impl<'a> PmixDepths<'a> {
         !object_type.is_some_and(is_instruction_cache)
     }
 
+    /// Whether PMIx's topology has an object of the tree of CPUs.
+    pub(super) fn is_in_pmix(self, object: Object<'a>) -> bool {
+        object.depth().normal().is_some_and(|depth| self.is_counted(depth))
+    }
+
     fn before(self, depth: u32) -> u16 {
         let counted = (0..depth).filter(|depth| self.is_counted(*depth)).count();
         u16::try_from(counted).unwrap_or(u16::MAX)
     }
 
     /// Depth of an object of the tree of CPUs.
-    fn of(self, object: Object<'a>) -> u16 {
+    pub(super) fn of(self, object: Object<'a>) -> u16 {
         match object.depth() {
             Depth::Normal(depth) => self.before(depth + 1).saturating_sub(1),
             _ => 0,
@@ -123,7 +128,7 @@ impl<'a> PmixDepths<'a> {
     }
 
     /// The lowest object below the root that has all of a set, as long as each depth above has one.
-    fn covering(self, set: &Set) -> Option<Object<'a>> {
+    pub(super) fn covering(self, set: &Set) -> Option<Object<'a>> {
         let depths = (1..self.topology.depth()).filter(|depth| self.is_counted(*depth));
         let mut lowest = None;
         for depth in depths {

@@ -20,7 +20,8 @@ impl Object<'_> {
     pub fn pmix_device_id(self, host: &str) -> Option<String> {
         let Attributes::OsDevice { kind } = self.attributes() else { return None };
         let parts = match DeviceKinds::of(kind)? {
-            DeviceKinds::GPU => ["gpu://", host, "::", self.name()?],
+            DeviceKinds::GPU | DeviceKinds::CO_PROCESSOR => ["gpu://", host, "::", self.name()?],
+            DeviceKinds::BLOCK => ["blk://", host, "::", self.name()?],
             DeviceKinds::NETWORK => {
                 let address = self.info("Address")?;
                 // The address of an Ethernet interface has 6 bytes, that of InfiniBand has 20.

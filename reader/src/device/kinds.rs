@@ -14,13 +14,19 @@ impl DeviceKinds {
     pub const NETWORK: Self = Self(4);
     /// OpenFabrics devices. Counterpart: `PMIX_DEVTYPE_OPENFABRICS`.
     pub const OPEN_FABRICS: Self = Self(8);
-    /// All of these.
-    pub const ALL: Self = Self(14);
+    /// Co-processors: GPUs by CUDA, OpenCL or Level Zero. Only PMIx 7 gives them a distance.
+    /// Counterpart: `PMIX_DEVTYPE_COPROC`.
+    pub const CO_PROCESSOR: Self = Self(32);
+    /// Disks. Only PMIx 7 gives them a distance, if they are asked for. Counterpart:
+    /// `PMIX_DEVTYPE_BLOCK`.
+    pub const BLOCK: Self = Self(1);
+    /// All but disks.
+    pub const ALL: Self = Self(46);
 
     /// The kinds with these bits; `None` if there are none, or others.
     #[must_use]
     pub fn from_bits(bits: u64) -> Option<Self> {
-        (bits != 0 && Self::ALL.has(Self(bits))).then_some(Self(bits))
+        (bits != 0 && (Self::ALL | Self::BLOCK).has(Self(bits))).then_some(Self(bits))
     }
 
     /// The bits, as PMIx has them.
@@ -36,6 +42,8 @@ impl DeviceKinds {
             OsDeviceKind::Gpu => Some(Self::GPU),
             OsDeviceKind::Network => Some(Self::NETWORK),
             OsDeviceKind::OpenFabrics => Some(Self::OPEN_FABRICS),
+            OsDeviceKind::CoProcessor => Some(Self::CO_PROCESSOR),
+            OsDeviceKind::Block => Some(Self::BLOCK),
             _ => None,
         }
     }
@@ -44,6 +52,12 @@ impl DeviceKinds {
     #[must_use]
     pub fn has(self, kinds: Self) -> bool {
         self.0 & kinds.0 == kinds.0
+    }
+
+    /// Whether some of `kinds` are among these.
+    #[must_use]
+    pub fn has_some(self, kinds: Self) -> bool {
+        self.0 & kinds.0 != 0
     }
 }
 

@@ -3,6 +3,7 @@
 mod assign;
 mod candidates;
 mod distances;
+mod distances_pmix7;
 mod id;
 mod kinds;
 mod near;

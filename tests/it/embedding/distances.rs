@@ -65,6 +65,17 @@ fn compare(reference: &Path, xml: &Path, topology: Topology<'_>, sets: &[Set]) -
     (answered, failed)
 }
 
+/// Sets of a machine: one PU, all of them, the first and the last, and random ones.
+fn sets_of(random: &mut fastrand::Rng, topology: Topology<'_>, pus: &[u32]) -> Vec<Set> {
+    let fixed: [Set; 3] = [
+        pus.iter().take(1).copied().collect(),
+        pus.iter().copied().collect(),
+        [pus[0], pus[pus.len() - 1]].into_iter().collect(),
+    ];
+    let others = (0..5).map(|_| any_set(random, topology, pus));
+    fixed.into_iter().chain(others).filter(|set| !set.is_empty()).collect()
+}
+
 #[test]
 fn distances_and_ids_of_devices_are_those_of_pmix_where_it_has_an_answer() {
     let Some(shared) = shared() else { return };
@@ -85,19 +96,56 @@ fn distances_and_ids_of_devices_are_those_of_pmix_where_it_has_an_answer() {
         if topology.objects_with_type(ObjectType::OSDevice).next().is_none() || pus.is_empty() {
             continue;
         }
-        let fixed: [Set; 3] = [
-            pus.iter().take(1).copied().collect(),
-            pus.iter().copied().collect(),
-            [pus[0], pus[pus.len() - 1]].into_iter().collect(),
-        ];
-        let sets: Vec<Set> = fixed
-            .into_iter()
-            .chain((0..5).map(|_| any_set(&mut random, topology, &pus)))
-            .filter(|set| !set.is_empty())
-            .collect();
+        let sets = sets_of(&mut random, topology, &pus);
         let (good, bad) = compare(&reference, &machine.path, topology, &sets);
         (files, answered, failed) = (files + 1, answered + good, failed + bad);
     }
     eprintln!("{files} files, {answered} answers of PMIx, {failed} failures of PMIx");
     assert!(files > 50 && answered > 500, "{files} {answered} {failed}");
+}
+
+#[test]
+fn distances_by_the_rule_of_pmix_7_are_those_of_a_model_of_it() {
+    const MODEL: [u64; 6] = [46, 2, 4, 8, 1, 12];
+    let Some(shared) = shared() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let model = compile(folder.path(), "cc", "distances_pmix7.c", "model", &["hwloc"], &[]);
+    let mut random = fastrand::Rng::with_seed(43);
+    let (mut files, mut answered, mut apart) = (0, 0, 0);
+    for machine in machines(&shared).iter().filter(|machine| machine.loads) {
+        let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+        let opened = Archive::open(&archive).unwrap();
+        let topology = opened.topology();
+        let pus: Vec<u32> = topology.root().cpuset().unwrap_or_default().iter().collect();
+        if topology.objects_with_type(ObjectType::OSDevice).next().is_none() || pus.is_empty() {
+            continue;
+        }
+        let mut sets = sets_of(&mut random, topology, &pus);
+        // PUs that the machine does not have are not measured.
+        sets.push([pus[0], pus[pus.len() - 1] + 1000].into_iter().collect());
+        let mut lines = ask(&model, &machine.path, &sets).into_iter();
+        files += 1;
+        for (set, kinds) in sets.iter().flat_map(|set| MODEL.map(|kinds| (set, kinds))) {
+            let (status, theirs) = lines.next().unwrap();
+            let kinds = DeviceKinds::from_bits(kinds).unwrap();
+            let ours = topology.device_distances_pmix7(set, kinds);
+            let printed = |it: &DeviceDistance<'_>| {
+                let name = it.device.name().unwrap_or_default();
+                format!("{name} {} {} {}", it.kind.bits(), it.min, it.max)
+            };
+            let texts: Vec<String> = ours.iter().map(printed).collect();
+            let case = format!("{}: {set:?} {kinds:?}: {status}", machine.name);
+            match status.as_str() {
+                "NOT_AVAILABLE" => {
+                    let unknown = DeviceDistance::UNKNOWN;
+                    assert!(ours.iter().all(|it| (it.min, it.max) == (unknown, unknown)), "{case}");
+                }
+                _ => assert_eq!(texts, theirs, "{case}"),
+            }
+            answered += usize::from(status == "SUCCESS");
+            apart += ours.iter().filter(|it| it.min < it.max).count();
+        }
+    }
+    eprintln!("{files} files, {answered} answers, {apart} devices with PUs at several distances");
+    assert!(files > 50 && answered > 500 && apart > 20, "{files} {answered} {apart}");
 }

@@ -1,6 +1,6 @@
 //! A type filter for each type: which objects are kept.
 
-use topobroker_layout::attributes::{Attributes, OsDeviceKind, Pci};
+use topobroker_layout::attributes::{Attributes, OsDeviceKind};
 use topobroker_layout::description::Object;
 use topobroker_layout::object_type::{ChildKind, ObjectType};
 use topobroker_layout::type_filter::TypeFilter;
@@ -75,7 +75,7 @@ impl Filters {
             TypeFilter::None => false,
             TypeFilter::All | TypeFilter::Structure => true,
             TypeFilter::Important => match &object.attributes {
-                Attributes::Pci(pci) => is_important(pci),
+                Attributes::Pci(pci) => pci.is_important(),
                 Attributes::OsDevice { kind } => *kind != OsDeviceKind::Dma,
                 _ => true,
             },
@@ -86,13 +86,4 @@ impl Filters {
 /// Whether a type is a CPU cache or a memory-side cache. hwloc's programs call both "cache".
 pub(crate) fn is_any_cache(object_type: ObjectType) -> bool {
     object_type.is_cache() || object_type == ObjectType::MemCache
-}
-
-/// Whether hwloc keeps a PCI device if only important I/O is wanted
-/// (`HWLOC_TYPE_FILTER_KEEP_IMPORTANT`): displays, networks, storage, co-processors and the like.
-fn is_important(pci: &Pci) -> bool {
-    // Base classes: none, storage, network, display, bridge (an NVSwitch is one), processor,
-    // accelerator. Then single classes: Fibre Channel, InfiniBand, CXL memory.
-    matches!(pci.class_id >> 8, 0x00 | 0x01 | 0x02 | 0x03 | 0x06 | 0x0b | 0x12)
-        || matches!(pci.class_id, 0x0c04 | 0x0c06 | 0x0502)
 }

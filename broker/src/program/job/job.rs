@@ -3,7 +3,7 @@
 
 use super::locality::Locality;
 use super::named::named;
-use super::nics::Nics;
+use super::nics::{Nics, warn};
 use crate::placement::{self, Policy, report};
 use crate::program::{output, part};
 use crate::publish::job::{self, DevicePolicy, JobOptions, Launcher};
@@ -175,11 +175,16 @@ impl Add {
         let options = JobOptions { name, ranks, launcher, private, legacy, devices };
         let job = job::add(base, &view, &options)?;
         let told = output::hand_over(&Keys::lines(job.to_env()));
-        told.or_else(|error| {
+        let told = told.or_else(|error| {
             // Nobody knows of this job, so nobody would remove it.
             job::remove(base, &self.name)?;
             Err(error.context("the job is not added"))
-        })
+        })?;
+        // The job is added, whatever comes now.
+        if let Ok(job) = named(base, &self.name) {
+            warn(base, job, devices.nics);
+        }
+        Ok(told)
     }
 
     fn devices(&self) -> DevicePolicy {
@@ -301,6 +306,8 @@ impl Show {
                 format!("{rank} {list}")
             }
         });
-        output::print(&lines.map(|line| line + "\n").collect::<String>())
+        output::print(&lines.map(|line| line + "\n").collect::<String>())?;
+        warn(base, job, NicChoice::Active);
+        Ok(ExitCode::SUCCESS)
     }
 }

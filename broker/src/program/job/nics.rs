@@ -64,8 +64,8 @@ impl Nics {
             ensure!(job.rank(rank).is_some(), not_here(&self.name, rank));
         }
         let asked = of_ranks.iter().filter(|(rank, _)| self.rank.is_none_or(|it| it == *rank));
-        for finding in findings::binding(base.topology(), job, choice) {
-            output::say(&format!("job {}: {finding}", self.name));
+        if self.rank.is_none() && self.env.is_none() && !self.json {
+            warn(base, job, choice);
         }
         if self.json {
             let describe = |(rank, nics): &(u32, Vec<Object<'_>>)| {
@@ -123,6 +123,13 @@ impl Nics {
             Some(_) => words.collect(),
             None => vec![format!("{rank} {}", words.collect::<Vec<_>>().join(" "))],
         }
+    }
+}
+
+/// Says on standard error what is wrong with where the ranks of a job are bound.
+pub(super) fn warn(base: &Adopted, job: Job<'_>, choice: NicChoice) {
+    for finding in findings::binding(base.topology(), job, choice) {
+        output::say(&format!("job {}: {finding}", job.name()));
     }
 }
 

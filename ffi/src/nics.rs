@@ -1,0 +1,147 @@
+//! NICs and GPUs that ranks may be given, and those that they were given.
+
+use crate::call::{Given, call, call_with};
+use crate::failure::Failure;
+use crate::job::tb_job;
+use crate::object::{object, tb_obj};
+use crate::pointers::{Input, List, Room};
+use crate::set::tb_set;
+use crate::status::tb_status;
+use crate::topology::tb_topology;
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
+use topobroker_reader::{Beside, NicChoice, Object, PathClass};
+
+/// What is between two devices, the least first. Counterpart: the words of nvidia-smi topo -m.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_path_class {
+    /// Nothing: they are one PCI device.
+    TB_PATH_SAME = 0,
+    /// One PCI switch.
+    TB_PATH_PIX = 1,
+    /// Several PCI switches, but no host bridge.
+    TB_PATH_PXB = 2,
+    /// A host bridge.
+    TB_PATH_PHB = 3,
+    /// Several host bridges of the same NUMA nodes.
+    TB_PATH_NODE = 4,
+    /// What connects NUMA nodes.
+    TB_PATH_SYS = 5,
+}
+
+/// Stores up to `capacity` NICs that ranks may be given, in logical order, and the number of all of
+/// them in `count` (may be NULL): one of each PCI device, OpenFabrics devices if there are any, else
+/// network interfaces. They are known to be active, unless `unknown` also allows those of which nobody
+/// knows.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_nics(
+    topology: Option<&tb_topology>,
+    unknown: bool,
+    nics: Room<'_, tb_obj>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let choice = if unknown { NicChoice::ActiveOrUnknown } else { NicChoice::Active };
+        let all = topology.given("topology")?.get().nics(choice);
+        nics.fill(all.map(Object::id), capacity, count)
+    })
+}
+
+/// Stores up to `capacity` GPUs that ranks may be given, in logical order, and the number of all of
+/// them in `count` (may be NULL): of each GPU, the OS device of its best programming interface.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_gpus(
+    topology: Option<&tb_topology>,
+    gpus: Room<'_, tb_obj>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let all = topology.given("topology")?.get().gpus();
+        gpus.fill(all.map(Object::id), capacity, count)
+    })
+}
+
+/// Deals devices to ranks that are bound to sets: to each rank, in their order, `per_rank` of those
+/// that are best for it, or all if there are fewer. The best are the nearest ones, then those of the
+/// least latency of memory, then those of the highest rate; of equally good ones a rank gets those that
+/// the fewest ranks have. Every process that asks has the same answer. Stores the devices of the first
+/// rank, then those of the second, and so on: up to `capacity`, and the number of all in `count` (may
+/// be NULL).
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_assign(
+    topology: Option<&tb_topology>,
+    devices: List<'_, tb_obj>,
+    device_count: usize,
+    cpusets: List<'_, Input<'_, tb_set>>,
+    rank_count: usize,
+    per_rank: usize,
+    given: Room<'_, tb_obj>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call_with(|handles| {
+        let (topology, handles) = (topology.given("topology")?.get(), &*handles);
+        let devices = devices.get(device_count, "devices")?.iter();
+        let devices: Vec<Object<'_>> =
+            devices.map(|device| object(topology, *device)).collect::<Result<_, _>>()?;
+        let sets = cpusets.get(rank_count, "cpusets")?.iter();
+        let ranks: Vec<Beside<'_, '_>> = sets
+            .map(|set| Ok(Beside::Pus(&set.given(handles, "a set of cpusets")?.0)))
+            .collect::<Result<_, Failure>>()?;
+        let all = topology.assign(&devices, &ranks, per_rank);
+        given.fill(all.into_iter().map(Object::id), capacity, count)
+    })
+}
+
+/// Stores up to `capacity` NICs that a rank was given when its job was added, the best first, and the
+/// number of all of them in `count` (may be NULL): 0 if the rank is not on this node. They are objects
+/// of the adopted topology.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_nics(
+    job: Option<&tb_job>,
+    rank: u32,
+    nics: Room<'_, tb_obj>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| nics.fill(job.given("job")?.get().nics(rank).map(Object::id), capacity, count))
+}
+
+/// Stores up to `capacity` GPUs that a rank was given when its job was added, like tb_job_nics.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_gpus(
+    job: Option<&tb_job>,
+    rank: u32,
+    gpus: Room<'_, tb_obj>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| gpus.fill(job.given("job")?.get().gpus(rank).map(Object::id), capacity, count))
+}
+
+/// Stores what is between two devices, a tb_path_class.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_path_class_between(
+    topology: Option<&tb_topology>,
+    one: tb_obj,
+    other: tb_obj,
+    class: Option<&mut MaybeUninit<i32>>,
+) -> tb_status {
+    call(|| {
+        let (topology, out) = (topology.given("topology")?.get(), class.given("class")?);
+        let found = topology.path_class(object(topology, one)?, object(topology, other)?);
+        let class = match found {
+            PathClass::Same => tb_path_class::TB_PATH_SAME,
+            PathClass::Pix => tb_path_class::TB_PATH_PIX,
+            PathClass::Pxb => tb_path_class::TB_PATH_PXB,
+            PathClass::Phb => tb_path_class::TB_PATH_PHB,
+            PathClass::Node => tb_path_class::TB_PATH_NODE,
+            PathClass::Sys => tb_path_class::TB_PATH_SYS,
+        };
+        out.write(class as i32);
+        Ok(())
+    })
+}

@@ -1,0 +1,129 @@
+//! PMIx's distances of devices: PMIx 7, which measures each PU.
+
+use super::candidates::bus_id;
+use super::distances::{DeviceDistance, PmixDepths};
+use super::kinds::DeviceKinds;
+use crate::object::Object;
+use crate::topology::Topology;
+use alloc::vec::Vec;
+use topobroker_layout::attributes::{Attributes, OsDeviceKind};
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::set::Set;
+
+/// Programming interfaces of GPUs that PMIx knows.
+const BACKENDS: [&str; 5] = ["CUDA", "NVML", "RSMI", "LevelZero", "OpenCL"];
+
+impl<'a> Topology<'a> {
+    /// Distances of devices from a process that is bound to a set, by the rule of PMIx 7: of each PU
+    /// by itself, so that `min` and `max` may differ. Each PCI device is there once, under its most
+    /// useful name, and they are in the order of bus ids. Devices without an id are left out. A GPU is
+    /// of kind [`DeviceKinds::GPU`] or [`DeviceKinds::CO_PROCESSOR`], and found by both.
+    /// Counterpart: `PMIx_Compute_distances`.
+    ///
+    /// If no object below the root has all of the set, each distance is unknown, and PMIx fails.
+    ///
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
+    /// use topobroker_reader::DeviceKinds;
+    /// for it in topology.device_distances_pmix7(&[0, 1].into_iter().collect(), DeviceKinds::ALL) {
+    ///     println!("{}: {} to {}", it.device.name().unwrap_or_default(), it.min, it.max);
+    /// }
+    /// ```
+    #[doc(alias = "PMIx_Compute_distances")]
+    #[must_use]
+    pub fn device_distances_pmix7(self, set: &Set, kinds: DeviceKinds) -> Vec<DeviceDistance<'a>> {
+        let depths = PmixDepths::new(self);
+        // Only PUs of the topology are measured.
+        let is_bound = |pu: &Object<'a>| pu.os_index().is_some_and(|index| set.contains(index));
+        let pus = self.objects_with_type(ObjectType::PU);
+        let pus: Set = pus.filter(is_bound).filter_map(Object::os_index).collect();
+        let is_measured = !pus.is_empty() && depths.covering(set).is_some();
+        let distance = |(device, kind): (Object<'a>, DeviceKinds)| {
+            let (min, max) = match is_measured {
+                true => depths.of_pus(&pus, device.non_io_ancestor()),
+                false => (DeviceDistance::UNKNOWN, DeviceDistance::UNKNOWN),
+            };
+            DeviceDistance { device, kind, min, max }
+        };
+        self.pmix7_devices(kinds).into_iter().map(distance).collect()
+    }
+
+    /// One OS device of each PCI device, in the order of bus ids.
+    fn pmix7_devices(self, kinds: DeviceKinds) -> Vec<(Object<'a>, DeviceKinds)> {
+        let gpus = DeviceKinds::GPU | DeviceKinds::CO_PROCESSOR;
+        let mut found: Vec<(Object<'a>, DeviceKinds)> = Vec::new();
+        for device in self.objects_with_type(ObjectType::OSDevice) {
+            let Attributes::OsDevice { kind } = device.attributes() else { continue };
+            let Some(kind) = DeviceKinds::of(kind) else { continue };
+            let matched = if gpus.has(kind) { gpus } else { kind };
+            if !kinds.has_some(matched) || (gpus.has(kind) && !is_gpu(device)) {
+                continue;
+            }
+            let pci = function(device);
+            let same = found.iter_mut().find(|(it, _)| pci.is_some() && function(*it) == pci);
+            match same {
+                Some(known) if merit(device) > merit(known.0) => *known = (device, kind),
+                Some(_) => {}
+                None => found.push((device, kind)),
+            }
+        }
+        found.retain(|(device, _)| device.pmix_device_id("").is_some());
+        let place = |device: Object<'a>| {
+            let id = function(device).map(|_| bus_id(device));
+            (id.is_none(), id, if id.is_some() { None } else { device.name() })
+        };
+        found.sort_by_key(|(device, _)| place(*device));
+        found
+    }
+}
+
+impl<'a> PmixDepths<'a> {
+    /// The least and the greatest distance of PUs from a device that is attached to an object.
+    fn of_pus(self, pus: &Set, local: Object<'a>) -> (u16, u16) {
+        let chain = || core::iter::once(local).chain(local.ancestors());
+        let distance = |found: Option<Object<'a>>| match found {
+            Some(found) if found != self.topology.root() => self.count - self.of(found),
+            // The depth of PUs is the last one.
+            _ => self.count - 1 + self.count,
+        };
+        let has_some = |object: &Object<'a>| self.is_in_pmix(*object) && object.intersects(pus);
+        let has_all = |object: &Object<'a>| self.is_in_pmix(*object) && object.covers(pus);
+        (distance(chain().find(has_some)), distance(chain().find(has_all)))
+    }
+}
+
+/// Whether a device of a GPU is there for more than a display: its PCI device has a programming
+/// interface, or is a display controller with a render node.
+fn is_gpu(device: Object<'_>) -> bool {
+    let Some(pci) = function(device) else { return has_backend(device) };
+    let is_display = matches!(pci.attributes(), Attributes::Pci(pci) if pci.class_id >> 8 == 0x03);
+    pci.io_children().any(has_backend) || (is_display && pci.io_children().any(is_render_node))
+}
+
+/// The PCI device of an OS device, if PMIx's topology has it.
+fn function(device: Object<'_>) -> Option<Object<'_>> {
+    device
+        .pci_device_above()
+        .filter(|it| matches!(it.attributes(), Attributes::Pci(pci) if pci.is_important()))
+}
+
+/// How useful the name of an OS device is among those of a PCI device.
+fn merit(device: Object<'_>) -> u8 {
+    let is_fabric = matches!(device.attributes(), Attributes::OsDevice { kind } if kind == OsDeviceKind::OpenFabrics);
+    match () {
+        () if has_backend(device) => 2,
+        () if is_fabric || is_render_node(device) => 1,
+        () => 0,
+    }
+}
+
+fn has_backend(device: Object<'_>) -> bool {
+    let is_coprocessor = matches!(device.attributes(), Attributes::OsDevice { kind } if kind == OsDeviceKind::CoProcessor);
+    let backend = device.info("Backend");
+    is_coprocessor
+        || backend.is_some_and(|it| BACKENDS.iter().any(|known| known.eq_ignore_ascii_case(it)))
+}
+
+fn is_render_node(device: Object<'_>) -> bool {
+    device.name().is_some_and(|name| name.starts_with("renderD"))
+}

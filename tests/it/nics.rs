@@ -1,0 +1,162 @@
+//! NICs and GPUs of the ranks of a job, and what is said of ranks that are bound far from them.
+
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use topobroker_tests::shared;
+
+/// Runs a script over the topology of a reference machine; `$T` is the program. `None` without the
+/// reference data.
+fn on(machine: &str, script: &str) -> Option<Output> {
+    let file: PathBuf = shared()?.join("topologies").join(machine);
+    let folder = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_topobroker_for_tests");
+    let mut command = Command::new(program);
+    command.args(["run", "--folder"]).arg(folder.path()).arg("-i").arg(file);
+    command.args(["--", "sh", "-c", script]).env("T", program).env("FOLDER", folder.path());
+    Some(command.output().unwrap())
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// The standard output of a script that must succeed.
+fn told(machine: &str, script: &str) -> Option<String> {
+    let output = on(machine, script)?;
+    assert!(output.status.success(), "{output:?}");
+    Some(text(&output.stdout).to_owned())
+}
+
+/// What is said of a job on standard error, without the program's name.
+fn said(machine: &str, ranks: &str) -> Option<Vec<String>> {
+    let script = format!("printf '{ranks}' > $FOLDER/ranks; $T job add j --ranks $FOLDER/ranks");
+    let output = on(machine, &script)?;
+    assert!(output.status.success(), "{output:?}");
+    let lines = text(&output.stderr).lines();
+    Some(lines.map(|line| line.strip_prefix("topobroker: job j: ").unwrap().to_owned()).collect())
+}
+
+/// A machine with two packages, and two active NICs and two GPUs on each.
+const SIERRA: &str = "flux-core__sierra.xml";
+/// A machine with eight NUMA nodes, and one active NIC.
+const IPA20: &str = "flux-core__ipa20.xml";
+
+#[test]
+fn a_job_keeps_a_nic_and_a_gpu_for_each_rank() {
+    let script = "$T job add j --map-by core > $FOLDER/file; $T job nics j --json";
+    let Some(json) = told(SIERRA, script) else { return };
+    let ranks: Value = serde_json::from_str(&json).unwrap();
+    let mut count = std::collections::BTreeMap::new();
+    for rank in ranks.as_array().unwrap() {
+        for kind in ["nics", "gpus"] {
+            let [device] = &rank[kind].as_array().unwrap()[..] else { panic!("{rank}") };
+            *count.entry(device.as_str().unwrap().to_owned()).or_insert(0) += 1;
+        }
+    }
+    let expected = ["mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3", "cuda0", "cuda1", "cuda2", "cuda3"];
+    let mut names: Vec<&str> = count.keys().map(String::as_str).collect();
+    names.sort_by_key(|name| expected.iter().position(|it| it == name));
+    assert_eq!(names, expected);
+    let (least, most) = (count.values().min().unwrap(), count.values().max().unwrap());
+    assert!(most - least <= 1, "{count:?}");
+}
+
+#[test]
+fn ranks_have_as_many_devices_as_are_wanted_and_libraries_are_told() {
+    let script = "for n in 0 1 2 9; do $T job add j$n --map-by ppr:1:package --nics-per-rank $n \
+                  > $FOLDER/file; $T job nics j$n; done; \
+                  for library in ucx nccl mpich openmpi; do $T job nics j2 --rank 1 --env $library; done; \
+                  $T job nics j1 --env ucx; $T job nics j1 --rank 7";
+    let Some(output) = on(SIERRA, script) else { return };
+    let expected = "0 -\n1 -\n0 mlx5_0\n1 mlx5_2\n0 mlx5_0,mlx5_1\n1 mlx5_2,mlx5_3\n\
+                    0 mlx5_0,mlx5_1,mlx5_2,mlx5_3\n1 mlx5_2,mlx5_3,mlx5_0,mlx5_1\n\
+                    UCX_NET_DEVICES=mlx5_2:1,mlx5_3:1\n\
+                    NCCL_IB_HCA==mlx5_2:1,mlx5_3:1\n\
+                    MPIR_CVAR_CH4_OFI_MAX_NICS=-1\nMPIR_CVAR_CH4_OFI_PREF_NIC=2\n\
+                    OMPI_MCA_btl_openib_if_include=mlx5_2:1,mlx5_3:1\n\
+                    0 UCX_NET_DEVICES=mlx5_0:1\n1 UCX_NET_DEVICES=mlx5_2:1\n";
+    assert_eq!(text(&output.stdout), expected);
+    assert_eq!(text(&output.stderr), "topobroker: rank 7 of j1 is not on this node\n");
+}
+
+#[test]
+fn the_nic_of_a_rank_may_be_that_of_its_gpu() {
+    // All ranks are on the second package; their GPUs are dealt out of those that are near.
+    let script = "printf '0 88-91\\n1 92-95\\n' > $FOLDER/ranks; \
+                  $T job add j --ranks $FOLDER/ranks --nics-near gpu --gpus-per-rank 2 > $FOLDER/file; \
+                  $T job nics j --json";
+    let Some(json) = told(SIERRA, script) else { return };
+    let ranks: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(ranks[0]["gpus"], serde_json::json!(["cuda2", "cuda3"]));
+    let nic = |rank: usize| ranks[rank]["nics"][0].as_str().unwrap();
+    assert_eq!([nic(0), nic(1)], ["mlx5_2", "mlx5_3"]);
+}
+
+#[test]
+fn nics_of_unknown_state_are_only_given_if_that_is_wanted() {
+    let script = "$T job add a --map-by package > $FOLDER/file; $T job nics a; \
+                  $T job add b --map-by package --unknown-nics > $FOLDER/file; $T job nics b; \
+                  $T job nics b --mode mpich; $T job nics b --mode mpich --unknown-nics";
+    let Some(text) = told("flux-core__tuo.SPX.xml", script) else { return };
+    let names: Vec<&str> = text.lines().map(|line| line.split_once(' ').unwrap().1).collect();
+    let (none, given) = names.split_at(4);
+    assert_eq!(none, ["-", "-", "-", "-"]);
+    let (given, rest) = given.split_at(4);
+    assert!(given.iter().all(|name| *name != "-"), "{text}");
+    assert!(rest[..4].iter().all(|name| *name == "-"), "{text}");
+    assert!(rest[4..].iter().all(|name| *name != "-"), "{text}");
+}
+
+#[test]
+fn ranks_that_are_far_from_every_nic_or_split_or_not_bound_are_named() {
+    let place = "is local to PUs 42-55,154-167; bind to PUs of 42-55,154-167, which are near a NIC";
+    let far = |ranks: &str| said(IPA20, ranks);
+    let Some(found) = far("0 0-3\\n1 4-7\\n7 60\\n") else { return };
+    assert_eq!(
+        found,
+        [format!(
+            "far: ranks 0-1,7 are bound to PUs 0-7,60, far from every NIC: mlx5_0 is at NUMA latency \
+             12 to 21, and {place}"
+        )]
+    );
+    assert_eq!(
+        far("3 40-43\\n").unwrap(),
+        [format!(
+            "split: rank 3 is bound to PUs 40-43, of which only 42-43 are near a NIC: mlx5_0 is at \
+             NUMA latency 12, and {place}"
+        )]
+    );
+    assert_eq!(far("0 42\\n1 43-55,154-167\\n").unwrap(), [""; 0]);
+    assert_eq!(
+        far("0 42\\n1 -\\n2 -\\n4 -\\n").unwrap(),
+        ["note: unbound: ranks 1-2,4 are not bound, and may run far from every NIC"]
+    );
+    assert_eq!(
+        far("0 42-55,154-167\\n1 0\\n").unwrap(),
+        [
+            "note: far: rank 1 is bound to PUs 0, far from every NIC: mlx5_0 is at NUMA latency 12, and \
+          is local to PUs 42-55,154-167; the PUs near a NIC, 42-55,154-167, have ranks already"
+        ]
+    );
+}
+
+#[test]
+fn a_check_fails_if_ranks_are_far_from_every_nic_unless_that_is_accepted() {
+    let script = "printf '0 0-3\\n' > $FOLDER/far; printf '0 42\\n' > $FOLDER/near; \
+                  for it in far near; do $T job add $it --ranks $FOLDER/$it > $FOLDER/file; \
+                  $T check --no-memlock --job $it | cut -d: -f1; \
+                  $T check --no-memlock --job $it > $FOLDER/out; echo $?; done; \
+                  $T check --no-memlock --no-binding --job far; echo $?";
+    let Some(output) = on(IPA20, script) else { return };
+    assert_eq!(text(&output.stdout), "far\n1\n0\n0\n");
+}
+
+#[test]
+fn ranks_far_from_every_nic_are_right_if_the_job_has_no_nearer_pu() {
+    let script = "$T job add j --cpu-set os:60-70 --map-by ppr:1:hwthread --bind-to hwthread > $FOLDER/file; \
+                  $T job nics j";
+    let Some(output) = on(IPA20, script) else { return };
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert!(text(&output.stdout).lines().all(|line| line.ends_with(" mlx5_0")), "{output:?}");
+}
