@@ -5,6 +5,7 @@
 pub mod clients;
 pub mod jobs;
 pub mod machines;
+pub mod nics;
 #[allow(unsafe_code, reason = "hwloc's shared segment has raw bindings only")]
 pub mod rival;
 #[allow(unsafe_code, reason = "hwloc's bitmaps have raw bindings only")]

@@ -42,7 +42,7 @@ pub struct TopologyColumns {
     pub names: StringsOfObjects,
     pub subtypes: StringsOfObjects,
     pub infos: InfosOfObjects,
-    pub facts: FactsOfObjects,
+    pub facts: Vec<FactsOfObjects>,
     pub total_memory: TotalMemory,
     pub caches: Caches,
     pub numa_nodes: NumaNodes,

@@ -10,8 +10,11 @@ use std::time::Instant;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker_benches::jobs::job_segment;
 use topobroker_benches::machines::{SYNTHETIC_256, SYNTHETIC_2048, shared_folder};
+use topobroker_benches::nics::with_nics;
 use topobroker_layout::encode::to_bytes;
-use topobroker_reader::{Archive, DeviceKinds, Job, Locality, Topology};
+use topobroker_reader::{
+    Archive, Beside, DeviceKinds, Job, Locality, NicChoice, Object, ObjectType, Set, Topology,
+};
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/locality_cost.c");
 
@@ -66,6 +69,31 @@ fn main() -> anyhow::Result<()> {
             cost.devices,
         );
     }
+    assignment()
+}
+
+/// Prints what dealing NICs to ranks costs, and how evenly they are dealt.
+fn assignment() -> anyhow::Result<()> {
+    let input = Input::Synthetic(SYNTHETIC_256.to_owned());
+    let machine = with_nics(&capture(&load(&input, &LoadOptions::default())?)?);
+    let archive = to_bytes(&machine)?;
+    let opened = Archive::open(&archive)?;
+    let topology = opened.topology();
+    let nics: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
+    let pus = topology.objects_with_type(ObjectType::PU);
+    let sets: Vec<Set> = pus.filter_map(Object::cpuset).collect();
+    let ranks: Vec<Beside<'_, '_>> = sets.iter().map(Beside::Pus).collect();
+    let time = best(|| {
+        black_box(topology.assign(black_box(&nics), black_box(&ranks), 1));
+    });
+    let given = topology.assign(&nics, &ranks, 1);
+    let loads = nics.iter().map(|nic| given.iter().filter(|it| *it == nic).count());
+    let loads: Vec<usize> = loads.collect();
+    println!(
+        "\n{} ranks, {} NICs: {time:.0} us, ranks of each NIC: {loads:?}",
+        ranks.len(),
+        nics.len()
+    );
     Ok(())
 }
 

@@ -4,7 +4,9 @@ mod environment;
 mod mpich;
 mod nccl;
 mod open_mpi;
+mod rank;
 mod rule;
 
 pub use environment::{Library, variables};
-pub use rule::{Rank, Rule, chosen};
+pub use rank::Rank;
+pub use rule::{Rule, chosen};

@@ -1,7 +1,7 @@
 //! The rule of NCCL. Its bandwidths are estimates: of PCI links by their generation and width, of
 //! links between processors by their kind.
 
-use super::rule::Rank;
+use super::rank::Rank;
 use std::cmp::Reverse;
 use topobroker_reader::{Attributes, Object, PathClass, Topology};
 

@@ -1,6 +1,6 @@
 //! The rule of Open MPI 5 over libfabric.
 
-use super::rule::Rank;
+use super::rank::Rank;
 use topobroker_layout::set::Set;
 use topobroker_reader::{DeviceDistance, DeviceKinds, Locality, Object, Topology};
 

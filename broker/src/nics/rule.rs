@@ -1,7 +1,7 @@
 //! The rules by which libraries choose a NIC for a rank.
 
+use super::rank::Rank;
 use super::{mpich, nccl, open_mpi};
-use topobroker_layout::set::Set;
 use topobroker_reader::{Object, Topology};
 
 /// A rule by which a library chooses a NIC for each rank.
@@ -17,17 +17,6 @@ pub enum Rule {
     /// NCCL: of the NICs of the highest bandwidth from the rank's GPU, then of the shortest path, that
     /// of the number of the GPU with its bits reversed. Counterpart: `ncclTopoGetLocalNet`.
     Nccl,
-}
-
-/// A rank, in the order of local ranks.
-#[derive(Debug, Clone)]
-pub struct Rank<'a> {
-    /// Rank in the job.
-    pub rank: u32,
-    /// Its PUs; `None` if it is not bound.
-    pub cpuset: Option<Set>,
-    /// Its GPU.
-    pub gpu: Option<Object<'a>>,
 }
 
 /// The NIC that a library chooses for each rank; `None` if it chooses none. `nics` are those that it

@@ -46,7 +46,8 @@ impl Builder<'_> {
         }
     }
 
-    pub(super) fn facts(&mut self) -> archive::FactsOfObjects {
+    /// The table of facts; none if there are no facts, as in every archive of an XML file.
+    pub(super) fn facts(&mut self) -> Vec<archive::FactsOfObjects> {
         let (mut objects, mut names, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (id, owner) in (0..).zip(&self.by_id) {
             for (name, value) in &owner.facts {
@@ -55,11 +56,14 @@ impl Builder<'_> {
                 values.push(u64::from(self.strings.intern(value)));
             }
         }
-        archive::FactsOfObjects {
+        if objects.is_empty() {
+            return Vec::new();
+        }
+        vec![archive::FactsOfObjects {
             object: Column::pack(&objects),
             name: Column::pack(&names),
             value: Column::pack(&values),
-        }
+        }]
     }
 
     /// Memory of the NUMA nodes below each object; objects without memory have no row.

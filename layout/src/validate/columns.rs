@@ -80,7 +80,7 @@ fn texts(
     most_rows: usize,
 ) -> Result<(), ValidationError> {
     let strings = counts.strings as u64;
-    let (infos, facts) = (topology.infos.name.len(), topology.facts.object.len());
+    let infos = topology.infos.name.len();
     check_columns! { topology, most_rows;
         strings.start: counts.strings, topology.strings.bytes.len() as u64;
         names.string: topology.names.string.len(), strings + 1;
@@ -88,9 +88,6 @@ fn texts(
         infos.start: if infos == 0 { 0 } else { counts.objects + 1 }, ANY;
         infos.name: infos, strings;
         infos.value: infos, strings;
-        facts.object: facts, counts.objects as u64;
-        facts.name: facts, strings;
-        facts.value: facts, strings;
     }
 }
 

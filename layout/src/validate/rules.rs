@@ -1,7 +1,7 @@
 //! Tests each rule that FORMAT.md has for an archive, with an archive that breaks only this rule.
 
 use super::tests::{checked, machine};
-use crate::archive::{Distances, NONE, PuRun, TopologyColumns};
+use crate::archive::{Distances, FactsOfObjects, NONE, PuRun, TopologyColumns};
 use crate::column::Column;
 use crate::depth::Depth;
 use crate::encode::topology;
@@ -68,9 +68,8 @@ const RULES: [Rule; 25] = [
     (
         "facts",
         |it| {
-            let texts = || Column::pack(&[0, 0]);
-            (it.facts.object, it.facts.name, it.facts.value) =
-                (Column::pack(&[3, 2]), texts(), texts());
+            let [name, value] = [0, 0].map(|text| Column::pack(&[text, text]));
+            it.facts = vec![FactsOfObjects { object: Column::pack(&[3, 2]), name, value }];
         },
         "ascend",
     ),

@@ -27,7 +27,7 @@ pub(super) fn check(
     if !infos.name.is_empty() {
         starts(&infos.start, "infos.start", infos.name.len())?;
     }
-    ensure(topology.facts.object.is_sorted(), "facts.object", 0, "values ascend")?;
+    facts(topology, counts, most_rows)?;
     let memory = &topology.total_memory.object;
     let rows = memory.len();
     ensure(rows <= counts.objects, "total_memory.object", rows, "has at most a row an object")?;
@@ -40,6 +40,24 @@ pub(super) fn check(
     cpu_kinds(topology, counts, most_rows)?;
     pu_runs(topology, counts)?;
     machine(topology, counts)
+}
+
+fn facts(
+    topology: &ArchivedTopology,
+    counts: &Counts,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
+    let tables = topology.facts.as_slice();
+    ensure(tables.len() <= 1, "facts", tables.len(), "is one table at most")?;
+    let Some(facts) = tables.first() else { return Ok(()) };
+    let (rows, strings) = (facts.object.len(), counts.strings as u64);
+    let rules = [
+        (&facts.object, rows, counts.objects as u64),
+        (&facts.name, rows, strings),
+        (&facts.value, rows, strings),
+    ];
+    check_rules(&rules, "facts.object facts.name facts.value", most_rows)?;
+    ensure(facts.object.is_sorted(), "facts.object", 0, "values ascend")
 }
 
 /// Checks that runs of PUs ascend, and that their PUs exist and have OS indexes below the limit.

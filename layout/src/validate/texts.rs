@@ -35,12 +35,12 @@ fn columns(topology: &ArchivedTopology) -> impl Iterator<Item = (&ArchivedColumn
         (&topology.subtypes.string, 1),
         (&topology.infos.name, 0),
         (&topology.infos.value, 0),
-        (&topology.facts.name, 0),
-        (&topology.facts.value, 0),
         (&topology.memory_attributes.name, 0),
     ];
     let kinds = topology.cpu_kinds.iter();
-    own.into_iter().chain(kinds.flat_map(|kind| [(&kind.info_name, 0), (&kind.info_value, 0)]))
+    let facts = topology.facts.iter().flat_map(|facts| [(&facts.name, 0), (&facts.value, 0)]);
+    let of_kinds = kinds.flat_map(|kind| [(&kind.info_name, 0), (&kind.info_value, 0)]);
+    own.into_iter().chain(facts).chain(of_kinds)
 }
 
 /// Whether no string is longer than `longest`. Reads only a few bytes if all strings are far

@@ -21,11 +21,13 @@ const RULES: [&str; 7] = [
 ];
 
 /// Columns for which any value is right, with the reason.
-const WITHOUT_RULE: [(&str, &str); 11] = [
+const WITHOUT_RULE: [(&str, &str); 13] = [
     ("cpu_kinds.efficiency", "a number that is only handed on"),
     ("cpu_kinds.forced_efficiency", "a number that is only handed on"),
     ("cpu_kinds.info_value", "checked together with cpu_kinds.info_name"),
     ("distances.kind", "flags of hwloc that are only handed on"),
+    ("facts.name", "checked together with facts.object"),
+    ("facts.value", "checked together with facts.object"),
     ("machine.flags", "flags of hwloc that are only handed on"),
     ("names.first", "subtracted from a number, and what is then outside the column has no name"),
     ("subtypes.first", "subtracted from a number, and what is then outside the column has none"),

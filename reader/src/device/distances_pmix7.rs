@@ -11,7 +11,7 @@ use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
 /// Programming interfaces of GPUs that PMIx knows.
-const BACKENDS: [&str; 5] = ["CUDA", "NVML", "RSMI", "LevelZero", "OpenCL"];
+const BACKENDS: &str = "CUDA NVML RSMI LevelZero OpenCL";
 
 impl<'a> Topology<'a> {
     /// Distances of devices from a process that is bound to a set, by the rule of PMIx 7: of each PU
@@ -121,7 +121,7 @@ fn has_backend(device: Object<'_>) -> bool {
     let is_coprocessor = matches!(device.attributes(), Attributes::OsDevice { kind } if kind == OsDeviceKind::CoProcessor);
     let backend = device.info("Backend");
     is_coprocessor
-        || backend.is_some_and(|it| BACKENDS.iter().any(|known| known.eq_ignore_ascii_case(it)))
+        || backend.is_some_and(|it| BACKENDS.split(' ').any(|known| known.eq_ignore_ascii_case(it)))
 }
 
 fn is_render_node(device: Object<'_>) -> bool {

@@ -133,14 +133,15 @@ impl<'a> Object<'a> {
     /// What the publisher found out about this object beside hwloc, such as the rate of a port: pairs
     /// of name and value. They are in no export.
     pub fn facts(self) -> impl Iterator<Item = Info<'a>> {
-        let facts = &self.index.archive.facts;
-        let end = u32::try_from(facts.object.len()).unwrap_or(u32::MAX);
         let id = self.id;
-        let first = partition_point(0..end, |row| facts.object.get_u32(row as usize) < id);
-        let rows = (first..end).map(|row| row as usize);
-        rows.take_while(move |row| facts.object.get_u32(*row) == id).map(move |row| Info {
-            name: self.index.string(facts.name.get_u32(row)),
-            value: self.index.string(facts.value.get_u32(row)),
+        self.index.archive.facts.iter().flat_map(move |facts| {
+            let end = u32::try_from(facts.object.len()).unwrap_or(u32::MAX);
+            let first = partition_point(0..end, |row| facts.object.get_u32(row as usize) < id);
+            let rows = (first..end).map(|row| row as usize);
+            rows.take_while(move |row| facts.object.get_u32(*row) == id).map(move |row| Info {
+                name: self.index.string(facts.name.get_u32(row)),
+                value: self.index.string(facts.value.get_u32(row)),
+            })
         })
     }
 
