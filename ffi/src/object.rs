@@ -294,10 +294,15 @@ pub extern "C" fn tb_obj_info_by_name(
         let (topology, value) = (topology.given("topology")?, value.given("value")?);
         let name = name.get("name")?;
         let found = object(topology.get(), obj)?.info(name);
-        let found = found.found(|| format!("object {obj} has no info {name:?}"))?;
+        let found = found.found(|| none_named(obj, "info", name))?;
         value.write(text_of(topology.adopted(), Some(found)));
         Ok(())
     })
+}
+
+/// Says that an object has no text with a name.
+pub(crate) fn none_named(obj: tb_obj, what: &str, name: &str) -> String {
+    format!("object {obj} has no {what} {name:?}")
 }
 
 /// Writes the name of the type of an object with a zero at its end: a short name, such as L2 or

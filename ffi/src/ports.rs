@@ -1,11 +1,10 @@
 //! Ports of OpenFabrics devices, and other facts that hwloc does not keep.
 
 use crate::call::{Found, Given, call};
-use crate::object::{object, tb_obj, text_of};
+use crate::object::{none_named, object, tb_obj, text_of};
 use crate::pointers::{Room, Text};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
-use alloc::format;
 use core::ffi::c_char;
 use core::mem::MaybeUninit;
 use topobroker_reader::{LinkLayer, Port, PortState};
@@ -93,7 +92,7 @@ pub extern "C" fn tb_obj_fact(
         let (topology, value) = (topology.given("topology")?, value.given("value")?);
         let name = name.get("name")?;
         let found = object(topology.get(), obj)?.fact(name);
-        let found = found.found(|| format!("object {obj} has no fact {name:?}"))?;
+        let found = found.found(|| none_named(obj, "fact", name))?;
         value.write(text_of(topology.adopted(), Some(found)));
         Ok(())
     })

@@ -67,6 +67,15 @@ static pmix_status_t finalized(const pmix_proc_t *proc, void *object, pmix_op_cb
     return connected(proc, object, callback, data);
 }
 
+/* All ranks are of this server, so what they have put is all there is. */
+static pmix_status_t fence(const pmix_proc_t *procs, size_t count, const pmix_info_t *infos, size_t info_count,
+                           char *data, size_t size, pmix_modex_cbfunc_t callback, void *given)
+{
+    (void)procs, (void)count, (void)infos, (void)info_count;
+    callback(PMIX_SUCCESS, data, size, given, NULL, NULL);
+    return PMIX_SUCCESS;
+}
+
 #define OWN 8
 
 /* Fills in the entries that PMIx needs of every namespace: one node, with all ranks on it. */
@@ -123,11 +132,25 @@ static void register_ranks(pmix_info_t *infos, uint32_t size, const tb_publicati
     for (uint32_t rank = 0; rank < size; rank++) {
         tb_set *cpu = tb_set_new();
         pmix_data_array_t *of_rank = calloc(1, sizeof *of_rank);
+        uint16_t local_rank = (uint16_t)rank;
+        pmix_info_t *told, *all;
+        size_t count;
+        void *array;
 
         check(tb_set_add(cpu, rank), "set");
-        of_rank->type = PMIX_INFO;
-        check(tb_pmix_rank_info(topology, "host", rank, rank + 1 < size ? cpu : NULL, &of_rank->array, &of_rank->size),
+        check(tb_pmix_rank_info(topology, "host", rank, rank + 1 < size ? cpu : NULL, &array, &count),
               "what is told of a rank");
+        told = array;
+        /* What MPI needs besides. */
+        PMIX_INFO_CREATE(all, count + 2);
+        for (size_t i = 0; i < count; i++)
+            PMIX_INFO_XFER(&all[i], &told[i]);
+        PMIX_INFO_FREE(told, count);
+        PMIX_INFO_LOAD(&all[count], PMIX_LOCAL_RANK, &local_rank, PMIX_UINT16);
+        PMIX_INFO_LOAD(&all[count + 1], PMIX_NODE_RANK, &local_rank, PMIX_UINT16);
+        of_rank->type = PMIX_INFO;
+        of_rank->array = all;
+        of_rank->size = count + 2;
         PMIX_LOAD_KEY(infos[rank].key, PMIX_PROC_DATA);
         infos[rank].value.type = PMIX_DATA_ARRAY;
         infos[rank].value.data.darray = of_rank;
@@ -163,6 +186,7 @@ int main(int argc, char **argv)
     memset(&module, 0, sizeof module);
     module.client_connected = connected;
     module.client_finalized = finalized;
+    module.fence_nb = fence;
     char folder[] = "/tmp/topobroker-pmix-XXXXXX";
     if (mkdtemp(folder) == NULL || chmod(folder, 0755) != 0)
         return 1;

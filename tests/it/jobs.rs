@@ -299,7 +299,7 @@ fn what_ranks_share_takes_no_private_memory_in_any_of_many_processes() {
         command.arg("localities").env("TOPOBROKER_JOB", &file).stdout(Stdio::piped());
         command.spawn().unwrap()
     };
-    let processes: Vec<_> = (0..64).map(start).collect();
+    let processes: Vec<_> = (0..256).map(start).collect();
     for process in processes {
         let line = text(process.wait_with_output().unwrap());
         let (_, kb) = line.trim().rsplit_once(' ').unwrap();

@@ -3,10 +3,8 @@
 
 use super::candidates::bus_id;
 use super::near::{Nearness, farthest};
-use super::path::PathClass;
 use crate::object::Object;
 use crate::topology::Topology;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use topobroker_layout::object_type::ObjectType;
@@ -51,38 +49,38 @@ impl<'a> Topology<'a> {
         ranks: &[Beside<'a, '_>],
         per_rank: usize,
     ) -> Vec<Object<'a>> {
-        let mut devices = devices.to_vec();
-        devices.sort_by_key(|device| (bus_id(*device), device.id()));
         let per_rank = per_rank.min(devices.len());
-        let places = Places::new(self, &devices);
-        let mut loads = vec![0_u32; devices.len()];
-        let mut merits: Vec<(Merit, u32, usize)> = Vec::with_capacity(devices.len());
+        let mut dealer = Dealer::new(self, devices);
         let mut given = Vec::with_capacity(ranks.len().saturating_mul(per_rank));
         for rank in ranks {
-            merits.clear();
-            let merit = places.merits(*rank);
-            let all = (0..).zip(&loads).zip(merit);
-            merits.extend(all.map(|((device, load), merit)| (merit, *load, device)));
-            merits.sort_unstable();
-            for (_, _, device) in merits.iter().take(per_rank) {
-                given.extend(devices.get(*device).copied());
-                loads.get_mut(*device).into_iter().for_each(|load| *load += 1);
-            }
+            dealer.weigh(*rank);
+            given.extend((0..per_rank).filter_map(|_| dealer.next()));
         }
         given
     }
 }
 
-/// Devices, and what their merit is computed from.
-struct Places<'a, 'd> {
+/// Devices to deal, and what their merit is computed from.
+struct Dealer<'a> {
     topology: Topology<'a>,
-    devices: &'d [Object<'a>],
-    /// The place and the rate of each device.
-    of_devices: Vec<(usize, u64)>,
+    candidates: Vec<Candidate<'a>>,
     /// Objects that devices are attached to, each once.
     places: Vec<Place<'a>>,
     /// PUs of the NUMA nodes.
     nodes: Vec<Set>,
+}
+
+struct Candidate<'a> {
+    device: Object<'a>,
+    place: usize,
+    rate: u64,
+    bus_id: (u32, u32),
+    /// Number of ranks that have it.
+    load: u32,
+    /// For the rank whose turn it is.
+    merit: Merit,
+    /// Whether that rank has it.
+    is_given: bool,
 }
 
 /// An object that devices are attached to.
@@ -93,14 +91,16 @@ struct Place<'a> {
     pus_of_package: Set,
     /// From each NUMA node.
     latencies: Vec<Option<u64>>,
+    /// For the rank whose turn it is.
+    merit: (u8, u64),
 }
 
-impl<'a, 'd> Places<'a, 'd> {
-    fn new(topology: Topology<'a>, devices: &'d [Object<'a>]) -> Self {
+impl<'a> Dealer<'a> {
+    fn new(topology: Topology<'a>, devices: &[Object<'a>]) -> Self {
         let nodes: Vec<Object<'a>> = topology.objects_with_type(ObjectType::NUMANode).collect();
         let pus = |object: Object<'a>| object.cpuset().unwrap_or_default();
         let mut places: Vec<Place<'a>> = Vec::new();
-        let mut of_devices = Vec::with_capacity(devices.len());
+        let mut candidates = Vec::with_capacity(devices.len());
         for device in devices {
             let local = device.non_io_ancestor();
             let known = places.iter().position(|place| place.local == local);
@@ -112,46 +112,58 @@ impl<'a, 'd> Places<'a, 'd> {
                     pus: pus(local),
                     pus_of_package: package.map(pus).unwrap_or_default(),
                     latencies: nodes.iter().map(|it| topology.latency_from(*it, local)).collect(),
+                    merit: (0, 0),
                 });
                 places.len() - 1
             });
-            of_devices.push((place, device.link_mbps().unwrap_or(0)));
+            candidates.push(Candidate {
+                device: *device,
+                place,
+                rate: device.link_mbps().unwrap_or(0),
+                bus_id: bus_id(*device),
+                load: 0,
+                merit: Merit::default(),
+                is_given: false,
+            });
         }
-        Self { topology, devices, of_devices, places, nodes: nodes.into_iter().map(pus).collect() }
+        let nodes = nodes.into_iter().map(pus).collect();
+        Self { topology, candidates, places, nodes }
     }
 
-    /// The merit of each device for a rank.
-    fn merits(&self, rank: Beside<'a, '_>) -> Vec<Merit> {
-        match rank {
-            Beside::Pus(set) => {
-                let of_places: Vec<(u8, u64)> =
-                    self.places.iter().map(|place| self.merit_of_place(place, set)).collect();
-                let merit = |(place, rate): &(usize, u64)| {
-                    let (nearness, latency) = of_places.get(*place).copied().unwrap_or_default();
-                    (nearness, latency, Reverse(*rate))
-                };
-                self.of_devices.iter().map(merit).collect()
-            }
-            Beside::Device(other) => {
-                let all = self.devices.iter().zip(&self.of_devices);
-                let merit = |(device, (_, rate)): (&Object<'a>, &(usize, u64))| {
-                    let class: PathClass = self.topology.path_class(*device, other);
-                    (class as u8, 0, Reverse(*rate))
-                };
-                all.map(merit).collect()
-            }
+    /// Finds out how good each device is for a rank, which has its turn now.
+    fn weigh(&mut self, rank: Beside<'a, '_>) {
+        if let Beside::Pus(set) = rank {
+            let nodes = &self.nodes;
+            self.places.iter_mut().for_each(|place| place.weigh(set, nodes));
+        }
+        for it in &mut self.candidates {
+            let (distance, latency) = match rank {
+                Beside::Pus(_) => self.places.get(it.place).map_or((0, 0), |place| place.merit),
+                Beside::Device(other) => (self.topology.path_class(it.device, other) as u8, 0),
+            };
+            (it.merit, it.is_given) = ((distance, latency, Reverse(it.rate)), false);
         }
     }
 
-    fn merit_of_place(&self, place: &Place<'a>, set: &Set) -> (u8, u64) {
+    /// Gives the rank that has its turn the best device that it does not have.
+    fn next(&mut self) -> Option<Object<'a>> {
+        let left = self.candidates.iter_mut().filter(|it| !it.is_given);
+        let best = left.min_by_key(|it| (it.merit, it.load, it.bus_id, it.device.id()))?;
+        (best.load, best.is_given) = (best.load + 1, true);
+        Some(best.device)
+    }
+}
+
+impl Place<'_> {
+    fn weigh(&mut self, set: &Set, nodes: &[Set]) {
         let nearness = Nearness::of(
-            place.is_known,
-            || !set.is_empty() && set.is_included_in(&place.pus),
-            || set.intersects(&place.pus),
-            || set.intersects(&place.pus_of_package),
+            self.is_known,
+            || !set.is_empty() && set.is_included_in(&self.pus),
+            || set.intersects(&self.pus),
+            || set.intersects(&self.pus_of_package),
         );
-        let nodes = self.nodes.iter().zip(&place.latencies);
+        let nodes = nodes.iter().zip(&self.latencies);
         let latency = farthest(nodes.filter(|(node, _)| node.intersects(set)).map(|(_, it)| *it));
-        (nearness as u8, latency.unwrap_or(u64::MAX))
+        self.merit = (nearness as u8, latency.unwrap_or(u64::MAX));
     }
 }

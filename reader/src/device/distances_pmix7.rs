@@ -68,12 +68,16 @@ impl<'a> Topology<'a> {
             }
         }
         found.retain(|(device, _)| device.pmix_device_id("").is_some());
-        let place = |device: Object<'a>| {
+        // In the order of bus ids, then of names: no two have the same.
+        let key = |device: Object<'a>| {
             let id = function(device).map(|_| bus_id(device));
-            (id.is_none(), id, if id.is_some() { None } else { device.name() })
+            (id.is_none(), id, if id.is_some() { None } else { device.name() }, device.id())
         };
-        found.sort_by_key(|(device, _)| place(*device));
-        found
+        let after = |last| {
+            let later = found.iter().filter(move |(it, _)| last < Some(key(*it)));
+            later.min_by_key(|(it, _)| key(*it)).copied()
+        };
+        core::iter::successors(after(None), |(it, _)| after(Some(key(*it)))).collect()
     }
 }
 

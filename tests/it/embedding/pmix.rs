@@ -6,10 +6,14 @@ use super::installed::{
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use topobroker_layout::encode::to_bytes;
+use topobroker_reader::{Archive, Locality, Set};
 
 const SERVER: &str = "pmix_server.c";
 const UNMODIFIED: &str = "pmix_client.c";
 const WITH_US: &str = "pmix_client.c with us";
+/// An Open MPI program.
+const SPLITS: &str = "splits.c";
 
 /// Lines that clients of a user print under a server that registers its keys in one of its ways.
 /// `None` if PMIx is not installed.
@@ -40,9 +44,20 @@ fn clients_on(
         Some(source) => (source, with_us.as_slice()),
         None => (client, [].as_slice()),
     };
-    let client = compile(folder.path(), "cc", source, "client", &["pmix", "hwloc"], flags);
     let mut command = Command::new(server);
-    command.args([way, machine, &user.to_string(), &count.to_string()]).arg(client);
+    command.args([way, machine, &user.to_string(), &count.to_string()]);
+    if client == SPLITS {
+        if !has("mpicc.openmpi") {
+            return None;
+        }
+        command.arg(compile(folder.path(), "mpicc.openmpi", source, "client", &[], flags));
+        // Open MPI 4 takes itself for a single process unless Slurm says otherwise.
+        command.envs([("SLURM_NODELIST", "here"), ("SLURM_STEP_ID", "0")]);
+        command.envs([("OMPI_MCA_btl", "self,vader"), ("OMPI_MCA_pml", "ob1")]);
+    } else {
+        let packages = ["pmix", "hwloc"];
+        command.arg(compile(folder.path(), "cc", source, "client", &packages, flags));
+    }
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -146,4 +161,41 @@ fn unmodified_pmix_clients_are_told_the_distances_of_their_devices() {
         (14, 14, 0),
         "{lines:?}"
     );
+}
+
+#[test]
+fn open_mpi_splits_ranks_by_our_locality_strings_as_we_do() {
+    const MACHINE: &str = "Package:2 NUMANode:1 L3:2 L2:1 L1:1 Core:1 PU:2";
+    const RANKS: u32 = 8;
+    let user = rustix::process::geteuid().as_raw();
+    let Some(mut lines) = clients_on(MACHINE, "ranks", user, SPLITS, RANKS) else { return };
+    let archive = to_bytes(&topobroker_tests::synthetic(MACHINE)).unwrap();
+    let opened = Archive::open(&archive).unwrap();
+    // The last rank is not bound.
+    let set =
+        |rank: u32| -> Option<Set> { (rank + 1 < RANKS).then(|| [rank].into_iter().collect()) };
+    let shared = |one, other| match (set(one), set(other)) {
+        (Some(one), Some(other)) => opened.topology().relative_locality(&one, &other),
+        _ => Locality::NODE,
+    };
+    let kinds = [
+        ("PU", Locality::HWTHREAD),
+        ("core", Locality::CORE),
+        ("L1", Locality::L1CACHE),
+        ("L2", Locality::L2CACHE),
+        ("L3", Locality::L3CACHE),
+        ("package", Locality::PACKAGE),
+        ("NUMA", Locality::NUMA),
+        ("node", Locality::NODE),
+    ];
+    let mut expected = Vec::new();
+    for (rank, (name, level)) in (0..RANKS).flat_map(|rank| kinds.map(|kind| (rank, kind))) {
+        let with = (0..RANKS).filter(|it| *it == rank || shared(rank, *it).shares(level));
+        let with: Vec<String> = with.map(|rank| rank.to_string()).collect();
+        expected.push(format!("{rank} {name} {}", with.join(" ")));
+    }
+    lines.retain(|line| line.starts_with(|it: char| it.is_ascii_digit()));
+    lines.sort();
+    expected.sort();
+    assert_eq!(lines, expected);
 }
