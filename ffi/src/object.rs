@@ -7,6 +7,7 @@ use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::format;
+use alloc::string::String;
 use core::ffi::c_char;
 use core::mem::MaybeUninit;
 use topobroker_reader::layout::object_type::ChildKind;

@@ -144,8 +144,13 @@ impl Set {
     #[doc(alias = "hwloc_bitmap_intersects")]
     #[must_use]
     pub fn intersects(&self, other: &Self) -> bool {
-        let length = self.words.len().max(other.words.len());
-        (self.infinite && other.infinite) || (0..length).any(|i| self.word(i) & other.word(i) != 0)
+        let common = self.words.len().min(other.words.len());
+        let (own, own_rest) = self.words.split_at_checked(common).unwrap_or_default();
+        let (all, other_rest) = other.words.split_at_checked(common).unwrap_or_default();
+        let is_set = |word: &u64| *word != 0;
+        own.iter().zip(all).any(|(own, other)| own & other != 0)
+            || (self.infinite && (other.infinite || other_rest.iter().any(is_set)))
+            || (other.infinite && own_rest.iter().any(is_set))
     }
 
     /// The lowest index. Counterpart: `hwloc_bitmap_first`.

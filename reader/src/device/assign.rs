@@ -66,8 +66,12 @@ struct Dealer<'a> {
     candidates: Vec<Candidate<'a>>,
     /// Objects that devices are attached to, each once.
     places: Vec<Place<'a>>,
-    /// PUs of the NUMA nodes.
-    nodes: Vec<Set>,
+    /// Distinct sets of PUs of places, packages and NUMA nodes.
+    regions: Vec<Region>,
+    /// The region of each NUMA node.
+    nodes: Vec<usize>,
+    /// The NUMA nodes of the rank whose turn it is.
+    own_nodes: Vec<usize>,
 }
 
 struct Candidate<'a> {
@@ -87,31 +91,44 @@ struct Candidate<'a> {
 struct Place<'a> {
     local: Object<'a>,
     is_known: bool,
-    pus: Set,
-    pus_of_package: Set,
+    region: usize,
+    package: Option<usize>,
     /// From each NUMA node.
     latencies: Vec<Option<u64>>,
     /// For the rank whose turn it is.
     merit: (u8, u64),
 }
 
+struct Region {
+    pus: Set,
+    /// Whether the rank whose turn it is has PUs of it.
+    is_hit: bool,
+}
+
 impl<'a> Dealer<'a> {
     fn new(topology: Topology<'a>, devices: &[Object<'a>]) -> Self {
-        let nodes: Vec<Object<'a>> = topology.objects_with_type(ObjectType::NUMANode).collect();
-        let pus = |object: Object<'a>| object.cpuset().unwrap_or_default();
+        let all_nodes = || topology.objects_with_type(ObjectType::NUMANode);
+        let mut regions: Vec<Region> = Vec::new();
+        let mut region = |object: Object<'a>| {
+            let pus = object.cpuset().unwrap_or_default();
+            let known = regions.iter().position(|region| region.pus == pus);
+            known.unwrap_or_else(|| {
+                regions.push(Region { pus, is_hit: false });
+                regions.len() - 1
+            })
+        };
         let mut places: Vec<Place<'a>> = Vec::new();
         let mut candidates = Vec::with_capacity(devices.len());
         for device in devices {
             let local = device.non_io_ancestor();
             let known = places.iter().position(|place| place.local == local);
             let place = known.unwrap_or_else(|| {
-                let package = local.ancestor_with_type(ObjectType::Package);
                 places.push(Place {
                     local,
                     is_known: topology.has_place(*device),
-                    pus: pus(local),
-                    pus_of_package: package.map(pus).unwrap_or_default(),
-                    latencies: nodes.iter().map(|it| topology.latency_from(*it, local)).collect(),
+                    region: region(local),
+                    package: local.ancestor_with_type(ObjectType::Package).map(&mut region),
+                    latencies: all_nodes().map(topology.latency_to(local)).collect(),
                     merit: (0, 0),
                 });
                 places.len() - 1
@@ -126,15 +143,21 @@ impl<'a> Dealer<'a> {
                 is_given: false,
             });
         }
-        let nodes = nodes.into_iter().map(pus).collect();
-        Self { topology, candidates, places, nodes }
+        let nodes = all_nodes().map(&mut region).collect();
+        Self { topology, candidates, places, regions, nodes, own_nodes: Vec::new() }
     }
 
     /// Finds out how good each device is for a rank, which has its turn now.
     fn weigh(&mut self, rank: Beside<'a, '_>) {
         if let Beside::Pus(set) = rank {
-            let nodes = &self.nodes;
-            self.places.iter_mut().for_each(|place| place.weigh(set, nodes));
+            self.regions.iter_mut().for_each(|region| region.is_hit = region.pus.intersects(set));
+            let is_hit = |region: &usize| self.regions.get(*region).is_some_and(|it| it.is_hit);
+            let nodes = self.nodes.iter().enumerate().filter(|(_, region)| is_hit(region));
+            self.own_nodes.clear();
+            self.own_nodes.extend(nodes.map(|(node, _)| node));
+            for place in &mut self.places {
+                place.merit = place.weigh(set, &self.regions, &self.own_nodes);
+            }
         }
         for it in &mut self.candidates {
             let (distance, latency) = match rank {
@@ -155,15 +178,16 @@ impl<'a> Dealer<'a> {
 }
 
 impl Place<'_> {
-    fn weigh(&mut self, set: &Set, nodes: &[Set]) {
+    fn weigh(&self, set: &Set, regions: &[Region], own_nodes: &[usize]) -> (u8, u64) {
+        let is_hit = |region: usize| regions.get(region).is_some_and(|region| region.is_hit);
+        let has_all = |region: &Region| set.is_included_in(&region.pus);
         let nearness = Nearness::of(
             self.is_known,
-            || !set.is_empty() && set.is_included_in(&self.pus),
-            || set.intersects(&self.pus),
-            || set.intersects(&self.pus_of_package),
+            || is_hit(self.region) && regions.get(self.region).is_some_and(has_all),
+            || is_hit(self.region),
+            || self.package.is_some_and(is_hit),
         );
-        let nodes = nodes.iter().zip(&self.latencies);
-        let latency = farthest(nodes.filter(|(node, _)| node.intersects(set)).map(|(_, it)| *it));
-        self.merit = (nearness as u8, latency.unwrap_or(u64::MAX));
+        let from = own_nodes.iter().map(|node| self.latencies.get(*node).copied().flatten());
+        (nearness as u8, farthest(from).unwrap_or(u64::MAX))
     }
 }

@@ -96,21 +96,26 @@ impl<'a> Topology<'a> {
     /// The latency from the NUMA nodes of a set to the nearest node of an object.
     fn latency(self, set: &Set, local: Object<'a>) -> Option<u64> {
         let nodes = self.objects_with_type(ObjectType::NUMANode);
-        let from = nodes.filter(|node| node.intersects(set));
-        farthest(from.map(|node| self.latency_from(node, local)))
+        farthest(nodes.filter(|node| node.intersects(set)).map(self.latency_to(local)))
     }
 
     /// The latency from a NUMA node to the nearest node of an object. An object with all of several
     /// nodes is near to none.
-    pub(super) fn latency_from(self, from: Object<'a>, local: Object<'a>) -> Option<u64> {
-        let nodes = || self.objects_with_type(ObjectType::NUMANode);
-        let matrix = self.distances_with_name("NUMALatency").next()?;
-        let theirs = local.nodeset()?;
-        let is_theirs = |node: &Object<'_>| node.os_index().is_some_and(|it| theirs.contains(it));
-        if nodes().all(|node| is_theirs(&node)) {
-            return None;
+    pub(super) fn latency_to(
+        self,
+        local: Object<'a>,
+    ) -> impl Fn(Object<'a>) -> Option<u64> + use<'a> {
+        let nodes = move || self.objects_with_type(ObjectType::NUMANode);
+        let theirs = local.nodeset().unwrap_or_default();
+        let is_theirs =
+            move |node: &Object<'_>| node.os_index().is_some_and(|it| theirs.contains(it));
+        let is_near_one = !nodes().all(|node| is_theirs(&node));
+        let matrix = self.distances_with_name("NUMALatency").next().filter(|_| is_near_one);
+        move |from| {
+            let (matrix, row) = (matrix?, matrix?.index_of(from)?);
+            let to = nodes().filter(&is_theirs);
+            to.filter_map(|to| matrix.value(row, matrix.index_of(to)?)).min()
         }
-        nodes().filter(is_theirs).filter_map(|to| matrix.between(from, to)).min()
     }
 }
 
