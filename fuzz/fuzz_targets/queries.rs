@@ -9,7 +9,7 @@ use topobroker_reader::{Archive, Set};
 #[path = "../../reader/tests/queries/every_query.rs"]
 mod every_query;
 
-use every_query::{Room, ask_object, ask_topology, ask_with_set};
+use every_query::{Room, ask_object, ask_topology, ask_with_heap, ask_with_set};
 
 /// Number of objects that are asked, at most. A patched archive may have many more objects than the
 /// machine had.
@@ -28,6 +28,7 @@ fuzz_target!(|data: &[u8]| {
     let cpuset = topology.root().cpuset().unwrap_or_default();
     let set = if flags & 2 != 0 { &own & &cpuset } else { own };
     ask_with_set(topology, &set, &mut room);
+    ask_with_heap(topology, &set);
     let step = topology.object_count() / ASKED + 1;
     for object in topology.objects().step_by(step) {
         let other = topology.object(object.id() / 2).unwrap_or(object);

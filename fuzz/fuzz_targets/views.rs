@@ -9,7 +9,7 @@ use topobroker_reader::{Archive, Set, View};
 #[path = "../../reader/tests/queries/every_query.rs"]
 mod every_query;
 
-use every_query::{Room, ask_object, ask_topology, ask_with_set};
+use every_query::{Room, ask_object, ask_topology, ask_with_heap, ask_with_set};
 
 fuzz_target!(|data: &[u8]| {
     let Some((rest, words)) = data.split_last_chunk::<8>() else { return };
@@ -22,6 +22,7 @@ fuzz_target!(|data: &[u8]| {
     let mut room = Room { parts: vec![Set::new(); 3], ..Room::default() };
     ask_topology(topology);
     ask_with_set(topology, &set, &mut room);
+    ask_with_heap(topology, &set);
     for object in topology.objects() {
         let other = topology.object(object.id() / 2).unwrap_or(object);
         ask_object(object, other, &set, &mut room);

@@ -195,3 +195,41 @@ fn validate_ranks(job: &ArchivedJob, archive_len: usize) -> Result<(), Validatio
     check_rules(&devices, "job.nics.device job.gpus.device", most_rows)?;
     job.sets.validate(most_rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::topology;
+    use crate::validate::tests::machine;
+    use rkyv::rancor::Error;
+
+    /// The error of a job of two ranks with these NICs, on a machine without OS devices.
+    fn refused(per_rank: u32, devices: &[u32]) -> &'static str {
+        let base = rkyv::to_bytes::<Error>(&topology(&machine(2)).unwrap()).unwrap();
+        let base = rkyv::access::<ArchivedTopology, Error>(&base).unwrap();
+        let ranks = [(0, None), (1, None)];
+        let mut job = Job::new([0; 16], "devices", Overlay::default(), &ranks);
+        job.nics = DevicesOfRanks::pack(per_rank, devices);
+        let bytes = job.to_bytes().unwrap();
+        let job = rkyv::access::<ArchivedJob, Error>(&bytes).unwrap();
+        let found = validate_ranks(job, bytes.len()).and_then(|()| validate(job, base));
+        found.unwrap_err().rule
+    }
+
+    #[test]
+    fn devices_of_ranks_are_os_devices_as_many_for_each_rank() {
+        assert_eq!(refused(1, &[0, 0]), "has OS devices of the topology");
+        for (per_rank, devices) in [(1, &[0][..]), (2, &[0, 0]), (0, &[0]), (u32::MAX, &[0, 0])] {
+            assert_eq!(refused(per_rank, devices), "has a value for each row of its table");
+        }
+    }
+
+    #[test]
+    fn a_rank_has_its_own_devices_and_those_past_the_last_have_none() {
+        let given = DevicesOfRanks::pack(2, &[4, 5, 6, 7]);
+        let bytes = rkyv::to_bytes::<Error>(&given).unwrap();
+        let given = rkyv::access::<ArchivedDevicesOfRanks, Error>(&bytes).unwrap();
+        let of = |rank| given.of(rank).collect::<Vec<_>>();
+        assert_eq!([of(0), of(1), of(2), of(usize::MAX)], [vec![4, 5], vec![6, 7], vec![], vec![]]);
+    }
+}

@@ -12,7 +12,7 @@ mod rule;
 mod rules;
 mod tables;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod texts;
 mod topology;
 mod tree;

@@ -42,7 +42,7 @@ fn object(object_type: ObjectType, depth: i32, logical_index: u32, pus: u32) -> 
 }
 
 /// A machine of two packages, each with `pus` PUs and a NUMA node.
-pub(super) fn machine(pus: u32) -> Description {
+pub(crate) fn machine(pus: u32) -> Description {
     let mut objects = vec![object(Machine, 0, 0, 2 * pus)];
     objects.extend((0..2).map(|package| object(Package, 1, package, pus)));
     objects.extend((0..2 * pus).map(|pu| object(PU, 2, pu, 1)));

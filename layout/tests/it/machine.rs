@@ -102,8 +102,14 @@ pub(crate) fn machine() -> Description {
     objects[10].attributes = Attributes::Pci(pci);
     objects[10].name = Some("Vendor Fast Network".to_owned());
     objects[10].infos = vec![("PCIDevice".to_owned(), "Fast Network".to_owned())];
-    objects[11].attributes = Attributes::OsDevice { kind: OsDeviceKind::Network };
+    objects[11].attributes = Attributes::OsDevice { kind: OsDeviceKind::OpenFabrics };
     objects[11].subtype = Some("Fast".to_owned());
+    let texts = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    };
+    objects[11].infos =
+        texts(&[("Port1State", "4"), ("Port1GID0", "fe80:0000:0000:0000:0002:c903:00a1:b2c3")]);
+    objects[11].facts = texts(&[("Port1Rate", "100 Gb/sec (4X EDR)"), ("Port1Pkeys", "0xffff")]);
     objects[12].name = Some("note".to_owned());
     Description {
         objects,

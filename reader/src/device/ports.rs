@@ -150,7 +150,7 @@ impl<'a> Port<'a> {
                 number == self.number && found == Some(index)
             })
         };
-        self.find(is_it)?.parse().ok()
+        gid(self.find(is_it)?)
     }
 
     /// Distinct partition keys. Counterpart: `ibv_query_pkey`.
@@ -185,6 +185,16 @@ fn number(text: &str) -> Option<u16> {
     }
 }
 
+/// A global id as Linux writes it: eight groups of digits. This is smaller than the parser of the
+/// standard library, which knows more forms.
+fn gid(text: &str) -> Option<Ipv6Addr> {
+    let (mut groups, mut rest) = ([0; 8], text.split(':'));
+    for group in &mut groups {
+        *group = u16::from_str_radix(rest.next()?, 16).ok()?;
+    }
+    rest.next().is_none().then(|| Ipv6Addr::from(groups))
+}
+
 /// The link layer of the port with a GUID, if an address of a network interface is made of it. That
 /// of an Ethernet interface is in the GUID with `ff:fe` in its middle and one bit changed; that of an
 /// InfiniBand interface has the GUID at its end.
@@ -216,6 +226,15 @@ mod tests {
         assert_eq!(parse("Port12GID0"), Some((12, "GID0")));
         for name in ["Port", "PortState", "Port1", "Port999State", "port1State", "Porté"] {
             assert_eq!(parse(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn global_ids_have_eight_groups() {
+        let text = "fe80:0000:0000:0000:0002:c903:00a1:b2c3";
+        assert_eq!(gid(text), text.parse().ok());
+        for text in ["", "fe80::1", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:10000"] {
+            assert_eq!(gid(text), None, "{text}");
         }
     }
 

@@ -2,8 +2,8 @@
 //! targets share this; each checks something else besides.
 
 use topobroker_reader::{
-    Attributes, Depth, DeviceKinds, Distribution, Initiator, LocalNumaNodes, MemoryAttribute,
-    Object, ObjectType, Set, Topology, TypeName,
+    Attributes, Beside, Depth, DeviceKinds, Distribution, Initiator, LocalNumaNodes,
+    MemoryAttribute, NicChoice, Object, ObjectType, Set, Topology, TypeName,
 };
 
 /// Sets that queries fill, made once so that no query has to allocate them.
@@ -68,6 +68,12 @@ pub(crate) fn ask_object<'a>(object: Object<'a>, other: Object<'a>, set: &Set, r
     let _ = (object.pus(), object.cpuset_weight(), object.total_memory(), object.name());
     let _ = (object.write_type_name(true, &mut Nowhere), TypeName::parse("OSDev[GPU]"));
     let _ = (object.is_inside(set), object.intersects(set), object.covers(set));
+    let _ = (object.facts().count(), object.fact("Speed"), object.pci_device_above());
+    let _ = (object.link_state(), object.link_mbps(), topology.path_class(object, other));
+    for port in object.ports() {
+        let _ = (port.link_layer(), port.rate_mbps(), port.pkeys().count(), port.physical_state());
+        let _ = (port.lid(), port.sm_lid(), port.gid(0));
+    }
     let _ = (object.common_ancestor(other), object.is_in_subtree(other), object.shared_cache());
     let _ = (object.non_io_ancestor(), object.covers_pci_bus(0, 3), object.is_named("eth0"));
     let _ = (object.copy_cpuset(&mut room.set), object.copy_complete_cpuset(&mut room.set));
@@ -124,4 +130,20 @@ pub(crate) fn ask_topology(topology: Topology<'_>) {
     let _ = topology.memory_attribute("Bandwidth").map(MemoryAttribute::flags);
     let _ = topology.distances_with_name("NUMALatency").count();
     let _ = topology.distances_of_type(ObjectType::NUMANode).count();
+    for choice in [NicChoice::Active, NicChoice::ActiveOrUnknown] {
+        let _ = topology.nics(choice).count() + topology.gpus().count();
+    }
+}
+
+/// Asks the queries that take memory from the heap.
+pub(crate) fn ask_with_heap(topology: Topology<'_>, set: &Set) {
+    let devices: Vec<Object<'_>> = topology.objects_with_type(ObjectType::OSDevice).collect();
+    let beside = [Beside::Pus(set), Beside::Pus(set)].into_iter();
+    let beside: Vec<Beside<'_, '_>> =
+        beside.chain(devices.iter().copied().map(Beside::Device).take(2)).collect();
+    let given = topology.assign(&devices, &beside, 3);
+    assert_eq!(given.len(), beside.len() * devices.len().min(3));
+    let kinds = DeviceKinds::ALL | DeviceKinds::BLOCK;
+    let found = topology.device_distances_pmix7(set, kinds);
+    assert!(found.iter().all(|it| it.min <= it.max));
 }

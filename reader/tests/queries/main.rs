@@ -8,7 +8,7 @@ mod machines;
 mod moved;
 mod overlay_rules;
 
-use every_query::{Room, ask_object, ask_topology, ask_with_set};
+use every_query::{Room, ask_object, ask_topology, ask_with_heap, ask_with_set};
 use topobroker_reader::layout::OpenError;
 use topobroker_reader::{
     Archive, Distribution, Object, ObjectType, RestrictFlags, Set, Topology, View,
@@ -63,6 +63,7 @@ fn every_query_of_every_object_of_a_small_machine_has_an_answer() {
         let mut found = 0;
         for set in sets(topology).into_iter().step_by(every) {
             found += ask_with_set(topology, &set, &mut room);
+            ask_with_heap(topology, &set);
             for object in topology.objects().step_by(objects) {
                 let other = topology.object(object.id() / 2).unwrap_or(object);
                 ask_object(object, other, &set, &mut room);

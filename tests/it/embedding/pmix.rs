@@ -54,6 +54,7 @@ fn clients_on(
         // Open MPI 4 takes itself for a single process unless Slurm says otherwise.
         command.envs([("SLURM_NODELIST", "here"), ("SLURM_STEP_ID", "0")]);
         command.envs([("OMPI_MCA_btl", "self,vader"), ("OMPI_MCA_pml", "ob1")]);
+        command.env("OMPI_MCA_pmix", "ext3x");
     } else {
         let packages = ["pmix", "hwloc"];
         command.arg(compile(folder.path(), "cc", source, "client", &packages, flags));
