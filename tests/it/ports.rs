@@ -39,7 +39,7 @@ fn machine(ports: &[Port<'_>]) -> SavedRoot {
 
 fn saved(name: &str, folder: &Path) -> bool {
     let Some(shared) = shared() else { return false };
-    let archive = shared.join("snapshots").join(name).with_added_extension("tar.bz2");
+    let archive = shared.join("snapshots").join(format!("{name}.tar.bz2"));
     let status = Command::new("tar").arg("xjf").arg(archive).arg("-C").arg(folder).status();
     assert!(status.unwrap().success());
     true

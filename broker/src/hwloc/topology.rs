@@ -34,7 +34,7 @@ impl HwlocTopology<'static> {
     }
 
     /// Notes that hwloc has read a saved file system.
-    pub(super) fn from_saved(mut self, root: Root) -> Self {
+    pub(super) fn read_from(mut self, root: Root) -> Self {
         self.saved = Some(root);
         self
     }

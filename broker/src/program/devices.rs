@@ -27,6 +27,9 @@ pub(super) struct Devices {
     /// How far the devices are from this rank of --job
     #[arg(long, value_name = "RANK", requires = "job", conflicts_with = "near")]
     rank: Option<u32>,
+    /// PMIx's distances by the rule of PMIx 7, which measures each PU and names a PCI device once
+    #[arg(long)]
+    pmix7: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -79,9 +82,11 @@ impl Devices {
     }
 
     fn devices<'a>(&self, topology: Topology<'a>, near: Option<&Set>) -> Vec<Device<'a>> {
-        let distances: Vec<DeviceDistance<'a>> = near
-            .map(|set| topology.device_distances(set, DeviceKinds::ALL).collect())
-            .unwrap_or_default();
+        let distances = |set| match self.pmix7 {
+            true => topology.device_distances_pmix7(set, DeviceKinds::ALL | DeviceKinds::BLOCK),
+            false => topology.device_distances(set, DeviceKinds::ALL).collect(),
+        };
+        let distances: Vec<DeviceDistance<'a>> = near.map(distances).unwrap_or_default();
         let all = topology.objects_with_type(ObjectType::OSDevice);
         let kind = |object: Object<'a>| match object.attributes() {
             Attributes::OsDevice { kind } => Some(kind).filter(|kind| self.which.has(*kind)),
@@ -94,7 +99,9 @@ impl Devices {
                 object,
                 kind,
                 path: near.map(|set| topology.device_path(set, object)),
-                distance: distance.map(|it| it.min).filter(|it| *it != DeviceDistance::UNKNOWN),
+                distance: distance
+                    .map(|it| (it.min, it.max))
+                    .filter(|(min, _)| *min != DeviceDistance::UNKNOWN),
             }
         };
         all.map(device).collect()
@@ -106,8 +113,8 @@ struct Device<'a> {
     object: Object<'a>,
     kind: OsDeviceKind,
     path: Option<topobroker_reader::DevicePath>,
-    /// PMIx's distance.
-    distance: Option<u16>,
+    /// PMIx's least and greatest distance.
+    distance: Option<(u16, u16)>,
 }
 
 impl Device<'_> {
@@ -127,14 +134,14 @@ impl Device<'_> {
         }
     }
 
+    fn pci(&self) -> Option<Object<'_>> {
+        self.object.pci_device_above()
+    }
+
     /// The bus id of the PCI device that this is a part of.
     fn bus_id(&self) -> Option<String> {
-        self.object.ancestors().find_map(|above| match above.attributes() {
-            Attributes::Pci(pci) => {
-                Some(format!("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func))
-            }
-            _ => None,
-        })
+        let Attributes::Pci(pci) = self.pci()?.attributes() else { return None };
+        Some(format!("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func))
     }
 
     /// Logical indexes of the NUMA nodes that it is local to; `None` if it is local to all of
@@ -162,7 +169,10 @@ impl Device<'_> {
         parts.extend(self.ports().iter().map(|(port, state)| format!("port {port} {state}")));
         let Some(path) = self.path else { return parts.join("  ") };
         parts.push(nearness(path.nearness).to_owned());
-        parts.extend(self.distance.map(|it| format!("distance {it}")));
+        parts.extend(self.distance.map(|(min, max)| match min == max {
+            true => format!("distance {min}"),
+            false => format!("distance {min} to {max}"),
+        }));
         parts.extend(path.latency.map(|it| format!("latency {it}")));
         let plural = if path.pci_hops == 1 { "" } else { "s" };
         parts.push(format!("{} bridge{plural}", path.pci_hops));
@@ -179,10 +189,15 @@ impl Device<'_> {
             "pci": self.bus_id(),
             "numa": self.nodes(),
             "ports": ports.collect::<Vec<_>>(),
+            "rate_mbps": self.object.link_mbps(),
+            "max_link_speed": self.pci().and_then(|pci| pci.fact("MaxLinkSpeed")),
+            "max_link_width": self.pci().and_then(|pci| pci.fact("MaxLinkWidth")),
         });
         if let (Some(path), Some(object)) = (self.path, value.as_object_mut()) {
             object.insert("nearness".to_owned(), json!(nearness(path.nearness)));
-            object.insert("pmix_distance".to_owned(), json!(self.distance));
+            let (min, max) = self.distance.unzip();
+            object.insert("pmix_distance".to_owned(), json!(min));
+            object.insert("pmix_greatest_distance".to_owned(), json!(max));
             object.insert("latency".to_owned(), json!(path.latency));
             object.insert("pci_hops".to_owned(), json!(path.pci_hops));
             object.insert("linkspeed_gb_per_s".to_owned(), json!(path.linkspeed));

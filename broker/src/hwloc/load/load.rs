@@ -97,7 +97,7 @@ pub fn load(
     match unsafe { sys::hwloc_topology_load(topology.raw) } {
         0 if is_discovered(input) => Ok(topology.discovered()),
         0 => Ok(match saved(input) {
-            Some(root) => topology.from_saved(root),
+            Some(root) => topology.read_from(root),
             None => topology,
         }),
         // hwloc sometimes reports only EINVAL or no error number, for example for XML without NUMA
