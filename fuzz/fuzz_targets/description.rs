@@ -43,6 +43,7 @@ fn description(input: &mut Unstructured<'_>) -> Result<Description> {
             subtype: input.arbitrary()?,
             name: input.arbitrary()?,
             infos: input.arbitrary()?,
+            facts: input.arbitrary()?,
             attributes: Attributes::None,
             page_types: Vec::new(),
             symmetric_subtree: false,

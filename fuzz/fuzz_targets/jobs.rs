@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker_reader::Job;
+use topobroker_reader::{Job, ObjectType};
 
 fuzz_target!(|data: &[u8]| {
     let (base, sealed) = topobroker_fuzz::job(data);
@@ -15,6 +15,8 @@ fuzz_target!(|data: &[u8]| {
     for rank in job.ranks().take(1000) {
         assert!(job.rank(rank.rank).is_some());
         assert!(job.locality(rank.rank, rank.rank).is_some());
+        let devices = job.nics(rank.rank).chain(job.gpus(rank.rank)).take(100);
+        assert!(devices.filter(|it| it.object_type() != ObjectType::OSDevice).count() == 0);
     }
     let ranks: Vec<u32> = job.ranks().take(8).map(|rank| rank.rank).collect();
     for (one, other) in ranks.iter().flat_map(|one| ranks.iter().map(move |other| (*one, *other))) {
