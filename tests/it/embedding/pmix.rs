@@ -52,7 +52,8 @@ fn clients_on(
         }
         command.arg(compile(folder.path(), "mpicc.openmpi", source, "client", &[], flags));
         // Open MPI 4 takes itself for a single process unless Slurm says otherwise.
-        command.envs([("SLURM_NODELIST", "here"), ("SLURM_STEP_ID", "0")]);
+        command.envs([("SLURM_NODELIST", "here"), ("SLURM_JOBID", "1")]);
+        command.envs([("SLURM_STEPID", "0"), ("SLURM_STEP_ID", "0")]);
         command.envs([("OMPI_MCA_btl", "self,vader"), ("OMPI_MCA_pml", "ob1")]);
         command.env("OMPI_MCA_pmix", "ext3x");
     } else {
