@@ -45,7 +45,7 @@ pub enum tb_link_layer {
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct tb_port {
-    /// Prefix of its subnet: the high half of its first global id.
+    /// Prefix of its subnet: the high half of its first global id. 0 if it is no InfiniBand port.
     pub subnet: u64,
     /// GUID: the low half of its first global id.
     pub guid: u64,
@@ -115,8 +115,9 @@ fn port(port: Port<'_>) -> tb_port {
         Some(LinkLayer::Ethernet) => tb_link_layer::TB_LINK_LAYER_ETHERNET,
         Some(LinkLayer::Other) => tb_link_layer::TB_LINK_LAYER_OTHER,
     };
+    let has_subnet = matches!(port.link_layer(), None | Some(LinkLayer::InfiniBand));
     tb_port {
-        subnet: u64::try_from(subnet).unwrap_or(0),
+        subnet: u64::try_from(subnet).ok().filter(|_| has_subnet).unwrap_or(0),
         guid: u64::try_from(guid).unwrap_or(0),
         rate_mbps: port.rate_mbps().unwrap_or(0),
         state: state as i32,

@@ -46,9 +46,9 @@ static hwloc_obj_t pci_of(hwloc_obj_t device)
     return device;
 }
 
-/* Open MPI 5, opal/mca/common/ofi. */
+/* Open MPI 5.0.11, opal/mca/common/ofi. */
 
-static bool is_listed(hwloc_obj_t nic, pmix_device_distance_t *nearest, size_t count)
+static uint16_t distance_of(hwloc_obj_t nic, pmix_device_distance_t *distances, size_t count)
 {
     hwloc_obj_t pci = pci_of(nic);
 
@@ -56,15 +56,17 @@ static bool is_listed(hwloc_obj_t nic, pmix_device_distance_t *nearest, size_t c
         for (size_t i = 0; i < count; i++) {
             const char *address = hwloc_obj_get_info_by_name(device, "Address");
             const char *guid = hwloc_obj_get_info_by_name(device, "NodeGUID");
-            const char *id = strstr(nearest[i].uuid, "://") + 3;
+            const char *id = strstr(distances[i].uuid, "://") + 3;
 
             if (device->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS && guid != NULL &&
-                strncmp(nearest[i].uuid, "fab://", 6) == 0 && strncasecmp(id, guid, strlen(guid)) == 0)
-                return true;
-            if (device->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK && address != NULL && strcmp(id, address) == 0)
-                return true;
+                distances[i].type == PMIX_DEVTYPE_OPENFABRICS && strcmp(distances[i].osname, device->name) == 0 &&
+                strncasecmp(id, guid, strlen(guid)) == 0)
+                return distances[i].mindist;
+            if (device->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK && address != NULL &&
+                distances[i].type == PMIX_DEVTYPE_NETWORK && strcmp(id, address) == 0)
+                return distances[i].mindist;
         }
-    return false;
+    return UINT16_MAX;
 }
 
 static char *locality(hwloc_bitmap_t bitmap)
@@ -99,38 +101,36 @@ static int package_rank(int rank)
 
 static const char *open_mpi(int rank)
 {
-    pmix_device_distance_t *distances = NULL, nearest[MOST];
+    pmix_device_distance_t *distances = NULL;
     pmix_device_type_t kinds = PMIX_DEVTYPE_OPENFABRICS | PMIX_DEVTYPE_NETWORK;
     pmix_cpuset_t set = { .source = (char *)"hwloc", .bitmap = sets[rank] };
-    size_t count = 0, near = 0;
-    uint16_t least = UINT16_MAX;
-    const char *table[MOST];
-    int found = 0;
-    bool has_near = false, knows = false;
+    uint16_t least = UINT16_MAX, found[MOST];
+    size_t count = 0;
+    int nearest = 0, turn;
     pmix_info_t wanted;
 
+    if (nic_count == 0)
+        return "-";
+    if (sets[rank] == NULL || nic_count < 2)
+        return nic_names[0];
+    turn = package_rank(rank);
     PMIX_INFO_LOAD(&wanted, PMIX_DEVICE_TYPE, &kinds, PMIX_DEVTYPE);
-    if (sets[rank] != NULL)
-        knows = pmix_hwloc_compute_distances(&given, &set, &wanted, 1, &distances, &count) == PMIX_SUCCESS;
-    for (size_t i = 0; i < count; i++) {
-        if (distances[i].mindist < least) {
-            near = 0;
-            least = distances[i].mindist;
-        }
-        if (distances[i].mindist == least && least != UINT16_MAX)
-            nearest[near++] = distances[i];
-    }
+    if (pmix_hwloc_compute_distances(&given, &set, &wanted, 1, &distances, &count) != PMIX_SUCCESS)
+        return nic_names[turn % nic_count];
     for (int nic = 0; nic < nic_count; nic++) {
-        bool is_near = !knows || is_listed(nics[nic], nearest, near);
-
-        if (is_near && !has_near) {
-            has_near = true;
-            found = 0;
+        found[nic] = distance_of(nics[nic], distances, count);
+        if (found[nic] < least) {
+            least = found[nic];
+            nearest = 1;
+        } else if (found[nic] == least) {
+            nearest++;
         }
-        if (is_near || !has_near)
-            table[found++] = nic_names[nic];
     }
-    return found == 0 ? "-" : found == 1 ? table[0] : table[package_rank(rank) % found];
+    turn %= nearest;
+    for (int nic = 0; nic < nic_count; nic++)
+        if (found[nic] == least && turn-- == 0)
+            return nic_names[nic];
+    return "-";
 }
 
 /* MPICH, src/mpid/ch4/netmod/ofi/ofi_nic.c. */
@@ -270,14 +270,22 @@ static int mirror(int value, int power)
 
 static const char *nccl(int rank)
 {
-    int near_nics[MOST], near_gpus[MOST], count, turn;
+    int near_nics[MOST], near_gpus[MOST], count, turn, used_count = 0;
+    hwloc_obj_t used[MOST];
 
     if (gpu_of[rank] < 0)
         return "-";
     count = local(gpus[gpu_of[rank]], nics, nic_count, near_nics);
     if (count == 0)
         return "-";
-    turn = gpu_of[rank] % local(nics[near_nics[0]], gpus, gpu_count, near_gpus);
+    /* NCCL knows the GPUs of its communicator alone. */
+    for (int gpu = 0; gpu < gpu_count; gpu++)
+        for (int other = 0; other < rank_count; other++)
+            if (gpu_of[other] == gpu) {
+                used[used_count++] = gpus[gpu];
+                break;
+            }
+    turn = gpu_of[rank] % local(nics[near_nics[0]], used, used_count, near_gpus);
     if ((count & (count - 1)) == 0)
         turn = mirror(turn, count);
     return nic_names[near_nics[turn % count]];

@@ -8,23 +8,30 @@ use topobroker_reader::{Job, JobRank, Nearness, NicChoice, Object, ObjectType, T
 /// What is wrong with where the ranks of a job are bound. Ranks are *far* if none of their PUs is as
 /// near to a NIC as other PUs of the job are, and *split* if only some are. It is only a note if those
 /// PUs have other ranks already. Ranks that are not bound have one note together. `node` is the
-/// topology that the job is over.
+/// topology that the job is over. NICs are those that are known to be active, and those that the ranks
+/// were given.
 ///
 /// ```no_run
-/// use topobroker_reader::{Job, NicChoice};
+/// use topobroker_reader::Job;
 /// let topology = topobroker_reader::adopt()?;
 /// if let Some(job) = Job::find(topology)? {
-///     for finding in topobroker::findings::binding(topology.topology(), job, NicChoice::Active) {
+///     for finding in topobroker::findings::binding(topology.topology(), job) {
 ///         eprintln!("{finding}");
 ///     }
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
-pub fn binding(node: Topology<'_>, job: Job<'_>, choice: NicChoice) -> Vec<Finding> {
+pub fn binding(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
     let all = job.view().topology().root().cpuset().unwrap_or_default();
     let has_place = |nic: &Object<'_>| node.device_path(&all, *nic).nearness != Nearness::Unknown;
-    let nics: Vec<Object<'_>> = node.nics(choice).filter(has_place).collect();
+    let given = job.ranks().flat_map(|it| job.nics(it.rank).collect::<Vec<_>>());
+    let mut nics: Vec<Object<'_>> = Vec::new();
+    for nic in node.nics(NicChoice::Active).chain(given).filter(has_place) {
+        if !nics.contains(&nic) {
+            nics.push(nic);
+        }
+    }
     let Some(best) = best_pus(&nics, &all) else { return Vec::new() };
     let mut misplaced: BTreeMap<(Kind, u32), Misplaced<'_>> = BTreeMap::new();
     let (mut unbound, mut taken) = (Vec::new(), Set::new());
@@ -33,8 +40,8 @@ pub fn binding(node: Topology<'_>, job: Job<'_>, choice: NicChoice) -> Vec<Findi
             unbound.push(rank);
             continue;
         };
-        taken = &taken | &(&cpuset & &best);
         if cpuset.is_included_in(&best) {
+            taken = &taken | &cpuset;
             continue;
         }
         let kind = if cpuset.intersects(&best) { Kind::Split } else { Kind::Far };

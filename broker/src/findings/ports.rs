@@ -36,15 +36,14 @@ fn no_active_port(ports: &[Port<'_>]) -> Option<Finding> {
 }
 
 fn default_prefix(ports: &[Port<'_>]) -> Option<Finding> {
-    // A port of which nobody knows what is below it counts, as in Open MPI.
-    let may_be_infiniband =
-        |port: &Port<'_>| matches!(port.link_layer(), None | Some(LinkLayer::InfiniBand));
+    // Of a port of which nobody knows what is below it, nobody knows whether it has a subnet.
+    let is_infiniband = |port: &Port<'_>| port.link_layer() == Some(LinkLayer::InfiniBand);
     let has_prefix = |port: &Port<'_>| {
         port.gid(0).is_some_and(|gid| (gid.to_bits() >> 64) as u64 == FACTORY_PREFIX)
     };
     let found: Vec<String> = ports
         .iter()
-        .filter(|port| port.is_active() && may_be_infiniband(port) && has_prefix(port))
+        .filter(|port| port.is_active() && is_infiniband(port) && has_prefix(port))
         .map(|port| named(*port))
         .collect();
     let text = || {

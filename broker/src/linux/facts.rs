@@ -5,7 +5,7 @@ use topobroker_layout::attributes::{Attributes, OsDeviceKind, Pci};
 use topobroker_layout::description::Object;
 
 /// Maximum number of ports of a device, and of partition keys of a port.
-const MOST: usize = 256;
+const MOST_ENTRIES: usize = 256;
 
 /// Files of a port, and the names of their facts. hwloc has some of them too, but of no port after
 /// one whose state cannot be read.
@@ -50,7 +50,7 @@ fn ports(device: &str, root: &Root) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> =
         node_type.map(|it| ("NodeType".to_owned(), it)).into_iter().collect();
     let numbers = root.names(&format!("{device}/ports"));
-    for port in numbers.iter().filter(|port| port.parse::<u8>().is_ok()).take(MOST) {
+    for port in numbers.iter().filter(|port| port.parse::<u8>().is_ok()).take(MOST_ENTRIES) {
         let folder = format!("{device}/ports/{port}");
         for (file, what) in PORT {
             let text = root.told(&format!("{folder}/{file}"));
@@ -73,7 +73,7 @@ fn worded(what: &str, text: String) -> String {
 /// The distinct partition keys of a port; unused entries of the table are 0.
 fn pkeys(folder: &str, root: &Root) -> Option<String> {
     let mut keys: Vec<String> = Vec::new();
-    for index in root.names(folder).iter().take(MOST) {
+    for index in root.names(folder).iter().take(MOST_ENTRIES) {
         let key = root.told(&format!("{folder}/{index}"));
         keys.extend(key.filter(|key| key != "0x0000" && !keys.contains(key)));
     }

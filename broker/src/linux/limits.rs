@@ -31,11 +31,20 @@ impl fmt::Display for LockLimit {
     }
 }
 
-/// The limits of a process: `self` or the number of a process. `None` if Linux does not say.
+/// A process whose limits are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Process {
+    /// This one.
+    Own,
+    /// The one with this number.
+    Pid(u32),
+}
+
+/// The limits of a process; `None` if its file of limits is not there, or does not say.
 ///
 /// ```
-/// use topobroker::linux::{Root, locked_memory};
-/// if let Some(limit) = locked_memory(&Root::of_this_node(), "self")? {
+/// use topobroker::linux::{Process, Root, locked_memory};
+/// if let Some(limit) = locked_memory(&Root::of_this_node(), Process::Own)? {
 ///     println!("may lock {}, after ulimit -l {}", limit.soft, limit.hard);
 /// }
 /// # Ok::<(), std::io::Error>(())
@@ -44,8 +53,12 @@ impl fmt::Display for LockLimit {
 /// # Errors
 ///
 /// The error of reading the file of limits, unless there is none.
-pub fn locked_memory(root: &Root, process: &str) -> io::Result<Option<MemoryLock>> {
-    let text = root.text(&format!("proc/{process}/limits"))?.unwrap_or_default();
+pub fn locked_memory(root: &Root, process: Process) -> io::Result<Option<MemoryLock>> {
+    let file = match process {
+        Process::Own => "proc/self/limits".to_owned(),
+        Process::Pid(pid) => format!("proc/{pid}/limits"),
+    };
+    let text = root.text(&file)?.unwrap_or_default();
     Ok(parse(&text))
 }
 

@@ -38,9 +38,15 @@ pub enum RegisterableError {
         /// The greatest number.
         most: u64,
     },
+    /// A parameter is not there, though another one is.
+    #[error("{file} is not there, so that the limit of this driver is unknown")]
+    Missing {
+        /// The file.
+        file: String,
+    },
 }
 
-/// What mlx4 takes if `log_num_mtt` is 0, by Open MPI.
+/// Open MPI's assumption for a `log_num_mtt` of 0, with which the driver chooses.
 const LOG_NUM_MTT: u64 = 19;
 
 /// How much memory the drivers of a node can register. Later drivers than these have no limit, and
@@ -48,7 +54,8 @@ const LOG_NUM_MTT: u64 = 19;
 ///
 /// ```
 /// use topobroker::linux::{Root, registerable_memory};
-/// for it in registerable_memory(&Root::of_this_node(), 4096)? {
+/// for it in registerable_memory(&Root::of_this_node(), 4096) {
+///     let it = it?;
 ///     println!("{}: {} bytes", it.driver, it.bytes);
 /// }
 /// # Ok::<(), topobroker::linux::RegisterableError>(())
@@ -56,23 +63,36 @@ const LOG_NUM_MTT: u64 = 19;
 ///
 /// # Errors
 ///
-/// [`RegisterableError`].
-pub fn registerable_memory(root: &Root, page: u64) -> Result<Vec<Registerable>, RegisterableError> {
-    let memory = memory(root);
-    let mut found = Vec::new();
-    let segments = |driver: &str| parameter(root, driver, "log_mtts_per_seg", 0, 7);
-    let log_num = parameter(root, "mlx4_core", "log_num_mtt", 0, 40)?;
-    if let Some((log_num, log_segments)) = log_num.zip(segments("mlx4_core")?) {
-        let log_num = if log_num == 0 { LOG_NUM_MTT } else { log_num };
-        let bytes = page.saturating_mul(1 << (log_num + log_segments));
-        found.push(Registerable { driver: "mlx4_core", bytes, memory });
-    }
-    let num = parameter(root, "ib_mthca", "num_mtt", 1, 1 << 40)?;
-    if let Some((num, log_segments)) = num.zip(segments("ib_mthca")?) {
-        let bytes = page.saturating_mul(num.saturating_mul(1 << log_segments));
-        found.push(Registerable { driver: "ib_mthca", bytes, memory });
-    }
-    Ok(found)
+/// For each driver, [`RegisterableError`].
+#[must_use]
+pub fn registerable_memory(root: &Root, page: u64) -> Vec<Result<Registerable, RegisterableError>> {
+    [mlx4(root, page), mthca(root, page)].into_iter().filter_map(Result::transpose).collect()
+}
+
+fn mlx4(root: &Root, page: u64) -> Result<Option<Registerable>, RegisterableError> {
+    let driver = "mlx4_core";
+    let Some(log_num) = parameter(root, driver, "log_num_mtt", 0, 40)? else { return Ok(None) };
+    let log_num = if log_num == 0 { LOG_NUM_MTT } else { log_num };
+    let bytes = page.saturating_mul(1 << (log_num + segments(root, driver)?));
+    Ok(Some(Registerable { driver, bytes, memory: memory(root) }))
+}
+
+fn mthca(root: &Root, page: u64) -> Result<Option<Registerable>, RegisterableError> {
+    let driver = "ib_mthca";
+    let Some(num) = parameter(root, driver, "num_mtt", 1, 1 << 40)? else { return Ok(None) };
+    let bytes = page.saturating_mul(num.saturating_mul(1 << segments(root, driver)?));
+    Ok(Some(Registerable { driver, bytes, memory: memory(root) }))
+}
+
+/// The logarithm of the number of entries of a segment.
+fn segments(root: &Root, driver: &str) -> Result<u64, RegisterableError> {
+    let name = "log_mtts_per_seg";
+    let file = || root.path(&file_of(driver, name)).display().to_string();
+    parameter(root, driver, name, 0, 7)?.ok_or_else(|| RegisterableError::Missing { file: file() })
+}
+
+fn file_of(driver: &str, name: &str) -> String {
+    format!("sys/module/{driver}/parameters/{name}")
 }
 
 /// A parameter of a driver; `None` if the driver is not loaded or has no such parameter.
@@ -83,7 +103,7 @@ fn parameter(
     least: u64,
     most: u64,
 ) -> Result<Option<u64>, RegisterableError> {
-    let file = format!("sys/module/{driver}/parameters/{name}");
+    let file = file_of(driver, name);
     let shown = || root.path(&file).display().to_string();
     let text = root.text(&file).map_err(|source| RegisterableError::Read { file: shown(), source });
     let Some(found) = text? else { return Ok(None) };

@@ -1,12 +1,17 @@
 //! The root of a file system: that of this node, or a saved one.
 
-use std::fs::File;
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use topobroker_reader::internal::text_within;
 
 /// Maximum length of a file that is read, in bytes.
-const MOST: u64 = 1 << 16;
+const MOST_BYTES: u64 = 1 << 16;
+
+/// Maximum length of a text that becomes a fact, in bytes.
+const MOST_TOLD: usize = 256;
 
 /// The root of a Linux file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,24 +36,50 @@ impl Root {
         self.0.join(Path::new(file))
     }
 
-    /// The text of a file, without blanks around it; `None` if there is no such file.
+    /// The text of a file, without blanks around it; `None` if there is no such file. Links do not
+    /// lead out of a saved file system.
     ///
     /// # Errors
     ///
-    /// The error of reading. Bytes that are not UTF-8, and a file of more than 64 kB, are
-    /// [`io::ErrorKind::InvalidData`].
+    /// The error of reading. Bytes that are not UTF-8, a file of more than 64 kB, and what is no
+    /// regular file are [`io::ErrorKind::InvalidData`].
     pub fn text(&self, file: &str) -> io::Result<Option<String>> {
-        let opened = match File::open(self.path(file)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        let opened = match self.open(file) {
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
             opened => opened?,
         };
-        let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-        Ok(Some(text_within(MOST, opened).map_err(invalid)?.trim().to_owned()))
+        let invalid = |error: String| io::Error::new(io::ErrorKind::InvalidData, error);
+        let stat = rustix::fs::fstat(&opened)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(invalid("is no regular file".to_owned()));
+        }
+        let text = text_within(MOST_BYTES, opened).map_err(|error| invalid(error.to_string()))?;
+        Ok(Some(text.trim().to_owned()))
     }
 
-    /// The text of a file, if it can be read and says anything.
+    fn open(&self, file: &str) -> rustix::io::Result<OwnedFd> {
+        // A FIFO must not hold us up.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        if self.0 == Path::new("/") {
+            return rustix::fs::openat(CWD, self.path(file), flags, Mode::empty());
+        }
+        let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = rustix::fs::openat(CWD, &self.0, folder, Mode::empty())?;
+        match rustix::fs::openat2(&root, file, flags, Mode::empty(), ResolveFlags::IN_ROOT) {
+            // A kernel before 5.6, or a container that does not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => {
+                rustix::fs::openat(&root, file, flags, Mode::empty())
+            }
+            opened => opened,
+        }
+    }
+
+    /// The text of a file, if it can be read and is one line of printable characters.
     pub(super) fn told(&self, file: &str) -> Option<String> {
-        self.text(file).ok().flatten().filter(|text| !text.is_empty())
+        let is_line = |text: &String| {
+            (1..=MOST_TOLD).contains(&text.len()) && !text.chars().any(char::is_control)
+        };
+        self.text(file).ok().flatten().filter(is_line)
     }
 
     /// Names in a folder, in ascending order.

@@ -1,7 +1,7 @@
 //! Environment variables by which libraries are told which NICs a process is to use.
 
 use super::mpich;
-use topobroker_reader::{Attributes, Object, OsDeviceKind};
+use topobroker_reader::{Object, OsDeviceKind, PortState};
 
 /// A library that can be told which NICs to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,7 +25,7 @@ pub fn variables<'a>(
     all: &[Object<'a>],
 ) -> Vec<(&'static str, String)> {
     let Some(first) = given.first() else { return Vec::new() };
-    let is_fabric = matches!(first.attributes(), Attributes::OsDevice { kind } if kind == OsDeviceKind::OpenFabrics);
+    let is_fabric = first.os_device_kind() == Some(OsDeviceKind::OpenFabrics);
     let list: Vec<String> = given.iter().map(|nic| named(*nic)).collect();
     let list = list.join(",");
     match library {
@@ -37,7 +37,8 @@ pub fn variables<'a>(
         Library::OpenMpi => vec![("OMPI_MCA_btl_tcp_if_include", list)],
         Library::Mpich => {
             let number = mpich::by_name(all).iter().position(|nic| nic == first);
-            // Without the first one, MPICH knows one NIC and ignores the number of another.
+            // Without MAX_NICS=-1, MPICH knows one NIC and ignores the number of another. With it, each
+            // rank opens all.
             let numbered = number.map(|number| {
                 vec![
                     ("MPIR_CVAR_CH4_OFI_MAX_NICS", "-1".to_owned()),
@@ -49,9 +50,11 @@ pub fn variables<'a>(
     }
 }
 
-/// The name of a NIC with its first active port, such as `mlx5_0:1`. An interface has no ports.
+/// The name of a NIC with its first active port, else its first one that may be active, such as
+/// `mlx5_0:1`. An interface has no ports.
 fn named(nic: Object<'_>) -> String {
     let name = nic.name().unwrap_or_default();
-    let port = nic.ports().find(|port| port.is_active()).or_else(|| nic.ports().next());
+    let with = |state: Option<PortState>| nic.ports().find(|port| port.state() == state);
+    let port = with(Some(PortState::Active)).or_else(|| with(None)).or_else(|| nic.ports().next());
     port.map_or(name.to_owned(), |port| format!("{name}:{}", port.number))
 }

@@ -3,25 +3,36 @@
 
 use super::rank::Rank;
 use std::cmp::Reverse;
-use topobroker_reader::{Attributes, Object, PathClass, Topology};
+use topobroker_reader::{Attributes, Object, ObjectType, OsDeviceKind, PathClass, Topology};
 
 pub(super) fn chosen<'a>(
     topology: Topology<'a>,
     nics: &[Object<'a>],
     ranks: &[Rank<'a>],
 ) -> Vec<Option<Object<'a>>> {
-    let gpus: Vec<Object<'a>> = topology.gpus().collect();
+    // CUDA's numbers, in the order of bus ids; of the GPUs that ranks have, all are in one communicator.
+    let mut gpus: Vec<Object<'a>> = topology.gpus().collect();
+    gpus.sort_by_key(|gpu| bus_id(*gpu));
+    let has_rank = |gpu: &Object<'a>| ranks.iter().any(|rank| rank.gpu == Some(*gpu));
+    let used: Vec<Object<'a>> = gpus.iter().copied().filter(has_rank).collect();
     let nics = nics.to_vec();
     let choose = |rank: &Rank<'a>| {
         let gpu = rank.gpu?;
         let number = gpus.iter().position(|it| *it == gpu)?;
         let local = best(topology, gpu, &nics);
-        let sharing = best(topology, *local.first()?, &gpus).len();
+        let sharing = best(topology, *local.first()?, &used).len();
         let turn = number.checked_rem(sharing)?;
         let turn = if local.len().is_power_of_two() { mirrored(turn, local.len()) } else { turn };
         local.get(turn % local.len()).copied()
     };
     ranks.iter().map(choose).collect()
+}
+
+fn bus_id(device: Object<'_>) -> Option<(u32, u32)> {
+    match device.pci_device_above()?.attributes() {
+        Attributes::Pci(pci) => Some((pci.domain, pci.bus_id())),
+        _ => None,
+    }
 }
 
 /// The devices of the highest bandwidth from a device, and of those the ones of the shortest path.
@@ -57,8 +68,8 @@ fn bandwidth<'a>(
 
 /// Bandwidth of a network device; NCCL takes 10 Gb/s if nobody knows.
 fn network(device: Object<'_>) -> Option<u64> {
-    let is_network = matches!(device.attributes(), Attributes::OsDevice { kind }
-        if matches!(kind, topobroker_reader::OsDeviceKind::OpenFabrics | topobroker_reader::OsDeviceKind::Network));
+    let kind = device.os_device_kind()?;
+    let is_network = matches!(kind, OsDeviceKind::OpenFabrics | OsDeviceKind::Network);
     is_network.then(|| device.link_mbps().unwrap_or(10_000) / 8)
 }
 
@@ -96,10 +107,10 @@ fn link(object: Object<'_>) -> Option<u64> {
 /// Bandwidth between two processors.
 fn between_processors(topology: Topology<'_>) -> u64 {
     let root = topology.root();
-    let package = topology.objects_with_type(topobroker_reader::ObjectType::Package).next();
+    let package = topology.objects_with_type(ObjectType::Package).next();
     let info = |name| package.and_then(|it| it.info(name)).or(root.info(name));
     let model = info("CPUModelNumber").and_then(|it| it.parse::<u32>().ok()).unwrap_or(0);
-    match (info("CPUVendor"), info("Architecture").or(root.info("Architecture"))) {
+    match (info("CPUVendor"), info("Architecture")) {
         (Some("GenuineIntel"), _) if model >= 0xcf => 40_000,
         (Some("GenuineIntel"), _) if model >= 0x8f => 22_000,
         (Some("GenuineIntel"), _) if model >= 0x55 => 10_000,

@@ -7,10 +7,11 @@ use topobroker_reader::{Object, Topology};
 /// A rule by which a library chooses a NIC for each rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// Open MPI 5 over libfabric: of the NICs at PMIx's least distance, that of the rank's place among
-    /// the ranks of its package. Counterpart: `opal_common_ofi_select_provider`.
+    /// Open MPI 5.0.11 over libfabric: of the NICs at PMIx's least distance, that of the rank's place
+    /// among the ranks of its package; the first NIC if it is not bound. Counterpart:
+    /// `opal_common_ofi_select_provider`.
     OpenMpi,
-    /// MPICH 4 and 5 over libfabric: of the NICs whose PUs have all of the rank's, or the reverse,
+    /// MPICH up to 5.0 over libfabric: of the NICs whose PUs have all of the rank's, or the reverse,
     /// that of its local rank. The exception for Intel processors in four clusters with Slingshot is
     /// left out. Counterpart: `MPIDI_OFI_fill_prov_use`.
     Mpich,

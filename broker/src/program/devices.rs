@@ -5,7 +5,7 @@ use super::output;
 use super::part;
 use super::subject::Subject;
 use crate::findings::worded;
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -63,6 +63,10 @@ impl Devices {
     }
 
     fn output(&self) -> anyhow::Result<String> {
+        ensure!(
+            !self.pmix7 || self.near.is_some() || self.rank.is_some(),
+            "--pmix7 is about distances: add --near or --rank"
+        );
         let of_rank = match (self.rank, self.subject.job()) {
             (Some(rank), Some(job)) => Some(cpuset_of_rank(job, rank)?),
             _ => None,

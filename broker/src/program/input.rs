@@ -1,9 +1,9 @@
 //! The topology that a command works on: the adopted segment, or a named input.
 
-use crate::description::Filters;
+use crate::description::{Filters, describe};
 use crate::hwloc::capture;
 use crate::hwloc::{self, LoadOptions, TypeFilter};
-use crate::linux::Root;
+use crate::linux::{Root, add_facts};
 use anyhow::Context;
 use clap::Args;
 use std::os::unix::process::CommandExt;
@@ -12,7 +12,7 @@ use std::process::Command;
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{self, AlignedVec};
 use topobroker_layout::object_type::ObjectType;
-use topobroker_reader::{Adopted, Archive, Source};
+use topobroker_reader::{Adopted, Archive, Source, Topology};
 
 /// Where a topology comes from.
 #[derive(Debug, Args)]
@@ -40,6 +40,26 @@ pub(super) enum Format {
     Fsroot,
     /// This machine.
     Machine,
+}
+
+/// A machine as it is now.
+pub(super) struct Now<'a> {
+    pub(super) topology: Topology<'a>,
+    /// Its file system, if it is here.
+    pub(super) root: Option<Root>,
+    /// Whether that is a saved one.
+    pub(super) is_saved: bool,
+}
+
+impl Now<'_> {
+    /// Name of the machine, if it is known.
+    pub(super) fn host(&self) -> Option<String> {
+        let own = || {
+            let is_here = self.root.is_some() && !self.is_saved;
+            is_here.then(|| rustix::system::uname().nodename().to_string_lossy().into_owned())
+        };
+        self.topology.root().info("HostName").map(str::to_owned).or_else(own)
+    }
 }
 
 /// `HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED`.
@@ -105,12 +125,29 @@ impl Input {
         Ok((capture(&loaded).with_context(|| input.name())?, source))
     }
 
-    /// The root of the saved file system that is named, else that of this node.
-    pub(super) fn file_system(&self) -> Root {
-        match &self.input {
-            Some(input) if self.format_of(input) == Format::Fsroot => Root::saved(input),
-            _ => Root::of_this_node(),
-        }
+    /// Calls `answer` with the whole topology, and the file system of its machine if that is here. The
+    /// adopted topology of this node has the facts of now, and not those of when it was published.
+    pub(super) fn now<R>(
+        &self,
+        answer: impl FnOnce(&Now<'_>) -> anyhow::Result<R>,
+    ) -> anyhow::Result<R> {
+        let held = self.topology(None)?;
+        let archive = held.archive()?;
+        let topology = archive.topology();
+        let saved = match &self.input {
+            Some(input) if self.format_of(input) == Format::Fsroot => Some(Root::saved(input)),
+            _ => None,
+        };
+        let is_saved = saved.is_some();
+        let root = saved.or_else(|| topology.is_this_system().then(Root::of_this_node));
+        let (Held::Adopted(_), Some(own)) = (&held, &root) else {
+            return answer(&Now { topology, root, is_saved });
+        };
+        let mut machine = describe(topology);
+        add_facts(&mut machine.objects, own);
+        let fresh = encode::to_bytes(&machine).context("the topology with the facts of now")?;
+        let fresh = Archive::open(&fresh).context("the topology with the facts of now")?;
+        answer(&Now { topology: fresh.topology(), root, is_saved })
     }
 
     fn format_of(&self, input: &str) -> Format {

@@ -1,20 +1,19 @@
 //! `topobroker ports`: ports of OpenFabrics devices, and network interfaces.
 
+use super::input::Input;
 use super::output;
-use super::subject::Subject;
 use crate::findings::worded;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use topobroker_reader::{
-    Attributes, LinkLayer, LinkState, Object, ObjectType, OsDeviceKind, Port, Topology,
-};
+use topobroker_reader::{LinkLayer, LinkState, Object, ObjectType, OsDeviceKind, Port, Topology};
 
-/// List the ports of OpenFabrics devices, and network interfaces: state, rate, subnet
+/// List the ports of OpenFabrics devices, and network interfaces: state, rate, subnet. The adopted
+/// topology of this node has the states of now
 #[derive(Debug, Args)]
 pub(super) struct Ports {
     #[command(flatten)]
-    subject: Subject,
+    input: Input,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -22,7 +21,8 @@ pub(super) struct Ports {
 
 impl Ports {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let text = self.subject.answer(None, |topology| {
+        let text = self.input.now(|now| {
+            let topology = now.topology;
             if self.json {
                 let all: Vec<Value> = ports(topology)
                     .map(describe)
@@ -43,7 +43,7 @@ fn ports(topology: Topology<'_>) -> impl Iterator<Item = Port<'_>> {
 }
 
 fn interfaces(topology: Topology<'_>) -> impl Iterator<Item = Object<'_>> {
-    let is_interface = |it: &Object<'_>| matches!(it.attributes(), Attributes::OsDevice { kind } if kind == OsDeviceKind::Network);
+    let is_interface = |it: &Object<'_>| it.os_device_kind() == Some(OsDeviceKind::Network);
     topology.objects_with_type(ObjectType::OSDevice).filter(is_interface)
 }
 

@@ -6,7 +6,6 @@ use super::input::{Held, Input};
 use super::part;
 use crate::description::describe;
 use crate::description::{Filters, filter};
-use crate::linux::Root;
 use crate::publish::job;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -67,17 +66,6 @@ impl Subject {
         let archive = archive.context("the filtered topology")?;
         let filtered = Archive::open(&archive).context("the filtered topology")?;
         text(self.part(filtered.topology())?.topology())
-    }
-
-    /// The file system of the machine that the options name, where it is here; that of this node if
-    /// they name no saved one.
-    pub(super) fn file_system(&self) -> Root {
-        self.input.file_system()
-    }
-
-    /// Whether the options name no input, so that the adopted topology is meant.
-    pub(super) fn is_adopted(&self) -> bool {
-        self.input.input.is_none()
     }
 
     /// The job that the options name.

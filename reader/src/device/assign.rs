@@ -5,6 +5,7 @@ use super::candidates::bus_id;
 use super::near::{Nearness, farthest};
 use crate::object::Object;
 use crate::topology::Topology;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use topobroker_layout::object_type::ObjectType;
@@ -19,15 +20,16 @@ pub enum Beside<'a, 's> {
     Device(Object<'a>),
 }
 
-/// How good a device is for a rank, the best first: what is between them, the latency of memory, the
-/// rate.
-type Merit = (u8, u64, Reverse<u64>);
+/// How good a device is for a rank, the best first: what is between it and the device that it should
+/// be beside, the nearness to the PUs, the latency of memory, the rate.
+type Merit = (u8, u8, u64, Reverse<u64>);
 
 impl<'a> Topology<'a> {
     /// Deals devices to ranks: to each rank, in their order, `per_rank` of those that are best for it.
     /// The best are the nearest ones, then those of the least latency of memory, then those of the
     /// highest rate. Of devices that are equally good, a rank gets the ones that the fewest ranks
-    /// have so far, then those of the lowest PCI bus id.
+    /// have so far, then those of the lowest PCI bus id. Ranks that a device is local to have their turn
+    /// before all others, so that a rank to which all are equal does not take the only one of another.
     ///
     /// Returns the devices of the first rank, then those of the second, and so on. If there are fewer
     /// devices than `per_rank`, each rank has all of them.
@@ -51,12 +53,16 @@ impl<'a> Topology<'a> {
     ) -> Vec<Object<'a>> {
         let per_rank = per_rank.min(devices.len());
         let mut dealer = Dealer::new(self, devices);
-        let mut given = Vec::with_capacity(ranks.len().saturating_mul(per_rank));
-        for rank in ranks {
-            dealer.weigh(*rank);
-            given.extend((0..per_rank).filter_map(|_| dealer.next()));
+        let mut given: Vec<Option<Object<'a>>> = vec![None; ranks.len().saturating_mul(per_rank)];
+        for is_first_turn in [true, false] {
+            for (rank, own) in ranks.iter().zip(given.chunks_mut(per_rank.max(1))) {
+                dealer.weigh(*rank);
+                if dealer.has_local() == is_first_turn {
+                    own.iter_mut().for_each(|device| *device = dealer.next());
+                }
+            }
         }
-        given
+        given.into_iter().flatten().collect()
     }
 }
 
@@ -149,23 +155,38 @@ impl<'a> Dealer<'a> {
 
     /// Finds out how good each device is for a rank, which has its turn now.
     fn weigh(&mut self, rank: Beside<'a, '_>) {
-        if let Beside::Pus(set) = rank {
-            self.regions.iter_mut().for_each(|region| region.is_hit = region.pus.intersects(set));
-            let is_hit = |region: &usize| self.regions.get(*region).is_some_and(|it| it.is_hit);
-            let nodes = self.nodes.iter().enumerate().filter(|(_, region)| is_hit(region));
-            self.own_nodes.clear();
-            self.own_nodes.extend(nodes.map(|(node, _)| node));
-            for place in &mut self.places {
-                place.merit = place.weigh(set, &self.regions, &self.own_nodes);
+        match rank {
+            Beside::Pus(set) => self.weigh_places(set),
+            Beside::Device(other) => {
+                let pus = other.non_io_ancestor().cpuset().unwrap_or_default();
+                self.weigh_places(&pus);
             }
         }
         for it in &mut self.candidates {
-            let (distance, latency) = match rank {
-                Beside::Pus(_) => self.places.get(it.place).map_or((0, 0), |place| place.merit),
-                Beside::Device(other) => (self.topology.path_class(it.device, other) as u8, 0),
+            let class = match rank {
+                Beside::Pus(_) => 0,
+                Beside::Device(other) => self.topology.path_class(it.device, other) as u8,
             };
-            (it.merit, it.is_given) = ((distance, latency, Reverse(it.rate)), false);
+            let place = self.places.get(it.place);
+            let (nearness, latency) = place.map_or((0, 0), |place| place.merit);
+            (it.merit, it.is_given) = ((class, nearness, latency, Reverse(it.rate)), false);
         }
+    }
+
+    fn weigh_places(&mut self, set: &Set) {
+        self.regions.iter_mut().for_each(|region| region.is_hit = region.pus.intersects(set));
+        let is_hit = |region: &usize| self.regions.get(*region).is_some_and(|it| it.is_hit);
+        let nodes = self.nodes.iter().enumerate().filter(|(_, region)| is_hit(region));
+        self.own_nodes.clear();
+        self.own_nodes.extend(nodes.map(|(node, _)| node));
+        for place in &mut self.places {
+            place.merit = place.weigh(set, &self.regions, &self.own_nodes);
+        }
+    }
+
+    /// Whether a device is local to the rank that has its turn.
+    fn has_local(&self) -> bool {
+        self.places.iter().any(|place| place.merit.0 == Nearness::Near as u8)
     }
 
     /// Gives the rank that has its turn the best device that it does not have.

@@ -33,7 +33,9 @@ const DISPLAY: u16 = 0x03;
 
 impl<'a> Topology<'a> {
     /// The NICs that ranks may be given, in logical order: one of each PCI device. They are
-    /// OpenFabrics devices if there are any, else network interfaces.
+    /// OpenFabrics and Slingshot devices if the node has any, in whatever state, else network
+    /// interfaces: nobody wants messages to go over the network of the administrators because a
+    /// cable is loose.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
@@ -43,41 +45,43 @@ impl<'a> Topology<'a> {
     /// }
     /// ```
     pub fn nics(self, choice: NicChoice) -> impl Iterator<Item = Object<'a>> {
-        let devices = move |kind| {
-            let all = self.objects_with_type(ObjectType::OSDevice);
-            let may_be_given = move |device: &Object<'a>| match device.link_state() {
-                LinkState::Active => true,
-                LinkState::Unknown => choice == NicChoice::ActiveOrUnknown,
-                LinkState::Inactive => false,
+        let all = move || self.objects_with_type(ObjectType::OSDevice);
+        let has_fabric = all().any(is_fabric);
+        let may_be_given = move |device: &Object<'a>| {
+            // An interface beside the PCI devices is no adapter: a bridge, or the loop-back one.
+            let is_adapter = match has_fabric {
+                true => is_fabric(*device),
+                false => is_interface(*device) && device.pci_device_above().is_some(),
             };
-            all.filter(move |it| kind_of(*it) == Some(kind) && may_be_given(it))
+            is_adapter
+                && match device.link_state() {
+                    LinkState::Active => true,
+                    LinkState::Unknown => choice == NicChoice::ActiveOrUnknown,
+                    LinkState::Inactive => false,
+                }
         };
-        let has_fabric = devices(OsDeviceKind::OpenFabrics).next().is_some();
-        let kind = if has_fabric { OsDeviceKind::OpenFabrics } else { OsDeviceKind::Network };
-        // An interface beside the PCI devices is no adapter: a bridge, or the loop-back interface.
-        let is_adapter =
-            move |device: &Object<'a>| has_fabric || device.pci_device_above().is_some();
         let is_first = move |device: &Object<'a>| {
             let pci = device.pci_device_above();
-            let mut before = devices(kind).take_while(|it| it != device);
-            pci.is_none() || !before.any(|it| it.pci_device_above() == pci)
+            let first = pci.and_then(|pci| pci.io_children().find(may_be_given));
+            first.is_none_or(|first| first == *device)
         };
-        devices(kind).filter(is_adapter).filter(is_first)
+        all().filter(may_be_given).filter(is_first)
     }
 
     /// The GPUs that ranks may be given, in logical order. A GPU is several OS devices: this is the
     /// one of the best programming interface. If that has several, as of a partitioned GPU, each is
     /// one.
     pub fn gpus(self) -> impl Iterator<Item = Object<'a>> {
-        let devices = move || {
-            let all = self.objects_with_type(ObjectType::OSDevice);
-            all.filter_map(|it| Some((it, it.pci_device_above(), backend(it)?)))
+        let devices = move || self.objects_with_type(ObjectType::OSDevice);
+        let is_best = move |device: &Object<'a>| {
+            let Some(own) = backend(*device) else { return false };
+            let is_worse = |other: Object<'a>| backend(other).is_none_or(|other| other >= own);
+            match device.pci_device_above() {
+                Some(pci) => pci.io_children().all(is_worse),
+                None => devices().filter(|it| it.pci_device_above().is_none()).all(is_worse),
+            }
         };
-        let is_best = move |(_, pci, backend): &(_, Option<Object<'a>>, usize)| {
-            let mut beside = devices().filter(|(_, other, _)| other == pci);
-            pci.is_none() || beside.all(|(_, _, other)| other >= *backend)
-        };
-        devices().filter(is_best).map(|(device, ..)| device)
+        devices().filter(is_best)
     }
 }
 
@@ -85,7 +89,7 @@ impl<'a> Object<'a> {
     /// Whether a network device is ready for messages. Other objects are of unknown state.
     #[must_use]
     pub fn link_state(self) -> LinkState {
-        match kind_of(self) {
+        match self.os_device_kind() {
             Some(OsDeviceKind::OpenFabrics) => {
                 let mut ports = self.ports().map(|port| port.state());
                 match () {
@@ -108,12 +112,21 @@ impl<'a> Object<'a> {
     /// interface; `None` if nobody knows.
     #[must_use]
     pub fn link_mbps(self) -> Option<u64> {
-        match kind_of(self)? {
+        match self.os_device_kind()? {
             OsDeviceKind::OpenFabrics => {
                 let active = self.ports().filter(|port| port.is_active());
                 active.filter_map(|port| port.rate_mbps()).max()
             }
             OsDeviceKind::Network => self.fact("Speed")?.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// The kind of an OS device; `None` for other objects.
+    #[must_use]
+    pub fn os_device_kind(self) -> Option<OsDeviceKind> {
+        match self.attributes() {
+            Attributes::OsDevice { kind } => Some(kind),
             _ => None,
         }
     }
@@ -125,18 +138,23 @@ impl<'a> Object<'a> {
     }
 }
 
-fn kind_of(object: Object<'_>) -> Option<OsDeviceKind> {
-    match object.attributes() {
-        Attributes::OsDevice { kind } => Some(kind),
-        _ => None,
-    }
+fn is_interface(device: Object<'_>) -> bool {
+    device.os_device_kind() == Some(OsDeviceKind::Network)
+}
+
+/// Whether a device is of a network that is made for messages.
+fn is_fabric(device: Object<'_>) -> bool {
+    device.os_device_kind() == Some(OsDeviceKind::OpenFabrics)
+        || (is_interface(device) && device.subtype() == Some("Slingshot"))
 }
 
 /// The place of an OS device of a GPU in the order of programming interfaces; `None` if it is not of
 /// a GPU, or is only its display.
 fn backend(device: Object<'_>) -> Option<usize> {
-    let kind = kind_of(device)?;
-    if !matches!(kind, OsDeviceKind::Gpu | OsDeviceKind::CoProcessor) {
+    let kind = device.os_device_kind()?;
+    // A part of a GPU, such as a tile, is below the OS device of the GPU.
+    let is_part = device.parent().is_some_and(|it| it.object_type() == ObjectType::OSDevice);
+    if is_part || !matches!(kind, OsDeviceKind::Gpu | OsDeviceKind::CoProcessor) {
         return None;
     }
     let subtype = device.subtype().or(device.info("Backend"));

@@ -53,8 +53,8 @@ impl<'a> Topology<'a> {
         let gpus = DeviceKinds::GPU | DeviceKinds::CO_PROCESSOR;
         let mut found: Vec<(Object<'a>, DeviceKinds)> = Vec::new();
         for device in self.objects_with_type(ObjectType::OSDevice) {
-            let Attributes::OsDevice { kind } = device.attributes() else { continue };
-            let Some(kind) = DeviceKinds::of(kind) else { continue };
+            let kind = device.os_device_kind().and_then(DeviceKinds::of);
+            let Some(kind) = kind else { continue };
             let matched = if gpus.has(kind) { gpus } else { kind };
             if !kinds.has_some(matched) || (gpus.has(kind) && !is_gpu(device)) {
                 continue;
@@ -68,7 +68,8 @@ impl<'a> Topology<'a> {
             }
         }
         found.retain(|(device, _)| device.pmix_device_id("").is_some());
-        // In the order of bus ids, then of names: no two have the same.
+        // In the order of bus ids, then of names: no two have the same. Sorting would be more code in
+        // every process than a search for the next one.
         let key = |device: Object<'a>| {
             let id = function(device).map(|_| bus_id(device));
             (id.is_none(), id, if id.is_some() { None } else { device.name() }, device.id())
@@ -113,7 +114,7 @@ fn function(device: Object<'_>) -> Option<Object<'_>> {
 
 /// How useful the name of an OS device is among those of a PCI device.
 fn merit(device: Object<'_>) -> u8 {
-    let is_fabric = matches!(device.attributes(), Attributes::OsDevice { kind } if kind == OsDeviceKind::OpenFabrics);
+    let is_fabric = device.os_device_kind() == Some(OsDeviceKind::OpenFabrics);
     match () {
         () if has_backend(device) => 2,
         () if is_fabric || is_render_node(device) => 1,
@@ -122,7 +123,7 @@ fn merit(device: Object<'_>) -> u8 {
 }
 
 fn has_backend(device: Object<'_>) -> bool {
-    let is_coprocessor = matches!(device.attributes(), Attributes::OsDevice { kind } if kind == OsDeviceKind::CoProcessor);
+    let is_coprocessor = device.os_device_kind() == Some(OsDeviceKind::CoProcessor);
     let backend = device.info("Backend");
     is_coprocessor
         || backend.is_some_and(|it| BACKENDS.split(' ').any(|known| known.eq_ignore_ascii_case(it)))

@@ -35,7 +35,8 @@ impl<'a> Topology<'a> {
     #[must_use]
     pub fn path_class(self, one: Object<'a>, other: Object<'a>) -> PathClass {
         let common = one.common_ancestor(other);
-        if common.object_type() == ObjectType::PCIDevice || one == other {
+        let pci = one.pci_device_above();
+        if one == other || (pci.is_some() && pci == other.pci_device_above()) {
             return PathClass::Same;
         }
         if let Attributes::Bridge(bridge) = common.attributes() {

@@ -2,8 +2,7 @@
 
 use crate::object::Object;
 use core::net::Ipv6Addr;
-use topobroker_layout::attributes::Attributes;
-use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::attributes::{Attributes, OsDeviceKind};
 
 /// A port of an OpenFabrics device. What neither hwloc nor the publisher found out is `None`.
 /// Counterpart: `struct ibv_port_attr`.
@@ -61,7 +60,9 @@ impl<'a> Object<'a> {
             let numbers = names.filter_map(|name| parse(name).map(|(number, _)| number));
             numbers.filter(|number| after.is_none_or(|after| *number > after)).min()
         };
-        core::iter::successors(next(None), move |number| next(Some(*number)))
+        let is_fabric = self.os_device_kind() == Some(OsDeviceKind::OpenFabrics);
+        let first = is_fabric.then(|| next(None)).flatten();
+        core::iter::successors(first, move |number| next(Some(*number)))
             .map(move |number| Port { device: self, number })
     }
 }
@@ -102,7 +103,7 @@ impl<'a> Port<'a> {
             Some(_) => return Some(LinkLayer::Other),
             None => {}
         }
-        let pci = self.device.ancestors().find(|it| it.object_type() == ObjectType::PCIDevice)?;
+        let pci = self.device.pci_device_above()?;
         if matches!(pci.attributes(), Attributes::Pci(pci) if pci.vendor_id == AMAZON) {
             return Some(LinkLayer::Other);
         }

@@ -9,7 +9,10 @@ use topobroker::hwloc::Input;
 use topobroker::nics::{Rank, Rule, chosen};
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Archive, Beside, NicChoice, Object, OsDeviceKind, PathClass, Topology};
+use topobroker_reader::{
+    Archive, Attributes, Beside, Nearness, NicChoice, Object, ObjectType, OsDeviceKind, PathClass,
+    Topology,
+};
 use topobroker_tests::{describe, machines, shared};
 
 fn name<'a>(device: &Object<'a>) -> &'a str {
@@ -93,8 +96,12 @@ fn nics_by_the_rules_of_open_mpi_mpich_and_nccl_are_those_that_their_rules_choos
             continue;
         }
         // PMIx' topology has no devices that are unimportant to hwloc.
-        let gpus: Vec<Object<'_>> =
+        let mut gpus: Vec<Object<'_>> =
             topology.gpus().filter(|it| it.pci_device_above().is_some()).collect();
+        gpus.sort_by_key(|gpu| match gpu.pci_device_above().unwrap().attributes() {
+            Attributes::Pci(pci) => (pci.domain, pci.bus, pci.dev, pci.func),
+            _ => unreachable!(),
+        });
         files += 1;
         for kind in 0..3 {
             let ranks = ranks(&mut random, topology, &gpus, kind);
@@ -149,7 +156,14 @@ fn ranks_have_the_nearest_nics_and_equal_ones_are_dealt_evenly() {
             };
             // By the NICs that are equally good for a rank: how often each was given.
             let mut loads = vec![0; nics.len()];
-            for (set, nic) in sets.iter().zip(&given) {
+            // Ranks that a NIC is local to have their turn first.
+            let is_local = |set: &Set| {
+                let mut nearness = nics.iter().map(|nic| topology.device_path(set, *nic).nearness);
+                nearness.any(|it| it == Nearness::Near)
+            };
+            let all = || sets.iter().zip(&given);
+            let first = all().filter(|(set, _)| is_local(set));
+            for (set, nic) in first.chain(all().filter(|(set, _)| !is_local(set))) {
                 let best = nics.iter().map(|nic| merit(set, nic)).min().unwrap();
                 assert_eq!(merit(set, nic), best, "{}: {set:?}", machine.name);
                 let equal = |(_, other): &(usize, &Object<'_>)| merit(set, other) == best;
@@ -200,7 +214,7 @@ fn a_nic_for_a_gpu_is_the_one_with_the_least_between_them() {
         matches!(it.attributes(), topobroker_reader::Attributes::OsDevice { kind }
             if kind == OsDeviceKind::OpenFabrics)
     };
-    let all = topology.objects_with_type(topobroker_reader::ObjectType::OSDevice);
+    let all = topology.objects_with_type(ObjectType::OSDevice);
     let nics: Vec<Object<'_>> = all.filter(is_fabric).collect();
     let gpus: Vec<Object<'_>> = topology.gpus().collect();
     let beside: Vec<Beside<'_, '_>> = gpus.iter().copied().map(Beside::Device).collect();
@@ -210,6 +224,9 @@ fn a_nic_for_a_gpu_is_the_one_with_the_least_between_them() {
         assert_eq!(Some(class(&nic)), nics.iter().map(class).min(), "{gpu:?} {nic:?}");
         classes.push(class(&nic));
     }
-    // Beside three of the four GPUs is a NIC below the same switch.
+    // Beside three of the four GPUs is a NIC below the same switch. The fourth has one of its package.
     assert_eq!(classes, [PathClass::Pix, PathClass::Pix, PathClass::Pix, PathClass::Sys]);
+    let package = |it: Object<'_>| it.ancestor_with_type(ObjectType::Package).unwrap().id();
+    let fourth = topology.assign(&nics, &beside, 1)[3];
+    assert_eq!(package(fourth), package(gpus[3]));
 }

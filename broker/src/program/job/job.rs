@@ -171,6 +171,10 @@ impl Add {
         let ranks = self.ranks(&view, &order)?;
         let name = self.name.clone();
         let (private, legacy) = (self.private, self.legacy);
+        ensure!(
+            self.nics_near == NicsNear::Pus || self.gpus_per_rank > 0,
+            "--nics-near gpu: ranks have no GPUs with --gpus-per-rank 0"
+        );
         let devices = self.devices();
         let options = JobOptions { name, ranks, launcher, private, legacy, devices };
         let job = job::add(base, &view, &options)?;
@@ -182,7 +186,7 @@ impl Add {
         })?;
         // The job is added, whatever comes now.
         if let Ok(job) = named(base, &self.name) {
-            warn(base, job, devices.nics);
+            warn(base, job);
         }
         Ok(told)
     }
@@ -307,7 +311,7 @@ impl Show {
             }
         });
         output::print(&lines.map(|line| line + "\n").collect::<String>())?;
-        warn(base, job, NicChoice::Active);
+        warn(base, job);
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -65,7 +65,7 @@ impl Nics {
         }
         let asked = of_ranks.iter().filter(|(rank, _)| self.rank.is_none_or(|it| it == *rank));
         if self.rank.is_none() && self.env.is_none() && !self.json {
-            warn(base, job, choice);
+            warn(base, job);
         }
         if self.json {
             let describe = |(rank, nics): &(u32, Vec<Object<'_>>)| {
@@ -76,8 +76,15 @@ impl Nics {
             let all: Vec<Value> = asked.map(describe).collect();
             return output::print(&(serde_json::to_string_pretty(&all)? + "\n"));
         }
-        let lines = asked.flat_map(|(rank, nics)| self.lines(*rank, nics, &all));
-        output::print(&lines.map(|line| line + "\n").collect::<String>())
+        // What the ranks were given may be of unknown state, and is among what a library finds.
+        let is_known = |nic: &Object<'_>| all.contains(nic);
+        let all = match of_ranks.iter().flat_map(|(_, nics)| nics).all(is_known) {
+            true => all,
+            false => base.topology().nics(NicChoice::ActiveOrUnknown).collect(),
+        };
+        let lines = asked.map(|(rank, nics)| self.lines(*rank, nics, &all));
+        let lines = lines.collect::<anyhow::Result<Vec<_>>>()?.concat();
+        output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
     }
 
     fn choice(&self) -> NicChoice {
@@ -105,40 +112,46 @@ impl Nics {
         ranks.iter().zip(chosen).map(|(it, nic)| (it.rank, nic.into_iter().collect())).collect()
     }
 
-    fn lines(&self, rank: u32, nics: &[Object<'_>], all: &[Object<'_>]) -> Vec<String> {
+    fn lines(
+        &self,
+        rank: u32,
+        nics: &[Object<'_>],
+        all: &[Object<'_>],
+    ) -> anyhow::Result<Vec<String>> {
+        let names: Vec<&str> = nics.iter().filter_map(|nic| nic.name()).collect();
+        let names = if names.is_empty() { "-".to_owned() } else { names.join(",") };
         let library = match self.env {
-            None => {
-                let names: Vec<&str> = nics.iter().filter_map(|nic| nic.name()).collect();
-                let names = if names.is_empty() { "-".to_owned() } else { names.join(",") };
-                return vec![format!("{rank} {names}")];
-            }
+            None => return Ok(vec![format!("{rank} {names}")]),
             Some(Env::Ucx) => Library::Ucx,
             Some(Env::Nccl) => Library::Nccl,
             Some(Env::Mpich) => Library::Mpich,
             Some(Env::Openmpi) => Library::OpenMpi,
         };
         let variables = nics::variables(library, nics, all);
-        let words = variables.iter().map(|(name, value)| format!("{name}={value}"));
-        match self.rank {
-            Some(_) => words.collect(),
-            None => vec![format!("{rank} {}", words.collect::<Vec<_>>().join(" "))],
-        }
+        ensure!(
+            !variables.is_empty() || nics.is_empty(),
+            "rank {rank}: {names} is no NIC that the library numbers"
+        );
+        let words: Vec<String> =
+            variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Ok(match self.rank {
+            Some(_) => words,
+            None if words.is_empty() => Vec::new(),
+            None => vec![format!("{rank} {}", words.join(" "))],
+        })
     }
 }
 
 /// Says on standard error what is wrong with where the ranks of a job are bound.
-pub(super) fn warn(base: &Adopted, job: Job<'_>, choice: NicChoice) {
-    for finding in findings::binding(base.topology(), job, choice) {
+pub(super) fn warn(base: &Adopted, job: Job<'_>) {
+    for finding in findings::binding(base.topology(), job) {
         output::say(&format!("job {}: {finding}", job.name()));
     }
 }
 
 /// What is wrong with where the ranks of a job over the adopted topology are bound.
-pub(in crate::program) fn findings_of(
-    name: &str,
-    choice: NicChoice,
-) -> anyhow::Result<Vec<Finding>> {
+pub(in crate::program) fn findings_of(name: &str) -> anyhow::Result<Vec<Finding>> {
     let base = topobroker_reader::adopt()?;
     let job = named(base, name).with_context(|| format!("job {name}"))?;
-    Ok(findings::binding(base.topology(), job, choice))
+    Ok(findings::binding(base.topology(), job))
 }
