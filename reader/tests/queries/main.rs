@@ -60,10 +60,10 @@ fn every_query_of_every_object_of_a_small_machine_has_an_answer() {
         let topology = view.topology();
         let mut room = room();
         ask_topology(topology);
+        sets(topology).iter().step_by(7).for_each(|set| ask_with_heap(topology, set));
         let mut found = 0;
         for set in sets(topology).into_iter().step_by(every) {
             found += ask_with_set(topology, &set, &mut room);
-            ask_with_heap(topology, &set);
             for object in topology.objects().step_by(objects) {
                 let other = topology.object(object.id() / 2).unwrap_or(object);
                 ask_object(object, other, &set, &mut room);
