@@ -1383,7 +1383,7 @@ typedef struct {
  */
 typedef struct {
   /**
-   * Prefix of its subnet: the high half of its first global id.
+   * Prefix of its subnet: the high half of its first global id. 0 if it is no InfiniBand port.
    */
   uint64_t subnet;
   /**

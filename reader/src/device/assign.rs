@@ -56,8 +56,11 @@ impl<'a> Topology<'a> {
         let mut given: Vec<Option<Object<'a>>> = vec![None; ranks.len().saturating_mul(per_rank)];
         for is_first_turn in [true, false] {
             for (rank, own) in ranks.iter().zip(given.chunks_mut(per_rank.max(1))) {
+                if own.first().is_some_and(Option::is_some) {
+                    continue;
+                }
                 dealer.weigh(*rank);
-                if dealer.has_local() == is_first_turn {
+                if dealer.has_local() || !is_first_turn {
                     own.iter_mut().for_each(|device| *device = dealer.next());
                 }
             }
