@@ -209,7 +209,7 @@ enum tb_port_state
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Nobody knows.
+   * Neither hwloc nor the publisher found it out.
    */
   TB_PORT_UNKNOWN = 0,
   /**
@@ -250,7 +250,7 @@ enum tb_link_layer
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Nobody knows.
+   * Neither hwloc nor the publisher found it out.
    */
   TB_LINK_LAYER_UNKNOWN = 0,
   /**

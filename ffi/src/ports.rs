@@ -13,7 +13,7 @@ use topobroker_reader::{LinkLayer, Port, PortState};
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_port_state {
-    /// Nobody knows.
+    /// Neither hwloc nor the publisher found it out.
     TB_PORT_UNKNOWN = 0,
     /// There is no link.
     TB_PORT_DOWN = 1,
@@ -31,7 +31,7 @@ pub enum tb_port_state {
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_link_layer {
-    /// Nobody knows.
+    /// Neither hwloc nor the publisher found it out.
     TB_LINK_LAYER_UNKNOWN = 0,
     /// InfiniBand.
     TB_LINK_LAYER_INFINIBAND = 1,

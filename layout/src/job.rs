@@ -70,8 +70,8 @@ impl ArchivedDevicesOfRanks {
 pub type Rank = (u32, Option<Vec<Range<u32>>>);
 
 impl Job {
-    /// A job named `name`, whose ranks have no devices yet. `overlay` is its part of the topology in the segment `base`. `ranks` are
-    /// in the order of local ranks.
+    /// A job named `name`, whose ranks have no devices yet. `overlay` is its part of the topology in
+    /// the segment `base`. `ranks` are in the order of local ranks.
     #[must_use]
     pub fn new<'r>(base: [u8; 16], name: &str, overlay: Overlay, ranks: &'r [Rank]) -> Self {
         let mut sets: Vec<&[Range<u32>]> = Vec::new();

@@ -12,7 +12,7 @@ pub enum LinkState {
     Active,
     /// It has no active port, or is an interface that is down.
     Inactive,
-    /// Nobody knows.
+    /// Neither hwloc nor the publisher found it out.
     Unknown,
 }
 

@@ -87,9 +87,11 @@ impl<'a> PmixDepths<'a> {
     fn of_pus(self, pus: &Set, local: Object<'a>) -> (u16, u16) {
         let chain = || core::iter::once(local).chain(local.ancestors());
         let distance = |found: Option<Object<'a>>| match found {
-            Some(found) if found != self.topology.root() => self.count - self.of(found),
+            Some(found) if found != self.topology.root() => {
+                self.count.saturating_sub(self.of(found))
+            }
             // The depth of PUs is the last one.
-            _ => self.count - 1 + self.count,
+            _ => (2 * self.count).saturating_sub(1),
         };
         let has_some = |object: &Object<'a>| self.is_in_pmix(*object) && object.intersects(pus);
         let has_all = |object: &Object<'a>| self.is_in_pmix(*object) && object.covers(pus);

@@ -194,8 +194,9 @@ impl<'a> Job<'a> {
         cpuset
     }
 
-    /// The NICs that a rank was given, the best first. None if the rank is not on this node, or no NIC
-    /// of the node was known to be active. [`Topology::assign`] is how they are dealt.
+    /// The NICs that a rank was given, the best first. None if the rank is not on this node, or ranks
+    /// were given none: the node had no active NIC, or none were wanted. [`Topology::assign`] is how
+    /// they are dealt.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?;
@@ -210,8 +211,8 @@ impl<'a> Job<'a> {
         self.given(&self.archive.nics, rank)
     }
 
-    /// The GPUs that a rank was given, the best first. None if the rank is not on this node, or the
-    /// job's part of the topology has no GPU.
+    /// The GPUs that a rank was given, the best first. None if the rank is not on this node, or ranks
+    /// were given none.
     pub fn gpus(self, rank: u32) -> impl Iterator<Item = Object<'a>> {
         self.given(&self.archive.gpus, rank)
     }
