@@ -36,9 +36,10 @@ impl<'a> Topology<'a> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// use topobroker_reader::{Beside, NicChoice, Object, Set};
+    /// use topobroker_reader::{Beside, NicChoice, Object, ObjectType, Set};
     /// let nics: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
-    /// let ranks: Vec<Set> = topology.cpus().map(|pu| pu.cpuset().unwrap_or_default()).collect();
+    /// let cores = topology.objects_with_type(ObjectType::Core);
+    /// let ranks: Vec<Set> = cores.filter_map(Object::cpuset).collect();
     /// let beside: Vec<Beside<'_, '_>> = ranks.iter().map(Beside::Pus).collect();
     /// for (rank, nic) in topology.assign(&nics, &beside, 1).iter().enumerate() {
     ///     println!("{rank} {}", nic.name().unwrap_or_default());
