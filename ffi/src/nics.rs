@@ -43,8 +43,7 @@ pub extern "C" fn tb_nics(
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
     call(|| {
-        let choice = if unknown { NicChoice::ActiveOrUnknown } else { NicChoice::Active };
-        let all = topology.given("topology")?.get().nics(choice);
+        let all = topology.given("topology")?.get().nics(NicChoice::new(unknown));
         nics.fill(all.map(Object::id), capacity, count)
     })
 }

@@ -15,11 +15,10 @@ pub(super) fn chosen<'a>(
     gpus.sort_by_key(|gpu| bus_id(*gpu));
     let has_rank = |gpu: &Object<'a>| ranks.iter().any(|rank| rank.gpu == Some(*gpu));
     let used: Vec<Object<'a>> = gpus.iter().copied().filter(has_rank).collect();
-    let nics = nics.to_vec();
     let choose = |rank: &Rank<'a>| {
         let gpu = rank.gpu?;
         let number = gpus.iter().position(|it| *it == gpu)?;
-        let local = best(topology, gpu, &nics);
+        let local = best(topology, gpu, nics);
         let sharing = best(topology, *local.first()?, &used).len();
         let turn = number.checked_rem(sharing)?;
         let turn = if local.len().is_power_of_two() { mirrored(turn, local.len()) } else { turn };

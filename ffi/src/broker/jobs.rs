@@ -219,11 +219,10 @@ pub extern "C" fn tb_job_list(
 }
 
 fn policy(devices: &tb_device_policy) -> DevicePolicy {
-    let nics = if devices.unknown_nics { NicChoice::ActiveOrUnknown } else { NicChoice::Active };
     DevicePolicy {
         nics_per_rank: devices.nics_per_rank,
         gpus_per_rank: devices.gpus_per_rank,
-        nics,
+        nics: NicChoice::new(devices.unknown_nics),
         nics_near_gpu: devices.nics_near_gpu,
     }
 }

@@ -25,6 +25,14 @@ pub enum NicChoice {
     ActiveOrUnknown,
 }
 
+impl NicChoice {
+    /// Those that are known to be active; with `unknown`, also those whose state nobody knows.
+    #[must_use]
+    pub const fn new(unknown: bool) -> Self {
+        if unknown { Self::ActiveOrUnknown } else { Self::Active }
+    }
+}
+
 /// Subtypes of OS devices by which programs compute on GPUs, the best first.
 const BACKENDS: &str = "CUDA NVML RSMI AMDSMI LevelZero OpenCL";
 

@@ -3,7 +3,6 @@
 use super::kinds::DeviceKinds;
 use crate::object::Object;
 use alloc::string::String;
-use topobroker_layout::attributes::Attributes;
 
 impl Object<'_> {
     /// The id by which PMIx knows an OS device: the address of a network interface, the GUIDs of an
@@ -18,8 +17,7 @@ impl Object<'_> {
     /// ```
     #[must_use]
     pub fn pmix_device_id(self, host: &str) -> Option<String> {
-        let Attributes::OsDevice { kind } = self.attributes() else { return None };
-        let parts = match DeviceKinds::of(kind)? {
+        let parts = match DeviceKinds::of(self.os_device_kind()?)? {
             DeviceKinds::GPU | DeviceKinds::CO_PROCESSOR => ["gpu://", host, "::", self.name()?],
             DeviceKinds::BLOCK => ["blk://", host, "::", self.name()?],
             DeviceKinds::NETWORK => {

@@ -192,11 +192,10 @@ impl Add {
     }
 
     fn devices(&self) -> DevicePolicy {
-        let nics = if self.unknown_nics { NicChoice::ActiveOrUnknown } else { NicChoice::Active };
         DevicePolicy {
             nics_per_rank: self.nics_per_rank,
             gpus_per_rank: self.gpus_per_rank,
-            nics,
+            nics: NicChoice::new(self.unknown_nics),
             nics_near_gpu: self.nics_near == NicsNear::Gpu,
         }
     }

@@ -46,9 +46,9 @@ enum Env {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Mode {
-    /// Open MPI 5
+    /// Open MPI 5.0.11
     Openmpi,
-    /// MPICH
+    /// MPICH up to 5.0
     Mpich,
     /// NCCL
     Nccl,
@@ -57,7 +57,7 @@ enum Mode {
 impl Nics {
     pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
         let job = named(base, &self.name)?;
-        let choice = self.choice();
+        let choice = NicChoice::new(self.unknown_nics);
         let all: Vec<Object<'_>> = base.topology().nics(choice).collect();
         let of_ranks = self.of_ranks(base, job, &all);
         if let Some(rank) = self.rank {
@@ -85,10 +85,6 @@ impl Nics {
         let lines = asked.map(|(rank, nics)| self.lines(*rank, nics, &all));
         let lines = lines.collect::<anyhow::Result<Vec<_>>>()?.concat();
         output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
-    }
-
-    fn choice(&self) -> NicChoice {
-        if self.unknown_nics { NicChoice::ActiveOrUnknown } else { NicChoice::Active }
     }
 
     /// The NICs of each rank.
