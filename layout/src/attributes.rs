@@ -1,5 +1,8 @@
 //! Attributes that only objects of some types have. Counterpart: `union hwloc_obj_attr_u`.
 
+use alloc::format;
+use alloc::string::String;
+
 /// Attributes of an object, which depend on its type.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
@@ -228,7 +231,8 @@ pub struct PageType {
 
 impl Pci {
     /// Whether hwloc keeps the device if only important I/O is wanted
-    /// (`HWLOC_TYPE_FILTER_KEEP_IMPORTANT`): displays, networks, storage, co-processors and the like.
+    /// (`HWLOC_TYPE_FILTER_KEEP_IMPORTANT`): displays, networks, storage, co-processors and the
+    /// like.
     #[must_use]
     pub const fn is_important(&self) -> bool {
         // Base classes: none, storage, network, display, bridge (an NVSwitch is one), processor,
@@ -242,5 +246,12 @@ impl Pci {
     pub const fn bus_id(&self) -> u32 {
         let Self { domain, bus, dev, func, .. } = *self;
         (domain << 20) | ((bus as u32) << 12) | ((dev as u32) << 4) | func as u32
+    }
+
+    /// Domain, bus, device and function as Linux writes them: `0000:03:00.1`.
+    #[must_use]
+    pub fn bus_id_text(&self) -> String {
+        let Self { domain, bus, dev, func, .. } = self;
+        format!("{domain:04x}:{bus:02x}:{dev:02x}.{func:x}")
     }
 }

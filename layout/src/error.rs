@@ -59,7 +59,7 @@ pub enum HeaderError {
         segment: u64,
     },
     /// Unknown kind of segment.
-    #[error("segment kind {found}, expected 1 (topology) or 2 (job)")]
+    #[error("segment kind {found}, expected 1 (topology), 2 (job), 3 (links) or 4 (cluster)")]
     Kind {
         /// The number found.
         found: u32,

@@ -34,6 +34,10 @@ pub enum Kind {
     Topology,
     /// The overlay of a job, and the PUs of its ranks.
     Job,
+    /// Links that an administrator tells.
+    Links,
+    /// Many nodes.
+    Cluster,
 }
 
 /// Whose resources a segment describes.
@@ -190,7 +194,14 @@ impl Header {
             return Err(HeaderError::Length { found, expected });
         }
         body.copy_from_slice(archive);
-        head.fill(0);
+        *head = self.sealed(expected, archive);
+        Ok(())
+    }
+
+    /// The header of a segment of `size` bytes. Its checksum covers the header and `checked`: the
+    /// archive, or the first page of a cluster. The state word is zero.
+    pub(crate) fn sealed(&self, size: u64, checked: &[u8]) -> [u8; HEADER_LEN] {
+        let mut head = [0; HEADER_LEN];
         let mut put = |at: usize, bytes: &[u8]| {
             if let Some(field) = head.get_mut(at..at + bytes.len()) {
                 field.copy_from_slice(bytes);
@@ -202,9 +213,9 @@ impl Header {
         put(16, &self.kind.raw().to_le_bytes());
         put(20, &self.scope.raw().to_le_bytes());
         put(24, &self.address.to_le_bytes());
-        put(32, &expected.to_le_bytes());
+        put(32, &size.to_le_bytes());
         put(40, &(HEADER_LEN as u64).to_le_bytes());
-        put(48, &(archive.len() as u64).to_le_bytes());
+        put(48, &(size.saturating_sub(HEADER_LEN as u64)).to_le_bytes());
         put(56, &self.source.raw().to_le_bytes());
         put(60, &self.hwloc_version.to_le_bytes());
         put(72, &self.segment_id);
@@ -214,11 +225,11 @@ impl Header {
         put(120, &self.created.to_le_bytes());
         put(128, &self.publisher_pid.to_le_bytes());
         put(132, &self.pid_namespace.to_le_bytes());
-        let checksum = checksum(head, body);
+        let checksum = checksum(&head, checked);
         if let Some(field) = head.get_mut(CHECKSUM_AT..CHECKSUM_AT + 8) {
             field.copy_from_slice(&checksum.to_le_bytes());
         }
-        Ok(())
+        head
     }
 
     /// The segment id as text, 32 hexadecimal digits.
@@ -282,19 +293,24 @@ impl Kind {
         match self {
             Self::Topology => 1,
             Self::Job => 2,
+            Self::Links => 3,
+            Self::Cluster => 4,
         }
     }
 
     fn from_raw(raw: u32) -> Option<Self> {
-        [Self::Topology, Self::Job].into_iter().find(|kind| kind.raw() == raw)
+        let all = [Self::Topology, Self::Job, Self::Links, Self::Cluster];
+        all.into_iter().find(|kind| kind.raw() == raw)
     }
 
-    /// Name of the kind: `topology` or `job`.
+    /// Name of the kind: `topology`, `job`, `links` or `cluster`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Topology => "topology",
             Self::Job => "job",
+            Self::Links => "links",
+            Self::Cluster => "cluster",
         }
     }
 }

@@ -38,8 +38,8 @@ pub struct Job {
     pub gpus: DevicesOfRanks,
 }
 
-/// The devices that ranks were given: as many for each rank, in the order of local ranks. `device` has
-/// logical indexes of OS devices.
+/// The devices that ranks were given: as many for each rank, in the order of local ranks. `device`
+/// has logical indexes of OS devices.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct DevicesOfRanks {
@@ -70,8 +70,8 @@ impl ArchivedDevicesOfRanks {
 pub type Rank = (u32, Option<Vec<Range<u32>>>);
 
 impl Job {
-    /// A job named `name`, whose ranks have no devices yet. `overlay` is its part of the topology in
-    /// the segment `base`. `ranks` are in the order of local ranks.
+    /// A job named `name`, whose ranks have no devices yet. `overlay` is its part of the topology
+    /// in the segment `base`. `ranks` are in the order of local ranks.
     #[must_use]
     pub fn new<'r>(base: [u8; 16], name: &str, overlay: Overlay, ranks: &'r [Rank]) -> Self {
         let mut sets: Vec<&[Range<u32>]> = Vec::new();
@@ -141,11 +141,18 @@ impl ArchivedJob {
     #[must_use]
     #[inline]
     pub fn pus_of(&self, local_rank: usize) -> Option<PuSet<'_>> {
+        Some(self.sets.set(self.set_of(local_rank)?))
+    }
+
+    /// Row of the set of PUs of the rank with a local rank; `None` if it is not bound, and past the
+    /// last rank.
+    #[must_use]
+    #[inline]
+    pub fn set_of(&self, local_rank: usize) -> Option<u32> {
         if local_rank >= self.set_of_rank.len() {
             return None;
         }
-        let row = self.set_of_rank.get_u32(local_rank).checked_sub(1)?;
-        Some(self.sets.set(row))
+        self.set_of_rank.get_u32(local_rank).checked_sub(1)
     }
 }
 

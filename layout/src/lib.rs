@@ -17,6 +17,7 @@ extern crate alloc;
 
 pub mod archive;
 pub mod attributes;
+pub mod cluster;
 pub mod column;
 pub mod depth;
 pub mod description;
@@ -25,6 +26,7 @@ mod error;
 pub mod header;
 pub mod job;
 pub mod levels;
+pub mod links;
 pub mod object_type;
 mod open;
 pub mod overlay;

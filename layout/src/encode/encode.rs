@@ -8,6 +8,7 @@ use crate::column::Column;
 use crate::description::Description;
 use crate::levels::Levels;
 use crate::object_type::ObjectType;
+use crate::set::Format;
 use alloc::vec::Vec;
 use rkyv::util::AlignedVec;
 
@@ -56,6 +57,19 @@ fn check_indexes(builder: &Builder<'_>) -> Result<(), EncodeError> {
     }
 }
 
+/// Checks that the allowed PUs are PUs of the machine. hwloc loads XML that says otherwise.
+fn check_allowed(builder: &Builder<'_>) -> Result<(), EncodeError> {
+    let allowed = &builder.description.allowed_cpuset;
+    let root = builder.by_id.first().and_then(|root| root.sets.as_ref());
+    match root.map(|sets| &sets.complete_cpuset) {
+        Some(complete) if !allowed.is_included_in(complete) => Err(EncodeError::Allowed {
+            found: allowed.to_text(Format::List),
+            complete: complete.to_text(Format::List),
+        }),
+        _ => Ok(()),
+    }
+}
+
 impl Builder<'_> {
     fn build(mut self) -> Result<TopologyColumns, EncodeError> {
         let mut topology = TopologyColumns::default();
@@ -94,6 +108,7 @@ impl Builder<'_> {
             support: Column::pack(&self.support()),
         };
         self.sets.finish(&mut topology.sets)?;
+        check_allowed(&self)?;
         topology.strings =
             self.strings.finish().map_err(|found| EncodeError::ZeroInString { found })?;
         Ok(topology)

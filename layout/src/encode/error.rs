@@ -57,6 +57,17 @@ pub enum EncodeError {
         /// First index that is too high.
         limit: usize,
     },
+    /// PUs are allowed that the machine does not have.
+    #[error(
+        "the allowed cpuset is {found}, but the machine's complete cpuset is {complete}; expected \
+         only PUs of the machine"
+    )]
+    Allowed {
+        /// The allowed cpuset.
+        found: String,
+        /// The complete cpuset of the root.
+        complete: String,
+    },
     /// A string has a zero inside, at which it would end in C.
     #[error("the string {found:?} has a zero byte inside; hwloc's strings end there")]
     ZeroInString {

@@ -77,3 +77,10 @@ fn a_set_that_would_take_much_memory_is_refused() {
     let error = refused(|description| description.allowed_cpuset.insert(1 << 17));
     assert!(matches!(error, EncodeError::SetTooLarge { .. }), "{error}");
 }
+
+#[test]
+fn allowed_pus_that_the_machine_does_not_have_are_refused_by_name() {
+    let error = refused(|description| description.allowed_cpuset.insert(77));
+    let EncodeError::Allowed { found, .. } = &error else { panic!("{error:?}") };
+    assert!(found.ends_with("77"), "{error}");
+}

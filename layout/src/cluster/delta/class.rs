@@ -1,0 +1,133 @@
+//! The values that a class leaves open: its slots with their codings, and how a node's bits become
+//! its values.
+
+use super::bits::BitReader;
+use super::coding::Coding;
+use super::digits::with_digits_of;
+use super::values::NodeValues;
+use crate::cluster::bytes::ByteReader;
+use crate::cluster::slot::Slot;
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The slots of a class in ascending order, and the codings of their values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassSlots<'a>(pub(super) Vec<(Slot, Coding<'a>)>);
+
+impl<'a> ClassSlots<'a> {
+    /// Reads the slots of a class; `None` if the bytes are not what was written.
+    #[must_use]
+    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        let mut from = ByteReader(bytes);
+        let count = from.small()?;
+        let (mut slots, mut last) = (Vec::new(), 0_u64);
+        for place in 0..count {
+            let step = from.number()?;
+            (step > 0 || place == 0).then_some(())?;
+            last = last.checked_add(step)?;
+            slots.push((Slot::from_raw(last)?, Coding::read(&mut from)?));
+        }
+        from.0.is_empty().then_some(Self(slots))
+    }
+
+    /// Number of slots.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether all nodes of the class are equal.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Number of bytes of a node.
+    #[must_use]
+    pub fn row_len(&self) -> u32 {
+        let bits = self.0.iter().map(|(_, coding)| coding.bits());
+        bits.fold(0, u32::saturating_add).div_ceil(8)
+    }
+
+    /// The values of a node, from its bytes and its name. `stored` has the class's table of texts.
+    /// `None` if the bytes do not fit the codings.
+    pub fn values<'t>(
+        &self,
+        row: &[u8],
+        node: &str,
+        stored: impl Fn(u32) -> Option<Cow<'t, str>>,
+    ) -> Option<NodeValues> {
+        let mut bits = BitReader::new(row);
+        let mut values = NodeValues::default();
+        for (slot, coding) in &self.0 {
+            value(&mut values, *slot, coding, &mut bits, node, &stored)?;
+        }
+        Some(values)
+    }
+}
+
+fn value<'t>(
+    values: &mut NodeValues,
+    slot: Slot,
+    coding: &Coding<'_>,
+    from: &mut BitReader<'_>,
+    node: &str,
+    stored: &impl Fn(u32) -> Option<Cow<'t, str>>,
+) -> Option<()> {
+    let index = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+    if slot.property().is_text() != coding.is_text(slot) {
+        return None;
+    }
+    match coding {
+        Coding::Same { place } => match values.number_at(*place as usize) {
+            Some(number) if !slot.property().is_text() => values.push_number(slot, number),
+            _ => values.push_copy(slot, &values.copied(*place as usize)?)?,
+        },
+        Coding::NodeName => values.push_copy(slot, node)?,
+        Coding::Choice { bits, texts } => {
+            values.push_copy(slot, texts.get(index(from.take(*bits)))?)?
+        }
+        Coding::Stored { bits } => {
+            values.push_copy(slot, &stored(u32::try_from(from.take(*bits)).ok()?)?)?;
+        }
+        Coding::Number { bits, base, step } => {
+            values.push_number(slot, base.wrapping_add(step.wrapping_mul(from.take(*bits))));
+        }
+        Coding::NumberChoice { bits, numbers } => {
+            values.push_number(slot, *numbers.get(index(from.take(*bits)))?);
+        }
+        Coding::Quotient { place, divisor, plus } => {
+            let number = values.number_at(*place as usize)?.checked_div(*divisor)?;
+            values.push_number(slot, number.wrapping_add(*plus));
+        }
+        Coding::Numbered { digits, bits, base, step } => {
+            let number = base.wrapping_add(step.wrapping_mul(from.take(*bits)));
+            values.push_text(slot, |all| digits.format(number, all))?;
+        }
+        Coding::Template { text: template, characters } => {
+            let mut filled = Vec::from(template.as_bytes());
+            for character in characters {
+                let chosen = character.alphabet.as_bytes().get(index(from.take(character.bits())));
+                *filled.get_mut(character.at as usize)? = *chosen?;
+            }
+            values.push_copy(slot, &String::from_utf8(filled).ok()?)?;
+        }
+        Coding::Successor { place, text: template, count, plus } => {
+            let other = values.copied(*place as usize)?;
+            values.push_text(slot, |all| with_digits_of(&other, *plus, template, *count, all))?;
+        }
+    }
+    Some(())
+}
+
+impl Coding<'_> {
+    /// Whether the values in a slot are texts with this coding.
+    fn is_text(&self, slot: Slot) -> bool {
+        match self {
+            Self::Same { .. } => slot.property().is_text(),
+            Self::Number { .. } | Self::NumberChoice { .. } | Self::Quotient { .. } => false,
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The values of one node that its class leaves open.
+
+use crate::cluster::slot::Slot;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Most bytes of all texts of a node. A few bytes of a class can stand for a long text.
+const MOST_TEXT: u32 = 1 << 24;
+
+/// Values of a node by their slots. A topology that is read through them has them in place of those
+/// of its class.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NodeValues {
+    /// The slots, ascending.
+    slots: Vec<Slot>,
+    values: Vec<Value>,
+    texts: String,
+}
+
+/// A value for a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlotValue<'v> {
+    /// A number.
+    Number(u64),
+    /// A text.
+    Text(&'v str),
+}
+
+/// A number, or where a text is in [`NodeValues::texts`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Value {
+    Number(u64),
+    Text(u32, u32),
+}
+
+impl NodeValues {
+    /// Values of these slots, which must ascend; `None` if a slot is of the other kind, or the
+    /// texts are too long.
+    pub fn new<'v>(pairs: impl IntoIterator<Item = (Slot, SlotValue<'v>)>) -> Option<Self> {
+        let mut values = Self::default();
+        for (slot, value) in pairs {
+            match value {
+                SlotValue::Number(number) if !slot.property().is_text() => {
+                    values.push_number(slot, number);
+                }
+                SlotValue::Text(text) if slot.property().is_text() => {
+                    values.push_copy(slot, text)?
+                }
+                _ => return None,
+            }
+        }
+        Some(values)
+    }
+
+    /// The number in a slot; `None` if it is that of the class.
+    #[must_use]
+    #[inline]
+    pub fn number(&self, slot: Slot) -> Option<u64> {
+        self.number_at(self.slots.binary_search(&slot).ok()?)
+    }
+
+    /// The text in a slot; `None` if it is that of the class.
+    #[must_use]
+    #[inline]
+    pub fn text(&self, slot: Slot) -> Option<&str> {
+        self.text_at(self.slots.binary_search(&slot).ok()?)
+    }
+
+    /// Number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether all values are those of the class.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    pub(super) fn text_at(&self, place: usize) -> Option<&str> {
+        match self.values.get(place)? {
+            Value::Text(start, end) => self.texts.get(*start as usize..*end as usize),
+            Value::Number(_) => None,
+        }
+    }
+
+    pub(super) fn number_at(&self, place: usize) -> Option<u64> {
+        match self.values.get(place)? {
+            Value::Number(number) => Some(*number),
+            Value::Text(..) => None,
+        }
+    }
+
+    pub(super) fn push_number(&mut self, slot: Slot, number: u64) {
+        self.slots.push(slot);
+        self.values.push(Value::Number(number));
+    }
+
+    /// Adds a text.
+    pub(super) fn push_copy(&mut self, slot: Slot, text: &str) -> Option<()> {
+        self.push_text(slot, |all| {
+            all.push_str(text);
+            Some(())
+        })
+    }
+
+    /// Adds a text that `write` appends. Nothing is added if it cannot.
+    pub(super) fn push_text(
+        &mut self,
+        slot: Slot,
+        write: impl FnOnce(&mut String) -> Option<()>,
+    ) -> Option<()> {
+        let start = u32::try_from(self.texts.len()).ok().filter(|start| *start < MOST_TEXT)?;
+        write(&mut self.texts)?;
+        self.slots.push(slot);
+        self.values.push(Value::Text(start, u32::try_from(self.texts.len()).ok()?));
+        // As in an archive, so that C can read the text in place.
+        self.texts.push('\0');
+        Some(())
+    }
+
+    /// The text at a place, as an owned one, for values that are made from it.
+    pub(super) fn copied(&self, place: usize) -> Option<String> {
+        self.text_at(place).map(String::from)
+    }
+}

@@ -1,0 +1,302 @@
+//! The archive of links: what an administrator tells of the links of a node, because hwloc does
+//! not.
+
+use crate::archive::ArchivedTopology;
+use crate::column::Column;
+use crate::encode::{AlignedVec, EncodeError};
+use crate::error::{OpenError, ValidationError};
+use crate::header::{Header, Kind};
+use crate::open::open_frame;
+use crate::validate::{ROWS_A_BYTE, check_rules, ensure};
+use alloc::vec::Vec;
+use rkyv::{Archive, Serialize};
+
+/// Maximum number of vertices.
+pub const MAX_VERTICES: usize = 1024;
+
+/// Maximum number of links.
+pub const MAX_LINKS: usize = 8192;
+
+/// Number of kinds of vertices.
+pub const KINDS: u64 = 11;
+
+/// Number of classes of links.
+pub const CLASSES: u64 = 10;
+
+/// Number of origins of links.
+pub const ORIGINS: u64 = 6;
+
+/// Links of a node that are told.
+#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "FORMAT.md documents every column")]
+pub struct Links {
+    pub base: [u8; 16],
+    pub kind: Column,
+    pub object: Column,
+    pub name_end: Column,
+    pub names: Vec<u8>,
+    pub one: Column,
+    pub other: Column,
+    pub class: Column,
+    pub origin: Column,
+    pub count: Column,
+    pub forward: Column,
+    pub backward: Column,
+    pub latency: Column,
+}
+
+/// A vertex: its kind, and the number of its object or its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are the columns of the archive")]
+pub struct Vertex {
+    pub kind: u8,
+    pub object: Option<u32>,
+    pub name: Option<alloc::boxed::Box<str>>,
+}
+
+/// A link between two vertices; what is not known is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are the columns of the archive")]
+pub struct Link {
+    pub one: u16,
+    pub other: u16,
+    pub class: u8,
+    pub origin: u8,
+    pub count: Option<u16>,
+    pub forward: Option<u32>,
+    pub backward: Option<u32>,
+    pub latency: Option<u32>,
+}
+
+impl Links {
+    /// Packs vertices and links of the topology in the segment `base`.
+    #[must_use]
+    pub fn pack(base: [u8; 16], vertices: &[Vertex], links: &[Link]) -> Self {
+        let plus_one = |value: Option<u32>| value.map_or(0, |value| u64::from(value) + 1);
+        let of_vertices = |value: &dyn Fn(&Vertex) -> u64| -> Column {
+            Column::pack(&vertices.iter().map(value).collect::<Vec<_>>())
+        };
+        let of_links = |value: &dyn Fn(&Link) -> u64| -> Column {
+            Column::pack(&links.iter().map(value).collect::<Vec<_>>())
+        };
+        let mut names = Vec::new();
+        let mut ends = Vec::new();
+        for vertex in vertices {
+            names.extend_from_slice(vertex.name.as_deref().unwrap_or_default().as_bytes());
+            ends.push(names.len() as u64);
+        }
+        Self {
+            base,
+            kind: of_vertices(&|it| it.kind.into()),
+            object: of_vertices(&|it| plus_one(it.object)),
+            name_end: Column::pack(&ends),
+            names,
+            one: of_links(&|it| it.one.into()),
+            other: of_links(&|it| it.other.into()),
+            class: of_links(&|it| it.class.into()),
+            origin: of_links(&|it| it.origin.into()),
+            count: of_links(&|it| plus_one(it.count.map(u32::from))),
+            forward: of_links(&|it| plus_one(it.forward)),
+            backward: of_links(&|it| plus_one(it.backward)),
+            latency: of_links(&|it| plus_one(it.latency)),
+        }
+    }
+
+    /// Archives the links. The bytes are valid at any address that is a multiple of 16.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::Serialize`].
+    pub fn to_bytes(&self) -> Result<AlignedVec, EncodeError> {
+        rkyv::to_bytes::<rkyv::rancor::Error>(self)
+            .map_err(|error| EncodeError::Serialize(error.into()))
+    }
+}
+
+impl ArchivedLinks {
+    /// The vertices.
+    pub fn vertices(&self) -> impl ExactSizeIterator<Item = Vertex> + '_ {
+        (0..self.kind.len()).map(|row| Vertex {
+            kind: u8::try_from(self.kind.get(row)).unwrap_or(0),
+            object: less_one(self.object.get(row)),
+            name: Some(self.name(row)).filter(|name| !name.is_empty()).map(Into::into),
+        })
+    }
+
+    /// The links.
+    pub fn links(&self) -> impl ExactSizeIterator<Item = Link> + '_ {
+        let byte = |column: &crate::column::ArchivedColumn, row| u8::try_from(column.get(row));
+        let end = |column: &crate::column::ArchivedColumn, row| u16::try_from(column.get(row));
+        (0..self.one.len()).map(move |row| Link {
+            one: end(&self.one, row).unwrap_or(0),
+            other: end(&self.other, row).unwrap_or(0),
+            class: byte(&self.class, row).unwrap_or(0),
+            origin: byte(&self.origin, row).unwrap_or(0),
+            count: less_one(self.count.get(row)).and_then(|it| u16::try_from(it).ok()),
+            forward: less_one(self.forward.get(row)),
+            backward: less_one(self.backward.get(row)),
+            latency: less_one(self.latency.get(row)),
+        })
+    }
+
+    fn name(&self, row: usize) -> &str {
+        let end = |row: usize| usize::try_from(self.name_end.get(row)).unwrap_or(usize::MAX);
+        let first = row.checked_sub(1).map_or(0, end);
+        let name = self.names.get(first..end(row)).unwrap_or_default();
+        core::str::from_utf8(name).unwrap_or_default()
+    }
+}
+
+fn less_one(value: u64) -> Option<u32> {
+    u32::try_from(value.checked_sub(1)?).ok()
+}
+
+/// Checks the segment of links and returns its header and its archive, which is read in place.
+///
+/// # Errors
+///
+/// [`OpenError`] for the first check that fails.
+pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedLinks), OpenError> {
+    let (header, archive) = open_frame(segment, Kind::Links)?;
+    let links = rkyv::access::<ArchivedLinks, rkyv::rancor::Error>(archive)
+        .map_err(|error: rkyv::rancor::Error| OpenError::Archive(error.into()))?;
+    validate_columns(links, archive.len())?;
+    Ok((header, links))
+}
+
+/// Checks the vertices against the topology `base`.
+///
+/// # Errors
+///
+/// [`ValidationError`] for the first rule that is broken.
+pub fn validate(links: &ArchivedLinks, base: &ArchivedTopology) -> Result<(), ValidationError> {
+    let objects = base.tree.len() as u64;
+    for row in 0..links.kind.len() {
+        let object = links.object.get(row);
+        ensure(object <= objects, "links.object", row, "is an object of the topology")?;
+        let has_one = (object == 0) != links.name(row).is_empty();
+        ensure(has_one, "links.object", row, "a vertex has an object or a name")?;
+    }
+    Ok(())
+}
+
+fn validate_columns(links: &ArchivedLinks, archive_len: usize) -> Result<(), ValidationError> {
+    let (vertices, count) = (links.kind.len(), links.one.len());
+    ensure(vertices <= MAX_VERTICES, "links.kind", vertices, "has 1024 vertices at most")?;
+    ensure(count <= MAX_LINKS, "links.one", count, "has 8192 links at most")?;
+    let most_rows = archive_len.saturating_mul(ROWS_A_BYTE);
+    // The greatest number stands for no limit while paths are searched.
+    let (names, value) = (links.names.len() as u64 + 1, 1 << 32);
+    let rules = [
+        (&links.kind, vertices, KINDS),
+        (&links.object, vertices, value),
+        (&links.name_end, vertices, names),
+        (&links.one, count, vertices as u64),
+        (&links.other, count, vertices as u64),
+        (&links.class, count, CLASSES),
+        (&links.origin, count, ORIGINS),
+        (&links.count, count, (1 << 16) + 1),
+        (&links.forward, count, value),
+        (&links.backward, count, value),
+        (&links.latency, count, value),
+    ];
+    check_rules(&rules, NAMES, most_rows)?;
+    for row in 0..count {
+        let ends_differ = links.one.get(row) != links.other.get(row);
+        ensure(ends_differ, "links.one", row, "a link has different vertices")?;
+    }
+    let mut first = 0;
+    for row in 0..vertices {
+        let end = links.name_end.get(row);
+        ensure(first <= end, "links.name_end", row, "ends of names ascend")?;
+        let bytes = usize::try_from(first).ok().zip(usize::try_from(end).ok());
+        let name = bytes.and_then(|(first, end)| links.names.get(first..end));
+        let is_text = name.is_some_and(|name| core::str::from_utf8(name).is_ok());
+        ensure(is_text, "links.names", row, "names are UTF-8")?;
+        first = end;
+    }
+    Ok(())
+}
+
+/// The names of the columns, in the order of the rules.
+const NAMES: &str = "links.kind links.object links.name_end links.one links.other links.class \
+                     links.origin links.count links.forward links.backward links.latency";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::topology;
+    use crate::validate::tests::machine;
+    use alloc::string::{String, ToString};
+    use rkyv::rancor::Error;
+
+    fn vertex(object: Option<u32>, name: Option<&str>) -> Vertex {
+        Vertex { kind: 5, object, name: name.map(Into::into) }
+    }
+
+    fn link(one: u16, other: u16) -> Link {
+        let (count, latency) = (Some(6), None);
+        let (forward, backward) = (Some(u32::MAX - 1), Some(1));
+        Link { one, other, class: 5, origin: 4, count, forward, backward, latency }
+    }
+
+    fn sound() -> (Vec<Vertex>, Vec<Link>) {
+        let vertices = [vertex(Some(0), None), vertex(None, Some("leaf")), vertex(Some(1), None)];
+        (vertices.into(), [link(0, 1), link(2, 0)].into())
+    }
+
+    /// What is wrong with these links on a machine of a few objects.
+    fn refused(links: &Links) -> Result<(), String> {
+        let base = rkyv::to_bytes::<Error>(&topology(&machine(2)).unwrap()).unwrap();
+        let base = rkyv::access::<ArchivedTopology, Error>(&base).unwrap();
+        let bytes = links.to_bytes().unwrap();
+        let links = rkyv::access::<ArchivedLinks, Error>(&bytes).unwrap();
+        let found = validate_columns(links, bytes.len()).and_then(|()| validate(links, base));
+        found.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn vertices_and_links_are_read_back() {
+        let (vertices, links) = sound();
+        let packed = Links::pack([7; 16], &vertices, &links);
+        assert_eq!(refused(&packed), Ok(()));
+        let bytes = packed.to_bytes().unwrap();
+        let archive = rkyv::access::<ArchivedLinks, Error>(&bytes).unwrap();
+        assert_eq!(archive.vertices().collect::<Vec<_>>(), vertices);
+        assert_eq!(archive.links().collect::<Vec<_>>(), links);
+    }
+
+    #[test]
+    fn links_that_break_a_rule_are_refused_with_that_rule() {
+        type Break = fn(&mut Vec<Vertex>, &mut Vec<Link>);
+        let cases: [(Break, &str); 7] = [
+            (|_, links| links[1].other = 3, "links.other"),
+            (|_, links| links[1].one = 0, "a link has different vertices"),
+            (|_, links| links[0].class = 10, "links.class"),
+            (|_, links| links[0].origin = 6, "links.origin"),
+            (|vertices, _| vertices[0].kind = 11, "links.kind"),
+            (|vertices, _| vertices[2].object = Some(1 << 20), "is an object of the topology"),
+            (|vertices, _| vertices[2].object = None, "a vertex has an object or a name"),
+        ];
+        for (change, rule) in cases {
+            let (mut vertices, mut links) = sound();
+            change(&mut vertices, &mut links);
+            let error = refused(&Links::pack([0; 16], &vertices, &links)).unwrap_err();
+            assert!(error.contains(rule), "{error}: {rule}");
+        }
+        let (vertices, links) = sound();
+        let mut broken = Links::pack([0; 16], &vertices, &links);
+        broken.name_end = Column::pack(&[0, 4, 3]);
+        assert!(refused(&broken).unwrap_err().contains("ends of names ascend"));
+        broken.name_end = Column::pack(&[0, 5, 5]);
+        assert!(refused(&broken).unwrap_err().contains("links.name_end"));
+        let mut broken = Links::pack([0; 16], &vertices, &links);
+        broken.names = [0xff; 4].into();
+        assert!(refused(&broken).unwrap_err().contains("names are UTF-8"));
+        let mut broken = Links::pack([0; 16], &vertices, &links);
+        broken.latency = Column::unsound(2);
+        assert!(refused(&broken).unwrap_err().contains("links.latency"));
+        broken.latency = Column::pack(&[1, 1, 1]);
+        assert!(refused(&broken).unwrap_err().contains("links.latency"));
+    }
+}
