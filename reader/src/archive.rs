@@ -5,6 +5,7 @@ use crate::topology::Topology;
 use alloc::boxed::Box;
 use topobroker_layout::OpenError;
 use topobroker_layout::archive::ArchivedTopology;
+use topobroker_layout::cluster::delta::NodeValues;
 
 /// The checked archive of a topology in memory. [`Topology`] handles borrow from it. For an adopted
 /// segment, [`Adopted`](crate::Adopted) holds one.
@@ -39,11 +40,28 @@ impl<'a> Archive<'a> {
         Self(Box::new(Index::new(archive)))
     }
 
+    /// A node of a cluster: the archive of its class, and its own values.
+    pub(crate) fn of_node(archive: &'a ArchivedTopology, values: &'a NodeValues) -> Self {
+        Self(Box::new(Index::of_node(archive, values)))
+    }
+
+    /// The columns of the archive. Those of a node of a cluster are the columns of its class.
+    #[must_use]
+    pub fn columns(&self) -> &'a ArchivedTopology {
+        self.0.archive
+    }
+
     /// The topology.
     #[must_use]
     pub fn topology(&self) -> Topology<'_> {
         Topology::of(&self.0)
     }
+}
+
+/// The archive with other values, as a node of a cluster has them.
+#[must_use]
+pub fn archive_of_node<'a>(archive: &Archive<'a>, values: &'a NodeValues) -> Archive<'a> {
+    Archive::of_node(archive.columns(), values)
 }
 
 impl core::fmt::Debug for Archive<'_> {

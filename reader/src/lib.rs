@@ -25,12 +25,15 @@ extern crate std;
 
 mod adopt;
 mod archive;
+mod cluster;
 mod device;
 mod index;
+mod links;
 mod locality;
 mod object;
 mod process;
 mod query;
+mod resource;
 mod tables;
 mod topology;
 mod view;
@@ -40,9 +43,18 @@ pub use adopt::{
     adopt_keys, adopted, pmix_keys, pmix_value,
 };
 pub use archive::Archive;
+pub use cluster::{
+    Cluster, ClusterNode, ClusterOpenError, Fabric, FabricLink, FabricVertex, GroupKind, Identity,
+    NodeGroup, NodeGroups, NodeTopology, NotLocal, OwnNode, Place, Totals, adopt_cluster,
+    adopt_cluster_file, adopted_cluster, own_node,
+};
 pub use device::{
     Beside, DeviceDistance, DeviceKinds, DevicePath, LinkLayer, LinkState, Nearness, NicChoice,
     PathClass, Port, PortState,
+};
+pub use links::{
+    AdoptLinksError, Direction, Link, LinkClass, LinkOrigin, LinkPath, Links, LinksError, Measure,
+    Paths, SwitchModel, ToldLinks, Vertex, VertexKind,
 };
 pub use locality::{Locality, LocalityTextError};
 pub use object::{Children, Info, Object, TypeName};
@@ -53,6 +65,10 @@ pub use process::{
 };
 pub use query::{
     Closest, Distribution, Inside, Largest, LocalNumaNodes, Objects, ObjectsOfSet, Subtree,
+};
+pub use resource::{
+    HwGroup, HwResources, Instances, RankGroup, RankGroups, ResourceError, ResourceType, Unguided,
+    Uri, UriError,
 };
 pub use tables::{CpuKind, Distances, Initiator, MemoryAttribute, MemoryValue, NoCpuKind};
 pub use topobroker_layout as layout;
@@ -74,5 +90,7 @@ pub mod internal {
     pub use crate::adopt::{
         Gate, Global, Mapping, Turn, bytes_within, mappings, open_trusted, text_within, trusted_var,
     };
+    pub use crate::archive::archive_of_node;
+    pub use crate::links::nvlink_bandwidth;
     pub use crate::process::{hash_of_affinity, hash_of_cgroup, place_of_cgroup, runs_of_pus};
 }

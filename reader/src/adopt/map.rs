@@ -79,6 +79,29 @@ pub(crate) fn anywhere(candidate: &Candidate, guest: Guest) -> Result<Mapped, Ad
     Ok(mapped)
 }
 
+/// Maps a part of a file read-only, where the kernel chooses. With `TOPOBROKER_COPY=1`, copies it
+/// instead. A part that is not in the file has no bytes.
+pub(crate) fn map_part(
+    candidate: &Candidate,
+    at: u64,
+    len: u64,
+) -> Result<&'static [u8], AdoptError> {
+    let is_inside = at.checked_add(len).is_some_and(|end| end <= candidate.keys.size());
+    let (true, Ok(length)) = (is_inside && len > 0, usize::try_from(len)) else { return Ok(&[]) };
+    if is_to_copy() {
+        return copy_part(candidate, at, length).map_err(|error| failed(candidate, error));
+    }
+    // Pages may be longer than what parts start at a multiple of.
+    let first = at - at % auxiliary(libc::AT_PAGESZ).max(1);
+    let before = usize::try_from(at - first).unwrap_or(0);
+    let mapped = map_from(candidate, 0, length + before, first);
+    let start = mapped
+        .and_then(|start| start.ok_or(Errno::NOMEM))
+        .map_err(|error| failed(candidate, error.into()))?;
+    candidate.check_length()?;
+    Ok(bytes(start, length + before).get(before..).unwrap_or_default())
+}
+
 #[cold]
 fn failed(candidate: &Candidate, source: FileError) -> AdoptError {
     AdoptError::Map { file: candidate.name(), source }
@@ -118,16 +141,13 @@ fn meet_or_map(candidate: &Candidate, guest: Guest, length: usize) -> rustix::io
 /// Copies a segment into memory that stays for the life of the process. The file has the size of
 /// the keys, as `Candidate::open` has checked.
 fn copy(candidate: &Candidate) -> Result<&'static [u8], FileError> {
-    let length = usize::try_from(candidate.keys.size()).unwrap_or(usize::MAX);
+    copy_part(candidate, 0, usize::try_from(candidate.keys.size()).unwrap_or(usize::MAX))
+}
+
+fn copy_part(candidate: &Candidate, at: u64, length: usize) -> Result<&'static [u8], FileError> {
     let mut bytes = AlignedVec::new();
     bytes.resize(length, 0);
-    let mut done = 0;
-    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
-        match rustix::io::pread(candidate.as_fd(), rest, done as u64)? {
-            0 => return Err(FileError::Ended),
-            read => done += read,
-        }
-    }
+    candidate.read_at(at, &mut bytes)?;
     let bytes: &'static AlignedVec = Box::leak(Box::new(bytes));
     Ok(bytes.as_slice())
 }
@@ -136,7 +156,8 @@ fn placement(start: u64, address: u64) -> Placement {
     if start == address { Placement::Preferred } else { Placement::Elsewhere }
 }
 
-/// Maps at `address`; `None` if something is mapped there already or the kernel refuses the address.
+/// Maps at `address`; `None` if something is mapped there already or the kernel refuses the
+/// address.
 ///
 /// Kernels before 4.17 and valgrind take the address as a hint and may map elsewhere. That mapping
 /// stays, because another copy of the reader may have found it by now. But if there is an earlier
@@ -151,9 +172,19 @@ fn map_once_at(
     Ok(elsewhere.and_then(|own| mapped_already(candidate, length, Some(own))).or(start))
 }
 
-/// Maps at `address`, or where the kernel chooses if that is 0 or only a hint; `None` if something is
-/// mapped there already or the kernel refuses the address.
+/// Maps at `address`, or where the kernel chooses if that is 0 or only a hint; `None` if something
+/// is mapped there already or the kernel refuses the address.
 fn map_at(candidate: &Candidate, address: u64, length: usize) -> rustix::io::Result<Option<u64>> {
+    map_from(candidate, address, length, 0)
+}
+
+/// [`map_at`] of the part of the file that starts at `offset`, a multiple of the length of a page.
+fn map_from(
+    candidate: &Candidate,
+    address: u64,
+    length: usize,
+    offset: u64,
+) -> rustix::io::Result<Option<u64>> {
     let Ok(wanted) = usize::try_from(address) else {
         return Ok(None);
     };
@@ -173,7 +204,7 @@ fn map_at(candidate: &Candidate, address: u64, length: usize) -> rustix::io::Res
             ProtFlags::READ,
             flags,
             candidate.as_fd(),
-            0,
+            offset,
         )
     };
     match mapped {
@@ -183,8 +214,8 @@ fn map_at(candidate: &Candidate, address: u64, length: usize) -> rustix::io::Res
     }
 }
 
-/// Address at which another copy of the reader has mapped the same file. The mapping at `own` is not
-/// another's.
+/// Address at which another copy of the reader has mapped the same file. The mapping at `own` is
+/// not another's.
 fn mapped_already(candidate: &Candidate, mapped: usize, own: Option<u64>) -> Option<u64> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let maps = rustix::fs::open("/proc/self/maps", flags, Mode::empty()).ok()?;
@@ -199,9 +230,9 @@ fn bytes(start: u64, length: usize) -> &'static [u8] {
     // The conversion cannot fail, because an address of this process fits into a `usize`.
     let start = core::ptr::with_exposed_provenance(usize::try_from(start).unwrap_or(0));
     // SAFETY:
-    // - `start` is a read-only mapping of at least `length` bytes. It was just made, or found in
-    //   the map of this process with the same device and inode, from offset 0, and with a reader's
-    //   mark.
+    // - `start` is a read-only mapping of at least `length` bytes of a file that ends behind them. It
+    //   was just made, or found in the map of this process: with the same device and inode, from
+    //   offset 0, and with a reader's mark.
     // - No copy of the reader unmaps a segment, so it lives as long as the process.
     // - Nothing writes it: the owner of the file is trusted, nobody else may write it, and
     //   publishers never write a segment that is ready.

@@ -2,6 +2,7 @@
 //! segment, checks it, and keeps it in a global.
 
 mod adopt;
+mod beside;
 mod bounded;
 #[allow(unsafe_code, reason = "borrowing a descriptor by its number is what this module is for")]
 mod descriptor;
@@ -28,6 +29,7 @@ mod pmix_client;
 mod proc_maps;
 
 pub use adopt::{Adopted, adopt, adopt_keys, adopted};
+pub(crate) use beside::{beside, candidate};
 pub(crate) use bounded::file_within;
 pub use bounded::{bytes_within, text_within};
 pub use environment::trusted_var;
@@ -39,8 +41,7 @@ pub use file_path::FilePath;
 pub use gate::{Gate, Turn};
 pub use keys::Keys;
 pub use map::Placement;
-pub(crate) use map::anywhere;
-pub(crate) use meeting::Guest;
+pub(crate) use map::map_part;
 pub use once::Global;
 pub(crate) use open::Candidate;
 pub use open::open_trusted;

@@ -37,6 +37,18 @@ impl Candidate {
         check_length(&stat(&self.file, &self.keys)?, &self.keys)
     }
 
+    /// Reads bytes from an offset on, without mapping them.
+    pub(crate) fn read_at(&self, at: u64, bytes: &mut [u8]) -> Result<(), FileError> {
+        let mut done = 0;
+        while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            match rustix::io::pread(self.file.as_fd(), rest, at + done as u64)? {
+                0 => return Err(FileError::Ended),
+                read => done += read,
+            }
+        }
+        Ok(())
+    }
+
     /// Reads the header from the file, which says which segment it is without mapping it.
     #[cold]
     pub(crate) fn read_header(&self) -> Result<Header, AdoptError> {

@@ -4,15 +4,18 @@ mod assign;
 mod candidates;
 mod distances;
 mod distances_pmix7;
+mod domain;
 mod id;
 mod kinds;
 mod near;
 mod path;
+mod pci_tree;
 mod ports;
 
 pub use assign::Beside;
 pub use candidates::{LinkState, NicChoice};
 pub use distances::DeviceDistance;
+pub(crate) use domain::{Domains, GpuLink, is_switch};
 pub use kinds::DeviceKinds;
 pub use near::{DevicePath, Nearness};
 pub use path::PathClass;

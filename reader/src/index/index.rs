@@ -5,6 +5,7 @@ use super::pu_numbering::PuNumbering;
 use super::regular::pus_of_each_node;
 use core::ops::Range;
 use topobroker_layout::archive::{ArchivedPuRun, ArchivedTopology};
+use topobroker_layout::cluster::delta::NodeValues;
 use topobroker_layout::levels::{ArchivedLevel, AttributeRows};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::overlay::ArchivedOverlay;
@@ -16,6 +17,9 @@ pub(crate) struct Index<'a> {
     pub(crate) archive: &'a ArchivedTopology,
     /// Says which objects are visible; `None` if all are.
     pub(crate) overlay: Option<&'a ArchivedOverlay>,
+    /// Values that this node of a cluster has in place of those of the archive, which is that of
+    /// its class.
+    pub(crate) values: Option<&'a NodeValues>,
     /// The index of the whole topology, if this is a view's.
     whole: Option<&'a Index<'a>>,
     /// Whether visible objects have the order and the parents that they have in the topology.
@@ -75,6 +79,7 @@ impl<'a> Index<'a> {
         Self {
             archive,
             overlay: None,
+            values: None,
             whole: None,
             is_in_order: true,
             has_runs,
@@ -96,6 +101,11 @@ impl<'a> Index<'a> {
             normal,
             common_ancestor: CommonAncestor::new(levels, 0, count.saturating_sub(1)),
         }
+    }
+
+    /// The index of a node of a cluster: the archive of its class, and its own values.
+    pub(crate) fn of_node(archive: &'a ArchivedTopology, values: &'a NodeValues) -> Self {
+        Self { values: Some(values).filter(|it| !it.is_empty()), ..Self::new(archive) }
     }
 
     /// The index of a view. `overlay` must be an overlay of this topology.

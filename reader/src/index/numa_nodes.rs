@@ -5,6 +5,7 @@ use super::Index;
 use super::regular::block_of;
 use super::search::partition_point;
 use core::ops::Range;
+use topobroker_layout::cluster::slot::{Property, Slot};
 use topobroker_layout::set::Set;
 
 impl Index<'_> {
@@ -19,7 +20,10 @@ impl Index<'_> {
     pub(crate) fn local_memory(&self) -> impl Fn(u32) -> u64 {
         // Fast path: memory-derived-rows.
         let (rows, first) = (self.rows_of_nodes, self.first_special);
-        move |node| self.archive.numa_nodes.local_memory.get(rows.row(node - first))
+        move |node| {
+            let stored = self.archive.numa_nodes.local_memory.get(rows.row(node - first));
+            self.number(|| Slot::new(Property::LocalMemory, node, 0), stored)
+        }
     }
 
     /// The NUMA node with an OS index, if it is visible.

@@ -2,6 +2,7 @@
 
 use super::Index;
 use core::ffi::CStr;
+use topobroker_layout::cluster::slot::Slot;
 
 impl<'a> Index<'a> {
     /// The string in a row of the table.
@@ -14,6 +15,19 @@ impl<'a> Index<'a> {
     pub(crate) fn is_string(&self, row: u32, text: &str) -> bool {
         let rest = self.bytes_from(row).strip_prefix(text.as_bytes());
         rest.is_some_and(|rest| rest.first() == Some(&0))
+    }
+
+    /// The text in a slot: the node's own, else the string in a row.
+    #[inline]
+    pub(crate) fn text(&self, slot: impl FnOnce() -> Slot, row: u32) -> &'a str {
+        let own = self.values.and_then(|values| values.text(slot()));
+        own.unwrap_or_else(|| self.string(row))
+    }
+
+    /// The number in a slot: the node's own, else the stored one.
+    #[inline]
+    pub(crate) fn number(&self, slot: impl FnOnce() -> Slot, stored: u64) -> u64 {
+        self.values.and_then(|values| values.number(slot())).unwrap_or(stored)
     }
 
     /// The string in a row with its terminating zero, and all strings after it.

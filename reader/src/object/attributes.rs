@@ -6,6 +6,7 @@ use core::ops::Range;
 use topobroker_layout::attributes::{
     Associativity, Attributes, Bridge, Cache, CacheKind, Group, OsDeviceKind, PageType, Pci,
 };
+use topobroker_layout::cluster::slot::{Property, Slot};
 use topobroker_layout::column::ArchivedColumn;
 use topobroker_layout::object_type::ObjectType;
 
@@ -17,7 +18,7 @@ impl<'a> Object<'a> {
         let row = self.attribute_row();
         match self.object_type() {
             ObjectType::NUMANode => {
-                Attributes::NumaNode { local_memory: archive.numa_nodes.local_memory.get(row) }
+                Attributes::NumaNode { local_memory: self.index.local_memory()(self.id()) }
             }
             ObjectType::Group => Attributes::Group(Group {
                 depth: archive.groups.depth.get_u32(row),
@@ -59,7 +60,7 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn total_memory(self) -> u64 {
         let index = self.index;
-        if index.overlay.is_some() {
+        if index.overlay.is_some() || index.values.is_some() {
             let is_below =
                 |node: &u32| index.is_visible(*node) && index.is_at_or_below(*node, self.id());
             let nodes = (index.first_special..index.end_of_nodes).filter(is_below);
@@ -79,9 +80,9 @@ impl<'a> Object<'a> {
             }
             _ => 0..0,
         };
-        rows.map(|row| PageType {
+        rows.zip(0..).map(move |(row, place)| PageType {
             size: nodes.page_size.get(row as usize),
-            count: nodes.page_count.get(row as usize),
+            count: self.number(Property::PageCount, place, nodes.page_count.get(row as usize)),
         })
     }
 
@@ -96,6 +97,10 @@ impl<'a> Object<'a> {
 
     /// Whether a PCI device has this bus id.
     pub(crate) fn has_pci_bus_id(self, domain: u32, bus: u8, device: u8, function: u8) -> bool {
+        if self.index.values.is_some() {
+            let Attributes::Pci(pci) = self.attributes() else { return false };
+            return (pci.domain, pci.bus, pci.dev, pci.func) == (domain, bus, device, function);
+        }
         let pci = &self.index.archive.pci;
         let row = self.attribute_row();
         let place = (u64::from(device) << 8) | u64::from(function);
@@ -116,30 +121,46 @@ impl<'a> Object<'a> {
         Bridge {
             upstream: upstream.map(|row| self.pci(row)),
             downstream_type: bridges.downstream_type.get_u32(row),
-            downstream_domain: bridges.downstream_domain.get_u32(row),
-            secondary_bus: low_byte(bridges.secondary_bus.get_u32(row)),
-            subordinate_bus: low_byte(bridges.subordinate_bus.get_u32(row)),
+            downstream_domain: self
+                .small(Property::BridgeDomain, bridges.downstream_domain.get_u32(row)),
+            secondary_bus: low_byte(
+                self.small(Property::BridgeSecondaryBus, bridges.secondary_bus.get_u32(row)),
+            ),
+            subordinate_bus: low_byte(
+                self.small(Property::BridgeSubordinateBus, bridges.subordinate_bus.get_u32(row)),
+            ),
             depth: bridges.depth.get_u32(row),
         }
     }
 
     fn pci(self, row: usize) -> Pci {
         let pci = &self.index.archive.pci;
-        let [_, _, dev, func] = pci.dev_func.get_u32(row).to_be_bytes();
-        let (subvendor_id, subdevice_id) = halves(pci.subsystem.get_u32(row));
+        let own = |property, column: &ArchivedColumn| self.small(property, column.get_u32(row));
+        let [_, _, dev, func] = own(Property::PciDeviceFunction, &pci.dev_func).to_be_bytes();
+        let (subvendor_id, subdevice_id) = halves(own(Property::PciSubsystem, &pci.subsystem));
         Pci {
-            domain: pci.domain.get_u32(row),
-            bus: low_byte(pci.bus.get_u32(row)),
+            domain: own(Property::PciDomain, &pci.domain),
+            bus: low_byte(own(Property::PciBus, &pci.bus)),
             dev,
             func,
             class_id: halves(pci.class_id.get_u32(row)).1,
-            vendor_id: halves(pci.vendor_id.get_u32(row)).1,
-            device_id: halves(pci.device_id.get_u32(row)).1,
+            vendor_id: halves(own(Property::PciVendor, &pci.vendor_id)).1,
+            device_id: halves(own(Property::PciDevice, &pci.device_id)).1,
             subvendor_id,
             subdevice_id,
-            revision: low_byte(pci.revision.get_u32(row)),
-            linkspeed: f32::from_bits(pci.linkspeed.get_u32(row)),
+            revision: low_byte(own(Property::PciRevision, &pci.revision)),
+            linkspeed: f32::from_bits(own(Property::PciLinkSpeed, &pci.linkspeed)),
         }
+    }
+
+    /// A number of this object: the node's own, else the stored one.
+    fn number(self, property: Property, place: u32, stored: u64) -> u64 {
+        self.index.number(|| Slot::new(property, self.id(), place), stored)
+    }
+
+    fn small(self, property: Property, stored: u32) -> u32 {
+        let own = self.number(property, 0, stored.into());
+        u32::try_from(own).unwrap_or(stored)
     }
 }
 

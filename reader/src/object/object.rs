@@ -4,6 +4,7 @@ use crate::index::{Index, partition_point};
 use crate::topology::Topology;
 use core::ops::Range;
 use topobroker_layout::archive::ArchivedStringsOfObjects;
+use topobroker_layout::cluster::slot::{Property, Slot};
 use topobroker_layout::depth::Depth;
 use topobroker_layout::levels::ArchivedLevel;
 use topobroker_layout::object_type::ObjectType;
@@ -89,18 +90,22 @@ impl<'a> Object<'a> {
     /// Number that no other object of the topology has. Counterpart: `gp_index`.
     #[must_use]
     pub fn gp_index(self) -> u64 {
-        self.index.archive.objects.gp_index.get(self.row())
+        let stored = self.index.archive.objects.gp_index.get(self.row());
+        self.index.number(|| Slot::new(Property::GpIndex, self.id, 0), stored)
     }
 
     /// Name, if the object has one. Counterpart: `name`.
     #[must_use]
     pub fn name(self) -> Option<&'a str> {
-        self.string(&self.index.archive.names)
+        self.string(Property::Name, &self.index.archive.names)
     }
 
     /// Whether [`Object::name`] is `name`.
     #[must_use]
     pub fn is_named(self, name: &str) -> bool {
+        if self.index.values.is_some() {
+            return self.name() == Some(name);
+        }
         let row = self.string_row(&self.index.archive.names);
         row.is_some_and(|row| self.index.is_string(row, name))
     }
@@ -108,18 +113,20 @@ impl<'a> Object<'a> {
     /// Subtype, which describes the type more precisely. Counterpart: `subtype`.
     #[must_use]
     pub fn subtype(self) -> Option<&'a str> {
-        self.string(&self.index.archive.subtypes)
+        self.string(Property::Subtype, &self.index.archive.subtypes)
     }
 
     /// Pairs of name and value. Counterpart: `infos`.
     pub fn infos(self) -> impl ExactSizeIterator<Item = Info<'a>> {
         let infos = &self.index.archive.infos;
         // If no object has infos, the table is empty and every start reads as 0.
-        let rows =
-            infos.start.get_u32(self.row()) as usize..infos.start.get_u32(self.row() + 1) as usize;
-        rows.map(move |row| Info {
+        let (first, end) = (infos.start.get_u32(self.row()), infos.start.get_u32(self.row() + 1));
+        (first as usize..end as usize).map(move |row| Info {
             name: self.index.string(infos.name.get_u32(row)),
-            value: self.index.string(infos.value.get_u32(row)),
+            value: self.index.text(
+                || Slot::new(Property::InfoValue, self.id, narrow(row) - first),
+                infos.value.get_u32(row),
+            ),
         })
     }
 
@@ -140,7 +147,10 @@ impl<'a> Object<'a> {
             let rows = (first..end).map(|row| row as usize);
             rows.take_while(move |row| facts.object.get_u32(*row) == id).map(move |row| Info {
                 name: self.index.string(facts.name.get_u32(row)),
-                value: self.index.string(facts.value.get_u32(row)),
+                value: self.index.text(
+                    || Slot::new(Property::FactValue, id, narrow(row) - first),
+                    facts.value.get_u32(row),
+                ),
             })
         })
     }
@@ -217,8 +227,9 @@ impl<'a> Object<'a> {
         self.beside(self.index.normal_part(self.id))
     }
 
-    fn string(self, table: &ArchivedStringsOfObjects) -> Option<&'a str> {
-        Some(self.index.string(self.string_row(table)?))
+    fn string(self, property: Property, table: &ArchivedStringsOfObjects) -> Option<&'a str> {
+        let row = self.string_row(table)?;
+        Some(self.index.text(|| Slot::new(property, self.id, 0), row))
     }
 
     fn string_row(self, table: &ArchivedStringsOfObjects) -> Option<u32> {
@@ -226,4 +237,8 @@ impl<'a> Object<'a> {
         let plus_one = if row < table.string.len() { table.string.get_u32(row) } else { 0 };
         plus_one.checked_sub(1)
     }
+}
+
+fn narrow(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX)
 }

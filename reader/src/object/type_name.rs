@@ -17,15 +17,25 @@ pub struct TypeName {
     pub os_device_kind: Option<OsDeviceKind>,
 }
 
-/// Kinds of OS devices with their short and long names.
-const OS_DEVICES: [(OsDeviceKind, &str, &str); 6] = [
-    (OsDeviceKind::Block, "Block", "Block"),
-    (OsDeviceKind::Gpu, "GPU", "GPU"),
-    (OsDeviceKind::Network, "Net", "Network"),
-    (OsDeviceKind::OpenFabrics, "OpenFabrics", "OpenFabrics"),
-    (OsDeviceKind::Dma, "DMA", "DMA"),
-    (OsDeviceKind::CoProcessor, "CoProc", "Co-Processor"),
+/// Kinds of OS devices.
+const OS_DEVICES: [OsDeviceKind; 6] = [
+    OsDeviceKind::Block,
+    OsDeviceKind::Gpu,
+    OsDeviceKind::Network,
+    OsDeviceKind::OpenFabrics,
+    OsDeviceKind::Dma,
+    OsDeviceKind::CoProcessor,
 ];
+
+/// Their short and long names, in one text, because each pointer in a table costs every process.
+const OS_DEVICE_NAMES: &str = "Block Block GPU GPU Net Network OpenFabrics OpenFabrics DMA DMA \
+                               CoProc Co-Processor";
+
+/// The kinds of OS devices with their short and long names.
+fn os_devices() -> impl Iterator<Item = (OsDeviceKind, &'static str, &'static str)> {
+    let mut names = OS_DEVICE_NAMES.split(' ');
+    OS_DEVICES.into_iter().filter_map(move |kind| Some((kind, names.next()?, names.next()?)))
+}
 
 /// Names of types, each with the least number of letters that identifies it.
 const WORDS: [(&str, usize, ObjectType); 13] = [
@@ -81,7 +91,7 @@ impl<'a> Object<'a> {
             }
             Attributes::Pci(_) => out.write_str("PCI"),
             Attributes::OsDevice { kind } => {
-                let names = OS_DEVICES.into_iter().find(|(known, ..)| *known == kind);
+                let names = os_devices().find(|(known, ..)| *known == kind);
                 let (_, short, full) = names.unwrap_or((kind, "", ""));
                 out.write_str(if long { full } else { short })
             }
@@ -182,6 +192,6 @@ fn os_device_kind(name: &str) -> Option<OsDeviceKind> {
     if name.len() < 2 {
         return None;
     }
-    let found = OS_DEVICES.into_iter().find(|(_, short, full)| beginning(short) || beginning(full));
+    let found = os_devices().find(|(_, short, full)| beginning(short) || beginning(full));
     found.map(|(kind, ..)| kind)
 }

@@ -1,9 +1,7 @@
 //! Jobs: the part of the node's topology that a launcher made ready for a job, and the PUs of its
 //! ranks.
 
-use crate::adopt::{
-    AdoptError, Adopted, Candidate, FileKey, FilePath, Guest, Keys, anywhere, pmix_value, variable,
-};
+use crate::adopt::{AdoptError, Adopted, FilePath, beside, pmix_value, variable};
 use crate::locality::{Blocks, Locality, by_pus, by_sets};
 use crate::object::Object;
 use crate::topology::Topology;
@@ -12,7 +10,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
-use rustix::fs::{AtFlags, CWD};
 use topobroker_layout::OpenError;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::header::{Header, segment_name};
@@ -82,13 +79,7 @@ impl fmt::Debug for Job<'_> {
 ///
 /// [`AdoptJobError`].
 pub fn adopt_job(base: &'static Adopted, file: &FilePath) -> Result<Job<'static>, AdoptJobError> {
-    let key = FileKey::Path(file.clone());
-    let stat = rustix::fs::statat(CWD, file.as_bytes(), AtFlags::SYMLINK_NOFOLLOW)
-        .map_err(|error| AdoptError::Open { file: key.clone(), source: error.into() })?;
-    let size = u64::try_from(stat.st_size).unwrap_or(0);
-    let keys = Keys::new(key, 0, size.max(1));
-    let candidate = Candidate::open(keys)?;
-    let (bytes, _) = anywhere(&candidate, Guest::Job)?;
+    let (candidate, bytes) = beside(file)?;
     let refused = |error| candidate.refused(error);
     let (header, archive) = job::open(bytes).map_err(refused)?;
     if archive.base != base.header().segment_id {
@@ -188,15 +179,59 @@ impl<'a> Job<'a> {
         JobRank { rank, local_rank: u32::try_from(local_rank).unwrap_or(u32::MAX), cpuset }
     }
 
-    fn cpuset(&self, pus: &PuSet<'_>) -> Set {
+    /// The topology that the job is over.
+    pub(crate) fn base(self) -> Topology<'a> {
+        self.base
+    }
+
+    /// Number of ranks on this node.
+    #[must_use]
+    pub fn rank_count(self) -> usize {
+        self.archive.rank_count()
+    }
+
+    /// Local rank of a rank; `None` if it is not on this node. Counterpart: `PMIX_LOCAL_RANK`.
+    #[must_use]
+    pub fn local_rank_of(self, rank: u32) -> Option<usize> {
+        self.archive.local_rank_of(rank)
+    }
+
+    /// The rank with a local rank.
+    pub(crate) fn rank_number(self, local_rank: usize) -> u32 {
+        self.archive.ranks.get_u32(local_rank)
+    }
+
+    /// PUs of the rank with a local rank; `None` if it is not bound.
+    #[inline]
+    pub(crate) fn pus_of(self, local_rank: usize) -> Option<PuSet<'a>> {
+        self.archive.pus_of(local_rank)
+    }
+
+    /// The number of the binding of the rank with a local rank: ranks with the same PUs have the
+    /// same.
+    pub(crate) fn binding_of(self, local_rank: usize) -> Option<u32> {
+        self.archive.set_of(local_rank)
+    }
+
+    /// The GPUs of the rank with a local rank.
+    pub(crate) fn gpus_of(self, local_rank: usize) -> impl Iterator<Item = Object<'a>> {
+        self.devices_of(&self.archive.gpus, local_rank)
+    }
+
+    /// The NICs of the rank with a local rank.
+    pub(crate) fn nics_of(self, local_rank: usize) -> impl Iterator<Item = Object<'a>> {
+        self.devices_of(&self.archive.nics, local_rank)
+    }
+
+    pub(crate) fn cpuset(&self, pus: &PuSet<'_>) -> Set {
         let mut cpuset = Set::new();
         pus.runs().for_each(|run| self.base.index.add_os_indexes(run, &mut cpuset));
         cpuset
     }
 
-    /// The NICs that a rank was given, the best first. None if the rank is not on this node, or ranks
-    /// were given none: the node had no active NIC, or none were wanted. [`Topology::assign`] is how
-    /// they are dealt.
+    /// The NICs that a rank was given, the best first. None if the rank is not on this node, or
+    /// ranks were given none: the node had no active NIC, or none were wanted. [`Topology::assign`]
+    /// is how they are dealt.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?;
@@ -211,8 +246,8 @@ impl<'a> Job<'a> {
         self.given(&self.archive.nics, rank)
     }
 
-    /// The GPUs that a rank was given, the best first. None if the rank is not on this node, or ranks
-    /// were given none.
+    /// The GPUs that a rank was given, the best first. None if the rank is not on this node, or
+    /// ranks were given none.
     pub fn gpus(self, rank: u32) -> impl Iterator<Item = Object<'a>> {
         self.given(&self.archive.gpus, rank)
     }
@@ -223,7 +258,15 @@ impl<'a> Job<'a> {
         rank: u32,
     ) -> impl Iterator<Item = Object<'a>> {
         let place = self.archive.local_rank_of(rank);
-        let rows = place.map(|place| devices.of(place)).into_iter().flatten();
+        place.into_iter().flat_map(move |place| self.devices_of(devices, place))
+    }
+
+    fn devices_of(
+        self,
+        devices: &'a ArchivedDevicesOfRanks,
+        local_rank: usize,
+    ) -> impl Iterator<Item = Object<'a>> {
+        let rows = devices.of(local_rank);
         rows.filter_map(move |row| self.base.object_at_depth(Depth::OsDevice, row))
     }
 
@@ -244,10 +287,10 @@ impl<'a> Job<'a> {
         Some(self.shared(pus(rank)?.as_ref(), pus(other)?.as_ref()))
     }
 
-    /// What a rank shares with each rank on this node, in the order of local ranks. Takes no memory, unless
-    /// cpusets of the topology have PUs that are no objects.
-    /// `None` if the rank is not on this node. Counterpart: `PMIx_Get_relative_locality` of the
-    /// locality string of each of `PMIX_LOCAL_PEERS`.
+    /// What a rank shares with each rank on this node, in the order of local ranks. Takes no
+    /// memory, unless cpusets of the topology have PUs that are no objects. `None` if the rank is
+    /// not on this node. Counterpart: `PMIx_Get_relative_locality` of the locality string of each
+    /// of `PMIX_LOCAL_PEERS`.
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?;
@@ -292,8 +335,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The PUs of a set as a job stores them: runs of logical indexes. `None` if the set is empty or has
-/// an index that is no PU of the topology.
+/// The PUs of a set as a job stores them: runs of logical indexes. `None` if the set is empty or
+/// has an index that is no PU of the topology.
 #[must_use]
 pub fn runs_of_pus(base: Topology<'_>, set: &Set) -> Option<Vec<Range<u32>>> {
     let mut runs = Vec::new();

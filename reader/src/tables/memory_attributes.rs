@@ -4,6 +4,7 @@ use crate::index::Words;
 use crate::object::Object;
 
 use crate::topology::Topology;
+use topobroker_layout::cluster::slot::{Property, Slot};
 use topobroker_layout::set::Set;
 
 /// Id of the attribute Capacity. Its value is the local memory of a node.
@@ -107,7 +108,7 @@ impl<'a> MemoryAttribute<'a> {
         let stored = self.rows().map(move |row| MemoryValue {
             target: Object::new(self.topology.index, table.target.get_u32(row)),
             initiator: self.initiator(row),
-            value: table.value.get(row),
+            value: self.number(row),
         });
         let (nodes, value) = (self.topology.numa_nodes(), self.derived());
         let derived = nodes.filter(move |_| self.is_derived()).map(move |target| MemoryValue {
@@ -143,7 +144,7 @@ impl<'a> MemoryAttribute<'a> {
 
     fn stored_value(self, target: Object<'a>, initiator: &Initiator<'a>) -> Option<u64> {
         let row = self.rows().find(|row| self.is_value(*row, target, initiator))?;
-        Some(self.topology.index.archive.memory_attributes.value.get(row))
+        Some(self.number(row))
     }
 
     /// The target with the best value, and that value. Of equal values, the first one is taken.
@@ -171,7 +172,7 @@ impl<'a> MemoryAttribute<'a> {
             let node = Object::new(self.topology.index, target);
             let fits = last != Some(target) && self.is_value(row, node, initiator);
             last = if fits { Some(target) } else { last };
-            fits.then(|| (target, table.value.get(row)))
+            fits.then(|| (target, self.number(row)))
         })
     }
 
@@ -194,7 +195,7 @@ impl<'a> MemoryAttribute<'a> {
         let table = &self.topology.index.archive.memory_attributes;
         let at_target = |row: &usize| table.target.get_u32(*row) == target.id();
         let rows = self.rows().filter(|_| self.needs_initiator()).filter(at_target);
-        let (row, value) = self.best(rows.map(|row| (row, table.value.get(row))))?;
+        let (row, value) = self.best(rows.map(|row| (row, self.number(row))))?;
         Some((self.initiator(row), value))
     }
 
@@ -209,6 +210,13 @@ impl<'a> MemoryAttribute<'a> {
             let better = if higher_first { next.1 > best.1 } else { next.1 < best.1 };
             if better { next } else { best }
         })
+    }
+
+    /// The stored value in a row.
+    fn number(self, row: usize) -> u64 {
+        let stored = self.topology.index.archive.memory_attributes.value.get(row);
+        let place = u32::try_from(row).unwrap_or(u32::MAX);
+        self.topology.index.number(|| Slot::new(Property::MemoryValue, 0, place), stored)
     }
 
     /// Rows of the stored values of the attribute, without those of hidden objects.

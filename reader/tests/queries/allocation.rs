@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::HEADER_LEN;
-use topobroker_reader::{Archive, Job, Locality};
+use topobroker_reader::{Archive, Job, Locality, Uri};
 
 /// The system allocator, with a count of allocations for each thread.
 struct Counting;
@@ -78,7 +78,7 @@ fn no_query_takes_memory_from_the_heap() {
 }
 
 #[test]
-fn what_ranks_of_a_job_share_takes_no_memory_from_the_heap() {
+fn what_ranks_of_a_job_share_and_are_on_takes_no_memory_from_the_heap() {
     let aligned = |bytes: &[u8]| {
         let mut aligned = AlignedVec::<16>::new();
         aligned.extend_from_slice(bytes);
@@ -93,6 +93,18 @@ fn what_ranks_of_a_job_share_takes_no_memory_from_the_heap() {
             assert!(job.locality(0, rank).is_some_and(|it| it.shares(Locality::NODE)));
             assert_eq!(job.localities(rank).unwrap().count(), 3);
             assert!(job.sharing(rank, Locality::NODE).eq(0..3));
+        }
+        let resources = job.hw_resources();
+        for resource in resources.types() {
+            let instances = resources.instances(Uri::of(resource)).unwrap();
+            assert_eq!(instances.iter().count(), 3);
+        }
+        for rank in 0..3 {
+            assert!(resources.groups_of(rank, 1).unwrap().any(|it| it.size == 3));
+            assert!(resources.info(rank).unwrap().any(|(_, is_restricted)| is_restricted));
+            assert!(
+                resources.unguided(&[0, 1, 2]).unwrap().part(rank).is_none_or(|it| it.id() > 0)
+            );
         }
     });
     assert_eq!(asked, 0);

@@ -3,7 +3,7 @@
 
 use topobroker_reader::{
     Attributes, Beside, Depth, DeviceKinds, Distribution, Initiator, LocalNumaNodes,
-    MemoryAttribute, NicChoice, Object, ObjectType, Set, Topology, TypeName,
+    MemoryAttribute, NicChoice, Object, ObjectType, ResourceType, Set, Topology, TypeName, Uri,
 };
 
 /// Sets that queries fill, made once so that no query has to allocate them.
@@ -132,6 +132,13 @@ pub(crate) fn ask_topology(topology: Topology<'_>) {
     let _ = topology.distances_of_type(ObjectType::NUMANode).count();
     for choice in [NicChoice::Active, NicChoice::ActiveOrUnknown] {
         let _ = topology.nics(choice).count() + topology.gpus().count();
+    }
+    for uri in ["machine", "group", "numa", "hbm", "core", "nvlink", "gpu", "bindset"] {
+        let _ = Uri::parse(uri).map(|uri| topology.resource_objects(uri).count());
+    }
+    for resource in [ResourceType::HostBridge, ResourceType::PciSwitch, ResourceType::XgmiHive] {
+        let _ =
+            topology.resource_objects(Uri::of(resource)).filter_map(Object::host_bridge).count();
     }
 }
 

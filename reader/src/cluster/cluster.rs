@@ -1,0 +1,114 @@
+//! The cluster as a whole.
+
+use super::error::ClusterOpenError;
+use core::ops::Range;
+use topobroker_layout::cluster::directory::{self, ArchivedDirectory};
+use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
+use topobroker_layout::cluster::nodes::ClassRow;
+use topobroker_layout::header::Header;
+
+/// Many nodes in one segment. Nodes that are alike have one topology and a few values each.
+///
+/// Counterpart: a topology that hwloc 1 assembled. Other than there, the objects of a node stay in
+/// the topology of that node, so that every query answers as on the node itself.
+///
+/// ```no_run
+/// use topobroker_reader::adopt_cluster;
+/// let cluster = adopt_cluster()?;
+/// for node in cluster.nodes() {
+///     let topology = node.open()?;
+///     println!("{}: {} objects", node.name(), topology.archive().topology().object_count());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Cluster<'a> {
+    pub(super) file: &'a [u8],
+    header: Header,
+    pub(super) head: Head,
+    directory: Option<&'a ArchivedDirectory>,
+}
+
+impl core::fmt::Debug for Cluster<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Cluster({} nodes, {} classes)", self.node_count(), self.class_count())
+    }
+}
+
+impl<'a> Cluster<'a> {
+    /// Opens the bytes of a cluster in memory, at an address that is a multiple of 16, and checks
+    /// names, nodes and groups. Classes are checked when a node of them is opened.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterOpenError::Head`], or [`ClusterOpenError::Damaged`] for the part without which no
+    /// node is found.
+    pub fn open(file: &'a [u8]) -> Result<Self, ClusterOpenError> {
+        let page = file.get(..HEAD_LEN).unwrap_or(file);
+        let (header, head) = Head::read(page, file.len() as u64)?;
+        let records = [
+            (head.nodes, "table of nodes"),
+            (head.places, "table of names"),
+            (head.boots, "table of boots"),
+            (head.classes, "table of classes"),
+        ];
+        for (records, part) in records {
+            if !records.are_sound(file) {
+                return Err(ClusterOpenError::checksum(part));
+            }
+        }
+        if !head.names.are_sound(file) {
+            return Err(ClusterOpenError::checksum("names"));
+        }
+        let nodes = head.nodes.count;
+        let directory = part(file, &head.directory).and_then(|it| directory::open(it, nodes).ok());
+        Ok(Self { file, header, head, directory })
+    }
+
+    /// Header of the segment: when it was built.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn node_count(&self) -> u32 {
+        self.head.nodes.count
+    }
+
+    /// Number of classes. Nodes of one class differ only in texts and sizes, not in structure.
+    #[must_use]
+    pub fn class_count(&self) -> u32 {
+        self.head.classes.count
+    }
+
+    /// Names of nodes that should have been in the cluster when it was gathered.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterOpenError::Damaged`].
+    pub fn missing(&self) -> Result<impl ExactSizeIterator<Item = &'a str>, ClusterOpenError> {
+        let groups = &self.directory()?.groups;
+        let name = |row| directory::text_at(&groups.missing_end, &groups.missing, row);
+        Ok((0..groups.missing_end.len()).map(name))
+    }
+
+    /// Offsets of a class in the file: of its topology. A program can map it alone.
+    #[must_use]
+    pub fn class_bytes(&self, class: u16) -> Option<Range<u64>> {
+        let row = ClassRow::read(self.head.classes.get(self.file, class.into())?)?;
+        Some(row.segment.at..row.segment.at + row.segment.len)
+    }
+
+    pub(super) fn directory(&self) -> Result<&'a ArchivedDirectory, ClusterOpenError> {
+        self.directory.ok_or(ClusterOpenError::checksum("groups and links"))
+    }
+}
+
+/// The bytes of a part, if they are those that were written.
+pub(super) fn part<'a>(file: &'a [u8], part: &Part) -> Option<&'a [u8]> {
+    let at = usize::try_from(part.at).ok()?;
+    let bytes = file.get(at..at.checked_add(usize::try_from(part.len).ok()?)?)?;
+    part.is_sound(bytes).then_some(bytes)
+}

@@ -1,0 +1,218 @@
+//! The fabric of a cluster: switches, ports of nodes, and the links between them.
+
+use super::cluster::Cluster;
+use super::error::ClusterOpenError;
+use super::node::ClusterNode;
+use alloc::collections::VecDeque;
+use topobroker_layout::cluster::directory::{ArchivedFabric, text_at};
+
+/// The fabric of a cluster: a graph, which may have loops, several links between two switches, and
+/// parts that are not connected. It is a handle: copy it freely.
+#[derive(Clone, Copy)]
+pub struct Fabric<'a> {
+    cluster: &'a Cluster<'a>,
+    table: &'a ArchivedFabric,
+}
+
+/// A switch, or a port of a node. It is a handle: copy it freely.
+#[derive(Clone, Copy)]
+pub struct FabricVertex<'a> {
+    fabric: Fabric<'a>,
+    number: u32,
+}
+
+/// One end of a link.
+#[derive(Debug, Clone, Copy)]
+pub struct FabricLink<'a> {
+    /// The vertex at the other end.
+    pub peer: FabricVertex<'a>,
+    /// Number of the port at this end.
+    pub port: u16,
+    /// Number of the port at the other end.
+    pub peer_port: u16,
+    /// What the link carries in one direction, in Mb/s of data; `None` if unknown.
+    pub mbps: Option<u32>,
+}
+
+impl core::fmt::Debug for Fabric<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Fabric({} vertices, {} links)", self.table.guid.len(), self.link_count())
+    }
+}
+
+impl core::fmt::Debug for FabricVertex<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "FabricVertex({:#018x} {:?})", self.guid(), self.name())
+    }
+}
+
+impl PartialEq for FabricVertex<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number && core::ptr::eq(self.fabric.table, other.fabric.table)
+    }
+}
+
+impl Eq for FabricVertex<'_> {}
+
+impl Cluster<'_> {
+    /// Switches, ports and links.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterOpenError::Damaged`].
+    pub fn fabric(&self) -> Result<Fabric<'_>, ClusterOpenError> {
+        Ok(Fabric::new(self, &self.directory()?.fabric))
+    }
+}
+
+impl<'a> Fabric<'a> {
+    pub(super) fn new(cluster: &'a Cluster<'a>, table: &'a ArchivedFabric) -> Self {
+        Self { cluster, table }
+    }
+
+    /// Switches.
+    pub fn switches(self) -> impl ExactSizeIterator<Item = FabricVertex<'a>> {
+        (0..self.switch_count()).map(move |number| self.vertex(number))
+    }
+
+    /// Ports of nodes, also of those that are not in the cluster.
+    pub fn ports(self) -> impl ExactSizeIterator<Item = FabricVertex<'a>> {
+        let end = u32::try_from(self.table.guid.len()).unwrap_or(u32::MAX);
+        (self.switch_count()..end).map(move |number| self.vertex(number))
+    }
+
+    /// Ports of a node.
+    pub fn ports_of(self, node: ClusterNode<'a>) -> impl Iterator<Item = FabricVertex<'a>> {
+        self.ports().filter(move |port| port.node() == Some(node))
+    }
+
+    /// Number of links.
+    #[must_use]
+    pub fn link_count(self) -> usize {
+        self.table.peer.len() / 2
+    }
+
+    /// Least number of links between two ports: 2 if they are at one switch. `None` if there is no
+    /// way.
+    #[must_use]
+    #[inline]
+    pub fn hops(self, one: FabricVertex<'a>, other: FabricVertex<'a>) -> Option<u32> {
+        if one == other {
+            return Some(0);
+        }
+        let (leaf, other_leaf) = (one.leaf()?, other.leaf()?);
+        let ends = u32::from(leaf != one.number) + u32::from(other_leaf != other.number);
+        let row = |switch: u32| self.table.row_of.get_u32(switch as usize) as usize;
+        let rows = self.table.hops.len().isqrt();
+        if leaf == other_leaf {
+            return Some(ends);
+        }
+        if rows == 0 {
+            return Some(ends + self.search(leaf, other_leaf)?);
+        }
+        match self.table.hops.get_u32(row(leaf) * rows + row(other_leaf)) {
+            0 => None,
+            plus_one => Some(ends + plus_one - 1),
+        }
+    }
+
+    /// Links between two switches, searched: of a fabric that is too large for a table.
+    #[cold]
+    fn search(self, from: u32, to: u32) -> Option<u32> {
+        let mut seen = alloc::vec![false; self.switch_count() as usize];
+        let mut open = VecDeque::from([(from, 0)]);
+        while let Some((switch, hops)) = open.pop_front() {
+            if switch == to {
+                return Some(hops);
+            }
+            match seen.get_mut(switch as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => continue,
+            }
+            let peers = self.vertex(switch).links().map(|link| link.peer.number);
+            open.extend(peers.filter(|peer| *peer < self.switch_count()).map(|it| (it, hops + 1)));
+        }
+        None
+    }
+
+    fn switch_count(self) -> u32 {
+        self.table.switches.to_native()
+    }
+
+    #[inline]
+    fn vertex(self, number: u32) -> FabricVertex<'a> {
+        FabricVertex { fabric: self, number }
+    }
+}
+
+impl<'a> FabricVertex<'a> {
+    /// Whether this is a switch.
+    #[must_use]
+    #[inline]
+    pub fn is_switch(self) -> bool {
+        self.number < self.fabric.switch_count()
+    }
+
+    /// GUID: of a switch, that of the node; of a port, that of the port.
+    #[must_use]
+    pub fn guid(self) -> u64 {
+        self.fabric.table.guid.get(self.row())
+    }
+
+    /// What the fabric calls it, such as `node001 HCA-1`.
+    #[must_use]
+    pub fn name(self) -> &'a str {
+        text_at(&self.fabric.table.name_end, &self.fabric.table.names, self.row())
+    }
+
+    /// Local identifier, `None` if unknown.
+    #[must_use]
+    pub fn lid(self) -> Option<u16> {
+        u16::try_from(self.fabric.table.lid.get(self.row())).ok().filter(|lid| *lid > 0)
+    }
+
+    /// Number of ports, connected or not: 1 for a port.
+    #[must_use]
+    pub fn port_count(self) -> u16 {
+        u16::try_from(self.fabric.table.ports.get(self.row())).unwrap_or(u16::MAX)
+    }
+
+    /// The node that a port belongs to, `None` for a switch and for a node that is not in the
+    /// cluster.
+    #[must_use]
+    pub fn node(self) -> Option<ClusterNode<'a>> {
+        let number = self.fabric.table.node.get_u32(self.row()).checked_sub(1)?;
+        self.fabric.cluster.node(number)
+    }
+
+    /// Number of the plane: of the connected part of the fabric that this is in.
+    #[must_use]
+    pub fn plane(self) -> u16 {
+        u16::try_from(self.fabric.table.plane.get(self.row())).unwrap_or(u16::MAX)
+    }
+
+    /// Links of this vertex.
+    pub fn links(self) -> impl ExactSizeIterator<Item = FabricLink<'a>> {
+        let table = self.fabric.table;
+        let small = |value: u64| u16::try_from(value).unwrap_or(u16::MAX);
+        let first = table.link_first.get_u32(self.row()) as usize;
+        let end = table.link_first.get_u32(self.row() + 1) as usize;
+        (first..end.max(first)).map(move |row| FabricLink {
+            peer: self.fabric.vertex(table.peer.get_u32(row)),
+            port: small(table.port.get(row)),
+            peer_port: small(table.peer_port.get(row)),
+            mbps: Some(table.rate.get_u32(row)).filter(|rate| *rate > 0),
+        })
+    }
+
+    /// The switch itself, or the switch that a port is connected to.
+    #[inline]
+    fn leaf(self) -> Option<u32> {
+        self.fabric.table.leaf.get_u32(self.row()).checked_sub(1)
+    }
+
+    #[inline]
+    fn row(self) -> usize {
+        self.number as usize
+    }
+}

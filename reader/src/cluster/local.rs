@@ -1,0 +1,77 @@
+//! Which node this process runs on, and what it can be bound to.
+
+use super::cluster::Cluster;
+use super::identity::Identity;
+use super::node::{ClusterNode, NodeTopology};
+use crate::object::Object;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use topobroker_layout::set::Set;
+
+/// Where something is, as this process sees it. What is above nodes,
+/// [`NodeGroup`](crate::NodeGroup), is on none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// On the node of this process: its sets can be used for binding.
+    Local,
+    /// On another node: its sets say what it has, and must not be used for binding.
+    Remote,
+}
+
+/// Why an object cannot be bound to.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+pub enum NotLocal {
+    /// It is on another node.
+    #[error("is on node {host}, and this process is not: bind to objects of the own node")]
+    Remote {
+        /// Name of the node that the object is on.
+        host: String,
+    },
+    /// It has no PUs.
+    #[error("has no PUs on node {host}: bind to an object with PUs")]
+    NoPus {
+        /// Name of the node.
+        host: String,
+    },
+}
+
+impl Cluster<'_> {
+    /// The node that this process runs on, `None` if it is not in the cluster.
+    /// [`Identity::of_this_process`] says who that is.
+    #[must_use]
+    pub fn local(&self) -> Option<ClusterNode<'_>> {
+        self.node_of(&Identity::of_this_process())
+    }
+
+    /// The node of an identity: the one with its host name, or with the name before the first dot,
+    /// unless both boots are known and differ.
+    #[must_use]
+    pub fn node_of(&self, identity: &Identity) -> Option<ClusterNode<'_>> {
+        let node = identity.names().find_map(|name| self.node_by_name(name))?;
+        identity.may_be_boot(node.boot()).then_some(node)
+    }
+}
+
+impl ClusterNode<'_> {
+    /// Whether this process runs on the node.
+    #[must_use]
+    pub fn place(self) -> Place {
+        if self.cluster().local() == Some(self) { Place::Local } else { Place::Remote }
+    }
+}
+
+impl NodeTopology<'_> {
+    /// The PUs of an object, for binding this process to them.
+    ///
+    /// # Errors
+    ///
+    /// [`NotLocal`] if this process does not run on the node, with the name of the node.
+    pub fn bindable(&self, object: Object<'_>) -> Result<Set, NotLocal> {
+        let host = || self.node().name().to_owned();
+        match (self.node().place(), object.cpuset()) {
+            (Place::Remote, _) => Err(NotLocal::Remote { host: host() }),
+            (Place::Local, Some(cpuset)) if !cpuset.is_empty() => Ok(cpuset),
+            (Place::Local, _) => Err(NotLocal::NoPus { host: host() }),
+        }
+    }
+}

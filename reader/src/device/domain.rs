@@ -1,0 +1,115 @@
+//! GPUs that are connected by links of their own, directly or through others.
+
+use crate::object::Object;
+use crate::tables::Distances;
+use crate::topology::Topology;
+
+/// Kinds of links between GPUs, of which hwloc has a matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum GpuLink {
+    /// NVIDIA's.
+    NvLink,
+    /// AMD's.
+    Xgmi,
+    /// Intel's.
+    XeLink,
+}
+
+/// Which GPUs are connected.
+pub(crate) struct Domains<'a> {
+    matrix: Distances<'a>,
+    /// By row of the matrix: the number of its domain, or [`NONE`].
+    domain: [u16; MOST],
+}
+
+/// Stands for the domain of a GPU without links.
+const NONE: u16 = u16::MAX;
+
+/// The greatest number of rows that are looked at. No node has as many GPUs.
+const MOST: usize = 512;
+
+impl GpuLink {
+    /// hwloc's name of the matrix of bandwidths.
+    #[must_use]
+    pub(crate) fn matrix(self) -> &'static str {
+        match self {
+            Self::NvLink => "NVLinkBandwidth",
+            Self::Xgmi => "XGMIBandwidth",
+            Self::XeLink => "XeLinkBandwidth",
+        }
+    }
+}
+
+impl<'a> Domains<'a> {
+    /// `None` if the machine does not tell links of this kind.
+    pub(crate) fn new(topology: Topology<'a>, link: GpuLink) -> Option<Self> {
+        let matrix = topology.distances_with_name(link.matrix()).next()?;
+        let count = matrix.objects().count().min(MOST);
+        let rows = || (0u16..).take(count);
+        let is_linked = |one: u16, other: u16| {
+            let value = |from, to| matrix.value(usize::from(from), usize::from(to));
+            [value(one, other), value(other, one)].into_iter().flatten().any(|value| value > 0)
+        };
+        let mut first = FirstConnected([0; MOST]);
+        first.0.iter_mut().zip(rows()).for_each(|(first, row)| *first = row);
+        let switch = |row: &u16| matrix.objects().nth(usize::from(*row)).is_some_and(is_switch);
+        if let Some(one) = rows().find(switch) {
+            rows().filter(switch).for_each(|other| first.connect(one, other));
+        }
+        for (one, other) in rows().flat_map(|one| (0..one).map(move |other| (one, other))) {
+            if is_linked(one, other) {
+                first.connect(one, other);
+            }
+        }
+        let mut domain = [NONE; MOST];
+        let mut number = 0;
+        for row in rows() {
+            let members = || rows().filter(|other| first.of(*other) == row);
+            if members().nth(1).is_none() {
+                continue;
+            }
+            for member in members() {
+                domain.get_mut(usize::from(member)).into_iter().for_each(|it| *it = number);
+            }
+            number += 1;
+        }
+        Some(Self { matrix, domain })
+    }
+
+    /// The number of the domain of a GPU: domains are numbered by their first GPU. `None` if the
+    /// GPU has no links.
+    pub(crate) fn number(&self, gpu: Object<'a>) -> Option<u32> {
+        let domain = *self.domain.get(self.row(gpu)?)?;
+        (domain != NONE).then(|| domain.into())
+    }
+
+    /// The row of a GPU: its own, or that of another OS device of the same PCI device.
+    fn row(&self, gpu: Object<'a>) -> Option<usize> {
+        self.matrix.index_of(gpu).or_else(|| {
+            let pci = gpu.pci_device_above()?;
+            self.matrix.objects().position(|it| it.pci_device_above() == Some(pci))
+        })
+    }
+}
+
+/// By row of a matrix: the first row that it is connected with.
+struct FirstConnected([u16; MOST]);
+
+impl FirstConnected {
+    fn of(&self, row: u16) -> u16 {
+        self.0.get(usize::from(row)).copied().unwrap_or(row)
+    }
+
+    fn connect(&mut self, one: u16, other: u16) {
+        let (low, high) = (self.of(one).min(self.of(other)), self.of(one).max(self.of(other)));
+        if low == high {
+            return;
+        }
+        self.0.iter_mut().filter(|first| **first == high).for_each(|first| *first = low);
+    }
+}
+
+/// Whether an object of a matrix connects GPUs and is none.
+pub(crate) fn is_switch(object: Object<'_>) -> bool {
+    object.subtype() == Some("NVSwitch")
+}

@@ -1,0 +1,143 @@
+//! Links of the PCI tree, and what hangs on it.
+
+use super::graph::Vertex;
+use super::kinds::{LinkClass, LinkOrigin, VertexKind};
+use super::parts::{Parts, SwitchModel};
+use crate::device::is_switch;
+use crate::object::Object;
+use alloc::vec::Vec;
+use topobroker_layout::attributes::{Attributes, OsDeviceKind};
+use topobroker_layout::object_type::ObjectType;
+
+/// PCI class of a controller for three-dimensional graphics, and of what computes.
+const COMPUTES: [u16; 2] = [0x0302, 0x1200];
+
+/// Adds host bridges, switches and devices.
+pub(super) fn add(parts: &mut Parts<'_>, switches: SwitchModel) {
+    let topology = parts.topology;
+    for bridge in topology.objects_with_type(ObjectType::Bridge) {
+        if parts.is_full() {
+            break;
+        }
+        if bridge.host_bridge() == Some(bridge) {
+            let own = parts.vertex(VertexKind::HostBridge, bridge);
+            let cpus = parts.cpus(bridge.non_io_ancestor());
+            parts.link(own, cpus, LinkClass::Cpu, LinkOrigin::Assumed);
+        } else if bridge.is_pci_switch() {
+            let own = parts.vertex(VertexKind::PciSwitch, bridge);
+            connect(parts, bridge, own);
+        }
+    }
+    let gpus: Vec<Object<'_>> = topology.gpus().collect();
+    let mut fabric: Option<u16> = None;
+    for pci in topology.objects_with_type(ObjectType::PCIDevice) {
+        if parts.is_full() {
+            break;
+        }
+        if is_switch(pci) {
+            match (switches, fabric) {
+                (SwitchModel::One, Some(vertex)) => parts.also(pci, vertex),
+                (SwitchModel::One, None) => {
+                    let name = Some("NVSwitch".into());
+                    parts.vertices.push(Vertex { kind: VertexKind::NvSwitch, object: None, name });
+                    let vertex = u16::try_from(parts.vertices.len() - 1).unwrap_or(u16::MAX);
+                    parts.also(pci, vertex);
+                    fabric = Some(vertex);
+                }
+                (SwitchModel::Separate, _) => {
+                    let own = parts.vertex(VertexKind::NvSwitch, pci);
+                    connect(parts, pci, own);
+                }
+            }
+            continue;
+        }
+        let own: Vec<Object<'_>> =
+            gpus.iter().copied().filter(|it| it.pci_device_above() == Some(pci)).collect();
+        let found = match own.is_empty() {
+            false => own,
+            true => device(pci).into_iter().collect(),
+        };
+        for object in found {
+            let kind = kind_of(object);
+            let vertex = parts.vertex(kind, object);
+            connect(parts, pci, vertex);
+            for other in pci.io_children().filter(|other| *other != object) {
+                if parts.known(other).is_none() && !gpus.contains(&other) {
+                    parts.also(other, vertex);
+                }
+            }
+            if parts.known(pci).is_none() {
+                parts.also(pci, vertex);
+            }
+        }
+    }
+}
+
+/// What stands for a PCI device that is no GPU that programs know: its best NIC, its first disk, or
+/// itself, if it computes.
+fn device(pci: Object<'_>) -> Option<Object<'_>> {
+    let with = |kind| pci.io_children().find(|it| it.os_device_kind() == Some(kind));
+    let known = [OsDeviceKind::OpenFabrics, OsDeviceKind::Network, OsDeviceKind::Block];
+    known.into_iter().find_map(with).or_else(|| {
+        let Attributes::Pci(attributes) = pci.attributes() else { return None };
+        COMPUTES.contains(&attributes.class_id).then_some(pci)
+    })
+}
+
+fn kind_of(object: Object<'_>) -> VertexKind {
+    match object.os_device_kind() {
+        Some(OsDeviceKind::OpenFabrics | OsDeviceKind::Network) => VertexKind::Nic,
+        Some(OsDeviceKind::Block) => VertexKind::Block,
+        _ => VertexKind::Gpu,
+    }
+}
+
+/// Links a device or switch with the switch, host bridge or CPUs above it.
+fn connect<'a>(parts: &mut Parts<'a>, object: Object<'a>, own: u16) {
+    let bridge = object
+        .ancestors()
+        .find(|it| it.object_type() == ObjectType::Bridge && parts.known(*it).is_some());
+    let above = bridge.and_then(|it| parts.known(it));
+    let above = above.unwrap_or_else(|| parts.cpus(object.non_io_ancestor()));
+    // The port of the bridge at the other end of the link.
+    let port = object.parent().filter(|it| it.object_type() == ObjectType::Bridge);
+    let greatest = match (maximum(object), port.and_then(maximum)) {
+        (Some(own), port) => Some(own.min(port.unwrap_or(own))),
+        (None, port) => port,
+    };
+    let now = current(object).or_else(|| port.and_then(current));
+    let origin = if greatest.is_some() { LinkOrigin::Maximum } else { LinkOrigin::Current };
+    if let Some(link) = parts.link(own, above, LinkClass::Pci, origin) {
+        link.forward = greatest.or(now);
+        link.backward = link.forward;
+    }
+}
+
+/// The speed of the link of a PCI device or of the upstream side of a bridge, in MB/s.
+fn current(object: Object<'_>) -> Option<u32> {
+    let pci = match object.attributes() {
+        Attributes::Pci(pci) => pci,
+        Attributes::Bridge(bridge) => bridge.upstream?,
+        _ => return None,
+    };
+    let megabytes = pci.linkspeed * 1000.0;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
+    (megabytes > 0.0 && megabytes < 4e9).then_some((megabytes + 0.5) as u32)
+}
+
+/// The greatest speed of the link, in MB/s, if the publisher found it out.
+fn maximum(object: Object<'_>) -> Option<u32> {
+    let width: u64 =
+        object.fact("MaxLinkWidth")?.parse().ok().filter(|it| (1..=32).contains(it))?;
+    let speed = object.fact("MaxLinkSpeed")?;
+    // Such as `16.0 GT/s PCIe`; in tenths.
+    let number = speed.split(' ').next()?;
+    let (whole, tenths) = number.split_once('.').unwrap_or((number, "0"));
+    let tenths = whole.parse::<u16>().ok().map(u64::from)? * 10
+        + tenths.parse::<u8>().ok().map(u64::from)?;
+    // 8 of 10 bits are data in the first two generations, 128 of 130 later; in tenths of a
+    // thousandth.
+    let data = if tenths <= 50 { 8000 } else { 9846 };
+    let megabytes = tenths * 100 * width * data / (8 * 10_000);
+    u32::try_from(megabytes).ok().filter(|it| *it > 0)
+}

@@ -1,0 +1,280 @@
+//! Vertices and links, and which links a vertex has.
+
+use super::kinds::{LinkClass, LinkOrigin, VertexKind};
+use crate::object::Object;
+use crate::topology::Topology;
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::Write;
+use core::ops::Range;
+use topobroker_layout::attributes::Attributes;
+use topobroker_layout::object_type::ObjectType;
+
+/// A vertex of the graph of links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vertex {
+    /// What it is.
+    pub kind: VertexKind,
+    /// Number of its object in the topology; `None` if hwloc has none for it.
+    pub object: Option<u32>,
+    /// Name of a vertex without an object.
+    pub name: Option<Box<str>>,
+}
+
+/// A link between two vertices. Bandwidths are in MB/s (10^6 bytes) in one direction, `None` if
+/// unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// Number of a vertex.
+    pub one: u16,
+    /// Number of another vertex.
+    pub other: u16,
+    /// What it is.
+    pub class: LinkClass,
+    /// Where its values are from.
+    pub origin: LinkOrigin,
+    /// Number of parallel links that this one stands for, `None` if unknown.
+    pub links: Option<u16>,
+    /// Bandwidth from `one` to `other`, of all parallel links together.
+    pub forward: Option<u32>,
+    /// Bandwidth from `other` to `one`.
+    pub backward: Option<u32>,
+    /// Latency in nanoseconds, `None` if unknown.
+    pub latency: Option<u32>,
+}
+
+/// Why vertices and links are no graph.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinksError {
+    /// A link has a vertex that is not there.
+    #[error("link {link} has vertex {found}; there are {vertices}")]
+    Vertex {
+        /// Number of the link.
+        link: usize,
+        /// The vertex.
+        found: u16,
+        /// Number of vertices.
+        vertices: usize,
+    },
+    /// A link has the same vertex at both ends.
+    #[error("link {link} is from vertex {vertex} to itself")]
+    ToItself {
+        /// Number of the link.
+        link: usize,
+        /// The vertex.
+        vertex: u16,
+    },
+    /// There are too many vertices or links.
+    #[error(
+        "{vertices} vertices and {links} links; at most {} and {}",
+        Links::MOST_VERTICES,
+        Links::MOST_LINKS
+    )]
+    TooMany {
+        /// Number of vertices.
+        vertices: usize,
+        /// Number of links.
+        links: usize,
+    },
+}
+
+/// The graph of links of a node.
+#[derive(Debug, Clone)]
+pub struct Links {
+    vertices: Vec<Vertex>,
+    links: Vec<Link>,
+    /// By vertex: where its arcs begin; and where the last ones end.
+    first: Vec<usize>,
+    /// For each vertex, its links and the vertices at the other ends.
+    arcs: Vec<Arc>,
+}
+
+/// A link as one of its vertices sees it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arc {
+    pub(super) to: u16,
+    pub(super) class: LinkClass,
+    /// Away from the vertex, and towards it.
+    pub(super) bandwidths: [Option<u32>; 2],
+    pub(super) latency: Option<u32>,
+}
+
+impl Links {
+    /// The greatest number of vertices.
+    pub const MOST_VERTICES: usize = 4096;
+    /// The greatest number of links.
+    pub const MOST_LINKS: usize = 32768;
+
+    /// A graph of these vertices and links. [`Topology::links`] makes that of a node.
+    ///
+    /// # Errors
+    ///
+    /// [`LinksError`].
+    pub fn new(vertices: Vec<Vertex>, links: Vec<Link>) -> Result<Self, LinksError> {
+        let count = vertices.len();
+        if count > Self::MOST_VERTICES || links.len() > Self::MOST_LINKS {
+            return Err(LinksError::TooMany { vertices: count, links: links.len() });
+        }
+        for (number, link) in links.iter().enumerate() {
+            let is_out = |vertex: &u16| usize::from(*vertex) >= count;
+            if let Some(found) = [link.one, link.other].into_iter().find(is_out) {
+                return Err(LinksError::Vertex { link: number, found, vertices: count });
+            }
+            if link.one == link.other {
+                return Err(LinksError::ToItself { link: number, vertex: link.one });
+            }
+        }
+        // How many arcs each vertex has, then where they begin, then where the next one goes.
+        let mut first = vec![0; count + 1];
+        let ends = || links.iter().flat_map(|link| [*link, link.reversed()]);
+        for link in ends() {
+            first.get_mut(usize::from(link.one) + 1).into_iter().for_each(|count| *count += 1);
+        }
+        let mut end = 0;
+        for begin in &mut first {
+            end += *begin;
+            *begin = end;
+        }
+        let mut next = first.clone();
+        let none = Link::between(0, 0, LinkClass::Loc, LinkOrigin::Assumed);
+        let mut arcs = vec![Arc::of(&none); links.len() * 2];
+        for link in ends() {
+            let Some(place) = next.get_mut(usize::from(link.one)) else { continue };
+            arcs.get_mut(*place).into_iter().for_each(|arc| *arc = Arc::of(&link));
+            *place += 1;
+        }
+        Ok(Self { vertices, links, first, arcs })
+    }
+
+    /// The vertices. Their numbers are their positions.
+    #[must_use]
+    pub fn vertices(&self) -> &[Vertex] {
+        &self.vertices
+    }
+
+    /// The links.
+    #[must_use]
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The object of a vertex in the topology that the graph was made of.
+    #[must_use]
+    pub fn object<'a>(&self, topology: Topology<'a>, vertex: u16) -> Option<Object<'a>> {
+        topology.object(self.vertices.get(usize::from(vertex))?.object?)
+    }
+
+    /// Name of a vertex: that of the OS device or the name that was told, else the PCI bus id, else
+    /// type and logical index as hwloc-calc has them: `package:0`.
+    #[must_use]
+    pub fn name<'n>(&'n self, topology: Topology<'n>, vertex: u16) -> Cow<'n, str> {
+        let Some(found) = self.vertices.get(usize::from(vertex)) else { return "".into() };
+        match (&found.name, self.object(topology, vertex)) {
+            (Some(name), _) => name.as_ref().into(),
+            (None, Some(object)) => name_of(object),
+            (None, None) => "".into(),
+        }
+    }
+
+    /// The vertex with a name as [`Links::name`] has it, or with an OS device or PCI bus id that it
+    /// is too; case does not matter.
+    #[must_use]
+    pub fn find(&self, topology: Topology<'_>, name: &str) -> Option<u16> {
+        let numbers = || (0..).take(self.vertices.len());
+        let is_named = |vertex: &u16| self.name(topology, *vertex).eq_ignore_ascii_case(name);
+        let object = || {
+            let device = topology.os_device(name);
+            device.or_else(|| topology.pci_device_by_bus_id(name))
+        };
+        numbers().find(is_named).or_else(|| self.vertex_of(topology, object()?))
+    }
+
+    /// The vertex of an object, or of the PCI device that it is a part of.
+    #[must_use]
+    pub fn vertex_of(&self, topology: Topology<'_>, object: Object<'_>) -> Option<u16> {
+        let numbers = || (0..).take(self.vertices.len());
+        let is_it = |vertex: &u16| {
+            self.vertices.get(usize::from(*vertex)).and_then(|it| it.object) == Some(object.id())
+        };
+        let is_of_device = |vertex: &u16| {
+            self.object(topology, *vertex).is_some_and(|own| is_same_device(own, object))
+        };
+        numbers().find(is_it).or_else(|| numbers().find(is_of_device))
+    }
+
+    /// Numbers of the arcs of a vertex.
+    pub(super) fn arcs_of(&self, vertex: u16) -> Range<usize> {
+        let at = |vertex: usize| self.first.get(vertex).copied().unwrap_or(0);
+        at(usize::from(vertex))..at(usize::from(vertex) + 1)
+    }
+
+    /// The arc with a number.
+    pub(super) fn arc(&self, number: usize) -> Option<Arc> {
+        self.arcs.get(number).copied()
+    }
+}
+
+impl Arc {
+    /// A link as the vertex at its beginning sees it.
+    fn of(link: &Link) -> Self {
+        let bandwidths = [link.forward, link.backward];
+        Self { to: link.other, class: link.class, bandwidths, latency: link.latency }
+    }
+}
+
+impl Link {
+    /// A link of which nothing is known but what it is.
+    #[must_use]
+    pub fn between(one: u16, other: u16, class: LinkClass, origin: LinkOrigin) -> Self {
+        Self {
+            one,
+            other,
+            class,
+            origin,
+            links: None,
+            forward: None,
+            backward: None,
+            latency: None,
+        }
+    }
+
+    /// The same link from its other end.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self {
+            one: self.other,
+            other: self.one,
+            forward: self.backward,
+            backward: self.forward,
+            ..*self
+        }
+    }
+}
+
+fn name_of(object: Object<'_>) -> Cow<'_, str> {
+    let pci = match object.attributes() {
+        Attributes::OsDevice { .. } => return object.name().unwrap_or_default().into(),
+        Attributes::Pci(pci) => Some(pci),
+        Attributes::Bridge(bridge) => bridge.upstream,
+        _ => None,
+    };
+    if let Some(pci) = pci {
+        return pci.bus_id_text().into();
+    }
+    let mut name = object.type_name(false).to_ascii_lowercase();
+    // Writing to a string cannot fail.
+    let _ = write!(name, ":{}", object.logical_index());
+    name.into()
+}
+
+/// Whether two objects are of one PCI device.
+fn is_same_device(one: Object<'_>, other: Object<'_>) -> bool {
+    let pci = |it: Object<'_>| match it.object_type() {
+        ObjectType::PCIDevice => Some(it.id()),
+        _ => it.pci_device_above().map(Object::id),
+    };
+    pci(one).is_some() && pci(one) == pci(other)
+}

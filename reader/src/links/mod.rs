@@ -1,0 +1,21 @@
+//! The graph of links: what connects CPUs, memory, GPUs, NICs and disks, how fast, and by which way
+//! data goes from one to another.
+
+mod devices;
+mod gpu_links;
+mod graph;
+mod kinds;
+mod memory;
+mod of_topology;
+mod parts;
+mod paths;
+mod ranks;
+mod told;
+mod transit;
+
+pub use gpu_links::nvlink_bandwidth;
+pub use graph::{Link, Links, LinksError, Vertex};
+pub use kinds::{LinkClass, LinkOrigin, VertexKind};
+pub use parts::SwitchModel;
+pub use paths::{Direction, LinkPath, Measure, Paths};
+pub use told::{AdoptLinksError, ToldLinks};

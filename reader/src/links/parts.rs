@@ -1,0 +1,159 @@
+//! The parts of a graph of links that is being made.
+
+use super::graph::{Link, Links, LinksError, Vertex};
+use super::kinds::{LinkClass, LinkOrigin, VertexKind};
+use crate::object::Object;
+use crate::topology::Topology;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use topobroker_layout::object_type::ObjectType;
+
+/// How switches of links between GPUs are connected with each other: hwloc does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SwitchModel {
+    /// All of a node are one switch, as in every machine with switches that is sold.
+    #[default]
+    One,
+    /// Each is a switch of its own, connected with what hwloc says.
+    Separate,
+}
+
+/// The parts of a graph that is being made.
+pub(super) struct Parts<'a> {
+    pub(super) topology: Topology<'a>,
+    pub(super) vertices: Vec<Vertex>,
+    pub(super) links: Vec<Link>,
+    /// Vertices of objects: the number of the object, and that of the vertex.
+    known: Vec<(u32, u16)>,
+}
+
+/// The greatest number of packages that each have a link to each other one.
+const MOST_IN_A_MESH: usize = 32;
+
+impl<'a> Parts<'a> {
+    /// The vertices of packages, and links between them.
+    pub(super) fn new(topology: Topology<'a>) -> Self {
+        let mut parts =
+            Self { topology, vertices: Vec::new(), links: Vec::new(), known: Vec::new() };
+        parts.add_packages();
+        parts
+    }
+    /// The graph of the parts.
+    pub(super) fn finish(self) -> Result<Links, LinksError> {
+        Links::new(self.vertices, self.links)
+    }
+
+    /// Adds links, in the place of those of the same classes between the same vertices.
+    pub(super) fn tell(&mut self, told: &[Link]) {
+        let key = |link: &Link| (link.class, link.one.min(link.other), link.one.max(link.other));
+        let keys: BTreeSet<_> = told.iter().map(key).collect();
+        self.links.retain(|link| !keys.contains(&key(link)));
+        self.links.extend(told.iter().filter(|link| link.one != link.other));
+    }
+
+    /// Adds a vertex for each package, and links between them.
+    fn add_packages(&mut self) {
+        let packages: Vec<Object<'a>> =
+            self.topology.objects_with_type(ObjectType::Package).collect();
+        let vertices: Vec<u16> =
+            packages.iter().map(|it| self.vertex(VertexKind::Mesh, *it)).collect();
+        if vertices.len() > MOST_IN_A_MESH {
+            let middle = self.vertex(VertexKind::Mesh, self.topology.root());
+            for package in vertices {
+                self.link(package, middle, LinkClass::Smp, LinkOrigin::Assumed);
+            }
+            return;
+        }
+        for (place, one) in vertices.iter().enumerate() {
+            for other in vertices.iter().skip(place + 1) {
+                self.link(*one, *other, LinkClass::Smp, LinkOrigin::Assumed);
+            }
+        }
+    }
+
+    /// The vertex of an object.
+    pub(super) fn known(&self, object: Object<'_>) -> Option<u16> {
+        self.known.iter().find(|(id, _)| *id == object.id()).map(|(_, vertex)| *vertex)
+    }
+
+    /// The vertex of an object, made if there is none.
+    pub(super) fn vertex(&mut self, kind: VertexKind, object: Object<'_>) -> u16 {
+        self.known(object).unwrap_or_else(|| {
+            self.vertices.push(Vertex { kind, object: Some(object.id()), name: None });
+            let vertex = u16::try_from(self.vertices.len() - 1).unwrap_or(u16::MAX);
+            self.known.push((object.id(), vertex));
+            vertex
+        })
+    }
+
+    /// Lets another object of a device have the same vertex.
+    pub(super) fn also(&mut self, object: Object<'_>, vertex: u16) {
+        self.known.push((object.id(), vertex));
+    }
+
+    /// The vertex of the CPUs of an object in the tree of CPUs, made if there is none. It is linked
+    /// with the package that it is a part of, or with those that it consists of.
+    pub(super) fn cpus(&mut self, object: Object<'a>) -> u16 {
+        let found = self.known(object);
+        let vertex = self.vertex(VertexKind::Cpu, object);
+        if let Some(it) = self.vertices.get_mut(usize::from(vertex)) {
+            it.kind = VertexKind::Cpu;
+        }
+        if found.is_some() {
+            return vertex;
+        }
+        let package = object.ancestor_with_type(ObjectType::Package);
+        let packages = match package {
+            Some(package) => Vec::from([package]),
+            None => {
+                let all = self.topology.objects_with_type(ObjectType::Package);
+                all.filter(|it| it.is_in_subtree(object)).collect()
+            }
+        };
+        if packages.is_empty() && object != self.topology.root() {
+            let middle = self.cpus_of_root();
+            self.link(vertex, middle, LinkClass::Smp, LinkOrigin::Assumed);
+        }
+        for package in packages {
+            if let Some(package) = self.known(package) {
+                self.link(vertex, package, LinkClass::Cpu, LinkOrigin::Assumed);
+            }
+        }
+        vertex
+    }
+
+    /// The vertex of all CPUs, made if there is none, with links to all packages.
+    fn cpus_of_root(&mut self) -> u16 {
+        let root = self.topology.root();
+        if let Some(known) = self.known(root) {
+            return known;
+        }
+        let middle = self.vertex(VertexKind::Mesh, root);
+        for package in self.topology.objects_with_type(ObjectType::Package) {
+            if let Some(package) = self.known(package) {
+                self.link(middle, package, LinkClass::Smp, LinkOrigin::Assumed);
+            }
+        }
+        middle
+    }
+
+    /// Whether there are more vertices than a graph has.
+    pub(super) fn is_full(&self) -> bool {
+        self.vertices.len() > Links::MOST_VERTICES
+    }
+
+    /// Adds a link of which nothing is known but what it is.
+    pub(super) fn link(
+        &mut self,
+        one: u16,
+        other: u16,
+        class: LinkClass,
+        origin: LinkOrigin,
+    ) -> Option<&mut Link> {
+        if one == other {
+            return None;
+        }
+        self.links.push(Link::between(one, other, class, origin));
+        self.links.last_mut()
+    }
+}

@@ -1,0 +1,145 @@
+//! Links that an administrator tells, in a segment beside that of the topology.
+
+use super::graph::{Link, Links, LinksError, Vertex};
+use super::kinds::{LinkClass, LinkOrigin, VertexKind};
+use super::of_topology::parts_of;
+use super::parts::{Parts, SwitchModel};
+use crate::adopt::{AdoptError, Adopted, FileKey, FilePath, beside};
+use crate::topology::Topology;
+use alloc::string::String;
+use alloc::vec::Vec;
+use rustix::io::Errno;
+use topobroker_layout::OpenError;
+use topobroker_layout::header::segment_name;
+use topobroker_layout::links::{self, ArchivedLinks};
+
+/// Links that are told of a node, in addition to what hwloc knows. It is a handle: copy it freely.
+#[derive(Clone, Copy)]
+pub struct ToldLinks<'a> {
+    archive: &'a ArchivedLinks,
+}
+
+/// Why a process cannot adopt the links that are told.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdoptLinksError {
+    /// The segment of the links cannot be adopted.
+    #[error(transparent)]
+    Adopt(#[from] AdoptError),
+    /// The links are of another topology than the adopted one.
+    #[error(
+        "{file}: has links of segment {found}, but this process has adopted {expected}; tell the links again"
+    )]
+    OtherBase {
+        /// File of the links.
+        file: FilePath,
+        /// Id of the segment that the links are of.
+        found: String,
+        /// Id of the adopted segment.
+        expected: String,
+    },
+}
+
+impl ToldLinks<'static> {
+    /// What the name of the file has behind that of the topology.
+    pub const ENDING: &'static str = "+links";
+
+    /// The links that are told of an adopted topology; `None` if there are none, or if the topology
+    /// is in a memfd, which has no file beside it. The segment stays mapped for the life of the
+    /// process.
+    ///
+    /// # Errors
+    ///
+    /// [`AdoptLinksError`].
+    pub fn find(base: &'static Adopted) -> Result<Option<Self>, AdoptLinksError> {
+        let FileKey::Path(file) = base.keys().file_key() else { return Ok(None) };
+        let mut name = Vec::from(file.as_bytes());
+        name.extend_from_slice(Self::ENDING.as_bytes());
+        let file = FilePath::from_bytes(name);
+        let (candidate, bytes) = match beside(&file) {
+            Err(AdoptError::Open { source, .. }) if source.is(Errno::NOENT) => {
+                return Ok(None);
+            }
+            found => found?,
+        };
+        let refused = |error| candidate.refused(error);
+        let (_, archive) = links::open(bytes).map_err(refused)?;
+        if archive.base != base.header().segment_id {
+            let (found, expected) = (segment_name(archive.base), base.header().segment_name());
+            return Err(AdoptLinksError::OtherBase { file, found, expected });
+        }
+        let base = base.topology().index.archive;
+        links::validate(archive, base).map_err(|error| candidate.refused(error.into()))?;
+        Ok(Some(Self { archive }))
+    }
+}
+
+impl<'a> ToldLinks<'a> {
+    /// Opens links over a topology, from the bytes of their segment in memory, and checks them.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] with the first rule that the bytes break.
+    pub fn from_segment(base: Topology<'a>, segment: &'a [u8]) -> Result<Self, OpenError> {
+        let (_, archive) = links::open(segment)?;
+        links::validate(archive, base.index.archive)?;
+        Ok(Self { archive })
+    }
+
+    /// Number of links.
+    #[must_use]
+    pub fn link_count(self) -> usize {
+        self.archive.links().len()
+    }
+}
+
+impl Topology<'_> {
+    /// [`Topology::links`], with links that are told: they replace links of the same class between
+    /// the same vertices.
+    ///
+    /// # Errors
+    ///
+    /// [`LinksError::TooMany`].
+    pub fn links_with_told(
+        self,
+        switches: SwitchModel,
+        told: ToldLinks<'_>,
+    ) -> Result<Links, LinksError> {
+        let mut parts = parts_of(self, switches);
+        let vertices: Vec<Option<u16>> =
+            told.archive.vertices().map(|it| vertex(&mut parts, it)).collect();
+        let mut links = Vec::new();
+        for link in told.archive.links() {
+            let end = |place: u16| vertices.get(usize::from(place)).copied().flatten();
+            let (Some(one), Some(other)) = (end(link.one), end(link.other)) else { continue };
+            let class = LinkClass::ALL.get(usize::from(link.class)).copied();
+            let origin = LinkOrigin::ALL.get(usize::from(link.origin)).copied();
+            let (Some(class), Some(origin)) = (class, origin) else { continue };
+            links.push(Link {
+                links: link.count,
+                forward: link.forward,
+                backward: link.backward,
+                latency: link.latency,
+                ..Link::between(one, other, class, origin)
+            });
+        }
+        parts.tell(&links);
+        parts.finish()
+    }
+}
+
+/// The vertex of a told one; `None` if its object is hidden.
+fn vertex(parts: &mut Parts<'_>, told: links::Vertex) -> Option<u16> {
+    let kind = VertexKind::ALL.get(usize::from(told.kind)).copied()?;
+    if let Some(id) = told.object {
+        let object = parts.topology.object(id)?;
+        let known = parts.known(object);
+        return Some(known.unwrap_or_else(|| parts.vertex(kind, object)));
+    }
+    let known = parts.vertices.iter().position(|it| it.name == told.name);
+    let place = known.unwrap_or_else(|| {
+        parts.vertices.push(Vertex { kind, object: None, name: told.name });
+        parts.vertices.len() - 1
+    });
+    u16::try_from(place).ok()
+}

@@ -1,0 +1,73 @@
+//! The objects of hardware resources.
+
+use super::resource_type::ResourceType;
+use super::uri::Uri;
+use crate::device::{Domains, GpuLink, NicChoice};
+use crate::object::Object;
+use crate::topology::Topology;
+use topobroker_layout::attributes::Attributes;
+use topobroker_layout::object_type::ObjectType;
+
+impl ResourceType {
+    /// The type of an object; `None` for one that ranks cannot be on.
+    #[must_use]
+    pub fn of(object: Object<'_>) -> Option<Self> {
+        match (object.object_type(), object.attributes()) {
+            (_, Attributes::Group(group)) if group.depth != u32::MAX => {
+                Some(Self::Group(Some(group.depth)))
+            }
+            (kind, _) if kind.is_normal() || kind.is_memory() => Some(Self::Object(kind)),
+            (ObjectType::Bridge, _) if object.host_bridge() == Some(object) => {
+                Some(Self::HostBridge)
+            }
+            (ObjectType::Bridge, _) if object.is_pci_switch() => Some(Self::PciSwitch),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Topology<'a> {
+    /// The object of an instance, or all objects of a type. The objects of an NVLink domain or XGMI
+    /// hive are its GPUs. A binding and a job have none, and so has a type that the topology does
+    /// not have.
+    ///
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
+    /// use topobroker_reader::Uri;
+    /// for core in topology.resource_objects(Uri::parse("hwloc://Core/0")?) {
+    ///     println!("{:?}", core.cpuset());
+    /// }
+    /// # Ok::<(), topobroker_reader::UriError>(())
+    /// ```
+    pub fn resource_objects(self, uri: Uri<'_>) -> impl Iterator<Item = Object<'a>> {
+        let kind = match uri.resource {
+            ResourceType::Object(kind) => kind,
+            ResourceType::Group(_) => ObjectType::Group,
+            ResourceType::HostBridge | ResourceType::PciSwitch => ObjectType::Bridge,
+            _ => ObjectType::OSDevice,
+        };
+        let domains = match uri.resource {
+            ResourceType::NvLinkDomain => Domains::new(self, GpuLink::NvLink),
+            ResourceType::XgmiHive => Domains::new(self, GpuLink::Xgmi),
+            _ => None,
+        };
+        let instance = move |object: Object<'a>| match uri.resource {
+            ResourceType::NvLinkDomain | ResourceType::XgmiHive => {
+                let number = domains.as_ref()?.number(object);
+                number.filter(|_| self.gpus().any(|it| it == object))
+            }
+            ResourceType::Nic => {
+                let mut nics = self.nics(NicChoice::ActiveOrUnknown);
+                nics.any(|it| it == object).then(|| object.logical_index())
+            }
+            ResourceType::Gpu => self.gpus().any(|it| it == object).then(|| object.logical_index()),
+            ResourceType::Group(None) => Some(object.logical_index()),
+            wanted => (ResourceType::of(object)? == wanted).then(|| object.logical_index()),
+        };
+        self.objects_with_type(kind).filter(move |object| {
+            uri.is_of_node(self)
+                && uri.has_subtype(object.subtype())
+                && instance(*object).is_some_and(|it| uri.instance.is_none_or(|only| only == it))
+        })
+    }
+}
