@@ -13,6 +13,7 @@
 //! | [`mod@format`] | a topology as text: console output, XML, synthetic |
 //! | [`findings`] | what is wrong with a node or with the binding of a job |
 //! | [`nics`] | how other libraries choose NICs, and how they are told |
+//! | [`cluster`] | many nodes in one segment: building it, gathering it, fabrics |
 //! | [`location`], [`placement`] | objects as users name them, and PUs for ranks |
 //! | [`audit`] | what the processes of a command do with hwloc topologies |
 //!
@@ -26,7 +27,9 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod aligned;
 pub mod audit;
+pub mod cluster;
 pub mod description;
 pub mod findings;
 pub mod format;

@@ -20,6 +20,8 @@ pub enum Kind {
     NoActivePort,
     /// Several active ports have the subnet prefix that they were made with.
     DefaultPrefix,
+    /// Ports on different networks have one subnet prefix.
+    SharedPrefix,
     /// Processes may lock little memory.
     Memlock,
     /// The adapters can register less memory than the node has.
@@ -34,7 +36,7 @@ pub enum Kind {
 
 impl Finding {
     /// Something that is wrong.
-    pub(super) fn new(kind: Kind, text: String) -> Self {
+    pub(crate) fn new(kind: Kind, text: String) -> Self {
         Self { kind, is_note: false, text }
     }
 
@@ -51,6 +53,7 @@ impl Kind {
         match self {
             Self::NoActivePort => "no-active-port",
             Self::DefaultPrefix => "default-prefix",
+            Self::SharedPrefix => "shared-prefix",
             Self::Memlock => "memlock",
             Self::RegisterableMemory => "registerable-memory",
             Self::Far => "far",

@@ -9,5 +9,4 @@ pub use binding::binding;
 pub use finding::{Finding, Kind};
 pub use memory::{locked_memory, registerable_memory};
 pub use ports::ports;
-#[cfg(feature = "program")]
-pub(crate) use ports::worded;
+pub(crate) use ports::{named, worded};

@@ -6,9 +6,9 @@ use topobroker_reader::{LinkLayer, ObjectType, Port, PortState, Topology};
 /// The subnet prefix that ports are made with.
 const FACTORY_PREFIX: u64 = 0xfe80 << 48;
 
-/// What is wrong with the ports of a node: none is active, or several active ones have the factory's
-/// subnet prefix. A node without OpenFabrics devices has no findings. Counterpart: the warnings of
-/// Open MPI's openib BTL.
+/// What is wrong with the ports of a node: none is active, or several active ones have the
+/// factory's subnet prefix. A node without OpenFabrics devices has no findings. Counterpart: the
+/// warnings of Open MPI's openib BTL.
 #[must_use]
 pub fn ports(topology: Topology<'_>) -> Vec<Finding> {
     let devices = topology.objects_with_type(ObjectType::OSDevice);
@@ -57,7 +57,7 @@ fn default_prefix(ports: &[Port<'_>]) -> Option<Finding> {
 }
 
 /// The name of a port, such as `mlx5_0:1`.
-fn named(port: Port<'_>) -> String {
+pub(crate) fn named(port: Port<'_>) -> String {
     format!("{}:{}", port.device.name().unwrap_or("-"), port.number)
 }
 

@@ -1,5 +1,7 @@
 //! A topology as text: console output, synthetic description, XML.
 
+pub mod cluster;
 pub mod console;
+pub mod links;
 pub mod synthetic;
 pub mod xml;

@@ -55,7 +55,7 @@ impl Silence {
     fn has(&self, kind: Kind) -> bool {
         match kind {
             Kind::NoActivePort => self.no_active_port,
-            Kind::DefaultPrefix => self.no_default_prefix,
+            Kind::DefaultPrefix | Kind::SharedPrefix => self.no_default_prefix,
             Kind::Memlock => self.no_memlock,
             Kind::RegisterableMemory => self.no_registerable_memory,
             Kind::Far | Kind::Split | Kind::Unbound => self.no_binding,

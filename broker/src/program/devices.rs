@@ -145,7 +145,7 @@ impl Device<'_> {
     /// The bus id of the PCI device that this is a part of.
     fn bus_id(&self) -> Option<String> {
         let Attributes::Pci(pci) = self.pci()?.attributes() else { return None };
-        Some(format!("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func))
+        Some(pci.bus_id_text())
     }
 
     /// Logical indexes of the NUMA nodes that it is local to; `None` if it is local to all of

@@ -6,6 +6,7 @@ pub mod calc;
 mod check;
 #[allow(unsafe_code, reason = "looking before the runtime starts is what this module is for")]
 mod closed_stdout;
+mod cluster;
 mod devices;
 pub mod distrib;
 mod export;
@@ -14,6 +15,7 @@ mod flag_names;
 pub mod info;
 mod input;
 mod job;
+mod links;
 pub mod ls;
 mod manual;
 mod output;

@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use super::output;
-use crate::findings::worded;
+use crate::findings::{named, worded};
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -48,10 +48,7 @@ fn interfaces(topology: Topology<'_>) -> impl Iterator<Item = Object<'_>> {
 }
 
 fn line(port: Port<'_>) -> String {
-    let mut parts = vec![
-        format!("{}:{}", port.device.name().unwrap_or("-"), port.number),
-        worded(port.state()).to_owned(),
-    ];
+    let mut parts = vec![named(port), worded(port.state()).to_owned()];
     parts.extend(port.physical_state().map(without_number).map(str::to_owned));
     parts.extend(port.link_layer().map(|it| layer(it).to_owned()));
     parts.extend(port.rate().map(str::to_owned));
@@ -113,7 +110,8 @@ fn layer(layer: LinkLayer) -> &'static str {
     }
 }
 
-/// The prefix of the subnet of an InfiniBand port, or of one of which nobody knows what is below it.
+/// The prefix of the subnet of an InfiniBand port, or of one of which nobody knows what is below
+/// it.
 fn subnet(port: Port<'_>) -> Option<String> {
     let has_subnet = matches!(port.link_layer(), None | Some(LinkLayer::InfiniBand));
     let [a, b, c, d, ..] = port.gid(0).filter(|_| has_subnet)?.segments();

@@ -2,8 +2,8 @@
 
 use super::output::{self, say, whole_message};
 use super::{
-    audit, calc, check, devices, distrib, export, info, job, ls, manual, ports, publish, run,
-    scope, serve, status, unpublish,
+    audit, calc, check, cluster, devices, distrib, export, info, job, links, ls, manual, ports,
+    publish, run, scope, serve, status, unpublish,
 };
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -34,6 +34,8 @@ enum Command {
     Distrib(distrib::Distrib),
     Devices(devices::Devices),
     Ports(ports::Ports),
+    Links(links::Links),
+    Cluster(cluster::Cluster),
     Check(check::Check),
     Export(export::Export),
     Manual(manual::Manual),
@@ -63,6 +65,8 @@ pub fn main() -> ExitCode {
         Command::Distrib(distrib) => distrib.run(),
         Command::Devices(devices) => devices.run(),
         Command::Ports(ports) => ports.run(),
+        Command::Links(links) => links.run(),
+        Command::Cluster(cluster) => cluster.run(),
         Command::Check(check) => check.run(),
         Command::Export(export) => export.run(),
         Command::Manual(manual) => manual.run(Program::command()),

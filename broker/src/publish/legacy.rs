@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::slots::SLOTS_ENDING;
-use topobroker_reader::{FileKey, Keys, Topology};
+use topobroker_reader::{FileKey, Keys, ToldLinks, Topology};
 
 /// The files for hwloc beside a segment or job. They are removed with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +29,8 @@ const ADDRESSES: [u64; 4] =
     [0x5520_0000_0000, 0x5530_0000_0000, 0x7a10_0000_0000, 0x7b10_0000_0000];
 
 /// Endings of the file names, after the name of the segment or job. No name of a job contains the
-/// `+`. The last one is that of the slots for the guard.
-const ENDINGS: [&str; 4] = ["+hwloc", "+xml2", "+xml1", SLOTS_ENDING];
+/// `+`. The last ones are those of the slots for the guard and of links.
+const ENDINGS: [&str; 5] = ["+hwloc", "+xml2", "+xml1", SLOTS_ENDING, ToldLinks::ENDING];
 
 /// Values of `HWLOC_TOPOLOGY_FLAG_*`.
 const INCLUDE_DISALLOWED: u64 = 1;
@@ -61,7 +61,7 @@ pub(super) fn publish(
         let options = LoadOptions { flags, filters };
         hwloc::load(&Input::XmlText(text.clone()), &options)
     };
-    let [segment, xml2, xml1, _] = ENDINGS.map(|ending| with_ending(beside, ending));
+    let [segment, xml2, xml1, ..] = ENDINGS.map(|ending| with_ending(beside, ending));
     let mut made = Made::default();
     let (address, size) = write_segment(&load(pmix_filters())?, &segment, mode)?;
     made.files.push(segment.clone());

@@ -90,7 +90,7 @@ pub(crate) fn pid_namespace() -> u32 {
     inode.ok().and_then(|inode| u32::try_from(inode).ok()).unwrap_or(0)
 }
 
-pub(super) fn random() -> Result<[u8; 16], PublishError> {
+pub(crate) fn random() -> Result<[u8; 16], PublishError> {
     let mut bytes = [0; 16];
     let identity =
         |source: io::Error| PublishError::Identity { what: "getrandom".to_owned(), source };

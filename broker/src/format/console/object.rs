@@ -125,7 +125,7 @@ impl Console {
             }
             Attributes::Pci(pci) => {
                 let bus_id = match devices {
-                    0 | 1 => full_bus_id(&pci),
+                    0 | 1 => pci.bus_id_text(),
                     _ => self.bus_id(object, &pci, devices),
                 };
                 details.extend(pci_attributes(&pci, &bus_id));
@@ -168,11 +168,6 @@ fn short_attributes(object: Object<'_>) -> Option<String> {
     }
 }
 
-/// Bus id with its domain.
-pub(super) fn full_bus_id(pci: &Pci) -> String {
-    format!("{:04x}:{:02x}:{:02x}.{:01x}", pci.domain, pci.bus, pci.dev, pci.func)
-}
-
 fn pci_attributes(pci: &Pci, bus_id: &str) -> Vec<String> {
     let class = pci_class_name(pci.class_id);
     let mut details = vec![
@@ -189,7 +184,7 @@ fn pci_attributes(pci: &Pci, bus_id: &str) -> Vec<String> {
 fn bridge_attributes(bridge: &Bridge) -> Vec<String> {
     let upstream = bridge.upstream.as_ref();
     let mut details =
-        upstream.map(|pci| pci_attributes(pci, &full_bus_id(pci))).unwrap_or_default();
+        upstream.map(|pci| pci_attributes(pci, &pci.bus_id_text())).unwrap_or_default();
     let (domain, first, last) =
         (bridge.downstream_domain, bridge.secondary_bus, bridge.subordinate_bus);
     details.push(format!("buses={domain:04x}:[{first:02x}-{last:02x}]"));

@@ -1,7 +1,6 @@
 //! Prints distances, memory attributes and CPU kinds.
 
 use super::console::Console;
-use super::object::full_bus_id;
 use super::style::Indexes;
 use topobroker_reader::{
     Attributes, Distances, Initiator, MemoryAttribute, Object, ObjectType, Set, Topology,
@@ -68,7 +67,7 @@ impl Console {
             return name.to_owned();
         }
         if let Attributes::Pci(pci) = object.attributes() {
-            return full_bus_id(&pci);
+            return pci.bus_id_text();
         }
         let index = self.index(object).map_or_else(|| "-1".to_owned(), |index| index.to_string());
         if with_type { format!("{}:{index}", object.object_type().name()) } else { index }
@@ -122,7 +121,7 @@ impl Console {
     fn named(&self, object: Object<'_>) -> String {
         let letter = if self.style.indexes == Indexes::Physical { 'P' } else { 'L' };
         if let Attributes::Pci(pci) = object.attributes() {
-            return full_bus_id(&pci);
+            return pci.bus_id_text();
         }
         let index = self.index(object).map_or(-1, i64::from);
         let mut text = format!("{} {letter}#{index}", object.type_name(false));

@@ -109,6 +109,19 @@ pub fn load(
     }
 }
 
+/// Keeps hwloc's plugins loaded. hwloc loads them for the first topology of a process and unloads them
+/// with the last one: who loads many topologies, one after the other, loads the plugins only once
+/// while this lives.
+pub(crate) struct Plugins {
+    _topology: Option<HwlocTopology<'static>>,
+}
+
+impl Plugins {
+    pub(crate) fn hold() -> Self {
+        Self { _topology: new_topology().ok() }
+    }
+}
+
 /// Whether hwloc discovers this machine, and does not read a description from its environment.
 fn is_discovered(input: &Input) -> bool {
     let others = ["HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_COMPONENTS"];

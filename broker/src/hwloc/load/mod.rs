@@ -7,4 +7,4 @@ mod xml;
 
 pub use error::HwlocLoadError;
 pub use load::{Input, LoadOptions, load};
-pub(crate) use load::{export_v1, load_as};
+pub(crate) use load::{Plugins, export_v1, load_as};

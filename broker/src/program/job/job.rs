@@ -1,6 +1,7 @@
 //! `topobroker job`: adds, lists, removes and shows jobs. A job has a part of the topology, and the
 //! PUs of its ranks.
 
+use super::groups::Groups;
 use super::locality::Locality;
 use super::named::named;
 use super::nics::{Nics, warn};
@@ -32,6 +33,7 @@ enum Command {
     Show(Show),
     Locality(Locality),
     Nics(Nics),
+    Groups(Groups),
 }
 
 /// Add a job, and print the environment line by which its processes find it
@@ -154,6 +156,7 @@ impl Job {
             Command::Show(show) => show.run(base),
             Command::Locality(locality) => locality.run(base),
             Command::Nics(nics) => nics.run(base),
+            Command::Groups(groups) => groups.run(base),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The files of jobs: their names, listing and removing them.
 
 use super::error::JobError;
+use crate::aligned::aligned;
 use crate::publish::publisher::{PublisherState, state_of};
 use crate::publish::store::file_id::{FileId, id_of, remove_if};
 use crate::publish::{NAME_PREFIX, PublishError, SHM_FOLDER, legacy};
@@ -208,11 +209,4 @@ fn files(start: &Path) -> Result<Vec<(String, PathBuf)>, JobError> {
     let mut found: Vec<_> = found.collect();
     found.sort();
     Ok(found)
-}
-
-/// Copies a segment to memory that has the alignment of an archive.
-fn aligned(segment: &[u8]) -> topobroker_layout::encode::AlignedVec {
-    let mut bytes = topobroker_layout::encode::AlignedVec::with_capacity(segment.len());
-    bytes.extend_from_slice(segment);
-    bytes
 }

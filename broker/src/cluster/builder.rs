@@ -1,0 +1,346 @@
+//! Builds a cluster out of nodes and groups.
+
+use super::classes::{Classes, Prepared};
+use super::error::ClusterError;
+use super::fabric::{FabricGraph, Matching};
+use super::file::{self, Group, Placed};
+use super::natural::natural;
+use crate::aligned::aligned;
+use std::collections::{BTreeMap, HashMap};
+use topobroker_layout::cluster::directory::MAX_GROUP_DEPTH;
+use topobroker_layout::description::Description;
+use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_layout::header::HEADER_LEN;
+use topobroker_reader::GroupKind;
+
+/// Highest number of classes.
+pub const MAX_CLASSES: usize = 65_535;
+
+/// Highest number of bytes of the name of a node.
+pub const MAX_NAME: usize = 255;
+
+/// Highest number of bytes of a text of a node.
+const MAX_TEXT: usize = 60_000;
+
+/// A group of a cluster that is being built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct GroupId(pub(super) u32);
+
+impl GroupId {
+    /// The cluster itself, which all other groups are in.
+    pub const CLUSTER: Self = Self(0);
+}
+
+/// A cluster that is being built. Nodes that are alike are stored once, while they are added.
+///
+/// ```
+/// use topobroker::cluster::{ClusterBuilder, GroupId};
+/// use topobroker::hwloc::{Input, LoadOptions, capture, load};
+/// use topobroker_reader::GroupKind;
+/// let mut cluster = ClusterBuilder::new();
+/// let leaf = cluster.add_group(GroupId::CLUSTER, GroupKind::Switch, "leaf1")?;
+/// for name in ["node1", "node2"] {
+///     let machine = load(&Input::Synthetic("Core:4 PU:2".into()), &LoadOptions::default())?;
+///     cluster.add_node(leaf, Some(name), &capture(&machine)?)?;
+/// }
+/// let file = cluster.finish()?;
+/// let cluster = topobroker_reader::Cluster::open(&file)?;
+/// assert_eq!((cluster.node_count(), cluster.class_count()), (2, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Default)]
+pub struct ClusterBuilder {
+    classes: Classes,
+    nodes: Vec<Placed>,
+    by_name: HashMap<String, usize>,
+    groups: Vec<Group>,
+    missing: Vec<String>,
+    fabric: FabricGraph,
+    keeps_order: bool,
+}
+
+/// A node that is ready to be added: the costly part, which can be done in another thread.
+pub struct PreparedNode {
+    name: String,
+    input: String,
+    boot: [u8; 16],
+    prepared: Prepared,
+}
+
+impl ClusterBuilder {
+    /// A cluster without nodes.
+    #[must_use]
+    pub fn new() -> Self {
+        let cluster = Group { parent: 0, kind: GroupKind::Cluster, name: String::new(), speed: 0 };
+        Self { groups: vec![cluster], ..Self::default() }
+    }
+
+    /// Numbers nodes in the order in which they are added, not by their names.
+    #[must_use]
+    pub fn keep_order(mut self) -> Self {
+        self.keeps_order = true;
+        self
+    }
+
+    /// Adds a group to another one. Groups that have no nodes, or only one group, are kept.
+    /// Counterpart: `hwloc_custom_insert_group_object_by_parent` of hwloc 1.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError::NoGroup`], [`ClusterError::TooDeep`].
+    pub fn add_group(
+        &mut self,
+        parent: GroupId,
+        kind: GroupKind,
+        name: &str,
+    ) -> Result<GroupId, ClusterError> {
+        self.add_link_group(parent, kind, name, 0)
+    }
+
+    /// [`ClusterBuilder::add_group`], with the speed of its links, in the unit that the site uses;
+    /// 0 is unknown.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ClusterBuilder::add_group`].
+    pub fn add_link_group(
+        &mut self,
+        parent: GroupId,
+        kind: GroupKind,
+        name: &str,
+        speed: u32,
+    ) -> Result<GroupId, ClusterError> {
+        self.check(parent)?;
+        let mut depth = 1;
+        let mut above = parent.0;
+        while above != 0 {
+            depth += 1;
+            above = self.groups.get(above as usize).map_or(0, |group| group.parent);
+        }
+        if depth > MAX_GROUP_DEPTH {
+            return Err(ClusterError::TooDeep { limit: MAX_GROUP_DEPTH });
+        }
+        let id = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
+        self.groups.push(Group { parent: parent.0, kind, name: name.to_owned(), speed });
+        Ok(GroupId(id))
+    }
+
+    /// Adds a node to a group. Without a name, its root's info `HostName` is the name. Counterpart:
+    /// `hwloc_custom_insert_topology` of hwloc 1.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError`], with the cluster as it was.
+    pub fn add_node(
+        &mut self,
+        group: GroupId,
+        name: Option<&str>,
+        node: &Description,
+    ) -> Result<(), ClusterError> {
+        let prepared = PreparedNode::of_archive(to_bytes(node)?, name, "the description")?;
+        self.add(group, prepared)
+    }
+
+    /// Adds a node that is prepared.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError`], with the cluster as it was; but after [`ClusterError::TooMany`] it cannot
+    /// be finished.
+    pub fn add(&mut self, group: GroupId, node: PreparedNode) -> Result<(), ClusterError> {
+        self.check(group)?;
+        let PreparedNode { name, input, boot, mut prepared } = node;
+        if let Some(other) = self.by_name.get(&name).and_then(|at| self.nodes.get(*at)) {
+            return Err(ClusterError::Twice { name, one: other.input.clone(), other: input });
+        }
+        let number = self.nodes.len();
+        self.by_name.insert(name.clone(), number);
+        let ports = prepared.take_ports();
+        self.nodes.push(Placed { name, input, boot, group: group.0, ports });
+        let nodes = &self.nodes;
+        self.classes.add(number, prepared, |at| nodes.get(at).map_or("", |node| &node.name));
+        match self.classes.len() {
+            found if found > MAX_CLASSES => {
+                Err(ClusterError::TooMany { what: "classes of nodes", found, limit: MAX_CLASSES })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Moves a node to another group; whether there is a node with this name.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError::NoGroup`].
+    pub fn move_node(&mut self, name: &str, group: GroupId) -> Result<bool, ClusterError> {
+        self.check(group)?;
+        let node = self.by_name.get(name).and_then(|at| self.nodes.get_mut(*at));
+        Ok(node.map(|node| node.group = group.0).is_some())
+    }
+
+    /// Names of the nodes, in the order in which they were added.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.nodes.iter().map(|node| node.name.as_str())
+    }
+
+    /// Says that a node should be there, and is not.
+    pub fn add_missing(&mut self, name: &str) {
+        self.missing.push(name.to_owned());
+    }
+
+    /// Sets the switches and links of the cluster, and says which ports belong to which nodes.
+    pub fn set_fabric(&mut self, fabric: FabricGraph) -> Matching {
+        self.fabric = fabric;
+        self.matching()
+    }
+
+    /// Adds a group for each switch that nodes are connected to, and puts them into it. A node at
+    /// several switches is put below the first one.
+    ///
+    /// # Errors
+    ///
+    /// None today: groups directly in the cluster are not too deep.
+    pub fn group_by_fabric(&mut self) -> Result<(), ClusterError> {
+        let matching = self.matching();
+        let mut leaf_of: BTreeMap<usize, u64> = BTreeMap::new();
+        for (port, node) in &matching.nodes {
+            if let Some(leaf) = self.fabric.leaf_of(*port) {
+                leaf_of.entry(*node).or_insert(leaf);
+            }
+        }
+        let mut groups: BTreeMap<u64, GroupId> = BTreeMap::new();
+        for (node, leaf) in leaf_of {
+            let group = match groups.get(&leaf) {
+                Some(group) => *group,
+                None => {
+                    let name = self.fabric.name_of_switch(leaf);
+                    let group = self.add_group(GroupId::CLUSTER, GroupKind::Switch, &name)?;
+                    *groups.entry(leaf).or_insert(group)
+                }
+            };
+            if let Some(node) = self.nodes.get_mut(node) {
+                node.group = group.0;
+            }
+        }
+        Ok(())
+    }
+
+    fn matching(&self) -> Matching {
+        self.fabric.matching(self.nodes.iter().map(|node| (node.name.as_str(), &node.ports)))
+    }
+
+    /// The bytes of the cluster's file. The same nodes and groups give the same bytes in whatever
+    /// order they were added, but for id, time and checksum of the header.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError::Empty`] if there are no nodes, [`ClusterError::Encode`].
+    pub fn finish(self) -> Result<AlignedVec, ClusterError> {
+        if self.nodes.is_empty() {
+            return Err(ClusterError::Empty);
+        }
+        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
+        if !self.keeps_order {
+            let name = |at: usize| self.nodes.get(at).map_or("", |node| &node.name);
+            order.sort_by(|one, other| natural(name(*one), name(*other)));
+        }
+        let mut missing = self.missing;
+        missing.sort_by(|one, other| natural(one, other));
+        missing.dedup();
+        file::write(&order, &self.nodes, self.classes, &self.groups, &missing, &self.fabric)
+    }
+
+    fn check(&self, group: GroupId) -> Result<(), ClusterError> {
+        let count = self.groups.len();
+        if (group.0 as usize) < count {
+            return Ok(());
+        }
+        Err(ClusterError::NoGroup { found: group.0, count })
+    }
+}
+
+impl PreparedNode {
+    /// Prepares a node from the bytes of an archive. `input` says in errors where it is from.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError`] if the archive cannot be used or the node has no name.
+    pub fn of_archive(
+        archive: AlignedVec,
+        name: Option<&str>,
+        input: &str,
+    ) -> Result<Self, ClusterError> {
+        let input = input.to_owned();
+        let prepared = match Prepared::new(archive) {
+            Ok(prepared) => prepared,
+            Err(source) => return Err(ClusterError::Node { input, source }),
+        };
+        if let Some(found) = prepared.longest_text().filter(|length| *length > MAX_TEXT) {
+            return Err(ClusterError::LongText { input, found, limit: MAX_TEXT });
+        }
+        let Some(name) = name.map(str::to_owned).or_else(|| prepared.host_name()) else {
+            return Err(ClusterError::NoName { input });
+        };
+        if name.is_empty() || name.len() > MAX_NAME || name.chars().any(char::is_control) {
+            return Err(ClusterError::Name { input, name });
+        }
+        Ok(Self { name, input, boot: [0; 16], prepared })
+    }
+
+    /// Prepares a node from the bytes of a segment, with the boot in which it was published.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`PreparedNode::of_archive`].
+    pub fn of_segment(
+        segment: &[u8],
+        name: Option<&str>,
+        input: &str,
+    ) -> Result<Self, ClusterError> {
+        let segment = aligned(segment);
+        let (header, _) = topobroker_layout::open(&segment)
+            .map_err(|source| ClusterError::Node { input: input.to_owned(), source })?;
+        let archive = aligned(segment.get(HEADER_LEN..).unwrap_or_default());
+        Ok(Self { boot: header.boot_id, ..Self::of_archive(archive, name, input)? })
+    }
+
+    /// The archive of its topology.
+    pub(super) fn archive(&self) -> &AlignedVec {
+        self.prepared.archive()
+    }
+
+    pub(super) fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
+    /// The boot in which it was published, zeros if nobody knows.
+    pub(super) fn boot(&self) -> [u8; 16] {
+        self.boot
+    }
+
+    /// The node, published in the boot that runs.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError::Publish`] if the kernel does not say which that is.
+    pub fn in_this_boot(self) -> Result<Self, ClusterError> {
+        Ok(self.with_boot(Some(crate::publish::boot_id()?)))
+    }
+
+    /// The node, published in a boot.
+    pub(super) fn with_boot(self, boot: Option<[u8; 16]>) -> Self {
+        Self { boot: boot.unwrap_or_default(), ..self }
+    }
+
+    /// Name of the node.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The hash that nodes of one class have in common, whoever computes it.
+    #[must_use]
+    pub fn class_hash(&self) -> u128 {
+        self.prepared.hash()
+    }
+}

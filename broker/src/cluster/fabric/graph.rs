@@ -1,0 +1,199 @@
+//! The graph of a fabric while it is read.
+
+use super::error::FabricError;
+use std::collections::BTreeMap;
+
+/// One end of a link: a switch by its GUID, or a port of a host by its own, and the number of the
+/// port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct End {
+    /// GUID of the switch, or of the port of a host.
+    pub guid: u64,
+    /// Number of the port.
+    pub port: u16,
+}
+
+/// Switches, ports of hosts, and links.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FabricGraph {
+    pub(super) switches: BTreeMap<u64, Vertex>,
+    pub(super) ports: BTreeMap<u64, Vertex>,
+    /// The other end of each connected port, and what the link carries in Mb/s.
+    pub(super) links: BTreeMap<End, (End, Option<u32>)>,
+    /// Where each link was read: number of the file and line.
+    lines: BTreeMap<End, (usize, usize)>,
+    files: Vec<String>,
+}
+
+/// A switch or a port of a host.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Vertex {
+    pub(super) name: String,
+    pub(super) lid: u16,
+    /// Highest number of a port.
+    pub(super) ports: u16,
+    /// GUID of the adapter that a port is on, 0 if unknown.
+    pub(super) adapter: u64,
+}
+
+/// Which of the two a vertex is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Switch,
+    Host,
+}
+
+impl core::fmt::Display for End {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{:#018x}[{}]", self.guid, self.port)
+    }
+}
+
+impl FabricGraph {
+    /// Number of switches.
+    #[must_use]
+    pub fn switch_count(&self) -> usize {
+        self.switches.len()
+    }
+
+    /// Number of ports of hosts.
+    #[must_use]
+    pub fn port_count(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// Number of links.
+    #[must_use]
+    pub fn link_count(&self) -> usize {
+        self.links.len() / 2
+    }
+
+    /// Number of ports of switches that are not connected.
+    #[must_use]
+    pub fn unconnected(&self) -> usize {
+        let all: usize = self.switches.values().map(|switch| usize::from(switch.ports)).sum();
+        let used = self.links.keys().filter(|end| self.switches.contains_key(&end.guid)).count();
+        all.saturating_sub(used)
+    }
+
+    /// The switch that a port of a host is connected to.
+    pub(in crate::cluster) fn leaf_of(&self, port: u64) -> Option<u64> {
+        let own =
+            self.links.range(End { guid: port, port: 0 }..).take_while(|it| it.0.guid == port);
+        let peers = own.map(|(_, (peer, _))| peer.guid);
+        peers.into_iter().find(|guid| self.switches.contains_key(guid))
+    }
+
+    /// The name of a switch as one word that no other switch has.
+    pub(in crate::cluster) fn name_of_switch(&self, guid: u64) -> String {
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
+        let word = |name: &str| -> String {
+            name.chars().map(|it| if is_plain(it) { it } else { '_' }).take(40).collect()
+        };
+        let name = self.switches.get(&guid).map(|switch| word(&switch.name)).unwrap_or_default();
+        let others = self.switches.iter().filter(|(other, _)| **other != guid);
+        let is_shared = others.into_iter().any(|(_, other)| word(&other.name) == name);
+        if name.is_empty() || is_shared { format!("{name}-{guid:016x}") } else { name }
+    }
+
+    /// Gives switches and ports other names, by their GUIDs. Counterpart: the node name map of
+    /// InfiniBand's tools.
+    pub fn rename(&mut self, names: &BTreeMap<u64, String>) {
+        let all = self.switches.iter_mut().chain(&mut self.ports);
+        for (guid, vertex) in all {
+            let name = names.get(guid).or_else(|| names.get(&vertex.adapter));
+            name.into_iter().for_each(|name| vertex.name.clone_from(name));
+        }
+    }
+
+    /// Connects a port of a host to a switch, in both directions.
+    ///
+    /// # Errors
+    ///
+    /// [`FabricError::Twice`] if one of them is connected already.
+    pub fn link_host(
+        &mut self,
+        host: End,
+        switch: End,
+        name: &str,
+        mbps: Option<u32>,
+    ) -> Result<(), FabricError> {
+        let vertex = self.vertex(Kind::Host, host.guid);
+        name.clone_into(&mut vertex.name);
+        vertex.ports = vertex.ports.max(host.port);
+        let vertex = self.vertex(Kind::Switch, switch.guid);
+        vertex.ports = vertex.ports.max(switch.port);
+        self.connect(0, host, switch, mbps)?;
+        self.connect(0, switch, host, mbps)
+    }
+
+    /// Connects two switches, in both directions.
+    ///
+    /// # Errors
+    ///
+    /// [`FabricError::Twice`] if one of the ports is connected already.
+    pub fn link_switches(
+        &mut self,
+        one: End,
+        other: End,
+        mbps: Option<u32>,
+    ) -> Result<(), FabricError> {
+        for end in [one, other] {
+            let vertex = self.vertex(Kind::Switch, end.guid);
+            vertex.ports = vertex.ports.max(end.port);
+        }
+        self.connect(0, one, other, mbps)?;
+        self.connect(0, other, one, mbps)
+    }
+
+    /// The vertex with a GUID; made if it is new.
+    pub(super) fn vertex(&mut self, kind: Kind, guid: u64) -> &mut Vertex {
+        let all = match kind {
+            Kind::Switch => &mut self.switches,
+            Kind::Host => &mut self.ports,
+        };
+        all.entry(guid).or_default()
+    }
+
+    /// Starts another file; its name is for errors.
+    pub(super) fn begin(&mut self, file: &str) {
+        self.files.push(file.to_owned());
+    }
+
+    /// Says that a line of the file that was begun last connects two ports.
+    pub(super) fn connect(
+        &mut self,
+        line: usize,
+        from: End,
+        to: End,
+        mbps: Option<u32>,
+    ) -> Result<(), FabricError> {
+        let file = self.files.len().saturating_sub(1);
+        match self.links.insert(from, (to, mbps)) {
+            Some((before, _)) if before != to => Err(FabricError::Twice {
+                file: self.files.get(file).cloned().unwrap_or_default(),
+                line,
+                from: from.to_string(),
+                one: before.to_string(),
+                other: to.to_string(),
+            }),
+            _ => {
+                self.lines.insert(from, (file, line));
+                Ok(())
+            }
+        }
+    }
+
+    /// Checks that each link is there in both directions.
+    pub(super) fn check(&self) -> Result<(), FabricError> {
+        for (from, (to, _)) in &self.links {
+            if self.links.get(to).map(|(back, _)| back) != Some(from) {
+                let (file, line) = self.lines.get(from).copied().unwrap_or_default();
+                let file = self.files.get(file).cloned().unwrap_or_default();
+                let (from, to) = (from.to_string(), to.to_string());
+                return Err(FabricError::OneWay { file, line, from, to });
+            }
+        }
+        Ok(())
+    }
+}

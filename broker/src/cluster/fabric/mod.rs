@@ -1,0 +1,18 @@
+//! Fabrics: the switches and links of a network, out of what InfiniBand's tools print.
+
+mod error;
+mod graph;
+mod iblinkinfo;
+mod ibnetdiscover;
+mod matching;
+mod name_map;
+mod packed;
+mod ports_report;
+mod rate;
+mod read;
+
+pub use error::FabricError;
+pub use graph::{End, FabricGraph};
+pub use matching::{HostPorts, Matching};
+pub(super) use packed::pack;
+pub use read::{read_fabric, read_name_map};

@@ -1,0 +1,282 @@
+//! The exchange of PMIx: put, commit, fence with collection, get.
+
+use super::error::GatherError;
+use super::rounds::Exchange;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+
+const MAX_NAMESPACE: usize = 255;
+const MAX_KEY: usize = 511;
+/// `PMIX_RANK_WILDCARD`.
+const WILDCARD: u32 = u32::MAX - 1;
+/// `PMIX_GLOBAL`.
+const GLOBAL: u8 = 3;
+/// `PMIX_BOOL`, `PMIX_UINT16`, `PMIX_UINT32`, `PMIX_STRING` and `PMIX_BYTE_OBJECT`.
+const BOOL: u16 = 1;
+const STRING: u16 = 3;
+const UINT16: u16 = 13;
+const UINT32: u16 = 14;
+const BYTE_OBJECT: u16 = 27;
+
+/// `pmix_proc_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Process {
+    namespace: [u8; MAX_NAMESPACE + 1],
+    rank: u32,
+}
+
+/// `pmix_value_t`: a type, and a union with only the members that are used here.
+#[repr(C)]
+struct Value {
+    kind: u16,
+    data: Data,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+union Data {
+    flag: bool,
+    small: u16,
+    number: u32,
+    text: *const c_char,
+    bytes: Bytes,
+}
+
+/// `pmix_byte_object_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Bytes {
+    bytes: *const c_char,
+    size: usize,
+}
+
+/// A `pmix_info_t` with spare room, because the union of its value is larger in some versions.
+#[repr(C)]
+struct Info {
+    key: [u8; MAX_KEY + 1],
+    flags: u32,
+    value: Value,
+    room: [u64; 16],
+}
+
+type Init = unsafe extern "C" fn(*mut Process, *const Info, usize) -> c_int;
+type Finalize = unsafe extern "C" fn(*const Info, usize) -> c_int;
+type Put = unsafe extern "C" fn(u8, *const c_char, *mut Value) -> c_int;
+type Commit = unsafe extern "C" fn() -> c_int;
+type Fence = unsafe extern "C" fn(*const Process, usize, *const Info, usize) -> c_int;
+type Get = unsafe extern "C" fn(
+    *const Process,
+    *const c_char,
+    *const Info,
+    usize,
+    *mut *mut Value,
+) -> c_int;
+type Text = unsafe extern "C" fn(c_int) -> *const c_char;
+
+/// This process as a client of PMIx, below `srun --mpi=pmix`, `mpirun` or another launcher with
+/// PMIx. Dropping it leaves PMIx.
+pub struct PmixExchange {
+    put: Put,
+    commit: Commit,
+    fence: Fence,
+    get: Get,
+    finalize: Finalize,
+    text: Text,
+    me: Process,
+    size: u32,
+    round: u32,
+}
+
+impl PmixExchange {
+    /// Connects to the PMIx server of this process's launcher. libpmix is loaded for that.
+    ///
+    /// # Errors
+    ///
+    /// [`GatherError::Exchange`] if there is no libpmix or no server.
+    pub fn connect() -> Result<Self, GatherError> {
+        let failed = |step, what: String| GatherError::Exchange { step, what };
+        // SAFETY: the name ends with a zero. libpmix is a library that any program may load.
+        let handle =
+            unsafe { libc::dlopen(c"libpmix.so.2".as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        if handle.is_null() {
+            return Err(failed(
+                "loading libpmix.so.2",
+                "there is none; install libpmix2".to_owned(),
+            ));
+        }
+        let symbol = |name: &CStr| {
+            // SAFETY: the handle is open, and the name ends with a zero.
+            let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
+            let missing = || failed("libpmix.so.2", format!("has no {}", name.to_string_lossy()));
+            if found.is_null() { Err(missing()) } else { Ok(found) }
+        };
+        let found = [
+            symbol(c"PMIx_Init")?,
+            symbol(c"PMIx_Finalize")?,
+            symbol(c"PMIx_Put")?,
+            symbol(c"PMIx_Commit")?,
+            symbol(c"PMIx_Fence")?,
+            symbol(c"PMIx_Get")?,
+            symbol(c"PMIx_Error_string")?,
+        ];
+        let [init, finalize, put, commit, fence, get, text] = found;
+        // SAFETY: functions of these names have these signatures since PMIx 2. None is null.
+        let (init, finalize, put, commit, fence, get, text) = unsafe {
+            (
+                std::mem::transmute::<*mut c_void, Init>(init),
+                std::mem::transmute::<*mut c_void, Finalize>(finalize),
+                std::mem::transmute::<*mut c_void, Put>(put),
+                std::mem::transmute::<*mut c_void, Commit>(commit),
+                std::mem::transmute::<*mut c_void, Fence>(fence),
+                std::mem::transmute::<*mut c_void, Get>(get),
+                std::mem::transmute::<*mut c_void, Text>(text),
+            )
+        };
+        let mut me = Process { namespace: [0; MAX_NAMESPACE + 1], rank: 0 };
+        // SAFETY: `me` is an output that is as large as a `pmix_proc_t`; no infos are handed over.
+        let status = unsafe { init(&raw mut me, std::ptr::null(), 0) };
+        if status != 0 {
+            return Err(failed("PMIx_Init", message(text, status)));
+        }
+        let mut exchange = Self { put, commit, fence, get, finalize, text, me, size: 0, round: 0 };
+        let all = Process { rank: WILDCARD, ..me };
+        exchange.size = exchange.number(&all, "pmix.job.size")?;
+        Ok(exchange)
+    }
+
+    /// Rank of this process.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        self.me.rank
+    }
+
+    /// Rank among the processes of this node: that of rank 0 reports the node.
+    ///
+    /// # Errors
+    ///
+    /// [`GatherError::Exchange`].
+    pub fn local_rank(&self) -> Result<u32, GatherError> {
+        self.number(&self.me, "pmix.lrank")
+    }
+
+    /// Name of this node, as the launcher knows it.
+    ///
+    /// # Errors
+    ///
+    /// [`GatherError::Exchange`].
+    pub fn host(&self) -> Result<String, GatherError> {
+        self.value(&self.me, "pmix.hname", |value| {
+            if value.kind != STRING {
+                return None;
+            }
+            // SAFETY: a value of this type holds a pointer: NULL, or a string that ends with a
+            // zero.
+            let text = unsafe { value.data.text.as_ref() }?;
+            // SAFETY: the pointer is not NULL, so it is to a string of PMIx.
+            Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+        })
+    }
+
+    fn number(&self, of: &Process, key: &str) -> Result<u32, GatherError> {
+        self.value(of, key, |value| match value.kind {
+            // SAFETY: a value of this type holds a number of 16 bits.
+            UINT16 => Some(u32::from(unsafe { value.data.small })),
+            // SAFETY: a value of this type holds a number of 32 bits.
+            UINT32 => Some(unsafe { value.data.number }),
+            _ => None,
+        })
+    }
+
+    /// A value of a process, as `read` makes it of what PMIx has.
+    fn value<T>(
+        &self,
+        of: &Process,
+        key: &str,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<T, GatherError> {
+        let failed = |what: String| GatherError::Exchange { step: "PMIx_Get", what };
+        let name = CString::new(key).map_err(|error| failed(error.to_string()))?;
+        let mut value = std::ptr::null_mut();
+        // SAFETY: all pointers are to values that live until the call returns; `value` is an
+        // output.
+        let status = unsafe { (self.get)(of, name.as_ptr(), std::ptr::null(), 0, &raw mut value) };
+        // SAFETY: if the call succeeded, `value` points to a value that PMIx allocated for its
+        // caller. It is not freed: how is different from version to version, and this program ends
+        // soon.
+        let value = unsafe { value.as_ref() }.filter(|_| status == 0);
+        let value =
+            value.ok_or_else(|| failed(format!("{key}: {}", message(self.text, status))))?;
+        read(value).ok_or_else(|| failed(format!("{key}: is of type {}", value.kind)))
+    }
+
+    fn check(&self, step: &'static str, status: c_int) -> Result<(), GatherError> {
+        match status {
+            0 => Ok(()),
+            _ => Err(GatherError::Exchange { step, what: message(self.text, status) }),
+        }
+    }
+}
+
+impl Exchange for PmixExchange {
+    fn all(&mut self, mine: &[u8]) -> Result<Vec<Vec<u8>>, GatherError> {
+        self.round += 1;
+        let key = format!("topobroker.cluster.{}", self.round);
+        let name = CString::new(key.as_str()).unwrap_or_default();
+        // Not all versions hand over an object of no bytes, so each has one more.
+        let mut sent = mine.to_vec();
+        sent.push(0);
+        let data = Data { bytes: Bytes { bytes: sent.as_ptr().cast(), size: sent.len() } };
+        let mut value = Value { kind: BYTE_OBJECT, data };
+        // SAFETY: the name ends with a zero, and the value's bytes live until the call returns.
+        // PMIx copies them.
+        let status = unsafe { (self.put)(GLOBAL, name.as_ptr(), &raw mut value) };
+        self.check("PMIx_Put", status)?;
+        // SAFETY: the call has no arguments, and PMIx is initialised.
+        self.check("PMIx_Commit", unsafe { (self.commit)() })?;
+        let mut collect = Info {
+            key: [0; MAX_KEY + 1],
+            flags: 0,
+            value: Value { kind: BOOL, data: Data { flag: true } },
+            room: [0; 16],
+        };
+        collect.key.iter_mut().zip(b"pmix.collect").for_each(|(to, from)| *to = *from);
+        let all = Process { rank: WILDCARD, ..self.me };
+        // SAFETY: both pointers are to values that live until the call returns; `collect` is a
+        // `pmix_info_t` with more room than any version takes.
+        let status = unsafe { (self.fence)(&raw const all, 1, &raw const collect, 1) };
+        self.check("PMIx_Fence", status)?;
+        let of = |rank: u32| {
+            self.value(&Process { rank, ..self.me }, &key, |value| {
+                if value.kind != BYTE_OBJECT {
+                    return None;
+                }
+                // SAFETY: a value of this type holds a pointer to so many bytes.
+                let Bytes { bytes, size } = unsafe { value.data.bytes };
+                let (_, sent) = (!bytes.is_null() && size > 0)
+                    // SAFETY: as above; the pointer is not NULL.
+                    .then(|| unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), size) })?
+                    .split_last()?;
+                Some(sent.to_vec())
+            })
+        };
+        (0..self.size).map(of).collect()
+    }
+}
+
+impl Drop for PmixExchange {
+    fn drop(&mut self) {
+        // SAFETY: PMIx is initialised, and nothing of it is used after this.
+        unsafe { (self.finalize)(std::ptr::null(), 0) };
+    }
+}
+
+fn message(text: Text, status: c_int) -> String {
+    // SAFETY: the function takes any number.
+    let found = unsafe { text(status) };
+    if found.is_null() {
+        return format!("status {status}");
+    }
+    // SAFETY: the pointer is not NULL, so it is to a string that ends with a zero and is never
+    // freed.
+    unsafe { CStr::from_ptr(found) }.to_string_lossy().into_owned()
+}

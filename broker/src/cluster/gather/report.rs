@@ -1,0 +1,158 @@
+//! What a node tells of itself.
+
+use super::error::GatherError;
+use super::frame::{Body, Frame};
+use crate::aligned::aligned;
+use crate::cluster::builder::PreparedNode;
+use crate::cluster::difference::{apply_difference, difference};
+use std::collections::HashMap;
+use topobroker_layout::encode::AlignedVec;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A node that is ready to tell of itself.
+pub struct NodeReport {
+    node: PreparedNode,
+}
+
+/// The first node of each class that is known, by the hash of the class.
+#[derive(Default)]
+pub struct Known(HashMap<u128, Base>);
+
+struct Base {
+    node: PreparedNode,
+    hash: u64,
+}
+
+impl NodeReport {
+    /// The report of a node.
+    #[must_use]
+    pub fn new(node: PreparedNode) -> Self {
+        Self { node }
+    }
+
+    /// Name of the node.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.node.name()
+    }
+
+    /// The hash of the node's class, which every node computes alone.
+    #[must_use]
+    pub fn class(&self) -> u128 {
+        self.node.class_hash()
+    }
+
+    /// Only the class, 16 bytes, with name and boot.
+    #[must_use]
+    pub fn hash_only(&self) -> Vec<u8> {
+        self.frame(Body::Hash).to_bytes()
+    }
+
+    /// The whole topology.
+    #[must_use]
+    pub fn whole(&self) -> Vec<u8> {
+        self.frame(Body::Whole(self.node.archive().to_vec())).to_bytes()
+    }
+
+    /// What differs from the known node of the same class, else the whole topology.
+    #[must_use]
+    pub fn against(&self, known: &Known) -> Vec<u8> {
+        match known.0.get(&self.class()) {
+            Some(base) => {
+                let values = difference(base.node.prepared(), self.node.prepared());
+                self.frame(Body::Difference(base.hash, values)).to_bytes()
+            }
+            None => self.whole(),
+        }
+    }
+
+    fn frame(&self, body: Body) -> Frame {
+        let (name, boot) = (self.node.name().to_owned(), self.node.boot());
+        Frame { name, boot, class: self.class(), body }
+    }
+}
+
+/// The node of a whole report.
+///
+/// # Errors
+///
+/// [`GatherError`]. `from` is for that.
+pub fn node_of_report(from: &str, sent: &[u8]) -> Result<PreparedNode, GatherError> {
+    let node = Known::default().node(from, Frame::read(from, sent)?)?;
+    let found = "only the hash of a class".to_owned();
+    node.ok_or_else(|| GatherError::NotAReport { from: from.to_owned(), found })
+}
+
+impl Known {
+    /// Takes note of the nodes in whole reports that follow each other, such as those that were
+    /// sent to a node.
+    ///
+    /// # Errors
+    ///
+    /// [`GatherError`] if one cannot be used.
+    pub fn read(reports: &[u8]) -> Result<Self, GatherError> {
+        let mut known = Self::default();
+        for frame in Frame::read_all("the known classes", reports)? {
+            known.node("the known classes", frame)?;
+        }
+        Ok(known)
+    }
+
+    /// Whether a node of a class is known.
+    #[must_use]
+    pub fn has(&self, class: u128) -> bool {
+        self.0.contains_key(&class)
+    }
+
+    /// The whole reports of all known nodes, for [`Known::read`].
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut all: Vec<(&u128, &Base)> = self.0.iter().collect();
+        all.sort_by_key(|(class, _)| **class);
+        let frames = all.into_iter().map(|(class, base)| Frame {
+            name: base.node.name().to_owned(),
+            boot: base.node.boot(),
+            class: *class,
+            body: Body::Whole(base.node.archive().to_vec()),
+        });
+        frames.flat_map(|frame| frame.to_bytes()).collect()
+    }
+
+    /// The node of a report; `None` of one that tells only its class. A node of a class that was
+    /// not known is known from now on.
+    pub(super) fn node(
+        &mut self,
+        from: &str,
+        frame: Frame,
+    ) -> Result<Option<PreparedNode>, GatherError> {
+        let Frame { name, boot, class, body } = frame;
+        let damaged = |what| GatherError::Damaged { from: from.to_owned(), what };
+        let archive = match body {
+            Body::Hash => return Ok(None),
+            Body::Whole(bytes) => aligned(&bytes),
+            Body::Difference(hash, values) => {
+                let base = self.0.get(&class);
+                let base =
+                    base.ok_or_else(|| GatherError::NoBase { from: from.to_owned(), class })?;
+                if base.hash != hash {
+                    return Err(damaged("is of another first node of its class"));
+                }
+                apply_difference(base.node.prepared(), &values)
+                    .ok_or_else(|| damaged("has values that do not fit its class"))?
+            }
+        };
+        let prepare = |archive: &AlignedVec| {
+            PreparedNode::of_archive(archive.clone(), Some(&name), from)
+                .map(|it| it.with_boot(Some(boot)))
+        };
+        let node = prepare(&archive)?;
+        if node.class_hash() != class {
+            return Err(damaged("is of another class than it says"));
+        }
+        if !self.has(class) {
+            let hash = xxh3_64(&archive);
+            self.0.insert(class, Base { node: prepare(&archive)?, hash });
+        }
+        Ok(Some(node))
+    }
+}

@@ -1,0 +1,30 @@
+//! Clusters: many nodes in one segment. Nodes that are alike are stored once.
+
+mod builder;
+mod classes;
+mod difference;
+mod error;
+pub mod fabric;
+mod file;
+mod findings;
+pub mod gather;
+mod generate;
+mod inputs;
+mod natural;
+mod own_values;
+mod reach;
+mod skeleton;
+mod slurm;
+mod write;
+
+pub use builder::{ClusterBuilder, GroupId, MAX_CLASSES, MAX_NAME, PreparedNode};
+pub use error::ClusterError;
+pub use findings::cluster_findings;
+pub use generate::{Like, SwitchTree};
+pub use inputs::{NodeFile, files_in, prepare, prepare_all};
+pub use reach::{PortPair, PortPairs, ReachRule, Unpaired, port_pairs, reach};
+pub use slurm::{
+    Applied, HostlistError, MAX_HOSTS, SlurmError, SlurmGroup, SlurmTopology, expand, fold,
+    read_conf, read_yaml,
+};
+pub use write::write_file;

@@ -1,0 +1,88 @@
+//! `topology.conf`, and what `scontrol show topology` prints.
+
+use super::error::SlurmError;
+use super::groups::{SlurmGroup, SlurmTopology};
+use super::hostlist::expand;
+use std::fs::File;
+use std::path::Path;
+use topobroker_reader::GroupKind;
+use topobroker_reader::internal::bytes_within;
+
+/// Maximum length of a file, in bytes.
+const MOST: u64 = 1 << 26;
+
+/// Reads a `topology.conf` of switches, blocks or rings, or the text of `scontrol show topology`.
+///
+/// # Errors
+///
+/// [`SlurmError`] with file and line.
+pub fn read_conf(file: &Path) -> Result<SlurmTopology, SlurmError> {
+    let name = file.display().to_string();
+    let failed = |source| SlurmError::Read { file: name.clone(), source };
+    let bytes = File::open(file).and_then(|file| Ok(bytes_within(MOST, file)?)).map_err(failed)?;
+    SlurmTopology::from_conf(&name, &String::from_utf8_lossy(&bytes))
+}
+
+impl SlurmTopology {
+    /// Parses the text of a `topology.conf`. `file` is for errors.
+    ///
+    /// # Errors
+    ///
+    /// [`SlurmError`] with the line.
+    pub fn from_conf(file: &str, text: &str) -> Result<Self, SlurmError> {
+        let mut groups = Vec::new();
+        for (line, number) in text.lines().zip(1..) {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if !line.is_empty() {
+                groups.extend(group(file, number, line)?);
+            }
+        }
+        Self::checked(file, groups)
+    }
+}
+
+/// The group of a line, `None` for a line of other settings.
+fn group(file: &str, number: usize, line: &str) -> Result<Option<SlurmGroup>, SlurmError> {
+    let bad = |found: &str, expected| SlurmError::Line {
+        file: file.to_owned(),
+        line: number,
+        found: found.chars().take(80).collect(),
+        expected,
+    };
+    let hosts = |value: &str| {
+        expand(value).map_err(|source| SlurmError::Hostlist {
+            file: file.to_owned(),
+            line: number,
+            source,
+        })
+    };
+    let mut found: Option<(GroupKind, String)> = None;
+    let (mut children, mut nodes, mut speed) = (Vec::new(), Vec::new(), 0);
+    for word in line.split_whitespace() {
+        let (key, value) = word.split_once('=').ok_or_else(|| bad(word, "KEY=VALUE"))?;
+        match key.to_ascii_lowercase().as_str() {
+            "switchname" => found = Some((GroupKind::Switch, value.to_owned())),
+            "blockname" => found = Some((GroupKind::Block, value.to_owned())),
+            "ringname" => found = Some((GroupKind::Group, value.to_owned())),
+            "switches" => children = hosts(value)?,
+            "nodes" => nodes = hosts(value)?,
+            // Slurm takes any number; what is no number is only a note of the site.
+            "linkspeed" => speed = value.parse().unwrap_or(0),
+            "blocksizes" | "aggregatedblock" => return Ok(None),
+            "level" | "blockindex" | "blocksize" => {}
+            _ => {
+                return Err(bad(
+                    word,
+                    "SwitchName, Switches, Nodes, LinkSpeed, BlockName or RingName",
+                ));
+            }
+        }
+    }
+    let (kind, name) = found.ok_or_else(|| bad(line, "SwitchName, BlockName or RingName"))?;
+    // scontrol also prints the nodes of all switches below.
+    let is_shown = line.split_whitespace().any(|word| word.starts_with("Level="));
+    if is_shown && !children.is_empty() {
+        nodes.clear();
+    }
+    Ok(Some(SlurmGroup { kind, name, children, nodes, speed, line: number }))
+}

@@ -1,0 +1,106 @@
+//! A topology of Slurm, whatever file it is from.
+
+use super::error::SlurmError;
+use std::collections::HashMap;
+use topobroker_reader::GroupKind;
+
+/// A switch or a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlurmGroup {
+    /// Whether it is a switch, a block or a ring.
+    pub kind: GroupKind,
+    /// Name.
+    pub name: String,
+    /// Names of the switches below.
+    pub children: Vec<String>,
+    /// Names of the nodes directly below.
+    pub nodes: Vec<String>,
+    /// Speed of the links in the unit that the site uses, 0 if it is not told.
+    pub speed: u32,
+    /// Line of the file.
+    pub line: usize,
+}
+
+/// Switches and blocks, which are a forest.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SlurmTopology {
+    pub(super) groups: Vec<SlurmGroup>,
+}
+
+/// Highest number of bytes of a name. Slurm has the same limit.
+const MAX_NAME: usize = 64;
+
+impl SlurmTopology {
+    /// Checks that groups are a forest, and puts each before those in it.
+    pub(super) fn checked(file: &str, groups: Vec<SlurmGroup>) -> Result<Self, SlurmError> {
+        let own = || file.to_owned();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (place, group) in groups.iter().enumerate() {
+            let (line, name) = (group.line, group.name.clone());
+            if name.is_empty() || name.len() > MAX_NAME {
+                let expected = "a name of 1 to 64 bytes";
+                return Err(SlurmError::Line { file: own(), line, found: name, expected });
+            }
+            if let Some(first) = places.insert(&group.name, place) {
+                let first = groups.get(first).map_or(0, |group| group.line);
+                return Err(SlurmError::Twice { file: own(), line, name, first });
+            }
+            let found = match (group.children.is_empty(), group.nodes.is_empty()) {
+                (false, false) => Some("both"),
+                (true, true) if group.kind == GroupKind::Switch => Some("neither"),
+                _ => None,
+            };
+            if let Some(found) = found {
+                return Err(SlurmError::Content { file: own(), line, name, found });
+            }
+        }
+        let mut parents: Vec<Option<usize>> = vec![None; groups.len()];
+        let mut of_node: HashMap<&str, &SlurmGroup> = HashMap::new();
+        for (place, group) in groups.iter().enumerate() {
+            let (line, name) = (group.line, group.name.clone());
+            for child in &group.children {
+                let Some(at) = places.get(child.as_str()).copied() else {
+                    return Err(SlurmError::Unknown {
+                        file: own(),
+                        line,
+                        name,
+                        child: child.clone(),
+                    });
+                };
+                let parent = parents.get_mut(at).and_then(|parent| parent.replace(place));
+                if let Some(other) = parent.and_then(|other| groups.get(other)) {
+                    let (child, other) = (child.clone(), other.name.clone());
+                    return Err(SlurmError::NotATree { file: own(), line, name, other, child });
+                }
+            }
+            for child in &group.nodes {
+                if let Some(other) = of_node.insert(child, group) {
+                    let (child, other) = (child.clone(), other.name.clone());
+                    return Err(SlurmError::NotATree { file: own(), line, name, other, child });
+                }
+            }
+        }
+        let roots = parents.iter().enumerate().filter(|(_, parent)| parent.is_none());
+        let mut order = Vec::new();
+        let mut open: Vec<usize> = roots.map(|(place, _)| place).collect();
+        open.reverse();
+        while let Some(place) = open.pop() {
+            order.push(place);
+            let children = groups.get(place).into_iter().flat_map(|group| &group.children);
+            let children = children.rev().filter_map(|child| places.get(child.as_str()));
+            open.extend(children);
+        }
+        if order.len() < groups.len() {
+            let is_lost = |(place, _): &(usize, &SlurmGroup)| !order.contains(place);
+            let lost = groups.iter().enumerate().find(is_lost);
+            let name = lost.map(|(_, group)| group.name.clone()).unwrap_or_default();
+            return Err(SlurmError::NoRoot { file: own(), name });
+        }
+        Ok(Self { groups: order.into_iter().filter_map(|at| groups.get(at).cloned()).collect() })
+    }
+
+    /// Switches and blocks, each before those in it.
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = &SlurmGroup> {
+        self.groups.iter()
+    }
+}

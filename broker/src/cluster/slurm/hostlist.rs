@@ -1,0 +1,212 @@
+//! Hostlists: `n[1-4,7],r[0-1]n[01-16]`.
+
+use crate::cluster::natural::natural;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Highest number of names that a hostlist may have. Slurm has the same limit.
+pub const MAX_HOSTS: usize = 262_144;
+
+/// Why a hostlist cannot be expanded.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HostlistError {
+    /// A bracket is not closed, or closed but not opened.
+    #[error("{text:?}: a bracket has no counterpart")]
+    Bracket {
+        /// The hostlist.
+        text: String,
+    },
+    /// What is in brackets is no range.
+    #[error("{text:?}: found {found:?} in brackets, expected numbers and ranges such as 1-4,7")]
+    Range {
+        /// The hostlist.
+        text: String,
+        /// What was found.
+        found: String,
+    },
+    /// A name is empty.
+    #[error("{text:?}: a name is empty")]
+    Empty {
+        /// The hostlist.
+        text: String,
+    },
+    /// There are too many names.
+    #[error("{text:?}: has more than {MAX_HOSTS} names")]
+    TooMany {
+        /// The hostlist, at most its first 80 characters.
+        text: String,
+    },
+}
+
+/// The names of a hostlist, in its order.
+///
+/// ```
+/// use topobroker::cluster::expand;
+/// assert_eq!(expand("n[1-2,7],a")?, ["n1", "n2", "n7", "a"]);
+/// assert_eq!(expand("r[0-1]n[08-09]")?, ["r0n08", "r0n09", "r1n08", "r1n09"]);
+/// assert!(expand("n[1-999999999]").is_err());
+/// # Ok::<(), topobroker::cluster::HostlistError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`HostlistError`].
+pub fn expand(text: &str) -> Result<Vec<String>, HostlistError> {
+    let mut names = Vec::new();
+    if text.trim().is_empty() {
+        return Ok(names);
+    }
+    for word in words(text)? {
+        let word = word.trim();
+        if word.is_empty() {
+            return Err(HostlistError::Empty { text: short(text) });
+        }
+        names.extend(expand_word(word, text, MAX_HOSTS - names.len())?);
+    }
+    Ok(names)
+}
+
+/// The words between commas that are not in brackets.
+fn words(text: &str) -> Result<Vec<&str>, HostlistError> {
+    let bracket = || HostlistError::Bracket { text: short(text) };
+    let (mut words, mut start, mut is_open) = (Vec::new(), 0, false);
+    for (at, letter) in text.char_indices() {
+        match (letter, is_open) {
+            ('[', false) => is_open = true,
+            (']', true) => is_open = false,
+            ('[' | ']', _) => return Err(bracket()),
+            (',', false) => {
+                words.extend(text.get(start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    words.extend(text.get(start..));
+    if is_open { Err(bracket()) } else { Ok(words) }
+}
+
+fn expand_word(word: &str, text: &str, most: usize) -> Result<Vec<String>, HostlistError> {
+    let mut names = vec![String::new()];
+    let mut rest = word;
+    while let Some((before, after)) = rest.split_once('[') {
+        let (inside, after) =
+            after.split_once(']').ok_or_else(|| HostlistError::Bracket { text: short(text) })?;
+        let mut numbers = Vec::new();
+        for range in inside.split(',') {
+            let room = (most / names.len()).saturating_sub(numbers.len());
+            add_range(range, text, room, &mut numbers)?;
+        }
+        let all = names
+            .iter()
+            .flat_map(|name| numbers.iter().map(move |number| format!("{name}{before}{number}")));
+        names = all.collect();
+        rest = after;
+    }
+    names.iter_mut().for_each(|name| name.push_str(rest));
+    if names.len() > most {
+        return Err(HostlistError::TooMany { text: short(text) });
+    }
+    Ok(names)
+}
+
+/// Adds the numbers of a range, `room` at most, with the zeros in front of its start.
+fn add_range(
+    range: &str,
+    text: &str,
+    room: usize,
+    numbers: &mut Vec<String>,
+) -> Result<(), HostlistError> {
+    let wrong = || HostlistError::Range { text: short(text), found: short(range) };
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let number = |digits: &str| -> Option<u64> {
+        let is_plain =
+            (1..=15).contains(&digits.len()) && digits.bytes().all(|it| it.is_ascii_digit());
+        is_plain.then(|| digits.parse().ok()).flatten()
+    };
+    let (start, end) = number(first).zip(number(last)).ok_or_else(wrong)?;
+    if start > end {
+        return Err(wrong());
+    }
+    if end - start >= room as u64 {
+        return Err(HostlistError::TooMany { text: short(text) });
+    }
+    let width = first.len();
+    numbers.extend((start..=end).map(|number| format!("{number:0width$}")));
+    Ok(())
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+/// The shortest hostlist of these names, each once, in their natural order. Only the last number of
+/// a name becomes a range.
+///
+/// ```
+/// use topobroker::cluster::fold;
+/// assert_eq!(fold(["n2", "n1", "n4", "a", "n1"]), "a,n[1-2,4]");
+/// ```
+#[must_use]
+pub fn fold<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let mut parts: BTreeMap<(&str, &str, usize), Vec<u64>> = BTreeMap::new();
+    let mut plain: Vec<&str> = Vec::new();
+    for name in names {
+        let end = name.rfind(|it: char| it.is_ascii_digit()).map_or(0, |at| at + 1);
+        let (head, after) = name.split_at(end);
+        let start = head.rfind(|it: char| !it.is_ascii_digit()).map_or(0, |at| {
+            at + head.get(at..).and_then(|it| it.chars().next()).map_or(1, char::len_utf8)
+        });
+        let (before, digits) = head.split_at(start);
+        // What has brackets itself cannot be in a list.
+        match digits.parse::<u64>() {
+            Ok(number) if digits.len() <= 15 => {
+                // Numbers of one width share a range; without zeros in front, all widths do.
+                let width =
+                    if digits.starts_with('0') && digits.len() > 1 { digits.len() } else { 0 };
+                parts.entry((before, after, width)).or_default().push(number);
+            }
+            _ => plain.push(name),
+        }
+    }
+    // 001 to 099 and 100: wide numbers without zeros continue the range of those that have them.
+    let padded: Vec<(&str, &str, usize)> =
+        parts.keys().filter(|(_, _, width)| *width > 0).copied().collect();
+    for (before, after, width) in padded {
+        let Some(all) = parts.get_mut(&(before, after, 0)) else { continue };
+        let (same, other): (Vec<u64>, Vec<u64>) =
+            all.iter().partition(|number| number.to_string().len() == width);
+        *all = other;
+        if let Some(own) = parts.get_mut(&(before, after, width)) {
+            own.extend(same);
+        }
+    }
+    parts.retain(|_, numbers| !numbers.is_empty());
+    let mut words: Vec<String> = plain.into_iter().map(str::to_owned).collect();
+    for ((before, after, width), mut numbers) in parts {
+        numbers.sort_unstable();
+        numbers.dedup();
+        if let ([only], 0) = (&numbers[..], width) {
+            words.push(format!("{before}{only}{after}"));
+            continue;
+        }
+        words.push(format!("{before}[{}]{after}", ranges(&numbers, width)));
+    }
+    words.sort_by(|one, other| natural(one, other));
+    words.dedup();
+    words.join(",")
+}
+
+fn ranges(numbers: &[u64], width: usize) -> String {
+    let mut text = String::new();
+    for run in numbers.chunk_by(|one, other| one + 1 == *other) {
+        let [first, .., last] = run else {
+            let _ = write!(text, "{:0width$},", run.first().copied().unwrap_or(0));
+            continue;
+        };
+        let _ = write!(text, "{first:0width$}-{last:0width$},");
+    }
+    text.pop();
+    text
+}

@@ -1,0 +1,15 @@
+//! Slurm's view of a cluster: hostlists, and its topology of switches and blocks.
+
+mod apply;
+mod conf;
+mod error;
+mod groups;
+mod hostlist;
+mod yaml;
+
+pub use apply::Applied;
+pub use conf::read_conf;
+pub use error::SlurmError;
+pub use groups::{SlurmGroup, SlurmTopology};
+pub use hostlist::{HostlistError, MAX_HOSTS, expand, fold};
+pub use yaml::read_yaml;

@@ -1,0 +1,118 @@
+//! JSON: node-link data as networkx reads it, and JSON Graph Format as Flux reads it.
+
+use serde_json::{Value, json as value};
+use topobroker_reader::{Link, LinkPath, Links, Topology, VertexKind};
+
+/// The graph as node-link data: `networkx.node_link_graph(data, edges="edges")` makes a directed
+/// multigraph of it. Each direction of a link is an edge. Bandwidths are in MB/s, latencies in
+/// nanoseconds; what is not known is null.
+#[must_use]
+pub fn json(topology: Topology<'_>, links: &Links) -> Value {
+    let nodes = (0..).zip(links.vertices()).map(|(vertex, found)| {
+        value!({
+            "id": links.name(topology, vertex),
+            "kind": found.kind.name(),
+            "object": found.object.and_then(|id| topology.object(id)).map(|it| it.type_name(false)),
+        })
+    });
+    let both = links.links().iter().flat_map(|link| [*link, link.reversed()]);
+    let edges = both.map(|link| edge(topology, links, &link));
+    value!({
+        "directed": true,
+        "multigraph": true,
+        "graph": {},
+        "nodes": nodes.collect::<Vec<_>>(),
+        "edges": edges.collect::<Vec<_>>(),
+    })
+}
+
+fn edge(topology: Topology<'_>, links: &Links, link: &Link) -> Value {
+    value!({
+        "source": links.name(topology, link.one),
+        "target": links.name(topology, link.other),
+        "class": link.class.name(),
+        "bandwidth": link.forward,
+        "latency": link.latency,
+        "links": link.links,
+        "origin": link.origin.name(),
+    })
+}
+
+/// A path between two vertices; `way` are its vertices from its beginning to its end.
+#[must_use]
+pub fn json_path(
+    topology: Topology<'_>,
+    links: &Links,
+    (from, to): (u16, u16),
+    path: Option<&LinkPath>,
+    way: &[u16],
+) -> Value {
+    let name = |vertex: &u16| links.name(topology, *vertex);
+    value!({
+        "from": name(&from),
+        "to": name(&to),
+        "bandwidth": path.and_then(|it| it.bandwidth),
+        "has_unknown_bandwidth": path.map(|it| it.has_unknown_bandwidth),
+        "latency": path.and_then(|it| it.latency),
+        "hops": path.map(|it| it.hops),
+        "way": way.iter().map(name).collect::<Vec<_>>(),
+    })
+}
+
+/// The graph in JSON Graph Format. Edges are of a subsystem of their own, `links`, so that a Flux
+/// resource graph can have them beside its own.
+#[must_use]
+pub fn jgf(topology: Topology<'_>, links: &Links) -> Value {
+    let nodes = (0u16..).zip(links.vertices()).map(|(vertex, found)| {
+        let name = links.name(topology, vertex);
+        value!({
+            "id": vertex.to_string(),
+            "label": name,
+            "metadata": {
+                "type": flux_type(found.kind),
+                "basename": found.kind.name(),
+                "name": name,
+                "id": vertex,
+                "uniq_id": vertex,
+                "rank": -1,
+                "exclusive": false,
+                "unit": "",
+                "size": 1,
+                "paths": { "links": format!("/{name}") },
+            },
+        })
+    });
+    let both = links.links().iter().flat_map(|link| [*link, link.reversed()]);
+    let edges = both.map(|link| {
+        let mut metadata = edge(topology, links, &link);
+        if let Some(fields) = metadata.as_object_mut() {
+            fields.remove("source");
+            fields.remove("target");
+            fields.insert("subsystem".to_owned(), "links".into());
+        }
+        value!({
+            "source": link.one.to_string(),
+            "target": link.other.to_string(),
+            "relation": link.class.name(),
+            "directed": true,
+            "metadata": metadata,
+        })
+    });
+    value!({
+        "graph": {
+            "directed": true,
+            "type": "links",
+            "nodes": nodes.collect::<Vec<_>>(),
+            "edges": edges.collect::<Vec<_>>(),
+        }
+    })
+}
+
+/// Flux's word for a kind of vertex.
+fn flux_type(kind: VertexKind) -> &'static str {
+    match kind {
+        VertexKind::Cpu | VertexKind::Mesh => "socket",
+        VertexKind::Block => "storage",
+        kind => kind.name(),
+    }
+}

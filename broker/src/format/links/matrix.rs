@@ -1,0 +1,109 @@
+//! A table of what is between GPUs and NICs, like that of `nvidia-smi topo -m`, for any vendor.
+
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::{LinkClass, Links, Object, PathClass, Topology, VertexKind};
+
+/// The table, and what its words mean.
+#[must_use]
+pub fn matrix(topology: Topology<'_>, links: &Links) -> String {
+    let of_kind = |kind| {
+        let all = (0..).zip(links.vertices()).filter(move |(_, found)| found.kind == kind);
+        all.map(|(vertex, _): (u16, _)| vertex)
+    };
+    let devices: Vec<u16> = of_kind(VertexKind::Gpu).chain(of_kind(VertexKind::Nic)).collect();
+    let name = |vertex: &u16| links.name(topology, *vertex).into_owned();
+    let last = ["CPU Affinity", "NUMA Affinity"].map(str::to_owned);
+    let head = core::iter::once(String::new()).chain(devices.iter().map(name)).chain(last);
+    let mut rows: Vec<Vec<String>> = vec![head.collect()];
+    for one in &devices {
+        let mut row = vec![name(one)];
+        row.extend(devices.iter().map(|other| cell(topology, links, *one, *other)));
+        row.extend(affinity(links.object(topology, *one)));
+        rows.push(row);
+    }
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();
+    let line = |row: &Vec<String>| {
+        let cells = row
+            .iter()
+            .enumerate()
+            .map(|(column, cell)| format!("{cell:<width$}", width = width(column).unwrap_or(0)));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect::<String>() + LEGEND
+}
+
+const LEGEND: &str = "
+X    the device itself
+LOC  parts of one device
+NV#  # NVLinks, to each other or to a switch; XGMI#, XE# likewise; without # if nobody knows how many
+PIX  at most one PCI switch
+PXB  several PCI switches, no host bridge
+PHB  a host bridge
+NODE several host bridges of one NUMA node
+SYS  what connects NUMA nodes
+";
+
+fn cell(topology: Topology<'_>, links: &Links, one: u16, other: u16) -> String {
+    if one == other {
+        return "X".to_owned();
+    }
+    if let Some(text) = of_gpus(links, one, other) {
+        return text;
+    }
+    let ends = links.object(topology, one).zip(links.object(topology, other));
+    let class = ends.map(|(one, other)| topology.path_class(one, other));
+    match class {
+        Some(PathClass::Same) => "LOC",
+        Some(PathClass::Pix) => "PIX",
+        Some(PathClass::Pxb) => "PXB",
+        Some(PathClass::Phb) => "PHB",
+        Some(PathClass::Node) => "NODE",
+        Some(PathClass::Sys) | None => "SYS",
+    }
+    .to_owned()
+}
+
+/// The links of GPUs between two vertices, directly or by a switch.
+fn of_gpus(links: &Links, one: u16, other: u16) -> Option<String> {
+    let between = |one: u16, other: u16| {
+        let mut all = links.links().iter();
+        all.find(|link| {
+            [(link.one, link.other), (link.other, link.one)].contains(&(one, other))
+                && word(link.class).is_some()
+        })
+    };
+    let is_switch = |vertex: &u16| {
+        let found = links.vertices().get(usize::from(*vertex));
+        found.is_some_and(|it| it.kind == VertexKind::NvSwitch)
+    };
+    let switches = || (0..).take(links.vertices().len()).filter(is_switch);
+    let direct = between(one, other).map(|link| (link.class, link.links.map(u32::from)));
+    let found = direct.or_else(|| {
+        let by_all =
+            switches().filter_map(|switch| between(one, switch).zip(between(switch, other)));
+        let counts: Vec<Option<u32>> =
+            by_all.map(|(near, far)| near.links.min(far.links).map(u32::from)).collect();
+        (!counts.is_empty()).then(|| (LinkClass::NvLink, counts.into_iter().sum()))
+    });
+    let (class, count) = found?;
+    let count = count.filter(|_| class != LinkClass::Loc);
+    Some(format!("{}{}", word(class)?, count.map(|it| it.to_string()).unwrap_or_default()))
+}
+
+fn word(class: LinkClass) -> Option<&'static str> {
+    match class {
+        LinkClass::Loc => Some("LOC"),
+        LinkClass::NvLink => Some("NV"),
+        LinkClass::Xgmi => Some("XGMI"),
+        LinkClass::XeLink => Some("XE"),
+        _ => None,
+    }
+}
+
+/// The PUs and NUMA nodes that a device is local to, by OS index.
+fn affinity(device: Option<Object<'_>>) -> [String; 2] {
+    let local = device.map(Object::non_io_ancestor);
+    let text = |set: Option<Set>| set.unwrap_or_default().to_text(Format::List);
+    [text(local.and_then(Object::cpuset)), text(local.and_then(Object::nodeset))]
+}

@@ -1,0 +1,324 @@
+//! The XML file by which NCCL and RCCL know a machine: what `NCCL_TOPO_FILE` names. Containers and
+//! virtual machines that hide the PCI tree need one.
+
+use super::nccl_read::{MOST_ELEMENTS, MOST_LETTERS};
+use super::pci_speed::pci_speed;
+use std::fmt::Write;
+use topobroker_layout::set::Set;
+use topobroker_reader::{
+    Attributes, Link, LinkClass, Links, Object, ObjectType, Topology, VertexKind,
+};
+
+/// Why a machine cannot be described to NCCL.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NcclError {
+    /// There is nothing to describe.
+    #[error("the topology has no GPU and no NIC on PCI, so there is nothing to tell NCCL")]
+    NoDevice,
+    /// NCCL reads no more elements.
+    #[error(
+        "the file would have {found} elements, with those that NCCL adds; it has room for {MOST_ELEMENTS}"
+    )]
+    TooMany {
+        /// Number of elements.
+        found: usize,
+    },
+}
+
+/// Describes the GPUs and NICs of a machine to NCCL. `links` must have each switch of links between
+/// GPUs as a vertex ([`SwitchModel::Separate`](topobroker_reader::SwitchModel::Separate)).
+///
+/// NCCL finds out itself which GPUs and NICs there are. So the file has the tree of NUMA nodes, PCI
+/// switches and devices, and the links between GPUs, if hwloc tells them.
+///
+/// # Errors
+///
+/// [`NcclError`].
+pub fn nccl(topology: Topology<'_>, links: &Links) -> Result<String, NcclError> {
+    Dialect { version: 1, element: "nvlink", class: LinkClass::NvLink }.write(topology, links)
+}
+
+/// [`nccl`] for RCCL.
+///
+/// # Errors
+///
+/// [`NcclError`].
+pub fn rccl(topology: Topology<'_>, links: &Links) -> Result<String, NcclError> {
+    Dialect { version: 2, element: "xgmi", class: LinkClass::Xgmi }.write(topology, links)
+}
+
+struct Dialect {
+    version: u32,
+    /// The element of a link between GPUs.
+    element: &'static str,
+    class: LinkClass,
+}
+
+/// NUMA node by its OS index, with its switches and devices; `None` are those of no node.
+struct Cpu<'a> {
+    node: Option<Object<'a>>,
+    below: Vec<Pci<'a>>,
+}
+
+/// A PCI device or switch, with what is below it.
+struct Pci<'a> {
+    object: Object<'a>,
+    /// The vertex of a GPU.
+    gpu: Option<u16>,
+    below: Vec<Pci<'a>>,
+}
+
+impl Pci<'_> {
+    /// Number of elements that NCCL adds for this and what is below it.
+    fn added(&self) -> usize {
+        let own = match (self.gpu, self.object.object_type()) {
+            (Some(_), _) => 1,
+            (None, ObjectType::PCIDevice) => 2,
+            _ => 0,
+        };
+        own + self.below.iter().map(Pci::added).sum::<usize>()
+    }
+}
+
+impl Dialect {
+    fn write(&self, topology: Topology<'_>, links: &Links) -> Result<String, NcclError> {
+        let cpus = cpus(topology, links);
+        if cpus.is_empty() {
+            return Err(NcclError::NoDevice);
+        }
+        let mut text = format!("<system version=\"{}\">\n", self.version);
+        for cpu in &cpus {
+            let _ = write!(text, "  <cpu numaid=\"{}\"", node_number(cpu.node));
+            cpu_attributes(&mut text, topology, cpu.node);
+            text += ">\n";
+            for pci in &cpu.below {
+                self.pci(&mut text, topology, links, pci, 2);
+            }
+            text += "  </cpu>\n";
+        }
+        text += "</system>\n";
+        let written = text.matches('<').count() - text.matches("</").count();
+        // NCCL adds elements for what it finds out: a GPU, or a NIC and its network.
+        let added = |cpu: &Cpu<'_>| cpu.below.iter().map(Pci::added).sum::<usize>();
+        let found = written + cpus.iter().map(added).sum::<usize>();
+        if found > MOST_ELEMENTS {
+            return Err(NcclError::TooMany { found });
+        }
+        Ok(text)
+    }
+
+    fn pci(
+        &self,
+        text: &mut String,
+        topology: Topology<'_>,
+        links: &Links,
+        pci: &Pci<'_>,
+        depth: usize,
+    ) {
+        let indent = "  ".repeat(depth);
+        let Some(found) = attributes(pci.object) else { return };
+        let _ = write!(
+            text,
+            "{indent}<pci busid=\"{}\" class=\"{}\"",
+            found.bus_id_text(),
+            class(pci.object)
+        );
+        let ids = [
+            ("vendor", found.vendor_id),
+            ("device", found.device_id),
+            ("subsystem_vendor", found.subvendor_id),
+            ("subsystem_device", found.subdevice_id),
+        ];
+        for (name, id) in ids {
+            let _ = write!(text, " {name}=\"0x{id:04x}\"");
+        }
+        if let Some((speed, width)) = pci_speed(pci.object) {
+            let _ = write!(text, " link_speed=\"{speed}\" link_width=\"{width}\"");
+        }
+        let own = pci.gpu.map(|gpu| self.links(topology, links, gpu)).unwrap_or_default();
+        if pci.below.is_empty() && own.is_empty() {
+            *text += "/>\n";
+            return;
+        }
+        *text += ">\n";
+        if let Some(number) = pci.gpu.filter(|_| !own.is_empty()) {
+            let _ = writeln!(
+                text,
+                "{indent}  <gpu dev=\"{}\">",
+                device_number(topology, links, number)
+            );
+            for (target, count, class) in own {
+                let _ = writeln!(
+                    text,
+                    "{indent}    <{} target=\"{target}\" count=\"{count}\" tclass=\"{class}\"/>",
+                    self.element
+                );
+            }
+            let _ = writeln!(text, "{indent}  </gpu>");
+        }
+        for below in &pci.below {
+            self.pci(text, topology, links, below, depth + 1);
+        }
+        let _ = writeln!(text, "{indent}</pci>");
+    }
+
+    /// The links of a GPU with other PCI devices: bus id, number of links, and class.
+    fn links(&self, topology: Topology<'_>, links: &Links, gpu: u16) -> Vec<(String, u16, String)> {
+        let ends = |link: &Link| match (link.one == gpu, link.other == gpu) {
+            (true, _) => Some(link.other),
+            (_, true) => Some(link.one),
+            _ => None,
+        };
+        let mut all: Vec<(String, u16, String)> = Vec::new();
+        for link in links.links().iter().filter(|link| link.class == self.class) {
+            let other = ends(link).and_then(|other| pci_of(links.object(topology, other)?));
+            // Nobody knows how many XGMI links there are, and RCCL wants a number.
+            let count = link.links.or((self.class == LinkClass::Xgmi).then_some(1));
+            let known = count.zip(other).and_then(|(count, it)| Some((count, it, attributes(it)?)));
+            let Some((count, object, found)) = known else { continue };
+            let target = found.bus_id_text();
+            // Parts of a GPU are one device to RCCL.
+            if !all.iter().any(|(known, ..)| *known == target) {
+                all.push((target, count, class(object)));
+            }
+        }
+        all
+    }
+}
+
+/// The NUMA nodes that GPUs and NICs hang on, each with its tree.
+fn cpus<'a>(topology: Topology<'a>, links: &Links) -> Vec<Cpu<'a>> {
+    let mut cpus: Vec<Cpu<'a>> = Vec::new();
+    for (vertex, found) in (0..).zip(links.vertices()) {
+        if !matches!(found.kind, VertexKind::Gpu | VertexKind::Nic) {
+            continue;
+        }
+        let Some(pci) = links.object(topology, vertex).and_then(pci_of) else { continue };
+        let node = node_of(topology, pci);
+        let place = cpus.iter().position(|it| it.node == node);
+        let place = place.unwrap_or_else(|| {
+            cpus.push(Cpu { node, below: Vec::new() });
+            cpus.len() - 1
+        });
+        let mut way: Vec<Object<'a>> = pci.pci_switches().collect();
+        way.reverse();
+        way.push(pci);
+        let Some(cpu) = cpus.get_mut(place) else { continue };
+        let gpu = (found.kind == VertexKind::Gpu).then_some(vertex);
+        insert(&mut cpu.below, &way, gpu);
+    }
+    cpus.sort_by_key(|cpu| cpu.node.and_then(Object::os_index));
+    cpus
+}
+
+fn insert<'a>(below: &mut Vec<Pci<'a>>, way: &[Object<'a>], gpu: Option<u16>) {
+    let Some((object, rest)) = way.split_first() else { return };
+    let place = below.iter().position(|it| it.object == *object).unwrap_or_else(|| {
+        below.push(Pci { object: *object, gpu: None, below: Vec::new() });
+        below.len() - 1
+    });
+    let Some(pci) = below.get_mut(place) else { return };
+    match rest.is_empty() {
+        true => pci.gpu = pci.gpu.or(gpu),
+        false => insert(&mut pci.below, rest, gpu),
+    }
+}
+
+/// The PCI device that an object is, or is a part of.
+fn pci_of(object: Object<'_>) -> Option<Object<'_>> {
+    match object.object_type() {
+        ObjectType::PCIDevice => Some(object),
+        _ => object.pci_device_above(),
+    }
+}
+
+fn attributes(object: Object<'_>) -> Option<topobroker_reader::Pci> {
+    match object.attributes() {
+        Attributes::Pci(pci) => Some(pci),
+        Attributes::Bridge(bridge) => bridge.upstream,
+        _ => None,
+    }
+}
+
+/// The class with its programming interface, which hwloc does not keep.
+fn class(object: Object<'_>) -> String {
+    match (object.object_type(), attributes(object)) {
+        (ObjectType::Bridge, _) => "0x060400".to_owned(),
+        // hwloc knows it by more than its class, which some have wrong.
+        _ if object.subtype() == Some("NVSwitch") => "0x068000".to_owned(),
+        (_, Some(pci)) => format!("0x{:04x}00", pci.class_id),
+        _ => "0x000000".to_owned(),
+    }
+}
+
+/// The NUMA node of a device, as Linux has it: the first one with ordinary memory that has all PUs
+/// that the device is local to, or some of them. `None` if the machine does not tell where the
+/// device is.
+fn node_of<'a>(topology: Topology<'a>, device: Object<'a>) -> Option<Object<'a>> {
+    let local = device.non_io_ancestor().cpuset().filter(|set| !set.is_empty())?;
+    let is_ordinary = |it: &Object<'_>| !matches!(it.subtype(), Some("HBM" | "MCDRAM"));
+    let nodes = || topology.objects_with_type(ObjectType::NUMANode).filter(is_ordinary);
+    let several = nodes().filter(|it| it.intersects(&local)).nth(1).is_some();
+    if several && device.non_io_ancestor() == topology.root() {
+        return None;
+    }
+    nodes().find(|it| it.covers(&local)).or_else(|| nodes().find(|it| it.intersects(&local)))
+}
+
+/// The OS index of a NUMA node as NCCL has it: -1 for none.
+fn node_number(node: Option<Object<'_>>) -> i64 {
+    node.and_then(Object::os_index).map_or(-1, i64::from)
+}
+
+fn cpu_attributes(text: &mut String, topology: Topology<'_>, node: Option<Object<'_>>) {
+    let cpuset = node.unwrap_or(topology.root()).cpuset().unwrap_or_default();
+    let affinity = words(&cpuset);
+    if affinity.len() <= MOST_LETTERS {
+        let _ = write!(text, " affinity=\"{affinity}\"");
+    }
+    let package = node.and_then(|it| it.ancestor_with_type(ObjectType::Package));
+    let package = package.or_else(|| topology.objects_with_type(ObjectType::Package).next());
+    let told = |name: &str| {
+        let package = package.and_then(|it| it.info(name));
+        package.or_else(|| topology.root().info(name))
+    };
+    let arch = topology.root().info("Architecture").map(|arch| match arch {
+        "aarch64" => "arm64",
+        "ppc64le" => "ppc64",
+        arch => arch,
+    });
+    let known = [
+        ("arch", arch),
+        ("vendor", told("CPUVendor")),
+        ("familyid", told("CPUFamilyNumber")),
+        ("modelid", told("CPUModelNumber")),
+    ];
+    for (name, value) in known {
+        if let Some(value) = value.filter(|value| value.len() <= MOST_LETTERS) {
+            let _ = write!(text, " {name}=\"{}\"", quick_xml::escape::escape(value));
+        }
+    }
+}
+
+/// A set as 32-bit words in hexadecimal, the highest first, as in Linux's `cpumap`.
+fn words(set: &Set) -> String {
+    let count = set.last().map_or(1, |last| last / 32 + 1);
+    let word = |word: u32| {
+        let bits = (0..32).filter(|bit| set.contains(word * 32 + bit));
+        format!("{:08x}", bits.fold(0u32, |all, bit| all | 1 << bit))
+    };
+    (0..count).rev().map(word).collect::<Vec<_>>().join(",")
+}
+
+/// The number of a GPU among those that programs see: the one in the name of its device, else its
+/// place among GPUs.
+fn device_number(topology: Topology<'_>, links: &Links, vertex: u16) -> u32 {
+    let object = links.object(topology, vertex);
+    let name = object.and_then(|it| it.name()).unwrap_or_default();
+    let digits = name.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+    digits.parse().unwrap_or_else(|_| {
+        let before = links.vertices().iter().take(usize::from(vertex));
+        u32::try_from(before.filter(|it| it.kind == VertexKind::Gpu).count()).unwrap_or(0)
+    })
+}

@@ -1,0 +1,248 @@
+//! Reads the XML files by which NCCL and RCCL know a machine.
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use std::collections::BTreeMap;
+use topobroker_reader::PathClass;
+
+/// Why a text is no file that NCCL reads.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NcclReadError {
+    /// The text is no XML.
+    #[error("at byte {at}: {found}")]
+    Xml {
+        /// Where.
+        at: u64,
+        /// What the parser says.
+        found: String,
+    },
+    /// The file is not of the grammar.
+    #[error("at byte {at}: {found}; expected {expected}")]
+    Grammar {
+        /// Where.
+        at: u64,
+        /// What was found.
+        found: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// The file is beyond what NCCL reads.
+    #[error("at byte {at}: {found}; NCCL reads at most {most}")]
+    Limit {
+        /// Where.
+        at: u64,
+        /// What was found.
+        found: String,
+        /// The limit.
+        most: usize,
+    },
+}
+
+/// What NCCL reads at most: elements (it has room for 256, and fails when that is full), attributes
+/// of an element, letters of a value (of 255, two are for the quote and the end).
+pub(super) const MOST_ELEMENTS: usize = 255;
+const MOST_ATTRIBUTES: usize = 16;
+pub(super) const MOST_LETTERS: usize = 253;
+
+/// A machine as NCCL's file has it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NcclFile {
+    /// 1 of NCCL, 2 of RCCL.
+    pub version: u32,
+    /// The PCI devices and switches.
+    pub devices: Vec<NcclDevice>,
+    /// The links of GPUs.
+    pub links: Vec<NcclLink>,
+}
+
+/// A PCI device or switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NcclDevice {
+    /// Its bus id, in lower case.
+    pub bus_id: String,
+    /// The switch that it hangs on, by its place in the list.
+    pub switch: Option<usize>,
+    /// Number of its NUMA node; -1 for none.
+    pub numa: i64,
+    /// All attributes of the element.
+    pub attributes: BTreeMap<String, String>,
+}
+
+/// Links between a GPU and another device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NcclLink {
+    /// The name of the element: `nvlink`, `xgmi` or `c2c`.
+    pub element: String,
+    /// The GPU, by its place in the list of devices.
+    pub gpu: usize,
+    /// Bus id of the other end; `None` of `c2c`, which is to the CPU.
+    pub target: Option<String>,
+    /// Number of links.
+    pub count: u16,
+    /// Bandwidth of each, of `c2c`.
+    pub bandwidth: Option<u32>,
+}
+
+impl NcclFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// [`NcclReadError`] with the place in the text.
+    pub fn read(text: &str) -> Result<Self, NcclReadError> {
+        let mut reader = Reader::from_str(text);
+        let mut reading = Reading::default();
+        loop {
+            let event = reader.read_event();
+            let at = reader.buffer_position();
+            let xml =
+                |found: &dyn std::fmt::Display| NcclReadError::Xml { at, found: found.to_string() };
+            match event.map_err(|error| xml(&error))? {
+                Event::Start(element) => {
+                    reading.open(&element, at)?;
+                }
+                Event::Empty(element) => {
+                    reading.open(&element, at)?;
+                    reading.close();
+                }
+                Event::End(_) => reading.close(),
+                Event::Eof if reading.open.is_empty() && reading.elements > 0 => {
+                    return Ok(reading.file);
+                }
+                Event::Eof => return Err(xml(&"the text ends before its elements do")),
+                _ => {}
+            }
+        }
+    }
+
+    /// What is between two devices, by their places. The file has no host bridges, so whatever is
+    /// below one NUMA node is at most [`PathClass::Phb`] apart.
+    #[must_use]
+    pub fn path_class(&self, one: usize, other: usize) -> PathClass {
+        if one == other {
+            return PathClass::Same;
+        }
+        let (near, far) = (self.switches(one), self.switches(other));
+        let common = near.iter().find(|switch| far.contains(switch));
+        let between = |way: &[usize]| way.iter().take_while(|it| Some(*it) != common).count();
+        let numa = |device: usize| self.devices.get(device).map(|it| it.numa);
+        match common {
+            Some(_) if between(&near) == 0 && between(&far) == 0 => PathClass::Pix,
+            Some(_) => PathClass::Pxb,
+            None if numa(one) == numa(other) => PathClass::Phb,
+            None => PathClass::Sys,
+        }
+    }
+
+    /// The switches above a device, the lowest first.
+    fn switches(&self, device: usize) -> Vec<usize> {
+        let above = |at: &usize| self.devices.get(*at)?.switch;
+        std::iter::successors(above(&device), above).collect()
+    }
+}
+
+/// What is read so far.
+#[derive(Default)]
+struct Reading {
+    file: NcclFile,
+    elements: usize,
+    /// The elements that are open.
+    open: Vec<Element>,
+    numa: i64,
+}
+
+enum Element {
+    System,
+    Cpu,
+    Pci(usize),
+    Gpu(usize),
+    Other,
+}
+
+impl Reading {
+    fn open(&mut self, element: &BytesStart<'_>, at: u64) -> Result<(), NcclReadError> {
+        self.elements += 1;
+        let limit = |found: String, most| Err(NcclReadError::Limit { at, found, most });
+        if self.elements > MOST_ELEMENTS {
+            return limit(format!("element {}", self.elements), MOST_ELEMENTS);
+        }
+        let name = String::from_utf8_lossy(element.name().as_ref()).into_owned();
+        let mut attributes = BTreeMap::new();
+        for attribute in element.attributes() {
+            let wrong =
+                |found: &dyn std::fmt::Display| NcclReadError::Xml { at, found: found.to_string() };
+            let attribute = attribute.map_err(|error| wrong(&error))?;
+            let value = attribute.unescape_value().map_err(|error| wrong(&error))?.into_owned();
+            let key = String::from_utf8_lossy(attribute.key.as_ref()).into_owned();
+            if value.len() > MOST_LETTERS {
+                return limit(format!("{key} of {} letters", value.len()), MOST_LETTERS);
+            }
+            attributes.insert(key, value);
+        }
+        if attributes.len() > MOST_ATTRIBUTES {
+            return limit(format!("{name} with {} attributes", attributes.len()), MOST_ATTRIBUTES);
+        }
+        let wrong = |expected| {
+            let words = attributes.iter().map(|(name, value)| format!(" {name}={value:?}"));
+            let found = format!("<{name}{}>", words.collect::<String>());
+            NcclReadError::Grammar { at, found, expected }
+        };
+        let next = match (name.as_str(), self.open.last()) {
+            ("system", None) if self.elements == 1 => {
+                let version = attributes.get("version").and_then(|it| it.parse().ok());
+                let known = version.filter(|version| [1, 2].contains(version));
+                self.file.version = known.ok_or_else(|| wrong("a version of 1 or 2"))?;
+                Element::System
+            }
+            ("cpu", Some(Element::System)) => {
+                let numa = attributes.get("numaid").and_then(|it| it.parse().ok());
+                self.numa = numa.ok_or_else(|| wrong("a numaid that is a number"))?;
+                Element::Cpu
+            }
+            ("pci", Some(Element::Cpu | Element::Pci(_))) => {
+                let bus_id = attributes.get("busid").filter(|it| is_bus_id(it));
+                let bus_id = bus_id.ok_or_else(|| wrong("a busid such as 0000:03:00.0"))?;
+                let switch = match self.open.last() {
+                    Some(Element::Pci(switch)) => Some(*switch),
+                    _ => None,
+                };
+                let (bus_id, numa) = (bus_id.to_ascii_lowercase(), self.numa);
+                self.file.devices.push(NcclDevice { bus_id, switch, numa, attributes });
+                Element::Pci(self.file.devices.len() - 1)
+            }
+            ("gpu", Some(Element::Pci(device))) => Element::Gpu(*device),
+            ("nvlink" | "xgmi" | "c2c", Some(Element::Gpu(gpu))) => {
+                let target = attributes.get("target").map(|it| it.to_ascii_lowercase());
+                let count = attributes.get("count").and_then(|it| it.parse().ok());
+                let count = count.ok_or_else(|| wrong("a count that is a number"))?;
+                if target.is_none() != (name == "c2c") {
+                    return Err(wrong("a target of an nvlink or xgmi, and none of a c2c"));
+                }
+                let bandwidth = attributes.get("bw").map(|it| it.parse()).transpose();
+                let bandwidth = bandwidth.map_err(|_| wrong("a bw that is a number"))?;
+                let link = NcclLink { element: name, gpu: *gpu, target, count, bandwidth };
+                self.file.links.push(link);
+                Element::Other
+            }
+            ("cpu" | "pci" | "gpu" | "nvlink" | "xgmi" | "c2c" | "system", _) | (_, None) => {
+                return Err(wrong("one system, in it cpu, in it pci, in that pci, gpu or nic"));
+            }
+            // NCCL knows more elements, and leaves out those that it does not know.
+            _ => Element::Other,
+        };
+        self.open.push(next);
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.open.pop();
+    }
+}
+
+/// Whether a text is domain, bus, device and function.
+fn is_bus_id(text: &str) -> bool {
+    let parts: Vec<&str> = text.split([':', '.']).collect();
+    parts.len() == 4
+        && parts.iter().all(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}

@@ -1,0 +1,214 @@
+//! Links that an administrator tells: as the JSON that `topobroker links --of json` prints, or as a
+//! file of NCCL or RCCL.
+
+use super::nccl_read::{NcclFile, NcclLink, NcclReadError};
+use serde_json::Value;
+use topobroker_layout::attributes::Attributes;
+use topobroker_reader::internal::nvlink_bandwidth;
+use topobroker_reader::{
+    Link, LinkClass, LinkOrigin, Links, LinksError, Object, Topology, Vertex, VertexKind,
+};
+
+/// Why a text tells no links.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToldError {
+    /// It is no file of NCCL.
+    #[error(transparent)]
+    Nccl(#[from] NcclReadError),
+    /// It is no JSON.
+    #[error("no JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A PCI device is not in the topology.
+    #[error("{bus_id}: the topology has no such PCI device; expected one of this machine")]
+    Device {
+        /// Its bus id.
+        bus_id: String,
+    },
+    /// The JSON has no edges.
+    #[error("no edges; expected node-link data with a list of \"edges\"")]
+    NoEdges,
+    /// An edge of the JSON has a wrong field.
+    #[error("edge {edge}: {field} is {found}; expected {expected}")]
+    Field {
+        /// Number of the edge.
+        edge: usize,
+        /// The field.
+        field: &'static str,
+        /// What was found.
+        found: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// The vertices and links are no graph.
+    #[error(transparent)]
+    Graph(#[from] LinksError),
+}
+
+/// Reads links of a topology. `known` is the graph of the topology, by whose vertices JSON names
+/// the ends of links.
+///
+/// # Errors
+///
+/// [`ToldError`].
+pub fn told(topology: Topology<'_>, known: &Links, text: &str) -> Result<Links, ToldError> {
+    let mut told = Told { topology, known, vertices: Vec::new(), links: Vec::new() };
+    match text.trim_start().starts_with('<') {
+        true => {
+            let file = NcclFile::read(text)?;
+            file.links.iter().try_for_each(|link| told.nccl(&file, link))?;
+        }
+        false => told.json(&serde_json::from_str(text)?)?,
+    }
+    Ok(Links::new(told.vertices, told.links)?)
+}
+
+struct Told<'t> {
+    topology: Topology<'t>,
+    known: &'t Links,
+    vertices: Vec<Vertex>,
+    links: Vec<Link>,
+}
+
+impl<'t> Told<'t> {
+    fn nccl(&mut self, file: &NcclFile, link: &NcclLink) -> Result<(), ToldError> {
+        let Some(device) = file.devices.get(link.gpu) else { return Ok(()) };
+        let gpu = self.device(&device.bus_id)?;
+        let class = match link.element.as_str() {
+            "nvlink" => LinkClass::NvLink,
+            "xgmi" => LinkClass::Xgmi,
+            _ => LinkClass::C2c,
+        };
+        let one = self.vertex(VertexKind::Gpu, gpu);
+        let other = match &link.target {
+            Some(target) => {
+                let target = self.device(target)?;
+                let is_switch = target.subtype() == Some("NVSwitch");
+                let kind = if is_switch { VertexKind::NvSwitch } else { VertexKind::Gpu };
+                self.vertex(kind, target)
+            }
+            None => self.vertex(VertexKind::Cpu, gpu.non_io_ancestor()),
+        };
+        // The file has each link of two GPUs twice.
+        let is_known = |it: &Link| {
+            it.class == class && [(it.one, it.other), (it.other, it.one)].contains(&(one, other))
+        };
+        if one == other || self.links.iter().any(is_known) {
+            return Ok(());
+        }
+        let each = match (class, gpu.attributes()) {
+            (LinkClass::NvLink, Attributes::Pci(pci)) => Some(nvlink_bandwidth(pci.device_id)),
+            _ => link.bandwidth,
+        };
+        let bandwidth = each.map(|each| each.saturating_mul(link.count.into()).min(u32::MAX - 1));
+        self.links.push(Link {
+            links: Some(link.count),
+            forward: bandwidth,
+            backward: bandwidth,
+            ..Link::between(one, other, class, LinkOrigin::Told)
+        });
+        Ok(())
+    }
+
+    fn device(&self, bus_id: &str) -> Result<Object<'t>, ToldError> {
+        let found = self.topology.pci_device_by_bus_id(bus_id);
+        found.ok_or_else(|| ToldError::Device { bus_id: bus_id.to_owned() })
+    }
+
+    /// The vertex of an object, or of the vertex of the graph that it is a part of.
+    fn vertex(&mut self, kind: VertexKind, object: Object<'t>) -> u16 {
+        let known = self.known.vertex_of(self.topology, object);
+        let known = known.and_then(|it| self.known.vertices().get(usize::from(it)).cloned());
+        let own = Vertex { kind, object: Some(object.id()), name: None };
+        // A switch that is known as all switches of the node has no object.
+        self.add(known.unwrap_or(own))
+    }
+
+    fn add(&mut self, vertex: Vertex) -> u16 {
+        let place = self.vertices.iter().position(|it| *it == vertex).unwrap_or_else(|| {
+            self.vertices.push(vertex);
+            self.vertices.len() - 1
+        });
+        u16::try_from(place).unwrap_or(u16::MAX)
+    }
+
+    fn json(&mut self, graph: &Value) -> Result<(), ToldError> {
+        let list =
+            |name: &str| graph.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+        let nodes = list("nodes");
+        let edges = graph.get("edges").and_then(Value::as_array).filter(|it| !it.is_empty());
+        let edges = edges.ok_or(ToldError::NoEdges)?;
+        for (edge, fields) in edges.iter().enumerate() {
+            let field = |name| fields.get(name).unwrap_or(&Value::Null);
+            let wrong = |name: &'static str, expected| ToldError::Field {
+                edge,
+                field: name,
+                found: field(name).to_string(),
+                expected,
+            };
+            let word = |name: &'static str| field(name).as_str();
+            let class = LinkClass::ALL.into_iter().find(|it| word("class") == Some(it.name()));
+            let class = class.ok_or_else(|| {
+                wrong("class", "LOC, MEM, CPU, SMP, PCI, NVL, XGMI, C2C, XE or FAB")
+            })?;
+            let origin = match field("origin") {
+                Value::Null => LinkOrigin::Told,
+                word => {
+                    let known =
+                        LinkOrigin::ALL.into_iter().find(|it| word.as_str() == Some(it.name()));
+                    known.ok_or_else(|| {
+                        wrong(
+                            "origin",
+                            "reported, current, maximum, assumed, told or measured, or null",
+                        )
+                    })?
+                }
+            };
+            let mut end = |name: &'static str| {
+                let text = word(name).ok_or_else(|| wrong(name, "the name of a vertex"))?;
+                let vertex = self.named(&nodes, text);
+                vertex.ok_or_else(|| {
+                    wrong(name, "a vertex of the topology, or of nodes with its kind")
+                })
+            };
+            let (one, other) = (end("source")?, end("target")?);
+            let number = |name: &'static str| match field(name) {
+                Value::Null => Ok(None),
+                value => {
+                    let number = value.as_u64().and_then(|it| u32::try_from(it).ok());
+                    let number = number.filter(|it| *it > 0 && *it < u32::MAX);
+                    number
+                        .map(Some)
+                        .ok_or_else(|| wrong(name, "a number from 1 to 2^32-2, or null"))
+                }
+            };
+            let (bandwidth, latency) = (number("bandwidth")?, number("latency")?);
+            let links = number("links")?.map(u16::try_from).transpose();
+            let links = links.map_err(|_| wrong("links", "a number from 1 to 65535, or null"))?;
+            // The other direction of a link is an edge of its own.
+            let is_back = |it: &&mut Link| {
+                it.class == class && (it.one, it.other) == (other, one) && it.backward.is_none()
+            };
+            if let Some(known) = self.links.iter_mut().find(is_back) {
+                known.backward = bandwidth;
+                continue;
+            }
+            let plain = Link::between(one, other, class, origin);
+            self.links.push(Link { links, forward: bandwidth, latency, ..plain });
+        }
+        Ok(())
+    }
+
+    /// The vertex with a name: one of the graph, or a new one that `nodes` describe.
+    fn named(&mut self, nodes: &[Value], name: &str) -> Option<u16> {
+        if let Some(known) = self.known.find(self.topology, name) {
+            let vertex = self.known.vertices().get(usize::from(known)).cloned()?;
+            return Some(self.add(vertex));
+        }
+        let node =
+            nodes.iter().find(|node| node.get("id").and_then(Value::as_str) == Some(name))?;
+        let word = node.get("kind").and_then(Value::as_str);
+        let kind = VertexKind::ALL.into_iter().find(|it| word == Some(it.name()))?;
+        Some(self.add(Vertex { kind, object: None, name: Some(name.into()) }))
+    }
+}

@@ -1,0 +1,85 @@
+//! Options for what is above the nodes of a cluster: groups and fabrics.
+
+use crate::cluster::fabric::{read_fabric, read_name_map};
+use crate::cluster::{ClusterBuilder, GroupId, expand, fold, read_conf, read_yaml};
+use crate::program::output::say;
+use anyhow::Context;
+use clap::Args;
+use std::path::PathBuf;
+use topobroker_reader::GroupKind;
+
+/// What is above the nodes.
+#[derive(Debug, Args)]
+pub(super) struct Above {
+    /// Put nodes into a group: NAME=HOSTLIST, such as rack1=node[001-018]
+    #[arg(long = "group", value_name = "NAME=HOSTLIST")]
+    groups: Vec<String>,
+    /// Put nodes into the switches or blocks of this file: Slurm's topology.conf or topology.yaml,
+    /// or what scontrol show topology prints
+    #[arg(long, value_name = "FILE")]
+    slurm: Option<PathBuf>,
+    /// Switches and links: what ibnetdiscover printed, with or without -p, or iblinkinfo --line.
+    /// One for each subnet
+    #[arg(long, value_name = "FILE")]
+    fabric: Vec<PathBuf>,
+    /// Names of switches and ports by GUID: a node name map of the InfiniBand tools
+    #[arg(long, value_name = "FILE", requires = "fabric")]
+    node_names: Option<PathBuf>,
+    /// Put each node into a group of the switch that it is connected to
+    #[arg(long, requires = "fabric", conflicts_with = "slurm")]
+    group_by_fabric: bool,
+}
+
+impl Above {
+    /// Adds groups and fabric to a cluster that has all of its nodes. Says what does not fit.
+    pub(super) fn add_to(&self, cluster: &mut ClusterBuilder) -> anyhow::Result<()> {
+        for group in &self.groups {
+            let (name, hosts) = group
+                .split_once('=')
+                .with_context(|| format!("--group {group}: expected NAME=HOSTLIST"))?;
+            let id = cluster.add_group(GroupId::CLUSTER, GroupKind::Group, name)?;
+            let hosts = expand(hosts).with_context(|| format!("--group {group}"))?;
+            let mut unknown = Vec::new();
+            for host in hosts {
+                if !cluster.move_node(&host, id)? {
+                    unknown.push(host);
+                }
+            }
+            tell(&unknown, &format!("of group {name} are not in the cluster"));
+        }
+        if let Some(file) = &self.slurm {
+            let is_yaml = file.extension().is_some_and(|it| it == "yaml" || it == "yml");
+            let topology = if is_yaml { read_yaml(file) } else { read_conf(file) }?;
+            let applied = cluster.apply(&topology)?;
+            tell(&applied.nodes_without, "are not in Slurm's topology");
+            tell(&applied.unknown, "of Slurm's topology are not in the cluster");
+        }
+        if !self.fabric.is_empty() {
+            let mut fabric = read_fabric(&self.fabric)?;
+            if let Some(file) = &self.node_names {
+                fabric.rename(&read_name_map(file)?);
+            }
+            let matching = cluster.set_fabric(fabric);
+            let names: Vec<String> = cluster.names().map(str::to_owned).collect();
+            let without = matching.nodes_without.iter().filter_map(|at| names.get(*at).cloned());
+            tell(&without.collect::<Vec<_>>(), "have no port in the fabric");
+            let ports = matching.ports_without.len();
+            if ports > 0 {
+                say(&format!(
+                    "{ports} ports of the fabric belong to no node of the cluster: {}",
+                    matching.ports_without.join(", ")
+                ));
+            }
+            if self.group_by_fabric {
+                cluster.group_by_fabric()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn tell(nodes: &[String], what: &str) {
+    if !nodes.is_empty() {
+        say(&format!("{} nodes {what}: {}", nodes.len(), fold(nodes.iter().map(String::as_str))));
+    }
+}

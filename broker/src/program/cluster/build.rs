@@ -1,0 +1,163 @@
+//! `topobroker cluster build`: a file out of the files of nodes.
+
+use super::above::Above;
+use super::output_file::OutputFile;
+use crate::cluster::gather::node_of_report;
+use crate::cluster::{
+    ClusterBuilder, ClusterError, GroupId, NodeFile, PreparedNode, files_in, prepare_all,
+};
+use crate::program::output::{say, with_causes};
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use topobroker_reader::internal::text_within;
+
+/// Put the topologies of many nodes into one file. Nodes that are alike are stored once
+#[derive(Debug, Args)]
+pub(super) struct Build {
+    #[command(flatten)]
+    file: OutputFile,
+    /// Files of nodes: hwloc XML, segments, clusters, folders of such files, folders of saved Linux
+    /// file systems; NAME=FILE names the node of a file, and @FILE has one input a line (`@-` is
+    /// standard input)
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// Name nodes by their files, without the ending. By default a node's name is its info HostName
+    #[arg(long)]
+    names_from_files: bool,
+    /// Number nodes in the order of the inputs. By default they are numbered by name, and the same
+    /// inputs in any order give the same bytes
+    #[arg(long)]
+    keep_order: bool,
+    /// Leave out inputs that cannot be read, with a message. By default they are an error
+    #[arg(long)]
+    skip_unreadable: bool,
+    #[command(flatten)]
+    above: Above,
+}
+
+/// Limit of the length of a list of inputs, in bytes.
+const MOST_LIST: u64 = 1 << 26;
+
+impl Build {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        // hwloc-assembler takes a first input for the output.
+        self.file.check()?;
+        let mut found = Found::default();
+        for input in &self.inputs {
+            self.add_input(input, &mut found)?;
+        }
+        self.check_output(&found.files)?;
+        let mut cluster = ClusterBuilder::new();
+        if self.keep_order {
+            cluster = cluster.keep_order();
+        }
+        let mut nodes: Vec<(usize, PreparedNode)> = Vec::new();
+        for (root, name) in &found.roots {
+            cluster.add(GroupId::CLUSTER, self.saved(root, name.as_deref())?)?;
+        }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        prepare_all(&found.files, threads, |number, prepared| {
+            match prepared {
+                Err(error) if self.skip_unreadable => {
+                    say(&format!("{}; left out", with_causes(&error)));
+                }
+                prepared if self.keep_order => {
+                    nodes.extend(prepared?.into_iter().map(|node| (number, node)));
+                }
+                prepared => {
+                    for node in prepared? {
+                        cluster.add(GroupId::CLUSTER, node)?;
+                    }
+                }
+            }
+            Ok::<(), ClusterError>(())
+        })?;
+        nodes.sort_by_key(|(number, _)| *number);
+        for (_, node) in nodes {
+            cluster.add(GroupId::CLUSTER, node)?;
+        }
+        self.above.add_to(&mut cluster)?;
+        self.file.write(cluster)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn add_input(&self, input: &str, found: &mut Found) -> anyhow::Result<()> {
+        if let Some(list) = input.strip_prefix('@') {
+            let text = match list {
+                "-" => text_within(MOST_LIST, std::io::stdin()),
+                list => text_within(
+                    MOST_LIST,
+                    std::fs::File::open(list).with_context(|| list.to_owned())?,
+                ),
+            };
+            let text = text.with_context(|| list.to_owned())?;
+            let lines = text.lines().map(str::trim);
+            for line in lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '@'])) {
+                self.add_input(line, found)?;
+            }
+            return Ok(());
+        }
+        let (name, file) = match input.split_once('=') {
+            // A file may have such a name.
+            Some((name, file)) if !Path::new(input).exists() => (Some(name.to_owned()), file),
+            _ => (None, input),
+        };
+        let path = PathBuf::from(file);
+        if path.join("sys").is_dir() || path.join("proc").is_dir() {
+            found.roots.push((path, name));
+        } else if path.is_dir() {
+            let files = files_in(&path)?;
+            if files.is_empty() {
+                bail!("{file}: has no files; expected hwloc XML or segments");
+            }
+            found.files.extend(files.into_iter().map(|file| self.node_file(file, None)));
+        } else {
+            found.files.push(self.node_file(path, name));
+        }
+        Ok(())
+    }
+
+    fn node_file(&self, file: PathBuf, name: Option<String>) -> NodeFile {
+        let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let name = name.or_else(|| if self.names_from_files { stem() } else { None });
+        NodeFile { file, name }
+    }
+
+    /// Refuses an output that is one of the inputs.
+    fn check_output(&self, files: &[NodeFile]) -> anyhow::Result<()> {
+        let id = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
+        let Some(output) = id(&self.file.output) else { return Ok(()) };
+        match files.iter().find(|node| id(&node.file) == Some(output)) {
+            None => Ok(()),
+            Some(node) => Err(anyhow!(
+                "{}: is also an input, {}; name another output",
+                self.file.output.display(),
+                node.file.display()
+            )),
+        }
+    }
+
+    /// A node from a saved file system. Another process reads it, because hwloc takes the folder
+    /// only from the environment.
+    fn saved(&self, root: &Path, name: Option<&str>) -> anyhow::Result<PreparedNode> {
+        let input = root.display().to_string();
+        let mut command = Command::new("/proc/self/exe");
+        command.args(["cluster", "report", "--if", "fsroot", "--input"]).arg(root);
+        name.into_iter().for_each(|name| _ = command.args(["--name", name]));
+        let output = command.stdin(Stdio::null()).output().with_context(|| input.clone())?;
+        if !output.status.success() {
+            bail!("{input}: {}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Ok(node_of_report(&input, &output.stdout)?)
+    }
+}
+
+/// What the inputs name.
+#[derive(Default)]
+struct Found {
+    files: Vec<NodeFile>,
+    roots: Vec<(PathBuf, Option<String>)>,
+}

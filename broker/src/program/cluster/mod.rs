@@ -1,0 +1,21 @@
+//! `topobroker cluster`: many nodes in one file.
+
+mod above;
+mod build;
+mod cluster;
+mod convert;
+mod diff;
+mod export;
+mod fabric;
+mod gather;
+mod info;
+mod join;
+mod list;
+mod opened;
+mod output_file;
+mod ports;
+mod reach;
+mod report;
+mod this_node;
+
+pub(super) use cluster::Cluster;

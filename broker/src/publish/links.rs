@@ -1,0 +1,122 @@
+//! Links that an administrator tells, in a segment beside that of a topology.
+
+use super::error::PublishError;
+use super::header::{framed, header_of};
+use super::publisher::Publisher;
+use super::store::named;
+use std::io;
+use std::path::PathBuf;
+use topobroker_layout::encode::EncodeError;
+use topobroker_layout::header::{self, Header, Kind};
+use topobroker_layout::links::{self as layout};
+use topobroker_reader::{
+    Adopted, FileKey, LinkClass, LinkOrigin, Links, Scope, Source, ToldLinks, VertexKind,
+};
+
+/// Why links cannot be told.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TellError {
+    /// The topology is in a memfd, which has no file beside it.
+    #[error("the topology is in a memfd: links can be told only of one in a file")]
+    Memfd,
+    /// Links are told already.
+    #[error("{}: links are told already; forget them first", .file.display())]
+    Exists {
+        /// Their file.
+        file: PathBuf,
+    },
+    /// No links are told.
+    #[error("{}: no links are told of this topology", .file.display())]
+    Missing {
+        /// The file that is not there.
+        file: PathBuf,
+    },
+    /// The name of the topology's file is not UTF-8.
+    #[error("{}: links can be told only of a topology whose file has a name in UTF-8", .file.display())]
+    Name {
+        /// The file that the links would have.
+        file: PathBuf,
+    },
+    /// The segment cannot be published or removed.
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+}
+
+/// Publishes links beside an adopted topology. `graph` has them, with objects of that topology.
+/// Processes that look for links from now on find them.
+///
+/// # Errors
+///
+/// [`TellError`], with nothing left behind.
+pub fn tell(base: &Adopted, graph: &Links) -> Result<PathBuf, TellError> {
+    let file = file_of(base)?;
+    let number = |at: Option<usize>| at.and_then(|at| u8::try_from(at).ok()).unwrap_or(0);
+    let vertices: Vec<layout::Vertex> = graph
+        .vertices()
+        .iter()
+        .map(|it| layout::Vertex {
+            kind: number(VertexKind::ALL.iter().position(|kind| *kind == it.kind)),
+            object: it.object,
+            name: it.name.clone(),
+        })
+        .collect();
+    let links: Vec<layout::Link> = graph
+        .links()
+        .iter()
+        .map(|it| layout::Link {
+            one: it.one,
+            other: it.other,
+            class: number(LinkClass::ALL.iter().position(|class| *class == it.class)),
+            origin: number(LinkOrigin::ALL.iter().position(|origin| *origin == it.origin)),
+            count: it.links,
+            forward: it.forward,
+            backward: it.backward,
+            latency: it.latency,
+        })
+        .collect();
+    let archive = layout::Links::pack(base.header().segment_id, &vertices, &links).to_bytes();
+    let archive = archive.map_err(|error: EncodeError| PublishError::from(error))?;
+    let header = Header {
+        kind: Kind::Links,
+        scope: Scope::Machine,
+        source: Source::Loaded,
+        size: header::segment_len(archive.len()) as u64,
+        ..header_of(Publisher::NOBODY)?
+    };
+    let mut segment = framed(&header, &archive)?;
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|it| it.to_str()))
+    else {
+        return Err(TellError::Name { file });
+    };
+    match named::publish(folder, name, &mut segment, 0o444) {
+        Err(PublishError::Store { source, .. })
+            if source.kind() == io::ErrorKind::AlreadyExists =>
+        {
+            Err(TellError::Exists { file })
+        }
+        published => Ok(published?),
+    }
+}
+
+/// Removes the links that are told of an adopted topology. Processes that have adopted them keep
+/// them.
+///
+/// # Errors
+///
+/// [`TellError`].
+pub fn forget(base: &Adopted) -> Result<(), TellError> {
+    let file = file_of(base)?;
+    match std::fs::remove_file(&file) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(TellError::Missing { file }),
+        Err(source) => Err(PublishError::Store { file, step: "be removed", source }.into()),
+    }
+}
+
+fn file_of(base: &Adopted) -> Result<PathBuf, TellError> {
+    let FileKey::Path(file) = base.keys().file_key() else { return Err(TellError::Memfd) };
+    let mut name = file.as_path().as_os_str().to_owned();
+    name.push(ToldLinks::ENDING);
+    Ok(name.into())
+}
