@@ -150,12 +150,245 @@ enum tb_status
    * This thread is adopting already: the caller is a signal handler that has interrupted it.
    */
   TB_ERR_BUSY = -21,
+  /**
+   * What is above the nodes of a cluster has no set of PUs.
+   */
+  TB_ERR_NO_SET = -22,
+  /**
+   * The object is on another node of the cluster, or has no PUs: it cannot be bound to.
+   */
+  TB_ERR_REMOTE = -23,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
 typedef enum tb_status tb_status;
 #else
 typedef int32_t tb_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a group of nodes is.
+ */
+enum tb_group_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The cluster itself.
+   */
+  TB_GROUP_CLUSTER = 0,
+  /**
+   * A switch and what is connected below it.
+   */
+  TB_GROUP_SWITCH = 1,
+  /**
+   * A block of Slurm's topology.
+   */
+  TB_GROUP_BLOCK = 2,
+  /**
+   * A rack.
+   */
+  TB_GROUP_RACK = 3,
+  /**
+   * Any other group.
+   */
+  TB_GROUP_OTHER = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_group_kind tb_group_kind;
+#else
+typedef int32_t tb_group_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a vertex of the graph of links is.
+ */
+enum tb_vertex_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * CPUs that memory or devices hang on.
+   */
+  TB_VERTEX_CPU = 0,
+  /**
+   * What connects the CPUs of a package, or packages.
+   */
+  TB_VERTEX_MESH = 1,
+  /**
+   * A NUMA node, or the memory of a GPU.
+   */
+  TB_VERTEX_MEMORY = 2,
+  /**
+   * A host bridge.
+   */
+  TB_VERTEX_HOST_BRIDGE = 3,
+  /**
+   * A PCI switch.
+   */
+  TB_VERTEX_PCI_SWITCH = 4,
+  /**
+   * A GPU, or a part of one that programs see as a GPU.
+   */
+  TB_VERTEX_GPU = 5,
+  /**
+   * A NIC.
+   */
+  TB_VERTEX_NIC = 6,
+  /**
+   * A disk.
+   */
+  TB_VERTEX_BLOCK = 7,
+  /**
+   * A switch of links between GPUs.
+   */
+  TB_VERTEX_NVSWITCH = 8,
+  /**
+   * A switch of the network.
+   */
+  TB_VERTEX_NET_SWITCH = 9,
+  /**
+   * Something on another node.
+   */
+  TB_VERTEX_REMOTE = 10,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_vertex_kind tb_vertex_kind;
+#else
+typedef int32_t tb_vertex_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a link is.
+ */
+enum tb_link_class
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Within one device.
+   */
+  TB_LINK_LOC = 0,
+  /**
+   * To memory.
+   */
+  TB_LINK_MEM = 1,
+  /**
+   * Within a package, or from it to a host bridge.
+   */
+  TB_LINK_CPU = 2,
+  /**
+   * Between packages.
+   */
+  TB_LINK_SMP = 3,
+  /**
+   * PCI.
+   */
+  TB_LINK_PCI = 4,
+  /**
+   * NVLink.
+   */
+  TB_LINK_NVLINK = 5,
+  /**
+   * XGMI.
+   */
+  TB_LINK_XGMI = 6,
+  /**
+   * NVIDIA's between a CPU and a GPU in one package.
+   */
+  TB_LINK_C2C = 7,
+  /**
+   * Xe Link.
+   */
+  TB_LINK_XELINK = 8,
+  /**
+   * A network.
+   */
+  TB_LINK_FABRIC = 9,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_link_class tb_link_class;
+#else
+typedef int32_t tb_link_class;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Where the values of a link are from.
+ */
+enum tb_link_origin
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * hwloc reports the link.
+   */
+  TB_LINK_REPORTED = 0,
+  /**
+   * The speed that the link had when the topology was published.
+   */
+  TB_LINK_CURRENT = 1,
+  /**
+   * The greatest speed of both ends.
+   */
+  TB_LINK_MAXIMUM = 2,
+  /**
+   * Follows from how such machines are built.
+   */
+  TB_LINK_ASSUMED = 3,
+  /**
+   * The administrator told it.
+   */
+  TB_LINK_TOLD = 4,
+  /**
+   * Was measured.
+   */
+  TB_LINK_MEASURED = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_link_origin tb_link_origin;
+#else
+typedef int32_t tb_link_origin;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What makes a path the best.
+ */
+enum tb_measure
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The greatest bandwidth, then the fewest links. A link of unknown bandwidth limits nothing.
+   */
+  TB_MEASURE_BANDWIDTH = 0,
+  /**
+   * The fewest links of unknown latency, then the least latency.
+   */
+  TB_MEASURE_LATENCY = 1,
+  /**
+   * The fewest links.
+   */
+  TB_MEASURE_HOPS = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tb_measure tb_measure;
+#else
+typedef int32_t tb_measure;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -954,9 +1187,19 @@ typedef int32_t tb_launcher;
 #endif // __cplusplus
 
 /**
+ * The cluster that this process has adopted. Nobody frees it.
+ */
+typedef struct tb_cluster tb_cluster;
+
+/**
  * A job over the adopted topology. Free it with tb_job_free.
  */
 typedef struct tb_job tb_job;
+
+/**
+ * The graph of links of a topology, with memory for searches in it. Free it with tb_links_free.
+ */
+typedef struct tb_links tb_links;
 
 /**
  * A set of OS indexes of PUs or of NUMA nodes. tb_set_new makes it and tb_set_free frees it. Every
@@ -1417,6 +1660,198 @@ typedef struct {
 } tb_port;
 
 /**
+ * An instance of a hardware resource that a rank is on.
+ */
+typedef struct {
+  /**
+   * The instance, such as hwloc://L3Cache/2, with a zero at its end.
+   */
+  char uri[48];
+  /**
+   * Number of ranks on it.
+   */
+  uint32_t size;
+  /**
+   * Number of the group: instances with the same ranks have the same one.
+   */
+  uint32_t group;
+} tb_hw_group;
+
+/**
+ * A type of hardware resource. Counterpart: a key and value of MPI_Get_hw_resource_info.
+ */
+typedef struct {
+  /**
+   * The type, such as hwloc://L3Cache, with a zero at its end.
+   */
+  char uri[48];
+  /**
+   * Whether the rank is on one instance of it.
+   */
+  bool is_restricted;
+} tb_hw_resource;
+
+/**
+ * A link between two vertices.
+ */
+typedef struct {
+  /**
+   * Number of a vertex.
+   */
+  uint16_t one;
+  /**
+   * Number of another vertex.
+   */
+  uint16_t other;
+  /**
+   * A tb_link_class.
+   */
+  int32_t link_class;
+  /**
+   * A tb_link_origin.
+   */
+  int32_t origin;
+  /**
+   * Number of parallel links that this one stands for; 0 if unknown.
+   */
+  uint16_t links;
+  /**
+   * Bandwidth from `one` to `other` in MB/s; -1 if unknown.
+   */
+  int64_t forward;
+  /**
+   * Bandwidth from `other` to `one`.
+   */
+  int64_t backward;
+  /**
+   * Latency in nanoseconds; -1 if unknown.
+   */
+  int64_t latency;
+} tb_link;
+
+/**
+ * A path between two vertices.
+ */
+typedef struct {
+  /**
+   * Whether there is one; if not, the other values mean nothing.
+   */
+  bool is_there;
+  /**
+   * Whether it has a link of unknown bandwidth, so that the bandwidth may be less.
+   */
+  bool has_unknown_bandwidth;
+  /**
+   * Number of links.
+   */
+  uint16_t hops;
+  /**
+   * Bandwidth of the narrowest link in MB/s; -1 if none is known.
+   */
+  int64_t bandwidth;
+  /**
+   * Latency in nanoseconds; -1 if that of a link is unknown.
+   */
+  int64_t latency;
+} tb_link_path;
+
+/**
+ * What a cluster has.
+ */
+typedef struct {
+  /**
+   * Number of nodes.
+   */
+  uint32_t nodes;
+  /**
+   * Number of classes: nodes of one class have the same structure.
+   */
+  uint32_t classes;
+  /**
+   * Number of groups, the cluster itself among them.
+   */
+  uint32_t groups;
+  /**
+   * Number of switches of the fabric.
+   */
+  uint32_t switches;
+  /**
+   * Number of links of the fabric.
+   */
+  uint64_t links;
+} tb_cluster_counts;
+
+/**
+ * A node of a cluster.
+ */
+typedef struct {
+  /**
+   * Number of its class.
+   */
+  uint32_t class_number;
+  /**
+   * The group that it is directly in, such as its leaf switch.
+   */
+  uint32_t group;
+  /**
+   * Whether this process runs on it. Only then its sets can be used for binding.
+   */
+  bool is_local;
+} tb_cluster_node;
+
+/**
+ * A group of nodes.
+ */
+typedef struct {
+  /**
+   * A tb_group_kind.
+   */
+  int32_t kind;
+  /**
+   * The group that it is in; of the cluster, itself.
+   */
+  uint32_t parent;
+  /**
+   * Number of groups above it: 0 for the cluster.
+   */
+  uint32_t depth;
+  /**
+   * Number of nodes in it and in all groups below.
+   */
+  uint32_t nodes;
+  /**
+   * Speed of its links in the unit that the site uses, 0 if unknown.
+   */
+  uint32_t speed;
+} tb_cluster_group;
+
+/**
+ * What nodes have together.
+ */
+typedef struct {
+  /**
+   * Number of nodes.
+   */
+  uint64_t nodes;
+  /**
+   * Number of cores.
+   */
+  uint64_t cores;
+  /**
+   * Number of PUs.
+   */
+  uint64_t pus;
+  /**
+   * Number of GPUs.
+   */
+  uint64_t gpus;
+  /**
+   * Memory of the NUMA nodes, in bytes.
+   */
+  uint64_t memory;
+} tb_cluster_sum;
+
+/**
  * Everything that the decision of tb_scope_decide depends on.
  */
 typedef struct {
@@ -1454,7 +1889,7 @@ typedef struct {
 /**
  * All statuses.
  */
-#define tb_status_ALL { TB_OK, TB_ERR_ARGUMENT, TB_ERR_NOT_FOUND, TB_ERR_TRUNCATED, TB_ERR_TEXT, TB_ERR_KEYS, TB_ERR_OPEN, TB_ERR_TRUST, TB_ERR_SEGMENT, TB_ERR_MAP, TB_ERR_DIFFERENT, TB_ERR_RESTRICT, TB_ERR_SOURCE, TB_ERR_JOB, TB_ERR_LOAD, TB_ERR_PUBLISH, TB_ERR_FULL, TB_ERR_PLACEMENT, TB_ERR_HWLOC, TB_ERR_PMIX, TB_ERR_INTERNAL, TB_ERR_BUSY, }
+#define tb_status_ALL { TB_OK, TB_ERR_ARGUMENT, TB_ERR_NOT_FOUND, TB_ERR_TRUNCATED, TB_ERR_TEXT, TB_ERR_KEYS, TB_ERR_OPEN, TB_ERR_TRUST, TB_ERR_SEGMENT, TB_ERR_MAP, TB_ERR_DIFFERENT, TB_ERR_RESTRICT, TB_ERR_SOURCE, TB_ERR_JOB, TB_ERR_LOAD, TB_ERR_PUBLISH, TB_ERR_FULL, TB_ERR_PLACEMENT, TB_ERR_HWLOC, TB_ERR_PMIX, TB_ERR_INTERNAL, TB_ERR_BUSY, TB_ERR_NO_SET, TB_ERR_REMOTE, }
 
 /**
  * No object, such as the parent of the root.
@@ -1652,7 +2087,7 @@ void tb_topology_free(tb_topology *topology);
 
 /**
  * Stores the properties of the segment of a topology. For a view, this is the segment of the
- * topology that the view is a part of.
+ * topology that the view is a part of. TB_ERR_ARGUMENT for a node of a cluster.
  */
 tb_status tb_topology_segment(const tb_topology *topology, tb_segment *segment);
 
@@ -2561,6 +2996,313 @@ tb_status tb_path_class_between(const tb_topology *topology,
                                 int32_t *class_);
 
 /**
+ * Stores up to `capacity` instances of hardware resources that a rank is on with `least` ranks or
+ * more, itself among them, those with the most ranks first; and the number of all of them in
+ * `count` (may be NULL). With `least` 2, those that it shares with others. TB_ERR_NOT_FOUND if the
+ * rank is not on this node. Counterpart: MPI_Hw_groups_get of the proposal to the MPI Forum.
+ */
+tb_status tb_hw_groups(const tb_job *job,
+                       uint32_t rank,
+                       size_t least,
+                       tb_hw_group *groups,
+                       size_t capacity,
+                       size_t *count);
+
+/**
+ * Stores up to `capacity` ranks that are on an instance of a hardware resource, such as
+ * hwloc://NUMANode/2, in the order of local ranks, and the number of all of them in `count` (may
+ * be NULL). If `uri` has no instance, the ranks that are on any. TB_ERR_TEXT if `uri` is no URI,
+ * or has a type that means several.
+ */
+tb_status tb_hw_ranks(const tb_job *job, const char *uri, uint32_t *ranks, size_t capacity, size_t *count);
+
+/**
+ * Stores which instance of a type of hardware resource each rank on this node is on, in the order
+ * of local ranks: -1 if it is on none or on several. Stores up to `capacity` values, and the
+ * number of ranks in `count` (may be NULL). If `uri` has an instance, all others are -1. The types
+ * are Machine, Package, Die, NUMANode, MemCache, L1Cache to L5Cache, L1iCache to L3iCache, Core,
+ * PU and Group0, Group1... behind hwloc://, and Job, HostBridge, PCISwitch, NVLinkDomain,
+ * XGMIHive, NIC, GPU and Binding behind topobroker://; the words of MPICH and Open MPI are known
+ * too. TB_ERR_TEXT if `uri` is no URI, or has a type that means several. Counterpart: the colours
+ * of MPI_Comm_split_type with MPI_COMM_TYPE_HW_GUIDED.
+ */
+tb_status tb_hw_guided(const tb_job *job,
+                       const char *uri,
+                       int32_t *colours,
+                       size_t capacity,
+                       size_t *count);
+
+/**
+ * Splits some ranks by the outermost resource of which not all of them are on the same instance.
+ * Stores a colour for each of them, as far as `capacity` allows, and their number in `count` (may
+ * be NULL): ranks with the same colour are in the same part, and -1 is in none. Each part has
+ * fewer ranks than there were. TB_ERR_NOT_FOUND if one of them is not on this node. Counterpart:
+ * the colours of MPI_Comm_split_type with MPI_COMM_TYPE_HW_UNGUIDED.
+ */
+tb_status tb_hw_unguided(const tb_job *job,
+                         const uint32_t *ranks,
+                         size_t rank_count,
+                         int32_t *colours,
+                         size_t capacity,
+                         size_t *count);
+
+/**
+ * Writes the instance by which tb_hw_unguided separates a rank from others of `ranks`, such as
+ * hwloc://Package/1, with a zero at its end. TB_ERR_NOT_FOUND if the rank is in no part. `length`
+ * (may be NULL) is set to the bytes of the text without the zero, also with TB_ERR_TRUNCATED.
+ */
+tb_status tb_hw_unguided_uri(const tb_job *job,
+                             const uint32_t *ranks,
+                             size_t rank_count,
+                             uint32_t rank,
+                             char *buffer,
+                             size_t size,
+                             size_t *length);
+
+/**
+ * Stores whether a rank is on one instance of each type of hardware resource that there is: up to
+ * `capacity` types, and the number of all of them in `count` (may be NULL). TB_ERR_NOT_FOUND if
+ * the rank is not on this node. Counterpart: MPI_Get_hw_resource_info.
+ */
+tb_status tb_hw_resource_info(const tb_job *job,
+                              uint32_t rank,
+                              tb_hw_resource *types,
+                              size_t capacity,
+                              size_t *count);
+
+/**
+ * Stores up to `capacity` objects of an instance of a hardware resource, or of a type, and the
+ * number of all of them in `count` (may be NULL). Those of an NVLink domain or XGMI hive are its
+ * GPUs; a binding and a job have none. Instances of types of hwloc are numbered as in a job's view
+ * (tb_job_view), devices as in the adopted topology: pass the one or the other. TB_ERR_TEXT if
+ * `uri` is no URI.
+ */
+tb_status tb_hw_objects(const tb_topology *topology,
+                        const char *uri,
+                        tb_obj *objects,
+                        size_t capacity,
+                        size_t *count);
+
+/**
+ * Writes a URI of a hardware resource as this library writes it, with a zero at its end: l3cache
+ * and HWLOC://l3 become hwloc://L3Cache. Two URIs are the same if these texts are. TB_ERR_TEXT if
+ * `text` is no URI. `length` (may be NULL) is set to the bytes of the text without the zero, also
+ * with TB_ERR_TRUNCATED.
+ */
+tb_status tb_hw_uri(const char *text, char *buffer, size_t size, size_t *length);
+
+/**
+ * Makes the graph of links of the whole adopted topology: what connects CPUs, memory, GPUs, NICs
+ * and disks, as hwloc and links that the administrator told say. With `separate_switches`, each
+ * NVSwitch is a switch of its own; otherwise all are one. With `may_relay`, one GPU of a path may
+ * forward data between two others. Free it with tb_links_free.
+ */
+tb_status tb_links_new(const tb_topology *topology,
+                       bool separate_switches,
+                       bool may_relay,
+                       tb_links **links);
+
+/**
+ * Frees a graph of links. If `links` is NULL, nothing happens.
+ */
+void tb_links_free(tb_links *links);
+
+/**
+ * Stores the numbers of vertices and of links. Each of the two may be NULL.
+ */
+tb_status tb_links_size(const tb_links *links, size_t *vertices, size_t *link_count);
+
+/**
+ * Stores the kind of a vertex, a tb_vertex_kind, and its object, TB_OBJ_NONE if it has none. Each
+ * of the two may be NULL. TB_ERR_NOT_FOUND after the last vertex.
+ */
+tb_status tb_links_vertex(const tb_links *links, uint16_t vertex, int32_t *kind, tb_obj *object);
+
+/**
+ * Writes the name of a vertex with a zero at its end: that of its OS device, else its PCI bus id,
+ * else its type and logical index, such as package:0. TB_ERR_NOT_FOUND after the last vertex.
+ * `length` (may be NULL) is set to the bytes of the text without the zero, also with
+ * TB_ERR_TRUNCATED.
+ */
+tb_status tb_links_name(const tb_links *links,
+                        uint16_t vertex,
+                        char *buffer,
+                        size_t size,
+                        size_t *length);
+
+/**
+ * Stores the vertex with a name as tb_links_name has it, or with an OS device or PCI bus id that
+ * it is too. TB_ERR_NOT_FOUND if there is none.
+ */
+tb_status tb_links_find(const tb_links *links, const char *name, uint16_t *vertex);
+
+/**
+ * Stores a link by its number. TB_ERR_NOT_FOUND after the last.
+ */
+tb_status tb_links_link(const tb_links *links, size_t number, tb_link *link);
+
+/**
+ * Stores the best path from one vertex to another; `measure` is a tb_measure. Also stores its
+ * vertices from the beginning to the end, up to `capacity`, and their number in `count` (may be
+ * NULL): 0 if there is no path. Takes no memory.
+ */
+tb_status tb_links_path(tb_links *links,
+                        uint16_t from,
+                        uint16_t to,
+                        int32_t measure,
+                        tb_link_path *path,
+                        uint16_t *way,
+                        size_t capacity,
+                        size_t *count);
+
+/**
+ * Stores the best path from a vertex to each vertex, in the order of their numbers, up to
+ * `capacity`, and their number in `count` (may be NULL). `measure` is a tb_measure. Takes no
+ * memory.
+ */
+tb_status tb_links_paths(tb_links *links,
+                         uint16_t from,
+                         int32_t measure,
+                         tb_link_path *paths,
+                         size_t capacity,
+                         size_t *count);
+
+/**
+ * Stores the best paths from a rank of a job to others or, with `incoming`, from them to it, in
+ * their order, up to `capacity`, and their number in `count` (may be NULL). A rank is where its
+ * first GPU is, else where its memory is. Ranks at the same place have a path of 0 links, with the
+ * bandwidth of the memory there. To a rank on another node, it is the path to the first NIC of the
+ * rank and one more link of which nothing is known. TB_ERR_NOT_FOUND if `rank` is not on this
+ * node. Counterpart: MPI_Group_get_hw_dist_graph of the proposal to the MPI Forum.
+ */
+tb_status tb_hw_distances(tb_links *links,
+                          const tb_job *job,
+                          uint32_t rank,
+                          const uint32_t *ranks,
+                          size_t rank_count,
+                          bool incoming,
+                          int32_t measure,
+                          tb_link_path *paths,
+                          size_t capacity,
+                          size_t *count);
+
+/**
+ * Adopts the cluster in `file`, and stores it. If `file` is NULL, that of the environment variable
+ * TOPOBROKER_CLUSTER. Every later call stores the same pointer, which stays valid for the life of
+ * the process. TB_ERR_DIFFERENT if this process has adopted another cluster.
+ */
+tb_status tb_cluster_adopt(const char *file, const tb_cluster **cluster);
+
+/**
+ * Stores what a cluster has.
+ */
+tb_status tb_cluster_count(const tb_cluster *cluster, tb_cluster_counts *counts);
+
+/**
+ * Stores the number of the node with a name. TB_ERR_NOT_FOUND if there is none.
+ */
+tb_status tb_cluster_find(const tb_cluster *cluster, const char *name, uint32_t *node);
+
+/**
+ * Stores the number of the node that this process runs on. TB_ERR_NOT_FOUND if it is not in the
+ * cluster: then none of its nodes can be bound to.
+ */
+tb_status tb_cluster_local(const tb_cluster *cluster, uint32_t *node);
+
+/**
+ * Stores what a cluster knows of a node.
+ */
+tb_status tb_cluster_node_get(const tb_cluster *cluster, uint32_t node, tb_cluster_node *data);
+
+/**
+ * Writes the name of a node with a zero at its end. `length` (may be NULL) is set to its length
+ * without the zero. Counterpart: the info AssemblerName of hwloc 1.
+ */
+tb_status tb_cluster_node_name(const tb_cluster *cluster,
+                               uint32_t node,
+                               char *buffer,
+                               size_t size,
+                               size_t *length);
+
+/**
+ * Opens a node and stores its topology, which every query takes. Every later call for the node
+ * stores the same pointer, which stays valid for the life of the process, with a few kilobytes of
+ * the node's own values. Functions for jobs do not take it.
+ */
+tb_status tb_cluster_open(const tb_cluster *cluster, uint32_t node, const tb_topology **topology);
+
+/**
+ * Makes `set` the PUs of an object of a node, for binding to them. TB_ERR_REMOTE if this process
+ * does not run on the node: `set` is left as it was.
+ */
+tb_status tb_cluster_bindable(const tb_cluster *cluster,
+                              uint32_t node,
+                              tb_obj obj,
+                              tb_set *set);
+
+/**
+ * Stores what a cluster knows of a group. Group 0 is the cluster itself.
+ */
+tb_status tb_cluster_group_get(const tb_cluster *cluster, uint32_t group, tb_cluster_group *data);
+
+/**
+ * Stores the number of the first group with a name. TB_ERR_NOT_FOUND if there is none.
+ */
+tb_status tb_cluster_group_find(const tb_cluster *cluster, const char *name, uint32_t *group);
+
+/**
+ * Writes the name of a group with a zero at its end; that of the cluster is empty. `length` (may
+ * be NULL) is set to its length without the zero.
+ */
+tb_status tb_cluster_group_name(const tb_cluster *cluster,
+                                uint32_t group,
+                                char *buffer,
+                                size_t size,
+                                size_t *length);
+
+/**
+ * Stores up to `capacity` nodes of a group and of all groups below in `nodes`, and the number of
+ * all of them in `count` (may be NULL).
+ */
+tb_status tb_cluster_group_nodes(const tb_cluster *cluster,
+                                 uint32_t group,
+                                 uint32_t *nodes,
+                                 size_t capacity,
+                                 size_t *count);
+
+/**
+ * A group has no set of PUs, because sets of several machines do not mix: always TB_ERR_NO_SET,
+ * and `set` is left as it was. For programs that ask any object for its set.
+ */
+tb_status tb_cluster_group_cpuset(const tb_cluster *cluster, uint32_t group, tb_set *set);
+
+/**
+ * Stores the lowest group that two nodes are both in, such as the switch that connects them.
+ */
+tb_status tb_cluster_common(const tb_cluster *cluster,
+                            uint32_t node,
+                            uint32_t other,
+                            uint32_t *group);
+
+/**
+ * Stores the least number of links between a port of one node and a port of another. 2 if they are
+ * at one switch. TB_ERR_NOT_FOUND if the fabric has no way.
+ */
+tb_status tb_cluster_hops(const tb_cluster *cluster, uint32_t node, uint32_t other, uint32_t *hops);
+
+/**
+ * Stores what the nodes of a group and of all groups below have together; group 0 is the cluster.
+ */
+tb_status tb_cluster_totals(const tb_cluster *cluster, uint32_t group, tb_cluster_sum *sum);
+
+/**
+ * Stores the topology of this process's node, out of the cluster that TOPOBROKER_CLUSTER names.
+ * Only the few pages of this node are read, however many nodes there are. Every later call stores
+ * the same pointer. TB_ERR_NOT_FOUND if the node is not in the cluster.
+ */
+tb_status tb_own_node(const tb_topology **topology);
+
+/**
  * Decides whether this process is to use all of the topology, and stores the answer in `all`. If
  * it is to use only a part, makes `cpuset` the PUs of that part; otherwise `cpuset` stays as it
  * is. Writes the reason into `reason` with a zero at its end; 256 bytes are enough for every
@@ -2666,6 +3408,11 @@ typedef int32_t tb_job_end;
 typedef struct tb_description tb_description;
 
 /**
+ * What all processes handed over in an exchange.
+ */
+typedef struct tb_exchange_answers tb_exchange_answers;
+
+/**
  * An added job. Free it with tb_job_publication_free.
  */
 typedef struct tb_job_publication tb_job_publication;
@@ -2742,6 +3489,17 @@ typedef struct {
    */
   bool nics_near_gpu;
 } tb_device_policy;
+
+/**
+ * An exchange among all processes, such as MPI_Allgatherv, or PMIx_Put, PMIx_Fence and PMIx_Get.
+ * It hands over `length` bytes of this process, and calls tb_exchange_answer for each process in
+ * the order of ranks, itself among them. It returns 0; anything else is a failure, and ends the
+ * gathering of this process.
+ */
+typedef int32_t (*tb_exchange)(void *context,
+                               const void *mine,
+                               size_t length,
+                               tb_exchange_answers *answers);
 
 #ifdef __cplusplus
 extern "C" {
@@ -3000,6 +3758,31 @@ tb_status tb_hwloc_topology(void **topology);
  * existing file is replaced. Counterpart: hwloc_topology_export_xml.
  */
 tb_status tb_export_xml(const tb_topology *topology, const char *file);
+
+/**
+ * Takes what a process handed over: `length` bytes, which are copied.
+ */
+tb_status tb_exchange_answer(tb_exchange_answers *answers, const uint8_t *bytes, size_t length);
+
+/**
+ * Gathers the nodes of all processes into a cluster, with `exchange`, which is called three times
+ * with `context`. All processes must call this, with the same arguments but for `name`, `rank` and
+ * `reports`.
+ *
+ * `rank` is that of this process in the exchange, from 0. One process of each node `reports` its
+ * node: the adopted topology, else this machine as hwloc finds it. `name` is the name of the node;
+ * NULL is the host name. Rank 0 writes `file` with `mode`, such as 0400; if it exists it is
+ * replaced if `replace`, else it is TB_ERR_PUBLISH. Of a node whose class another one has told
+ * before, a few hundred bytes are sent.
+ */
+tb_status tb_cluster_gather(tb_exchange exchange,
+                            void *context,
+                            size_t rank,
+                            bool reports,
+                            const char *name,
+                            const char *file,
+                            uint32_t mode,
+                            bool replace);
 
 #ifdef __cplusplus
 }  // extern "C"

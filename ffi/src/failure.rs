@@ -5,8 +5,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use topobroker_reader::layout::OpenError;
 use topobroker_reader::{
-    AdoptError, AdoptJobError, EffectiveViewError, KeysError, LocalityTextError, ParseSetError,
-    RestrictError, SourceError,
+    AdoptError, AdoptJobError, AdoptLinksError, ClusterOpenError, EffectiveViewError, KeysError,
+    LinksError, LocalityTextError, NotLocal, ParseSetError, ResourceError, RestrictError,
+    SourceError, UriError,
 };
 
 /// Why a call failed: its status and its message.
@@ -39,6 +40,25 @@ impl From<KeysError> for Failure {
     }
 }
 
+impl From<ClusterOpenError> for Failure {
+    fn from(error: ClusterOpenError) -> Self {
+        let status = match error {
+            ClusterOpenError::Adopt(error) => return error.into(),
+            ClusterOpenError::NoNode { .. } => tb_status::TB_ERR_NOT_FOUND,
+            ClusterOpenError::NoFile => tb_status::TB_ERR_KEYS,
+            ClusterOpenError::Different { .. } => tb_status::TB_ERR_DIFFERENT,
+            _ => tb_status::TB_ERR_SEGMENT,
+        };
+        Self::of(status, &error)
+    }
+}
+
+impl From<NotLocal> for Failure {
+    fn from(error: NotLocal) -> Self {
+        Self::of(tb_status::TB_ERR_REMOTE, &error)
+    }
+}
+
 impl From<ParseSetError> for Failure {
     fn from(error: ParseSetError) -> Self {
         Self::of(tb_status::TB_ERR_TEXT, &error)
@@ -48,6 +68,36 @@ impl From<ParseSetError> for Failure {
 impl From<LocalityTextError> for Failure {
     fn from(error: LocalityTextError) -> Self {
         Self::of(tb_status::TB_ERR_TEXT, &error)
+    }
+}
+
+impl From<AdoptLinksError> for Failure {
+    fn from(error: AdoptLinksError) -> Self {
+        match error {
+            AdoptLinksError::Adopt(error) => error.into(),
+            error => Self::of(tb_status::TB_ERR_SEGMENT, &error),
+        }
+    }
+}
+
+impl From<LinksError> for Failure {
+    fn from(error: LinksError) -> Self {
+        Self::of(tb_status::TB_ERR_SEGMENT, &error)
+    }
+}
+
+impl From<UriError> for Failure {
+    fn from(error: UriError) -> Self {
+        Self::of(tb_status::TB_ERR_TEXT, &error)
+    }
+}
+
+impl From<ResourceError> for Failure {
+    fn from(error: ResourceError) -> Self {
+        match error {
+            ResourceError::NotHere { .. } => Self::of(tb_status::TB_ERR_NOT_FOUND, &error),
+            error => Self::of(tb_status::TB_ERR_TEXT, &error),
+        }
     }
 }
 

@@ -55,8 +55,8 @@ pub extern "C" fn tb_cpu_kind_info(
         let (name, value) = (name.given("name")?, value.given("value")?);
         let found = kind(topology, index)?.infos().nth(info);
         let found = found.found(|| format!("CPU kind {index} has no info {info}"))?;
-        name.write(text_of(topology.adopted(), Some(found.name)));
-        value.write(text_of(topology.adopted(), Some(found.value)));
+        name.write(text_of(topology, Some(found.name)));
+        value.write(text_of(topology, Some(found.value)));
         Ok(())
     })
 }
@@ -118,7 +118,7 @@ pub extern "C" fn tb_distances_get(
         out.write(tb_distances {
             count: matrix.objects().count(),
             kind: matrix.kind(),
-            name: text_of(topology.adopted(), matrix.name()),
+            name: text_of(topology, matrix.name()),
         });
         Ok(())
     })

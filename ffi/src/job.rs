@@ -39,7 +39,7 @@ pub extern "C" fn tb_job_adopt(
     job: Option<&mut MaybeUninit<Box<tb_job>>>,
 ) -> tb_status {
     call(|| {
-        let (adopted, out) = (topology.given("topology")?.adopted(), job.given("job")?);
+        let (adopted, out) = (topology.given("topology")?.adopted()?, job.given("job")?);
         let job = match file.optional("file")? {
             Some(file) => adopt_job(adopted, &file.into())?,
             None => Job::find(adopted)?
@@ -71,7 +71,7 @@ pub extern "C" fn tb_job_view(
 ) -> tb_status {
     call(|| {
         let (job, view) = (job.given("job")?, view.given("view")?);
-        view.write(tb_topology::part(job.adopted, job.job.view()));
+        view.write(tb_topology::part(Some(job.adopted), job.job.view()));
         Ok(())
     })
 }

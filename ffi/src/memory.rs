@@ -236,7 +236,7 @@ fn data(topology: &tb_topology, attribute: MemoryAttribute<'_>) -> tb_memory_att
         id: u32::try_from(attribute.id()).unwrap_or(u32::MAX),
         needs_initiator: attribute.needs_initiator(),
         flags: attribute.flags(),
-        name: text_of(topology.adopted(), Some(attribute.name())),
+        name: text_of(topology, Some(attribute.name())),
     }
 }
 

@@ -11,7 +11,7 @@ use alloc::string::String;
 use core::ffi::c_char;
 use core::mem::MaybeUninit;
 use topobroker_reader::layout::object_type::ChildKind;
-use topobroker_reader::{Adopted, Object, Topology};
+use topobroker_reader::{Object, Topology};
 
 /// An object: its number in the topology. It is the same in every process that has adopted the
 /// segment and in every view in which the object is visible. The root is 0.
@@ -91,8 +91,12 @@ pub(crate) fn id(object: Option<Object<'_>>) -> tb_obj {
 }
 
 /// A text of the segment as a C string. The segment has a zero after every text.
-pub(crate) fn text_of(adopted: &'static Adopted, text: Option<&str>) -> *const c_char {
+pub(crate) fn text_of(topology: &tb_topology, text: Option<&str>) -> *const c_char {
     let Some(text) = text else { return core::ptr::null() };
+    let Some(adopted) = topology.of_adopted() else {
+        // Texts of classes and values of nodes have a zero behind them, too.
+        return if text.is_empty() { c"".as_ptr() } else { text.as_ptr().cast() };
+    };
     let start = text.as_ptr() as usize;
     let end = start.checked_sub(adopted.bytes().as_ptr() as usize).map(|at| at + text.len());
     match end.and_then(|end| adopted.bytes().get(end)) {
@@ -128,8 +132,8 @@ pub extern "C" fn tb_obj_get(
             misc_arity: count(ChildKind::Misc),
             infos: u32::try_from(object.infos().len()).unwrap_or(u32::MAX),
             symmetric_subtree: object.is_symmetric_subtree(),
-            name: text_of(topology.adopted(), object.name()),
-            subtype: text_of(topology.adopted(), object.subtype()),
+            name: text_of(topology, object.name()),
+            subtype: text_of(topology, object.subtype()),
         });
         Ok(())
     })
@@ -276,8 +280,8 @@ pub extern "C" fn tb_obj_info(
         let (name, value) = (name.given("name")?, value.given("value")?);
         let info = object(topology.get(), obj)?.infos().nth(index as usize);
         let info = info.found(|| format!("object {obj} has no info {index}"))?;
-        name.write(text_of(topology.adopted(), Some(info.name)));
-        value.write(text_of(topology.adopted(), Some(info.value)));
+        name.write(text_of(topology, Some(info.name)));
+        value.write(text_of(topology, Some(info.value)));
         Ok(())
     })
 }
@@ -296,7 +300,7 @@ pub extern "C" fn tb_obj_info_by_name(
         let name = name.get("name")?;
         let found = object(topology.get(), obj)?.info(name);
         let found = found.found(|| none_named(obj, "info", name))?;
-        value.write(text_of(topology.adopted(), Some(found)));
+        value.write(text_of(topology, Some(found)));
         Ok(())
     })
 }

@@ -47,7 +47,7 @@ pub extern "C" fn tb_view(
         let (topology, out) = (topology.given("topology")?, view.given("view")?);
         let flags = RestrictFlags::from_bits(flags);
         let view = topology.view().restrict(&set.given(handles, "set")?.0, flags)?;
-        out.write(tb_topology::part(topology.adopted(), view));
+        out.write(tb_topology::part(topology.of_adopted(), view));
         Ok(())
     })
 }
@@ -64,7 +64,7 @@ pub extern "C" fn tb_view_intersection(
         let (topology, other) = (topology.given("topology")?, other.given("other")?);
         let out = view.given("view")?;
         let view = topology.view().intersection(other.view())?;
-        out.write(tb_topology::part(topology.adopted(), view));
+        out.write(tb_topology::part(topology.of_adopted(), view));
         Ok(())
     })
 }
@@ -85,8 +85,9 @@ pub extern "C" fn tb_view_is_equal(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_view_bytes(topology: Option<&tb_topology>) -> usize {
     value(0, || {
-        let own = |topology: &&tb_topology| {
-            topology.view() != &topobroker_reader::View::whole(topology.adopted().topology())
+        let own = |topology: &&tb_topology| match topology.of_adopted() {
+            Some(it) => topology.view() != &topobroker_reader::View::whole(it.topology()),
+            None => !topology.is_whole(),
         };
         // `View::bytes` counts the view, which is a field of the handle. Only the other fields are
         // added.
@@ -103,7 +104,7 @@ pub extern "C" fn tb_effective_view(view: Option<&mut MaybeUninit<Box<tb_topolog
     adopting(|| {
         let out = view.given("view")?;
         let view = topobroker_reader::effective_view()?;
-        out.write(tb_topology::part(topobroker_reader::adopt()?, view));
+        out.write(tb_topology::part(Some(topobroker_reader::adopt()?), view));
         Ok(())
     })
 }

@@ -93,7 +93,7 @@ pub extern "C" fn tb_obj_fact(
         let name = name.get("name")?;
         let found = object(topology.get(), obj)?.fact(name);
         let found = found.found(|| none_named(obj, "fact", name))?;
-        value.write(text_of(topology.adopted(), Some(found)));
+        value.write(text_of(topology, Some(found)));
         Ok(())
     })
 }

@@ -60,7 +60,7 @@ pub extern "C" fn tb_scope(
     size: usize,
 ) -> tb_status {
     call_with(|handles| {
-        let adopted = topology.given("topology")?.adopted();
+        let adopted = topology.given("topology")?.adopted()?;
         tell(handles, &Situation::of_this_process(adopted)?.decide(), all, cpuset, reason, size)
     })
 }

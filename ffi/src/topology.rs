@@ -19,9 +19,10 @@ use topobroker_reader::{
 /// query takes either. Any number of threads may use a handle at once.
 pub struct tb_topology {
     view: View<'static>,
-    adopted: &'static Adopted,
-    /// Whether this is the handle of the adopted topology, which nobody frees. The handle that
-    /// another copy of this library made for it has this flag too.
+    /// The adopted topology; `None` for a node of a cluster.
+    adopted: Option<&'static Adopted>,
+    /// Whether this is the handle of the adopted topology or of a node, which nobody frees. The handle
+    /// that another copy of this library made for it has this flag too.
     is_whole: bool,
 }
 
@@ -33,12 +34,17 @@ impl tb_topology {
     pub(crate) fn whole(adopted: &'static Adopted) -> &'static Self {
         WHOLE.get().unwrap_or_else(|| {
             let view = View::whole(adopted.topology());
-            WHOLE.set(Self { view, adopted, is_whole: true })
+            WHOLE.set(Self { view, adopted: Some(adopted), is_whole: true })
         })
     }
 
+    /// The handle of a node of a cluster, which nobody frees.
+    pub(crate) fn of_node(node: Topology<'static>) -> Self {
+        Self { view: View::whole(node), adopted: None, is_whole: true }
+    }
+
     /// Makes a handle of a view.
-    pub(crate) fn part(adopted: &'static Adopted, view: View<'static>) -> Box<Self> {
+    pub(crate) fn part(adopted: Option<&'static Adopted>, view: View<'static>) -> Box<Self> {
         Box::new(Self { view, adopted, is_whole: false })
     }
 
@@ -54,8 +60,15 @@ impl tb_topology {
         &self.view
     }
 
-    pub(crate) fn adopted(&self) -> &'static Adopted {
+    /// The adopted topology that this is or is a part of, `None` for a node of a cluster.
+    pub(crate) fn of_adopted(&self) -> Option<&'static Adopted> {
         self.adopted
+    }
+
+    /// The adopted topology that this is or is a part of.
+    pub(crate) fn adopted(&self) -> Result<&'static Adopted, Failure> {
+        let other = "topology is a node of a cluster; expected the adopted topology";
+        self.adopted.ok_or_else(|| Failure::argument(other))
     }
 }
 
@@ -180,14 +193,15 @@ pub struct tb_segment {
 }
 
 /// Stores the properties of the segment of a topology. For a view, this is the segment of the
-/// topology that the view is a part of.
+/// topology that the view is a part of. TB_ERR_ARGUMENT for a node of a cluster.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_segment(
     topology: Option<&tb_topology>,
     segment: Option<&mut MaybeUninit<tb_segment>>,
 ) -> tb_status {
     call(|| {
-        let (adopted, segment) = (topology.given("topology")?.adopted, segment.given("segment")?);
+        let (adopted, segment) =
+            (topology.given("topology")?.adopted()?, segment.given("segment")?);
         let header = adopted.header();
         segment.write(tb_segment {
             id: header.segment_id,
@@ -214,7 +228,7 @@ pub extern "C" fn tb_topology_keys(
 ) -> tb_status {
     call(|| {
         let (topology, keys) = (topology.given("topology")?, keys.given("keys")?);
-        keys.write(tb_keys::of(topology.adopted.keys())?);
+        keys.write(tb_keys::of(topology.adopted()?.keys())?);
         Ok(())
     })
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Sources with declarations for C, in the order of the header.
-const SOURCES: [&str; 24] = [
+const SOURCES: [&str; 28] = [
     "status",
     "call",
     "keys",
@@ -22,12 +22,16 @@ const SOURCES: [&str; 24] = [
     "devices",
     "ports",
     "nics",
+    "groups",
+    "links",
+    "cluster",
     "scope",
     "broker/capture",
     "broker/publish",
     "broker/jobs",
     "broker/placement",
     "broker/hwloc",
+    "broker/gather",
 ];
 
 const HEAD: &str = "\
@@ -87,7 +91,7 @@ fn source(name: &str) -> PathBuf {
 }
 
 fn header() -> String {
-    let (reader, broker) = SOURCES.split_at(19);
+    let (reader, broker) = SOURCES.split_at(22);
     let types = |sources: &[&str]| sources.iter().map(|name| source(name)).collect::<Vec<_>>();
     let (reader, broker) = (declarations(&types(reader)), declarations(&types(broker)));
     let includes = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>";
@@ -100,7 +104,12 @@ fn header() -> String {
 
 /// Enums that functions take and return as plain numbers. cbindgen must be told to include them,
 /// because no function names them.
-const NUMBERS: [&str; 23] = [
+const NUMBERS: [&str; 28] = [
+    "tb_group_kind",
+    "tb_vertex_kind",
+    "tb_link_class",
+    "tb_link_origin",
+    "tb_measure",
     "tb_path_class",
     "tb_port_state",
     "tb_link_layer",

@@ -2,6 +2,8 @@
 
 use crate::failure::Failure;
 use crate::status::tb_status;
+use topobroker::cluster::ClusterError;
+use topobroker::cluster::gather::GatherError;
 use topobroker::hwloc::CaptureError;
 use topobroker::hwloc::HwlocLoadError;
 use topobroker::location::LocationError;
@@ -31,6 +33,27 @@ impl From<PublishError> for Failure {
             _ => tb_status::TB_ERR_PUBLISH,
         };
         Self::of(status, &error)
+    }
+}
+
+impl From<ClusterError> for Failure {
+    fn from(error: ClusterError) -> Self {
+        match error {
+            ClusterError::Publish(error) => error.into(),
+            ClusterError::Load { .. } | ClusterError::Capture { .. } => {
+                Self::of(tb_status::TB_ERR_LOAD, &error)
+            }
+            error => Self::of(tb_status::TB_ERR_PUBLISH, &error),
+        }
+    }
+}
+
+impl From<GatherError> for Failure {
+    fn from(error: GatherError) -> Self {
+        match error {
+            GatherError::Cluster(error) => error.into(),
+            error => Self::of(tb_status::TB_ERR_PUBLISH, &error),
+        }
     }
 }
 

@@ -90,8 +90,8 @@ pub extern "C" fn tb_job_add(
             legacy,
             devices: devices.map(policy).unwrap_or_default(),
         };
-        let job = job::add(view.adopted(), view.view(), &options)?;
-        let base = view.adopted().keys().clone();
+        let job = job::add(view.adopted()?, view.view(), &options)?;
+        let base = view.adopted()?.keys().clone();
         let environment = cs(base.to_env().into_iter().chain(job.to_env()));
         out.write(Box::new(tb_job_publication { job, base, environment }));
         Ok(())
@@ -182,7 +182,7 @@ pub extern "C" fn tb_job_publication_free(job: Option<Box<tb_job_publication>>) 
 /// is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_remove(topology: Option<&tb_topology>, name: Text<'_>) -> tb_status {
-    call(|| Ok(job::remove(topology.given("topology")?.adopted(), name.get("name")?)?))
+    call(|| Ok(job::remove(topology.given("topology")?.adopted()?, name.get("name")?)?))
 }
 
 /// Removes the jobs whose launcher is gone, and stores their number in `count` (may be NULL).
@@ -192,7 +192,7 @@ pub extern "C" fn tb_job_sweep(
     count: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
     call(|| {
-        let removed = job::sweep(topology.given("topology")?.adopted())?;
+        let removed = job::sweep(topology.given("topology")?.adopted()?)?;
         if let Some(count) = count {
             count.write(removed);
         }
@@ -212,7 +212,7 @@ pub extern "C" fn tb_job_list(
     length: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
     call(|| {
-        let jobs = job::list(topology.given("topology")?.adopted())?;
+        let jobs = job::list(topology.given("topology")?.adopted()?)?;
         let job = jobs.get(index).found(|| format!("no job {index} of {}", jobs.len()))?;
         buffer.fill(&job.name, size, length)
     })

@@ -3,12 +3,14 @@
 
 mod capture;
 mod failure;
+mod gather;
 mod hwloc;
 mod jobs;
 mod placement;
 mod publish;
 
 pub use capture::*;
+pub use gather::*;
 pub use hwloc::*;
 pub use jobs::*;
 pub use placement::*;

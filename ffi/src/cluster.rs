@@ -1,0 +1,443 @@
+//! Clusters: many nodes in one segment, and what is above them.
+
+use crate::call::{Found, Given, adopting, call, call_with};
+use crate::failure::Failure;
+use crate::object::{object, tb_obj};
+use crate::pointers::{Buffer, Output, Room, Text};
+use crate::set::tb_set;
+use crate::status::tb_status;
+use crate::topology::tb_topology;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
+use topobroker_reader::internal::Global;
+use topobroker_reader::{
+    Archive, Cluster, ClusterNode, GroupKind, NodeGroup, NodeTopology, Place, adopt_cluster,
+    adopt_cluster_file, own_node,
+};
+
+/// The cluster that this process has adopted. Nobody frees it.
+pub struct tb_cluster {
+    cluster: &'static Cluster<'static>,
+    /// The handles of nodes that were opened.
+    opened: Vec<Global<OpenedNode>>,
+}
+
+/// A node that was opened, for the life of the process.
+struct OpenedNode {
+    topology: tb_topology,
+    /// What the topology borrows from. Kept here so that tools that look for leaks find it.
+    _archive: &'static Archive<'static>,
+    _node: &'static NodeTopology<'static>,
+}
+
+static ADOPTED: Global<tb_cluster> = Global::new();
+static OWN: Global<tb_topology> = Global::new();
+
+/// What a cluster has.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct tb_cluster_counts {
+    /// Number of nodes.
+    pub nodes: u32,
+    /// Number of classes: nodes of one class have the same structure.
+    pub classes: u32,
+    /// Number of groups, the cluster itself among them.
+    pub groups: u32,
+    /// Number of switches of the fabric.
+    pub switches: u32,
+    /// Number of links of the fabric.
+    pub links: u64,
+}
+
+/// A node of a cluster.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct tb_cluster_node {
+    /// Number of its class.
+    pub class_number: u32,
+    /// The group that it is directly in, such as its leaf switch.
+    pub group: u32,
+    /// Whether this process runs on it. Only then its sets can be used for binding.
+    pub is_local: bool,
+}
+
+/// What a group of nodes is.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub enum tb_group_kind {
+    /// The cluster itself.
+    TB_GROUP_CLUSTER = 0,
+    /// A switch and what is connected below it.
+    TB_GROUP_SWITCH = 1,
+    /// A block of Slurm's topology.
+    TB_GROUP_BLOCK = 2,
+    /// A rack.
+    TB_GROUP_RACK = 3,
+    /// Any other group.
+    TB_GROUP_OTHER = 4,
+}
+
+/// A group of nodes.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct tb_cluster_group {
+    /// A tb_group_kind.
+    pub kind: i32,
+    /// The group that it is in; of the cluster, itself.
+    pub parent: u32,
+    /// Number of groups above it: 0 for the cluster.
+    pub depth: u32,
+    /// Number of nodes in it and in all groups below.
+    pub nodes: u32,
+    /// Speed of its links in the unit that the site uses, 0 if unknown.
+    pub speed: u32,
+}
+
+/// What nodes have together.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct tb_cluster_sum {
+    /// Number of nodes.
+    pub nodes: u64,
+    /// Number of cores.
+    pub cores: u64,
+    /// Number of PUs.
+    pub pus: u64,
+    /// Number of GPUs.
+    pub gpus: u64,
+    /// Memory of the NUMA nodes, in bytes.
+    pub memory: u64,
+}
+
+impl tb_cluster {
+    fn node(&self, node: u32) -> Result<ClusterNode<'static>, Failure> {
+        let count = self.cluster.node_count();
+        let missing = || Failure::argument(format!("node {node}: the cluster has {count}"));
+        self.cluster.node(node).ok_or_else(missing)
+    }
+
+    fn group(&self, group: u32) -> Result<NodeGroup<'static>, Failure> {
+        let groups = self.cluster.groups()?;
+        let count = groups.iter().len();
+        let missing = || Failure::argument(format!("group {group}: the cluster has {count}"));
+        groups.iter().nth(group as usize).ok_or_else(missing)
+    }
+}
+
+/// Adopts the cluster in `file`, and stores it. If `file` is NULL, that of the environment variable
+/// TOPOBROKER_CLUSTER. Every later call stores the same pointer, which stays valid for the life of
+/// the process. TB_ERR_DIFFERENT if this process has adopted another cluster.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_adopt(
+    file: Text<'_>,
+    cluster: Option<&mut MaybeUninit<&'static tb_cluster>>,
+) -> tb_status {
+    adopting(|| {
+        let out = cluster.given("cluster")?;
+        let cluster = match file.optional("file")? {
+            Some(file) => adopt_cluster_file(&file.into())?,
+            None => adopt_cluster()?,
+        };
+        out.write(ADOPTED.get().unwrap_or_else(|| {
+            let opened = (0..cluster.node_count()).map(|_| Global::new()).collect();
+            ADOPTED.set(tb_cluster { cluster, opened })
+        }));
+        Ok(())
+    })
+}
+
+/// Stores what a cluster has.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_count(
+    cluster: Option<&'static tb_cluster>,
+    counts: Option<&mut MaybeUninit<tb_cluster_counts>>,
+) -> tb_status {
+    call(|| {
+        let (cluster, counts) = (cluster.given("cluster")?.cluster, counts.given("counts")?);
+        let (groups, fabric) = (cluster.groups()?, cluster.fabric()?);
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        counts.write(tb_cluster_counts {
+            nodes: cluster.node_count(),
+            classes: cluster.class_count(),
+            groups: number(groups.iter().len()),
+            switches: number(fabric.switches().len()),
+            links: fabric.link_count() as u64,
+        });
+        Ok(())
+    })
+}
+
+/// Stores the number of the node with a name. TB_ERR_NOT_FOUND if there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_find(
+    cluster: Option<&'static tb_cluster>,
+    name: Text<'_>,
+    node: Option<&mut MaybeUninit<u32>>,
+) -> tb_status {
+    call(|| {
+        let (cluster, node) = (cluster.given("cluster")?.cluster, node.given("node")?);
+        let name = name.get("name")?;
+        let found = cluster.node_by_name(name).found(|| format!("no node {name}"))?;
+        node.write(found.number());
+        Ok(())
+    })
+}
+
+/// Stores the number of the node that this process runs on. TB_ERR_NOT_FOUND if it is not in the
+/// cluster: then none of its nodes can be bound to.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_local(
+    cluster: Option<&'static tb_cluster>,
+    node: Option<&mut MaybeUninit<u32>>,
+) -> tb_status {
+    call(|| {
+        let (cluster, node) = (cluster.given("cluster")?.cluster, node.given("node")?);
+        let local = cluster.local();
+        node.write(local.found(|| "this node is not in the cluster".to_owned())?.number());
+        Ok(())
+    })
+}
+
+/// Stores what a cluster knows of a node.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_node_get(
+    cluster: Option<&'static tb_cluster>,
+    node: u32,
+    data: Option<&mut MaybeUninit<tb_cluster_node>>,
+) -> tb_status {
+    call(|| {
+        let (cluster, data) = (cluster.given("cluster")?, data.given("data")?);
+        let node = cluster.node(node)?;
+        data.write(tb_cluster_node {
+            class_number: node.class().into(),
+            group: node.group()?.number(),
+            is_local: node.place() == Place::Local,
+        });
+        Ok(())
+    })
+}
+
+/// Writes the name of a node with a zero at its end. `length` (may be NULL) is set to its length
+/// without the zero. Counterpart: the info AssemblerName of hwloc 1.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_node_name(
+    cluster: Option<&'static tb_cluster>,
+    node: u32,
+    buffer: Buffer<'_>,
+    size: usize,
+    length: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| buffer.fill(cluster.given("cluster")?.node(node)?.name(), size, length))
+}
+
+/// Opens a node and stores its topology, which every query takes. Every later call for the node
+/// stores the same pointer, which stays valid for the life of the process, with a few kilobytes of
+/// the node's own values. Functions for jobs do not take it.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_open(
+    cluster: Option<&'static tb_cluster>,
+    node: u32,
+    topology: Option<&mut MaybeUninit<&'static tb_topology>>,
+) -> tb_status {
+    call(|| {
+        let (cluster, out) = (cluster.given("cluster")?, topology.given("topology")?);
+        let found = cluster.node(node)?;
+        let slot = cluster.opened.get(node as usize).found(|| format!("no node {node}"))?;
+        let opened = match slot.get() {
+            Some(opened) => opened,
+            None => {
+                // Kept for the life of the process, as the documentation says.
+                let node: &'static NodeTopology<'static> = Box::leak(Box::new(found.open()?));
+                let archive: &'static Archive<'static> = Box::leak(Box::new(node.archive()));
+                let topology = tb_topology::of_node(archive.topology());
+                slot.set(OpenedNode { topology, _archive: archive, _node: node })
+            }
+        };
+        out.write(&opened.topology);
+        Ok(())
+    })
+}
+
+/// Makes `set` the PUs of an object of a node, for binding to them. TB_ERR_REMOTE if this process
+/// does not run on the node: `set` is left as it was.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_bindable(
+    cluster: Option<&'static tb_cluster>,
+    node: u32,
+    obj: tb_obj,
+    set: Output<'_, tb_set>,
+) -> tb_status {
+    call_with(|handles| {
+        let opened = cluster.given("cluster")?.node(node)?.open()?;
+        let archive = opened.archive();
+        let found = object(archive.topology(), obj)?;
+        set.given(handles, "set")?.0 = opened.bindable(found)?;
+        Ok(())
+    })
+}
+
+/// Stores what a cluster knows of a group. Group 0 is the cluster itself.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_group_get(
+    cluster: Option<&'static tb_cluster>,
+    group: u32,
+    data: Option<&mut MaybeUninit<tb_cluster_group>>,
+) -> tb_status {
+    call(|| {
+        let (cluster, data) = (cluster.given("cluster")?, data.given("data")?);
+        let group = cluster.group(group)?;
+        let kind = match group.kind() {
+            GroupKind::Cluster => tb_group_kind::TB_GROUP_CLUSTER,
+            GroupKind::Switch => tb_group_kind::TB_GROUP_SWITCH,
+            GroupKind::Block => tb_group_kind::TB_GROUP_BLOCK,
+            GroupKind::Rack => tb_group_kind::TB_GROUP_RACK,
+            _ => tb_group_kind::TB_GROUP_OTHER,
+        };
+        data.write(tb_cluster_group {
+            kind: kind as i32,
+            parent: group.parent().map_or(0, NodeGroup::number),
+            depth: u32::try_from(group.depth()).unwrap_or(u32::MAX),
+            nodes: group.node_count(),
+            speed: group.speed().unwrap_or(0),
+        });
+        Ok(())
+    })
+}
+
+/// Stores the number of the first group with a name. TB_ERR_NOT_FOUND if there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_group_find(
+    cluster: Option<&'static tb_cluster>,
+    name: Text<'_>,
+    group: Option<&mut MaybeUninit<u32>>,
+) -> tb_status {
+    call(|| {
+        let (cluster, group) = (cluster.given("cluster")?.cluster, group.given("group")?);
+        let name = name.get("name")?;
+        let found = cluster.groups()?.by_name(name).found(|| format!("no group {name}"))?;
+        group.write(found.number());
+        Ok(())
+    })
+}
+
+/// Writes the name of a group with a zero at its end; that of the cluster is empty. `length` (may
+/// be NULL) is set to its length without the zero.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_group_name(
+    cluster: Option<&'static tb_cluster>,
+    group: u32,
+    buffer: Buffer<'_>,
+    size: usize,
+    length: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| buffer.fill(cluster.given("cluster")?.group(group)?.name(), size, length))
+}
+
+/// Stores up to `capacity` nodes of a group and of all groups below in `nodes`, and the number of
+/// all of them in `count` (may be NULL).
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_group_nodes(
+    cluster: Option<&'static tb_cluster>,
+    group: u32,
+    nodes: Room<'_, u32>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let group = cluster.given("cluster")?.group(group)?;
+        nodes.fill(group.nodes().map(ClusterNode::number), capacity, count)
+    })
+}
+
+/// A group has no set of PUs, because sets of several machines do not mix: always TB_ERR_NO_SET,
+/// and `set` is left as it was. For programs that ask any object for its set.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_group_cpuset(
+    cluster: Option<&'static tb_cluster>,
+    group: u32,
+    set: Output<'_, tb_set>,
+) -> tb_status {
+    call_with(|handles| {
+        set.given(handles, "set")?;
+        let group = cluster.given("cluster")?.group(group)?;
+        let detail = format!("group {:?} is above nodes; ask one of its nodes", group.name());
+        Err(Failure::new(tb_status::TB_ERR_NO_SET, detail))
+    })
+}
+
+/// Stores the lowest group that two nodes are both in, such as the switch that connects them.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_common(
+    cluster: Option<&'static tb_cluster>,
+    node: u32,
+    other: u32,
+    group: Option<&mut MaybeUninit<u32>>,
+) -> tb_status {
+    call(|| {
+        let (cluster, group) = (cluster.given("cluster")?, group.given("group")?);
+        let (node, other) = (cluster.node(node)?, cluster.node(other)?);
+        group.write(cluster.cluster.groups()?.common(node, other).number());
+        Ok(())
+    })
+}
+
+/// Stores the least number of links between a port of one node and a port of another. 2 if they are
+/// at one switch. TB_ERR_NOT_FOUND if the fabric has no way.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_hops(
+    cluster: Option<&'static tb_cluster>,
+    node: u32,
+    other: u32,
+    hops: Option<&mut MaybeUninit<u32>>,
+) -> tb_status {
+    call(|| {
+        let (cluster, hops) = (cluster.given("cluster")?, hops.given("hops")?);
+        let (node, other) = (cluster.node(node)?, cluster.node(other)?);
+        let fabric = cluster.cluster.fabric()?;
+        let ways = fabric
+            .ports_of(node)
+            .flat_map(|one| fabric.ports_of(other).filter_map(move |to| fabric.hops(one, to)));
+        hops.write(ways.min().found(|| "the fabric has no way".to_owned())?);
+        Ok(())
+    })
+}
+
+/// Stores what the nodes of a group and of all groups below have together; group 0 is the cluster.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_totals(
+    cluster: Option<&'static tb_cluster>,
+    group: u32,
+    sum: Option<&mut MaybeUninit<tb_cluster_sum>>,
+) -> tb_status {
+    call(|| {
+        let (cluster, sum) = (cluster.given("cluster")?, sum.given("sum")?);
+        let nodes = cluster.group(group)?.nodes().map(ClusterNode::number);
+        let totals = cluster.cluster.totals_of(nodes)?;
+        sum.write(tb_cluster_sum {
+            nodes: totals.nodes,
+            cores: totals.cores,
+            pus: totals.pus,
+            gpus: totals.gpus,
+            memory: totals.memory,
+        });
+        Ok(())
+    })
+}
+
+/// Stores the topology of this process's node, out of the cluster that TOPOBROKER_CLUSTER names.
+/// Only the few pages of this node are read, however many nodes there are. Every later call stores
+/// the same pointer. TB_ERR_NOT_FOUND if the node is not in the cluster.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_own_node(
+    topology: Option<&mut MaybeUninit<&'static tb_topology>>,
+) -> tb_status {
+    adopting(|| {
+        let out = topology.given("topology")?;
+        let own = own_node()?;
+        out.write(OWN.get().unwrap_or_else(|| OWN.set(tb_topology::of_node(own.topology()))));
+        Ok(())
+    })
+}
