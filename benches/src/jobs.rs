@@ -28,7 +28,16 @@ pub fn job_segment(topology: Topology<'_>, ranks: u32, each: u32) -> anyhow::Res
 ///
 /// If the job cannot be archived.
 pub fn segment_of_ranks(view: &View<'_>, ranks: &[Rank]) -> anyhow::Result<AlignedVec> {
-    let archive = Job::new([0; 16], "peers", view.to_overlay()?, ranks).to_bytes()?;
+    segment_of_job(&Job::new([0; 16], "peers", view.to_overlay()?, ranks))
+}
+
+/// The segment of a job. It is over no published segment.
+///
+/// # Errors
+///
+/// If the job cannot be archived.
+pub fn segment_of_job(job: &Job) -> anyhow::Result<AlignedVec> {
+    let archive = job.to_bytes()?;
     let mut segment = AlignedVec::new();
     segment.resize(segment_len(archive.len()), 0);
     let header = Header {

@@ -10,7 +10,7 @@ use topobroker::location::{Location, Reading};
 use topobroker::placement::{Policy, place};
 use topobroker_layout::encode::{self, AlignedVec};
 use topobroker_reader::{
-    Archive, CpuList, Format, Keys, Locality, Numbering, Set, Topology, TypeName, omp_places,
+    Archive, CpuList, Format, Keys, Locality, Numbering, Set, Topology, TypeName, Uri, omp_places,
     pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
 };
 
@@ -50,6 +50,11 @@ fuzz_target!(|data: &[u8]| {
     }
     let _ = slurm_cpu_bind(topology, text, data.len() % 8);
     let _ = TypeName::parse(text);
+    if let Ok(uri) = Uri::parse(text) {
+        let shown = uri.to_string();
+        assert_eq!(Uri::parse(&shown), Ok(uri), "{shown}");
+        let _ = topology.resource_objects(uri).count();
+    }
     if let Ok(location) = Location::parse(text) {
         for physical in [false, true] {
             let _ = location.objects(topology, Reading { physical, ..Reading::default() });

@@ -3,11 +3,14 @@
 
 use rkyv::util::AlignedVec;
 use std::sync::LazyLock;
+use topobroker::cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
 use topobroker::format::xml::export;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
+use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
 use topobroker_layout::encode::to_bytes;
-use topobroker_layout::header::{HEADER_LEN, Header, mark_ready};
+use topobroker_layout::header::{HEADER_LEN, Header, Kind, mark_ready, segment_len};
+use topobroker_layout::links::{Link, Links, Vertex};
 use topobroker_layout::overlay;
 use topobroker_reader::{Archive, RestrictFlags, Set, View};
 
@@ -66,6 +69,68 @@ pub fn job(data: &[u8]) -> (Archive<'static>, AlignedVec) {
     header.write(&archive, &mut segment).expect("as long as it was");
     mark_ready(&mut segment);
     (Archive::open(&base[HEADER_LEN..]).expect("a kept topology"), segment)
+}
+
+/// The archive of two told links over the topology of the tests.
+static LINKS: LazyLock<AlignedVec> = LazyLock::new(|| {
+    let vertex =
+        |kind, object, name: Option<&str>| Vertex { kind, object, name: name.map(Into::into) };
+    let vertices =
+        [vertex(0, Some(0), None), vertex(9, None, Some("leaf")), vertex(0, Some(1), None)];
+    let link = |one, other, class| Link {
+        one,
+        other,
+        class,
+        origin: 4,
+        count: Some(2),
+        forward: Some(25_000),
+        backward: None,
+        latency: Some(100),
+    };
+    let base = Header::read(&JOB.0).expect("a kept topology").segment_id;
+    let links = Links::pack(base, &vertices, &[link(0, 1, 9), link(2, 0, 3)]);
+    links.to_bytes().expect("an archive")
+});
+
+/// Returns a topology and the segment of links of it. The bytes patch the archive; then it is
+/// sealed.
+pub fn links(data: &[u8]) -> (Archive<'static>, AlignedVec) {
+    let archive = patched(&LINKS, data);
+    let mut segment = aligned(&vec![0; segment_len(archive.len())]);
+    let job = Header::read(&JOB.1).expect("a kept job");
+    let header = Header { kind: Kind::Links, size: segment.len() as u64, ..job };
+    header.write(&archive, &mut segment).expect("as long as it says");
+    mark_ready(&mut segment);
+    (Archive::open(&JOB.0[HEADER_LEN..]).expect("a kept topology"), segment)
+}
+
+/// A cluster of a few nodes below switches.
+static CLUSTER: LazyLock<AlignedVec> = LazyLock::new(|| {
+    let mut cluster = ClusterBuilder::new();
+    let machine = load(&Input::Synthetic("Core:2 PU:1".to_owned()), &LoadOptions::default());
+    let like = Like::new(capture(&machine.expect("a machine")).expect("a capture"));
+    for number in 0..8 {
+        let name = Like::name(number);
+        cluster.add_node(GroupId::CLUSTER, Some(&name), &like.node(number)).expect("a node");
+    }
+    let tree = SwitchTree { nodes_a_leaf: 2, leaves_a_pod: 2, spines_a_pod: 2 };
+    tree.add_to(&mut cluster, 8).expect("a tree");
+    cluster.finish().expect("a cluster")
+});
+
+/// Returns a cluster that the bytes patch, and one of which they patch only the groups and the fabric,
+/// which are sealed again.
+pub fn clusters(data: &[u8]) -> (AlignedVec, AlignedVec) {
+    let (header, mut head) =
+        Head::read(&CLUSTER[..HEAD_LEN], CLUSTER.len() as u64).expect("a real cluster");
+    let at = usize::try_from(head.directory.at).expect("an offset");
+    let directory = patched(&aligned(&CLUSTER[at..]), data);
+    head.directory = Part::of(head.directory.at, &directory);
+    let mut sealed = aligned(&CLUSTER[..at]);
+    sealed.extend_from_slice(&directory);
+    let page = head.to_page(&Header { size: sealed.len() as u64, ..header });
+    sealed[..HEAD_LEN].copy_from_slice(&page);
+    (patched(&CLUSTER, data), sealed)
 }
 
 /// The XML texts of the machines of `ARCHIVES`.

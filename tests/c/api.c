@@ -46,7 +46,7 @@ static void statuses(void)
     EXPECT(tb_version() >= 0x000100);
     for (int status = 0; status >= -20; status--)
         EXPECT(strcmp(tb_strerror(status), "unknown status") != 0);
-    EXPECT(strcmp(tb_strerror(-22), "unknown status") == 0 && strcmp(tb_strerror(1), "unknown status") == 0);
+    EXPECT(strcmp(tb_strerror(-24), "unknown status") == 0 && strcmp(tb_strerror(1), "unknown status") == 0);
     EXPECT(strcmp(tb_error_detail(), "") == 0);
     REFUSED(tb_set_copy(NULL, NULL));
     EXPECT(strstr(tb_error_detail(), "NULL") != NULL);
@@ -537,6 +537,43 @@ static void nulls(const tb_topology *topology)
     REFUSED(tb_assign(topology, NULL, 1, NULL, 0, 1, NULL, 0, &count));
     REFUSED(tb_job_nics(NULL, 0, NULL, 0, &count));
     REFUSED(tb_job_gpus(NULL, 0, NULL, 0, &count));
+    REFUSED(tb_cluster_adopt("/dev/null", NULL));
+    REFUSED(tb_cluster_count(NULL, NULL));
+    REFUSED(tb_cluster_find(NULL, "a", NULL));
+    REFUSED(tb_cluster_local(NULL, NULL));
+    REFUSED(tb_cluster_node_get(NULL, 0, NULL));
+    REFUSED(tb_cluster_node_name(NULL, 0, NULL, 0, NULL));
+    REFUSED(tb_cluster_open(NULL, 0, NULL));
+    REFUSED(tb_cluster_bindable(NULL, 0, 0, set));
+    REFUSED(tb_cluster_group_get(NULL, 0, NULL));
+    REFUSED(tb_cluster_group_find(NULL, "a", NULL));
+    REFUSED(tb_cluster_group_name(NULL, 0, NULL, 0, NULL));
+    REFUSED(tb_cluster_group_nodes(NULL, 0, NULL, 0, NULL));
+    REFUSED(tb_cluster_group_cpuset(NULL, 0, NULL));
+    REFUSED(tb_cluster_common(NULL, 0, 0, NULL));
+    REFUSED(tb_cluster_hops(NULL, 0, 0, NULL));
+    REFUSED(tb_cluster_totals(NULL, 0, NULL));
+    REFUSED(tb_own_node(NULL));
+    REFUSED(tb_cluster_gather(NULL, NULL, 0, true, "a", "/nonexistent", 0400, false));
+    REFUSED(tb_exchange_answer(NULL, NULL, 0));
+    REFUSED(tb_links_new(NULL, false, false, NULL));
+    tb_links_free(NULL);
+    REFUSED(tb_links_size(NULL, NULL, NULL));
+    REFUSED(tb_links_vertex(NULL, 0, NULL, NULL));
+    REFUSED(tb_links_name(NULL, 0, NULL, 0, NULL));
+    REFUSED(tb_links_find(NULL, "cuda0", NULL));
+    REFUSED(tb_links_link(NULL, 0, NULL));
+    REFUSED(tb_links_path(NULL, 0, 0, 0, NULL, NULL, 0, NULL));
+    REFUSED(tb_links_paths(NULL, 0, 0, NULL, 0, NULL));
+    REFUSED(tb_hw_distances(NULL, NULL, 0, NULL, 0, false, 0, NULL, 0, NULL));
+    REFUSED(tb_hw_groups(NULL, 0, 2, NULL, 0, &count));
+    REFUSED(tb_hw_ranks(NULL, "core", NULL, 0, &count));
+    REFUSED(tb_hw_guided(NULL, "core", NULL, 0, &count));
+    REFUSED(tb_hw_unguided(NULL, NULL, 0, NULL, 0, &count));
+    REFUSED(tb_hw_unguided_uri(NULL, NULL, 0, 0, NULL, 0, NULL));
+    REFUSED(tb_hw_resource_info(NULL, 0, NULL, 0, &count));
+    REFUSED(tb_hw_objects(topology, NULL, NULL, 0, &count));
+    REFUSED(tb_hw_uri(NULL, NULL, 0, NULL));
     REFUSED(tb_path_class_between(topology, 0, 0, NULL));
     REFUSED(tb_device_id(topology, 0, NULL, NULL, 0, NULL));
     REFUSED(tb_device_path_get(topology, NULL, 0, NULL));
@@ -656,6 +693,104 @@ static void views(const tb_topology *topology, hwloc_topology_t reference)
     tb_set_free(places[1]);
 }
 
+/* The exchange of a single process. */
+static int alone(void *context, const void *mine, size_t length, tb_exchange_answers *answers)
+{
+    ++*(int *)context;
+    return tb_exchange_answer(answers, mine, length);
+}
+
+static int fails(void *context, const void *mine, size_t length, tb_exchange_answers *answers)
+{
+    (void)context, (void)mine, (void)length, (void)answers;
+    return 7;
+}
+
+static void clusters(const tb_topology *topology)
+{
+    char file[] = "/tmp/topobroker-cluster-XXXXXX", name[64];
+    const tb_cluster *cluster, *again;
+    const tb_topology *opened, *same;
+    tb_cluster_counts counts;
+    tb_cluster_node data;
+    tb_cluster_group group;
+    tb_cluster_sum sum;
+    tb_segment segment;
+    tb_obj_data own, other;
+    tb_job *job;
+    tb_set *set = tb_set_new();
+    uint32_t node, number, nodes[2];
+    size_t count, length, objects;
+    int rounds = 0;
+
+    EXPECT(mkdtemp(file) != NULL);
+    char path[sizeof file + 8];
+    snprintf(path, sizeof path, "%s/cluster", file);
+    EXPECT(tb_cluster_gather(fails, NULL, 0, true, "alpha", path, 0400, false) == TB_ERR_PUBLISH);
+    EXPECT(access(path, F_OK) != 0);
+    OK(tb_cluster_gather(alone, &rounds, 0, true, "alpha", path, 0400, false));
+    EXPECT(rounds == 3);
+    EXPECT(tb_cluster_gather(alone, &rounds, 0, true, "alpha", path, 0400, false) == TB_ERR_PUBLISH);
+    OK(tb_cluster_gather(alone, &rounds, 0, true, "alpha", path, 0400, true));
+    EXPECT(tb_own_node(&opened) == TB_ERR_KEYS);
+    EXPECT(tb_cluster_adopt(NULL, &cluster) == TB_ERR_KEYS);
+    setenv("TOPOBROKER_CLUSTER", path, 1);
+    setenv("TOPOBROKER_HOST", "beta", 1);
+    EXPECT(tb_own_node(&opened) == TB_ERR_NOT_FOUND);
+    OK(tb_cluster_adopt(NULL, &cluster));
+    OK(tb_cluster_adopt(path, &again));
+    EXPECT(cluster == again);
+    OK(tb_cluster_count(cluster, &counts));
+    EXPECT(counts.nodes == 1 && counts.classes == 1 && counts.groups == 1 && counts.links == 0);
+    OK(tb_cluster_find(cluster, "alpha", &node));
+    EXPECT(node == 0 && tb_cluster_find(cluster, "gamma", &node) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_cluster_local(cluster, &node) == TB_ERR_NOT_FOUND);
+    OK(tb_cluster_node_get(cluster, 0, &data));
+    EXPECT(!data.is_local && data.group == 0 && data.class_number == 0);
+    OK(tb_cluster_open(cluster, 0, &opened));
+    OK(tb_cluster_open(cluster, 0, &same));
+    EXPECT(opened == same && opened != topology);
+    tb_topology_free((tb_topology *)opened);
+    OK(tb_obj_get(topology, 0, &own));
+    OK(tb_obj_get(opened, 0, &other));
+    EXPECT(own.total_memory == other.total_memory && own.infos == other.infos);
+    objects = tb_topology_object_count(opened);
+    EXPECT(objects == tb_topology_object_count(topology));
+    EXPECT(tb_topology_segment(opened, &segment) == TB_ERR_ARGUMENT);
+    EXPECT(tb_job_adopt(opened, NULL, &job) == TB_ERR_ARGUMENT);
+    OK(tb_set_add(set, 5));
+    EXPECT(tb_cluster_bindable(cluster, 0, 0, set) == TB_ERR_REMOTE);
+    EXPECT(tb_cluster_group_cpuset(cluster, 0, set) == TB_ERR_NO_SET);
+    EXPECT(tb_set_weight(set) == 1);
+    setenv("TOPOBROKER_HOST", "alpha.example.org", 1);
+    OK(tb_cluster_local(cluster, &node));
+    OK(tb_cluster_bindable(cluster, node, 0, set));
+    EXPECT(tb_set_weight(set) > 1);
+    OK(tb_own_node(&same));
+    EXPECT(tb_topology_object_count(same) == objects);
+    OK(tb_cluster_node_name(cluster, 0, name, sizeof name, &length));
+    EXPECT(length == 5 && strcmp(name, "alpha") == 0);
+    OK(tb_cluster_group_get(cluster, 0, &group));
+    EXPECT(group.kind == TB_GROUP_CLUSTER && group.nodes == 1 && group.depth == 0);
+    OK(tb_cluster_group_name(cluster, 0, name, sizeof name, NULL));
+    EXPECT(name[0] == 0);
+    OK(tb_cluster_group_find(cluster, "", &number));
+    EXPECT(number == 0 && tb_cluster_group_find(cluster, "leaf", &number) == TB_ERR_NOT_FOUND);
+    OK(tb_cluster_group_nodes(cluster, 0, nodes, 2, &count));
+    EXPECT(count == 1 && nodes[0] == 0);
+    OK(tb_cluster_common(cluster, 0, 0, &number));
+    EXPECT(tb_cluster_hops(cluster, 0, 0, &number) == TB_ERR_NOT_FOUND);
+    OK(tb_cluster_totals(cluster, 0, &sum));
+    EXPECT(sum.nodes == 1 && sum.memory == own.total_memory);
+    REFUSED(tb_cluster_open(cluster, 1, &opened));
+    REFUSED(tb_cluster_group_get(cluster, 1, &group));
+    EXPECT(tb_cluster_adopt("/etc/passwd", &again) == TB_ERR_SEGMENT);
+    unsetenv("TOPOBROKER_HOST");
+    unlink(path);
+    rmdir(file);
+    tb_set_free(set);
+}
+
 static void jobs(const tb_topology *topology)
 {
     tb_set *set = tb_set_new(), *sets[2] = { tb_set_new(), tb_set_new() };
@@ -668,7 +803,15 @@ static void jobs(const tb_topology *topology)
     tb_device_path path;
     tb_device_policy policy = { .nics_per_rank = 2, .gpus_per_rank = 1, .unknown_nics = true, .nics_near_gpu = true };
     tb_obj given = 0, dealt[2];
-    int32_t class;
+    tb_hw_group groups[8];
+    tb_hw_resource types[32];
+    uint32_t on[4], rank_of_none = 99;
+    tb_links *links;
+    tb_link link;
+    tb_link_path way, ways[4];
+    uint16_t vertex, ends[2];
+    size_t vertices;
+    int32_t class, kind, colours[4];
     const char *name, *value;
     char file[TB_FILE_MAX], line[256];
     tb_obj objs[8];
@@ -752,6 +895,56 @@ static void jobs(const tb_topology *topology)
     EXPECT(count == 0);
     OK(tb_job_gpus(job, 10, NULL, 0, &count));
     EXPECT(count == 0);
+    OK(tb_hw_groups(job, 10, 2, groups, 8, &count));
+    EXPECT(count >= 2 && strcmp(groups[0].uri, "hwloc://Machine/0") == 0 && groups[0].size == 3);
+    EXPECT(strcmp(groups[1].uri, "topobroker://Job/0") == 0 && groups[1].group == groups[0].group);
+    EXPECT(tb_hw_groups(job, 99, 2, groups, 8, &count) == TB_ERR_NOT_FOUND);
+    OK(tb_hw_ranks(job, "hwloc://Core/0", on, 4, &count));
+    EXPECT(count == 1 && on[0] == 10);
+    EXPECT(tb_hw_ranks(job, "hwloc://Cores", on, 4, &count) == TB_ERR_TEXT);
+    OK(tb_hw_guided(job, "core", colours, 4, &count));
+    EXPECT(count == 3 && colours[0] == 0 && colours[1] == 1 && colours[2] == -1);
+    EXPECT(tb_hw_guided(job, "core", colours, 2, NULL) == TB_ERR_TRUNCATED);
+    OK(tb_hw_unguided(job, ranks, 2, colours, 4, &count));
+    EXPECT(count == 2 && colours[0] >= 0 && colours[1] >= 0 && colours[0] != colours[1]);
+    EXPECT(tb_hw_unguided(job, &rank_of_none, 1, colours, 4, &count) == TB_ERR_NOT_FOUND);
+    OK(tb_hw_unguided_uri(job, ranks, 2, 11, line, sizeof line, NULL));
+    EXPECT(strncmp(line, "hwloc://", 8) == 0 && line[strlen(line) - 1] == '1');
+    EXPECT(tb_hw_unguided_uri(job, ranks, 2, 12, line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
+    OK(tb_hw_resource_info(job, 12, types, 32, &count));
+    EXPECT(count > 4 && strcmp(types[0].uri, "hwloc://Machine") == 0 && types[0].is_restricted);
+    EXPECT(!types[1].is_restricted);
+    OK(tb_hw_objects(topology, "hwloc://Core/1", objs, 8, &count));
+    EXPECT(count == 1);
+    EXPECT(tb_hw_objects(topology, "node", objs, 8, &count) == TB_ERR_TEXT);
+    OK(tb_hw_uri("HWLOC://l3", line, sizeof line, &count));
+    EXPECT(strcmp(line, "hwloc://L3Cache") == 0 && count == strlen(line));
+    EXPECT(tb_hw_uri("l3caches", line, sizeof line, NULL) == TB_ERR_TEXT);
+    OK(tb_links_new(topology, true, true, &links));
+    OK(tb_links_size(links, &vertices, &count));
+    EXPECT(vertices >= 2 && count >= 1);
+    OK(tb_links_vertex(links, 0, &kind, &objs[0]));
+    EXPECT(kind == TB_VERTEX_CPU || kind == TB_VERTEX_MESH);
+    EXPECT(tb_links_vertex(links, 60000, NULL, NULL) == TB_ERR_NOT_FOUND);
+    OK(tb_links_name(links, 0, line, sizeof line, NULL));
+    OK(tb_links_find(links, line, &vertex));
+    EXPECT(vertex == 0 && tb_links_find(links, "cuda77", &vertex) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_links_name(links, 60000, line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
+    OK(tb_links_link(links, 0, &link));
+    EXPECT(link.one != link.other && link.latency == -1);
+    EXPECT(tb_links_link(links, count, &link) == TB_ERR_NOT_FOUND);
+    OK(tb_links_path(links, link.one, link.other, TB_MEASURE_HOPS, &way, ends, 2, &count));
+    EXPECT(way.is_there && way.hops == 1 && count == 2 && ends[0] == link.one && ends[1] == link.other);
+    REFUSED(tb_links_path(links, 0, 60000, TB_MEASURE_HOPS, &way, NULL, 0, NULL));
+    REFUSED(tb_links_path(links, 0, 1, 3, &way, NULL, 0, NULL));
+    OK(tb_links_paths(links, 0, TB_MEASURE_BANDWIDTH, NULL, 0, &count));
+    EXPECT(count == vertices);
+    OK(tb_hw_distances(links, job, 10, ranks, 3, false, TB_MEASURE_HOPS, ways, 4, &count));
+    EXPECT(count == 3 && !ways[0].is_there && ways[1].is_there && !ways[2].is_there);
+    OK(tb_hw_distances(links, job, 11, ranks, 1, true, TB_MEASURE_HOPS, &way, 1, NULL));
+    EXPECT(way.is_there && way.hops == ways[1].hops);
+    EXPECT(tb_hw_distances(links, job, 99, ranks, 3, false, TB_MEASURE_HOPS, ways, 4, &count) == TB_ERR_NOT_FOUND);
+    tb_links_free(links);
     OK(tb_path_class_between(topology, 0, 0, &class));
     EXPECT(class == TB_PATH_SAME);
     EXPECT(tb_device_id(topology, 0, "host", line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
@@ -858,6 +1051,7 @@ int main(void)
     queries(topology, reference);
     nulls(topology);
     views(topology, reference);
+    clusters(topology);
     jobs(topology);
     legacy(published, topology);
 

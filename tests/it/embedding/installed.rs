@@ -96,9 +96,14 @@ pub(super) fn compile(
     flags: &[&str],
 ) -> PathBuf {
     let program = folder.join(name);
-    let libraries = prefix().join("lib");
+    // A program of others needs no installation of ours.
+    let is_ours = packages.iter().any(|package| package.starts_with("topobroker"));
+    let libraries = is_ours.then(|| prefix().join("lib"));
     let mut pkg_config = Command::new("pkg-config");
-    pkg_config.env("PKG_CONFIG_PATH", libraries.join("pkgconfig")).args(["--cflags", "--libs"]);
+    pkg_config.args(["--cflags", "--libs"]);
+    if let Some(libraries) = &libraries {
+        pkg_config.env("PKG_CONFIG_PATH", libraries.join("pkgconfig"));
+    }
     let told = match packages {
         [] => String::new(),
         packages => succeed(pkg_config.args(packages)),
@@ -107,7 +112,7 @@ pub(super) fn compile(
     let mut command = Command::new(compiler);
     command.args([standard, "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program);
     command.arg(root().join("tests/c").join(source)).args(told.split_whitespace()).args(flags);
-    command.arg(format!("-Wl,-rpath,{}", libraries.display()));
+    command.args(libraries.map(|libraries| format!("-Wl,-rpath,{}", libraries.display())));
     succeed(&mut command);
     program
 }

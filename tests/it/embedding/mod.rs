@@ -3,10 +3,13 @@
 mod audited;
 mod beside_hwloc;
 mod c_interface;
+mod communicators;
 mod daemon;
 mod distances;
+mod gathering;
 mod guard;
 mod hostile;
+mod hw_groups;
 mod installed;
 mod legacy;
 mod loading;

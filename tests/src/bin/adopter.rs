@@ -38,12 +38,28 @@ fn main() -> ExitCode {
         ["generations", count] => generations(count.parse().unwrap_or(0)),
         ["copy", library] => copy(library),
         ["load"] => load(),
+        ["own-node"] => own_node(),
         _ => {
             eprintln!("usage: adopter WAY");
             return ExitCode::from(2);
         }
     };
     ExitCode::SUCCESS
+}
+
+/// Reads the own node of the cluster that the environment names, twice, and prints its name.
+fn own_node() -> bool {
+    match (topobroker_reader::own_node(), topobroker_reader::own_node()) {
+        (Ok(node), Ok(again)) if std::ptr::eq(node, again) => {
+            println!("ok {} {}", node.name(), node.topology().object_count());
+            true
+        }
+        (Err(error), _) | (_, Err(error)) => {
+            println!("error {}", with_causes(&error));
+            false
+        }
+        _ => false,
+    }
 }
 
 /// Prints the PUs of this process's effective view and the bytes that the view takes beside its

@@ -1,0 +1,214 @@
+//! What clusters cost: `clusters [NODES...]` builds clusters of nodes like one of avakas (or like a
+//! small synthetic node, without the reference data), and asks them.
+//!
+//! Each size is built by a process of its own, so that its memory is its own.
+#![forbid(unsafe_code)]
+
+use anyhow::Context;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+use topobroker::cluster::{
+    ClusterBuilder, GroupId, Like, NodeFile, SwitchTree, prepare_all, write_file,
+};
+use topobroker::format::xml;
+use topobroker::hwloc::{Input, LoadOptions, capture, load};
+use topobroker::publish::{PublishOptions, publish};
+use topobroker_benches::machines::shared_folder;
+use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_reader::{Archive, Cluster, FilePath, Identity, OwnNode};
+
+const TREE: SwitchTree = SwitchTree { nodes_a_leaf: 18, leaves_a_pod: 18, spines_a_pod: 18 };
+
+fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [how, count, file] = &arguments[..]
+        && ["segments", "xml", "small"].contains(&how.as_str())
+    {
+        return build(how, count.parse()?, Path::new(file));
+    }
+    let sizes: Vec<u32> = match &arguments[..] {
+        [] => vec![100, 10_000, 100_000],
+        sizes => sizes.iter().map(|size| size.parse()).collect::<Result<_, _>>()?,
+    };
+    let folder = tempfile::tempdir()?;
+    println!("| nodes | from | built s | memory of the builder MB | file kB | bytes a node |");
+    println!("| --- | --- | --- | --- | --- | --- |");
+    for size in &sizes {
+        let hows: &[&str] = if *size <= 10_000 { &["segments", "xml"] } else { &["segments"] };
+        for how in hows {
+            let file = folder.path().join(format!("{how}-{size}"));
+            let status = Command::new(std::env::current_exe()?)
+                .args([how, size.to_string().as_str()])
+                .arg(&file)
+                .status()?;
+            anyhow::ensure!(status.success(), "building {size} from {how}");
+        }
+    }
+    println!();
+    println!(
+        "| nodes | opened and checked us | node by name ns | common group ns | hops ns | own node us | a node of the usual topology us |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    for size in &sizes {
+        ask(*size, &folder.path().join(format!("segments-{size}")))?;
+    }
+    Ok(())
+}
+
+/// A node of avakas, else a synthetic one.
+fn example() -> anyhow::Result<Like> {
+    let avakas = std::env::var_os("TOPOBROKER_EXAMPLE_NODE").map(PathBuf::from);
+    let input = match avakas.or_else(unpacked) {
+        Some(file) => Input::Xml(file),
+        None => {
+            Input::Synthetic("NUMANode:2 L3Cache:1 L2Cache:6 L1dCache:1 Core:1 PU:1".to_owned())
+        }
+    };
+    Ok(Like::new(capture(&load(&input, &LoadOptions::default())?)?))
+}
+
+/// A node of avakas out of the reference data.
+fn unpacked() -> Option<PathBuf> {
+    let archive = shared_folder()?.join("clusters/avakas-full.tar.xz");
+    let folder = std::env::temp_dir();
+    let name = "avakas/node001.xml";
+    let status =
+        Command::new("tar").arg("xJf").arg(archive).arg("-C").arg(&folder).arg(name).status();
+    status.is_ok_and(|status| status.success()).then(|| folder.join(name))
+}
+
+/// Builds a cluster and prints a row. Only what follows the reading of inputs is timed for
+/// `segments` in memory; `xml` are files.
+fn build(how: &str, count: u32, file: &Path) -> anyhow::Result<()> {
+    let like = example()?;
+    let folder = tempfile::tempdir()?;
+    let mut files = Vec::new();
+    for number in 0..count {
+        let archive = to_bytes(&like.node(number))?;
+        let path = folder.path().join(Like::name(number));
+        match how {
+            "xml" => {
+                let opened = Archive::open(&archive)?;
+                std::fs::write(&path, xml::export(opened.topology()))?;
+            }
+            _ => std::fs::write(&path, segment(&archive)?)?,
+        }
+        files.push(NodeFile { file: path, name: None });
+    }
+    let before = peak();
+    let start = Instant::now();
+    let mut cluster = ClusterBuilder::new();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    prepare_all(&files, threads, |_, nodes| -> anyhow::Result<()> {
+        for node in nodes? {
+            cluster.add(GroupId::CLUSTER, node)?;
+        }
+        Ok(())
+    })?;
+    TREE.add_to(&mut cluster, count)?;
+    let bytes = cluster.finish()?;
+    let took = start.elapsed();
+    write_file(file, &bytes, 0o400, false)?;
+    println!(
+        "| {count} | {how} | {:.2} | {:.0} (before: {:.0}) | {:.0} | {:.0} |",
+        took.as_secs_f64(),
+        peak(),
+        before,
+        bytes.len() as f64 / 1e3,
+        bytes.len() as f64 / f64::from(count)
+    );
+    Ok(())
+}
+
+/// The segment of an archive, as a broker publishes it.
+fn segment(archive: &AlignedVec) -> anyhow::Result<Vec<u8>> {
+    use topobroker_layout::header::{Header, mark_ready, segment_len};
+    let folder = tempfile::tempdir()?;
+    let options = PublishOptions::default();
+    static HEADER: std::sync::OnceLock<Header> = std::sync::OnceLock::new();
+    let header = match HEADER.get() {
+        Some(header) => *header,
+        None => {
+            let machine = load(&Input::Synthetic("PU:1".to_owned()), &LoadOptions::default())?;
+            let publication = publish(&capture(&machine)?, &options)?;
+            let bytes = std::fs::read(publication.keys().file().context("a file")?.as_path())?;
+            *HEADER.get_or_init(|| Header::read(&bytes).expect("a header"))
+        }
+    };
+    drop(folder);
+    let mut segment = vec![0; segment_len(archive.len())];
+    header.write(archive, &mut segment)?;
+    mark_ready(&mut segment);
+    Ok(segment)
+}
+
+fn ask(count: u32, file: &Path) -> anyhow::Result<()> {
+    let mut bytes = AlignedVec::<16>::new();
+    bytes.extend_from_slice(&std::fs::read(file)?);
+    let opened = best(5, || _ = black_box(Cluster::open(black_box(&bytes))));
+    let cluster = Cluster::open(&bytes)?;
+    let names: Vec<String> = (0..1000).map(|_| Like::name(fastrand::u32(..count))).collect();
+    let each = |total: f64| total / 1000.0 * 1e3;
+    let by_name = best(20, || {
+        for name in &names {
+            black_box(cluster.node_by_name(black_box(name)));
+        }
+    });
+    let nodes: Vec<_> = names.iter().filter_map(|name| cluster.node_by_name(name)).collect();
+    let groups = cluster.groups()?;
+    let common = best(20, || {
+        for (one, other) in nodes.iter().zip(nodes.iter().rev()) {
+            black_box(groups.common(black_box(*one), black_box(*other)));
+        }
+    });
+    let fabric = cluster.fabric()?;
+    let all: Vec<_> = fabric.ports().collect();
+    let ports: Vec<_> =
+        (0..1000).filter_map(|_| all.get(fastrand::usize(..all.len()))).copied().collect();
+    let hops = best(20, || {
+        for (one, other) in ports.iter().zip(ports.iter().rev()) {
+            black_box(fabric.hops(black_box(*one), black_box(*other)));
+        }
+    });
+    let path = FilePath::from_bytes(file.as_os_str().as_encoded_bytes());
+    let identity = |number: u32| Identity { host: Like::name(number), boot: None };
+    let own = best(50, || {
+        let node = OwnNode::open(&path, &identity(fastrand::u32(..count))).expect("a node");
+        black_box(node.topology().object_count());
+    });
+    let alone = file.with_extension("alone");
+    let archive = to_bytes(&example()?.node(0))?;
+    std::fs::write(&alone, segment(&archive)?)?;
+    let usual = best(50, || {
+        let mut bytes = AlignedVec::<16>::new();
+        bytes.extend_from_slice(&std::fs::read(&alone).expect("a file"));
+        black_box(topobroker_layout::open(&bytes).expect("a segment"));
+    });
+    println!(
+        "| {count} | {opened:.0} | {:.0} | {:.1} | {:.1} | {own:.1} | {usual:.1} |",
+        each(by_name),
+        each(common),
+        each(hops)
+    );
+    Ok(())
+}
+
+/// The shortest of several runs in microseconds.
+fn best(runs: u32, mut run: impl FnMut()) -> f64 {
+    let times = (0..runs).map(|_| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_secs_f64() * 1e6
+    });
+    times.fold(f64::INFINITY, f64::min)
+}
+
+/// Peak of this process's memory in MB.
+fn peak() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
+    let kilobytes = line.split_whitespace().nth(1).and_then(|it| it.parse::<f64>().ok());
+    kilobytes.unwrap_or(0.0) / 1e3
+}

@@ -1,0 +1,39 @@
+//! Any bytes are refused as a cluster or read: the slots of a class, groups and a fabric behind a
+//! right checksum, and the whole file.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use topobroker_layout::cluster::delta::ClassSlots;
+use topobroker_reader::Cluster;
+
+fuzz_target!(|data: &[u8]| {
+    if let Some(slots) = ClassSlots::read(data) {
+        let _ = slots.values(data, "node", |_| Some("text".into()));
+    }
+    let (whole, directory) = topobroker_fuzz::clusters(data);
+    for file in [&whole, &directory] {
+        let Ok(cluster) = Cluster::open(file) else { continue };
+        for node in cluster.nodes() {
+            let _ = (node.name(), node.group().map(|group| group.depth()));
+            if let Ok(opened) = node.open() {
+                let _ = opened.archive().topology().objects().count();
+            }
+        }
+        if let Ok(groups) = cluster.groups() {
+            for group in groups.iter() {
+                let _ = (group.name(), group.kind(), group.children().count());
+                assert!(group.nodes().all(|node| node.number() < cluster.node_count()));
+            }
+            let ends = cluster.node(0).zip(cluster.node(cluster.node_count().saturating_sub(1)));
+            let _ = ends.map(|(one, other)| groups.common(one, other).number());
+        }
+        if let Ok(fabric) = cluster.fabric() {
+            let first = fabric.ports().next();
+            for port in fabric.ports().chain(fabric.switches()) {
+                let _ = (port.name(), port.node().map(|node| node.name()), port.links().count());
+                let _ = first.map(|first| fabric.hops(first, port));
+            }
+        }
+        let _ = cluster.missing().map(|names| names.count());
+    }
+});

@@ -1,0 +1,38 @@
+//! Any segment of links is refused or makes a graph, any file of NCCL and any JSON tells links or
+//! not, and paths in the graph end.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use topobroker::format::links::{NcclFile, json, told};
+use topobroker_reader::{Direction, Links, Measure, Paths, SwitchModel, ToldLinks, Topology};
+
+fn search(topology: Topology<'_>, links: &Links) {
+    assert!(links.links().iter().all(|link| link.one != link.other));
+    let mut paths = Paths::new(links, true);
+    for measure in [Measure::Bandwidth, Measure::Latency, Measure::Hops] {
+        let all = paths.of(0, Direction::Outgoing, measure);
+        assert_eq!(all.len(), links.vertices().len());
+    }
+    let _ = json(topology, links);
+}
+
+fuzz_target!(|data: &[u8]| {
+    let (base, segment) = topobroker_fuzz::links(data);
+    let topology = base.topology();
+    let _ = ToldLinks::from_segment(topology, data);
+    if let Ok(found) = ToldLinks::from_segment(topology, &segment)
+        && let Ok(links) = topology.links_with_told(SwitchModel::One, found)
+    {
+        search(topology, &links);
+    }
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Ok(file) = NcclFile::read(text) {
+        for one in 0..file.devices.len().min(8) {
+            let _ = file.path_class(one, file.devices.len() - 1);
+        }
+    }
+    let known = topology.links(SwitchModel::Separate).expect("a small machine");
+    if let Ok(links) = told(topology, &known, text) {
+        search(topology, &links);
+    }
+});

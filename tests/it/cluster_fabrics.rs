@@ -1,0 +1,261 @@
+//! The fabrics of clusters: what InfiniBand's tools print becomes a graph.
+
+use crate::cluster::{UNPACKED, reference};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use topobroker::cluster::fabric::{FabricGraph, read_fabric};
+use topobroker::cluster::{ClusterBuilder, GroupId, NodeFile, files_in, prepare_all};
+use topobroker_layout::encode::AlignedVec;
+use topobroker_reader::{Cluster, GroupKind};
+use topobroker_tests::{shared, synthetic};
+
+/// A cluster of the reference data with its fabric.
+fn with_fabric(nodes: &str, fabric: &Path) -> (AlignedVec, Vec<usize>, usize) {
+    let files = files_in(&reference(nodes).unwrap()).unwrap();
+    let files: Vec<NodeFile> = files
+        .into_iter()
+        .filter(|file| file.extension().is_some_and(|it| it == "xml"))
+        .map(|file| NodeFile {
+            name: Some(file.file_stem().unwrap().to_string_lossy().into_owned()),
+            file,
+        })
+        .collect();
+    let mut cluster = ClusterBuilder::new();
+    let added = prepare_all(&files, 2, |_, nodes| {
+        nodes?.into_iter().try_for_each(|node| cluster.add(GroupId::CLUSTER, node))
+    });
+    added.unwrap();
+    let matching = cluster.set_fabric(read_fabric(&[fabric]).unwrap());
+    cluster.group_by_fabric().unwrap();
+    (cluster.finish().unwrap(), matching.nodes_without, matching.ports_without.len())
+}
+
+/// Folder with the outputs of `ibnetdiscover -p` of both clusters, as the reference program wants
+/// it.
+fn raw() -> Option<PathBuf> {
+    let (folder, shared) = (UNPACKED.as_ref()?.path(), shared()?);
+    let raw = folder.join("raw");
+    if !raw.exists() {
+        let archive = shared.join("clusters/avakas.tar.xz");
+        std::fs::create_dir_all(&raw).unwrap();
+        let status = Command::new("tar").arg("xJf").arg(archive).arg("-C").arg(&raw).status();
+        assert!(status.unwrap().success());
+        for (from, to) in [("avakas", "avakas-full"), ("plafrim", "plafrim")] {
+            std::os::unix::fs::symlink(folder.join(from), raw.join(to)).unwrap();
+        }
+    }
+    Some(raw)
+}
+
+const SUBNET: &str = "ib-raw/ib-subnet-fe80:0000:0000:0000.txt";
+
+#[test]
+fn fabrics_of_real_clusters_are_those_of_the_reference_program() {
+    let Some(raw) = raw() else { return };
+    let program = shared().unwrap().join("programs/fabric.py");
+    let output = Command::new("python3").arg(program).arg(&raw).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    for (name, nodes, matched) in [("avakas", "avakas", 276), ("plafrim", "plafrim/hwloc", 119)] {
+        let (bytes, without, ports_without) = with_fabric(nodes, &raw.join(name).join(SUBNET));
+        let cluster = Cluster::open(&bytes).unwrap();
+        let fabric = cluster.fabric().unwrap();
+        let (switches, ports) = (fabric.switches().len(), fabric.ports().len());
+        let used: usize = fabric.switches().map(|switch| switch.links().len()).sum();
+        let all: usize = fabric.switches().map(|switch| usize::from(switch.port_count())).sum();
+        let line = said.lines().find(|line| line.starts_with(name)).unwrap();
+        let expected = format!(
+            "down ports {} SW {switches} CA ports {ports} links {} ",
+            all - used,
+            fabric.link_count()
+        );
+        assert!(line.contains(&expected), "{line}: {expected}");
+        let mut pairs: BTreeMap<u32, usize> = BTreeMap::new();
+        let ports: Vec<_> = fabric.ports().collect();
+        for (place, one) in ports.iter().enumerate() {
+            for other in &ports[place + 1..] {
+                *pairs.entry(fabric.hops(*one, *other).unwrap()).or_default() += 1;
+                assert_eq!(fabric.hops(*one, *other), fabric.hops(*other, *one));
+            }
+        }
+        let histogram = said.lines().skip_while(|line| !line.starts_with(name)).nth(1).unwrap();
+        let histogram = histogram.split(['{', '}']).nth(1).unwrap();
+        let theirs: BTreeMap<u32, usize> = histogram
+            .split(", ")
+            .map(|pair| pair.split_once(": ").unwrap())
+            .map(|(hops, count)| (hops.parse().unwrap(), count.parse().unwrap()))
+            .collect();
+        assert_eq!(pairs, theirs, "{name}");
+        let with = cluster.nodes().filter(|node| fabric.ports_of(*node).next().is_some()).count();
+        assert_eq!((with, without.len()), (matched, cluster.nodes().len() - matched), "{name}");
+        assert_eq!(ports_without, ports.len() - matched, "{name}");
+        // 4x QDR carries 32 Gb/s: netloc said 8.
+        let qdr = fabric.switches().flat_map(|it| it.links()).filter(|it| it.mbps == Some(32_000));
+        assert!(qdr.count() > 200);
+        let leaf = cluster.nodes().find(|it| it.name().contains('0')).unwrap().group().unwrap();
+        assert_eq!((leaf.kind(), leaf.depth()), (GroupKind::Switch, 1));
+    }
+}
+
+/// The graph as `ibnetdiscover` without options prints it.
+fn as_blocks(report: &str) -> String {
+    let mut blocks: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    let mut names: BTreeMap<String, (String, String)> = BTreeMap::new();
+    let mut most: BTreeMap<String, u32> = BTreeMap::new();
+    for line in report.lines().filter(|line| !line.starts_with("DR path")) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (kind, lid, port, guid) = (words[0], words[1], words[2], &words[3][2..]);
+        let most = most.entry(guid.to_owned()).or_default();
+        *most = (*most).max(port.parse().unwrap());
+        let block = blocks.entry((kind.to_owned(), guid.to_owned())).or_default();
+        let Some((_, peers)) = line.split_once(" - ") else { continue };
+        let (own, other) = peers.split_once("( '").unwrap().1.rsplit_once("' - '").unwrap();
+        let other = other.strip_suffix("' )").unwrap();
+        names.insert(guid.to_owned(), (own.to_owned(), lid.to_owned()));
+        let peer: Vec<&str> = peers.split_whitespace().collect();
+        let letter = |kind: &str| if kind == "SW" { "S" } else { "H" };
+        let (width, speed) = (words[4], words[5]);
+        // The adapter's GUID is one less than that of its port, as with Mellanox.
+        let id = |kind: &str, guid: &str| match kind {
+            "SW" => guid.to_owned(),
+            _ => format!("{:016x}", u64::from_str_radix(guid, 16).unwrap() - 1),
+        };
+        let target = format!("\"{}-{}\"[{}]", letter(peer[0]), id(peer[0], &peer[3][2..]), peer[2]);
+        block.push(match kind {
+            "SW" if peer[0] == "SW" => {
+                format!("[{port}]\t{target}\t\t# \"{other}\" lid {} {width}{speed}", peer[1])
+            }
+            "SW" => format!(
+                "[{port}]\t{target}({:x}) \t\t# \"{other}\" lid {} {width}{speed}",
+                u64::from_str_radix(&peer[3][2..], 16).unwrap(),
+                peer[1]
+            ),
+            _ => format!(
+                "[{port}]({:x}) \t{target}\t\t# lid {lid} lmc 0 \"{other}\" lid {} {width}{speed}",
+                u64::from_str_radix(guid, 16).unwrap(),
+                peer[1]
+            ),
+        });
+    }
+    let mut text = "#\n# Topology file: made by a test\n#\n".to_owned();
+    for ((kind, guid), ports) in blocks {
+        let (name, lid) = names.get(&guid).cloned().unwrap_or_default();
+        let ports_of = most[&guid];
+        text += "\nvendid=0x2c9\ndevid=0xb924\nsysimgguid=0x0\n";
+        if kind == "SW" {
+            text += &format!("switchguid=0x{guid}({guid})\n");
+            text += &format!(
+                "Switch\t{ports_of} \"S-{guid}\"\t\t# \"{name}\" base port 0 lid {lid} lmc 0\n"
+            );
+        } else {
+            let adapter = u64::from_str_radix(&guid, 16).unwrap() - 1;
+            text += &format!("caguid=0x{adapter:x}\nCa\t1 \"H-{adapter:016x}\"\t\t# \"{name}\"\n");
+        }
+        for port in ports {
+            text += &port;
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[test]
+fn both_formats_of_ibnetdiscover_give_the_same_graph() {
+    let Some(raw) = raw() else { return };
+    for name in ["avakas", "plafrim"] {
+        let bytes = std::fs::read(raw.join(name).join(SUBNET)).unwrap();
+        let report = String::from_utf8_lossy(&bytes);
+        let (mut one, mut other) = (FabricGraph::default(), FabricGraph::default());
+        one.add("report", &report).unwrap();
+        other.add("blocks", &as_blocks(&report)).unwrap();
+        let counts = |graph: &FabricGraph| {
+            (graph.switch_count(), graph.port_count(), graph.link_count(), graph.unconnected())
+        };
+        assert_eq!(counts(&one), counts(&other), "{name}");
+    }
+}
+
+/// A switch with two hosts, one of them with an odd name.
+const SMALL: &str = "\
+# two hosts
+DR path slid 0; dlid 0; 0 -> new Switch
+SW     1  1 0x00000000000000aa 4x EDR - CA     2  1 0x0000000000000001 ( 'leaf #1 (a)' - 'n1 'x' - GUID=0x5' )
+SW     1  2 0x00000000000000aa 4x ??? - CA     3  1 0x0000000000000002 ( 'leaf #1 (a)' - '@ HCA-1' )
+SW     1  3 0x00000000000000aa 4x SDR                                    'leaf #1 (a)'
+CA     2  1 0x0000000000000001 4x EDR - SW     1  1 0x00000000000000aa ( 'n1 'x' - GUID=0x5' - 'leaf #1 (a)' )
+CA     3  1 0x0000000000000002 4x ??? - SW     1  2 0x00000000000000aa ( '@ HCA-1' - 'leaf #1 (a)' )
+";
+
+#[test]
+fn odd_names_unknown_speeds_and_several_planes_are_read() {
+    let mut graph = FabricGraph::default();
+    graph.add("small", SMALL).unwrap();
+    let other = SMALL.replace("00aa", "00bb").replace("0x000000000000000", "0x000000000000010");
+    graph.add("other", &other).unwrap();
+    assert_eq!((graph.switch_count(), graph.port_count(), graph.unconnected()), (2, 4, 2));
+    let mut builder = ClusterBuilder::new();
+    for name in ["n1", "n2"] {
+        builder.add_node(GroupId::CLUSTER, Some(name), &synthetic("PU:1")).unwrap();
+    }
+    let matching = builder.set_fabric(graph);
+    assert_eq!(matching.nodes_without, [1], "n1 is found by the first word of the name");
+    let bytes = builder.finish().unwrap();
+    let cluster = Cluster::open(&bytes).unwrap();
+    let fabric = cluster.fabric().unwrap();
+    let rates: Vec<Option<u32>> =
+        fabric.switches().next().unwrap().links().map(|link| link.mbps).collect();
+    assert_eq!(rates, [Some(96_969), None]);
+    let ports: Vec<_> = fabric.ports().collect();
+    assert_ne!(ports[0].plane(), ports[3].plane());
+    assert_eq!(fabric.hops(ports[0], ports[3]), None, "no way between planes");
+    assert_eq!(fabric.hops(ports[0], ports[1]), Some(2));
+}
+
+#[test]
+fn fabrics_that_cannot_be_are_refused_with_file_and_line() {
+    let without_last: Vec<&str> = SMALL.lines().take(6).collect();
+    let cases = [
+        (without_last[..5].join("\n"), "line 3: the link from port 0x00000000000000aa[1]"),
+        (format!("{SMALL}SW 1 1 0xaa 4x EDR nonsense\n"), "line 8: found"),
+        (
+            SMALL.replace("CA     3  1 0x0000000000000002", "CA     3  1 0x0000000000000001"),
+            "is connected to",
+        ),
+        ("hello\n".to_owned(), "is no output of ibnetdiscover"),
+        (
+            "Switch\t2 \"S-00\" # \"x\" base port 0 lid 1\nnonsense\n".to_owned(),
+            "line 2: found \"nonsense\"",
+        ),
+        (
+            "[1] \"S-00\"[1]\nSwitch\t2 \"S-00\" # \"x\" base port 0 lid 1\n".to_owned(),
+            "line 1: found",
+        ),
+    ];
+    for (text, expected) in cases {
+        let error = FabricGraph::default().add("file", &text).unwrap_err().to_string();
+        assert!(error.starts_with("file") && error.contains(expected), "{error}: {expected}");
+    }
+}
+
+#[test]
+fn lines_of_iblinkinfo_are_read() {
+    let line = |guid: u64, name: &str, lid: u32, port: u32, peer: &str| {
+        format!("{guid:#018x} \"{name:>30}\" {lid:6} {port:4}[  ] ==( {peer}\n")
+    };
+    let up = |guid: u64, lid: u32, port: u32, name: &str| {
+        format!(
+            "4X          10.0 Gbps Active/  LinkUp)==>  {guid:#018x} {lid:6} {port:4}[  ] \"{name}\" ( )"
+        )
+    };
+    let mut text = String::new();
+    text += &line(0xaa, "leaf # 1", 7, 1, &up(0x1, 2, 1, "n1 HCA-1"));
+    text += &line(0xaa, "leaf # 1", 7, 2, &up(0x2, 3, 1, "n2 HCA-1"));
+    text +=
+        &line(0xaa, "leaf # 1", 7, 3, "              Down/ Polling)==>             [  ] \"\" ( )");
+    text += &line(0x1, "n1 HCA-1", 2, 1, &up(0xaa, 7, 1, "leaf # 1"));
+    text += &line(0x2, "n2 HCA-1", 3, 1, &up(0xaa, 7, 2, "leaf # 1"));
+    let mut graph = FabricGraph::default();
+    graph.add("links", &text).unwrap();
+    assert_eq!((graph.switch_count(), graph.port_count()), (1, 2));
+    assert_eq!((graph.link_count(), graph.unconnected()), (2, 1));
+}

@@ -1,0 +1,50 @@
+//! Clusters as files of Flux, Graphviz and Scotch.
+
+use topobroker::cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
+use topobroker::format::cluster::{dot, jgf, r, tleaf};
+use topobroker_layout::encode::AlignedVec;
+use topobroker_reader::Cluster;
+use topobroker_tests::synthetic;
+
+/// 12 nodes below 6 leaves of 2 pods, with a fabric.
+pub(crate) fn regular() -> AlignedVec {
+    let mut builder = ClusterBuilder::new();
+    let like = Like::new(synthetic("Package:2 Core:3 PU:1"));
+    for number in 0..12 {
+        let name = Like::name(number);
+        builder.add_node(GroupId::CLUSTER, Some(&name), &like.node(number)).unwrap();
+    }
+    let tree = SwitchTree { nodes_a_leaf: 2, leaves_a_pod: 3, spines_a_pod: 2 };
+    tree.add_to(&mut builder, 12).unwrap();
+    builder.finish().unwrap()
+}
+
+#[test]
+fn clusters_are_written_for_flux_graphviz_and_scotch() {
+    let bytes = regular();
+    let cluster = Cluster::open(&bytes).unwrap();
+    let graph = jgf(&cluster).unwrap();
+    let vertices = graph["graph"]["nodes"].as_array().unwrap();
+    let edges = graph["graph"]["edges"].as_array().unwrap();
+    // The cluster, 2 pods, 6 leaves, 12 nodes of 6 cores.
+    assert_eq!((vertices.len(), edges.len()), (1 + 2 + 6 + 12 + 72, 8 + 12 + 72));
+    let path = |at: usize| vertices[at]["metadata"]["paths"]["containment"].as_str().unwrap();
+    assert_eq!((path(0), path(3)), ("/cluster0", "/cluster0/pod0/leaf0/node000000"));
+    let resources = r(&cluster).unwrap();
+    let execution = &resources["execution"];
+    assert_eq!(execution["R_lite"][0]["rank"], "0-11");
+    assert_eq!(execution["R_lite"][0]["children"]["core"], "0-5");
+    assert_eq!(execution["nodelist"][0], "node[000000-000011]");
+    assert_eq!(tleaf(&cluster).unwrap(), "tleaf\n5 2 16 3 8 2 4 2 2 3 1\n");
+    let drawn = dot(cluster.fabric().unwrap());
+    // 12 nodes at leaves, 6 leaves at 2 spines each, 4 spines at a core switch each.
+    assert_eq!(drawn.matches(" -- ").count(), 12 + 12 + 4, "{drawn}");
+    let irregular = {
+        let mut builder = ClusterBuilder::new();
+        builder.add_node(GroupId::CLUSTER, Some("a"), &synthetic("Core:2 PU:1")).unwrap();
+        builder.add_node(GroupId::CLUSTER, Some("b"), &synthetic("Core:4 PU:1")).unwrap();
+        builder.finish().unwrap()
+    };
+    let error = tleaf(&Cluster::open(&irregular).unwrap()).unwrap_err().to_string();
+    assert_eq!(error, "cores of nodes differ: found 2 and 4; a tree of Scotch has equal parts");
+}

@@ -1,0 +1,241 @@
+//! Slurm's topologies and hostlists: read, written, and as Slurm itself has them.
+
+use crate::cluster_formats::regular;
+use std::process::Command;
+use topobroker::cluster::{Applied, ClusterBuilder, GroupId, SlurmTopology, expand, fold};
+use topobroker::format::cluster::{topology_conf, topology_yaml};
+use topobroker_reader::{Cluster, GroupKind};
+use topobroker_tests::{shared, skip, synthetic};
+
+const TREE: &str = "\
+# comment
+SwitchName=leaf1 Nodes=n[1-2],x[01-06] LinkSpeed=100
+switchname=leaf2 nodes=n[3-4]   # lower case
+SwitchName=spine1 Switches=leaf[1-2]
+";
+
+#[test]
+fn topologies_of_slurm_become_groups() {
+    let mut builder = ClusterBuilder::new();
+    for name in ["n1", "n2", "n3", "n5"] {
+        builder.add_node(GroupId::CLUSTER, Some(name), &synthetic("PU:1")).unwrap();
+    }
+    let applied = builder.apply(&SlurmTopology::from_conf("f", TREE).unwrap()).unwrap();
+    assert_eq!(applied.nodes_without, ["n5"]);
+    assert_eq!(fold(applied.unknown.iter().map(String::as_str)), "n4,x[01-06]");
+    let bytes = builder.finish().unwrap();
+    let cluster = Cluster::open(&bytes).unwrap();
+    let groups = cluster.groups().unwrap();
+    let names: Vec<(&str, usize, u32)> =
+        groups.iter().map(|it| (it.name(), it.depth(), it.node_count())).collect();
+    assert_eq!(names, [("", 0, 4), ("spine1", 1, 3), ("leaf1", 2, 2), ("leaf2", 2, 1)]);
+    assert_eq!(groups.by_name("leaf1").unwrap().speed(), Some(100));
+    let shown = "SwitchName=spine1 Level=1 LinkSpeed=1 Nodes=n[1-3] Switches=leaf[1-2]\n\
+                 SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-2]\n\
+                 SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n3\n";
+    let yaml = "- topology: other\n  cluster_default: false\n  flat: true\n\
+                - topology: t\n  cluster_default: true\n  tree:\n    switches:\n    \
+                - switch: spine1\n      children: leaf[1-2]\n    - switch: leaf1\n      \
+                nodes: n[1-2]\n    - switch: leaf2\n      nodes: n3\n";
+    let all = [
+        SlurmTopology::from_conf("shown", shown).unwrap(),
+        SlurmTopology::from_yaml("yaml", yaml).unwrap(),
+    ];
+    for topology in all {
+        let names: Vec<&str> = topology.groups().map(|group| group.name.as_str()).collect();
+        assert_eq!(names, ["spine1", "leaf1", "leaf2"]);
+    }
+    let blocks = "BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n3\nBlockSizes=2,4\n";
+    let blocks = SlurmTopology::from_conf("blocks", blocks).unwrap();
+    assert!(blocks.groups().all(|group| group.kind == GroupKind::Block));
+    assert_eq!(blocks.groups().len(), 2);
+    let blocks = "- topology: b\n  block:\n    block_sizes: [2]\n    blocks:\n    - block: b1\n      nodes: n[1-2]\n";
+    assert_eq!(SlurmTopology::from_yaml("yaml", blocks).unwrap().groups().len(), 1);
+}
+
+#[test]
+fn topologies_that_slurm_refuses_are_refused_with_the_line() {
+    let cases = [
+        (
+            "SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n",
+            "line 2: \"a\" is defined already in line 1",
+        ),
+        ("SwitchName=a Nodes=n1 Switches=b\nSwitchName=b Nodes=n2\n", "line 1: \"a\" has both"),
+        ("SwitchName=a\n", "line 1: \"a\" has neither"),
+        ("SwitchName=a Switches=b\n", "line 1: \"a\" has the switch \"b\", which is not defined"),
+        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "no switch is at the top"),
+        (
+            "SwitchName=a Switches=c\nSwitchName=b Switches=c\nSwitchName=c Nodes=n1\n",
+            "\"c\" is below \"b\" and below \"a\"",
+        ),
+        ("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n", "\"n1\" is below \"b\" and below \"a\""),
+        ("Nodes=n1\n", "line 1: found \"Nodes=n1\", expected SwitchName"),
+        ("SwitchName=a Nodes=n[1-\n", "line 1"),
+        ("SwitchName= Nodes=n1\n", "expected a name of 1 to 64 bytes"),
+        ("SwitchName=a Colour=red\n", "found \"Colour=red\""),
+    ];
+    for (text, expected) in cases {
+        let error = SlurmTopology::from_conf("f", text).unwrap_err();
+        let error = topobroker_tests::with_causes(&error);
+        assert!(error.starts_with('f') && error.contains(expected), "{error}: {expected}");
+    }
+    for (text, expected) in [
+        ("{", "f: "),
+        ("[]", "the list of topologies is empty"),
+        ("- topology: a\n  cube: 1\n", "expected tree, block, ring or flat"),
+        ("- tree:\n    switches:\n    - nodes: n1\n", "row 1 has no switch"),
+    ] {
+        let error = SlurmTopology::from_yaml("f", text).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}: {expected}");
+    }
+}
+
+#[test]
+fn hostlists_that_explode_are_refused() {
+    for text in ["n[1-262145]", "n[1-600]m[1-600]", "a[1-99999]b[1-99999]c[1-99999]"] {
+        assert!(expand(text).unwrap_err().to_string().contains("more than 262144"), "{text}");
+    }
+    assert_eq!(expand("n[1-262144]").unwrap().len(), 262_144);
+    for text in ["n[2-1]", "n[a]", "n[1", "n]1", "n[[1]]", "a,,b", "n[]", "n[1-2-3]"] {
+        assert!(expand(text).is_err(), "{text}");
+    }
+    assert_eq!(expand("r[0-1]n[01-02],x").unwrap(), ["r0n01", "r0n02", "r1n01", "r1n02", "x"]);
+}
+
+#[test]
+fn hostlists_are_those_of_slurm() {
+    let folder = tempfile::tempdir().unwrap();
+    let conf = folder.path().join("slurm.conf");
+    let text = "ClusterName=x\nSlurmctldHost=localhost\nNodeName=n1\n";
+    std::fs::write(&conf, text).unwrap();
+    let scontrol = |what: &str, list: &str| -> Option<String> {
+        let mut command = Command::new("scontrol");
+        let output = command.args(["show", what, list]).env("SLURM_CONF", &conf).output().ok()?;
+        output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+    };
+    if scontrol("hostnames", "n1").is_none() {
+        skip(format_args!("there is no scontrol that works; scripts/test installs it"));
+        return;
+    }
+    // Slurm 22.05 prints nothing for a text behind the last bracket, as in x[1-2]z.
+    for list in ["n[1-4,7]", "r[0-1]n[01-16]", "a,b[08-11],c", "n[001,1]"] {
+        let theirs = scontrol("hostnames", list).unwrap();
+        assert_eq!(expand(list).unwrap(), theirs.lines().collect::<Vec<_>>(), "{list}");
+    }
+    for names in ["n1,n2,n4,n010,n011,n09,n100", "login,n1,r1n2,r1n3", "n08,n09,n10,n11"] {
+        let theirs = expand(scontrol("hostlist", names).unwrap().trim()).unwrap();
+        let ours = expand(&fold(names.split(','))).unwrap();
+        let sorted = |mut names: Vec<String>| {
+            names.sort();
+            names
+        };
+        assert_eq!(sorted(ours), sorted(theirs), "{names}");
+    }
+}
+
+#[test]
+fn groups_are_written_for_slurm_and_read_back() {
+    let bytes = regular();
+    let cluster = Cluster::open(&bytes).unwrap();
+    let groups = cluster.groups().unwrap();
+    let conf = topology_conf(groups).unwrap();
+    assert!(conf.starts_with("SwitchName=pod0 Switches=leaf[0-2]\n"), "{conf}");
+    let all = [
+        SlurmTopology::from_conf("conf", &conf).unwrap(),
+        SlurmTopology::from_yaml("yaml", &topology_yaml(groups).unwrap()).unwrap(),
+    ];
+    for topology in all {
+        let mut builder = ClusterBuilder::new();
+        for node in cluster.nodes() {
+            builder.add_node(GroupId::CLUSTER, Some(node.name()), &synthetic("PU:1")).unwrap();
+        }
+        assert_eq!(builder.apply(&topology).unwrap(), Applied::default());
+        let bytes = builder.finish().unwrap();
+        let again = Cluster::open(&bytes).unwrap();
+        let named = |cluster: &Cluster<'_>| -> Vec<(String, usize, u32)> {
+            let groups = cluster.groups().unwrap();
+            groups.iter().map(|it| (it.name().to_owned(), it.depth(), it.node_count())).collect()
+        };
+        assert_eq!(named(&cluster), named(&again));
+    }
+    let plain = {
+        let mut builder = ClusterBuilder::new();
+        builder.add_node(GroupId::CLUSTER, Some("a"), &synthetic("PU:1")).unwrap();
+        builder.finish().unwrap()
+    };
+    let plain = Cluster::open(&plain).unwrap();
+    let error = topology_conf(plain.groups().unwrap()).unwrap_err();
+    assert!(error.to_string().contains("the cluster has no groups"), "{error}");
+}
+
+#[test]
+fn a_tree_of_ten_thousand_nodes_is_read() {
+    let mut conf = String::new();
+    for leaf in 0..500 {
+        conf += &format!("SwitchName=s{leaf} Nodes=n[{}-{}]\n", leaf * 20, leaf * 20 + 19);
+    }
+    for spine in 0..25 {
+        conf += &format!("SwitchName=t{spine} Switches=s[{}-{}]\n", spine * 20, spine * 20 + 19);
+    }
+    conf += "SwitchName=top Switches=t[0-24]\n";
+    let topology = SlurmTopology::from_conf("f", &conf).unwrap();
+    assert_eq!(topology.groups().len(), 526);
+    assert_eq!(topology.groups().map(|group| group.nodes.len()).sum::<usize>(), 10_000);
+}
+
+#[test]
+fn slurm_reads_the_topology_that_is_written() {
+    let hosts = Command::new("slurmctld").arg("-V").output();
+    if !hosts.is_ok_and(|output| output.status.success()) {
+        skip(format_args!("there is no slurmctld; scripts/test installs it"));
+        return;
+    }
+    let Some(shared) = shared() else { return };
+    let root = Command::new("id").arg("-u").output().unwrap();
+    if root.stdout != b"0\n" {
+        skip(format_args!("starting the daemons of Slurm needs root"));
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    // The rig's nodes are n1 to n4 and x01 to x28: the same names below other switches.
+    let mut builder = ClusterBuilder::new();
+    let upper = builder.add_group(GroupId::CLUSTER, GroupKind::Switch, "upper").unwrap();
+    for (leaf, names) in [("one", ["n1", "n4"]), ("two", ["n2", "n3"])] {
+        let leaf = builder.add_group(upper, GroupKind::Switch, leaf).unwrap();
+        for name in names {
+            builder.add_node(leaf, Some(name), &synthetic("PU:1")).unwrap();
+        }
+    }
+    let bytes = builder.finish().unwrap();
+    let conf = topology_conf(Cluster::open(&bytes).unwrap().groups().unwrap()).unwrap();
+    // The rig with our file in place of its own, and other ports.
+    let rig = std::fs::read_to_string(shared.join("programs/slurm4-up.sh")).unwrap();
+    let start = rig.find("cat > $D/topology.conf").unwrap();
+    let end = start + rig[start..].find("\nC\n").unwrap() + 3;
+    let rig = format!("{}cat > $D/topology.conf <<C\n{conf}C\n{}", &rig[..start], &rig[end..]);
+    let rig = rig
+        .replace("16817", "16917")
+        .replace("1700", "1710")
+        .replace("6200", "6300")
+        .replace("62500", "63500");
+    let script = folder.path().join("up.sh");
+    std::fs::write(&script, rig).unwrap();
+    let state = folder.path().join("state");
+    std::fs::create_dir(&state).unwrap();
+    let up = Command::new("bash").arg(&script).arg(&state).output().unwrap();
+    let shown = Command::new("scontrol")
+        .args(["show", "topology"])
+        .env("SLURM_CONF", state.join("slurm.conf"))
+        .output()
+        .unwrap();
+    let down = shared.join("programs/slurm4-down.sh");
+    Command::new("bash").arg(down).arg(&state).status().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let lines: Vec<&str> = shown.lines().map(str::trim).collect();
+    let has = |words: &[&str]| lines.iter().any(|line| words.iter().all(|it| line.contains(it)));
+    assert!(has(&["SwitchName=one", "Level=0", "Nodes=n[1,4]"]), "{shown} {up:?}");
+    assert!(has(&["SwitchName=two", "Level=0", "Nodes=n[2-3]"]), "{shown}");
+    assert!(has(&["SwitchName=upper", "Level=1", "Switches=one,two"]), "{shown}");
+}

@@ -1,0 +1,409 @@
+//! The graph of links: beside networkx, beside the public figures of a Summit node, and as other
+//! programs read it.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use topobroker::format::links::{dot, jgf, json, matrix};
+use topobroker::hwloc::Input;
+use topobroker_benches::jobs::segment_of_job;
+use topobroker_layout::encode::to_bytes;
+use topobroker_layout::job as layout;
+use topobroker_reader::internal::runs_of_pus;
+use topobroker_reader::{
+    Archive, Direction, Job, Link, LinkClass, LinkOrigin, LinkPath, Links, LinksError, Measure,
+    ObjectType, Paths, SwitchModel, Topology, Vertex, VertexKind, View,
+};
+use topobroker_tests::{describe, machines, shared, skip};
+
+/// Runs `ask` over the topology of a machine.
+fn with<R>(file: &Path, ask: impl FnOnce(Topology<'_>) -> R) -> R {
+    let archive = to_bytes(&describe(&Input::Xml(file.to_owned()))).unwrap();
+    ask(Archive::open(&archive).unwrap().topology())
+}
+
+/// Bandwidth, links of the widest path, links of the shortest, latency, whether a bandwidth is
+/// unknown.
+type Row = (Option<u32>, u16, u16, Option<u32>, bool);
+
+/// All paths, by the names of their ends.
+fn all_paths(
+    topology: Topology<'_>,
+    links: &Links,
+    may_relay: bool,
+) -> BTreeMap<(String, String), Row> {
+    let mut search = Paths::new(links, may_relay);
+    let count = u16::try_from(links.vertices().len()).unwrap();
+    let mut all = BTreeMap::new();
+    for from in 0..count {
+        let [widest, fewest, quickest]: [Vec<Option<LinkPath>>; 3] =
+            [Measure::Bandwidth, Measure::Hops, Measure::Latency]
+                .map(|measure| search.of(from, Direction::Outgoing, measure).to_vec());
+        for to in 0..count {
+            let at = usize::from(to);
+            let Some(wide) = widest[at] else {
+                assert!(fewest[at].is_none() && quickest[at].is_none());
+                continue;
+            };
+            let names = [from, to].map(|it| links.name(topology, it).into_owned());
+            let [one, other] = names;
+            let hops = fewest[at].unwrap().hops;
+            all.insert(
+                (one, other),
+                (
+                    wide.bandwidth,
+                    wide.hops,
+                    hops,
+                    quickest[at].unwrap().latency,
+                    wide.has_unknown_bandwidth,
+                ),
+            );
+            // A single search finds the same, and its way has the right length.
+            let single = search.between(from, to, Measure::Bandwidth).unwrap();
+            assert_eq!((single.bandwidth, single.hops), (wide.bandwidth, wide.hops));
+            let way: Vec<u16> = search.way(to).collect();
+            assert_eq!(way.len(), usize::from(single.hops) + 1);
+            assert_eq!((way.first(), way.last()), (Some(&to), Some(&from)));
+        }
+    }
+    for to in 0..count {
+        let name = links.name(topology, to);
+        for (from, path) in (0..).zip(search.of(to, Direction::Incoming, Measure::Bandwidth)) {
+            let pair = (links.name(topology, from).into_owned(), name.clone().into_owned());
+            let known = all.get(&pair).map(|row| (row.0, row.1));
+            assert_eq!(path.map(|it| (it.bandwidth, it.hops)), known, "{pair:?}");
+        }
+    }
+    all
+}
+
+/// What networkx says of a graph; `None` if there is no networkx.
+fn by_networkx(graph: &Value, may_relay: bool) -> Option<BTreeMap<(String, String), Row>> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("graph.json");
+    std::fs::write(&file, graph.to_string()).unwrap();
+    let has = |python: &&str| {
+        let found = Command::new(python).args(["-c", "import networkx"]).output();
+        found.is_ok_and(|output| output.status.success())
+    };
+    let Some(python) = ["/usr/bin/python3", "python3"].into_iter().find(has) else {
+        skip(format_args!("there is no networkx; scripts/test installs it"));
+        return None;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("python/links_reference.py");
+    let mut command = Command::new(python);
+    command.arg(script).arg(&file).args(may_relay.then_some("relay"));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let row = |line: &str| {
+        let [from, to, width, hops_of_widest, fewest, latency, unknown] =
+            line.split(' ').collect::<Vec<_>>()[..]
+        else {
+            panic!("{line}")
+        };
+        let number = |text: &str| text.parse().ok();
+        let hops = |text: &str| text.parse().unwrap();
+        let unknown = unknown == "True";
+        let row = (number(width), hops(hops_of_widest), hops(fewest), number(latency), unknown);
+        ((from.to_owned(), to.to_owned()), row)
+    };
+    Some(text.lines().map(row).collect())
+}
+
+#[test]
+fn all_pairs_of_machines_with_links_are_those_of_networkx() {
+    let Some(shared) = shared() else { return };
+    let names = [
+        "flux-core__ipa20",
+        "flux-core__tuo.SPX",
+        "flux-core__tuo.TPX",
+        "flux-core__tuo.CPX",
+        "hwloc-v2.x__nvidiaDGX2",
+        "openpmix__summit.h17n08.lstopo-2.2.0",
+        "flux-core__sierra",
+        "mpibind__epyc-corona",
+    ];
+    let mut pairs = 0;
+    for name in names {
+        let file = shared.join("topologies").join(name).with_extension("xml");
+        let file = if file.exists() { file } else { shared.join(format!("topologies/{name}.xml")) };
+        for (switches, relay) in [
+            (SwitchModel::One, false),
+            (SwitchModel::Separate, false),
+            (SwitchModel::Separate, true),
+        ] {
+            if switches == SwitchModel::Separate && !name.contains("DGX2") && !relay {
+                continue;
+            }
+            let counted = with(&file, |topology| {
+                let links = topology.links(switches).unwrap();
+                let ours = all_paths(topology, &links, relay);
+                let theirs = by_networkx(&json(topology, &links), relay)?;
+                for (pair, row) in &theirs {
+                    assert_eq!(ours.get(pair), Some(row), "{name} {switches:?} {relay}: {pair:?}");
+                }
+                assert_eq!(ours.len(), theirs.len(), "{name}");
+                Some(ours.len())
+            });
+            let Some(counted) = counted else { return };
+            pairs += counted;
+        }
+    }
+    eprintln!("{pairs} pairs");
+    assert!(pairs > 20_000, "{pairs}");
+}
+
+/// The node of Summit with the figures that its owners have published, and the names of its
+/// vertices.
+fn summit(shared: &Path) -> (Links, Vec<String>) {
+    let text = std::fs::read_to_string(shared.join("oracles/summit-node.tsv")).unwrap();
+    let (mut vertices, mut names, mut links) = (Vec::new(), Vec::new(), Vec::new());
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split('\t').collect();
+        if words[0] == "V" {
+            let kind = match words[2] {
+                "package" => VertexKind::Cpu,
+                "numanode" => VertexKind::Memory,
+                "gpu" => VertexKind::Gpu,
+                "openfabrics" => VertexKind::Nic,
+                "block" => VertexKind::Block,
+                "switch" => VertexKind::NetSwitch,
+                other => panic!("{other}"),
+            };
+            vertices.push(Vertex { kind, object: None, name: Some(words[1].into()) });
+            names.push(words[1].to_owned());
+            continue;
+        }
+        let vertex =
+            |name: &str| u16::try_from(names.iter().position(|it| it == name).unwrap()).unwrap();
+        let class = match words[4] {
+            "DDR4" | "HBM2" => LinkClass::Mem,
+            "NVLink2" => LinkClass::NvLink,
+            "X-Bus" => LinkClass::Smp,
+            "PCIe4x8" | "PCIe4x4" => LinkClass::Pci,
+            "EDR-IB" => LinkClass::Fabric,
+            other => panic!("{other}"),
+        };
+        let bandwidth = words[3].parse().ok();
+        let plain = Link::between(vertex(words[1]), vertex(words[2]), class, LinkOrigin::Told);
+        links.push(Link { forward: bandwidth, backward: bandwidth, ..plain });
+    }
+    (Links::new(vertices, links).unwrap(), names)
+}
+
+#[test]
+fn all_pairs_of_a_summit_node_have_the_widest_paths_and_hops_that_are_recorded() {
+    let Some(shared) = shared() else { return };
+    let (links, names) = summit(&shared);
+    let table = std::fs::read_to_string(shared.join("oracles/summit-pairs.tsv")).unwrap();
+    let mut search = Paths::new(&links, false);
+    let mut pairs = 0;
+    for line in table.lines().skip(1) {
+        let [_, from, to, widest, hops] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!()
+        };
+        let vertex =
+            |name: &str| u16::try_from(names.iter().position(|it| it == name).unwrap()).unwrap();
+        let (from, to) = (vertex(from), vertex(to));
+        let wide = search.between(from, to, Measure::Bandwidth);
+        let few = search.between(from, to, Measure::Hops);
+        let found =
+            (wide.map_or(0, |it| it.bandwidth.unwrap()), few.map_or(-1, |it| i32::from(it.hops)));
+        assert_eq!(found, (widest.parse().unwrap(), hops.parse().unwrap()), "{line}");
+        pairs += 1;
+    }
+    assert_eq!(pairs, 171);
+}
+
+#[test]
+fn a_link_less_never_makes_a_path_wider_or_shorter() {
+    let Some(shared) = shared() else { return };
+    for name in ["flux-core__ipa20.xml", "flux-core__tuo.SPX.xml"] {
+        with(&shared.join("topologies").join(name), |topology| {
+            let links = topology.links(SwitchModel::One).unwrap();
+            let all = all_paths(topology, &links, false);
+            for without in 0..links.links().len() {
+                let mut fewer = links.links().to_vec();
+                let removed = fewer.remove(without);
+                let fewer = Links::new(links.vertices().to_vec(), fewer).unwrap();
+                for (pair, row) in all_paths(topology, &fewer, false) {
+                    // A path with a link of unknown bandwidth promises nothing.
+                    let sure = |row: &Row| row.0.filter(|_| !row.4).unwrap_or(0);
+                    let before = all[&pair];
+                    assert!(
+                        sure(&row) <= sure(&before) && row.2 >= before.2,
+                        "{name}: {pair:?} without {removed:?}"
+                    );
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn a_way_of_unknown_links_is_taken_only_if_there_is_no_other() {
+    let vertex = |kind| Vertex { kind, object: None, name: None };
+    let kinds = [VertexKind::Gpu, VertexKind::Gpu, VertexKind::PciSwitch];
+    let unknown = |one, other| Link::between(one, other, LinkClass::Pci, LinkOrigin::Assumed);
+    let nvlink = Link::between(0, 1, LinkClass::NvLink, LinkOrigin::Told);
+    let nvlink = Link { forward: Some(100), backward: Some(100), ..nvlink };
+    for (links, expected) in [
+        (vec![unknown(0, 2), unknown(2, 1), nvlink], (Some(100), false, 1)),
+        (vec![unknown(0, 2), unknown(2, 1)], (None, true, 2)),
+    ] {
+        let graph = Links::new(kinds.map(vertex).to_vec(), links).unwrap();
+        let path = Paths::new(&graph, false).between(0, 1, Measure::Bandwidth).unwrap();
+        assert_eq!((path.bandwidth, path.has_unknown_bandwidth, path.hops), expected);
+    }
+}
+
+#[test]
+fn vertices_and_links_that_are_no_graph_are_refused() {
+    let vertex = Vertex { kind: VertexKind::Gpu, object: None, name: None };
+    let vertices = vec![vertex.clone(), vertex];
+    let link = |one, other| Link::between(one, other, LinkClass::NvLink, LinkOrigin::Told);
+    let made = |links: Vec<Link>| Links::new(vertices.clone(), links).unwrap_err();
+    assert_eq!(
+        made(vec![link(0, 1), link(0, 2)]),
+        LinksError::Vertex { link: 1, found: 2, vertices: 2 }
+    );
+    assert_eq!(made(vec![link(1, 1)]), LinksError::ToItself { link: 0, vertex: 1 });
+    let many = vec![link(0, 1); Links::MOST_LINKS + 1];
+    assert!(matches!(made(many), LinksError::TooMany { .. }));
+}
+
+#[test]
+fn every_machine_has_a_graph_of_links_in_all_formats() {
+    let Some(shared) = shared() else { return };
+    let mut drawn = 0;
+    for machine in machines(&shared).iter().filter(|machine| machine.loads) {
+        with(&machine.path, |topology| {
+            let links = topology.links(SwitchModel::One).unwrap();
+            let names: std::collections::BTreeSet<String> = (0..)
+                .take(links.vertices().len())
+                .map(|vertex| links.name(topology, vertex).into_owned())
+                .collect();
+            assert_eq!(names.len(), links.vertices().len(), "{}: names differ", machine.name);
+            for (vertex, name) in (0..)
+                .zip(names.iter())
+                .map(|(_, name): (u16, _)| (links.find(topology, name), name))
+            {
+                assert_eq!(
+                    vertex.map(|it| links.name(topology, it).into_owned()).as_ref(),
+                    Some(name)
+                );
+            }
+            // All memory and CPUs are connected.
+            let mut search = Paths::new(&links, false);
+            let is_cpu =
+                |kind| matches!(kind, VertexKind::Cpu | VertexKind::Mesh | VertexKind::Memory);
+            let cpus = (0..).zip(links.vertices()).filter(|(_, it)| is_cpu(it.kind));
+            let cpus: Vec<u16> = cpus.map(|(vertex, _)| vertex).collect();
+            if let [first, others @ ..] = &cpus[..] {
+                let paths = search.of(*first, Direction::Outgoing, Measure::Hops);
+                let lost = others.iter().find(|it| paths[usize::from(**it)].is_none());
+                assert_eq!(lost.map(|it| links.name(topology, *it)), None, "{}", machine.name);
+            }
+            let graph = jgf(topology, &links);
+            assert_eq!(graph["graph"]["nodes"].as_array().unwrap().len(), links.vertices().len());
+            assert_eq!(graph["graph"]["edges"].as_array().unwrap().len(), 2 * links.links().len());
+            assert!(matrix(topology, &links).contains("NUMA Affinity"));
+            let mut draw = Command::new("dot");
+            draw.arg("-Tplain")
+                .stdin(std::process::Stdio::piped())
+                .stdout(std::process::Stdio::null());
+            if links.links().len() < 60
+                && drawn < 10
+                && let Ok(mut running) = draw.spawn()
+            {
+                let text = dot(topology, &links);
+                std::io::Write::write_all(&mut running.stdin.take().unwrap(), text.as_bytes())
+                    .unwrap();
+                assert!(running.wait().unwrap().success(), "{}: {text}", machine.name);
+                drawn += 1;
+            }
+        });
+    }
+    if drawn == 0 {
+        skip(format_args!("there is no dot; scripts/test installs it"));
+    }
+}
+
+#[test]
+fn ranks_are_where_their_memory_or_gpu_is_and_other_nodes_are_behind_their_nic() {
+    let Some(shared) = shared() else { return };
+    with(&shared.join("topologies/flux-core__ipa20.xml"), |topology| {
+        let node = |number: u32| {
+            let mut nodes = topology.objects_with_type(ObjectType::NUMANode);
+            nodes.nth(number as usize).unwrap().cpuset().unwrap()
+        };
+        let pus = |number| runs_of_pus(topology, &node(number));
+        // Two ranks on the first node, one on the third, one that is not bound.
+        let ranks = [(0, pus(0)), (1, pus(0)), (2, pus(3)), (3, None)];
+        let overlay = View::whole(topology).to_overlay().unwrap();
+        let job = layout::Job::new([0; 16], "ranks", overlay, &ranks);
+        let index = |name: &str| topology.os_device(name).unwrap().logical_index();
+        let nics = layout::DevicesOfRanks::pack(1, &[index("mlx5_0"); 4]);
+        let segment = segment_of_job(&layout::Job { nics, ..job }).unwrap();
+        let resources = Job::from_segment(topology, &segment).unwrap().hw_resources();
+        let links = topology.links(SwitchModel::One).unwrap();
+        let mut paths = Paths::new(&links, false);
+        let mut of = |rank, others: &[u32], direction| {
+            let measure = Measure::Bandwidth;
+            let found = paths.of_ranks(&resources, rank, others, direction, measure).unwrap();
+            found.collect::<Vec<_>>()
+        };
+        let found = of(0, &[0, 1, 2, 3, 9], Direction::Outgoing);
+        assert_eq!(found[0], None);
+        // The memory of the node, written to.
+        let same = found[1].unwrap();
+        assert_eq!((same.bandwidth, same.hops, same.latency), (Some(184_654), 0, Some(91)));
+        let other = found[2].unwrap();
+        assert_eq!((other.bandwidth, other.has_unknown_bandwidth), (Some(184_654), true));
+        assert_eq!(found[3], None);
+        let outside = found[4].unwrap();
+        let [nic, from] = ["mlx5_0", "numanode:0"].map(|name| links.find(topology, name).unwrap());
+        let way = Paths::new(&links, false).between(from, nic, Measure::Bandwidth).unwrap();
+        assert_eq!((outside.bandwidth, outside.hops), (way.bandwidth, way.hops + 1));
+        assert!(outside.has_unknown_bandwidth && outside.latency.is_none());
+        assert_eq!(of(3, &[0, 9], Direction::Outgoing), [None, None]);
+        // To and from: each sees the same path.
+        let back = of(2, &[0], Direction::Incoming);
+        assert_eq!(back[0].map(|it| (it.bandwidth, it.hops)), Some((other.bandwidth, other.hops)));
+    });
+}
+
+#[test]
+fn a_hostile_graph_with_as_many_bandwidths_as_links_is_searched_in_bounded_time() {
+    let count = 1024;
+    let vertex = Vertex { kind: VertexKind::Mesh, object: None, name: None };
+    let mut random = fastrand::Rng::with_seed(9);
+    let mut bandwidth = 1;
+    let links = (0..8192).map(|number| {
+        let one = if number < count { number } else { random.u16(..count) };
+        bandwidth += 1;
+        let class = LinkClass::ALL[usize::from(random.u8(..9))];
+        let plain = Link::between(
+            one % count,
+            (one + 1 + random.u16(..500)) % count,
+            class,
+            LinkOrigin::Told,
+        );
+        Link {
+            forward: Some(bandwidth),
+            backward: Some(bandwidth),
+            latency: Some(bandwidth),
+            ..plain
+        }
+    });
+    let graph = Links::new(vec![vertex; usize::from(count)], links.collect()).unwrap();
+    let mut search = Paths::new(&graph, true);
+    let start = std::time::Instant::now();
+    for measure in [Measure::Bandwidth, Measure::Latency, Measure::Hops] {
+        let all = search.of(0, Direction::Outgoing, measure);
+        assert_eq!(all.iter().flatten().count(), usize::from(count) - 1);
+    }
+    eprintln!("{:?}", start.elapsed());
+}
