@@ -372,7 +372,8 @@ enum tb_measure
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * The greatest bandwidth, then the fewest links. A link of unknown bandwidth limits nothing.
+   * The greatest bandwidth, then the fewest links. A path with links of unknown bandwidth is
+   * only taken if there is no other, and such a link limits nothing.
    */
   TB_MEASURE_BANDWIDTH = 0,
   /**
@@ -3289,6 +3290,19 @@ tb_status tb_cluster_common(const tb_cluster *cluster,
  * at one switch. TB_ERR_NOT_FOUND if the fabric has no way.
  */
 tb_status tb_cluster_hops(const tb_cluster *cluster, uint32_t node, uint32_t other, uint32_t *hops);
+
+/**
+ * Stores the ways by the fabric from a node to each of `node_count` others in `paths`, in their
+ * order, and their number in `count` (may be NULL). Of the ways of the fewest links the widest one
+ * counts, with the bandwidth of its narrowest link; latencies are not known.
+ */
+tb_status tb_cluster_distances(const tb_cluster *cluster,
+                               uint32_t node,
+                               const uint32_t *nodes,
+                               size_t node_count,
+                               tb_link_path *paths,
+                               size_t capacity,
+                               size_t *count);
 
 /**
  * Stores what the nodes of a group and of all groups below have together; group 0 is the cluster.

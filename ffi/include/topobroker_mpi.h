@@ -5,13 +5,13 @@
  * MPI_ERR_ARG if an argument is wrong, such as a URI, MPI_ERR_NO_MEM, or MPI_ERR_OTHER if the job
  * does not fit the processes; tb_error_detail() says more. Processes of a communicator must all be
  * of the job, whose ranks are those of MPI_COMM_WORLD. A process that is not bound is on the
- * machine alone, and one that is bound to PUs of several instances is on none of them: it gets
- * MPI_COMM_NULL.
+ * machine alone (but on the GPUs and NICs that it was given), and one that is bound to PUs of
+ * several instances is on none of them: it gets MPI_COMM_NULL.
  *
  * Who speaks with whom: tb_mpi_groups, tb_mpi_hw_resource_info, tb_mpi_hw_dist_graph and
- * tb_mpi_uri_matches are local. tb_mpi_comm_guided, tb_mpi_comm_unguided, tb_mpi_comm_node and
- * tb_mpi_dist_graph_comm are collective over the communicator, tb_mpi_comm_from_group over the
- * group. A process whose arguments are wrong takes part all the same and gets MPI_COMM_NULL, so
+ * tb_mpi_uri_matches are local. tb_mpi_comm_guided, tb_mpi_comm_resource_guided,
+ * tb_mpi_comm_unguided, tb_mpi_comm_node and tb_mpi_dist_graph_comm are collective over the
+ * communicator, tb_mpi_nodes over MPI_COMM_WORLD, tb_mpi_comm_from_group over the group. A process whose arguments are wrong takes part all the same and gets MPI_COMM_NULL, so
  * that no other one waits for it. */
 
 #ifndef TOPOBROKER_MPI_H
@@ -90,7 +90,8 @@ static inline int tb_mpi_error(tb_status status)
 }
 
 /* Whether one of some URIs, which spaces separate, is an instance of a type, or a certain instance.
- * Counterpart: uricmp of the proposal to the MPI Forum. */
+ * hwloc://Group is any of Group0, Group1 and so on. Counterpart: uricmp of the proposal to the MPI
+ * Forum. */
 static inline bool tb_mpi_uri_matches(const char *uris, const char *wanted)
 {
     char text[64];
@@ -99,9 +100,13 @@ static inline bool tb_mpi_uri_matches(const char *uris, const char *wanted)
     if (tb_hw_uri(wanted, text, sizeof text, &length) != TB_OK)
         return false;
     while (*uris) {
-        size_t word = strcspn(uris, " ");
-        if (word >= length && !memcmp(uris, text, length) && (word == length || uris[length] == '/'))
-            return true;
+        size_t word = strcspn(uris, " "), end = length;
+        if (word >= length && !memcmp(uris, text, length)) {
+            if (!strcmp(text, "hwloc://Group"))
+                end += strspn(uris + end, "0123456789");
+            if (word == end || uris[end] == '/')
+                return true;
+        }
         uris += word;
         uris += strspn(uris, " ");
     }
@@ -268,6 +273,34 @@ static inline int tb_mpi_comm_guided(MPI_Comm comm, const tb_job *job, const cha
     return error != MPI_SUCCESS ? error : told;
 }
 
+/* Splits `comm` by what `info` says under one of two keys, which is the same in all processes:
+ * mpi_hw_resource_type, as tb_mpi_comm_guided does, or mpi_pset_name, the name of a set of processes:
+ * mpi://WORLD or mpi://SELF, which are those that an MPI before 4.0 knows. Both at once are an error.
+ * Without a key, or with a name that is not known, all processes get MPI_COMM_NULL. Counterpart:
+ * MPI_Comm_split_type with MPI_COMM_TYPE_RESOURCE_GUIDED. */
+static inline int tb_mpi_comm_resource_guided(MPI_Comm comm, const tb_job *job, MPI_Info info, int key,
+                                              MPI_Comm *newcomm)
+{
+    char type[MPI_MAX_INFO_VAL + 1] = "", set[MPI_MAX_INFO_VAL + 1] = "";
+    int has_type = 0, has_set = 0, rank;
+
+    *newcomm = MPI_COMM_NULL;
+    if (info != MPI_INFO_NULL) {
+        MPI_Info_get(info, "mpi_hw_resource_type", MPI_MAX_INFO_VAL, type, &has_type);
+        MPI_Info_get(info, "mpi_pset_name", MPI_MAX_INFO_VAL, set, &has_set);
+    }
+    if (has_type && has_set)
+        return MPI_ERR_ARG;
+    if (has_type)
+        return tb_mpi_comm_guided(comm, job, type, key, newcomm);
+    MPI_Comm_rank(comm, &rank);
+    if (has_set && !strcmp(set, "mpi://WORLD"))
+        return MPI_Comm_split(comm, 0, key, newcomm);
+    if (has_set && !strcmp(set, "mpi://SELF"))
+        return MPI_Comm_split(comm, rank, key, newcomm);
+    return MPI_SUCCESS;
+}
+
 /* Splits `comm` by the outermost resource of which not all of its processes are on the same
  * instance: nodes, if it has several. Each new communicator has fewer processes. `info`, unless
  * it is MPI_INFO_NULL, gets the type as mpi_hw_resource_type. Counterpart: MPI_Comm_split_type
@@ -344,8 +377,36 @@ static inline int tb_mpi_hw_resource_info(const tb_job *job, MPI_Info *info)
     return error;
 }
 
+/* Stores the numbers in `cluster` of the nodes of all processes, by rank in MPI_COMM_WORLD;
+ * UINT32_MAX for a node that is not in it. Collective over MPI_COMM_WORLD. Free it with free. */
+static inline int tb_mpi_nodes(const tb_cluster *cluster, uint32_t **nodes)
+{
+    uint32_t own;
+    int size, error;
+
+    if (tb_cluster_local(cluster, &own) != TB_OK)
+        own = UINT32_MAX;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    *nodes = (uint32_t *)malloc((size_t)size * sizeof **nodes);
+    error = *nodes ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (*nodes)
+        error = MPI_Allgather(&own, 1, MPI_UINT32_T, *nodes, 1, MPI_UINT32_T, MPI_COMM_WORLD);
+    return error;
+}
+
 /* What tb_mpi_hw_dist_graph says of a distance that nobody knows. */
 #define TB_MPI_UNKNOWN 2147483647
+
+/* Whether a rank of MPI_COMM_WORLD is on another node. */
+static inline bool tb_mpi_is_elsewhere(const tb_job *job, int rank)
+{
+    /* PMIX_LOCALITY_NONLOCAL. */
+    enum { ELSEWHERE = 0x8000 };
+    uint16_t locality;
+
+    return tb_job_locality(job, tb_mpi_rank(), (uint32_t)rank, TB_LOCALITY_PMIX, &locality) == TB_OK &&
+           locality == ELSEWHERE;
+}
 
 static inline int tb_mpi_weight(const tb_link_path *path, int measure)
 {
@@ -366,14 +427,51 @@ static inline int tb_mpi_weight(const tb_link_path *path, int measure)
     return weight < 0 || weight > TB_MPI_UNKNOWN ? TB_MPI_UNKNOWN : (int)weight;
 }
 
+/* Puts the ways by the fabric in the place of the weights of processes on other nodes: both ends of
+ * a way say the same. */
+static inline int tb_mpi_fabric_weights(const tb_job *job, int measure, const tb_cluster *cluster,
+                                        const uint32_t *nodes, int count, const int *world, int *weights_in,
+                                        int *weights_out)
+{
+    uint32_t own = nodes[tb_mpi_rank()], *others;
+    tb_link_path *paths;
+    int i, far = 0, error = MPI_ERR_NO_MEM, *places;
+
+    others = (uint32_t *)malloc(((size_t)count + 1) * sizeof *others);
+    places = (int *)malloc(((size_t)count + 1) * sizeof *places);
+    paths = (tb_link_path *)malloc(((size_t)count + 1) * sizeof *paths);
+    if (others && places && paths) {
+        for (i = 0; i < count; i++) {
+            if (!tb_mpi_is_elsewhere(job, world[i]))
+                continue;
+            weights_in[i] = weights_out[i] = TB_MPI_UNKNOWN;
+            if (own == UINT32_MAX || nodes[world[i]] == UINT32_MAX)
+                continue;
+            others[far] = nodes[world[i]];
+            places[far++] = i;
+        }
+        error = far == 0 ? MPI_SUCCESS
+                         : tb_mpi_error(tb_cluster_distances(cluster, own, others, (size_t)far, paths,
+                                                             (size_t)far, NULL));
+        for (i = 0; error == MPI_SUCCESS && i < far; i++)
+            weights_in[places[i]] = weights_out[places[i]] = tb_mpi_weight(&paths[i], measure);
+    }
+    free(others);
+    free(places);
+    free(paths);
+    return error;
+}
+
 /* Stores how far this process is from the others of a group, and they from it: `ranks` are their
  * ranks in the group, in its order; `weights_in` and `weights_out` are MB/s, nanoseconds or
  * numbers of links, depending on the tb_measure, and TB_MPI_UNKNOWN if nobody knows. A process
  * is where its first GPU is, else where its memory is. Each array has room for all processes of
- * the group. Processes on other nodes are told as far as the own NIC. Local. Counterpart:
- * MPI_Group_get_hw_dist_graph of the proposal to the MPI Forum. */
+ * the group. Of processes on other nodes the way from node to node by the fabric of `cluster` is
+ * told, with the `nodes` of tb_mpi_nodes; if both are NULL, the way as far as the own NIC. Local.
+ * Counterpart: MPI_Group_get_hw_dist_graph of the proposal to the MPI Forum. */
 static inline int tb_mpi_hw_dist_graph(const tb_job *job, tb_links *links, MPI_Group group, int measure,
-                                       int *count, int *ranks, int *weights_in, int *weights_out)
+                                       const tb_cluster *cluster, const uint32_t *nodes, int *count,
+                                       int *ranks, int *weights_in, int *weights_out)
 {
     MPI_Group all;
     int size, i, others = 0, error = MPI_ERR_NO_MEM;
@@ -412,6 +510,8 @@ static inline int tb_mpi_hw_dist_graph(const tb_job *job, tb_links *links, MPI_G
                                              measure, paths, (size_t)others, NULL));
     for (i = 0; error == MPI_SUCCESS && i < others; i++)
         weights_in[i] = tb_mpi_weight(&paths[i], measure);
+    if (error == MPI_SUCCESS && cluster && nodes)
+        error = tb_mpi_fabric_weights(job, measure, cluster, nodes, others, world, weights_in, weights_out);
     free(numbers);
     free(world);
     free(paths);
@@ -419,17 +519,16 @@ static inline int tb_mpi_hw_dist_graph(const tb_job *job, tb_links *links, MPI_G
 }
 
 /* Makes a communicator of the processes of `comm` whose virtual topology is how far they are
- * from each other: MPI_Dist_graph_neighbors gives what tb_mpi_hw_dist_graph says, but
- * TB_MPI_UNKNOWN for processes on other nodes, because MPI demands that both ends of an edge say
- * the same. `reorder` is MPI's. Collective: if it fails at one process, it fails at all. */
+ * from each other: MPI_Dist_graph_neighbors gives what tb_mpi_hw_dist_graph says. Without a
+ * cluster it gives TB_MPI_UNKNOWN for processes on other nodes, because MPI demands that both ends
+ * of an edge say the same. `reorder` is MPI's. Collective: if it fails at one process, it fails at
+ * all. */
 static inline int tb_mpi_dist_graph_comm(MPI_Comm comm, const tb_job *job, tb_links *links, int measure,
-                                         int reorder, MPI_Comm *newcomm)
+                                         const tb_cluster *cluster, const uint32_t *nodes, int reorder,
+                                         MPI_Comm *newcomm)
 {
-    /* PMIX_LOCALITY_NONLOCAL. */
-    enum { ELSEWHERE = 0x8000 };
     MPI_Group group;
     int size, count = 0, *ranks, *in, *out, *world = NULL, error, failed, i;
-    uint16_t locality;
 
     *newcomm = MPI_COMM_NULL;
     MPI_Comm_size(comm, &size);
@@ -439,15 +538,12 @@ static inline int tb_mpi_dist_graph_comm(MPI_Comm comm, const tb_job *job, tb_li
     error = ranks ? tb_mpi_world_ranks(comm, &world, &size) : MPI_ERR_NO_MEM;
     if (error == MPI_SUCCESS) {
         MPI_Comm_group(comm, &group);
-        error = tb_mpi_hw_dist_graph(job, links, group, measure, &count, ranks, in, out);
+        error = tb_mpi_hw_dist_graph(job, links, group, measure, cluster, nodes, &count, ranks, in, out);
         MPI_Group_free(&group);
     }
-    for (i = 0; error == MPI_SUCCESS && i < count; i++) {
-        error = tb_mpi_error(tb_job_locality(job, tb_mpi_rank(), (uint32_t)world[ranks[i]],
-                                             TB_LOCALITY_PMIX, &locality));
-        if (locality == ELSEWHERE)
+    for (i = 0; error == MPI_SUCCESS && i < count && !(cluster && nodes); i++)
+        if (tb_mpi_is_elsewhere(job, world[ranks[i]]))
             in[i] = out[i] = TB_MPI_UNKNOWN;
-    }
     failed = error != MPI_SUCCESS;
     i = MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm);
     if (error == MPI_SUCCESS && i != MPI_SUCCESS)

@@ -2,8 +2,9 @@
 
 use crate::call::{Found, Given, adopting, call, call_with};
 use crate::failure::Failure;
+use crate::links::tb_link_path;
 use crate::object::{object, tb_obj};
-use crate::pointers::{Buffer, Output, Room, Text};
+use crate::pointers::{Buffer, List, Output, Room, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -402,6 +403,30 @@ pub extern "C" fn tb_cluster_hops(
             .flat_map(|one| fabric.ports_of(other).filter_map(move |to| fabric.hops(one, to)));
         hops.write(ways.min().found(|| "the fabric has no way".to_owned())?);
         Ok(())
+    })
+}
+
+/// Stores the ways by the fabric from a node to each of `node_count` others in `paths`, in their
+/// order, and their number in `count` (may be NULL). Of the ways of the fewest links the widest one
+/// counts, with the bandwidth of its narrowest link; latencies are not known.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_cluster_distances(
+    cluster: Option<&'static tb_cluster>,
+    node: u32,
+    nodes: List<'_, u32>,
+    node_count: usize,
+    paths: Room<'_, tb_link_path>,
+    capacity: usize,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let (cluster, others) = (cluster.given("cluster")?, nodes.get(node_count, "nodes")?);
+        let fabric = cluster.cluster.fabric()?;
+        let distances = fabric.distances_from(cluster.node(node)?);
+        let others = others.iter().map(|other| cluster.node(*other));
+        let others = others.collect::<Result<Vec<_>, _>>()?;
+        let ways = others.into_iter().map(|other| tb_link_path::of_fabric(distances.to(other)));
+        paths.fill(ways, capacity, count)
     })
 }
 

@@ -11,8 +11,8 @@ use alloc::boxed::Box;
 use alloc::format;
 use core::mem::MaybeUninit;
 use topobroker_reader::{
-    AdoptLinksError, Direction, Link, LinkClass, LinkOrigin, LinkPath, Links, Measure, Paths,
-    SwitchModel, ToldLinks, Topology, VertexKind,
+    AdoptLinksError, Direction, FabricPath, Link, LinkClass, LinkOrigin, LinkPath, Links, Measure,
+    Paths, SwitchModel, ToldLinks, Topology, VertexKind,
 };
 
 /// What a vertex of the graph of links is.
@@ -91,7 +91,8 @@ pub enum tb_link_origin {
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum tb_measure {
-    /// The greatest bandwidth, then the fewest links. A link of unknown bandwidth limits nothing.
+    /// The greatest bandwidth, then the fewest links. A path with links of unknown bandwidth is
+    /// only taken if there is no other, and such a link limits nothing.
     TB_MEASURE_BANDWIDTH = 0,
     /// The fewest links of unknown latency, then the least latency.
     TB_MEASURE_LATENCY = 1,
@@ -265,7 +266,7 @@ pub extern "C" fn tb_links_link(
 
 /// Stores the best path from one vertex to another; `measure` is a tb_measure. Also stores its
 /// vertices from the beginning to the end, up to `capacity`, and their number in `count` (may be
-/// NULL): 0 if there is no path. Takes no memory.
+/// NULL): 0 if there is no path. Usually takes no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_links_path(
     links: Output<'_, tb_links>,
@@ -367,6 +368,20 @@ fn path_of(path: Option<LinkPath>) -> tb_link_path {
         hops: path.map_or(0, |it| it.hops),
         bandwidth: known(path.and_then(|it| it.bandwidth)),
         latency: known(path.and_then(|it| it.latency)),
+    }
+}
+
+impl tb_link_path {
+    /// The way between two nodes.
+    pub(crate) fn of_fabric(path: Option<FabricPath>) -> Self {
+        Self {
+            is_there: path.is_some(),
+            has_unknown_bandwidth: path.is_some_and(|it| it.has_unknown),
+            hops: path.map_or(0, |it| u16::try_from(it.hops).unwrap_or(u16::MAX)),
+            // From Mb/s.
+            bandwidth: known(path.and_then(|it| it.mbps).map(|it| it / 8)),
+            latency: known(None),
+        }
     }
 }
 

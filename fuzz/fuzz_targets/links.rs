@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use topobroker::format::links::{NcclFile, json, told};
-use topobroker_reader::{Direction, Links, Measure, Paths, SwitchModel, ToldLinks, Topology};
+use topobroker_reader::{Direction, Link, Links, Measure, Paths, SwitchModel, ToldLinks, Topology};
 
 fn search(topology: Topology<'_>, links: &Links) {
     assert!(links.links().iter().all(|link| link.one != link.other));
@@ -12,6 +12,15 @@ fn search(topology: Topology<'_>, links: &Links) {
     for measure in [Measure::Bandwidth, Measure::Latency, Measure::Hops] {
         let all = paths.of(0, Direction::Outgoing, measure);
         assert_eq!(all.len(), links.vertices().len());
+        for to in (0..links.vertices().len().min(64)).filter_map(|it| u16::try_from(it).ok()) {
+            let path = paths.between(0, to, measure);
+            let way: Vec<u16> = paths.way(to).collect();
+            assert_eq!(way.len(), path.map_or(0, |path| usize::from(path.hops) + 1));
+            for step in way.windows(2) {
+                let is_step = |it: &Link| step == [it.one, it.other] || step == [it.other, it.one];
+                assert!(links.links().iter().any(is_step));
+            }
+        }
     }
     let _ = json(topology, links);
 }

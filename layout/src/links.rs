@@ -202,6 +202,9 @@ fn validate_columns(links: &ArchivedLinks, archive_len: usize) -> Result<(), Val
     ];
     check_rules(&rules, NAMES, most_rows)?;
     for row in 0..count {
+        // A value is stored with one added, so that nothing stands for unknown.
+        let has_zero = [&links.count, &links.forward, &links.backward].map(|it| it.get(row) == 1);
+        ensure(!has_zero.contains(&true), "links.forward", row, "is unknown or greater than 0")?;
         let ends_differ = links.one.get(row) != links.other.get(row);
         ensure(ends_differ, "links.one", row, "a link has different vertices")?;
     }
@@ -269,7 +272,9 @@ mod tests {
     #[test]
     fn links_that_break_a_rule_are_refused_with_that_rule() {
         type Break = fn(&mut Vec<Vertex>, &mut Vec<Link>);
-        let cases: [(Break, &str); 7] = [
+        let cases: [(Break, &str); 9] = [
+            (|_, links| links[0].backward = Some(0), "unknown or greater than 0"),
+            (|_, links| links[1].count = Some(0), "unknown or greater than 0"),
             (|_, links| links[1].other = 3, "links.other"),
             (|_, links| links[1].one = 0, "a link has different vertices"),
             (|_, links| links[0].class = 10, "links.class"),

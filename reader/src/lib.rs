@@ -44,9 +44,9 @@ pub use adopt::{
 };
 pub use archive::Archive;
 pub use cluster::{
-    Cluster, ClusterNode, ClusterOpenError, Fabric, FabricLink, FabricVertex, GroupKind, Identity,
-    NodeGroup, NodeGroups, NodeTopology, NotLocal, OwnNode, Place, Totals, adopt_cluster,
-    adopt_cluster_file, adopted_cluster, own_node,
+    Cluster, ClusterNode, ClusterOpenError, Fabric, FabricLink, FabricPath, FabricVertex,
+    GroupKind, Identity, NodeDistances, NodeGroup, NodeGroups, NodeTopology, NotLocal, OwnNode,
+    Place, Totals, adopt_cluster, adopt_cluster_file, adopted_cluster, own_node,
 };
 pub use device::{
     Beside, DeviceDistance, DeviceKinds, DevicePath, LinkLayer, LinkState, Nearness, NicChoice,

@@ -552,6 +552,7 @@ static void nulls(const tb_topology *topology)
     REFUSED(tb_cluster_group_cpuset(NULL, 0, NULL));
     REFUSED(tb_cluster_common(NULL, 0, 0, NULL));
     REFUSED(tb_cluster_hops(NULL, 0, 0, NULL));
+    REFUSED(tb_cluster_distances(NULL, 0, NULL, 0, NULL, 0, NULL));
     REFUSED(tb_cluster_totals(NULL, 0, NULL));
     REFUSED(tb_own_node(NULL));
     REFUSED(tb_cluster_gather(NULL, NULL, 0, true, "a", "/nonexistent", 0400, false));
@@ -780,6 +781,10 @@ static void clusters(const tb_topology *topology)
     EXPECT(count == 1 && nodes[0] == 0);
     OK(tb_cluster_common(cluster, 0, 0, &number));
     EXPECT(tb_cluster_hops(cluster, 0, 0, &number) == TB_ERR_NOT_FOUND);
+    tb_link_path ways[1];
+    OK(tb_cluster_distances(cluster, 0, (uint32_t[]){ 0 }, 1, ways, 1, &count));
+    EXPECT(count == 1 && !ways[0].is_there && ways[0].bandwidth == -1);
+    REFUSED(tb_cluster_distances(cluster, 0, (uint32_t[]){ 1 }, 1, ways, 1, &count));
     OK(tb_cluster_totals(cluster, 0, &sum));
     EXPECT(sum.nodes == 1 && sum.memory == own.total_memory);
     REFUSED(tb_cluster_open(cluster, 1, &opened));

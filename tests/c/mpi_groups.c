@@ -106,7 +106,7 @@ static void distances(const char *name, MPI_Comm comm) {
 
     MPI_Comm_group(comm, &group);
     for (int measure = 0; measure < 3; measure++) {
-        TRY(tb_mpi_hw_dist_graph(job, links, group, measure, &count, ranks, in, out));
+        TRY(tb_mpi_hw_dist_graph(job, links, group, measure, NULL, NULL, &count, ranks, in, out));
         start(name, "distances ");
         add(MEASURES[measure]);
         for (int i = 0; i < count; i++) {
@@ -115,7 +115,7 @@ static void distances(const char *name, MPI_Comm comm) {
             add(text);
         }
         add("\n");
-        TRY(tb_mpi_dist_graph_comm(comm, job, links, measure, 0, &made));
+        TRY(tb_mpi_dist_graph_comm(comm, job, links, measure, NULL, NULL, 0, &made));
         MPI_Dist_graph_neighbors_count(made, &indegree, &outdegree, &weighted);
         MPI_Dist_graph_neighbors(made, 256, back[0], back[1], 256, back[2], back[3]);
         size_t length = (size_t)count * sizeof *ranks;
@@ -125,6 +125,30 @@ static void distances(const char *name, MPI_Comm comm) {
         MPI_Comm_free(&made);
     }
     MPI_Group_free(&group);
+}
+
+/* Splits by an info with a type, with both keys, which is wrong, and with a set of processes. */
+static void resource_guided(const char *name, MPI_Comm comm, const char *uri) {
+    MPI_Comm made;
+    MPI_Info info;
+    int size;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_hw_resource_type", uri);
+    TRY(tb_mpi_comm_resource_guided(comm, job, info, 0, &made));
+    start(name, "guided ");
+    add(uri);
+    add_comm(&made);
+    MPI_Info_set(info, "mpi_pset_name", "mpi://SELF");
+    if (tb_mpi_comm_resource_guided(comm, job, info, 0, &made) != MPI_ERR_ARG)
+        MPI_Abort(MPI_COMM_WORLD, 8);
+    MPI_Info_delete(info, "mpi_hw_resource_type");
+    TRY(tb_mpi_comm_resource_guided(comm, job, info, 0, &made));
+    MPI_Comm_size(made, &size);
+    if (size != 1)
+        MPI_Abort(MPI_COMM_WORLD, 9);
+    MPI_Comm_free(&made);
+    MPI_Info_free(&info);
 }
 
 static void ask(const char *name, MPI_Comm comm, int count, char **uris) {
@@ -138,6 +162,7 @@ static void ask(const char *name, MPI_Comm comm, int count, char **uris) {
         add(uris[i]);
         add_comm(&made);
     }
+    resource_guided(name, comm, uris[0]);
     split(name, comm);
     TRY(tb_mpi_groups(job, comm, 2, &found, &groups));
     for (int i = 0; i < found; i++) {
@@ -174,7 +199,7 @@ int main(int argc, char **argv) {
     ask("world", MPI_COMM_WORLD, argc - 1, argv + 1);
     /* Ranks in another order, and not all of them. */
     MPI_Comm_split(MPI_COMM_WORLD, own % 2, size - own, &odd);
-    ask(own % 2 ? "odd" : "even", odd, argc - 1, argv + 1);
+    ask(own % 2 ? "odd" : "even", odd, argc - 1 < 5 ? argc - 1 : 5, argv + 1);
     MPI_Comm_free(&odd);
     TRY(tb_mpi_hw_resource_info(job, &info));
     MPI_Info_get_nkeys(info, &keys);

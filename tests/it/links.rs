@@ -65,6 +65,7 @@ fn all_paths(
             let way: Vec<u16> = search.way(to).collect();
             assert_eq!(way.len(), usize::from(single.hops) + 1);
             assert_eq!((way.first(), way.last()), (Some(&to), Some(&from)));
+            assert_is_a_way(links, &way);
         }
     }
     for to in 0..count {
@@ -76,6 +77,15 @@ fn all_paths(
         }
     }
     all
+}
+
+/// Checks that each step of a way is a link.
+fn assert_is_a_way(links: &Links, way: &[u16]) {
+    for step in way.windows(2) {
+        let is_step =
+            |it: &Link| [[it.one, it.other], [it.other, it.one]].contains(&[step[0], step[1]]);
+        assert!(links.links().iter().any(is_step), "{way:?}: {step:?} is no link");
+    }
 }
 
 /// What networkx says of a graph; `None` if there is no networkx.
@@ -220,7 +230,7 @@ fn all_pairs_of_a_summit_node_have_the_widest_paths_and_hops_that_are_recorded()
 #[test]
 fn a_link_less_never_makes_a_path_wider_or_shorter() {
     let Some(shared) = shared() else { return };
-    for name in ["flux-core__ipa20.xml", "flux-core__tuo.SPX.xml"] {
+    for name in ["flux-core__ipa20.xml", "flux-core__tuo.SPX.xml", "hwloc-v2.x__nvidiaDGX2.xml"] {
         with(&shared.join("topologies").join(name), |topology| {
             let links = topology.links(SwitchModel::One).unwrap();
             let all = all_paths(topology, &links, false);
@@ -254,9 +264,32 @@ fn a_way_of_unknown_links_is_taken_only_if_there_is_no_other() {
         (vec![unknown(0, 2), unknown(2, 1)], (None, true, 2)),
     ] {
         let graph = Links::new(kinds.map(vertex).to_vec(), links).unwrap();
-        let path = Paths::new(&graph, false).between(0, 1, Measure::Bandwidth).unwrap();
+        let mut search = Paths::new(&graph, false);
+        let path = search.between(0, 1, Measure::Bandwidth).unwrap();
         assert_eq!((path.bandwidth, path.has_unknown_bandwidth, path.hops), expected);
+        // The way is that of the path, although there is another one.
+        let way: Vec<u16> = search.way(1).collect();
+        assert_eq!(way.len(), usize::from(path.hops) + 1);
+        assert_is_a_way(&graph, &way);
     }
+}
+
+#[test]
+fn a_sum_of_latencies_that_does_not_fit_is_unknown() {
+    let vertex = Vertex { kind: VertexKind::Mesh, object: None, name: None };
+    let link = |one, other, latency| Link {
+        latency: Some(latency),
+        ..Link::between(one, other, LinkClass::Smp, LinkOrigin::Told)
+    };
+    let links = vec![link(0, 1, u32::MAX - 1), link(1, 2, u32::MAX - 1), link(2, 3, 1)];
+    let graph = Links::new(vec![vertex; 4], links).unwrap();
+    let mut search = Paths::new(&graph, false);
+    let latency = |search: &mut Paths<&Links>, to| {
+        search.between(0, to, Measure::Latency).map(|it| (it.latency, it.hops)).unwrap()
+    };
+    assert_eq!(latency(&mut search, 1), (Some(u32::MAX - 1), 1));
+    assert_eq!(latency(&mut search, 2), (None, 2));
+    assert_eq!(latency(&mut search, 3), (None, 3));
 }
 
 #[test]

@@ -158,13 +158,13 @@ fn what_nccl_would_not_read_is_refused_with_the_place_and_the_reason() {
         ("<system version=\"1\"><cpu/></system>".to_owned(), "a numaid that is a number"),
         (system("<pci busid=\"01:00.0\"/>"), "a busid such as 0000:03:00.0"),
         ("<system version=\"1\"/><system version=\"1\"/>".to_owned(), "one system, in it cpu"),
-        (gpu("<c2c bw=\"x\" count=\"1\"/>"), "a bw that is a number"),
+        (gpu("<c2c bw=\"x\" count=\"1\"/>"), "a bw from 1 to 2^32-1"),
         (system("<gpu/>"), "one system, in it cpu"),
         (system(&many), "element 256; NCCL reads at most 255"),
         (system(&format!("<pci busid=\"0000:01:00.0\"{}/>", attributes.concat())), "18 attributes"),
         (system(&long), "class of 256 letters"),
         (gpu("<nvlink count=\"2\"/>"), "a target of an nvlink"),
-        (gpu("<nvlink target=\"0000:02:00.0\" count=\"x\"/>"), "a count that is a number"),
+        (gpu("<nvlink target=\"0000:02:00.0\" count=\"x\"/>"), "a count from 1 to 65535"),
         (system("<pci busid=0/>"), "at byte"),
     ] {
         let error: NcclReadError = NcclFile::read(&text).unwrap_err();
@@ -207,6 +207,70 @@ fn links_are_told_by_files_of_nccl_and_json_and_go_with_the_topology() {
 }
 
 #[test]
+fn links_that_readers_would_refuse_are_not_told() {
+    let script = "{ echo '{\"nodes\":['; \
+        for at in $(seq 1 1499); do echo '{\"id\":\"leaf'$at'\",\"kind\":\"netswitch\"},'; done; \
+        echo '{\"id\":\"leaf1500\",\"kind\":\"netswitch\"}],\"edges\":['; \
+        for at in $(seq 2 1500); do \
+            echo '{\"source\":\"leaf1\",\"target\":\"leaf'$at'\",\"class\":\"FAB\"}'; \
+            [ $at = 1500 ] || echo ,; done; echo ']}'; } > $F/many; \
+        $T links --tell $F/many; rm $F/many; ls $F | grep -c links; $T links > $F/text && rm $F/text";
+    let Some(output) = on("flux-core__ipa20.xml", script) else { return };
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        error.contains("the links cannot be told") && error.contains("1024 vertices"),
+        "{error}"
+    );
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "0\n");
+}
+
+#[test]
+fn a_file_of_nccl_tells_what_hwloc_without_nvidias_library_does_not_see() {
+    // The machine as hwloc sees it without NVML: no devices of it, no subtypes, no matrix.
+    let script = "$T links -i $X --of nccl > $F/nccl; \
+        sed -e '/type=\"OSDev\".*nvml/,/<\\/object>/d' -e 's/subtype=\"NVSwitch\"//' \
+            -e '/<distances2hetero/,/<\\/distances2hetero>/d' -e '/<distances2 /,/<\\/distances2>/d' \
+            $X > $F/plain.xml; \
+        $T run -i $F/plain.xml -- sh -c '$T links --from 0000:34:00.0 --to 0000:36:00.0; \
+            $T links --tell $F/nccl; $T links --from 0000:34:00.0 --to 0000:36:00.0; \
+            sed s/target=.[0-9a-f:.]*.\\ /target=\\\"fffffff:ffff:ff\\\"\\ / $F/nccl > $F/vm; \
+            $T links --forget; $T links --tell $F/vm; $T links --from 0000:34:00.0 --to 0000:36:00.0; \
+            $T links --of nccl | grep -c nvlink'; rm $F/*.xml $F/nccl $F/vm";
+    let Some(shared) = shared() else { return };
+    let machine = shared.join("topologies/hwloc-v2.x__nvidiaDGX2.xml");
+    let script = script.replace("$X", machine.to_str().unwrap());
+    let Some(output) = on("flux-core__ipa20.xml", &script) else { return };
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let [before, told, hidden, links] = text.lines().collect::<Vec<_>>()[..] else {
+        panic!("{output:?}")
+    };
+    assert!(!before.contains("NVSwitch"), "{before}");
+    for told in [told, hidden] {
+        assert!(told.contains("150000 MB/s, 2 links") && told.contains(" - NVSwitch - "), "{told}");
+    }
+    assert!(links.parse::<u32>().unwrap() > 0, "{links}");
+}
+
+#[test]
+fn what_was_exported_for_nccl_and_rccl_can_be_told_without_changing_a_path() {
+    for (machine, format) in [
+        ("flux-core__ipa20.xml", "nccl"),
+        ("hwloc-v2.x__nvidiaDGX2.xml", "nccl"),
+        ("flux-core__tuo.SPX.xml", "rccl"),
+        ("flux-core__tuo.CPX.xml", "rccl"),
+    ] {
+        let script = format!(
+            "$T links --pairs > $F/before; $T links --of {format} > $F/file; \
+             $T links --tell $F/file; $T links --pairs | diff $F/before -; rm $F/before $F/file"
+        );
+        let Some(output) = on(machine, &script) else { return };
+        let (out, error) =
+            [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap()).into();
+        assert_eq!((out.as_str(), error.as_str()), ("", ""), "{machine}");
+    }
+}
+
+#[test]
 fn elements_that_nccl_adds_in_other_versions_are_left_out() {
     let text = "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:01:00.0\">\
                 <pcilink target=\"0000:02:00.0\"/><pci busid=\"0000:03:00.0\"><gpu dev=\"0\"/></pci>\
@@ -230,7 +294,7 @@ fn links_that_name_what_is_not_there_are_refused_and_leave_nothing() {
         ),
         (
             "{\"edges\":[{\"source\":\"cuda0\",\"target\":\"cuda0\",\"class\":\"NVL\"}]}",
-            "to itself",
+            "target is \"cuda0\"; expected another vertex than the source",
         ),
         ("{", "no JSON"),
         ("{\"nodes\":[],\"links\":[]}", "no edges"),
@@ -246,6 +310,21 @@ fn links_that_name_what_is_not_there_are_refused_and_leave_nothing() {
             "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:5f:00.0\"><gpu>\
              <nvlink target=\"0000:77:00.0\" count=\"1\"/></gpu></pci></cpu></system>",
             "0000:77:00.0: the topology has no such PCI device",
+        ),
+        (
+            "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:5f:00.0\"><gpu>\
+             <nvlink target=\"0000:77:00.0\" count=\"0\"/></gpu></pci></cpu></system>",
+            "expected a count from 1 to 65535",
+        ),
+        (
+            "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"9999:01:00.0\"/></cpu></system>",
+            "9999:01:00.0: the topology has no such PCI device",
+        ),
+        ("<system version=\"1\"></system>", "no links; expected nvlink, xgmi or c2c"),
+        (
+            "{\"nodes\":[{\"id\":\"\",\"kind\":\"netswitch\"}],\"edges\":[{\"source\":\"\",\
+             \"target\":\"cuda0\",\"class\":\"FAB\"}]}",
+            "source is \"\"",
         ),
     ] {
         let script = format!("echo '{json}' > $F/told; $T links --tell $F/told; rm $F/told; ls $F");

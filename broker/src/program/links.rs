@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_reader::internal::text_within;
 use topobroker_reader::{
-    Direction, Link, LinkPath, Links as Graph, Measure, Paths, SwitchModel, ToldLinks, Topology,
-    View,
+    AdoptLinksError, Direction, Link, LinkPath, Links as Graph, Measure, Paths, SwitchModel,
+    ToldLinks, Topology, View,
 };
 
 /// Print what connects CPUs, memory, GPUs, NICs and disks, and the best paths between them.
@@ -34,17 +34,18 @@ pub(super) struct Links {
     #[arg(long, conflicts_with_all = ["from", "to"])]
     pairs: bool,
     /// Which path is best
-    #[arg(long, value_enum, default_value_t)]
-    measure: By,
+    #[arg(long, value_enum, value_name = "MEASURE")]
+    measure: Option<By>,
     /// Let a GPU on the way forward data between two others
     #[arg(long)]
     relay_gpu: bool,
-    /// Take each NVSwitch as a switch of its own; by default all of a node are one
+    /// Take each NVSwitch as a switch of its own, as files for NCCL have them; by default all of a
+    /// node are one
     #[arg(long)]
     separate_switches: bool,
     /// Tell links of the adopted topology that hwloc does not know, in this file: JSON as --of json
     /// prints it, or a file of NCCL or RCCL. Processes that look for links find them
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "pairs", "of", "forget", "input"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "pairs", "of", "forget", "input", "separate_switches"])]
     tell: Option<PathBuf>,
     /// Forget the links that are told of the adopted topology
     #[arg(long, conflicts_with_all = ["from", "pairs", "of", "input"])]
@@ -97,7 +98,7 @@ impl Links {
             let base = topobroker_reader::adopt()?;
             let name = || file.display().to_string();
             let text = File::open(file).and_then(|file| Ok(text_within(MOST_TEXT, file)?));
-            let known = base.topology().links(self.switches())?;
+            let known = base.topology().links(SwitchModel::Separate)?;
             let told = links::told(base.topology(), &known, &text.with_context(name)?);
             publish::links::tell(base, &told.with_context(name)?)?;
             return Ok(ExitCode::SUCCESS);
@@ -111,9 +112,21 @@ impl Links {
             !is_about_paths || matches!(self.of, Format::Text | Format::Json),
             "paths are printed as text or json: leave out --from and --pairs, or --of"
         );
+        ensure!(
+            is_about_paths || (self.measure.is_none() && !self.relay_gpu),
+            "--measure and --relay-gpu are about paths: give --from or --pairs too"
+        );
         let adopted = topobroker_reader::adopted();
         let adopted = adopted.filter(|base| View::whole(base.topology()).is_of(topology));
-        let graph = match adopted.map(ToldLinks::find).transpose()?.flatten() {
+        let told = match adopted.map(ToldLinks::find).transpose() {
+            // Links of an earlier topology do not take the graph of this one away.
+            Err(error @ AdoptLinksError::OtherBase { .. }) => {
+                output::say(&error.to_string());
+                None
+            }
+            told => told?.flatten(),
+        };
+        let graph = match told {
             Some(told) => topology.links_with_told(self.switches(), told)?,
             None => topology.links(self.switches())?,
         };
@@ -140,7 +153,7 @@ impl Links {
     }
 
     fn paths(&self, topology: Topology<'_>, graph: &Graph) -> anyhow::Result<String> {
-        let measure = match self.measure {
+        let measure = match self.measure.unwrap_or_default() {
             By::Bandwidth => Measure::Bandwidth,
             By::Latency => Measure::Latency,
             By::Hops => Measure::Hops,
@@ -181,7 +194,8 @@ impl Links {
         let line = |(from, to, path, way): &(u16, u16, Option<LinkPath>, Vec<u16>)| {
             let way: Vec<String> = way.iter().map(name).collect();
             let way = if way.is_empty() { String::new() } else { format!(": {}", way.join(" - ")) };
-            format!("{} {} {}{way}\n", name(from), name(to), words(path.as_ref()))
+            let words = if from == to { "the same".to_owned() } else { words(path.as_ref()) };
+            format!("{} {} {words}{way}\n", name(from), name(to))
         };
         Ok(found.iter().map(line).collect())
     }
@@ -198,7 +212,7 @@ fn words(path: Option<&LinkPath>) -> String {
     if let Some(latency) = path.latency {
         let _ = write!(text, ", {latency} ns");
     }
-    text + &format!(", {} links", path.hops)
+    text + &format!(", {} {}", path.hops, if path.hops == 1 { "link" } else { "links" })
 }
 
 fn text(topology: Topology<'_>, graph: &Graph) -> String {

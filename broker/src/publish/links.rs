@@ -4,11 +4,12 @@ use super::error::PublishError;
 use super::header::{framed, header_of};
 use super::publisher::Publisher;
 use super::store::named;
+use crate::aligned::aligned;
 use std::io;
 use std::path::PathBuf;
 use topobroker_layout::encode::EncodeError;
 use topobroker_layout::header::{self, Header, Kind};
-use topobroker_layout::links::{self as layout};
+use topobroker_layout::{OpenError, links as layout};
 use topobroker_reader::{
     Adopted, FileKey, LinkClass, LinkOrigin, Links, Scope, Source, ToldLinks, VertexKind,
 };
@@ -38,6 +39,9 @@ pub enum TellError {
         /// The file that the links would have.
         file: PathBuf,
     },
+    /// Readers would refuse the links.
+    #[error("the links cannot be told")]
+    Refused(#[from] OpenError),
     /// The segment cannot be published or removed.
     #[error(transparent)]
     Publish(#[from] PublishError),
@@ -85,6 +89,10 @@ pub fn tell(base: &Adopted, graph: &Links) -> Result<PathBuf, TellError> {
         ..header_of(Publisher::NOBODY)?
     };
     let mut segment = framed(&header, &archive)?;
+    // What readers would refuse would stand in their way until it is forgotten.
+    let mut finished = aligned(&segment);
+    header::mark_ready(&mut finished);
+    ToldLinks::from_segment(base.topology(), &finished)?;
     let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|it| it.to_str()))
     else {
         return Err(TellError::Name { file });

@@ -135,6 +135,16 @@ impl<'a> Fabric<'a> {
         None
     }
 
+    /// Number of nodes of the cluster.
+    pub(super) fn node_count(self) -> usize {
+        self.cluster.node_count() as usize
+    }
+
+    /// Number of switches and ports.
+    pub(super) fn vertex_count(self) -> usize {
+        self.table.guid.len()
+    }
+
     fn switch_count(self) -> u32 {
         self.table.switches.to_native()
     }
@@ -181,8 +191,17 @@ impl<'a> FabricVertex<'a> {
     /// cluster.
     #[must_use]
     pub fn node(self) -> Option<ClusterNode<'a>> {
-        let number = self.fabric.table.node.get_u32(self.row()).checked_sub(1)?;
-        self.fabric.cluster.node(number)
+        self.fabric.cluster.node(self.node_number()?)
+    }
+
+    /// Number of the node that a port belongs to.
+    pub(super) fn node_number(self) -> Option<u32> {
+        self.fabric.table.node.get_u32(self.row()).checked_sub(1)
+    }
+
+    /// Position among switches, then ports.
+    pub(super) fn number(self) -> usize {
+        self.row()
     }
 
     /// Number of the plane: of the connected part of the fabric that this is in.

@@ -3,6 +3,7 @@
 mod above;
 mod adopt;
 mod cluster;
+mod distance;
 mod error;
 mod fabric;
 mod identity;
@@ -14,6 +15,7 @@ mod totals;
 pub use above::{GroupKind, NodeGroup, NodeGroups};
 pub use adopt::{adopt_cluster, adopt_cluster_file, adopted_cluster};
 pub use cluster::Cluster;
+pub use distance::{FabricPath, NodeDistances};
 pub use error::ClusterOpenError;
 pub use fabric::{Fabric, FabricLink, FabricVertex};
 pub use identity::Identity;

@@ -3,6 +3,7 @@
 use crate::object::Object;
 use crate::tables::Distances;
 use crate::topology::Topology;
+use topobroker_layout::attributes::Attributes;
 
 /// Kinds of links between GPUs, of which hwloc has a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,7 +110,14 @@ impl FirstConnected {
     }
 }
 
-/// Whether an object of a matrix connects GPUs and is none.
+/// Whether a PCI device connects GPUs and is none. hwloc's subtype is from NVIDIA's library; without
+/// that, vendor and class tell: no other bridge of this vendor has so high a number.
 pub(crate) fn is_switch(object: Object<'_>) -> bool {
-    object.subtype() == Some("NVSwitch")
+    let is_by_numbers = || match object.attributes() {
+        Attributes::Pci(pci) => {
+            (pci.vendor_id, pci.class_id) == (0x10de, 0x0680) && pci.device_id >= 0x1a00
+        }
+        _ => false,
+    };
+    object.subtype() == Some("NVSwitch") || is_by_numbers()
 }

@@ -1,6 +1,5 @@
 //! Links of the PCI tree, and what hangs on it.
 
-use super::graph::Vertex;
 use super::kinds::{LinkClass, LinkOrigin, VertexKind};
 use super::parts::{Parts, SwitchModel};
 use crate::device::is_switch;
@@ -29,25 +28,14 @@ pub(super) fn add(parts: &mut Parts<'_>, switches: SwitchModel) {
         }
     }
     let gpus: Vec<Object<'_>> = topology.gpus().collect();
-    let mut fabric: Option<u16> = None;
     for pci in topology.objects_with_type(ObjectType::PCIDevice) {
         if parts.is_full() {
             break;
         }
         if is_switch(pci) {
-            match (switches, fabric) {
-                (SwitchModel::One, Some(vertex)) => parts.also(pci, vertex),
-                (SwitchModel::One, None) => {
-                    let name = Some("NVSwitch".into());
-                    parts.vertices.push(Vertex { kind: VertexKind::NvSwitch, object: None, name });
-                    let vertex = u16::try_from(parts.vertices.len() - 1).unwrap_or(u16::MAX);
-                    parts.also(pci, vertex);
-                    fabric = Some(vertex);
-                }
-                (SwitchModel::Separate, _) => {
-                    let own = parts.vertex(VertexKind::NvSwitch, pci);
-                    connect(parts, pci, own);
-                }
+            let own = parts.switch(switches, pci);
+            if switches == SwitchModel::Separate {
+                connect(parts, pci, own);
             }
             continue;
         }

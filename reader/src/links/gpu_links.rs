@@ -49,27 +49,15 @@ fn add_matrix<'a>(parts: &mut Parts<'a>, matrix: Distances<'a>, class: LinkClass
         };
         let count = count();
         // Several rows may be of one vertex: then this is one more link between the same two.
-        let merges = [first, second].iter().any(|vertex| is_merged(parts, *vertex));
-        let ends = |link: &Link| (link.class == class).then_some((link.one, link.other));
-        let is_same = |link: &&mut Link| {
-            ends(link).is_some_and(|it| it == (first, second) || it == (second, first))
-        };
-        let known = if merges { parts.links.iter_mut().find(is_same) } else { None };
-        if let Some(link) = known {
-            let (forward, backward) =
-                if link.one == first { (forward, backward) } else { (backward, forward) };
-            let sum = |one: Option<u32>, other: Option<u32>| Some(one?.saturating_add(other?));
-            (link.forward, link.backward) =
-                (sum(link.forward, forward), sum(link.backward, backward));
-            link.links = link.links.zip(count).map(|(one, other)| one.saturating_add(other));
-            continue;
-        }
+        let merges = [first, second].iter().any(|vertex| parts.is_merged(*vertex));
         let origin = if merges { LinkOrigin::Assumed } else { LinkOrigin::Reported };
-        if let Some(link) = parts.link(first, second, class, origin) {
-            link.links = count;
-            (link.forward, link.backward) =
-                (forward.filter(|it| *it > 0), backward.filter(|it| *it > 0));
-        }
+        let link = Link {
+            links: count,
+            forward: forward.filter(|it| *it > 0),
+            backward: backward.filter(|it| *it > 0),
+            ..Link::between(first, second, class, origin)
+        };
+        parts.add_link(link);
     }
 }
 
@@ -93,12 +81,6 @@ pub fn nvlink_bandwidth(device_id: u16) -> u32 {
         // Blackwell and later.
         0x2900.. => 50_000,
     }
-}
-
-/// Whether a vertex stands for several switches.
-fn is_merged(parts: &Parts<'_>, vertex: u16) -> bool {
-    let vertex = parts.vertices.get(usize::from(vertex));
-    vertex.is_some_and(|it| it.kind == VertexKind::NvSwitch && it.object.is_none())
 }
 
 /// The vertex of an object of a matrix: a device, or CPUs, or CPUs that memory hangs on.

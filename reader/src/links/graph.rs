@@ -102,6 +102,11 @@ pub(super) struct Arc {
     pub(super) latency: Option<u32>,
 }
 
+impl Vertex {
+    /// Name of the vertex that stands for all switches between GPUs of a node.
+    pub const ALL_SWITCHES: &'static str = "NVSwitch";
+}
+
 impl Links {
     /// The greatest number of vertices.
     pub const MOST_VERTICES: usize = 4096;
@@ -239,6 +244,28 @@ impl Link {
             backward: None,
             latency: None,
         }
+    }
+
+    /// Whether another link is of the same class and between the same vertices.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        let ends = [(other.one, other.other), (other.other, other.one)];
+        self.class == other.class && ends.contains(&(self.one, self.other))
+    }
+
+    /// The other link in the direction of this one.
+    pub(super) fn along(&self, other: &Self) -> Self {
+        if other.one == self.one { *other } else { other.reversed() }
+    }
+
+    /// Takes in a parallel link: bandwidths and numbers of links add up, and are unknown if one is.
+    pub(super) fn take_in(&mut self, parallel: &Self) {
+        let more = self.along(parallel);
+        let sum = |one: Option<u32>, other: Option<u32>| {
+            one?.checked_add(other?).filter(|sum| *sum < u32::MAX)
+        };
+        self.forward = sum(self.forward, more.forward);
+        self.backward = sum(self.backward, more.backward);
+        self.links = self.links.zip(more.links).and_then(|(one, other)| one.checked_add(other));
     }
 
     /// The same link from its other end.

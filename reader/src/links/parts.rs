@@ -38,17 +38,46 @@ impl<'a> Parts<'a> {
         parts.add_packages();
         parts
     }
+
     /// The graph of the parts.
     pub(super) fn finish(self) -> Result<Links, LinksError> {
         Links::new(self.vertices, self.links)
     }
 
-    /// Adds links, in the place of those of the same classes between the same vertices.
-    pub(super) fn tell(&mut self, told: &[Link]) {
+    /// Adds links, in the place of those of the same classes between the same vertices. What a link
+    /// does not tell stays as it was known.
+    pub(super) fn tell(&mut self, told: Vec<Link>) {
         let key = |link: &Link| (link.class, link.one.min(link.other), link.one.max(link.other));
         let keys: BTreeSet<_> = told.iter().map(key).collect();
-        self.links.retain(|link| !keys.contains(&key(link)));
-        self.links.extend(told.iter().filter(|link| link.one != link.other));
+        let (replaced, kept) =
+            core::mem::take(&mut self.links).into_iter().partition(|it| keys.contains(&key(it)));
+        let replaced: Vec<Link> = replaced;
+        self.links = kept;
+        let first = self.links.len();
+        told.into_iter().filter(|link| link.one != link.other).for_each(|link| self.add_link(link));
+        for link in self.links.iter_mut().skip(first) {
+            let mut known = replaced.iter().filter(|it| link.is_beside(it));
+            let (Some(known), None) = (known.next(), known.next()) else { continue };
+            let known = link.along(known);
+            link.links = link.links.or(known.links);
+            link.forward = link.forward.or(known.forward);
+            link.backward = link.backward.or(known.backward);
+            link.latency = link.latency.or(known.latency);
+        }
+    }
+
+    /// Adds a link. Those of a vertex that stands for several switches are added up.
+    pub(super) fn add_link(&mut self, link: Link) {
+        let merges = [link.one, link.other].iter().any(|vertex| self.is_merged(*vertex));
+        match self.links.iter_mut().find(|it| merges && it.is_beside(&link)) {
+            Some(known) => known.take_in(&link),
+            None => self.links.push(link),
+        }
+    }
+
+    /// Whether a vertex stands for several switches.
+    pub(super) fn is_merged(&self, vertex: u16) -> bool {
+        self.vertices.get(usize::from(vertex)).is_some_and(is_all_switches)
     }
 
     /// Adds a vertex for each package, and links between them.
@@ -84,6 +113,21 @@ impl<'a> Parts<'a> {
             self.known.push((object.id(), vertex));
             vertex
         })
+    }
+
+    /// The vertex of a switch between GPUs, made if there is none.
+    pub(super) fn switch(&mut self, switches: SwitchModel, object: Object<'_>) -> u16 {
+        if switches == SwitchModel::Separate {
+            return self.vertex(VertexKind::NvSwitch, object);
+        }
+        let place = self.vertices.iter().position(is_all_switches).unwrap_or_else(|| {
+            let name = Some(Vertex::ALL_SWITCHES.into());
+            self.vertices.push(Vertex { kind: VertexKind::NvSwitch, object: None, name });
+            self.vertices.len() - 1
+        });
+        let vertex = u16::try_from(place).unwrap_or(u16::MAX);
+        self.also(object, vertex);
+        vertex
     }
 
     /// Lets another object of a device have the same vertex.
@@ -156,4 +200,8 @@ impl<'a> Parts<'a> {
         self.links.push(Link::between(one, other, class, origin));
         self.links.last_mut()
     }
+}
+
+fn is_all_switches(vertex: &Vertex) -> bool {
+    vertex.kind == VertexKind::NvSwitch && vertex.object.is_none()
 }

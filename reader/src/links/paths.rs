@@ -47,8 +47,8 @@ pub struct LinkPath {
     pub hops: u16,
 }
 
-/// Searches paths in a graph, which it refers to or owns. It has memory of its own, so that a
-/// search takes none.
+/// Searches paths in a graph, which it refers to or owns. It has memory of its own: a search takes
+/// none, unless the graph has very many ways of different bandwidths.
 pub struct Paths<L> {
     links: L,
     may_relay: bool,
@@ -99,7 +99,7 @@ struct Taken {
 }
 
 /// States of a vertex: for each class of links, before a relay and after it.
-const EACH: usize = 20;
+const EACH: usize = 2 * LinkClass::ALL.len();
 
 impl<L: Deref<Target = Links>> Paths<L> {
     /// A search in a graph. With `may_relay`, one GPU of a path may forward data between others.
@@ -174,12 +174,13 @@ impl<L: Deref<Target = Links>> Paths<L> {
         for unknown in [false, true] {
             self.spread(from, Taken { least: 0, unknown }, Aim::Width);
             self.keep_widths();
-            let is_open = |to: u16| self.found.get(usize::from(to)).is_some_and(Option::is_none);
             if let Some(to) = to {
                 let width = self.widths.get(usize::from(to)).copied().flatten();
-                if let Some(least) = width.filter(|_| is_open(to)) {
+                if let Some(least) = width {
                     self.spread(from, Taken { least, unknown }, Aim::Path(measure));
                     self.keep(measure, |vertex| vertex == usize::from(to));
+                    // The states are those of this path, for `way`.
+                    return;
                 }
                 continue;
             }
@@ -304,13 +305,15 @@ impl State {
             is_done: false,
         };
         let so_far = so_far.copied().unwrap_or(start);
+        // A sum that does not fit is unknown.
+        let latency = latency.and_then(|it| so_far.latency.checked_add(it));
         Self {
             before,
             hops: so_far.hops.saturating_add(1),
             bandwidth: so_far.bandwidth.min(bandwidth.unwrap_or(u32::MAX)),
             has_unknown_bandwidth: so_far.has_unknown_bandwidth || bandwidth.is_none(),
             unknown_latencies: so_far.unknown_latencies.saturating_add(latency.is_none().into()),
-            latency: so_far.latency.saturating_add(latency.unwrap_or(0)),
+            latency: latency.unwrap_or(so_far.latency),
             is_done: false,
         }
     }

@@ -95,7 +95,7 @@ impl<'a> ToldLinks<'a> {
 
 impl Topology<'_> {
     /// [`Topology::links`], with links that are told: they replace links of the same class between
-    /// the same vertices.
+    /// the same vertices. What they do not tell, such as a bandwidth, stays as it was known.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl Topology<'_> {
     ) -> Result<Links, LinksError> {
         let mut parts = parts_of(self, switches);
         let vertices: Vec<Option<u16>> =
-            told.archive.vertices().map(|it| vertex(&mut parts, it)).collect();
+            told.archive.vertices().map(|it| vertex(&mut parts, switches, it)).collect();
         let mut links = Vec::new();
         for link in told.archive.links() {
             let end = |place: u16| vertices.get(usize::from(place)).copied().flatten();
@@ -123,18 +123,21 @@ impl Topology<'_> {
                 ..Link::between(one, other, class, origin)
             });
         }
-        parts.tell(&links);
+        parts.tell(links);
         parts.finish()
     }
 }
 
 /// The vertex of a told one; `None` if its object is hidden.
-fn vertex(parts: &mut Parts<'_>, told: links::Vertex) -> Option<u16> {
+fn vertex(parts: &mut Parts<'_>, switches: SwitchModel, told: links::Vertex) -> Option<u16> {
     let kind = VertexKind::ALL.get(usize::from(told.kind)).copied()?;
     if let Some(id) = told.object {
         let object = parts.topology.object(id)?;
         let known = parts.known(object);
-        return Some(known.unwrap_or_else(|| parts.vertex(kind, object)));
+        return Some(known.unwrap_or_else(|| match kind {
+            VertexKind::NvSwitch => parts.switch(switches, object),
+            kind => parts.vertex(kind, object),
+        }));
     }
     let known = parts.vertices.iter().position(|it| it.name == told.name);
     let place = known.unwrap_or_else(|| {

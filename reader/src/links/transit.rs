@@ -24,7 +24,7 @@ pub(super) fn transit(kind: VertexKind, one: LinkClass, other: LinkClass) -> Tra
     let is_allowed = match kind {
         VertexKind::Cpu | VertexKind::Mesh => one != Fabric && other != Fabric,
         VertexKind::HostBridge | VertexKind::PciSwitch => are(&[Pci], &[Pci, Cpu]),
-        // A GPU gives others its memory, and forwards nothing.
+        // A GPU gives others its memory, and forwards nothing; parts of one GPU are others too.
         VertexKind::Gpu => are(&[Mem], &[Pci, NvLink, Xgmi, XeLink, C2c, Loc]),
         VertexKind::Nic => are(&[Pci], &[Fabric]),
         VertexKind::NvSwitch => are(&[NvLink], &[NvLink]),

@@ -79,7 +79,8 @@ impl<'r> Instances<'r> {
     }
 
     /// The instance that the rank with a local rank is on; `None` if it is on none or on several,
-    /// and past the last rank. A rank that is not bound is on the machine alone.
+    /// and past the last rank. Of hwloc's types, a rank that is not
+    /// bound is on the machine alone.
     #[must_use]
     pub fn of(&self, local_rank: usize) -> Option<u32> {
         let is_here = local_rank < self.job.rank_count();

@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::HEADER_LEN;
-use topobroker_reader::{Archive, Job, Locality, Uri};
+use topobroker_reader::{Archive, Direction, Job, Locality, Measure, Paths, SwitchModel, Uri};
 
 /// The system allocator, with a count of allocations for each thread.
 struct Counting;
@@ -108,4 +108,28 @@ fn what_ranks_of_a_job_share_and_are_on_takes_no_memory_from_the_heap() {
         }
     });
     assert_eq!(asked, 0);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "a thousand PUs take Miri an hour")]
+fn searches_of_paths_take_no_memory_from_the_heap() {
+    let archives = [machines::small(), machines::regular(16, 32)];
+    for archive in &archives {
+        let opened = Archive::open(archive).unwrap();
+        let graph = opened.topology().links(SwitchModel::One).unwrap();
+        let count = u16::try_from(graph.vertices().len()).unwrap();
+        let mut paths = Paths::new(&graph, true);
+        let asked = allocations(|| {
+            for measure in [Measure::Bandwidth, Measure::Latency, Measure::Hops] {
+                for vertex in 0..count {
+                    let all = paths.of(vertex, Direction::Incoming, measure);
+                    assert!(all.iter().flatten().count() < usize::from(count));
+                    let path = paths.between(0, vertex, measure);
+                    let way = paths.way(vertex).count();
+                    assert_eq!(way, path.map_or(0, |path| usize::from(path.hops) + 1));
+                }
+            }
+        });
+        assert!(count > 4 && asked == 0, "{count} vertices, {asked} allocations");
+    }
 }

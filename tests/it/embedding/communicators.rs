@@ -99,9 +99,12 @@ impl Mpi {
     }
 }
 
-/// The types that are asked for.
-const TYPES: &str = "numanode core hwloc://Machine hwloc://L3Cache package hwthread \
-                     topobroker://Binding topobroker://GPU topobroker://NVLinkDomain topobroker://NIC";
+/// The types that are asked for: of all ranks; of some, the first five.
+const TYPES: &str = "numanode core hwloc://Machine hwloc://L3Cache package hwthread hwloc://Die \
+                     hwloc://L2Cache hwloc://L1Cache hwloc://L1iCache hwloc://MemCache hwloc://Group0 \
+                     topobroker://Binding topobroker://Job topobroker://GPU topobroker://NVLinkDomain \
+                     topobroker://XGMIHive topobroker://NIC topobroker://HostBridge \
+                     topobroker://PCISwitch";
 
 fn joined<T: ToString>(ranks: impl IntoIterator<Item = T>) -> String {
     ranks.into_iter().map(|rank| rank.to_string()).collect::<Vec<_>>().join(",")
@@ -110,7 +113,8 @@ fn joined<T: ToString>(ranks: impl IntoIterator<Item = T>) -> String {
 /// The lines that the ranks of a communicator should write; `comm` are its ranks in the job, in its
 /// order.
 fn expected(resources: &HwResources<'_>, name: &str, comm: &[u32], lines: &mut BTreeSet<String>) {
-    for text in TYPES.split(' ').filter(|text| !text.is_empty()) {
+    let count = if name == "world" { usize::MAX } else { 5 };
+    for text in TYPES.split(' ').filter(|text| !text.is_empty()).take(count) {
         let instances = resources.instances(Uri::parse(text).unwrap()).unwrap();
         for rank in comm {
             let own = instances.of(*rank as usize);
@@ -255,6 +259,55 @@ fn communicators_of_open_mpi_4_have_the_ranks_of_hardware_groups() {
 #[test]
 fn communicators_of_mpich_4_have_the_ranks_of_hardware_groups() {
     check(of_system("mpicc.mpich", &["mpirun.mpich"]));
+}
+
+#[test]
+fn communicators_of_a_job_on_two_nodes_have_its_ranks_and_the_fabric_says_how_far_they_are() {
+    let Some(mpi) = of_system("mpicc.mpich", &["mpirun.mpich"]) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = mpi.compile(folder.path(), "mpi_nodes.c");
+    let port = |node: u32, at: u32| {
+        let (host, switch) = (format!("'n{node} HCA-1'"), "'leaf'");
+        format!(
+            "CA {at:5} 1 0x{at:016x} 4x QDR - SW 9 {at:2} 0x{:016x} ( {host} - {switch} )\n\
+             SW 9 {at:2} 0x{:016x} 4x QDR - CA {at:5} 1 0x{at:016x} ( {switch} - {host} )\n",
+            99, 99
+        )
+    };
+    std::fs::write(folder.path().join("fabric"), port(1, 1) + &port(2, 2)).unwrap();
+    for (name, first) in [("a", 0), ("b", 4)] {
+        let ranks = [0, 1, 4, 5].iter().zip(first..).map(|(pu, rank)| format!("{rank} {pu}\n"));
+        std::fs::write(folder.path().join(name), ranks.collect::<String>()).unwrap();
+    }
+    // Two nodes that are both this machine, each with the ranks of its own.
+    let script = "$T export > $F/m.xml && $T cluster build $F/c n1=$F/m.xml n2=$F/m.xml --fabric $F/fabric; \
+        export TOPOBROKER_CLUSTER=$F/c; for job in a b; do \
+            $T job add $job --ranks $F/$job > $F/$job.env || exit; done; \
+        exec timeout 60 mpirun.mpich -launcher fork -hosts n1:4,n2:4 -n 8 sh -c \
+            'node=$((PMI_RANK / 4 + 1)); case $node in 1) job=a ;; 2) job=b ;; esac; \
+             export $(cat $F/$job.env) TOPOBROKER_HOST=n$node; exec $F/program'";
+    let mut command = topobroker();
+    command.args(["run", "--folder"]).arg(folder.path());
+    command.args(["-i", "L3:2 Core:4 PU:1", "--", "sh", "-c", script]);
+    command.env("T", prefix().join("bin/topobroker")).env("F", folder.path());
+    assert_eq!(program, folder.path().join("program"));
+    let printed = succeed(&mut command);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), 8, "{printed}");
+    for (rank, line) in lines.into_iter().enumerate() {
+        let others: Vec<usize> = if rank < 4 { (4..8).collect() } else { (0..4).collect() };
+        let weights = |weight: u32| {
+            others.iter().map(|other| format!(" {other}:{weight}")).collect::<String>()
+        };
+        // 4x QDR carries 32 Gb/s.
+        let expected = format!(
+            "{rank} node {}: 4 hwloc://Machine, 2 hwloc://L3Cache; hops{} bandwidth{}",
+            rank / 4,
+            weights(2),
+            weights(4000)
+        );
+        assert_eq!(line, expected);
+    }
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn instances_of_ranks_are_those_of_hwloc_on_all_machines_and_views() {
             let pus: Vec<u32> = view.topology().root().cpuset().unwrap().iter().collect();
             let mut set = || {
                 let set = any_set(&mut random, view.topology(), &pus);
-                (runs_of_pus(topology, &set).is_some() && fastrand::u8(..9) > 0).then_some(set)
+                (runs_of_pus(topology, &set).is_some() && random.u8(..9) > 0).then_some(set)
             };
             let jobs: Vec<Sets> = (0..4).map(|_| (0..24).map(|_| set()).collect()).collect();
             for (sets, expected) in jobs.iter().zip(ask(&reference, &machine.path, part, &jobs)) {

@@ -172,20 +172,29 @@ impl Dialect {
         };
         let mut all: Vec<(String, u16, String)> = Vec::new();
         for link in links.links().iter().filter(|link| link.class == self.class) {
-            let other = ends(link).and_then(|other| pci_of(links.object(topology, other)?));
             // Nobody knows how many XGMI links there are, and RCCL wants a number.
             let count = link.links.or((self.class == LinkClass::Xgmi).then_some(1));
-            let known = count.zip(other).and_then(|(count, it)| Some((count, it, attributes(it)?)));
-            let Some((count, object, found)) = known else { continue };
-            let target = found.bus_id_text();
+            let target = ends(link).and_then(|other| {
+                let vertex = links.vertices().get(usize::from(other))?;
+                if vertex.kind == VertexKind::NvSwitch && vertex.object.is_none() {
+                    return Some((HIDDEN_SWITCH.to_owned(), SWITCH_CLASS.to_owned()));
+                }
+                let object = pci_of(links.object(topology, other)?)?;
+                Some((attributes(object)?.bus_id_text(), class(object)))
+            });
+            let Some((count, (target, class))) = count.zip(target) else { continue };
             // Parts of a GPU are one device to RCCL.
             if !all.iter().any(|(known, ..)| *known == target) {
-                all.push((target, count, class(object)));
+                all.push((target, count, class));
             }
         }
         all
     }
 }
+
+/// The bus id that NCCL gives a switch that a virtual machine does not see, and the class of switches.
+pub(super) const HIDDEN_SWITCH: &str = "fffffff:ffff:ff";
+const SWITCH_CLASS: &str = "0x068000";
 
 /// The NUMA nodes that GPUs and NICs hang on, each with its tree.
 fn cpus<'a>(topology: Topology<'a>, links: &Links) -> Vec<Cpu<'a>> {
@@ -246,7 +255,7 @@ fn class(object: Object<'_>) -> String {
     match (object.object_type(), attributes(object)) {
         (ObjectType::Bridge, _) => "0x060400".to_owned(),
         // hwloc knows it by more than its class, which some have wrong.
-        _ if object.subtype() == Some("NVSwitch") => "0x068000".to_owned(),
+        _ if object.subtype() == Some("NVSwitch") => SWITCH_CLASS.to_owned(),
         (_, Some(pci)) => format!("0x{:04x}00", pci.class_id),
         _ => "0x000000".to_owned(),
     }

@@ -78,6 +78,8 @@ pub struct NcclLink {
     pub gpu: usize,
     /// Bus id of the other end; `None` of `c2c`, which is to the CPU.
     pub target: Option<String>,
+    /// PCI class of the other end in 24 bits, such as `0x068000`, if it is there.
+    pub target_class: Option<String>,
     /// Number of links.
     pub count: u16,
     /// Bandwidth of each, of `c2c`.
@@ -133,6 +135,12 @@ impl NcclFile {
             None if numa(one) == numa(other) => PathClass::Phb,
             None => PathClass::Sys,
         }
+    }
+
+    /// The devices that no other one hangs on: GPUs, NICs, and whatever else the file has.
+    pub(super) fn ends(&self) -> impl Iterator<Item = &NcclDevice> {
+        let is_end = |at: usize| self.devices.iter().all(|it| it.switch != Some(at));
+        self.devices.iter().enumerate().filter(move |(at, _)| is_end(*at)).map(|(_, it)| it)
     }
 
     /// The switches above a device, the lowest first.
@@ -215,13 +223,17 @@ impl Reading {
             ("nvlink" | "xgmi" | "c2c", Some(Element::Gpu(gpu))) => {
                 let target = attributes.get("target").map(|it| it.to_ascii_lowercase());
                 let count = attributes.get("count").and_then(|it| it.parse().ok());
-                let count = count.ok_or_else(|| wrong("a count that is a number"))?;
+                let count = count.filter(|it| *it > 0);
+                let count = count.ok_or_else(|| wrong("a count from 1 to 65535"))?;
                 if target.is_none() != (name == "c2c") {
                     return Err(wrong("a target of an nvlink or xgmi, and none of a c2c"));
                 }
                 let bandwidth = attributes.get("bw").map(|it| it.parse()).transpose();
-                let bandwidth = bandwidth.map_err(|_| wrong("a bw that is a number"))?;
-                let link = NcclLink { element: name, gpu: *gpu, target, count, bandwidth };
+                let bandwidth = bandwidth.ok().filter(|it| *it != Some(0));
+                let bandwidth = bandwidth.ok_or_else(|| wrong("a bw from 1 to 2^32-1"))?;
+                let target_class = attributes.get("tclass").cloned();
+                let (element, gpu) = (name, *gpu);
+                let link = NcclLink { element, gpu, target, target_class, count, bandwidth };
                 self.file.links.push(link);
                 Element::Other
             }

@@ -1,6 +1,7 @@
 //! Links that an administrator tells: as the JSON that `topobroker links --of json` prints, or as a
 //! file of NCCL or RCCL.
 
+use super::nccl::HIDDEN_SWITCH;
 use super::nccl_read::{NcclFile, NcclLink, NcclReadError};
 use serde_json::Value;
 use topobroker_layout::attributes::Attributes;
@@ -17,7 +18,7 @@ pub enum ToldError {
     #[error(transparent)]
     Nccl(#[from] NcclReadError),
     /// It is no JSON.
-    #[error("no JSON: {0}")]
+    #[error("no JSON")]
     Json(#[from] serde_json::Error),
     /// A PCI device is not in the topology.
     #[error("{bus_id}: the topology has no such PCI device; expected one of this machine")]
@@ -28,6 +29,9 @@ pub enum ToldError {
     /// The JSON has no edges.
     #[error("no edges; expected node-link data with a list of \"edges\"")]
     NoEdges,
+    /// The file of NCCL has no links.
+    #[error("no links; expected nvlink, xgmi or c2c elements")]
+    NoLinks,
     /// An edge of the JSON has a wrong field.
     #[error("edge {edge}: {field} is {found}; expected {expected}")]
     Field {
@@ -46,7 +50,10 @@ pub enum ToldError {
 }
 
 /// Reads links of a topology. `known` is the graph of the topology, by whose vertices JSON names
-/// the ends of links.
+/// the ends of links; with [`SwitchModel::Separate`], so that links to different switches stay
+/// apart.
+///
+/// [`SwitchModel::Separate`]: topobroker_reader::SwitchModel::Separate
 ///
 /// # Errors
 ///
@@ -56,11 +63,23 @@ pub fn told(topology: Topology<'_>, known: &Links, text: &str) -> Result<Links, 
     match text.trim_start().starts_with('<') {
         true => {
             let file = NcclFile::read(text)?;
+            // A file of another machine has other devices.
+            for device in file.ends() {
+                told.device(&device.bus_id)?;
+            }
+            if file.links.is_empty() {
+                return Err(ToldError::NoLinks);
+            }
             file.links.iter().try_for_each(|link| told.nccl(&file, link))?;
         }
         false => told.json(&serde_json::from_str(text)?)?,
     }
     Ok(Links::new(told.vertices, told.links)?)
+}
+
+/// Whether a PCI class in 24 bits is that of a switch between GPUs: a bridge of no standard kind.
+fn is_bridge(class: &str) -> bool {
+    class.trim_start_matches("0x").starts_with("0680")
 }
 
 struct Told<'t> {
@@ -81,18 +100,23 @@ impl<'t> Told<'t> {
         };
         let one = self.vertex(VertexKind::Gpu, gpu);
         let other = match &link.target {
+            // So NCCL calls a switch that a virtual machine does not see.
+            Some(target) if target.starts_with(HIDDEN_SWITCH) => self.add(Vertex {
+                kind: VertexKind::NvSwitch,
+                object: None,
+                name: Some(Vertex::ALL_SWITCHES.into()),
+            }),
             Some(target) => {
                 let target = self.device(target)?;
-                let is_switch = target.subtype() == Some("NVSwitch");
+                let is_switch = link.target_class.as_deref().is_some_and(is_bridge)
+                    || target.subtype() == Some("NVSwitch");
                 let kind = if is_switch { VertexKind::NvSwitch } else { VertexKind::Gpu };
                 self.vertex(kind, target)
             }
             None => self.vertex(VertexKind::Cpu, gpu.non_io_ancestor()),
         };
-        // The file has each link of two GPUs twice.
-        let is_known = |it: &Link| {
-            it.class == class && [(it.one, it.other), (it.other, it.one)].contains(&(one, other))
-        };
+        // The file has each link of two GPUs twice, once from each.
+        let is_known = |it: &Link| (it.class, it.one, it.other) == (class, other, one);
         if one == other || self.links.iter().any(is_known) {
             return Ok(());
         }
@@ -176,15 +200,18 @@ impl<'t> Told<'t> {
                 Value::Null => Ok(None),
                 value => {
                     let number = value.as_u64().and_then(|it| u32::try_from(it).ok());
-                    let number = number.filter(|it| *it > 0 && *it < u32::MAX);
-                    number
-                        .map(Some)
-                        .ok_or_else(|| wrong(name, "a number from 1 to 2^32-2, or null"))
+                    number.filter(|it| (1..u32::MAX).contains(it)).map(Some).ok_or(())
                 }
             };
-            let (bandwidth, latency) = (number("bandwidth")?, number("latency")?);
-            let links = number("links")?.map(u16::try_from).transpose();
-            let links = links.map_err(|_| wrong("links", "a number from 1 to 65535, or null"))?;
+            let value =
+                |name| number(name).map_err(|()| wrong(name, "a number from 1 to 2^32-2, or null"));
+            let (bandwidth, latency) = (value("bandwidth")?, value("latency")?);
+            let links =
+                number("links").and_then(|it| it.map(u16::try_from).transpose().map_err(|_| ()));
+            let links = links.map_err(|()| wrong("links", "a number from 1 to 65535, or null"))?;
+            if one == other {
+                return Err(wrong("target", "another vertex than the source"));
+            }
             // The other direction of a link is an edge of its own.
             let is_back = |it: &&mut Link| {
                 it.class == class && (it.one, it.other) == (other, one) && it.backward.is_none()
@@ -201,6 +228,9 @@ impl<'t> Told<'t> {
 
     /// The vertex with a name: one of the graph, or a new one that `nodes` describe.
     fn named(&mut self, nodes: &[Value], name: &str) -> Option<u16> {
+        if name.is_empty() {
+            return None;
+        }
         if let Some(known) = self.known.find(self.topology, name) {
             let vertex = self.known.vertices().get(usize::from(known)).cloned()?;
             return Some(self.add(vertex));

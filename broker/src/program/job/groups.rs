@@ -2,13 +2,12 @@
 
 use super::named::{named, not_here};
 use crate::program::output;
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Adopted, HwGroup, HwResources, Unguided, Uri};
+use topobroker_reader::{Adopted, HwGroup, HwResources, ResourceType, Unguided, Uri};
 
 /// Print which ranks of a job are on the same hardware resource: a line for each group with its
 /// ranks and the URIs of what they share
@@ -81,9 +80,14 @@ impl Groups {
     }
 }
 
-/// Ranks as a list: `0-3,7`.
+/// Ranks, which ascend, as a list: `0-3,7`.
 fn list(ranks: &[u32]) -> String {
-    ranks.iter().copied().collect::<Set>().to_text(Format::List)
+    let runs = ranks.chunk_by(|one, next| one.checked_add(1) == Some(*next));
+    let run = |run: &[u32]| match (run.first(), run.last()) {
+        (Some(first), Some(last)) if first != last => format!("{first}-{last}"),
+        (first, _) => first.map(u32::to_string).unwrap_or_default(),
+    };
+    runs.map(run).collect::<Vec<_>>().join(",")
 }
 
 /// The instance of a type that each rank is on, or the ranks on an instance.
@@ -94,6 +98,9 @@ fn on_uri(
 ) -> anyhow::Result<(String, Value)> {
     let uri = Uri::parse(text)?;
     if uri.instance.is_some() {
+        let is_there = resources.topology().resource_objects(uri).next().is_some();
+        let has_objects = !matches!(uri.resource, ResourceType::Binding | ResourceType::Job);
+        ensure!(is_there || !has_objects, "{uri}: the topology has no such instance");
         let on: Vec<u32> = resources.ranks_on(uri)?.filter(|it| ranks.contains(it)).collect();
         let lines = if on.is_empty() { String::new() } else { list(&on) + "\n" };
         return Ok((lines, json!({ "uri": uri.to_string(), "ranks": on })));
