@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use tempfile::TempDir;
 use topobroker::cluster::{
     ClusterBuilder, ClusterError, GroupId, Like, NodeFile, PreparedNode, SwitchTree, fold, prepare,
-    prepare_all,
+    prepare_all, write_file,
 };
 use topobroker::format::xml::export;
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};
@@ -266,9 +266,13 @@ fn what_is_above_a_node_is_found_from_each_object_and_has_no_set() {
 fn only_objects_of_the_own_node_can_be_bound_to() {
     let bytes = of_names(&["alpha", "beta"]);
     let cluster = Cluster::open(&bytes).unwrap();
-    let here = Identity { host: "alpha.example.org".to_owned(), boot: Some([1; 16]) };
+    let here = Identity {
+        host: "alpha.example.org".to_owned(),
+        boot: Some([1; 16]),
+        ..Identity::default()
+    };
     assert_eq!(cluster.node_of(&here).unwrap().name(), "alpha");
-    let elsewhere = Identity { host: "gamma".to_owned(), boot: None };
+    let elsewhere = Identity { host: "gamma".to_owned(), ..Identity::default() };
     assert_eq!(cluster.node_of(&elsewhere), None, "no wrong node on a foreign host");
     // This process is on neither.
     let node = cluster.node_by_name("beta").unwrap();
@@ -283,12 +287,66 @@ fn only_objects_of_the_own_node_can_be_bound_to() {
 }
 
 #[test]
+fn an_object_of_one_node_is_none_of_another_one_of_its_class() {
+    let mut builder = ClusterBuilder::new();
+    for name in ["alpha", "beta"] {
+        let mut description = synthetic("Core:2 PU:2");
+        description.objects[0].infos.push(("HostName".to_owned(), name.to_owned()));
+        let archive = to_bytes(&description).unwrap();
+        builder
+            .add(GroupId::CLUSTER, PreparedNode::of_archive(archive, None, name).unwrap())
+            .unwrap();
+    }
+    let bytes = builder.finish().unwrap();
+    let cluster = Cluster::open(&bytes).unwrap();
+    assert_eq!(cluster.class_count(), 1);
+    let [alpha, beta] =
+        ["alpha", "beta"].map(|name| cluster.node_by_name(name).unwrap().open().unwrap());
+    let archive = beta.archive();
+    let view = View::new(archive.topology(), &Set::from_iter([0, 1]), RestrictFlags::NONE).unwrap();
+    for object in [archive.topology().root(), view.topology().root()] {
+        let refused = alpha.bindable(object).unwrap_err();
+        assert_eq!(refused, NotLocal::OtherTopology { host: "alpha".to_owned() });
+        assert_eq!(
+            beta.bindable(object).unwrap_err(),
+            NotLocal::Remote { host: "beta".to_owned() }
+        );
+    }
+}
+
+#[test]
+fn a_node_is_the_own_one_only_if_hwloc_found_this_host_name_there() {
+    let here = Identity { is_of_kernel: true, ..Identity::of_this_process() };
+    let mut builder = ClusterBuilder::new();
+    let mut description = synthetic("Core:2 PU:2");
+    description.objects[0].infos.push(("HostName".to_owned(), "another".to_owned()));
+    let archive = to_bytes(&description).unwrap();
+    let node = PreparedNode::of_archive(archive, Some(&here.host), "a test").unwrap();
+    builder.add(GroupId::CLUSTER, node).unwrap();
+    let bytes = builder.finish().unwrap();
+    let cluster = Cluster::open(&bytes).unwrap();
+    assert_eq!(cluster.node_of(&here), None);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cluster");
+    write_file(&file, &bytes, 0o400, false).unwrap();
+    let error = OwnNode::open(&file.as_path().into(), &here).unwrap_err();
+    assert!(matches!(error, ClusterOpenError::OtherHost { .. }), "{error}");
+    // Who says otherwise is believed.
+    let told = Identity { is_of_kernel: false, ..here.clone() };
+    assert!(
+        cluster.node_of(&told).is_some() && OwnNode::open(&file.as_path().into(), &told).is_ok()
+    );
+    // The short name is as good.
+    let long = Identity { host: "another.example.org".to_owned(), ..here };
+    assert_eq!(cluster.node_of(&long), None, "the cluster has no such name");
+}
+
+#[test]
 fn a_node_published_in_another_boot_is_not_the_own_one() {
     let folder = tempfile::tempdir().unwrap();
     let output = topobroker()
         .args(["publish", "--store", "file", "--folder"])
         .arg(folder.path())
-        .args(["-i", "Core:2 PU:2"])
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -301,9 +359,23 @@ fn a_node_published_in_another_boot_is_not_the_own_one() {
     let bytes = builder.finish().unwrap();
     let cluster = Cluster::open(&bytes).unwrap();
     let boot = cluster.node_by_name("host").unwrap().boot().expect("a segment tells its boot");
-    let at = |boot| cluster.node_of(&Identity { host: "host".to_owned(), boot });
+    let identity = |boot| Identity { host: "host".to_owned(), boot, ..Identity::default() };
+    let at = |boot| cluster.node_of(&identity(boot));
     assert!(at(Some(boot)).is_some() && at(None).is_some());
     assert!(at(Some([9; 16])).is_none());
+    let file = folder.path().join("cluster");
+    write_file(&file, &bytes, 0o400, false).unwrap();
+    let own = |boot| OwnNode::open(&file.as_path().into(), &identity(boot));
+    assert!(own(Some(boot)).is_ok());
+    let error = own(Some([9; 16])).unwrap_err();
+    assert!(matches!(error, ClusterOpenError::OtherBoot { .. }), "{error}");
+    // A boot that cannot be read is not one that nobody knows.
+    let (_, head) = Head::read(&bytes[..HEAD_LEN], bytes.len() as u64).unwrap();
+    let mut damaged = bytes.clone();
+    damaged[usize::try_from(head.boots.at).unwrap() + 9] ^= 1;
+    write_file(&file, &damaged, 0o400, true).unwrap();
+    let error = own(Some(boot)).unwrap_err();
+    assert!(matches!(error, ClusterOpenError::Damaged { part: "table of boots" }), "{error}");
 }
 
 #[test]
@@ -321,7 +393,8 @@ fn the_own_node_is_read_with_few_bytes_however_many_nodes_there_are() {
         fs::write(&file, builder.finish().unwrap()).unwrap();
         let path = FilePath::from_bytes(file.as_os_str().as_encoded_bytes());
         let host = Like::name(count - 3);
-        let own = OwnNode::open(&path, &Identity { host: host.clone(), boot: None }).unwrap();
+        let own =
+            OwnNode::open(&path, &Identity { host: host.clone(), ..Identity::default() }).unwrap();
         assert_eq!((own.name(), own.number()), (host.as_str(), count - 3));
         assert_eq!(own.topology().objects_with_type(ObjectType::PU).count(), 12);
         let trace = folder.path().join("trace");
@@ -451,11 +524,46 @@ fn a_part_that_is_damaged_is_named_and_others_stay_usable() {
     let cluster = Cluster::open(&bytes).unwrap();
     assert!(cluster.node_by_name("a").unwrap().open().is_ok());
     let error = cluster.groups().unwrap_err().to_string();
-    assert!(error.contains("groups and links has a wrong checksum"), "{error}");
+    assert!(error.contains("groups and links of the cluster cannot be used; nodes can"), "{error}");
     flip(&mut bytes, head.directory.at);
     flip(&mut bytes, head.nodes.at + 9);
     let error = Cluster::open(&bytes).unwrap_err();
-    assert!(matches!(error, ClusterOpenError::Damaged { part: "table of nodes", .. }), "{error}");
+    assert!(matches!(error, ClusterOpenError::Damaged { part: "table of nodes" }), "{error}");
+    flip(&mut bytes, head.nodes.at + 9);
+    // A class and the commands that meet it: what is sound is written, the rest named.
+    let mut builder = ClusterBuilder::new();
+    for (name, machine) in [("a", "Core:2 PU:2"), ("b", "Core:3 PU:1"), ("c", "Core:2 PU:2")] {
+        let archive = to_bytes(&synthetic(machine)).unwrap();
+        let node = PreparedNode::of_archive(archive, Some(name), "a test").unwrap();
+        builder.add(GroupId::CLUSTER, node).unwrap();
+    }
+    let mut bytes = builder.finish().unwrap();
+    let class = Cluster::open(&bytes).unwrap().node_by_name("b").unwrap().class();
+    let at = Cluster::open(&bytes).unwrap().class_bytes(class).unwrap().start;
+    flip(&mut bytes, at + 200);
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("c"), &bytes).unwrap();
+    for (arguments, written) in [
+        (&["ls", "c"][..], &["a class", "b class", "c class"][..]),
+        (&["export", "c", "--nodes", "all"], &[]),
+        (&["diff", "c", "c"], &[]),
+    ] {
+        let mut command = topobroker();
+        let output = command.arg("cluster").args(arguments).current_dir(folder.path()).output();
+        let output = output.unwrap();
+        let (out, said) = (output.stdout, String::from_utf8(output.stderr).unwrap());
+        let out = String::from_utf8(out).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        let named = format!("class {class} of the cluster cannot be used");
+        assert!(said.contains(&named), "{arguments:?}: {said}");
+        assert!(written.iter().all(|text| out.contains(text)), "{arguments:?}: {out}");
+    }
+    let mut exported: Vec<_> = fs::read_dir(folder.path().join("all"))
+        .unwrap()
+        .map(|it| it.unwrap().file_name())
+        .collect();
+    exported.sort();
+    assert_eq!(exported, ["a.xml", "c.xml"]);
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn ask(count: u32, file: &Path) -> anyhow::Result<()> {
         }
     });
     let path = FilePath::from_bytes(file.as_os_str().as_encoded_bytes());
-    let identity = |number: u32| Identity { host: Like::name(number), boot: None };
+    let identity = |number: u32| Identity { host: Like::name(number), ..Identity::default() };
     let own = best(50, || {
         let node = OwnNode::open(&path, &identity(fastrand::u32(..count))).expect("a node");
         black_box(node.topology().object_count());

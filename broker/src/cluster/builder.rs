@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use topobroker_layout::cluster::directory::MAX_GROUP_DEPTH;
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
-use topobroker_layout::header::HEADER_LEN;
+use topobroker_layout::header::{HEADER_LEN, Source};
 use topobroker_reader::GroupKind;
 
 /// Highest number of classes.
@@ -287,7 +287,8 @@ impl PreparedNode {
         Ok(Self { name, input, boot: [0; 16], prepared })
     }
 
-    /// Prepares a node from the bytes of a segment, with the boot in which it was published.
+    /// Prepares a node from the bytes of a segment, with the boot in which it was published if it is
+    /// of the publisher's own machine.
     ///
     /// # Errors
     ///
@@ -301,7 +302,8 @@ impl PreparedNode {
         let (header, _) = topobroker_layout::open(&segment)
             .map_err(|source| ClusterError::Node { input: input.to_owned(), source })?;
         let archive = aligned(segment.get(HEADER_LEN..).unwrap_or_default());
-        Ok(Self { boot: header.boot_id, ..Self::of_archive(archive, name, input)? })
+        let boot = Some(header.boot_id).filter(|_| is_of_own_machine(header.source));
+        Ok(Self::of_archive(archive, name, input)?.with_boot(boot))
     }
 
     /// The archive of its topology.
@@ -343,4 +345,10 @@ impl PreparedNode {
     pub fn class_hash(&self) -> u128 {
         self.prepared.hash()
     }
+}
+
+/// Whether a topology of this source is of the machine that it was published on. What a launcher has
+/// loaded is.
+pub(super) fn is_of_own_machine(source: Source) -> bool {
+    matches!(source, Source::ThisMachine | Source::Loaded)
 }

@@ -84,7 +84,7 @@ impl Cluster<'_> {
     ///
     /// # Errors
     ///
-    /// [`ClusterOpenError::Damaged`].
+    /// [`ClusterOpenError::Directory`].
     pub fn groups(&self) -> Result<NodeGroups<'_>, ClusterOpenError> {
         Ok(NodeGroups::new(self, &self.directory()?.groups))
     }
@@ -95,7 +95,7 @@ impl<'a> ClusterNode<'a> {
     ///
     /// # Errors
     ///
-    /// [`ClusterOpenError::Damaged`].
+    /// [`ClusterOpenError::Directory`].
     pub fn group(self) -> Result<NodeGroup<'a>, ClusterOpenError> {
         Ok(self.cluster().groups()?.group(self.group_number()))
     }

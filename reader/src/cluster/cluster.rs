@@ -1,11 +1,12 @@
 //! The cluster as a whole.
 
-use super::error::ClusterOpenError;
+use super::error::{CHECKSUM, ClusterOpenError};
 use core::ops::Range;
 use topobroker_layout::cluster::directory::{self, ArchivedDirectory};
 use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
-use topobroker_layout::cluster::nodes::ClassRow;
+use topobroker_layout::cluster::nodes::{ClassRow, NodeRow};
 use topobroker_layout::header::Header;
+use topobroker_layout::{OpenError, ValidationError};
 
 /// Many nodes in one segment. Nodes that are alike have one topology and a few values each.
 ///
@@ -26,7 +27,7 @@ pub struct Cluster<'a> {
     pub(super) file: &'a [u8],
     header: Header,
     pub(super) head: Head,
-    directory: Option<&'a ArchivedDirectory>,
+    directory: Result<&'a ArchivedDirectory, ValidationError>,
 }
 
 impl core::fmt::Debug for Cluster<'_> {
@@ -37,12 +38,13 @@ impl core::fmt::Debug for Cluster<'_> {
 
 impl<'a> Cluster<'a> {
     /// Opens the bytes of a cluster in memory, at an address that is a multiple of 16, and checks
-    /// names, nodes and groups. Classes are checked when a node of them is opened.
+    /// names, nodes and groups. Classes are checked when a node of them is opened, and so are its
+    /// values.
     ///
     /// # Errors
     ///
-    /// [`ClusterOpenError::Head`], or [`ClusterOpenError::Damaged`] for the part without which no
-    /// node is found.
+    /// [`ClusterOpenError::Head`], [`ClusterOpenError::Nodes`], or [`ClusterOpenError::Damaged`] for
+    /// the part without which no node is found.
     pub fn open(file: &'a [u8]) -> Result<Self, ClusterOpenError> {
         let page = file.get(..HEAD_LEN).unwrap_or(file);
         let (header, head) = Head::read(page, file.len() as u64)?;
@@ -60,8 +62,14 @@ impl<'a> Cluster<'a> {
         if !head.names.are_sound(file) {
             return Err(ClusterOpenError::checksum("names"));
         }
-        let nodes = head.nodes.count;
-        let directory = part(file, &head.directory).and_then(|it| directory::open(it, nodes).ok());
+        let directory = match open_directory(file, &head) {
+            Ok(directory) => Ok(directory),
+            Err(OpenError::Invalid(rule)) => Err(rule),
+            Err(_) => Err(ValidationError { rule: "is an archive", ..DIRECTORY }),
+        };
+        let groups = directory
+            .map_or(u32::MAX, |it| u32::try_from(it.groups.parent.len()).unwrap_or(u32::MAX));
+        check_nodes(file, &head, groups).map_err(ClusterOpenError::Nodes)?;
         Ok(Self { file, header, head, directory })
     }
 
@@ -87,7 +95,7 @@ impl<'a> Cluster<'a> {
     ///
     /// # Errors
     ///
-    /// [`ClusterOpenError::Damaged`].
+    /// [`ClusterOpenError::Directory`].
     pub fn missing(&self) -> Result<impl ExactSizeIterator<Item = &'a str>, ClusterOpenError> {
         let groups = &self.directory()?.groups;
         let name = |row| directory::text_at(&groups.missing_end, &groups.missing, row);
@@ -98,12 +106,39 @@ impl<'a> Cluster<'a> {
     #[must_use]
     pub fn class_bytes(&self, class: u16) -> Option<Range<u64>> {
         let row = ClassRow::read(self.head.classes.get(self.file, class.into())?)?;
-        Some(row.segment.at..row.segment.at + row.segment.len)
+        Some(row.segment.at..row.segment.at.checked_add(row.segment.len)?)
     }
 
     pub(super) fn directory(&self) -> Result<&'a ArchivedDirectory, ClusterOpenError> {
-        self.directory.ok_or(ClusterOpenError::checksum("groups and links"))
+        self.directory.map_err(|rule| ClusterOpenError::Directory(rule.into()))
     }
+}
+
+/// What errors of groups and links name.
+const DIRECTORY: ValidationError =
+    ValidationError { column: "cluster.directory", row: 0, rule: CHECKSUM };
+
+fn open_directory<'a>(file: &'a [u8], head: &Head) -> Result<&'a ArchivedDirectory, OpenError> {
+    let bytes = part(file, &head.directory).ok_or(DIRECTORY)?;
+    directory::open(bytes, head.nodes.count)
+}
+
+/// Checks the rows of nodes: their names, classes and groups are there.
+fn check_nodes(file: &[u8], head: &Head, groups: u32) -> Result<(), ValidationError> {
+    for number in 0..head.nodes.count {
+        let broken = |rule| ValidationError {
+            column: "cluster.nodes",
+            row: usize::try_from(number).unwrap_or(usize::MAX),
+            rule,
+        };
+        let ensure = |is_kept, rule| if is_kept { Ok(()) } else { Err(broken(rule)) };
+        let row = head.nodes.get(file, number).and_then(NodeRow::read);
+        let row = row.ok_or_else(|| broken("has the bytes of a row"))?;
+        ensure(u32::from(row.class) < head.classes.count, "the class is there")?;
+        ensure(row.group < groups, "the group is there")?;
+        ensure(head.names.get(file, row.name).is_some(), "the name is there")?;
+    }
+    Ok(())
 }
 
 /// The bytes of a part, if they are those that were written.

@@ -2,7 +2,7 @@
 
 use crate::adopt::{AdoptError, FilePath};
 use alloc::string::String;
-use topobroker_layout::OpenError;
+use topobroker_layout::{OpenError, ValidationError};
 
 /// Why a cluster, or a part of one, cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -14,11 +14,23 @@ pub enum ClusterOpenError {
     /// The first page cannot be used, so that nothing can.
     #[error("the first page of the cluster cannot be used")]
     Head(#[from] OpenError),
-    /// A part is damaged. The others can be used.
-    #[error("the cluster's {part} {what}; the other parts can be used, or build it again")]
+    /// A part without which no node is found is damaged.
+    #[error("{part} of the cluster: wrong checksum; build it again")]
     Damaged {
         /// The part.
         part: &'static str,
+    },
+    /// Groups and links are damaged. Nodes can be used.
+    #[error("groups and links of the cluster cannot be used; nodes can")]
+    Directory(#[source] OpenError),
+    /// A row of the table of nodes is wrong, so that the table is not used.
+    #[error("the table of nodes of the cluster cannot be used; build it again")]
+    Nodes(#[source] ValidationError),
+    /// The values of a node are damaged. Other nodes can be used.
+    #[error("the values of node {node:?} {what}; other nodes can be used")]
+    Values {
+        /// Name of the node.
+        node: String,
         /// What is wrong.
         what: &'static str,
     },
@@ -39,6 +51,20 @@ pub enum ClusterOpenError {
         /// Number of nodes.
         count: u32,
     },
+    /// The node was published in another boot than the one that runs.
+    #[error("node {name:?} was published in another boot; gather or build the cluster again")]
+    OtherBoot {
+        /// The name.
+        name: String,
+    },
+    /// hwloc found another host name on the node than that of this one.
+    #[error("node {name:?} of the cluster is host {found:?}, and this is not; name it otherwise")]
+    OtherHost {
+        /// Name of the node.
+        name: String,
+        /// The host name.
+        found: String,
+    },
     /// No file is named.
     #[error("no cluster is named; set TOPOBROKER_CLUSTER to its file")]
     NoFile,
@@ -52,8 +78,16 @@ pub enum ClusterOpenError {
     },
 }
 
+/// The rule of a part that is checked as a whole.
+pub(super) const CHECKSUM: &str = "has the checksum of its bytes";
+
 impl ClusterOpenError {
     pub(super) fn checksum(part: &'static str) -> Self {
-        Self::Damaged { part, what: "has a wrong checksum" }
+        Self::Damaged { part }
+    }
+
+    pub(super) fn class_checksum(class: u16) -> Self {
+        let rule = ValidationError { column: "cluster.classes", row: class.into(), rule: CHECKSUM };
+        Self::Class { class, source: rule.into() }
     }
 }

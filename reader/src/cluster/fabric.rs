@@ -59,7 +59,7 @@ impl Cluster<'_> {
     ///
     /// # Errors
     ///
-    /// [`ClusterOpenError::Damaged`].
+    /// [`ClusterOpenError::Directory`].
     pub fn fabric(&self) -> Result<Fabric<'_>, ClusterOpenError> {
         Ok(Fabric::new(self, &self.directory()?.fabric))
     }

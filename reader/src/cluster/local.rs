@@ -27,6 +27,12 @@ pub enum NotLocal {
         /// Name of the node that the object is on.
         host: String,
     },
+    /// It is an object of another topology than that of the node.
+    #[error("is no object of node {host}: ask the node that it is of")]
+    OtherTopology {
+        /// Name of the node.
+        host: String,
+    },
     /// It has no PUs.
     #[error("has no PUs on node {host}: bind to an object with PUs")]
     NoPus {
@@ -44,11 +50,12 @@ impl Cluster<'_> {
     }
 
     /// The node of an identity: the one with its host name, or with the name before the first dot,
-    /// unless both boots are known and differ.
+    /// unless both boots are known and differ, or hwloc found another host name there. The node's
+    /// topology is opened for that.
     #[must_use]
     pub fn node_of(&self, identity: &Identity) -> Option<ClusterNode<'_>> {
         let node = identity.names().find_map(|name| self.node_by_name(name))?;
-        identity.may_be_boot(node.boot()).then_some(node)
+        (identity.may_be_boot(node.boot()) && node.may_be_host(identity)).then_some(node)
     }
 }
 
@@ -56,7 +63,19 @@ impl ClusterNode<'_> {
     /// Whether this process runs on the node.
     #[must_use]
     pub fn place(self) -> Place {
-        if self.cluster().local() == Some(self) { Place::Local } else { Place::Remote }
+        let identity = Identity::of_this_process();
+        // Without opening a topology for each node of another name.
+        let is_called_so = identity.names().any(|name| name == self.name());
+        let is_own = is_called_so && self.cluster().node_of(&identity) == Some(self);
+        if is_own { Place::Local } else { Place::Remote }
+    }
+
+    /// Whether hwloc found the host name of an identity there, as far as it is known.
+    fn may_be_host(self, identity: &Identity) -> bool {
+        // A damaged topology says so when it is opened.
+        self.open().map_or(true, |it| {
+            identity.may_be_host(it.archive().topology().root().info("HostName"))
+        })
     }
 }
 
@@ -65,9 +84,13 @@ impl NodeTopology<'_> {
     ///
     /// # Errors
     ///
-    /// [`NotLocal`] if this process does not run on the node, with the name of the node.
+    /// [`NotLocal`] if this process does not run on the node, with the name of the node, or if the
+    /// object is of another topology than [`NodeTopology::archive`] has.
     pub fn bindable(&self, object: Object<'_>) -> Result<Set, NotLocal> {
         let host = || self.node().name().to_owned();
+        if !self.has(object) {
+            return Err(NotLocal::OtherTopology { host: host() });
+        }
         match (self.node().place(), object.cpuset()) {
             (Place::Remote, _) => Err(NotLocal::Remote { host: host() }),
             (Place::Local, Some(cpuset)) if !cpuset.is_empty() => Ok(cpuset),

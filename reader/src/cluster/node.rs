@@ -3,6 +3,7 @@
 use super::cluster::{Cluster, part};
 use super::error::ClusterOpenError;
 use crate::archive::Archive;
+use crate::object::Object;
 use alloc::borrow::{Cow, ToOwned};
 use alloc::string::String;
 use topobroker_layout::archive::ArchivedTopology;
@@ -105,7 +106,7 @@ impl<'a> ClusterNode<'a> {
     pub fn open(self) -> Result<NodeTopology<'a>, ClusterOpenError> {
         let class = self.class_row()?;
         let segment = part(self.cluster.file, &class.segment);
-        let segment = segment.ok_or(ClusterOpenError::checksum("class"))?;
+        let segment = segment.ok_or(ClusterOpenError::class_checksum(self.class()))?;
         let columns = topobroker_layout::open(segment);
         let (_, columns) =
             columns.map_err(|source| ClusterOpenError::Class { class: self.class(), source })?;
@@ -115,7 +116,7 @@ impl<'a> ClusterNode<'a> {
     /// The node's own values.
     fn values(self, class: &ClassRow) -> Result<NodeValues, ClusterOpenError> {
         let slots = part(self.cluster.file, &class.slots);
-        let slots = slots.ok_or(ClusterOpenError::checksum("class"))?;
+        let slots = slots.ok_or(ClusterOpenError::class_checksum(self.class()))?;
         values_of(&self.cluster.file, class, slots, self.row().member, self.name())
     }
 
@@ -141,7 +142,7 @@ pub(super) fn values_of<'s>(
     member: u32,
     name: &str,
 ) -> Result<NodeValues, ClusterOpenError> {
-    let damaged = |what| ClusterOpenError::Damaged { part: "node's values", what };
+    let damaged = |what| ClusterOpenError::Values { node: name.to_owned(), what };
     let slots = ClassSlots::read(slots).ok_or(damaged("have unknown codings"))?;
     if slots.row_len() != class.rows.record {
         return Err(damaged("have another length than their codings"));
@@ -151,7 +152,10 @@ pub(super) fn values_of<'s>(
         _ => class.rows.read(source, member).ok_or(damaged("have a wrong checksum"))?,
     };
     let stored = |place| class.texts.read(source, place);
-    slots.values(&row, name, stored).ok_or(damaged("do not fit their codings"))
+    let values = slots.values(&row, name, stored).ok_or(damaged("do not fit their codings"))?;
+    // Programs in C read texts up to the first zero.
+    let has_zero = values.texts().any(|text| text.contains('\0'));
+    if has_zero { Err(damaged("have a text with a zero byte")) } else { Ok(values) }
 }
 
 /// The topology of a node of a cluster: the archive of its class, and its own values.
@@ -172,6 +176,17 @@ impl<'a> NodeTopology<'a> {
     #[must_use]
     pub fn archive(&self) -> Archive<'_> {
         Archive::of_node(self.columns, &self.values)
+    }
+
+    /// Whether an object is of this topology, or of a view of it.
+    pub(super) fn has(&self, object: Object<'_>) -> bool {
+        let index = object.index;
+        // Nodes without own values are alike.
+        let is_own = match index.values {
+            Some(values) => core::ptr::eq(values, &raw const self.values),
+            None => self.values.is_empty(),
+        };
+        core::ptr::eq(index.archive, self.columns) && is_own
     }
 
     /// The node.

@@ -71,9 +71,16 @@ impl OwnNode {
             }
         }
         let (name, number, row) = found.ok_or_else(|| missing(&head))?;
-        let boot = head.boots.read(&pieces, number).and_then(|it| it.first_chunk().copied());
+        let boot = match head.boots.count {
+            0 => None,
+            _ => {
+                let boot = head.boots.read(&pieces, number);
+                let boot = boot.ok_or(ClusterOpenError::checksum("table of boots"))?;
+                boot.first_chunk().copied()
+            }
+        };
         if !identity.may_be_boot(boot.filter(|boot| *boot != [0; 16])) {
-            return Err(missing(&head));
+            return Err(ClusterOpenError::OtherBoot { name });
         }
         let class = head.class(&pieces, row.class);
         let class = class.ok_or(ClusterOpenError::checksum("table of classes"))?;
@@ -83,10 +90,15 @@ impl OwnNode {
             opened.map_err(|source| ClusterOpenError::Class { class: row.class, source })?;
         let length = usize::try_from(class.slots.len).unwrap_or(usize::MAX);
         let slots = pieces.bytes(class.slots.at, length).filter(|it| class.slots.is_sound(it));
-        let slots = slots.ok_or(ClusterOpenError::checksum("class"))?;
+        let slots = slots.ok_or(ClusterOpenError::class_checksum(row.class))?;
         let values = values_of(&pieces, &class, &slots, row.member, &name)?;
         let values: &'static NodeValues = Box::leak(Box::new(values));
         let archive = Archive::of_node(columns, values);
+        let host = archive.topology().root().info("HostName");
+        if !identity.may_be_host(host) {
+            let found = host.unwrap_or_default().to_owned();
+            return Err(ClusterOpenError::OtherHost { name, found });
+        }
         let (class, file) = (row.class, file.clone());
         Ok(Self { name, number, class, archive, _values: values, file })
     }

@@ -1,7 +1,7 @@
 //! The report of the node that this process runs on.
 
 use super::report::NodeReport;
-use crate::cluster::builder::PreparedNode;
+use crate::cluster::builder::{PreparedNode, is_of_own_machine};
 use crate::cluster::error::ClusterError;
 use crate::cluster::inputs::captured;
 use crate::description::describe;
@@ -22,9 +22,10 @@ impl NodeReport {
     ///
     /// [`ClusterError`].
     pub fn of_adopted(adopted: &Adopted, name: &str) -> Result<Self, ClusterError> {
-        let boot = adopted.header().boot_id;
+        let header = adopted.header();
+        let boot = Some(header.boot_id).filter(|_| is_of_own_machine(header.source));
         let node = prepared(describe(adopted.topology()), name, "the adopted topology")?;
-        Ok(Self::new(node.with_boot(Some(boot))))
+        Ok(Self::new(node.with_boot(boot)))
     }
 
     /// The report of this machine, as hwloc finds it.

@@ -1,8 +1,10 @@
 //! `topobroker cluster export`: the XML of one node or of all.
 
 use super::opened::{Opened, named};
+use crate::cluster::file_name::file_name;
+use crate::cluster::write_file;
 use crate::format::xml;
-use crate::program::output;
+use crate::program::output::{self, with_causes};
 use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;
@@ -17,9 +19,13 @@ pub(super) struct Export {
     /// Name of the node
     #[arg(required_unless_present = "nodes")]
     node: Option<String>,
-    /// Write all nodes into this folder, as NAME.xml
+    /// Write all nodes into this folder, as NAME.xml. A letter that file names cannot have is
+    /// written as %2F
     #[arg(long, value_name = "FOLDER", conflicts_with = "node")]
     nodes: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(long, requires = "nodes")]
+    force: bool,
 }
 
 impl Export {
@@ -34,13 +40,17 @@ impl Export {
         }
         let folder = self.nodes.unwrap_or_default();
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        let mut status = ExitCode::SUCCESS;
         for node in cluster.nodes() {
-            // A name may have characters that lead out of the folder.
-            let name = node.name().replace('/', "_");
-            let file = folder.join(format!("{name}.xml"));
-            std::fs::write(&file, xml(node)?)
-                .with_context(|| format!("{}: cannot be written", file.display()))?;
+            let file = folder.join(file_name(node.name(), "xml"));
+            let written =
+                xml(node).and_then(|xml| Ok(write_file(&file, xml.as_bytes(), 0o644, self.force)?));
+            // Other nodes may be sound.
+            if let Err(error) = written {
+                output::say(&format!("{}: {}", node.name(), with_causes(error.as_ref())));
+                status = ExitCode::FAILURE;
+            }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(status)
     }
 }

@@ -33,7 +33,11 @@ impl List {
                 tree(cluster.groups()?.root(), 0, &mut text);
                 text
             }
-            _ => lines(&cluster)?,
+            _ => {
+                // What is damaged does not take the list away.
+                output::print(&lines(&cluster)?)?;
+                sums(&cluster)?
+            }
         };
         output::print(&text)
     }
@@ -49,18 +53,20 @@ fn lines(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
     for name in cluster.missing()? {
         let _ = writeln!(text, "{name} is missing");
     }
+    Ok(text)
+}
+
+fn sums(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
     let totals = cluster.totals()?;
-    let _ = writeln!(
-        text,
-        "{} nodes of {} classes: {} cores, {} PUs, {} GPUs, {} bytes of memory",
+    Ok(format!(
+        "{} nodes of {} classes: {} cores, {} PUs, {} GPUs, {} bytes of memory\n",
         totals.nodes,
         cluster.class_count(),
         totals.cores,
         totals.pus,
         totals.gpus,
         totals.memory
-    );
-    Ok(text)
+    ))
 }
 
 /// Names of a group and of those that it is in, the outermost first.

@@ -66,6 +66,11 @@ impl NodeValues {
         self.text_at(self.slots.binary_search(&slot).ok()?)
     }
 
+    /// The texts.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        (0..self.values.len()).filter_map(|place| self.text_at(place))
+    }
+
     /// Number of values.
     #[must_use]
     pub fn len(&self) -> usize {
