@@ -29,6 +29,7 @@
 
 mod aligned;
 pub mod audit;
+mod causes;
 pub mod cluster;
 pub mod description;
 pub mod findings;

@@ -37,6 +37,7 @@ static int exchange(void *context, const void *mine, size_t length, tb_exchange_
 int main(int argc, char **argv) {
     char name[MPI_MAX_PROCESSOR_NAME];
     int rank, local, length;
+    size_t missing = 0;
     MPI_Comm world = MPI_COMM_WORLD, node;
     const char *given = getenv("TOPOBROKER_HOST");
 
@@ -47,9 +48,12 @@ int main(int argc, char **argv) {
     MPI_Get_processor_name(name, &length);
     int status = argc < 2 ? TB_ERR_ARGUMENT
                           : tb_cluster_gather(exchange, &world, (size_t)rank, local == 0,
-                                              given ? given : name, argv[1], 0400, true);
+                                              given ? given : name, NULL, argv[1], 0400, true,
+                                              &missing);
     if (status != TB_OK)
         fprintf(stderr, "rank %d: %s: %s\n", rank, tb_strerror(status), tb_error_detail());
+    else if (missing > 0)
+        fprintf(stderr, "%zu nodes are missing\n", missing);
     MPI_Comm_free(&node);
     MPI_Finalize();
     return status != TB_OK;

@@ -3145,7 +3145,7 @@ tb_status tb_links_link(const tb_links *links, size_t number, tb_link *link);
 /**
  * Stores the best path from one vertex to another; `measure` is a tb_measure. Also stores its
  * vertices from the beginning to the end, up to `capacity`, and their number in `count` (may be
- * NULL): 0 if there is no path. Takes no memory.
+ * NULL): 0 if there is no path. Usually takes no memory.
  */
 tb_status tb_links_path(tb_links *links,
                         uint16_t from,
@@ -3425,6 +3425,11 @@ typedef struct tb_description tb_description;
  * What all processes handed over in an exchange.
  */
 typedef struct tb_exchange_answers tb_exchange_answers;
+
+/**
+ * A gathering of which this process does each exchange itself, such as a fence that calls back.
+ */
+typedef struct tb_gathering tb_gathering;
 
 /**
  * An added job. Free it with tb_job_publication_free.
@@ -3785,18 +3790,65 @@ tb_status tb_exchange_answer(tb_exchange_answers *answers, const uint8_t *bytes,
  *
  * `rank` is that of this process in the exchange, from 0. One process of each node `reports` its
  * node: the adopted topology, else this machine as hwloc finds it. `name` is the name of the node;
- * NULL is the host name. Rank 0 writes `file` with `mode`, such as 0400; if it exists it is
- * replaced if `replace`, else it is TB_ERR_PUBLISH. Of a node whose class another one has told
- * before, a few hundred bytes are sent.
+ * NULL is the host name. Of a node whose class another one has told before, a few hundred bytes are
+ * sent. A node that cannot be told keeps no other one waiting: it is missing in the cluster.
+ *
+ * Rank 0 writes `file` with `mode`, such as 0400; if it exists it is replaced if `replace`, else it
+ * is TB_ERR_PUBLISH. `hosts` are the nodes that should be there, a hostlist such as n[001-276]; it
+ * may be NULL. Rank 0 gets the number of nodes that are missing in `missing`, others 0; it may be
+ * NULL.
  */
 tb_status tb_cluster_gather(tb_exchange exchange,
                             void *context,
                             size_t rank,
                             bool reports,
                             const char *name,
+                            const char *hosts,
                             const char *file,
                             uint32_t mode,
-                            bool replace);
+                            bool replace,
+                            size_t *missing);
+
+/**
+ * Begins a gathering: `rank`, `reports` and `name` are those of tb_cluster_gather. Then, until
+ * tb_gathering_mine returns TB_ERR_NOT_FOUND: hand over its bytes to all processes, give those of
+ * each process to tb_gathering_answer, and call tb_gathering_next. Free it with tb_gathering_free.
+ */
+tb_status tb_gathering_new(size_t rank, bool reports, const char *name, tb_gathering **gathering);
+
+/**
+ * Stores what this process hands over in the round that comes next: `length` bytes, which stay
+ * until tb_gathering_next. TB_ERR_NOT_FOUND after the last round.
+ */
+tb_status tb_gathering_mine(const tb_gathering *gathering, const void **bytes, size_t *length);
+
+/**
+ * Takes what a process handed over in a round: `length` bytes, which are copied. Called for each
+ * process in the order of ranks, this one among them.
+ */
+tb_status tb_gathering_answer(tb_gathering *gathering, const uint8_t *bytes, size_t length);
+
+/**
+ * Ends a round, of which all processes have answered.
+ */
+tb_status tb_gathering_next(tb_gathering *gathering);
+
+/**
+ * Writes the cluster of a gathering whose rounds are over: `hosts`, `file`, `mode`, `replace` and
+ * `missing` are those of tb_cluster_gather. It can be written once. Of ranks other than 0 nothing is
+ * written.
+ */
+tb_status tb_gathering_write(tb_gathering *gathering,
+                             const char *hosts,
+                             const char *file,
+                             uint32_t mode,
+                             bool replace,
+                             size_t *missing);
+
+/**
+ * Frees a gathering. If `gathering` is NULL, nothing happens.
+ */
+void tb_gathering_free(tb_gathering *gathering);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -555,7 +555,13 @@ static void nulls(const tb_topology *topology)
     REFUSED(tb_cluster_distances(NULL, 0, NULL, 0, NULL, 0, NULL));
     REFUSED(tb_cluster_totals(NULL, 0, NULL));
     REFUSED(tb_own_node(NULL));
-    REFUSED(tb_cluster_gather(NULL, NULL, 0, true, "a", "/nonexistent", 0400, false));
+    REFUSED(tb_cluster_gather(NULL, NULL, 0, true, "a", NULL, "/nonexistent", 0400, false, NULL));
+    REFUSED(tb_gathering_new(0, false, NULL, NULL));
+    REFUSED(tb_gathering_mine(NULL, NULL, NULL));
+    REFUSED(tb_gathering_answer(NULL, NULL, 0));
+    REFUSED(tb_gathering_next(NULL));
+    REFUSED(tb_gathering_write(NULL, NULL, "/nonexistent", 0400, false, NULL));
+    tb_gathering_free(NULL);
     REFUSED(tb_exchange_answer(NULL, NULL, 0));
     REFUSED(tb_links_new(NULL, false, false, NULL));
     tb_links_free(NULL);
@@ -723,16 +729,34 @@ static void clusters(const tb_topology *topology)
     uint32_t node, number, nodes[2];
     size_t count, length, objects;
     int rounds = 0;
+    size_t missing = 9;
 
     EXPECT(mkdtemp(file) != NULL);
     char path[sizeof file + 8];
     snprintf(path, sizeof path, "%s/cluster", file);
-    EXPECT(tb_cluster_gather(fails, NULL, 0, true, "alpha", path, 0400, false) == TB_ERR_PUBLISH);
+    EXPECT(tb_cluster_gather(fails, NULL, 0, true, "alpha", NULL, path, 0400, false, NULL) ==
+           TB_ERR_PUBLISH);
     EXPECT(access(path, F_OK) != 0);
-    OK(tb_cluster_gather(alone, &rounds, 0, true, "alpha", path, 0400, false));
+    OK(tb_cluster_gather(alone, &rounds, 0, true, "alpha", "alpha,beta", path, 0400, false, &missing));
+    EXPECT(missing == 1);
     EXPECT(rounds == 3);
-    EXPECT(tb_cluster_gather(alone, &rounds, 0, true, "alpha", path, 0400, false) == TB_ERR_PUBLISH);
-    OK(tb_cluster_gather(alone, &rounds, 0, true, "alpha", path, 0400, true));
+    EXPECT(tb_cluster_gather(alone, &rounds, 0, true, "alpha", NULL, path, 0400, false, NULL) ==
+           TB_ERR_PUBLISH);
+    OK(tb_cluster_gather(alone, &rounds, 0, true, "alpha", NULL, path, 0400, true, NULL));
+    /* The same, with an exchange of one's own. */
+    tb_gathering *gathering;
+    const void *mine;
+    OK(tb_gathering_new(0, true, "alpha", &gathering));
+    EXPECT(tb_gathering_write(gathering, NULL, path, 0400, true, NULL) == TB_ERR_ARGUMENT);
+    for (rounds = 0; tb_gathering_mine(gathering, &mine, &length) == TB_OK; rounds++) {
+        OK(tb_gathering_answer(gathering, mine, length));
+        OK(tb_gathering_next(gathering));
+    }
+    EXPECT(rounds == 3);
+    OK(tb_gathering_write(gathering, "alpha", path, 0400, true, &missing));
+    EXPECT(missing == 0);
+    EXPECT(tb_gathering_write(gathering, NULL, path, 0400, true, NULL) == TB_ERR_ARGUMENT);
+    tb_gathering_free(gathering);
     EXPECT(tb_own_node(&opened) == TB_ERR_KEYS);
     EXPECT(tb_cluster_adopt(NULL, &cluster) == TB_ERR_KEYS);
     setenv("TOPOBROKER_CLUSTER", path, 1);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 use tempfile::TempDir;
+use topobroker::cluster::gather::{Known, NodeReport};
 use topobroker::cluster::{
     ClusterBuilder, ClusterError, GroupId, Like, NodeFile, PreparedNode, SwitchTree, fold, prepare,
     prepare_all, write_file,
@@ -591,6 +592,30 @@ fn hostlists_are_folded_and_expanded_back() {
 /// What a file of the reference data says: only with it there.
 pub(crate) fn reference(file: &str) -> Option<PathBuf> {
     Some(UNPACKED.as_ref()?.path().join(file))
+}
+
+#[test]
+fn a_node_after_the_first_of_its_class_tells_itself_in_half_a_kilobyte() {
+    for (name, _, _, _) in CLUSTERS {
+        let Some(files) = files_of(name) else { return };
+        let mut firsts: BTreeMap<u128, Known> = BTreeMap::new();
+        let (mut longest, mut sum, mut count) = (0, 0, 0);
+        for file in files {
+            for node in prepare(&file).unwrap() {
+                let report = NodeReport::new(node);
+                let class = report.class();
+                let Some(known) = firsts.get(&class) else {
+                    firsts.insert(class, Known::read("a test", &report.whole()).unwrap());
+                    continue;
+                };
+                let length = report.against(known).len();
+                longest = longest.max(length);
+                (sum, count) = (sum + length, count + 1);
+            }
+        }
+        eprintln!("{name}: {count} reports of {} bytes, at most {longest}", sum / count.max(1));
+        assert!(longest <= 500 && count > 0, "{name}: {longest} bytes, {count}");
+    }
 }
 
 #[test]

@@ -30,9 +30,3 @@ pub(super) const STANDARD_OUTPUT: &str = "standard output";
 pub(super) fn whole_message(error: &anyhow::Error) -> String {
     format!("{error:#}")
 }
-
-/// The message of a library's error and of its causes.
-pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
-}

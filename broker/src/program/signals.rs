@@ -5,6 +5,8 @@ use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use std::io;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Signals that are caught, and that `run` forwards to its command.
 const CAUGHT: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM];
@@ -29,6 +31,16 @@ impl Signals {
     /// They are caught even if they were ignored when this process started.
     pub(super) fn catch_for_daemon() -> io::Result<Self> {
         Ok(Self(SignalsInfo::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?))
+    }
+
+    /// A flag that a signal that asks this process to end sets, for work that looks at it.
+    pub(super) fn flag() -> io::Result<Arc<AtomicBool>> {
+        let flag = Arc::new(AtomicBool::new(false));
+        let ignored = ignored_mask();
+        for signal in ENDING.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0) {
+            signal_hook::flag::register(signal, Arc::clone(&flag))?;
+        }
+        Ok(flag)
     }
 
     /// Returns a received signal that asks this process to end, if there is one. Does not wait.

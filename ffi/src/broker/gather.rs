@@ -1,12 +1,15 @@
 //! Gathering a cluster inside a launcher's own exchange.
 
-use crate::call::{Given, call};
+use crate::call::{Found, Given, call};
 use crate::failure::Failure;
 use crate::pointers::{List, Text};
 use crate::status::tb_status;
+use core::mem::MaybeUninit;
 use std::ffi::c_void;
-use topobroker::cluster::gather::{Exchange, GatherError, NodeReport, in_rounds};
-use topobroker::cluster::write_file;
+use topobroker::cluster::gather::{
+    Contribution, Exchange, GatherError, Gathered, Gathering, NodeReport, Rounds, in_rounds,
+};
+use topobroker::cluster::{expand, write_file};
 use topobroker_reader::{Identity, Keys, adopt, adopted};
 
 /// What all processes handed over in an exchange.
@@ -45,9 +48,13 @@ pub extern "C" fn tb_exchange_answer(
 ///
 /// `rank` is that of this process in the exchange, from 0. One process of each node `reports` its
 /// node: the adopted topology, else this machine as hwloc finds it. `name` is the name of the node;
-/// NULL is the host name. Rank 0 writes `file` with `mode`, such as 0400; if it exists it is
-/// replaced if `replace`, else it is TB_ERR_PUBLISH. Of a node whose class another one has told
-/// before, a few hundred bytes are sent.
+/// NULL is the host name. Of a node whose class another one has told before, a few hundred bytes are
+/// sent. A node that cannot be told keeps no other one waiting: it is missing in the cluster.
+///
+/// Rank 0 writes `file` with `mode`, such as 0400; if it exists it is replaced if `replace`, else it
+/// is TB_ERR_PUBLISH. `hosts` are the nodes that should be there, a hostlist such as n[001-276]; it
+/// may be NULL. Rank 0 gets the number of nodes that are missing in `missing`, others 0; it may be
+/// NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cluster_gather(
     exchange: tb_exchange,
@@ -55,35 +62,169 @@ pub extern "C" fn tb_cluster_gather(
     rank: usize,
     reports: bool,
     name: Text<'_>,
+    hosts: Text<'_>,
     file: Text<'_>,
     mode: u32,
     replace: bool,
+    missing: Option<&mut MaybeUninit<usize>>,
 ) -> tb_status {
     call(|| {
         let exchange = exchange.given("exchange")?;
         let (name, file) = (name.optional("name")?, file.get("file")?);
-        let report = reports.then(|| report(name)).transpose()?;
+        let hosts = expected(hosts)?;
         let mut exchange = Callback { exchange, context };
-        let gathering = in_rounds(report.as_ref(), rank, &mut exchange)?;
-        if rank == 0 {
-            let (cluster, _) = gathering.finish(&[])?;
-            write_file(file.as_ref(), &cluster.finish()?, mode, replace)?;
+        let gathering = in_rounds(contribution(reports, name), rank, &mut exchange)?;
+        let count = gathering.map_or(Ok(0), |it| write(it, &hosts, file, mode, replace))?;
+        missing.map(|out| out.write(count));
+        Ok(())
+    })
+}
+
+/// A gathering of which this process does each exchange itself, such as a fence that calls back.
+pub struct tb_gathering {
+    /// `None` after it was written.
+    rounds: Option<Rounds>,
+    /// What was handed over in the round so far, by rank.
+    answers: Vec<Vec<u8>>,
+}
+
+/// Begins a gathering: `rank`, `reports` and `name` are those of tb_cluster_gather. Then, until
+/// tb_gathering_mine returns TB_ERR_NOT_FOUND: hand over its bytes to all processes, give those of
+/// each process to tb_gathering_answer, and call tb_gathering_next. Free it with tb_gathering_free.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_gathering_new(
+    rank: usize,
+    reports: bool,
+    name: Text<'_>,
+    gathering: Option<&mut MaybeUninit<Box<tb_gathering>>>,
+) -> tb_status {
+    call(|| {
+        let (name, out) = (name.optional("name")?, gathering.given("gathering")?);
+        let rounds = Some(Rounds::new(contribution(reports, name), rank));
+        out.write(Box::new(tb_gathering { rounds, answers: Vec::new() }));
+        Ok(())
+    })
+}
+
+/// Stores what this process hands over in the round that comes next: `length` bytes, which stay
+/// until tb_gathering_next. TB_ERR_NOT_FOUND after the last round.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_gathering_mine(
+    gathering: Option<&tb_gathering>,
+    bytes: Option<&mut MaybeUninit<*const c_void>>,
+    length: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let gathering = gathering.given("gathering")?;
+        let (bytes, length) = (bytes.given("bytes")?, length.given("length")?);
+        let mine = gathering.rounds.as_ref().and_then(Rounds::mine);
+        let mine = mine.found(|| "all rounds are over".to_owned())?;
+        bytes.write(mine.as_ptr().cast());
+        length.write(mine.len());
+        Ok(())
+    })
+}
+
+/// Takes what a process handed over in a round: `length` bytes, which are copied. Called for each
+/// process in the order of ranks, this one among them.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_gathering_answer(
+    gathering: Option<&mut tb_gathering>,
+    bytes: List<'_, u8>,
+    length: usize,
+) -> tb_status {
+    call(|| {
+        let bytes = bytes.get(length, "bytes")?.to_vec();
+        gathering.given("gathering")?.answers.push(bytes);
+        Ok(())
+    })
+}
+
+/// Ends a round, of which all processes have answered.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_gathering_next(gathering: Option<&mut tb_gathering>) -> tb_status {
+    call(|| {
+        let gathering = gathering.given("gathering")?;
+        let answers = core::mem::take(&mut gathering.answers);
+        if let Some(rounds) = &mut gathering.rounds {
+            rounds.take(answers);
         }
         Ok(())
     })
 }
 
-fn report(name: Option<&str>) -> Result<NodeReport, Failure> {
+/// Writes the cluster of a gathering whose rounds are over: `hosts`, `file`, `mode`, `replace` and
+/// `missing` are those of tb_cluster_gather. It can be written once. Of ranks other than 0 nothing is
+/// written.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_gathering_write(
+    gathering: Option<&mut tb_gathering>,
+    hosts: Text<'_>,
+    file: Text<'_>,
+    mode: u32,
+    replace: bool,
+    missing: Option<&mut MaybeUninit<usize>>,
+) -> tb_status {
+    call(|| {
+        let (file, hosts) = (file.get("file")?, expected(hosts)?);
+        let gathering = gathering.given("gathering")?;
+        if gathering.rounds.as_ref().is_none_or(|rounds| rounds.mine().is_some()) {
+            return Err(Failure::argument("the rounds are not over, or it was written already"));
+        }
+        let gathering = gathering.rounds.take().and_then(Rounds::gathering);
+        let count = gathering.map_or(Ok(0), |it| write(it, &hosts, file, mode, replace))?;
+        missing.map(|out| out.write(count));
+        Ok(())
+    })
+}
+
+/// Frees a gathering. If `gathering` is NULL, nothing happens.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_gathering_free(gathering: Option<Box<tb_gathering>>) {
+    drop(gathering);
+}
+
+/// The names of a hostlist; none of NULL.
+fn expected(hosts: Text<'_>) -> Result<Vec<String>, Failure> {
+    let Some(hosts) = hosts.optional("hosts")? else { return Ok(Vec::new()) };
+    expand(hosts).map_err(|error| Failure::argument(error.to_string()))
+}
+
+/// Writes what was gathered. Returns the number of nodes that are missing.
+fn write(
+    gathering: Gathering,
+    hosts: &[String],
+    file: &str,
+    mode: u32,
+    replace: bool,
+) -> Result<usize, Failure> {
+    let Gathered { cluster, missing, .. } = gathering.finish(hosts);
+    write_file(file.as_ref(), &cluster.finish()?, mode, replace)?;
+    Ok(missing.len())
+}
+
+/// What this process brings. A process that cannot tell its node says so to the others.
+fn contribution(reports: bool, name: Option<&str>) -> Contribution {
+    if !reports {
+        return Contribution::Nothing;
+    }
     let own = || Identity::of_this_process().host;
     let name = name.map_or_else(own, str::to_owned);
+    match report(&name) {
+        Ok(report) => Contribution::Report(report),
+        Err(failure) => Contribution::Failure { name, reason: failure.detail },
+    }
+}
+
+fn report(name: &str) -> Result<NodeReport, Failure> {
     let known = match adopted() {
         Some(adopted) => Some(adopted),
         None if Keys::find().is_ok() => Some(adopt()?),
         None => None,
     };
     Ok(match known {
-        Some(adopted) => NodeReport::of_adopted(adopted, &name)?,
-        None => NodeReport::of_this_machine(&name)?,
+        Some(adopted) => NodeReport::of_adopted(adopted, name)?,
+        None => NodeReport::of_this_machine(name)?,
     })
 }
 

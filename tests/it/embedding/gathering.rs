@@ -60,7 +60,9 @@ fn a_folder_and_a_command_gather_the_same_and_say_who_is_missing() {
         folder,
         "shell",
         "#!/bin/sh\nhost=$1; shift\ncase $host in n8) sleep 60 ;; n9) echo cannot >&2; exit 255 ;; n7) echo \
-         hello; exit 0 ;; esac\necho \"Welcome to $host, <authorised> users only\"\nTOPOBROKER_HOST=$host exec \"$@\"\n",
+         hello; exit 0 ;; n3) for i in $(seq 300); do echo \"a long banner, $i\" >&2; done; sleep 0.1; \
+         for i in $(seq 300); do echo \"a long banner, $i\" >&2; done ;; esac\n\
+         echo \"Welcome to $host, <authorised> users only\"\nTOPOBROKER_HOST=$host exec \"$@\"\n",
     );
     let template = format!("{} {{host}} {} cluster report", shell.display(), program().display());
     let gather = |name: &str, more: &[&str]| {
@@ -78,7 +80,7 @@ fn a_folder_and_a_command_gather_the_same_and_say_who_is_missing() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
     for expected in [
-        "n7: n7: sent \"hello\"; expected a report, a segment or hwloc XML",
+        "topobroker: n7: sent \"hello\"; expected a report, a segment or hwloc XML",
         "n8: no answer within 2 s",
         "n9: exit status: 255: cannot",
         "3 nodes are missing: n[7-9]",
@@ -92,9 +94,114 @@ fn a_folder_and_a_command_gather_the_same_and_say_who_is_missing() {
     assert_eq!(gathered.node_count(), 4);
     arguments.extend(["--force", "--allow-missing"]);
     assert!(cluster(folder, &arguments).status.success());
+    // A user goes before the name of the host, and is no part of the node's.
+    let template = format!(
+        "{} $(echo {{host}} | sed s/.*@//) {} cluster report",
+        shell.display(),
+        program().display()
+    );
+    let arguments = ["gather", "users", "--command", &template, "--hosts", "root@n[1-4]"];
+    let output = cluster(folder, &arguments);
+    assert!(output.status.success(), "{output:?}");
+    assert!(body(&expected) == body(&fs::read(folder.join("users")).unwrap()));
     // Names go into a command of a shell.
     let output = cluster(folder, &["gather", "x", "--command", "echo {host}", "--hosts", "a;b"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("is no name of a host"), "{output:?}");
+}
+
+#[test]
+fn nodes_asked_at_once_tell_their_class_first_and_one_of_each_class_tells_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("sizes")).unwrap();
+    // Nodes 2 to 20 are of another class than node 1.
+    let shell = script(
+        folder,
+        "shell",
+        "#!/bin/sh\nhost=$1; shift\ncase $host in n1) input='Core:4 PU:2' ;; *) input='NUMANode:2 Core:4 PU:2' ;; \
+         esac\nnumber=$(ls sizes | wc -l)\nTOPOBROKER_HOST=$host \"$@\" -i \"$input\" --name $host | \
+         tee sizes/$host.$$\n",
+    );
+    let template = format!("{} {{host}} {} cluster report", shell.display(), program().display());
+    let arguments = ["gather", "c", "--command", &template, "--hosts", "n[1-20]", "--at-once", "8"];
+    let output = cluster(folder, &arguments);
+    assert!(output.status.success(), "{output:?}");
+    let sizes: Vec<u64> = fs::read_dir(folder.join("sizes"))
+        .unwrap()
+        .map(|it| it.unwrap().metadata().unwrap().len())
+        .collect();
+    let whole = sizes.iter().filter(|size| **size > 500).count();
+    assert_eq!(whole, 2, "{sizes:?}");
+    // At most one more command for each that was asked before its class was known.
+    assert!((20..=28).contains(&sizes.len()), "{sizes:?}");
+    let mut bytes: AlignedVec = AlignedVec::new();
+    bytes.extend_from_slice(&fs::read(folder.join("c")).unwrap());
+    let gathered = Cluster::open(&bytes).unwrap();
+    assert_eq!((gathered.node_count(), gathered.class_count()), (20, 2));
+}
+
+#[test]
+fn an_interrupted_gathering_ends_its_commands_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let template = "echo $$ > pid; sleep 60; echo {host}";
+    let mut gathering = Command::new(program());
+    gathering.args(["cluster", "gather", "c", "--command", template, "--hosts", "n1"]);
+    let running =
+        gathering.current_dir(folder).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let pid = loop {
+        match fs::read_to_string(folder.join("pid")).map(|text| text.trim().parse::<i32>()) {
+            Ok(Ok(pid)) => break rustix::process::Pid::from_raw(pid).unwrap(),
+            _ => std::thread::sleep(std::time::Duration::from_millis(10)),
+        }
+    };
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(&running),
+        rustix::process::Signal::TERM,
+    )
+    .unwrap();
+    let output = running.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted: nothing is written"));
+    assert!(!folder.join("c").exists());
+    assert!(rustix::process::test_kill_process(pid).is_err(), "the command lives");
+}
+
+#[test]
+fn a_file_that_cannot_be_used_keeps_no_other_node_of_a_folder_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    by_folder(folder);
+    let shared = folder.join("shared");
+    fs::write(shared.join("README"), "hello").unwrap();
+    let whole = fs::read(shared.join("n2.node")).unwrap();
+    fs::write(shared.join("n2.node"), &whole[..whole.len() - 9]).unwrap();
+    let arguments = ["gather", "--force", "by-folder", "--folder", "shared", "--hosts", "n[1-4]"];
+    let output = cluster(folder, &arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    for expected in
+        ["README: sent \"hello\"", "n2.node: the report ends too early", "1 node is missing: n2"]
+    {
+        assert!(said.contains(expected), "{said}: {expected}");
+    }
+    let listed = cluster(folder, &["ls", "by-folder"]);
+    assert!(
+        String::from_utf8_lossy(&listed.stdout).starts_with("n1 class 0 in -\nn3 "),
+        "{listed:?}"
+    );
+    // Names that lead out of the folder or hide a file are names of nodes all the same.
+    for name in ["../evil", ".hidden", "a/b", "a_b"] {
+        assert!(cluster(folder, &["join", "shared", "--name", name]).status.success());
+    }
+    fs::remove_file(shared.join("README")).unwrap();
+    fs::write(shared.join("n2.node"), whole).unwrap();
+    let output = cluster(folder, &arguments);
+    assert!(output.status.success(), "{output:?}");
+    let listed = String::from_utf8(cluster(folder, &["ls", "by-folder"]).stdout).unwrap();
+    for name in ["../evil", ".hidden", "a/b", "a_b"] {
+        assert!(listed.contains(&format!("{name} class 0")), "{listed}");
+    }
 }
 
 #[test]
@@ -129,6 +236,16 @@ fn pmix_and_mpi_below_open_mpi_and_mpich_gather_the_same() {
         "n[1-4]",
     ]);
     assert!(body(&expected) == body(&fs::read(folder.join("by-pmix")).unwrap()), "PMIx");
+    // A process that cannot tell its node keeps no other one waiting.
+    let script = "case $OMPI_COMM_WORLD_RANK in 2) export TOPOBROKER_FILE=/nonexistent TOPOBROKER_ADDR=0 \
+                  TOPOBROKER_SIZE=8192 ;; esac; \"$@\"; status=$?; [ $status = 3 ] && touch three; exit 0";
+    let arguments =
+        ["sh", "-c", script, "sh", own.to_str().unwrap(), "cluster", "gather", "some", "--pmix"];
+    open_mpi(&arguments);
+    assert!(folder.join("three").exists(), "status 3");
+    let listed = cluster(folder, &["ls", "some"]);
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    assert!(listed.contains("n4 class 0") && listed.contains("n3 is missing"), "{listed}");
     let source = root().join("ffi/examples/mpi_gather.c");
     for mpi in ["openmpi", "mpich"] {
         // hwloc keeps the name of the program.

@@ -2,8 +2,10 @@
 
 use super::error::GatherError;
 use super::frame::{Body, Frame, MAGIC};
-use super::report::Known;
+use super::report::{Known, Told};
+use crate::causes::with_causes;
 use crate::cluster::builder::{ClusterBuilder, GroupId, PreparedNode};
+use std::collections::{BTreeSet, HashSet};
 use topobroker_layout::header;
 
 /// A cluster that is being gathered.
@@ -14,6 +16,35 @@ pub struct Gathering {
     names: Vec<String>,
     /// Reports that came before the first of their class.
     waiting: Vec<(String, Frame)>,
+    failures: Vec<Failure>,
+}
+
+/// A node, or a file or process that should have told of one, of which nothing can be used.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Failure {
+    /// Name of the node, if it is known.
+    pub node: Option<String>,
+    /// What is wrong, with the name of the node, file or process.
+    pub what: String,
+}
+
+/// What was gathered.
+pub struct Gathered {
+    /// The cluster. It has the names of missing nodes.
+    pub cluster: ClusterBuilder,
+    /// Names of the nodes that are missing, sorted: expected ones, and those that failed.
+    pub missing: Vec<String>,
+    /// What failed, sorted.
+    pub failures: Vec<Failure>,
+}
+
+/// What was added to a cluster that is being gathered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    /// A node, or a report that waits for the first one of its class.
+    Node,
+    /// Nothing: only a class was told.
+    Class(u128),
 }
 
 impl Gathering {
@@ -30,8 +61,14 @@ impl Gathering {
     }
 
     /// Takes note of nodes that reports refer to.
-    pub(super) fn know(&mut self, known: Known) {
-        self.known = known;
+    pub(super) fn know(&mut self, from: &str, reports: &[u8]) -> Result<(), GatherError> {
+        self.known.take_note(from, reports)
+    }
+
+    /// Takes note of a failure. The node, if it is known, is missing unless it is added later.
+    pub fn fail(&mut self, node: Option<&str>, error: &dyn std::error::Error) {
+        let node = node.map(str::to_owned);
+        self.failures.push(Failure { node, what: with_causes(error) });
     }
 
     /// Adds what a node sent: a report, a segment, or hwloc XML. Text before it is left out, as
@@ -41,7 +78,12 @@ impl Gathering {
     /// # Errors
     ///
     /// [`GatherError`], with the cluster as it was.
-    pub fn add(&mut self, from: &str, sent: &[u8], name: Option<&str>) -> Result<(), GatherError> {
+    pub fn add(
+        &mut self,
+        from: &str,
+        sent: &[u8],
+        name: Option<&str>,
+    ) -> Result<Added, GatherError> {
         let find = |what: &[u8]| sent.windows(what.len()).position(|window| window == what);
         let rest = |at: usize| sent.get(at..).unwrap_or_default();
         if let Some(at) = find(MAGIC) {
@@ -64,43 +106,48 @@ impl Gathering {
         self.add_node(node)
     }
 
-    fn add_frame(&mut self, from: &str, frame: Frame) -> Result<(), GatherError> {
+    fn add_frame(&mut self, from: &str, frame: Frame) -> Result<Added, GatherError> {
         if matches!(frame.body, Body::Difference(..)) && !self.known.has(frame.class) {
             self.waiting.push((from.to_owned(), frame));
-            return Ok(());
+            return Ok(Added::Node);
         }
-        if let Some(node) = self.known.node(from, frame)? {
-            self.add_node(node)?;
+        match self.known.node(from, frame)? {
+            Told::Node(node) => self.add_node(*node),
+            Told::Class(class) => Ok(Added::Class(class)),
         }
-        Ok(())
     }
 
-    fn add_node(&mut self, node: PreparedNode) -> Result<(), GatherError> {
+    fn add_node(&mut self, node: PreparedNode) -> Result<Added, GatherError> {
         let name = node.name().to_owned();
         self.cluster.add(GroupId::CLUSTER, node)?;
         self.names.push(name);
-        Ok(())
+        Ok(Added::Node)
     }
 
-    /// The cluster, and the names of the nodes among `expected` that are missing; the cluster has
-    /// these as missing ones.
-    ///
-    /// # Errors
-    ///
-    /// [`GatherError::NoBase`] if a report came without that of the first node of its class.
-    pub fn finish(
-        mut self,
-        expected: &[String],
-    ) -> Result<(ClusterBuilder, Vec<String>), GatherError> {
+    /// The cluster, and what is missing of the nodes that were expected. Nothing that failed keeps
+    /// others out.
+    #[must_use]
+    pub fn finish(mut self, expected: &[String]) -> Gathered {
         for (from, frame) in std::mem::take(&mut self.waiting) {
-            if let Some(node) = self.known.node(&from, frame)? {
-                self.add_node(node)?;
+            let name = frame.name.clone();
+            if let Err(error) = self.add_frame_of_known_class(&from, frame) {
+                self.fail(Some(&name), &error);
             }
         }
-        let there: std::collections::HashSet<&String> = self.names.iter().collect();
+        let there: HashSet<&String> = self.names.iter().collect();
+        let failed = self.failures.iter().filter_map(|failure| failure.node.as_ref());
+        let wanted: BTreeSet<&String> = expected.iter().chain(failed).collect();
         let missing: Vec<String> =
-            expected.iter().filter(|name| !there.contains(name)).cloned().collect();
+            wanted.into_iter().filter(|name| !there.contains(name)).cloned().collect();
         missing.iter().for_each(|name| self.cluster.add_missing(name));
-        Ok((self.cluster, missing))
+        self.failures.sort();
+        Gathered { cluster: self.cluster, missing, failures: self.failures }
+    }
+
+    fn add_frame_of_known_class(&mut self, from: &str, frame: Frame) -> Result<(), GatherError> {
+        match self.known.node(from, frame)? {
+            Told::Node(node) => self.add_node(*node).map(|_| ()),
+            Told::Class(_) => Ok(()),
+        }
     }
 }

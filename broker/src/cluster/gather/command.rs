@@ -1,14 +1,13 @@
 //! Gathering by a command for each node, such as ssh.
 
-use super::collect::Gathering;
-use std::collections::VecDeque;
-use std::io::{Read, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use topobroker_layout::header::MAX_SEGMENT_LEN;
+use super::collect::{Added, Gathering};
+use super::error::GatherError;
+use super::run_command::{Limits, run_command};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// How commands are run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,139 +23,164 @@ pub struct Commands {
     pub retries: u32,
 }
 
-/// Asks nodes. Returns what was gathered, and of each node that did not answer the reason.
+/// How often a node may tell only its class. It is asked again when the first one of its class has
+/// failed.
+const MOST_QUESTIONS: u32 = 16;
+
+/// Name of the node that a host is, as a remote shell is given it: `user@n1` is `n1`.
 #[must_use]
-pub fn run_on(hosts: &[String], commands: &Commands) -> (Gathering, Vec<(String, String)>) {
-    let gathering = Mutex::new(Gathering::new());
-    let failures = Mutex::new(Vec::new());
-    // The first node alone, so that the others know its class.
-    let (first, rest) = hosts.split_at(hosts.len().min(1));
-    for (batch, threads) in [(first, 1), (rest, commands.at_once.max(1))] {
-        let queue = Mutex::new(batch.iter().collect::<VecDeque<_>>());
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(batch.len()) {
-                scope.spawn(|| {
-                    loop {
-                        let next = lock(&queue).pop_front();
-                        let Some(host) = next else { break };
-                        if let Err(reason) = ask(host, commands, &gathering) {
-                            lock(&failures).push((host.clone(), reason));
-                        }
-                    }
-                });
-            }
-        });
+pub fn node_of_host(host: &str) -> &str {
+    host.rsplit_once('@').map_or(host, |(_, name)| name)
+}
+
+/// Asks nodes, until all have answered or `interrupted` is set. Of a class that is not known, one
+/// node tells its whole topology; others that are asked at the same time tell only their class, and
+/// then what differs.
+#[must_use]
+pub fn run_on(hosts: &[String], commands: &Commands, interrupted: &AtomicBool) -> Gathering {
+    let job = |host: &String| Job {
+        host: host.clone(),
+        tries: commands.retries,
+        questions: 0,
+        claim: None,
+        is_first: false,
+    };
+    let mut queue: VecDeque<Job> = hosts.iter().map(job).collect();
+    queue.front_mut().into_iter().for_each(|first| first.is_first = true);
+    let work = Work {
+        state: Mutex::new(State {
+            gathering: Gathering::new(),
+            queue,
+            waiting: HashMap::new(),
+            claimed: HashSet::new(),
+            running: 0,
+        }),
+        changed: Condvar::new(),
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..commands.at_once.clamp(1, hosts.len().max(1)) {
+            scope.spawn(|| {
+                while let Some(job) = work.next(interrupted) {
+                    work.ask(job, commands, interrupted);
+                }
+            });
+        }
+    });
+    work.state.into_inner().unwrap_or_else(PoisonError::into_inner).gathering
+}
+
+/// A node to ask.
+struct Job {
+    host: String,
+    /// How often it may still fail.
+    tries: u32,
+    /// How often it told only its class.
+    questions: u32,
+    /// The class of which it is to tell its whole topology.
+    claim: Option<u128>,
+    /// Whether it is asked before all others, so that they know its class.
+    is_first: bool,
+}
+
+struct Work {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    gathering: Gathering,
+    queue: VecDeque<Job>,
+    /// Nodes of classes whose first node is being asked.
+    waiting: HashMap<u128, Vec<Job>>,
+    /// Classes whose first node is being asked.
+    claimed: HashSet<u128>,
+    running: usize,
+}
+
+impl Work {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    let mut failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
-    failures.sort();
-    (gathering.into_inner().unwrap_or_else(PoisonError::into_inner), failures)
-}
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Asks one node, as often as it takes.
-fn ask(host: &str, commands: &Commands, gathering: &Mutex<Gathering>) -> Result<(), String> {
-    let mut reason = String::new();
-    for _ in 0..=commands.retries {
-        let known = lock(gathering).known().to_bytes();
-        let answer = run(host, commands, known);
-        let added = answer.and_then(|sent| {
-            let added = lock(gathering).add(host, &sent, Some(host));
-            added.map_err(|error| error.to_string())
-        });
-        match added {
-            Ok(()) => return Ok(()),
-            Err(why) => reason = why,
+    /// The next node to ask; `None` if there will be none any more.
+    fn next(&self, interrupted: &AtomicBool) -> Option<Job> {
+        let mut state = self.lock();
+        loop {
+            if interrupted.load(Relaxed) {
+                return None;
+            }
+            if state.running < ALONE
+                && let Some(job) = state.queue.pop_front()
+            {
+                state.running += if job.is_first { ALONE } else { 1 };
+                return Some(job);
+            }
+            // Whoever is still asked may come back into the queue.
+            if state.running == 0 {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
-    Err(reason)
+
+    fn ask(&self, mut job: Job, commands: &Commands, interrupted: &AtomicBool) {
+        let tells_all = job.is_first || job.claim.is_some();
+        let known = self.lock().gathering.known().to_bytes(!tells_all);
+        let answer = run_of(&job.host, commands, known, interrupted);
+        let mut state = self.lock();
+        state.running -= if std::mem::take(&mut job.is_first) { ALONE } else { 1 };
+        let name = node_of_host(&job.host).to_owned();
+        let added = answer.and_then(|sent| state.gathering.add(&job.host, &sent, Some(&name)));
+        if let Some(class) = job.claim.take() {
+            state.claimed.remove(&class);
+            let waiting = state.waiting.remove(&class).unwrap_or_default();
+            state.queue.extend(waiting);
+        }
+        match added {
+            Ok(Added::Node) => {}
+            Ok(Added::Class(class)) if job.questions < MOST_QUESTIONS => {
+                job.questions += 1;
+                if state.gathering.known().has(class) {
+                    state.queue.push_back(job);
+                } else if state.claimed.insert(class) {
+                    job.claim = Some(class);
+                    state.queue.push_front(job);
+                } else {
+                    state.waiting.entry(class).or_default().push(job);
+                }
+            }
+            Ok(Added::Class(class)) => {
+                let error = GatherError::NoBase { from: job.host, class };
+                state.gathering.fail(Some(&name), &error);
+            }
+            Err(_) if job.tries > 0 && !interrupted.load(Relaxed) => {
+                job.tries -= 1;
+                state.queue.push_back(job);
+            }
+            Err(error) => state.gathering.fail(Some(&name), &error),
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
 }
 
+/// What the first node counts for while it is asked, so that no other one is.
+const ALONE: usize = 1 << 32;
+
 /// Runs the command of a node, and returns what it printed.
-fn run(host: &str, commands: &Commands, known: Vec<u8>) -> Result<Vec<u8>, String> {
+fn run_of(
+    host: &str,
+    commands: &Commands,
+    known: Vec<u8>,
+    interrupted: &AtomicBool,
+) -> Result<Vec<u8>, GatherError> {
     // A name goes into a command of a shell.
     let is_plain =
         |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.' | ':' | '@');
+    let failed = |reason| GatherError::Failed { node: host.to_owned(), reason };
     if host.is_empty() || host.starts_with('-') || !host.chars().all(is_plain) {
-        return Err(format!("{host:?} is no name of a host"));
+        return Err(failed("is no name of a host".to_owned()));
     }
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(commands.template.replace("{host}", host));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own, so that a time-out ends all of it.
-    let mut child = command.process_group(0).spawn().map_err(|error| error.to_string())?;
-    let input = child.stdin.take();
-    std::thread::spawn(move || {
-        // A command that does not read its input is none of ours to judge.
-        let _ = input.map(|mut input| input.write_all(&known));
-    });
-    let (output, errors) = (
-        Gathered::of(child.stdout.take(), MAX_SEGMENT_LEN),
-        Gathered::of(child.stderr.take(), 4096),
-    );
-    match wait(&mut child, commands.time_out) {
-        None => Err(format!("no answer within {} s", commands.time_out.as_secs_f64())),
-        Some(status) if status.success() => Ok(output.finish()),
-        Some(status) => {
-            let said = errors.finish();
-            let said = String::from_utf8_lossy(&said);
-            let said = said.trim().lines().next_back().unwrap_or_default().to_owned();
-            Err(format!("{status}{}{said}", if said.is_empty() { "" } else { ": " }))
-        }
-    }
-}
-
-/// What a pipe has, read while the command runs.
-struct Gathered {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    end: Receiver<()>,
-}
-
-/// How long output is waited for after a command has ended: a process that it left behind, such as
-/// the master of ssh's connections, may hold the pipe open for ever.
-const AFTER_END: Duration = Duration::from_millis(500);
-
-impl Gathered {
-    fn of(pipe: Option<impl Read + Send + 'static>, most: u64) -> Self {
-        let bytes = Arc::new(Mutex::new(Vec::new()));
-        let (send, end) = sync_channel(1);
-        let all = Arc::clone(&bytes);
-        std::thread::spawn(move || {
-            let mut pipe = pipe.map(|pipe| pipe.take(most));
-            let mut chunk = [0; 8192];
-            while let Some(Ok(count @ 1..)) = pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {
-                lock(&all).extend_from_slice(chunk.get(..count).unwrap_or_default());
-            }
-            // Nobody may wait any more.
-            let _ = send.send(());
-        });
-        Self { bytes, end }
-    }
-
-    fn finish(self) -> Vec<u8> {
-        let _ = self.end.recv_timeout(AFTER_END);
-        std::mem::take(&mut *lock(&self.bytes))
-    }
-}
-
-/// Waits for a child; after the time-out it is killed with its group, and the result is `None`.
-fn wait(child: &mut Child, time_out: Duration) -> Option<std::process::ExitStatus> {
-    let start = Instant::now();
-    loop {
-        if let Ok(Some(status)) = child.try_wait() {
-            return Some(status);
-        }
-        if start.elapsed() >= time_out {
-            if let Some(group) =
-                i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
-            {
-                let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-            }
-            let _ = child.wait();
-            return None;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let limits = Limits { time_out: commands.time_out, interrupted };
+    run_command(&commands.template.replace("{host}", host), known, &limits).map_err(failed)
 }

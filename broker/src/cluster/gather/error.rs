@@ -30,6 +30,14 @@ pub enum GatherError {
         /// The class.
         class: u128,
     },
+    /// A node cannot be told.
+    #[error("{node}: {reason}")]
+    Failed {
+        /// The node.
+        node: String,
+        /// What its process says.
+        reason: String,
+    },
     /// The exchange with other processes failed.
     #[error("{step} failed: {what}")]
     Exchange {

@@ -1,9 +1,10 @@
 //! Gathering through a folder that all nodes share.
 
-use super::collect::Gathering;
+use super::collect::{Added, Gathering};
 use super::error::GatherError;
 use super::report::{Known, NodeReport};
 use crate::cluster::error::ClusterError;
+use crate::cluster::file_name::file_name;
 use crate::cluster::inputs::files_in;
 use crate::cluster::write::write_file;
 use std::fs::File;
@@ -40,37 +41,45 @@ pub fn join(folder: &Path, report: &NodeReport) -> Result<(), GatherError> {
         }
         sent => sent?,
     };
-    let known = Known::read(&sent)?;
-    let file = folder.join(format!("{}.{NODE}", report.name().replace('/', "_")));
+    let known = Known::read(&class.display().to_string(), &sent)?;
+    let file = folder.join(file_name(report.name(), NODE));
     Ok(write_file(&file, &report.against(&known), MODE, true)?)
 }
 
-/// Reads all reports, segments and XML files of a folder.
+/// Reads all reports, segments and XML files of a folder. A file that cannot be used keeps no other
+/// one out.
 ///
 /// # Errors
 ///
-/// [`GatherError`] with the file.
+/// [`GatherError`] if the folder cannot be read.
 pub fn read_folder(folder: &Path) -> Result<Gathering, GatherError> {
     let (classes, nodes): (Vec<PathBuf>, Vec<PathBuf>) =
         files_in(folder)?.into_iter().partition(|it| it.extension().is_some_and(|it| it == CLASS));
     let mut gathering = Gathering::new();
-    let mut known = Vec::new();
     for file in &classes {
-        known.extend(read(file)?);
+        let known = read(file).and_then(|sent| gathering.know(&file.display().to_string(), &sent));
+        if let Err(error) = known {
+            gathering.fail(None, &error);
+        }
     }
-    gathering.know(Known::read(&known)?);
     for file in nodes {
         let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let is_report = file.extension().is_some_and(|it| it == NODE);
-        let sent = read(&file)?;
         let from = file.display().to_string();
-        let name = stem.filter(|_| !is_report);
-        match gathering.add(&from, &sent, None) {
+        let name = stem.as_deref().filter(|_| !is_report);
+        let added = read(&file).and_then(|sent| match gathering.add(&from, &sent, None) {
             // A file that is no report has the node's name, if its topology has none.
             Err(GatherError::Cluster(ClusterError::NoName { .. })) => {
-                gathering.add(&from, &sent, name.as_deref())?;
+                gathering.add(&from, &sent, name)
             }
-            added => added?,
+            Ok(Added::Class(_)) => {
+                let found = "only the hash of a class".to_owned();
+                Err(GatherError::NotAReport { from: from.clone(), found })
+            }
+            added => added,
+        });
+        if let Err(error) = added {
+            gathering.fail(stem.as_deref().filter(|_| is_report), &error);
         }
     }
     Ok(gathering)

@@ -13,13 +13,14 @@ mod frame;
 mod pmix;
 mod report;
 mod rounds;
+mod run_command;
 mod this_machine;
 
-pub use collect::Gathering;
-pub use command::{Commands, run_on};
+pub use collect::{Added, Failure, Gathered, Gathering};
+pub use command::{Commands, node_of_host, run_on};
 pub use error::GatherError;
 pub use folder::{join, read_folder};
 pub use pmix::PmixExchange;
-pub use report::{Known, NodeReport, node_of_report};
-pub use rounds::{Exchange, in_rounds};
+pub use report::{Contribution, Known, NodeReport, node_of_report};
+pub use rounds::{Exchange, Rounds, in_rounds};
 pub use this_machine::MEMLOCK;

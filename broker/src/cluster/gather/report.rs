@@ -14,9 +14,28 @@ pub struct NodeReport {
     node: PreparedNode,
 }
 
+/// What a process brings to an exchange.
+pub enum Contribution {
+    /// Nothing: another process of the node does.
+    Nothing,
+    /// The report of its node.
+    Report(NodeReport),
+    /// Its node cannot be told.
+    Failure {
+        /// Name of the node.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+}
+
 /// The first node of each class that is known, by the hash of the class.
 #[derive(Default)]
-pub struct Known(HashMap<u128, Base>);
+pub struct Known {
+    bases: HashMap<u128, Base>,
+    /// Whether nodes of other classes are to tell only their class.
+    asks_for_classes: bool,
+}
 
 struct Base {
     node: PreparedNode,
@@ -54,14 +73,16 @@ impl NodeReport {
         self.frame(Body::Whole(self.node.archive().to_vec())).to_bytes()
     }
 
-    /// What differs from the known node of the same class, else the whole topology.
+    /// What differs from the known node of the same class; else the whole topology, or only the
+    /// class if that is what is asked for.
     #[must_use]
     pub fn against(&self, known: &Known) -> Vec<u8> {
-        match known.0.get(&self.class()) {
+        match known.bases.get(&self.class()) {
             Some(base) => {
                 let values = difference(base.node.prepared(), self.node.prepared());
                 self.frame(Body::Difference(base.hash, values)).to_bytes()
             }
+            None if known.asks_for_classes => self.hash_only(),
             None => self.whole(),
         }
     }
@@ -78,36 +99,59 @@ impl NodeReport {
 ///
 /// [`GatherError`]. `from` is for that.
 pub fn node_of_report(from: &str, sent: &[u8]) -> Result<PreparedNode, GatherError> {
-    let node = Known::default().node(from, Frame::read(from, sent)?)?;
-    let found = "only the hash of a class".to_owned();
-    node.ok_or_else(|| GatherError::NotAReport { from: from.to_owned(), found })
+    match Known::default().node(from, Frame::read(from, sent)?)? {
+        Told::Node(node) => Ok(*node),
+        Told::Class(_) => {
+            let found = "only the hash of a class".to_owned();
+            Err(GatherError::NotAReport { from: from.to_owned(), found })
+        }
+    }
+}
+
+/// What a report tells.
+pub(super) enum Told {
+    /// A node.
+    Node(Box<PreparedNode>),
+    /// Only its class.
+    Class(u128),
 }
 
 impl Known {
     /// Takes note of the nodes in whole reports that follow each other, such as those that were
-    /// sent to a node.
+    /// sent to a node. `from` is for errors.
     ///
     /// # Errors
     ///
     /// [`GatherError`] if one cannot be used.
-    pub fn read(reports: &[u8]) -> Result<Self, GatherError> {
+    pub fn read(from: &str, reports: &[u8]) -> Result<Self, GatherError> {
         let mut known = Self::default();
-        for frame in Frame::read_all("the known classes", reports)? {
-            known.node("the known classes", frame)?;
-        }
+        known.take_note(from, reports)?;
         Ok(known)
+    }
+
+    /// Takes note of the nodes in whole reports that follow each other.
+    pub(super) fn take_note(&mut self, from: &str, reports: &[u8]) -> Result<(), GatherError> {
+        for frame in Frame::read_all(from, reports)? {
+            if let Told::Class(0) = self.node(from, frame)? {
+                self.asks_for_classes = true;
+            }
+        }
+        Ok(())
     }
 
     /// Whether a node of a class is known.
     #[must_use]
     pub fn has(&self, class: u128) -> bool {
-        self.0.contains_key(&class)
+        self.bases.contains_key(&class)
     }
 
-    /// The whole reports of all known nodes, for [`Known::read`].
+    /// The whole reports of all known nodes, for [`Known::read`]. With `asks_for_classes`, nodes of
+    /// other classes are to tell only their class.
     #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut all: Vec<(&u128, &Base)> = self.0.iter().collect();
+    pub fn to_bytes(&self, asks_for_classes: bool) -> Vec<u8> {
+        let question =
+            Frame { name: String::new(), boot: [0; 16], class: 0, body: Body::Hash }.to_bytes();
+        let mut all: Vec<(&u128, &Base)> = self.bases.iter().collect();
         all.sort_by_key(|(class, _)| **class);
         let frames = all.into_iter().map(|(class, base)| Frame {
             name: base.node.name().to_owned(),
@@ -115,23 +159,20 @@ impl Known {
             class: *class,
             body: Body::Whole(base.node.archive().to_vec()),
         });
-        frames.flat_map(|frame| frame.to_bytes()).collect()
+        let reports = frames.flat_map(|frame| frame.to_bytes());
+        reports.chain(question.into_iter().filter(|_| asks_for_classes)).collect()
     }
 
-    /// The node of a report; `None` of one that tells only its class. A node of a class that was
-    /// not known is known from now on.
-    pub(super) fn node(
-        &mut self,
-        from: &str,
-        frame: Frame,
-    ) -> Result<Option<PreparedNode>, GatherError> {
+    /// What a report tells. A node of a class that was not known is known from now on.
+    pub(super) fn node(&mut self, from: &str, frame: Frame) -> Result<Told, GatherError> {
         let Frame { name, boot, class, body } = frame;
         let damaged = |what| GatherError::Damaged { from: from.to_owned(), what };
         let archive = match body {
-            Body::Hash => return Ok(None),
+            Body::Hash => return Ok(Told::Class(class)),
+            Body::Failed(reason) => return Err(GatherError::Failed { node: name, reason }),
             Body::Whole(bytes) => aligned(&bytes),
             Body::Difference(hash, values) => {
-                let base = self.0.get(&class);
+                let base = self.bases.get(&class);
                 let base =
                     base.ok_or_else(|| GatherError::NoBase { from: from.to_owned(), class })?;
                 if base.hash != hash {
@@ -151,8 +192,8 @@ impl Known {
         }
         if !self.has(class) {
             let hash = xxh3_64(&archive);
-            self.0.insert(class, Base { node: prepare(&archive)?, hash });
+            self.bases.insert(class, Base { node: prepare(&archive)?, hash });
         }
-        Ok(Some(node))
+        Ok(Told::Node(Box::new(node)))
     }
 }

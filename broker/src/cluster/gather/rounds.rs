@@ -3,8 +3,8 @@
 
 use super::collect::Gathering;
 use super::error::GatherError;
-use super::frame::Frame;
-use super::report::{Known, NodeReport};
+use super::frame::{Body, Frame};
+use super::report::{Contribution, Known, NodeReport};
 
 /// An exchange among processes: `MPI_Allgatherv`, or `PMIx_Put`, `PMIx_Fence` and `PMIx_Get`.
 pub trait Exchange {
@@ -16,42 +16,129 @@ pub trait Exchange {
     fn all(&mut self, mine: &[u8]) -> Result<Vec<Vec<u8>>, GatherError>;
 }
 
-/// Gathers the reports of all processes that have one: one process of each node. First all tell
-/// their class, then the first of each class its whole topology, then the others what differs.
-/// Every process must call this. All get the cluster.
+/// The rounds of one process, for an exchange that it does itself, such as a fence that calls back.
+/// First all tell their class, then the first of each class its whole topology, then the others what
+/// differs. A process that cannot tell its node, or whose report cannot be used, keeps no other one
+/// waiting: its node is missing.
+///
+/// ```
+/// use topobroker::cluster::gather::{Contribution, NodeReport, Rounds};
+/// use topobroker::hwloc::{Input, LoadOptions, capture, load};
+/// use topobroker::cluster::PreparedNode;
+/// use topobroker_layout::encode::to_bytes;
+/// let machine = capture(&load(&Input::Synthetic("Core:2 PU:2".into()), &LoadOptions::default())?)?;
+/// let node = PreparedNode::of_archive(to_bytes(&machine)?, Some("n1"), "n1")?;
+/// let mut rounds = Rounds::new(Contribution::Report(NodeReport::new(node)), 0);
+/// // A job of one process: it gets what it hands over.
+/// while let Some(mine) = rounds.mine() {
+///     let all = vec![mine.to_vec()];
+///     rounds.take(all);
+/// }
+/// let gathered = rounds.gathering().ok_or("this is rank 0")?.finish(&["n1".to_owned()]);
+/// assert!(gathered.missing.is_empty() && gathered.cluster.names().eq(["n1"]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Rounds {
+    contribution: Contribution,
+    rank: usize,
+    round: u8,
+    mine: Vec<u8>,
+    /// The class that each rank told.
+    classes: Vec<Option<u128>>,
+    /// Of rank 0: what all told.
+    gathering: Option<Gathering>,
+}
+
+impl Rounds {
+    /// Number of rounds.
+    pub const COUNT: u8 = 3;
+
+    /// The rounds of the process with a rank in the exchange, from 0.
+    #[must_use]
+    pub fn new(contribution: Contribution, rank: usize) -> Self {
+        let mine = match &contribution {
+            Contribution::Nothing => Vec::new(),
+            Contribution::Report(report) => report.hash_only(),
+            Contribution::Failure { name, reason } => {
+                let body = Body::Failed(reason.clone());
+                Frame { name: name.clone(), boot: [0; 16], class: 0, body }.to_bytes()
+            }
+        };
+        let gathering = (rank == 0).then(Gathering::new);
+        Self { contribution, rank, round: 0, mine, classes: Vec::new(), gathering }
+    }
+
+    /// What this process hands over in the round that comes next; `None` after the last.
+    #[must_use]
+    pub fn mine(&self) -> Option<&[u8]> {
+        (self.round < Self::COUNT).then_some(&self.mine)
+    }
+
+    /// Takes what all processes handed over, by rank.
+    pub fn take(&mut self, all: Vec<Vec<u8>>) {
+        let report = match &self.contribution {
+            Contribution::Report(report) => Some(report),
+            _ => None,
+        };
+        let mine = match self.round {
+            0 => {
+                let class = |sent: &Vec<u8>| match Frame::read("a process", sent).ok()? {
+                    Frame { body: Body::Hash, class, .. } => Some(class),
+                    _ => None,
+                };
+                self.classes = all.iter().map(class).collect();
+                report.filter(|_| self.is_first()).map(NodeReport::whole)
+            }
+            1 => {
+                let mut known = Known::default();
+                for (rank, sent) in all.iter().enumerate() {
+                    // Rank 0 says what is wrong; here the node tells all of itself.
+                    let _ = known.take_note(&format!("rank {rank}"), sent);
+                }
+                report.filter(|_| !self.is_first()).map(|report| report.against(&known))
+            }
+            _ => None,
+        };
+        if let Some(gathering) = &mut self.gathering {
+            for (rank, sent) in all.iter().enumerate().filter(|(_, sent)| !sent.is_empty()) {
+                if let Err(error) = gathering.add(&format!("rank {rank}"), sent, None) {
+                    let node = Frame::read("", sent).ok().map(|frame| frame.name);
+                    gathering.fail(node.as_deref(), &error);
+                }
+            }
+        }
+        self.mine = mine.unwrap_or_default();
+        self.round = self.round.saturating_add(1);
+    }
+
+    /// What was gathered, of rank 0; `None` of others.
+    #[must_use]
+    pub fn gathering(self) -> Option<Gathering> {
+        self.gathering
+    }
+
+    /// Whether this process is the first of its class.
+    fn is_first(&self) -> bool {
+        let class = self.classes.get(self.rank).copied().flatten();
+        class.is_some() && self.classes.iter().position(|it| *it == class) == Some(self.rank)
+    }
+}
+
+/// Gathers the reports of all processes that have one: one process of each node. Every process must
+/// call this. Rank 0 gets what was gathered.
 ///
 /// # Errors
 ///
-/// [`GatherError`]. If a report cannot be used, all processes get the same error.
+/// [`GatherError::Exchange`].
 pub fn in_rounds(
-    report: Option<&NodeReport>,
+    contribution: Contribution,
     rank: usize,
     exchange: &mut impl Exchange,
-) -> Result<Gathering, GatherError> {
-    let hashes = exchange.all(&report.map(NodeReport::hash_only).unwrap_or_default())?;
-    let classes: Vec<Option<u128>> = hashes
-        .iter()
-        .enumerate()
-        .map(|(rank, sent)| {
-            let from = format!("rank {rank}");
-            let frame = (!sent.is_empty()).then(|| Frame::read(&from, sent)).transpose()?;
-            Ok(frame.map(|frame| frame.class))
-        })
-        .collect::<Result<_, GatherError>>()?;
-    let is_first = |rank: usize| {
-        let class = classes.get(rank).copied().flatten();
-        class.is_some() && classes.iter().position(|other| *other == class) == Some(rank)
-    };
-    let whole = report.filter(|_| is_first(rank)).map(NodeReport::whole);
-    let wholes = exchange.all(&whole.unwrap_or_default())?;
-    let known = Known::read(&wholes.concat())?;
-    let difference = report.filter(|_| !is_first(rank)).map(|report| report.against(&known));
-    let differences = exchange.all(&difference.unwrap_or_default())?;
-    let mut gathering = Gathering::new();
-    for (rank, sent) in wholes.iter().enumerate().chain(differences.iter().enumerate()) {
-        if !sent.is_empty() {
-            gathering.add(&format!("rank {rank}"), sent, None)?;
-        }
+) -> Result<Option<Gathering>, GatherError> {
+    let mut rounds = Rounds::new(contribution, rank);
+    while let Some(mine) = rounds.mine() {
+        let all = exchange.all(mine)?;
+        rounds.take(all);
     }
-    Ok(gathering)
+    Ok(rounds.gathering())
 }

@@ -1,11 +1,11 @@
 //! Options for what is above the nodes of a cluster: groups and fabrics.
 
-use crate::cluster::fabric::{read_fabric, read_name_map};
-use crate::cluster::{ClusterBuilder, GroupId, expand, fold, read_conf, read_yaml};
+use crate::cluster::fabric::{FabricGraph, read_fabric, read_name_map};
+use crate::cluster::{ClusterBuilder, GroupId, SlurmTopology, expand, fold, read_conf, read_yaml};
 use crate::program::output::say;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use topobroker_reader::GroupKind;
 
 /// What is above the nodes.
@@ -26,39 +26,78 @@ pub(super) struct Above {
     #[arg(long, value_name = "FILE", requires = "fabric")]
     node_names: Option<PathBuf>,
     /// Put each node into a group of the switch that it is connected to
-    #[arg(long, requires = "fabric", conflicts_with = "slurm")]
+    #[arg(long, requires = "fabric", conflicts_with_all = ["slurm", "groups"])]
     group_by_fabric: bool,
 }
 
+/// What the files and options say.
+pub(super) struct ReadAbove<'o> {
+    options: &'o Above,
+    /// Groups: name and nodes.
+    groups: Vec<(&'o str, Vec<String>)>,
+    slurm: Option<SlurmTopology>,
+    fabric: Option<FabricGraph>,
+}
+
 impl Above {
-    /// Adds groups and fabric to a cluster that has all of its nodes. Says what does not fit.
-    pub(super) fn add_to(&self, cluster: &mut ClusterBuilder) -> anyhow::Result<()> {
+    /// Reads the files, before anything is gathered.
+    pub(super) fn read(&self) -> anyhow::Result<ReadAbove<'_>> {
+        let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
         for group in &self.groups {
             let (name, hosts) = group
                 .split_once('=')
+                .filter(|(name, _)| !name.is_empty())
                 .with_context(|| format!("--group {group}: expected NAME=HOSTLIST"))?;
-            let id = cluster.add_group(GroupId::CLUSTER, GroupKind::Group, name)?;
+            if groups.iter().any(|(known, _)| *known == name) {
+                bail!("--group {group}: the group {name} is there twice");
+            }
             let hosts = expand(hosts).with_context(|| format!("--group {group}"))?;
+            groups.push((name, hosts));
+        }
+        let slurm = match &self.slurm {
+            Some(file) => {
+                let is_yaml = file.extension().is_some_and(|it| it == "yaml" || it == "yml");
+                Some(if is_yaml { read_yaml(file) } else { read_conf(file) }?)
+            }
+            None => None,
+        };
+        let mut fabric = None;
+        if !self.fabric.is_empty() {
+            let mut graph = read_fabric(&self.fabric)?;
+            if let Some(file) = &self.node_names {
+                graph.rename(&read_name_map(file)?);
+            }
+            fabric = Some(graph);
+        }
+        Ok(ReadAbove { options: self, groups, slurm, fabric })
+    }
+}
+
+impl ReadAbove<'_> {
+    /// The files that were read.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        let Above { slurm, fabric, node_names, .. } = self.options;
+        slurm.iter().chain(fabric).chain(node_names).map(PathBuf::as_path)
+    }
+
+    /// Adds groups and fabric to a cluster that has all of its nodes. Says what does not fit.
+    pub(super) fn add_to(self, cluster: &mut ClusterBuilder) -> anyhow::Result<()> {
+        for (name, hosts) in &self.groups {
+            let id = cluster.add_group(GroupId::CLUSTER, GroupKind::Group, name)?;
             let mut unknown = Vec::new();
             for host in hosts {
-                if !cluster.move_node(&host, id)? {
-                    unknown.push(host);
+                if !cluster.move_node(host, id)? {
+                    unknown.push(host.clone());
                 }
             }
             tell(&unknown, &format!("of group {name} are not in the cluster"));
         }
-        if let Some(file) = &self.slurm {
-            let is_yaml = file.extension().is_some_and(|it| it == "yaml" || it == "yml");
-            let topology = if is_yaml { read_yaml(file) } else { read_conf(file) }?;
-            let applied = cluster.apply(&topology)?;
+        if let Some(topology) = &self.slurm {
+            let applied = cluster.apply(topology)?;
             tell(&applied.nodes_without, "are not in Slurm's topology");
             tell(&applied.unknown, "of Slurm's topology are not in the cluster");
         }
-        if !self.fabric.is_empty() {
-            let mut fabric = read_fabric(&self.fabric)?;
-            if let Some(file) = &self.node_names {
-                fabric.rename(&read_name_map(file)?);
-            }
+        if let Some(fabric) = self.fabric {
             let matching = cluster.set_fabric(fabric);
             let names: Vec<String> = cluster.names().map(str::to_owned).collect();
             let without = matching.nodes_without.iter().filter_map(|at| names.get(*at).cloned());
@@ -70,7 +109,7 @@ impl Above {
                     matching.ports_without.join(", ")
                 ));
             }
-            if self.group_by_fabric {
+            if self.options.group_by_fabric {
                 cluster.group_by_fabric()?;
             }
         }

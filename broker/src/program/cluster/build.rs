@@ -2,14 +2,14 @@
 
 use super::above::Above;
 use super::output_file::OutputFile;
+use crate::causes::with_causes;
 use crate::cluster::gather::node_of_report;
 use crate::cluster::{
     ClusterBuilder, ClusterError, GroupId, NodeFile, PreparedNode, files_in, prepare_all,
 };
-use crate::program::output::{say, with_causes};
-use anyhow::{Context, anyhow, bail};
+use crate::program::output::say;
+use anyhow::{Context, bail};
 use clap::Args;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use topobroker_reader::internal::text_within;
@@ -49,14 +49,20 @@ impl Build {
         for input in &self.inputs {
             self.add_input(input, &mut found)?;
         }
-        self.check_output(&found.files)?;
+        let above = self.above.read()?;
+        let inputs = found.files.iter().map(|node| node.file.as_path());
+        let lists = found.lists.iter().map(PathBuf::as_path);
+        self.file.check_inputs(inputs.chain(lists).chain(above.files()))?;
         let mut cluster = ClusterBuilder::new();
         if self.keep_order {
             cluster = cluster.keep_order();
         }
         let mut nodes: Vec<(usize, PreparedNode)> = Vec::new();
         for (root, name) in &found.roots {
-            cluster.add(GroupId::CLUSTER, self.saved(root, name.as_deref())?)?;
+            match self.saved(root, name.as_deref()) {
+                Err(error) if self.skip_unreadable => say(&format!("{error:#}; left out")),
+                node => cluster.add(GroupId::CLUSTER, node?)?,
+            }
         }
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         prepare_all(&found.files, threads, |number, prepared| {
@@ -79,7 +85,7 @@ impl Build {
         for (_, node) in nodes {
             cluster.add(GroupId::CLUSTER, node)?;
         }
-        self.above.add_to(&mut cluster)?;
+        above.add_to(&mut cluster)?;
         self.file.write(cluster)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -95,9 +101,19 @@ impl Build {
             };
             let text = text.with_context(|| list.to_owned())?;
             let lines = text.lines().map(str::trim);
-            for line in lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '@'])) {
+            let inputs = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+            let mut count = 0;
+            for line in inputs {
+                if line.starts_with('@') {
+                    bail!("{list}: has the list {line}; a list cannot have others");
+                }
                 self.add_input(line, found)?;
+                count += 1;
             }
+            if count == 0 {
+                bail!("{list}: has no inputs");
+            }
+            found.lists.extend((list != "-").then(|| list.into()));
             return Ok(());
         }
         let (name, file) = match input.split_once('=') {
@@ -109,6 +125,9 @@ impl Build {
         if path.join("sys").is_dir() || path.join("proc").is_dir() {
             found.roots.push((path, name));
         } else if path.is_dir() {
+            if name.is_some() {
+                bail!("{input}: only one file has a name; {file} is a folder");
+            }
             let files = files_in(&path)?;
             if files.is_empty() {
                 bail!("{file}: has no files; expected hwloc XML or segments");
@@ -126,20 +145,6 @@ impl Build {
         NodeFile { file, name }
     }
 
-    /// Refuses an output that is one of the inputs.
-    fn check_output(&self, files: &[NodeFile]) -> anyhow::Result<()> {
-        let id = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
-        let Some(output) = id(&self.file.output) else { return Ok(()) };
-        match files.iter().find(|node| id(&node.file) == Some(output)) {
-            None => Ok(()),
-            Some(node) => Err(anyhow!(
-                "{}: is also an input, {}; name another output",
-                self.file.output.display(),
-                node.file.display()
-            )),
-        }
-    }
-
     /// A node from a saved file system. Another process reads it, because hwloc takes the folder
     /// only from the environment.
     fn saved(&self, root: &Path, name: Option<&str>) -> anyhow::Result<PreparedNode> {
@@ -149,7 +154,10 @@ impl Build {
         name.into_iter().for_each(|name| _ = command.args(["--name", name]));
         let output = command.stdin(Stdio::null()).output().with_context(|| input.clone())?;
         if !output.status.success() {
-            bail!("{input}: {}", String::from_utf8_lossy(&output.stderr).trim());
+            // The message of the other process begins with its own name and the input.
+            let said = String::from_utf8_lossy(&output.stderr);
+            let said = said.trim().trim_start_matches("topobroker: ");
+            bail!("{input}: {}", said.trim_start_matches(&format!("{input}: ")));
         }
         Ok(node_of_report(&input, &output.stdout)?)
     }
@@ -160,4 +168,6 @@ impl Build {
 struct Found {
     files: Vec<NodeFile>,
     roots: Vec<(PathBuf, Option<String>)>,
+    /// Files with lists of inputs.
+    lists: Vec<PathBuf>,
 }

@@ -2,9 +2,10 @@
 
 use super::list::path;
 use super::opened::Opened;
+use crate::causes::with_causes;
 use crate::description::describe;
 use crate::format::xml;
-use crate::program::output::{self, with_causes};
+use crate::program::output;
 use clap::Args;
 use std::collections::BTreeSet;
 use std::fmt::Write;

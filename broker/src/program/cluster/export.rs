@@ -1,10 +1,11 @@
 //! `topobroker cluster export`: the XML of one node or of all.
 
 use super::opened::{Opened, named};
+use crate::causes::with_causes;
 use crate::cluster::file_name::file_name;
 use crate::cluster::write_file;
 use crate::format::xml;
-use crate::program::output::{self, with_causes};
+use crate::program::output;
 use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;

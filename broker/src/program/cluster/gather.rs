@@ -3,17 +3,22 @@
 use super::above::Above;
 use super::output_file::OutputFile;
 use super::this_node::ThisNode;
-use crate::cluster::gather::{Commands, Gathering, PmixExchange, in_rounds, read_folder, run_on};
-use crate::cluster::{expand, fold};
-use crate::program::output::say;
+use crate::cluster::gather::{
+    Commands, Contribution, Gathered, Gathering, PmixExchange, in_rounds, node_of_host,
+    read_folder, run_on,
+};
+use crate::cluster::{expand, files_in, fold};
+use crate::program::output::{say, whole_message};
+use crate::program::signals::Signals;
 use anyhow::{Context, bail};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Gather the nodes of a cluster into one file: from a folder that they share, by a command for
-/// each, or by PMIx. The exit status is 3 if nodes are missing
+/// each, or by PMIx. The exit status is 3 if nodes are missing, or if one could not be used
 #[derive(Debug, Args)]
 pub(super) struct Gather {
     #[command(flatten)]
@@ -57,36 +62,51 @@ struct Way {
 
 impl Gather {
     pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
-        self.file.check()?;
+        // What is wrong here would be lost work later.
+        let above = self.above.read()?;
         let mut hosts = Vec::new();
         for list in &self.hosts {
             hosts.extend(expand(list).with_context(|| format!("--hosts {list}"))?);
         }
-        let mut failures = Vec::new();
         let gathering = if let Some(folder) = &self.way.folder {
+            self.file.check()?;
+            let files = files_in(folder)?;
+            self.file.check_inputs(above.files().chain(files.iter().map(PathBuf::as_path)))?;
             read_folder(folder)?
         } else if let Some(template) = &self.way.command {
-            let (gathering, failed) = run_on(&hosts, &self.commands(template)?);
-            failures = failed;
+            self.file.check()?;
+            self.file.check_inputs(above.files())?;
+            let interrupted = Signals::flag().context("catching signals")?;
+            let gathering = run_on(&hosts, &self.commands(template)?, &interrupted);
+            if interrupted.load(Ordering::Relaxed) {
+                bail!("interrupted: nothing is written");
+            }
             gathering
         } else {
-            match self.by_pmix()? {
-                Some(gathering) => gathering,
+            match by_pmix(&mut self.node)? {
+                Some(gathering) => {
+                    // Only this process writes the file.
+                    self.file.check()?;
+                    gathering
+                }
                 None => return Ok(ExitCode::SUCCESS),
             }
         };
-        for (host, reason) in &failures {
-            say(&format!("{host}: {reason}"));
+        let expected: Vec<String> =
+            hosts.iter().map(|host| node_of_host(host).to_owned()).collect();
+        let Gathered { mut cluster, missing, failures } = gathering.finish(&expected);
+        for failure in &failures {
+            say(&failure.what);
         }
-        let (mut cluster, missing) = gathering.finish(&hosts)?;
-        self.above.add_to(&mut cluster)?;
+        above.add_to(&mut cluster)?;
         self.file.write(cluster)?;
-        if missing.is_empty() {
-            return Ok(ExitCode::SUCCESS);
+        if !missing.is_empty() {
+            let names = fold(missing.iter().map(String::as_str));
+            let are = if missing.len() == 1 { "node is" } else { "nodes are" };
+            say(&format!("{} {are} missing: {names}", missing.len()));
         }
-        let names = fold(missing.iter().map(String::as_str));
-        say(&format!("{} nodes are missing: {names}", missing.len()));
-        Ok(if self.allow_missing { ExitCode::SUCCESS } else { ExitCode::from(3) })
+        let is_whole = missing.is_empty() && failures.is_empty();
+        Ok(if is_whole || self.allow_missing { ExitCode::SUCCESS } else { ExitCode::from(3) })
     }
 
     fn commands(&self, template: &str) -> anyhow::Result<Commands> {
@@ -97,21 +117,27 @@ impl Gather {
         let (at_once, retries) = (self.at_once, self.retries);
         Ok(Commands { template: template.to_owned(), at_once, time_out, retries })
     }
+}
 
-    /// What all processes told; `None` for all but rank 0.
-    fn by_pmix(&mut self) -> anyhow::Result<Option<Gathering>> {
-        let mut pmix = PmixExchange::connect()?;
-        let report = match pmix.local_rank()? {
-            0 => {
-                if self.node.name.is_none() {
-                    self.node.name = Some(pmix.host()?);
-                }
-                Some(self.node.report()?)
+/// What all processes told; `None` for all but rank 0.
+fn by_pmix(node: &mut ThisNode) -> anyhow::Result<Option<Gathering>> {
+    let mut pmix = PmixExchange::connect()?;
+    let contribution = match pmix.local_rank()? {
+        0 => {
+            if node.name.is_none() {
+                node.name = Some(pmix.host()?);
             }
-            _ => None,
-        };
-        let rank = pmix.rank();
-        let gathering = in_rounds(report.as_ref(), usize::try_from(rank)?, &mut pmix)?;
-        Ok((rank == 0).then_some(gathering))
-    }
+            // A process that ended here would keep all others waiting.
+            match node.report() {
+                Ok(report) => Contribution::Report(report),
+                Err(error) => {
+                    let (name, reason) = (node.name(), whole_message(&error));
+                    Contribution::Failure { name, reason }
+                }
+            }
+        }
+        _ => Contribution::Nothing,
+    };
+    let rank = usize::try_from(pmix.rank())?;
+    Ok(in_rounds(contribution, rank, &mut pmix)?)
 }

@@ -1,8 +1,10 @@
 //! The file of a cluster that a command writes.
 
 use crate::cluster::{ClusterBuilder, ClusterError, write_file};
+use anyhow::bail;
 use clap::Args;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// The file that is written.
 #[derive(Debug, Args)]
@@ -25,6 +27,23 @@ impl OutputFile {
             return Err(ClusterError::Exists { file: self.output.clone() });
         }
         Ok(())
+    }
+
+    /// Refuses an output that is one of the files that are read.
+    pub(super) fn check_inputs<'p>(
+        &self,
+        mut inputs: impl Iterator<Item = &'p Path>,
+    ) -> anyhow::Result<()> {
+        let id = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
+        let Some(output) = id(&self.output) else { return Ok(()) };
+        match inputs.find(|input| id(input) == Some(output)) {
+            None => Ok(()),
+            Some(input) => bail!(
+                "{}: is also an input, {}; name another output",
+                self.output.display(),
+                input.display()
+            ),
+        }
     }
 
     pub(super) fn write(&self, cluster: ClusterBuilder) -> Result<(), ClusterError> {

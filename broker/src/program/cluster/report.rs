@@ -31,7 +31,7 @@ impl Report {
                 true => Vec::new(),
                 false => bytes_within(MAX_SEGMENT_LEN, stdin()).context("standard input")?,
             };
-            report.against(&Known::read(&known)?)
+            report.against(&Known::read("standard input", &known)?)
         };
         let mut out = stdout().lock();
         out.write_all(&sent).and_then(|()| out.flush()).context(STANDARD_OUTPUT)?;

@@ -5,6 +5,7 @@ use super::groups::Groups;
 use super::locality::Locality;
 use super::named::named;
 use super::nics::{Nics, warn};
+use crate::causes::with_causes;
 use crate::placement::{self, Policy, report};
 use crate::program::{output, part};
 use crate::publish::job::{self, DevicePolicy, JobOptions, Launcher};
@@ -142,7 +143,7 @@ impl Job {
         let base = topobroker_reader::adopt()?;
         // Removes the jobs of launchers that have died.
         if let Err(error) = job::sweep(base) {
-            output::say(&output::with_causes(&error));
+            output::say(&with_causes(&error));
         }
         match self.command {
             Command::Add(add) => add.run(base),
@@ -291,7 +292,7 @@ impl List {
                     let (name, size) = (&job.name, job.size);
                     writeln!(text, "{name}: {ranks} ranks, {size} bytes, launcher {launcher}")
                 }
-                Err(error) => writeln!(text, "{}: {}", job.name, output::with_causes(error)),
+                Err(error) => writeln!(text, "{}: {}", job.name, with_causes(error)),
             };
         }
         output::print(&text)
