@@ -398,10 +398,8 @@ pub extern "C" fn tb_cluster_hops(
         let (cluster, hops) = (cluster.given("cluster")?, hops.given("hops")?);
         let (node, other) = (cluster.node(node)?, cluster.node(other)?);
         let fabric = cluster.cluster.fabric()?;
-        let ways = fabric
-            .ports_of(node)
-            .flat_map(|one| fabric.ports_of(other).filter_map(move |to| fabric.hops(one, to)));
-        hops.write(ways.min().found(|| "the fabric has no way".to_owned())?);
+        let ways = fabric.hops_of_nodes(node, other);
+        hops.write(ways.found(|| "the fabric has no way".to_owned())?);
         Ok(())
     })
 }

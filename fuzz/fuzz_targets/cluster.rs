@@ -10,9 +10,13 @@ fuzz_target!(|data: &[u8]| {
     if let Some(slots) = ClassSlots::read(data) {
         let _ = slots.values(data, "node", |_| Some("text".into()));
     }
-    let (whole, directory) = topobroker_fuzz::clusters(data);
-    for file in [&whole, &directory] {
+    let (whole, sealed) = topobroker_fuzz::clusters(data);
+    for file in [&whole, &sealed] {
         let Ok(cluster) = Cluster::open(file) else { continue };
+        let _ = (0..=cluster.class_count())
+            .map(|it| u16::try_from(it).map(|it| cluster.class_bytes(it)))
+            .count();
+        let _ = cluster.totals();
         for node in cluster.nodes() {
             let _ = (node.name(), node.group().map(|group| group.depth()));
             if let Ok(opened) = node.open() {
@@ -32,6 +36,14 @@ fuzz_target!(|data: &[u8]| {
             for port in fabric.ports().chain(fabric.switches()) {
                 let _ = (port.name(), port.node().map(|node| node.name()), port.links().count());
                 let _ = first.map(|first| fabric.hops(first, port));
+            }
+        }
+        if let (Ok(fabric), Some(node)) = (cluster.fabric(), cluster.node(0)) {
+            let far = fabric.distances_from(node);
+            let ways =
+                cluster.nodes().map(|other| (far.to(other), fabric.hops_of_nodes(node, other)));
+            for (way, hops) in ways {
+                let _ = (way, hops);
             }
         }
         let _ = cluster.missing().map(|names| names.count());

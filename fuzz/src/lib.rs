@@ -7,12 +7,15 @@ use topobroker::cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
 use topobroker::format::xml::export;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
+use topobroker_layout::cluster::blocks::{BLOCK, Records, Texts};
 use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
+use topobroker_layout::cluster::nodes::ClassRow;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::header::{HEADER_LEN, Header, Kind, mark_ready, segment_len};
 use topobroker_layout::links::{Link, Links, Vertex};
 use topobroker_layout::overlay;
 use topobroker_reader::{Archive, RestrictFlags, Set, View};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 static ARCHIVES: LazyLock<Vec<AlignedVec>> = LazyLock::new(|| {
     let machines = ["Package:2 Core:2 PU:2", "Group:2 NUMANode:1 L2Cache:2 Core:1 PU:1", "PU:3"];
@@ -118,19 +121,76 @@ static CLUSTER: LazyLock<AlignedVec> = LazyLock::new(|| {
     cluster.finish().expect("a cluster")
 });
 
-/// Returns a cluster that the bytes patch, and one of which they patch only the groups and the fabric,
-/// which are sealed again.
+/// Returns a cluster that the bytes patch, and one of which they patch all but the first page; there
+/// all checksums are right again but those of topologies.
 pub fn clusters(data: &[u8]) -> (AlignedVec, AlignedVec) {
+    let mut patched_body = CLUSTER.clone();
+    let body = patched(&aligned(&CLUSTER[HEAD_LEN..]), data);
+    patched_body[HEAD_LEN..].copy_from_slice(&body);
+    (patched(&CLUSTER, data), sealed(patched_body))
+}
+
+/// Gives a cluster the checksums of its bytes.
+fn sealed(mut file: AlignedVec) -> AlignedVec {
     let (header, mut head) =
         Head::read(&CLUSTER[..HEAD_LEN], CLUSTER.len() as u64).expect("a real cluster");
+    // Classes first, whose rows have checksums of other parts.
+    let rows: Vec<Option<ClassRow>> = (0..head.classes.count)
+        .map(|row| head.classes.get(&file, row).and_then(ClassRow::read))
+        .collect();
+    for (number, row) in (0..).zip(rows) {
+        let Some(mut row) = row else { continue };
+        seal_records(&mut file, &row.rows);
+        seal_texts(&mut file, &row.texts);
+        for part in [&mut row.segment, &mut row.slots] {
+            let bytes = usize::try_from(part.at).ok().zip(usize::try_from(part.len).ok());
+            let bytes = bytes.and_then(|(at, len)| file.get(at..at.checked_add(len)?));
+            if let Some(bytes) = bytes {
+                *part = Part::of(part.at, bytes);
+            }
+        }
+        let place = head
+            .classes
+            .get(&file, number)
+            .map(|bytes| bytes.as_ptr().addr() - file.as_ptr().addr());
+        if let Some(at) = place {
+            file[at..at + ClassRow::LEN as usize].copy_from_slice(&row.to_bytes());
+        }
+    }
+    for records in [head.nodes, head.places, head.boots, head.classes] {
+        seal_records(&mut file, &records);
+    }
+    seal_texts(&mut file, &head.names);
     let at = usize::try_from(head.directory.at).expect("an offset");
-    let directory = patched(&aligned(&CLUSTER[at..]), data);
-    head.directory = Part::of(head.directory.at, &directory);
-    let mut sealed = aligned(&CLUSTER[..at]);
-    sealed.extend_from_slice(&directory);
-    let page = head.to_page(&Header { size: sealed.len() as u64, ..header });
-    sealed[..HEAD_LEN].copy_from_slice(&page);
-    (patched(&CLUSTER, data), sealed)
+    let length = usize::try_from(head.directory.len).expect("a length");
+    head.directory = Part::of(head.directory.at, &file[at..at + length]);
+    let page = head.to_page(&Header { size: file.len() as u64, ..header });
+    file[..HEAD_LEN].copy_from_slice(&page);
+    file
+}
+
+fn seal_records(file: &mut AlignedVec, records: &Records) {
+    let block = (records.record as usize + 8).next_power_of_two().max(BLOCK);
+    seal_blocks(file, records.at, records.byte_len(), block);
+}
+
+fn seal_texts(file: &mut AlignedVec, texts: &Texts) {
+    seal_blocks(file, texts.at, texts.len.into(), texts.block as usize);
+}
+
+/// Writes the checksums of blocks that are within the file.
+fn seal_blocks(file: &mut AlignedVec, at: u64, len: u64, block: usize) {
+    let Some(end) = at.checked_add(len).filter(|end| *end <= file.len() as u64) else { return };
+    let mut start = at;
+    while start < end && block > 8 {
+        let next = start.saturating_add(block as u64).min(end);
+        let range =
+            usize::try_from(start).expect("in the file")..usize::try_from(next).expect("in it");
+        if let Some((check, rest)) = file[range].split_first_chunk_mut::<8>() {
+            *check = xxh3_64_with_seed(rest, start).to_le_bytes();
+        }
+        start = next;
+    }
 }
 
 /// The XML texts of the machines of `ARCHIVES`.

@@ -1,9 +1,11 @@
 //! Clusters as files of Flux, Graphviz and Scotch.
 
 use topobroker::cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
+use topobroker::description::describe;
 use topobroker::format::cluster::{dot, jgf, r, tleaf};
 use topobroker_layout::encode::AlignedVec;
-use topobroker_reader::Cluster;
+use topobroker_layout::encode::to_bytes;
+use topobroker_reader::{Archive, Cluster, RestrictFlags, Set, View};
 use topobroker_tests::synthetic;
 
 /// 12 nodes below 6 leaves of 2 pods, with a fabric.
@@ -39,6 +41,24 @@ fn clusters_are_written_for_flux_graphviz_and_scotch() {
     let drawn = dot(cluster.fabric().unwrap());
     // 12 nodes at leaves, 6 leaves at 2 spines each, 4 spines at a core switch each.
     assert_eq!(drawn.matches(" -- ").count(), 12 + 12 + 4, "{drawn}");
+    // Ranks are numbers of nodes, whatever order their names would have in a list.
+    let mut builder = ClusterBuilder::new().keep_order();
+    for name in ["n2", "n1", "n01", "n10", "n11"] {
+        builder.add_node(GroupId::CLUSTER, Some(name), &synthetic("Core:2 PU:1")).unwrap();
+    }
+    let named = builder.finish().unwrap();
+    let resources = r(&Cluster::open(&named).unwrap()).unwrap();
+    assert_eq!(resources["execution"]["nodelist"][0], "n2,n1,n01,n[10-11]");
+    // Packages of different sizes are no tree of equal parts, although nodes are.
+    let mut uneven = ClusterBuilder::new();
+    let archive = to_bytes(&synthetic("Package:2 Core:2 PU:1")).unwrap();
+    let opened = Archive::open(&archive).unwrap();
+    let pus = Set::from_iter([0, 1, 2]);
+    let view = View::new(opened.topology(), &pus, RestrictFlags::NONE).unwrap();
+    uneven.add_node(GroupId::CLUSTER, Some("a"), &describe(view.topology())).unwrap();
+    let uneven = uneven.finish().unwrap();
+    let error = tleaf(&Cluster::open(&uneven).unwrap()).unwrap_err().to_string();
+    assert!(error.starts_with("cores of packages differ: found 2 and 1"), "{error}");
     let irregular = {
         let mut builder = ClusterBuilder::new();
         builder.add_node(GroupId::CLUSTER, Some("a"), &synthetic("Core:2 PU:1")).unwrap();
@@ -46,5 +66,5 @@ fn clusters_are_written_for_flux_graphviz_and_scotch() {
         builder.finish().unwrap()
     };
     let error = tleaf(&Cluster::open(&irregular).unwrap()).unwrap_err().to_string();
-    assert_eq!(error, "cores of nodes differ: found 2 and 4; a tree of Scotch has equal parts");
+    assert_eq!(error, "cores of packages differ: found 2 and 4; a tree of Scotch has equal parts");
 }

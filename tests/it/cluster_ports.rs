@@ -46,9 +46,21 @@ fn cluster(folder: &Path, arguments: &[&str]) -> Output {
 
 /// What a command prints of the cluster of two machines `a` and `b`, and its exit status.
 fn of_two(a: &SavedRoot, b: &SavedRoot, arguments: &[&str]) -> (i32, String) {
+    of_two_with(a, b, &[], arguments)
+}
+
+/// The same, with options for building the cluster.
+fn of_two_with(
+    a: &SavedRoot,
+    b: &SavedRoot,
+    options: &[&str],
+    arguments: &[&str],
+) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let (one, other) = (format!("a={}", a.path().display()), format!("b={}", b.path().display()));
-    let output = cluster(folder.path(), &["build", "c", &one, &other]);
+    let mut build = vec!["build", "c", &one, &other];
+    build.extend(options);
+    let output = cluster(folder.path(), &build);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut words = vec![arguments[0], "c"];
     words.extend(&arguments[1..]);
@@ -74,15 +86,15 @@ fn ports_are_paired_within_their_subnets_in_order() {
     let b = machine(&[port(RIGHT, 3, 2, &[]), port(LEFT, 4, 2, &[])]);
     assert_eq!(
         pairs(&a, &b, "openib"),
-        "mlx4_0:1 mlx4_1:1 0xfec0000000000001 40000 Mb/s\n\
-         mlx4_1:1 mlx4_0:1 0xfec0000000000002 40000 Mb/s\n"
+        "mlx4_0:1 mlx4_1:1 fec0:0000:0000:0001 32000 Mb/s, 50.0 %\n\
+         mlx4_1:1 mlx4_0:1 fec0:0000:0000:0002 32000 Mb/s, 50.0 %\n"
     );
     // Two against one, and four against none.
     let two = machine(&[port(LEFT, 1, 1, &[]), port(LEFT, 2, 2, &[])]);
     let one = machine(&[port(LEFT, 3, 3, &[])]);
     assert_eq!(
         pairs(&two, &one, "openib"),
-        "mlx4_0:1 mlx4_0:1 0xfec0000000000001 40000 Mb/s\n\
+        "mlx4_0:1 mlx4_0:1 fec0:0000:0000:0001 32000 Mb/s\n\
          unpaired: a mlx4_1:1: not enough ports on the other node\n"
     );
     let four = machine(&[1, 2, 3, 4].map(|guid| port(LEFT, guid, guid, &[])));
@@ -100,17 +112,87 @@ fn ports_are_paired_within_their_subnets_in_order() {
     // Other subnets, and a router between them.
     let far = machine(&[port(RIGHT, 9, 9, &[])]);
     let reason =
-        "unpaired: a mlx4_0:1: subnet 0xfec0000000000001 here and 0xfec0000000000002 there";
+        "unpaired: a mlx4_0:1: subnet fec0:0000:0000:0001 here and fec0:0000:0000:0002 there";
     assert!(pairs(&one, &far, "openib").starts_with(reason));
     assert_eq!(pairs(&one, &far, "openib+router").lines().count(), 1);
+}
+
+#[test]
+fn pairs_carry_as_much_of_a_message_as_they_can_and_unknown_rates_are_printed_as_they_are() {
+    let rate = |rate: &'static str| [("rate", rate)];
+    let of = |rates: [&'static str; 2]| {
+        let all = rates.map(rate);
+        machine(&[port(LEFT, 1, 1, &all[0]), port(LEFT, 2, 2, &all[1])])
+    };
+    // The FAQ of Open MPI: a third and two thirds.
+    let mixed = || of(["10 Gb/sec (4X SDR)", "20 Gb/sec (4X DDR)"]);
+    assert_eq!(
+        pairs(&mixed(), &mixed(), "openib"),
+        "mlx4_0:1 mlx4_0:1 fec0:0000:0000:0001 8000 Mb/s, 33.3 %\n\
+         mlx4_1:1 mlx4_1:1 fec0:0000:0000:0001 16000 Mb/s, 66.6 %\n"
+    );
+    let odd = of(["10 Gb/sec (4X SDR)", "100 Gb/sec (4X ???)"]);
+    let text = pairs(&odd, &mixed(), "openib");
+    assert!(text.contains("8000 Mb/s\n"), "{text}");
+    assert!(text.ends_with("100 Gb/sec (4X ???) and 20 Gb/sec (4X DDR)\n"), "{text}");
+}
+
+#[test]
+fn the_fabric_tells_which_ports_are_on_one_subnet_if_prefixes_do_not() {
+    // Two ports each, all with the factory's prefix, on two fabrics: a's first and b's second.
+    let a = machine(&[port(FACTORY, 1, 1, &[]), port(FACTORY, 2, 2, &[])]);
+    let b = machine(&[port(FACTORY, 3, 3, &[]), port(FACTORY, 4, 4, &[])]);
+    let line = |guid: u64, switch: u64, at: u64| {
+        format!(
+            "CA {at} 1 0x0002c90300a1{guid:04x} 4x QDR - SW 9 {at} 0x{switch:016x} ( 'h HCA-1' - 's' )\n\
+             SW 9 {at} 0x{switch:016x} 4x QDR - CA {at} 1 0x0002c90300a1{guid:04x} ( 's' - 'h HCA-1' )\n"
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let files =
+        [("one", line(1, 98, 1) + &line(4, 98, 2)), ("two", line(2, 99, 1) + &line(3, 99, 2))];
+    let mut more = Vec::new();
+    for (name, text) in files {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        more.extend(["--fabric".to_owned(), file.display().to_string()]);
+    }
+    let options: Vec<&str> = more.iter().map(String::as_str).collect();
+    let of = |arguments: &[&str]| {
+        let (_, text) = of_two_with(&a, &b, &options, arguments);
+        text.lines()
+            .skip(1)
+            .map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "))
+            .collect::<Vec<_>>()
+    };
+    // By the prefix, ports are paired that have no way to each other.
+    assert_eq!(of(&["pairs", "a", "b"]), ["mlx4_0:1 mlx4_0:1", "mlx4_1:1 mlx4_1:1"]);
+    let by_fabric = ["pairs", "a", "b", "--subnet-by-fabric"];
+    assert_eq!(of(&by_fabric), ["mlx4_0:1 mlx4_1:1", "mlx4_1:1 mlx4_0:1"]);
+}
+
+#[test]
+fn the_ports_of_a_subnet_are_those_of_infiniband() {
+    let ethernet = [("link_layer", "Ethernet")];
+    let a = machine(&[port(FACTORY, 1, 1, &[]), port(FACTORY, 2, 0, &ethernet)]);
+    let b = machine(&[port(LEFT, 3, 3, &[])]);
+    for prefix in ["fe80:0000:0000:0000", "fe80::", "0xfe80000000000000"] {
+        let (code, text) = of_two(&a, &b, &["ports", "--subnet", prefix]);
+        assert_eq!(code, 0);
+        assert!(text.contains("mlx4_0:1") && !text.contains("mlx4_1:1"), "{prefix}: {text}");
+        assert!(text.starts_with("1 nodes: a\n"), "{prefix}: {text}");
+    }
+    let output = cluster(Path::new("/"), &["ports", "none", "--subnet", "here"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("--subnet here: expected a subnet prefix such as"), "{said}");
 }
 
 #[test]
 fn only_active_ports_of_known_state_are_paired() {
     let good = machine(&[port(FACTORY, 1, 1, &[])]);
     for (state, reason) in [
-        (&[("state", "1: DOWN")][..], "mlx4_0:1 is down"),
-        (&[("state", "2: INIT")], "mlx4_0:1 is init"),
+        (&[("state", "1: DOWN")][..], "mlx4_0:1 of the other node is down"),
+        (&[("state", "2: INIT")], "unpaired: b mlx4_0:1: is init"),
         (&[("link_layer", "Ethernet")], "one is InfiniBand and the other is not"),
     ] {
         let bad = machine(&[port(FACTORY, 2, 2, state)]);

@@ -63,7 +63,11 @@ fn topologies_that_slurm_refuses_are_refused_with_the_line() {
         ("SwitchName=a Nodes=n1 Switches=b\nSwitchName=b Nodes=n2\n", "line 1: \"a\" has both"),
         ("SwitchName=a\n", "line 1: \"a\" has neither"),
         ("SwitchName=a Switches=b\n", "line 1: \"a\" has the switch \"b\", which is not defined"),
-        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "no switch is at the top"),
+        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "line 1: \"a\" is below itself"),
+        ("SwitchName=a Nodes=n1 Nodes=n2\n", "found \"Nodes=n2\", expected each key once"),
+        ("SwitchName=a BlockName=b Nodes=n1\n", "expected each key once, and one name"),
+        ("include other.conf\n", "the lines of the other file in place of include"),
+        ("SwitchName=a \\\n  Nodes=n[1\n", "line 1"),
         (
             "SwitchName=a Switches=c\nSwitchName=b Switches=c\nSwitchName=c Nodes=n1\n",
             "\"c\" is below \"b\" and below \"a\"",
@@ -83,11 +87,64 @@ fn topologies_that_slurm_refuses_are_refused_with_the_line() {
         ("{", "f: "),
         ("[]", "the list of topologies is empty"),
         ("- topology: a\n  cube: 1\n", "expected tree, block, ring or flat"),
-        ("- tree:\n    switches:\n    - nodes: n1\n", "row 1 has no switch"),
+        (
+            "- tree:\n    switches:\n    - nodes: n1\n",
+            "line 1: found \"{\\\"nodes\\\":\\\"n1\\\"}\", expected a switch, block or ring",
+        ),
+        (
+            "- tree:\n    switches:\n    - switch: a\n      nodes: n1\n    # again\n    - switch: a\n      \
+             nodes: n2\n",
+            "f, line 6: \"a\" is defined already in line 3",
+        ),
+        ("- tree:\n    switches:\n    - switch: a\n      nodes: {}\n", "line 3: found"),
     ] {
         let error = SlurmTopology::from_yaml("f", text).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}: {expected}");
     }
+}
+
+#[test]
+fn lines_are_continued_and_names_that_look_like_numbers_are_names() {
+    let conf = "SwitchName=a \\\n  Nodes=n1 # one\nSwitchName=b Nodes=n2\n";
+    let topology = SlurmTopology::from_conf("f", conf).unwrap();
+    assert_eq!(topology.tops(), ["a", "b"]);
+    let yaml = "- tree:\n    switches:\n    - switch: 1\n      nodes: [n1, \"n[2-3]\"]\n    - switch: true\n      \
+                children: 1\n";
+    let topology = SlurmTopology::from_yaml("f", yaml).unwrap();
+    let names: Vec<&str> = topology.groups().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["true", "1"]);
+    let nodes = topology.groups().nth(1).unwrap().nodes.clone();
+    assert_eq!(
+        (nodes, topology.tops()),
+        (["n1", "n2", "n3"].map(str::to_owned).into(), vec!["true"])
+    );
+    let ring = "RingName=r1 Nodes=n[1-3]\nRingName=r2 Nodes=n[4-5]\n";
+    assert_eq!(SlurmTopology::from_conf("f", ring).unwrap().groups().len(), 2);
+}
+
+#[test]
+fn groups_that_slurm_cannot_have_are_not_written() {
+    let of = |names: [&str; 2], nodes: [&str; 2]| {
+        let mut builder = ClusterBuilder::new();
+        for (name, node) in names.into_iter().zip(nodes) {
+            let group = builder.add_group(GroupId::CLUSTER, GroupKind::Switch, name).unwrap();
+            builder.add_node(group, Some(node), &synthetic("Core:2 PU:1")).unwrap();
+        }
+        let bytes = builder.finish().unwrap();
+        let cluster = Cluster::open(&bytes).unwrap();
+        let groups = cluster.groups().unwrap();
+        let both = [topology_conf(groups), topology_yaml(groups)];
+        both.map(|text| text.map_err(|error| error.to_string()))
+    };
+    for text in of(["s", "s"], ["n1", "n2"]) {
+        assert!(text.unwrap_err().contains("there are two groups \"s\""));
+    }
+    for text in of(["s", "t"], ["n1", "a b"]) {
+        assert!(text.unwrap_err().starts_with("node \"a b\": a name for Slurm is one word"));
+    }
+    let [_, yaml] = of(["1", "true"], ["n1", "n2"]);
+    let again = SlurmTopology::from_yaml("f", &yaml.unwrap()).unwrap();
+    assert!(again.groups().map(|group| group.name.as_str()).eq(["1", "true"]));
 }
 
 #[test]
@@ -99,6 +156,10 @@ fn hostlists_that_explode_are_refused() {
     for text in ["n[2-1]", "n[a]", "n[1", "n]1", "n[[1]]", "a,,b", "n[]", "n[1-2-3]"] {
         assert!(expand(text).is_err(), "{text}");
     }
+    // Many lists that each are short enough.
+    let lines = (0..20).map(|at| format!("SwitchName=s{at} Nodes=q{at}x[1-262144]\n"));
+    let error = SlurmTopology::from_conf("f", &lines.collect::<String>()).unwrap_err();
+    assert_eq!(error.to_string(), "f, line 9: the file has more than 2097152 names up to here");
     assert_eq!(expand("r[0-1]n[01-02],x").unwrap(), ["r0n01", "r0n02", "r1n01", "r1n02", "x"]);
 }
 

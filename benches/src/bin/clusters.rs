@@ -17,12 +17,17 @@ use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker::publish::{PublishOptions, publish};
 use topobroker_benches::machines::shared_folder;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
-use topobroker_reader::{Archive, Cluster, FilePath, Identity, OwnNode};
+use topobroker_reader::{Archive, Cluster, FilePath, Identity, OwnNode, adopt, own_node};
 
 const TREE: SwitchTree = SwitchTree { nodes_a_leaf: 18, leaves_a_pod: 18, spines_a_pod: 18 };
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [client] = &arguments[..]
+        && ["own", "adopt"].contains(&client.as_str())
+    {
+        return fresh(client == "own");
+    }
     if let [how, count, file] = &arguments[..]
         && ["segments", "xml", "small"].contains(&how.as_str())
     {
@@ -48,9 +53,9 @@ fn main() -> anyhow::Result<()> {
     }
     println!();
     println!(
-        "| nodes | opened and checked us | node by name ns | common group ns | hops ns | own node us | a node of the usual topology us |"
+        "| nodes | opened and checked us | node by name ns | common group ns | hops ns | hops of nodes ns | own node us | own node, fresh process us | adoption, fresh process us |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for size in &sizes {
         ask(*size, &folder.path().join(format!("segments-{size}")))?;
     }
@@ -178,21 +183,56 @@ fn ask(count: u32, file: &Path) -> anyhow::Result<()> {
         let node = OwnNode::open(&path, &identity(fastrand::u32(..count))).expect("a node");
         black_box(node.topology().object_count());
     });
-    let alone = file.with_extension("alone");
-    let archive = to_bytes(&example()?.node(0))?;
-    std::fs::write(&alone, segment(&archive)?)?;
-    let usual = best(50, || {
-        let mut bytes = AlignedVec::<16>::new();
-        bytes.extend_from_slice(&std::fs::read(&alone).expect("a file"));
-        black_box(topobroker_layout::open(&bytes).expect("a segment"));
+    let hops_of_nodes = best(20, || {
+        for (one, other) in nodes.iter().zip(nodes.iter().rev()) {
+            black_box(fabric.hops_of_nodes(black_box(*one), black_box(*other)));
+        }
     });
+    let (fresh, usual) = fresh_processes(file, count)?;
     println!(
-        "| {count} | {opened:.0} | {:.0} | {:.1} | {:.1} | {own:.1} | {usual:.1} |",
+        "| {count} | {opened:.0} | {:.0} | {:.1} | {:.1} | {:.1} | {own:.1} | {fresh:.1} | {usual:.1} |",
         each(by_name),
         each(common),
-        each(hops)
+        each(hops),
+        each(hops_of_nodes)
     );
     Ok(())
+}
+
+/// Adopts a cluster's own node, or a node that is published alone, and prints how many nanoseconds
+/// that took.
+fn fresh(is_own: bool) -> anyhow::Result<()> {
+    let start = Instant::now();
+    let topology = match is_own {
+        true => own_node()?.topology(),
+        false => adopt()?.topology(),
+    };
+    let took = start.elapsed();
+    anyhow::ensure!(topology.object_count() > 0);
+    println!("{}", took.as_nanos());
+    Ok(())
+}
+
+/// The median times of both in fresh processes, in turns, in microseconds.
+fn fresh_processes(file: &Path, count: u32) -> anyhow::Result<(f64, f64)> {
+    let publication = publish(&example()?.node(0), &PublishOptions::default())?;
+    let keys = publication.keys().to_env();
+    let (mut own, mut usual) = (Vec::new(), Vec::new());
+    for _ in 0..300 {
+        for (what, times) in [("own", &mut own), ("adopt", &mut usual)] {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.arg(what).env("TOPOBROKER_CLUSTER", file);
+            command.env("TOPOBROKER_HOST", Like::name(fastrand::u32(..count)));
+            let output = command.envs(keys.iter().map(|(key, value)| (key, value))).output()?;
+            let text = String::from_utf8(output.stdout)?;
+            times.push(text.trim().parse::<f64>().context("a client that fails")? / 1e3);
+        }
+    }
+    let median = |times: &mut Vec<f64>| {
+        times.sort_by(f64::total_cmp);
+        times.get(times.len() / 2).copied().unwrap_or(0.0)
+    };
+    Ok((median(&mut own), median(&mut usual)))
 }
 
 /// The shortest of several runs in microseconds.

@@ -6,12 +6,13 @@ use super::fabric::{FabricGraph, Matching};
 use super::file::{self, Group, Placed};
 use super::natural::natural;
 use crate::aligned::aligned;
+use crate::description::describe;
 use std::collections::{BTreeMap, HashMap};
 use topobroker_layout::cluster::directory::MAX_GROUP_DEPTH;
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_layout::header::{HEADER_LEN, Source};
-use topobroker_reader::GroupKind;
+use topobroker_reader::{GroupKind, Object, RestrictFlags, View};
 
 /// Highest number of classes.
 pub const MAX_CLASSES: usize = 65_535;
@@ -285,6 +286,46 @@ impl PreparedNode {
             return Err(ClusterError::Name { input, name });
         }
         Ok(Self { name, input, boot: [0; 16], prepared })
+    }
+
+    /// Prepares a node of which only a part is there: an object with what is below it, such as a
+    /// package, and the devices that hang on it.
+    ///
+    /// ```
+    /// use topobroker::cluster::{ClusterBuilder, GroupId, PreparedNode};
+    /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
+    /// use topobroker_layout::encode::to_bytes;
+    /// use topobroker_reader::{Archive, Cluster, ObjectType};
+    /// let input = Input::Synthetic("Package:2 Core:4 PU:2".into());
+    /// let machine = to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
+    /// let opened = Archive::open(&machine)?;
+    /// let mut builder = ClusterBuilder::new();
+    /// for package in opened.topology().objects_with_type(ObjectType::Package) {
+    ///     let name = format!("half{}", package.logical_index());
+    ///     builder.add(GroupId::CLUSTER, PreparedNode::of_part(package, Some(&name), "a machine")?)?;
+    /// }
+    /// let bytes = builder.finish()?;
+    /// assert_eq!(Cluster::open(&bytes)?.totals()?.cores, 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Counterpart: `hwloc_custom_insert_topology` of hwloc 1 with an object as root. The root here is
+    /// a machine all the same.
+    ///
+    /// # Errors
+    ///
+    /// [`ClusterError::Part`] if the object has no PUs; else those of [`PreparedNode::of_archive`].
+    #[doc(alias = "hwloc_custom_insert_topology")]
+    pub fn of_part(
+        object: Object<'_>,
+        name: Option<&str>,
+        input: &str,
+    ) -> Result<Self, ClusterError> {
+        let part = |source| ClusterError::Part { input: input.to_owned(), source };
+        let pus = object.cpuset().unwrap_or_default();
+        let view =
+            View::new(object.topology(), &pus, RestrictFlags::REMOVE_CPULESS).map_err(part)?;
+        Self::of_archive(to_bytes(&describe(view.topology()))?, name, input)
     }
 
     /// Prepares a node from the bytes of a segment, with the boot in which it was published if it is

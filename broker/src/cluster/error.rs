@@ -48,6 +48,15 @@ pub enum ClusterError {
         #[source]
         source: OpenError,
     },
+    /// A part of a topology is none that a node can be.
+    #[error("{input}: the part cannot be a node; expected an object with PUs")]
+    Part {
+        /// The input.
+        input: String,
+        /// Why.
+        #[source]
+        source: topobroker_reader::RestrictError,
+    },
     /// An input cannot be read.
     #[error("{input}: cannot be read")]
     Read {

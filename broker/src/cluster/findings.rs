@@ -2,7 +2,7 @@
 
 use super::gather::MEMLOCK;
 use super::slurm::fold;
-use crate::findings::{Finding, Kind, named};
+use crate::findings::{Finding, Kind, named, prefix_text};
 use std::collections::BTreeMap;
 use topobroker_reader::{Cluster, ClusterOpenError, ObjectType};
 
@@ -66,10 +66,10 @@ fn shared_prefix(ports: &[SubnetPort]) -> Option<Finding> {
     let named = |port: &SubnetPort| format!("{} {}", port.node, port.port);
     let text = |one: &SubnetPort, other: &SubnetPort, proof: String| {
         format!(
-            "{} and {} have the subnet prefix {:#018x}, and are on different networks: {proof}; give the subnet manager of each network a prefix of its own",
+            "{} and {} have the subnet prefix {}, and are on different networks: {proof}; give the subnet manager of each network a prefix of its own",
             named(one),
             named(other),
-            one.prefix
+            prefix_text(one.prefix)
         )
     };
     for port in ports {

@@ -23,9 +23,9 @@ pub use error::ClusterError;
 pub use findings::cluster_findings;
 pub use generate::{Like, SwitchTree};
 pub use inputs::{NodeFile, files_in, prepare, prepare_all};
-pub use reach::{PortPair, PortPairs, ReachRule, Unpaired, port_pairs, reach};
+pub use reach::{Planes, PortPair, PortPairs, ReachRule, Unpaired, port_pairs, reach};
 pub use slurm::{
     Applied, HostlistError, MAX_HOSTS, SlurmError, SlurmGroup, SlurmTopology, expand, fold,
-    read_conf, read_yaml,
+    fold_in_order, read_conf, read_yaml,
 };
 pub use write::write_file;

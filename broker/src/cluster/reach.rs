@@ -1,6 +1,8 @@
 //! Which ports of two nodes reach each other, by the rules of the libraries that use them.
 
-use crate::findings::{named, worded};
+use super::fabric::mbps_of_rate;
+use crate::findings::{named, prefix_text, worded};
+use std::collections::BTreeMap;
 use topobroker_reader::{LinkLayer, ObjectType, Port, PortState, Topology};
 
 /// By whose rule ports reach each other.
@@ -24,7 +26,7 @@ impl ReachRule {
                 "openib+router: active ports reach each other, whatever their subnet prefixes"
             }
             Self::Ucx => {
-                "ucx: active InfiniBand ports reach each other if they have one subnet prefix, or both a router's (FLID), and a partition key in common of which one is a full member"
+                "ucx: active ports of one link layer reach each other: over InfiniBand if they have one subnet prefix, or both a router's (FLID), and a partition key in common of which one is a full member; over Ethernet if IP has a way, which is not known here"
             }
         }
     }
@@ -49,7 +51,12 @@ pub struct PortPair {
     /// The subnet prefix of the first.
     pub subnet: u64,
     /// Data that both can carry in one direction, in Mb/s; `None` if unknown.
-    pub mbps: Option<u64>,
+    pub mbps: Option<u32>,
+    /// The rates of both as Linux words them, where they are known.
+    pub rates: [Option<String>; 2],
+    /// What this pair carries of a long message that goes over all pairs, in thousandths; `None` if
+    /// the data of a pair is unknown.
+    pub share: Option<u32>,
 }
 
 /// The pairs of ports of two nodes, and what is left.
@@ -71,26 +78,42 @@ struct Known {
     layer: Option<LinkLayer>,
     gids: [Option<u128>; 2],
     keys: Vec<u16>,
-    mbps: Option<u64>,
+    rate: Option<String>,
+    /// The connected part of the fabric that the port is in, if that is what counts.
+    plane: Option<u16>,
 }
+
+/// The connected part of a fabric that each port is in, by its GUID.
+pub type Planes = BTreeMap<u64, u16>;
 
 /// Prefixes that end in a router's number of the subnet (FLID) start so: site-local ones.
 const SITE_LOCAL: u16 = 0xfec0;
 
-/// Whether any port of one node reaches one of the other, and by which ports.
+/// Whether any port of one node reaches one of the other, and by which ports. With `planes`, ports in
+/// one connected part of the fabric are on one subnet, whatever their prefixes are.
 #[must_use]
-pub fn reach(one: Topology<'_>, other: Topology<'_>, rule: ReachRule) -> Vec<(String, String)> {
-    let (left, right) = (known(one), known(other));
+pub fn reach(
+    one: Topology<'_>,
+    other: Topology<'_>,
+    rule: ReachRule,
+    planes: Option<&Planes>,
+) -> Vec<(String, String)> {
+    let (left, right) = (known(one, planes), known(other, planes));
     let all = left.iter().flat_map(|one| right.iter().map(move |other| (one, other)));
     let reached = all.filter(|(one, other)| reaches(one, other, rule).is_ok());
     reached.map(|(one, other)| (one.name.clone(), other.name.clone())).collect()
 }
 
 /// Pairs ports as Open MPI's openib BTL does: of each subnet, the first active port of one node
-/// with the first of the other, the second with the second.
+/// with the first of the other, the second with the second. `planes` is that of [`reach`].
 #[must_use]
-pub fn port_pairs(one: Topology<'_>, other: Topology<'_>, rule: ReachRule) -> PortPairs {
-    let (left, right) = (known(one), known(other));
+pub fn port_pairs(
+    one: Topology<'_>,
+    other: Topology<'_>,
+    rule: ReachRule,
+    planes: Option<&Planes>,
+) -> PortPairs {
+    let (left, right) = (known(one, planes), known(other, planes));
     let mut used = vec![false; right.len()];
     let mut pairs = PortPairs::default();
     for one in &left {
@@ -113,7 +136,9 @@ pub fn port_pairs(one: Topology<'_>, other: Topology<'_>, rule: ReachRule) -> Po
                     one: one.name.clone(),
                     other: other.name.clone(),
                     subnet: one.prefix().unwrap_or(0),
-                    mbps: one.mbps.zip(other.mbps).map(|(one, other)| one.min(other)),
+                    mbps: one.mbps().zip(other.mbps()).map(|(one, other)| one.min(other)),
+                    rates: [one.rate.clone(), other.rate.clone()],
+                    share: None,
                 });
             }
             None => pairs.left.push(unpaired(one, reasons)),
@@ -121,25 +146,36 @@ pub fn port_pairs(one: Topology<'_>, other: Topology<'_>, rule: ReachRule) -> Po
     }
     for (place, other) in right.iter().enumerate() {
         if used.get(place) == Some(&false) {
-            let reasons = left.iter().map(|one| match reaches(one, other, rule) {
+            let reasons = left.iter().map(|one| match reaches(other, one, rule) {
                 Ok(()) => "not enough ports on the other node".to_owned(),
                 Err(reason) => reason,
             });
             pairs.right.push(unpaired(other, reasons.collect()));
         }
     }
+    let data: Option<Vec<u64>> = pairs.pairs.iter().map(|pair| pair.mbps.map(u64::from)).collect();
+    let sum = data.as_ref().map(|all| all.iter().sum::<u64>());
+    for pair in &mut pairs.pairs {
+        let share =
+            sum.zip(pair.mbps).and_then(|(sum, own)| (u64::from(own) * 1000).checked_div(sum));
+        pair.share = share.and_then(|share| u32::try_from(share).ok());
+    }
     pairs
 }
 
-/// The reason that says most: of a port that would be reached, that there are too few.
+/// The reason that says most: what is wrong with the port itself, else that there are too few that
+/// it would reach.
 fn unpaired(port: &Known, mut reasons: Vec<String>) -> Unpaired {
     reasons.sort_by_key(|reason| !reason.starts_with("not enough"));
     let none = || "the other node has no ports".to_owned();
-    let reason = reasons.into_iter().next().unwrap_or_else(none);
+    let reason = match port.is_active() {
+        Err(what) => what,
+        Ok(()) => reasons.into_iter().next().unwrap_or_else(none),
+    };
     Unpaired { port: port.name.clone(), reason }
 }
 
-fn known(topology: Topology<'_>) -> Vec<Known> {
+fn known(topology: Topology<'_>, planes: Option<&Planes>) -> Vec<Known> {
     let devices = topology.objects_with_type(ObjectType::OSDevice);
     let known = |port: Port<'_>| Known {
         name: named(port),
@@ -147,12 +183,29 @@ fn known(topology: Topology<'_>) -> Vec<Known> {
         layer: port.link_layer(),
         gids: [0, 1].map(|index| port.gid(index).map(|gid| gid.to_bits())),
         keys: port.pkeys().collect(),
-        mbps: port.rate_mbps(),
+        rate: port.rate().map(str::to_owned),
+        plane: planes.and_then(|planes| {
+            let guid = port.gid(0)?.to_bits() & u128::from(u64::MAX);
+            planes.get(&u64::try_from(guid).ok()?).copied()
+        }),
     };
     devices.flat_map(|device| device.ports()).map(known).collect()
 }
 
 impl Known {
+    fn mbps(&self) -> Option<u32> {
+        mbps_of_rate(self.rate.as_deref()?)
+    }
+
+    /// What its state is, if that is not active.
+    fn is_active(&self) -> Result<(), String> {
+        match self.state {
+            Some(PortState::Active) => Ok(()),
+            None => Err("is of unknown state".to_owned()),
+            state => Err(format!("is {}", worded(state))),
+        }
+    }
+
     fn prefix(&self) -> Option<u64> {
         let [gid, _] = self.gids;
         u64::try_from(gid? >> 64).ok()
@@ -170,13 +223,8 @@ impl Known {
 
 /// Whether one port reaches another, or why not.
 fn reaches(one: &Known, other: &Known, rule: ReachRule) -> Result<(), String> {
-    for port in [one, other] {
-        match port.state {
-            Some(PortState::Active) => {}
-            None => return Err(format!("{} is of unknown state", port.name)),
-            state => return Err(format!("{} is {}", port.name, worded(state))),
-        }
-    }
+    one.is_active()?;
+    other.is_active().map_err(|what| format!("{} of the other node {what}", other.name))?;
     if one.layer != other.layer {
         return Err("one is InfiniBand and the other is not, or of unknown layer".to_owned());
     }
@@ -186,8 +234,15 @@ fn reaches(one: &Known, other: &Known, rule: ReachRule) -> Result<(), String> {
     let (Some(subnet), Some(other_subnet)) = (one.prefix(), other.prefix()) else {
         return Err("the subnet prefix of one is unknown".to_owned());
     };
-    let same = subnet == other_subnet;
-    let differ = || format!("subnet {subnet:#018x} here and {other_subnet:#018x} there");
+    if let Some((plane, other_plane)) = one.plane.zip(other.plane)
+        && plane != other_plane
+        && rule != ReachRule::OpenIbRouter
+    {
+        return Err("the fabric has no way between them".to_owned());
+    }
+    let same = subnet == other_subnet || one.plane.zip(other.plane).is_some();
+    let differ =
+        || format!("subnet {} here and {} there", prefix_text(subnet), prefix_text(other_subnet));
     match rule {
         ReachRule::OpenIb if same => Ok(()),
         ReachRule::OpenIb => Err(differ()),

@@ -9,4 +9,6 @@ pub use binding::binding;
 pub use finding::{Finding, Kind};
 pub use memory::{locked_memory, registerable_memory};
 pub use ports::ports;
-pub(crate) use ports::{named, worded};
+#[cfg(feature = "program")]
+pub(crate) use ports::prefix_of;
+pub(crate) use ports::{named, prefix_text, worded};

@@ -61,6 +61,24 @@ pub(crate) fn named(port: Port<'_>) -> String {
     format!("{}:{}", port.device.name().unwrap_or("-"), port.number)
 }
 
+/// A subnet prefix as Linux prints it: `fe80:0000:0000:0000`.
+pub(crate) fn prefix_text(prefix: u64) -> String {
+    let parts = [48, 32, 16, 0].map(|shift| format!("{:04x}", (prefix >> shift) & 0xffff));
+    parts.join(":")
+}
+
+/// A subnet prefix from a text: as Linux prints it, as an address such as `fe80::`, or as
+/// `0xfe80000000000000`.
+#[cfg(feature = "program")]
+pub(crate) fn prefix_of(text: &str) -> Option<u64> {
+    if let Some(digits) = text.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16).ok();
+    }
+    let address = if text.contains("::") { text.to_owned() } else { format!("{text}::") };
+    let bits = address.parse::<std::net::Ipv6Addr>().ok()?.to_bits();
+    u64::try_from(bits >> 64).ok()
+}
+
 /// A state in words.
 pub(crate) fn worded(state: Option<PortState>) -> &'static str {
     match state {

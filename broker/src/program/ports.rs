@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use super::output;
-use crate::findings::{named, worded};
+use crate::findings::{named, prefix_text, worded};
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -110,12 +110,8 @@ fn layer(layer: LinkLayer) -> &'static str {
     }
 }
 
-/// The prefix of the subnet of an InfiniBand port, or of one of which nobody knows what is below
-/// it.
 fn subnet(port: Port<'_>) -> Option<String> {
-    let has_subnet = matches!(port.link_layer(), None | Some(LinkLayer::InfiniBand));
-    let [a, b, c, d, ..] = port.gid(0).filter(|_| has_subnet)?.segments();
-    Some(format!("{a:04x}:{b:04x}:{c:04x}:{d:04x}"))
+    port.subnet_prefix().map(prefix_text)
 }
 
 fn pkeys(port: Port<'_>) -> Vec<String> {

@@ -184,6 +184,7 @@ fn check_fabric(
     ];
     check_rules(&rules, FABRIC, most_rows)?;
     check_texts(&fabric.name_end, &fabric.names, "fabric.names")?;
+    ensure(fabric.node.is_sorted(), "fabric.node", 0, "ports are in the order of their nodes")?;
     ensure(fabric.link_first.is_sorted(), "fabric.link_first", 0, "ascends")?;
     let last = fabric.link_first.get(vertices);
     ensure(vertices == 0 || last == links as u64, "fabric.link_first", vertices, "ends at the end")

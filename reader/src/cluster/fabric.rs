@@ -77,13 +77,41 @@ impl<'a> Fabric<'a> {
 
     /// Ports of nodes, also of those that are not in the cluster.
     pub fn ports(self) -> impl ExactSizeIterator<Item = FabricVertex<'a>> {
-        let end = u32::try_from(self.table.guid.len()).unwrap_or(u32::MAX);
-        (self.switch_count()..end).map(move |number| self.vertex(number))
+        (self.switch_count()..self.end()).map(move |number| self.vertex(number))
     }
 
     /// Ports of a node.
-    pub fn ports_of(self, node: ClusterNode<'a>) -> impl Iterator<Item = FabricVertex<'a>> {
-        self.ports().filter(move |port| port.node() == Some(node))
+    pub fn ports_of(
+        self,
+        node: ClusterNode<'a>,
+    ) -> impl ExactSizeIterator<Item = FabricVertex<'a>> + Clone {
+        let plus_one = node.number().saturating_add(1);
+        let first = self.first_port_of(plus_one);
+        (first..self.first_port_of(plus_one.saturating_add(1)))
+            .map(move |number| self.vertex(number))
+    }
+
+    /// The first port of a node, whose number plus one is given, or of a later one: ports are in the
+    /// order of their nodes.
+    fn first_port_of(self, plus_one: u32) -> u32 {
+        let (mut first, mut end) = (self.switch_count(), self.end());
+        while first < end {
+            let middle = first + (end - first) / 2;
+            match self.table.node.get_u32(middle as usize) < plus_one {
+                true => first = middle + 1,
+                false => end = middle,
+            }
+        }
+        first
+    }
+
+    /// Least number of links between a port of one node and a port of another: 2 if they are at one
+    /// switch. `None` if there is no way.
+    #[must_use]
+    pub fn hops_of_nodes(self, one: ClusterNode<'a>, other: ClusterNode<'a>) -> Option<u32> {
+        let to = self.ports_of(other);
+        let ways = self.ports_of(one).flat_map(|from| to.clone().map(move |to| (from, to)));
+        ways.filter_map(|(from, to)| self.hops(from, to)).min()
     }
 
     /// Number of links.
@@ -133,6 +161,11 @@ impl<'a> Fabric<'a> {
             open.extend(peers.filter(|peer| *peer < self.switch_count()).map(|it| (it, hops + 1)));
         }
         None
+    }
+
+    /// What comes after the last port.
+    fn end(self) -> u32 {
+        u32::try_from(self.table.guid.len()).unwrap_or(u32::MAX)
     }
 
     /// Number of nodes of the cluster.

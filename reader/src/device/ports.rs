@@ -113,6 +113,14 @@ impl<'a> Port<'a> {
         beside.find_map(|address| link_layer_of(address, guid))
     }
 
+    /// The prefix of its subnet: the high half of its first GID. `None` over Ethernet, where subnets
+    /// are those of IP. A port of which nobody knows what is below it is taken to be of InfiniBand.
+    #[must_use]
+    pub fn subnet_prefix(self) -> Option<u64> {
+        let has_prefix = matches!(self.link_layer(), None | Some(LinkLayer::InfiniBand));
+        u64::try_from(self.gid(0).filter(|_| has_prefix)?.to_bits() >> 64).ok()
+    }
+
     /// Rate as Linux words it, such as `56 Gb/sec (4X FDR)`.
     #[must_use]
     pub fn rate(self) -> Option<&'a str> {

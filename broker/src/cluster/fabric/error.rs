@@ -35,7 +35,7 @@ pub enum FabricError {
     },
     /// A link is there in one direction only.
     #[error(
-        "{file}, line {line}: the link from port {from} to port {to} is not there in the other direction; the description is incomplete, make it again"
+        "{file}, line {line}: the link from port {from} to port {to} is not there in the other direction; the description is incomplete: make it again, with iblinkinfo without --switches-only"
     )]
     OneWay {
         /// The file.
@@ -46,6 +46,28 @@ pub enum FabricError {
         from: String,
         /// The end that does not.
         to: String,
+    },
+    /// A port is connected to itself.
+    #[error("{file}, line {line}: port {port} is connected to itself")]
+    ToItself {
+        /// The file.
+        file: String,
+        /// Number of the line.
+        line: usize,
+        /// The port.
+        port: String,
+    },
+    /// A GUID is that of a switch and of a port of a host.
+    #[error(
+        "{file}, line {line}: {guid:#018x} is a switch and a port of a host; expected one of them"
+    )]
+    Both {
+        /// The file.
+        file: String,
+        /// Number of a line that has it.
+        line: usize,
+        /// The GUID.
+        guid: u64,
     },
     /// A port is connected to two others.
     #[error(

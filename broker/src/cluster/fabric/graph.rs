@@ -169,6 +169,10 @@ impl FabricGraph {
         mbps: Option<u32>,
     ) -> Result<(), FabricError> {
         let file = self.files.len().saturating_sub(1);
+        if from == to {
+            let file = self.files.get(file).cloned().unwrap_or_default();
+            return Err(FabricError::ToItself { file, line, port: from.to_string() });
+        }
         match self.links.insert(from, (to, mbps)) {
             Some((before, _)) if before != to => Err(FabricError::Twice {
                 file: self.files.get(file).cloned().unwrap_or_default(),
@@ -184,8 +188,15 @@ impl FabricGraph {
         }
     }
 
-    /// Checks that each link is there in both directions.
+    /// Checks that each link is there in both directions, and that no GUID is that of a switch and of
+    /// a port.
     pub(super) fn check(&self) -> Result<(), FabricError> {
+        if let Some(guid) = self.switches.keys().find(|guid| self.ports.contains_key(guid)) {
+            let mut ends = self.lines.range(End { guid: *guid, port: 0 }..);
+            let (file, line) = ends.next().map(|(_, place)| *place).unwrap_or_default();
+            let file = self.files.get(file).cloned().unwrap_or_default();
+            return Err(FabricError::Both { file, line, guid: *guid });
+        }
         for (from, (to, _)) in &self.links {
             if self.links.get(to).map(|(back, _)| back) != Some(from) {
                 let (file, line) = self.lines.get(from).copied().unwrap_or_default();

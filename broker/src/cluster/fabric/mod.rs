@@ -15,4 +15,5 @@ pub use error::FabricError;
 pub use graph::{End, FabricGraph};
 pub use matching::{HostPorts, Matching};
 pub(super) use packed::pack;
+pub(super) use rate::mbps_of_rate;
 pub use read::{read_fabric, read_name_map};

@@ -13,8 +13,12 @@ pub(in crate::cluster) fn pack(
     graph: &FabricGraph,
     node_of: impl Fn(u64) -> Option<u32>,
 ) -> Fabric {
+    // Ports are in the order of their nodes, so that those of a node are found by halving; those of
+    // nodes that are not in the cluster come first.
+    let mut ports: Vec<(&u64, &Vertex)> = graph.ports.iter().collect();
+    ports.sort_by_key(|(guid, _)| (node_of(**guid).map_or(0, |node| u64::from(node) + 1), **guid));
     let vertices: Vec<(u64, &Vertex)> =
-        graph.switches.iter().chain(&graph.ports).map(|(guid, it)| (*guid, it)).collect();
+        graph.switches.iter().chain(ports).map(|(guid, it)| (*guid, it)).collect();
     let place: HashMap<u64, usize> =
         vertices.iter().enumerate().map(|(place, (guid, _))| (*guid, place)).collect();
     let switches = graph.switches.len();

@@ -22,6 +22,13 @@ pub(super) fn mbps(width: &str, speed: &str) -> Option<u32> {
     lanes.checked_mul(signals).map(|signals| u64::from(signals) * data / of)?.try_into().ok()
 }
 
+/// Data in one direction in Mb/s, from a rate as Linux words it, such as `40 Gb/sec (4X QDR)`.
+pub(in crate::cluster) fn mbps_of_rate(rate: &str) -> Option<u32> {
+    let (_, inside) = rate.split_once('(')?;
+    let (width, speed) = inside.strip_suffix(')')?.split_once(' ')?;
+    mbps(width, speed)
+}
+
 /// The name of the speed of a lane of so many Gb/s, as iblinkinfo prints it.
 pub(super) fn speed_of(gbps: &str) -> &'static str {
     match gbps {
@@ -55,6 +62,14 @@ mod tests {
         ];
         for (width, speed, expected) in cases {
             assert_eq!(mbps(width, speed), expected, "{width} {speed}");
+        }
+        for (rate, expected) in [
+            ("40 Gb/sec (4X QDR)", Some(32_000)),
+            ("2.5 Gb/sec (1X SDR)", Some(2_000)),
+            ("100 Gb/sec", None),
+            ("10 Gb/sec (4X ???)", None),
+        ] {
+            assert_eq!(mbps_of_rate(rate), expected, "{rate}");
         }
     }
 }

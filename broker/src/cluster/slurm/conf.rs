@@ -30,11 +30,21 @@ impl SlurmTopology {
     ///
     /// [`SlurmError`] with the line.
     pub fn from_conf(file: &str, text: &str) -> Result<Self, SlurmError> {
-        let mut groups = Vec::new();
-        for (line, number) in text.lines().zip(1..) {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            if !line.is_empty() {
-                groups.extend(group(file, number, line)?);
+        let mut groups: Vec<SlurmGroup> = Vec::new();
+        let mut names = 0;
+        let mut lines = text.lines().zip(1..);
+        while let Some((line, number)) = lines.next() {
+            let mut line = line.split('#').next().unwrap_or_default().trim_end().to_owned();
+            // A backslash at the end continues a line.
+            while let Some(begin) = line.strip_suffix('\\') {
+                let next = lines.next().map(|(next, _)| next).unwrap_or_default();
+                line = begin.to_owned() + next.split('#').next().unwrap_or_default().trim_end();
+            }
+            if !line.trim().is_empty() {
+                groups.extend(group(file, number, line.trim())?);
+                let last = groups.last().filter(|group| group.line == number);
+                names += last.map_or(0, SlurmGroup::name_count);
+                Self::check_count(file, number, names)?;
             }
         }
         Self::checked(file, groups)
@@ -58,9 +68,20 @@ fn group(file: &str, number: usize, line: &str) -> Result<Option<SlurmGroup>, Sl
     };
     let mut found: Option<(GroupKind, String)> = None;
     let (mut children, mut nodes, mut speed) = (Vec::new(), Vec::new(), 0);
+    let mut keys: Vec<String> = Vec::new();
     for word in line.split_whitespace() {
+        if word.eq_ignore_ascii_case("include") {
+            return Err(bad(line, "the lines of the other file in place of include"));
+        }
         let (key, value) = word.split_once('=').ok_or_else(|| bad(word, "KEY=VALUE"))?;
-        match key.to_ascii_lowercase().as_str() {
+        let key = key.to_ascii_lowercase();
+        // Slurm takes the last one; whoever wrote both meant something else.
+        let kind = if key.ends_with("name") { "name".to_owned() } else { key.clone() };
+        if keys.contains(&kind) {
+            return Err(bad(word, "each key once, and one name"));
+        }
+        keys.push(kind);
+        match key.as_str() {
             "switchname" => found = Some((GroupKind::Switch, value.to_owned())),
             "blockname" => found = Some((GroupKind::Block, value.to_owned())),
             "ringname" => found = Some((GroupKind::Group, value.to_owned())),

@@ -46,6 +46,16 @@ pub enum SlurmError {
         #[source]
         source: HostlistError,
     },
+    /// All lists of a file have too many names together.
+    #[error("{file}, line {line}: the file has more than {limit} names up to here")]
+    TooMany {
+        /// The file.
+        file: String,
+        /// Number of the line.
+        line: usize,
+        /// Highest number of names.
+        limit: usize,
+    },
     /// A switch or block is defined twice.
     #[error("{file}, line {line}: {name:?} is defined already in line {first}")]
     Twice {
@@ -98,11 +108,13 @@ pub enum SlurmError {
         /// What is below both.
         child: String,
     },
-    /// Every switch is below another one.
-    #[error("{file}: no switch is at the top: {name:?} is below itself")]
+    /// A switch is below itself.
+    #[error("{file}, line {line}: {name:?} is below itself; expected a tree with a root")]
     NoRoot {
         /// The file.
         file: String,
+        /// Number of the line.
+        line: usize,
         /// One of the switches.
         name: String,
     },

@@ -1,7 +1,7 @@
 //! A topology of Slurm, whatever file it is from.
 
 use super::error::SlurmError;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use topobroker_reader::GroupKind;
 
 /// A switch or a block.
@@ -30,7 +30,25 @@ pub struct SlurmTopology {
 /// Highest number of bytes of a name. Slurm has the same limit.
 const MAX_NAME: usize = 64;
 
+/// Most names that all lists of a file may have together.
+const MOST_NAMES: usize = 1 << 21;
+
+impl SlurmGroup {
+    /// Number of switches and nodes directly below.
+    pub(super) fn name_count(&self) -> usize {
+        self.children.len() + self.nodes.len()
+    }
+}
+
 impl SlurmTopology {
+    /// Checks that the lists of a file have not too many names, up to a line.
+    pub(super) fn check_count(file: &str, line: usize, names: usize) -> Result<(), SlurmError> {
+        match names <= MOST_NAMES {
+            true => Ok(()),
+            false => Err(SlurmError::TooMany { file: file.to_owned(), line, limit: MOST_NAMES }),
+        }
+    }
+
     /// Checks that groups are a forest, and puts each before those in it.
     pub(super) fn checked(file: &str, groups: Vec<SlurmGroup>) -> Result<Self, SlurmError> {
         let own = || file.to_owned();
@@ -91,12 +109,27 @@ impl SlurmTopology {
             open.extend(children);
         }
         if order.len() < groups.len() {
-            let is_lost = |(place, _): &(usize, &SlurmGroup)| !order.contains(place);
-            let lost = groups.iter().enumerate().find(is_lost);
-            let name = lost.map(|(_, group)| group.name.clone()).unwrap_or_default();
-            return Err(SlurmError::NoRoot { file: own(), name });
+            let found: HashSet<usize> = order.into_iter().collect();
+            let is_lost = |(place, _): &(usize, &SlurmGroup)| !found.contains(place);
+            let lost = groups.iter().enumerate().find(is_lost).map(|(_, group)| group);
+            let name = lost.map(|group| group.name.clone()).unwrap_or_default();
+            return Err(SlurmError::NoRoot {
+                file: own(),
+                line: lost.map_or(0, |it| it.line),
+                name,
+            });
         }
         Ok(Self { groups: order.into_iter().filter_map(|at| groups.get(at).cloned()).collect() })
+    }
+
+    /// Names of the switches at the top. Slurm warns if there are several, because none reaches all
+    /// nodes.
+    #[must_use]
+    pub fn tops(&self) -> Vec<&str> {
+        let below: HashSet<&String> =
+            self.groups.iter().flat_map(|group| &group.children).collect();
+        let tops = self.groups.iter().filter(|group| !below.contains(&group.name));
+        tops.map(|group| group.name.as_str()).collect()
     }
 
     /// Switches and blocks, each before those in it.

@@ -153,15 +153,8 @@ pub fn fold<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let mut parts: BTreeMap<(&str, &str, usize), Vec<u64>> = BTreeMap::new();
     let mut plain: Vec<&str> = Vec::new();
     for name in names {
-        let end = name.rfind(|it: char| it.is_ascii_digit()).map_or(0, |at| at + 1);
-        let (head, after) = name.split_at(end);
-        let start = head.rfind(|it: char| !it.is_ascii_digit()).map_or(0, |at| {
-            at + head.get(at..).and_then(|it| it.chars().next()).map_or(1, char::len_utf8)
-        });
-        let (before, digits) = head.split_at(start);
-        // What has brackets itself cannot be in a list.
-        match digits.parse::<u64>() {
-            Ok(number) if digits.len() <= 15 => {
+        match last_number(name) {
+            Some(Parts { before, digits, after, number }) => {
                 // Numbers of one width share a range; without zeros in front, all widths do.
                 let width =
                     if digits.starts_with('0') && digits.len() > 1 { digits.len() } else { 0 };
@@ -187,8 +180,8 @@ pub fn fold<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     for ((before, after, width), mut numbers) in parts {
         numbers.sort_unstable();
         numbers.dedup();
-        if let ([only], 0) = (&numbers[..], width) {
-            words.push(format!("{before}{only}{after}"));
+        if let [only] = &numbers[..] {
+            words.push(format!("{before}{only:0width$}{after}"));
             continue;
         }
         words.push(format!("{before}[{}]{after}", ranges(&numbers, width)));
@@ -196,6 +189,54 @@ pub fn fold<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     words.sort_by(|one, other| natural(one, other));
     words.dedup();
     words.join(",")
+}
+
+/// The hostlist of these names in this order: only names that follow each other become a range.
+///
+/// ```
+/// use topobroker::cluster::fold_in_order;
+/// assert_eq!(fold_in_order(&["n2", "n1", "n2", "n3", "n04"]), "n2,n[1-3],n04");
+/// ```
+#[must_use]
+pub fn fold_in_order(names: &[&str]) -> String {
+    let follows = |one: &&str, next: &&str| {
+        let (Some(one), Some(next)) = (last_number(one), last_number(next)) else { return false };
+        let is_alike = (one.before, one.after) == (next.before, next.after);
+        let width = |part: &Parts<'_>| part.digits.len();
+        // 9 and 10 are in one range, 09 and 10 too, 9 and 010 are not.
+        let is_padded = one.digits.starts_with('0') && width(&one) > 1;
+        let is_wide =
+            if is_padded { width(&one) == width(&next) } else { !next.digits.starts_with('0') };
+        is_alike && is_wide && one.number + 1 == next.number
+    };
+    let runs = names.chunk_by(follows).map(|run| {
+        match (run, run.first().and_then(|it| last_number(it))) {
+            ([_, .., last], Some(first)) => {
+                let last = last_number(last).map(|it| it.digits).unwrap_or_default();
+                format!("{}[{}-{last}]{}", first.before, first.digits, first.after)
+            }
+            (run, _) => run.concat(),
+        }
+    });
+    runs.collect::<Vec<_>>().join(",")
+}
+
+/// A name that ends in a number, or has it last.
+struct Parts<'n> {
+    before: &'n str,
+    digits: &'n str,
+    after: &'n str,
+    number: u64,
+}
+
+/// The last number of a name; `None` if it has none that a list can have.
+fn last_number(name: &str) -> Option<Parts<'_>> {
+    let end = name.rfind(|it: char| it.is_ascii_digit())? + 1;
+    let (head, after) = name.split_at(end);
+    let start = head.trim_end_matches(|it: char| it.is_ascii_digit()).len();
+    let (before, digits) = head.split_at(start);
+    let number = digits.parse().ok().filter(|_| digits.len() <= 15)?;
+    Some(Parts { before, digits, after, number })
 }
 
 fn ranges(numbers: &[u64], width: usize) -> String {

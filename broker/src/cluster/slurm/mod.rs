@@ -11,5 +11,5 @@ pub use apply::Applied;
 pub use conf::read_conf;
 pub use error::SlurmError;
 pub use groups::{SlurmGroup, SlurmTopology};
-pub use hostlist::{HostlistError, MAX_HOSTS, expand, fold};
+pub use hostlist::{HostlistError, MAX_HOSTS, expand, fold, fold_in_order};
 pub use yaml::read_yaml;

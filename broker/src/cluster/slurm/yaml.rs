@@ -51,22 +51,64 @@ impl SlurmTopology {
         } else {
             return Err(wrong("expected tree, block, ring or flat in the topology".into()));
         };
-        let groups: Result<Vec<SlurmGroup>, SlurmError> = rows
-            .into_iter()
-            .zip(1..)
-            .map(|((kind, key, row), line)| {
-                let text = |key: &str| row.get(key).and_then(Value::as_str);
-                let hosts =
-                    |key: &str| {
-                        expand(text(key).unwrap_or_default()).map_err(|source| {
-                            SlurmError::Hostlist { file: file.to_owned(), line, source }
-                        })
-                    };
-                let name = text(key).ok_or_else(|| wrong(format!("row {line} has no {key}")))?;
-                let (children, nodes) = (hosts("children")?, hosts("nodes")?);
-                Ok(SlurmGroup { kind, name: name.to_owned(), children, nodes, speed: 0, line })
-            })
-            .collect();
-        SlurmTopology::checked(file, groups?)
+        let key = rows.first().map_or("", |(_, key, _)| key);
+        let lines = lines_of(key, text, rows.len());
+        let mut names = 0;
+        let mut groups = Vec::new();
+        for ((kind, key, row), line) in rows.into_iter().zip(lines) {
+            let bad = |found: String, expected| SlurmError::Line {
+                file: file.to_owned(),
+                line,
+                found: found.chars().take(80).collect(),
+                expected,
+            };
+            let hosts = |key: &str| {
+                let list = match row.get(key) {
+                    None | Some(Value::Null) => return Ok(Vec::new()),
+                    Some(Value::Array(all)) => {
+                        let words = all.iter().map(word).collect::<Option<Vec<String>>>();
+                        words.map(|words| words.join(","))
+                    }
+                    Some(one) => word(one),
+                };
+                let list = list.ok_or_else(|| bad(row.to_string(), "hostlists"))?;
+                expand(&list).map_err(|source| SlurmError::Hostlist {
+                    file: file.to_owned(),
+                    line,
+                    source,
+                })
+            };
+            let name = row.get(key).and_then(word);
+            let name =
+                name.ok_or_else(|| bad(row.to_string(), "a switch, block or ring with its name"))?;
+            let (children, nodes) = (hosts("children")?, hosts("nodes")?);
+            let group = SlurmGroup { kind, name, children, nodes, speed: 0, line };
+            names += group.name_count();
+            SlurmTopology::check_count(file, line, names)?;
+            groups.push(group);
+        }
+        SlurmTopology::checked(file, groups)
     }
+}
+
+/// A name, which YAML may take for a number or a truth value.
+fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// The line of each of `count` rows that begin with a key; the numbers of the rows if they cannot be
+/// told.
+fn lines_of(key: &str, text: &str, count: usize) -> Vec<usize> {
+    let is_row = |line: &str| {
+        let line = line.trim_start().trim_start_matches(['-', '{', ' ', '"']);
+        let after = line.strip_prefix(key).map(|rest| rest.trim_start_matches(['"', ' ']));
+        after.is_some_and(|rest| rest.starts_with(':'))
+    };
+    let found: Vec<usize> =
+        text.lines().zip(1..).filter(|(line, _)| is_row(line)).map(|(_, number)| number).collect();
+    if found.len() == count { found } else { (1..=count).collect() }
 }

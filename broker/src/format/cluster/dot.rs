@@ -11,7 +11,7 @@ pub fn dot(fabric: Fabric<'_>) -> String {
     for vertex in all() {
         let shape = if vertex.is_switch() { "box" } else { "ellipse" };
         let name = vertex.node().map_or(vertex.name(), |node| node.name());
-        let _ = writeln!(text, "  {} [shape={shape}, label={:?}];", id(vertex), name);
+        let _ = writeln!(text, "  {} [shape={shape}, label={}];", id(vertex), quoted(name));
     }
     for vertex in all() {
         let mut peers: Vec<FabricVertex<'_>> = vertex.links().map(|link| link.peer).collect();
@@ -27,6 +27,12 @@ pub fn dot(fabric: Fabric<'_>) -> String {
         }
     }
     text + "}\n"
+}
+
+/// A text in quotes. DOT knows no escapes but that of a quote; a backslash before another letter has a
+/// meaning of its own in labels.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 fn id(vertex: FabricVertex<'_>) -> String {

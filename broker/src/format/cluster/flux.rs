@@ -1,6 +1,6 @@
 //! A cluster for Flux: the resource graph as JGF, and the resource set R.
 
-use crate::cluster::fold;
+use crate::cluster::fold_in_order;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use topobroker_layout::set::{Format, Set};
@@ -135,7 +135,7 @@ pub fn r(cluster: &Cluster<'_>) -> Result<Value, ClusterOpenError> {
             "R_lite": rows.collect::<Vec<_>>(),
             "starttime": 0,
             "expiration": 0,
-            "nodelist": [fold(names)],
+            "nodelist": [fold_in_order(&names)],
         },
     }))
 }

@@ -1,6 +1,7 @@
 //! The groups of a cluster as `topology.conf` and `topology.yaml` of Slurm.
 
 use crate::cluster::fold;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use topobroker_reader::{ClusterOpenError, GroupKind, NodeGroup, NodeGroups};
 
@@ -19,9 +20,17 @@ pub enum SlurmTextError {
     },
     /// A name is not one word.
     #[error(
-        "group {name:?}: a name for Slurm is one word of 1 to 64 letters, digits, dots, hyphens and underscores"
+        "{what} {name:?}: a name for Slurm is one word of 1 to 64 letters, digits, dots, hyphens and underscores"
     )]
     Name {
+        /// `group` or `node`.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Two groups have one name.
+    #[error("there are two groups {name:?}; Slurm's switches have different names")]
+    Twice {
         /// The name.
         name: String,
     },
@@ -76,7 +85,7 @@ pub fn topology_yaml(groups: NodeGroups<'_>) -> Result<String, SlurmTextError> {
     for Row { group, nodes, children } in rows {
         let (what, names) =
             if children.is_empty() { ("nodes", nodes) } else { ("children", children) };
-        let _ = write!(text, "      - {key}: {}\n        {what}: \"{names}\"\n", group.name());
+        let _ = write!(text, "      - {key}: \"{}\"\n        {what}: \"{names}\"\n", group.name());
     }
     Ok(text)
 }
@@ -87,12 +96,20 @@ fn is_of_blocks(rows: &[Row<'_>]) -> bool {
 
 fn rows(groups: NodeGroups<'_>) -> Result<Vec<Row<'_>>, SlurmTextError> {
     let mut rows = Vec::new();
+    let mut known = BTreeSet::new();
+    let plain = |what, name: &str| {
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
+        let is_one = (1..=64).contains(&name.len()) && name.chars().all(is_plain);
+        let wrong = || SlurmTextError::Name { what, name: name.to_owned() };
+        if is_one { Ok(()) } else { Err(wrong()) }
+    };
     for group in groups.iter().skip(1).filter(|group| group.node_count() > 0) {
         let name = || group.name().to_owned();
-        let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
-        if !(1..=64).contains(&group.name().len()) || !group.name().chars().all(is_plain) {
-            return Err(SlurmTextError::Name { name: name() });
+        plain("group", group.name())?;
+        if !known.insert(group.name()) {
+            return Err(SlurmTextError::Twice { name: name() });
         }
+        group.own_nodes().try_for_each(|node| plain("node", node.name()))?;
         let children = group.children().filter(|child| child.node_count() > 0);
         let children = fold(children.map(NodeGroup::name));
         let nodes = fold(group.own_nodes().map(|node| node.name()));

@@ -1,6 +1,6 @@
 //! A cluster as a tree of Scotch: `tleaf`.
 
-use topobroker_reader::{Cluster, ClusterOpenError, NodeGroup, ObjectType};
+use topobroker_reader::{Cluster, ClusterOpenError, NodeGroup, Object, ObjectType};
 
 /// Why a cluster is no `tleaf` of Scotch, in which all parts of a level are alike.
 #[derive(Debug, thiserror::Error)]
@@ -51,12 +51,19 @@ pub fn tleaf(cluster: &Cluster<'_>) -> Result<String, NotRegular> {
         let opened = node.open()?;
         let archive = opened.archive();
         let topology = archive.topology();
-        let count = |object_type| topology.objects_with_type(object_type).count();
-        inside.push((count(ObjectType::Package).max(1), count(ObjectType::Core).max(1)));
+        let packages: Vec<Object<'_>> = topology.objects_with_type(ObjectType::Package).collect();
+        let all = topology.objects_with_type(ObjectType::Core).count();
+        let cores = |package: Object<'_>| {
+            let cores = topology.objects_with_type(ObjectType::Core);
+            cores.filter(|core| core.is_in_subtree(package)).count()
+        };
+        let of_packages = equal("cores of packages", packages.iter().copied().map(cores))?;
+        let cores = if packages.is_empty() { all } else { of_packages };
+        inside.push((packages.len().max(1), cores.max(1)));
     }
     let packages = equal("packages of nodes", inside.iter().map(|it| it.0))?;
-    let cores = equal("cores of nodes", inside.iter().map(|it| it.1))?;
-    arities.extend([packages, cores / packages]);
+    let cores = equal("cores of packages", inside.iter().map(|it| it.1))?;
+    arities.extend([packages, cores]);
     let levels = arities.len();
     let words = arities.iter().enumerate();
     let words = words.map(|(level, arity)| format!(" {arity} {}", 1_u64 << (levels - 1 - level)));

@@ -14,6 +14,9 @@ pub(super) struct Above {
     /// Put nodes into a group: NAME=HOSTLIST, such as rack1=node[001-018]
     #[arg(long = "group", value_name = "NAME=HOSTLIST")]
     groups: Vec<String>,
+    /// Put nodes into groups as PMIx tells them (pmix.fab.grps): 0:node000,node002;1:node001,node003
+    #[arg(long, value_name = "GROUPS")]
+    fabric_groups: Option<String>,
     /// Put nodes into the switches or blocks of this file: Slurm's topology.conf or topology.yaml,
     /// or what scontrol show topology prints
     #[arg(long, value_name = "FILE")]
@@ -26,7 +29,7 @@ pub(super) struct Above {
     #[arg(long, value_name = "FILE", requires = "fabric")]
     node_names: Option<PathBuf>,
     /// Put each node into a group of the switch that it is connected to
-    #[arg(long, requires = "fabric", conflicts_with_all = ["slurm", "groups"])]
+    #[arg(long, requires = "fabric", conflicts_with_all = ["slurm", "groups", "fabric_groups"])]
     group_by_fabric: bool,
 }
 
@@ -43,15 +46,19 @@ impl Above {
     /// Reads the files, before anything is gathered.
     pub(super) fn read(&self) -> anyhow::Result<ReadAbove<'_>> {
         let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
-        for group in &self.groups {
+        let of_options =
+            self.groups.iter().map(|group| ("--group", "NAME=HOSTLIST", '=', group.as_str()));
+        let of_pmix = self.fabric_groups.iter().flat_map(|all| all.split(';'));
+        let of_pmix = of_pmix.map(|group| ("--fabric-groups", "NUMBER:NODE,NODE;...", ':', group));
+        for (option, expected, sign, group) in of_options.chain(of_pmix) {
             let (name, hosts) = group
-                .split_once('=')
+                .split_once(sign)
                 .filter(|(name, _)| !name.is_empty())
-                .with_context(|| format!("--group {group}: expected NAME=HOSTLIST"))?;
+                .with_context(|| format!("{option} {group}: expected {expected}"))?;
             if groups.iter().any(|(known, _)| *known == name) {
-                bail!("--group {group}: the group {name} is there twice");
+                bail!("{option} {group}: the group {name} is there twice");
             }
-            let hosts = expand(hosts).with_context(|| format!("--group {group}"))?;
+            let hosts = expand(hosts).with_context(|| format!("{option} {group}"))?;
             groups.push((name, hosts));
         }
         let slurm = match &self.slurm {
@@ -96,6 +103,13 @@ impl ReadAbove<'_> {
             let applied = cluster.apply(topology)?;
             tell(&applied.nodes_without, "are not in Slurm's topology");
             tell(&applied.unknown, "of Slurm's topology are not in the cluster");
+            let tops = topology.tops();
+            if tops.len() > 1 {
+                let tops = fold(tops);
+                say(&format!(
+                    "no switch of Slurm's topology reaches all nodes; at the top are {tops}"
+                ));
+            }
         }
         if let Some(fabric) = self.fabric {
             let matching = cluster.set_fabric(fabric);

@@ -10,6 +10,7 @@ use crate::cluster::{
 use crate::program::output::say;
 use anyhow::{Context, bail};
 use clap::Args;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use topobroker_reader::internal::text_within;
@@ -57,7 +58,9 @@ impl Build {
         if self.keep_order {
             cluster = cluster.keep_order();
         }
-        let mut nodes: Vec<(usize, PreparedNode)> = Vec::new();
+        // Of --keep-order: nodes that were ready before an earlier one, and the next one's number.
+        let mut waiting: BTreeMap<usize, Vec<PreparedNode>> = BTreeMap::new();
+        let mut next = 0;
         for (root, name) in &found.roots {
             match self.saved(root, name.as_deref()) {
                 Err(error) if self.skip_unreadable => say(&format!("{error:#}; left out")),
@@ -66,25 +69,20 @@ impl Build {
         }
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         prepare_all(&found.files, threads, |number, prepared| {
-            match prepared {
+            let nodes = match prepared {
                 Err(error) if self.skip_unreadable => {
                     say(&format!("{}; left out", with_causes(&error)));
+                    Vec::new()
                 }
-                prepared if self.keep_order => {
-                    nodes.extend(prepared?.into_iter().map(|node| (number, node)));
-                }
-                prepared => {
-                    for node in prepared? {
-                        cluster.add(GroupId::CLUSTER, node)?;
-                    }
-                }
+                prepared => prepared?,
+            };
+            waiting.insert(if self.keep_order { number } else { next }, nodes);
+            while let Some(nodes) = waiting.remove(&next) {
+                next += 1;
+                nodes.into_iter().try_for_each(|node| cluster.add(GroupId::CLUSTER, node))?;
             }
             Ok::<(), ClusterError>(())
         })?;
-        nodes.sort_by_key(|(number, _)| *number);
-        for (_, node) in nodes {
-            cluster.add(GroupId::CLUSTER, node)?;
-        }
         above.add_to(&mut cluster)?;
         self.file.write(cluster)?;
         Ok(ExitCode::SUCCESS)

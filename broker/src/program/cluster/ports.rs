@@ -3,8 +3,9 @@
 use super::opened::Opened;
 use crate::cluster::gather::MEMLOCK;
 use crate::cluster::{cluster_findings, fold};
-use crate::findings::{named, worded};
+use crate::findings::{named, prefix_of, prefix_text, worded};
 use crate::program::output;
+use anyhow::Context;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -34,7 +35,7 @@ impl Check {
 pub(super) struct Ports {
     /// File of the cluster
     file: PathBuf,
-    /// Only ports of this subnet, such as fe80:0000:0000:0000
+    /// Only ports of this subnet, such as fe80:0000:0000:0000, fe80:: or 0xfe80000000000000
     #[arg(long, value_name = "PREFIX")]
     subnet: Option<String>,
     /// For a request for help: without names of nodes
@@ -44,6 +45,11 @@ pub(super) struct Ports {
 
 impl Ports {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let prefix = |text: &String| {
+            let expected = "expected a subnet prefix such as fe80:0000:0000:0000";
+            prefix_of(text).with_context(|| format!("--subnet {text}: {expected}"))
+        };
+        let wanted = self.subnet.as_ref().map(prefix).transpose()?;
         let opened = Opened::read(&self.file)?;
         let cluster = opened.cluster(&self.file)?;
         let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -53,7 +59,7 @@ impl Ports {
             let topology = archive.topology();
             let devices = topology.objects_with_type(ObjectType::OSDevice);
             let ports = devices.flat_map(|device| device.ports());
-            let ports = ports.filter(|port| self.subnet.is_none() || subnet(*port) == self.subnet);
+            let ports = ports.filter(|port| wanted.is_none() || port.subnet_prefix() == wanted);
             let mut lines: String = ports.map(|port| line(port) + "\n").collect();
             let limit = topology.root().fact(MEMLOCK);
             if let Some(limit) = limit.filter(|_| self.subnet.is_none()) {
@@ -77,11 +83,6 @@ impl Ports {
 fn line(port: Port<'_>) -> String {
     let mut parts = vec![format!("  {}", named(port)), worded(port.state()).to_owned()];
     parts.extend(port.rate().map(str::to_owned));
-    parts.extend(subnet(port).map(|it| format!("subnet {it}")));
+    parts.extend(port.subnet_prefix().map(|it| format!("subnet {}", prefix_text(it))));
     parts.join("  ")
-}
-
-fn subnet(port: Port<'_>) -> Option<String> {
-    let [a, b, c, d, ..] = port.gid(0)?.segments();
-    Some(format!("{a:04x}:{b:04x}:{c:04x}:{d:04x}"))
 }

@@ -1,8 +1,10 @@
 //! `topobroker cluster reach` and `pairs`: ports of two nodes.
 
 use super::opened::{Opened, named};
-use crate::cluster::{ReachRule, Unpaired, port_pairs, reach};
+use crate::cluster::{Planes, ReachRule, Unpaired, port_pairs, reach};
+use crate::findings::prefix_text;
 use crate::program::output;
+use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -42,20 +44,33 @@ struct TwoNodes {
     /// By whose rule ports reach each other
     #[arg(long, value_enum, default_value = "openib")]
     rule: Rule,
+    /// Take ports that the fabric connects for those of one subnet, whatever their prefixes are
+    #[arg(long)]
+    subnet_by_fabric: bool,
 }
 
 impl TwoNodes {
     fn answer(
         &self,
-        answer: impl FnOnce(Topology<'_>, Topology<'_>) -> String,
+        answer: impl FnOnce(Topology<'_>, Topology<'_>, Option<&Planes>) -> String,
     ) -> anyhow::Result<String> {
         let opened = Opened::read(&self.file)?;
         let cluster = opened.cluster(&self.file)?;
         let one = named(&cluster, &self.one)?.open()?;
         let other = named(&cluster, &self.other)?.open()?;
         let (one, other) = (one.archive(), other.archive());
+        let planes = match self.subnet_by_fabric {
+            true => {
+                let ports = cluster.fabric()?.ports();
+                let planes: Planes = ports.map(|port| (port.guid(), port.plane())).collect();
+                ensure!(!planes.is_empty(), "the cluster has no fabric; build it with --fabric");
+                Some(planes)
+            }
+            false => None,
+        };
         let rule = self.rule.get().text();
-        Ok(format!("# {rule}\n{}", answer(one.topology(), other.topology())))
+        let answer = answer(one.topology(), other.topology(), planes.as_ref());
+        Ok(format!("# {rule}\n{answer}"))
     }
 }
 
@@ -69,8 +84,8 @@ pub(super) struct Reach {
 impl Reach {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let mut is_reached = false;
-        let text = self.nodes.answer(|one, other| {
-            let all = reach(one, other, self.nodes.rule.get());
+        let text = self.nodes.answer(|one, other, planes| {
+            let all = reach(one, other, self.nodes.rule.get(), planes);
             is_reached = !all.is_empty();
             all.iter().map(|(one, other)| format!("{one} {other}\n")).collect()
         })?;
@@ -80,7 +95,8 @@ impl Reach {
 }
 
 /// Print which ports of two nodes are paired: of each subnet, the first active port of one node
-/// with the first of the other, and so on; and why others are not
+/// with the first of the other, and so on; what each carries, and its share of a long message; and
+/// why others are not
 #[derive(Debug, Args)]
 pub(super) struct Pairs {
     #[command(flatten)]
@@ -89,12 +105,19 @@ pub(super) struct Pairs {
 
 impl Pairs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let text = self.nodes.answer(|one, other| {
-            let pairs = port_pairs(one, other, self.nodes.rule.get());
+        let text = self.nodes.answer(|one, other, planes| {
+            let pairs = port_pairs(one, other, self.nodes.rule.get(), planes);
             let mut text = String::new();
             for pair in &pairs.pairs {
-                let rate = pair.mbps.map_or("unknown".to_owned(), |rate| format!("{rate} Mb/s"));
-                let _ = writeln!(text, "{} {} {:#018x} {rate}", pair.one, pair.other, pair.subnet);
+                let rates =
+                    || pair.rates.each_ref().map(|rate| rate.as_deref().unwrap_or("unknown"));
+                let unknown = || rates().join(" and ");
+                let rate = pair.mbps.map_or_else(unknown, |rate| format!("{rate} Mb/s"));
+                let subnet = prefix_text(pair.subnet);
+                let _ = write!(text, "{} {} {subnet} {rate}", pair.one, pair.other);
+                let share = pair.share.filter(|_| pairs.pairs.len() > 1);
+                let share = share.map(|it| format!(", {}.{} %", it / 10, it % 10));
+                text += &(share.unwrap_or_default() + "\n");
             }
             let mut left = |node: &str, ports: &[Unpaired]| {
                 for port in ports {
