@@ -206,9 +206,25 @@ fn odd_names_unknown_speeds_and_several_planes_are_read() {
         fabric.switches().next().unwrap().links().map(|link| link.mbps).collect();
     assert_eq!(rates, [Some(96_969), None]);
     let ports: Vec<_> = fabric.ports().collect();
-    assert_ne!(ports[0].plane(), ports[3].plane());
-    assert_eq!(fabric.hops(ports[0], ports[3]), None, "no way between planes");
-    assert_eq!(fabric.hops(ports[0], ports[1]), Some(2));
+    let planes: std::collections::BTreeSet<u16> = ports.iter().map(|port| port.plane()).collect();
+    assert_eq!((ports.len(), planes.len()), (4, 2));
+    for (one, other) in ports.iter().flat_map(|one| ports.iter().map(move |other| (one, other))) {
+        let expected = match (one == other, one.plane() == other.plane()) {
+            (true, _) => Some(0),
+            (_, true) => Some(2),
+            // There is no way between planes.
+            _ => None,
+        };
+        assert_eq!(fabric.hops(*one, *other), expected, "{one:?} {other:?}");
+    }
+    // The port of a node is found, and the way from it.
+    let node = cluster.node(0).unwrap();
+    assert_eq!(fabric.ports_of(node).len(), 2, "one in each plane");
+    assert_eq!(fabric.hops_of_nodes(node, node), Some(0));
+    assert_eq!(fabric.ports_of(cluster.node(1).unwrap()).len(), 0);
+    let far = fabric.distances_from(node);
+    assert_eq!(far.to(node).map(|way| way.hops), Some(0));
+    assert_eq!(far.to(cluster.node(1).unwrap()), None);
 }
 
 #[test]
