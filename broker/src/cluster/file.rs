@@ -78,7 +78,7 @@ pub(super) fn write(
         false => Vec::new(),
     };
     let matching = fabric.matching(nodes.iter().map(|node| (node.name.as_str(), &node.ports)));
-    let fabric = pack(fabric, |port| {
+    let fabric = pack(fabric, nodes.len(), |port| {
         let rank = rank.get(*matching.nodes.get(&port)?)?;
         u32::try_from(*rank).ok()
     });

@@ -58,6 +58,9 @@ pub struct Fabric {
     pub peer_port: Column,
     pub rate: Column,
     pub leaf: Column,
+    /// By node: the first of its ports, counted from the first port; then what is behind the last.
+    /// Empty if there are no ports. Ports are in the order of their nodes.
+    pub port_first: Column,
     pub row_of: Column,
     pub hops: Column,
 }
@@ -166,6 +169,8 @@ fn check_fabric(
     let rows = hops.isqrt();
     ensure(rows * rows == hops, "fabric.hops", hops, "is a square")?;
     let with_hops = if hops == 0 { 0 } else { switches };
+    let ports = vertices - switches;
+    let with_ports = if ports == 0 { 0 } else { nodes as usize + 1 };
     let rules = [
         (&fabric.guid, vertices, u64::MAX),
         (&fabric.name_end, vertices, fabric.names.len() as u64 + 1),
@@ -179,12 +184,13 @@ fn check_fabric(
         (&fabric.peer_port, links, 1 << 16),
         (&fabric.rate, links, 1 << 32),
         (&fabric.leaf, vertices, switches as u64 + 1),
-        (&fabric.row_of, with_hops, rows as u64),
+        (&fabric.port_first, with_ports, ports as u64 + 1),
+        (&fabric.row_of, with_hops, rows as u64 + 1),
         (&fabric.hops, hops, 256),
     ];
     check_rules(&rules, FABRIC, most_rows)?;
     check_texts(&fabric.name_end, &fabric.names, "fabric.names")?;
-    ensure(fabric.node.is_sorted(), "fabric.node", 0, "ports are in the order of their nodes")?;
+    ensure(fabric.port_first.is_sorted(), "fabric.port_first", 0, "ascends")?;
     ensure(fabric.link_first.is_sorted(), "fabric.link_first", 0, "ascends")?;
     let last = fabric.link_first.get(vertices);
     ensure(vertices == 0 || last == links as u64, "fabric.link_first", vertices, "ends at the end")
@@ -211,4 +217,4 @@ const GROUPS: &str = "groups.parent groups.end groups.kind groups.speed groups.n
                       groups.member_first groups.member_end groups.members groups.missing_end";
 const FABRIC: &str = "fabric.guid fabric.name_end fabric.ports fabric.lid fabric.node \
                       fabric.plane fabric.link_first fabric.peer fabric.port fabric.peer_port \
-                      fabric.rate fabric.leaf fabric.row_of fabric.hops";
+                      fabric.rate fabric.leaf fabric.port_first fabric.row_of fabric.hops";

@@ -85,24 +85,10 @@ impl<'a> Fabric<'a> {
         self,
         node: ClusterNode<'a>,
     ) -> impl ExactSizeIterator<Item = FabricVertex<'a>> + Clone {
-        let plus_one = node.number().saturating_add(1);
-        let first = self.first_port_of(plus_one);
-        (first..self.first_port_of(plus_one.saturating_add(1)))
-            .map(move |number| self.vertex(number))
-    }
-
-    /// The first port of a node, whose number plus one is given, or of a later one: ports are in the
-    /// order of their nodes.
-    fn first_port_of(self, plus_one: u32) -> u32 {
-        let (mut first, mut end) = (self.switch_count(), self.end());
-        while first < end {
-            let middle = first + (end - first) / 2;
-            match self.table.node.get_u32(middle as usize) < plus_one {
-                true => first = middle + 1,
-                false => end = middle,
-            }
-        }
-        first
+        let at = |row: u32| self.table.port_first.get_u32(row as usize);
+        let (first, end) = (at(node.number()), at(node.number().saturating_add(1)));
+        let start = self.switch_count();
+        (first..end.max(first)).map(move |number| self.vertex(start.saturating_add(number)))
     }
 
     /// Least number of links between a port of one node and a port of another: 2 if they are at one
@@ -130,15 +116,15 @@ impl<'a> Fabric<'a> {
         }
         let (leaf, other_leaf) = (one.leaf()?, other.leaf()?);
         let ends = u32::from(leaf != one.number) + u32::from(other_leaf != other.number);
-        let row = |switch: u32| self.table.row_of.get_u32(switch as usize) as usize;
-        let rows = self.table.hops.len().isqrt();
         if leaf == other_leaf {
             return Some(ends);
         }
-        if rows == 0 {
+        let row = |switch: u32| self.table.row_of.get_u32(switch as usize).checked_sub(1);
+        let Some((row, column)) = row(leaf).zip(row(other_leaf)) else {
             return Some(ends + self.search(leaf, other_leaf)?);
-        }
-        match self.table.hops.get_u32(row(leaf) * rows + row(other_leaf)) {
+        };
+        let rows = self.table.hops.len().isqrt();
+        match self.table.hops.get_u32(row as usize * rows + column as usize) {
             0 => None,
             plus_one => Some(ends + plus_one - 1),
         }

@@ -8,15 +8,23 @@ use topobroker_layout::column::Column;
 /// Most rows of the table of hops. Above, ways are searched when they are asked for.
 const MOST_ROWS: usize = 1024;
 
-/// Packs a fabric. `node_of` has the number of the node of a port, by the GUID of the port.
+/// Packs a fabric of a cluster of so many nodes. `node_of` has the number of the node of a port, by the
+/// GUID of the port.
 pub(in crate::cluster) fn pack(
     graph: &FabricGraph,
+    nodes: usize,
     node_of: impl Fn(u64) -> Option<u32>,
 ) -> Fabric {
-    // Ports are in the order of their nodes, so that those of a node are found by halving; those of
-    // nodes that are not in the cluster come first.
+    // Ports are in the order of their nodes; those of nodes that are not in the cluster come first.
+    let of_node = |guid: u64| node_of(guid).map_or(0, |node| u64::from(node) + 1);
     let mut ports: Vec<(&u64, &Vertex)> = graph.ports.iter().collect();
-    ports.sort_by_key(|(guid, _)| (node_of(**guid).map_or(0, |node| u64::from(node) + 1), **guid));
+    ports.sort_by_key(|(guid, _)| (of_node(**guid), **guid));
+    let port_first: Vec<u64> = match ports.is_empty() {
+        true => Vec::new(),
+        false => (0..=nodes as u64)
+            .map(|node| ports.partition_point(|(guid, _)| of_node(**guid) <= node) as u64)
+            .collect(),
+    };
     let vertices: Vec<(u64, &Vertex)> =
         graph.switches.iter().chain(ports).map(|(guid, it)| (*guid, it)).collect();
     let place: HashMap<u64, usize> =
@@ -62,7 +70,7 @@ pub(in crate::cluster) fn pack(
         names,
         ports: column(&|_, vertex| vertex.ports.into()),
         lid: column(&|_, vertex| vertex.lid.into()),
-        node: column(&|guid, _| node_of(guid).map_or(0, |node| u64::from(node) + 1)),
+        node: column(&|guid, _| of_node(guid)),
         plane: Column::pack(&planes),
         link_first: Column::pack(&link_first),
         peer: of_links(&|link| link.peer as u64),
@@ -70,6 +78,7 @@ pub(in crate::cluster) fn pack(
         peer_port: of_links(&|link| link.peer_port.into()),
         rate: of_links(&|link| link.mbps.into()),
         leaf: Column::pack(&leaves),
+        port_first: Column::pack(&port_first),
         row_of: Column::pack(&row_of),
         hops: Column::pack(&hops),
     }
@@ -106,8 +115,9 @@ fn planes(links: &Links) -> Vec<u64> {
     planes.into_iter().map(|plane| plane.unwrap_or(0).min(u64::from(u16::MAX) - 1)).collect()
 }
 
-/// The row of each switch, and the table of the links between switches of two rows plus one; 0 is
-/// no way. Switches with the same neighbours share a row, because all ways from them are as long.
+/// The row of each switch that nodes are at plus one, 0 of others, and the table of the links between
+/// switches of two rows plus one; 0 is no way. Switches with the same neighbours share a row, because
+/// all ways from them are as long.
 fn hops(links: &Links, switches: usize) -> (Vec<u64>, Vec<u64>) {
     let of_switch = |own: &Vec<Half>| {
         let mut all: Vec<usize> =
@@ -120,14 +130,17 @@ fn hops(links: &Links, switches: usize) -> (Vec<u64>, Vec<u64>) {
     let mut rows: BTreeMap<&Vec<usize>, usize> = BTreeMap::new();
     let mut examples: Vec<usize> = Vec::new();
     let mut row_of = Vec::new();
-    for (switch, own) in neighbours.iter().enumerate() {
-        let row = *rows.entry(own).or_insert_with(|| {
-            examples.push(switch);
-            examples.len() - 1
+    for ((switch, own), links) in neighbours.iter().enumerate().zip(links) {
+        let is_leaf = links.iter().any(|link| link.peer >= switches);
+        let row = is_leaf.then(|| {
+            *rows.entry(own).or_insert_with(|| {
+                examples.push(switch);
+                examples.len()
+            })
         });
-        row_of.push(row as u64);
+        row_of.push(row.unwrap_or(0) as u64);
     }
-    if examples.len() > MOST_ROWS || switches == 0 {
+    if examples.len() > MOST_ROWS || examples.is_empty() {
         return (Vec::new(), Vec::new());
     }
     let mut table = vec![0; examples.len() * examples.len()];
@@ -142,10 +155,9 @@ fn hops(links: &Links, switches: usize) -> (Vec<u64>, Vec<u64>) {
             }
         }
         for (switch, of_row) in row_of.iter().enumerate().filter(|(switch, _)| switch != start) {
-            let column = usize::try_from(*of_row).unwrap_or(0);
-            if let Some((cell, hops)) =
-                table.get_mut(row * examples.len() + column).zip(far.get(switch).copied().flatten())
-            {
+            let column = usize::try_from(*of_row).ok().and_then(|row| row.checked_sub(1));
+            let cell = column.and_then(|column| table.get_mut(row * examples.len() + column));
+            if let Some((cell, hops)) = cell.zip(far.get(switch).copied().flatten()) {
                 *cell = (hops + 1).min(255);
             }
         }
