@@ -64,7 +64,8 @@ impl Programs {
                 "shared",
                 format!("{ours} -L{library} -l:libtopobroker-reader.so -Wl,-rpath,{library}"),
             ),
-            ("static", format!("{ours} {library}/libtopobroker-reader.a")),
+            // As `pkg-config --static` says.
+            ("static", format!("{ours} {library}/libtopobroker-reader.a -Wl,--gc-sections")),
             ("hwloc", "-DHWLOC -lhwloc".to_owned()),
         ] {
             let mut compiler = Command::new(std::env::var_os("CC").unwrap_or("cc".into()));
