@@ -300,3 +300,25 @@ fn slurm_reads_the_topology_that_is_written() {
     assert!(has(&["SwitchName=two", "Level=0", "Nodes=n[2-3]"]), "{shown}");
     assert!(has(&["SwitchName=upper", "Level=1", "Switches=one,two"]), "{shown}");
 }
+
+#[test]
+fn hostlists_are_folded_and_expanded_back() {
+    let mut random = fastrand::Rng::with_seed(3);
+    for _ in 0..300 {
+        let mut names: Vec<String> = (0..random.usize(1..40))
+            .map(|_| match random.u8(..5) {
+                0 => format!("n{}", random.u32(..30)),
+                1 => format!("n{:03}", random.u32(..1200)),
+                2 => format!("r{}n{:02}-ib", random.u32(..3), random.u32(..20)),
+                3 => format!("{}", random.u32(..200)),
+                _ => ["login", "a-b", "x.y"][random.usize(..3)].to_owned(),
+            })
+            .collect();
+        let folded = fold(names.iter().map(String::as_str));
+        let mut again = topobroker::cluster::expand(&folded).unwrap();
+        names.sort();
+        names.dedup();
+        again.sort();
+        assert_eq!(names, again, "{folded}");
+    }
+}

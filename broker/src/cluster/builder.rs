@@ -160,6 +160,10 @@ impl ClusterBuilder {
         self.nodes.push(Placed { name, input, boot, group: group.0, ports });
         let nodes = &self.nodes;
         self.classes.add(number, prepared, |at| nodes.get(at).map_or("", |node| &node.name));
+        self.check_classes()
+    }
+
+    fn check_classes(&self) -> Result<(), ClusterError> {
         match self.classes.len() {
             found if found > MAX_CLASSES => {
                 Err(ClusterError::TooMany { what: "classes of nodes", found, limit: MAX_CLASSES })
@@ -240,6 +244,7 @@ impl ClusterBuilder {
         if self.nodes.is_empty() {
             return Err(ClusterError::Empty);
         }
+        self.check_classes()?;
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
         if !self.keeps_order {
             let name = |at: usize| self.nodes.get(at).map_or("", |node| &node.name);

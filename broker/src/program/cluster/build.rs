@@ -127,20 +127,42 @@ impl Build {
                 bail!("{input}: only one file has a name; {file} is a folder");
             }
             let files = files_in(&path)?;
-            if files.is_empty() {
+            for file in &files {
+                found.files.push(self.node_file(file.clone(), None)?);
+            }
+            // A folder for each node is what nodes that publish into a shared folder make.
+            let folders = if files.is_empty() { folders_in(&path)? } else { Vec::new() };
+            if files.is_empty() && folders.is_empty() {
                 bail!("{file}: has no files; expected hwloc XML or segments");
             }
-            found.files.extend(files.into_iter().map(|file| self.node_file(file, None)));
+            for folder in folders {
+                let is_root = folder.join("sys").is_dir() || folder.join("proc").is_dir();
+                if is_root {
+                    found.roots.push((folder, None));
+                    continue;
+                }
+                for file in files_in(&folder)? {
+                    found.files.push(self.node_file(file, None)?);
+                }
+            }
         } else {
-            found.files.push(self.node_file(path, name));
+            found.files.push(self.node_file(path, name)?);
         }
         Ok(())
     }
 
-    fn node_file(&self, file: PathBuf, name: Option<String>) -> NodeFile {
-        let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let name = name.or_else(|| if self.names_from_files { stem() } else { None });
-        NodeFile { file, name }
+    fn node_file(&self, file: PathBuf, name: Option<String>) -> anyhow::Result<NodeFile> {
+        let stem = || {
+            let stem = file.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
+            stem.with_context(|| {
+                format!("{}: its name is not UTF-8, and cannot be a node's", file.display())
+            })
+        };
+        let name = match name {
+            None if self.names_from_files => Some(stem()?),
+            name => name,
+        };
+        Ok(NodeFile { file, name })
     }
 
     /// A node from a saved file system. Another process reads it, because hwloc takes the folder
@@ -159,6 +181,21 @@ impl Build {
         }
         Ok(node_of_report(&input, &output.stdout)?)
     }
+}
+
+/// The folders in a folder, by name, without hidden ones.
+fn folders_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let name = || folder.display().to_string();
+    let mut folders = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(name)? {
+        let entry = entry.with_context(name)?;
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if entry.path().is_dir() && !is_hidden {
+            folders.push(entry.path());
+        }
+    }
+    folders.sort();
+    Ok(folders)
 }
 
 /// What the inputs name.

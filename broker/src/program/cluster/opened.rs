@@ -1,7 +1,7 @@
 //! The cluster that a command works on.
 
 use crate::aligned::aligned;
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use std::fs::File;
 use std::path::Path;
 use topobroker_layout::encode::AlignedVec;
@@ -15,6 +15,9 @@ pub(super) struct Opened(AlignedVec);
 impl Opened {
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
         let name = || file.display().to_string();
+        // Opening a pipe would wait for somebody who writes.
+        let is_file = std::fs::metadata(file).with_context(name)?.is_file();
+        ensure!(is_file, "{}: is no file; expected that of a cluster", name());
         let bytes = File::open(file).and_then(|file| Ok(bytes_within(MAX_SEGMENT_LEN, file)?));
         Ok(Self(aligned(&bytes.with_context(name)?)))
     }
