@@ -2,6 +2,7 @@
 
 use crate::segments::topobroker;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use topobroker::cluster::{ClusterBuilder, ClusterError, GroupId};
 use topobroker::format::xml::export;
@@ -125,11 +126,11 @@ fn a_folder_may_have_a_folder_for_each_node_and_names_are_utf8() {
     assert!(output.status.success(), "{output:?}");
     let listed = String::from_utf8(run(&text("cluster ls c")).stdout).unwrap();
     assert!(listed.starts_with("a class 0 in -\nb class 0 in -\n"), "{listed}");
-    let odd = std::ffi::OsStr::from_bytes(b"n\xff.xml");
+    fs::create_dir(folder.path().join("odd")).unwrap();
+    let odd = Path::new("odd").join(std::ffi::OsStr::from_bytes(b"n\xff.xml"));
     fs::copy(folder.path().join("nodes/a/x.xml"), folder.path().join(odd)).unwrap();
-    let mut arguments = text("cluster build d --names-from-files");
-    arguments.push(odd);
-    let said = String::from_utf8_lossy(&run(&arguments).stderr).into_owned();
+    let said = run(&text("cluster build d --names-from-files odd")).stderr;
+    let said = String::from_utf8_lossy(&said).into_owned();
     assert!(said.contains("its name is not UTF-8"), "{said}");
     let status = Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
     assert!(status.success());

@@ -275,6 +275,29 @@ fn a_way_of_unknown_links_is_taken_only_if_there_is_no_other() {
 }
 
 #[test]
+fn latencies_between_cpus_follow_from_the_matrix_and_the_latency_of_own_memory() {
+    let Some(shared) = shared() else { return };
+    with(&shared.join("topologies/flux-core__ipa20.xml"), |topology| {
+        let links = topology.links(SwitchModel::One).unwrap();
+        let mut search = Paths::new(&links, false);
+        let mut latency = |from: &str, to: &str| {
+            let [from, to] = [from, to].map(|name| links.find(topology, name).unwrap());
+            search.between(from, to, Measure::Latency).unwrap().latency
+        };
+        // Own memory takes 91 ns, which the matrix calls 10; 12 in a package, 21 in the other one.
+        assert_eq!(latency("group0:0", "numanode:0"), Some(91));
+        assert_eq!(latency("group0:0", "numanode:3"), Some(91 + 18));
+        assert_eq!(latency("group0:0", "numanode:7"), Some(91 + 100));
+    });
+    // Without nanoseconds, a matrix tells nothing.
+    let bare = describe(&Input::Synthetic("Package:2 NUMANode:1 Core:2 PU:1".to_owned()));
+    let archive = to_bytes(&bare).unwrap();
+    let opened = Archive::open(&archive).unwrap();
+    let links = opened.topology().links(SwitchModel::One).unwrap();
+    assert!(links.links().iter().all(|link| link.latency.is_none()));
+}
+
+#[test]
 fn a_sum_of_latencies_that_does_not_fit_is_unknown() {
     let vertex = Vertex { kind: VertexKind::Mesh, object: None, name: None };
     let link = |one, other, latency| Link {

@@ -6,6 +6,7 @@ mod gpu_links;
 mod graph;
 mod kinds;
 mod memory;
+mod numa_latency;
 mod of_topology;
 mod parts;
 mod paths;

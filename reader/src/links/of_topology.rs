@@ -2,7 +2,7 @@
 
 use super::graph::{Links, LinksError};
 use super::parts::{Parts, SwitchModel};
-use super::{devices, gpu_links, memory};
+use super::{devices, gpu_links, memory, numa_latency};
 use crate::topology::Topology;
 
 impl Topology<'_> {
@@ -33,6 +33,7 @@ impl Topology<'_> {
 pub(super) fn parts_of(topology: Topology<'_>, switches: SwitchModel) -> Parts<'_> {
     let mut parts = Parts::new(topology);
     memory::add(&mut parts);
+    numa_latency::add(&mut parts);
     devices::add(&mut parts, switches);
     gpu_links::add(&mut parts);
     parts
