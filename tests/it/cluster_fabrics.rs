@@ -50,6 +50,12 @@ fn raw() -> Option<PathBuf> {
 
 const SUBNET: &str = "ib-raw/ib-subnet-fe80:0000:0000:0000.txt";
 
+/// A cluster of the reference data whose nodes are in groups of the switches that they are at.
+pub(crate) fn grouped_by_fabric(nodes: &str) -> Option<AlignedVec> {
+    let name = nodes.split('/').next().unwrap();
+    Some(with_fabric(nodes, &raw()?.join(name).join(SUBNET)).0)
+}
+
 #[test]
 fn fabrics_of_real_clusters_are_those_of_the_reference_program() {
     let Some(raw) = raw() else { return };

@@ -1,5 +1,6 @@
 //! Slurm's topologies and hostlists: read, written, and as Slurm itself has them.
 
+use crate::cluster_fabrics::grouped_by_fabric;
 use crate::cluster_formats::regular;
 use std::process::Command;
 use topobroker::cluster::{Applied, ClusterBuilder, GroupId, SlurmTopology, expand, fold};
@@ -244,43 +245,34 @@ fn a_tree_of_ten_thousand_nodes_is_read() {
     assert_eq!(topology.groups().map(|group| group.nodes.len()).sum::<usize>(), 10_000);
 }
 
-#[test]
-fn slurm_reads_the_topology_that_is_written() {
+/// What `scontrol show topology` prints of a `topology.conf`; `None` if Slurm's daemons cannot be
+/// started here. The rig's nodes are n1 to n4; `others` are nodes beside them. Tests that run at the
+/// same time have another digit in the numbers of their ports.
+fn as_slurm_shows_it(conf: &str, others: &str, digit: u8) -> Option<String> {
     let hosts = Command::new("slurmctld").arg("-V").output();
     if !hosts.is_ok_and(|output| output.status.success()) {
         skip(format_args!("there is no slurmctld; scripts/test installs it"));
-        return;
+        return None;
     }
-    let Some(shared) = shared() else { return };
+    let shared = shared()?;
     let root = Command::new("id").arg("-u").output().unwrap();
     if root.stdout != b"0\n" {
         skip(format_args!("starting the daemons of Slurm needs root"));
-        return;
+        return None;
     }
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .unwrap();
-    // The rig's nodes are n1 to n4 and x01 to x28: the same names below other switches.
-    let mut builder = ClusterBuilder::new();
-    let upper = builder.add_group(GroupId::CLUSTER, GroupKind::Switch, "upper").unwrap();
-    for (leaf, names) in [("one", ["n1", "n4"]), ("two", ["n2", "n3"])] {
-        let leaf = builder.add_group(upper, GroupKind::Switch, leaf).unwrap();
-        for name in names {
-            builder.add_node(leaf, Some(name), &synthetic("PU:1")).unwrap();
-        }
-    }
-    let bytes = builder.finish().unwrap();
-    let conf = topology_conf(Cluster::open(&bytes).unwrap().groups().unwrap()).unwrap();
     // The rig with our file in place of its own, and other ports.
     let rig = std::fs::read_to_string(shared.join("programs/slurm4-up.sh")).unwrap();
     let start = rig.find("cat > $D/topology.conf").unwrap();
     let end = start + rig[start..].find("\nC\n").unwrap() + 3;
     let rig = format!("{}cat > $D/topology.conf <<C\n{conf}C\n{}", &rig[..start], &rig[end..]);
     let rig = rig
-        .replace("16817", "16917")
-        .replace("1700", "1710")
-        .replace("6200", "6300")
-        .replace("62500", "63500");
+        .replace("NodeName=x[01-28] ", &format!("NodeName={others} "))
+        .replace("16817", &format!("1691{digit}"))
+        .replace("1700", &format!("17{digit}0"))
+        .replace("62000-62500", &format!("6{digit}000-6{digit}400"));
     let script = folder.path().join("up.sh");
     std::fs::write(&script, rig).unwrap();
     let state = folder.path().join("state");
@@ -293,12 +285,57 @@ fn slurm_reads_the_topology_that_is_written() {
         .unwrap();
     let down = shared.join("programs/slurm4-down.sh");
     Command::new("bash").arg(down).arg(&state).status().unwrap();
-    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.status.success(), "{up:?} {shown:?}");
+    Some(String::from_utf8(shown.stdout).unwrap())
+}
+
+#[test]
+fn slurm_reads_the_topology_that_is_written() {
+    // The same names as the rig's below other switches.
+    let mut builder = ClusterBuilder::new();
+    let upper = builder.add_group(GroupId::CLUSTER, GroupKind::Switch, "upper").unwrap();
+    for (leaf, names) in [("one", ["n1", "n4"]), ("two", ["n2", "n3"])] {
+        let leaf = builder.add_group(upper, GroupKind::Switch, leaf).unwrap();
+        for name in names {
+            builder.add_node(leaf, Some(name), &synthetic("PU:1")).unwrap();
+        }
+    }
+    let bytes = builder.finish().unwrap();
+    let conf = topology_conf(Cluster::open(&bytes).unwrap().groups().unwrap()).unwrap();
+    let Some(shown) = as_slurm_shows_it(&conf, "x[01-28]", 3) else { return };
     let lines: Vec<&str> = shown.lines().map(str::trim).collect();
     let has = |words: &[&str]| lines.iter().any(|line| words.iter().all(|it| line.contains(it)));
-    assert!(has(&["SwitchName=one", "Level=0", "Nodes=n[1,4]"]), "{shown} {up:?}");
+    assert!(has(&["SwitchName=one", "Level=0", "Nodes=n[1,4]"]), "{shown}");
     assert!(has(&["SwitchName=two", "Level=0", "Nodes=n[2-3]"]), "{shown}");
     assert!(has(&["SwitchName=upper", "Level=1", "Switches=one,two"]), "{shown}");
+}
+
+#[test]
+fn slurm_reads_the_switches_that_real_nodes_are_at_and_shows_the_same() {
+    for cluster in ["avakas", "plafrim/hwloc"] {
+        let Some(bytes) = grouped_by_fabric(cluster) else { return };
+        let cluster = Cluster::open(&bytes).unwrap();
+        let conf =
+            topology_conf(cluster.groups().unwrap()).unwrap() + "SwitchName=lab Nodes=n[1-4]\n";
+        let names: Vec<&str> = cluster.nodes().map(|node| node.name()).collect();
+        let in_groups: Vec<&str> = cluster
+            .nodes()
+            .filter(|node| node.group().unwrap().parent().is_some())
+            .map(|node| node.name())
+            .collect();
+        assert!(in_groups.len() + 5 > names.len(), "{} of {}", in_groups.len(), names.len());
+        let Some(shown) = as_slurm_shows_it(&conf, &fold(in_groups), 4) else { return };
+        let all = |text: &str| {
+            let topology = SlurmTopology::from_conf("f", text).unwrap();
+            let group = |it: &topobroker::cluster::SlurmGroup| {
+                let mut nodes = it.nodes.clone();
+                nodes.sort();
+                (it.name.clone(), nodes)
+            };
+            topology.groups().map(group).collect::<std::collections::BTreeMap<_, _>>()
+        };
+        assert_eq!(all(&shown), all(&conf));
+    }
 }
 
 #[test]
