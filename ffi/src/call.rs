@@ -15,11 +15,15 @@ use core::ffi::c_char;
 pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
     match caught(work).and_then(|result| result) {
         Ok(()) => tb_status::TB_OK,
-        Err(failure) => {
-            per_thread::keep_message(&failure.detail);
-            failure.status
-        }
+        Err(failure) => kept(failure),
     }
+}
+
+/// Keeps the message of a failure. Returns its status.
+#[cold]
+fn kept(failure: Failure) -> tb_status {
+    per_thread::keep_message(&failure.detail);
+    failure.status
 }
 
 /// Runs work. A panic becomes a failure.
@@ -82,8 +86,13 @@ pub(crate) trait Given<T> {
 
 impl<T> Given<T> for Option<T> {
     fn given(self, name: &str) -> Result<T, Failure> {
-        self.ok_or_else(|| Failure::argument(format!("{name} is NULL")))
+        self.ok_or_else(|| missing(name))
     }
+}
+
+#[cold]
+fn missing(name: &str) -> Failure {
+    Failure::argument(format!("{name} is NULL"))
 }
 
 /// Converts a result that may be missing. `None` becomes TB_ERR_NOT_FOUND.

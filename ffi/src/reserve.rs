@@ -85,16 +85,19 @@ static RESERVE: Reserve = Reserve(UnsafeCell::new([[0; PIECE]; PIECES]));
 /// One bit for each piece that is in use.
 static TAKEN: AtomicU32 = AtomicU32::new(0);
 
+// Not inlined, because these few lines would be at 500 places: 5 % of the thin library.
 // SAFETY: memory of `Heap` is passed on unchanged and goes back to `Heap` alone. A piece of the
 // reserve has `PIECE` bytes, is aligned as `Reserve`, serves only layouts that need no more than
 // that, has one owner at a time, and never goes to `Heap`.
 unsafe impl GlobalAlloc for Memory {
+    #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller passes a layout with a size above 0, as `GlobalAlloc::alloc` demands.
         let heap = unsafe { Heap.alloc(layout) };
         if heap.is_null() { take(layout) } else { heap }
     }
 
+    #[inline(never)]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         match piece_of(memory) {
             Some(piece) => _ = TAKEN.fetch_and(!(1 << piece), Ordering::Release),
@@ -103,6 +106,7 @@ unsafe impl GlobalAlloc for Memory {
         }
     }
 
+    #[inline(never)]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if piece_of(memory).is_some() {
             return match size <= PIECE {
