@@ -111,6 +111,11 @@ impl Gathering {
             self.waiting.push((from.to_owned(), frame));
             return Ok(Added::Node);
         }
+        self.add_known(from, frame)
+    }
+
+    /// Adds a report of a class that is known, or one that tells its class.
+    fn add_known(&mut self, from: &str, frame: Frame) -> Result<Added, GatherError> {
         match self.known.node(from, frame)? {
             Told::Node(node) => self.add_node(*node),
             Told::Class(class) => Ok(Added::Class(class)),
@@ -130,7 +135,7 @@ impl Gathering {
     pub fn finish(mut self, expected: &[String]) -> Gathered {
         for (from, frame) in std::mem::take(&mut self.waiting) {
             let name = frame.name.clone();
-            if let Err(error) = self.add_frame_of_known_class(&from, frame) {
+            if let Err(error) = self.add_known(&from, frame) {
                 self.fail(Some(&name), &error);
             }
         }
@@ -142,12 +147,5 @@ impl Gathering {
         missing.iter().for_each(|name| self.cluster.add_missing(name));
         self.failures.sort();
         Gathered { cluster: self.cluster, missing, failures: self.failures }
-    }
-
-    fn add_frame_of_known_class(&mut self, from: &str, frame: Frame) -> Result<(), GatherError> {
-        match self.known.node(from, frame)? {
-            Told::Node(node) => self.add_node(*node).map(|_| ()),
-            Told::Class(_) => Ok(()),
-        }
     }
 }

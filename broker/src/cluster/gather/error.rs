@@ -59,3 +59,10 @@ pub enum GatherError {
         source: std::io::Error,
     },
 }
+
+impl GatherError {
+    /// A node told only its class where its topology was expected.
+    pub(super) fn only_a_class(from: &str) -> Self {
+        Self::NotAReport { from: from.to_owned(), found: "only the hash of a class".to_owned() }
+    }
+}

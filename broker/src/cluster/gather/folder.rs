@@ -72,10 +72,7 @@ pub fn read_folder(folder: &Path) -> Result<Gathering, GatherError> {
             Err(GatherError::Cluster(ClusterError::NoName { .. })) => {
                 gathering.add(&from, &sent, name)
             }
-            Ok(Added::Class(_)) => {
-                let found = "only the hash of a class".to_owned();
-                Err(GatherError::NotAReport { from: from.clone(), found })
-            }
+            Ok(Added::Class(_)) => Err(GatherError::only_a_class(&from)),
             added => added,
         });
         if let Err(error) = added {

@@ -101,10 +101,7 @@ impl NodeReport {
 pub fn node_of_report(from: &str, sent: &[u8]) -> Result<PreparedNode, GatherError> {
     match Known::default().node(from, Frame::read(from, sent)?)? {
         Told::Node(node) => Ok(*node),
-        Told::Class(_) => {
-            let found = "only the hash of a class".to_owned();
-            Err(GatherError::NotAReport { from: from.to_owned(), found })
-        }
+        Told::Class(_) => Err(GatherError::only_a_class(from)),
     }
 }
 

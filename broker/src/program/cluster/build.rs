@@ -120,7 +120,7 @@ impl Build {
             _ => (None, input),
         };
         let path = PathBuf::from(file);
-        if path.join("sys").is_dir() || path.join("proc").is_dir() {
+        if is_saved_root(&path) {
             found.roots.push((path, name));
         } else if path.is_dir() {
             if name.is_some() {
@@ -136,8 +136,7 @@ impl Build {
                 bail!("{file}: has no files; expected hwloc XML or segments");
             }
             for folder in folders {
-                let is_root = folder.join("sys").is_dir() || folder.join("proc").is_dir();
-                if is_root {
+                if is_saved_root(&folder) {
                     found.roots.push((folder, None));
                     continue;
                 }
@@ -181,6 +180,11 @@ impl Build {
         }
         Ok(node_of_report(&input, &output.stdout)?)
     }
+}
+
+/// Whether a folder is a saved Linux file system.
+fn is_saved_root(folder: &Path) -> bool {
+    folder.join("sys").is_dir() || folder.join("proc").is_dir()
 }
 
 /// The folders in a folder, by name, without hidden ones.
