@@ -211,6 +211,11 @@ impl<'a> Iterator for Objects<'a> {
         self.range.size_hint()
     }
 
+    // The objects of a level are counted without a look at them.
+    fn count(self) -> usize {
+        self.range.len()
+    }
+
     fn nth(&mut self, n: usize) -> Option<Object<'a>> {
         let nth = self.range.nth(n)?;
         if !self.by_ordinal {
