@@ -15,13 +15,13 @@ use core::ffi::c_char;
 pub(crate) fn call(work: impl FnOnce() -> Result<(), Failure>) -> tb_status {
     match caught(work).and_then(|result| result) {
         Ok(()) => tb_status::TB_OK,
-        Err(failure) => kept(failure),
+        Err(failure) => keep(failure),
     }
 }
 
 /// Keeps the message of a failure. Returns its status.
 #[cold]
-fn kept(failure: Failure) -> tb_status {
+fn keep(failure: Failure) -> tb_status {
     per_thread::keep_message(&failure.detail);
     failure.status
 }

@@ -17,13 +17,13 @@ pub(crate) struct Failure {
     pub(crate) detail: String,
 }
 
-// Cold, so that the ways to a failure are not in the middle of those to an answer.
 impl Failure {
     pub(crate) fn new(status: tb_status, detail: impl Into<String>) -> Self {
         Self { status, detail: detail.into() }
     }
 
-    /// A failure with the text of an error and of its causes.
+    /// A failure with the text of an error and of its causes. Cold, which keeps the code of failures
+    /// away from that of calls that succeed.
     #[cold]
     pub(crate) fn of(status: tb_status, error: &dyn core::error::Error) -> Self {
         let causes = core::iter::successors(error.source(), |cause| cause.source());

@@ -28,8 +28,9 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     unsafe { libc::abort() }
 }
 
-/// The library that comes with the compiler is built to unwind and names these two functions. They
-/// are never called, because with `panic = "abort"` nothing unwinds.
+/// Stands for the personality of unwinding. The library that comes with the compiler is built to unwind
+/// and names it and [`_Unwind_Resume`]. Neither is ever called, because with `panic = "abort"` nothing
+/// unwinds.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 

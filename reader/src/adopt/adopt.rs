@@ -99,7 +99,6 @@ pub fn adopt_keys(keys: Keys) -> Result<&'static Adopted, AdoptError> {
 
 /// Adopts at an address that the kernel chooses, one thread at a time. Two threads at once cannot
 /// both map the preferred address, but elsewhere both would map.
-#[cold]
 #[inline(never)]
 fn adopt_in_turn(candidate: Candidate) -> Result<&'static Adopted, AdoptError> {
     let _turn = GATE.enter();

@@ -211,7 +211,7 @@ impl<'a> Iterator for Objects<'a> {
         self.range.size_hint()
     }
 
-    // The objects of a level are counted without a look at them.
+    // How many are left is known without a look at them.
     fn count(self) -> usize {
         self.range.len()
     }

@@ -60,6 +60,33 @@ fn the_thin_library_has_one_page_of_pointers_one_of_values_and_no_storage_of_thr
     assert!(!sizes.is_empty() && sizes.iter().sum::<u64>() < PAGE, "{sizes:?}");
 }
 
+/// What each process touches at its start is in few groups of pages: the tables that the loader reads
+/// and the code that adopts, with the rest of the code before them.
+#[test]
+fn the_code_that_adopts_lies_beside_the_tables_of_the_loader() {
+    let sections = listed("readelf", &["-SW"], READER);
+    let place = |name: &str| {
+        let line = sections.lines().find(|line| line.split_whitespace().any(|word| word == name));
+        let words: Vec<&str> =
+            line.unwrap().split_whitespace().skip_while(|it| *it != name).collect();
+        let number = |at: usize| u64::from_str_radix(words[at], 16).unwrap();
+        (number(2), number(4))
+    };
+    let (rest, rest_length) = place(".text.rest");
+    let (tables, _) = place(".gnu.hash");
+    let (adoption, adoption_length) = place(".text");
+    assert!(rest < tables && tables < adoption && adoption - tables < 0x1_0000, "{sections}");
+    // If the compiler names functions in another way, adoption.ld no longer finds them.
+    assert!((40_000..120_000).contains(&adoption_length), "{adoption_length} bytes of code");
+    assert!(rest_length > 4 * adoption_length, "{rest_length} bytes of other code");
+}
+
+#[test]
+fn the_full_library_has_nothing_of_the_program() {
+    let library = std::fs::read(prefix().join("lib").join(BROKER)).unwrap();
+    assert!(!library.windows(5).any(|bytes| bytes == b"clap_" || bytes == b"clap:"));
+}
+
 #[test]
 fn the_libraries_export_versioned_tb_names_and_nothing_else() {
     let header = std::fs::read_to_string(prefix().join("include/topobroker.h")).unwrap();
