@@ -60,25 +60,27 @@ fn the_thin_library_has_one_page_of_pointers_one_of_values_and_no_storage_of_thr
     assert!(!sizes.is_empty() && sizes.iter().sum::<u64>() < PAGE, "{sizes:?}");
 }
 
-/// What each process touches at its start is in few groups of pages: the tables that the loader reads
-/// and the code that adopts, with the rest of the code before them.
+/// What each process runs at its start is in few groups of pages. If the compiler names functions in
+/// another way, `adoption.ld` no longer finds them.
 #[test]
-fn the_code_that_adopts_lies_beside_the_tables_of_the_loader() {
-    let sections = listed("readelf", &["-SW"], READER);
-    let place = |name: &str| {
-        let line = sections.lines().find(|line| line.split_whitespace().any(|word| word == name));
-        let words: Vec<&str> =
-            line.unwrap().split_whitespace().skip_while(|it| *it != name).collect();
-        let number = |at: usize| u64::from_str_radix(words[at], 16).unwrap();
-        (number(2), number(4))
-    };
-    let (rest, rest_length) = place(".text.rest");
-    let (tables, _) = place(".gnu.hash");
-    let (adoption, adoption_length) = place(".text");
-    assert!(rest < tables && tables < adoption && adoption - tables < 0x1_0000, "{sections}");
-    // If the compiler names functions in another way, adoption.ld no longer finds them.
-    assert!((40_000..120_000).contains(&adoption_length), "{adoption_length} bytes of code");
-    assert!(rest_length > 4 * adoption_length, "{rest_length} bytes of other code");
+fn the_code_that_adopts_lies_together_at_the_start_of_the_libraries() {
+    let number = |word: &str| u64::from_str_radix(word, 16).unwrap();
+    for (shared, archive) in [(READER, "libtopobroker-reader.a"), (BROKER, "libtopobroker.a")] {
+        // Columns after the name: type, address, offset, size.
+        let section = |library: &str, name: &str| {
+            let sections = listed("readelf", &["-SW"], library);
+            let mut words = sections.split_whitespace().skip_while(|word| *word != name);
+            [words.nth(2), words.nth(1)].map(|word| number(word.unwrap()))
+        };
+        let [_, adoption] = section(archive, ".text.hot.adoption");
+        assert!((40_000..120_000).contains(&adoption), "{archive}: {adoption} bytes");
+        let [code, length] = section(shared, ".text");
+        assert!(length > 4 * adoption, "{shared}: {length} bytes of code");
+        let exported = listed("nm", &["-D"], shared);
+        let adopt = exported.lines().find(|line| line.contains(" tb_adopt@@")).unwrap();
+        let place = number(adopt.split_whitespace().next().unwrap()) - code;
+        assert!(place < adoption + 0x1_0000, "{shared}: tb_adopt is {place} bytes from the start");
+    }
 }
 
 #[test]
