@@ -31,6 +31,14 @@ pub struct Memory {
     pub page_tables: f64,
 }
 
+/// A program that is measured, without what Cargo sets for the programs that it runs: a long
+/// `LD_LIBRARY_PATH` has the dynamic loader of each process take a page more, also without a library.
+pub(crate) fn measured(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_remove("LD_LIBRARY_PATH");
+    command
+}
+
 impl Client {
     /// Starts `program` with arguments and waits until it says that it is ready.
     ///
@@ -42,7 +50,7 @@ impl Client {
         arguments: &[A],
         environment: &[(&str, &str)],
     ) -> anyhow::Result<Self> {
-        let mut child = Command::new(program)
+        let mut child = measured(program)
             .args(arguments)
             .envs(environment.iter().copied())
             .stdin(Stdio::piped())

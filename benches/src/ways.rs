@@ -1,12 +1,12 @@
 //! Ways for the processes of a node to get a topology, and the cost of many processes at once.
 
-use crate::clients::{Client, Memory};
+use crate::clients::{Client, Memory, measured};
 use crate::machines::Machine;
 use crate::rival;
 use anyhow::Context;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 use topobroker::hwloc::Input;
 use topobroker::hwloc::capture;
@@ -152,7 +152,7 @@ impl Way {
     ///
     /// If it fails.
     pub fn start_to_end(&self) -> anyhow::Result<Duration> {
-        let mut command = Command::new(&self.program);
+        let mut command = measured(&self.program);
         command
             .args(&self.arguments)
             .envs(self.environment.iter().map(|(key, value)| (key, value)));
