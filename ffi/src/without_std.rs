@@ -28,9 +28,8 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     unsafe { libc::abort() }
 }
 
-/// Stands for the personality of unwinding. The library that comes with the compiler is built to unwind
-/// and names it and [`_Unwind_Resume`]. Neither is ever called, because with `panic = "abort"` nothing
-/// unwinds.
+/// Never called. The library that comes with the compiler is built to unwind, and refers to this
+/// function and to [`_Unwind_Resume`]. With `panic = "abort"` nothing unwinds.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 

@@ -12,6 +12,11 @@ fn listed(program: &str, arguments: &[&str], library: &str) -> String {
     succeed(Command::new(program).args(arguments).arg(prefix().join("lib").join(library)))
 }
 
+/// A number that is printed without 0x.
+fn hexadecimal(number: &str) -> u64 {
+    u64::from_str_radix(number, 16).unwrap()
+}
+
 fn needed(library: &str) -> Vec<String> {
     let dynamic = listed("readelf", &["-d"], library);
     let names = dynamic.lines().filter(|line| line.contains("(NEEDED)"));
@@ -43,7 +48,7 @@ fn the_thin_library_has_one_page_of_pointers_one_of_values_and_no_storage_of_thr
     let segment = |kind: &str| {
         let line = headers.lines().find(|line| line.split_whitespace().next() == Some(kind))?;
         let numbers = line.split_whitespace().filter_map(|word| word.strip_prefix("0x"));
-        let numbers = numbers.map(|number| u64::from_str_radix(number, 16).unwrap());
+        let numbers = numbers.map(hexadecimal);
         let [_, start, _, _, length, ..] = numbers.collect::<Vec<_>>()[..] else {
             panic!("{line}")
         };
@@ -64,13 +69,12 @@ fn the_thin_library_has_one_page_of_pointers_one_of_values_and_no_storage_of_thr
 /// another way, `adoption.ld` no longer finds them.
 #[test]
 fn the_code_that_adopts_lies_together_at_the_start_of_the_libraries() {
-    let number = |word: &str| u64::from_str_radix(word, 16).unwrap();
     for (shared, archive) in [(READER, "libtopobroker-reader.a"), (BROKER, "libtopobroker.a")] {
         // Columns after the name: type, address, offset, size.
         let section = |library: &str, name: &str| {
             let sections = listed("readelf", &["-SW"], library);
             let mut words = sections.split_whitespace().skip_while(|word| *word != name);
-            [words.nth(2), words.nth(1)].map(|word| number(word.unwrap()))
+            [words.nth(2), words.nth(1)].map(|word| hexadecimal(word.unwrap()))
         };
         let [_, adoption] = section(archive, ".text.hot.adoption");
         assert!((40_000..120_000).contains(&adoption), "{archive}: {adoption} bytes");
@@ -78,7 +82,7 @@ fn the_code_that_adopts_lies_together_at_the_start_of_the_libraries() {
         assert!(length > 4 * adoption, "{shared}: {length} bytes of code");
         let exported = listed("nm", &["-D"], shared);
         let adopt = exported.lines().find(|line| line.contains(" tb_adopt@@")).unwrap();
-        let place = number(adopt.split_whitespace().next().unwrap()) - code;
+        let place = hexadecimal(adopt.split_whitespace().next().unwrap()) - code;
         assert!(place < adoption + 0x1_0000, "{shared}: tb_adopt is {place} bytes from the start");
     }
 }
