@@ -3,7 +3,10 @@
 use crate::rival_bitmap::Bitmap;
 use crate::rival_restrict::Restricted;
 use anyhow::Context;
-use hwlocality_sys::{hwloc_bitmap_t, hwloc_const_bitmap_t, hwloc_const_topology_t};
+use hwlocality_sys::{
+    hwloc_bitmap_t, hwloc_const_bitmap_t, hwloc_const_topology_t, hwloc_free_xmlbuffer,
+    hwloc_topology_export_xmlbuffer,
+};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_ushort};
 use std::fs::File;
 use topobroker::hwloc::{
@@ -47,6 +50,25 @@ pub fn length(topology: &HwlocTopology<'_>) -> anyhow::Result<usize> {
 /// hwloc's error.
 pub fn write(topology: &HwlocTopology<'_>, file: &File, length: usize) -> anyhow::Result<()> {
     write_shmem(topology, file, ADDRESS, length).context("hwloc_shmem_topology_write")
+}
+
+/// The topology as XML, written by hwloc.
+///
+/// # Errors
+///
+/// hwloc's error.
+pub fn xml(topology: &HwlocTopology<'_>) -> anyhow::Result<String> {
+    let (mut text, mut length) = (std::ptr::null_mut(), 0);
+    // SAFETY: the topology is loaded and both outputs are valid. hwloc writes a text that ends with
+    // a zero, which is copied before hwloc frees it.
+    unsafe {
+        let raw = topology.as_raw().cast();
+        let error = hwloc_topology_export_xmlbuffer(raw, &raw mut text, &raw mut length, 0);
+        anyhow::ensure!(error == 0, "hwloc_topology_export_xmlbuffer");
+        let xml = CStr::from_ptr(text).to_string_lossy().into_owned();
+        hwloc_free_xmlbuffer(raw, text);
+        Ok(xml)
+    }
 }
 
 /// Adopts hwloc's segment in a file, for the rest of this process.

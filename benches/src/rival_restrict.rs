@@ -50,31 +50,6 @@ impl Restricted {
         // `self`.
         unsafe { HwlocTopology::borrow_raw(self.raw.cast()) }
     }
-
-    /// hwloc's XML of the restricted topology.
-    ///
-    /// # Panics
-    ///
-    /// If hwloc cannot export it.
-    #[must_use]
-    pub fn xml(&self) -> String {
-        let mut buffer = std::ptr::null_mut();
-        let mut length = 0;
-        // SAFETY: the topology is loaded and both outputs are valid. hwloc stores a text that ends
-        // with a zero and stays valid until it is freed.
-        unsafe {
-            let error = hwlocality_sys::hwloc_topology_export_xmlbuffer(
-                self.raw,
-                &raw mut buffer,
-                &raw mut length,
-                0,
-            );
-            assert_eq!(error, 0, "hwloc_topology_export_xmlbuffer");
-            let text = std::ffi::CStr::from_ptr(buffer).to_string_lossy().into_owned();
-            hwlocality_sys::hwloc_free_xmlbuffer(self.raw, buffer);
-            text
-        }
-    }
 }
 
 /// Bytes of heap that are in use in this process.

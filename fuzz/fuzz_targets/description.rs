@@ -5,6 +5,7 @@
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use topobroker::description::describe;
+use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::attributes::Attributes;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::description::{Description, Object, Sets};
@@ -18,6 +19,29 @@ fn set(input: &mut Unstructured<'_>) -> Result<Set> {
     let words: Vec<u64> =
         (0..input.int_in_range(0..=3)?).map(|_| input.arbitrary()).collect::<Result<_>>()?;
     Ok(Set::from_words(words, input.ratio(1, 8)?))
+}
+
+/// Sets of an object. PUs and NUMA nodes nearly always have their OS index there, others are refused.
+fn sets(
+    input: &mut Unstructured<'_>,
+    object_type: ObjectType,
+    os_index: Option<u32>,
+) -> Result<Option<Sets>> {
+    if !object_type.is_normal() && !object_type.is_memory() {
+        return Ok(None);
+    }
+    let own: Set = os_index.filter(|index| *index < INDEX_LIMIT).into_iter().collect();
+    let mut of = |is_own: bool| match is_own && input.ratio(15, 16)? {
+        true => Ok(own.clone()),
+        false => set(input),
+    };
+    let (is_pu, is_node) = (object_type == ObjectType::PU, object_type == ObjectType::NUMANode);
+    Ok(Some(Sets {
+        cpuset: of(is_pu)?,
+        complete_cpuset: of(is_pu)?,
+        nodeset: of(is_node)?,
+        complete_nodeset: of(is_node)?,
+    }))
 }
 
 fn description(input: &mut Unstructured<'_>) -> Result<Description> {
@@ -34,11 +58,16 @@ fn description(input: &mut Unstructured<'_>) -> Result<Description> {
         let normal = Depth::Normal(parent.map_or(0, below));
         let depth = Depth::of_special(object_type).unwrap_or(normal);
         let logical = next_logical.entry(depth).or_insert(0);
+        let is_in_sets = matches!(object_type, ObjectType::PU | ObjectType::NUMANode);
+        let os_index = match is_in_sets && input.ratio(15, 16)? {
+            true => Some(place as u32 + 32 * u32::from(input.arbitrary::<u8>()?)),
+            false => input.arbitrary()?,
+        };
         objects.push(Object {
             object_type,
             depth,
             logical_index: *logical,
-            os_index: input.arbitrary()?,
+            os_index,
             gp_index: input.arbitrary()?,
             subtype: input.arbitrary()?,
             name: input.arbitrary()?,
@@ -47,15 +76,7 @@ fn description(input: &mut Unstructured<'_>) -> Result<Description> {
             attributes: Attributes::None,
             page_types: Vec::new(),
             symmetric_subtree: false,
-            sets: match object_type.is_normal() || object_type.is_memory() {
-                false => None,
-                true => Some(Sets {
-                    cpuset: set(input)?,
-                    complete_cpuset: set(input)?,
-                    nodeset: set(input)?,
-                    complete_nodeset: set(input)?,
-                }),
-            },
+            sets: sets(input, object_type, os_index)?,
             parent,
             children: Vec::new(),
         });
@@ -81,4 +102,23 @@ fuzz_target!(|data: &[u8]| {
     let again = to_bytes(&back).expect("what was read can be archived");
     let same = bytes.as_slice() == again.as_slice();
     assert!(same, "the archive of what was read is the archive: {description:#?}\n{back:#?}");
+    assert_eq!(by_level(&description), by_level(&back), "objects are read as they were described");
+    assert_eq!(description.allowed_cpuset, back.allowed_cpuset);
 });
+
+/// Where an object is, whatever the order of a description.
+type Level = (i32, u32);
+
+/// Each object, with the places of its parent and its children, in the order of levels.
+fn by_level(description: &Description) -> Vec<(Level, Option<Level>, Vec<Level>, Object)> {
+    let level = |object: &Object| (object.depth.raw(), object.logical_index);
+    let of_place = |place: &usize| level(&description.objects[*place]);
+    let alone = |object: &Object| Object { parent: None, children: Vec::new(), ..object.clone() };
+    let objects = description.objects.iter().map(|object| {
+        let children = object.children.iter().map(of_place).collect();
+        (level(object), object.parent.as_ref().map(of_place), children, alone(object))
+    });
+    let mut objects: Vec<_> = objects.collect();
+    objects.sort_by_key(|(level, ..)| *level);
+    objects
+}

@@ -1,14 +1,15 @@
-//! Any topology that hwloc loads from an XML text can be captured, and its archive is sound: text
-//! -> hwloc -> capture -> archive -> text.
+//! Any topology that hwloc loads from an XML text is archived without loss or is refused: text ->
+//! hwloc -> capture -> archive -> the text that hwloc writes.
 //!
-//! hwloc itself crashes on some texts, so a child process loads each text first. This process only
-//! loads a text that the child survived.
+//! hwloc itself crashes on some texts, so a child process does all that hwloc has to do first. This
+//! process only loads a text that the child survived.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use topobroker::format::xml::export;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
+use topobroker_benches::rival;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;
 
@@ -21,10 +22,12 @@ fuzz_target!(|data: &[u8]| {
     let Ok(loaded) = load(&input, &LoadOptions::default()) else { return };
     let Ok(description) = capture(&loaded) else { return };
     let Ok(bytes) = to_bytes(&description) else { return };
-    let _ = export(Archive::open(&bytes).expect("what is built is sound").topology());
+    let ours = export(Archive::open(&bytes).expect("what is built is sound").topology());
+    assert_eq!(ours, rival::xml(&loaded).expect("the child wrote it"), "hwloc writes the same");
 });
 
-/// Whether hwloc loads and frees the input, or refuses it, within five seconds and without a crash.
+/// Whether hwloc loads, tells, writes and frees the input, or refuses it, within three seconds and
+/// without a crash.
 fn is_survived_by_hwloc(input: &Input) -> bool {
     // SAFETY: this process has one thread, and the child ends without returning.
     let child = unsafe { libc::fork() };
@@ -35,8 +38,10 @@ fn is_survived_by_hwloc(input: &Input) -> bool {
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }
         // SAFETY: the call only starts a timer, which ends the child if hwloc hangs.
-        unsafe { libc::alarm(5) };
-        drop(load(input, &LoadOptions::default()));
+        unsafe { libc::alarm(3) };
+        if let Ok(loaded) = load(input, &LoadOptions::default()) {
+            let _ = capture(&loaded).map(|_| rival::xml(&loaded));
+        }
         // SAFETY: the call ends the child and does not return.
         unsafe { libc::_exit(0) };
     }

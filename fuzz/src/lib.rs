@@ -193,10 +193,11 @@ fn seal_blocks(file: &mut AlignedVec, at: u64, len: u64, block: usize) {
     }
 }
 
-/// The XML texts of the machines of `ARCHIVES`.
+/// The XML texts of the machines of `ARCHIVES`, and of one with all kinds of devices and tables.
 static XML: LazyLock<Vec<String>> = LazyLock::new(|| {
     let opened = ARCHIVES.iter().map(|archive| Archive::open(archive).expect("a real archive"));
-    opened.map(|archive| export(archive.topology())).collect()
+    let texts = opened.map(|archive| export(archive.topology()));
+    texts.chain([include_str!("devices_and_tables.xml").to_owned()]).collect()
 });
 
 /// Returns a patched XML text. The first byte picks the text; each five of the other bytes are a

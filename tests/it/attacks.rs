@@ -346,9 +346,13 @@ fn an_xml_file_that_no_archive_can_hold_is_refused_by_name() {
     let alike = "<info name=\"n\" value=\"v\"/>".repeat(300_000);
     let high =
         xml.replacen("\"NUMANode\" os_index=\"0\"", "\"NUMANode\" os_index=\"4294967290\"", 1);
+    let nowhere = xml.replacen("\"NUMANode\" os_index=\"0\"", "\"NUMANode\"", 1);
+    let elsewhere = xml.replacen("\"PU\" os_index=\"0\"", "\"PU\" os_index=\"1\"", 1);
     for (text, complaint) in [
         ([&xml[..own], &alike, &xml[end..]].concat(), "in proportion"),
         (high, "OS index \"4294967290\""),
+        (nowhere, "NUMANode with OS index \"(none)\""),
+        (elsewhere, "the PU of OS index 1 has complete cpuset {0}; expected {1}"),
     ] {
         assert_ne!(text, xml);
         fs::write(&file, text).unwrap();

@@ -109,7 +109,7 @@ fn attributes(xml: &mut Xml, attributes: Attributes) {
         Attributes::Bridge(bridge) => self::bridge(xml, &bridge),
         Attributes::Pci(pci) => self::pci(xml, &pci),
         Attributes::OsDevice { kind } => {
-            xml.attribute("osdev_type", kind.raw());
+            xml.attribute("osdev_type", kind.raw().cast_signed());
         }
         _ => {}
     }
@@ -117,7 +117,8 @@ fn attributes(xml: &mut Xml, attributes: Attributes) {
 
 fn bridge(xml: &mut Xml, bridge: &Bridge) {
     let upstream = u32::from(bridge.upstream.is_some());
-    xml.attribute("bridge_type", format_args!("{upstream}-{}", bridge.downstream_type));
+    let downstream = bridge.downstream_type.cast_signed();
+    xml.attribute("bridge_type", format_args!("{upstream}-{downstream}"));
     xml.attribute("depth", bridge.depth);
     if bridge.downstream_type == 1 {
         let (domain, first, last) =

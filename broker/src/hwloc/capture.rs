@@ -1,7 +1,7 @@
 //! Capture: turns a loaded hwloc topology into a description, without loss.
 
 use super::bitmap::BitmapTooLarge;
-use super::object::Object as HwlocObject;
+use super::object::{Object as HwlocObject, UnknownBridge};
 use super::tables::{self, Location};
 use super::topology::HwlocTopology;
 use crate::linux::add_facts;
@@ -33,6 +33,18 @@ pub enum CaptureError {
         /// The depth.
         found: i32,
     },
+    /// A bridge is neither a host bridge nor a PCI bridge.
+    #[error("a bridge has upstream type {found}; expected 0 (host) or 1 (PCI)")]
+    UnknownBridge {
+        /// The number of the type.
+        found: u32,
+    },
+    /// The forced efficiency of a CPU kind is not a number from 0 on.
+    #[error("a CPU kind has forced efficiency {found:?}; expected a number from 0 on")]
+    ForcedEfficiency {
+        /// What hwloc's XML has there.
+        found: String,
+    },
     /// The topology is not loaded.
     #[error("the hwloc topology has no objects; load it first")]
     NotLoaded,
@@ -49,6 +61,12 @@ pub enum CaptureError {
 impl From<BitmapTooLarge> for CaptureError {
     fn from(bitmap: BitmapTooLarge) -> Self {
         Self::SetTooLarge { found: bitmap.last, limit: INDEX_LIMIT as usize }
+    }
+}
+
+impl From<UnknownBridge> for CaptureError {
+    fn from(bridge: UnknownBridge) -> Self {
+        Self::UnknownBridge { found: bridge.upstream_type }
     }
 }
 
@@ -127,7 +145,7 @@ impl Walk {
             name: object.name(),
             infos: object.infos(),
             facts: Vec::new(),
-            attributes: object.attributes(),
+            attributes: object.attributes()?,
             page_types: object.page_types(),
             symmetric_subtree: object.is_symmetric_subtree(),
             sets: object.sets()?,
@@ -185,7 +203,7 @@ impl Walk {
 
 /// The CPU kinds, with their forced efficiencies. Call this last, when all sets are known to be small,
 /// because hwloc may print all sets into an XML.
-fn cpu_kinds(topology: &HwlocTopology<'_>) -> Result<Vec<CpuKind>, BitmapTooLarge> {
+fn cpu_kinds(topology: &HwlocTopology<'_>) -> Result<Vec<CpuKind>, CaptureError> {
     let kinds = topology.cpu_kinds()?;
     if kinds.is_empty() {
         return Ok(Vec::new());
@@ -195,7 +213,7 @@ fn cpu_kinds(topology: &HwlocTopology<'_>) -> Result<Vec<CpuKind>, BitmapTooLarg
     // On Linux, hwloc forces an efficiency only if the kernel tells the capacity of PUs.
     let is_forced = !topology.is_discovered() || kinds.iter().any(has_capacity);
     let xml = is_forced.then(|| topology.export_xml()).flatten();
-    let mut forced = xml.map(|xml| forced_efficiencies(&xml)).unwrap_or_default();
+    let mut forced = forced_efficiencies(&xml.unwrap_or_default())?;
     forced.resize(kinds.len(), None);
     let kinds = kinds.into_iter().zip(forced).map(|(kind, forced_efficiency)| CpuKind {
         cpuset: kind.cpuset,
@@ -207,10 +225,10 @@ fn cpu_kinds(topology: &HwlocTopology<'_>) -> Result<Vec<CpuKind>, BitmapTooLarg
 }
 
 /// The forced efficiency of each CPU kind. hwloc reports it only in its XML.
-fn forced_efficiencies(xml: &str) -> Vec<Option<u32>> {
+fn forced_efficiencies(xml: &str) -> Result<Vec<Option<u32>>, CaptureError> {
     // The CPU kinds come last, so parsing can start there.
     let Some(start) = xml.find("<cpukind ") else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let mut reader = quick_xml::Reader::from_str(xml.get(start..).unwrap_or_default());
     reader.config_mut().check_end_names = false;
@@ -220,10 +238,12 @@ fn forced_efficiencies(xml: &str) -> Vec<Option<u32>> {
         if element.name().into_inner() == b"cpukind" {
             let attribute = element.try_get_attribute("forced_efficiency").ok().flatten();
             let text = attribute.map(|value| String::from_utf8_lossy(&value.value).into_owned());
-            forced.push(text.and_then(|text| text.parse().ok()));
+            let number =
+                |found: String| found.parse().map_err(|_| CaptureError::ForcedEfficiency { found });
+            forced.push(text.map(number).transpose()?);
         }
     }
-    forced
+    Ok(forced)
 }
 
 fn next_element<'x>(
@@ -251,34 +271,51 @@ mod tests {
         assert_eq!(capture(&own).unwrap().cpu_kinds, capture(&lent).unwrap().cpu_kinds);
     }
 
+    const XML: &str = "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" \
+                       complete_cpuset=\"0x1\" allowed_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\" \
+                       allowed_nodeset=\"0x1\"><object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x1\" \
+                       complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\"/><object type=\"PU\" \
+                       os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" \
+                       complete_nodeset=\"0x1\"/><object type=\"Bridge\" bridge_type=\"0-1\" depth=\"0\" \
+                       bridge_pci=\"0000:[00-01]\"/></object></topology>";
+
+    fn captured(xml: &str) -> Result<Description, CaptureError> {
+        let input = hwloc::Input::XmlText(xml.to_owned());
+        capture(&hwloc::load(&input, &hwloc::LoadOptions::default()).unwrap())
+    }
+
     #[test]
     fn a_set_that_no_archive_holds_is_refused() {
         // Only index 131,072 is set: 4,096 words of 32 bits follow the first one.
         let words = format!("complete_cpuset=\"0x1{}", ",0x0".repeat(4096));
-        let xml = "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" \
-                   complete_cpuset=\"0x1\" allowed_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\" \
-                   allowed_nodeset=\"0x1\"><object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x1\" \
-                   complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\"/><object type=\"PU\" \
-                   os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" \
-                   complete_nodeset=\"0x1\"/></object></topology>";
-        let captured = |xml: String| {
-            capture(
-                &hwloc::load(&hwloc::Input::XmlText(xml), &hwloc::LoadOptions::default()).unwrap(),
-            )
-        };
-        captured(xml.to_owned()).unwrap();
-        let refused = captured(xml.replacen("complete_cpuset=\"0x1", &words, 1)).unwrap_err();
+        captured(XML).unwrap();
+        let refused = captured(&XML.replacen("complete_cpuset=\"0x1", &words, 1)).unwrap_err();
         assert_eq!(refused, CaptureError::SetTooLarge { found: 131_072, limit: 131_072 });
-        // hwloc would give this PU the index 2^32 - 1.
-        let without = xml.replacen("\"PU\" os_index=\"0\"", "\"PU\"", 1);
-        let refused = hwloc::load(&hwloc::Input::XmlText(without), &hwloc::LoadOptions::default());
-        assert!(refused.unwrap_err().to_string().contains("a PU with OS index \"(none)\""));
+    }
+
+    #[test]
+    fn an_object_that_hwloc_would_give_the_highest_index_is_refused() {
+        for object in ["PU", "NUMANode"] {
+            let (with, without) = (format!("\"{object}\" os_index=\"0\""), format!("\"{object}\""));
+            let input = hwloc::Input::XmlText(XML.replacen(&with, &without, 1));
+            let refused = hwloc::load(&input, &hwloc::LoadOptions::default()).unwrap_err();
+            let complaint = format!("a {object} with OS index \"(none)\"");
+            assert!(refused.to_string().contains(&complaint), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_bridge_that_is_neither_of_the_host_nor_of_pci_is_refused() {
+        let refused = captured(&XML.replacen("\"0-1\"", "\"5-1\"", 1)).unwrap_err();
+        assert_eq!(refused, CaptureError::UnknownBridge { found: 5 });
     }
 
     #[test]
     fn forced_efficiencies_are_read_from_the_end_of_the_xml() {
         let xml = "<topology><object/><cpukind cpuset=\"0x1\" forced_efficiency=\"2\">\
                    <info name=\"a\" value=\"&amp;\"/></cpukind><cpukind cpuset=\"0x2\"/></topology>";
-        assert_eq!(forced_efficiencies(xml), [Some(2), None]);
+        assert_eq!(forced_efficiencies(xml).unwrap(), [Some(2), None]);
+        let refused = forced_efficiencies("<cpukind forced_efficiency=\"-7\"/>").unwrap_err();
+        assert_eq!(refused, CaptureError::ForcedEfficiency { found: "-7".to_owned() });
     }
 }

@@ -1,13 +1,23 @@
 //! One object of a loaded hwloc topology.
 
 use super::bitmap::{self, BitmapTooLarge};
-use hwlocality_sys::{hwloc_info_s, hwloc_obj, hwloc_obj_attr_u, hwloc_pcidev_attr_s};
+use hwlocality_sys::{
+    HWLOC_OBJ_BRIDGE_HOST, HWLOC_OBJ_BRIDGE_PCI, hwloc_info_s, hwloc_obj, hwloc_obj_attr_u,
+    hwloc_pcidev_attr_s,
+};
 use std::ffi::{CStr, c_char};
 use topobroker_layout::attributes::{
     Associativity, Attributes, Bridge, Cache, CacheKind, Group, OsDeviceKind, PageType, Pci,
 };
 use topobroker_layout::description::Sets;
 use topobroker_layout::object_type::ObjectType;
+
+/// A bridge is neither a host bridge nor a PCI bridge. hwloc takes any number from XML.
+#[derive(Debug)]
+pub(crate) struct UnknownBridge {
+    /// The type of the bus above.
+    pub(crate) upstream_type: u32,
+}
 
 /// An object of a loaded topology, which owns it.
 #[derive(Debug, Clone, Copy)]
@@ -104,11 +114,11 @@ impl<'t> Object<'t> {
         unsafe { self.0.attr.as_ref() }
     }
 
-    pub(crate) fn attributes(self) -> Attributes {
+    pub(crate) fn attributes(self) -> Result<Attributes, UnknownBridge> {
         let (Some(attr), Some(kind)) = (self.attr(), self.object_type()) else {
-            return Attributes::None;
+            return Ok(Attributes::None);
         };
-        match kind {
+        Ok(match kind {
             ObjectType::NUMANode => {
                 // SAFETY: hwloc fills the member `numa` for a NUMA node.
                 let numa = unsafe { attr.numa };
@@ -126,7 +136,7 @@ impl<'t> Object<'t> {
             }
             // SAFETY: hwloc fills the member `pcidev` for a PCI device.
             ObjectType::PCIDevice => Attributes::Pci(pci(unsafe { &attr.pcidev })),
-            ObjectType::Bridge => Attributes::Bridge(bridge(attr)),
+            ObjectType::Bridge => Attributes::Bridge(bridge(attr)?),
             ObjectType::OSDevice => {
                 // SAFETY: hwloc fills the member `osdev` for an OS device.
                 let os_device = unsafe { attr.osdev };
@@ -144,7 +154,7 @@ impl<'t> Object<'t> {
                 })
             }
             _ => Attributes::None,
-        }
+        })
     }
 
     /// Page types of a NUMA node; empty for other objects.
@@ -181,22 +191,26 @@ fn pci(pci: &hwloc_pcidev_attr_s) -> Pci {
     }
 }
 
-fn bridge(attr: &hwloc_obj_attr_u) -> Bridge {
+fn bridge(attr: &hwloc_obj_attr_u) -> Result<Bridge, UnknownBridge> {
     // SAFETY: callers pass the attributes of a bridge, for which hwloc fills the member `bridge`.
     // The two unions inside have one member each.
     let (bridge, upstream, downstream) = unsafe {
         let bridge = &attr.bridge;
         (bridge, &bridge.upstream.pci, &bridge.downstream.pci)
     };
-    let from_pci = bridge.upstream_type == hwlocality_sys::HWLOC_OBJ_BRIDGE_PCI;
-    Bridge {
-        upstream: from_pci.then(|| pci(upstream)),
+    let upstream = match bridge.upstream_type {
+        HWLOC_OBJ_BRIDGE_HOST => None,
+        HWLOC_OBJ_BRIDGE_PCI => Some(pci(upstream)),
+        upstream_type => return Err(UnknownBridge { upstream_type }),
+    };
+    Ok(Bridge {
+        upstream,
         downstream_type: bridge.downstream_type,
         downstream_domain: downstream.domain.into(),
         secondary_bus: downstream.secondary_bus,
         subordinate_bus: downstream.subordinate_bus,
         depth: bridge.depth,
-    }
+    })
 }
 
 /// Copies a C string of hwloc; bytes that are not UTF-8 are replaced.

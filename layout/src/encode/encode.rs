@@ -5,10 +5,10 @@ use super::builder::Builder;
 use super::error::EncodeError;
 use crate::archive::{self, INDEX_LIMIT, TopologyColumns};
 use crate::column::Column;
-use crate::description::Description;
+use crate::description::{Description, Object};
 use crate::levels::Levels;
 use crate::object_type::ObjectType;
-use crate::set::Format;
+use crate::set::{Format, Set};
 use alloc::vec::Vec;
 use rkyv::util::AlignedVec;
 
@@ -43,18 +43,44 @@ fn numbered(description: &Description) -> Result<Builder<'_>, EncodeError> {
     Ok(builder)
 }
 
-/// Checks the OS indexes of PUs and NUMA nodes, because sets are made of them.
+/// Checks the OS indexes of PUs and NUMA nodes, because sets are made of them. hwloc loads XML that
+/// breaks these rules, but `hwloc_topology_check` aborts on it.
 fn check_indexes(builder: &Builder<'_>) -> Result<(), EncodeError> {
-    let in_sets = builder
-        .by_id
-        .iter()
-        .filter(|object| matches!(object.object_type, ObjectType::PU | ObjectType::NUMANode));
-    match in_sets.filter_map(|object| object.os_index).find(|index| *index >= INDEX_LIMIT) {
-        None => Ok(()),
-        Some(found) => {
-            Err(EncodeError::SetTooLarge { found: found as usize, limit: INDEX_LIMIT as usize })
+    for object_type in [ObjectType::PU, ObjectType::NUMANode] {
+        let name = object_type.name();
+        let mut seen = Set::new();
+        for object in builder.by_id.iter().filter(|it| it.object_type == object_type) {
+            let Some(index) = object.os_index else { continue };
+            if index >= INDEX_LIMIT {
+                let limit = INDEX_LIMIT as usize;
+                return Err(EncodeError::SetTooLarge { found: index as usize, limit });
+            }
+            if seen.contains(index) {
+                return Err(EncodeError::SameIndex { object_type: name, index });
+            }
+            seen.insert(index);
+            if let Some((which, found)) = other_set(object, index) {
+                let found = found.to_text(Format::List);
+                return Err(EncodeError::OwnSet { object_type: name, index, which, found });
+            }
         }
     }
+    Ok(())
+}
+
+/// A set of a PU or NUMA node that should have just its OS index, but does not. One that may not be
+/// used and is kept because of devices has an empty set, beside its complete one.
+fn other_set(object: &Object, index: u32) -> Option<(&'static str, &Set)> {
+    let sets = object.sets.as_ref()?;
+    let [set, complete] = match object.object_type {
+        ObjectType::PU => [("cpuset", &sets.cpuset), ("complete cpuset", &sets.complete_cpuset)],
+        _ => [("nodeset", &sets.nodeset), ("complete nodeset", &sets.complete_nodeset)],
+    };
+    let is_own = |(_, set): (_, &Set)| (set.first(), set.last()) == (Some(index), Some(index));
+    if !is_own(complete) {
+        return Some(complete);
+    }
+    (!set.1.is_empty() && !is_own(set)).then_some(set)
 }
 
 /// Checks that the allowed PUs are PUs of the machine. hwloc loads XML that says otherwise.

@@ -57,6 +57,29 @@ pub enum EncodeError {
         /// First index that is too high.
         limit: usize,
     },
+    /// Two PUs or two NUMA nodes have one OS index.
+    #[error(
+        "two objects of type {object_type} have OS index {index}; expected a different one for each"
+    )]
+    SameIndex {
+        /// The type of the objects.
+        object_type: &'static str,
+        /// Their OS index.
+        index: u32,
+    },
+    /// The own set of a PU or a NUMA node is not just its OS index.
+    #[error("the {object_type} of OS index {index} has {which} {{{found}}}; expected {{{index}}}")]
+    OwnSet {
+        /// The type of the object.
+        object_type: &'static str,
+        /// Its OS index.
+        index: u32,
+        /// Which of its sets: the cpuset or complete cpuset of a PU, the nodeset or complete
+        /// nodeset of a NUMA node.
+        which: &'static str,
+        /// This set, as a list.
+        found: String,
+    },
     /// PUs are allowed that the machine does not have.
     #[error(
         "the allowed cpuset is {found}, but the machine's complete cpuset is {complete}; expected \

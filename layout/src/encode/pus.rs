@@ -20,9 +20,6 @@ impl Builder<'_> {
             .filter_map(|(os, l)| Some(((*os)?, l)))
             .collect();
         pus.sort_unstable();
-        // No machine has two PUs with one OS index. If a description has two, a lookup finds the
-        // first.
-        pus.dedup_by_key(|(os, _)| *os);
         let mut runs: Vec<PuRun> = Vec::new();
         for (os, logical) in pus {
             match runs.last_mut().filter(|run| continues(run, os, logical)) {

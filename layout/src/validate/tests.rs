@@ -12,10 +12,16 @@ use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
 use crate::set::Set;
 use crate::tree::Tree;
 
-fn object(object_type: ObjectType, depth: i32, logical_index: u32, pus: u32) -> Object {
+fn object(
+    object_type: ObjectType,
+    depth: i32,
+    logical_index: u32,
+    pus: u32,
+    nodes: impl IntoIterator<Item = u32>,
+) -> Object {
     let first = logical_index * pus;
     let cpuset: Set = (first..first + pus).collect();
-    let nodeset = Set::new();
+    let nodeset: Set = nodes.into_iter().collect();
     let sets = Sets {
         complete_cpuset: cpuset.clone(),
         cpuset,
@@ -43,12 +49,12 @@ fn object(object_type: ObjectType, depth: i32, logical_index: u32, pus: u32) -> 
 
 /// A machine of two packages, each with `pus` PUs and a NUMA node.
 pub(crate) fn machine(pus: u32) -> Description {
-    let mut objects = vec![object(Machine, 0, 0, 2 * pus)];
-    objects.extend((0..2).map(|package| object(Package, 1, package, pus)));
-    objects.extend((0..2 * pus).map(|pu| object(PU, 2, pu, 1)));
+    let mut objects = vec![object(Machine, 0, 0, 2 * pus, 0..2)];
+    objects.extend((0..2).map(|package| object(Package, 1, package, pus, [package])));
+    objects.extend((0..2 * pus).map(|pu| object(PU, 2, pu, 1, [pu / pus])));
     objects.extend((0..2).map(|node| Object {
         attributes: Attributes::NumaNode { local_memory: 1 },
-        ..object(NUMANode, Depth::NumaNode.raw(), node, pus)
+        ..object(NUMANode, Depth::NumaNode.raw(), node, pus, [node])
     }));
     let pus = pus as usize;
     objects[0].children = vec![1, 2];

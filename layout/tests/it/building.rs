@@ -2,9 +2,10 @@
 
 use crate::machine::machine;
 use topobroker_layout::depth::Depth;
-use topobroker_layout::description::Description;
+use topobroker_layout::description::{Description, Sets};
 use topobroker_layout::encode::{EncodeError, to_bytes};
 use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::set::Set;
 
 fn refused(change: impl FnOnce(&mut Description)) -> EncodeError {
     let mut description = machine();
@@ -76,6 +77,52 @@ fn a_string_that_c_would_cut_is_refused() {
 fn a_set_that_would_take_much_memory_is_refused() {
     let error = refused(|description| description.allowed_cpuset.insert(1 << 17));
     assert!(matches!(error, EncodeError::SetTooLarge { .. }), "{error}");
+}
+
+#[test]
+fn two_pus_or_numa_nodes_of_one_os_index_are_refused() {
+    let error = refused(|description| description.objects[6].os_index = Some(0));
+    let EncodeError::SameIndex { object_type, index } = error else { panic!("{error:?}") };
+    assert_eq!((object_type, index), ("PU", 0));
+    let error = refused(|description| {
+        let mut node = description.objects[8].clone();
+        node.logical_index = 1;
+        description.objects.push(node);
+        description.objects[7].children.push(13);
+    });
+    let EncodeError::SameIndex { object_type, index } = error else { panic!("{error:?}") };
+    assert_eq!((object_type, index), ("NUMANode", 0));
+}
+
+#[test]
+fn a_pu_or_numa_node_whose_set_is_not_its_os_index_is_refused() {
+    type Pick = fn(&mut Sets) -> &mut Set;
+    let sets: [(usize, &str, Pick); 4] = [
+        (6, "the PU of OS index 3 has cpuset {3,9}", |sets| &mut sets.cpuset),
+        (6, "the PU of OS index 3 has complete cpuset {3,9}", |sets| &mut sets.complete_cpuset),
+        (8, "the NUMANode of OS index 0 has nodeset {0,9}", |sets| &mut sets.nodeset),
+        (8, "the NUMANode of OS index 0 has complete nodeset {0,9}", |sets| {
+            &mut sets.complete_nodeset
+        }),
+    ];
+    for (place, complaint, set) in sets {
+        let error = refused(|it| set(it.objects[place].sets.as_mut().unwrap()).insert(9));
+        assert!(error.to_string().starts_with(complaint), "{error}");
+    }
+    let error = refused(|description| description.objects[6].os_index = Some(7));
+    let complaint = "the PU of OS index 7 has complete cpuset {3}; expected {7}";
+    assert_eq!(error.to_string(), complaint);
+    let error = refused(|it| it.objects[6].sets.as_mut().unwrap().complete_cpuset = Set::new());
+    let complaint = "the PU of OS index 3 has complete cpuset {}; expected {3}";
+    assert_eq!(error.to_string(), complaint);
+}
+
+/// hwloc keeps such a PU if devices hang on it.
+#[test]
+fn a_pu_that_may_not_be_used_has_an_empty_cpuset() {
+    let mut description = machine();
+    description.objects[6].sets.as_mut().unwrap().cpuset = Set::new();
+    to_bytes(&description).unwrap();
 }
 
 #[test]

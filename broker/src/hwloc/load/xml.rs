@@ -74,8 +74,8 @@ fn check(content: &[u8], input: &str) -> Result<(), HwlocLoadError> {
 }
 
 /// Checks the OS index of a PU or NUMA node. Both hwloc and the archive make sets of these indexes.
-/// With a high index hwloc would allocate a gigabyte before the topology is refused. A PU without
-/// an index would get the highest one, 2^32 - 1.
+/// With a high index hwloc would allocate a gigabyte before the topology is refused. An object
+/// without an index would get the highest one, 2^32 - 1.
 fn check_index(
     element: &quick_xml::events::BytesStart<'_>,
     input: &str,
@@ -90,11 +90,8 @@ fn check_index(
     let Some(object) = object else { return Ok(()) };
     let found = value("os_index");
     let index = found.as_deref().map(str::trim).map(str::parse::<u64>);
-    let is_fine = match index {
-        None => object != "PU",
-        Some(index) => index.is_ok_and(|index| index < u64::from(INDEX_LIMIT)),
-    };
-    if is_fine {
+    let is_fine = |index: u64| index < u64::from(INDEX_LIMIT);
+    if index.is_some_and(|index| index.is_ok_and(is_fine)) {
         return Ok(());
     }
     let found = found.unwrap_or_else(|| "(none)".to_owned());
