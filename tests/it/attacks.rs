@@ -316,7 +316,9 @@ fn files_of_a_killed_run_are_swept() {
     let kill = || {
         let mut run = topobroker();
         run.args(["run", "--legacy", "-i", "PU:2", "--folder"]).arg(folder.path());
-        let mut child = run.args(["--", "sleep", "3"]).stderr(Stdio::null()).spawn().unwrap();
+        // The program outlives `run`, so it gets no output of this test.
+        run.args(["--", "sleep", "3"]).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = run.spawn().unwrap();
         until(|| left() >= 4);
         child.kill().unwrap();
         child.wait().unwrap();
