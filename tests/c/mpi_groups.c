@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <topobroker_mpi.h>
+#include "rank_order.h"
 
 static const tb_topology *topology;
 static tb_job *job;
@@ -221,14 +222,7 @@ int main(int argc, char **argv) {
         MPI_Abort(MPI_COMM_WORLD, 6);
     tb_links_free(links);
     tb_job_free(job);
-    /* One rank after the other, so that lines are not mixed. */
-    for (int rank = 0; rank < size; rank++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        if (rank == own) {
-            fputs(lines, stdout);
-            fflush(stdout);
-        }
-    }
+    write_in_rank_order(lines, sizeof lines);
     MPI_Finalize();
     return 0;
 }

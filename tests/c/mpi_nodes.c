@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <topobroker_mpi.h>
+#include "rank_order.h"
 
 #define TRY(call)                                                                                  \
     do {                                                                                           \
@@ -77,13 +78,8 @@ int main(int argc, char **argv) {
         MPI_Comm_free(&made);
     }
     MPI_Group_free(&world);
-    for (int rank = 0; rank < size; rank++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        if (rank == own) {
-            puts(line);
-            fflush(stdout);
-        }
-    }
+    snprintf(line + written, sizeof line - (size_t)written, "\n");
+    write_in_rank_order(line, sizeof line);
     free(nodes);
     tb_links_free(links);
     tb_job_free(job);

@@ -213,10 +213,12 @@ fn pmix_and_mpi_below_open_mpi_and_mpich_gather_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let expected = by_folder(folder);
+    // The daemons of all nodes, which here are one machine, would remove each other's sessions.
     let remote = script(
         folder,
         "remote",
-        "#!/bin/sh\nwhile :; do case $1 in -*) shift ;; *) break ;; esac; done\nshift\nexec sh -c \"$*\"\n",
+        "#!/bin/sh\nwhile :; do case $1 in -*) shift ;; *) break ;; esac; done\n\
+         TMPDIR=$(mktemp -d \"$0.XXXXXX\")\nexport TMPDIR\nshift\nexec sh -c \"$*\"\n",
     );
     let open_mpi = |program: &[&str]| {
         let mut command = Command::new("mpirun.openmpi");
