@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 const MAGIC: [u8; 8] = *b"TOPOSLOT";
 
 /// Version of the format. Readers refuse any other.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Ending of the file's name, after the name of the segment that it is beside.
 pub const SLOTS_ENDING: &str = "+slots";
@@ -119,6 +119,8 @@ pub struct SlotsOfKey {
     pub address: u64,
     /// Length of each slot, as hwloc wrote it.
     pub length: u64,
+    /// The types of objects of which some have a name or a subtype: bit N is the Nth type of hwloc.
+    pub named_types: u32,
 }
 
 impl SlotsOfKey {
@@ -157,14 +159,18 @@ pub struct Slots {
     pub conditions: Conditions,
     /// Where the publisher has found its cgroup.
     pub cgroup: CgroupPlace,
+    /// The libraries and programs whose loads are served: see [`is_tried`].
+    pub callers: Vec<String>,
     /// The slots for each key.
     pub keys: Vec<SlotsOfKey>,
 }
 
 /// Bytes for the folder of a cgroup, with a zero at the end.
 const FOLDER: usize = 448;
+/// Bytes for the names of callers, a line each.
+pub const CALLERS: usize = 1536;
 /// Bytes in front of the keys.
-const HEAD: usize = 16 + 32 + 8 + 8 + FOLDER;
+const HEAD: usize = 16 + 32 + 8 + 8 + FOLDER + CALLERS;
 /// Bytes of a key.
 const ENTRY: usize = 64;
 
@@ -172,7 +178,7 @@ impl Slots {
     /// Number of keys that have room.
     pub const MOST: usize = (FIRST_PAGE - HEAD) / ENTRY;
 
-    /// The first page. Keys beyond [`Slots::MOST`] are left out.
+    /// The first page. Keys beyond [`Slots::MOST`], and callers beyond [`CALLERS`] bytes, are left out.
     #[must_use]
     pub fn to_page(&self) -> [u8; FIRST_PAGE] {
         let keys: Vec<_> = self.keys.iter().take(Self::MOST).collect();
@@ -188,15 +194,22 @@ impl Slots {
         bytes.extend(self.cgroup.member.to_le_bytes());
         let folder = Some(&self.cgroup.folder).filter(|folder| folder.len() < FOLDER);
         bytes.extend(folder.map(Vec::as_slice).unwrap_or_default());
+        bytes.resize(HEAD - CALLERS, 0);
+        for caller in &self.callers {
+            if bytes.len() + caller.len() < HEAD {
+                bytes.extend(caller.bytes().chain([b'\n']));
+            }
+        }
         bytes.resize(HEAD, 0);
-        for SlotsOfKey { key, any_gl, count, offset, address, length } in keys {
+        for SlotsOfKey { key, any_gl, count, offset, address, length, named_types } in keys {
             for number in [key.flags, *offset, *address, *length] {
                 bytes.extend(number.to_le_bytes());
             }
             bytes.extend(count.to_le_bytes());
             bytes.extend([u8::from(key.without_gl), u8::from(*any_gl)]);
             bytes.extend(key.filters);
-            bytes.resize(bytes.len() + ENTRY - 32 - 6 - TYPES, 0);
+            bytes.extend(named_types.to_le_bytes());
+            bytes.resize(bytes.len() + ENTRY - 32 - 6 - TYPES - 4, 0);
         }
         bytes.resize(FIRST_PAGE, 0);
         bytes.try_into().unwrap_or([0; FIRST_PAGE])
@@ -216,7 +229,10 @@ impl Slots {
         let (library, rest) = rest.split_first_chunk()?;
         let library = u64::from_le_bytes(*library);
         let (member, rest) = rest.split_first_chunk()?;
-        let (folder, entries) = rest.split_first_chunk::<FOLDER>()?;
+        let (folder, rest) = rest.split_first_chunk::<FOLDER>()?;
+        let (callers, entries) = rest.split_first_chunk::<CALLERS>()?;
+        let callers = core::str::from_utf8(callers).ok()?.trim_end_matches('\0');
+        let callers = callers.lines().map(str::to_string).collect();
         let folder = folder.split(|byte| *byte == 0).next()?.to_vec();
         let place = CgroupPlace { member: u64::from_le_bytes(*member), folder };
         let [environment, published_environment, cgroup, affinity] = hashes;
@@ -225,7 +241,7 @@ impl Slots {
         let (entries, _) = entries.as_chunks::<ENTRY>();
         let keys = entries.get(..count)?.iter().map(|entry| read_entry(entry, length));
         let keys = keys.collect::<Option<_>>()?;
-        Some(Self { library, conditions, cgroup: place, keys })
+        Some(Self { library, conditions, cgroup: place, callers, keys })
     }
 }
 
@@ -233,7 +249,8 @@ fn read_entry(entry: &[u8; ENTRY], file: u64) -> Option<SlotsOfKey> {
     let ([flags, offset, address, length], rest) = numbers(entry)?;
     let (count, rest) = rest.split_first_chunk()?;
     let ([without_gl, any_gl], rest) = rest.split_first_chunk()?;
-    let (filters, _) = rest.split_first_chunk()?;
+    let (filters, rest) = rest.split_first_chunk()?;
+    let (named_types, _) = rest.split_first_chunk()?;
     let (count, align) = (u32::from_le_bytes(*count), FIRST_PAGE as u64);
     let all = length.checked_mul(count.into())?;
     let is_aligned = [offset, address, length].iter().all(|number| number % align == 0);
@@ -247,6 +264,33 @@ fn read_entry(entry: &[u8; ENTRY], file: u64) -> Option<SlotsOfKey> {
         offset,
         address,
         length,
+        named_types: u32::from_le_bytes(*named_types),
+    })
+}
+
+/// Whether a file is one of the callers, by its name without folders. `libfoo.so.2` covers
+/// `libfoo.so.2.1`, and `*` every file. What a Python wheel adds to the names of its libraries does not
+/// count.
+///
+/// ```
+/// use topobroker_layout::slots::is_tried;
+/// let callers = ["libfoo.so.2".to_string()];
+/// assert!(is_tried(&callers, "libfoo.so.2.10.1") && is_tried(&callers, "libfoo-0a1b2c3d.so.2"));
+/// assert!(!is_tried(&callers, "libfoo.so.20") && !is_tried(&callers, "libfoo.so"));
+/// ```
+#[must_use]
+pub fn is_tried(callers: &[String], file: &str) -> bool {
+    /// Digits that `auditwheel` puts behind the name of a library.
+    const DIGITS: usize = 8;
+    let wheel = file.split_once(".so").and_then(|(name, version)| {
+        let (name, digits) = name.rsplit_once('-')?;
+        let is_hash = digits.len() == DIGITS && digits.bytes().all(|it| it.is_ascii_hexdigit());
+        is_hash.then(|| [name, ".so", version].concat())
+    });
+    let file = wheel.as_deref().unwrap_or(file);
+    callers.iter().any(|caller| {
+        let rest = file.strip_prefix(caller.as_str());
+        caller == "*" || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })
 }
 
@@ -319,13 +363,15 @@ mod tests {
             offset: 4096,
             address: 1 << 40,
             length: 8192,
+            named_types: 1 << 16,
         };
         let second =
             SlotsOfKey { key: LoadKey { flags: 0, ..key }, any_gl: true, offset: 28672, ..first };
         let conditions =
             Conditions { environment: 1, published_environment: 2, cgroup: 3, affinity: 4 };
         let cgroup = CgroupPlace { member: 5, folder: b"/sys/fs/cgroup/a".to_vec() };
-        Slots { library: 6, conditions, cgroup, keys: [first, second].into() }
+        let callers = ["libopen-pal.so.40", "*"].map(str::to_string).into();
+        Slots { library: 6, conditions, cgroup, callers, keys: [first, second].into() }
     }
 
     #[test]

@@ -8,6 +8,7 @@
  *     guarded forks FILE             adopts in a process, its child, and the child of that
  *     guarded load FLAGS IO COUNT    loads this machine COUNT times, and prints what it finds
  *     guarded apart                  loads twice, and writes into the objects of one
+ *     guarded by-hand                frees, reallocates and replaces texts of objects, as PRRTE does
  *     guarded again                  loads what the guard has left to hwloc a second time
  *     guarded from WAY               loads what is not this machine as it is
  *     guarded info FILE              adds an info to an object of an adopted topology
@@ -420,6 +421,55 @@ static void apart(void)
     hwloc_topology_destroy(one);
 }
 
+/* What PRRTE does: it takes infos out of the root by hand. Then what hwloc's own topology allows too:
+ * texts of any object are freed, reallocated and replaced. */
+static void take_info_out(hwloc_obj_t object, unsigned at)
+{
+    free(object->infos[at].name);
+    free(object->infos[at].value);
+    memmove(object->infos + at, object->infos + at + 1, (object->infos_count - at - 1) * sizeof *object->infos);
+    object->infos_count--;
+}
+
+static void by_hand(void)
+{
+    for (int round = 0; round < 2; round++) {
+        hwloc_topology_t topology = load(0, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+        hwloc_topology_t other = load(0, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+        hwloc_obj_t root = hwloc_get_root_obj(topology), device = NULL;
+
+        CHECK(same(topology, other) && root->infos_count > 0);
+        while (root->infos_count > 0)
+            take_info_out(root, root->infos_count / 2);
+        root->infos = realloc(root->infos, 64 * sizeof *root->infos);
+        CHECK(root->infos != NULL);
+        CHECK(hwloc_obj_add_info(root, "Mine", "yes") == 0);
+        root->userdata = strdup("mine");
+        for (int depth = HWLOC_TYPE_DEPTH_MEMCACHE; depth < hwloc_topology_get_depth(topology); depth++)
+            for (unsigned i = 0; i < hwloc_get_nbobjs_by_depth(topology, depth); i++) {
+                hwloc_obj_t object = hwloc_get_obj_by_depth(topology, depth, i);
+                if (object->name != NULL) {
+                    device = object;
+                    object->name = realloc(object->name, 4096);
+                    strcat(object->name, "+");
+                }
+                if (object->subtype != NULL) {
+                    free(object->subtype);
+                    object->subtype = strdup("replaced");
+                }
+            }
+        CHECK(!same(topology, other));
+        if (device != NULL)
+            printf("%s\n", device->name);
+        hwloc_topology_t copied = copy(topology);
+        CHECK(same(topology, copied));
+        hwloc_topology_destroy(copied);
+        free(root->userdata);
+        hwloc_topology_destroy(topology);
+        hwloc_topology_destroy(other);
+    }
+}
+
 static void again(void)
 {
     hwloc_topology_t topology;
@@ -491,6 +541,8 @@ int main(int argc, char **argv)
         load_often(strtoul(argv[2], NULL, 0), atoi(argv[3]), atoi(argv[4]));
     else if (strcmp(way, "apart") == 0)
         apart();
+    else if (strcmp(way, "by-hand") == 0)
+        by_hand();
     else if (strcmp(way, "again") == 0)
         again();
     else if (strcmp(way, "from") == 0 && argc > 2)

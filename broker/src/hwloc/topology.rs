@@ -64,7 +64,6 @@ impl HwlocTopology<'_> {
         Object::from_raw(unsafe { hwlocality_sys::hwloc_get_obj_by_depth(self.raw, 0, 0) })
     }
 
-    /// Number of all objects: normal, memory, I/O, Misc.
     /// Whether it has a display, which only hwloc's component `gl` finds.
     pub(crate) fn has_display(&self) -> bool {
         fn is_or_has(object: Object<'_>) -> bool {
@@ -73,6 +72,17 @@ impl HwlocTopology<'_> {
         self.root().is_some_and(is_or_has)
     }
 
+    /// The types of objects of which some have a name or a subtype: bit N is the Nth type of hwloc.
+    pub(crate) fn named_types(&self) -> u32 {
+        fn below(object: Object<'_>) -> u32 {
+            let is_named = object.name().is_some() || object.subtype().is_some();
+            let own = u32::from(is_named).checked_shl(object.raw_type()).unwrap_or(0);
+            object.children().fold(own, |types, child| types | below(child))
+        }
+        self.root().map_or(0, below)
+    }
+
+    /// Number of all objects: normal, memory, I/O, Misc.
     pub(crate) fn object_count(&self) -> usize {
         // SAFETY: `self.raw` is a loaded topology as long as `self` lives.
         let normal = unsafe { hwlocality_sys::hwloc_topology_get_depth(self.raw) };

@@ -47,6 +47,10 @@ pub(super) struct What {
     /// Also serve such loads, as `topobroker audit` prints them; may be given several times
     #[arg(long = "guard-load", value_name = "LOAD", requires = "guard")]
     guard_loads: Vec<LoadKey>,
+    /// Also serve loads of this library or program, such as libfoo.so.2, which nobody has tried with
+    /// the guard; may be given several times
+    #[arg(long = "guard-caller", value_name = "FILE", requires = "guard")]
+    guard_callers: Vec<String>,
 }
 
 /// Options that say what is published and where.
@@ -113,6 +117,7 @@ impl What {
             legacy: self.legacy,
             guard: self.guard,
             load_keys: self.guard_loads.clone(),
+            guard_callers: self.guard_callers.clone(),
             scope,
             source,
             ..PublishOptions::default()

@@ -110,6 +110,24 @@ pub enum LegacyError {
         /// Number of loads that have room.
         limit: usize,
     },
+    /// A caller is no name of a file.
+    #[error(
+        "{found:?} is no name of a library or program; expected one without folders, such as libfoo.so.2"
+    )]
+    Caller {
+        /// What was given.
+        found: String,
+    },
+    /// The names of callers that the guard is to serve do not fit into the file.
+    #[error(
+        "the names of callers for the hwloc guard have {found} bytes; expected at most {limit}: leave some out"
+    )]
+    Callers {
+        /// Bytes of the names, those that were tried included.
+        found: usize,
+        /// Bytes that have room.
+        limit: usize,
+    },
     /// It is not known what hwloc's discovery depends on here.
     #[error("there are no slots for the hwloc guard")]
     Conditions(#[from] SourceError),

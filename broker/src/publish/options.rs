@@ -45,4 +45,7 @@ pub struct PublishOptions {
     pub guard: bool,
     /// Loads that the slots are for, besides the usual ones: see [`super::slots::USUAL_KEYS`].
     pub load_keys: Vec<LoadKey>,
+    /// File names of libraries and programs whose loads are served, besides those that were tried: see
+    /// [`super::slots::TRIED_CALLERS`]. `libfoo.so.2` covers `libfoo.so.2.1`, and `*` every caller.
+    pub guard_callers: Vec<String>,
 }

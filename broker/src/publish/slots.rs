@@ -16,7 +16,7 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use topobroker_layout::slots::{
-    Conditions, FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, hash_of_environment,
+    CALLERS, Conditions, FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, hash_of_environment,
     hash_of_file,
 };
 use topobroker_reader::SourceError;
@@ -34,6 +34,25 @@ pub const USUAL_KEYS: [&str; 5] = [
     "0x12/00000000011120111110",
     // hwloc's defaults.
     "0x0/00000000011120111110",
+];
+
+/// The libraries and programs that were tried with the guard, in the versions that `docs/GUARD.md`
+/// lists. They do to a topology only what a slot allows: another one may free or replace what is no
+/// heap memory there.
+pub const TRIED_CALLERS: [&str; 9] = [
+    // Open MPI 4, 5 and 6, and their launchers.
+    "libopen-pal.so.40",
+    "libopen-pal.so.80",
+    "libprrte.so.3",
+    "libprrte.so.5",
+    // PMIx 4 to 7.
+    "libpmix.so.2",
+    // MPICH 3.4 to 5, and its launcher.
+    "libmpich.so.12",
+    "libmpi.so.12",
+    "hydra_pmi_proxy",
+    // oneTBB.
+    "libtbbbind_2_5.so.3",
 ];
 
 /// Slots for each key: a process may have as many topologies of the same load.
@@ -71,8 +90,15 @@ pub(super) fn publish(
             .map_err(hwloc_cannot("tell the length of its segment"))? as u64;
         let any_gl = !topology.has_display();
         // The address is set once it is known which are free.
-        let slots =
-            SlotsOfKey { key, any_gl, count: SLOTS_OF_KEY, offset: end, address: 0, length };
+        let slots = SlotsOfKey {
+            key,
+            any_gl,
+            count: SLOTS_OF_KEY,
+            offset: end,
+            address: 0,
+            length,
+            named_types: topology.named_types(),
+        };
         end += length * u64::from(SLOTS_OF_KEY);
         loaded.push((slots, topology));
     }
@@ -81,7 +107,8 @@ pub(super) fn publish(
     let library = hash_of_file(library.dev(), library.ino());
     let (cgroup, allowed) = place_of_cgroup()?;
     let conditions = Conditions { cgroup: allowed, ..conditions_of(published)? };
-    let mut first = Slots { library, conditions, cgroup, keys: Vec::new() };
+    let callers = callers(&options.guard_callers)?;
+    let mut first = Slots { library, conditions, cgroup, callers, keys: Vec::new() };
     let (folder, name) = parts(&path)?;
     let mode = if options.private { 0o400 } else { 0o444 };
     let mut taken = io::ErrorKind::AddrInUse.into();
@@ -114,6 +141,25 @@ fn keys(more: &[LoadKey]) -> Vec<LoadKey> {
         }
     }
     keys
+}
+
+/// The callers that were tried, then those that were asked for besides.
+fn callers(more: &[String]) -> Result<Vec<String>, LegacyError> {
+    let mut callers: Vec<String> = TRIED_CALLERS.into_iter().map(str::to_owned).collect();
+    for caller in more {
+        let is_name = !caller.is_empty() && !caller.contains(['/', '\n', '\0']);
+        if !is_name {
+            return Err(LegacyError::Caller { found: caller.clone() });
+        }
+        if !callers.contains(caller) {
+            callers.push(caller.clone());
+        }
+    }
+    let found = callers.iter().map(|it| it.len() + 1).sum();
+    if found > CALLERS {
+        return Err(LegacyError::Callers { found, limit: CALLERS });
+    }
+    Ok(callers)
 }
 
 /// The conditions in this process, and in those that get the published variables, but for the

@@ -1,5 +1,7 @@
 //! What became of a load, and why the guard has left it to hwloc.
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::ffi::{c_int, c_uint};
 use core::fmt;
 use topobroker_layout::slots::LoadKey;
@@ -38,6 +40,11 @@ pub(crate) enum Declined {
     Damaged {
         path: FilePath,
     },
+    /// Nobody has tried whether this library or program works with what is served.
+    Caller {
+        caller: String,
+        tried: Vec<String>,
+    },
     Environment,
     Cgroup,
     Binding,
@@ -75,6 +82,11 @@ impl fmt::Display for Declined {
             Self::Unpublished => formatter.write_str("no topology is published for this process"),
             Self::File { path, source } => write!(formatter, "{path}: {source}"),
             Self::Damaged { path } => write!(formatter, "{path}: not a file with slots"),
+            Self::Caller { caller, tried } => write!(
+                formatter,
+                "{caller} was not tried with the guard; tried were {} (--guard-caller adds more)",
+                tried.join(" "),
+            ),
             Self::Environment => formatter.write_str(
                 "its variables that change what hwloc loads (HWLOC_* and those of GPUs) are not those of the publisher",
             ),

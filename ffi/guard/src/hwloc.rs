@@ -1,9 +1,12 @@
 //! Finds hwloc's own functions, in the hwloc library that the caller means.
 
 use crate::loaded;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering};
+use rustix::fs::CWD;
 use topobroker_layout::slots::hash_of_file;
 
 /// `hwloc_topology_t`: a structure that differs between versions of hwloc.
@@ -13,9 +16,9 @@ pub(crate) type Topology = *mut c_void;
 #[repr(C)]
 pub(crate) struct Object {
     pub(crate) object_type: c_int,
-    subtype: *mut c_void,
+    pub(crate) subtype: *mut c_void,
     os_index: c_uint,
-    name: *mut c_void,
+    pub(crate) name: *mut c_void,
     total_memory: u64,
     attributes: *mut c_void,
     depth: c_int,
@@ -69,6 +72,29 @@ pub(crate) struct Functions {
     pub(crate) get_depth: unsafe extern "C" fn(Topology) -> c_int,
     pub(crate) get_object: unsafe extern "C" fn(Topology, c_int, c_uint) -> *mut Object,
     pub(crate) destroy: unsafe extern "C" fn(Topology),
+}
+
+impl Functions {
+    /// The objects of a topology, level by level.
+    ///
+    /// # Safety
+    ///
+    /// The topology must be valid as long as the objects are asked for.
+    pub(crate) unsafe fn levels(
+        &self,
+        topology: Topology,
+    ) -> impl Iterator<Item = impl Iterator<Item = *mut Object>> {
+        /// Depths of the special types: NUMANode to MemCache.
+        const SPECIAL: core::ops::RangeInclusive<c_int> = -8..=-3;
+        let Self { get_depth, get_object, .. } = *self;
+        // SAFETY: the topology is valid.
+        let depths = (0..unsafe { get_depth(topology) }).chain(SPECIAL);
+        depths.map(move |depth| {
+            // SAFETY: the topology is valid. hwloc returns NULL behind the last object of a depth.
+            let object = move |index| unsafe { get_object(topology, depth, index) };
+            (0..).map(object).take_while(|it| !it.is_null())
+        })
+    }
 }
 
 /// An open scope of the dynamic loader.
@@ -205,9 +231,32 @@ impl Place {
         Self::of(headers).base == self.base
     }
 
+    /// Name of its file behind all links, which has the whole version of a library.
+    pub(crate) fn name_with_version(&self) -> String {
+        let mut name = self.name().to_string();
+        let Some(mut file) = self.file.map(|file| file.to_string_lossy().into_owned()) else {
+            return name;
+        };
+        /// As many links as Linux follows.
+        const MOST_LINKS: usize = 40;
+        for _ in 0..MOST_LINKS {
+            let Ok(link) = rustix::fs::readlinkat(CWD, file.as_str(), Vec::new()) else { break };
+            let link = link.to_string_lossy().into_owned();
+            name = link.rsplit('/').next().unwrap_or(&link).to_string();
+            let folder = if link.starts_with('/') { "" } else { folder_of(&file) };
+            file = [folder, &link].concat();
+        }
+        name
+    }
+
     /// Name of its file, without folders.
     pub(crate) fn name(&self) -> &'static str {
         let path = self.file.and_then(|file| file.to_str().ok()).unwrap_or("?");
         path.rsplit('/').next().unwrap_or(path)
     }
+}
+
+/// The folders of a path, with the slash.
+fn folder_of(path: &str) -> &str {
+    path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or_default()
 }

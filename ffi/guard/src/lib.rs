@@ -31,7 +31,6 @@ mod fate;
 mod handle;
 mod heap;
 mod hwloc;
-mod infos;
 mod load;
 mod loaded;
 mod lock;
@@ -46,5 +45,6 @@ mod settings;
 mod sharing;
 mod source;
 mod state;
+mod texts;
 #[cfg(panic = "abort")]
 mod without_std;

@@ -15,7 +15,7 @@ use core::ffi::{c_int, c_ulong, c_void};
 use core::ptr::without_provenance_mut;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use topobroker_layout::slots::{
-    FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, TYPES, hash_of_environment,
+    FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, TYPES, hash_of_environment, is_tried,
 };
 use topobroker_reader::internal::{hash_of_affinity, hash_of_cgroup, open_trusted};
 use topobroker_reader::{FilePath, Keys};
@@ -117,6 +117,10 @@ fn find(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<Found, 
     if call.hwloc.hash_of_file() != Some(slots.library) {
         return Err(Declined::Library);
     }
+    let caller = call.by.name_with_version();
+    if !is_tried(&slots.callers, &caller) {
+        return Err(Declined::Caller { caller, tried: slots.callers });
+    }
     let (written, cgroup) = (slots.conditions, slots.cgroup);
     let slots =
         slots.keys.into_iter().find(|slots| slots.is_for(&key)).ok_or(Declined::Key(key))?;
@@ -165,7 +169,7 @@ fn serve(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<(), De
         match unsafe { state.map(&call.hwloc, adopt, place) } {
             Some(Mapped::Shared(segment)) if state.is_in_use(segment) => {}
             Some(Mapped::Shared(segment)) => {
-                if fill(call, state, segment, topology).is_some() {
+                if fill(call, state, segment, topology, slots.named_types).is_some() {
                     return Ok(());
                 }
                 refused = Some(libc::ENOMEM);
@@ -181,9 +185,22 @@ fn serve(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<(), De
     Err(refused.map_or(Declined::InUse(slots.count), Declined::Hwloc))
 }
 
-/// Turns a topology that is not loaded into a handle on a segment.
-fn fill(call: &Call, state: &mut State, segment: usize, topology: Topology) -> Option<()> {
+/// Turns a topology that is not loaded into a handle on a segment. `None` if there is no memory for it.
+fn fill(
+    call: &Call,
+    state: &mut State,
+    segment: usize,
+    topology: Topology,
+    named_types: u32,
+) -> Option<()> {
     let handle = state.new_handle(&call.hwloc, segment)?;
+    let State { texts, segments, .. } = state;
+    // SAFETY: the handle is a topology in that segment, and nobody else knows of it.
+    if !unsafe { texts.own(segments, &call.hwloc.functions, handle, named_types) } {
+        let failed = state.handle(handle)?;
+        state.end_handle(&call.hwloc, failed, handle);
+        return None;
+    }
     exchange(&call.hwloc, topology, handle);
     state.forget(topology);
     state

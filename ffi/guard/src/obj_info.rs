@@ -3,41 +3,52 @@
 use crate::call::Call;
 use crate::hwloc::Object;
 use crate::state::state;
+use alloc::boxed::Box;
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 type Real = unsafe extern "C" fn(*mut Object, *const c_char, *const c_char) -> c_int;
 
-/// Places in hwloc that call the function, each with hwloc's function: while it loads a topology, hwloc
-/// calls itself for each info of each object, and looking the function up would take longer than all
-/// the rest.
-struct Inner([(AtomicPtr<c_void>, AtomicPtr<c_void>); 16]);
+/// A place in hwloc that calls the function, and hwloc's function.
+struct Inner {
+    caller: *const c_void,
+    real: Real,
+}
 
-static INNER: Inner =
-    Inner([const { (AtomicPtr::new(ptr::null_mut()), AtomicPtr::new(ptr::null_mut())) }; 16]);
+/// While it loads a topology, hwloc calls itself for each info of each object, and looking the function
+/// up would take longer than all the rest. So each place is remembered, in one step: a place and its
+/// function are never seen apart. Nothing is replaced or freed, because another thread may be reading
+/// it.
+struct Known([AtomicPtr<Inner>; 64]);
 
-impl Inner {
-    fn at(&self, caller: *const c_void) -> Option<&(AtomicPtr<c_void>, AtomicPtr<c_void>)> {
+static KNOWN: Known = Known([const { AtomicPtr::new(ptr::null_mut()) }; 64]);
+
+impl Known {
+    fn at(&self, caller: *const c_void) -> Option<&AtomicPtr<Inner>> {
         self.0.get(caller.addr() % self.0.len())
     }
 
     /// hwloc's function for a call that returns to an address. Code of another library that calls
     /// this function and returns to the same address is that of the same library, loaded again.
     fn find(&self, caller: *const c_void) -> Option<Real> {
-        let (place, function) = self.at(caller)?;
-        let is_there = || ptr::eq(place.load(Ordering::Acquire), caller);
-        let found = is_there().then(|| function.load(Ordering::Acquire))?;
-        // SAFETY: `remember` has stored a function of this type, and for this caller, because the
-        // place is the same before and behind.
-        is_there().then(|| unsafe { core::mem::transmute::<*mut c_void, Real>(found) })
+        let known = self.at(caller)?.load(Ordering::Acquire);
+        // SAFETY: it is NULL, or `remember` has stored it and nobody frees it.
+        let known = unsafe { known.as_ref() }?;
+        ptr::eq(known.caller, caller).then_some(known.real)
     }
 
+    /// Remembers a place, unless another one is there.
     fn remember(&self, caller: *const c_void, real: Real) {
-        if let Some((place, function)) = self.at(caller) {
-            place.store(ptr::null_mut(), Ordering::Release);
-            function.store(real as *mut c_void, Ordering::Release);
-            place.store(caller.cast_mut(), Ordering::Release);
+        let Some(place) = self.at(caller) else { return };
+        if !place.load(Ordering::Relaxed).is_null() {
+            return;
+        }
+        let new = Box::into_raw(Box::new(Inner { caller, real }));
+        let order = (Ordering::Release, Ordering::Relaxed);
+        if place.compare_exchange(ptr::null_mut(), new, order.0, order.1).is_err() {
+            // SAFETY: nobody else knows of it.
+            drop(unsafe { Box::from_raw(new) });
         }
     }
 }
@@ -53,18 +64,18 @@ pub(crate) unsafe extern "C" fn add_info(
     value: *const c_char,
     caller: *const c_void,
 ) -> c_int {
-    if let Some(real) = INNER.find(caller) {
+    if let Some(real) = KNOWN.find(caller) {
         // SAFETY: it is hwloc's function, and the caller's arguments are valid for it.
         return unsafe { real(object, name, value) };
     }
     let Some(call) = Call::from(caller) else { return -1 };
     let Some(real) = call.function::<Real>(c"hwloc_obj_add_info") else { return -1 };
     if call.is_inner() {
-        INNER.remember(caller, real);
+        KNOWN.remember(caller, real);
     } else {
         let state = &mut *state();
         // SAFETY: the caller's object is valid.
-        if !unsafe { state.infos.give(&state.segments, object) } {
+        if !unsafe { state.texts.own_infos(&state.segments, object) } {
             return -1;
         }
     }

@@ -2,10 +2,9 @@
 
 use crate::call::Call;
 use crate::handle::exchange;
-use crate::hwloc::{Functions, Object, Topology};
+use crate::hwloc::{Object, Topology};
 use crate::say::say;
 use crate::state::{State, state};
-use core::ffi::c_int;
 
 impl Call {
     /// Gives a handle a tree of its own, because the caller is about to modify it. The topology
@@ -55,19 +54,10 @@ pub(crate) unsafe fn own_object(
     if state.handle(topology).is_some_and(|handle| handle.segment == segment) {
         return object;
     }
-    let Functions { get_depth, get_object, .. } = call.hwloc.functions;
     // SAFETY: the object is in a segment, which stays mapped.
     let wanted = unsafe { ((*object).object_type, (*object).gp_index) };
-    /// Depths of the special types: NUMANode to MemCache.
-    const SPECIAL: core::ops::RangeInclusive<c_int> = -8..=-3;
     // SAFETY: the topology is valid.
-    let depths = (0..unsafe { get_depth(topology) }).chain(SPECIAL);
-    let mut objects = depths.flat_map(|depth| {
-        // SAFETY: the topology is valid. hwloc returns NULL behind the last object of a depth.
-        (0..)
-            .map(move |index| unsafe { get_object(topology, depth, index) })
-            .take_while(|it| !it.is_null())
-    });
+    let mut objects = unsafe { call.hwloc.functions.levels(topology) }.flatten();
     // SAFETY: hwloc has returned these objects.
     let found = objects.find(|it| unsafe { ((**it).object_type, (**it).gp_index) } == wanted);
     found.unwrap_or(object)

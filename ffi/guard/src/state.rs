@@ -3,10 +3,10 @@
 
 use crate::handle::{Handle, copy_of_master, free_copy};
 use crate::hwloc::{Hwloc, Topology};
-use crate::infos::OwnInfos;
 use crate::lock::{Lock, Locked, hold_during_forks};
 use crate::segment::{Adopt, Mapped, Segments, Where};
 use crate::source::Source;
+use crate::texts::OwnTexts;
 use alloc::vec::Vec;
 use core::ffi::c_void;
 
@@ -16,7 +16,7 @@ pub(crate) struct State {
     pub(crate) handles: Vec<Handle>,
     /// Topologies that are not loaded yet, and what programs have said of them.
     pub(crate) sources: Vec<Source>,
-    pub(crate) infos: OwnInfos,
+    pub(crate) texts: OwnTexts,
 }
 
 // SAFETY: hwloc's topologies may be used by any thread, one at a time, and the lock sees to that.
@@ -26,7 +26,7 @@ static STATE: Lock<State> = Lock::new(State {
     segments: Segments::NONE,
     handles: Vec::new(),
     sources: Vec::new(),
-    infos: OwnInfos::NONE,
+    texts: OwnTexts::NONE,
 });
 
 /// The state, for this thread alone until it is dropped. No function of hwloc that this library
@@ -93,7 +93,7 @@ impl State {
         if self.is_in_use(handle.segment) {
             return;
         }
-        self.infos.free(&self.segments, handle.segment);
+        self.texts.free(&self.segments, handle.segment);
         if let Some(segment) = self.segments.get(handle.segment) {
             segment.rest();
         }

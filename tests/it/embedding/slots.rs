@@ -11,7 +11,8 @@ use std::process::Command;
 /// A command below `topobroker run --guard` that says what the guard does.
 fn run(folder: &Path, options: &[&str]) -> Command {
     let mut command = topobroker();
-    command.args(["run", "--guard", "--folder"]).arg(folder).args(options).arg("--");
+    command.args(["run", "--guard", "--guard-caller", "guarded", "--folder"]).arg(folder);
+    command.args(options).arg("--");
     command.env("TOPOBROKER_GUARD_VERBOSE", "1");
     command
 }
@@ -79,6 +80,46 @@ fn a_process_has_four_slots_for_a_load_each_below_8_kb_and_hwloc_loads_the_fifth
 fn what_is_written_into_the_objects_of_one_topology_does_not_show_in_another() {
     let (_, guard) = given().guarded(&[], &[], &["apart"]);
     assert_eq!(guard.matches(": served").count(), 3, "{guard}");
+}
+
+#[test]
+fn texts_of_a_served_topology_are_freed_reallocated_and_replaced_by_hand() {
+    let given = given();
+    let alone = succeed(Command::new(&given.program).arg("by-hand"));
+    let (text, guard) = given.guarded(&[], &[], &["by-hand"]);
+    assert_eq!(guard.matches(": served").count(), 4, "{guard}");
+    assert_eq!(text, alone);
+    if has("valgrind") {
+        let valgrind = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full"];
+        let (_, guard) = given.guarded(&[], &valgrind, &["by-hand"]);
+        assert_eq!(guard.matches(": served").count(), 4, "{guard}");
+    }
+}
+
+#[test]
+fn a_program_that_was_not_tried_with_the_guard_is_left_to_hwloc_until_the_broker_is_told_of_it() {
+    let given = given();
+    let run = |caller: &str| {
+        let mut command = topobroker();
+        command.args(["run", "--guard", "--folder"]).arg(given.folder.path());
+        command.args(["--guard-caller", caller, "--"]).arg(&given.program).args(LOAD);
+        said(&command.env("TOPOBROKER_GUARD_VERBOSE", "1").output().unwrap())
+    };
+    for other in ["guarde", "guarded.so.1", "other"] {
+        let guard = run(other);
+        assert!(guard.contains("left to hwloc: guarded was not tried with the guard"), "{guard}");
+        assert!(guard.contains("libopen-pal.so.40 ") && guard.contains(other), "{guard}");
+    }
+    for own in ["guarded", "*"] {
+        let guard = run(own);
+        assert!(guard.contains(": served"), "{guard}");
+    }
+    for wrong in ["", "a/b"] {
+        let text = run(wrong);
+        assert!(text.contains("is no name of a library or program"), "{text}");
+    }
+    let long = "x".repeat(2000);
+    assert!(run(&long).contains("expected at most 1536"));
 }
 
 #[test]
@@ -174,7 +215,9 @@ fn a_process_in_a_cgroup_that_allows_less_is_not_served_what_it_may_not_use() {
 fn after(change: impl FnOnce(&Path)) -> String {
     let Given { folder, program } = &given();
     let mut publish = topobroker();
-    publish.args(["publish", "--guard", "--folder"]).arg(folder.path());
+    publish
+        .args(["publish", "--guard", "--guard-caller", "guarded", "--folder"])
+        .arg(folder.path());
     let keys = topobroker_reader::Keys::from_lines(&succeed(&mut publish)).unwrap();
     let mut slots = keys.path().unwrap().as_os_str().to_owned();
     slots.push("+slots");
@@ -253,7 +296,11 @@ fn programs_find_the_slots_of_the_nodes_daemon() {
     let given = given();
     let folder = given.folder.path().join("daemon");
     let mut daemon = topobroker();
-    let mut daemon = daemon.args(["serve", "--guard", "--folder"]).arg(&folder).spawn().unwrap();
+    let mut daemon = daemon
+        .args(["serve", "--guard", "--guard-caller", "guarded", "--folder"])
+        .arg(&folder)
+        .spawn()
+        .unwrap();
     while !folder.join("keys").exists() {
         assert!(daemon.try_wait().unwrap().is_none());
         std::thread::sleep(std::time::Duration::from_millis(10));
