@@ -1,4 +1,4 @@
-//! Lets dependent programs link on a machine that lacks the dependencies of a static libhwloc.
+//! Notes the version of hwloc that is built with, and lets dependent programs link on a machine that lacks the dependencies of a static libhwloc.
 //!
 //! hwlocality-sys asks pkg-config for the libraries of a static hwloc. A machine with only
 //! libhwloc-dev lacks some of them (libudev). They are not needed, because the shared libhwloc is
@@ -14,9 +14,12 @@ const EMPTY: &[u8] = b"!<arch>\n";
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=PKG_CONFIG_PATH");
+    let version = output("pkg-config", &["--modversion", "hwloc"]);
+    let version = version.split_whitespace().next().unwrap_or("an unknown version");
+    println!("cargo:rustc-env=TOPOBROKER_HWLOC={version}");
+    let libraries = output("pkg-config", &["--static", "--libs", "hwloc"]);
     let Some(out) = std::env::var_os("OUT_DIR") else { return };
     let out = Path::new(&out);
-    let libraries = output("pkg-config", &["--static", "--libs", "hwloc"]);
     let words = libraries.split_whitespace();
     let folders: Vec<&Path> =
         words.clone().filter_map(|word| word.strip_prefix("-L")).map(Path::new).collect();

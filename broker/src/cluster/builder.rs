@@ -112,6 +112,9 @@ impl ClusterBuilder {
         speed: u32,
     ) -> Result<GroupId, ClusterError> {
         self.check(parent)?;
+        if name.chars().any(char::is_control) {
+            return Err(ClusterError::Name { input: "a group".to_owned(), name: name.to_owned() });
+        }
         let mut depth = 1;
         let mut above = parent.0;
         while above != 0 {
@@ -253,6 +256,8 @@ impl ClusterBuilder {
         let mut missing = self.missing;
         missing.sort_by(|one, other| natural(one, other));
         missing.dedup();
+        // A report may have named a node that there cannot be.
+        missing.retain(|name| !name.chars().any(char::is_control));
         file::write(&order, &self.nodes, self.classes, &self.groups, &missing, &self.fabric)
     }
 

@@ -4,9 +4,10 @@ use super::classes::{Class, Classes};
 use super::error::ClusterError;
 use super::fabric::{FabricGraph, HostPorts, pack};
 use crate::publish::{now, random};
+use std::collections::HashMap;
 use topobroker_layout::cluster::blocks::{Records, Texts};
 use topobroker_layout::cluster::delta::fit;
-use topobroker_layout::cluster::directory::{Directory, Groups, pack_texts};
+use topobroker_layout::cluster::directory::{Directory, Groups, MAX_PORTS, pack_texts};
 use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
 use topobroker_layout::cluster::nodes::{ClassRow, NodeRow, places_of};
 use topobroker_layout::column::Column;
@@ -78,6 +79,15 @@ pub(super) fn write(
         false => Vec::new(),
     };
     let matching = fabric.matching(nodes.iter().map(|node| (node.name.as_str(), &node.ports)));
+    let mut ports: HashMap<usize, u64> = HashMap::new();
+    for node in matching.nodes.values() {
+        let count = ports.entry(*node).or_default();
+        *count += 1;
+        if *count > MAX_PORTS {
+            let [found, limit] = [*count, MAX_PORTS].map(|it| usize::try_from(it).unwrap_or(0));
+            return Err(ClusterError::TooMany { what: "ports of a node", found, limit });
+        }
+    }
     let fabric = pack(fabric, nodes.len(), |port| {
         let rank = rank.get(*matching.nodes.get(&port)?)?;
         u32::try_from(*rank).ok()

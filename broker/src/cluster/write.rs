@@ -1,7 +1,7 @@
 //! Writes the file of a cluster, whole or not at all.
 
 use super::error::ClusterError;
-use std::fs::Permissions;
+use std::fs::{File, Permissions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -30,12 +30,20 @@ pub fn write_file(
         .as_file()
         .set_permissions(Permissions::from_mode(mode))
         .map_err(failed("set its mode"))?;
+    // So that after a crash the file has its bytes or does not exist.
+    written.as_file().sync_all().map_err(failed("write it to the disk"))?;
     let persisted = match is_to_replace {
         true => written.persist(file),
         false => written.persist_noclobber(file),
     };
     match persisted {
-        Ok(_) => Ok(()),
+        Ok(_) => match File::open(folder).and_then(|folder| folder.sync_all()) {
+            // Some file systems cannot do it for folders.
+            Err(error) if error.kind() != ErrorKind::InvalidInput => {
+                Err(failed("write its folder to the disk")(error))
+            }
+            _ => Ok(()),
+        },
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
             Err(ClusterError::Exists { file: file.to_owned() })
         }

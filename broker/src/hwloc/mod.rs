@@ -19,5 +19,5 @@ pub(crate) use load::{Plugins, export_v1, load_as};
 pub use shmem::{AdoptedHwloc, adopt_shmem, shmem_length, write_shmem};
 pub use topobroker_layout::type_filter::TypeFilter;
 pub use topology::HwlocTopology;
-pub use version::api_version;
 pub(crate) use version::library;
+pub use version::{api_version, library_version};

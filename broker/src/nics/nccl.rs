@@ -91,7 +91,8 @@ fn link(object: Object<'_>) -> Option<u64> {
             "64" | "64.0" => 8_000,
             _ => return None,
         };
-        Some(of_lane * width.parse::<u64>().ok()?)
+        // A PCI link has at most 32 lanes.
+        Some(of_lane * width.parse::<u64>().ok().filter(|width| *width <= 32)?)
     });
     // Encoding takes away a little, so that the number of lanes is found by rounding.
     let measured = (pci.linkspeed > 0.0).then(|| {

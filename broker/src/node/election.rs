@@ -4,7 +4,7 @@
 //! it has the turn; the kernel releases a dead process's lock. The ballot has the keys of the
 //! segment that the winner published.
 
-use super::status::{self, PublisherState};
+use super::status::{self, Published, PublisherState};
 use crate::publish::{NAME_PREFIX, SHM_FOLDER, is_at, remove_at_exit};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 use std::collections::BTreeMap;
@@ -28,6 +28,16 @@ pub(super) struct Election {
 /// How long a process waits for its turn. With hundreds of processes at once it has taken 20 s.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long the segment of a winner stays after it was published, although the winner has ended.
+/// Processes that come one after the other would else each discover the machine again.
+pub(super) const KEPT: Duration = Duration::from_secs(10);
+
+/// Whether processes may adopt a winner's segment: the winner runs, or has published it just now.
+fn is_usable(published: &Published) -> bool {
+    published.publisher == PublisherState::Alive
+        || published.publisher == PublisherState::Gone && published.is_younger(KEPT)
+}
+
 impl Election {
     /// Waits for this process's turn. `None` if there can be no election: there is no shared
     /// memory, another user has made a file there, or the process that has the turn hangs.
@@ -50,14 +60,15 @@ impl Election {
         None
     }
 
-    /// Keys of the segment that an earlier winner published, if the winner still runs.
+    /// Keys of the segment that an earlier winner published, if they are of use.
     pub(super) fn elected(&self) -> Option<Keys> {
         let keys = keys_in(&self.file)?;
         let published = status::read(keys.path()?, 0).ok()?;
-        (published.publisher == PublisherState::Alive).then_some(keys)
+        is_usable(&published).then_some(keys)
     }
 
-    /// Tells other processes the keys of this process's segment, until this process ends.
+    /// Tells other processes the keys of this process's segment, until this process ends or [`KEPT`]
+    /// is over.
     pub(super) fn win(&self, keys: &Keys) {
         let mut file = &self.file;
         let written = file
@@ -80,21 +91,19 @@ impl Drop for Election {
     }
 }
 
-/// Removes a ballot, unless a process has locked it or the publisher of its segment still runs.
+/// Removes a ballot, unless a process has locked it or its segment is of use.
 pub(crate) fn close(ballot: &Path) {
     let Some(file) = open(ballot, OFlags::empty()) else { return };
     if rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return;
     }
     let published = keys_in(&file).and_then(|keys| status::read(keys.path()?, 0).ok());
-    let live = published.is_some_and(|it| it.publisher == PublisherState::Alive);
-    if !live && is_at(&file, ballot) {
+    if !published.is_some_and(|it| is_usable(&it)) && is_at(&file, ballot) {
         let _ = std::fs::remove_file(ballot);
     }
 }
 
 /// Removes the ballots of this user that are not in use.
-#[cfg(feature = "program")]
 pub(crate) fn close_all() {
     let start = format!("{NAME_PREFIX}load-{}-", rustix::process::geteuid().as_raw());
     for entry in std::fs::read_dir(SHM_FOLDER).into_iter().flatten().flatten() {

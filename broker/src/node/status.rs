@@ -2,7 +2,8 @@
 
 pub use crate::publish::PublisherState;
 use crate::publish::{
-    FileId, NAME_PREFIX, PublishError, SHM_FOLDER, id_of, remove, remove_file, remove_if, state_of,
+    FileId, NAME_PREFIX, PublishError, SHM_FOLDER, boot_id, id_of, remove, remove_file, remove_if,
+    state_of,
 };
 use rustix::fs::{Mode, OFlags};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,6 +59,13 @@ impl Published {
         let created = self.header.as_ref().map_or(0, |header| header.created);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         now.saturating_sub(Duration::from_nanos(created))
+    }
+
+    /// Whether it was published in this boot, and less than that time ago.
+    pub(crate) fn is_younger(&self, time: Duration) -> bool {
+        let header = self.header.as_ref().ok();
+        let is_of_this_boot = header.is_some_and(|it| boot_id().is_ok_and(|id| id == it.boot_id));
+        is_of_this_boot && self.age() < time
     }
 
     /// Removes the segment, its jobs and its files for hwloc. If the file has the name of another

@@ -1,5 +1,6 @@
 //! The topology that a command works on: the adopted segment, or a named input.
 
+use super::output::say;
 use crate::description::{Filters, describe};
 use crate::hwloc::capture;
 use crate::hwloc::{self, LoadOptions, TypeFilter};
@@ -9,13 +10,15 @@ use clap::Args;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{self, AlignedVec};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::{Adopted, Archive, Source, Topology};
 
 /// Where a topology comes from.
-#[derive(Debug, Args)]
+#[derive(Debug, PartialEq, Args)]
 pub(super) struct Input {
     /// Read this instead: an hwloc XML file (`-` is standard input), the folder of a saved Linux
     /// file system, a synthetic description such as "Package:2 Core:4 PU:2", or `machine`
@@ -121,7 +124,9 @@ impl Input {
             hwloc::Input::Synthetic(_) => Source::Synthetic,
             hwloc::Input::Fsroot(_) => Source::Fsroot,
         };
+        let watched = matches!(input, hwloc::Input::Fsroot(_)).then(|| limit_time(input.name()));
         let loaded = hwloc::load(&input, &self.options(filters))?;
+        drop(watched);
         Ok((capture(&loaded).with_context(|| input.name())?, source))
     }
 
@@ -169,6 +174,21 @@ impl Input {
             }
         })
     }
+}
+
+/// Ends the process with a message if what is returned lives too long: a saved file system can be on a
+/// disk or network that never answers.
+fn limit_time(input: String) -> SyncSender<()> {
+    const LIMIT: Duration = Duration::from_secs(60);
+    let (done, is_done) = sync_channel(0);
+    std::thread::spawn(move || {
+        if is_done.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            let seconds = LIMIT.as_secs();
+            say(&format!("{input}: hwloc has not read it within {seconds} s; is its disk there?"));
+            std::process::exit(1);
+        }
+    });
+    done
 }
 
 fn guess(input: &str) -> Format {

@@ -5,9 +5,21 @@ use anyhow::{Context, anyhow, ensure};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Writes a message to standard error. If that fails, there is nowhere left to report it.
+/// Writes a message to standard error, without what a terminal would obey. If that fails, there is
+/// nowhere left to report it.
 pub(super) fn say(message: &str) {
-    let _ = writeln!(io::stderr(), "topobroker: {message}");
+    let _ = writeln!(io::stderr(), "topobroker: {}", harmless(message));
+}
+
+/// A text with the escape of each control character in its place: names and messages of others may
+/// have sequences that a terminal obeys.
+fn harmless(text: &str) -> String {
+    let is_harmful = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    let escaped = |letter: char| match is_harmful(letter) {
+        true => letter.escape_default().to_string(),
+        false => letter.to_string(),
+    };
+    text.chars().map(escaped).collect()
 }
 
 /// Prints to standard output. If the reader has gone away, the error is that of a broken pipe.
@@ -29,4 +41,17 @@ pub(super) const STANDARD_OUTPUT: &str = "standard output";
 /// The message of an error and of its causes.
 pub(super) fn whole_message(error: &anyhow::Error) -> String {
     format!("{error:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_of_a_message_do_not_reach_the_terminal() {
+        assert_eq!(
+            harmless("n1: \u{1b}[31mred\r\u{9b}2J\tü\n"),
+            "n1: \\u{1b}[31mred\\r\\u{9b}2J\tü\n"
+        );
+    }
 }

@@ -3,9 +3,11 @@
 use super::output::{self, say, whole_message};
 use super::{
     audit, calc, check, cluster, devices, distrib, export, info, job, links, ls, manual, ports,
-    publish, run, scope, serve, status, unpublish,
+    publish, run, scope, serve, signals, status, unpublish,
 };
+use crate::hwloc::library_version;
 use anyhow::Context;
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -50,6 +52,9 @@ pub fn main() -> ExitCode {
         Ok(program) => program,
         Err(usage) => return exit(told(&usage)),
     };
+    if let Err(error) = signals::outlive_full_files() {
+        return exit(Err(error.into()));
+    }
     exit(match program.command {
         Command::Publish(publish) => publish.run(),
         Command::Unpublish(unpublish) => unpublish.run(),
@@ -87,7 +92,12 @@ fn exit(outcome: anyhow::Result<ExitCode>) -> ExitCode {
 
 /// Prints the message of clap: help to standard output, a usage error to standard error.
 fn told(usage: &clap::Error) -> anyhow::Result<ExitCode> {
-    let printed = usage.print().and_then(|()| io::stdout().flush());
+    let mut printed = usage.print();
+    if usage.kind() == ErrorKind::DisplayVersion {
+        let (own, built) = (library_version(), env!("TOPOBROKER_HWLOC"));
+        printed = printed.and_then(|()| writeln!(io::stdout(), "hwloc {own} (built with {built})"));
+    }
+    let printed = printed.and_then(|()| io::stdout().flush());
     if usage.use_stderr() {
         return Ok(ExitCode::from(2));
     }

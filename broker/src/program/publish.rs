@@ -6,9 +6,10 @@ use super::signals::{self, Signals};
 use crate::node::remove_stale;
 use crate::publish::{Address, Publication, PublishOptions, Store, publish};
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 use topobroker_layout::description::Description;
 use topobroker_layout::slots::LoadKey;
 use topobroker_reader::{Keys, Scope, Source};
@@ -24,7 +25,7 @@ pub(super) struct Publish {
 }
 
 /// Options that say what is published.
-#[derive(Debug, Args)]
+#[derive(Debug, PartialEq, Args)]
 pub(super) struct What {
     #[command(flatten)]
     pub(super) input: Input,
@@ -54,7 +55,7 @@ pub(super) struct What {
 }
 
 /// Options that say what is published and where.
-#[derive(Debug, Args)]
+#[derive(Debug, PartialEq, Args)]
 pub(super) struct How {
     #[command(flatten)]
     pub(super) what: What,
@@ -79,6 +80,17 @@ enum StoreName {
 }
 
 impl How {
+    /// Whether no option says what is published or where, except `--guard`.
+    pub(super) fn is_plain(&self) -> bool {
+        #[derive(Parser)]
+        struct Alone {
+            #[command(flatten)]
+            how: How,
+        }
+        let plain = ["", "--guard"].map(Some).into_iter().take(1 + usize::from(self.what.guard));
+        Alone::try_parse_from(plain.flatten()).is_ok_and(|alone| alone.how == *self)
+    }
+
     /// Captures and publishes a topology. `keep` says whether the segment outlives this process.
     pub(super) fn publish(&self, keep: bool) -> anyhow::Result<Publication> {
         let store = match (self.store, &self.folder) {
@@ -98,7 +110,7 @@ impl How {
         if let Store::Folder(folder) = &store {
             // Removes what a killed publisher has left in this folder, because nothing else looks
             // there.
-            remove_stale(folder);
+            remove_stale(folder, Duration::ZERO);
         }
         let (description, source) = self.what.input.capture()?;
         let options = PublishOptions { store, keep, ..self.what.options(&description, source) };

@@ -15,8 +15,12 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::time::Duration;
+use topobroker_layout::slots::SLOTS_ENDING;
+use topobroker_reader::internal::open_trusted;
+use topobroker_reader::{FilePath, Keys, adopt_keys};
 
-/// Publish a topology, run a command that finds it, and unpublish it
+/// Publish a topology, run a command that finds it, and unpublish it. If the node's topology is served
+/// already and no option asks for another one, the command gets that
 #[derive(Debug, Args)]
 pub(super) struct Run {
     #[command(flatten)]
@@ -30,8 +34,16 @@ impl Run {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         // Before anything is published, because from here on no signal ends this process.
         let mut signals = Signals::catch().context("signals")?;
-        let publication = self.how.publish(false)?;
         let (program, arguments) = self.command.split_first().context("no command")?;
+        if let Some(keys) = self.served() {
+            let mut command = Command::new(program);
+            command.args(arguments).envs(keys.to_env());
+            if self.how.what.guard {
+                command.env(PRELOAD, preload()?);
+            }
+            return finish(command, &mut signals);
+        }
+        let publication = self.how.publish(false)?;
         // A signal asked this process to end before there was a command to forward it to.
         if let Some(signal) = signals.ending() {
             publication.unpublish()?;
@@ -57,6 +69,20 @@ impl Run {
         let code = finish(command, &mut signals)?;
         publication.unpublish()?;
         Ok(code)
+    }
+}
+
+impl Run {
+    /// The keys of what is served on this node, if nothing else is asked for.
+    fn served(&self) -> Option<Keys> {
+        let keys = Keys::from_env().ok().or_else(|| Keys::in_folder(&Keys::run_folder()))?;
+        let has_slots = || {
+            let file = [keys.file()?.as_bytes(), SLOTS_ENDING.as_bytes()].concat();
+            open_trusted(&FilePath::from_bytes(file)).ok()
+        };
+        let is_enough = self.how.is_plain() && (!self.how.what.guard || has_slots().is_some());
+        let served = is_enough.then(|| adopt_keys(keys.clone()).ok()).flatten()?;
+        served.topology().is_this_system().then_some(keys)
     }
 }
 

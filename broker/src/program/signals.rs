@@ -1,6 +1,8 @@
 //! Signals that must not end this process while something is published.
 
-use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{
+    SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ,
+};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use std::io;
@@ -13,6 +15,16 @@ const CAUGHT: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SI
 
 /// Caught signals that ask this process to end.
 const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
+
+/// Makes writing beyond the limit on the length of files an error in place of the end of this process,
+/// which would leave files behind. Commands that this process runs do not inherit it.
+///
+/// # Errors
+///
+/// That of the system.
+pub(super) fn outlive_full_files() -> io::Result<()> {
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map(|_| ())
+}
 
 /// The caught signals of this process.
 pub(super) struct Signals(SignalsInfo<WithOrigin>);

@@ -1,6 +1,7 @@
 //! `topobroker status`: lists what is published on this node.
 
 use super::output;
+use crate::hwloc::library_version;
 use crate::node::status::{Published, published};
 use clap::Args;
 use std::fmt::Write;
@@ -36,8 +37,9 @@ pub(super) fn with_daemons(folders: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 fn table(found: &[Published]) -> String {
+    let hwloc = format!("hwloc of this program: {}\n", library_version());
     if found.is_empty() {
-        return "nothing is published on this node\n".to_owned();
+        return format!("nothing is published on this node\n{hwloc}");
     }
     let mut text = format!(
         "{:>9} {:>9} {:<9} {:<9} {:>8} {:>6} FILE\n",
@@ -60,7 +62,7 @@ fn table(found: &[Published]) -> String {
             let _ = writeln!(text, "{:>9} {error}", "");
         }
     }
-    text
+    text + &hwloc
 }
 
 fn json(found: &[Published]) -> anyhow::Result<String> {

@@ -51,6 +51,12 @@ impl Records {
         Self { at, record, count, per_block: u32::try_from(per_block).unwrap_or(u32::MAX) }
     }
 
+    /// Whether there are no records.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Packs records, of which each has `record` bytes, into blocks at the offset `at`.
     #[must_use]
     pub fn pack(at: u64, record: u32, records: &[u8]) -> (Self, Vec<u8>) {

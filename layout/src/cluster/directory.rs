@@ -5,6 +5,7 @@ use crate::encode::{AlignedVec, EncodeError};
 use crate::error::{OpenError, ValidationError};
 use crate::validate::{ROWS_A_BYTE, check_rules, ensure};
 use alloc::vec::Vec;
+use core::ops::Range;
 use rkyv::{Archive, Serialize};
 
 /// Number of kinds of groups.
@@ -12,6 +13,9 @@ pub const GROUP_KINDS: u64 = 5;
 
 /// Highest number of groups above a node.
 pub const MAX_GROUP_DEPTH: usize = 64;
+
+/// Highest number of ports of a node: far more than any has.
+pub const MAX_PORTS: u64 = 1024;
 
 /// Groups and fabric of a cluster. Group 0 is the cluster itself. The groups in a group follow it,
 /// up to its `end`, and the nodes of a group and of all groups in it are a run of `members`.
@@ -137,6 +141,8 @@ fn check_groups(
     let all = (groups.member_first.get(0), groups.member_end.get(0));
     ensure(all == (0, nodes.into()), "groups.member_end", 0, "all nodes are in the cluster")?;
     let mut depth = alloc::vec![0_u8; count];
+    // By group: the end of the members of the groups in it so far.
+    let mut taken = alloc::vec![0_u64; count];
     for row in 1..count {
         let parent = groups.parent.get_u32(row) as usize;
         ensure(parent < row, "groups.parent", row, "a group comes before those in it")?;
@@ -153,8 +159,38 @@ fn check_groups(
         let is_within = own.start <= own.end
             && (own.is_empty() || of_parent.start <= own.start && own.end <= of_parent.end);
         ensure(is_within, "groups.member_first", row, "members are members of the parent")?;
+        if let Some(taken) = taken.get_mut(parent).filter(|_| !own.is_empty()) {
+            let rule = "groups in one group have different members";
+            ensure(own.start >= *taken, "groups.member_first", row, rule)?;
+            *taken = own.end;
+        }
+    }
+    let mut is_there = alloc::vec![false; members];
+    for row in 0..members {
+        let place = is_there.get_mut(groups.members.get_u32(row) as usize);
+        let is_new = place.is_some_and(|place| !core::mem::replace(place, true));
+        ensure(is_new, "groups.members", row, "has each node once")?;
     }
     Ok(())
+}
+
+impl ArchivedGroups {
+    /// The group that each node is directly in: the lowest one that has it as a member.
+    #[must_use]
+    pub fn of_nodes(&self) -> Vec<u32> {
+        let mut of_members = alloc::vec![0; self.members.len()];
+        for (row, group) in (0..self.parent.len()).zip(0_u32..) {
+            let run =
+                self.member_first.get_u32(row) as usize..self.member_end.get_u32(row) as usize;
+            of_members.get_mut(run).into_iter().flatten().for_each(|it| *it = group);
+        }
+        let mut of_nodes = alloc::vec![0; of_members.len()];
+        for (row, group) in of_members.into_iter().enumerate() {
+            let node = of_nodes.get_mut(self.members.get_u32(row) as usize);
+            node.into_iter().for_each(|node| *node = group);
+        }
+        of_nodes
+    }
 }
 
 fn check_fabric(
@@ -186,14 +222,95 @@ fn check_fabric(
         (&fabric.leaf, vertices, switches as u64 + 1),
         (&fabric.port_first, with_ports, ports as u64 + 1),
         (&fabric.row_of, with_hops, rows as u64 + 1),
-        (&fabric.hops, hops, 256),
+        (&fabric.hops, hops, switches as u64 + 1),
     ];
     check_rules(&rules, FABRIC, most_rows)?;
     check_texts(&fabric.name_end, &fabric.names, "fabric.names")?;
     ensure(fabric.port_first.is_sorted(), "fabric.port_first", 0, "ascends")?;
     ensure(fabric.link_first.is_sorted(), "fabric.link_first", 0, "ascends")?;
-    let last = fabric.link_first.get(vertices);
-    ensure(vertices == 0 || last == links as u64, "fabric.link_first", vertices, "ends at the end")
+    let ends = (fabric.link_first.get(0), fabric.link_first.get(vertices));
+    let is_all = vertices == 0 || ends == (0, links as u64);
+    ensure(is_all, "fabric.link_first", vertices, "has all links")?;
+    check_ports(fabric, nodes, switches)?;
+    check_links(fabric, vertices, switches)
+}
+
+/// Checks that ports are in the order of their nodes, and that `port_first` has the first of each.
+fn check_ports(
+    fabric: &ArchivedFabric,
+    nodes: u32,
+    switches: usize,
+) -> Result<(), ValidationError> {
+    let ports = fabric.guid.len() - switches;
+    for switch in 0..switches {
+        ensure(fabric.node.get(switch) == 0, "fabric.node", switch, "a switch is of no node")?;
+    }
+    if ports == 0 {
+        return Ok(());
+    }
+    let rule = "the ports of each node are a run, up to the last port";
+    ensure(fabric.port_first.get(nodes as usize) == ports as u64, "fabric.port_first", 0, rule)?;
+    let mut end = 0;
+    // Ports that are of no node come before those of node 0.
+    for node in 0..=nodes as usize {
+        let first = end;
+        end = fabric.port_first.get(node);
+        let is_few = node == 0 || end - first <= MAX_PORTS;
+        ensure(is_few, "fabric.port_first", node, "a node has 1024 ports at most")?;
+        for port in first..end {
+            let vertex = switches.saturating_add(usize::try_from(port).unwrap_or(usize::MAX));
+            ensure(fabric.node.get(vertex) == node as u64, "fabric.node", vertex, rule)?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that each link is there once in each direction, and that leaves are the switches that ports
+/// are linked to.
+fn check_links(
+    fabric: &ArchivedFabric,
+    vertices: usize,
+    switches: usize,
+) -> Result<(), ValidationError> {
+    let row = |vertex: usize| fabric.link_first.get_u32(vertex) as usize;
+    let links_of = |vertex: usize| row(vertex)..row(vertex + 1);
+    for vertex in 0..vertices {
+        let mut last = None;
+        let mut leaf = None;
+        for link in links_of(vertex) {
+            let (peer, port) = (fabric.peer.get_u32(link) as usize, fabric.port.get(link));
+            ensure(last < Some(port), "fabric.port", link, "ports of a vertex ascend")?;
+            last = Some(port);
+            leaf = leaf.or((peer < switches).then_some(peer));
+            let others = links_of(peer);
+            let back = fabric.peer_port.get(link);
+            let at = partition_point(others.clone(), |other| fabric.port.get(other) < back);
+            let is_back = others.contains(&at)
+                && fabric.port.get(at) == back
+                && fabric.peer_port.get(at) == port
+                && fabric.peer.get(at) == vertex as u64
+                && fabric.rate.get(at) == fabric.rate.get(link);
+            ensure(is_back, "fabric.peer", link, "each link is there once in each direction")?;
+        }
+        let leaf = if vertex < switches { Some(vertex) } else { leaf };
+        let expected = leaf.map_or(0, |leaf| leaf as u64 + 1);
+        let rule = "is the switch itself, or the first one that the port is linked to";
+        ensure(fabric.leaf.get(vertex) == expected, "fabric.leaf", vertex, rule)?;
+    }
+    Ok(())
+}
+
+/// The first of these rows for which `is_before` does not hold. The rows ascend.
+fn partition_point(rows: Range<usize>, is_before: impl Fn(usize) -> bool) -> usize {
+    let (mut first, mut end) = (rows.start, rows.end);
+    while first < end {
+        let middle = first.midpoint(end);
+        match is_before(middle) {
+            true => first = middle + 1,
+            false => end = middle,
+        }
+    }
+    first
 }
 
 fn check_texts(
@@ -206,7 +323,9 @@ fn check_texts(
     for row in 0..ends.len() {
         let end = usize::try_from(ends.get(row)).unwrap_or(usize::MAX);
         let text = bytes.get(first..end).map(core::str::from_utf8);
-        ensure(matches!(text, Some(Ok(_))), column, row, "names are UTF-8")?;
+        let is_plain = |text: &str| !text.chars().any(char::is_control);
+        let rule = "names are UTF-8 without control characters";
+        ensure(matches!(text, Some(Ok(text)) if is_plain(text)), column, row, rule)?;
         first = end;
     }
     Ok(())

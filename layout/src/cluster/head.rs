@@ -1,6 +1,7 @@
 //! The first page of a cluster: the header of the segment, and where each part is.
 
 use super::blocks::{Records, Texts};
+use super::nodes::{ClassRow, NodeRow};
 use crate::error::{HeaderError, OpenError, ValidationError};
 use crate::header::{self, HEADER_LEN, Header, Kind};
 use alloc::vec::Vec;
@@ -110,6 +111,19 @@ impl Head {
         let is_within = tables.iter().all(|table| table.are_within(len)) && names.are_within(len);
         if !is_within {
             let (column, rule) = ("cluster.head", "all tables are within the file");
+            return Err(ValidationError { column, row: 0, rule }.into());
+        }
+        // A table without rows has no bytes of a row either.
+        let lengths = [(nodes, NodeRow::LEN), (places, 4), (boots, 16), (classes, ClassRow::LEN)];
+        let is_of = |(table, length): &(Records, u32)| table.record == *length || table.is_empty();
+        if !lengths.iter().all(is_of) {
+            let (column, rule) = ("cluster.head", "each table has rows of its length");
+            return Err(ValidationError { column, row: 0, rule }.into());
+        }
+        let has_places = places.count.is_power_of_two() && places.count / 2 >= nodes.count;
+        let has_boots = boots.count == 0 || boots.count == nodes.count;
+        if !(has_places && has_boots) {
+            let (column, rule) = ("cluster.head", "there are places and boots for all nodes");
             return Err(ValidationError { column, row: 0, rule }.into());
         }
         Ok((header, Self { names, nodes, places, boots, classes, directory }))

@@ -135,12 +135,15 @@ pub fn places_of<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> alloc::ve
     places
 }
 
+/// Most places that are tried for a name. Of a million names, none is 100 places from its own.
+const MOST_PROBES: usize = 4096;
+
 /// The places where a name can be, in the order in which they are tried.
 #[inline]
 fn probes(name: &str, places: usize) -> impl Iterator<Item = usize> + use<> {
     let mask = places.next_power_of_two().max(1) - 1;
     let first = usize::try_from(xxh3_64(name.as_bytes()) & mask as u64).unwrap_or(0);
-    (0..places).map(move |step| (first + step) & mask)
+    (0..places.min(MOST_PROBES)).map(move |step| (first + step) & mask)
 }
 
 impl Head {

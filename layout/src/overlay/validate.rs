@@ -7,6 +7,8 @@ use crate::levels::{ArchivedLevel, depths_of_types};
 use crate::object_type::ObjectType;
 use crate::validate::ensure;
 use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 /// Checks an overlay of a topology. A query through an overlay that passes never leaves the
 /// topology.
@@ -297,6 +299,56 @@ fn validate_moved(
             ordinal,
             "comes before its child, but for memory, and is normal if that is",
         )?;
+    }
+    validate_order_of_pus(overlay, first_special, &ordinal_of)
+}
+
+/// Checks that the PUs of an object are those of its normal children, one after the other, and that the
+/// objects of a level are in the order of their PUs. `end` is the ordinal behind the last normal object.
+fn validate_order_of_pus(
+    overlay: &ArchivedOverlay,
+    end: usize,
+    ordinal_of: &impl Fn(u64) -> Option<usize>,
+) -> Result<(), ValidationError> {
+    let (moved, levels) = (&overlay.moved, &overlay.levels);
+    let lowest = (levels.normal.to_native() as usize).saturating_sub(1);
+    if levels.object_type(lowest) != Some(ObjectType::PU) {
+        return Ok(());
+    }
+    let first_pu = levels.first(lowest) as usize;
+    // The PUs of each object as a run of ordinals, from the lowest objects up.
+    let mut runs: Vec<Range<usize>> = (0..end).map(|ordinal| ordinal..ordinal + 1).collect();
+    for ordinal in (0..first_pu).rev() {
+        let slots = overlay.child_slots(u32::try_from(ordinal).unwrap_or(u32::MAX));
+        let mut own = 0..0;
+        for slot in slots.start as usize..slots.end as usize {
+            let child = ordinal_of(moved.children.get(slot)).filter(|child| *child < end);
+            // Special children are in none of these runs.
+            let Some(run) = child.and_then(|child| runs.get(child)) else { continue };
+            if own.is_empty() {
+                own = run.clone();
+                continue;
+            }
+            let follows = run.is_empty() || run.start == own.end;
+            ensure(
+                follows,
+                "overlay.moved.children",
+                slot,
+                "has children in the order of their PUs",
+            )?;
+            own.end = own.end.max(run.end);
+        }
+        runs.get_mut(ordinal).into_iter().for_each(|run| *run = own.clone());
+    }
+    for level in 0..lowest {
+        let (mut last, level) = (0, levels.first(level)..levels.first(level + 1));
+        for ordinal in level {
+            let run = runs.get(ordinal as usize).cloned().unwrap_or_default();
+            let follows = run.is_empty() || run.start >= last;
+            let rule = "has the objects of a level in the order of their PUs";
+            ensure(follows, "overlay.moved.order", ordinal as usize, rule)?;
+            last = last.max(run.end);
+        }
     }
     Ok(())
 }

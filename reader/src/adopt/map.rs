@@ -231,8 +231,9 @@ fn bytes(start: u64, length: usize) -> &'static [u8] {
     let start = core::ptr::with_exposed_provenance(usize::try_from(start).unwrap_or(0));
     // SAFETY:
     // - `start` is a read-only mapping of at least `length` bytes of a file that ends behind them. It
-    //   was just made, or found in the map of this process: with the same device and inode, from
-    //   offset 0, and with a reader's mark.
+    //   was just made, of the whole file or of a part of it; or found in the map of this process, as
+    //   one of the whole file: with the same device and inode, from offset 0, and with a reader's
+    //   mark.
     // - No copy of the reader unmaps a segment, so it lives as long as the process.
     // - Nothing writes it: the owner of the file is trusted, nobody else may write it, and
     //   publishers never write a segment that is ready.

@@ -1,6 +1,7 @@
 //! The cluster as a whole.
 
 use super::error::{CHECKSUM, ClusterOpenError};
+use alloc::vec::Vec;
 use core::ops::Range;
 use topobroker_layout::cluster::directory::{self, ArchivedDirectory};
 use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
@@ -67,9 +68,8 @@ impl<'a> Cluster<'a> {
             Err(OpenError::Invalid(rule)) => Err(rule),
             Err(_) => Err(ValidationError { rule: "is an archive", ..DIRECTORY }),
         };
-        let groups = directory
-            .map_or(u32::MAX, |it| u32::try_from(it.groups.parent.len()).unwrap_or(u32::MAX));
-        check_nodes(file, &head, groups).map_err(ClusterOpenError::Nodes)?;
+        let groups = directory.ok().map(|it| it.groups.of_nodes());
+        check_nodes(file, &head, groups.as_deref()).map_err(ClusterOpenError::Nodes)?;
         Ok(Self { file, header, head, directory })
     }
 
@@ -123,8 +123,10 @@ fn open_directory<'a>(file: &'a [u8], head: &Head) -> Result<&'a ArchivedDirecto
     directory::open(bytes, head.nodes.count)
 }
 
-/// Checks the rows of nodes: their names, classes and groups are there.
-fn check_nodes(file: &[u8], head: &Head, groups: u32) -> Result<(), ValidationError> {
+/// Checks the rows of nodes: their names, classes and groups are there. `groups` has the group of each
+/// node, if the table of groups can be used.
+fn check_nodes(file: &[u8], head: &Head, groups: Option<&[u32]>) -> Result<(), ValidationError> {
+    let mut members = Members::of(file, head)?;
     for number in 0..head.nodes.count {
         let broken = |rule| ValidationError {
             column: "cluster.nodes",
@@ -135,10 +137,44 @@ fn check_nodes(file: &[u8], head: &Head, groups: u32) -> Result<(), ValidationEr
         let row = head.nodes.get(file, number).and_then(NodeRow::read);
         let row = row.ok_or_else(|| broken("has the bytes of a row"))?;
         ensure(u32::from(row.class) < head.classes.count, "the class is there")?;
-        ensure(row.group < groups, "the group is there")?;
-        ensure(head.names.get(file, row.name).is_some(), "the name is there")?;
+        let group = groups.and_then(|groups| groups.get(number as usize));
+        ensure(group.is_none_or(|group| *group == row.group), "the group has the node")?;
+        let name = head.names.get(file, row.name).ok_or_else(|| broken("the name is there"))?;
+        let is_plain = !name.chars().any(char::is_control);
+        ensure(is_plain, "the name has no control characters")?;
+        let found = head.find(file, name);
+        ensure(found == Some(number), "is found by its name, which no other one has")?;
+        ensure(members.take(row.class, row.member), "is one of the nodes of its class")?;
     }
     Ok(())
+}
+
+/// The nodes of each class that were not met yet.
+struct Members(Vec<Vec<bool>>);
+
+impl Members {
+    /// Those of all classes: as many as there are nodes.
+    fn of(file: &[u8], head: &Head) -> Result<Self, ValidationError> {
+        let broken =
+            |row, rule| ValidationError { column: "cluster.classes", row: row as usize, rule };
+        let (mut all, mut left) = (Vec::new(), head.nodes.count);
+        for class in 0..head.classes.count {
+            let row = head.classes.get(file, class).and_then(ClassRow::read);
+            let row = row.ok_or_else(|| broken(class, "has the bytes of a row"))?;
+            let rest = left.checked_sub(row.members);
+            left =
+                rest.ok_or_else(|| broken(class, "all classes have as many nodes as there are"))?;
+            all.push(alloc::vec![true; row.members as usize]);
+        }
+        Ok(Self(all))
+    }
+
+    /// Takes a node of a class; whether it was there.
+    fn take(&mut self, class: u16, member: u32) -> bool {
+        let class = self.0.get_mut(usize::from(class));
+        let member = class.and_then(|class| class.get_mut(member as usize));
+        member.is_some_and(core::mem::take)
+    }
 }
 
 /// The bytes of a part, if they are those that were written.

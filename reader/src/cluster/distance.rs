@@ -2,7 +2,7 @@
 
 use super::fabric::{Fabric, FabricVertex};
 use super::node::ClusterNode;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -39,10 +39,67 @@ impl<'a> Fabric<'a> {
     /// ```
     #[must_use]
     pub fn distances_from(self, node: ClusterNode<'a>) -> NodeDistances {
+        let found = self.ways_from(self.ports_of(node));
+        let mut of_nodes: Vec<Option<FabricPath>> = vec![None; self.node_count()];
+        for port in self.ports() {
+            let way = found.get(port.number()).copied().flatten();
+            let of_node = port.node_number().and_then(|it| of_nodes.get_mut(it as usize));
+            if let (Some(way), Some(best)) = (way, of_node) {
+                *best = Some(best.map_or(way, |best| best.or_nearer(way)));
+            }
+        }
+        NodeDistances { found: of_nodes }
+    }
+
+    /// Least number of links between a vertex of one set and a vertex of another, searched.
+    #[cold]
+    pub(super) fn search(
+        self,
+        from: impl Iterator<Item = FabricVertex<'a>>,
+        to: impl Iterator<Item = FabricVertex<'a>>,
+    ) -> Option<u32> {
+        let found = self.ways_from(from);
+        let way = |vertex: FabricVertex<'_>| found.get(vertex.number()).copied().flatten();
+        to.filter_map(way).map(|way| way.hops).min()
+    }
+
+    /// How many pairs of ports are how many links apart, `None` if they are not connected. Ports that
+    /// are linked to the same vertices are looked at together.
+    #[must_use]
+    pub fn port_pairs(self) -> BTreeMap<Option<u32>, u64> {
+        let mut alike: BTreeMap<Vec<usize>, Vec<FabricVertex<'a>>> = BTreeMap::new();
+        for port in self.ports() {
+            let mut peers: Vec<usize> = port.links().map(|link| link.peer.number()).collect();
+            peers.sort_unstable();
+            peers.dedup();
+            alike.entry(peers).or_default().push(port);
+        }
+        let mut pairs: BTreeMap<Option<u32>, u64> = BTreeMap::new();
+        let mut add = |hops, count| *pairs.entry(hops).or_default() += count;
+        let groups: Vec<(Vec<usize>, Vec<FabricVertex<'a>>)> = alike.into_iter().collect();
+        for (place, (peers, ports)) in groups.iter().enumerate() {
+            let count = ports.len() as u64;
+            let inside = count * (count - 1) / 2;
+            if inside > 0 {
+                add(if peers.is_empty() { None } else { Some(2) }, inside);
+            }
+            let Some(first) = ports.first() else { continue };
+            let found = self.ways_from(core::iter::once(*first));
+            for (_, others) in groups.iter().skip(place + 1) {
+                let other = others.first().map_or(usize::MAX, |other| other.number());
+                let way = found.get(other).copied().flatten();
+                add(way.map(|way| way.hops), count * others.len() as u64);
+            }
+        }
+        pairs
+    }
+
+    /// The ways from some vertices to all, by number of the vertex.
+    fn ways_from(self, starts: impl Iterator<Item = FabricVertex<'a>>) -> Vec<Option<FabricPath>> {
         let mut found: Vec<Option<FabricPath>> = vec![None; self.vertex_count()];
         let mut open: VecDeque<FabricVertex<'a>> = VecDeque::new();
         let start = FabricPath { hops: 0, mbps: None, has_unknown: false };
-        for port in self.ports_of(node) {
+        for port in starts {
             found.get_mut(port.number()).into_iter().for_each(|it| *it = Some(start));
             open.push_back(port);
         }
@@ -66,15 +123,7 @@ impl<'a> Fabric<'a> {
                 }
             }
         }
-        let mut of_nodes: Vec<Option<FabricPath>> = vec![None; self.node_count()];
-        for port in self.ports() {
-            let way = found.get(port.number()).copied().flatten();
-            let of_node = port.node_number().and_then(|it| of_nodes.get_mut(it as usize));
-            if let (Some(way), Some(best)) = (way, of_node) {
-                *best = Some(best.map_or(way, |best| best.or_nearer(way)));
-            }
-        }
-        NodeDistances { found: of_nodes }
+        found
     }
 }
 

@@ -3,7 +3,6 @@
 use super::cluster::Cluster;
 use super::error::ClusterOpenError;
 use super::node::ClusterNode;
-use alloc::collections::VecDeque;
 use topobroker_layout::cluster::directory::{ArchivedFabric, text_at};
 
 /// The fabric of a cluster: a graph, which may have loops, several links between two switches, and
@@ -95,15 +94,7 @@ impl<'a> Fabric<'a> {
     /// switch. `None` if there is no way.
     #[must_use]
     pub fn hops_of_nodes(self, one: ClusterNode<'a>, other: ClusterNode<'a>) -> Option<u32> {
-        let to = self.ports_of(other);
-        let ways = self.ports_of(one).flat_map(|from| to.clone().map(move |to| (from, to)));
-        ways.filter_map(|(from, to)| self.hops(from, to)).min()
-    }
-
-    /// Number of links.
-    #[must_use]
-    pub fn link_count(self) -> usize {
-        self.table.peer.len() / 2
+        self.hops_of_sets(self.ports_of(one), self.ports_of(other))
     }
 
     /// Least number of links between two ports: 2 if they are at one switch. `None` if there is no
@@ -111,42 +102,54 @@ impl<'a> Fabric<'a> {
     #[must_use]
     #[inline]
     pub fn hops(self, one: FabricVertex<'a>, other: FabricVertex<'a>) -> Option<u32> {
+        self.hops_of_sets(core::iter::once(one), core::iter::once(other))
+    }
+
+    /// Least number of links between a vertex of one set and a vertex of another.
+    #[inline]
+    fn hops_of_sets<V>(self, one: V, other: V) -> Option<u32>
+    where
+        V: ExactSizeIterator<Item = FabricVertex<'a>> + Clone,
+    {
+        /// Up to so many pairs, a look at the table for each is faster than a search.
+        const MOST_LOOKS: usize = 64;
+        let is_few = one.len() * other.len() <= MOST_LOOKS;
+        let mut least = Some(u32::MAX);
+        for from in one.clone().take(if is_few { usize::MAX } else { 0 }) {
+            for to in other.clone() {
+                least = least.zip(self.look_up(from, to)).map(|(least, hops)| least.min(hops));
+            }
+        }
+        match least.filter(|_| is_few) {
+            Some(u32::MAX) => None,
+            Some(least) => Some(least),
+            None => self.search(one, other),
+        }
+    }
+
+    /// Links between two vertices by the table, [`u32::MAX`] if there is no way. `None` if the table
+    /// does not tell.
+    #[inline]
+    fn look_up(self, one: FabricVertex<'a>, other: FabricVertex<'a>) -> Option<u32> {
         if one == other {
             return Some(0);
         }
-        let (leaf, other_leaf) = (one.leaf()?, other.leaf()?);
+        let (leaf, other_leaf) = (one.only_leaf()?, other.only_leaf()?);
         let ends = u32::from(leaf != one.number) + u32::from(other_leaf != other.number);
         if leaf == other_leaf {
             return Some(ends);
         }
         let row = |switch: u32| self.table.row_of.get_u32(switch as usize).checked_sub(1);
-        let Some((row, column)) = row(leaf).zip(row(other_leaf)) else {
-            return Some(ends + self.search(leaf, other_leaf)?);
-        };
+        let (row, column) = row(leaf).zip(row(other_leaf))?;
         let rows = self.table.hops.len().isqrt();
-        match self.table.hops.get_u32(row as usize * rows + column as usize) {
-            0 => None,
-            plus_one => Some(ends + plus_one - 1),
-        }
+        let plus_one = self.table.hops.get_u32(row as usize * rows + column as usize);
+        Some(plus_one.checked_sub(1).map_or(u32::MAX, |hops| ends + hops))
     }
 
-    /// Links between two switches, searched: of a fabric that is too large for a table.
-    #[cold]
-    fn search(self, from: u32, to: u32) -> Option<u32> {
-        let mut seen = alloc::vec![false; self.switch_count() as usize];
-        let mut open = VecDeque::from([(from, 0)]);
-        while let Some((switch, hops)) = open.pop_front() {
-            if switch == to {
-                return Some(hops);
-            }
-            match seen.get_mut(switch as usize) {
-                Some(seen) if !*seen => *seen = true,
-                _ => continue,
-            }
-            let peers = self.vertex(switch).links().map(|link| link.peer.number);
-            open.extend(peers.filter(|peer| *peer < self.switch_count()).map(|it| (it, hops + 1)));
-        }
-        None
+    /// Number of links.
+    #[must_use]
+    pub fn link_count(self) -> usize {
+        self.table.peer.len() / 2
     }
 
     /// What comes after the last port.
@@ -243,10 +246,12 @@ impl<'a> FabricVertex<'a> {
         })
     }
 
-    /// The switch itself, or the switch that a port is connected to.
+    /// The switch itself, or the switch that a port is connected to by its only link.
     #[inline]
-    fn leaf(self) -> Option<u32> {
-        self.fabric.table.leaf.get_u32(self.row()).checked_sub(1)
+    fn only_leaf(self) -> Option<u32> {
+        let is_one = self.is_switch() || self.links().len() == 1;
+        let leaf = self.fabric.table.leaf.get_u32(self.row());
+        leaf.checked_sub(1).filter(|_| is_one)
     }
 
     #[inline]

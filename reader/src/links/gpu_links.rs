@@ -27,9 +27,11 @@ fn add_matrix<'a>(parts: &mut Parts<'a>, matrix: Distances<'a>, class: LinkClass
     let objects: Vec<Object<'a>> = matrix.objects().collect();
     let vertices: Vec<u16> = objects.iter().map(|it| vertex(parts, *it)).collect();
     let value = |from, to| matrix.value(from, to).and_then(|it| u32::try_from(it).ok());
-    let pairs: Vec<(usize, usize)> =
-        (0..objects.len()).flat_map(|one| (0..one).map(move |other| (other, one))).collect();
+    let pairs = (0..objects.len()).flat_map(|one| (0..one).map(move |other| (other, one)));
     for (one, other) in pairs {
+        if parts.is_full() {
+            return;
+        }
         let (forward, backward) = (value(one, other), value(other, one));
         let is_link = forward.is_some_and(|it| it > 0) || backward.is_some_and(|it| it > 0);
         let ends = vertices.get(one).copied().zip(vertices.get(other).copied());

@@ -181,9 +181,9 @@ impl<'a> Parts<'a> {
         middle
     }
 
-    /// Whether there are more vertices than a graph has.
+    /// Whether there are more vertices or links than a graph has.
     pub(super) fn is_full(&self) -> bool {
-        self.vertices.len() > Links::MOST_VERTICES
+        self.vertices.len() > Links::MOST_VERTICES || self.links.len() > Links::MOST_LINKS
     }
 
     /// Adds a link of which nothing is known but what it is.

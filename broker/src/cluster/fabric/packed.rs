@@ -54,7 +54,10 @@ pub(in crate::cluster) fn pack(
         }
         link_first.push(count);
     }
-    let (name_end, names) = pack_texts(vertices.iter().map(|(_, it)| it.name.as_str()));
+    // Anybody may name a host, and a terminal may obey control characters.
+    let plain = |name: &str| name.replace(char::is_control, "?");
+    let names: Vec<String> = vertices.iter().map(|(_, it)| plain(&it.name)).collect();
+    let (name_end, names) = pack_texts(names.iter().map(String::as_str));
     let planes = planes(&links);
     // The switch itself, or the first switch that a port is connected to.
     let leaf = |(place, own): (usize, &Vec<Half>)| match place < switches {
@@ -158,7 +161,7 @@ fn hops(links: &Links, switches: usize) -> (Vec<u64>, Vec<u64>) {
             let column = usize::try_from(*of_row).ok().and_then(|row| row.checked_sub(1));
             let cell = column.and_then(|column| table.get_mut(row * examples.len() + column));
             if let Some((cell, hops)) = cell.zip(far.get(switch).copied().flatten()) {
-                *cell = (hops + 1).min(255);
+                *cell = hops + 1;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Collects reports into a cluster.
 
-use super::error::GatherError;
+use super::error::{GatherError, MAX_REPORT};
 use super::frame::{Body, Frame, MAGIC};
 use super::report::{Known, Told};
 use crate::causes::with_causes;
@@ -47,6 +47,64 @@ pub enum Added {
     Class(u128),
 }
 
+/// What a node sent, taken apart. Reading it needs no lock on what is gathered.
+pub struct Sent(Read);
+
+enum Read {
+    Report(Frame),
+    Node(Box<PreparedNode>),
+}
+
+impl Sent {
+    /// Reads a report, a segment, or hwloc XML. Text before it is left out, as remote shells print
+    /// some. `from` is for errors; `name` is the node's name, if it is known better than by the node.
+    ///
+    /// # Errors
+    ///
+    /// [`GatherError`]; [`GatherError::TooLarge`] above [`MAX_REPORT`].
+    pub fn read(from: &str, sent: &[u8], name: Option<&str>) -> Result<Self, GatherError> {
+        let find = |what: &[u8]| sent.windows(what.len()).position(|window| window == what);
+        let rest = |at: usize| sent.get(at..).unwrap_or_default();
+        if let Some(at) = find(MAGIC) {
+            let mut frame = Frame::read(from, rest(at))?;
+            name.into_iter().for_each(|name| name.clone_into(&mut frame.name));
+            check_length(from, frame.length())?;
+            return Ok(Self(Read::Report(frame)));
+        }
+        let node = if let Some(at) = find(&header::MAGIC) {
+            check_length(from, rest(at).len())?;
+            PreparedNode::of_segment(rest(at), name, from)?
+        } else if let Some(at) = find(b"<?xml").or_else(|| find(b"<topology")) {
+            PreparedNode::of_xml(rest(at).to_vec(), name, from)?
+        } else {
+            let text = String::from_utf8_lossy(sent);
+            let found = match text.trim() {
+                "" => "nothing".to_owned(),
+                text => format!("{:?}", text.chars().take(80).collect::<String>()),
+            };
+            return Err(GatherError::NotAReport { from: from.to_owned(), found });
+        };
+        check_length(from, node.archive().len())?;
+        Ok(Self(Read::Node(Box::new(node))))
+    }
+
+    /// The name of the node.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match &self.0 {
+            Read::Report(frame) => &frame.name,
+            Read::Node(node) => node.name(),
+        }
+    }
+}
+
+fn check_length(from: &str, found: usize) -> Result<(), GatherError> {
+    match found <= MAX_REPORT {
+        true => Ok(()),
+        false => Err(GatherError::TooLarge { from: from.to_owned(), found }),
+    }
+}
+
 impl Gathering {
     /// Nothing gathered yet.
     #[must_use]
@@ -71,9 +129,7 @@ impl Gathering {
         self.failures.push(Failure { node, what: with_causes(error) });
     }
 
-    /// Adds what a node sent: a report, a segment, or hwloc XML. Text before it is left out, as
-    /// remote shells print some. `from` is for errors; `name` is the node's name, if it is known
-    /// better than by the node.
+    /// Adds what a node sent: [`Sent::read`], then [`Gathering::take`].
     ///
     /// # Errors
     ///
@@ -84,26 +140,19 @@ impl Gathering {
         sent: &[u8],
         name: Option<&str>,
     ) -> Result<Added, GatherError> {
-        let find = |what: &[u8]| sent.windows(what.len()).position(|window| window == what);
-        let rest = |at: usize| sent.get(at..).unwrap_or_default();
-        if let Some(at) = find(MAGIC) {
-            let mut frame = Frame::read(from, rest(at))?;
-            name.into_iter().for_each(|name| name.clone_into(&mut frame.name));
-            return self.add_frame(from, frame);
+        self.take(from, Sent::read(from, sent, name)?)
+    }
+
+    /// Adds what was read of a node. `from` is for errors.
+    ///
+    /// # Errors
+    ///
+    /// [`GatherError`], with the cluster as it was.
+    pub fn take(&mut self, from: &str, sent: Sent) -> Result<Added, GatherError> {
+        match sent.0 {
+            Read::Report(frame) => self.add_frame(from, frame),
+            Read::Node(node) => self.add_node(*node),
         }
-        let node = if let Some(at) = find(&header::MAGIC) {
-            PreparedNode::of_segment(rest(at), name, from)?
-        } else if let Some(at) = find(b"<?xml").or_else(|| find(b"<topology")) {
-            PreparedNode::of_xml(rest(at).to_vec(), name, from)?
-        } else {
-            let text = String::from_utf8_lossy(sent);
-            let found = match text.trim() {
-                "" => "nothing".to_owned(),
-                text => format!("{:?}", text.chars().take(80).collect::<String>()),
-            };
-            return Err(GatherError::NotAReport { from: from.to_owned(), found });
-        };
-        self.add_node(node)
     }
 
     fn add_frame(&mut self, from: &str, frame: Frame) -> Result<Added, GatherError> {

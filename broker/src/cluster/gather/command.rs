@@ -1,6 +1,6 @@
 //! Gathering by a command for each node, such as ssh.
 
-use super::collect::{Added, Gathering};
+use super::collect::{Added, Gathering, Sent};
 use super::error::GatherError;
 use super::run_command::{Limits, run_command};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -43,6 +43,7 @@ pub fn run_on(hosts: &[String], commands: &Commands, interrupted: &AtomicBool) -
         tries: commands.retries,
         questions: 0,
         claim: None,
+        tells_all: false,
         is_first: false,
     };
     let mut queue: VecDeque<Job> = hosts.iter().map(job).collect();
@@ -78,6 +79,8 @@ struct Job {
     questions: u32,
     /// The class of which it is to tell its whole topology.
     claim: Option<u128>,
+    /// Whether it is to tell its whole topology, because no more classes can be known.
+    tells_all: bool,
     /// Whether it is asked before all others, so that they know its class.
     is_first: bool,
 }
@@ -124,13 +127,16 @@ impl Work {
     }
 
     fn ask(&self, mut job: Job, commands: &Commands, interrupted: &AtomicBool) {
-        let tells_all = job.is_first || job.claim.is_some();
+        let tells_all = job.is_first || job.tells_all || job.claim.is_some();
         let known = self.lock().gathering.known().to_bytes(!tells_all);
         let answer = run_of(&job.host, commands, known, interrupted);
+        let name = node_of_host(&job.host).to_owned();
+        // Without the lock, because XML takes long to read.
+        let has_run = answer.is_ok();
+        let sent = answer.and_then(|sent| Sent::read(&job.host, &sent, Some(&name)));
         let mut state = self.lock();
         state.running -= if std::mem::take(&mut job.is_first) { ALONE } else { 1 };
-        let name = node_of_host(&job.host).to_owned();
-        let added = answer.and_then(|sent| state.gathering.add(&job.host, &sent, Some(&name)));
+        let added = sent.and_then(|sent| state.gathering.take(&job.host, sent));
         if let Some(class) = job.claim.take() {
             state.claimed.remove(&class);
             let waiting = state.waiting.remove(&class).unwrap_or_default();
@@ -140,8 +146,12 @@ impl Work {
             Ok(Added::Node) => {}
             Ok(Added::Class(class)) if job.questions < MOST_QUESTIONS => {
                 job.questions += 1;
-                if state.gathering.known().has(class) {
+                let known = state.gathering.known();
+                if known.has(class) {
                     state.queue.push_back(job);
+                } else if !known.has_room() {
+                    job.tells_all = true;
+                    state.queue.push_front(job);
                 } else if state.claimed.insert(class) {
                     job.claim = Some(class);
                     state.queue.push_front(job);
@@ -153,7 +163,8 @@ impl Work {
                 let error = GatherError::NoBase { from: job.host, class };
                 state.gathering.fail(Some(&name), &error);
             }
-            Err(_) if job.tries > 0 && !interrupted.load(Relaxed) => {
+            // What a command has printed stays wrong however often it is asked.
+            Err(_) if !has_run && job.tries > 0 && !interrupted.load(Relaxed) => {
                 job.tries -= 1;
                 state.queue.push_back(job);
             }

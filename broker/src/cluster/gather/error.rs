@@ -2,6 +2,9 @@
 
 use crate::cluster::error::ClusterError;
 
+/// Most bytes of the archive of a node: more than ten times that of a machine with 2,048 PUs.
+pub const MAX_REPORT: usize = 1 << 22;
+
 /// Why nodes cannot be gathered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -21,6 +24,36 @@ pub enum GatherError {
         from: String,
         /// What is wrong.
         what: &'static str,
+    },
+    /// A node sent more than any machine has to tell.
+    #[error(
+        "{from}: its topology has {found} bytes; expected at most {MAX_REPORT}, more than ten times what the largest machines have"
+    )]
+    TooLarge {
+        /// The node, or where the report is from.
+        from: String,
+        /// Number of bytes.
+        found: usize,
+    },
+    /// Two nodes say that they have one name. Neither is taken.
+    #[error("{other}: says that it is the node {name:?}, as {from} does; neither is taken")]
+    SameName {
+        /// The name.
+        name: String,
+        /// Where the first one is from.
+        from: String,
+        /// Where the other one is from.
+        other: String,
+    },
+    /// A report has another name than what its sender is known by.
+    #[error("{from}: says that it is the node {found:?}; expected {expected:?}")]
+    OtherName {
+        /// Where the report is from.
+        from: String,
+        /// The name in the report.
+        found: String,
+        /// The name by which the sender is known.
+        expected: String,
     },
     /// A report refers to a class whose first node is not known.
     #[error("{from}: is of class {class:032x}, of which no node has told its whole topology")]

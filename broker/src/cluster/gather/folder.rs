@@ -1,12 +1,13 @@
 //! Gathering through a folder that all nodes share.
 
-use super::collect::{Added, Gathering};
+use super::collect::{Added, Gathering, Sent};
 use super::error::GatherError;
 use super::report::{Known, NodeReport};
 use crate::cluster::error::ClusterError;
 use crate::cluster::file_name::file_name;
 use crate::cluster::inputs::files_in;
 use crate::cluster::write::write_file;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -62,24 +63,56 @@ pub fn read_folder(folder: &Path) -> Result<Gathering, GatherError> {
             gathering.fail(None, &error);
         }
     }
+    // By the names that they say they have, because not everybody in the folder may say the truth.
+    let mut others: BTreeMap<String, Vec<(String, Sent)>> = BTreeMap::new();
     for file in nodes {
         let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let is_report = file.extension().is_some_and(|it| it == NODE);
         let from = file.display().to_string();
         let name = stem.as_deref().filter(|_| !is_report);
-        let added = read(&file).and_then(|sent| match gathering.add(&from, &sent, None) {
+        let sent = read(&file).and_then(|sent| match Sent::read(&from, &sent, None) {
             // A file that is no report has the node's name, if its topology has none.
             Err(GatherError::Cluster(ClusterError::NoName { .. })) => {
-                gathering.add(&from, &sent, name)
+                Sent::read(&from, &sent, name)
             }
-            Ok(Added::Class(_)) => Err(GatherError::only_a_class(&from)),
-            added => added,
+            read => read,
+        });
+        let added = sent.and_then(|sent| {
+            if !is_report {
+                others.entry(sent.name().to_owned()).or_default().push((from.clone(), sent));
+                return Ok(());
+            }
+            let expected = file_name(sent.name(), NODE);
+            if file.file_name() != Some(expected.as_ref()) {
+                let (found, expected) = (sent.name().to_owned(), stem.clone().unwrap_or_default());
+                return Err(GatherError::OtherName { from: from.clone(), found, expected });
+            }
+            add(&mut gathering, &from, sent)
         });
         if let Err(error) = added {
             gathering.fail(stem.as_deref().filter(|_| is_report), &error);
         }
     }
+    for (name, mut same) in others {
+        let last = same.pop();
+        let Some((from, sent)) = last else { continue };
+        if let Some((first, _)) = same.first() {
+            let error = GatherError::SameName { name, from: first.clone(), other: from };
+            gathering.fail(None, &error);
+            continue;
+        }
+        if let Err(error) = add(&mut gathering, &from, sent) {
+            gathering.fail(None, &error);
+        }
+    }
     Ok(gathering)
+}
+
+fn add(gathering: &mut Gathering, from: &str, sent: Sent) -> Result<(), GatherError> {
+    match gathering.take(from, sent)? {
+        Added::Node => Ok(()),
+        Added::Class(_) => Err(GatherError::only_a_class(from)),
+    }
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, GatherError> {

@@ -30,6 +30,15 @@ pub(super) enum Body {
 }
 
 impl Frame {
+    /// Number of bytes of what it has of the topology, or says.
+    pub(super) fn length(&self) -> usize {
+        match &self.body {
+            Body::Hash => 0,
+            Body::Whole(bytes) | Body::Difference(_, bytes) => bytes.len(),
+            Body::Failed(reason) => reason.len(),
+        }
+    }
+
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::from(MAGIC);
         let put = |bytes: &mut Vec<u8>, field: &[u8]| {

@@ -16,9 +16,9 @@ mod rounds;
 mod run_command;
 mod this_machine;
 
-pub use collect::{Added, Failure, Gathered, Gathering};
+pub use collect::{Added, Failure, Gathered, Gathering, Sent};
 pub use command::{Commands, node_of_host, run_on};
-pub use error::GatherError;
+pub use error::{GatherError, MAX_REPORT};
 pub use folder::{join, read_folder};
 pub use pmix::PmixExchange;
 pub use report::{Contribution, Known, NodeReport, node_of_report};

@@ -40,6 +40,8 @@ union Data {
     number: u32,
     text: *const c_char,
     bytes: Bytes,
+    /// As much as the largest member of any version, because libpmix copies the whole value.
+    room: [u64; 8],
 }
 
 /// `pmix_byte_object_t`.
@@ -225,7 +227,8 @@ impl Exchange for PmixExchange {
         // Not all versions hand over an object of no bytes, so each has one more.
         let mut sent = mine.to_vec();
         sent.push(0);
-        let data = Data { bytes: Bytes { bytes: sent.as_ptr().cast(), size: sent.len() } };
+        let mut data = Data { room: [0; 8] };
+        data.bytes = Bytes { bytes: sent.as_ptr().cast(), size: sent.len() };
         let mut value = Value { kind: BYTE_OBJECT, data };
         // SAFETY: the name ends with a zero, and the value's bytes live until the call returns.
         // PMIx copies them.

@@ -1,6 +1,6 @@
 //! What a node tells of itself.
 
-use super::error::GatherError;
+use super::error::{GatherError, MAX_REPORT};
 use super::frame::{Body, Frame};
 use crate::aligned::aligned;
 use crate::cluster::builder::PreparedNode;
@@ -29,10 +29,15 @@ pub enum Contribution {
     },
 }
 
+/// Most bytes of the archives that are told to others: less than what they read.
+const MOST_TOLD: usize = 1 << 25;
+
 /// The first node of each class that is known, by the hash of the class.
 #[derive(Default)]
 pub struct Known {
     bases: HashMap<u128, Base>,
+    /// Bytes of their archives.
+    bytes: usize,
     /// Whether nodes of other classes are to tell only their class.
     asks_for_classes: bool,
 }
@@ -142,6 +147,12 @@ impl Known {
         self.bases.contains_key(&class)
     }
 
+    /// Whether one more node can be known. If not, nodes of other classes tell their whole topology.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.bytes + MAX_REPORT <= MOST_TOLD
+    }
+
     /// The whole reports of all known nodes, for [`Known::read`]. With `asks_for_classes`, nodes of
     /// other classes are to tell only their class.
     #[must_use]
@@ -167,6 +178,9 @@ impl Known {
         let archive = match body {
             Body::Hash => return Ok(Told::Class(class)),
             Body::Failed(reason) => return Err(GatherError::Failed { node: name, reason }),
+            Body::Whole(bytes) if bytes.len() > MAX_REPORT => {
+                return Err(GatherError::TooLarge { from: from.to_owned(), found: bytes.len() });
+            }
             Body::Whole(bytes) => aligned(&bytes),
             Body::Difference(hash, values) => {
                 let base = self.bases.get(&class);
@@ -187,8 +201,9 @@ impl Known {
         if node.class_hash() != class {
             return Err(damaged("is of another class than it says"));
         }
-        if !self.has(class) {
+        if !self.has(class) && self.has_room() {
             let hash = xxh3_64(&archive);
+            self.bytes += archive.len();
             self.bases.insert(class, Base { node: prepare(&archive)?, hash });
         }
         Ok(Told::Node(Box::new(node)))

@@ -1,10 +1,11 @@
 //! Gathering inside a launcher's own exchange: three rounds, in which every process hands over a
 //! few bytes and gets those of all.
 
-use super::collect::Gathering;
+use super::collect::{Gathering, Sent};
 use super::error::GatherError;
 use super::frame::{Body, Frame};
 use super::report::{Contribution, Known, NodeReport};
+use std::collections::BTreeMap;
 
 /// An exchange among processes: `MPI_Allgatherv`, or `PMIx_Put`, `PMIx_Fence` and `PMIx_Get`.
 pub trait Exchange {
@@ -45,6 +46,8 @@ pub struct Rounds {
     mine: Vec<u8>,
     /// The class that each rank told.
     classes: Vec<Option<u128>>,
+    /// Of rank 0: the name that each rank told with its class; `None` of those that are not believed.
+    names: Vec<Option<String>>,
     /// Of rank 0: what all told.
     gathering: Option<Gathering>,
 }
@@ -65,7 +68,15 @@ impl Rounds {
             }
         };
         let gathering = (rank == 0).then(Gathering::new);
-        Self { contribution, rank, round: 0, mine, classes: Vec::new(), gathering }
+        Self {
+            contribution,
+            rank,
+            round: 0,
+            mine,
+            classes: Vec::new(),
+            names: Vec::new(),
+            gathering,
+        }
     }
 
     /// What this process hands over in the round that comes next; `None` after the last.
@@ -99,16 +110,39 @@ impl Rounds {
             }
             _ => None,
         };
-        if let Some(gathering) = &mut self.gathering {
-            for (rank, sent) in all.iter().enumerate().filter(|(_, sent)| !sent.is_empty()) {
-                if let Err(error) = gathering.add(&format!("rank {rank}"), sent, None) {
-                    let node = Frame::read("", sent).ok().map(|frame| frame.name);
-                    gathering.fail(node.as_deref(), &error);
-                }
-            }
-        }
+        self.gather(&all);
         self.mine = mine.unwrap_or_default();
         self.round = self.round.saturating_add(1);
+    }
+
+    /// Adds what all processes handed over to what rank 0 has gathered.
+    fn gather(&mut self, all: &[Vec<u8>]) {
+        let Some(gathering) = &mut self.gathering else { return };
+        if self.round == 0 {
+            self.names = names(all, gathering);
+        }
+        for (rank, sent) in all.iter().enumerate().filter(|(_, sent)| !sent.is_empty()) {
+            let from = format!("rank {rank}");
+            let told = Sent::read(&from, sent, None);
+            let name = told.as_ref().ok().map(|told| told.name().to_owned());
+            let added = told.and_then(|told| match (self.round, self.names.get(rank)) {
+                (1.., Some(Some(expected))) if expected == told.name() => {
+                    gathering.take(&from, told).map(|_| ())
+                }
+                (1.., Some(Some(expected))) => {
+                    // Others may tell what differs from it.
+                    gathering.know(&from, sent)?;
+                    let (found, expected) = (told.name().to_owned(), expected.clone());
+                    Err(GatherError::OtherName { from: from.clone(), found, expected })
+                }
+                // What is wrong was said in the round before.
+                (1.., _) => gathering.know(&from, sent),
+                (0, _) => gathering.take(&from, told).map(|_| ()),
+            });
+            if let Err(error) = added {
+                gathering.fail(name.as_deref(), &error);
+            }
+        }
     }
 
     /// What was gathered, of rank 0; `None` of others.
@@ -141,4 +175,33 @@ pub fn in_rounds(
         rounds.take(all);
     }
     Ok(rounds.gathering())
+}
+
+/// The name that each rank tells with its class. If two ranks tell one name, nobody knows which of them
+/// says the truth, and neither is believed.
+fn names(all: &[Vec<u8>], gathering: &mut Gathering) -> Vec<Option<String>> {
+    let told = all.iter().map(|sent| match Frame::read("a process", sent).ok()? {
+        Frame { body: Body::Hash, name, .. } => Some(name),
+        _ => None,
+    });
+    let mut names: Vec<Option<String>> = told.collect();
+    let mut ranks: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (rank, name) in names.iter().enumerate() {
+        ranks.entry(name.clone().unwrap_or_default()).or_default().push(rank);
+    }
+    ranks.remove("");
+    for (name, ranks) in ranks {
+        let [first, others @ ..] = &ranks[..] else { continue };
+        for other in others {
+            let [from, other] = [first, other].map(|rank| format!("rank {rank}"));
+            let error = GatherError::SameName { name: name.clone(), from, other };
+            gathering.fail(Some(&name), &error);
+        }
+        if !others.is_empty() {
+            for rank in &ranks {
+                names.get_mut(*rank).into_iter().for_each(|name| *name = None);
+            }
+        }
+    }
+    names
 }

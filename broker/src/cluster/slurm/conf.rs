@@ -36,9 +36,10 @@ impl SlurmTopology {
         while let Some((line, number)) = lines.next() {
             let mut line = line.split('#').next().unwrap_or_default().trim_end().to_owned();
             // A backslash at the end continues a line.
-            while let Some(begin) = line.strip_suffix('\\') {
+            while line.ends_with('\\') {
+                line.pop();
                 let next = lines.next().map(|(next, _)| next).unwrap_or_default();
-                line = begin.to_owned() + next.split('#').next().unwrap_or_default().trim_end();
+                line += next.split('#').next().unwrap_or_default().trim_end();
             }
             if !line.trim().is_empty() {
                 groups.extend(group(file, number, line.trim())?);

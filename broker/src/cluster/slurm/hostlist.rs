@@ -7,6 +7,9 @@ use std::fmt::Write;
 /// Highest number of names that a hostlist may have. Slurm has the same limit.
 pub const MAX_HOSTS: usize = 262_144;
 
+/// Highest number of bytes of a name: that of a node.
+const MOST_LETTERS: usize = crate::cluster::MAX_NAME;
+
 /// Why a hostlist cannot be expanded.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -29,6 +32,12 @@ pub enum HostlistError {
     #[error("{text:?}: a name is empty")]
     Empty {
         /// The hostlist.
+        text: String,
+    },
+    /// A name is too long.
+    #[error("{text:?}: a name has more than {MOST_LETTERS} bytes")]
+    Long {
+        /// The hostlist, at most its first 80 characters.
         text: String,
     },
     /// There are too many names.
@@ -98,17 +107,26 @@ fn expand_word(word: &str, text: &str, most: usize) -> Result<Vec<String>, Hostl
             let room = (most / names.len()).saturating_sub(numbers.len());
             add_range(range, text, room, &mut numbers)?;
         }
+        // Before names are multiplied by numbers.
+        let longest = |all: &[String]| all.iter().map(String::len).max().unwrap_or(0);
+        check_length(longest(&names) + before.len() + longest(&numbers), text)?;
         let all = names
             .iter()
             .flat_map(|name| numbers.iter().map(move |number| format!("{name}{before}{number}")));
         names = all.collect();
         rest = after;
     }
+    let longest = names.iter().map(String::len).max().unwrap_or(0);
+    check_length(longest + rest.len(), text)?;
     names.iter_mut().for_each(|name| name.push_str(rest));
     if names.len() > most {
         return Err(HostlistError::TooMany { text: short(text) });
     }
     Ok(names)
+}
+
+fn check_length(length: usize, text: &str) -> Result<(), HostlistError> {
+    if length > MOST_LETTERS { Err(HostlistError::Long { text: short(text) }) } else { Ok(()) }
 }
 
 /// Adds the numbers of a range, `room` at most, with the zeros in front of its start.

@@ -32,6 +32,11 @@ impl SlurmTopology {
     /// [`SlurmError::Yaml`], or what is wrong with the tree.
     pub fn from_yaml(file: &str, text: &str) -> Result<Self, SlurmError> {
         let wrong = |what: String| SlurmError::Yaml { file: file.to_owned(), what };
+        if let Some(line) = too_deep(text) {
+            return Err(wrong(format!(
+                "line {line}: more than {MOST_DEPTH} brackets are open; expected a list of topologies"
+            )));
+        }
         let all: Value = serde_yaml_ng::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let all = all.as_array().ok_or_else(|| wrong("expected a list of topologies".into()))?;
         let is_default =
@@ -89,6 +94,26 @@ impl SlurmTopology {
         }
         SlurmTopology::checked(file, groups)
     }
+}
+
+/// Most brackets that may be open at once. The parser takes a step for each open one at every word.
+const MOST_DEPTH: usize = 64;
+
+/// The line from which on too many brackets are open. Those in texts and comments count too.
+fn too_deep(text: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    let lines = text.lines().zip(1..);
+    let mut deep = lines.filter(|(line, _)| {
+        line.bytes().any(|byte| {
+            match byte {
+                b'[' | b'{' => open += 1,
+                b']' | b'}' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            open > MOST_DEPTH
+        })
+    });
+    deep.next().map(|(_, line)| line)
 }
 
 /// A name, which YAML may take for a number or a truth value.

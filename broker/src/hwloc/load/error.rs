@@ -37,7 +37,7 @@ pub enum HwlocLoadError {
     },
     /// An XML format that this hwloc does not know.
     #[error(
-        "{input}: is hwloc XML version {found}, and hwloc {hwloc} of this process reads versions 1 and 2; export it again for hwloc 2 (lstopo --export-xml-flags v2)"
+        "{input}: is hwloc XML version {found}, which hwloc {hwloc} of this process cannot load; use hwloc 2.12 or later for version 3, or export it again for this one (lstopo --export-xml-flags v2)"
     )]
     XmlVersion {
         /// The file.
@@ -70,6 +70,24 @@ pub enum HwlocLoadError {
         input: String,
         /// Value of the variable.
         found: String,
+    },
+    /// A saved file system has what hwloc must not read.
+    #[error("{input}: {file} is {found}; expected files, folders, and links that stay in it")]
+    Special {
+        /// The root.
+        input: String,
+        /// The file in it.
+        file: String,
+        /// What it is.
+        found: &'static str,
+    },
+    /// A saved file system has more files than any machine.
+    #[error("{input}: has more than {limit} files in sys and proc")]
+    TooManyFiles {
+        /// The root.
+        input: String,
+        /// The limit.
+        limit: usize,
     },
     /// An object has an OS index that is too high for an archive, or a PU has none.
     #[error(

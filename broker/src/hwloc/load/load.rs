@@ -1,6 +1,7 @@
 //! Loading a topology: this machine, an XML file, a synthetic description, a saved file system.
 
 use super::error::HwlocLoadError;
+use super::fsroot;
 use super::{synthetic, xml};
 use crate::hwloc::topology::HwlocTopology;
 use crate::linux::Root;
@@ -75,7 +76,7 @@ pub fn load(
         step,
         source: io::Error::last_os_error(),
     };
-    let content = match input {
+    let xml = match input {
         Input::Xml(path) => Some(xml::read(path)?),
         Input::Fsroot(path) => {
             check_fsroot(path)?;
@@ -86,10 +87,12 @@ pub fn load(
     };
     let topology = new_topology().map_err(|()| failed("make a topology"))?;
     configure(&topology, options).map_err(|()| failed("take the type filters"))?;
-    match (input, content) {
+    let newer = || xml.as_ref().and_then(|xml| xml.refused(&name));
+    match (input, &xml) {
         (Input::Synthetic(text), _) => set_synthetic(&topology, text)?,
-        (_, Some(content)) => {
-            set_xml(&topology, &content).map_err(|()| failed("take the XML"))?;
+        (_, Some(xml)) => {
+            let set = set_xml(&topology, &xml.content);
+            set.map_err(|()| newer().unwrap_or_else(|| failed("take the XML")))?;
         }
         _ => {}
     }
@@ -100,6 +103,7 @@ pub fn load(
             Some(root) => topology.read_from(root),
             None => topology,
         }),
+        _ if let Some(newer) = newer() => Err(newer),
         // hwloc sometimes reports only EINVAL or no error number, for example for XML without NUMA
         // nodes.
         _ if matches!(io::Error::last_os_error().raw_os_error(), Some(0 | EINVAL)) => {
@@ -233,13 +237,8 @@ fn set_xml(topology: &HwlocTopology<'_>, content: &[u8]) -> Result<(), ()> {
 }
 
 fn check_fsroot(path: &Path) -> Result<(), HwlocLoadError> {
+    fsroot::check(path)?;
     let input = path.display().to_string();
-    match std::fs::metadata(path.join("sys")) {
-        Ok(_) => {}
-        Err(source) => {
-            return Err(HwlocLoadError::Read { input: format!("{input}/sys"), source });
-        }
-    }
     let found = std::env::var_os("HWLOC_FSROOT").unwrap_or_default();
     if found == path {
         Ok(())

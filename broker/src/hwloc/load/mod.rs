@@ -1,6 +1,7 @@
 //! Loading a topology: this machine, an XML file, a synthetic description, a saved file system.
 
 mod error;
+mod fsroot;
 mod load;
 mod synthetic;
 mod xml;

@@ -1,7 +1,8 @@
 //! Reads hwloc XML and checks it first, because hwloc reports only that something is wrong.
 
 use super::error::HwlocLoadError;
-use crate::hwloc::version::api_version;
+use crate::hwloc::version::library_version;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -12,9 +13,15 @@ use topobroker_reader::internal::bytes_within;
 /// Most bytes of an XML file: about ten times what hwloc writes for the largest machines.
 const MOST_XML: u64 = 1 << 26;
 
-/// Reads and checks an XML file, and appends a zero byte. The check finds the reason of a failure,
-/// because hwloc reports only "invalid argument".
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, HwlocLoadError> {
+/// XML that was checked, with a zero byte behind it.
+pub(super) struct Checked {
+    pub(super) content: Vec<u8>,
+    version: String,
+}
+
+/// Reads and checks an XML file. The check finds the reason of a failure, because hwloc reports only
+/// "invalid argument".
+pub(super) fn read(path: &Path) -> Result<Checked, HwlocLoadError> {
     let input = path.display().to_string();
     let read = |file| bytes_within(MOST_XML, file).map_err(io::Error::from);
     let content = match path == Path::new("-") {
@@ -26,14 +33,27 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, HwlocLoadError> {
     checked(content, &input)
 }
 
-/// Checks XML that is in memory already, and appends a zero byte. Errors call it `input`.
-pub(super) fn checked(mut content: Vec<u8>, input: &str) -> Result<Vec<u8>, HwlocLoadError> {
-    check(&content, input)?;
+/// Checks XML that is in memory already. Errors call it `input`.
+pub(super) fn checked(mut content: Vec<u8>, input: &str) -> Result<Checked, HwlocLoadError> {
+    let version = check(&content, input)?;
     content.push(0);
-    Ok(content)
+    Ok(Checked { content, version })
 }
 
-fn check(content: &[u8], input: &str) -> Result<(), HwlocLoadError> {
+impl Checked {
+    /// Why hwloc has refused it, if it is of a version that not every hwloc 2 knows.
+    pub(super) fn refused(&self, input: &str) -> Option<HwlocLoadError> {
+        let major = self.version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+        if major.is_some_and(|major| major <= 2) {
+            return None;
+        }
+        let (input, found) = (input.to_owned(), self.version.clone());
+        Some(HwlocLoadError::XmlVersion { input, found, hwloc: library_version() })
+    }
+}
+
+/// Checks XML, and returns its version.
+fn check(content: &[u8], input: &str) -> Result<String, HwlocLoadError> {
     use quick_xml::events::Event;
     let mut reader = quick_xml::Reader::from_reader(content);
     let mut root = None;
@@ -58,16 +78,14 @@ fn check(content: &[u8], input: &str) -> Result<(), HwlocLoadError> {
             Ok(Event::Eof) if open_elements > 0 => {
                 return Err(not_xml("it ends before its elements are closed".to_owned()));
             }
-            Ok(Event::Eof) if root.is_none() => {
-                return Err(not_xml("it has no elements".to_owned()));
+            Ok(Event::Eof) => {
+                return root.ok_or_else(|| not_xml("it has no elements".to_owned()));
             }
-            Ok(Event::Eof) => return Ok(()),
             Ok(_) => continue,
             Err(error) => return Err(not_xml(error.to_string())),
         };
         if root.is_none() {
-            root = Some(());
-            check_root(&element, input)?;
+            root = Some(version_of_root(&element, input)?);
         }
         check_index(&element, input)?;
     }
@@ -81,9 +99,11 @@ fn check_index(
     input: &str,
 ) -> Result<(), HwlocLoadError> {
     let is_object = element.name().into_inner() == b"object";
+    // As hwloc sees it: `&#80;U` is a PU.
     let value = |name| {
         let attribute = element.try_get_attribute(name).ok().flatten()?;
-        Some(String::from_utf8_lossy(&attribute.value).into_owned())
+        let text = attribute.unescape_value().map(Cow::into_owned);
+        Some(text.unwrap_or_else(|_| String::from_utf8_lossy(&attribute.value).into_owned()))
     };
     let in_sets = |object: &String| ["PU", "NUMANode", "Node"].contains(&object.as_str());
     let object = value("type").filter(|object| is_object && in_sets(object));
@@ -98,24 +118,15 @@ fn check_index(
     Err(HwlocLoadError::Index { input: input.to_owned(), object, found })
 }
 
-fn check_root(
+fn version_of_root(
     element: &quick_xml::events::BytesStart<'_>,
     input: &str,
-) -> Result<(), HwlocLoadError> {
+) -> Result<String, HwlocLoadError> {
     let found = String::from_utf8_lossy(element.name().into_inner()).into_owned();
     if found != "topology" && found != "root" {
         return Err(HwlocLoadError::NotTopology { input: input.to_owned(), found });
     }
     let version = element.try_get_attribute("version").ok().flatten();
     let version = version.map(|version| String::from_utf8_lossy(&version.value).into_owned());
-    let found = version.unwrap_or_else(|| "1.0".to_owned());
-    let major = found.split('.').next().and_then(|major| major.parse::<u32>().ok());
-    let hwloc = api_version();
-    let supported = major.is_some_and(|major| major <= (hwloc >> 16).max(2));
-    if supported {
-        Ok(())
-    } else {
-        let hwloc = format!("{}.{}.{}", hwloc >> 16, hwloc >> 8 & 0xff, hwloc & 0xff);
-        Err(HwlocLoadError::XmlVersion { input: input.to_owned(), found, hwloc })
-    }
+    Ok(version.unwrap_or_else(|| "1.0".to_owned()))
 }

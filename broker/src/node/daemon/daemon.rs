@@ -169,6 +169,32 @@ const NEW_KEYS: &str = "keys.new";
 /// Name of the file that the daemon locks.
 const LOCK: &str = "lock";
 
+/// Whether the daemon of a folder was killed: its lock file is there, and nobody has locked it.
+#[cfg(feature = "program")]
+pub(crate) fn was_killed(folder: &Path) -> bool {
+    lock_of_killed(folder).is_some()
+}
+
+/// Removes what a killed daemon has left in its folder, if no segment is there any more.
+#[cfg(feature = "program")]
+pub(crate) fn clear_after_killed(folder: &Path) {
+    let is_empty = left_in(folder).is_empty() && !folder.join(KEYS).exists();
+    // The lock is held until all is removed, so that no new daemon takes the folder meanwhile.
+    if let Some(_lock) = lock_of_killed(folder).filter(|_| is_empty) {
+        let _ = fs::remove_file(folder.join(NEW_KEYS));
+        let _ = fs::remove_file(folder.join(LOCK));
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+/// The lock of a folder, locked, if a daemon has left it.
+#[cfg(feature = "program")]
+fn lock_of_killed(folder: &Path) -> Option<File> {
+    let lock = File::open(folder.join(LOCK)).ok()?;
+    let is_free = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+    (is_free && is_at(&lock, &folder.join(LOCK))).then_some(lock)
+}
+
 /// Generation and file of each segment in a folder that an earlier daemon left: its publisher is
 /// gone.
 fn left_in(folder: &Path) -> Vec<(u64, PathBuf)> {

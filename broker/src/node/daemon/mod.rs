@@ -9,4 +9,6 @@ mod error;
 mod own_folder;
 
 pub use daemon::{Folder, fingerprint, notify};
+#[cfg(feature = "program")]
+pub(crate) use daemon::{clear_after_killed, was_killed};
 pub use error::DaemonError;

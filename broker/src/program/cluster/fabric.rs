@@ -3,7 +3,6 @@
 use super::opened::{Opened, named};
 use crate::program::output;
 use clap::Args;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,15 +54,9 @@ fn counts(fabric: Fabric<'_>) -> String {
     let planes =
         ports.iter().chain(&fabric.switches().collect::<Vec<_>>()).map(|it| it.plane()).max();
     line("planes", planes.map_or(0, |plane| usize::from(plane) + 1));
-    let mut pairs: BTreeMap<Option<u32>, usize> = BTreeMap::new();
-    for (place, one) in ports.iter().enumerate() {
-        for other in ports.iter().skip(place + 1) {
-            *pairs.entry(fabric.hops(*one, *other)).or_default() += 1;
-        }
-    }
-    for (hops, count) in pairs {
+    for (hops, count) in fabric.port_pairs() {
         let hops = hops.map_or("unconnected".to_owned(), |hops| format!("{hops} links apart"));
-        line(&format!("pairs {hops}"), count);
+        line(&format!("pairs {hops}"), usize::try_from(count).unwrap_or(usize::MAX));
     }
     text
 }

@@ -5,6 +5,7 @@ use crate::aligned::aligned;
 use crate::publish::publisher::{PublisherState, state_of};
 use crate::publish::store::file_id::{FileId, id_of, remove_if};
 use crate::publish::{NAME_PREFIX, PublishError, SHM_FOLDER, legacy};
+use rustix::fs::Access;
 use std::collections::BTreeSet;
 use std::fs;
 use std::fs::File;
@@ -36,8 +37,7 @@ pub struct PublishedJob {
 ///
 /// [`JobError::List`].
 pub fn list(base: &Adopted) -> Result<Vec<PublishedJob>, JobError> {
-    let start = start_of_files(base);
-    let found = files(&start)?.into_iter().filter_map(|(name, file)| {
+    let found = all_files(&starts_of_files(base))?.into_iter().filter_map(|(name, file)| {
         // A file that was removed meanwhile or that cannot be trusted is left out.
         let (segment, _) = read_trusted(&file, MAX_SEGMENT_LEN).ok()?;
         let contents = match job::open(&aligned(&segment)) {
@@ -49,7 +49,9 @@ pub fn list(base: &Adopted) -> Result<Vec<PublishedJob>, JobError> {
         };
         Some(PublishedJob { name, file, size: segment.len() as u64, contents })
     });
-    Ok(found.collect())
+    let mut found: Vec<PublishedJob> = found.collect();
+    found.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(found)
 }
 
 /// Removes a job. Processes that have adopted it keep it.
@@ -59,7 +61,11 @@ pub fn list(base: &Adopted) -> Result<Vec<PublishedJob>, JobError> {
 /// [`JobError::Missing`] if there is no such job, [`JobError::Name`] if the name is not valid,
 /// [`JobError::Publish`] if the file cannot be removed.
 pub fn remove(base: &Adopted, name: &str) -> Result<(), JobError> {
-    let file = file_of(base, name)?;
+    let files = places_of(base, name)?;
+    let is_there = |file: &&PathBuf| file.symlink_metadata().is_ok();
+    let Some(file) = files.iter().find(is_there).or(files.first()).cloned() else {
+        return Err(JobError::Missing { name: name.to_owned() });
+    };
     legacy::remove_beside(&file);
     match fs::remove_file(&file) {
         Ok(()) => Ok(()),
@@ -76,21 +82,50 @@ pub fn remove(base: &Adopted, name: &str) -> Result<(), JobError> {
 ///
 /// [`JobError::List`].
 pub fn sweep(base: &Adopted) -> Result<usize, JobError> {
-    sweep_files(&start_of_files(base))
+    sweep_files(&starts_of_files(base))
 }
 
-/// The file of a job.
+/// The file of a job: the one that is there and can be trusted, else the one that a new job would get.
 ///
 /// # Errors
 ///
 /// [`JobError::Name`].
 pub fn file_of(base: &Adopted, name: &str) -> Result<PathBuf, JobError> {
+    let files = places_of(base, name)?;
+    let is_there = |file: &&PathBuf| open_trusted(&file.as_path().into()).is_ok();
+    match files.iter().find(is_there) {
+        Some(file) => Ok(file.clone()),
+        None => new_file(files, name),
+    }
+}
+
+/// The file of a new job: beside the topology, or in shared memory if this user may not write there,
+/// because a daemon of root has published it.
+pub(super) fn new_file(files: Vec<PathBuf>, name: &str) -> Result<PathBuf, JobError> {
+    let may_write = |file: &PathBuf| {
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        rustix::fs::access(folder, Access::WRITE_OK).is_ok()
+    };
+    let (mut writable, mut others): (Vec<_>, Vec<_>) = files.into_iter().partition(may_write);
+    let file = if writable.is_empty() { others.pop() } else { Some(writable.swap_remove(0)) };
+    file.ok_or_else(|| JobError::Name { found: name.to_owned() })
+}
+
+/// Where the file of a job may be.
+///
+/// # Errors
+///
+/// [`JobError::Name`].
+pub(super) fn places_of(base: &Adopted, name: &str) -> Result<Vec<PathBuf>, JobError> {
     if !is_name(name) {
         return Err(JobError::Name { found: name.to_owned() });
     }
-    let mut file = start_of_files(base).into_os_string();
-    file.push(name);
-    Ok(file.into())
+    let file = |start: PathBuf| {
+        let mut file = start.into_os_string();
+        file.push(name);
+        file.into()
+    };
+    Ok(starts_of_files(base).into_iter().map(file).collect())
 }
 
 fn is_name(name: &str) -> bool {
@@ -98,13 +133,25 @@ fn is_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
 }
 
-/// The common start of the paths of all job files: the path of the topology, then `.job-`.
-fn start_of_files(base: &Adopted) -> PathBuf {
+/// The common starts of the paths of job files: see [`starts_beside`].
+fn starts_of_files(base: &Adopted) -> Vec<PathBuf> {
+    let in_memory = place_of_memfd(base.header());
     let file = match base.keys().file_key() {
         FileKey::Path(file) => file.as_path().to_owned(),
-        _ => place_of_memfd(base.header()),
+        _ => in_memory.clone(),
     };
-    start_beside(&file)
+    let mut starts = vec![start_beside(&file), start_beside(&in_memory)];
+    starts.dedup();
+    starts
+}
+
+/// The common starts of the paths of job files: the path of the topology, and the one that it would
+/// have in shared memory, where users have their jobs who may not write beside it; then `.job-`.
+fn starts_beside(base_file: &Path) -> Vec<PathBuf> {
+    let name = base_file.file_name().unwrap_or_default();
+    let mut starts = vec![start_beside(base_file), start_beside(&Path::new(SHM_FOLDER).join(name))];
+    starts.dedup();
+    starts
 }
 
 /// The path that a memfd would have in shared memory. The jobs over it are beside this path,
@@ -121,7 +168,7 @@ fn start_beside(base_file: &Path) -> PathBuf {
 
 /// Removes all jobs over the topology of a file, because the topology is withdrawn.
 pub(in crate::publish) fn remove_all(base_file: &Path) {
-    for (_, file) in files(&start_beside(base_file)).unwrap_or_default() {
+    for (_, file) in all_files(&starts_beside(base_file)).unwrap_or_default() {
         // This fails if the job is another user's. Without its topology the job is of no use.
         let _ = fs::remove_file(&file);
         legacy::remove_beside(&file);
@@ -130,16 +177,16 @@ pub(in crate::publish) fn remove_all(base_file: &Path) {
 
 /// Whether there are jobs over the topology of a file.
 pub(crate) fn has_jobs(base_file: &Path) -> bool {
-    files(&start_beside(base_file)).is_ok_and(|files| !files.is_empty())
+    all_files(&starts_beside(base_file)).is_ok_and(|files| !files.is_empty())
 }
 
 /// Removes the jobs over the topology of a file if their launcher is gone. Returns their number.
 pub(crate) fn sweep_beside(base_file: &Path) -> Result<usize, JobError> {
-    sweep_files(&start_beside(base_file))
+    sweep_files(&starts_beside(base_file))
 }
 
-fn sweep_files(start: &Path) -> Result<usize, JobError> {
-    let gone = files(start)?.into_iter().filter_map(|(_, file)| {
+fn sweep_files(starts: &[PathBuf]) -> Result<usize, JobError> {
+    let gone = all_files(starts)?.into_iter().filter_map(|(_, file)| {
         let (bytes, id) = read_trusted(&file, HEADER_LEN as u64).ok()?;
         let header = Header::read(&bytes).ok()?;
         (state_of(Some(&header)) == PublisherState::Gone).then_some((file, id))
@@ -193,6 +240,12 @@ fn read_trusted(file: &Path, most: u64) -> io::Result<(Vec<u8>, FileId)> {
     let mut bytes = Vec::new();
     opened.take(most).read_to_end(&mut bytes)?;
     Ok((bytes, id_of(&metadata)))
+}
+
+/// Names and files of the jobs whose paths begin with one of `starts`.
+fn all_files(starts: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, JobError> {
+    let found = starts.iter().map(|start| files(start)).collect::<Result<Vec<_>, _>>()?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// Names and files of the jobs whose paths begin with `start`, sorted by name.

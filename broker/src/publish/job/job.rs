@@ -2,7 +2,7 @@
 
 use super::devices::DevicePolicy;
 use super::error::JobError;
-use super::files::file_of;
+use super::files::{new_file, places_of};
 use crate::publish::error::PublishError;
 use crate::publish::header::{framed, header_of};
 use crate::publish::legacy::{self, Legacy};
@@ -18,7 +18,7 @@ use topobroker_layout::encode::EncodeError;
 use topobroker_layout::header::{self, Header, Kind};
 use topobroker_layout::job::{Job, MAX_RANKS, Rank};
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::internal::runs_of_pus;
+use topobroker_reader::internal::{open_trusted, runs_of_pus};
 use topobroker_reader::{Adopted, Object, ObjectType, Scope, Source, View};
 
 /// How a job is added.
@@ -128,7 +128,11 @@ pub fn add(
     options: &JobOptions,
 ) -> Result<JobPublication, JobError> {
     let name = &options.name;
-    let file = file_of(base, name)?;
+    let files = places_of(base, name)?;
+    if let Some(file) = files.iter().find(|file| open_trusted(&file.as_path().into()).is_ok()) {
+        return Err(JobError::Exists { name: name.clone(), file: file.clone() });
+    }
+    let file = new_file(files, name)?;
     if !view.is_of(base.topology()) {
         return Err(JobError::OtherTopology { name: name.clone() });
     }

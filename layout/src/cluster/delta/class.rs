@@ -3,7 +3,7 @@
 
 use super::bits::BitReader;
 use super::coding::Coding;
-use super::digits::with_digits_of;
+use super::digits::{last_digits, with_digits};
 use super::values::NodeValues;
 use crate::cluster::bytes::ByteReader;
 use crate::cluster::slot::Slot;
@@ -114,8 +114,8 @@ fn value<'t>(
             values.push_copy(slot, &String::from_utf8(filled).ok()?)?;
         }
         Coding::Successor { place, text: template, count, plus } => {
-            let other = values.copied(*place as usize)?;
-            values.push_text(slot, |all| with_digits_of(&other, *plus, template, *count, all))?;
+            let digits = last_digits(values.text_at(*place as usize)?, *count)?;
+            values.push_text(slot, |all| with_digits(digits, *plus, template, all))?;
         }
     }
     Some(())

@@ -91,19 +91,21 @@ fn is_digit(byte: u8, is_hexadecimal: bool) -> bool {
     byte.is_ascii_digit() || (is_hexadecimal && matches!(byte, b'a'..=b'f'))
 }
 
-/// The last `count` hexadecimal digits of a text plus a constant, in a text that has as many digits
-/// in their places, whatever is between them. Appends that text; `None` if one of them has too few
-/// digits.
-pub(super) fn with_digits_of(
-    other: &str,
+/// The last `count` hexadecimal digits of a text, the lowest first; `None` if it has fewer.
+pub(super) fn last_digits(text: &str, count: u32) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = hex_digits(text).rev().take(count as usize).collect();
+    (digits.len() == count as usize).then_some(digits)
+}
+
+/// Digits plus a constant, in a text that has as many digits in their places, whatever is between
+/// them. Appends that text; `None` if it has too few digits.
+pub(super) fn with_digits(
+    mut digits: Vec<u8>,
     plus: u64,
     text: &str,
-    count: u32,
     out: &mut String,
 ) -> Option<()> {
-    let count = count as usize;
-    let mut digits: Vec<u8> = hex_digits(other).rev().take(count).collect();
-    (digits.len() == count).then_some(())?;
+    let count = digits.len();
     let mut carry = plus;
     for digit in &mut digits {
         let sum = u64::from(*digit) + carry % 16;

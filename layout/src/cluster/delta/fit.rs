@@ -2,7 +2,7 @@
 
 use super::bits::{BitWriter, bits_of};
 use super::coding::{Character, Coding};
-use super::digits::{Digits, digits_apart, hex_digits, with_digits_of};
+use super::digits::{Digits, digits_apart, hex_digits, last_digits, with_digits};
 use crate::cluster::blocks::Texts;
 use crate::cluster::bytes::push_number;
 use crate::cluster::slot::Slot;
@@ -204,7 +204,9 @@ fn successor(texts: &[&str], others: &[&str]) -> Option<(u32, u64)> {
     let plus = digits_apart(others.first()?, first, count)?;
     let holds = |(text, other): (&&str, &&str)| {
         let mut again = String::new();
-        with_digits_of(other, plus, first, count, &mut again).is_some() && again == **text
+        let written = last_digits(other, count)
+            .and_then(|digits| with_digits(digits, plus, first, &mut again));
+        written.is_some() && again == **text
     };
     texts.iter().zip(others).all(holds).then_some((count, plus))
 }
