@@ -4,7 +4,7 @@ use crate::cluster::{UNPACKED, reference};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use topobroker::cluster::fabric::{FabricGraph, read_fabric};
+use topobroker::cluster::fabric::{End, FabricGraph, read_fabric};
 use topobroker::cluster::{ClusterBuilder, GroupId, NodeFile, files_in, prepare_all};
 use topobroker_layout::encode::AlignedVec;
 use topobroker_reader::{Cluster, GroupKind};
@@ -280,4 +280,121 @@ fn lines_of_iblinkinfo_are_read() {
     graph.add("links", &text).unwrap();
     assert_eq!((graph.switch_count(), graph.port_count()), (1, 2));
     assert_eq!((graph.link_count(), graph.unconnected()), (2, 1));
+}
+
+/// A cluster of nodes at these switches of a chain of switches, which may be closed to a ring.
+fn of_chain(switches: u64, is_ring: bool, nodes: &[(&str, &[u64])]) -> AlignedVec {
+    let mut fabric = FabricGraph::default();
+    let end = |guid, port| End { guid, port };
+    for switch in 1..switches {
+        fabric.link_switches(end(switch, 2), end(switch + 1, 1), Some(1000)).unwrap();
+    }
+    if is_ring {
+        fabric.link_switches(end(switches, 2), end(1, 1), Some(1000)).unwrap();
+    }
+    let mut cluster = ClusterBuilder::new();
+    let mut port = 10_000;
+    for (name, at) in nodes {
+        cluster.add_node(GroupId::CLUSTER, Some(name), &synthetic("PU:1")).unwrap();
+        for switch in *at {
+            port += 1;
+            let taken = u16::try_from(port - 9_990).unwrap();
+            fabric.link_host(end(port, 1), end(*switch, taken), name, Some(1000)).unwrap();
+        }
+    }
+    cluster.set_fabric(fabric);
+    cluster.finish().unwrap()
+}
+
+#[test]
+fn nodes_are_as_far_apart_as_the_shortest_way_between_any_of_their_ports() {
+    for switches in [400_u64, 1_500] {
+        let nodes: [(&str, &[u64]); 3] = [("a", &[1]), ("b", &[switches]), ("c", &[1, switches])];
+        let bytes = of_chain(switches, false, &nodes);
+        let cluster = Cluster::open(&bytes).unwrap();
+        let fabric = cluster.fabric().unwrap();
+        let node = |name: &str| cluster.node_by_name(name).unwrap();
+        let far = u32::try_from(switches).unwrap() + 1;
+        for (one, other, hops) in [("a", "b", far), ("a", "c", 2), ("b", "c", 2), ("c", "c", 0)] {
+            assert_eq!(fabric.hops_of_nodes(node(one), node(other)), Some(hops), "{one} {other}");
+            let way = fabric.distances_from(node(one)).to(node(other));
+            assert_eq!(way.map(|way| way.hops), Some(hops), "{one} {other}");
+        }
+    }
+    // One port with links to two switches that are not connected with each other.
+    let mut fabric = FabricGraph::default();
+    let end = |guid, port| End { guid, port };
+    for (host, port, switch) in [(10, 1, 1), (10, 2, 2), (11, 1, 2), (12, 1, 1)] {
+        let name = format!("n{host}");
+        fabric.link_host(end(host, port), end(switch, host as u16), &name, None).unwrap();
+    }
+    let mut cluster = ClusterBuilder::new();
+    for name in ["n10", "n11", "n12"] {
+        cluster.add_node(GroupId::CLUSTER, Some(name), &synthetic("PU:1")).unwrap();
+    }
+    cluster.set_fabric(fabric);
+    let bytes = cluster.finish().unwrap();
+    let cluster = Cluster::open(&bytes).unwrap();
+    let hops = |one: &str, other: &str| {
+        let node = |name: &str| cluster.node_by_name(name).unwrap();
+        cluster.fabric().unwrap().hops_of_nodes(node(one), node(other))
+    };
+    assert_eq!([hops("n10", "n11"), hops("n10", "n12")], [Some(2); 2]);
+    assert_eq!(hops("n11", "n12"), None);
+}
+
+#[test]
+fn pairs_of_ports_are_counted_as_the_ways_between_them_are_found() {
+    let all: Vec<u64> = (1..=2_000).collect();
+    let nodes: Vec<(&str, &[u64])> = vec![("a", &all[..700]), ("b", &all[700..1_300])];
+    for bytes in
+        [of_chain(2_000, true, &nodes), of_chain(3, true, &[("a", &[1, 1]), ("b", &[2, 3])])]
+    {
+        let cluster = Cluster::open(&bytes).unwrap();
+        let fabric = cluster.fabric().unwrap();
+        let ports: Vec<_> = fabric.ports().collect();
+        let pairs = fabric.port_pairs();
+        let count = ports.len() as u64;
+        assert_eq!(pairs.values().sum::<u64>(), count * (count - 1) / 2);
+        let mut expected = std::collections::BTreeMap::new();
+        let step = 1 + ports.len() / 40;
+        for (place, one) in ports.iter().enumerate().step_by(step) {
+            for other in ports.iter().skip(place + 1).step_by(step) {
+                let hops = fabric.hops(*one, *other);
+                assert!(pairs.contains_key(&hops));
+                *expected.entry(hops).or_insert(0) += 1;
+            }
+        }
+        if step == 1 {
+            assert_eq!(pairs, expected);
+        }
+    }
+}
+
+#[test]
+fn a_cluster_is_not_built_with_a_node_of_more_than_1024_ports_or_with_names_that_a_terminal_obeys()
+{
+    let all = vec![1; 1025];
+    let mut fabric = FabricGraph::default();
+    let end = |guid, port| End { guid, port };
+    for (port, _) in (1_u16..).zip(&all) {
+        fabric.link_host(end(5000 + u64::from(port), 1), end(1, port), "a", None).unwrap();
+    }
+    fabric.link_host(end(2, 1), end(1, 2000), "x\u{1b}[31m", None).unwrap();
+    let cluster = |fabric: FabricGraph| {
+        let mut cluster = ClusterBuilder::new();
+        cluster.add_node(GroupId::CLUSTER, Some("a"), &synthetic("PU:1")).unwrap();
+        cluster.set_fabric(fabric);
+        cluster
+    };
+    let error = cluster(fabric).finish().unwrap_err().to_string();
+    assert!(error.contains("ports of a node"), "{error}");
+    let mut fabric = FabricGraph::default();
+    fabric.link_host(end(2, 1), end(1, 2000), "x\u{1b}[31m", None).unwrap();
+    let mut builder = cluster(fabric);
+    let error = builder.add_group(GroupId::CLUSTER, GroupKind::Rack, "r\u{7}").unwrap_err();
+    assert!(error.to_string().contains("without control characters"), "{error}");
+    let bytes = builder.finish().unwrap();
+    let opened = Cluster::open(&bytes).unwrap();
+    assert_eq!(opened.fabric().unwrap().ports().next().unwrap().name(), "x?[31m");
 }

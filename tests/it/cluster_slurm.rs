@@ -359,3 +359,18 @@ fn hostlists_are_folded_and_expanded_back() {
         assert_eq!(names, again, "{folded}");
     }
 }
+
+#[test]
+fn files_that_are_made_to_take_long_are_read_or_refused() {
+    let many = format!("SwitchName=s Nodes={}n1", "\\\n".repeat(440_000));
+    assert_eq!(SlurmTopology::from_conf("f", &many).unwrap().groups().len(), 1);
+    for open in ["[", "{a: ", "[[{a: "] {
+        let text = format!("- topology: {}", open.repeat(40_000));
+        let error = SlurmTopology::from_yaml("f", &text).unwrap_err().to_string();
+        assert!(error.contains("line 1: more than 64 brackets are open"), "{error}");
+    }
+    let lists = format!("- topology: {}", "- ".repeat(40_000));
+    assert!(SlurmTopology::from_yaml("f", &lists).is_err());
+    let folded = "- topology: t\n  tree: {switches: [{switch: s, nodes: 'n[1-2]'}]}\n";
+    assert_eq!(SlurmTopology::from_yaml("f", folded).unwrap().groups().len(), 1);
+}

@@ -23,6 +23,7 @@ mod examples;
 mod fast_paths;
 mod faults;
 mod fidelity;
+mod gathering_attacks;
 mod generations;
 mod info_and_calc;
 mod jobs;

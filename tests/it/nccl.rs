@@ -148,6 +148,7 @@ fn what_nccl_would_not_read_is_refused_with_the_place_and_the_reason() {
         |inside: &str| format!("<system version=\"1\"><cpu numaid=\"0\">{inside}</cpu></system>");
     let many = format!("{pci}</pci>").repeat(260);
     let attributes: Vec<String> = (0..17).map(|number| format!(" a{number}=\"\"")).collect();
+    let hundred_thousand: Vec<String> = (0..100_000).map(|it| format!(" a{it}=\"\"")).collect();
     let long = format!("<pci busid=\"0000:01:00.0\" class=\"{}\"/>", "0".repeat(256));
     let gpu = |link: &str| system(&format!("{pci}<gpu dev=\"0\">{link}</gpu></pci>"));
     for (text, said) in [
@@ -161,7 +162,12 @@ fn what_nccl_would_not_read_is_refused_with_the_place_and_the_reason() {
         (gpu("<c2c bw=\"x\" count=\"1\"/>"), "a bw from 1 to 2^32-1"),
         (system("<gpu/>"), "one system, in it cpu"),
         (system(&many), "element 256; NCCL reads at most 255"),
-        (system(&format!("<pci busid=\"0000:01:00.0\"{}/>", attributes.concat())), "18 attributes"),
+        (
+            system(&format!("<pci busid=\"0000:01:00.0\"{}/>", attributes.concat())),
+            "pci with more attributes",
+        ),
+        (system("<pci busid=\"0000:01:00.0\" a=\"\" a=\"\"/>"), "has the attribute a twice"),
+        (system(&format!("<pci{}/>", hundred_thousand.concat())), "pci with more attributes"),
         (system(&long), "class of 256 letters"),
         (gpu("<nvlink count=\"2\"/>"), "a target of an nvlink"),
         (gpu("<nvlink target=\"0000:02:00.0\" count=\"x\"/>"), "a count from 1 to 65535"),

@@ -331,12 +331,28 @@ fn ports_without_states_are_unknown_and_never_counted_active() {
 }
 
 #[test]
-fn a_saved_file_system_with_odd_files_is_read_as_far_as_it_goes() {
+fn a_saved_file_system_with_odd_texts_is_read_as_far_as_it_goes_and_none_with_special_files() {
     let root = machine(&[(1, &[("state", "4: ACTIVE"), ("phys_state", "5: \u{1b}[31mLinkUp")])]);
     let port = "sys/devices/pci0000:00/0000:01:00.0/infiniband/mlx4_0/ports/1";
     let path = |file: &str| root.path().join(port).join(file);
     std::fs::write(path("sm_lid"), b"0x1\0").unwrap();
-    std::os::unix::fs::symlink("/etc/hostname", path("link_layer")).unwrap();
+    assert_eq!(told("ports", root.path(), &[]), (0, "mlx4_0:1  active\n".to_owned()));
+    let refused = |found: &str| {
+        let mut command = Command::new("timeout");
+        command.args(["20", topobroker().get_program().to_str().unwrap(), "ls", "-i"]);
+        let output = command.arg(root.path()).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && text.contains(found), "{text}");
+    };
+    for target in ["/etc/hostname", "../../../../../../../../../../../../etc/hostname", "/dev/zero"]
+    {
+        std::os::unix::fs::symlink(target, path("link_layer")).unwrap();
+        refused("ports/1/link_layer is a link out of the root");
+        std::fs::remove_file(path("link_layer")).unwrap();
+    }
+    std::os::unix::fs::symlink("sm_lid", path("link_layer")).unwrap();
+    std::os::unix::fs::symlink("nothing", path("sm_sl")).unwrap();
+    assert_eq!(told("ports", root.path(), &[]).0, 0);
     rustix::fs::mknodat(
         rustix::fs::CWD,
         path("rate"),
@@ -345,7 +361,7 @@ fn a_saved_file_system_with_odd_files_is_read_as_far_as_it_goes() {
         0,
     )
     .unwrap();
-    assert_eq!(told("ports", root.path(), &[]), (0, "mlx4_0:1  active\n".to_owned()));
+    refused("ports/1/rate is no file and no folder");
 }
 
 #[test]

@@ -294,7 +294,7 @@ fn a_signal_that_is_ignored_stays_ignored_in_the_command_of_run() {
 #[test]
 fn wrong_usage_exits_2_and_a_closed_pipe_exits_0() {
     assert_eq!(run(&["publish", "--no-such-option"]).status.code(), Some(2));
-    assert_eq!(run(&["unpublish"]).status.code(), Some(2));
+    assert_eq!(run(&["unpublish", "--folder", "f"]).status.code(), Some(2));
     let mut child = topobroker()
         .args(["export", "-i", "Package:16 Core:64 PU:4"])
         .stdout(Stdio::piped())

@@ -4,10 +4,11 @@
 //! it has the turn; the kernel releases a dead process's lock. The ballot has the keys of the
 //! segment that the winner published.
 
+use super::stale::remove_stale;
 use super::status::{self, Published, PublisherState};
 use crate::publish::{NAME_PREFIX, SHM_FOLDER, is_at, remove_at_exit};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{Read, Seek, Write};
@@ -28,14 +29,20 @@ pub(super) struct Election {
 /// How long a process waits for its turn. With hundreds of processes at once it has taken 20 s.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Environment variable with the seconds that the segment of a winner stays after it was published.
+const KEEPS: &str = "TOPOBROKER_LOAD_KEEPS";
+
 /// How long the segment of a winner stays after it was published, although the winner has ended.
 /// Processes that come one after the other would else each discover the machine again.
-pub(super) const KEPT: Duration = Duration::from_secs(10);
+pub(super) fn kept() -> Duration {
+    let told = std::env::var(KEEPS).ok().and_then(|seconds| seconds.parse().ok());
+    Duration::from_secs(told.unwrap_or(10))
+}
 
 /// Whether processes may adopt a winner's segment: the winner runs, or has published it just now.
 fn is_usable(published: &Published) -> bool {
     published.publisher == PublisherState::Alive
-        || published.publisher == PublisherState::Gone && published.is_younger(KEPT)
+        || published.publisher == PublisherState::Gone && published.is_younger(kept())
 }
 
 impl Election {
@@ -67,7 +74,13 @@ impl Election {
         is_usable(&published).then_some(keys)
     }
 
-    /// Tells other processes the keys of this process's segment, until this process ends or [`KEPT`]
+    /// Removes what earlier winners have left and nobody may adopt any more.
+    pub(super) fn sweep(&self) {
+        let named = close_others(Some(&self.path));
+        remove_stale(Path::new(SHM_FOLDER), &named);
+    }
+
+    /// Tells other processes the keys of this process's segment, until this process ends and [`kept`]
     /// is over.
     pub(super) fn win(&self, keys: &Keys) {
         let mut file = &self.file;
@@ -103,14 +116,25 @@ pub(crate) fn close(ballot: &Path) {
     }
 }
 
-/// Removes the ballots of this user that are not in use.
-pub(crate) fn close_all() {
+/// Removes the ballots of this user that are not in use, and returns the segments that the others name.
+pub(crate) fn close_all() -> BTreeSet<PathBuf> {
+    close_others(None)
+}
+
+fn close_others(own: Option<&Path>) -> BTreeSet<PathBuf> {
+    let mut named = BTreeSet::new();
     let start = format!("{NAME_PREFIX}load-{}-", rustix::process::geteuid().as_raw());
     for entry in std::fs::read_dir(SHM_FOLDER).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(&start) {
-            close(&entry.path());
+        let ballot = entry.path();
+        // Closing a file of this process's own ballot would give back its lock.
+        if !entry.file_name().to_string_lossy().starts_with(&start) || own == Some(&ballot) {
+            continue;
         }
+        close(&ballot);
+        let keys = open(&ballot, OFlags::empty()).and_then(|file| keys_in(&file));
+        named.extend(keys.and_then(|keys| Some(keys.path()?.to_owned())));
     }
+    named
 }
 
 /// Opens a ballot. It must be a regular file of this user that nobody else may read or write.

@@ -1,14 +1,11 @@
 //! Loads the topology of a process: from a published segment, else from XML, else by discovery,
 //! which one process does for all.
 
-use super::election::{Election, KEPT, close_all};
-use super::stale::remove_stale;
+use super::election::{Election, kept};
 use super::status;
 use crate::hwloc::{self, CaptureError, HwlocLoadError, Input, LoadOptions, capture};
-use crate::publish::{
-    PublishError, PublishOptions, SHM_FOLDER, Store, publish, remove, remove_at_exit,
-};
-use std::path::{Path, PathBuf};
+use crate::publish::{PublishError, PublishOptions, Store, publish, remove, remove_at_exit};
+use std::path::PathBuf;
 use topobroker_reader::{AdoptError, Adopted, Scope, Source, adopt_keys, adopted};
 
 /// Why a process gets no topology.
@@ -43,8 +40,9 @@ const PMIX_XML: &str = "pmix.hwlocxml2";
 /// If several processes come to discovery at once, one discovers and publishes, and the others
 /// adopt its segment. They share if they have the same user, cgroup, pid namespace and hwloc
 /// settings in the environment, and if these settings do not make hwloc load something other than
-/// this machine. The segment stays for ten seconds, and as long as the process that published it
-/// runs. What others have left is removed by the next one that publishes.
+/// this machine. The segment stays for ten seconds (`TOPOBROKER_LOAD_KEEPS` has another number), and as
+/// long as the process that published it runs. What others have left is removed by the next one that
+/// publishes.
 ///
 /// ```
 /// let topology = topobroker::node::load()?.topology();
@@ -80,9 +78,7 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
     {
         return Ok(adopted);
     }
-    // Earlier winners have left segments and ballots that are of no use any more.
-    remove_stale(Path::new(SHM_FOLDER), KEPT);
-    close_all();
+    election.sweep();
     let description = capture(&hwloc::load(&Input::ThisMachine, &LoadOptions::default())?)?;
     let options = PublishOptions { private: true, scope: Scope::Cgroup, ..Default::default() };
     let Ok(publication) = publish(&description, &options) else {
@@ -90,17 +86,17 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
         return adopt_own(&description, Source::ThisMachine);
     };
     let keys = publication.keys().clone();
-    election.win(&keys);
     // The segment stays for other processes as long as this process lives, and for a while in any
     // case: the next load removes it.
     leave_to_next(publication.outlive());
+    election.win(&keys);
     Ok(adopt_keys(keys)?)
 }
 
 /// Removes a segment when this process exits, unless it is so young that others may still look for it.
 fn leave_to_next(file: PathBuf) {
     remove_at_exit(file, |file| {
-        if !status::read(file, 0).is_ok_and(|published| published.is_younger(KEPT)) {
+        if !status::read(file, 0).is_ok_and(|published| published.is_younger(kept())) {
             let _ = remove(file);
         }
     });

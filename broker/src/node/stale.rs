@@ -1,14 +1,14 @@
 //! Removes what dead publishers have left.
 
 use super::status::{PublisherState, is_segment_name, read};
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 /// Removes this user's segments in a folder if their publisher is gone: those of killed processes
-/// and of an earlier boot. A segment that the keys of the folder name stays, and so does one that was
-/// published less than a time ago.
-pub(crate) fn remove_stale(folder: &Path, young: Duration) {
+/// and of an earlier boot. A segment that the keys of the folder name stays, and so do those in
+/// `named`.
+pub(crate) fn remove_stale(folder: &Path, named: &BTreeSet<PathBuf>) {
     let me = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if is_segment_name(&entry.file_name().to_string_lossy())
@@ -16,7 +16,7 @@ pub(crate) fn remove_stale(folder: &Path, young: Duration) {
             && found.owner == me
             && found.publisher == PublisherState::Gone
             && !found.is_announced()
-            && !found.is_younger(young)
+            && !named.contains(&entry.path())
         {
             // Another process may have removed it first.
             let _ = found.remove();

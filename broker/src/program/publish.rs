@@ -7,9 +7,9 @@ use crate::node::remove_stale;
 use crate::publish::{Address, Publication, PublishOptions, Store, publish};
 use anyhow::Context;
 use clap::{Args, Parser, ValueEnum};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 use topobroker_layout::description::Description;
 use topobroker_layout::slots::LoadKey;
 use topobroker_reader::{Keys, Scope, Source};
@@ -110,7 +110,7 @@ impl How {
         if let Store::Folder(folder) = &store {
             // Removes what a killed publisher has left in this folder, because nothing else looks
             // there.
-            remove_stale(folder, Duration::ZERO);
+            remove_stale(folder, &BTreeSet::new());
         }
         let (description, source) = self.what.input.capture()?;
         let options = PublishOptions { store, keep, ..self.what.options(&description, source) };

@@ -7,7 +7,7 @@ use crate::node::election::close_all;
 use crate::node::status::{self, Published, PublisherState};
 use crate::publish::SHM_FOLDER;
 use crate::publish::job::{remove_orphans, sweep_beside};
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -21,13 +21,13 @@ pub(super) struct Unpublish {
     #[arg(value_name = "FILE", group = "what")]
     files: Vec<PathBuf>,
     /// All segments of this user in shared memory
-    #[arg(long, group = "what")]
+    #[arg(long, groups = ["what", "many"])]
     all: bool,
     /// All segments of this user whose publisher is gone, in shared memory and in the daemon's folder
-    #[arg(long, group = "what")]
+    #[arg(long, groups = ["what", "many"])]
     stale: bool,
     /// With --all or --stale: only those in this folder
-    #[arg(long, value_name = "FOLDER", conflicts_with = "files")]
+    #[arg(long, value_name = "FOLDER", requires = "many", conflicts_with = "files")]
     folder: Vec<PathBuf>,
 }
 
@@ -36,10 +36,6 @@ impl Unpublish {
         if self.all || self.stale {
             self.sweep()?;
             return Ok(ExitCode::SUCCESS);
-        }
-        if let Some(folder) = self.folder.first() {
-            let folder = folder.display();
-            bail!("--folder {folder}: expected --all or --stale too: which segments in the folder");
         }
         let mut files = self.files;
         if files.is_empty() {

@@ -1,13 +1,18 @@
 //! The first page of a cluster: the header of the segment, and where each part is.
 
 use super::blocks::{Records, Texts};
-use super::nodes::{ClassRow, NodeRow};
 use crate::error::{HeaderError, OpenError, ValidationError};
 use crate::header::{self, HEADER_LEN, Header, Kind};
 use alloc::vec::Vec;
 
 /// Number of bytes of the first page. The parts follow it.
 pub const HEAD_LEN: usize = 4096;
+
+/// Number of bytes of the row of a node.
+pub const NODE_ROW: u32 = 14;
+
+/// Number of bytes of the row of a class.
+pub const CLASS_ROW: u32 = 16 * 8;
 
 /// Where a part is that is read and checked as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -114,7 +119,7 @@ impl Head {
             return Err(ValidationError { column, row: 0, rule }.into());
         }
         // A table without rows has no bytes of a row either.
-        let lengths = [(nodes, NodeRow::LEN), (places, 4), (boots, 16), (classes, ClassRow::LEN)];
+        let lengths = [(nodes, NODE_ROW), (places, 4), (boots, 16), (classes, CLASS_ROW)];
         let is_of = |(table, length): &(Records, u32)| table.record == *length || table.is_empty();
         if !lengths.iter().all(is_of) {
             let (column, rule) = ("cluster.head", "each table has rows of its length");

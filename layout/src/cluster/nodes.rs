@@ -1,7 +1,7 @@
 //! The rows of nodes and classes, and how a node is found by its name.
 
 use super::blocks::{Records, Source, Texts};
-use super::head::{Head, Part};
+use super::head::{CLASS_ROW, Head, NODE_ROW, Part};
 use alloc::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -41,7 +41,7 @@ pub struct ClassRow {
 
 impl NodeRow {
     /// Number of bytes of a row.
-    pub const LEN: u32 = 14;
+    pub const LEN: u32 = NODE_ROW;
 
     /// The row as it is written.
     #[must_use]
@@ -68,7 +68,7 @@ impl NodeRow {
 
 impl ClassRow {
     /// Number of bytes of a row.
-    pub const LEN: u32 = 16 * 8;
+    pub const LEN: u32 = CLASS_ROW;
 
     /// The row as it is written.
     #[must_use]

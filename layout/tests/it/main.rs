@@ -4,5 +4,6 @@
 
 mod building;
 mod columns;
+mod directory;
 mod machine;
 mod opening;

@@ -4,7 +4,7 @@ use super::{room, rule, sets, views};
 use crate::every_query::{ask_object, ask_topology, ask_with_set};
 use crate::machines;
 use topobroker_layout::overlay::{self, Moved, Overlay};
-use topobroker_reader::{Archive, Object, Topology, View};
+use topobroker_reader::{Archive, Object, ObjectType, Topology, View};
 
 /// The columns of an overlay for objects in the order of their ordinals, with the parent of each.
 fn moved(order: &[u32], parents: &[u32]) -> Moved {
@@ -112,4 +112,33 @@ fn an_overlay_with_a_package_below_a_device_is_refused() {
         assert_eq!(found.is_ok(), is_right, "{found:?}");
         assert!(found.is_ok() || found.unwrap_err().contains("normal if that is"));
     }
+}
+
+#[test]
+fn children_in_another_order_than_their_pus_are_refused() {
+    let archive = machines::small();
+    let opened = Archive::open(&archive).unwrap();
+    let whole = opened.topology();
+    let view = moved_view(whole);
+    let (order, parents) = places(&view);
+    let right = moved(&order, &parents);
+    let is_normal = |id: &u32| whole.object(*id).unwrap().object_type().is_normal();
+    let mut lists: Vec<Vec<u32>> = order
+        .iter()
+        .map(|object| {
+            let below = order.iter().zip(&parents);
+            below.filter(|(id, parent)| *parent == object && **id != 0).map(|(id, _)| *id).collect()
+        })
+        .collect();
+    let found = |lists: &[Vec<u32>]| {
+        let children = Moved::pack(lists.concat());
+        let overlay =
+            Overlay { moved: Moved { children, ..right.clone() }, ..view.to_overlay().unwrap() };
+        let bytes = overlay::to_bytes(&overlay).unwrap();
+        View::from_archive(whole, &bytes).map(|_| ()).map_err(rule)
+    };
+    assert_eq!(found(&lists), Ok(()));
+    let siblings = lists.iter_mut().find(|list| list.iter().filter(|id| is_normal(id)).count() > 1);
+    siblings.unwrap().swap(0, 1);
+    assert!(found(&lists).unwrap_err().contains("in the order of their PUs"));
 }

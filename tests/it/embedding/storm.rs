@@ -7,7 +7,8 @@ use super::installed::{compile, has, is_root, prefix, succeed};
 use std::path::Path;
 use std::process::Command;
 
-/// Output of a shell script that has a `/dev/shm` of its own, and the loader as its first argument.
+/// Output of a shell script that has a `/dev/shm` of its own, and the loader as its first argument. No
+/// segment stays after the process that has published it.
 /// `None` without root, or if `unshare` is not installed.
 fn in_private_memory(script: &str, arguments: &[&Path]) -> Option<String> {
     if !is_root("shared memory of one's own") || !has("unshare") {
@@ -15,7 +16,8 @@ fn in_private_memory(script: &str, arguments: &[&Path]) -> Option<String> {
     }
     let folder = tempfile::tempdir().unwrap();
     let loader = compile(folder.path(), "cc", "loader.c", "loader", &["topobroker"], &[]);
-    let script = format!("set -e; mount -t tmpfs tmpfs /dev/shm\n{script}");
+    let set = "set -e; mount -t tmpfs tmpfs /dev/shm; export TOPOBROKER_LOAD_KEEPS=0";
+    let script = format!("{set}\n{script}");
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", &script, "sh"]).arg(loader).args(arguments);
     Some(succeed(&mut command))
@@ -75,6 +77,23 @@ fn a_winner_killed_at_any_step_leaves_the_next_a_topology_and_nothing_behind() {
     let Some(text) = in_private_memory(script, &[]) else { return };
     let steps: usize = text.trim().parse().unwrap();
     assert!((10..2000).contains(&steps), "{steps}");
+}
+
+#[test]
+fn processes_that_come_one_after_the_other_share_one_discovery_and_a_later_load_removes_it() {
+    let script = r#"
+        export TOPOBROKER_LOAD_KEEPS=2
+        for i in 1 2 3; do "$1" | cut -d ' ' -f 1; done
+        sleep 2.1
+        "$1" | cut -d ' ' -f 1
+        TOPOBROKER_LOAD_KEEPS=0 "$1" > /dev/null
+        ls -A /dev/shm
+    "#;
+    let Some(text) = in_private_memory(script, &[]) else { return };
+    let [first, second, third, later] = text.lines().collect::<Vec<_>>()[..] else {
+        panic!("{text}")
+    };
+    assert!(first == second && second == third && third != later, "{text}");
 }
 
 #[test]

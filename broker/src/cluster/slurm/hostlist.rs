@@ -269,3 +269,21 @@ fn ranges(numbers: &[u64], width: usize) -> String {
     text.pop();
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_bounded_before_they_are_multiplied() {
+        let long = format!("{}[1-262144]", "x".repeat(30_000));
+        assert!(matches!(expand(&long), Err(HostlistError::Long { .. })));
+        assert!(matches!(expand(&"a[0]".repeat(100_000)), Err(HostlistError::Long { .. })));
+        assert!(matches!(
+            expand(&format!("a[1-2]{}", "x".repeat(254))),
+            Err(HostlistError::Long { .. })
+        ));
+        assert_eq!(expand(&format!("{}[1-2]", "x".repeat(254))).unwrap()[1].len(), 255);
+        assert_eq!(expand("a[1-262144]").unwrap().len(), MAX_HOSTS);
+    }
+}
