@@ -324,9 +324,9 @@ fn nodes_are_as_far_apart_as_the_shortest_way_between_any_of_their_ports() {
     // One port with links to two switches that are not connected with each other.
     let mut fabric = FabricGraph::default();
     let end = |guid, port| End { guid, port };
-    for (host, port, switch) in [(10, 1, 1), (10, 2, 2), (11, 1, 2), (12, 1, 1)] {
+    for (host, port, switch, at) in [(10, 1, 1, 1), (10, 2, 2, 1), (11, 1, 2, 2), (12, 1, 1, 2)] {
         let name = format!("n{host}");
-        fabric.link_host(end(host, port), end(switch, host as u16), &name, None).unwrap();
+        fabric.link_host(end(host, port), end(switch, at), &name, None).unwrap();
     }
     let mut cluster = ClusterBuilder::new();
     for name in ["n10", "n11", "n12"] {

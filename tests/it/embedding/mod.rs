@@ -1,5 +1,6 @@
 //! The installed files, as C programs, libraries and launchers use them.
 
+mod administration;
 mod audited;
 mod beside_hwloc;
 mod c_interface;
