@@ -4,7 +4,7 @@ use super::{room, rule, sets, views};
 use crate::every_query::{ask_object, ask_topology, ask_with_set};
 use crate::machines;
 use topobroker_layout::overlay::{self, Moved, Overlay};
-use topobroker_reader::{Archive, Object, ObjectType, Topology, View};
+use topobroker_reader::{Archive, Object, Topology, View};
 
 /// The columns of an overlay for objects in the order of their ordinals, with the parent of each.
 fn moved(order: &[u32], parents: &[u32]) -> Moved {
