@@ -121,6 +121,21 @@ fn a_publisher_killed_at_any_step_leaves_a_whole_segment_or_nothing() {
 }
 
 #[test]
+fn a_limit_on_the_length_of_files_is_an_error_of_cluster_commands_that_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("n1.xml");
+    let exported = topobroker().args(["export", "-i", "Core:2 PU:2"]).output().unwrap();
+    std::fs::write(&input, exported.stdout).unwrap();
+    let script = "ulimit -f 1; exec \"$0\" cluster build \"$1/out\" n1=\"$1/n1.xml\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(topobroker().get_program()).arg(folder.path());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stderr).contains("File too large"), "{}", text(&output.stderr));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
 fn segments_of_an_earlier_boot_are_swept() {
     let folder = tempfile::tempdir().unwrap();
     // The header has another boot id, so that its publisher is gone, even if a process has its pid.

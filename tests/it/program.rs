@@ -206,6 +206,15 @@ fn bad_input_is_one_clear_line_and_leaves_nothing() {
         ("<letter/>", "root element <letter>"),
         ("<topology version=\"3.0\"/>", "hwloc XML version 3.0"),
         ("<topology version=\"2.0\"/>", "hwloc cannot"),
+        // As hwloc reads it: a PU.
+        (
+            "<topology version=\"2.0\"><object type=\"&#80;U\" os_index=\"4294967294\"/></topology>",
+            "PU with OS index \"4294967294\"",
+        ),
+        (
+            "<topology version=\"2.0\"><object type=\"PU\" os_index=\"&#52;294967294\"/></topology>",
+            "PU with OS index \"4294967294\"",
+        ),
     ];
     let store = tempfile::tempdir().unwrap();
     let check = |input: &str, message: &str| {

@@ -116,11 +116,14 @@ pub(crate) fn close(ballot: &Path) {
     }
 }
 
-/// Removes the ballots of this user that are not in use, and returns the segments that the others name.
-pub(crate) fn close_all() -> BTreeSet<PathBuf> {
-    close_others(None)
+/// Removes the ballots of this user that are not in use.
+#[cfg(feature = "program")]
+pub(crate) fn close_all() {
+    close_others(None);
 }
 
+/// Removes the ballots of this user that are not in use, but for its `own`. Returns the segments that
+/// those that are in use name.
 fn close_others(own: Option<&Path>) -> BTreeSet<PathBuf> {
     let mut named = BTreeSet::new();
     let start = format!("{NAME_PREFIX}load-{}-", rustix::process::geteuid().as_raw());

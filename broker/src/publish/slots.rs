@@ -5,7 +5,7 @@ use super::error::{LegacyError, PublishError};
 use super::legacy::{EBUSY, parts, with_ending};
 use super::options::PublishOptions;
 use super::store::named;
-use crate::hwloc::{self, HwlocTopology};
+use crate::hwloc::{self, HwlocLoadError, HwlocTopology};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -55,6 +55,10 @@ pub const TRIED_CALLERS: [&str; 9] = [
     "libtbbbind_2_5.so.3",
 ];
 
+/// Environment variable of the publisher with more of them, separated by colons: for launchers that
+/// embed the broker, and for Slurm's daemon.
+const CALLERS_VARIABLE: &str = "TOPOBROKER_GUARD_CALLERS";
+
 /// Slots for each key: a process may have as many topologies of the same load.
 const SLOTS_OF_KEY: u32 = 4;
 
@@ -85,7 +89,11 @@ pub(super) fn publish(
         return Err(LegacyError::Loads { found: keys.len(), limit: Slots::MOST });
     }
     for key in keys {
-        let topology = hwloc::load_as(&key)?;
+        let topology = match hwloc::load_as(&key) {
+            // No program of an older hwloc can ask for it.
+            Err(HwlocLoadError::Flags { .. }) if !options.load_keys.contains(&key) => continue,
+            topology => topology?,
+        };
         let length = hwloc::shmem_length(&topology)
             .map_err(hwloc_cannot("tell the length of its segment"))? as u64;
         let any_gl = !topology.has_display();
@@ -143,16 +151,18 @@ fn keys(more: &[LoadKey]) -> Vec<LoadKey> {
     keys
 }
 
-/// The callers that were tried, then those that were asked for besides.
+/// The callers that were tried, then those that were asked for besides, here or in the environment.
 fn callers(more: &[String]) -> Result<Vec<String>, LegacyError> {
     let mut callers: Vec<String> = TRIED_CALLERS.into_iter().map(str::to_owned).collect();
-    for caller in more {
+    let of_site = std::env::var(CALLERS_VARIABLE).unwrap_or_default();
+    let of_site = of_site.split(':').filter(|it| !it.is_empty()).map(str::to_owned);
+    for caller in more.iter().cloned().chain(of_site) {
         let is_name = !caller.is_empty() && !caller.contains(['/', '\n', '\0']);
         if !is_name {
-            return Err(LegacyError::Caller { found: caller.clone() });
+            return Err(LegacyError::Caller { found: caller });
         }
-        if !callers.contains(caller) {
-            callers.push(caller.clone());
+        if !callers.contains(&caller) {
+            callers.push(caller);
         }
     }
     let found = callers.iter().map(|it| it.len() + 1).sum();

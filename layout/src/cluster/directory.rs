@@ -152,8 +152,8 @@ fn check_groups(
             *depth = above + 1;
         }
         let (end, end_of_parent) = (groups.end.get(row), groups.end.get(parent));
-        let holds = row as u64 <= end && (row as u64) < end_of_parent && end <= end_of_parent;
-        ensure(holds, "groups.end", row, "groups in a group follow it")?;
+        let is_inside = (row as u64) < end && end <= end_of_parent;
+        ensure(is_inside && ends_before(groups, row, parent), "groups.end", row, FOLLOW)?;
         let run = |row| groups.member_first.get(row)..groups.member_end.get(row);
         let (own, of_parent) = (run(row), run(parent));
         let is_within = own.start <= own.end
@@ -165,6 +165,7 @@ fn check_groups(
             *taken = own.end;
         }
     }
+    ensure(ends_before(groups, count, 0), "groups.end", count, FOLLOW)?;
     let mut is_there = alloc::vec![false; members];
     for row in 0..members {
         let place = is_there.get_mut(groups.members.get_u32(row) as usize);
@@ -172,6 +173,18 @@ fn check_groups(
         ensure(is_new, "groups.members", row, "has each node once")?;
     }
     Ok(())
+}
+
+/// What broken ends of groups are told.
+const FOLLOW: &str = "groups in a group follow it, up to its end";
+
+/// Whether the groups that are open before a row, up to one that they are in, end at that row.
+fn ends_before(groups: &ArchivedGroups, row: usize, up_to: usize) -> bool {
+    let mut above = row.saturating_sub(1);
+    while above > up_to && groups.end.get(above) == row as u64 {
+        above = groups.parent.get_u32(above) as usize;
+    }
+    above == up_to
 }
 
 impl ArchivedGroups {

@@ -72,12 +72,14 @@ fn right() -> Directory {
 /// What breaks a rule, and the column and a part of the rule in the error.
 type Rule = (fn(&mut Directory), &'static str, &'static str);
 
-const RULES: [Rule; 23] = [
+const RULES: [Rule; 25] = [
     (|it| it.groups.members = pack(&[0, 2, 1]), "groups.members", "has each node"),
     (|it| it.groups.members = pack(&[0, 2, 2, 3]), "groups.members", "has each node once"),
     (|it| it.groups.parent = pack(&[0, 0, 3, 1]), "groups.parent", "before those in it"),
     (|it| it.groups.end = pack(&[4, 4, 3, 3]), "groups.end", ""),
     (|it| it.groups.end = pack(&[3, 4, 3, 4]), "groups.end", "all groups are in the cluster"),
+    (|it| it.groups.parent = pack(&[0, 0, 0, 1]), "groups.end", "up to its end"),
+    (|it| it.groups.end = pack(&[4, 4, 4, 4]), "groups.end", "up to its end"),
     (|it| it.groups.kind = pack(&[0, 9, 1, 1]), "groups.kind", ""),
     (|it| it.groups.member_end = pack(&[3, 4, 2, 4]), "groups.member_end", "all nodes"),
     (|it| it.groups.member_end = pack(&[4, 2, 2, 4]), "groups.member_first", "of the parent"),

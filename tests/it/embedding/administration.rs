@@ -125,7 +125,8 @@ fn a_user_adds_a_job_to_the_topology_that_roots_daemon_serves_and_its_ranks_find
     std::fs::set_permissions(folder.path(), mode).unwrap();
     let daemon = Daemon::start(&folder.path().join("run"));
     let (user, other) = (Some(65_534), Some(65_533));
-    let lines = succeed(daemon.command(user).args(["job", "add", "mine", "-n", "2"]));
+    let lines =
+        succeed(daemon.command(user).args(["job", "add", "mine", "-n", "2", "--map-by", "slot"]));
     let file = lines.lines().find_map(|line| line.strip_prefix("TOPOBROKER_JOB=")).unwrap();
     assert!(file.starts_with("/dev/shm/topobroker-") && file.ends_with(".job-mine"), "{file}");
     let shown = succeed(daemon.command(user).args(["job", "list"]));
@@ -139,7 +140,11 @@ fn a_user_adds_a_job_to_the_topology_that_roots_daemon_serves_and_its_ranks_find
     let refused =
         daemon.command(other).env("TOPOBROKER_JOB", file).args(["job", "show", "mine"]).output();
     assert!(!refused.unwrap().status.success());
-    let again = daemon.command(user).args(["job", "add", "mine", "-n", "1"]).output().unwrap();
+    let again = daemon
+        .command(user)
+        .args(["job", "add", "mine", "-n", "1", "--map-by", "slot"])
+        .output()
+        .unwrap();
     assert!(!again.status.success() && said(&again).contains("mine"), "{}", said(&again));
     succeed(daemon.command(user).args(["job", "remove", "mine"]));
     assert!(!Path::new(file).exists());

@@ -312,7 +312,7 @@ fn a_daemon_that_ends_with_keep_and_is_started_again_loses_no_reader() {
 }
 
 #[test]
-fn status_lists_a_daemon_and_unpublish_all_removes_the_files_of_a_killed_one() {
+fn status_lists_a_daemon_and_unpublish_stale_removes_the_files_of_a_killed_one() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let mut daemon = Daemon::start(&run, &machine(folder.path(), "Core:2 PU:2"));
@@ -325,11 +325,10 @@ fn status_lists_a_daemon_and_unpublish_all_removes_the_files_of_a_killed_one() {
     assert_eq!(daemon.pus(), "4");
     daemon.signal(Signal::KILL);
     daemon.child.wait().unwrap();
-    // Processes still find the segment, until it is removed with `--all`.
-    ours(&["unpublish", "--stale"]);
+    // Processes still find the segment, until it is swept.
     assert_eq!(daemon.pus(), "4");
-    ours(&["unpublish", "--all", "--folder", run.to_str().unwrap()]);
-    assert!(!file.exists() && !run.join("keys").exists());
+    ours(&["unpublish", "--stale"]);
+    assert!(!file.exists() && !run.exists());
 }
 
 #[test]

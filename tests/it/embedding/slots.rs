@@ -114,6 +114,11 @@ fn a_program_that_was_not_tried_with_the_guard_is_left_to_hwloc_until_the_broker
         let guard = run(own);
         assert!(guard.contains(": served"), "{guard}");
     }
+    let mut command = topobroker();
+    command.args(["run", "--guard", "--folder"]).arg(given.folder.path()).arg("--");
+    command.arg(&given.program).args(LOAD).env("TOPOBROKER_GUARD_CALLERS", "other:guarded");
+    let guard = said(&command.env("TOPOBROKER_GUARD_VERBOSE", "1").output().unwrap());
+    assert!(guard.contains(": served"), "{guard}");
     for wrong in ["", "a/b"] {
         let text = run(wrong);
         assert!(text.contains("is no name of a library or program"), "{text}");

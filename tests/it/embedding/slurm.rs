@@ -255,7 +255,9 @@ fn with_the_argument_guard_tasks_preload_the_guard_and_their_loads_are_served() 
     let folder = tempfile::tempdir().unwrap();
     let Some(cluster) = Cluster::start("guard", Path::new("/nonexistent")) else { return };
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
-    let program = super::guard::program(folder.path());
+    // Under a name that was tried with the guard.
+    let program = folder.path().join("hydra_pmi_proxy");
+    fs::rename(super::guard::program(folder.path()), &program).unwrap();
     // What a task says of its load goes to the same place as its output.
     let task = folder.path().join("task");
     let lines = format!(
@@ -266,7 +268,7 @@ fn with_the_argument_guard_tasks_preload_the_guard_and_their_loads_are_served() 
     fs::set_permissions(&task, Permissions::from_mode(0o755)).unwrap();
     let lines = cluster.srun(0, &["-n", "2"], &task);
     let text = lines.join("\n");
-    assert_eq!(text.matches("load by guarded: served").count(), 2, "{text}");
+    assert_eq!(text.matches("load by hydra_pmi_proxy: served").count(), 2, "{text}");
     assert!(text.contains(super::guard::library().to_str().unwrap()), "{text}");
 }
 

@@ -1,5 +1,6 @@
 //! Why a topology cannot be loaded.
 
+use crate::hwloc::version::library_version;
 use std::io;
 use topobroker_layout::archive::INDEX_LIMIT;
 
@@ -100,6 +101,12 @@ pub enum HwlocLoadError {
         object: String,
         /// Its index.
         found: String,
+    },
+    /// hwloc does not know some flags.
+    #[error("hwloc {} of this process does not know all flags of {found:#x}", library_version())]
+    Flags {
+        /// The flags.
+        found: u64,
     },
     /// hwloc refuses the topology and reports no reason.
     #[error(

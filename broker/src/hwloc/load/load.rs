@@ -160,7 +160,7 @@ pub(crate) fn load_as(key: &LoadKey) -> Result<HwlocTopology<'static>, HwlocLoad
     let topology = new_topology().map_err(|()| failed("make a topology"))?;
     // SAFETY: `topology` is initialised and not loaded yet.
     ok(unsafe { sys::hwloc_topology_set_flags(topology.raw, key.flags) })
-        .map_err(|()| failed("take the flags"))?;
+        .map_err(|()| HwlocLoadError::Flags { found: key.flags })?;
     for (object_type, filter) in (0..).zip(key.filters) {
         // SAFETY: `topology` is initialised and not loaded yet; hwloc refuses unknown filters.
         ok(unsafe {

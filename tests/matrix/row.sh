@@ -1,0 +1,78 @@
+#!/bin/sh
+# Runs in a root, for scripts/matrix: tries the installed program with the hwloc, launchers and MPIs that
+# are there. $1 is the checkout, $2 the folder of the reference topologies. Prints a line for each check:
+# its name, a tab, and what was found. The exit status is 1 if one failed.
+export PATH=/opt/topobroker/bin:/usr/sbin:/usr/bin:/sbin:/bin LD_LIBRARY_PATH=/opt/topobroker/lib
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+checkout="$1"
+topologies="$2"
+failed=0
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+
+found() { printf '%s\t%s\n' "$1" "$2"; }
+check() { # check NAME VALUE EXPECTED
+    if [ "$2" = "$3" ]; then
+        found "$1" "$2"
+    else
+        found "$1" "FAILED: $2; expected $3"
+        failed=1
+    fi
+}
+version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null | sed 's/^[0-9]*://; s/[-+].*//'; }
+
+found glibc "$(version libc6)"
+found hwloc "$(topobroker --version | sed -n 's/^hwloc //p')"
+
+# The part that every row has.
+check "ls" "$(topobroker ls -i 'Package:2 Core:2 PU:2' | grep -c 'PU L#')" 8
+cc -o "$work/export" "$checkout/tests/matrix/export.c" -lhwloc
+same=0
+loaded=0
+differ=""
+for file in "$topologies"/*.xml; do
+    HWLOC_HIDE_ERRORS=2 "$work/export" "$file" >"$work/theirs" 2>/dev/null || continue
+    # hwloc 2.4 also writes memory attributes without values; later ones leave them out.
+    sed -i '/<memattr [^>]*\/>$/d' "$work/theirs"
+    # What hwloc takes but whose sets contradict each other is refused.
+    topobroker export -i "$file" >"$work/ours" 2>"$work/said" || continue
+    loaded=$((loaded + 1))
+    if cmp -s "$work/ours" "$work/theirs"; then same=$((same + 1)); else differ="$differ $(basename "$file")"; fi
+done
+check "exports that are hwloc's own" "$same of $loaded$differ" "$loaded of $loaded"
+eval "$(topobroker publish | sed 's/^/export /')"
+for i in $(seq 64); do topobroker calc -N pu all >"$work/adopted.$i" & done
+wait
+check "64 processes that adopt" "$(cat "$work"/adopted.* | sort | uniq -c | awk '{print $1}')" 64
+check "a view" "$(topobroker calc --view 0 -N pu all)" 1
+topobroker job add matrix -n 2 --map-by slot >/dev/null
+check "ranks of a job" "$(topobroker job show matrix | grep -c '^rank [01] bound')" 2
+topobroker job remove matrix
+topobroker unpublish >/dev/null
+unset TOPOBROKER_FILE TOPOBROKER_ADDR TOPOBROKER_SIZE
+check "left in /dev/shm" "$(ls /dev/shm | grep -c topobroker)" 0
+
+# MPIs: ranks that adopt, then unmodified ranks with and without the guard.
+large="$topologies/$(cd "$topologies" && ls -S *.xml | head -40 | xargs grep -c 'type="PU"' | awk -F: '$2 > 255 && $2 < 2000 {print $2 ":" $1}' | sort -n | tail -1 | cut -d: -f2)"
+for mpi in openmpi mpich; do
+    command -v "mpirun.$mpi" >/dev/null && command -v "mpicc.$mpi" >/dev/null || continue
+    found "$mpi" "$(version "$([ $mpi = mpich ] && echo mpich || echo openmpi-bin)")"
+    mpirun="mpirun.$mpi -n 2"
+    [ $mpi = mpich ] || mpirun="$mpirun --oversubscribe --bind-to core"
+    "mpicc.$mpi" -o "$work/rank" "$checkout/tests/matrix/rank.c" || continue
+    check "$mpi: ranks that adopt" "$(topobroker run -- $mpirun topobroker calc -N pu all 2>/dev/null | grep -c .)" 2
+    alone="$($mpirun "$work/rank" 2>/dev/null | sort)"
+    guarded="$(topobroker run --guard -- $mpirun "$work/rank" 2>"$work/said" | sort)"
+    check "$mpi: bindings under the guard" "$guarded" "$alone"
+    grows() { "$@" 2>&1 >/dev/null | sed -n 's/.*grows by \([0-9]*\) kB.*/\1/p' | sort -n | tail -1; }
+    export HWLOC_XMLFILE="$large" HWLOC_THISSYSTEM=1
+    [ $mpi = mpich ] || mpirun="mpirun.$mpi -n 2 --oversubscribe --bind-to none"
+    found "$mpi: kB a rank grows by, $(basename "$large"): alone, with the guard" \
+        "$(grows $mpirun "$work/rank"), $(grows topobroker run --guard -- $mpirun "$work/rank")"
+    unset HWLOC_XMLFILE HWLOC_THISSYSTEM
+    audit="$(topobroker run --guard -- topobroker audit --guard -- $mpirun "$work/rank" 2>&1)"
+    found "$mpi: loads served, left to hwloc" \
+        "$(echo "$audit" | grep -c ': served'), $(echo "$audit" | grep -c 'left to hwloc')"
+done
+found libpmix "$(dpkg-query -W -f '${db:Status-Status} ${Version}\n' 'libpmix2*' | sed -n "s/^installed \\([0-9.]*\\).*/\\1/p" | head -1)"
+exit $failed
