@@ -175,7 +175,7 @@ fn check_groups(
     Ok(())
 }
 
-/// What broken ends of groups are told.
+/// The rule of the ends of groups.
 const FOLLOW: &str = "groups in a group follow it, up to its end";
 
 /// Whether the groups that are open before a row, up to one that they are in, end at that row.

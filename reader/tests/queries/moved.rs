@@ -6,22 +6,31 @@ use crate::machines;
 use topobroker_layout::overlay::{self, Moved, Overlay};
 use topobroker_reader::{Archive, Object, Topology, View};
 
+/// The children of each object, in the order of the objects.
+fn children(order: &[u32], parents: &[u32]) -> Vec<Vec<u32>> {
+    let below = |object: &u32| {
+        let below = order.iter().zip(parents).filter(|(id, parent)| *parent == object && **id != 0);
+        below.map(|(id, _)| *id).collect()
+    };
+    order.iter().map(below).collect()
+}
+
 /// The columns of an overlay for objects in the order of their ordinals, with the parent of each.
 fn moved(order: &[u32], parents: &[u32]) -> Moved {
     let mut by_number: Vec<(u32, u32)> = order.iter().copied().zip(0..).collect();
     by_number.sort_unstable();
-    let (mut child_start, mut children) = (vec![0], Vec::new());
-    for object in order {
-        let below = order.iter().zip(parents).filter(|(id, parent)| parent == &object && **id != 0);
-        children.extend(below.map(|(id, _)| *id));
-        child_start.push(u32::try_from(children.len()).unwrap());
-    }
+    let children = children(order, parents);
+    let ends = children.iter().scan(0, |end, own| {
+        *end += u32::try_from(own.len()).unwrap();
+        Some(*end)
+    });
+    let child_start: Vec<u32> = std::iter::once(0).chain(ends).collect();
     Moved {
         order: Moved::pack(order.iter().copied()),
         ordinal: Moved::pack(by_number.into_iter().map(|(_, ordinal)| ordinal)),
         parent: Moved::pack(parents.iter().copied()),
         child_start: Moved::pack(child_start),
-        children: Moved::pack(children),
+        children: Moved::pack(children.concat()),
     }
 }
 
@@ -123,13 +132,7 @@ fn children_in_another_order_than_their_pus_are_refused() {
     let (order, parents) = places(&view);
     let right = moved(&order, &parents);
     let is_normal = |id: &u32| whole.object(*id).unwrap().object_type().is_normal();
-    let mut lists: Vec<Vec<u32>> = order
-        .iter()
-        .map(|object| {
-            let below = order.iter().zip(&parents);
-            below.filter(|(id, parent)| *parent == object && **id != 0).map(|(id, _)| *id).collect()
-        })
-        .collect();
+    let mut lists = children(&order, &parents);
     let found = |lists: &[Vec<u32>]| {
         let children = Moved::pack(lists.concat());
         let overlay =

@@ -190,10 +190,10 @@ impl Reading {
             if attributes.len() == MOST_ATTRIBUTES {
                 return limit(format!("{name} with more attributes"), MOST_ATTRIBUTES);
             }
-            let twice = format!("{name} has the attribute {key} twice");
-            if attributes.insert(key, value).is_some() {
-                return Err(wrong(&twice));
+            if attributes.contains_key(&key) {
+                return Err(wrong(&format!("{name} has the attribute {key} twice")));
             }
+            attributes.insert(key, value);
         }
         let wrong = |expected| {
             let words = attributes.iter().map(|(name, value)| format!(" {name}={value:?}"));
