@@ -6,7 +6,6 @@ use crate::depth::Depth;
 use crate::encode::{AlignedVec, EncodeError};
 use crate::error::{OpenError, ValidationError};
 use crate::header::{Header, Kind};
-use crate::object_type::ObjectType;
 use crate::open::open_frame;
 use crate::overlay::{self, Overlay};
 use crate::pu_sets::{PuSet, PuSets};
@@ -177,12 +176,7 @@ pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedJob), OpenError> {
 ///
 /// [`ValidationError`] for the first rule that is broken.
 pub fn validate(job: &ArchivedJob, base: &ArchivedTopology) -> Result<(), ValidationError> {
-    let levels = &base.levels;
-    let lowest = (levels.normal.to_native() as usize).saturating_sub(1);
-    let pus = match levels.object_type(lowest) {
-        Some(ObjectType::PU) => u64::from(levels.first(lowest + 1) - levels.first(lowest)),
-        _ => 0,
-    };
+    let pus = base.levels.pus().len() as u64;
     ensure(job.sets.is_below(pus), "job.sets", 0, "has PUs of the topology")?;
     let level = Depth::OsDevice.level(base.levels.normal_rows().len()).unwrap_or(usize::MAX);
     let (first, end) = (base.levels.first(level), base.levels.first(level.saturating_add(1)));

@@ -129,6 +129,15 @@ impl ArchivedLevel {
 }
 
 impl ArchivedLevels {
+    /// Numbers of the PUs, which are at the lowest normal depth; none if there are no PUs.
+    pub(crate) fn pus(&self) -> core::ops::Range<u32> {
+        let lowest = (self.normal.to_native() as usize).saturating_sub(1);
+        match self.object_type(lowest) {
+            Some(ObjectType::PU) => self.first(lowest)..self.first(lowest + 1),
+            _ => 0..0,
+        }
+    }
+
     /// The row of a level or of the end; `None` past the end.
     #[must_use]
     #[inline]

@@ -311,11 +311,11 @@ fn validate_order_of_pus(
     ordinal_of: &impl Fn(u64) -> Option<usize>,
 ) -> Result<(), ValidationError> {
     let (moved, levels) = (&overlay.moved, &overlay.levels);
-    let lowest = (levels.normal.to_native() as usize).saturating_sub(1);
-    if levels.object_type(lowest) != Some(ObjectType::PU) {
+    let pus = levels.pus();
+    if pus.is_empty() {
         return Ok(());
     }
-    let first_pu = levels.first(lowest) as usize;
+    let first_pu = pus.start as usize;
     // The PUs of each object as a run of ordinals, from the lowest objects up.
     let mut runs: Vec<Range<usize>> = (0..end).map(|ordinal| ordinal..ordinal + 1).collect();
     for ordinal in (0..first_pu).rev() {
@@ -340,7 +340,7 @@ fn validate_order_of_pus(
         }
         runs.get_mut(ordinal).into_iter().for_each(|run| *run = own.clone());
     }
-    for level in 0..lowest {
+    for level in 0..(levels.normal.to_native() as usize).saturating_sub(1) {
         let (mut last, level) = (0, levels.first(level)..levels.first(level + 1));
         for ordinal in level {
             let run = runs.get(ordinal as usize).cloned().unwrap_or_default();
