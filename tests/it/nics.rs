@@ -1,20 +1,24 @@
 //! NICs and GPUs of the ranks of a job, and what is said of ranks that are bound far from them.
 
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Output};
 use topobroker_tests::shared;
 
 /// Runs a script over the topology of a reference machine; `$T` is the program. `None` without the
 /// reference data.
-fn on(machine: &str, script: &str) -> Option<Output> {
-    let file: PathBuf = shared()?.join("topologies").join(machine);
+fn on_reference(machine: &str, script: &str) -> Option<Output> {
+    Some(on(&shared()?.join("topologies").join(machine), script))
+}
+
+/// Runs a script over the topology of a file.
+fn on(file: &Path, script: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let program = env!("CARGO_BIN_EXE_topobroker_for_tests");
     let mut command = Command::new(program);
     command.args(["run", "--folder"]).arg(folder.path()).arg("-i").arg(file);
     command.args(["--", "sh", "-c", script]).env("T", program).env("FOLDER", folder.path());
-    Some(command.output().unwrap())
+    command.output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -23,7 +27,7 @@ fn text(bytes: &[u8]) -> &str {
 
 /// The standard output of a script that must succeed.
 fn told(machine: &str, script: &str) -> Option<String> {
-    let output = on(machine, script)?;
+    let output = on_reference(machine, script)?;
     assert!(output.status.success(), "{output:?}");
     Some(text(&output.stdout).to_owned())
 }
@@ -31,7 +35,7 @@ fn told(machine: &str, script: &str) -> Option<String> {
 /// What is said of a job on standard error, without the program's name.
 fn said(machine: &str, ranks: &str) -> Option<Vec<String>> {
     let script = format!("printf '{ranks}' > $FOLDER/ranks; $T job add j --ranks $FOLDER/ranks");
-    let output = on(machine, &script)?;
+    let output = on_reference(machine, &script)?;
     assert!(output.status.success(), "{output:?}");
     let lines = text(&output.stderr).lines();
     Some(lines.map(|line| line.strip_prefix("topobroker: job j: ").unwrap().to_owned()).collect())
@@ -41,6 +45,48 @@ fn said(machine: &str, ranks: &str) -> Option<Vec<String>> {
 const SIERRA: &str = "flux-core__sierra.xml";
 /// A machine with eight NUMA nodes, and one active NIC.
 const IPA20: &str = "flux-core__ipa20.xml";
+
+/// Two Slingshot NICs as hwloc 2.13 and later find them: an interface for IP, and a CXI device.
+const SLINGSHOT: &str = r#"<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x3" allowed_cpuset="0x3"
+      nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
+    <object type="NUMANode" os_index="0" cpuset="0x3" complete_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" gp_index="2"/>
+    <object type="Package" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="3">
+      <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="4"/>
+      <object type="Bridge" gp_index="5" bridge_type="0-1" depth="0" bridge_pci="0000:[21-21]">
+        <object type="PCIDev" gp_index="6" pci_busid="0000:21:00.0" pci_type="0200 [17db:0501] [0000:0000] 00" pci_link_speed="31.5">
+          <object type="OSDev" gp_index="7" name="hsi0" subtype="Slingshot" osdev_type="2"/>
+          <object type="OSDev" gp_index="8" name="cxi0" subtype="Slingshot" osdev_type="2"/>
+        </object>
+      </object>
+    </object>
+    <object type="Package" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x1" complete_nodeset="0x1" gp_index="9">
+      <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x1" complete_nodeset="0x1" gp_index="10"/>
+      <object type="Bridge" gp_index="11" bridge_type="0-1" depth="0" bridge_pci="0000:[31-31]">
+        <object type="PCIDev" gp_index="12" pci_busid="0000:31:00.0" pci_type="0200 [17db:0501] [0000:0000] 00" pci_link_speed="31.5">
+          <object type="OSDev" gp_index="13" name="hsi1" subtype="Slingshot" osdev_type="2"/>
+          <object type="OSDev" gp_index="14" name="cxi1" subtype="Slingshot" osdev_type="2"/>
+        </object>
+      </object>
+    </object>
+  </object>
+</topology>"#;
+
+#[test]
+fn ranks_get_the_cxi_device_of_a_slingshot_nic_and_ip_goes_over_the_interface_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("slingshot.xml");
+    std::fs::write(&file, SLINGSHOT).unwrap();
+    let script = "$T job add j --map-by ppr:1:package --bind-to package --unknown-nics > $FOLDER/file; $T job nics j; \
+                  for library in nccl ucx; do $T job nics j --rank 1 --env $library; done; \
+                  $T links | grep nic; $T ports | cut -d' ' -f1";
+    let output = on(&file, script);
+    assert!(output.status.success(), "{output:?}");
+    let expected = "0 cxi0\n1 cxi1\nNCCL_SOCKET_IFNAME==hsi1\nUCX_NET_DEVICES=hsi1\n\
+                    cxi0 (nic) - hostbridge:0 (hostbridge): PCI 31500 MB/s current\n\
+                    cxi1 (nic) - hostbridge:1 (hostbridge): PCI 31500 MB/s current\nhsi0\nhsi1\n";
+    assert_eq!(text(&output.stdout), expected);
+}
 
 #[test]
 fn a_job_keeps_a_nic_and_a_gpu_for_each_rank() {
@@ -68,7 +114,7 @@ fn ranks_have_as_many_devices_as_are_wanted_and_libraries_are_told() {
                   > $FOLDER/file; $T job nics j$n; done; \
                   for library in ucx nccl mpich openmpi; do $T job nics j2 --rank 1 --env $library; done; \
                   $T job nics j1 --env ucx; $T job nics j1 --rank 7";
-    let Some(output) = on(SIERRA, script) else { return };
+    let Some(output) = on_reference(SIERRA, script) else { return };
     let expected = "0 -\n1 -\n0 mlx5_0\n1 mlx5_2\n0 mlx5_0,mlx5_1\n1 mlx5_2,mlx5_3\n\
                     0 mlx5_0,mlx5_1,mlx5_2,mlx5_3\n1 mlx5_2,mlx5_3,mlx5_0,mlx5_1\n\
                     UCX_NET_DEVICES=mlx5_2:1,mlx5_3:1\n\
@@ -148,7 +194,7 @@ fn a_check_fails_if_ranks_are_far_from_every_nic_unless_that_is_accepted() {
                   $T check --no-memlock --job $it | grep -o ' far: '; \
                   $T check --no-memlock --job $it > $FOLDER/out; echo $?; done; \
                   $T check --no-memlock --no-binding --job far; echo $?";
-    let Some(output) = on(IPA20, script) else { return };
+    let Some(output) = on_reference(IPA20, script) else { return };
     assert_eq!(text(&output.stdout), " far: \n1\n0\n0\n");
 }
 
@@ -156,7 +202,7 @@ fn a_check_fails_if_ranks_are_far_from_every_nic_unless_that_is_accepted() {
 fn ranks_far_from_every_nic_are_right_if_the_job_has_no_nearer_pu() {
     let script = "$T job add j --cpu-set os:60-70 --map-by ppr:1:hwthread --bind-to hwthread > $FOLDER/file; \
                   $T job nics j";
-    let Some(output) = on(IPA20, script) else { return };
+    let Some(output) = on_reference(IPA20, script) else { return };
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     assert!(text(&output.stdout).lines().all(|line| line.ends_with(" mlx5_0")), "{output:?}");
 }

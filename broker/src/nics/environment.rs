@@ -51,8 +51,9 @@ pub fn variables<'a>(
 }
 
 /// The name of a NIC with its first active port, else its first one that may be active, such as
-/// `mlx5_0:1`. An interface has no ports.
+/// `mlx5_0:1`. An interface has no ports, and is the one for IP of a Slingshot NIC.
 fn named(nic: Object<'_>) -> String {
+    let nic = nic.interface().unwrap_or(nic);
     let name = nic.name().unwrap_or_default();
     let with = |state: Option<PortState>| nic.ports().find(|port| port.state() == state);
     let port = with(Some(PortState::Active)).or_else(|| with(None)).or_else(|| nic.ports().next());

@@ -43,7 +43,7 @@ fn ports(topology: Topology<'_>) -> impl Iterator<Item = Port<'_>> {
 }
 
 fn interfaces(topology: Topology<'_>) -> impl Iterator<Item = Object<'_>> {
-    let is_interface = |it: &Object<'_>| it.os_device_kind() == Some(OsDeviceKind::Network);
+    let is_interface = |it: &Object<'_>| it.interface() == Some(*it);
     topology.objects_with_type(ObjectType::OSDevice).filter(is_interface)
 }
 

@@ -21,11 +21,11 @@ pub enum Address {
 
 /// The address that the header names; 0 if any address will do.
 pub(super) fn choose(address: Address, size: u64) -> Result<u64, PublishError> {
-    const LIMIT: u64 = 1 << 47;
+    let limit = limit();
     match address {
         Address::Anywhere => Ok(0),
-        Address::At(found) if found == 0 || found % 0x1_0000 != 0 || found >= LIMIT - size => {
-            Err(PublishError::Address { found, limit: LIMIT })
+        Address::At(found) if found == 0 || found % 0x1_0000 != 0 || found >= limit - size => {
+            Err(PublishError::Address { found, limit })
         }
         Address::At(address) => Ok(address),
         Address::Usual => Ok(usual_address()),
@@ -43,7 +43,9 @@ fn usual_address() -> u64 {
         // which it is taken map elsewhere.
         let maps = File::open("/proc/self/maps").ok().into_iter().flat_map(mappings);
         let mapped: Vec<Range<u64>> = maps.map(|mapping| mapping.range).collect();
-        ADDRESSES.into_iter().filter(|start| is_free(&mapped, *start, MAX_SEGMENT_LEN)).collect()
+        let below_the_stack = cfg!(target_arch = "x86_64").then_some(BELOW_THE_STACK);
+        let parts = below_the_stack.into_iter().chain(OF_SEGMENTS);
+        parts.map(at).filter(|start| is_free(&mapped, *start, MAX_SEGMENT_LEN)).collect()
     });
     free.first().copied().unwrap_or(0)
 }
@@ -52,22 +54,41 @@ fn is_free(mapped: &[Range<u64>], start: u64, size: u64) -> bool {
     mapped.iter().all(|range| range.end <= start || range.start >= start + size)
 }
 
-/// Addresses that are free in native programs, under valgrind and under the sanitizers. None is in
-/// the middle of the largest hole, because PMIx puts its own segments there.
-#[cfg(target_arch = "x86_64")]
-const ADDRESSES: [u64; 4] = [BELOW_THE_STACK, 0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000];
-#[cfg(not(target_arch = "x86_64"))]
-const ADDRESSES: [u64; 3] = [0x5500_0000_0000, 0x5510_0000_0000, 0x7a00_0000_0000];
+/// The address of a part, of the 2048 equal parts that a process may map.
+pub(super) fn at(part: u64) -> u64 {
+    part * (limit() / 2048)
+}
 
-/// An address in the same 512 GB as the stack. Every process has page tables for these, so a
+/// The first address that is too high for any process of this machine.
+///
+/// It is 2^47 on x86-64, and elsewhere what this kernel has: arm64 has kernels of 39 to 48 bits, riscv64
+/// of 38 to 47. The stack is at the upper end of it.
+fn limit() -> u64 {
+    let of_stack = rustix::param::linux_execfn().as_ptr().addr() as u64;
+    if cfg!(target_arch = "x86_64") { 1 << 47 } else { of_stack.next_power_of_two() }
+}
+
+// Parts that are free in native programs and under valgrind, on x86-64 under the sanitizers too. Programs
+// begin at two thirds of all on most processors, which is just above part 0x555. No part is in the middle
+// of the largest hole, because PMIx puts its own segments there.
+
+/// Parts for topobroker's segments.
+const OF_SEGMENTS: [u64; 3] = [0x550, 0x551, 0x7a0];
+
+/// Parts for the hwloc segments of [`super::legacy`].
+pub(super) const OF_HWLOC_SEGMENTS: [u64; 4] = [0x552, 0x553, 0x7a1, 0x7b1];
+
+/// Parts for the slots of the hwloc guard.
+pub(super) const OF_SLOTS: [u64; 3] = [0x554, 0x7a2, 0x7b2];
+
+/// On x86-64, a part in the same 512 GB as the stack. Every process has page tables for these, so a
 /// mapping takes 4 kB of page tables less than elsewhere.
 ///
 /// The address is 47 GB below the lowest place of a stack, so a stack has room to grow. The kernel
 /// puts mappings at random within a terabyte below the stack (28 random bits, as is usual, or
 /// more). So one of a thousand processes that have mapped a gigabyte before they adopt finds the
 /// address taken, and maps elsewhere.
-#[cfg(target_arch = "x86_64")]
-const BELOW_THE_STACK: u64 = 0x7ff0_0000_0000;
+const BELOW_THE_STACK: u64 = 0x7ff;
 
 #[cfg(test)]
 mod tests {
@@ -82,8 +103,15 @@ mod tests {
     }
 
     #[test]
+    fn the_usual_address_is_below_the_end_of_the_stack_and_a_multiple_of_64_kb() {
+        let (usual, here) = (usual_address(), (&raw const OF_SEGMENTS).addr() as u64);
+        assert!(usual > 0 && usual % 0x1_0000 == 0 && usual + MAX_SEGMENT_LEN <= limit());
+        assert!(here < limit() && limit().is_power_of_two(), "{:#x}", limit());
+    }
+
+    #[test]
     fn an_address_that_cannot_be_mapped_is_refused_before_anything_is_made() {
-        for found in [0, 0x1234, 1 << 47, !0xffff] {
+        for found in [0, 0x1234, limit(), !0xffff] {
             let error = choose(Address::At(found), 4096).unwrap_err();
             assert!(matches!(error, PublishError::Address { .. }), "{error}");
         }

@@ -1,6 +1,7 @@
 //! The legacy lane: hwloc's own segment and XML beside a segment, for programs that know only hwloc
 //! or PMIx.
 
+use super::address::{self, OF_HWLOC_SEGMENTS};
 use super::error::{LegacyError, PublishError};
 use super::store::named;
 use crate::format::xml;
@@ -22,11 +23,6 @@ pub struct Legacy {
     xml1: PathBuf,
     is_this_system: bool,
 }
-
-/// Addresses of hwloc segments. They differ from those of topobroker's segments, and none is in the
-/// middle of the largest hole, because PMIx puts its segments there.
-const ADDRESSES: [u64; 4] =
-    [0x5520_0000_0000, 0x5530_0000_0000, 0x7a10_0000_0000, 0x7b10_0000_0000];
 
 /// Endings of the file names, after the name of the segment or job. No name of a job contains the
 /// `+`. The last ones are those of the slots for the guard and of links.
@@ -135,7 +131,7 @@ fn pmix_filters() -> Vec<(ObjectType, TypeFilter)> {
     none.into_iter().chain(important).chain(structure).collect()
 }
 
-/// Writes the hwloc segment for the first of [`ADDRESSES`] that is free in this process.
+/// Writes the hwloc segment for the first of [`OF_HWLOC_SEGMENTS`] that is free in this process.
 fn write_segment(
     topology: &HwlocTopology<'_>,
     path: &Path,
@@ -149,7 +145,7 @@ fn write_segment(
     })?;
     let (folder, name) = parts(path)?;
     let mut taken = io::ErrorKind::AddrInUse.into();
-    for address in ADDRESSES {
+    for address in OF_HWLOC_SEGMENTS.map(address::at) {
         let start = usize::try_from(address).unwrap_or(0);
         let mut refused = None;
         let written = named::publish_written(folder, name, length, mode, |file| {

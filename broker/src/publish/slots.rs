@@ -1,6 +1,7 @@
 //! The slots for the hwloc guard: hwloc's own segments of this machine, for the loads of unmodified
 //! programs. They are in one file beside the node's segment, and are removed with it.
 
+use super::address::{self, OF_SLOTS};
 use super::error::{LegacyError, PublishError};
 use super::legacy::{EBUSY, parts, with_ending};
 use super::options::PublishOptions;
@@ -62,9 +63,6 @@ const CALLERS_VARIABLE: &str = "TOPOBROKER_GUARD_CALLERS";
 /// Slots for each key: a process may have as many topologies of the same load.
 const SLOTS_OF_KEY: u32 = 4;
 
-/// Addresses for the slots. They differ from those of topobroker's and other hwloc segments.
-const ADDRESSES: [u64; 3] = [0x5540_0000_0000, 0x7a20_0000_0000, 0x7b20_0000_0000];
-
 /// Loads this machine for each key, and writes the slots beside a segment. `published` are the
 /// variables that processes get.
 ///
@@ -120,7 +118,7 @@ pub(super) fn publish(
     let (folder, name) = parts(&path)?;
     let mode = if options.private { 0o400 } else { 0o444 };
     let mut taken = io::ErrorKind::AddrInUse.into();
-    for base in ADDRESSES {
+    for base in OF_SLOTS.map(address::at) {
         for (slots, _) in &mut loaded {
             slots.address = base + (slots.offset - page);
         }

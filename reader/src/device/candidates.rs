@@ -41,8 +41,8 @@ const DISPLAY: u16 = 0x03;
 
 impl<'a> Topology<'a> {
     /// The NICs that ranks may be given, in logical order: one of each PCI device. They are
-    /// OpenFabrics and Slingshot devices if the node has any, in whatever state, else network
-    /// interfaces: nobody wants messages to go over the network of the administrators because a
+    /// OpenFabrics and Slingshot devices (the CXI device, where hwloc knows it) if the node has any, in
+    /// whatever state, else network interfaces: nobody wants messages to go over the network of the administrators because a
     /// cable is loose.
     ///
     /// ```
@@ -70,7 +70,8 @@ impl<'a> Topology<'a> {
         };
         let is_first = move |device: &Object<'a>| {
             let pci = device.pci_device_above();
-            let first = pci.and_then(|pci| pci.io_children().find(may_be_given));
+            let candidates = pci.into_iter().flat_map(|pci| pci.io_children().filter(may_be_given));
+            let first = candidates.min_by_key(|device| !is_cxi(*device));
             first.is_none_or(|first| first == *device)
         };
         all().filter(may_be_given).filter(is_first)
@@ -107,7 +108,7 @@ impl<'a> Object<'a> {
                     () => LinkState::Inactive,
                 }
             }
-            Some(OsDeviceKind::Network) => match self.fact("OperState") {
+            Some(OsDeviceKind::Network) => match self.interface().and_then(|it| it.fact("OperState")) {
                 Some("up") => LinkState::Active,
                 None | Some("unknown") => LinkState::Unknown,
                 Some(_) => LinkState::Inactive,
@@ -125,9 +126,19 @@ impl<'a> Object<'a> {
                 let active = self.ports().filter(|port| port.is_active());
                 active.filter_map(|port| port.rate_mbps()).max()
             }
-            OsDeviceKind::Network => self.fact("Speed")?.parse().ok(),
+            OsDeviceKind::Network => self.interface()?.fact("Speed")?.parse().ok(),
             _ => None,
         }
+    }
+
+    /// The interface by which IP goes over a network device: the device itself, or the one beside a
+    /// CXI device of Slingshot, which has the same link. `None` if there is none.
+    #[must_use]
+    pub fn interface(self) -> Option<Self> {
+        if !is_cxi(self) {
+            return Some(self).filter(|it| is_interface(*it));
+        }
+        self.parent()?.io_children().find(|it| is_interface(*it) && !is_cxi(*it))
     }
 
     /// The kind of an OS device; `None` for other objects.
@@ -154,6 +165,12 @@ fn is_interface(device: Object<'_>) -> bool {
 fn is_fabric(device: Object<'_>) -> bool {
     device.os_device_kind() == Some(OsDeviceKind::OpenFabrics)
         || (is_interface(device) && device.subtype() == Some("Slingshot"))
+}
+
+/// Whether a device is the one by which libfabric knows a Slingshot NIC. hwloc 2.13 and later find it,
+/// beside the interface for IP.
+pub(crate) fn is_cxi(device: Object<'_>) -> bool {
+    device.subtype() == Some("Slingshot") && device.name().is_some_and(|it| it.starts_with("cxi"))
 }
 
 /// The place of an OS device of a GPU in the order of programming interfaces; `None` if it is not of

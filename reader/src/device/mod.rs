@@ -13,6 +13,7 @@ mod pci_tree;
 mod ports;
 
 pub use assign::Beside;
+pub(crate) use candidates::is_cxi;
 pub use candidates::{LinkState, NicChoice};
 pub use distances::DeviceDistance;
 pub(crate) use domain::{Domains, GpuLink, is_switch};

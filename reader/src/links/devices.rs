@@ -2,7 +2,7 @@
 
 use super::kinds::{LinkClass, LinkOrigin, VertexKind};
 use super::parts::{Parts, SwitchModel};
-use crate::device::is_switch;
+use crate::device::{is_cxi, is_switch};
 use crate::object::Object;
 use alloc::vec::Vec;
 use topobroker_layout::attributes::{Attributes, OsDeviceKind};
@@ -64,7 +64,10 @@ pub(super) fn add(parts: &mut Parts<'_>, switches: SwitchModel) {
 /// What stands for a PCI device that is no GPU that programs know: its best NIC, its first disk, or
 /// itself, if it computes.
 fn device(pci: Object<'_>) -> Option<Object<'_>> {
-    let with = |kind| pci.io_children().find(|it| it.os_device_kind() == Some(kind));
+    let with = |kind| {
+        let of_kind = pci.io_children().filter(|it| it.os_device_kind() == Some(kind));
+        of_kind.min_by_key(|it| !is_cxi(*it))
+    };
     let known = [OsDeviceKind::OpenFabrics, OsDeviceKind::Network, OsDeviceKind::Block];
     known.into_iter().find_map(with).or_else(|| {
         let Attributes::Pci(attributes) = pci.attributes() else { return None };
