@@ -1,6 +1,7 @@
 //! A column: one field of many rows, packed as narrow as its values allow.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 use rkyv::{Archive, Serialize};
 
 /// Integers, packed in the shorter of two ways.
@@ -71,6 +72,22 @@ impl Column {
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
     }
+}
+
+/// The first of `rows` for which `before` is false, or the end of `rows`. `rows` must be
+/// partitioned, as for [`slice::partition_point`].
+#[inline]
+pub fn partition_point(rows: Range<u32>, before: impl Fn(u32) -> bool) -> u32 {
+    let Range { start: mut low, end: mut high } = rows;
+    while low < high {
+        let middle = low.midpoint(high);
+        if before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 /// Binary logarithm of the number of bytes that a delta needs, plus one; 0 if it needs none.

@@ -1,7 +1,7 @@
 //! The archive of a job: which part of a published topology it has, and the PUs of its ranks.
 
 use crate::archive::ArchivedTopology;
-use crate::column::Column;
+use crate::column::{ArchivedColumn, Column};
 use crate::depth::Depth;
 use crate::encode::{AlignedVec, EncodeError};
 use crate::error::{OpenError, ValidationError};
@@ -196,11 +196,22 @@ fn validate_ranks(job: &ArchivedJob, archive_len: usize) -> Result<(), Validatio
     let most_rows = archive_len.saturating_mul(ROWS_A_BYTE);
     let columns = [(&job.ranks, ranks, 1 << 32), (&job.set_of_rank, ranks, sets + 1)];
     check_rules(&columns, "job.ranks job.set_of_rank", most_rows)?;
+    ensure(are_different(&job.ranks), "job.ranks", 0, "are different")?;
     let of_ranks =
         |given: &ArchivedDevicesOfRanks| ranks.saturating_mul(given.per_rank.to_native() as usize);
     let devices = [&job.nics, &job.gpus].map(|given| (&given.device, of_ranks(given), 1 << 32));
     check_rules(&devices, "job.nics.device job.gpus.device", most_rows)?;
     job.sets.validate(most_rows)
+}
+
+/// Whether all values of a column are different. Nearly always they ascend.
+fn are_different(column: &ArchivedColumn) -> bool {
+    if (1..column.len()).all(|row| column.get(row - 1) < column.get(row)) {
+        return true;
+    }
+    let mut all: Vec<u64> = column.iter().collect();
+    all.sort_unstable();
+    all.is_sorted_by(|one, next| one < next)
 }
 
 #[cfg(test)]
@@ -228,6 +239,19 @@ mod tests {
         assert_eq!(refused(1, &[0, 0]), "has OS devices of the topology");
         for (per_rank, devices) in [(1, &[0][..]), (2, &[0, 0]), (0, &[0]), (u32::MAX, &[0, 0])] {
             assert_eq!(refused(per_rank, devices), "has a value for each row of its table");
+        }
+    }
+
+    #[test]
+    fn a_job_has_each_rank_once() {
+        for (numbers, is_right) in
+            [([4, 7, 9], true), ([9, 4, 7], true), ([4, 4, 9], false), ([9, 4, 9], false)]
+        {
+            let ranks = numbers.map(|number| (number, None));
+            let bytes = Job::new([0; 16], "ranks", Overlay::default(), &ranks).to_bytes().unwrap();
+            let job = rkyv::access::<ArchivedJob, Error>(&bytes).unwrap();
+            let found = validate_ranks(job, bytes.len()).map_err(|error| error.rule);
+            assert_eq!(found, if is_right { Ok(()) } else { Err("are different") });
         }
     }
 

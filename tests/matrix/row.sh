@@ -1,11 +1,12 @@
 #!/bin/sh
 # Runs in a root, for scripts/matrix: tries the installed program with the hwloc, launchers and MPIs that
-# are there. $1 is the checkout, $2 the folder of the reference topologies. Prints a line for each check:
+# are there. $1 is the checkout, $2 the folder of the reference data. Prints a line for each check:
 # its name, a tab, and what was found. The exit status is 1 if one failed.
 export PATH=/opt/topobroker/bin:/usr/sbin:/usr/bin:/sbin:/bin LD_LIBRARY_PATH=/opt/topobroker/lib
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 checkout="$1"
-topologies="$2"
+shared="$2"
+topologies="$shared/topologies"
 failed=0
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
@@ -41,6 +42,7 @@ for file in "$topologies"/*.xml; do
 done
 check "exports that are hwloc's own" "$same of $loaded$differ" "$loaded of $loaded"
 eval "$(topobroker publish | sed 's/^/export /')"
+found "address" "$TOPOBROKER_ADDR"
 for i in $(seq 64); do topobroker calc -N pu all >"$work/adopted.$i" & done
 wait
 check "64 processes that adopt" "$(cat "$work"/adopted.* | sort | uniq -c | awk '{print $1}')" 64
@@ -51,6 +53,43 @@ topobroker job remove matrix
 topobroker unpublish >/dev/null
 unset TOPOBROKER_FILE TOPOBROKER_ADDR TOPOBROKER_SIZE
 check "left in /dev/shm" "$(ls /dev/shm | grep -c topobroker)" 0
+
+# Locality strings of sets of PUs, as the PMIx of the row makes them of the same machines.
+locality="$work/locality_reference"
+if pkg-config --exists pmix && cc -o "$locality" "$checkout/tests/c/locality_reference.c" \
+    $(pkg-config --cflags --libs pmix hwloc); then
+    found libpmix "$(pkg-config --modversion pmix)"
+    same=0
+    asked=0
+    differ=""
+    for set in 0 1 3 0-1 0-3 2-5 0,3 0-7; do echo "$set $set"; done >"$work/pairs"
+    awk '{print NR - 1, $1}' "$work/pairs" >"$work/ranks"
+    for machine in flux-core__sierra openpmix__test-topo hwloc__96em64t-4n4d3ca2co-pci; do
+        theirs="$("$locality" "$topologies/$machine.xml" <"$work/pairs" | cut -d' ' -f1)"
+        ours="$(topobroker run -i "$topologies/$machine.xml" -- sh -c \
+            "topobroker job add l --ranks '$work/ranks' >/dev/null && topobroker job locality l" | cut -d' ' -f2)"
+        asked=$((asked + 1))
+        if [ "$ours" = "$theirs" ]; then same=$((same + 1)); else differ="$differ $machine"; fi
+    done
+    check "machines with PMIx's locality strings" "$same of $asked$differ" "$asked of $asked"
+fi
+
+# A cluster of four nodes on this machine, whose tasks get the topology and the guard from the plugin.
+if command -v slurmctld >/dev/null && command -v munged >/dev/null; then
+    slurm="$work/slurm"
+    mkdir -m 755 "$slurm"
+    chmod 755 "$work"
+    cc -std=c99 -O2 -shared -fPIC -I"$checkout/ffi/include" -o "$slurm/spank.so" \
+        -DTOPOBROKER_GUARD_LIBRARY='"/opt/topobroker/lib/topobroker/libtopobroker-guard.so"' \
+        "$checkout/ffi/spank/topobroker_spank.c" -L/opt/topobroker/lib -ltopobroker -Wl,-rpath,/opt/topobroker/lib
+    echo "required $slurm/spank.so guard" >"$slurm/plugstack.conf"
+    found slurm "$(version slurmctld)"
+    "$shared/programs/slurm4-up.sh" "$slurm" >"$work/said" 2>&1 || cat "$work/said" >&2
+    step() { SLURM_CONF="$slurm/slurm.conf" timeout 60 srun "$@" 2>>"$work/said"; }
+    check "slurm: tasks of two nodes that adopt" "$(step -N 2 -n 4 topobroker calc -N pu all | grep -c .)" 4
+    check "slurm: tasks that preload the guard" "$(step -n 2 printenv LD_PRELOAD | grep -c libtopobroker-guard)" 2
+    "$shared/programs/slurm4-down.sh" "$slurm"
+fi
 
 # MPIs: ranks that adopt, then unmodified ranks with and without the guard.
 large="$topologies/$(cd "$topologies" && ls -S *.xml | head -40 | xargs grep -c 'type="PU"' | awk -F: '$2 > 255 && $2 < 2000 {print $2 ":" $1}' | sort -n | tail -1 | cut -d: -f2)"
@@ -74,5 +113,4 @@ for mpi in openmpi mpich; do
     found "$mpi: loads served, left to hwloc" \
         "$(echo "$audit" | grep -c ': served'), $(echo "$audit" | grep -c 'left to hwloc')"
 done
-found libpmix "$(dpkg-query -W -f '${db:Status-Status} ${Version}\n' 'libpmix2*' | sed -n "s/^installed \\([0-9.]*\\).*/\\1/p" | head -1)"
 exit $failed

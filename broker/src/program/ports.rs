@@ -6,7 +6,7 @@ use crate::findings::{named, prefix_text, worded};
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use topobroker_reader::{LinkLayer, LinkState, Object, ObjectType, OsDeviceKind, Port, Topology};
+use topobroker_reader::{LinkLayer, LinkState, Object, ObjectType, Port, Topology};
 
 /// List the ports of OpenFabrics devices, and network interfaces: state, rate, subnet. The adopted
 /// topology of this node has the states of now

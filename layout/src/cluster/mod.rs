@@ -8,4 +8,5 @@ pub mod delta;
 pub mod directory;
 pub mod head;
 pub mod nodes;
+pub mod rules;
 pub mod slot;

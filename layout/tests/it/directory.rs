@@ -1,7 +1,8 @@
 //! Breaks each rule of the groups and the fabric of a cluster, one at a time.
 
 use std::error::Error;
-use topobroker_layout::cluster::directory::{Directory, Fabric, Groups, open, pack_texts};
+use topobroker_layout::cluster::directory::{Directory, Fabric, Groups, pack_texts};
+use topobroker_layout::cluster::rules::open;
 use topobroker_layout::column::Column;
 
 fn pack(values: &[u64]) -> Column {
@@ -72,7 +73,7 @@ fn right() -> Directory {
 /// What breaks a rule, and the column and a part of the rule in the error.
 type Rule = (fn(&mut Directory), &'static str, &'static str);
 
-const RULES: [Rule; 25] = [
+const RULES: [Rule; 26] = [
     (|it| it.groups.members = pack(&[0, 2, 1]), "groups.members", "has each node"),
     (|it| it.groups.members = pack(&[0, 2, 2, 3]), "groups.members", "has each node once"),
     (|it| it.groups.parent = pack(&[0, 0, 3, 1]), "groups.parent", "before those in it"),
@@ -97,6 +98,7 @@ const RULES: [Rule; 25] = [
     (|it| it.fabric.switches = 10, "fabric.switches", "are vertices"),
     (|it| it.fabric.hops = pack(&[0, 3, 3]), "fabric.hops", "is a square"),
     (|it| it.fabric.hops = pack(&[0, 9, 9, 0]), "fabric.hops", ""),
+    (|it| it.fabric.hops = pack(&[0, 3, 2, 0]), "fabric.hops", "in both directions"),
     (
         |it| it.fabric.link_first = pack(&[1, 4, 8, 10, 11, 12, 13, 14, 15, 16]),
         "fabric.link_first",

@@ -6,6 +6,7 @@ use core::ops::Range;
 use topobroker_layout::cluster::directory::{self, ArchivedDirectory};
 use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
 use topobroker_layout::cluster::nodes::{ClassRow, NodeRow};
+use topobroker_layout::cluster::rules;
 use topobroker_layout::header::Header;
 use topobroker_layout::{OpenError, ValidationError};
 
@@ -120,7 +121,7 @@ const DIRECTORY: ValidationError =
 
 fn open_directory<'a>(file: &'a [u8], head: &Head) -> Result<&'a ArchivedDirectory, OpenError> {
     let bytes = part(file, &head.directory).ok_or(DIRECTORY)?;
-    directory::open(bytes, head.nodes.count)
+    rules::open(bytes, head.nodes.count)
 }
 
 /// Checks the rows of nodes: their names, classes and groups are there. `groups` has the group of each

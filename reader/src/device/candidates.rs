@@ -108,11 +108,13 @@ impl<'a> Object<'a> {
                     () => LinkState::Inactive,
                 }
             }
-            Some(OsDeviceKind::Network) => match self.interface().and_then(|it| it.fact("OperState")) {
-                Some("up") => LinkState::Active,
-                None | Some("unknown") => LinkState::Unknown,
-                Some(_) => LinkState::Inactive,
-            },
+            Some(OsDeviceKind::Network) => {
+                match self.interface().and_then(|it| it.fact("OperState")) {
+                    Some("up") => LinkState::Active,
+                    None | Some("unknown") => LinkState::Unknown,
+                    Some(_) => LinkState::Inactive,
+                }
+            }
             _ => LinkState::Unknown,
         }
     }

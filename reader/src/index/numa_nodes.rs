@@ -3,9 +3,9 @@
 
 use super::Index;
 use super::regular::block_of;
-use super::search::partition_point;
 use core::ops::Range;
 use topobroker_layout::cluster::slot::{Property, Slot};
+use topobroker_layout::column::partition_point;
 use topobroker_layout::set::Set;
 
 impl Index<'_> {

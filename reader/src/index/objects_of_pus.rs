@@ -2,8 +2,8 @@
 
 use super::Index;
 use super::regular::block_of;
-use super::search::partition_point;
 use core::ops::Range;
+use topobroker_layout::column::partition_point;
 use topobroker_layout::set::Set;
 
 impl Index<'_> {

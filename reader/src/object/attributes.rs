@@ -1,13 +1,12 @@
 //! Attributes of an object, which depend on its type.
 
 use super::object::Object;
-use crate::index::partition_point;
 use core::ops::Range;
 use topobroker_layout::attributes::{
     Associativity, Attributes, Bridge, Cache, CacheKind, Group, OsDeviceKind, PageType, Pci,
 };
 use topobroker_layout::cluster::slot::{Property, Slot};
-use topobroker_layout::column::ArchivedColumn;
+use topobroker_layout::column::{ArchivedColumn, partition_point};
 use topobroker_layout::object_type::ObjectType;
 
 impl<'a> Object<'a> {

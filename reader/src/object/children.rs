@@ -1,8 +1,9 @@
 //! The children of an object, in hwloc's four lists.
 
 use super::object::Object;
-use crate::index::{Index, partition_point};
+use crate::index::Index;
 use core::ops::Range;
+use topobroker_layout::column::partition_point;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::object_type::ChildKind;
 

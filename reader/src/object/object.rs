@@ -1,10 +1,11 @@
 //! The handle of an object, with its type, its place in the tree, and its texts.
 
-use crate::index::{Index, partition_point};
+use crate::index::Index;
 use crate::topology::Topology;
 use core::ops::Range;
 use topobroker_layout::archive::ArchivedStringsOfObjects;
 use topobroker_layout::cluster::slot::{Property, Slot};
+use topobroker_layout::column::partition_point;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::levels::ArchivedLevel;
 use topobroker_layout::object_type::ObjectType;

@@ -17,7 +17,14 @@ use topobroker_tests::{describe, machines, shared};
 fn reference(folder: &Path) -> Option<PathBuf> {
     (has_package("pmix") && has("mpirun.openmpi")).then(|| {
         let packages = ["pmix", "hwloc"];
-        compile(folder, "cc", "locality_reference.c", "reference", &packages, &["-lopen-pal"])
+        compile(
+            folder,
+            "cc",
+            "locality_reference.c",
+            "reference",
+            &packages,
+            &["-DWITH_OPEN_MPI", "-lopen-pal"],
+        )
     })
 }
 
