@@ -11,7 +11,7 @@ failed=0
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 
-found() { printf '%s\t%s\n' "$1" "$2"; }
+found() { printf '%s\t%s\n' "$1" "$(printf %s "$2" | tr '\n' ';')"; }
 check() { # check NAME VALUE EXPECTED
     if [ "$2" = "$3" ]; then
         found "$1" "$2"
@@ -83,12 +83,33 @@ if command -v slurmctld >/dev/null && command -v munged >/dev/null; then
         -DTOPOBROKER_GUARD_LIBRARY='"/opt/topobroker/lib/topobroker/libtopobroker-guard.so"' \
         "$checkout/ffi/spank/topobroker_spank.c" -L/opt/topobroker/lib -ltopobroker -Wl,-rpath,/opt/topobroker/lib
     echo "required $slurm/spank.so guard" >"$slurm/plugstack.conf"
-    found slurm "$(version slurmctld)"
-    "$shared/programs/slurm4-up.sh" "$slurm" >"$work/said" 2>&1 || cat "$work/said" >&2
+    found slurm "$(slurmctld -V | cut -d' ' -f2)"
+    # Tasks are in cgroups, where this machine has those of version 1 and Slurm knows them.
+    up="$shared/programs/slurm4-up.sh"
+    cgroups=/sys/fs/cgroup/cpuset
+    if [ -w $cgroups/tasks ] && ls /usr/lib/*/slurm-wlm/cgroup_v1.so >/dev/null 2>&1; then
+        sed -e 's#TaskPlugin=task/none#TaskPlugin=task/cgroup,task/affinity#' -e 's#proctrack/linuxproc#proctrack/cgroup#' \
+            -e 's#; echo CgroupAutomount=no .*##' "$up" >"$slurm/up"
+        printf 'CgroupPlugin=cgroup/v1\nConstrainCores=yes\n' >"$slurm/cgroup.conf"
+        up="$slurm/up"
+    else
+        cgroups=""
+    fi
+    bash "$up" "$slurm" >"$work/said" 2>&1 || cat "$work/said" >&2
     step() { SLURM_CONF="$slurm/slurm.conf" timeout 60 srun "$@" 2>>"$work/said"; }
     check "slurm: tasks of two nodes that adopt" "$(step -N 2 -n 4 topobroker calc -N pu all | grep -c .)" 4
     check "slurm: tasks that preload the guard" "$(step -n 2 printenv LD_PRELOAD | grep -c libtopobroker-guard)" 2
+    # Under a name that was tried with the guard.
+    cc -o "$slurm/hydra_pmi_proxy" "$checkout/tests/c/hwloc_load.c" -lhwloc
+    check "slurm: loads that the guard serves" \
+        "$(step -n 2 env TOPOBROKER_GUARD_VERBOSE=1 sh -c "'$slurm/hydra_pmi_proxy' 2>&1" | grep -c ': served')" 2
+    if [ -n "$cgroups" ]; then
+        check "slurm: PUs of a task in its cgroup, and of its part" \
+            "$(step -n 1 sh -c 'grep -c slurm /proc/self/cgroup >/dev/null && topobroker scope' | sed -n 's/^cgroup: //p; s/^part: PUs \([0-9]*\):.*/\1/p')" "0
+0"
+    fi
     "$shared/programs/slurm4-down.sh" "$slurm"
+    [ -z "$cgroups" ] || { sleep 1; find /sys/fs/cgroup/*/slurm_n[1-4] -depth -type d -exec rmdir {} + 2>/dev/null; }
 fi
 
 # MPIs: ranks that adopt, then unmodified ranks with and without the guard.
