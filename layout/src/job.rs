@@ -243,6 +243,22 @@ mod tests {
     }
 
     #[test]
+    fn ranks_have_pus_of_the_topology() {
+        let base = rkyv::to_bytes::<Error>(&topology(&machine(2)).unwrap()).unwrap();
+        let base = rkyv::access::<ArchivedTopology, Error>(&base).unwrap();
+        let pus = u32::try_from(base.levels.pus().len()).unwrap();
+        // Runs that overlap, so that their sum says nothing.
+        let ranks = [(0, Some(vec![0..pus])), (1, Some(vec![0..pus + 1])), (2, Some(vec![0..pus]))];
+        for (count, is_right) in [(1, true), (2, false), (3, false)] {
+            let job = Job::new([0; 16], "pus", Overlay::default(), &ranks[..count]);
+            let bytes = job.to_bytes().unwrap();
+            let job = rkyv::access::<ArchivedJob, Error>(&bytes).unwrap();
+            let found = validate(job, base).map_err(|error| error.rule);
+            assert_eq!(found == Err("has PUs of the topology"), !is_right, "{found:?}");
+        }
+    }
+
+    #[test]
     fn a_job_has_each_rank_once() {
         for (numbers, is_right) in
             [([4, 7, 9], true), ([9, 4, 7], true), ([4, 4, 9], false), ([9, 4, 9], false)]

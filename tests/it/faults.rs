@@ -136,6 +136,33 @@ fn a_limit_on_the_length_of_files_is_an_error_of_cluster_commands_that_leaves_no
 }
 
 #[test]
+fn a_cluster_is_on_the_disk_before_its_file_has_a_name_and_then_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let exported = topobroker().args(["export", "-i", "Core:2 PU:2"]).output().unwrap();
+    std::fs::write(folder.path().join("n1.xml"), exported.stdout).unwrap();
+    let mut strace = Command::new("strace");
+    strace.args([
+        "-qq",
+        "-y",
+        "-e",
+        "trace=fsync,link,linkat,rename,renameat,renameat2",
+        "-o",
+        "calls",
+    ]);
+    strace.arg(topobroker().get_program()).args(["cluster", "build", "out", "n1=n1.xml"]);
+    let output = strace.current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
+    let calls: Vec<&str> = calls.lines().collect();
+    let place = |what: &dyn Fn(&str) -> bool| calls.iter().position(|line| what(line)).unwrap();
+    let of_folder = format!("<{}>", folder.path().display());
+    let of_file = place(&|line| line.starts_with("fsync") && !line.contains(&of_folder));
+    let named = place(&|line| !line.starts_with("fsync") && line.contains("out"));
+    let last = place(&|line| line.starts_with("fsync") && line.contains(&of_folder));
+    assert!(of_file < named && named < last, "{calls:?}");
+}
+
+#[test]
 fn segments_of_an_earlier_boot_are_swept() {
     let folder = tempfile::tempdir().unwrap();
     // The header has another boot id, so that its publisher is gone, even if a process has its pid.

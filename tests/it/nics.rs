@@ -1,5 +1,6 @@
 //! NICs and GPUs of the ranks of a job, and what is said of ranks that are bound far from them.
 
+use crate::saved_root::SavedRoot;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -205,4 +206,30 @@ fn ranks_far_from_every_nic_are_right_if_the_job_has_no_nearer_pu() {
     let Some(output) = on_reference(IPA20, script) else { return };
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     assert!(text(&output.stdout).lines().all(|line| line.ends_with(" mlx5_0")), "{output:?}");
+}
+
+#[test]
+fn a_pci_width_that_no_link_has_is_as_if_nobody_knew_it() {
+    let chosen = |width: &str| {
+        let mut root = SavedRoot::new();
+        for name in ["mlx5_0", "mlx5_1"] {
+            let pci = root.fabric(
+                name,
+                "0x15b3",
+                &[(1, &[("state", "4: ACTIVE"), ("rate", "100 Gb/sec")])],
+            );
+            root.write(&format!("{pci}/max_link_speed"), "32.0 GT/s PCIe");
+            root.write(&format!("{pci}/max_link_width"), width);
+        }
+        let script = "$T job add j --map-by ppr:1:package --bind-to package > $FOLDER/file; \
+                      $T job nics j --mode nccl; $T job nics j";
+        let output = on(root.path(), script);
+        assert!(output.status.success(), "{output:?}");
+        text(&output.stdout).to_owned()
+    };
+    let expected = chosen("0");
+    assert_eq!(expected.lines().count(), 4, "{expected}");
+    for width in ["18446744073709551615", "4611686018427387904", "33", "-1", "x"] {
+        assert_eq!(chosen(width), expected, "{width}");
+    }
 }

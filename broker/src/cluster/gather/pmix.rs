@@ -283,3 +283,37 @@ fn message(text: Text, status: c_int) -> String {
     // freed.
     unsafe { CStr::from_ptr(found) }.to_string_lossy().into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    /// libpmix copies whole values, and looks behind the value of an info only where it has room.
+    #[test]
+    fn values_and_infos_have_the_room_that_the_headers_of_pmix_say() {
+        let mut flags = Command::new("pkg-config");
+        let Ok(flags) = flags.args(["--cflags", "pmix"]).output() else { return };
+        if !flags.status.success() {
+            return;
+        }
+        let rules = format!(
+            "#include <pmix.h>\n#include <stddef.h>\n\
+             _Static_assert(sizeof(pmix_value_t) <= {}, \"value\");\n\
+             _Static_assert(sizeof(pmix_info_t) <= {}, \"info\");\n\
+             _Static_assert(offsetof(pmix_value_t, data) == {}, \"data\");\n\
+             _Static_assert(offsetof(pmix_info_t, value) == {}, \"value of an info\");\n",
+            size_of::<Value>(),
+            size_of::<Info>(),
+            std::mem::offset_of!(Value, data),
+            std::mem::offset_of!(Info, value),
+        );
+        let mut compiler = Command::new("cc");
+        compiler.args(["-fsyntax-only", "-x", "c", "-"]).stdin(Stdio::piped());
+        compiler.args(String::from_utf8(flags.stdout).unwrap().split_ascii_whitespace());
+        let mut compiler = compiler.spawn().unwrap();
+        compiler.stdin.take().unwrap().write_all(rules.as_bytes()).unwrap();
+        assert!(compiler.wait().unwrap().success());
+    }
+}
