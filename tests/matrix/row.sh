@@ -56,9 +56,10 @@ check "left in /dev/shm" "$(ls /dev/shm | grep -c topobroker)" 0
 
 # Locality strings of sets of PUs, as the PMIx of the row makes them of the same machines.
 locality="$work/locality_reference"
-# The file for pkg-config of PMIx 4.0 names a folder without the headers.
+# The file for pkg-config of PMIx 4.0 names folders that have neither headers nor library.
+pmix2="/usr/lib/$(uname -m)-linux-gnu/pmix2"
 if pkg-config --exists pmix && cc -o "$locality" "$checkout/tests/c/locality_reference.c" \
-    -I"/usr/lib/$(uname -m)-linux-gnu/pmix2/include" $(pkg-config --cflags --libs pmix hwloc); then
+    -I"$pmix2/include" -L"$pmix2/lib" $(pkg-config --cflags --libs pmix hwloc); then
     found libpmix "$(pkg-config --modversion pmix)"
     same=0
     asked=0
