@@ -1,6 +1,6 @@
-//! What processes pay for a topology that nobody has published: `loads PREFIX` compares `tb_load` of the
-//! library that `scripts/install PREFIX` installed with hwloc's load, in programs that load and end: one
-//! alone, several one after the other, and many at once.
+//! What processes pay for a topology that nobody has published: `loads PREFIX` compares `tb_load` of
+//! the library that `scripts/install PREFIX` installed with hwloc's load, with and without I/O
+//! devices, in programs that load and end: one alone, several one after the other, and many at once.
 #![forbid(unsafe_code)]
 
 use anyhow::ensure;
@@ -15,7 +15,7 @@ struct Arguments {
     /// Where the libraries are installed
     prefix: PathBuf,
     /// How often each is measured
-    #[arg(long, default_value_t = 11)]
+    #[arg(long, default_value_t = 15)]
     rounds: usize,
 }
 
@@ -29,23 +29,31 @@ fn main() -> anyhow::Result<()> {
     let options = format!("-I{} -L{library} -ltopobroker -Wl,-rpath,{library}", include.display());
     let ours = compile(folder.path(), "ours", &options)?;
     let theirs = compile(folder.path(), "theirs", "-DHWLOC -lhwloc")?;
-    println!("| processes | at once | topobroker ms | hwloc ms | ratio |");
+    let with_io = compile(folder.path(), "with_io", "-DHWLOC_IO -lhwloc")?;
+    println!("| processes | at once | topobroker ms | hwloc ms | hwloc with I/O devices ms |");
     println!("| ---: | ---: | ---: | ---: | ---: |");
     for (processes, at_once) in [(1, 1), (20, 1), (16, 16), (64, 64), (256, 256)] {
-        let mut found = [Vec::new(), Vec::new()];
+        let mut found = [Vec::new(), Vec::new(), Vec::new()];
         for round in 0..arguments.rounds {
-            // Processes with other settings of hwloc do not share what an earlier round has left.
-            let settings = [("HWLOC_ROUND", format!("{processes} {round}"))];
-            for (program, times) in [&ours, &theirs].into_iter().zip(&mut found) {
-                times.push(time(program, processes, at_once, &settings)?);
+            forget(&ours)?;
+            // Each is first as often as the others.
+            let mut programs: Vec<_> =
+                [&ours, &theirs, &with_io].into_iter().zip(&mut found).collect();
+            programs.rotate_left(round % 3);
+            for (program, times) in programs {
+                times.push(time(program, processes, at_once)?);
             }
         }
-        let [ours, theirs] = found.map(median);
-        let ratio = ours / theirs;
-        println!("| {processes} | {at_once} | {ours:.1} | {theirs:.1} | {ratio:.2} |");
+        let [ours, theirs, with_io] = found.map(median);
+        println!("| {processes} | {at_once} | {ours:.1} | {theirs:.1} | {with_io:.1} |");
     }
-    // Removes what all rounds have left.
-    time(&ours, 1, 1, &[("TOPOBROKER_LOAD_KEEPS", "0".to_owned())])?;
+    forget(&ours)
+}
+
+/// Removes what earlier loads have left for others: a load for which they are too old does.
+fn forget(ours: &Path) -> anyhow::Result<()> {
+    let status = Command::new(ours).env("TOPOBROKER_LOAD_KEEPS", "0").status()?;
+    ensure!(status.success(), "{}: {status}", ours.display());
     Ok(())
 }
 
@@ -59,16 +67,10 @@ fn compile(folder: &Path, name: &str, options: &str) -> anyhow::Result<PathBuf> 
 }
 
 /// Milliseconds until all of these processes have ended.
-fn time(
-    program: &Path,
-    processes: usize,
-    at_once: usize,
-    settings: &[(&str, String)],
-) -> anyhow::Result<f64> {
-    let settings = || settings.iter().map(|(name, value)| (name, value));
+fn time(program: &Path, processes: usize, at_once: usize) -> anyhow::Result<f64> {
     let start = Instant::now();
     for _ in 0..processes / at_once {
-        let spawn = || Command::new(program).stdin(Stdio::null()).envs(settings()).spawn();
+        let spawn = || Command::new(program).stdin(Stdio::null()).spawn();
         let children: Vec<Child> = (0..at_once).map(|_| spawn()).collect::<Result<_, _>>()?;
         for mut child in children {
             let status = child.wait()?;
