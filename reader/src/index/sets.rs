@@ -87,18 +87,7 @@ impl<'a> Index<'a> {
     }
 
     /// Adds the cpuset of an object to `set`. Returns false for an object without sets.
-    #[inline]
     pub(crate) fn add_cpuset(&self, id: u32, set: &mut Set) -> bool {
-        // Fast path: add-cpuset.
-        match self.numbered_pus(id) {
-            Some((numbering, pus)) => numbering.add(pus, set),
-            None => return self.add_any_cpuset(id, set),
-        }
-        true
-    }
-
-    /// [`Index::add_cpuset`] without a PU numbering.
-    pub(crate) fn add_any_cpuset(&self, id: u32, set: &mut Set) -> bool {
         let Some(extent) = self.extent(id) else { return false };
         match extent {
             Extent::Pus(_, pus) if self.contiguous.is_some() => {

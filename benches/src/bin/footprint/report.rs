@@ -1,7 +1,6 @@
 //! The figures as a table, as CSV and as JSON.
 
 use anyhow::Context;
-use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
 use topobroker_benches::ways::{Cost, Way};
@@ -52,11 +51,7 @@ impl Row {
 
 /// Writes all files. `whole` has the tables of the whole cost.
 pub(crate) fn write(whole: &str, rows: &[Row], folder: &Path) -> anyhow::Result<()> {
-    let files = [
-        ("README.md", table(whole, rows)),
-        ("footprint.csv", csv(rows)),
-        ("footprint.json", json(rows)?),
-    ];
+    let files = [("README.md", table(whole, rows)), ("footprint.csv", csv(rows))];
     for (name, text) in files {
         let file = folder.join(name);
         std::fs::write(&file, text).with_context(|| file.display().to_string())?;
@@ -88,8 +83,7 @@ written. Each process begins its heap at another place in a page, as programs do
 ends. A ratio says how many times our memory the other way takes: ours is first `topobroker` at its fixed address, then
 `topobroker, anywhere`.
 
-The figures are in `footprint.csv` and `footprint.json`; the plots show memory and time against the number of
-processes.
+The figures are in `footprint.csv`; the plots show memory and time against the number of processes.
 ";
 
 /// One table for each machine, with a row for each number of processes and way.
@@ -169,27 +163,4 @@ fn csv(rows: &[Row]) -> String {
         );
     }
     text
-}
-
-fn json(rows: &[Row]) -> anyhow::Result<String> {
-    let rows = rows.iter().map(|row| {
-        let memory = &row.cost.memory;
-        json!({
-            "machine": row.machine,
-            "processes": row.processes,
-            "way": row.way,
-            "segment_bytes": row.segment,
-            "kilobytes": {
-                "pss": memory.pss,
-                "private_dirty": memory.private_dirty,
-                "private_clean": memory.private_clean,
-                "page_tables": memory.page_tables,
-                "baseline": row.without.0,
-            },
-            "median_microseconds": row.cost.median().as_secs_f64() * 1e6,
-            "all_ready_milliseconds": row.milliseconds(),
-            "cpu_milliseconds": row.cost.cpu.as_secs_f64() * 1e3,
-        })
-    });
-    Ok(serde_json::to_string_pretty(&rows.collect::<Vec<_>>())? + "\n")
 }
