@@ -12,7 +12,7 @@ use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
 use topobroker_layout::cluster::nodes::ClassRow;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::header::{HEADER_LEN, Header, Kind, mark_ready, segment_len};
-use topobroker_layout::links::{Link, Links, Vertex};
+use topobroker_layout::links::{Link, LinkClass, LinkOrigin, Links, Vertex, VertexKind};
 use topobroker_layout::overlay;
 use topobroker_reader::{Archive, RestrictFlags, Set, View};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -78,20 +78,20 @@ pub fn job(data: &[u8]) -> (Archive<'static>, AlignedVec) {
 static LINKS: LazyLock<AlignedVec> = LazyLock::new(|| {
     let vertex =
         |kind, object, name: Option<&str>| Vertex { kind, object, name: name.map(Into::into) };
-    let vertices =
-        [vertex(0, Some(0), None), vertex(9, None, Some("leaf")), vertex(0, Some(1), None)];
+    let vertices = [
+        vertex(VertexKind::Cpu, Some(0), None),
+        vertex(VertexKind::NetSwitch, None, Some("leaf")),
+        vertex(VertexKind::Cpu, Some(1), None),
+    ];
     let link = |one, other, class| Link {
-        one,
-        other,
-        class,
-        origin: 4,
-        count: Some(2),
+        links: Some(2),
         forward: Some(25_000),
-        backward: None,
         latency: Some(100),
+        ..Link::between(one, other, class, LinkOrigin::Told)
     };
     let base = Header::read(&JOB.0).expect("a kept topology").segment_id;
-    let links = Links::pack(base, &vertices, &[link(0, 1, 9), link(2, 0, 3)]);
+    let links =
+        Links::pack(base, &vertices, &[link(0, 1, LinkClass::Fabric), link(2, 0, LinkClass::Smp)]);
     links.to_bytes().expect("an archive")
 });
 

@@ -10,9 +10,7 @@ use std::path::PathBuf;
 use topobroker_layout::encode::EncodeError;
 use topobroker_layout::header::{self, Header, Kind};
 use topobroker_layout::{OpenError, links as layout};
-use topobroker_reader::{
-    Adopted, FileKey, LinkClass, LinkOrigin, Links, Scope, Source, ToldLinks, VertexKind,
-};
+use topobroker_reader::{Adopted, FileKey, Links, Scope, Source, ToldLinks};
 
 /// Why links cannot be told.
 #[derive(Debug, thiserror::Error)]
@@ -55,31 +53,8 @@ pub enum TellError {
 /// [`TellError`], with nothing left behind.
 pub fn tell(base: &Adopted, graph: &Links) -> Result<PathBuf, TellError> {
     let file = file_of(base)?;
-    let number = |at: Option<usize>| at.and_then(|at| u8::try_from(at).ok()).unwrap_or(0);
-    let vertices: Vec<layout::Vertex> = graph
-        .vertices()
-        .iter()
-        .map(|it| layout::Vertex {
-            kind: number(VertexKind::ALL.iter().position(|kind| *kind == it.kind)),
-            object: it.object,
-            name: it.name.clone(),
-        })
-        .collect();
-    let links: Vec<layout::Link> = graph
-        .links()
-        .iter()
-        .map(|it| layout::Link {
-            one: it.one,
-            other: it.other,
-            class: number(LinkClass::ALL.iter().position(|class| *class == it.class)),
-            origin: number(LinkOrigin::ALL.iter().position(|origin| *origin == it.origin)),
-            count: it.links,
-            forward: it.forward,
-            backward: it.backward,
-            latency: it.latency,
-        })
-        .collect();
-    let archive = layout::Links::pack(base.header().segment_id, &vertices, &links).to_bytes();
+    let base_id = base.header().segment_id;
+    let archive = layout::Links::pack(base_id, graph.vertices(), graph.links()).to_bytes();
     let archive = archive.map_err(|error: EncodeError| PublishError::from(error))?;
     let header = Header {
         kind: Kind::Links,

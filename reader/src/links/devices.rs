@@ -1,11 +1,11 @@
 //! Links of the PCI tree, and what hangs on it.
 
-use super::kinds::{LinkClass, LinkOrigin, VertexKind};
 use super::parts::{Parts, SwitchModel};
 use crate::device::{is_cxi, is_switch};
 use crate::object::Object;
 use alloc::vec::Vec;
 use topobroker_layout::attributes::{Attributes, OsDeviceKind};
+use topobroker_layout::links::{LinkClass, LinkOrigin, VertexKind};
 use topobroker_layout::object_type::ObjectType;
 
 /// PCI class of a controller for three-dimensional graphics, and of what computes.

@@ -1,13 +1,12 @@
 //! Links between GPUs: hwloc's matrices of NVLink, XGMI and Xe Link.
 
-use super::graph::Link;
-use super::kinds::{LinkClass, LinkOrigin, VertexKind};
 use super::parts::Parts;
 use crate::device::GpuLink;
 use crate::object::Object;
 use crate::tables::Distances;
 use alloc::vec::Vec;
 use topobroker_layout::attributes::Attributes;
+use topobroker_layout::links::{Link, LinkClass, LinkOrigin, VertexKind};
 
 /// Adds the links between the GPUs, switches and CPUs of matrices.
 pub(super) fn add(parts: &mut Parts<'_>) {

@@ -1,49 +1,15 @@
 //! Vertices and links, and which links a vertex has.
 
-use super::kinds::{LinkClass, LinkOrigin, VertexKind};
 use crate::object::Object;
 use crate::topology::Topology;
 use alloc::borrow::Cow;
-use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
 use core::ops::Range;
 use topobroker_layout::attributes::Attributes;
+use topobroker_layout::links::{Link, LinkClass, LinkOrigin, MAX_LINKS, MAX_VERTICES, Vertex};
 use topobroker_layout::object_type::ObjectType;
-
-/// A vertex of the graph of links.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Vertex {
-    /// What it is.
-    pub kind: VertexKind,
-    /// Number of its object in the topology; `None` if hwloc has none for it.
-    pub object: Option<u32>,
-    /// Name of a vertex without an object.
-    pub name: Option<Box<str>>,
-}
-
-/// A link between two vertices. Bandwidths are in MB/s (10^6 bytes) in one direction, `None` if
-/// unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link {
-    /// Number of a vertex.
-    pub one: u16,
-    /// Number of another vertex.
-    pub other: u16,
-    /// What it is.
-    pub class: LinkClass,
-    /// Where its values are from.
-    pub origin: LinkOrigin,
-    /// Number of parallel links that this one stands for, `None` if unknown.
-    pub links: Option<u16>,
-    /// Bandwidth from `one` to `other`, of all parallel links together.
-    pub forward: Option<u32>,
-    /// Bandwidth from `other` to `one`.
-    pub backward: Option<u32>,
-    /// Latency in nanoseconds, `None` if unknown.
-    pub latency: Option<u32>,
-}
 
 /// Why vertices and links are no graph.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -102,16 +68,11 @@ pub(super) struct Arc {
     pub(super) latency: Option<u32>,
 }
 
-impl Vertex {
-    /// Name of the vertex that stands for all switches between GPUs of a node.
-    pub const ALL_SWITCHES: &'static str = "NVSwitch";
-}
-
 impl Links {
     /// The greatest number of vertices.
-    pub const MOST_VERTICES: usize = 4096;
+    pub const MOST_VERTICES: usize = MAX_VERTICES;
     /// The greatest number of links.
-    pub const MOST_LINKS: usize = 32768;
+    pub const MOST_LINKS: usize = MAX_LINKS;
 
     /// A graph of these vertices and links. [`Topology::links`] makes that of a node.
     ///
@@ -227,57 +188,6 @@ impl Arc {
     fn of(link: &Link) -> Self {
         let bandwidths = [link.forward, link.backward];
         Self { to: link.other, class: link.class, bandwidths, latency: link.latency }
-    }
-}
-
-impl Link {
-    /// A link of which nothing is known but what it is.
-    #[must_use]
-    pub fn between(one: u16, other: u16, class: LinkClass, origin: LinkOrigin) -> Self {
-        Self {
-            one,
-            other,
-            class,
-            origin,
-            links: None,
-            forward: None,
-            backward: None,
-            latency: None,
-        }
-    }
-
-    /// Whether another link is of the same class and between the same vertices.
-    pub(super) fn is_beside(&self, other: &Self) -> bool {
-        let ends = [(other.one, other.other), (other.other, other.one)];
-        self.class == other.class && ends.contains(&(self.one, self.other))
-    }
-
-    /// The other link in the direction of this one.
-    pub(super) fn along(&self, other: &Self) -> Self {
-        if other.one == self.one { *other } else { other.reversed() }
-    }
-
-    /// Takes in a parallel link: bandwidths and numbers of links add up, and are unknown if one is.
-    pub(super) fn take_in(&mut self, parallel: &Self) {
-        let more = self.along(parallel);
-        let sum = |one: Option<u32>, other: Option<u32>| {
-            one?.checked_add(other?).filter(|sum| *sum < u32::MAX)
-        };
-        self.forward = sum(self.forward, more.forward);
-        self.backward = sum(self.backward, more.backward);
-        self.links = self.links.zip(more.links).and_then(|(one, other)| one.checked_add(other));
-    }
-
-    /// The same link from its other end.
-    #[must_use]
-    pub fn reversed(&self) -> Self {
-        Self {
-            one: self.other,
-            other: self.one,
-            forward: self.backward,
-            backward: self.forward,
-            ..*self
-        }
     }
 }
 

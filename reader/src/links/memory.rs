@@ -1,8 +1,8 @@
 //! Links of memory: what the firmware says of its bandwidth and latency.
 
-use super::kinds::{LinkClass, LinkOrigin, VertexKind};
 use super::parts::Parts;
 use crate::tables::Initiator;
+use topobroker_layout::links::{LinkClass, LinkOrigin, VertexKind};
 use topobroker_layout::object_type::ObjectType;
 
 /// Adds the NUMA nodes, each with a link to its CPUs.

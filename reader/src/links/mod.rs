@@ -4,7 +4,6 @@
 mod devices;
 mod gpu_links;
 mod graph;
-mod kinds;
 mod memory;
 mod numa_latency;
 mod of_topology;
@@ -15,8 +14,8 @@ mod told;
 mod transit;
 
 pub use gpu_links::nvlink_bandwidth;
-pub use graph::{Link, Links, LinksError, Vertex};
-pub use kinds::{LinkClass, LinkOrigin, VertexKind};
+pub use graph::{Links, LinksError};
 pub use parts::SwitchModel;
 pub use paths::{Direction, LinkPath, Measure, Paths};
 pub use told::{AdoptLinksError, ToldLinks};
+pub use topobroker_layout::links::{Link, LinkClass, LinkOrigin, Vertex, VertexKind};

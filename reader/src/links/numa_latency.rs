@@ -4,11 +4,11 @@
 //! many nanoseconds that is, the rest follows, if the matrix is regular: all pairs of nodes in a
 //! package are as far apart, and all pairs in two packages. Else the latencies stay unknown.
 
-use super::kinds::LinkClass;
 use super::parts::Parts;
 use crate::object::Object;
 use crate::tables::Distances;
 use alloc::vec::Vec;
+use topobroker_layout::links::LinkClass;
 use topobroker_layout::object_type::ObjectType;
 
 /// A NUMA node of the matrix.

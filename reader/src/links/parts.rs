@@ -1,11 +1,11 @@
 //! The parts of a graph of links that is being made.
 
-use super::graph::{Link, Links, LinksError, Vertex};
-use super::kinds::{LinkClass, LinkOrigin, VertexKind};
+use super::graph::{Links, LinksError};
 use crate::object::Object;
 use crate::topology::Topology;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use topobroker_layout::links::{Link, LinkClass, LinkOrigin, Vertex, VertexKind};
 use topobroker_layout::object_type::ObjectType;
 
 /// How switches of links between GPUs are connected with each other: hwloc does not tell.

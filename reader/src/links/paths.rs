@@ -5,13 +5,13 @@
 //! already.
 
 use super::graph::Links;
-use super::kinds::LinkClass;
 use super::transit::{Transit, transit};
 use alloc::collections::BinaryHeap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Deref;
+use topobroker_layout::links::LinkClass;
 
 /// What makes a path the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,11 +1,11 @@
 //! How far the ranks of a job are from each other by links.
 
 use super::graph::Links;
-use super::kinds::LinkClass;
 use super::paths::{Direction, LinkPath, Measure, Paths};
 use crate::object::Object;
 use crate::resource::{HwResources, ResourceError, ResourceType, Uri};
 use core::ops::Deref;
+use topobroker_layout::links::LinkClass;
 use topobroker_layout::object_type::ObjectType;
 
 impl<L: Deref<Target = Links>> Paths<L> {

@@ -1,7 +1,6 @@
 //! Links that an administrator tells, in a segment beside that of the topology.
 
-use super::graph::{Link, Links, LinksError, Vertex};
-use super::kinds::{LinkClass, LinkOrigin, VertexKind};
+use super::graph::{Links, LinksError};
 use super::of_topology::parts_of;
 use super::parts::{Parts, SwitchModel};
 use crate::adopt::{AdoptError, Adopted, FileKey, FilePath, beside};
@@ -12,6 +11,7 @@ use rustix::io::Errno;
 use topobroker_layout::OpenError;
 use topobroker_layout::header::segment_name;
 use topobroker_layout::links::{self, ArchivedLinks};
+use topobroker_layout::links::{Link, Vertex, VertexKind};
 
 /// Links that are told of a node, in addition to what hwloc knows. It is a handle: copy it freely.
 #[derive(Clone, Copy)]
@@ -112,16 +112,7 @@ impl Topology<'_> {
         for link in told.archive.links() {
             let end = |place: u16| vertices.get(usize::from(place)).copied().flatten();
             let (Some(one), Some(other)) = (end(link.one), end(link.other)) else { continue };
-            let class = LinkClass::ALL.get(usize::from(link.class)).copied();
-            let origin = LinkOrigin::ALL.get(usize::from(link.origin)).copied();
-            let (Some(class), Some(origin)) = (class, origin) else { continue };
-            links.push(Link {
-                links: link.count,
-                forward: link.forward,
-                backward: link.backward,
-                latency: link.latency,
-                ..Link::between(one, other, class, origin)
-            });
+            links.push(Link { one, other, ..link });
         }
         parts.tell(links);
         parts.finish()
@@ -129,19 +120,18 @@ impl Topology<'_> {
 }
 
 /// The vertex of a told one; `None` if its object is hidden.
-fn vertex(parts: &mut Parts<'_>, switches: SwitchModel, told: links::Vertex) -> Option<u16> {
-    let kind = VertexKind::ALL.get(usize::from(told.kind)).copied()?;
+fn vertex(parts: &mut Parts<'_>, switches: SwitchModel, told: Vertex) -> Option<u16> {
     if let Some(id) = told.object {
         let object = parts.topology.object(id)?;
         let known = parts.known(object);
-        return Some(known.unwrap_or_else(|| match kind {
+        return Some(known.unwrap_or_else(|| match told.kind {
             VertexKind::NvSwitch => parts.switch(switches, object),
             kind => parts.vertex(kind, object),
         }));
     }
     let known = parts.vertices.iter().position(|it| it.name == told.name);
     let place = known.unwrap_or_else(|| {
-        parts.vertices.push(Vertex { kind, object: None, name: told.name });
+        parts.vertices.push(told);
         parts.vertices.len() - 1
     });
     u16::try_from(place).ok()

@@ -1,6 +1,6 @@
 //! Which ways through a vertex data can go.
 
-use super::kinds::{LinkClass, VertexKind};
+use topobroker_layout::links::{LinkClass, VertexKind};
 
 /// What a way through a vertex takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

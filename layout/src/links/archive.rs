@@ -1,8 +1,10 @@
 //! The archive of links: what an administrator tells of the links of a node, because hwloc does
 //! not.
 
+use super::kinds::{LinkClass, LinkOrigin, VertexKind};
+use super::link::{Link, Vertex};
 use crate::archive::ArchivedTopology;
-use crate::column::Column;
+use crate::column::{ArchivedColumn, Column};
 use crate::encode::{AlignedVec, EncodeError};
 use crate::error::{OpenError, ValidationError};
 use crate::header::{Header, Kind};
@@ -12,19 +14,10 @@ use alloc::vec::Vec;
 use rkyv::{Archive, Serialize};
 
 /// Maximum number of vertices.
-pub const MAX_VERTICES: usize = 1024;
+pub const MAX_VERTICES: usize = 4096;
 
 /// Maximum number of links.
-pub const MAX_LINKS: usize = 8192;
-
-/// Number of kinds of vertices.
-pub const KINDS: u64 = 11;
-
-/// Number of classes of links.
-pub const CLASSES: u64 = 10;
-
-/// Number of origins of links.
-pub const ORIGINS: u64 = 6;
+pub const MAX_LINKS: usize = 32768;
 
 /// Links of a node that are told.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
@@ -43,29 +36,6 @@ pub struct Links {
     pub forward: Column,
     pub backward: Column,
     pub latency: Column,
-}
-
-/// A vertex: its kind, and the number of its object or its name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the fields are the columns of the archive")]
-pub struct Vertex {
-    pub kind: u8,
-    pub object: Option<u32>,
-    pub name: Option<alloc::boxed::Box<str>>,
-}
-
-/// A link between two vertices; what is not known is `None`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the fields are the columns of the archive")]
-pub struct Link {
-    pub one: u16,
-    pub other: u16,
-    pub class: u8,
-    pub origin: u8,
-    pub count: Option<u16>,
-    pub forward: Option<u32>,
-    pub backward: Option<u32>,
-    pub latency: Option<u32>,
 }
 
 impl Links {
@@ -87,15 +57,15 @@ impl Links {
         }
         Self {
             base,
-            kind: of_vertices(&|it| it.kind.into()),
+            kind: of_vertices(&|it| it.kind as u64),
             object: of_vertices(&|it| plus_one(it.object)),
             name_end: Column::pack(&ends),
             names,
             one: of_links(&|it| it.one.into()),
             other: of_links(&|it| it.other.into()),
-            class: of_links(&|it| it.class.into()),
-            origin: of_links(&|it| it.origin.into()),
-            count: of_links(&|it| plus_one(it.count.map(u32::from))),
+            class: of_links(&|it| it.class as u64),
+            origin: of_links(&|it| it.origin as u64),
+            count: of_links(&|it| plus_one(it.links.map(u32::from))),
             forward: of_links(&|it| plus_one(it.forward)),
             backward: of_links(&|it| plus_one(it.backward)),
             latency: of_links(&|it| plus_one(it.latency)),
@@ -117,7 +87,7 @@ impl ArchivedLinks {
     /// The vertices.
     pub fn vertices(&self) -> impl ExactSizeIterator<Item = Vertex> + '_ {
         (0..self.kind.len()).map(|row| Vertex {
-            kind: u8::try_from(self.kind.get(row)).unwrap_or(0),
+            kind: of_list(&VertexKind::ALL, &self.kind, row),
             object: less_one(self.object.get(row)),
             name: Some(self.name(row)).filter(|name| !name.is_empty()).map(Into::into),
         })
@@ -125,14 +95,13 @@ impl ArchivedLinks {
 
     /// The links.
     pub fn links(&self) -> impl ExactSizeIterator<Item = Link> + '_ {
-        let byte = |column: &crate::column::ArchivedColumn, row| u8::try_from(column.get(row));
-        let end = |column: &crate::column::ArchivedColumn, row| u16::try_from(column.get(row));
+        let end = |column: &ArchivedColumn, row| u16::try_from(column.get(row));
         (0..self.one.len()).map(move |row| Link {
             one: end(&self.one, row).unwrap_or(0),
             other: end(&self.other, row).unwrap_or(0),
-            class: byte(&self.class, row).unwrap_or(0),
-            origin: byte(&self.origin, row).unwrap_or(0),
-            count: less_one(self.count.get(row)).and_then(|it| u16::try_from(it).ok()),
+            class: of_list(&LinkClass::ALL, &self.class, row),
+            origin: of_list(&LinkOrigin::ALL, &self.origin, row),
+            links: less_one(self.count.get(row)).and_then(|it| u16::try_from(it).ok()),
             forward: less_one(self.forward.get(row)),
             backward: less_one(self.backward.get(row)),
             latency: less_one(self.latency.get(row)),
@@ -145,6 +114,12 @@ impl ArchivedLinks {
         let name = self.names.get(first..end(row)).unwrap_or_default();
         core::str::from_utf8(name).unwrap_or_default()
     }
+}
+
+/// The value whose place in a list a row has; the rules make sure that there is one.
+fn of_list<T: Copy, const N: usize>(all: &[T; N], column: &ArchivedColumn, row: usize) -> T {
+    let place = usize::try_from(column.get(row)).unwrap_or(0);
+    all.get(place).copied().unwrap_or(all[0])
 }
 
 fn less_one(value: u64) -> Option<u32> {
@@ -182,19 +157,19 @@ pub fn validate(links: &ArchivedLinks, base: &ArchivedTopology) -> Result<(), Va
 
 fn validate_columns(links: &ArchivedLinks, archive_len: usize) -> Result<(), ValidationError> {
     let (vertices, count) = (links.kind.len(), links.one.len());
-    ensure(vertices <= MAX_VERTICES, "links.kind", vertices, "has 1024 vertices at most")?;
-    ensure(count <= MAX_LINKS, "links.one", count, "has 8192 links at most")?;
+    ensure(vertices <= MAX_VERTICES, "links.kind", vertices, "has 4096 vertices at most")?;
+    ensure(count <= MAX_LINKS, "links.one", count, "has 32768 links at most")?;
     let most_rows = archive_len.saturating_mul(ROWS_A_BYTE);
     // The greatest number stands for no limit while paths are searched.
     let (names, value) = (links.names.len() as u64 + 1, 1 << 32);
     let rules = [
-        (&links.kind, vertices, KINDS),
+        (&links.kind, vertices, VertexKind::ALL.len() as u64),
         (&links.object, vertices, value),
         (&links.name_end, vertices, names),
         (&links.one, count, vertices as u64),
         (&links.other, count, vertices as u64),
-        (&links.class, count, CLASSES),
-        (&links.origin, count, ORIGINS),
+        (&links.class, count, LinkClass::ALL.len() as u64),
+        (&links.origin, count, LinkOrigin::ALL.len() as u64),
         (&links.count, count, (1 << 16) + 1),
         (&links.forward, count, value),
         (&links.backward, count, value),
@@ -234,13 +209,13 @@ mod tests {
     use rkyv::rancor::Error;
 
     fn vertex(object: Option<u32>, name: Option<&str>) -> Vertex {
-        Vertex { kind: 5, object, name: name.map(Into::into) }
+        Vertex { kind: VertexKind::Gpu, object, name: name.map(Into::into) }
     }
 
     fn link(one: u16, other: u16) -> Link {
-        let (count, latency) = (Some(6), None);
         let (forward, backward) = (Some(u32::MAX - 1), Some(1));
-        Link { one, other, class: 5, origin: 4, count, forward, backward, latency }
+        let plain = Link::between(one, other, LinkClass::NvLink, LinkOrigin::Told);
+        Link { links: Some(6), forward, backward, ..plain }
     }
 
     fn sound() -> (Vec<Vertex>, Vec<Link>) {
@@ -272,14 +247,11 @@ mod tests {
     #[test]
     fn links_that_break_a_rule_are_refused_with_that_rule() {
         type Break = fn(&mut Vec<Vertex>, &mut Vec<Link>);
-        let cases: [(Break, &str); 9] = [
+        let cases: [(Break, &str); 6] = [
             (|_, links| links[0].backward = Some(0), "unknown or greater than 0"),
-            (|_, links| links[1].count = Some(0), "unknown or greater than 0"),
+            (|_, links| links[1].links = Some(0), "unknown or greater than 0"),
             (|_, links| links[1].other = 3, "links.other"),
             (|_, links| links[1].one = 0, "a link has different vertices"),
-            (|_, links| links[0].class = 10, "links.class"),
-            (|_, links| links[0].origin = 6, "links.origin"),
-            (|vertices, _| vertices[0].kind = 11, "links.kind"),
             (|vertices, _| vertices[2].object = Some(1 << 20), "is an object of the topology"),
             (|vertices, _| vertices[2].object = None, "a vertex has an object or a name"),
         ];
@@ -290,6 +262,18 @@ mod tests {
             assert!(error.contains(rule), "{error}: {rule}");
         }
         let (vertices, links) = sound();
+        type BreakColumn = fn(&mut Links);
+        let columns: [(BreakColumn, &str); 3] = [
+            (|links| links.class = Column::pack(&[10, 0]), "links.class"),
+            (|links| links.origin = Column::pack(&[6, 0]), "links.origin"),
+            (|links| links.kind = Column::pack(&[11, 0, 0]), "links.kind"),
+        ];
+        for (change, rule) in columns {
+            let mut broken = Links::pack([0; 16], &vertices, &links);
+            change(&mut broken);
+            let error = refused(&broken).unwrap_err();
+            assert!(error.contains(rule), "{error}: {rule}");
+        }
         let mut broken = Links::pack([0; 16], &vertices, &links);
         broken.name_end = Column::pack(&[0, 4, 3]);
         assert!(refused(&broken).unwrap_err().contains("ends of names ascend"));
