@@ -50,7 +50,7 @@ pub use cluster::{
 };
 pub use device::{
     Beside, DeviceDistance, DeviceKinds, DevicePath, LinkLayer, LinkState, Nearness, NicChoice,
-    PathClass, Port, PortState,
+    PathClass, PciLink, Port, PortState,
 };
 pub use links::{
     AdoptLinksError, Direction, Link, LinkClass, LinkOrigin, LinkPath, Links, LinksError, Measure,

@@ -75,24 +75,10 @@ fn network(device: Object<'_>) -> Option<u64> {
 /// Bandwidth of the link above a PCI device or bridge: three quarters of what is on the wire. NCCL
 /// takes 16 lanes of the third generation if nobody knows.
 fn link(object: Object<'_>) -> Option<u64> {
-    let pci = match object.attributes() {
-        Attributes::Pci(pci) => pci,
-        Attributes::Bridge(bridge) => bridge.upstream?,
-        _ => return None,
-    };
-    let greatest = object.fact("MaxLinkSpeed").zip(object.fact("MaxLinkWidth"));
-    let told = greatest.and_then(|(speed, width)| {
-        let of_lane = match speed.split(' ').next()? {
-            "2.5" => 250,
-            "5" | "5.0" => 500,
-            "8" | "8.0" => 1_000,
-            "16" | "16.0" => 2_000,
-            "32" | "32.0" => 4_000,
-            "64" | "64.0" => 8_000,
-            _ => return None,
-        };
-        // A PCI link has at most 32 lanes.
-        Some(of_lane * width.parse::<u64>().ok().filter(|width| *width <= 32)?)
+    let pci = object.pci_attributes()?;
+    let told = object.pci_link().and_then(|link| {
+        let of_lane = [250, 500, 1_000, 2_000, 4_000, 8_000].get(link.generation()? - 1)?;
+        Some(of_lane * u64::from(link.lanes))
     });
     // Encoding takes away a little, so that the number of lanes is found by rounding.
     let measured = (pci.linkspeed > 0.0).then(|| {

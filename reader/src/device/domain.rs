@@ -53,7 +53,8 @@ impl<'a> Domains<'a> {
         };
         let mut first = FirstConnected([0; MOST]);
         first.0.iter_mut().zip(rows()).for_each(|(first, row)| *first = row);
-        let switch = |row: &u16| matrix.objects().nth(usize::from(*row)).is_some_and(is_switch);
+        let switch =
+            |row: &u16| matrix.objects().nth(usize::from(*row)).is_some_and(Object::is_gpu_switch);
         if let Some(one) = rows().find(switch) {
             rows().filter(switch).for_each(|other| first.connect(one, other));
         }
@@ -110,14 +111,18 @@ impl FirstConnected {
     }
 }
 
-/// Whether a PCI device connects GPUs and is none. hwloc's subtype is from NVIDIA's library; without
-/// that, vendor and class tell: no other bridge of this vendor has so high a number.
-pub(crate) fn is_switch(object: Object<'_>) -> bool {
-    let is_by_numbers = || match object.attributes() {
-        Attributes::Pci(pci) => {
-            (pci.vendor_id, pci.class_id) == (0x10de, 0x0680) && pci.device_id >= 0x1a00
-        }
-        _ => false,
-    };
-    object.subtype() == Some("NVSwitch") || is_by_numbers()
+impl Object<'_> {
+    /// Whether a PCI device connects GPUs and is none, as an NVSwitch. hwloc's subtype is from
+    /// NVIDIA's library; without that, vendor and class tell: no other bridge of this vendor has so
+    /// high a number.
+    #[must_use]
+    pub fn is_gpu_switch(self) -> bool {
+        let is_by_numbers = || match self.attributes() {
+            Attributes::Pci(pci) => {
+                (pci.vendor_id, pci.class_id) == (0x10de, 0x0680) && pci.device_id >= 0x1a00
+            }
+            _ => false,
+        };
+        self.subtype() == Some("NVSwitch") || is_by_numbers()
+    }
 }

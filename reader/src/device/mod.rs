@@ -9,6 +9,7 @@ mod id;
 mod kinds;
 mod near;
 mod path;
+mod pci_link;
 mod pci_tree;
 mod ports;
 
@@ -16,8 +17,9 @@ pub use assign::Beside;
 pub(crate) use candidates::is_cxi;
 pub use candidates::{LinkState, NicChoice};
 pub use distances::DeviceDistance;
-pub(crate) use domain::{Domains, GpuLink, is_switch};
+pub(crate) use domain::{Domains, GpuLink};
 pub use kinds::DeviceKinds;
 pub use near::{DevicePath, Nearness};
 pub use path::PathClass;
+pub use pci_link::PciLink;
 pub use ports::{LinkLayer, Port, PortState};

@@ -3,7 +3,6 @@
 
 use crate::object::Object;
 use crate::topology::Topology;
-use topobroker_layout::attributes::Attributes;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
@@ -127,10 +126,5 @@ pub(super) fn farthest(latencies: impl Iterator<Item = Option<u64>>) -> Option<u
 
 /// The speed of the link above a PCI device or bridge, if it is known.
 fn linkspeed(object: Object<'_>) -> Option<f32> {
-    let pci = match object.attributes() {
-        Attributes::Pci(pci) => Some(pci),
-        Attributes::Bridge(bridge) => bridge.upstream,
-        _ => None,
-    };
-    pci.map(|pci| pci.linkspeed).filter(|speed| *speed > 0.0)
+    object.pci_attributes().map(|pci| pci.linkspeed).filter(|speed| *speed > 0.0)
 }

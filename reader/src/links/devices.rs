@@ -1,7 +1,7 @@
 //! Links of the PCI tree, and what hangs on it.
 
 use super::parts::{Parts, SwitchModel};
-use crate::device::{is_cxi, is_switch};
+use crate::device::is_cxi;
 use crate::object::Object;
 use alloc::vec::Vec;
 use topobroker_layout::attributes::{Attributes, OsDeviceKind};
@@ -32,7 +32,7 @@ pub(super) fn add(parts: &mut Parts<'_>, switches: SwitchModel) {
         if parts.is_full() {
             break;
         }
-        if is_switch(pci) {
+        if pci.is_gpu_switch() {
             let own = parts.switch(switches, pci);
             if switches == SwitchModel::Separate {
                 connect(parts, pci, own);
@@ -92,6 +92,10 @@ fn connect<'a>(parts: &mut Parts<'a>, object: Object<'a>, own: u16) {
     let above = above.unwrap_or_else(|| parts.cpus(object.non_io_ancestor()));
     // The port of the bridge at the other end of the link.
     let port = object.parent().filter(|it| it.object_type() == ObjectType::Bridge);
+    let maximum = |end: Object<'_>| {
+        let carries = end.pci_link()?.mbytes_per_second();
+        Some(carries).filter(|it| *it > 0)
+    };
     let greatest = match (maximum(object), port.and_then(maximum)) {
         (Some(own), port) => Some(own.min(port.unwrap_or(own))),
         (None, port) => port,
@@ -106,29 +110,7 @@ fn connect<'a>(parts: &mut Parts<'a>, object: Object<'a>, own: u16) {
 
 /// The speed of the link of a PCI device or of the upstream side of a bridge, in MB/s.
 fn current(object: Object<'_>) -> Option<u32> {
-    let pci = match object.attributes() {
-        Attributes::Pci(pci) => pci,
-        Attributes::Bridge(bridge) => bridge.upstream?,
-        _ => return None,
-    };
-    let megabytes = pci.linkspeed * 1000.0;
+    let megabytes = object.pci_attributes()?.linkspeed * 1000.0;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
     (megabytes > 0.0 && megabytes < 4e9).then_some((megabytes + 0.5) as u32)
-}
-
-/// The greatest speed of the link, in MB/s, if the publisher found it out.
-fn maximum(object: Object<'_>) -> Option<u32> {
-    let width: u64 =
-        object.fact("MaxLinkWidth")?.parse().ok().filter(|it| (1..=32).contains(it))?;
-    let speed = object.fact("MaxLinkSpeed")?;
-    // Such as `16.0 GT/s PCIe`; in tenths.
-    let number = speed.split(' ').next()?;
-    let (whole, tenths) = number.split_once('.').unwrap_or((number, "0"));
-    let tenths = whole.parse::<u16>().ok().map(u64::from)? * 10
-        + tenths.parse::<u8>().ok().map(u64::from)?;
-    // 8 of 10 bits are data in the first two generations, 128 of 130 later; in tenths of a
-    // thousandth.
-    let data = if tenths <= 50 { 8000 } else { 9846 };
-    let megabytes = tenths * 100 * width * data / (8 * 10_000);
-    u32::try_from(megabytes).ok().filter(|it| *it > 0)
 }

@@ -7,7 +7,6 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
 use core::ops::Range;
-use topobroker_layout::attributes::Attributes;
 use topobroker_layout::links::{Link, LinkClass, LinkOrigin, MAX_LINKS, MAX_VERTICES, Vertex};
 use topobroker_layout::object_type::ObjectType;
 
@@ -192,13 +191,10 @@ impl Arc {
 }
 
 fn name_of(object: Object<'_>) -> Cow<'_, str> {
-    let pci = match object.attributes() {
-        Attributes::OsDevice { .. } => return object.name().unwrap_or_default().into(),
-        Attributes::Pci(pci) => Some(pci),
-        Attributes::Bridge(bridge) => bridge.upstream,
-        _ => None,
-    };
-    if let Some(pci) = pci {
+    if object.object_type() == ObjectType::OSDevice {
+        return object.name().unwrap_or_default().into();
+    }
+    if let Some(pci) = object.pci_attributes() {
         return pci.bus_id_text().into();
     }
     let mut name = object.type_name(false).to_ascii_lowercase();

@@ -5,9 +5,7 @@ use super::nccl_read::{MOST_ELEMENTS, MOST_LETTERS};
 use super::pci_speed::pci_speed;
 use std::fmt::Write;
 use topobroker_layout::set::Set;
-use topobroker_reader::{
-    Attributes, Link, LinkClass, Links, Object, ObjectType, Topology, VertexKind,
-};
+use topobroker_reader::{Link, LinkClass, Links, Object, ObjectType, Topology, VertexKind};
 
 /// Why a machine cannot be described to NCCL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -117,7 +115,7 @@ impl Dialect {
         depth: usize,
     ) {
         let indent = "  ".repeat(depth);
-        let Some(found) = attributes(pci.object) else { return };
+        let Some(found) = pci.object.pci_attributes() else { return };
         let _ = write!(
             text,
             "{indent}<pci busid=\"{}\" class=\"{}\"",
@@ -180,7 +178,7 @@ impl Dialect {
                     return Some((HIDDEN_SWITCH.to_owned(), SWITCH_CLASS.to_owned()));
                 }
                 let object = pci_of(links.object(topology, other)?)?;
-                Some((attributes(object)?.bus_id_text(), class(object)))
+                Some((object.pci_attributes()?.bus_id_text(), class(object)))
             });
             let Some((count, (target, class))) = count.zip(target) else { continue };
             // Parts of a GPU are one device to RCCL.
@@ -242,20 +240,12 @@ fn pci_of(object: Object<'_>) -> Option<Object<'_>> {
     }
 }
 
-fn attributes(object: Object<'_>) -> Option<topobroker_reader::Pci> {
-    match object.attributes() {
-        Attributes::Pci(pci) => Some(pci),
-        Attributes::Bridge(bridge) => bridge.upstream,
-        _ => None,
-    }
-}
-
 /// The class with its programming interface, which hwloc does not keep.
 fn class(object: Object<'_>) -> String {
-    match (object.object_type(), attributes(object)) {
+    match (object.object_type(), object.pci_attributes()) {
         (ObjectType::Bridge, _) => "0x060400".to_owned(),
         // hwloc knows it by more than its class, which some have wrong.
-        _ if object.subtype() == Some("NVSwitch") => SWITCH_CLASS.to_owned(),
+        _ if object.is_gpu_switch() => SWITCH_CLASS.to_owned(),
         (_, Some(pci)) => format!("0x{:04x}00", pci.class_id),
         _ => "0x000000".to_owned(),
     }

@@ -1,6 +1,6 @@
 //! Speeds of PCI links in NCCL's words.
 
-use topobroker_reader::{Attributes, Object, ObjectType};
+use topobroker_reader::{Object, ObjectType};
 
 /// NCCL's words for the generations of PCI, and what a lane carries in GB/s in one direction. Other
 /// words mean the third generation to NCCL.
@@ -30,20 +30,14 @@ pub(super) fn pci_speed(object: Object<'_>) -> Option<(&'static str, u16)> {
 
 /// The greatest generation and number of lanes of an end of a link.
 fn greatest(object: Object<'_>) -> Option<(usize, u16)> {
-    let width = object.fact("MaxLinkWidth")?.parse().ok().filter(|it| WIDTHS.contains(it))?;
-    let speed: f32 = object.fact("MaxLinkSpeed")?.split(' ').next()?.parse().ok()?;
-    let of = |word: &str| word.split(' ').next().and_then(|it| it.parse::<f32>().ok());
-    let generation = GENERATIONS.iter().position(|(word, _)| of(word) == Some(speed))?;
-    Some((generation, width))
+    let link = object.pci_link()?;
+    let width = Some(link.lanes.into()).filter(|it| WIDTHS.contains(it))?;
+    Some((link.generation()? - 1, width))
 }
 
 /// The lowest generation that has the speed which hwloc tells with some number of lanes.
 fn now(object: Object<'_>) -> Option<(usize, u16)> {
-    let pci = match object.attributes() {
-        Attributes::Pci(pci) => pci,
-        Attributes::Bridge(bridge) => bridge.upstream?,
-        _ => return None,
-    };
+    let pci = object.pci_attributes()?;
     if pci.linkspeed <= 0.0 {
         return None;
     }

@@ -108,8 +108,8 @@ impl<'t> Told<'t> {
             }),
             Some(target) => {
                 let target = self.device(target)?;
-                let is_switch = link.target_class.as_deref().is_some_and(is_bridge)
-                    || target.subtype() == Some("NVSwitch");
+                let is_switch =
+                    link.target_class.as_deref().is_some_and(is_bridge) || target.is_gpu_switch();
                 let kind = if is_switch { VertexKind::NvSwitch } else { VertexKind::Gpu };
                 self.vertex(kind, target)
             }
