@@ -72,8 +72,17 @@ impl Index<'_> {
     #[inline]
     pub(crate) fn objects_of_level_in(&self, level: usize, pus: Range<u32>) -> Range<u32> {
         let ids = self.base_ids(level);
-        let from = |pu| partition_point(ids.clone(), |id| self.pus_of(id).start < pu);
-        from(pus.start)..from(pus.end)
+        match (self.pus_of_level(level), pus.is_empty()) {
+            (0, _) => {
+                let from = |pu| partition_point(ids.clone(), |id| self.pus_of(id).start < pu);
+                from(pus.start)..from(pus.end)
+            }
+            (_, true) => ids.start..ids.start,
+            (each, false) => {
+                let block = |pu| (ids.start + block_of(pu, each)).min(ids.end);
+                block(pus.start)..ids.end.min(block(pus.end - 1) + 1)
+            }
+        }
     }
 }
 
