@@ -87,6 +87,7 @@ pub use view::{RestrictError, RestrictFlags, View};
 /// interface. No stability is promised.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::adopt::pmix_abi;
     pub use crate::adopt::{
         Gate, Global, Mapping, Turn, bytes_within, mappings, open_trusted, text_within, trusted_var,
     };

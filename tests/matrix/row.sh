@@ -66,7 +66,7 @@ if pkg-config --exists pmix && cc -o "$locality" "$checkout/tests/c/locality_ref
     differ=""
     for set in 0 1 3 0-1 0-3 2-5 0,3 0-7; do echo "$set $set"; done >"$work/pairs"
     awk '{print NR - 1, $1}' "$work/pairs" >"$work/ranks"
-    for machine in flux-core__sierra openpmix__test-topo hwloc__96em64t-4n4d3ca2co-pci; do
+    for machine in flux-core__sierra openpmix__test-topo hwloc-v2.9__96em64t-4n4d3ca2co-pci; do
         theirs="$("$locality" "$topologies/$machine.xml" <"$work/pairs" | cut -d' ' -f1)"
         ours="$(topobroker run -i "$topologies/$machine.xml" -- sh -c \
             "topobroker job add l --ranks '$work/ranks' >/dev/null && topobroker job locality l" | cut -d' ' -f2)"

@@ -8,6 +8,9 @@ use crate::publish::legacy::Legacy;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use topobroker_reader::internal::pmix_abi::{
+    DATA_ARRAY, DEVICE_DISTANCE, DataArray, PROC_RANK, SIZE, STRING, SUCCESS,
+};
 use topobroker_reader::{DeviceDistance, DeviceKinds, Format, Job, Keys, Set, Topology};
 
 /// Why the array cannot be made.
@@ -53,27 +56,6 @@ pub struct PmixInfos {
     pub array: *mut c_void,
     /// Number of elements.
     pub count: usize,
-}
-
-/// `PMIX_STRING`.
-const STRING: u16 = 3;
-/// `PMIX_SIZE`.
-const SIZE: u16 = 4;
-/// `PMIX_DATA_ARRAY`.
-const DATA_ARRAY: u16 = 39;
-/// `PMIX_PROC_RANK`.
-const PROC_RANK: u16 = 40;
-/// `PMIX_DEVICE_DIST`.
-const DEVICE_DISTANCE: u16 = 54;
-/// `PMIX_SUCCESS`.
-const SUCCESS: c_int = 0;
-
-/// `pmix_data_array_t`.
-#[repr(C)]
-struct DataArray {
-    kind: u16,
-    size: usize,
-    array: *mut c_void,
 }
 
 type Start = unsafe extern "C" fn() -> *mut c_void;

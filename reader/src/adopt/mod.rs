@@ -24,6 +24,7 @@ mod open;
 #[allow(unsafe_code, reason = "the C library is asked for the text of an error")]
 mod os_error;
 mod owner;
+pub mod pmix_abi;
 #[allow(unsafe_code, reason = "calling the libpmix of the process is what this module is for")]
 mod pmix_client;
 mod proc_maps;

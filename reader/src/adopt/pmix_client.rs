@@ -4,64 +4,19 @@
 
 use super::environment::trusted_var;
 use super::keys::Keys;
+use super::pmix_abi::{
+    Get, Info, MAX_NAMESPACE, Process, SIZE, STRING, SUCCESS, UINT64, Value, WILDCARD,
+};
 use alloc::borrow::ToOwned;
 use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::{String, ToString};
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_int, c_void};
 
 /// Environment variable that every PMIx server sets for its clients: their namespace.
 const NAMESPACE: &str = "PMIX_NAMESPACE";
-const MAX_NAMESPACE: usize = 255;
-const MAX_KEY: usize = 511;
-/// `PMIX_RANK_WILDCARD`: asks for a value that all ranks of the namespace share.
-const WILDCARD: u32 = u32::MAX - 1;
-/// `PMIX_SUCCESS`.
-const SUCCESS: c_int = 0;
-/// `PMIX_BOOL`. The next constants are `PMIX_STRING`, `PMIX_SIZE` and `PMIX_UINT64`.
-const BOOL: u16 = 1;
-const STRING: u16 = 3;
-const SIZE: u16 = 4;
-const UINT64: u16 = 15;
-
-/// `pmix_proc_t`.
-#[repr(C)]
-struct Process {
-    namespace: [u8; MAX_NAMESPACE + 1],
-    rank: u32,
-}
-
-/// The start of `pmix_value_t`: a type, and a union with only the members that are used here.
-#[repr(C)]
-struct Value {
-    kind: u16,
-    data: Data,
-}
-
-#[repr(C)]
-union Data {
-    flag: bool,
-    text: *const c_char,
-    number: u64,
-}
-
-/// A `pmix_info_t` with spare room, because the union of its value is larger in some versions.
-#[repr(C)]
-struct Info {
-    key: [u8; MAX_KEY + 1],
-    flags: u32,
-    value: Value,
-    room: [u64; 16],
-}
 
 type Initialized = unsafe extern "C" fn() -> c_int;
-type Get = unsafe extern "C" fn(
-    *const Process,
-    *const c_char,
-    *const Info,
-    usize,
-    *mut *mut Value,
-) -> c_int;
 type Free = unsafe extern "C" fn(*mut Value, usize);
 type Destruct = unsafe extern "C" fn(*mut Value);
 
@@ -141,15 +96,8 @@ impl Library {
     /// The value of a key for the whole namespace, as text. Only what the client already knows is
     /// searched; the server is not asked.
     fn get(&self, namespace: &str, key: &str) -> Option<String> {
-        let mut process = Process { namespace: [0; MAX_NAMESPACE + 1], rank: WILDCARD };
-        copy(namespace, &mut process.namespace);
-        let mut optional = Info {
-            key: [0; MAX_KEY + 1],
-            flags: 0,
-            value: Value { kind: BOOL, data: Data { flag: true } },
-            room: [0; 16],
-        };
-        copy("pmix.optional", &mut optional.key);
+        let process = Process::new(namespace, WILDCARD);
+        let optional = Info::is_true("pmix.optional");
         let key = CString::new(key).ok()?;
         let mut value = core::ptr::null_mut();
         // SAFETY:
@@ -203,14 +151,7 @@ unsafe fn text_of(value: &Value) -> Option<String> {
             unsafe { CStr::from_ptr(text) }.to_str().ok().map(str::to_owned)
         }
         // SAFETY: a value of one of these types holds a number of 64 bits.
-        SIZE | UINT64 => Some(unsafe { value.data.number }.to_string()),
+        SIZE | UINT64 => Some(unsafe { value.data.uint64 }.to_string()),
         _ => None,
-    }
-}
-
-/// Copies a text to the start of `room`, which is longer than the text and filled with zeros.
-fn copy(text: &str, room: &mut [u8]) {
-    for (to, from) in room.iter_mut().zip(text.bytes()) {
-        *to = from;
     }
 }

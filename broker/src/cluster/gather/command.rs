@@ -3,10 +3,10 @@
 use super::collect::{Added, Gathering, Sent};
 use super::error::GatherError;
 use super::run_command::{Limits, run_command};
+use parking_lot::{Condvar, Mutex};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How commands are run.
@@ -67,7 +67,7 @@ pub fn run_on(hosts: &[String], commands: &Commands, interrupted: &AtomicBool) -
             });
         }
     });
-    work.state.into_inner().unwrap_or_else(PoisonError::into_inner).gathering
+    work.state.into_inner().gathering
 }
 
 /// A node to ask.
@@ -101,13 +101,9 @@ struct State {
 }
 
 impl Work {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The next node to ask; `None` if there will be none any more.
     fn next(&self, interrupted: &AtomicBool) -> Option<Job> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             if interrupted.load(Relaxed) {
                 return None;
@@ -122,19 +118,19 @@ impl Work {
             if state.running == 0 {
                 return None;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
     }
 
     fn ask(&self, mut job: Job, commands: &Commands, interrupted: &AtomicBool) {
         let tells_all = job.is_first || job.tells_all || job.claim.is_some();
-        let known = self.lock().gathering.known().to_bytes(!tells_all);
+        let known = self.state.lock().gathering.known().to_bytes(!tells_all);
         let answer = run_of(&job.host, commands, known, interrupted);
         let name = node_of_host(&job.host).to_owned();
         // Without the lock, because XML takes long to read.
         let has_run = answer.is_ok();
         let sent = answer.and_then(|sent| Sent::read(&job.host, &sent, Some(&name)));
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.running -= if std::mem::take(&mut job.is_first) { ALONE } else { 1 };
         let added = sent.and_then(|sent| state.gathering.take(&job.host, sent));
         if let Some(class) = job.claim.take() {

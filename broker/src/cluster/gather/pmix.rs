@@ -3,76 +3,19 @@
 use super::error::GatherError;
 use super::rounds::Exchange;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use topobroker_reader::internal::pmix_abi::{
+    BYTE_OBJECT, Bytes, Data, Get, GivenValue, Info, Process, STRING, UINT16, UINT32, Value,
+    WILDCARD,
+};
 
-const MAX_NAMESPACE: usize = 255;
-const MAX_KEY: usize = 511;
-/// `PMIX_RANK_WILDCARD`.
-const WILDCARD: u32 = u32::MAX - 1;
 /// `PMIX_GLOBAL`.
 const GLOBAL: u8 = 3;
-/// `PMIX_BOOL`, `PMIX_UINT16`, `PMIX_UINT32`, `PMIX_STRING` and `PMIX_BYTE_OBJECT`.
-const BOOL: u16 = 1;
-const STRING: u16 = 3;
-const UINT16: u16 = 13;
-const UINT32: u16 = 14;
-const BYTE_OBJECT: u16 = 27;
-
-/// `pmix_proc_t`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Process {
-    namespace: [u8; MAX_NAMESPACE + 1],
-    rank: u32,
-}
-
-/// `pmix_value_t`: a type, and a union with only the members that are used here.
-#[repr(C)]
-struct Value {
-    kind: u16,
-    data: Data,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-union Data {
-    flag: bool,
-    small: u16,
-    number: u32,
-    text: *const c_char,
-    bytes: Bytes,
-    /// As much as the largest member of any version, because libpmix copies the whole value.
-    room: [u64; 8],
-}
-
-/// `pmix_byte_object_t`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Bytes {
-    bytes: *const c_char,
-    size: usize,
-}
-
-/// A `pmix_info_t` with spare room, because the union of its value is larger in some versions.
-#[repr(C)]
-struct Info {
-    key: [u8; MAX_KEY + 1],
-    flags: u32,
-    value: Value,
-    room: [u64; 16],
-}
 
 type Init = unsafe extern "C" fn(*mut Process, *const Info, usize) -> c_int;
 type Finalize = unsafe extern "C" fn(*const Info, usize) -> c_int;
-type Put = unsafe extern "C" fn(u8, *const c_char, *mut Value) -> c_int;
+type Put = unsafe extern "C" fn(u8, *const c_char, *mut GivenValue) -> c_int;
 type Commit = unsafe extern "C" fn() -> c_int;
 type Fence = unsafe extern "C" fn(*const Process, usize, *const Info, usize) -> c_int;
-type Get = unsafe extern "C" fn(
-    *const Process,
-    *const c_char,
-    *const Info,
-    usize,
-    *mut *mut Value,
-) -> c_int;
 type Text = unsafe extern "C" fn(c_int) -> *const c_char;
 
 /// This process as a client of PMIx, below `srun --mpi=pmix`, `mpirun` or another launcher with
@@ -134,7 +77,7 @@ impl PmixExchange {
                 std::mem::transmute::<*mut c_void, Text>(text),
             )
         };
-        let mut me = Process { namespace: [0; MAX_NAMESPACE + 1], rank: 0 };
+        let mut me = Process::new("", 0);
         // SAFETY: `me` is an output that is as large as a `pmix_proc_t`; no infos are handed over.
         let status = unsafe { init(&raw mut me, std::ptr::null(), 0) };
         if status != 0 {
@@ -182,9 +125,9 @@ impl PmixExchange {
     fn number(&self, of: &Process, key: &str) -> Result<u32, GatherError> {
         self.value(of, key, |value| match value.kind {
             // SAFETY: a value of this type holds a number of 16 bits.
-            UINT16 => Some(u32::from(unsafe { value.data.small })),
+            UINT16 => Some(u32::from(unsafe { value.data.uint16 })),
             // SAFETY: a value of this type holds a number of 32 bits.
-            UINT32 => Some(unsafe { value.data.number }),
+            UINT32 => Some(unsafe { value.data.uint32 }),
             _ => None,
         })
     }
@@ -227,22 +170,15 @@ impl Exchange for PmixExchange {
         // Not all versions hand over an object of no bytes, so each has one more.
         let mut sent = mine.to_vec();
         sent.push(0);
-        let mut data = Data { room: [0; 8] };
-        data.bytes = Bytes { bytes: sent.as_ptr().cast(), size: sent.len() };
-        let mut value = Value { kind: BYTE_OBJECT, data };
+        let bytes = Bytes { bytes: sent.as_ptr().cast(), size: sent.len() };
+        let mut value = GivenValue::new(BYTE_OBJECT, Data { bytes });
         // SAFETY: the name ends with a zero, and the value's bytes live until the call returns.
         // PMIx copies them.
         let status = unsafe { (self.put)(GLOBAL, name.as_ptr(), &raw mut value) };
         self.check("PMIx_Put", status)?;
         // SAFETY: the call has no arguments, and PMIx is initialised.
         self.check("PMIx_Commit", unsafe { (self.commit)() })?;
-        let mut collect = Info {
-            key: [0; MAX_KEY + 1],
-            flags: 0,
-            value: Value { kind: BOOL, data: Data { flag: true } },
-            room: [0; 16],
-        };
-        collect.key.iter_mut().zip(b"pmix.collect").for_each(|(to, from)| *to = *from);
+        let collect = Info::is_true("pmix.collect");
         let all = Process { rank: WILDCARD, ..self.me };
         // SAFETY: both pointers are to values that live until the call returns; `collect` is a
         // `pmix_info_t` with more room than any version takes.
@@ -304,7 +240,7 @@ mod tests {
              _Static_assert(sizeof(pmix_info_t) <= {}, \"info\");\n\
              _Static_assert(offsetof(pmix_value_t, data) == {}, \"data\");\n\
              _Static_assert(offsetof(pmix_info_t, value) == {}, \"value of an info\");\n",
-            size_of::<Value>(),
+            size_of::<GivenValue>(),
             size_of::<Info>(),
             std::mem::offset_of!(Value, data),
             std::mem::offset_of!(Info, value),

@@ -1,12 +1,13 @@
 //! Runs a command of a shell within a time, and takes what it prints.
 
+use parking_lot::Mutex;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use topobroker_layout::header::MAX_SEGMENT_LEN;
 
@@ -116,7 +117,7 @@ impl LastBytes {
             let mut pipe = pipe;
             let mut chunk = [0; 8192];
             while let Some(Ok(count @ 1..)) = pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {
-                let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut all = all.lock();
                 let (bytes, total) = &mut *all;
                 bytes.extend_from_slice(chunk.get(..count).unwrap_or_default());
                 *total += count as u64;
@@ -132,6 +133,6 @@ impl LastBytes {
 
     fn finish(self) -> (Vec<u8>, u64) {
         let _ = self.end.recv_timeout(AFTER_END);
-        std::mem::take(&mut *self.read.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.read.lock())
     }
 }
