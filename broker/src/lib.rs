@@ -36,6 +36,7 @@ pub mod findings;
 pub mod format;
 #[allow(unsafe_code, reason = "raw calls of hwloc are what this module is for")]
 pub mod hwloc;
+pub mod links;
 pub mod linux;
 pub mod location;
 pub mod nics;

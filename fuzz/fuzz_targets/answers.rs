@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeSet;
 use topobroker::cluster::SlurmTopology;
 use topobroker::format::cluster::{jgf, topology_conf};
-use topobroker::format::links::json;
+use topobroker::links::json;
 use topobroker_reader::{
     Cluster, Direction, Fabric, Job, Locality, Measure, NodeGroups, Paths, SwitchModel, ToldLinks,
     Totals,

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker::format::links::{NcclFile, json, told};
+use topobroker::links::{NcclFile, json, told};
 use topobroker_reader::{Direction, Link, Links, Measure, Paths, SwitchModel, ToldLinks, Topology};
 
 fn search(topology: Topology<'_>, links: &Links) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use topobroker::format::links::{dot, jgf, json, matrix};
+use topobroker::links::{dot, jgf, json, matrix};
 use topobroker::hwloc::Input;
 use topobroker_benches::jobs::segment_of_job;
 use topobroker_layout::encode::to_bytes;

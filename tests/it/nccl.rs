@@ -3,7 +3,7 @@
 use crate::segments::topobroker;
 use std::path::Path;
 use std::process::{Command, Output};
-use topobroker::format::links::{NcclDevice, NcclFile, NcclReadError, nccl, rccl};
+use topobroker::links::{NcclDevice, NcclFile, NcclReadError, nccl, rccl};
 use topobroker::hwloc::Input;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{

@@ -2,6 +2,5 @@
 
 pub mod cluster;
 pub mod console;
-pub mod links;
 pub mod synthetic;
 pub mod xml;

@@ -2,8 +2,7 @@
 
 use super::output;
 use super::subject::Subject;
-use crate::format::links;
-use crate::publish;
+use crate::links;
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
@@ -91,7 +90,7 @@ enum Format {
 impl Links {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         if self.forget {
-            publish::links::forget(topobroker_reader::adopt()?)?;
+            links::forget(topobroker_reader::adopt()?)?;
             return Ok(ExitCode::SUCCESS);
         }
         if let Some(file) = &self.tell {
@@ -100,7 +99,7 @@ impl Links {
             let text = File::open(file).and_then(|file| Ok(text_within(MOST_TEXT, file)?));
             let known = base.topology().links(SwitchModel::Separate)?;
             let told = links::told(base.topology(), &known, &text.with_context(name)?);
-            publish::links::tell(base, &told.with_context(name)?)?;
+            links::tell(base, &told.with_context(name)?)?;
             return Ok(ExitCode::SUCCESS);
         }
         output::print(&self.subject.answer(None, |topology| self.answer(topology))?)

@@ -8,7 +8,7 @@ use topobroker_reader::{Scope, Source};
 
 /// A header for a new segment, with defaults: a topology of the whole machine, at any address, of
 /// size 0.
-pub(super) fn header_of(who: Publisher) -> Result<Header, PublishError> {
+pub(crate) fn header_of(who: Publisher) -> Result<Header, PublishError> {
     Ok(Header {
         version: (VERSION_MAJOR, VERSION_MINOR),
         kind: Kind::Topology,
@@ -33,7 +33,7 @@ pub(super) fn header_of(who: Publisher) -> Result<Header, PublishError> {
 }
 
 /// Puts header and archive into one segment.
-pub(super) fn framed(header: &Header, archive: &[u8]) -> Result<Vec<u8>, PublishError> {
+pub(crate) fn framed(header: &Header, archive: &[u8]) -> Result<Vec<u8>, PublishError> {
     let mut segment = vec![0; header::segment_len(archive.len())];
     header.write(archive, &mut segment).map_err(|error| {
         let source = io::Error::new(io::ErrorKind::InvalidData, error);

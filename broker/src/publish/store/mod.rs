@@ -2,5 +2,5 @@
 
 pub(crate) mod file_id;
 pub(super) mod memfd;
-pub(super) mod named;
+pub(crate) mod named;
 pub(super) mod shm;

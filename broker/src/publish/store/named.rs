@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use topobroker_layout::header;
 
 /// Publishes a segment in a folder.
-pub(in crate::publish) fn publish(
+pub(crate) fn publish(
     folder: &Path,
     name: &str,
     segment: &mut [u8],

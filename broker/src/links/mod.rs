@@ -1,4 +1,4 @@
-//! The graph of links in the formats of other programs.
+//! Links of a node: in the formats of other programs, and told to its processes.
 
 mod dot;
 mod json;
@@ -6,6 +6,7 @@ mod matrix;
 mod nccl;
 mod nccl_read;
 mod pci_speed;
+mod tell;
 mod told;
 
 pub use dot::dot;
@@ -13,4 +14,5 @@ pub use json::{jgf, json, json_path};
 pub use matrix::matrix;
 pub use nccl::{NcclError, nccl, rccl};
 pub use nccl_read::{NcclDevice, NcclFile, NcclLink, NcclReadError};
+pub use tell::{TellError, forget, tell};
 pub use told::{ToldError, told};

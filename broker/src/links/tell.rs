@@ -1,10 +1,7 @@
 //! Links that an administrator tells, in a segment beside that of a topology.
 
-use super::error::PublishError;
-use super::header::{framed, header_of};
-use super::publisher::Publisher;
-use super::store::named;
 use crate::aligned::aligned;
+use crate::publish::{PublishError, Publisher, framed, header_of, named};
 use std::io;
 use std::path::PathBuf;
 use topobroker_layout::encode::EncodeError;
