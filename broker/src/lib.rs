@@ -10,12 +10,12 @@
 //! | [`description`] | filters by type, and descriptions of adopted topologies |
 //! | [`publish`] | segments, jobs over them, and files for programs that know only hwloc |
 //! | [`node`] | publishing on a node: by a daemon, a launcher, or the first of many processes |
-//! | [`mod@format`] | a topology as text: console output, XML, synthetic |
+//! | [`mod@format`] | a topology as text: XML, synthetic |
+//! | [`links`] | the links of a node in the formats of other programs, and telling them |
 //! | [`findings`] | what is wrong with a node or with the binding of a job |
 //! | [`nics`] | how other libraries choose NICs, and how they are told |
 //! | [`cluster`] | many nodes in one segment: building it, gathering it, fabrics |
 //! | [`location`], [`placement`] | objects as users name them, and PUs for ranks |
-//! | [`audit`] | what the processes of a command do with hwloc topologies |
 //!
 //! ```
 //! use topobroker::hwloc::{Input, LoadOptions, capture, load};
@@ -27,9 +27,10 @@
 //! ```
 #![deny(unsafe_code)]
 
-mod aligned;
-pub mod audit;
-mod causes;
+#[doc(hidden)]
+pub mod aligned;
+#[doc(hidden)]
+pub mod causes;
 pub mod cluster;
 pub mod description;
 pub mod findings;
@@ -42,7 +43,4 @@ pub mod location;
 pub mod nics;
 pub mod node;
 pub mod placement;
-#[cfg(feature = "program")]
-#[doc(hidden)]
-pub mod program;
 pub mod publish;

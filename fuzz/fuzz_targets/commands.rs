@@ -8,9 +8,9 @@
 use clap::Parser;
 use libfuzzer_sys::fuzz_target;
 use topobroker::description::describe;
-use topobroker::format::{console, synthetic, xml};
+use topobroker::format::{synthetic, xml};
 use topobroker::placement::{Policy, place};
-use topobroker::program::{calc::Calc, distrib::Distrib, info::Info, ls::Ls};
+use topobroker_cli::{calc::Calc, console, distrib::Distrib, info::Info, ls::Ls};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Archive, Job, RestrictFlags, Set, Topology, View};
 

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker::format::console::{Contents, Style, print};
+use topobroker_cli::console::{Contents, Style, print};
 use topobroker::format::xml::export;
 use topobroker_reader::Archive;
 

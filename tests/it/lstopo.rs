@@ -4,7 +4,7 @@
 use clap::Parser;
 use std::collections::BTreeMap;
 use topobroker::hwloc::Input;
-use topobroker::program::ls::Ls;
+use topobroker_cli::ls::Ls;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::Archive;
 use topobroker_tests::{Row, describe, machines, rows, shared};

@@ -3,8 +3,8 @@
 use crate::segments::topobroker;
 use std::path::Path;
 use std::process::{Command, Output};
-use topobroker::links::{NcclDevice, NcclFile, NcclReadError, nccl, rccl};
 use topobroker::hwloc::Input;
+use topobroker::links::{NcclDevice, NcclFile, NcclReadError, nccl, rccl};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive, Attributes, LinkClass, Links, Object, ObjectType, PathClass, SwitchModel, Topology,

@@ -7,8 +7,8 @@ use std::hint::black_box;
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Instant;
-use topobroker::links::json;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
+use topobroker::links::json;
 use topobroker_benches::machines::shared_folder;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{

@@ -9,7 +9,7 @@ const MOST: usize = 200;
 /// The name of a file for a node, which no other node's file has: letters that lead out of a folder,
 /// hide a file or end a line are written as `%2F`. What is longer than a name can be ends with a
 /// hash.
-pub(crate) fn file_name(node: &str, ending: &str) -> String {
+pub fn file_name(node: &str, ending: &str) -> String {
     let mut name = String::new();
     for (at, byte) in node.bytes().enumerate() {
         let is_plain =

@@ -6,7 +6,7 @@ mod difference;
 mod error;
 pub mod fabric;
 mod file;
-pub(crate) mod file_name;
+pub mod file_name;
 mod findings;
 pub mod gather;
 mod generate;

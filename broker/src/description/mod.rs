@@ -3,7 +3,5 @@
 mod filter;
 mod from_archive;
 
-#[cfg(feature = "program")]
-pub(crate) use filter::is_any_cache;
-pub use filter::{Filters, filter};
+pub use filter::{Filters, filter, is_any_cache};
 pub use from_archive::describe;

@@ -57,20 +57,19 @@ fn default_prefix(ports: &[Port<'_>]) -> Option<Finding> {
 }
 
 /// The name of a port, such as `mlx5_0:1`.
-pub(crate) fn named(port: Port<'_>) -> String {
+pub fn named(port: Port<'_>) -> String {
     format!("{}:{}", port.device.name().unwrap_or("-"), port.number)
 }
 
 /// A subnet prefix as Linux prints it: `fe80:0000:0000:0000`.
-pub(crate) fn prefix_text(prefix: u64) -> String {
+pub fn prefix_text(prefix: u64) -> String {
     let parts = [48, 32, 16, 0].map(|shift| format!("{:04x}", (prefix >> shift) & 0xffff));
     parts.join(":")
 }
 
 /// A subnet prefix from a text: as Linux prints it, as an address such as `fe80::`, or as
 /// `0xfe80000000000000`.
-#[cfg(feature = "program")]
-pub(crate) fn prefix_of(text: &str) -> Option<u64> {
+pub fn prefix_of(text: &str) -> Option<u64> {
     if let Some(digits) = text.strip_prefix("0x") {
         return u64::from_str_radix(digits, 16).ok();
     }
@@ -80,7 +79,7 @@ pub(crate) fn prefix_of(text: &str) -> Option<u64> {
 }
 
 /// A state in words.
-pub(crate) fn worded(state: Option<PortState>) -> &'static str {
+pub fn worded(state: Option<PortState>) -> &'static str {
     match state {
         Some(PortState::Down) => "down",
         Some(PortState::Init) => "init",

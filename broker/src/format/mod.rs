@@ -1,6 +1,5 @@
-//! A topology as text: console output, synthetic description, XML.
+//! A topology as text: synthetic description, XML.
 
 pub mod cluster;
-pub mod console;
 pub mod synthetic;
 pub mod xml;

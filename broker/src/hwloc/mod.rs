@@ -20,4 +20,4 @@ pub use shmem::{AdoptedHwloc, adopt_shmem, shmem_length, write_shmem};
 pub use topobroker_layout::type_filter::TypeFilter;
 pub use topology::HwlocTopology;
 pub(crate) use version::library;
-pub use version::{api_version, library_version};
+pub use version::{BUILT_WITH, api_version, library_version};

@@ -5,6 +5,9 @@ use std::fs::Metadata;
 use std::sync::OnceLock;
 use std::{io, ptr, slice};
 
+/// The version of the hwloc that this library was built with.
+pub const BUILT_WITH: &str = env!("TOPOBROKER_HWLOC");
+
 /// The API version of the hwloc in this process: 0x00020900 is 2.9.0.
 #[must_use]
 pub fn api_version() -> u32 {

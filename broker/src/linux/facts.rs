@@ -20,7 +20,7 @@ const PORT: [(&str, &str); 7] = [
 ];
 
 /// Adds to devices the facts that a file system has of them.
-pub(crate) fn add_facts(objects: &mut [Object], root: &Root) {
+pub fn add_facts(objects: &mut [Object], root: &Root) {
     for object in objects {
         let facts = match &object.attributes {
             Attributes::Pci(pci) => link(pci, root),

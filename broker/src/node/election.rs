@@ -117,8 +117,7 @@ pub(crate) fn close(ballot: &Path) {
 }
 
 /// Removes the ballots of this user that are not in use.
-#[cfg(feature = "program")]
-pub(crate) fn close_all() {
+pub fn close_all() {
     close_others(None);
 }
 

@@ -2,7 +2,7 @@
 //! the list of published segments.
 
 pub mod daemon;
-pub(crate) mod election;
+mod election;
 #[allow(unsafe_code, reason = "adopting a segment that hwloc believes is what this module is for")]
 mod hwloc_topology;
 mod load;
@@ -11,7 +11,7 @@ pub mod pmix_host;
 mod stale;
 pub mod status;
 
+pub use election::close_all;
 pub use hwloc_topology::{PMIX_SHMEM_NAMES, hwloc_topology};
 pub use load::{LoadError, load};
-#[cfg(feature = "program")]
-pub(crate) use stale::remove_stale;
+pub use stale::remove_stale;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Removes this user's segments in a folder if their publisher is gone: those of killed processes
 /// and of an earlier boot. A segment that the keys of the folder name stays, and so do those in
 /// `named`.
-pub(crate) fn remove_stale(folder: &Path, named: &BTreeSet<PathBuf>) {
+pub fn remove_stale(folder: &Path, named: &BTreeSet<PathBuf>) {
     let me = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if is_segment_name(&entry.file_name().to_string_lossy())

@@ -70,7 +70,7 @@ impl Published {
 
     /// Removes the segment, its jobs and its files for hwloc. If the file has the name of another
     /// segment, only the file is removed, because the jobs belong to the other segment.
-    pub(crate) fn remove(&self) -> Result<(), PublishError> {
+    pub fn remove(&self) -> Result<(), PublishError> {
         if self.is_announced()
             && let Some(folder) = self.file.parent()
         {
@@ -92,7 +92,7 @@ impl Published {
 
     /// Whether the keys of its folder name this segment. Then processes find it, even if its daemon
     /// has left it to the next one.
-    pub(crate) fn is_announced(&self) -> bool {
+    pub fn is_announced(&self) -> bool {
         let named = self.file.parent().and_then(|folder| Keys::in_folder(&folder.into()));
         let named = named.as_ref().and_then(Keys::path);
         named.is_some_and(|named| named.file_name() == self.file.file_name())

@@ -185,7 +185,7 @@ impl Publication {
 
     /// The path that jobs and files for hwloc are beside. A memfd has such a path, but no file with
     /// it.
-    pub(crate) fn place(&self) -> PathBuf {
+    pub fn place(&self) -> PathBuf {
         match &self.placed {
             Placed::File(path) => path.clone(),
             Placed::Memfd { .. } => job::place_of_memfd(&self.header),

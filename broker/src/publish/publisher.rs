@@ -133,7 +133,9 @@ impl PublisherState {
     }
 }
 
-pub(crate) fn state_of(header: Option<&Header>) -> PublisherState {
+/// Whether the publisher that a header names still runs.
+#[must_use]
+pub fn state_of(header: Option<&Header>) -> PublisherState {
     let Some(header) = header else {
         return PublisherState::Unknown;
     };

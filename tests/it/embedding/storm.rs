@@ -46,7 +46,7 @@ fn of_256_processes_that_load_at_once_one_discovers_and_the_others_adopt() {
     // One segment of one publisher, and no file left.
     assert_eq!(lines.len(), 1, "{text}");
     assert!(lines[0].trim_start().starts_with("256 "), "{text}");
-    let audit = topobroker::audit::Audit::read(notes.path()).unwrap();
+    let audit = topobroker_cli::audit_notes::Audit::read(notes.path()).unwrap();
     let loads = audit.processes.iter().flat_map(|process| &process.calls);
     assert_eq!(loads.filter(|call| call.name == "load").count(), 1, "{}", audit.to_text());
 }

@@ -2,5 +2,5 @@
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
-    topobroker::program::main()
+    topobroker_cli::main()
 }

@@ -84,6 +84,6 @@ impl Filters {
 }
 
 /// Whether a type is a CPU cache or a memory-side cache. hwloc's programs call both "cache".
-pub(crate) fn is_any_cache(object_type: ObjectType) -> bool {
+pub fn is_any_cache(object_type: ObjectType) -> bool {
     object_type.is_cache() || object_type == ObjectType::MemCache
 }

@@ -10,6 +10,4 @@ mod renumber;
 mod tree;
 
 pub use filter::filter;
-pub use filters::Filters;
-#[cfg(feature = "program")]
-pub(crate) use filters::is_any_cache;
+pub use filters::{Filters, is_any_cache};

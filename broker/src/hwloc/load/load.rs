@@ -10,6 +10,7 @@ use std::ffi::{CString, c_int};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::ptr;
+use topobroker_layout::header::Source;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::slots::LoadKey;
 use topobroker_layout::type_filter::TypeFilter;
@@ -29,6 +30,19 @@ pub enum Input {
     /// The root of a saved Linux file system with `/sys` and `/proc`. hwloc takes it from the
     /// environment, so `HWLOC_FSROOT` must be set to it before this process starts.
     Fsroot(PathBuf),
+}
+
+impl Input {
+    /// How a topology that is loaded from here was made.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        match self {
+            Self::ThisMachine => Source::ThisMachine,
+            Self::Xml(_) | Self::XmlText(_) => Source::Xml,
+            Self::Synthetic(_) => Source::Synthetic,
+            Self::Fsroot(_) => Source::Fsroot,
+        }
+    }
 }
 
 /// How a topology is loaded.

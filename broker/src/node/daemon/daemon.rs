@@ -170,14 +170,12 @@ const NEW_KEYS: &str = "keys.new";
 const LOCK: &str = "lock";
 
 /// Whether the daemon of a folder was killed: its lock file is there, and nobody has locked it.
-#[cfg(feature = "program")]
-pub(crate) fn was_killed(folder: &Path) -> bool {
+pub fn was_killed(folder: &Path) -> bool {
     lock_of_killed(folder).is_some()
 }
 
 /// Removes what a killed daemon has left in its folder, if no segment is there any more.
-#[cfg(feature = "program")]
-pub(crate) fn clear_after_killed(folder: &Path) {
+pub fn clear_after_killed(folder: &Path) {
     let is_empty = left_in(folder).is_empty() && !folder.join(KEYS).exists();
     // The lock is held until all is removed, so that no new daemon takes the folder meanwhile.
     if let Some(_lock) = lock_of_killed(folder).filter(|_| is_empty) {
@@ -188,7 +186,6 @@ pub(crate) fn clear_after_killed(folder: &Path) {
 }
 
 /// The lock of a folder, locked, if a daemon has left it.
-#[cfg(feature = "program")]
 fn lock_of_killed(folder: &Path) -> Option<File> {
     let lock = File::open(folder.join(LOCK)).ok()?;
     let is_free = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();

@@ -8,7 +8,5 @@ mod daemon;
 mod error;
 mod own_folder;
 
-pub use daemon::{Folder, fingerprint, notify};
-#[cfg(feature = "program")]
-pub(crate) use daemon::{clear_after_killed, was_killed};
+pub use daemon::{Folder, clear_after_killed, fingerprint, notify, was_killed};
 pub use error::DaemonError;

@@ -181,7 +181,7 @@ pub(crate) fn has_jobs(base_file: &Path) -> bool {
 }
 
 /// Removes the jobs over the topology of a file if their launcher is gone. Returns their number.
-pub(crate) fn sweep_beside(base_file: &Path) -> Result<usize, JobError> {
+pub fn sweep_beside(base_file: &Path) -> Result<usize, JobError> {
     sweep_files(&starts_beside(base_file))
 }
 
@@ -203,7 +203,7 @@ fn sweep_files(starts: &[PathBuf]) -> Result<usize, JobError> {
 
 /// Removes this user's jobs and files for hwloc from a folder if their topology is gone. `known`
 /// has the names of the topologies that exist.
-pub(crate) fn remove_orphans(folder: &Path, known: &BTreeSet<String>) -> io::Result<()> {
+pub fn remove_orphans(folder: &Path, known: &BTreeSet<String>) -> io::Result<()> {
     let me = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder)?.flatten() {
         let name = entry.file_name();

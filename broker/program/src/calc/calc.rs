@@ -1,0 +1,275 @@
+//! `topobroker calc`: combines locations and prints the result, as `hwloc-calc` does.
+
+use super::answer::{Question, Style};
+use super::inputs::{Inputs, Manner};
+use crate::filter_options::level;
+use crate::flag_names;
+use crate::output;
+use crate::subject::Subject;
+use anyhow::{Context, bail};
+use clap::Args;
+use std::io::{BufRead, Read};
+use std::process::ExitCode;
+use topobroker::location::{Combine, Level, Location, Reading};
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::{LocalNumaNodes, Object, ObjectType, Topology};
+
+/// Combine objects and sets, and print the result in several forms, as hwloc-calc does
+#[derive(Debug, Args)]
+pub struct Calc {
+    #[command(flatten)]
+    subject: Subject,
+    /// Keep one PU of each core: the first, or the one at INDEX; -1 keeps all, as in hwloc
+    #[arg(long, value_name = "INDEX", num_args = 0..=1, require_equals = true, default_missing_value = "0", value_parser = clap::value_parser!(i32).range(-1..))]
+    no_smt: Option<i32>,
+    /// Keep the PUs of a CPU kind, named by its index or by one of its infos
+    #[arg(long, value_name = "INDEX|NAME=VALUE")]
+    cpukind: Option<String>,
+    /// Print the number of objects of a type or depth that intersect the set
+    #[arg(short = 'N', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question", allow_negative_numbers = true)]
+    number_of: Option<Level>,
+    /// Print the indexes of the objects of a type or depth that intersect the set
+    #[arg(short = 'I', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question", allow_negative_numbers = true)]
+    intersect: Option<Level>,
+    /// Print the indexes of the PUs of the set: hwloc's name for --intersect pu
+    #[arg(long, alias = "proclist", hide = true, group = "question")]
+    pulist: bool,
+    /// Print the indexes of the NUMA nodes that intersect the set: --intersect numa
+    #[arg(long, hide = true, group = "question")]
+    nodelist: bool,
+    /// Print the objects of the last type that intersect the set, with paths such as
+    /// Package:0.Core:1
+    #[arg(short = 'H', long, value_name = "TYPE.TYPE...", value_parser = levels, group = "question")]
+    hierarchical: Option<Levels>,
+    /// Print the largest objects inside the set
+    #[arg(long, group = "question")]
+    largest: bool,
+    /// Print the NUMA nodes local to the set
+    #[arg(long, conflicts_with = "question")]
+    local_memory: bool,
+    /// Which NUMA nodes are local: larger_locality, smaller_locality, all, or parts of these names
+    #[arg(long, value_name = "FLAGS", value_parser = local_flags, conflicts_with = "question")]
+    local_memory_flags: Option<LocalNumaNodes>,
+    /// Print the best local NUMA node by a memory attribute
+    #[arg(long, value_name = "NAME", conflicts_with = "question")]
+    best_memattr: Option<String>,
+    /// Text between the objects or indexes that are printed
+    #[arg(long, value_name = "TEXT")]
+    sep: Option<String>,
+    /// Print the mask in the format of taskset
+    #[arg(long)]
+    taskset: bool,
+    /// Print only the first PU of the set
+    #[arg(long)]
+    single: bool,
+    /// Leave out objects that do not exist
+    #[arg(short, long)]
+    quiet: bool,
+    #[command(flatten)]
+    inputs: Inputs,
+}
+
+/// The levels of `--hierarchical`, from the top.
+#[derive(Debug, Clone)]
+struct Levels(Vec<Level>);
+
+fn levels(text: &str) -> Result<Levels, String> {
+    text.split('.').map(level).collect::<Result<_, _>>().map(Levels)
+}
+
+/// Parses the value of `--local-memory-flags`.
+pub(crate) fn local_flags(text: &str) -> Result<LocalNumaNodes, String> {
+    let names = ["larger_locality", "smaller_locality", "all"];
+    let bits = flag_names::parse(text, &names)?;
+    let flags =
+        [LocalNumaNodes::LARGER_LOCALITY, LocalNumaNodes::SMALLER_LOCALITY, LocalNumaNodes::ALL];
+    if bits >= 8 {
+        return Err(format!("no such flags; expected a sum of 1, 2, 4 or of {}", names.join(", ")));
+    }
+    let chosen = flags.into_iter().filter(|flag| bits & flag.bits() != 0);
+    Ok(chosen.fold(LocalNumaNodes::SAME_LOCALITY, |all, flag| all | flag))
+}
+
+/// The NUMA nodes that are local by default: those of larger and of smaller locality.
+pub(crate) fn default_local() -> LocalNumaNodes {
+    LocalNumaNodes::LARGER_LOCALITY | LocalNumaNodes::SMALLER_LOCALITY
+}
+
+impl Calc {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        if !self.inputs.locations.is_empty() {
+            return output::print(&self.output()?);
+        }
+        // Line by line, because the writer may wait for the answer to each line.
+        self.subject.answer(None, |topology| {
+            let mut input = std::io::stdin().lock();
+            for place in 1.. {
+                let line = line_of(&mut input).context("standard input")?;
+                let Some(line) = line else { break };
+                let words = line.split_whitespace().map(|word| (word, self.inputs.manner));
+                let answer = self.line(topology, words);
+                output::print(&answer.with_context(|| format!("line {place} of standard input"))?)?;
+            }
+            Ok(String::new())
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Returns the text that this command prints for the topology that its options name.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such topology, or for the reasons that [`Calc::text`] lists.
+    pub fn output(&self) -> anyhow::Result<String> {
+        self.subject.answer(None, |topology| self.locations(topology))
+    }
+
+    /// Returns the text that this command prints for a topology and the locations on the command
+    /// line.
+    ///
+    /// # Errors
+    ///
+    /// If a location is malformed or names an object that does not exist, or if a question does not
+    /// fit the topology.
+    pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        self.subject.answer_of(topology, None, |topology| self.locations(topology))
+    }
+
+    fn locations(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        let words = self.inputs.locations.iter().map(|(word, manner)| (word.as_str(), *manner));
+        self.line(topology, words)
+    }
+
+    fn line<'w>(
+        &self,
+        topology: Topology<'_>,
+        words: impl Iterator<Item = (&'w str, Manner)>,
+    ) -> anyhow::Result<String> {
+        let mut set = Set::new();
+        for (word, manner) in words {
+            let location = Location::parse(word)?;
+            let part = self.set_of(topology, &location, manner)?;
+            set = match location.combine() {
+                Combine::Add => &set | &part,
+                Combine::Remove => set.and_not(&part),
+                Combine::Intersect => &set & &part,
+                Combine::Toggle => &set ^ &part,
+            };
+        }
+        let mut set = self.choose(topology, set)?;
+        if self.single {
+            set = set.singlify();
+        }
+        let style = Style { separator: self.sep.clone(), manner: self.inputs.manner };
+        Ok(super::answer::answer(topology, &set, &self.question(), &style)? + "\n")
+    }
+
+    fn set_of(
+        &self,
+        topology: Topology<'_>,
+        location: &Location,
+        manner: Manner,
+    ) -> anyhow::Result<Set> {
+        if let Some(set) = location.as_set() {
+            return Ok(match (manner.nodeset_input, manner.nodeset_output) {
+                (false, true) => topology.nodeset_of(set),
+                (true, false) => topology.cpuset_of_nodes(set),
+                _ => set.clone(),
+            });
+        }
+        let reading = Reading { physical: manner.physical_input, skip_missing: self.quiet };
+        let objects = location.objects(topology, reading)?;
+        let places = objects.into_iter().map(Object::non_io_ancestor);
+        let sets = places.filter_map(|place| match manner.nodeset_output {
+            true => place.nodeset(),
+            false => place.cpuset(),
+        });
+        Ok(sets.fold(Set::new(), |all, set| &all | &set))
+    }
+
+    /// Reduces the set to the PUs that `--cpukind` and `--no-smt` keep.
+    fn choose(&self, topology: Topology<'_>, mut set: Set) -> anyhow::Result<Set> {
+        let no_smt = self.no_smt.and_then(|index| usize::try_from(index).ok());
+        let chooses = self.cpukind.is_some() || no_smt.is_some();
+        if chooses && self.inputs.manner.nodeset_output {
+            bail!("--cpukind and --no-smt keep PUs; leave out --nodeset and --nodeset-output");
+        }
+        if let Some(kind) = &self.cpukind {
+            set &= &cpu_kind(topology, kind)?;
+        }
+        if let Some(index) = no_smt {
+            let cores = topology.objects_with_type(ObjectType::Core);
+            let most = cores.filter_map(Object::cpuset_weight).max().unwrap_or(0);
+            if most == 0 {
+                bail!("--no-smt: the topology has no Core objects; expected some to keep a PU of");
+            }
+            // As in hwloc, a core with fewer PUs keeps none. But an index beyond every core of
+            // every processor is a mistake.
+            if index >= MOST_THREADS.max(most) as usize {
+                bail!(
+                    "--no-smt={index}: cores have {most} PUs at most; expected 0 to {}",
+                    most - 1
+                );
+            }
+            topology.singlify_per_core(&mut set, index);
+        }
+        Ok(set)
+    }
+
+    fn question(&self) -> Question {
+        let local = self.local_memory_flags.unwrap_or_else(default_local);
+        let is_local = self.local_memory || self.local_memory_flags.is_some();
+        match self {
+            Self { largest: true, .. } => Question::Largest,
+            Self { number_of: Some(level), .. } => Question::NumberOf(level.clone()),
+            Self { intersect: Some(level), .. } => Question::Intersect(level.clone()),
+            Self { pulist: true, .. } => Question::Intersect(ObjectType::PU.into()),
+            Self { nodelist: true, .. } => Question::Intersect(ObjectType::NUMANode.into()),
+            Self { hierarchical: Some(levels), .. } => Question::Hierarchical(levels.0.clone()),
+            Self { best_memattr: Some(name), .. } => {
+                Question::LocalMemory(local, Some(name.clone()))
+            }
+            _ if is_local => Question::LocalMemory(local, None),
+            Self { taskset: true, .. } => Question::Mask(Format::Taskset),
+            _ => Question::Mask(Format::Hwloc),
+        }
+    }
+}
+
+/// `--no-smt` accepts every index below this: eight times the most hardware threads that a core of
+/// any processor has.
+const MOST_THREADS: u32 = 64;
+
+/// Reads the next line; `None` at the end. The length of a line is limited, because the line of a
+/// device may never end.
+fn line_of(input: &mut impl BufRead) -> std::io::Result<Option<String>> {
+    const MOST: u64 = 1 << 20;
+    let mut line = String::new();
+    input.take(MOST).read_line(&mut line)?;
+    if line.len() as u64 == MOST && !line.ends_with('\n') {
+        let found = format!("has a line of more than {MOST} bytes");
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, found));
+    }
+    Ok((!line.is_empty()).then_some(line))
+}
+
+/// The PUs of the CPU kinds that an index or an info (`NAME=VALUE`) selects.
+fn cpu_kind(topology: Topology<'_>, text: &str) -> anyhow::Result<Set> {
+    let info = text.split_once('=');
+    let index: Option<usize> = text.parse().ok();
+    if info.is_none() && index.is_none() {
+        bail!("--cpukind {text}: expected an index or NAME=VALUE");
+    }
+    let kinds = topology.cpu_kinds().enumerate().filter(|(place, kind)| match info {
+        Some((name, value)) => kind.infos().any(|it| it.name == name && it.value == value),
+        None => Some(*place) == index,
+    });
+    let chosen: Vec<Set> = kinds.map(|(_, kind)| kind.cpuset()).collect();
+    if chosen.is_empty() {
+        let count = topology.cpu_kinds().count();
+        bail!(
+            "--cpukind {text}: no such CPU kind; the topology has {count}, `topobroker ls --cpukinds` lists them"
+        );
+    }
+    Ok(chosen.into_iter().fold(Set::new(), |all, set| &all | &set))
+}

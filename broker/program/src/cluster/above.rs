@@ -1,0 +1,140 @@
+//! Options for what is above the nodes of a cluster: groups and fabrics.
+
+use crate::output::say;
+use anyhow::{Context, bail};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use topobroker::cluster::fabric::{FabricGraph, read_fabric, read_name_map};
+use topobroker::cluster::{
+    ClusterBuilder, GroupId, SlurmTopology, expand, fold, read_conf, read_yaml,
+};
+use topobroker_reader::GroupKind;
+
+/// What is above the nodes.
+#[derive(Debug, Args)]
+pub(super) struct Above {
+    /// Put nodes into a group: NAME=HOSTLIST, such as rack1=node[001-018]
+    #[arg(long = "group", value_name = "NAME=HOSTLIST")]
+    groups: Vec<String>,
+    /// Put nodes into groups as PMIx tells them (pmix.fab.grps): 0:node000,node002;1:node001,node003
+    #[arg(long, value_name = "GROUPS")]
+    fabric_groups: Option<String>,
+    /// Put nodes into the switches or blocks of this file: Slurm's topology.conf or topology.yaml,
+    /// or what scontrol show topology prints
+    #[arg(long, value_name = "FILE")]
+    slurm: Option<PathBuf>,
+    /// Switches and links: what ibnetdiscover printed, with or without -p, or iblinkinfo --line.
+    /// One for each subnet
+    #[arg(long, value_name = "FILE")]
+    fabric: Vec<PathBuf>,
+    /// Names of switches and ports by GUID: a node name map of the InfiniBand tools
+    #[arg(long, value_name = "FILE", requires = "fabric")]
+    node_names: Option<PathBuf>,
+    /// Put each node into a group of the switch that it is connected to
+    #[arg(long, requires = "fabric", conflicts_with_all = ["slurm", "groups", "fabric_groups"])]
+    group_by_fabric: bool,
+}
+
+/// What the files and options say.
+pub(super) struct ReadAbove<'o> {
+    options: &'o Above,
+    /// Groups: name and nodes.
+    groups: Vec<(&'o str, Vec<String>)>,
+    slurm: Option<SlurmTopology>,
+    fabric: Option<FabricGraph>,
+}
+
+impl Above {
+    /// Reads the files, before anything is gathered.
+    pub(super) fn read(&self) -> anyhow::Result<ReadAbove<'_>> {
+        let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+        let of_options =
+            self.groups.iter().map(|group| ("--group", "NAME=HOSTLIST", '=', group.as_str()));
+        let of_pmix = self.fabric_groups.iter().flat_map(|all| all.split(';'));
+        let of_pmix = of_pmix.map(|group| ("--fabric-groups", "NUMBER:NODE,NODE;...", ':', group));
+        for (option, expected, sign, group) in of_options.chain(of_pmix) {
+            let (name, hosts) = group
+                .split_once(sign)
+                .filter(|(name, _)| !name.is_empty())
+                .with_context(|| format!("{option} {group}: expected {expected}"))?;
+            if groups.iter().any(|(known, _)| *known == name) {
+                bail!("{option} {group}: the group {name} is there twice");
+            }
+            let hosts = expand(hosts).with_context(|| format!("{option} {group}"))?;
+            groups.push((name, hosts));
+        }
+        let slurm = match &self.slurm {
+            Some(file) => {
+                let is_yaml = file.extension().is_some_and(|it| it == "yaml" || it == "yml");
+                Some(if is_yaml { read_yaml(file) } else { read_conf(file) }?)
+            }
+            None => None,
+        };
+        let mut fabric = None;
+        if !self.fabric.is_empty() {
+            let mut graph = read_fabric(&self.fabric)?;
+            if let Some(file) = &self.node_names {
+                graph.rename(&read_name_map(file)?);
+            }
+            fabric = Some(graph);
+        }
+        Ok(ReadAbove { options: self, groups, slurm, fabric })
+    }
+}
+
+impl ReadAbove<'_> {
+    /// The files that were read.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        let Above { slurm, fabric, node_names, .. } = self.options;
+        slurm.iter().chain(fabric).chain(node_names).map(PathBuf::as_path)
+    }
+
+    /// Adds groups and fabric to a cluster that has all of its nodes. Says what does not fit.
+    pub(super) fn add_to(self, cluster: &mut ClusterBuilder) -> anyhow::Result<()> {
+        for (name, hosts) in &self.groups {
+            let id = cluster.add_group(GroupId::CLUSTER, GroupKind::Group, name)?;
+            let mut unknown = Vec::new();
+            for host in hosts {
+                if !cluster.move_node(host, id)? {
+                    unknown.push(host.clone());
+                }
+            }
+            tell(&unknown, &format!("of group {name} are not in the cluster"));
+        }
+        if let Some(topology) = &self.slurm {
+            let applied = cluster.apply(topology)?;
+            tell(&applied.nodes_without, "are not in Slurm's topology");
+            tell(&applied.unknown, "of Slurm's topology are not in the cluster");
+            let tops = topology.tops();
+            if tops.len() > 1 {
+                let tops = fold(tops);
+                say(&format!(
+                    "no switch of Slurm's topology reaches all nodes; at the top are {tops}"
+                ));
+            }
+        }
+        if let Some(fabric) = self.fabric {
+            let matching = cluster.set_fabric(fabric);
+            let names: Vec<String> = cluster.names().map(str::to_owned).collect();
+            let without = matching.nodes_without.iter().filter_map(|at| names.get(*at).cloned());
+            tell(&without.collect::<Vec<_>>(), "have no port in the fabric");
+            let ports = matching.ports_without.len();
+            if ports > 0 {
+                say(&format!(
+                    "{ports} ports of the fabric belong to no node of the cluster: {}",
+                    matching.ports_without.join(", ")
+                ));
+            }
+            if self.options.group_by_fabric {
+                cluster.group_by_fabric()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn tell(nodes: &[String], what: &str) {
+    if !nodes.is_empty() {
+        say(&format!("{} nodes {what}: {}", nodes.len(), fold(nodes.iter().map(String::as_str))));
+    }
+}

@@ -1,0 +1,51 @@
+//! The commands of `topobroker cluster`.
+
+use super::{build, convert, diff, export, fabric, gather, info, join, list, ports, reach, report};
+use clap::{Args, Subcommand};
+use std::process::ExitCode;
+
+/// Put the topologies of many nodes into one file, and read it
+#[derive(Debug, Args)]
+pub(crate) struct Cluster {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Build(build::Build),
+    Ls(list::List),
+    Info(info::Info),
+    Export(export::Export),
+    Diff(diff::Diff),
+    Fabric(fabric::Show),
+    Convert(convert::Convert),
+    Gather(gather::Gather),
+    Join(join::Join),
+    Report(report::Report),
+    Reach(reach::Reach),
+    Pairs(reach::Pairs),
+    Ports(ports::Ports),
+    Check(ports::Check),
+}
+
+impl Cluster {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Command::Build(build) => build.run(),
+            Command::Ls(list) => list.run(),
+            Command::Info(info) => info.run(),
+            Command::Export(export) => export.run(),
+            Command::Diff(diff) => diff.run(),
+            Command::Fabric(fabric) => fabric.run(),
+            Command::Convert(convert) => convert.run(),
+            Command::Gather(gather) => gather.run(),
+            Command::Join(join) => join.run(),
+            Command::Report(report) => report.run(),
+            Command::Reach(reach) => reach.run(),
+            Command::Pairs(pairs) => pairs.run(),
+            Command::Ports(ports) => ports.run(),
+            Command::Check(check) => check.run(),
+        }
+    }
+}

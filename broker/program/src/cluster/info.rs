@@ -1,0 +1,58 @@
+//! `topobroker cluster info`: one node of a cluster.
+
+use super::list::path;
+use super::opened::{Opened, named};
+use crate::output;
+use clap::Args;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use topobroker_reader::{ObjectType, Place};
+
+/// Print what a cluster knows of a node: its class, its groups, and what it has
+#[derive(Debug, Args)]
+pub(super) struct Info {
+    /// File of the cluster
+    file: PathBuf,
+    /// Name of the node. By default the one that this process runs on
+    node: Option<String>,
+}
+
+impl Info {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let opened = Opened::read(&self.file)?;
+        let cluster = opened.cluster(&self.file)?;
+        let node = match &self.node {
+            Some(name) => named(&cluster, name)?,
+            None => match cluster.local() {
+                Some(node) => node,
+                None => {
+                    let own = topobroker_reader::Identity::of_this_process().host;
+                    named(&cluster, &own)?
+                }
+            },
+        };
+        let topology = node.open()?;
+        let archive = topology.archive();
+        let mut text = String::new();
+        let mut line = |name: &str, value: String| {
+            let _ = writeln!(text, "{name}: {value}");
+        };
+        line("AssemblerName", node.name().to_owned());
+        line("AssemblerIndex", node.number().to_string());
+        line("HostName", topology.host_name());
+        let place = if node.place() == Place::Local { "local" } else { "remote" };
+        line("place", place.to_owned());
+        line("class", node.class().to_string());
+        line("groups", path(node.group()?).join("/"));
+        let topology = archive.topology();
+        let count = |object_type| topology.objects_with_type(object_type).count().to_string();
+        line("objects", topology.object_count().to_string());
+        for kind in [ObjectType::Package, ObjectType::Core, ObjectType::PU, ObjectType::NUMANode] {
+            line(kind.name(), count(kind));
+        }
+        line("GPUs", topology.gpus().count().to_string());
+        line("memory", format!("{} bytes", topology.root().total_memory()));
+        output::print(&text)
+    }
+}

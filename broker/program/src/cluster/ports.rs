@@ -1,0 +1,88 @@
+//! `topobroker cluster ports` and `check`: the ports of all nodes.
+
+use super::opened::Opened;
+use crate::output;
+use anyhow::Context;
+use clap::Args;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use topobroker::cluster::gather::MEMLOCK;
+use topobroker::cluster::{cluster_findings, fold};
+use topobroker::findings::{named, prefix_of, prefix_text, worded};
+use topobroker_reader::{ObjectType, Port};
+
+/// Print what is wrong with a cluster as a whole. The exit status is 1 if anything is
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    /// File of the cluster
+    file: PathBuf,
+}
+
+impl Check {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let opened = Opened::read(&self.file)?;
+        let findings = cluster_findings(&opened.cluster(&self.file)?)?;
+        let text: String = findings.iter().map(|finding| format!("{finding}\n")).collect();
+        output::print(&text)?;
+        Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+/// List the ports of all nodes; nodes whose ports are alike are in one paragraph
+#[derive(Debug, Args)]
+pub(super) struct Ports {
+    /// File of the cluster
+    file: PathBuf,
+    /// Only ports of this subnet, such as fe80:0000:0000:0000, fe80:: or 0xfe80000000000000
+    #[arg(long, value_name = "PREFIX")]
+    subnet: Option<String>,
+    /// For a request for help: without names of nodes
+    #[arg(long)]
+    anonymous: bool,
+}
+
+impl Ports {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let prefix = |text: &String| {
+            let expected = "expected a subnet prefix such as fe80:0000:0000:0000";
+            prefix_of(text).with_context(|| format!("--subnet {text}: {expected}"))
+        };
+        let wanted = self.subnet.as_ref().map(prefix).transpose()?;
+        let opened = Opened::read(&self.file)?;
+        let cluster = opened.cluster(&self.file)?;
+        let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for node in cluster.nodes() {
+            let topology = node.open()?;
+            let archive = topology.archive();
+            let topology = archive.topology();
+            let devices = topology.objects_with_type(ObjectType::OSDevice);
+            let ports = devices.flat_map(|device| device.ports());
+            let ports = ports.filter(|port| wanted.is_none() || port.subnet_prefix() == wanted);
+            let mut lines: String = ports.map(|port| line(port) + "\n").collect();
+            let limit = topology.root().fact(MEMLOCK);
+            if let Some(limit) = limit.filter(|_| self.subnet.is_none()) {
+                let _ = writeln!(lines, "  may lock {limit}");
+            }
+            if !lines.is_empty() {
+                alike.entry(lines).or_default().push(node.name().to_owned());
+            }
+        }
+        let mut text = String::new();
+        for (lines, nodes) in alike {
+            let names = fold(nodes.iter().map(String::as_str));
+            let names = if self.anonymous { String::new() } else { format!(": {names}") };
+            let _ = write!(text, "{} nodes{names}\n{lines}", nodes.len());
+        }
+        output::print(&text)
+    }
+}
+
+/// A port, without what only it has: GUID, LID and serial number.
+fn line(port: Port<'_>) -> String {
+    let mut parts = vec![format!("  {}", named(port)), worded(port.state()).to_owned()];
+    parts.extend(port.rate().map(str::to_owned));
+    parts.extend(port.subnet_prefix().map(|it| format!("subnet {}", prefix_text(it))));
+    parts.join("  ")
+}

@@ -1,0 +1,221 @@
+//! `topobroker devices`: NICs, GPUs and other devices, and how far they are from a process.
+
+use super::job::cpuset_of_rank;
+use super::output;
+use super::part;
+use super::subject::Subject;
+use anyhow::{Context, ensure};
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use topobroker::findings::worded;
+use topobroker_layout::set::Set;
+use topobroker_reader::{
+    Attributes, DeviceDistance, DeviceKinds, Nearness, Object, ObjectType, OsDeviceKind, Topology,
+};
+
+/// List network interfaces, OpenFabrics devices and GPUs, and how far they are from a process
+#[derive(Debug, Args)]
+pub(super) struct Devices {
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    which: Which,
+    /// How far the devices are from a process on these PUs: what --view takes
+    #[arg(long, value_name = "PART")]
+    near: Option<String>,
+    /// How far the devices are from this rank of --job
+    #[arg(long, value_name = "RANK", requires = "job", conflicts_with = "near")]
+    rank: Option<u32>,
+    /// PMIx's distances by the rule of PMIx 7, which measures each PU and names a PCI device once
+    #[arg(long)]
+    pmix7: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct Which {
+    /// Only network interfaces and OpenFabrics devices
+    #[arg(long)]
+    nic: bool,
+    /// Only GPUs and co-processors
+    #[arg(long)]
+    gpu: bool,
+    /// Disks and all other devices too
+    #[arg(long)]
+    all: bool,
+}
+
+impl Which {
+    fn has(&self, kind: OsDeviceKind) -> bool {
+        let is_nic = matches!(kind, OsDeviceKind::Network | OsDeviceKind::OpenFabrics);
+        let is_gpu = matches!(kind, OsDeviceKind::Gpu | OsDeviceKind::CoProcessor);
+        self.all || (is_nic && !self.gpu) || (is_gpu && !self.nic)
+    }
+}
+
+impl Devices {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        output::print(&self.output()?)
+    }
+
+    fn output(&self) -> anyhow::Result<String> {
+        ensure!(
+            !self.pmix7 || self.near.is_some() || self.rank.is_some(),
+            "--pmix7 is about distances: add --near or --rank"
+        );
+        let of_rank = match (self.rank, self.subject.job()) {
+            (Some(rank), Some(job)) => Some(cpuset_of_rank(job, rank)?),
+            _ => None,
+        };
+        self.subject.answer(None, |topology| {
+            let near = match &self.near {
+                Some(text) => Some(part::chosen(topology, text).context("--near")?.cpus()),
+                None => of_rank,
+            };
+            let devices = self.devices(topology, near.as_ref());
+            if self.json {
+                let all: Vec<Value> = devices.iter().map(Device::json).collect();
+                return Ok(serde_json::to_string_pretty(&all)? + "\n");
+            }
+            Ok(devices.iter().map(|device| device.line() + "\n").collect())
+        })
+    }
+
+    fn devices<'a>(&self, topology: Topology<'a>, near: Option<&Set>) -> Vec<Device<'a>> {
+        let distances = |set| match self.pmix7 {
+            true => topology.device_distances_pmix7(set, DeviceKinds::ALL | DeviceKinds::BLOCK),
+            false => topology.device_distances(set, DeviceKinds::ALL).collect(),
+        };
+        let distances: Vec<DeviceDistance<'a>> = near.map(distances).unwrap_or_default();
+        let all = topology.objects_with_type(ObjectType::OSDevice);
+        let kind = |object: Object<'a>| match object.attributes() {
+            Attributes::OsDevice { kind } => Some(kind).filter(|kind| self.which.has(*kind)),
+            _ => None,
+        };
+        let all = all.filter_map(|object| Some((object, kind(object)?)));
+        let device = |(object, kind): (Object<'a>, OsDeviceKind)| {
+            let distance = distances.iter().find(|it| it.device == object);
+            Device {
+                object,
+                kind,
+                path: near.map(|set| topology.device_path(set, object)),
+                distance: distance
+                    .map(|it| (it.min, it.max))
+                    .filter(|(min, _)| *min != DeviceDistance::UNKNOWN),
+            }
+        };
+        all.map(device).collect()
+    }
+}
+
+/// A device, and how far it is.
+struct Device<'a> {
+    object: Object<'a>,
+    kind: OsDeviceKind,
+    path: Option<topobroker_reader::DevicePath>,
+    /// PMIx's least and greatest distance.
+    distance: Option<(u16, u16)>,
+}
+
+impl Device<'_> {
+    fn name(&self) -> &str {
+        self.object.name().unwrap_or("-")
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.kind {
+            OsDeviceKind::Block => "block",
+            OsDeviceKind::Gpu => "gpu",
+            OsDeviceKind::Network => "network",
+            OsDeviceKind::OpenFabrics => "openfabrics",
+            OsDeviceKind::Dma => "dma",
+            OsDeviceKind::CoProcessor => "coproc",
+            _ => "other",
+        }
+    }
+
+    fn pci(&self) -> Option<Object<'_>> {
+        self.object.pci_device_above()
+    }
+
+    /// The bus id of the PCI device that this is a part of.
+    fn bus_id(&self) -> Option<String> {
+        let Attributes::Pci(pci) = self.pci()?.attributes() else { return None };
+        Some(pci.bus_id_text())
+    }
+
+    /// Logical indexes of the NUMA nodes that it is local to; `None` if it is local to all of
+    /// several.
+    fn nodes(&self) -> Option<Vec<u32>> {
+        let local = self.object.non_io_ancestor().nodeset()?;
+        let all = || self.object.topology().objects_with_type(ObjectType::NUMANode);
+        let is_local = |node: &Object<'_>| node.os_index().is_some_and(|it| local.contains(it));
+        let nodes: Vec<u32> = all().filter(is_local).map(Object::logical_index).collect();
+        (nodes.len() == 1 || nodes.len() < all().count()).then_some(nodes)
+    }
+
+    /// The number and the state of each port of an OpenFabrics device.
+    fn ports(&self) -> Vec<(u8, &str)> {
+        self.object.ports().map(|port| (port.number, worded(port.state()))).collect()
+    }
+
+    fn line(&self) -> String {
+        let mut parts = vec![self.name().to_owned(), self.kind().to_owned()];
+        parts.extend(self.bus_id());
+        parts.extend(self.nodes().map(|nodes| {
+            let list: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+            format!("NUMA {}", list.join(","))
+        }));
+        parts.extend(self.ports().iter().map(|(port, state)| format!("port {port} {state}")));
+        let Some(path) = self.path else { return parts.join("  ") };
+        parts.push(nearness(path.nearness).to_owned());
+        parts.extend(self.distance.map(|(min, max)| match min == max {
+            true => format!("distance {min}"),
+            false => format!("distance {min} to {max}"),
+        }));
+        parts.extend(path.latency.map(|it| format!("latency {it}")));
+        let plural = if path.pci_hops == 1 { "" } else { "s" };
+        parts.push(format!("{} bridge{plural}", path.pci_hops));
+        parts.extend(path.linkspeed.map(|it| format!("{it:.1} GB/s")));
+        parts.join("  ")
+    }
+
+    fn json(&self) -> Value {
+        let ports = self.ports();
+        let ports = ports.iter().map(|(port, state)| json!({ "port": port, "state": state }));
+        let mut value = json!({
+            "name": self.name(),
+            "kind": self.kind(),
+            "pci": self.bus_id(),
+            "numa": self.nodes(),
+            "ports": ports.collect::<Vec<_>>(),
+            "rate_mbps": self.object.link_mbps(),
+            "max_link_speed": self.pci().and_then(|pci| pci.fact("MaxLinkSpeed")),
+            "max_link_width": self.pci().and_then(|pci| pci.fact("MaxLinkWidth")),
+        });
+        if let (Some(path), Some(object)) = (self.path, value.as_object_mut()) {
+            object.insert("nearness".to_owned(), json!(nearness(path.nearness)));
+            let (min, max) = self.distance.unzip();
+            object.insert("pmix_distance".to_owned(), json!(min));
+            object.insert("pmix_greatest_distance".to_owned(), json!(max));
+            object.insert("latency".to_owned(), json!(path.latency));
+            object.insert("pci_hops".to_owned(), json!(path.pci_hops));
+            object.insert("linkspeed_gb_per_s".to_owned(), json!(path.linkspeed));
+        }
+        value
+    }
+}
+
+fn nearness(nearness: Nearness) -> &'static str {
+    match nearness {
+        Nearness::Near => "near",
+        Nearness::Split => "split",
+        Nearness::SamePackage => "same package",
+        Nearness::Far => "far",
+        Nearness::Unknown => "nearness unknown",
+    }
+}

@@ -1,0 +1,173 @@
+//! Options that filter types of objects. As in lstopo, each option changes the filters that the
+//! options before it have set.
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use topobroker::description::{Filters, is_any_cache};
+use topobroker::hwloc::TypeFilter;
+use topobroker::location::Level;
+use topobroker_reader::{ObjectType, TypeName};
+
+/// The filters that the options ask for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FilterOptions(Filters);
+
+/// The effect of one option.
+#[derive(Debug, Clone)]
+enum Change {
+    Io,
+    Bridges,
+    Caches,
+    InstructionCaches,
+    WholeIo,
+    Merge,
+    Types(Vec<ObjectType>, TypeFilter),
+}
+
+const FLAGS: [(&str, Change, &str); 6] = [
+    ("no-io", Change::Io, "Leave out bridges, PCI and OS devices"),
+    ("no-bridges", Change::Bridges, "Leave out bridges"),
+    ("no-caches", Change::Caches, "Leave out CPU caches"),
+    ("no-icaches", Change::InstructionCaches, "Leave out instruction caches"),
+    ("whole-io", Change::WholeIo, "Keep all bridges, PCI and OS devices, not only those of HPC"),
+    ("merge", Change::Merge, "Leave out levels that add nothing to the structure"),
+];
+
+impl FilterOptions {
+    pub(super) fn filters(&self) -> &Filters {
+        &self.0
+    }
+
+    fn apply(&mut self, change: &Change) {
+        let filters = &mut self.0;
+        match change {
+            Change::Io => filters.set_io(TypeFilter::None),
+            Change::Bridges => filters.set(ObjectType::Bridge, TypeFilter::None),
+            Change::Caches => filters.set_caches(TypeFilter::None),
+            Change::InstructionCaches => {
+                let caches = ObjectType::ALL.into_iter().filter(|it| it.is_instruction_cache());
+                caches.for_each(|object_type| filters.set(object_type, TypeFilter::None));
+            }
+            Change::WholeIo => filters.set_io(TypeFilter::All),
+            Change::Merge => {
+                filters.set_all(TypeFilter::Structure);
+                filters.set_io(TypeFilter::Important);
+            }
+            Change::Types(types, filter) => {
+                types.iter().for_each(|object_type| filters.set(*object_type, *filter));
+            }
+        }
+    }
+}
+
+impl Args for FilterOptions {
+    fn augment_args(command: Command) -> Command {
+        let command = FLAGS.into_iter().fold(command, |command, (name, _, help)| {
+            let flag = Arg::new(name).long(name).help(help).action(ArgAction::Append);
+            command.arg(flag.num_args(0).default_missing_value(""))
+        });
+        command.arg(
+            Arg::new("filter")
+                .long("filter")
+                .value_name("TYPE:KIND")
+                .action(ArgAction::Append)
+                .value_parser(type_filter)
+                .help(
+                    "Filter a type: TYPE:none, TYPE:all, TYPE:structure or TYPE:important; \
+                     TYPE may be all, io, cache or icache",
+                ),
+        )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FilterOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut options = Self::default();
+        options.update_from_arg_matches(matches)?;
+        Ok(options)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        let indices = |name| matches.indices_of(name).into_iter().flatten();
+        let mut changes: Vec<(usize, Change)> = Vec::new();
+        for (name, change, _) in FLAGS {
+            changes.extend(indices(name).map(|index| (index, change.clone())));
+        }
+        let types = matches.get_many::<Change>("filter").into_iter().flatten().cloned();
+        changes.extend(indices("filter").zip(types));
+        changes.sort_by_key(|(index, _)| *index);
+        changes.iter().for_each(|(_, change)| self.apply(change));
+        Ok(())
+    }
+}
+
+/// Names of types, for messages.
+pub(super) const TYPES: &str = "Machine, Package, Die, Core, PU, L1 to L5, L1i to L3i, Group, \
+                                NUMANode, MemCache, Bridge, PCIDev, OSDev, Misc";
+
+pub(super) fn type_name(name: &str) -> Result<TypeName, String> {
+    TypeName::parse(name).ok_or_else(|| format!("no such type of object; expected one of {TYPES}"))
+}
+
+/// Parses the value of an option that takes a type or a depth.
+pub(super) fn level(text: &str) -> Result<Level, String> {
+    let expected = || format!("no such type of object, nor a depth; expected one of {TYPES}");
+    Level::parse(text).ok_or_else(expected)
+}
+
+fn type_filter(text: &str) -> Result<Change, String> {
+    let (name, kind) = text.split_once(':').unwrap_or((text, "all"));
+    let filter = match kind {
+        "none" => TypeFilter::None,
+        "all" => TypeFilter::All,
+        "structure" => TypeFilter::Structure,
+        "important" => TypeFilter::Important,
+        _ => return Err("expected none, all, structure or important after the colon".to_owned()),
+    };
+    let of = |wanted: fn(ObjectType) -> bool| {
+        ObjectType::ALL.into_iter().filter(|object_type| wanted(*object_type)).collect()
+    };
+    let types = match name {
+        "all" => of(|_| true),
+        "io" => of(ObjectType::is_io),
+        "cache" => of(is_any_cache),
+        "icache" => of(ObjectType::is_instruction_cache),
+        _ => vec![type_name(name)?.object_type],
+    };
+    Ok(Change::Types(types, filter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: FilterOptions,
+    }
+
+    fn filter(line: &str, object_type: ObjectType) -> TypeFilter {
+        let words = ["test"].into_iter().chain(line.split(' '));
+        Line::parse_from(words).options.filters().get(object_type)
+    }
+
+    #[test]
+    fn of_two_filter_options_the_later_wins() {
+        assert_eq!(filter("--merge --no-io", ObjectType::Bridge), TypeFilter::None);
+        assert_eq!(filter("--no-io --merge", ObjectType::Bridge), TypeFilter::Important);
+        assert_eq!(filter("--filter core:none --merge", ObjectType::Core), TypeFilter::Structure);
+        assert_eq!(filter("--merge --filter core:none", ObjectType::Core), TypeFilter::None);
+    }
+
+    #[test]
+    fn types_that_must_stay_are_not_filtered() {
+        for object_type in [ObjectType::Machine, ObjectType::PU, ObjectType::NUMANode] {
+            assert_eq!(filter("--filter all:none", object_type), TypeFilter::All);
+        }
+    }
+}

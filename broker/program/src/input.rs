@@ -1,0 +1,235 @@
+//! The topology that a command works on: the adopted segment, or a named input.
+
+use super::output::say;
+use anyhow::Context;
+use clap::Args;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+use topobroker::description::{Filters, describe};
+use topobroker::hwloc::capture;
+use topobroker::hwloc::{self, LoadOptions, TypeFilter};
+use topobroker::linux::{Root, add_facts};
+use topobroker_layout::description::Description;
+use topobroker_layout::encode::{self, AlignedVec};
+use topobroker_layout::object_type::ObjectType;
+use topobroker_reader::{Adopted, Archive, Source, Topology};
+
+/// Where a topology comes from.
+#[derive(Debug, PartialEq, Args)]
+pub(super) struct Input {
+    /// Read this instead: an hwloc XML file (`-` is standard input), the folder of a saved Linux
+    /// file system, a synthetic description such as "Package:2 Core:4 PU:2", or `machine`
+    #[arg(short, long, value_name = "INPUT")]
+    pub(super) input: Option<String>,
+    /// Format of INPUT, if its name does not tell
+    #[arg(long = "if", value_name = "FORMAT", requires = "input")]
+    pub(super) format: Option<Format>,
+    /// Keep PUs and NUMA nodes that this process may not use
+    #[arg(long)]
+    pub(super) disallowed: bool,
+}
+
+/// Formats of inputs, as hwloc's programs name them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Format {
+    /// An hwloc XML file.
+    Xml,
+    /// A synthetic description.
+    Synthetic,
+    /// The folder of a saved file system.
+    Fsroot,
+    /// This machine.
+    Machine,
+}
+
+/// A machine as it is now.
+pub(super) struct Now<'a> {
+    pub(super) topology: Topology<'a>,
+    /// Its file system, if it is here.
+    pub(super) root: Option<Root>,
+    /// Whether that is a saved one.
+    pub(super) is_saved: bool,
+}
+
+impl Now<'_> {
+    /// Name of the machine, if it is known.
+    pub(super) fn host(&self) -> Option<String> {
+        let own = || {
+            let is_here = self.root.is_some() && !self.is_saved;
+            is_here.then(|| rustix::system::uname().nodename().to_string_lossy().into_owned())
+        };
+        self.topology.root().info("HostName").map(str::to_owned).or_else(own)
+    }
+}
+
+/// `HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED`.
+const INCLUDE_DISALLOWED: u64 = 1;
+
+/// A topology that a command works on.
+pub(super) enum Held {
+    /// The adopted segment.
+    Adopted(&'static Adopted),
+    /// An archive that was made for this command, and the name of its input.
+    Own(AlignedVec, String),
+}
+
+impl Held {
+    pub(super) fn archive(&self) -> anyhow::Result<Archive<'_>> {
+        Ok(match self {
+            Self::Adopted(adopted) => adopted.archive().clone(),
+            Self::Own(archive, input) => Archive::open(archive).with_context(|| input.clone())?,
+        })
+    }
+}
+
+impl Input {
+    /// Captures the named input without the types that `filters` leave out. Without a named input,
+    /// adopts the segment that this process's keys name; it is read in place and not filtered.
+    pub(super) fn topology(&self, filters: Option<&Filters>) -> anyhow::Result<Held> {
+        match &self.input {
+            None => Ok(Held::Adopted(topobroker_reader::adopt()?)),
+            Some(input) => {
+                let filters = filters.map(Filters::for_loading).unwrap_or_default();
+                let (description, _) = self.capture_filtered(filters)?;
+                let archive = encode::to_bytes(&description).with_context(|| input.clone())?;
+                Ok(Held::Own(archive, input.clone()))
+            }
+        }
+    }
+
+    fn options(&self, filters: Vec<(ObjectType, TypeFilter)>) -> LoadOptions {
+        let mut options = LoadOptions { filters, ..LoadOptions::default() };
+        if self.disallowed {
+            options.flags |= INCLUDE_DISALLOWED;
+        }
+        options
+    }
+
+    /// Captures the named input, else this machine.
+    pub(super) fn capture(&self) -> anyhow::Result<(Description, Source)> {
+        self.capture_filtered(Vec::new())
+    }
+
+    fn capture_filtered(
+        &self,
+        filters: Vec<(ObjectType, TypeFilter)>,
+    ) -> anyhow::Result<(Description, Source)> {
+        let input = self.named()?;
+        let watched = matches!(input, hwloc::Input::Fsroot(_)).then(|| limit_time(input.name()));
+        let loaded = hwloc::load(&input, &self.options(filters))?;
+        drop(watched);
+        Ok((capture(&loaded).with_context(|| input.name())?, input.source()))
+    }
+
+    /// Calls `answer` with the whole topology, and the file system of its machine if that is here. The
+    /// adopted topology of this node has the facts of now, and not those of when it was published.
+    pub(super) fn now<R>(
+        &self,
+        answer: impl FnOnce(&Now<'_>) -> anyhow::Result<R>,
+    ) -> anyhow::Result<R> {
+        let held = self.topology(None)?;
+        let archive = held.archive()?;
+        let topology = archive.topology();
+        let saved = match &self.input {
+            Some(input) if self.format_of(input) == Format::Fsroot => Some(Root::saved(input)),
+            _ => None,
+        };
+        let is_saved = saved.is_some();
+        let root = saved.or_else(|| topology.is_this_system().then(Root::of_this_node));
+        let (Held::Adopted(_), Some(own)) = (&held, &root) else {
+            return answer(&Now { topology, root, is_saved });
+        };
+        let mut machine = describe(topology);
+        add_facts(&mut machine.objects, own);
+        let fresh = encode::to_bytes(&machine).context("the topology with the facts of now")?;
+        let fresh = Archive::open(&fresh).context("the topology with the facts of now")?;
+        answer(&Now { topology: fresh.topology(), root, is_saved })
+    }
+
+    fn format_of(&self, input: &str) -> Format {
+        self.format.unwrap_or_else(|| guess(input))
+    }
+
+    fn named(&self) -> anyhow::Result<hwloc::Input> {
+        let Some(input) = &self.input else {
+            return Ok(hwloc::Input::ThisMachine);
+        };
+        let path = PathBuf::from(input);
+        Ok(match self.format_of(input) {
+            Format::Machine => hwloc::Input::ThisMachine,
+            Format::Xml => hwloc::Input::Xml(path),
+            Format::Synthetic => hwloc::Input::Synthetic(input.clone()),
+            Format::Fsroot => {
+                announce_fsroot(&path)?;
+                hwloc::Input::Fsroot(path)
+            }
+        })
+    }
+}
+
+/// Ends the process with a message if what is returned lives too long: a saved file system can be on a
+/// disk or network that never answers.
+fn limit_time(input: String) -> SyncSender<()> {
+    const LIMIT: Duration = Duration::from_secs(60);
+    let (done, is_done) = sync_channel(0);
+    std::thread::spawn(move || {
+        if is_done.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            let seconds = LIMIT.as_secs();
+            say(&format!("{input}: hwloc has not read it within {seconds} s; is its disk there?"));
+            std::process::exit(1);
+        }
+    });
+    done
+}
+
+fn guess(input: &str) -> Format {
+    let path = Path::new(input);
+    if input == "machine" {
+        Format::Machine
+    } else if path.is_dir() {
+        Format::Fsroot
+    } else if input == "-" || path.exists() || input.ends_with(".xml") || input.contains('/') {
+        Format::Xml
+    } else {
+        Format::Synthetic
+    }
+}
+
+/// Environment variable from which hwloc takes the root of a file system.
+const ROOT: &str = "HWLOC_FSROOT";
+/// Environment variable that selects hwloc's components.
+const COMPONENTS: &str = "HWLOC_COMPONENTS";
+/// Environment variable with the earlier value of `HWLOC_COMPONENTS`. This program sets it together
+/// with the other two.
+const BEFORE: &str = "TOPOBROKER_COMPONENTS_BEFORE";
+
+/// Starts this program again with the file system root in its environment, unless the root is there
+/// already. hwloc takes the root only from the environment, which a running program must not
+/// change.
+fn announce_fsroot(root: &Path) -> anyhow::Result<()> {
+    if std::env::var_os(ROOT).is_some_and(|announced| announced == root) || !root.is_dir() {
+        return Ok(());
+    }
+    let error = Command::new("/proc/self/exe")
+        .args(std::env::args_os().skip(1))
+        .env(ROOT, root)
+        .env(BEFORE, std::env::var_os(COMPONENTS).unwrap_or_default())
+        .env(COMPONENTS, "linux,stop")
+        .exec();
+    Err(anyhow::Error::new(error)
+        .context("this program cannot start itself again for HWLOC_FSROOT"))
+}
+
+/// Restores for a command the environment that this program was started with, so that hwloc finds
+/// the real machine there.
+pub(super) fn unannounce_fsroot(command: &mut Command) {
+    let Some(before) = std::env::var_os(BEFORE) else { return };
+    command.env_remove(ROOT).env_remove(BEFORE);
+    match before.is_empty() {
+        true => command.env_remove(COMPONENTS),
+        false => command.env(COMPONENTS, before),
+    };
+}

@@ -1,0 +1,157 @@
+//! `topobroker job groups`: the ranks of a job that are on the same hardware resources.
+
+use super::named::{named, not_here};
+use crate::output;
+use anyhow::{Context, ensure};
+use clap::Args;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use topobroker_reader::{Adopted, HwGroup, HwResources, ResourceType, Unguided, Uri};
+
+/// Print which ranks of a job are on the same hardware resource: a line for each group with its
+/// ranks and the URIs of what they share
+#[derive(Debug, Args)]
+pub(super) struct Groups {
+    /// Name of the job
+    name: String,
+    /// Only groups of this rank
+    #[arg(long, value_name = "RANK")]
+    rank: Option<u32>,
+    /// Also groups of a single rank
+    #[arg(long)]
+    single: bool,
+    #[command(flatten)]
+    question: Question,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct Question {
+    /// Which instance of this type each rank is on, a hyphen for none: hwloc://L3Cache,
+    /// topobroker://GPU, or a word of MPICH or Open MPI. Of an instance such as hwloc://L3Cache/2,
+    /// which ranks are on it
+    #[arg(long, value_name = "URI")]
+    uri: Option<String>,
+    /// By which resources MPI's unguided split separates each rank, until it is alone or shares all
+    /// that it is on
+    #[arg(long)]
+    unguided: bool,
+    /// Of which types each rank is on one instance, as `MPI_Get_hw_resource_info` tells
+    #[arg(long)]
+    info: bool,
+}
+
+impl Groups {
+    pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
+        let resources = named(base, &self.name)?.hw_resources();
+        let ranks: Vec<u32> = match self.rank {
+            Some(rank) => {
+                resources.job().rank(rank).with_context(|| not_here(&self.name, rank))?;
+                vec![rank]
+            }
+            None => resources.job().ranks().map(|it| it.rank).collect(),
+        };
+        let Question { uri, unguided, info } = &self.question;
+        let (text, json) = match uri {
+            Some(uri) => on_uri(&resources, uri, &ranks)?,
+            None if *unguided => split(&resources, &ranks)?,
+            None if *info => told(&resources, &ranks)?,
+            None => self.groups(&resources),
+        };
+        match self.json {
+            true => output::print(&(serde_json::to_string_pretty(&json)? + "\n")),
+            false => output::print(&text),
+        }
+    }
+
+    fn groups(&self, resources: &HwResources<'_>) -> (String, Value) {
+        let mut groups = resources.groups(if self.single { 1 } else { 2 });
+        groups.retain(|group| self.rank.is_none_or(|rank| group.ranks.contains(&rank)));
+        let uris = |group: &HwGroup| -> Vec<String> {
+            group.uris.iter().map(ToString::to_string).collect()
+        };
+        let line = |group: &HwGroup| format!("{} {}\n", list(&group.ranks), uris(group).join(" "));
+        let describe = |group: &HwGroup| json!({ "ranks": group.ranks, "uris": uris(group) });
+        (groups.iter().map(line).collect(), groups.iter().map(describe).collect())
+    }
+}
+
+/// Ranks, which ascend, as a list: `0-3,7`.
+fn list(ranks: &[u32]) -> String {
+    let runs = ranks.chunk_by(|one, next| one.checked_add(1) == Some(*next));
+    let run = |run: &[u32]| match (run.first(), run.last()) {
+        (Some(first), Some(last)) if first != last => format!("{first}-{last}"),
+        (first, _) => first.map(u32::to_string).unwrap_or_default(),
+    };
+    runs.map(run).collect::<Vec<_>>().join(",")
+}
+
+/// The instance of a type that each rank is on, or the ranks on an instance.
+fn on_uri(
+    resources: &HwResources<'_>,
+    text: &str,
+    ranks: &[u32],
+) -> anyhow::Result<(String, Value)> {
+    let uri = Uri::parse(text)?;
+    if uri.instance.is_some() {
+        let is_there = resources.topology().resource_objects(uri).next().is_some();
+        let has_objects = !matches!(uri.resource, ResourceType::Binding | ResourceType::Job);
+        ensure!(is_there || !has_objects, "{uri}: the topology has no such instance");
+        let on: Vec<u32> = resources.ranks_on(uri)?.filter(|it| ranks.contains(it)).collect();
+        let lines = if on.is_empty() { String::new() } else { list(&on) + "\n" };
+        return Ok((lines, json!({ "uri": uri.to_string(), "ranks": on })));
+    }
+    let instances = resources.instances(uri)?;
+    let of = |rank: &u32| {
+        let local_rank = resources.job().local_rank_of(*rank)?;
+        instances.of(local_rank)
+    };
+    let word = |rank: &u32| of(rank).map_or("-".to_owned(), |it| it.to_string());
+    let text = ranks.iter().map(|rank| format!("{rank} {}\n", word(rank))).collect();
+    let rows = ranks.iter().map(|rank| json!({ "rank": rank, "instance": of(rank) }));
+    Ok((text, json!({ "uri": uri.to_string(), "ranks": rows.collect::<Vec<_>>() })))
+}
+
+/// The resources by which each rank is separated from others, the outermost first.
+fn split(resources: &HwResources<'_>, ranks: &[u32]) -> anyhow::Result<(String, Value)> {
+    let all: Vec<u32> = resources.job().ranks().map(|it| it.rank).collect();
+    let mut paths: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    let mut parts = vec![all];
+    while let Some(part) = parts.pop() {
+        let split = resources.unguided(&part)?;
+        let mut of_object: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for rank in &part {
+            let Some(object) = split.part(*rank) else { continue };
+            let uri = Unguided::uri(object).map(|it| it.to_string()).unwrap_or_default();
+            paths.entry(*rank).or_default().push(uri);
+            of_object.entry(object.id()).or_default().push(*rank);
+        }
+        parts.extend(of_object.into_values());
+    }
+    let path = |rank: &u32| paths.get(rank).cloned().unwrap_or_default();
+    let line = |rank: &u32| {
+        let path = path(rank);
+        format!("{rank} {}\n", if path.is_empty() { "-".to_owned() } else { path.join(" ") })
+    };
+    let rows = ranks.iter().map(|rank| json!({ "rank": rank, "uris": path(rank) }));
+    Ok((ranks.iter().map(line).collect(), rows.collect()))
+}
+
+/// Of which types each rank is on one instance.
+fn told(resources: &HwResources<'_>, ranks: &[u32]) -> anyhow::Result<(String, Value)> {
+    let (mut text, mut rows) = (String::new(), Vec::new());
+    for rank in ranks {
+        let info: Vec<(String, bool)> =
+            resources.info(*rank)?.map(|(it, is)| (Uri::of(it).to_string(), is)).collect();
+        let words = info.iter().map(|(uri, is)| format!(" {uri}={is}"));
+        text += &format!("{rank}{}\n", words.collect::<String>());
+        let info: serde_json::Map<String, Value> =
+            info.into_iter().map(|(uri, is)| (uri, is.into())).collect();
+        rows.push(json!({ "rank": rank, "info": info }));
+    }
+    Ok((text, rows.into()))
+}

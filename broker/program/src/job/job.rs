@@ -1,0 +1,320 @@
+//! `topobroker job`: adds, lists, removes and shows jobs. A job has a part of the topology, and the
+//! PUs of its ranks.
+
+use super::groups::Groups;
+use super::locality::Locality;
+use super::named::named;
+use super::nics::{Nics, warn};
+use crate::{output, part};
+use anyhow::{Context, ensure};
+use clap::{Args, Subcommand, ValueEnum};
+use std::fmt::Write;
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use topobroker::causes::with_causes;
+use topobroker::placement::{self, Policy, report};
+use topobroker::publish::job::{self, DevicePolicy, JobOptions, Launcher};
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::internal::text_within;
+use topobroker_reader::{Adopted, JobRank, Keys, NicChoice, Object, ObjectType, View};
+
+/// Add, list and remove jobs over the adopted topology, or show their binding
+#[derive(Debug, Args)]
+pub(crate) struct Job {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Add(Add),
+    List(List),
+    Remove(Remove),
+    Show(Show),
+    Locality(Locality),
+    Nics(Nics),
+    Groups(Groups),
+}
+
+/// Add a job, and print the environment line by which its processes find it
+#[derive(Debug, Args)]
+struct Add {
+    /// Name of the job
+    name: String,
+    /// PUs of the job: a list of logical indexes such as 14,15,0,1, or P0:0-3;P1:*, or what --view
+    /// of other commands takes; by default the whole topology
+    #[arg(long, value_name = "PUS")]
+    cpu_set: Option<String>,
+    /// Read the ranks from this file: a line for each rank with the OS indexes of its PUs, such as
+    /// "0 0-3", or with a hyphen if it is not bound: "0 -"
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ranks_here", "map_by", "bind_to"])]
+    ranks: Option<PathBuf>,
+    /// Number of ranks on this node; by default one for each object that they are mapped by
+    #[arg(short = 'n', long = "np", value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    ranks_here: Option<u64>,
+    /// Spread ranks over: slot, hwthread, core, l1cache, l2cache, l3cache, numa, package,
+    /// ppr:N:OBJECT, or cpu-list to take the PUs of --cpu-set in turn; :PE=N gives each rank N
+    /// cores
+    #[arg(long, value_name = "POLICY")]
+    map_by: Option<String>,
+    /// Bind ranks to: none, hwthread, core, l1cache, l2cache, l3cache, numa, package; by default,
+    /// as mpirun does, to the objects that they are mapped by, else one or two ranks to cores and
+    /// more ranks to NUMA nodes
+    #[arg(long, value_name = "OBJECT", requires = "map_by")]
+    bind_to: Option<String>,
+    /// Rank of the first process on this node; by default 0
+    #[arg(long, value_name = "RANK", requires = "map_by")]
+    first_rank: Option<u32>,
+    /// NICs that each rank is given; 0 for none
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    nics_per_rank: u32,
+    /// GPUs that each rank is given; 0 for none
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    gpus_per_rank: u32,
+    /// What the NICs of a rank are to be near: the PUs that it is bound to, or its first GPU
+    #[arg(long, value_enum, default_value_t)]
+    nics_near: NicsNear,
+    /// Also give out NICs of which nobody knows whether they are active
+    #[arg(long)]
+    unknown_nics: bool,
+    /// Remove the job once this process is gone; by default it stays until it is removed
+    #[arg(long, value_name = "PID")]
+    launcher: Option<u32>,
+    /// Let only this user read the job
+    #[arg(long)]
+    private: bool,
+    /// Also publish the job's part for unmodified programs that use hwloc or PMIx
+    #[arg(long)]
+    legacy: bool,
+}
+
+/// List the jobs over the adopted topology
+#[derive(Debug, Args)]
+struct List {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Remove jobs; processes that have adopted them keep them
+#[derive(Debug, Args)]
+struct Remove {
+    /// Names of the jobs
+    #[arg(required = true)]
+    names: Vec<String>,
+}
+
+/// Print what the ranks of a job are bound to
+#[derive(Debug, Args)]
+struct Show {
+    /// Name of the job
+    name: String,
+    /// Format of the output: that of a launcher, or that of --ranks
+    #[arg(long, value_enum, default_value_t)]
+    style: Style,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum Style {
+    /// As Open MPI 4: rank 0 bound to socket 0[core 0[hwt 0]]: [B./..][../..]
+    #[default]
+    OpenMpi,
+    /// As PRRTE: Rank 0 bound to package[0][core:L0]
+    Prrte,
+    /// OS indexes: 0 0-3, as --ranks takes them
+    Ranks,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum NicsNear {
+    /// Its PUs.
+    #[default]
+    Pus,
+    /// Its first GPU.
+    Gpu,
+}
+
+/// Stands for the PUs of a rank that is not bound.
+const NOT_BOUND: &str = "-";
+
+impl Job {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let base = topobroker_reader::adopt()?;
+        // Removes the jobs of launchers that have died.
+        if let Err(error) = job::sweep(base) {
+            output::say(&with_causes(&error));
+        }
+        match self.command {
+            Command::Add(add) => add.run(base),
+            Command::List(list) => list.run(base),
+            Command::Remove(remove) => {
+                // Removes every job that exists before it reports the first error.
+                let removed = remove.names.iter().map(|name| job::remove(base, name));
+                removed.fold(Ok(()), Result::and)?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Show(show) => show.run(base),
+            Command::Locality(locality) => locality.run(base),
+            Command::Nics(nics) => nics.run(base),
+            Command::Groups(groups) => groups.run(base),
+        }
+    }
+}
+
+impl Add {
+    fn run(self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
+        let (view, order) = match &self.cpu_set {
+            None => (View::whole(base.topology()), Vec::new()),
+            Some(text) => {
+                let chosen = part::chosen(base.topology(), text).context("--cpu-set")?;
+                (chosen.view(base.topology())?, chosen.order)
+            }
+        };
+        let launcher = self.launcher.map_or(Launcher::Nobody, Launcher::Process);
+        let ranks = self.ranks(&view, &order)?;
+        let name = self.name.clone();
+        let (private, legacy) = (self.private, self.legacy);
+        ensure!(
+            self.nics_near == NicsNear::Pus || self.gpus_per_rank > 0,
+            "--nics-near gpu: ranks have no GPUs with --gpus-per-rank 0"
+        );
+        let devices = self.devices();
+        let options = JobOptions { name, ranks, launcher, private, legacy, devices };
+        let job = job::add(base, &view, &options)?;
+        let told = output::hand_over(&Keys::lines(job.to_env()));
+        let told = told.or_else(|error| {
+            // Nobody knows of this job, so nobody would remove it.
+            job::remove(base, &self.name)?;
+            Err(error.context("the job is not added"))
+        })?;
+        // The job is added, whatever comes now.
+        if let Ok(job) = named(base, &self.name) {
+            warn(base, job);
+        }
+        Ok(told)
+    }
+
+    fn devices(&self) -> DevicePolicy {
+        DevicePolicy {
+            nics_per_rank: self.nics_per_rank,
+            gpus_per_rank: self.gpus_per_rank,
+            nics: NicChoice::new(self.unknown_nics),
+            nics_near_gpu: self.nics_near == NicsNear::Gpu,
+        }
+    }
+
+    fn ranks(
+        &self,
+        view: &View<'_>,
+        order: &[Object<'_>],
+    ) -> anyhow::Result<Vec<(u32, Option<Set>)>> {
+        if let Some(file) = &self.ranks {
+            let name = || file.display().to_string();
+            let text = File::open(file).and_then(|file| Ok(text_within(MOST_TEXT, file)?));
+            return read_ranks(&text.with_context(name)?).with_context(name);
+        }
+        let Some(map_by) = &self.map_by else {
+            ensure!(
+                self.ranks_here.is_none(),
+                "--np is how many ranks there are, but not where: add --map-by, such as --map-by core"
+            );
+            return Ok(Vec::new());
+        };
+        let policy = Policy::parse(map_by, self.bind_to.as_deref())?;
+        let topology = view.topology();
+        let all: Vec<Object<'_>> = match order.is_empty() {
+            true => topology.objects_with_type(ObjectType::PU).collect(),
+            false => order.to_vec(),
+        };
+        let count = self.ranks_here.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        let sets = placement::place(topology, &policy, count, &all)?;
+        ensure!(
+            !sets.is_empty(),
+            "--map-by {map_by}: there is no place for a rank of so many CPUs"
+        );
+        let first = self.first_rank.unwrap_or(0);
+        let last = u32::try_from(sets.len()).ok().and_then(|count| first.checked_add(count));
+        let last = last.with_context(|| format!("--first-rank {first}: ranks are below 2^32"))?;
+        Ok((first..last).zip(sets).collect())
+    }
+}
+
+/// Limit of the size of a file of ranks in bytes: some hundred times the size for the ranks of a
+/// node.
+const MOST_TEXT: u64 = 1 << 26;
+
+/// Parses lines with a rank and the OS indexes of its PUs.
+fn read_ranks(text: &str) -> anyhow::Result<Vec<(u32, Option<Set>)>> {
+    let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
+    let mut ranks: Vec<(u32, Option<Set>)> = Vec::new();
+    for (line, place) in lines {
+        let (rank, list) = line.trim().split_once([' ', '\t']).with_context(|| {
+            format!("line {place} is {line:?}; expected a rank and a list of OS indexes")
+        })?;
+        let rank: u32 = rank.parse().with_context(|| format!("line {place}: rank {rank:?}"))?;
+        let set = match list.trim() {
+            NOT_BOUND => None,
+            list => Some(Set::parse(list, Format::List).with_context(|| format!("line {place}"))?),
+        };
+        ranks.push((rank, set));
+    }
+    ensure!(!ranks.is_empty(), "names no ranks; expected a line for each, such as \"0 0-3\"");
+    Ok(ranks)
+}
+
+impl List {
+    fn run(&self, base: &Adopted) -> anyhow::Result<ExitCode> {
+        let jobs = job::list(base)?;
+        if self.json {
+            let jobs = jobs.iter().map(|job| {
+                serde_json::json!({
+                    "name": job.name,
+                    "file": job.file.display().to_string(),
+                    "size": job.size,
+                    "ranks": job.contents.as_ref().ok().map(|(_, ranks)| ranks),
+                    "launcher": job.contents.as_ref().ok().map(|(header, _)| header.publisher_pid),
+                    "error": job.contents.as_ref().err().map(ToString::to_string),
+                })
+            });
+            let text = serde_json::to_string_pretty(&jobs.collect::<Vec<_>>())?;
+            return output::print(&(text + "\n"));
+        }
+        let mut text = String::new();
+        for job in &jobs {
+            // Writing to a string cannot fail.
+            let _ = match &job.contents {
+                Ok((header, ranks)) => {
+                    let launcher = match header.publisher_pid {
+                        0 => "-".to_owned(),
+                        pid => pid.to_string(),
+                    };
+                    let (name, size) = (&job.name, job.size);
+                    writeln!(text, "{name}: {ranks} ranks, {size} bytes, launcher {launcher}")
+                }
+                Err(error) => writeln!(text, "{}: {}", job.name, with_causes(error)),
+            };
+        }
+        output::print(&text)
+    }
+}
+
+impl Show {
+    fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
+        let job = named(base, &self.name)?;
+        // Launchers draw the whole machine, not only the job's part.
+        let topology = base.topology();
+        let all = topology.root().cpuset().unwrap_or_default();
+        let lines = job.ranks().map(|JobRank { rank, cpuset, .. }| match self.style {
+            Style::OpenMpi => report::open_mpi(topology, rank, cpuset.as_ref().unwrap_or(&all)),
+            Style::Prrte => report::prrte(topology, rank, cpuset.as_ref().unwrap_or(&all)),
+            Style::Ranks => {
+                let list = cpuset.map_or(NOT_BOUND.to_owned(), |set| set.to_text(Format::List));
+                format!("{rank} {list}")
+            }
+        });
+        output::print(&lines.map(|line| line + "\n").collect::<String>())?;
+        warn(base, job);
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,153 @@
+//! `topobroker job nics`: the NICs of the ranks of a job.
+
+use super::named::{named, not_here};
+use crate::output;
+use anyhow::{Context, ensure};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use topobroker::findings::{self, Finding};
+use topobroker::nics::{self, Library, Rank, Rule};
+use topobroker_reader::{Adopted, Job, NicChoice, Object};
+
+/// Print the NICs of the ranks of a job, or the environment lines by which libraries use them
+#[derive(Debug, Args)]
+pub(super) struct Nics {
+    /// Name of the job
+    name: String,
+    /// Only of this rank; with --env, lines without the rank
+    #[arg(long, value_name = "RANK")]
+    rank: Option<u32>,
+    /// Print the environment variables of this library
+    #[arg(long, value_enum, value_name = "LIBRARY")]
+    env: Option<Env>,
+    /// Choose NICs as this library does, and not as the job has them
+    #[arg(long, value_enum, value_name = "LIBRARY")]
+    mode: Option<Mode>,
+    /// With --mode: also NICs of which nobody knows whether they are active
+    #[arg(long, requires = "mode")]
+    unknown_nics: bool,
+    /// Print JSON
+    #[arg(long, conflicts_with = "env")]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Env {
+    /// UCX_NET_DEVICES
+    Ucx,
+    /// NCCL_IB_HCA or NCCL_SOCKET_IFNAME
+    Nccl,
+    /// MPIR_CVAR_CH4_OFI_PREF_NIC
+    Mpich,
+    /// OMPI_MCA_btl_openib_if_include of Open MPI 4
+    Openmpi,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Mode {
+    /// Open MPI 5.0.11
+    Openmpi,
+    /// MPICH up to 5.0
+    Mpich,
+    /// NCCL
+    Nccl,
+}
+
+impl Nics {
+    pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
+        let job = named(base, &self.name)?;
+        let choice = NicChoice::new(self.unknown_nics);
+        let all: Vec<Object<'_>> = base.topology().nics(choice).collect();
+        let of_ranks = self.of_ranks(base, job, &all);
+        if let Some(rank) = self.rank {
+            ensure!(job.rank(rank).is_some(), not_here(&self.name, rank));
+        }
+        let asked = of_ranks.iter().filter(|(rank, _)| self.rank.is_none_or(|it| it == *rank));
+        if self.rank.is_none() && self.env.is_none() && !self.json {
+            warn(base, job);
+        }
+        if self.json {
+            let describe = |(rank, nics): &(u32, Vec<Object<'_>>)| {
+                let gpus: Vec<_> = job.gpus(*rank).map(|it| it.name()).collect();
+                let nics: Vec<_> = nics.iter().map(|it| it.name()).collect();
+                json!({ "rank": rank, "nics": nics, "gpus": gpus })
+            };
+            let all: Vec<Value> = asked.map(describe).collect();
+            return output::print(&(serde_json::to_string_pretty(&all)? + "\n"));
+        }
+        // What the ranks were given may be of unknown state, and is among what a library finds.
+        let is_known = |nic: &Object<'_>| all.contains(nic);
+        let all = match of_ranks.iter().flat_map(|(_, nics)| nics).all(is_known) {
+            true => all,
+            false => base.topology().nics(NicChoice::ActiveOrUnknown).collect(),
+        };
+        let lines = asked.map(|(rank, nics)| self.lines(*rank, nics, &all));
+        let lines = lines.collect::<anyhow::Result<Vec<_>>>()?.concat();
+        output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
+    }
+
+    /// The NICs of each rank.
+    fn of_ranks<'a>(
+        &self,
+        base: &'a Adopted,
+        job: Job<'a>,
+        all: &[Object<'a>],
+    ) -> Vec<(u32, Vec<Object<'a>>)> {
+        let rule = match self.mode {
+            None => return job.ranks().map(|it| (it.rank, job.nics(it.rank).collect())).collect(),
+            Some(Mode::Openmpi) => Rule::OpenMpi,
+            Some(Mode::Mpich) => Rule::Mpich,
+            Some(Mode::Nccl) => Rule::Nccl,
+        };
+        let ranks: Vec<Rank<'a>> = job
+            .ranks()
+            .map(|it| Rank { rank: it.rank, cpuset: it.cpuset, gpu: job.gpus(it.rank).next() })
+            .collect();
+        let chosen = nics::chosen(rule, base.topology(), all, &ranks);
+        ranks.iter().zip(chosen).map(|(it, nic)| (it.rank, nic.into_iter().collect())).collect()
+    }
+
+    fn lines(
+        &self,
+        rank: u32,
+        nics: &[Object<'_>],
+        all: &[Object<'_>],
+    ) -> anyhow::Result<Vec<String>> {
+        let names: Vec<&str> = nics.iter().filter_map(|nic| nic.name()).collect();
+        let names = if names.is_empty() { "-".to_owned() } else { names.join(",") };
+        let library = match self.env {
+            None => return Ok(vec![format!("{rank} {names}")]),
+            Some(Env::Ucx) => Library::Ucx,
+            Some(Env::Nccl) => Library::Nccl,
+            Some(Env::Mpich) => Library::Mpich,
+            Some(Env::Openmpi) => Library::OpenMpi,
+        };
+        let variables = nics::variables(library, nics, all);
+        ensure!(
+            !variables.is_empty() || nics.is_empty(),
+            "rank {rank}: {names} is no NIC that the library numbers"
+        );
+        let words: Vec<String> =
+            variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Ok(match self.rank {
+            Some(_) => words,
+            None if words.is_empty() => Vec::new(),
+            None => vec![format!("{rank} {}", words.join(" "))],
+        })
+    }
+}
+
+/// Says on standard error what is wrong with where the ranks of a job are bound.
+pub(super) fn warn(base: &Adopted, job: Job<'_>) {
+    for finding in findings::binding(base.topology(), job) {
+        output::say(&format!("job {}: {finding}", job.name()));
+    }
+}
+
+/// What is wrong with where the ranks of a job over the adopted topology are bound.
+pub(crate) fn findings_of(name: &str) -> anyhow::Result<Vec<Finding>> {
+    let base = topobroker_reader::adopt()?;
+    let job = named(base, name).with_context(|| format!("job {name}"))?;
+    Ok(findings::binding(base.topology(), job))
+}

@@ -1,0 +1,38 @@
+//! The `topobroker` program, with a module for each command. It is no library interface: `topobroker`
+//! has the functions that the commands call.
+#![deny(unsafe_code)]
+
+mod audit;
+pub mod audit_notes;
+pub mod calc;
+mod check;
+#[allow(unsafe_code, reason = "looking before the runtime starts is what this module is for")]
+mod closed_stdout;
+mod cluster;
+pub mod console;
+mod devices;
+pub mod distrib;
+mod export;
+mod filter_options;
+mod flag_names;
+pub mod info;
+mod input;
+mod job;
+mod links;
+pub mod ls;
+mod manual;
+mod output;
+mod part;
+mod ports;
+mod preload;
+mod program;
+mod publish;
+mod run;
+mod scope;
+mod serve;
+mod signals;
+mod status;
+mod subject;
+mod unpublish;
+
+pub use program::main;

@@ -1,0 +1,243 @@
+//! `topobroker links`: the graph of links, and paths in it.
+
+use super::output;
+use super::subject::Subject;
+use anyhow::{Context, ensure};
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+use std::fmt::Write;
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use topobroker::links;
+use topobroker_reader::internal::text_within;
+use topobroker_reader::{
+    AdoptLinksError, Direction, Link, LinkPath, Links as Graph, Measure, Paths, SwitchModel,
+    ToldLinks, Topology, View,
+};
+
+/// Print what connects CPUs, memory, GPUs, NICs and disks, and the best paths between them.
+/// Bandwidths are in MB/s in one direction, latencies in nanoseconds
+#[derive(Debug, Args)]
+pub(super) struct Links {
+    #[command(flatten)]
+    subject: Subject,
+    /// Print the paths from this vertex: the name of an OS device, a PCI bus id, or a type with a
+    /// logical index, such as package:0 or numanode:1
+    #[arg(long, value_name = "VERTEX")]
+    from: Option<String>,
+    /// Only the path to this vertex, with its way
+    #[arg(long, value_name = "VERTEX", requires = "from")]
+    to: Option<String>,
+    /// Print the paths between all vertices
+    #[arg(long, conflicts_with_all = ["from", "to"])]
+    pairs: bool,
+    /// Which path is best
+    #[arg(long, value_enum, value_name = "MEASURE")]
+    measure: Option<By>,
+    /// Let a GPU on the way forward data between two others
+    #[arg(long)]
+    relay_gpu: bool,
+    /// Take each NVSwitch as a switch of its own, as files for NCCL have them; by default all of a
+    /// node are one
+    #[arg(long)]
+    separate_switches: bool,
+    /// Tell links of the adopted topology that hwloc does not know, in this file: JSON as --of json
+    /// prints it, or a file of NCCL or RCCL. Processes that look for links find them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "pairs", "of", "forget", "input", "separate_switches"])]
+    tell: Option<PathBuf>,
+    /// Forget the links that are told of the adopted topology
+    #[arg(long, conflicts_with_all = ["from", "pairs", "of", "input"])]
+    forget: bool,
+    /// Format of the output
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    of: Format,
+}
+
+/// Limit of the size of a file of links in bytes.
+const MOST_TEXT: u64 = 1 << 24;
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum By {
+    /// The widest, then the one of the fewest links
+    #[default]
+    Bandwidth,
+    /// The quickest
+    Latency,
+    /// The one of the fewest links
+    Hops,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Lines to read
+    #[default]
+    Text,
+    /// Node-link data for networkx: node_link_graph(data, edges="edges")
+    Json,
+    /// For Graphviz
+    Dot,
+    /// JSON Graph Format, as Flux has it
+    Jgf,
+    /// A table like that of nvidia-smi topo -m, for any vendor
+    Matrix,
+    /// A file for NCCL_TOPO_FILE
+    Nccl,
+    /// A file for NCCL_TOPO_FILE of RCCL
+    Rccl,
+}
+
+impl Links {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        if self.forget {
+            links::forget(topobroker_reader::adopt()?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Some(file) = &self.tell {
+            let base = topobroker_reader::adopt()?;
+            let name = || file.display().to_string();
+            let text = File::open(file).and_then(|file| Ok(text_within(MOST_TEXT, file)?));
+            let known = base.topology().links(SwitchModel::Separate)?;
+            let told = links::told(base.topology(), &known, &text.with_context(name)?);
+            links::tell(base, &told.with_context(name)?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        output::print(&self.subject.answer(None, |topology| self.answer(topology))?)
+    }
+
+    fn answer(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        let is_about_paths = self.from.is_some() || self.pairs;
+        ensure!(
+            !is_about_paths || matches!(self.of, Format::Text | Format::Json),
+            "paths are printed as text or json: leave out --from and --pairs, or --of"
+        );
+        ensure!(
+            is_about_paths || (self.measure.is_none() && !self.relay_gpu),
+            "--measure and --relay-gpu are about paths: give --from or --pairs too"
+        );
+        let adopted = topobroker_reader::adopted();
+        let adopted = adopted.filter(|base| View::whole(base.topology()).is_of(topology));
+        let told = match adopted.map(ToldLinks::find).transpose() {
+            // Links of an earlier topology do not take the graph of this one away.
+            Err(error @ AdoptLinksError::OtherBase { .. }) => {
+                output::say(&error.to_string());
+                None
+            }
+            told => told?.flatten(),
+        };
+        let graph = match told {
+            Some(told) => topology.links_with_told(self.switches(), told)?,
+            None => topology.links(self.switches())?,
+        };
+        if is_about_paths {
+            return self.paths(topology, &graph);
+        }
+        let pretty = |json: &Value| Ok(serde_json::to_string_pretty(json)? + "\n");
+        match self.of {
+            Format::Text => Ok(text(topology, &graph)),
+            Format::Json => pretty(&links::json(topology, &graph)),
+            Format::Dot => Ok(links::dot(topology, &graph)),
+            Format::Jgf => pretty(&links::jgf(topology, &graph)),
+            Format::Matrix => Ok(links::matrix(topology, &graph)),
+            Format::Nccl => Ok(links::nccl(topology, &graph)?),
+            Format::Rccl => Ok(links::rccl(topology, &graph)?),
+        }
+    }
+
+    fn switches(&self) -> SwitchModel {
+        match self.separate_switches || self.of == Format::Nccl {
+            true => SwitchModel::Separate,
+            false => SwitchModel::One,
+        }
+    }
+
+    fn paths(&self, topology: Topology<'_>, graph: &Graph) -> anyhow::Result<String> {
+        let measure = match self.measure.unwrap_or_default() {
+            By::Bandwidth => Measure::Bandwidth,
+            By::Latency => Measure::Latency,
+            By::Hops => Measure::Hops,
+        };
+        let vertex = |name: &String| {
+            graph.find(topology, name).with_context(|| {
+                format!("{name:?} is no vertex of the graph of links; topobroker links lists them")
+            })
+        };
+        let from = self.from.as_ref().map(vertex).transpose()?;
+        let to = self.to.as_ref().map(vertex).transpose()?;
+        let all = || 0..u16::try_from(graph.vertices().len()).unwrap_or(u16::MAX);
+        let sources: Vec<u16> = from.map_or_else(|| all().collect(), |from| vec![from]);
+        let mut search = Paths::new(graph, self.relay_gpu);
+        let mut found: Vec<(u16, u16, Option<LinkPath>, Vec<u16>)> = Vec::new();
+        for from in sources {
+            match to {
+                Some(to) => {
+                    let path = search.between(from, to, measure);
+                    let mut way: Vec<u16> = search.way(to).collect();
+                    way.reverse();
+                    found.push((from, to, path, way));
+                }
+                None => {
+                    let paths = all().zip(search.of(from, Direction::Outgoing, measure));
+                    let others = paths.filter(|(to, _)| *to != from);
+                    found.extend(others.map(|(to, path)| (from, to, *path, Vec::new())));
+                }
+            }
+        }
+        if self.of == Format::Json {
+            let json = found.iter().map(|(from, to, path, way)| {
+                links::json_path(topology, graph, (*from, *to), path.as_ref(), way)
+            });
+            return Ok(serde_json::to_string_pretty(&json.collect::<Vec<_>>())? + "\n");
+        }
+        let name = |vertex: &u16| graph.name(topology, *vertex).into_owned();
+        let line = |(from, to, path, way): &(u16, u16, Option<LinkPath>, Vec<u16>)| {
+            let way: Vec<String> = way.iter().map(name).collect();
+            let way = if way.is_empty() { String::new() } else { format!(": {}", way.join(" - ")) };
+            let words = if from == to { "the same".to_owned() } else { words(path.as_ref()) };
+            format!("{} {} {words}{way}\n", name(from), name(to))
+        };
+        Ok(found.iter().map(line).collect())
+    }
+}
+
+fn words(path: Option<&LinkPath>) -> String {
+    let Some(path) = path else { return "no path".to_owned() };
+    let mut text = match (path.bandwidth, path.has_unknown_bandwidth) {
+        (Some(bandwidth), false) => format!("{bandwidth} MB/s"),
+        (Some(bandwidth), true) => format!("at most {bandwidth} MB/s"),
+        (None, _) => "unknown bandwidth".to_owned(),
+    };
+    // Writing to a string cannot fail.
+    if let Some(latency) = path.latency {
+        let _ = write!(text, ", {latency} ns");
+    }
+    text + &format!(", {} {}", path.hops, if path.hops == 1 { "link" } else { "links" })
+}
+
+fn text(topology: Topology<'_>, graph: &Graph) -> String {
+    let name = |vertex: u16| {
+        let kind = graph.vertices().get(usize::from(vertex)).map_or("", |it| it.kind.name());
+        format!("{} ({kind})", graph.name(topology, vertex))
+    };
+    let line = |link: &Link| {
+        let mut text = format!("{} - {}: {}", name(link.one), name(link.other), link.class.name());
+        if let Some(links) = link.links {
+            let _ = write!(text, " x{links}");
+        }
+        let known = |bandwidth: Option<u32>| bandwidth.map_or("?".to_owned(), |it| it.to_string());
+        match (link.forward, link.backward) {
+            (None, None) => {}
+            (forward, backward) if forward == backward => {
+                let _ = write!(text, " {} MB/s", known(forward));
+            }
+            (forward, backward) => {
+                let _ = write!(text, " {}/{} MB/s", known(forward), known(backward));
+            }
+        }
+        if let Some(latency) = link.latency {
+            let _ = write!(text, " {latency} ns");
+        }
+        text + " " + link.origin.name() + "\n"
+    };
+    graph.links().iter().map(line).collect()
+}

@@ -1,0 +1,162 @@
+//! Parts of a topology as users name them: `affinity`, `cgroup`, lists, objects. Only `mine` is
+//! handled elsewhere, in `subject.rs`.
+
+use anyhow::{Context, bail};
+use topobroker::location::{Combine, Location, Reading};
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::set::Set;
+use topobroker_reader::{
+    Cgroup, CpuList, Numbering, Object, RestrictFlags, SlurmBinding, Topology, View, affinity,
+    omp_places, pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
+};
+
+/// The names of parts, for error messages.
+pub(super) const EXPECTED: &str = "affinity, cgroup, cgroup:FOLDER, env:VARIABLE, a list of logical \
+    indexes (14,15,0,1 or P0:0-3;P1:*), os:LIST, or objects (numa:0 package:1.core:0-3)";
+
+/// The environment variables that name PUs, for error messages.
+const VARIABLES: &str = "PMIX_CPU_LIST, PMIX_CPUSET, SLURM_CPU_BIND, SLURM_CPU_BIND_LIST, \
+                         TOPOBROKER_CPU_LIST or OMP_PLACES";
+
+/// The PUs that a user has chosen, and NUMA nodes if the source names them.
+#[derive(Debug)]
+pub(super) struct Chosen<'a> {
+    cpus: Set,
+    /// The NUMA nodes, if the source names them.
+    nodes: Option<Set>,
+    /// The PUs in the order in which they were named; empty if they were named without an order.
+    pub(super) order: Vec<Object<'a>>,
+}
+
+impl<'a> Chosen<'a> {
+    /// PUs without an order.
+    fn of(cpus: Set) -> Self {
+        Self { cpus, nodes: None, order: Vec::new() }
+    }
+
+    /// PUs in the order of a list.
+    fn listed(list: &CpuList<'a>) -> Self {
+        Self { order: list.iter().collect(), ..Self::of(list.to_set()) }
+    }
+
+    /// PUs and NUMA nodes of a cgroup.
+    fn in_cgroup(cgroup: Cgroup) -> Self {
+        let nodes = Some(cgroup.mems).filter(|mems| !mems.is_empty());
+        Self { nodes, ..Self::of(cgroup.cpus) }
+    }
+
+    /// The PUs.
+    pub(super) fn cpus(self) -> Set {
+        self.cpus
+    }
+
+    /// The part as a view: with the NUMA nodes that the source names, else with those of the PUs.
+    pub(super) fn view<'t>(&self, topology: Topology<'t>) -> anyhow::Result<View<'t>> {
+        let Some(nodes) = &self.nodes else {
+            return Ok(View::new(topology, &self.cpus, RestrictFlags::REMOVE_CPULESS)?);
+        };
+        let view = View::new(topology, &self.cpus, RestrictFlags::NONE)?;
+        Ok(view.restrict(nodes, RestrictFlags::BYNODESET)?)
+    }
+}
+
+/// Reads the name of a part.
+pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<Chosen<'a>> {
+    let is_list =
+        text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.starts_with("0x");
+    let package = text.strip_prefix(['P', 'p']).unwrap_or_default();
+    let is_by_package = package.starts_with(|letter: char| letter.is_ascii_digit());
+    if text == "affinity" {
+        Ok(Chosen::of(affinity()?))
+    } else if text == "cgroup" {
+        let cgroup = Cgroup::of_this_process()?;
+        Ok(Chosen::in_cgroup(
+            cgroup.context("this process is in no cgroup with a cpuset controller")?,
+        ))
+    } else if let Some(folder) = text.strip_prefix("cgroup:") {
+        Ok(Chosen::in_cgroup(Cgroup::read(&folder.into())?))
+    } else if let Some(list) = text.strip_prefix("os:") {
+        Ok(Chosen::listed(&CpuList::parse(topology, list, Numbering::Os)?))
+    } else if let Some(variable) = text.strip_prefix("env:") {
+        of_variable(topology, variable)
+    } else if is_list || is_by_package {
+        Ok(Chosen::listed(&CpuList::parse(topology, text, Numbering::Logical)?))
+    } else {
+        of_locations(topology, text)
+    }
+}
+
+/// Reads the PUs that an environment variable names.
+fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Chosen<'a>> {
+    if variable.is_empty() {
+        bail!("env: names no variable; expected {VARIABLES}");
+    }
+    let value = std::env::var(variable).with_context(|| variable.to_owned())?;
+    match variable {
+        "PMIX_CPU_LIST" => Ok(Chosen::listed(&pmix_cpu_list(topology, &value)?)),
+        // Set by topobroker's Slurm plugin: the CPUs of the step.
+        "TOPOBROKER_CPU_LIST" => {
+            Ok(Chosen::listed(&CpuList::parse(topology, &value, Numbering::Os)?))
+        }
+        "PMIX_CPUSET" => Ok(Chosen::of(pmix_cpuset(topology, &value)?)),
+        "SLURM_CPU_BIND" | "SLURM_CPU_BIND_LIST" => {
+            let local_id = match std::env::var("SLURM_LOCALID") {
+                Ok(id) => id.parse().with_context(|| format!("SLURM_LOCALID {id:?}"))?,
+                Err(_) => 0,
+            };
+            let kind = match variable {
+                "SLURM_CPU_BIND" => String::new(),
+                _ => std::env::var("SLURM_CPU_BIND_TYPE").unwrap_or_default(),
+            };
+            match slurm_cpu_bind(topology, &(kind + &value), local_id)? {
+                SlurmBinding::Pus(cpus) => Ok(Chosen::of(cpus)),
+                SlurmBinding::Automatic => Ok(Chosen::of(affinity()?)),
+                SlurmBinding::None => Ok(Chosen::of(topology.root().cpuset().unwrap_or_default())),
+            }
+        }
+        "OMP_PLACES" => {
+            let mut all = Set::new();
+            omp_places(topology, &value)?.iter().for_each(|place| all = &all | place);
+            Ok(Chosen::of(all))
+        }
+        _ => bail!("{variable}: names no PUs; expected {VARIABLES}"),
+    }
+}
+
+/// Reads locations separated by blanks, and combines them as `calc` does.
+fn of_locations<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<Chosen<'a>> {
+    let (mut cpus, mut order) = (Set::new(), Vec::new());
+    for word in text.split_whitespace() {
+        let location = Location::parse(word).with_context(|| format!("expected {EXPECTED}"))?;
+        let mut own = Set::new();
+        match location.as_set() {
+            Some(set) => {
+                own = set.clone();
+                order.extend(own.iter().filter_map(|pu| topology.pu_by_os_index(pu)));
+            }
+            None => {
+                for object in location.objects(topology, Reading::default())? {
+                    let place = object.non_io_ancestor();
+                    own = &own | &place.cpuset().unwrap_or_default();
+                    order.extend(place.objects_inside(ObjectType::PU));
+                }
+            }
+        }
+        cpus = match location.combine() {
+            Combine::Add => &cpus | &own,
+            Combine::Remove => cpus.and_not(&own),
+            Combine::Intersect => &cpus & &own,
+            Combine::Toggle => &cpus ^ &own,
+        };
+    }
+    // Keeps each PU once, where it was named first.
+    let mut left = cpus.clone();
+    order.retain(|pu: &Object<'_>| {
+        let index = pu.os_index().filter(|index| left.contains(*index));
+        index.map(|index| left.remove(index)).is_some()
+    });
+    if cpus.is_empty() {
+        bail!("{text:?} names no PU; expected {EXPECTED}");
+    }
+    Ok(Chosen { order, ..Chosen::of(cpus) })
+}

@@ -1,0 +1,124 @@
+//! `topobroker ports`: ports of OpenFabrics devices, and network interfaces.
+
+use super::input::Input;
+use super::output;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use topobroker::findings::{named, prefix_text, worded};
+use topobroker_reader::{LinkLayer, LinkState, Object, ObjectType, Port, Topology};
+
+/// List the ports of OpenFabrics devices, and network interfaces: state, rate, subnet. The adopted
+/// topology of this node has the states of now
+#[derive(Debug, Args)]
+pub(super) struct Ports {
+    #[command(flatten)]
+    input: Input,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Ports {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let text = self.input.now(|now| {
+            let topology = now.topology;
+            if self.json {
+                let all: Vec<Value> = ports(topology)
+                    .map(describe)
+                    .chain(interfaces(topology).map(describe_interface))
+                    .collect();
+                return Ok(serde_json::to_string_pretty(&all)? + "\n");
+            }
+            let lines =
+                ports(topology).map(line).chain(interfaces(topology).map(line_of_interface));
+            Ok(lines.map(|line| line + "\n").collect())
+        });
+        output::print(&text?)
+    }
+}
+
+fn ports(topology: Topology<'_>) -> impl Iterator<Item = Port<'_>> {
+    topology.objects_with_type(ObjectType::OSDevice).flat_map(Object::ports)
+}
+
+fn interfaces(topology: Topology<'_>) -> impl Iterator<Item = Object<'_>> {
+    let is_interface = |it: &Object<'_>| it.interface() == Some(*it);
+    topology.objects_with_type(ObjectType::OSDevice).filter(is_interface)
+}
+
+fn line(port: Port<'_>) -> String {
+    let mut parts = vec![named(port), worded(port.state()).to_owned()];
+    parts.extend(port.physical_state().map(without_number).map(str::to_owned));
+    parts.extend(port.link_layer().map(|it| layer(it).to_owned()));
+    parts.extend(port.rate().map(str::to_owned));
+    parts.extend(port.lid().filter(|it| *it != 0).map(|it| format!("LID {it:#x}")));
+    parts.extend(port.sm_lid().filter(|it| *it != 0).map(|it| format!("SM LID {it:#x}")));
+    parts.extend(subnet(port).map(|it| format!("subnet {it}")));
+    let pkeys = pkeys(port).join(",");
+    parts.extend((!pkeys.is_empty()).then(|| format!("pkeys {pkeys}")));
+    parts.join("  ")
+}
+
+fn line_of_interface(interface: Object<'_>) -> String {
+    let mut parts =
+        vec![interface.name().unwrap_or("-").to_owned(), state_of_interface(interface).to_owned()];
+    parts.extend(interface.link_mbps().map(|it| format!("{it} Mb/s")));
+    parts.join("  ")
+}
+
+fn describe(port: Port<'_>) -> Value {
+    json!({
+        "device": port.device.name(),
+        "port": port.number,
+        "node_type": port.device.fact("NodeType").map(without_number),
+        "state": port.state().map(|state| worded(Some(state))),
+        "physical_state": port.physical_state().map(without_number),
+        "link_layer": port.link_layer().map(layer),
+        "rate": port.rate(),
+        "rate_mbps": port.rate_mbps(),
+        "lid": port.lid(),
+        "sm_lid": port.sm_lid(),
+        "gid": port.gid(0).map(|gid| gid.to_string()),
+        "subnet": subnet(port),
+        "pkeys": pkeys(port),
+    })
+}
+
+fn describe_interface(interface: Object<'_>) -> Value {
+    json!({
+        "device": interface.name(),
+        "state": interface.fact("OperState"),
+        "rate_mbps": interface.link_mbps(),
+        "address": interface.info("Address"),
+    })
+}
+
+fn state_of_interface(interface: Object<'_>) -> &'static str {
+    match interface.link_state() {
+        LinkState::Active => "up",
+        LinkState::Inactive => "down",
+        LinkState::Unknown => "of unknown state",
+    }
+}
+
+fn layer(layer: LinkLayer) -> &'static str {
+    match layer {
+        LinkLayer::InfiniBand => "InfiniBand",
+        LinkLayer::Ethernet => "Ethernet",
+        LinkLayer::Other => "other",
+    }
+}
+
+fn subnet(port: Port<'_>) -> Option<String> {
+    port.subnet_prefix().map(prefix_text)
+}
+
+fn pkeys(port: Port<'_>) -> Vec<String> {
+    port.pkeys().map(|key| format!("{key:#06x}")).collect()
+}
+
+/// A state as Linux words it, without its number: `LinkUp` of `5: LinkUp`.
+fn without_number(text: &str) -> &str {
+    text.split_once(": ").map_or(text, |(_, word)| word)
+}

@@ -1,0 +1,144 @@
+//! `topobroker serve`: the daemon of a node.
+
+use super::output;
+use super::publish::What;
+use super::signals::Signals;
+use anyhow::Context;
+use clap::Args;
+use parking_lot::Mutex;
+use rustix::process::{Signal, getpid, kill_process};
+use signal_hook::consts::SIGHUP;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use topobroker::node::daemon::{Folder, fingerprint, notify};
+use topobroker::publish::job::sweep_beside;
+use topobroker::publish::{PublishOptions, Store, publish};
+use topobroker_layout::description::Description;
+use topobroker_reader::Keys;
+
+/// Publish the node's topology for all its processes, and again when it changes, until SIGTERM;
+/// SIGHUP makes it check at once
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    #[command(flatten)]
+    what: What,
+    /// Folder to publish in, by default $TOPOBROKER_RUN, or /run/topobroker if that is not set;
+    /// processes look only into the default folder on their own
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Seconds between checks for changes of the machine
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    interval: u64,
+    /// At the end leave the published segment in the folder, for the next daemon
+    #[arg(long)]
+    keep: bool,
+}
+
+impl Serve {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let mut signals = Signals::catch_for_daemon().context("signals")?;
+        let mut folder =
+            Folder::take(&self.folder.clone().unwrap_or_else(|| Keys::run_folder().into()))?;
+        let served = self.serve(&mut folder, &mut signals);
+        let ended = match self.keep {
+            true => {
+                folder.leave();
+                Ok(())
+            }
+            false => folder.withdraw(),
+        };
+        // An error of serving is reported before one of ending.
+        served?;
+        ended?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Publishes, and publishes again when the machine has changed, until a signal asks this
+    /// process to end.
+    fn serve(&self, folder: &mut Folder, signals: &mut Signals) -> anyhow::Result<()> {
+        let input = self.what.input.input.clone().map(PathBuf::from);
+        let look = move || fingerprint(input.as_deref());
+        // The fingerprint of the machine when it was last published.
+        let seen = Arc::new(Mutex::new(look()));
+        let mut published = self.publish(folder, None)?;
+        let status = |generation: u64| format!("STATUS=generation {generation} in use\n");
+        notify(&format!("READY=1\n{}", status(folder.generation() - 1)))
+            .context("NOTIFY_SOCKET")?;
+        self.watch(folder.path(), look.clone(), Arc::clone(&seen));
+        loop {
+            let got = signals.wait_any();
+            if got.iter().any(|signal| *signal != SIGHUP) {
+                break;
+            }
+            if got.is_empty() {
+                continue;
+            }
+            let now = look();
+            match self.publish(folder, Some(&published)) {
+                Ok(description) => {
+                    published = description;
+                    *seen.lock() = now;
+                }
+                // `seen` stays unchanged, so the next check tries again.
+                Err(error) => output::say(&output::whole_message(&error)),
+            }
+            let _ = notify(&status(folder.generation() - 1));
+        }
+        let _ = notify("STOPPING=1\n");
+        Ok(())
+    }
+
+    /// Captures the machine, and publishes it if it differs from `published`.
+    fn publish(
+        &self,
+        folder: &mut Folder,
+        published: Option<&Description>,
+    ) -> anyhow::Result<Description> {
+        let (description, source) = self.what.input.capture()?;
+        if published == Some(&description) {
+            return Ok(description);
+        }
+        let options = PublishOptions {
+            store: Store::Folder(folder.path().to_owned()),
+            generation: folder.generation(),
+            ..self.what.options(&description, source)
+        };
+        let publication = publish(&description, &options)?;
+        let (objects, bytes) = (description.objects.len(), publication.header().size);
+        folder.announce(publication)?;
+        output::say(&format!(
+            "{}: serves generation {}: {objects} objects in {bytes} bytes",
+            folder.path().display(),
+            folder.generation() - 1,
+        ));
+        Ok(description)
+    }
+
+    /// Starts a thread that sends SIGHUP to this process if the machine's fingerprint is no longer
+    /// `seen`, and that removes jobs whose launcher is gone.
+    fn watch(
+        &self,
+        folder: &Path,
+        look: impl Fn() -> String + Send + 'static,
+        seen: Arc<Mutex<String>>,
+    ) {
+        let (every, folder) = (Duration::from_secs(self.interval), folder.to_owned());
+        std::thread::spawn(move || {
+            loop {
+                std::thread::sleep(every);
+                if *seen.lock() != look() {
+                    let _ = kill_process(getpid(), Signal::HUP);
+                }
+                let keys = std::fs::read_to_string(Keys::file_in(&folder.as_path().into())).ok();
+                if let Some(keys) = keys.and_then(|keys| Keys::from_lines(&keys).ok())
+                    && let Some(file) = keys.path()
+                {
+                    // If the folder cannot be listed now, the next round tries again.
+                    let _ = sweep_beside(file);
+                }
+            }
+        });
+    }
+}

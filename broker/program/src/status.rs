@@ -1,0 +1,99 @@
+//! `topobroker status`: lists what is published on this node.
+
+use super::output;
+use clap::Args;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use topobroker::hwloc::library_version;
+use topobroker::node::status::{Published, published};
+use topobroker_reader::Keys;
+
+/// List what is published on this node
+#[derive(Debug, Args)]
+pub(super) struct Status {
+    /// Look into this folder too; the daemon's folder is always looked into
+    #[arg(long, value_name = "FOLDER")]
+    folder: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let found = published(&with_daemons(&self.folder))?;
+        let text = if self.json { json(&found)? } else { table(&found) };
+        output::print(&text)
+    }
+}
+
+/// `folders`, and the folder of the node's daemon if there is one.
+pub(super) fn with_daemons(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let daemons = PathBuf::from(Keys::run_folder());
+    // If this user may not list the folder, it has nothing for this user.
+    let is_new = std::fs::read_dir(&daemons).is_ok() && !folders.contains(&daemons);
+    folders.iter().cloned().chain(is_new.then_some(daemons)).collect()
+}
+
+fn table(found: &[Published]) -> String {
+    let hwloc = format!("hwloc of this program: {}\n", library_version());
+    if found.is_empty() {
+        return format!("nothing is published on this node\n{hwloc}");
+    }
+    let mut text = format!(
+        "{:>9} {:>9} {:<9} {:<9} {:>8} {:>6} FILE\n",
+        "SIZE", "AGE", "SOURCE", "PUBLISHER", "MAPPINGS", "OWNER"
+    );
+    for segment in found {
+        let age = humane(segment.age().as_secs());
+        let source = segment.header.as_ref().map_or("?", |header| header.source.name());
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{:>9} {age:>9} {source:<9} {:<9} {:>8} {:>6} {}",
+            segment.size,
+            segment.publisher.name(),
+            segment.mappings,
+            segment.owner,
+            segment.file.display()
+        );
+        if let Err(error) = &segment.header {
+            let _ = writeln!(text, "{:>9} {error}", "");
+        }
+    }
+    text + &hwloc
+}
+
+fn json(found: &[Published]) -> anyhow::Result<String> {
+    let segments = found.iter().map(|segment| {
+        let header = segment.header.as_ref().ok();
+        serde_json::json!({
+            "file": segment.file.display().to_string(),
+            "size": segment.size,
+            "mode": format!("{:04o}", segment.mode),
+            "owner": segment.owner,
+            "age_seconds": segment.age().as_secs_f64(),
+            "publisher": segment.publisher.name(),
+            "publisher_pid": header.map(|header| header.publisher_pid),
+            "mappings": segment.mappings,
+            "segment_id": header.map(topobroker_layout::header::Header::segment_name),
+            "address": header.map(|header| format!("{:#x}", header.address)),
+            "source": header.map(|header| header.source.name()),
+            "scope": header.map(|header| header.scope.name()),
+            "generation": header.map(|header| header.generation),
+            "error": segment.header.as_ref().err().map(ToString::to_string),
+        })
+    });
+    Ok(serde_json::to_string_pretty(&segments.collect::<Vec<_>>())? + "\n")
+}
+
+/// A duration in one unit, rounded down.
+fn humane(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds}s"),
+        120..7200 => format!("{}min", seconds / 60),
+        7200..172_800 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86400),
+    }
+}

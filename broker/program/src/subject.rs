@@ -1,0 +1,124 @@
+//! The topology that a command answers about: an input or the adopted segment, or a part of it that
+//! the user names.
+
+use super::flag_names;
+use super::input::{Held, Input};
+use super::part;
+use anyhow::{Context, bail};
+use clap::Args;
+use topobroker::description::describe;
+use topobroker::description::{Filters, filter};
+use topobroker::publish::job;
+use topobroker_layout::encode;
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::{Archive, RestrictFlags, Topology, View, adopt_job};
+
+/// Options that name a topology and a part of it.
+#[derive(Debug, Args)]
+pub(super) struct Subject {
+    #[command(flatten)]
+    input: Input,
+    /// Keep only these PUs, or NUMA nodes, of the topology
+    #[arg(long, value_name = "[nodeset=]SET")]
+    restrict: Option<String>,
+    /// How to restrict: parts of the names remove_cpuless, adapt_misc, adapt_io, bynodeset,
+    /// remove_memless between commas, or their sum
+    #[arg(long, value_name = "FLAGS", requires = "restrict", value_parser = flags)]
+    restrict_flags: Option<u64>,
+    /// Show what this job sees of the adopted topology
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["input", "view"])]
+    job: Option<String>,
+    /// Show a part: mine (what launcher, affinity and cgroup leave this process), affinity, cgroup,
+    /// cgroup:FOLDER, env:VARIABLE, a list of logical indexes, os:LIST, or objects
+    #[arg(long, value_name = "PART")]
+    view: Option<String>,
+}
+
+fn flags(text: &str) -> Result<u64, String> {
+    flag_names::parse(text, &RestrictFlags::NAMES)
+}
+
+impl Subject {
+    /// Calls `text` with the part of the topology that the options name, without the types that
+    /// `filters` leave out. Types of an input are filtered by hwloc while it loads, because in an
+    /// XML file of version 1 it then puts groups in the place of filtered objects that NUMA nodes
+    /// are attached to.
+    pub(super) fn answer(
+        &self,
+        filters: Option<&Filters>,
+        text: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
+    ) -> anyhow::Result<String> {
+        let held = self.input.topology(filters)?;
+        let filters = filters.filter(|_| matches!(held, Held::Adopted(_)));
+        self.answer_of(held.archive()?.topology(), filters, text)
+    }
+
+    /// [`Subject::answer`] for a topology that is loaded already. As in hwloc, types are filtered
+    /// before the topology is restricted.
+    pub(super) fn answer_of(
+        &self,
+        whole: Topology<'_>,
+        filters: Option<&Filters>,
+        text: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
+    ) -> anyhow::Result<String> {
+        let Some(filters) = filters else { return text(self.part(whole)?.topology()) };
+        let archive = encode::to_bytes(&filter(&describe(whole), filters));
+        let archive = archive.context("the filtered topology")?;
+        let filtered = Archive::open(&archive).context("the filtered topology")?;
+        text(self.part(filtered.topology())?.topology())
+    }
+
+    /// The job that the options name.
+    pub(super) fn job(&self) -> Option<&str> {
+        self.job.as_deref()
+    }
+
+    fn part<'a>(&self, topology: Topology<'a>) -> anyhow::Result<View<'a>> {
+        let mut view = match (&self.job, self.view.as_deref()) {
+            (None, None) => View::whole(topology),
+            (Some(name), _) => {
+                let adopted = topobroker_reader::adopt()?;
+                let job = adopt_job(adopted, &job::file_of(adopted, name)?.into())?;
+                self.like(topology, &job.view())?
+            }
+            (None, Some("mine")) => {
+                if self.input.input.is_some() {
+                    bail!("--view mine is of the adopted topology: leave out --input");
+                }
+                let mine = topobroker_reader::effective_view().context("--view mine")?;
+                self.like(topology, &mine)?
+            }
+            (None, Some(text)) => part::chosen(topology, text)?.view(topology).context("--view")?,
+        };
+        if let Some((set, flags)) = self.restriction()? {
+            view = view.restrict(&set, flags).context("--restrict")?;
+        }
+        Ok(view)
+    }
+
+    /// Applies a view of the adopted topology to `topology`, which is the adopted topology itself
+    /// or a filtered copy of it.
+    fn like<'a>(&self, topology: Topology<'a>, view: &View<'a>) -> anyhow::Result<View<'a>> {
+        if view.is_of(topology) {
+            return Ok(view.clone());
+        }
+        Ok(View::whole(topology).intersection(view)?)
+    }
+
+    fn restriction(&self) -> anyhow::Result<Option<(Set, RestrictFlags)>> {
+        let Some(text) = &self.restrict else { return Ok(None) };
+        let given = self.restrict_flags.map(RestrictFlags::from_bits);
+        let (mask, flags) = match (text.strip_prefix("nodeset="), given) {
+            (None, flags) => (text.as_str(), flags.unwrap_or_default()),
+            (Some(mask), None) => (mask, RestrictFlags::BYNODESET),
+            (Some(mask), Some(flags)) if flags.has(RestrictFlags::BYNODESET) => (mask, flags),
+            // hwloc's programs would take this set of NUMA nodes for a set of PUs.
+            (Some(_), Some(_)) => bail!(
+                "--restrict {text}: the flags say that the set is of PUs; add bynodeset to them"
+            ),
+        };
+        let format = if mask.contains(',') { Format::Hwloc } else { Format::Taskset };
+        let set = Set::parse(mask, format).context("--restrict")?;
+        Ok(Some((set, flags)))
+    }
+}

@@ -1,8 +1,0 @@
-//! The `topobroker` program: see [`topobroker::program`].
-#![forbid(unsafe_code)]
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    topobroker::program::main()
-}
