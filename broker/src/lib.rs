@@ -14,7 +14,6 @@
 //! | [`links`] | the links of a node in the formats of other programs, and telling them |
 //! | [`findings`] | what is wrong with a node or with the binding of a job |
 //! | [`nics`] | how other libraries choose NICs, and how they are told |
-//! | [`cluster`] | many nodes in one segment: building it, gathering it, fabrics |
 //! | [`location`], [`placement`] | objects as users name them, and PUs for ranks |
 //!
 //! ```
@@ -31,7 +30,6 @@
 pub mod aligned;
 #[doc(hidden)]
 pub mod causes;
-pub mod cluster;
 pub mod description;
 pub mod findings;
 pub mod format;

@@ -5,8 +5,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeSet;
-use topobroker::cluster::SlurmTopology;
-use topobroker::format::cluster::{jgf, topology_conf};
+use topobroker_cluster::SlurmTopology;
+use topobroker_cluster::formats::{jgf, topology_conf};
 use topobroker::links::json;
 use topobroker_reader::{
     Cluster, Direction, Fabric, Job, Locality, Measure, NodeGroups, Paths, SwitchModel, ToldLinks,

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker::cluster::{MAX_HOSTS, expand, fold};
+use topobroker_cluster::{MAX_HOSTS, expand, fold};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };

@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker::cluster::fabric::FabricGraph;
-use topobroker::cluster::{ClusterBuilder, GroupId};
+use topobroker_cluster::fabric::FabricGraph;
+use topobroker_cluster::{ClusterBuilder, GroupId};
 use topobroker_reader::Cluster;
 use topobroker_tests::synthetic;
 

@@ -3,7 +3,7 @@
 
 use rkyv::util::AlignedVec;
 use std::sync::LazyLock;
-use topobroker::cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
+use topobroker_cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
 use topobroker::format::xml::export;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 use tempfile::TempDir;
-use topobroker::cluster::gather::{Known, NodeReport};
-use topobroker::cluster::{
+use topobroker::format::xml::export;
+use topobroker_cluster::gather::{Known, NodeReport};
+use topobroker_cluster::{
     ClusterBuilder, ClusterError, GroupId, NodeFile, PreparedNode, prepare, prepare_all,
 };
-use topobroker::format::xml::export;
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};
 use topobroker_layout::cluster::nodes::ClassRow;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
@@ -49,7 +49,7 @@ const CLUSTERS: [(&str, usize, u32, f64); 6] = [
 /// The files of a cluster, with their names as names of nodes.
 pub(crate) fn files_of(cluster: &str) -> Option<Vec<NodeFile>> {
     let folder = UNPACKED.as_ref()?.path().join(cluster);
-    let files = topobroker::cluster::files_in(&folder).unwrap();
+    let files = topobroker_cluster::files_in(&folder).unwrap();
     let xml = files.into_iter().filter(|it| it.extension().is_some_and(|it| it == "xml"));
     Some(xml.map(|file| NodeFile { name: Some(stem(&file)), file }).collect())
 }

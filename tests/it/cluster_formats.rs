@@ -1,8 +1,8 @@
 //! Clusters as files of Flux, Graphviz and Scotch.
 
-use topobroker::cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
 use topobroker::description::describe;
-use topobroker::format::cluster::{dot, jgf, r, tleaf};
+use topobroker_cluster::formats::{dot, jgf, r, tleaf};
+use topobroker_cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Archive, Cluster, RestrictFlags, Set, View};

@@ -4,7 +4,7 @@ use crate::cluster::of_names;
 use crate::segments::topobroker;
 use std::fs;
 use std::process::Command;
-use topobroker::cluster::{
+use topobroker_cluster::{
     ClusterBuilder, GroupId, Like, NodeFile, PreparedNode, prepare, write_file,
 };
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};

@@ -3,8 +3,8 @@
 use crate::cluster_fabrics::grouped_by_fabric;
 use crate::cluster_formats::regular;
 use std::process::Command;
-use topobroker::cluster::{Applied, ClusterBuilder, GroupId, SlurmTopology, expand, fold};
-use topobroker::format::cluster::{topology_conf, topology_yaml};
+use topobroker_cluster::formats::{topology_conf, topology_yaml};
+use topobroker_cluster::{Applied, ClusterBuilder, GroupId, SlurmTopology, expand, fold};
 use topobroker_reader::{Cluster, GroupKind};
 use topobroker_tests::{shared, skip, synthetic};
 
@@ -327,7 +327,7 @@ fn slurm_reads_the_switches_that_real_nodes_are_at_and_shows_the_same() {
         let Some(shown) = as_slurm_shows_it(&conf, &fold(in_groups), 4) else { return };
         let all = |text: &str| {
             let topology = SlurmTopology::from_conf("f", text).unwrap();
-            let group = |it: &topobroker::cluster::SlurmGroup| {
+            let group = |it: &topobroker_cluster::SlurmGroup| {
                 let mut nodes = it.nodes.clone();
                 nodes.sort();
                 (it.name.clone(), nodes)
@@ -352,7 +352,7 @@ fn hostlists_are_folded_and_expanded_back() {
             })
             .collect();
         let folded = fold(names.iter().map(String::as_str));
-        let mut again = topobroker::cluster::expand(&folded).unwrap();
+        let mut again = topobroker_cluster::expand(&folded).unwrap();
         names.sort();
         names.dedup();
         again.sort();

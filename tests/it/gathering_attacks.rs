@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use topobroker::cluster::PreparedNode;
-use topobroker::cluster::gather::{
+use topobroker::format::xml::export;
+use topobroker_cluster::PreparedNode;
+use topobroker_cluster::gather::{
     Commands, Contribution, Gathered, Gathering, MAX_REPORT, NodeReport, Rounds, join, read_folder,
     run_on,
 };
-use topobroker::format::xml::export;
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;

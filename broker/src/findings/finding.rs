@@ -36,7 +36,8 @@ pub enum Kind {
 
 impl Finding {
     /// Something that is wrong.
-    pub(crate) fn new(kind: Kind, text: String) -> Self {
+    #[must_use]
+    pub fn new(kind: Kind, text: String) -> Self {
         Self { kind, is_note: false, text }
     }
 

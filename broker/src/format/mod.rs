@@ -1,5 +1,4 @@
 //! A topology as text: synthetic description, XML.
 
-pub mod cluster;
 pub mod synthetic;
 pub mod xml;

@@ -14,8 +14,8 @@ mod topology;
 mod version;
 
 pub use capture::{CaptureError, capture};
-pub use load::{HwlocLoadError, Input, LoadOptions, load};
-pub(crate) use load::{Plugins, export_v1, load_as};
+pub use load::{HwlocLoadError, Input, LoadOptions, Plugins, load};
+pub(crate) use load::{export_v1, load_as};
 pub use shmem::{AdoptedHwloc, adopt_shmem, shmem_length, write_shmem};
 pub use topobroker_layout::type_filter::TypeFilter;
 pub use topology::HwlocTopology;

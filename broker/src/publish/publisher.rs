@@ -65,7 +65,11 @@ fn ticks_ahead() -> i64 {
 }
 
 /// The id of this machine's current boot. No process of another boot can still run.
-pub(crate) fn boot_id() -> Result<[u8; 16], PublishError> {
+///
+/// # Errors
+///
+/// [`PublishError::Identity`].
+pub fn boot_id() -> Result<[u8; 16], PublishError> {
     static KNOWN: OnceLock<[u8; 16]> = OnceLock::new();
     match KNOWN.get() {
         Some(known) => Ok(*known),
@@ -90,7 +94,12 @@ pub(crate) fn pid_namespace() -> u32 {
     inode.ok().and_then(|inode| u32::try_from(inode).ok()).unwrap_or(0)
 }
 
-pub(crate) fn random() -> Result<[u8; 16], PublishError> {
+/// Random bytes for the id of a segment.
+///
+/// # Errors
+///
+/// [`PublishError::Identity`].
+pub fn random() -> Result<[u8; 16], PublishError> {
     let mut bytes = [0; 16];
     let identity =
         |source: io::Error| PublishError::Identity { what: "getrandom".to_owned(), source };
@@ -102,7 +111,8 @@ pub(crate) fn random() -> Result<[u8; 16], PublishError> {
 }
 
 /// Nanoseconds since 1970.
-pub(crate) fn now() -> u64 {
+#[must_use]
+pub fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -2,8 +2,6 @@
 
 use crate::failure::Failure;
 use crate::status::tb_status;
-use topobroker::cluster::ClusterError;
-use topobroker::cluster::gather::GatherError;
 use topobroker::hwloc::CaptureError;
 use topobroker::hwloc::HwlocLoadError;
 use topobroker::location::LocationError;
@@ -11,6 +9,8 @@ use topobroker::node::LoadError;
 use topobroker::node::pmix_host::PmixError;
 use topobroker::placement::{PlacementError, PolicyError};
 use topobroker::publish::{LegacyError, PublishError, job};
+use topobroker_cluster::ClusterError;
+use topobroker_cluster::gather::GatherError;
 
 impl From<HwlocLoadError> for Failure {
     fn from(error: HwlocLoadError) -> Self {

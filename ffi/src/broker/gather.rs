@@ -6,10 +6,10 @@ use crate::pointers::{List, Text};
 use crate::status::tb_status;
 use core::mem::MaybeUninit;
 use std::ffi::c_void;
-use topobroker::cluster::gather::{
+use topobroker_cluster::gather::{
     Contribution, Exchange, GatherError, Gathered, Gathering, NodeReport, Rounds, in_rounds,
 };
-use topobroker::cluster::{expand, write_file};
+use topobroker_cluster::{expand, write_file};
 use topobroker_reader::{Identity, Keys, adopt, adopted};
 
 /// What all processes handed over in an exchange.

@@ -4,8 +4,8 @@ use crate::output::say;
 use anyhow::{Context, bail};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use topobroker::cluster::fabric::{FabricGraph, read_fabric, read_name_map};
-use topobroker::cluster::{
+use topobroker_cluster::fabric::{FabricGraph, read_fabric, read_name_map};
+use topobroker_cluster::{
     ClusterBuilder, GroupId, SlurmTopology, expand, fold, read_conf, read_yaml,
 };
 use topobroker_reader::GroupKind;

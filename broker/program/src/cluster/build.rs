@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use topobroker::causes::with_causes;
-use topobroker::cluster::gather::node_of_report;
-use topobroker::cluster::{
+use topobroker_cluster::gather::node_of_report;
+use topobroker_cluster::{
     ClusterBuilder, ClusterError, GroupId, NodeFile, PreparedNode, files_in, prepare_all,
 };
 use topobroker_reader::internal::text_within;

@@ -5,7 +5,7 @@ use crate::output;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::format::cluster::{dot, jgf, r, tleaf, topology_conf, topology_yaml};
+use topobroker_cluster::formats::{dot, jgf, r, tleaf, topology_conf, topology_yaml};
 
 /// Write a cluster for another program
 #[derive(Debug, Args)]

@@ -7,9 +7,9 @@ use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::causes::with_causes;
-use topobroker::cluster::file_name::file_name;
-use topobroker::cluster::write_file;
 use topobroker::format::xml;
+use topobroker_cluster::file_name::file_name;
+use topobroker_cluster::write_file;
 use topobroker_reader::ClusterNode;
 
 /// Write a node of a cluster as hwloc XML, version 2, as the node alone is exported

@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use topobroker::cluster::gather::{
+use topobroker_cluster::gather::{
     Commands, Contribution, Gathered, Gathering, PmixExchange, in_rounds, node_of_host,
     read_folder, run_on,
 };
-use topobroker::cluster::{expand, files_in, fold};
+use topobroker_cluster::{expand, files_in, fold};
 
 /// Gather the nodes of a cluster into one file: from a folder that they share, by a command for
 /// each, or by PMIx. The exit status is 3 if nodes are missing, or if one could not be used

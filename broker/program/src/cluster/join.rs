@@ -4,7 +4,7 @@ use super::this_node::ThisNode;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::cluster::gather::join;
+use topobroker_cluster::gather::join;
 
 /// Add this node to a folder that all nodes share, for `cluster gather --folder`
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use anyhow::bail;
 use clap::Args;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use topobroker::cluster::{ClusterBuilder, ClusterError, write_file};
+use topobroker_cluster::{ClusterBuilder, ClusterError, write_file};
 
 /// The file that is written.
 #[derive(Debug, Args)]

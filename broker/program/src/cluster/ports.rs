@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::cluster::gather::MEMLOCK;
-use topobroker::cluster::{cluster_findings, fold};
 use topobroker::findings::{named, prefix_of, prefix_text, worded};
+use topobroker_cluster::gather::MEMLOCK;
+use topobroker_cluster::{cluster_findings, fold};
 use topobroker_reader::{ObjectType, Port};
 
 /// Print what is wrong with a cluster as a whole. The exit status is 1 if anything is

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Args;
 use std::io::{IsTerminal, Write, stdin, stdout};
 use std::process::ExitCode;
-use topobroker::cluster::gather::Known;
+use topobroker_cluster::gather::Known;
 use topobroker_layout::header::MAX_SEGMENT_LEN;
 use topobroker_reader::internal::bytes_within;
 

@@ -3,8 +3,8 @@
 use crate::input::Input;
 use anyhow::Context;
 use clap::Args;
-use topobroker::cluster::PreparedNode;
-use topobroker::cluster::gather::NodeReport;
+use topobroker_cluster::PreparedNode;
+use topobroker_cluster::gather::NodeReport;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Identity, Keys};
 

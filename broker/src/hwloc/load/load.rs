@@ -130,12 +130,14 @@ pub fn load(
 /// Keeps hwloc's plugins loaded. hwloc loads them for the first topology of a process and unloads them
 /// with the last one: who loads many topologies, one after the other, loads the plugins only once
 /// while this lives.
-pub(crate) struct Plugins {
+#[must_use]
+pub struct Plugins {
     _topology: Option<HwlocTopology<'static>>,
 }
 
 impl Plugins {
-    pub(crate) fn hold() -> Self {
+    /// Loads the plugins, if there are any.
+    pub fn hold() -> Self {
         Self { _topology: new_topology().ok() }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::error::{GatherError, MAX_REPORT};
 use super::frame::{Body, Frame};
-use crate::aligned::aligned;
-use crate::cluster::builder::PreparedNode;
-use crate::cluster::difference::{apply_difference, difference};
+use crate::builder::PreparedNode;
+use crate::difference::{apply_difference, difference};
 use std::collections::HashMap;
+use topobroker::aligned::aligned;
 use topobroker_layout::encode::AlignedVec;
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -77,7 +77,7 @@ impl FabricGraph {
     }
 
     /// The switch that a port of a host is connected to.
-    pub(in crate::cluster) fn leaf_of(&self, port: u64) -> Option<u64> {
+    pub(crate) fn leaf_of(&self, port: u64) -> Option<u64> {
         let own =
             self.links.range(End { guid: port, port: 0 }..).take_while(|it| it.0.guid == port);
         let peers = own.map(|(_, (peer, _))| peer.guid);
@@ -85,7 +85,7 @@ impl FabricGraph {
     }
 
     /// The name of a switch as one word that no other switch has.
-    pub(in crate::cluster) fn name_of_switch(&self, guid: u64) -> String {
+    pub(crate) fn name_of_switch(&self, guid: u64) -> String {
         let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
         let word = |name: &str| -> String {
             name.chars().map(|it| if is_plain(it) { it } else { '_' }).take(40).collect()

@@ -1,6 +1,6 @@
 //! A cluster for Flux: the resource graph as JGF, and the resource set R.
 
-use crate::cluster::fold_in_order;
+use crate::fold_in_order;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use topobroker_layout::set::{Format, Set};

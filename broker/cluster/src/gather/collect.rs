@@ -3,9 +3,9 @@
 use super::error::{GatherError, MAX_REPORT};
 use super::frame::{Body, Frame, MAGIC};
 use super::report::{Known, Told};
-use crate::causes::with_causes;
-use crate::cluster::builder::{ClusterBuilder, GroupId, PreparedNode};
+use crate::builder::{ClusterBuilder, GroupId, PreparedNode};
 use std::collections::{BTreeSet, HashSet};
+use topobroker::causes::with_causes;
 use topobroker_layout::header;
 
 /// A cluster that is being gathered.

@@ -23,9 +23,9 @@ pub trait Exchange {
 /// waiting: its node is missing.
 ///
 /// ```
-/// use topobroker::cluster::gather::{Contribution, NodeReport, Rounds};
+/// use topobroker_cluster::gather::{Contribution, NodeReport, Rounds};
 /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
-/// use topobroker::cluster::PreparedNode;
+/// use topobroker_cluster::PreparedNode;
 /// use topobroker_layout::encode::to_bytes;
 /// let machine = capture(&load(&Input::Synthetic("Core:2 PU:2".into()), &LoadOptions::default())?)?;
 /// let node = PreparedNode::of_archive(to_bytes(&machine)?, Some("n1"), "n1")?;

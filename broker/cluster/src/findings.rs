@@ -2,8 +2,8 @@
 
 use super::gather::MEMLOCK;
 use super::slurm::fold;
-use crate::findings::{Finding, Kind, named, prefix_text};
 use std::collections::BTreeMap;
+use topobroker::findings::{Finding, Kind, named, prefix_text};
 use topobroker_reader::{Cluster, ClusterOpenError, ObjectType};
 
 /// A port of a node, as far as subnets go.

@@ -12,7 +12,7 @@ use topobroker_reader::Archive;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// A node, as far as it can be prepared alone: its skeleton and its values.
-pub(in crate::cluster) struct Prepared {
+pub(crate) struct Prepared {
     archive: AlignedVec,
     skeleton: Vec<u8>,
     hash: u128,

@@ -3,8 +3,8 @@
 use super::classes::{Class, Classes};
 use super::error::ClusterError;
 use super::fabric::{FabricGraph, HostPorts, pack};
-use crate::publish::{now, random};
 use std::collections::HashMap;
+use topobroker::publish::{now, random};
 use topobroker_layout::cluster::blocks::{Records, Texts};
 use topobroker_layout::cluster::delta::fit;
 use topobroker_layout::cluster::directory::{Directory, Groups, MAX_PORTS, pack_texts};
@@ -144,7 +144,7 @@ fn plain_header() -> Header {
         pid_namespace: 0,
         publisher_start: 0,
         created: 0,
-        hwloc_version: crate::hwloc::api_version(),
+        hwloc_version: topobroker::hwloc::api_version(),
     }
 }
 

@@ -10,7 +10,7 @@ const MOST_ROWS: usize = 1024;
 
 /// Packs a fabric of a cluster of so many nodes. `node_of` has the number of the node of a port, by the
 /// GUID of the port.
-pub(in crate::cluster) fn pack(
+pub(crate) fn pack(
     graph: &FabricGraph,
     nodes: usize,
     node_of: impl Fn(u64) -> Option<u32>,

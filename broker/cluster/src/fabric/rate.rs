@@ -23,7 +23,7 @@ pub(super) fn mbps(width: &str, speed: &str) -> Option<u32> {
 }
 
 /// Data in one direction in Mb/s, from a rate as Linux words it, such as `40 Gb/sec (4X QDR)`.
-pub(in crate::cluster) fn mbps_of_rate(rate: &str) -> Option<u32> {
+pub(crate) fn mbps_of_rate(rate: &str) -> Option<u32> {
     let (_, inside) = rate.split_once('(')?;
     let (width, speed) = inside.strip_suffix(')')?.split_once(' ')?;
     mbps(width, speed)

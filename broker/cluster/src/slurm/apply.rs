@@ -1,8 +1,8 @@
 //! Puts the nodes of a cluster into the groups of Slurm.
 
 use super::groups::SlurmTopology;
-use crate::cluster::builder::{ClusterBuilder, GroupId};
-use crate::cluster::error::ClusterError;
+use crate::builder::{ClusterBuilder, GroupId};
+use crate::error::ClusterError;
 use std::collections::{HashMap, HashSet};
 
 /// What did not fit.

@@ -1,12 +1,12 @@
 //! The report of the node that this process runs on.
 
 use super::report::NodeReport;
-use crate::cluster::builder::{PreparedNode, is_of_own_machine};
-use crate::cluster::error::ClusterError;
-use crate::cluster::inputs::captured;
-use crate::description::describe;
-use crate::hwloc::Input;
-use crate::linux::{LockLimit, Process, Root, locked_memory};
+use crate::builder::{PreparedNode, is_of_own_machine};
+use crate::error::ClusterError;
+use crate::inputs::captured;
+use topobroker::description::describe;
+use topobroker::hwloc::Input;
+use topobroker::linux::{LockLimit, Process, Root, locked_memory};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Adopted;

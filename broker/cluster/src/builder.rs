@@ -5,9 +5,9 @@ use super::error::ClusterError;
 use super::fabric::{FabricGraph, Matching};
 use super::file::{self, Group, Placed};
 use super::natural::natural;
-use crate::aligned::aligned;
-use crate::description::describe;
 use std::collections::{BTreeMap, HashMap};
+use topobroker::aligned::aligned;
+use topobroker::description::describe;
 use topobroker_layout::cluster::directory::MAX_GROUP_DEPTH;
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
@@ -35,7 +35,7 @@ impl GroupId {
 /// A cluster that is being built. Nodes that are alike are stored once, while they are added.
 ///
 /// ```
-/// use topobroker::cluster::{ClusterBuilder, GroupId};
+/// use topobroker_cluster::{ClusterBuilder, GroupId};
 /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
 /// use topobroker_reader::GroupKind;
 /// let mut cluster = ClusterBuilder::new();
@@ -302,7 +302,7 @@ impl PreparedNode {
     /// package, and the devices that hang on it.
     ///
     /// ```
-    /// use topobroker::cluster::{ClusterBuilder, GroupId, PreparedNode};
+    /// use topobroker_cluster::{ClusterBuilder, GroupId, PreparedNode};
     /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
     /// use topobroker_layout::encode::to_bytes;
     /// use topobroker_reader::{Archive, Cluster, ObjectType};
@@ -377,7 +377,7 @@ impl PreparedNode {
     ///
     /// [`ClusterError::Publish`] if the kernel does not say which that is.
     pub fn in_this_boot(self) -> Result<Self, ClusterError> {
-        Ok(self.with_boot(Some(crate::publish::boot_id()?)))
+        Ok(self.with_boot(Some(topobroker::publish::boot_id()?)))
     }
 
     /// The node, published in a boot.

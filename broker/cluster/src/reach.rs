@@ -1,8 +1,8 @@
 //! Which ports of two nodes reach each other, by the rules of the libraries that use them.
 
 use super::fabric::mbps_of_rate;
-use crate::findings::{named, prefix_text, worded};
 use std::collections::BTreeMap;
+use topobroker::findings::{named, prefix_text, worded};
 use topobroker_reader::{LinkLayer, ObjectType, Port, PortState, Topology};
 
 /// By whose rule ports reach each other.

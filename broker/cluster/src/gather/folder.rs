@@ -3,10 +3,10 @@
 use super::collect::{Added, Gathering, Sent};
 use super::error::GatherError;
 use super::report::{Known, NodeReport};
-use crate::cluster::error::ClusterError;
-use crate::cluster::file_name::file_name;
-use crate::cluster::inputs::files_in;
-use crate::cluster::write::write_file;
+use crate::error::ClusterError;
+use crate::file_name::file_name;
+use crate::inputs::files_in;
+use crate::write::write_file;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::ErrorKind;

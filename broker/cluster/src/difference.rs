@@ -2,7 +2,7 @@
 
 use super::classes::Prepared;
 use super::own_values::Own;
-use crate::description::describe;
+use topobroker::description::describe;
 use topobroker_layout::cluster::bytes::{ByteReader, push_number};
 use topobroker_layout::cluster::delta::{NodeValues, SlotValue};
 use topobroker_layout::cluster::slot::Slot;

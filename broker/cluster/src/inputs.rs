@@ -2,13 +2,13 @@
 
 use super::builder::PreparedNode;
 use super::error::ClusterError;
-use crate::aligned::aligned;
-use crate::description::describe;
-use crate::hwloc::{Input, LoadOptions, Plugins, capture, load};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
+use topobroker::aligned::aligned;
+use topobroker::description::describe;
+use topobroker::hwloc::{Input, LoadOptions, Plugins, capture, load};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::header::{Header, Kind, MAGIC, MAX_SEGMENT_LEN};

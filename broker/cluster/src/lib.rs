@@ -1,4 +1,5 @@
 //! Clusters: many nodes in one segment. Nodes that are alike are stored once.
+#![deny(unsafe_code)]
 
 mod builder;
 mod classes;
@@ -8,6 +9,7 @@ pub mod fabric;
 mod file;
 pub mod file_name;
 mod findings;
+pub mod formats;
 pub mod gather;
 mod generate;
 mod inputs;

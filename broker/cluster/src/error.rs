@@ -79,7 +79,7 @@ pub enum ClusterError {
         input: String,
         /// Why.
         #[source]
-        source: crate::hwloc::HwlocLoadError,
+        source: topobroker::hwloc::HwlocLoadError,
     },
     /// What hwloc loaded cannot be captured.
     #[error("{input}: the topology cannot be captured")]
@@ -88,7 +88,7 @@ pub enum ClusterError {
         input: String,
         /// Why.
         #[source]
-        source: crate::hwloc::CaptureError,
+        source: topobroker::hwloc::CaptureError,
     },
     /// An input is a cluster that cannot be used.
     #[error("{input}: the cluster cannot be used")]
@@ -141,7 +141,7 @@ pub enum ClusterError {
     Encode(#[from] EncodeError),
     /// The cluster cannot get an id.
     #[error(transparent)]
-    Publish(#[from] crate::publish::PublishError),
+    Publish(#[from] topobroker::publish::PublishError),
     /// The file cannot be written.
     #[error("{}: cannot {step}", .file.display())]
     Write {

@@ -1,6 +1,6 @@
 //! The groups of a cluster as `topology.conf` and `topology.yaml` of Slurm.
 
-use crate::cluster::fold;
+use crate::fold;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use topobroker_reader::{ClusterOpenError, GroupKind, NodeGroup, NodeGroups};

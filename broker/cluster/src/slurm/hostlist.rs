@@ -1,6 +1,6 @@
 //! Hostlists: `n[1-4,7],r[0-1]n[01-16]`.
 
-use crate::cluster::natural::natural;
+use crate::natural::natural;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub const MAX_HOSTS: usize = 262_144;
 
 /// Highest number of bytes of a name: that of a node.
-const MOST_LETTERS: usize = crate::cluster::MAX_NAME;
+const MOST_LETTERS: usize = crate::MAX_NAME;
 
 /// Why a hostlist cannot be expanded.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
@@ -51,11 +51,11 @@ pub enum HostlistError {
 /// The names of a hostlist, in its order.
 ///
 /// ```
-/// use topobroker::cluster::expand;
+/// use topobroker_cluster::expand;
 /// assert_eq!(expand("n[1-2,7],a")?, ["n1", "n2", "n7", "a"]);
 /// assert_eq!(expand("r[0-1]n[08-09]")?, ["r0n08", "r0n09", "r1n08", "r1n09"]);
 /// assert!(expand("n[1-999999999]").is_err());
-/// # Ok::<(), topobroker::cluster::HostlistError>(())
+/// # Ok::<(), topobroker_cluster::HostlistError>(())
 /// ```
 ///
 /// # Errors
@@ -163,7 +163,7 @@ fn short(text: &str) -> String {
 /// a name becomes a range.
 ///
 /// ```
-/// use topobroker::cluster::fold;
+/// use topobroker_cluster::fold;
 /// assert_eq!(fold(["n2", "n1", "n4", "a", "n1"]), "a,n[1-2,4]");
 /// ```
 #[must_use]
@@ -212,7 +212,7 @@ pub fn fold<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
 /// The hostlist of these names in this order: only names that follow each other become a range.
 ///
 /// ```
-/// use topobroker::cluster::fold_in_order;
+/// use topobroker_cluster::fold_in_order;
 /// assert_eq!(fold_in_order(&["n2", "n1", "n2", "n3", "n04"]), "n2,n[1-3],n04");
 /// ```
 #[must_use]

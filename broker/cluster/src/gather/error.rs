@@ -1,6 +1,6 @@
 //! Why nodes cannot be gathered.
 
-use crate::cluster::error::ClusterError;
+use crate::error::ClusterError;
 
 /// Most bytes of the archive of a node: more than ten times that of a machine with 2,048 PUs.
 pub const MAX_REPORT: usize = 1 << 22;
