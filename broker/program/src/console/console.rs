@@ -8,7 +8,8 @@ use topobroker_reader::{ChildKind, Depth, Object, ObjectType, Set, Topology, Typ
 /// Prints `topology` in `style`.
 ///
 /// ```
-/// use topobroker::{format::console, hwloc::{Input, LoadOptions, capture, load}};
+/// use topobroker::hwloc::{Input, LoadOptions, capture, load};
+/// use topobroker_cli::console;
 /// use topobroker_reader::{Archive, layout::encode};
 /// let input = Input::Synthetic("Core:2 PU:1".to_owned());
 /// let bytes = encode::to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
