@@ -18,7 +18,7 @@ impl<'a> Object<'a> {
             // No normal object is below a PU or a special object.
             return Children { index, slots: 0..0, all_visible: true };
         }
-        Children::new(index, self.normal_slots())
+        Children::new(index, self.normal_slots(), || index.has_all_below(self.id()))
     }
 
     /// Slots of the children in the tree of CPUs, visible or hidden.
@@ -58,13 +58,13 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_get_next_child")]
     #[must_use]
     pub fn all_children(self) -> Children<'a> {
-        Children::new(self.index, self.index.child_slots(self.id()))
+        Children::new(self.index, self.index.child_slots(self.id()), || false)
     }
 
     /// Children in one of the four lists.
     #[must_use]
     pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
-        Children::new(self.index, self.slots_of_kind(kind))
+        Children::new(self.index, self.slots_of_kind(kind), || false)
     }
 
     /// Slots of the children in one of the four lists, visible or hidden.
@@ -122,10 +122,13 @@ impl core::fmt::Debug for Children<'_> {
 }
 
 impl<'a> Children<'a> {
-    /// The visible children in `slots`.
+    /// The visible children in `slots`. `has_all` is only called in views; it returns true if all
+    /// children are known to be visible.
     #[inline]
-    fn new(index: &'a Index<'a>, slots: Range<u32>) -> Self {
-        Self { index, slots, all_visible: index.overlay.is_none() }
+    fn new(index: &'a Index<'a>, slots: Range<u32>, has_all: impl FnOnce() -> bool) -> Self {
+        // Fast path: up to 2.1 times as fast.
+        let all_visible = index.overlay.is_none() || has_all();
+        Self { index, slots, all_visible }
     }
 
     /// The first slot in `start..end` whose object is visible, and that object; `end` if there is
