@@ -30,6 +30,7 @@ pub mod links;
 pub mod object_type;
 mod open;
 pub mod overlay;
+pub mod packed_texts;
 pub mod pu_sets;
 pub mod set;
 pub mod shape;

@@ -107,7 +107,7 @@ if command -v slurmctld >/dev/null && command -v munged >/dev/null; then
         "$(step -n 2 env TOPOBROKER_GUARD_VERBOSE=1 sh -c "'$slurm/hydra_pmi_proxy' 2>&1" | grep -c ': served')" 2
     if [ -n "$cgroups" ]; then
         check "slurm: PUs of a task in its cgroup, and of its part" \
-            "$(step -n 1 sh -c 'grep -c slurm /proc/self/cgroup >/dev/null && topobroker scope' | sed -n 's/^cgroup: //p; s/^part: PUs \([0-9]*\):.*/\1/p')" "0
+            "$(step -n 1 sh -c 'grep -q slurm /proc/self/cgroup && topobroker scope' | sed -n 's/^cgroup: //p; s/^part: PUs \([0-9]*\):.*/\1/p')" "0
 0"
     fi
     "$shared/programs/slurm4-down.sh" "$slurm"

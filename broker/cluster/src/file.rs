@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use topobroker::publish::{now, random};
 use topobroker_layout::cluster::blocks::{Records, Texts};
 use topobroker_layout::cluster::delta::fit;
-use topobroker_layout::cluster::directory::{Directory, Groups, MAX_PORTS, pack_texts};
+use topobroker_layout::cluster::directory::{Directory, Groups, MAX_PORTS};
 use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
 use topobroker_layout::cluster::nodes::{ClassRow, NodeRow, places_of};
 use topobroker_layout::column::Column;
@@ -15,6 +15,7 @@ use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::{
     Header, Kind, MAX_SEGMENT_LEN, VERSION_MAJOR, VERSION_MINOR, mark_ready, segment_len,
 };
+use topobroker_layout::packed_texts::pack_texts;
 use topobroker_reader::{GroupKind, Scope, Source};
 
 /// A node with its place.

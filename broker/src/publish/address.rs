@@ -54,7 +54,7 @@ fn is_free(mapped: &[Range<u64>], start: u64, size: u64) -> bool {
     mapped.iter().all(|range| range.end <= start || range.start >= start + size)
 }
 
-/// The address of a part, of the 2048 equal parts that a process may map.
+/// The address at which a part begins: what a process may map is divided into 2048 equal parts.
 pub(super) fn at(part: u64) -> u64 {
     part * (limit() / 2048)
 }

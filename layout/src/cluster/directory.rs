@@ -1,6 +1,6 @@
 //! What is above the nodes: groups, and the switches, ports and links of a fabric.
 
-use crate::column::{ArchivedColumn, Column};
+use crate::column::Column;
 use crate::encode::{AlignedVec, EncodeError};
 use alloc::vec::Vec;
 use rkyv::{Archive, Serialize};
@@ -76,25 +76,6 @@ impl Directory {
         rkyv::to_bytes::<rkyv::rancor::Error>(self)
             .map_err(|error| EncodeError::Serialize(error.into()))
     }
-}
-
-/// Packs texts as their bytes and the end of each.
-#[must_use]
-pub fn pack_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> (Column, Vec<u8>) {
-    let (mut ends, mut bytes) = (Vec::new(), Vec::new());
-    for text in texts {
-        bytes.extend_from_slice(text.as_bytes());
-        ends.push(bytes.len() as u64);
-    }
-    (Column::pack(&ends), bytes)
-}
-
-/// A text that [`pack_texts`] packed.
-#[must_use]
-pub fn text_at<'a>(ends: &ArchivedColumn, bytes: &'a [u8], row: usize) -> &'a str {
-    let end = |row: usize| usize::try_from(ends.get(row)).unwrap_or(usize::MAX);
-    let first = row.checked_sub(1).map_or(0, end);
-    core::str::from_utf8(bytes.get(first..end(row)).unwrap_or_default()).unwrap_or_default()
 }
 
 impl ArchivedGroups {

@@ -9,6 +9,7 @@ use crate::encode::{AlignedVec, EncodeError};
 use crate::error::{OpenError, ValidationError};
 use crate::header::{Header, Kind};
 use crate::open::open_frame;
+use crate::packed_texts::{pack_texts, text_at};
 use crate::validate::{ROWS_A_BYTE, check_rules, ensure};
 use alloc::vec::Vec;
 use rkyv::{Archive, Serialize};
@@ -49,17 +50,13 @@ impl Links {
         let of_links = |value: &dyn Fn(&Link) -> u64| -> Column {
             Column::pack(&links.iter().map(value).collect::<Vec<_>>())
         };
-        let mut names = Vec::new();
-        let mut ends = Vec::new();
-        for vertex in vertices {
-            names.extend_from_slice(vertex.name.as_deref().unwrap_or_default().as_bytes());
-            ends.push(names.len() as u64);
-        }
+        let (name_end, names) =
+            pack_texts(vertices.iter().map(|it| it.name.as_deref().unwrap_or_default()));
         Self {
             base,
             kind: of_vertices(&|it| it.kind as u64),
             object: of_vertices(&|it| plus_one(it.object)),
-            name_end: Column::pack(&ends),
+            name_end,
             names,
             one: of_links(&|it| it.one.into()),
             other: of_links(&|it| it.other.into()),
@@ -109,10 +106,7 @@ impl ArchivedLinks {
     }
 
     fn name(&self, row: usize) -> &str {
-        let end = |row: usize| usize::try_from(self.name_end.get(row)).unwrap_or(usize::MAX);
-        let first = row.checked_sub(1).map_or(0, end);
-        let name = self.names.get(first..end(row)).unwrap_or_default();
-        core::str::from_utf8(name).unwrap_or_default()
+        text_at(&self.name_end, &self.names, row)
     }
 }
 
@@ -242,6 +236,15 @@ mod tests {
         let archive = rkyv::access::<ArchivedLinks, Error>(&bytes).unwrap();
         assert_eq!(archive.vertices().collect::<Vec<_>>(), vertices);
         assert_eq!(archive.links().collect::<Vec<_>>(), links);
+    }
+
+    /// A segment has the place in the list, which is packed as the number of the variant.
+    #[test]
+    fn kinds_classes_and_origins_are_listed_in_the_order_of_their_numbers() {
+        let is_number = |(place, number): (usize, usize)| place == number;
+        assert!(VertexKind::ALL.map(|it| it as usize).into_iter().enumerate().all(is_number));
+        assert!(LinkClass::ALL.map(|it| it as usize).into_iter().enumerate().all(is_number));
+        assert!(LinkOrigin::ALL.map(|it| it as usize).into_iter().enumerate().all(is_number));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Breaks each rule of the groups and the fabric of a cluster, one at a time.
 
 use std::error::Error;
-use topobroker_layout::cluster::directory::{Directory, Fabric, Groups, pack_texts};
+use topobroker_layout::cluster::directory::{Directory, Fabric, Groups};
 use topobroker_layout::cluster::rules::open;
 use topobroker_layout::column::Column;
+use topobroker_layout::packed_texts::pack_texts;
 
 fn pack(values: &[u64]) -> Column {
     Column::pack(values)

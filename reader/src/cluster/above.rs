@@ -4,7 +4,8 @@ use super::cluster::Cluster;
 use super::error::ClusterOpenError;
 use super::node::ClusterNode;
 use core::ops::Range;
-use topobroker_layout::cluster::directory::{ArchivedGroups, text_at};
+use topobroker_layout::cluster::directory::ArchivedGroups;
+use topobroker_layout::packed_texts::text_at;
 
 /// What a group of nodes is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

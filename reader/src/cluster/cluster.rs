@@ -3,11 +3,12 @@
 use super::error::{CHECKSUM, ClusterOpenError};
 use alloc::vec::Vec;
 use core::ops::Range;
-use topobroker_layout::cluster::directory::{self, ArchivedDirectory};
+use topobroker_layout::cluster::directory::ArchivedDirectory;
 use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
 use topobroker_layout::cluster::nodes::{ClassRow, NodeRow};
 use topobroker_layout::cluster::rules;
 use topobroker_layout::header::Header;
+use topobroker_layout::packed_texts::text_at;
 use topobroker_layout::{OpenError, ValidationError};
 
 /// Many nodes in one segment. Nodes that are alike have one topology and a few values each.
@@ -99,7 +100,7 @@ impl<'a> Cluster<'a> {
     /// [`ClusterOpenError::Directory`].
     pub fn missing(&self) -> Result<impl ExactSizeIterator<Item = &'a str>, ClusterOpenError> {
         let groups = &self.directory()?.groups;
-        let name = |row| directory::text_at(&groups.missing_end, &groups.missing, row);
+        let name = |row| text_at(&groups.missing_end, &groups.missing, row);
         Ok((0..groups.missing_end.len()).map(name))
     }
 

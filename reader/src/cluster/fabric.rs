@@ -3,7 +3,8 @@
 use super::cluster::Cluster;
 use super::error::ClusterOpenError;
 use super::node::ClusterNode;
-use topobroker_layout::cluster::directory::{ArchivedFabric, text_at};
+use topobroker_layout::cluster::directory::ArchivedFabric;
+use topobroker_layout::packed_texts::text_at;
 
 /// The fabric of a cluster: a graph, which may have loops, several links between two switches, and
 /// parts that are not connected. It is a handle: copy it freely.

@@ -41,9 +41,9 @@ const DISPLAY: u16 = 0x03;
 
 impl<'a> Topology<'a> {
     /// The NICs that ranks may be given, in logical order: one of each PCI device. They are
-    /// OpenFabrics and Slingshot devices (the CXI device, where hwloc knows it) if the node has any, in
-    /// whatever state, else network interfaces: nobody wants messages to go over the network of the administrators because a
-    /// cable is loose.
+    /// OpenFabrics and Slingshot devices (the CXI device, where hwloc knows it) if the node has any,
+    /// in whatever state, else network interfaces: nobody wants messages to go over the network of
+    /// the administrators because a cable is loose.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));

@@ -26,7 +26,7 @@ impl PciLink {
     #[must_use]
     pub fn mbytes_per_second(self) -> u32 {
         let (speed, lanes) = (u64::from(self.speed), u64::from(self.lanes));
-        // 8 of 10 bits are data in the first two generations, 128 of 130 later.
+        // 8 of 10 bits are data in the first two generations, 128 of 130 later: so many of 10,000.
         let data = if speed <= 50 { 8000 } else { 9846 };
         u32::try_from(speed * 100 * lanes * data / (8 * 10_000)).unwrap_or(u32::MAX)
     }

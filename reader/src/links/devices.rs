@@ -1,7 +1,7 @@
 //! Links of the PCI tree, and what hangs on it.
 
 use super::parts::{Parts, SwitchModel};
-use crate::device::is_cxi;
+use crate::device::{PciLink, is_cxi};
 use crate::object::Object;
 use alloc::vec::Vec;
 use topobroker_layout::attributes::{Attributes, OsDeviceKind};
@@ -92,10 +92,7 @@ fn connect<'a>(parts: &mut Parts<'a>, object: Object<'a>, own: u16) {
     let above = above.unwrap_or_else(|| parts.cpus(object.non_io_ancestor()));
     // The port of the bridge at the other end of the link.
     let port = object.parent().filter(|it| it.object_type() == ObjectType::Bridge);
-    let maximum = |end: Object<'_>| {
-        let carries = end.pci_link()?.mbytes_per_second();
-        Some(carries).filter(|it| *it > 0)
-    };
+    let maximum = |end: Object<'_>| end.pci_link().map(PciLink::mbytes_per_second);
     let greatest = match (maximum(object), port.and_then(maximum)) {
         (Some(own), port) => Some(own.min(port.unwrap_or(own))),
         (None, port) => port,

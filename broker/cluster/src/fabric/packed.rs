@@ -2,8 +2,9 @@
 
 use super::graph::{FabricGraph, Vertex};
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use topobroker_layout::cluster::directory::{Fabric, pack_texts};
+use topobroker_layout::cluster::directory::Fabric;
 use topobroker_layout::column::Column;
+use topobroker_layout::packed_texts::pack_texts;
 
 /// Most rows of the table of hops. Above, ways are searched when they are asked for.
 const MOST_ROWS: usize = 1024;
