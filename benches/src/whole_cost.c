@@ -31,7 +31,7 @@ int main(int count, char **arguments)
         fprintf(stderr, "%s\n", tb_error_detail());
         return 1;
     }
-    pus = (long)tb_count_with_type(topology, TB_PU);
+    pus = (long)tb_objs_count_with_type(topology, TB_PU);
 #elif defined(HWLOC)
     hwloc_topology_t topology;
     int file = count == 4 ? open(arguments[1], O_RDONLY) : -1;

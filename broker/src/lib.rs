@@ -14,6 +14,7 @@
 //! | [`links`] | the links of a node in the formats of other programs, and telling them |
 //! | [`findings`] | what is wrong with a node or with the binding of a job |
 //! | [`nics`] | how other libraries choose NICs, and how they are told |
+//! | [`binding`] | binding processes to PUs, and their memory to NUMA nodes |
 //! | [`location`], [`placement`] | objects as users name them, and PUs for ranks |
 //!
 //! ```
@@ -30,6 +31,8 @@
 pub mod aligned;
 #[doc(hidden)]
 pub mod causes;
+
+pub mod binding;
 pub mod description;
 pub mod findings;
 pub mod format;

@@ -24,12 +24,12 @@ int main(void)
 
     if ((status = tb_adopt(&topology)) != TB_OK)
         return failed("no topology", status);
-    if ((status = tb_topology_segment(topology, &segment)) != TB_OK)
+    if ((status = tb_topology_segment(topology, &segment, sizeof segment)) != TB_OK)
         return failed("no segment", status);
-    if ((status = tb_effective_view(&mine)) != TB_OK)
+    if ((status = tb_view_effective(&mine)) != TB_OK)
         return failed("no part of it", status);
     for (obj = TB_OBJ_NONE; tb_obj_with_type(mine, TB_NUMANODE, count, &obj) == TB_OK; count++) {
-        if ((status = tb_obj_get(mine, obj, &node)) != TB_OK)
+        if ((status = tb_obj_get(mine, obj, &node, sizeof node)) != TB_OK)
             return failed("no object", status);
     }
     snprintf(line, sizeof line, "%zu objects, %zu of them mine with %zu NUMA nodes, %s at %p, library: %zu cores, %s",

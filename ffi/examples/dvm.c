@@ -58,12 +58,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: dvm PROGRAM [ARGUMENT...]\n");
         return 2;
     }
-    check(tb_capture_synthetic("Package:2 Core:4 PU:2", &machine), "capture");
-    check(tb_publish(machine, NULL, &published), "publish");
+    check(tb_description_from_synthetic("Package:2 Core:4 PU:2", &machine), "capture");
+    check(tb_publish(machine, NULL, 0, &published), "publish");
     tb_description_free(machine);
-    check(tb_publication_keys(published, &keys), "keys");
-    check(tb_adopt_keys(&keys, &topology), "adopt");
-    pus = tb_count_with_type(topology, TB_PU);
+    check(tb_publication_keys(published, &keys, sizeof keys), "keys");
+    check(tb_adopt_keys(&keys, sizeof keys, &topology), "adopt");
+    pus = tb_objs_count_with_type(topology, TB_PU);
 
     for (int i = 0; i < 2; i++) {
         tb_topology *half;
@@ -73,9 +73,9 @@ int main(int argc, char **argv)
 
         for (size_t pu = 0; pu < pus / 2; pu++)
             check(tb_set_add(cpus, (uint32_t)(i * (pus / 2) + pu)), "set");
-        check(tb_view(topology, cpus, TB_RESTRICT_REMOVE_CPULESS, &half), "view");
+        check(tb_view_new(topology, cpus, TB_RESTRICT_REMOVE_CPULESS, &half), "view");
         check(tb_place(half, "core", NULL, NULL, 0, sets, RANKS), "place");
-        check(tb_job_add(half, names[i], ranks, placed, RANKS, TB_JOB_WITH_THIS_PROCESS, false, NULL, &jobs[i]),
+        check(tb_job_add(half, names[i], ranks, placed, RANKS, TB_JOB_WITH_THIS_PROCESS, false, NULL, 0, &jobs[i]),
               "add the job");
         for (unsigned rank = 0; rank < RANKS; rank++) {
             check(tb_binding_report(topology, rank, sets[rank], false, line, sizeof line, NULL), "report");

@@ -32,9 +32,9 @@ int main(int argc, char **argv)
         return 2;
     }
     /* A launcher that has already loaded an hwloc topology captures that one:
-     * tb_capture_hwloc(topology, &machine). */
-    check(synthetic ? tb_capture_synthetic(synthetic, &machine) : tb_capture_machine(&machine), "capture");
-    check(tb_publish(machine, NULL, &published), "publish");
+     * tb_description_from_hwloc(topology, &machine). */
+    check(synthetic ? tb_description_from_synthetic(synthetic, &machine) : tb_description_from_machine(&machine), "capture");
+    check(tb_publish(machine, NULL, 0, &published), "publish");
     tb_description_free(machine);
 
     /* Children inherit the environment. To other processes, hand these variables over. */

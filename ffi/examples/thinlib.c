@@ -11,7 +11,7 @@ size_t thinlib_cores(void)
     size_t count = 0;
     int depth = 0;
 
-    if (tb_adopt(&topology) == TB_OK && tb_affinity(own) == TB_OK &&
+    if (tb_adopt(&topology) == TB_OK && tb_source_affinity(own) == TB_OK &&
         tb_type_or_below_depth(topology, TB_CORE, &depth) == TB_OK) {
         if (tb_objs_covering(topology, own, depth, NULL, 0, &count) != TB_OK)
             count = 0;
@@ -25,7 +25,7 @@ const void *thinlib_segment(void)
     const tb_topology *topology;
     tb_segment segment;
 
-    if (tb_adopt(&topology) != TB_OK || tb_topology_segment(topology, &segment) != TB_OK)
+    if (tb_adopt(&topology) != TB_OK || tb_topology_segment(topology, &segment, sizeof segment) != TB_OK)
         return NULL;
     return segment.start;
 }

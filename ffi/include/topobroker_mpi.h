@@ -181,7 +181,7 @@ static inline int tb_mpi_groups(const tb_job *job, MPI_Comm comm, int least, int
     *groups = NULL;
     MPI_Comm_group(comm, &all);
     if (rows && world && ranks && found)
-        error = tb_mpi_error(tb_hw_groups(job, tb_mpi_rank(), 1, rows, MOST, &rows_found));
+        error = tb_mpi_error(tb_hw_groups(job, tb_mpi_rank(), 1, rows, sizeof *rows, MOST, &rows_found));
     for (row = 0; error == MPI_SUCCESS && row < rows_found && row < MOST; row++) {
         MPI_Group group;
         int members, other, same = -1;
@@ -368,7 +368,7 @@ static inline int tb_mpi_hw_resource_info(const tb_job *job, MPI_Info *info)
 
     *info = MPI_INFO_NULL;
     if (types)
-        error = tb_mpi_error(tb_hw_resource_info(job, tb_mpi_rank(), types, MOST, &found));
+        error = tb_mpi_error(tb_hw_resource_info(job, tb_mpi_rank(), types, sizeof *types, MOST, &found));
     if (error == MPI_SUCCESS)
         error = MPI_Info_create(info);
     for (i = 0; error == MPI_SUCCESS && i < found && i < MOST; i++)
@@ -451,7 +451,7 @@ static inline int tb_mpi_fabric_weights(const tb_job *job, int measure, const tb
             places[far++] = i;
         }
         error = far == 0 ? MPI_SUCCESS
-                         : tb_mpi_error(tb_cluster_distances(cluster, own, others, (size_t)far, paths,
+                         : tb_mpi_error(tb_cluster_distances(cluster, own, others, (size_t)far, paths, sizeof *paths,
                                                              (size_t)far, NULL));
         for (i = 0; error == MPI_SUCCESS && i < far; i++)
             weights_in[places[i]] = weights_out[places[i]] = tb_mpi_weight(&paths[i], measure);
@@ -501,13 +501,13 @@ static inline int tb_mpi_hw_dist_graph(const tb_job *job, tb_links *links, MPI_G
     for (i = 0; i < others; i++)
         weights_in[i] = weights_out[i] = TB_MPI_UNKNOWN;
     if (error == MPI_SUCCESS)
-        error = tb_mpi_error(tb_hw_distances(links, job, own, (const uint32_t *)world, (size_t)others, false,
-                                             measure, paths, (size_t)others, NULL));
+        error = tb_mpi_error(tb_links_rank_paths(links, job, own, (const uint32_t *)world, (size_t)others, false,
+                                             measure, paths, sizeof *paths, (size_t)others, NULL));
     for (i = 0; error == MPI_SUCCESS && i < others; i++)
         weights_out[i] = tb_mpi_weight(&paths[i], measure);
     if (error == MPI_SUCCESS)
-        error = tb_mpi_error(tb_hw_distances(links, job, own, (const uint32_t *)world, (size_t)others, true,
-                                             measure, paths, (size_t)others, NULL));
+        error = tb_mpi_error(tb_links_rank_paths(links, job, own, (const uint32_t *)world, (size_t)others, true,
+                                             measure, paths, sizeof *paths, (size_t)others, NULL));
     for (i = 0; error == MPI_SUCCESS && i < others; i++)
         weights_in[i] = tb_mpi_weight(&paths[i], measure);
     if (error == MPI_SUCCESS && cluster && nodes)

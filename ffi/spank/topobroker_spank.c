@@ -33,7 +33,7 @@ static int failed(const char *what, tb_status status)
 
 static tb_status read_arguments(int argc, char **argv, tb_publish_options *options)
 {
-    tb_status status = tb_publish_options_init(options);
+    tb_status status = tb_publish_options_init(options, sizeof *options);
     for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "legacy") == 0) {
             options->legacy = true;
@@ -54,9 +54,9 @@ static tb_status read_arguments(int argc, char **argv, tb_publish_options *optio
 static tb_status publish(const tb_publish_options *options)
 {
     tb_description *machine = NULL;
-    tb_status status = tb_capture_machine(&machine);
+    tb_status status = tb_description_from_machine(&machine);
     if (status == TB_OK)
-        status = tb_publish(machine, options, &published);
+        status = tb_publish(machine, options, sizeof *options, &published);
     tb_description_free(machine);
     return status;
 }
@@ -81,11 +81,11 @@ static tb_status set_cpu_list(spank_t step, const tb_keys *keys)
     const tb_topology *topology = NULL;
     tb_set *cores = tb_set_new(), *pus = tb_set_new(), *core = tb_set_new();
     tb_obj obj;
-    tb_status status = tb_adopt_keys(keys, &topology);
+    tb_status status = tb_adopt_keys(keys, sizeof *keys, &topology);
 
     if (status == TB_OK && spank_get_item(step, S_STEP_ALLOC_CORES, &list) == ESPANK_SUCCESS &&
         list != NULL && list[0] != '\0') {
-        int type = threads || tb_count_with_type(topology, TB_CORE) == 0 ? TB_PU : TB_CORE;
+        int type = threads || tb_objs_count_with_type(topology, TB_CORE) == 0 ? TB_PU : TB_CORE;
         status = tb_set_parse(cores, list);
         for (int64_t i = tb_set_first(cores); status == TB_OK && i >= 0; i = tb_set_next(cores, i)) {
             status = tb_obj_with_type(topology, type, (size_t)i, &obj);
@@ -131,10 +131,10 @@ int slurm_spank_init(spank_t step, int argc, char **argv)
     unset_inherited(step);
     status = read_arguments(argc, argv, &options);
     /* If a daemon publishes, tasks find its topology themselves, also after it has changed. */
-    if (status == TB_OK && tb_keys_find(&keys) != TB_OK) {
+    if (status == TB_OK && tb_keys_find(&keys, sizeof keys) != TB_OK) {
         status = publish(&options);
         if (status == TB_OK)
-            status = tb_publication_keys(published, &keys);
+            status = tb_publication_keys(published, &keys, sizeof keys);
         for (size_t i = 0; status == TB_OK && tb_publication_env(published, i, &name, &value) == TB_OK; i++)
             spank_setenv(step, name, value, 1);
     }

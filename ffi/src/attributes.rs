@@ -1,16 +1,15 @@
 //! Attributes that only objects of some types have.
 
-use crate::call::{Given, call};
+use crate::answer::answer;
 use crate::object::{object, tb_obj};
-use crate::pointers::Room;
+use crate::pointers::{Out, Struct, Structs};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
-use core::mem::MaybeUninit;
 use topobroker_reader::{Associativity, Attributes, Pci};
 
 /// Kind of the attributes of an object.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_attributes_kind {
     /// The object has no attributes.
     TB_ATTRIBUTES_NONE = 0,
@@ -30,7 +29,7 @@ pub enum tb_attributes_kind {
 
 /// What a cache holds. Counterpart: hwloc_obj_cache_type_t.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_cache_kind {
     /// Data and instructions.
     TB_CACHE_UNIFIED = 0,
@@ -42,7 +41,7 @@ pub enum tb_cache_kind {
 
 /// Kind of an OS device. Counterpart: hwloc_obj_osdev_type_t.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_os_device_kind {
     /// A block device, or non-volatile memory.
     TB_OS_DEVICE_BLOCK = 0,
@@ -172,13 +171,10 @@ pub struct tb_page_type {
 pub extern "C" fn tb_obj_attributes(
     topology: Option<&tb_topology>,
     obj: tb_obj,
-    attributes: Option<&mut MaybeUninit<tb_attributes>>,
+    attributes: Struct<'_, tb_attributes>,
+    attributes_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (topology, out) = (topology.given("topology")?, attributes.given("attributes")?);
-        out.write(of(object(topology.get(), obj)?.attributes()));
-        Ok(())
-    })
+    answer!(attributes(attributes_size), |topology| of(object(topology, obj)?.attributes()))
 }
 
 /// Stores up to `capacity` page types of a NUMA node in `pages`, and the number of all of them in
@@ -187,14 +183,15 @@ pub extern "C" fn tb_obj_attributes(
 pub extern "C" fn tb_obj_page_types(
     topology: Option<&tb_topology>,
     obj: tb_obj,
-    pages: Room<'_, tb_page_type>,
+    pages: Structs<'_, tb_page_type>,
+    element_size: usize,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let object = object(topology.given("topology")?.get(), obj)?;
+    answer!(pages(element_size, capacity, count), |topology| {
+        let object = object(topology, obj)?;
         let all = object.page_types().map(|it| tb_page_type { size: it.size, count: it.count });
-        pages.fill(all, capacity, count)
+        all
     })
 }
 

@@ -7,8 +7,6 @@ use crate::failure::Failure;
 use crate::per_thread;
 use crate::pointers::Handles;
 use crate::status::tb_status;
-use alloc::format;
-use alloc::string::String;
 use core::ffi::c_char;
 
 /// Runs the body of a function. A failure becomes a status, and its message is kept.
@@ -77,33 +75,6 @@ pub(crate) fn value_with<T>(otherwise: T, work: impl FnOnce(&Handles) -> T) -> T
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_error_detail() -> *const c_char {
     per_thread::message()
-}
-
-/// Converts an argument that is required. NULL becomes TB_ERR_ARGUMENT.
-pub(crate) trait Given<T> {
-    fn given(self, name: &str) -> Result<T, Failure>;
-}
-
-impl<T> Given<T> for Option<T> {
-    fn given(self, name: &str) -> Result<T, Failure> {
-        self.ok_or_else(|| missing(name))
-    }
-}
-
-#[cold]
-fn missing(name: &str) -> Failure {
-    Failure::argument(format!("{name} is NULL"))
-}
-
-/// Converts a result that may be missing. `None` becomes TB_ERR_NOT_FOUND.
-pub(crate) trait Found<T> {
-    fn found(self, what: impl FnOnce() -> String) -> Result<T, Failure>;
-}
-
-impl<T> Found<T> for Option<T> {
-    fn found(self, what: impl FnOnce() -> String) -> Result<T, Failure> {
-        self.ok_or_else(|| Failure::new(tb_status::TB_ERR_NOT_FOUND, what()))
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Clusters: many nodes in one segment, and what is above them.
 
-use crate::call::{Found, Given, adopting, call, call_with};
+use crate::answer::{answer, means_itself};
+use crate::call::{adopting, call, call_with};
 use crate::failure::Failure;
+use crate::given::{Found, Given};
 use crate::links::tb_link_path;
 use crate::object::{object, tb_obj};
-use crate::pointers::{Buffer, List, Output, Room, Text};
+use crate::pointers::{Buffer, List, Out, Output, Room, Struct, Structs, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -12,7 +14,6 @@ use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
-use core::mem::MaybeUninit;
 use topobroker_reader::internal::Global;
 use topobroker_reader::{
     Archive, Cluster, ClusterNode, GroupKind, NodeGroup, NodeTopology, Place, adopt_cluster,
@@ -25,6 +26,8 @@ pub struct tb_cluster {
     /// The handles of nodes that were opened.
     opened: Vec<Global<OpenedNode>>,
 }
+
+means_itself!(tb_cluster);
 
 /// A node that was opened, for the life of the process.
 struct OpenedNode {
@@ -67,7 +70,7 @@ pub struct tb_cluster_node {
 
 /// What a group of nodes is.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_group_kind {
     /// The cluster itself.
     TB_GROUP_CLUSTER = 0,
@@ -134,7 +137,7 @@ impl tb_cluster {
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cluster_adopt(
     file: Text<'_>,
-    cluster: Option<&mut MaybeUninit<&'static tb_cluster>>,
+    cluster: Out<'_, &'static tb_cluster>,
 ) -> tb_status {
     adopting(|| {
         let out = cluster.given("cluster")?;
@@ -154,20 +157,21 @@ pub extern "C" fn tb_cluster_adopt(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cluster_count(
     cluster: Option<&'static tb_cluster>,
-    counts: Option<&mut MaybeUninit<tb_cluster_counts>>,
+    counts: Struct<'_, tb_cluster_counts>,
+    counts_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (cluster, counts) = (cluster.given("cluster")?.cluster, counts.given("counts")?);
-        let (groups, fabric) = (cluster.groups()?, cluster.fabric()?);
+    answer!(counts(counts_size), |cluster| {
+        let cluster = cluster.cluster;
+        let groups = cluster.groups()?;
+        let fabric = cluster.fabric()?;
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        counts.write(tb_cluster_counts {
+        tb_cluster_counts {
             nodes: cluster.node_count(),
             classes: cluster.class_count(),
             groups: number(groups.iter().len()),
             switches: number(fabric.switches().len()),
             links: fabric.link_count() as u64,
-        });
-        Ok(())
+        }
     })
 }
 
@@ -176,14 +180,12 @@ pub extern "C" fn tb_cluster_count(
 pub extern "C" fn tb_cluster_find(
     cluster: Option<&'static tb_cluster>,
     name: Text<'_>,
-    node: Option<&mut MaybeUninit<u32>>,
+    node: Out<'_, u32>,
 ) -> tb_status {
-    call(|| {
-        let (cluster, node) = (cluster.given("cluster")?.cluster, node.given("node")?);
-        let name = name.get("name")?;
+    answer!(node, |name, cluster| {
+        let cluster = cluster.cluster;
         let found = cluster.node_by_name(name).found(|| format!("no node {name}"))?;
-        node.write(found.number());
-        Ok(())
+        found.number()
     })
 }
 
@@ -192,13 +194,12 @@ pub extern "C" fn tb_cluster_find(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cluster_local(
     cluster: Option<&'static tb_cluster>,
-    node: Option<&mut MaybeUninit<u32>>,
+    node: Out<'_, u32>,
 ) -> tb_status {
-    call(|| {
-        let (cluster, node) = (cluster.given("cluster")?.cluster, node.given("node")?);
+    answer!(node, |cluster| {
+        let cluster = cluster.cluster;
         let local = cluster.local();
-        node.write(local.found(|| "this node is not in the cluster".to_owned())?.number());
-        Ok(())
+        local.found(|| "this node is not in the cluster".to_owned())?.number()
     })
 }
 
@@ -207,17 +208,16 @@ pub extern "C" fn tb_cluster_local(
 pub extern "C" fn tb_cluster_node_get(
     cluster: Option<&'static tb_cluster>,
     node: u32,
-    data: Option<&mut MaybeUninit<tb_cluster_node>>,
+    data: Struct<'_, tb_cluster_node>,
+    data_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (cluster, data) = (cluster.given("cluster")?, data.given("data")?);
+    answer!(data(data_size), |cluster| {
         let node = cluster.node(node)?;
-        data.write(tb_cluster_node {
+        tb_cluster_node {
             class_number: node.class().into(),
             group: node.group()?.number(),
             is_local: node.place() == Place::Local,
-        });
-        Ok(())
+        }
     })
 }
 
@@ -229,9 +229,9 @@ pub extern "C" fn tb_cluster_node_name(
     node: u32,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
-    call(|| buffer.fill(cluster.given("cluster")?.node(node)?.name(), size, length))
+    answer!(buffer(size, length), |cluster| cluster.node(node)?.name())
 }
 
 /// Opens a node and stores its topology, which every query takes. Every later call for the node
@@ -241,7 +241,7 @@ pub extern "C" fn tb_cluster_node_name(
 pub extern "C" fn tb_cluster_open(
     cluster: Option<&'static tb_cluster>,
     node: u32,
-    topology: Option<&mut MaybeUninit<&'static tb_topology>>,
+    topology: Out<'_, &'static tb_topology>,
 ) -> tb_status {
     call(|| {
         let (cluster, out) = (cluster.given("cluster")?, topology.given("topology")?);
@@ -271,12 +271,11 @@ pub extern "C" fn tb_cluster_bindable(
     obj: tb_obj,
     set: Output<'_, tb_set>,
 ) -> tb_status {
-    call_with(|handles| {
-        let opened = cluster.given("cluster")?.node(node)?.open()?;
+    answer!(*set, |cluster| {
+        let opened = cluster.node(node)?.open()?;
         let archive = opened.archive();
         let found = object(archive.topology(), obj)?;
-        set.given(handles, "set")?.0 = opened.bindable(found)?;
-        Ok(())
+        opened.bindable(found)?
     })
 }
 
@@ -285,10 +284,10 @@ pub extern "C" fn tb_cluster_bindable(
 pub extern "C" fn tb_cluster_group_get(
     cluster: Option<&'static tb_cluster>,
     group: u32,
-    data: Option<&mut MaybeUninit<tb_cluster_group>>,
+    data: Struct<'_, tb_cluster_group>,
+    data_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (cluster, data) = (cluster.given("cluster")?, data.given("data")?);
+    answer!(data(data_size), |cluster| {
         let group = cluster.group(group)?;
         let kind = match group.kind() {
             GroupKind::Cluster => tb_group_kind::TB_GROUP_CLUSTER,
@@ -297,14 +296,13 @@ pub extern "C" fn tb_cluster_group_get(
             GroupKind::Rack => tb_group_kind::TB_GROUP_RACK,
             _ => tb_group_kind::TB_GROUP_OTHER,
         };
-        data.write(tb_cluster_group {
+        tb_cluster_group {
             kind: kind as i32,
             parent: group.parent().map_or(0, NodeGroup::number),
             depth: u32::try_from(group.depth()).unwrap_or(u32::MAX),
             nodes: group.node_count(),
             speed: group.speed().unwrap_or(0),
-        });
-        Ok(())
+        }
     })
 }
 
@@ -313,14 +311,12 @@ pub extern "C" fn tb_cluster_group_get(
 pub extern "C" fn tb_cluster_group_find(
     cluster: Option<&'static tb_cluster>,
     name: Text<'_>,
-    group: Option<&mut MaybeUninit<u32>>,
+    group: Out<'_, u32>,
 ) -> tb_status {
-    call(|| {
-        let (cluster, group) = (cluster.given("cluster")?.cluster, group.given("group")?);
-        let name = name.get("name")?;
+    answer!(group, |name, cluster| {
+        let cluster = cluster.cluster;
         let found = cluster.groups()?.by_name(name).found(|| format!("no group {name}"))?;
-        group.write(found.number());
-        Ok(())
+        found.number()
     })
 }
 
@@ -332,9 +328,9 @@ pub extern "C" fn tb_cluster_group_name(
     group: u32,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
-    call(|| buffer.fill(cluster.given("cluster")?.group(group)?.name(), size, length))
+    answer!(buffer(size, length), |cluster| cluster.group(group)?.name())
 }
 
 /// Stores up to `capacity` nodes of a group and of all groups below in `nodes`, and the number of
@@ -345,11 +341,11 @@ pub extern "C" fn tb_cluster_group_nodes(
     group: u32,
     nodes: Room<'_, u32>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let group = cluster.given("cluster")?.group(group)?;
-        nodes.fill(group.nodes().map(ClusterNode::number), capacity, count)
+    answer!(nodes(capacity, count), |cluster| {
+        let group = cluster.group(group)?;
+        group.nodes().map(ClusterNode::number)
     })
 }
 
@@ -375,13 +371,12 @@ pub extern "C" fn tb_cluster_common(
     cluster: Option<&'static tb_cluster>,
     node: u32,
     other: u32,
-    group: Option<&mut MaybeUninit<u32>>,
+    group: Out<'_, u32>,
 ) -> tb_status {
-    call(|| {
-        let (cluster, group) = (cluster.given("cluster")?, group.given("group")?);
-        let (node, other) = (cluster.node(node)?, cluster.node(other)?);
-        group.write(cluster.cluster.groups()?.common(node, other).number());
-        Ok(())
+    answer!(group, |cluster| {
+        let node = cluster.node(node)?;
+        let other = cluster.node(other)?;
+        cluster.cluster.groups()?.common(node, other).number()
     })
 }
 
@@ -392,15 +387,14 @@ pub extern "C" fn tb_cluster_hops(
     cluster: Option<&'static tb_cluster>,
     node: u32,
     other: u32,
-    hops: Option<&mut MaybeUninit<u32>>,
+    hops: Out<'_, u32>,
 ) -> tb_status {
-    call(|| {
-        let (cluster, hops) = (cluster.given("cluster")?, hops.given("hops")?);
-        let (node, other) = (cluster.node(node)?, cluster.node(other)?);
+    answer!(hops, |cluster| {
+        let node = cluster.node(node)?;
+        let other = cluster.node(other)?;
         let fabric = cluster.cluster.fabric()?;
         let ways = fabric.hops_of_nodes(node, other);
-        hops.write(ways.found(|| "the fabric has no way".to_owned())?);
-        Ok(())
+        ways.found(|| "the fabric has no way".to_owned())?
     })
 }
 
@@ -413,9 +407,10 @@ pub extern "C" fn tb_cluster_distances(
     node: u32,
     nodes: List<'_, u32>,
     node_count: usize,
-    paths: Room<'_, tb_link_path>,
+    paths: Structs<'_, tb_link_path>,
+    element_size: usize,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
         let (cluster, others) = (cluster.given("cluster")?, nodes.get(node_count, "nodes")?);
@@ -424,7 +419,7 @@ pub extern "C" fn tb_cluster_distances(
         let others = others.iter().map(|other| cluster.node(*other));
         let others = others.collect::<Result<Vec<_>, _>>()?;
         let ways = others.into_iter().map(|other| tb_link_path::of_fabric(distances.to(other)));
-        paths.fill(ways, capacity, count)
+        paths.fill(ways, element_size, capacity, count)
     })
 }
 
@@ -433,20 +428,19 @@ pub extern "C" fn tb_cluster_distances(
 pub extern "C" fn tb_cluster_totals(
     cluster: Option<&'static tb_cluster>,
     group: u32,
-    sum: Option<&mut MaybeUninit<tb_cluster_sum>>,
+    sum: Struct<'_, tb_cluster_sum>,
+    sum_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (cluster, sum) = (cluster.given("cluster")?, sum.given("sum")?);
+    answer!(sum(sum_size), |cluster| {
         let nodes = cluster.group(group)?.nodes().map(ClusterNode::number);
         let totals = cluster.cluster.totals_of(nodes)?;
-        sum.write(tb_cluster_sum {
+        tb_cluster_sum {
             nodes: totals.nodes,
             cores: totals.cores,
             pus: totals.pus,
             gpus: totals.gpus,
             memory: totals.memory,
-        });
-        Ok(())
+        }
     })
 }
 
@@ -454,9 +448,7 @@ pub extern "C" fn tb_cluster_totals(
 /// Only the few pages of this node are read, however many nodes there are. Every later call stores
 /// the same pointer. TB_ERR_NOT_FOUND if the node is not in the cluster.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_own_node(
-    topology: Option<&mut MaybeUninit<&'static tb_topology>>,
-) -> tb_status {
+pub extern "C" fn tb_cluster_own_node(topology: Out<'_, &'static tb_topology>) -> tb_status {
     adopting(|| {
         let out = topology.given("topology")?;
         let own = own_node()?;

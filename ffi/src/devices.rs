@@ -1,20 +1,20 @@
 //! Distances of devices from processes.
 
-use crate::call::{Found, Given, call, call_with};
+use crate::answer::answer;
 use crate::failure::Failure;
+use crate::given::Found;
 use crate::object::{object, tb_obj};
-use crate::pointers::{Buffer, Input, Room, Text};
+use crate::pointers::{Buffer, Input, Out, Struct, Structs, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::format;
-use core::mem::MaybeUninit;
 use topobroker_reader::{DeviceDistance, DeviceKinds, Nearness};
 
 /// Kinds of devices to which PMIx gives a distance, which may be added. Counterpart:
 /// pmix_device_type_t.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_device_kinds {
     /// GPUs.
     TB_DEVICE_GPU = 2,
@@ -44,7 +44,7 @@ pub struct tb_device_distance {
 
 /// Which PUs of a process are local to a device, the nearest first.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_nearness {
     /// All PUs are local to the device.
     TB_NEAR = 0,
@@ -83,14 +83,14 @@ pub extern "C" fn tb_device_distances(
     topology: Option<&tb_topology>,
     set: Input<'_, tb_set>,
     kinds: i32,
-    distances: Room<'_, tb_device_distance>,
+    distances: Structs<'_, tb_device_distance>,
+    element_size: usize,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, set) = (topology.given("topology")?.get(), set.given(handles, "set")?);
-        let found = topology.device_distances(&set.0, kinds_of(kinds)?);
-        distances.fill(found.map(row), capacity, count)
+    answer!(distances(element_size, capacity, count), |topology, set| {
+        let found = topology.device_distances(set, kinds_of(kinds)?);
+        found.map(row)
     })
 }
 
@@ -102,14 +102,14 @@ pub extern "C" fn tb_device_distances_pmix7(
     topology: Option<&tb_topology>,
     set: Input<'_, tb_set>,
     kinds: i32,
-    distances: Room<'_, tb_device_distance>,
+    distances: Structs<'_, tb_device_distance>,
+    element_size: usize,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, set) = (topology.given("topology")?.get(), set.given(handles, "set")?);
-        let found = topology.device_distances_pmix7(&set.0, kinds_of(kinds)?);
-        distances.fill(found.into_iter().map(row), capacity, count)
+    answer!(distances(element_size, capacity, count), |topology, set| {
+        let found = topology.device_distances_pmix7(set, kinds_of(kinds)?);
+        found.into_iter().map(row)
     })
 }
 
@@ -136,12 +136,12 @@ pub extern "C" fn tb_device_id(
     host: Text<'_>,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let device = object(topology.given("topology")?.get(), device)?;
-        let id = device.pmix_device_id(host.get("host")?);
-        buffer.fill(&id.found(|| format!("object {} has no id", device.id()))?, size, length)
+    answer!(buffer(size, length), |topology, host| {
+        let device = object(topology, device)?;
+        let id = device.pmix_device_id(host);
+        id.found(|| format!("object {} has no id", device.id()))?
     })
 }
 
@@ -151,12 +151,11 @@ pub extern "C" fn tb_device_path_get(
     topology: Option<&tb_topology>,
     set: Input<'_, tb_set>,
     device: tb_obj,
-    path: Option<&mut MaybeUninit<tb_device_path>>,
+    path: Struct<'_, tb_device_path>,
+    path_size: usize,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, out) = (topology.given("topology")?.get(), path.given("path")?);
-        let set = set.given(handles, "set")?;
-        let path = topology.device_path(&set.0, object(topology, device)?);
+    answer!(path(path_size), |topology, set| {
+        let path = topology.device_path(set, object(topology, device)?);
         let nearness = match path.nearness {
             Nearness::Near => tb_nearness::TB_NEAR,
             Nearness::Split => tb_nearness::TB_SPLIT,
@@ -164,12 +163,11 @@ pub extern "C" fn tb_device_path_get(
             Nearness::Far => tb_nearness::TB_FAR,
             Nearness::Unknown => tb_nearness::TB_NEARNESS_UNKNOWN,
         };
-        out.write(tb_device_path {
+        tb_device_path {
             nearness: nearness as i32,
             pci_hops: path.pci_hops,
             latency: path.latency.unwrap_or(0),
             linkspeed: path.linkspeed.unwrap_or(0.0),
-        });
-        Ok(())
+        }
     })
 }

@@ -1,16 +1,17 @@
 //! Hardware resources: which ranks of a job are on the same ones.
 
-use crate::call::{Found, Given, call};
+use crate::answer::{Handle, answer};
+use crate::call::call;
+use crate::given::{Found, Given};
 use crate::job::tb_job;
 use crate::object::tb_obj;
-use crate::pointers::{Buffer, List, Room, Text};
+use crate::pointers::{Buffer, List, Out, Room, Structs, Text};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::format;
 use alloc::string::ToString;
 use core::ffi::c_char;
 use core::fmt::{self, Write};
-use core::mem::MaybeUninit;
 use topobroker_reader::{Object, Unguided, Uri};
 
 /// An instance of a hardware resource that a rank is on.
@@ -44,18 +45,19 @@ pub extern "C" fn tb_hw_groups(
     job: Option<&tb_job>,
     rank: u32,
     least: usize,
-    groups: Room<'_, tb_hw_group>,
+    groups: Structs<'_, tb_hw_group>,
+    element_size: usize,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let all = job.given("job")?.get().hw_resources().groups_of(rank, least)?;
+    answer!(groups(element_size, capacity, count), |job| {
+        let all = job.hw_resources().groups_of(rank, least)?;
         let row = |it: topobroker_reader::RankGroup| tb_hw_group {
             uri: letters(it.uri),
             size: it.size,
             group: it.group,
         };
-        groups.fill(all.map(row), capacity, count)
+        all.map(row)
     })
 }
 
@@ -69,11 +71,11 @@ pub extern "C" fn tb_hw_ranks(
     uri: Text<'_>,
     ranks: Room<'_, u32>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
         let (resources, uri) =
-            (job.given("job")?.get().hw_resources(), Uri::parse(uri.get("uri")?)?);
+            (job.given("job")?.means().hw_resources(), Uri::parse(uri.get("uri")?)?);
         ranks.fill(resources.ranks_on(uri)?, capacity, count)
     })
 }
@@ -92,11 +94,11 @@ pub extern "C" fn tb_hw_guided(
     uri: Text<'_>,
     colours: Room<'_, i32>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
         let (resources, uri) =
-            (job.given("job")?.get().hw_resources(), Uri::parse(uri.get("uri")?)?);
+            (job.given("job")?.means().hw_resources(), Uri::parse(uri.get("uri")?)?);
         let instances = resources.instances(uri)?;
         colours.fill(instances.iter().map(colour), capacity, count)
     })
@@ -114,10 +116,10 @@ pub extern "C" fn tb_hw_unguided(
     rank_count: usize,
     colours: Room<'_, i32>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
-        let resources = job.given("job")?.get().hw_resources();
+        let resources = job.given("job")?.means().hw_resources();
         let ranks = ranks.get(rank_count, "ranks")?;
         let split = resources.unguided(ranks)?;
         let parts = ranks.iter().map(|rank| colour(split.part(*rank).map(Object::id)));
@@ -136,10 +138,10 @@ pub extern "C" fn tb_hw_unguided_uri(
     rank: u32,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
-        let resources = job.given("job")?.get().hw_resources();
+        let resources = job.given("job")?.means().hw_resources();
         let split = resources.unguided(ranks.get(rank_count, "ranks")?)?;
         let uri = split.part(rank).and_then(Unguided::uri);
         let uri = uri.found(|| format!("rank {rank} is in no part"))?;
@@ -159,14 +161,15 @@ pub extern "C" fn tb_hw_unguided_uri(
 pub extern "C" fn tb_hw_resource_info(
     job: Option<&tb_job>,
     rank: u32,
-    types: Room<'_, tb_hw_resource>,
+    types: Structs<'_, tb_hw_resource>,
+    element_size: usize,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
-        let resources = job.given("job")?.get().hw_resources();
+        let resources = job.given("job")?.means().hw_resources();
         let row = |(it, is_restricted)| tb_hw_resource { uri: letters(Uri::of(it)), is_restricted };
-        types.fill(resources.info(rank)?.map(row), capacity, count)
+        types.fill(resources.info(rank)?.map(row), element_size, capacity, count)
     })
 }
 
@@ -181,11 +184,11 @@ pub extern "C" fn tb_hw_objects(
     uri: Text<'_>,
     objects: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let (topology, uri) = (topology.given("topology")?.get(), Uri::parse(uri.get("uri")?)?);
-        objects.fill(topology.resource_objects(uri).map(Object::id), capacity, count)
+    answer!(objects(capacity, count), |topology, uri| {
+        let uri = Uri::parse(uri)?;
+        topology.resource_objects(uri).map(Object::id)
     })
 }
 
@@ -198,9 +201,9 @@ pub extern "C" fn tb_hw_uri(
     text: Text<'_>,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
-    call(|| buffer.fill(&Uri::parse(text.get("text")?)?.to_string(), size, length))
+    answer!(buffer(size, length), |text| &Uri::parse(text)?.to_string())
 }
 
 /// MPI has no more colours than this.

@@ -1,18 +1,19 @@
 //! CPU kinds and distances.
 
-use crate::call::{Found, Given, call, call_with, value};
+use crate::answer::answer;
+use crate::call::{call, call_with, value};
 use crate::failure::Failure;
+use crate::given::{Found, Given};
 use crate::object::{object, tb_obj, text_of};
-use crate::pointers::{Input, Output, Room};
+use crate::pointers::{Input, Out, Output, Room, Struct, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
-use crate::topology::tb_topology;
+use crate::topology::{object_type, tb_topology};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::ToString;
 use core::ffi::c_char;
-use core::mem::MaybeUninit;
-use topobroker_reader::{CpuKind, Distances, Object};
+use topobroker_reader::{CpuKind, Distances, Object, Topology};
 
 /// Number of CPU kinds; 0 if none are known or `topology` is NULL. Counterpart:
 /// hwloc_cpukinds_get_nr.
@@ -29,10 +30,10 @@ pub extern "C" fn tb_cpu_kind(
     topology: Option<&tb_topology>,
     index: usize,
     cpuset: Output<'_, tb_set>,
-    efficiency: Option<&mut MaybeUninit<i32>>,
+    efficiency: Out<'_, i32>,
 ) -> tb_status {
     call_with(|handles| {
-        let kind = kind(topology.given("topology")?, index)?;
+        let kind = kind(topology.given("topology")?.get(), index)?;
         let efficiency = efficiency.given("efficiency")?;
         cpuset.given(handles, "cpuset")?.0 = kind.cpuset();
         efficiency.write(kind.efficiency().and_then(|it| i32::try_from(it).ok()).unwrap_or(-1));
@@ -47,16 +48,16 @@ pub extern "C" fn tb_cpu_kind_info(
     topology: Option<&tb_topology>,
     index: usize,
     info: usize,
-    name: Option<&mut MaybeUninit<*const c_char>>,
-    value: Option<&mut MaybeUninit<*const c_char>>,
+    name: Out<'_, *const c_char>,
+    value: Out<'_, *const c_char>,
 ) -> tb_status {
     call(|| {
-        let topology = topology.given("topology")?;
+        let topology = topology.given("topology")?.get();
         let (name, value) = (name.given("name")?, value.given("value")?);
         let found = kind(topology, index)?.infos().nth(info);
         let found = found.found(|| format!("CPU kind {index} has no info {info}"))?;
-        name.write(text_of(topology, Some(found.name)));
-        value.write(text_of(topology, Some(found.value)));
+        name.write(text_of(Some(found.name)));
+        value.write(text_of(Some(found.value)));
         Ok(())
     })
 }
@@ -68,22 +69,20 @@ pub extern "C" fn tb_cpu_kind_info(
 pub extern "C" fn tb_cpu_kind_of(
     topology: Option<&tb_topology>,
     cpuset: Input<'_, tb_set>,
-    index: Option<&mut MaybeUninit<usize>>,
+    index: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, index) = (topology.given("topology")?.get(), index.given("index")?);
+    answer!(index, |topology, cpuset| {
         let kind = topology
-            .cpu_kind_of(&cpuset.given(handles, "cpuset")?.0)
+            .cpu_kind_of(cpuset)
             .map_err(|error| Failure::new(tb_status::TB_ERR_NOT_FOUND, error.to_string()))?;
         let pus = kind.cpuset();
         let found = topology.cpu_kinds().position(|other| other.cpuset() == pus);
-        index.write(found.found(|| "no such CPU kind".to_owned())?);
-        Ok(())
+        found.found(|| "no such CPU kind".to_owned())?
     })
 }
 
-fn kind(topology: &tb_topology, index: usize) -> Result<CpuKind<'_>, Failure> {
-    topology.get().cpu_kinds().nth(index).found(|| format!("no CPU kind {index}"))
+fn kind(topology: Topology<'_>, index: usize) -> Result<CpuKind<'_>, Failure> {
+    topology.cpu_kinds().nth(index).found(|| format!("no CPU kind {index}"))
 }
 
 /// A distance matrix. Counterpart: struct hwloc_distances_s.
@@ -110,17 +109,38 @@ pub extern "C" fn tb_distances_count(topology: Option<&tb_topology>) -> usize {
 pub extern "C" fn tb_distances_get(
     topology: Option<&tb_topology>,
     index: usize,
-    distances: Option<&mut MaybeUninit<tb_distances>>,
+    distances: Struct<'_, tb_distances>,
+    distances_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (topology, out) = (topology.given("topology")?, distances.given("distances")?);
+    answer!(distances(distances_size), |topology| {
         let matrix = matrix(topology, index)?;
-        out.write(tb_distances {
+        tb_distances {
             count: matrix.objects().count(),
             kind: matrix.kind(),
-            name: text_of(topology, matrix.name()),
-        });
-        Ok(())
+            name: text_of(matrix.name()),
+        }
+    })
+}
+
+/// Stores the indexes of up to `capacity` distance matrices that have a name, if `name` is not NULL,
+/// and that are between objects of one type, if `type` is not -1; and the number of all of them in
+/// `count` (may be NULL). Counterparts: hwloc_distances_get_by_name, hwloc_distances_get_by_type.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_distances_find(
+    topology: Option<&tb_topology>,
+    name: Text<'_>,
+    r#type: i32,
+    indexes: Room<'_, usize>,
+    capacity: usize,
+    count: Out<'_, usize>,
+) -> tb_status {
+    answer!(indexes(capacity, count), |topology| {
+        let name = name.optional("name")?;
+        let of_type = if r#type == -1 { None } else { Some(object_type(r#type)?) };
+        topology.distances().enumerate().filter_map(move |(index, matrix)| {
+            let is_named = name.is_none_or(|name| matrix.name() == Some(name));
+            (is_named && of_type.is_none_or(|it| matrix.is_of_type(it))).then_some(index)
+        })
     })
 }
 
@@ -132,10 +152,10 @@ pub extern "C" fn tb_distances_objs(
     index: usize,
     objs: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
-        let matrix = matrix(topology.given("topology")?, index)?;
+        let matrix = matrix(topology.given("topology")?.get(), index)?;
         objs.fill(matrix.objects().map(Object::id), capacity, count)
     })
 }
@@ -143,22 +163,21 @@ pub extern "C" fn tb_distances_objs(
 /// Stores the value from one object of a distance matrix to another. TB_ERR_NOT_FOUND if one of
 /// them is not in the matrix. Counterpart: hwloc_distances_obj_pair_values.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_distance(
+pub extern "C" fn tb_distances_value(
     topology: Option<&tb_topology>,
     index: usize,
     from: tb_obj,
     to: tb_obj,
-    value: Option<&mut MaybeUninit<u64>>,
+    value: Out<'_, u64>,
 ) -> tb_status {
-    call(|| {
-        let (topology, value) = (topology.given("topology")?, value.given("value")?);
-        let (from, to) = (object(topology.get(), from)?, object(topology.get(), to)?);
+    answer!(value, |topology| {
+        let from = object(topology, from)?;
+        let to = object(topology, to)?;
         let found = matrix(topology, index)?.between(from, to);
-        value.write(found.found(|| "an object is not in the matrix".to_owned())?);
-        Ok(())
+        found.found(|| "an object is not in the matrix".to_owned())?
     })
 }
 
-fn matrix(topology: &tb_topology, index: usize) -> Result<Distances<'_>, Failure> {
-    topology.get().distances().nth(index).found(|| format!("no distance matrix {index}"))
+fn matrix(topology: Topology<'_>, index: usize) -> Result<Distances<'_>, Failure> {
+    topology.distances().nth(index).found(|| format!("no distance matrix {index}"))
 }

@@ -1,62 +1,51 @@
 //! Objects inside a set of PUs, objects that cover one, and distribution of PUs over sets.
 
-use crate::call::{Found, Given, call_with};
+use crate::answer::answer;
+use crate::call::call_with;
 use crate::failure::Failure;
+use crate::given::{Found, Given};
 use crate::levels::depth_of;
 use crate::object::{id, object, tb_obj};
-use crate::pointers::{Input, List, Output, Room};
+use crate::pointers::{Input, List, Out, Output, Room};
 use crate::set::{given_sets, store_sets, tb_set};
 use crate::status::tb_status;
 use crate::topology::{object_type, tb_topology};
 use alloc::format;
 use alloc::vec::Vec;
-use core::mem::MaybeUninit;
 use topobroker_reader::{Depth, Distribution, Object};
 
 /// Stores the lowest object that covers all PUs of a set, or TB_OBJ_NONE if the set is empty or has
 /// a PU that is not in the topology. Counterpart: hwloc_get_obj_covering_cpuset.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_covering(
+pub extern "C" fn tb_obj_covering(
     topology: Option<&tb_topology>,
     set: Input<'_, tb_set>,
-    obj: Option<&mut MaybeUninit<tb_obj>>,
+    obj: Out<'_, tb_obj>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, obj) = (topology.given("topology")?.get(), obj.given("obj")?);
-        obj.write(id(topology.covering(&set.given(handles, "set")?.0)));
-        Ok(())
-    })
+    answer!(obj, |topology, set| id(topology.covering(set)))
 }
 
 /// Stores the lowest data or unified cache that covers all PUs of a set, or TB_OBJ_NONE.
 /// Counterpart: hwloc_get_cache_covering_cpuset.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_cache_covering(
+pub extern "C" fn tb_obj_cache_covering(
     topology: Option<&tb_topology>,
     set: Input<'_, tb_set>,
-    obj: Option<&mut MaybeUninit<tb_obj>>,
+    obj: Out<'_, tb_obj>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, obj) = (topology.given("topology")?.get(), obj.given("obj")?);
-        obj.write(id(topology.cache_covering(&set.given(handles, "set")?.0)));
-        Ok(())
-    })
+    answer!(obj, |topology, set| id(topology.cache_covering(set)))
 }
 
 /// Stores the child of an object that covers all PUs of a set, or TB_OBJ_NONE. Counterpart:
 /// hwloc_get_child_covering_cpuset.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_child_covering(
+pub extern "C" fn tb_obj_child_covering(
     topology: Option<&tb_topology>,
     parent: tb_obj,
     set: Input<'_, tb_set>,
-    obj: Option<&mut MaybeUninit<tb_obj>>,
+    obj: Out<'_, tb_obj>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, obj) = (topology.given("topology")?.get(), obj.given("obj")?);
-        obj.write(id(object(topology, parent)?.child_covering(&set.given(handles, "set")?.0)));
-        Ok(())
-    })
+    answer!(obj, |topology, set| id(object(topology, parent)?.child_covering(set)))
 }
 
 /// Stores up to `capacity` objects of a depth that have a PU of a set in `objs`, and the number of
@@ -68,12 +57,11 @@ pub extern "C" fn tb_objs_covering(
     depth: i32,
     objs: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
+    answer!(objs(capacity, count), |topology, set| {
         let depth = depth_of(topology, depth)?;
-        objs.fill(topology.objects_covering(set, depth).map(Object::id), capacity, count)
+        topology.objects_covering(set, depth).map(Object::id)
     })
 }
 
@@ -87,48 +75,37 @@ pub extern "C" fn tb_objs_inside(
     depth: i32,
     objs: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
+    answer!(objs(capacity, count), |topology, set| {
         let inside = topology.inside(set);
         let found = inside.objects_at_depth(depth_of(topology, depth)?);
-        objs.fill(found.map(Object::id), capacity, count)
+        found.map(Object::id)
     })
 }
 
 /// Stores the number of objects of a depth whose PUs are all in a set. Counterpart:
 /// hwloc_get_nbobjs_inside_cpuset_by_depth.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_count_inside(
+pub extern "C" fn tb_objs_inside_count(
     topology: Option<&tb_topology>,
     set: Input<'_, tb_set>,
     depth: i32,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
-        let count = count.given("count")?;
-        count.write(topology.inside(set).count_at_depth(depth_of(topology, depth)?));
-        Ok(())
-    })
+    answer!(count, |topology, set| topology.inside(set).count_at_depth(depth_of(topology, depth)?))
 }
 
 /// Stores the number of objects of a type, at all depths, whose PUs are all in a set. Counterpart:
 /// hwloc_get_nbobjs_inside_cpuset_by_type.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_count_inside_with_type(
+pub extern "C" fn tb_objs_inside_count_with_type(
     topology: Option<&tb_topology>,
     set: Input<'_, tb_set>,
     r#type: i32,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
-        let count = count.given("count")?;
-        count.write(topology.inside(set).count_with_type(object_type(r#type)?));
-        Ok(())
-    })
+    answer!(count, |topology, set| topology.inside(set).count_with_type(object_type(r#type)?))
 }
 
 /// Stores the object at a position, from 0, among the objects of a depth whose PUs are all in a
@@ -139,14 +116,11 @@ pub extern "C" fn tb_obj_inside(
     set: Input<'_, tb_set>,
     depth: i32,
     index: usize,
-    obj: Option<&mut MaybeUninit<tb_obj>>,
+    obj: Out<'_, tb_obj>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
-        let obj = obj.given("obj")?;
+    answer!(obj, |topology, set| {
         let found = topology.inside(set).object_at_depth(depth_of(topology, depth)?, index);
-        obj.write(found.found(|| format!("no object {index} of depth {depth} inside"))?.id());
-        Ok(())
+        found.found(|| format!("no object {index} of depth {depth} inside"))?.id()
     })
 }
 
@@ -154,18 +128,15 @@ pub extern "C" fn tb_obj_inside(
 /// TB_ERR_NOT_FOUND if the object is not one of them. Counterpart:
 /// hwloc_get_obj_index_inside_cpuset.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_index_inside(
+pub extern "C" fn tb_obj_index_inside(
     topology: Option<&tb_topology>,
     set: Input<'_, tb_set>,
     obj: tb_obj,
-    index: Option<&mut MaybeUninit<usize>>,
+    index: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
-        let index = index.given("index")?;
+    answer!(index, |topology, set| {
         let found = topology.inside(set).index_of(object(topology, obj)?);
-        index.write(found.found(|| format!("object {obj} is not inside"))?);
-        Ok(())
+        found.found(|| format!("object {obj} is not inside"))?
     })
 }
 
@@ -173,32 +144,25 @@ pub extern "C" fn tb_index_inside(
 /// them in `count` (may be NULL). Together they have exactly the PUs of the set that are in the
 /// topology. Counterpart: hwloc_get_largest_objs_inside_cpuset.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_largest_inside(
+pub extern "C" fn tb_objs_largest_inside(
     topology: Option<&tb_topology>,
     set: Input<'_, tb_set>,
     objs: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
-        objs.fill(topology.inside(set).largest().map(Object::id), capacity, count)
-    })
+    answer!(objs(capacity, count), |topology, set| topology.inside(set).largest().map(Object::id))
 }
 
 /// Stores the first of the largest objects inside a set, or TB_OBJ_NONE. Counterpart:
 /// hwloc_get_first_largest_obj_inside_cpuset.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_first_largest_inside(
+pub extern "C" fn tb_obj_first_largest_inside(
     topology: Option<&tb_topology>,
     set: Input<'_, tb_set>,
-    obj: Option<&mut MaybeUninit<tb_obj>>,
+    obj: Out<'_, tb_obj>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, set) = (topology.given("topology")?.get(), &set.given(handles, "set")?.0);
-        obj.given("obj")?.write(id(topology.inside(set).first_largest()));
-        Ok(())
-    })
+    answer!(obj, |topology, set| id(topology.inside(set).first_largest()))
 }
 
 /// Distributes the PUs of `root_count` objects over `count` sets, so that software threads bound to
@@ -206,7 +170,7 @@ pub extern "C" fn tb_first_largest_inside(
 /// divides down to the PUs. If `reverse`, the last objects come first. None of the sets may be
 /// NULL. Counterpart: hwloc_distrib.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_distribute(
+pub extern "C" fn tb_objs_distribute(
     topology: Option<&tb_topology>,
     roots: List<'_, tb_obj>,
     root_count: usize,
@@ -233,7 +197,7 @@ pub extern "C" fn tb_distribute(
 /// position `index`, from 0, by OS index. If a core has fewer in `set`, all of its PUs are removed.
 /// Counterpart: hwloc_bitmap_singlify_per_core.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_singlify_per_core(
+pub extern "C" fn tb_set_singlify_per_core(
     topology: Option<&tb_topology>,
     set: Output<'_, tb_set>,
     index: usize,

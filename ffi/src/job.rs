@@ -1,8 +1,10 @@
 //! Jobs: the part of the topology that belongs to a job, and the PUs of its ranks.
 
-use crate::call::{Found, Given, call, call_with, value};
+use crate::answer::{Handle, answer};
+use crate::call::{call, call_with, value};
 use crate::failure::Failure;
-use crate::pointers::{Output, Text};
+use crate::given::{Found, Given};
+use crate::pointers::{Out, Output, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -12,7 +14,6 @@ use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::String;
 use core::ffi::c_char;
-use core::mem::MaybeUninit;
 use topobroker_reader::{Job, JobRank, adopt_job};
 
 /// A job over the adopted topology. Free it with tb_job_free.
@@ -22,8 +23,10 @@ pub struct tb_job {
     adopted: &'static topobroker_reader::Adopted,
 }
 
-impl tb_job {
-    pub(crate) fn get(&self) -> Job<'static> {
+impl Handle for tb_job {
+    type Means<'h> = Job<'static>;
+
+    fn means(&self) -> Job<'static> {
         self.job
     }
 }
@@ -36,7 +39,7 @@ impl tb_job {
 pub extern "C" fn tb_job_adopt(
     topology: Option<&tb_topology>,
     file: Text<'_>,
-    job: Option<&mut MaybeUninit<Box<tb_job>>>,
+    job: Out<'_, Box<tb_job>>,
 ) -> tb_status {
     call(|| {
         let (adopted, out) = (topology.given("topology")?.adopted()?, job.given("job")?);
@@ -65,14 +68,10 @@ pub extern "C" fn tb_job_name(job: Option<&tb_job>) -> *const c_char {
 
 /// Stores a view of the part of the topology that belongs to a job. Free it with tb_topology_free.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_job_view(
-    job: Option<&tb_job>,
-    view: Option<&mut MaybeUninit<Box<tb_topology>>>,
-) -> tb_status {
-    call(|| {
-        let (job, view) = (job.given("job")?, view.given("view")?);
-        view.write(tb_topology::part(Some(job.adopted), job.job.view()));
-        Ok(())
+pub extern "C" fn tb_job_view(job: Option<&tb_job>, view: Out<'_, Box<tb_topology>>) -> tb_status {
+    answer!(view, || {
+        let job = job.given("job")?;
+        tb_topology::part(Some(job.adopted), job.job.view())
     })
 }
 
@@ -89,12 +88,12 @@ pub extern "C" fn tb_job_rank_count(job: Option<&tb_job>) -> usize {
 pub extern "C" fn tb_job_local_rank(
     job: Option<&tb_job>,
     local_rank: usize,
-    rank: Option<&mut MaybeUninit<u32>>,
+    rank: Out<'_, u32>,
     cpuset: Output<'_, tb_set>,
 ) -> tb_status {
     call_with(|handles| {
         let JobRank { rank: number, cpuset: pus, .. } = of_local(job.given("job")?, local_rank)?;
-        if let Some(rank) = rank {
+        if let Some(rank) = rank.optional() {
             rank.write(number);
         }
         if let Some(cpuset) = cpuset.optional(handles) {
@@ -112,11 +111,10 @@ pub extern "C" fn tb_job_cpuset(
     rank: u32,
     cpuset: Output<'_, tb_set>,
 ) -> tb_status {
-    call_with(|handles| {
-        let found = job.given("job")?.job.rank(rank);
+    answer!(*cpuset, |job| {
+        let found = job.rank(rank);
         let found = found.found(|| not_here(rank))?;
-        cpuset.given(handles, "cpuset")?.0 = found.cpuset.unwrap_or_default();
-        Ok(())
+        found.cpuset.unwrap_or_default()
     })
 }
 

@@ -1,14 +1,13 @@
 //! The three keys by which a process finds a segment.
 
-use crate::call::{Given, call};
+use crate::answer::answer;
 use crate::failure::Failure;
-use crate::pointers::{Buffer, Text};
+use crate::pointers::{Asked, Buffer, Out, Struct, Text};
 use crate::status::tb_status;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ffi::c_char;
-use core::mem::MaybeUninit;
 use topobroker_reader::Keys;
 
 /// Room for the file of a segment, including the zero at its end.
@@ -28,7 +27,7 @@ pub struct tb_keys {
 
 /// Formats of keys as texts.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_keys_format {
     /// Three lines NAME=value that a shell can read.
     TB_KEYS_LINES = 0,
@@ -70,12 +69,8 @@ impl tb_keys {
 /// else those of its PMIx server, else those of the node's daemon. TB_ERR_KEYS if there are none,
 /// or if one of them is malformed.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_keys_find(keys: Option<&mut MaybeUninit<tb_keys>>) -> tb_status {
-    call(|| {
-        let keys = keys.given("keys")?;
-        keys.write(tb_keys::of(&Keys::find()?)?);
-        Ok(())
-    })
+pub extern "C" fn tb_keys_find(keys: Struct<'_, tb_keys>, keys_size: usize) -> tb_status {
+    answer!(keys(keys_size), || tb_keys::of(&Keys::find()?)?)
 }
 
 /// Stores the keys that three texts describe. TB_ERR_KEYS if one is malformed; tb_error_detail
@@ -85,13 +80,12 @@ pub extern "C" fn tb_keys_parse(
     file: Text<'_>,
     address: Text<'_>,
     size: Text<'_>,
-    keys: Option<&mut MaybeUninit<tb_keys>>,
+    keys: Struct<'_, tb_keys>,
+    keys_size: usize,
 ) -> tb_status {
-    call(|| {
-        let keys = keys.given("keys")?;
-        let parsed = Keys::parse(file.get("file")?, address.get("address")?, size.get("size")?)?;
-        keys.write(tb_keys::of(&parsed)?);
-        Ok(())
+    answer!(keys(keys_size), |file, address, size| {
+        let parsed = Keys::parse(file, address, size)?;
+        tb_keys::of(&parsed)?
     })
 }
 
@@ -99,14 +93,15 @@ pub extern "C" fn tb_keys_parse(
 /// NULL) is set to the bytes of the text without the zero, also with TB_ERR_TRUNCATED.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_keys_text(
-    keys: Option<&tb_keys>,
+    keys: Asked<'_, tb_keys>,
+    keys_size: usize,
     format: i32,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let keys = keys.given("keys")?.to_keys()?;
+    answer!(buffer(size, length), || {
+        let keys = keys.given(keys_size)?.to_keys()?;
         let value = |at: usize| {
             let value = keys.variables().into_iter().nth(at).map(|(_, value)| value);
             value.map(|value| String::from_utf8_lossy(&value).into_owned()).unwrap_or_default()
@@ -117,6 +112,6 @@ pub extern "C" fn tb_keys_text(
             2..=4 => value(usize::try_from(format - 2).unwrap_or(0)),
             other => return Err(Failure::argument(format!("keys format {other}"))),
         };
-        buffer.fill(&text, size, length)
+        text
     })
 }

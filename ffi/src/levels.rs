@@ -1,13 +1,14 @@
 //! Levels, and objects by their position in a level.
 
-use crate::call::{Found, Given, call, value};
+use crate::answer::answer;
+use crate::call::{call, value};
 use crate::failure::Failure;
+use crate::given::{Found, Given};
 use crate::object::tb_obj;
-use crate::pointers::Text;
+use crate::pointers::{Buffer, Out, Text};
 use crate::status::tb_status;
 use crate::topology::{object_type, tb_topology};
 use alloc::format;
-use core::mem::MaybeUninit;
 use topobroker_reader::{CacheKind, Depth, ObjectType, Topology, TypeDepth, TypeName};
 
 /// What tb_type_depth stores for a type that has no objects. Counterpart: HWLOC_TYPE_DEPTH_UNKNOWN.
@@ -18,7 +19,7 @@ pub const TB_DEPTH_MULTIPLE: i32 = -2;
 
 /// Types of objects. They have hwloc's numbers. Counterpart: hwloc_obj_type_t.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_type {
     /// The root: a machine.
     TB_MACHINE = 0,
@@ -65,7 +66,7 @@ pub enum tb_type {
 /// Number of depths of the tree of CPUs; 0 if `topology` is NULL. Counterpart:
 /// hwloc_topology_get_depth.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_depth(topology: Option<&tb_topology>) -> u32 {
+pub extern "C" fn tb_topology_depth(topology: Option<&tb_topology>) -> u32 {
     value(0, || topology.map_or(0, |topology| topology.get().depth()))
 }
 
@@ -75,13 +76,9 @@ pub extern "C" fn tb_depth(topology: Option<&tb_topology>) -> u32 {
 pub extern "C" fn tb_type_depth(
     topology: Option<&tb_topology>,
     r#type: i32,
-    depth: Option<&mut MaybeUninit<i32>>,
+    depth: Out<'_, i32>,
 ) -> tb_status {
-    call(|| {
-        let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
-        depth.write(number(topology.get().type_depth(object_type(r#type)?)));
-        Ok(())
-    })
+    answer!(depth, |topology| number(topology.type_depth(object_type(r#type)?)))
 }
 
 /// Stores the depth of the caches of a level, 1 to 5, or TB_DEPTH_UNKNOWN or TB_DEPTH_MULTIPLE.
@@ -91,13 +88,11 @@ pub extern "C" fn tb_cache_depth(
     topology: Option<&tb_topology>,
     level: u32,
     kind: i32,
-    depth: Option<&mut MaybeUninit<i32>>,
+    depth: Out<'_, i32>,
 ) -> tb_status {
-    call(|| {
-        let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
+    answer!(depth, |topology| {
         let kind = u32::try_from(kind).ok().map(CacheKind::from_raw);
-        depth.write(number(topology.get().cache_depth(level, kind)));
-        Ok(())
+        number(topology.cache_depth(level, kind))
     })
 }
 
@@ -107,7 +102,7 @@ pub extern "C" fn tb_cache_depth(
 pub extern "C" fn tb_type_or_below_depth(
     topology: Option<&tb_topology>,
     r#type: i32,
-    depth: Option<&mut MaybeUninit<i32>>,
+    depth: Out<'_, i32>,
 ) -> tb_status {
     near_depth(topology, r#type, depth, |all, of| all.type_or_below_depth(of))
 }
@@ -118,7 +113,7 @@ pub extern "C" fn tb_type_or_below_depth(
 pub extern "C" fn tb_type_or_above_depth(
     topology: Option<&tb_topology>,
     r#type: i32,
-    depth: Option<&mut MaybeUninit<i32>>,
+    depth: Out<'_, i32>,
 ) -> tb_status {
     near_depth(topology, r#type, depth, |all, of| all.type_or_above_depth(of))
 }
@@ -126,7 +121,7 @@ pub extern "C" fn tb_type_or_above_depth(
 fn near_depth(
     topology: Option<&tb_topology>,
     r#type: i32,
-    depth: Option<&mut MaybeUninit<i32>>,
+    depth: Out<'_, i32>,
     find: impl FnOnce(Topology<'_>, ObjectType) -> Option<Depth>,
 ) -> tb_status {
     call(|| {
@@ -142,23 +137,16 @@ fn near_depth(
 pub extern "C" fn tb_group_depth(
     topology: Option<&tb_topology>,
     level: u32,
-    depth: Option<&mut MaybeUninit<i32>>,
+    depth: Out<'_, i32>,
 ) -> tb_status {
-    call(|| {
-        let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
-        depth.write(raw_or_unknown(topology.get().group_depth(level)));
-        Ok(())
-    })
+    answer!(depth, |topology| raw_or_unknown(topology.group_depth(level)))
 }
 
 /// Stores the type that a name such as L2, numa or Group1 stands for. Case does not matter, and the
 /// beginning of a name is enough. TB_ERR_TEXT if the name is no type. Counterpart:
 /// hwloc_type_sscanf.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_type_parse(
-    name: Text<'_>,
-    r#type: Option<&mut MaybeUninit<i32>>,
-) -> tb_status {
+pub extern "C" fn tb_type_parse(name: Text<'_>, r#type: Out<'_, i32>) -> tb_status {
     call(|| {
         let (name, r#type) = (name.get("name")?, r#type.given("type")?);
         let parsed = TypeName::parse(name).ok_or_else(|| {
@@ -170,18 +158,27 @@ pub extern "C" fn tb_type_parse(
     })
 }
 
+/// Writes the name of a type, such as Package or L2Cache, with a zero at its end. `length` (may be
+/// NULL) is set to the bytes of the text without the zero, also with TB_ERR_TRUNCATED. Counterpart:
+/// hwloc_obj_type_string.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_type_name(
+    r#type: i32,
+    buffer: Buffer<'_>,
+    size: usize,
+    length: Out<'_, usize>,
+) -> tb_status {
+    answer!(buffer(size, length), || object_type(r#type)?.name())
+}
+
 /// Stores the depth of the objects that NUMA nodes are attached to, or TB_DEPTH_MULTIPLE.
 /// Counterpart: hwloc_get_memory_parents_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_memory_parents_depth(
     topology: Option<&tb_topology>,
-    depth: Option<&mut MaybeUninit<i32>>,
+    depth: Out<'_, i32>,
 ) -> tb_status {
-    call(|| {
-        let (topology, depth) = (topology.given("topology")?, depth.given("depth")?);
-        depth.write(number(topology.get().memory_parents_depth()));
-        Ok(())
-    })
+    answer!(depth, |topology| number(topology.memory_parents_depth()))
 }
 
 /// Stores the type of the objects at a depth. TB_ERR_NOT_FOUND if the topology has no such depth.
@@ -190,7 +187,7 @@ pub extern "C" fn tb_memory_parents_depth(
 pub extern "C" fn tb_depth_type(
     topology: Option<&tb_topology>,
     depth: i32,
-    r#type: Option<&mut MaybeUninit<i32>>,
+    r#type: Out<'_, i32>,
 ) -> tb_status {
     call(|| {
         let (topology, r#type) = (topology.given("topology")?, r#type.given("type")?);
@@ -203,7 +200,7 @@ pub extern "C" fn tb_depth_type(
 /// Number of objects at a depth; 0 if the topology has no such depth or is NULL. Counterpart:
 /// hwloc_get_nbobjs_by_depth.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_count_at_depth(topology: Option<&tb_topology>, depth: i32) -> usize {
+pub extern "C" fn tb_objs_count_at_depth(topology: Option<&tb_topology>, depth: i32) -> usize {
     value(0, || {
         let all = topology.zip(Depth::from_raw(depth));
         all.map_or(0, |(topology, depth)| topology.get().objects_at_depth(depth).len())
@@ -213,7 +210,7 @@ pub extern "C" fn tb_count_at_depth(topology: Option<&tb_topology>, depth: i32) 
 /// Number of objects of a type, at all depths; 0 if there is no such type or `topology` is NULL.
 /// Counterpart: hwloc_get_nbobjs_by_type.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_count_with_type(topology: Option<&tb_topology>, r#type: i32) -> usize {
+pub extern "C" fn tb_objs_count_with_type(topology: Option<&tb_topology>, r#type: i32) -> usize {
     value(0, || {
         let all = topology.zip(object_type(r#type).ok());
         all.map_or(0, |(topology, r#type)| topology.get().objects_with_type(r#type).count())
@@ -227,15 +224,13 @@ pub extern "C" fn tb_obj_at_depth(
     topology: Option<&tb_topology>,
     depth: i32,
     logical_index: u32,
-    obj: Option<&mut MaybeUninit<tb_obj>>,
+    obj: Out<'_, tb_obj>,
 ) -> tb_status {
-    call(|| {
-        let (topology, obj) = (topology.given("topology")?, obj.given("obj")?);
+    answer!(obj, |topology| {
         let known = Depth::from_raw(depth);
-        let found = known.and_then(|known| topology.get().object_at_depth(known, logical_index));
+        let found = known.and_then(|known| topology.object_at_depth(known, logical_index));
         let found = found.found(|| format!("no object L#{logical_index} at depth {depth}"))?;
-        obj.write(found.id());
-        Ok(())
+        found.id()
     })
 }
 
@@ -246,13 +241,11 @@ pub extern "C" fn tb_obj_with_type(
     topology: Option<&tb_topology>,
     r#type: i32,
     index: usize,
-    obj: Option<&mut MaybeUninit<tb_obj>>,
+    obj: Out<'_, tb_obj>,
 ) -> tb_status {
-    call(|| {
-        let (topology, obj) = (topology.given("topology")?, obj.given("obj")?);
-        let found = topology.get().objects_with_type(object_type(r#type)?).nth(index);
-        obj.write(found.found(|| format!("no object {index} of type {type}"))?.id());
-        Ok(())
+    answer!(obj, |topology| {
+        let found = topology.objects_with_type(object_type(r#type)?).nth(index);
+        found.found(|| format!("no object {index} of type {type}"))?.id()
     })
 }
 
@@ -262,13 +255,11 @@ pub extern "C" fn tb_obj_with_type(
 pub extern "C" fn tb_pu_by_os_index(
     topology: Option<&tb_topology>,
     os_index: u32,
-    obj: Option<&mut MaybeUninit<tb_obj>>,
+    obj: Out<'_, tb_obj>,
 ) -> tb_status {
-    call(|| {
-        let (topology, obj) = (topology.given("topology")?, obj.given("obj")?);
-        let found = topology.get().pu_by_os_index(os_index);
-        obj.write(found.found(|| format!("no PU P#{os_index}"))?.id());
-        Ok(())
+    answer!(obj, |topology| {
+        let found = topology.pu_by_os_index(os_index);
+        found.found(|| format!("no PU P#{os_index}"))?.id()
     })
 }
 
@@ -278,13 +269,11 @@ pub extern "C" fn tb_pu_by_os_index(
 pub extern "C" fn tb_numa_node_by_os_index(
     topology: Option<&tb_topology>,
     os_index: u32,
-    obj: Option<&mut MaybeUninit<tb_obj>>,
+    obj: Out<'_, tb_obj>,
 ) -> tb_status {
-    call(|| {
-        let (topology, obj) = (topology.given("topology")?, obj.given("obj")?);
-        let found = topology.get().numa_node_by_os_index(os_index);
-        obj.write(found.found(|| format!("no NUMA node P#{os_index}"))?.id());
-        Ok(())
+    answer!(obj, |topology| {
+        let found = topology.numa_node_by_os_index(os_index);
+        found.found(|| format!("no NUMA node P#{os_index}"))?.id()
     })
 }
 

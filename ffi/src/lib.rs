@@ -14,11 +14,13 @@
 
 extern crate alloc;
 
+mod answer;
 mod attributes;
 mod call;
 mod cluster;
 mod devices;
 mod failure;
+mod given;
 mod groups;
 mod hardware;
 mod inside;

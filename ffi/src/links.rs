@@ -1,15 +1,16 @@
 //! The graph of links, and paths in it.
 
-use crate::call::{Found, Given, call, call_with};
+use crate::answer::{Handle, answer, means_itself};
+use crate::call::{call, call_with};
 use crate::failure::Failure;
+use crate::given::{Found, Given};
 use crate::job::tb_job;
 use crate::object::{TB_OBJ_NONE, tb_obj};
-use crate::pointers::{Buffer, Input, List, Output, Room, Text};
+use crate::pointers::{Buffer, Input, List, Out, Output, Room, Struct, Structs, Text};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::boxed::Box;
 use alloc::format;
-use core::mem::MaybeUninit;
 use topobroker_reader::{
     AdoptLinksError, Direction, FabricPath, Link, LinkClass, LinkOrigin, LinkPath, Links, Measure,
     Paths, SwitchModel, ToldLinks, Topology, VertexKind,
@@ -17,7 +18,7 @@ use topobroker_reader::{
 
 /// What a vertex of the graph of links is.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_vertex_kind {
     /// CPUs that memory or devices hang on.
     TB_VERTEX_CPU = 0,
@@ -45,7 +46,7 @@ pub enum tb_vertex_kind {
 
 /// What a link is.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_link_class {
     /// Within one device.
     TB_LINK_LOC = 0,
@@ -71,7 +72,7 @@ pub enum tb_link_class {
 
 /// Where the values of a link are from.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_link_origin {
     /// hwloc reports the link.
     TB_LINK_REPORTED = 0,
@@ -89,7 +90,7 @@ pub enum tb_link_origin {
 
 /// What makes a path the best.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_measure {
     /// The greatest bandwidth, then the fewest links. A path with links of unknown bandwidth is
     /// only taken if there is no other, and such a link limits nothing.
@@ -144,6 +145,8 @@ pub struct tb_links {
     topology: Topology<'static>,
 }
 
+means_itself!(tb_links);
+
 /// Makes the graph of links of the whole adopted topology: what connects CPUs, memory, GPUs, NICs
 /// and disks, as hwloc and links that the administrator told say. With `separate_switches`, each
 /// NVSwitch is a switch of its own; otherwise all are one. With `may_relay`, one GPU of a path may
@@ -153,7 +156,7 @@ pub extern "C" fn tb_links_new(
     topology: Option<&tb_topology>,
     separate_switches: bool,
     may_relay: bool,
-    links: Option<&mut MaybeUninit<Box<tb_links>>>,
+    links: Out<'_, Box<tb_links>>,
 ) -> tb_status {
     call(|| {
         let (adopted, out) = (topology.given("topology")?.adopted()?, links.given("links")?);
@@ -183,13 +186,13 @@ pub extern "C" fn tb_links_free(links: Option<Box<tb_links>>) {
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_links_size(
     links: Option<&tb_links>,
-    vertices: Option<&mut MaybeUninit<usize>>,
-    link_count: Option<&mut MaybeUninit<usize>>,
+    vertices: Out<'_, usize>,
+    link_count: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
         let graph = links.given("links")?.paths.links();
-        vertices.into_iter().for_each(|out| _ = out.write(graph.vertices().len()));
-        link_count.into_iter().for_each(|out| _ = out.write(graph.links().len()));
+        vertices.optional().into_iter().for_each(|out| _ = out.write(graph.vertices().len()));
+        link_count.optional().into_iter().for_each(|out| _ = out.write(graph.links().len()));
         Ok(())
     })
 }
@@ -200,14 +203,19 @@ pub extern "C" fn tb_links_size(
 pub extern "C" fn tb_links_vertex(
     links: Option<&tb_links>,
     vertex: u16,
-    kind: Option<&mut MaybeUninit<i32>>,
-    object: Option<&mut MaybeUninit<tb_obj>>,
+    kind: Out<'_, i32>,
+    object: Out<'_, tb_obj>,
 ) -> tb_status {
     call(|| {
         let vertices = links.given("links")?.paths.links().vertices();
         let found = vertices.get(usize::from(vertex)).found(|| format!("no vertex {vertex}"))?;
-        kind.into_iter().for_each(|out| _ = out.write(place(&VertexKind::ALL, found.kind)));
-        object.into_iter().for_each(|out| _ = out.write(found.object.unwrap_or(TB_OBJ_NONE)));
+        kind.optional()
+            .into_iter()
+            .for_each(|out| _ = out.write(place(&VertexKind::ALL, found.kind)));
+        object
+            .optional()
+            .into_iter()
+            .for_each(|out| _ = out.write(found.object.unwrap_or(TB_OBJ_NONE)));
         Ok(())
     })
 }
@@ -222,13 +230,12 @@ pub extern "C" fn tb_links_name(
     vertex: u16,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let links = links.given("links")?;
+    answer!(buffer(size, length), |links| {
         let graph = links.paths.links();
         graph.vertices().get(usize::from(vertex)).found(|| format!("no vertex {vertex}"))?;
-        buffer.fill(&graph.name(links.topology, vertex), size, length)
+        graph.name(links.topology, vertex)
     })
 }
 
@@ -238,14 +245,12 @@ pub extern "C" fn tb_links_name(
 pub extern "C" fn tb_links_find(
     links: Option<&tb_links>,
     name: Text<'_>,
-    vertex: Option<&mut MaybeUninit<u16>>,
+    vertex: Out<'_, u16>,
 ) -> tb_status {
-    call(|| {
-        let (links, name) = (links.given("links")?, name.get("name")?);
+    answer!(vertex, |links, name| {
         let found = links.paths.links().find(links.topology, name);
         let found = found.found(|| format!("{name} is no vertex of the graph of links"))?;
-        vertex.given("vertex")?.write(found);
-        Ok(())
+        found
     })
 }
 
@@ -254,13 +259,13 @@ pub extern "C" fn tb_links_find(
 pub extern "C" fn tb_links_link(
     links: Option<&tb_links>,
     number: usize,
-    link: Option<&mut MaybeUninit<tb_link>>,
+    link: Struct<'_, tb_link>,
+    link_size: usize,
 ) -> tb_status {
-    call(|| {
-        let all = links.given("links")?.paths.links().links();
+    answer!(link(link_size), |links| {
+        let all = links.paths.links().links();
         let found = all.get(number).found(|| format!("no link {number}"))?;
-        link.given("link")?.write(link_of(found));
-        Ok(())
+        link_of(found)
     })
 }
 
@@ -273,17 +278,18 @@ pub extern "C" fn tb_links_path(
     from: u16,
     to: u16,
     measure: i32,
-    path: Option<&mut MaybeUninit<tb_link_path>>,
+    path: Struct<'_, tb_link_path>,
+    path_size: usize,
     way: Room<'_, u16>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call_with(|handles| {
-        let (links, out) = (links.given(handles, "links")?, path.given("path")?);
+        let links = links.given(handles, "links")?;
         in_graph(links, from)?;
         in_graph(links, to)?;
         let found = links.paths.between(from, to, measure_of(measure)?);
-        out.write(path_of(found));
+        path.fill(path_of(found), path_size)?;
         let length = links.paths.way(to).count();
         let at = |place: usize| links.paths.way(to).nth(length - 1 - place).unwrap_or(from);
         way.fill((0..length).map(at), capacity, count)
@@ -298,15 +304,16 @@ pub extern "C" fn tb_links_paths(
     links: Output<'_, tb_links>,
     from: u16,
     measure: i32,
-    paths: Room<'_, tb_link_path>,
+    paths: Structs<'_, tb_link_path>,
+    element_size: usize,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call_with(|handles| {
         let links = links.given(handles, "links")?;
         in_graph(links, from)?;
         let found = links.paths.of(from, Direction::Outgoing, measure_of(measure)?);
-        paths.fill(found.iter().map(|it| path_of(*it)), capacity, count)
+        paths.fill(found.iter().map(|it| path_of(*it)), element_size, capacity, count)
     })
 }
 
@@ -317,7 +324,7 @@ pub extern "C" fn tb_links_paths(
 /// rank and one more link of which nothing is known. TB_ERR_NOT_FOUND if `rank` is not on this
 /// node. Counterpart: MPI_Group_get_hw_dist_graph of the proposal to the MPI Forum.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_hw_distances(
+pub extern "C" fn tb_links_rank_paths(
     links: Output<'_, tb_links>,
     job: Input<'_, tb_job>,
     rank: u32,
@@ -325,18 +332,19 @@ pub extern "C" fn tb_hw_distances(
     rank_count: usize,
     incoming: bool,
     measure: i32,
-    paths: Room<'_, tb_link_path>,
+    paths: Structs<'_, tb_link_path>,
+    element_size: usize,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call_with(|handles| {
-        let job = job.given(handles, "job")?.get();
+        let job = job.given(handles, "job")?.means();
         let links = links.given(handles, "links")?;
         let (resources, ranks) = (job.hw_resources(), ranks.get(rank_count, "ranks")?);
         let direction = if incoming { Direction::Incoming } else { Direction::Outgoing };
         let measure = measure_of(measure)?;
         let found = links.paths.of_ranks(&resources, rank, ranks, direction, measure)?;
-        paths.fill(found.map(path_of), capacity, count)
+        paths.fill(found.map(path_of), element_size, capacity, count)
     })
 }
 

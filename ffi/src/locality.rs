@@ -1,20 +1,20 @@
 //! What processes share: their locality relative to each other.
 
-use crate::call::{Found, Given, call, call_with};
+use crate::answer::answer;
 use crate::failure::Failure;
+use crate::given::Found;
 use crate::job::{not_here, tb_job};
-use crate::pointers::{Buffer, Input, Room, Text};
+use crate::pointers::{Buffer, Input, Out, Room, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::borrow::ToOwned;
 use alloc::format;
-use core::mem::MaybeUninit;
 use topobroker_reader::Locality;
 
 /// Encodings of what processes share. Open MPI keeps its own encoding under the name of PMIx's key.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_locality_encoding {
     /// The bits of pmix_locality_t, such as PMIX_LOCALITY_SHARE_NUMA.
     TB_LOCALITY_PMIX = 0,
@@ -25,19 +25,16 @@ pub enum tb_locality_encoding {
 /// Stores what two processes share that are bound to two sets. `encoding` is a
 /// tb_locality_encoding. Counterpart: PMIx_Get_relative_locality.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_relative_locality(
+pub extern "C" fn tb_locality_between(
     topology: Option<&tb_topology>,
     one: Input<'_, tb_set>,
     other: Input<'_, tb_set>,
     encoding: i32,
-    locality: Option<&mut MaybeUninit<u16>>,
+    locality: Out<'_, u16>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, out) = (topology.given("topology")?.get(), locality.given("locality")?);
-        let (one, other) = (one.given(handles, "one")?, other.given(handles, "other")?);
-        let shared = topology.relative_locality(&one.0, &other.0);
-        out.write(encode(encoding)?(shared));
-        Ok(())
+    answer!(locality, |topology, one, other| {
+        let shared = topology.relative_locality(one, other);
+        encode(encoding)?(shared)
     })
 }
 
@@ -51,13 +48,11 @@ pub extern "C" fn tb_locality_string(
     set: Input<'_, tb_set>,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, set) = (topology.given("topology")?.get(), set.given(handles, "set")?);
-        let text = topology.locality_string(&set.0);
-        let text = text.found(|| "no object has PUs of the set".to_owned())?;
-        buffer.fill(&text, size, length)
+    answer!(buffer(size, length), |topology, set| {
+        let text = topology.locality_string(set);
+        text.found(|| "no object has PUs of the set".to_owned())?
     })
 }
 
@@ -69,13 +64,11 @@ pub extern "C" fn tb_locality_compare(
     one: Text<'_>,
     other: Text<'_>,
     encoding: i32,
-    locality: Option<&mut MaybeUninit<u16>>,
+    locality: Out<'_, u16>,
 ) -> tb_status {
-    call(|| {
-        let (one, other) = (one.get("one")?, other.get("other")?);
+    answer!(locality, |one, other| {
         let shared = Locality::from_strings(one, other)?;
-        locality.given("locality")?.write(encode(encoding)?(shared));
-        Ok(())
+        encode(encoding)?(shared)
     })
 }
 
@@ -88,16 +81,15 @@ pub extern "C" fn tb_job_locality(
     rank: u32,
     other: u32,
     encoding: i32,
-    locality: Option<&mut MaybeUninit<u16>>,
+    locality: Out<'_, u16>,
 ) -> tb_status {
-    call(|| {
-        let job = job.given("job")?.get();
+    answer!(locality, |job| {
+        let job = job;
         let shared = match job.locality(rank, other) {
             Some(shared) => shared,
             None => job.localities(rank).map(|_| Locality::NONLOCAL).found(|| not_here(rank))?,
         };
-        locality.given("locality")?.write(encode(encoding)?(shared));
-        Ok(())
+        encode(encoding)?(shared)
     })
 }
 
@@ -111,11 +103,11 @@ pub extern "C" fn tb_job_localities(
     encoding: i32,
     localities: Room<'_, u16>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let all = job.given("job")?.get().localities(rank).found(|| not_here(rank))?;
-        localities.fill(all.map(encode(encoding)?), capacity, count)
+    answer!(localities(capacity, count), |job| {
+        let all = job.localities(rank).found(|| not_here(rank))?;
+        all.map(encode(encoding)?)
     })
 }
 

@@ -1,9 +1,11 @@
 //! Local NUMA nodes, and memory attributes.
 
-use crate::call::{Found, Given, call, call_with};
+use crate::answer::answer;
+use crate::call::call_with;
 use crate::failure::Failure;
+use crate::given::{Found, Given};
 use crate::object::{TB_OBJ_NONE, object, tb_obj, text_of};
-use crate::pointers::{Handles, Input, Output, Room, Text};
+use crate::pointers::{Handles, Input, Out, Output, Room, Struct, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
@@ -11,7 +13,7 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use core::ffi::c_char;
 use core::mem::MaybeUninit;
-use topobroker_reader::{Initiator, LocalNumaNodes, MemoryAttribute, Object, Set};
+use topobroker_reader::{Initiator, LocalNumaNodes, MemoryAttribute, Object, Set, Topology};
 
 /// A memory attribute. Counterpart: hwloc_memattr_id_t with its name and flags.
 #[derive(Debug, Clone, Copy)]
@@ -34,20 +36,19 @@ pub struct tb_memory_attribute {
 /// these PUs and no others, and nodes without PUs. 4: all nodes. Counterpart:
 /// hwloc_get_local_numanode_objs.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_local_numa_nodes(
+pub extern "C" fn tb_memory_local_nodes(
     topology: Option<&tb_topology>,
     cpuset: Input<'_, tb_set>,
     flags: u64,
     objs: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
-        let topology = topology.given("topology")?.get();
+    answer!(objs(capacity, count), |topology, cpuset| {
         let which = LocalNumaNodes::from_bits(flags);
         let which = which.ok_or_else(|| Failure::argument(format!("flags {flags:#x}")))?;
-        let found = topology.local_numa_nodes(&cpuset.given(handles, "cpuset")?.0, which);
-        objs.fill(found.map(Object::id), capacity, count)
+        let found = topology.local_numa_nodes(cpuset, which);
+        found.map(Object::id)
     })
 }
 
@@ -59,12 +60,7 @@ pub extern "C" fn tb_cpuset_to_nodeset(
     cpuset: Input<'_, tb_set>,
     nodeset: Output<'_, tb_set>,
 ) -> tb_status {
-    call_with(|handles| {
-        let topology = topology.given("topology")?.get();
-        let near = topology.nodeset_of(&cpuset.given(handles, "cpuset")?.0);
-        nodeset.given(handles, "nodeset")?.0 = near;
-        Ok(())
-    })
+    answer!(*nodeset, |topology, cpuset| topology.nodeset_of(cpuset))
 }
 
 /// Makes `cpuset` the PUs of the NUMA nodes of `nodeset`. Counterpart: hwloc_cpuset_from_nodeset.
@@ -74,12 +70,7 @@ pub extern "C" fn tb_cpuset_from_nodeset(
     nodeset: Input<'_, tb_set>,
     cpuset: Output<'_, tb_set>,
 ) -> tb_status {
-    call_with(|handles| {
-        let topology = topology.given("topology")?.get();
-        let near = topology.cpuset_of_nodes(&nodeset.given(handles, "nodeset")?.0);
-        cpuset.given(handles, "cpuset")?.0 = near;
-        Ok(())
-    })
+    answer!(*cpuset, |topology, nodeset| topology.cpuset_of_nodes(nodeset))
 }
 
 /// Stores the memory attribute with a name. Case does not matter. TB_ERR_NOT_FOUND if there is
@@ -88,14 +79,12 @@ pub extern "C" fn tb_cpuset_from_nodeset(
 pub extern "C" fn tb_memory_attribute_by_name(
     topology: Option<&tb_topology>,
     name: Text<'_>,
-    attribute: Option<&mut MaybeUninit<tb_memory_attribute>>,
+    attribute: Struct<'_, tb_memory_attribute>,
+    attribute_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (topology, out) = (topology.given("topology")?, attribute.given("attribute")?);
-        let name = name.get("name")?;
-        let found = topology.get().memory_attribute(name);
-        out.write(data(topology, found.found(|| format!("no memory attribute {name:?}"))?));
-        Ok(())
+    answer!(attribute(attribute_size), |topology, name| {
+        let found = topology.memory_attribute(name);
+        data(found.found(|| format!("no memory attribute {name:?}"))?)
     })
 }
 
@@ -105,13 +94,10 @@ pub extern "C" fn tb_memory_attribute_by_name(
 pub extern "C" fn tb_memory_attribute_get(
     topology: Option<&tb_topology>,
     id: u32,
-    attribute: Option<&mut MaybeUninit<tb_memory_attribute>>,
+    attribute: Struct<'_, tb_memory_attribute>,
+    attribute_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (topology, out) = (topology.given("topology")?, attribute.given("attribute")?);
-        out.write(data(topology, by_id(topology, id)?));
-        Ok(())
-    })
+    answer!(attribute(attribute_size), |topology| data(by_id(topology, id)?))
 }
 
 /// Stores the value of an attribute at a target, from an initiator: from the PUs of
@@ -125,11 +111,11 @@ pub extern "C" fn tb_memory_value(
     target: tb_obj,
     initiator_cpuset: Input<'_, tb_set>,
     initiator_obj: tb_obj,
-    value: Option<&mut MaybeUninit<u64>>,
+    value: Out<'_, u64>,
 ) -> tb_status {
     call_with(|handles| {
-        let (topology, value) = (topology.given("topology")?, value.given("value")?);
-        let target = object(topology.get(), target)?;
+        let (topology, value) = (topology.given("topology")?.get(), value.given("value")?);
+        let target = object(topology, target)?;
         let from = initiator(handles, topology, &initiator_cpuset, initiator_obj)?;
         let found = by_id(topology, id)?.value(target, &from);
         value.write(found.found(|| "no value of the attribute at the target".to_owned())?);
@@ -147,13 +133,13 @@ pub extern "C" fn tb_memory_value_at(
     topology: Option<&tb_topology>,
     id: u32,
     index: usize,
-    target: Option<&mut MaybeUninit<tb_obj>>,
+    target: Out<'_, tb_obj>,
     cpuset: Output<'_, tb_set>,
-    obj: Option<&mut MaybeUninit<tb_obj>>,
-    value: Option<&mut MaybeUninit<u64>>,
+    obj: Out<'_, tb_obj>,
+    value: Out<'_, u64>,
 ) -> tb_status {
     call_with(|handles| {
-        let topology = topology.given("topology")?;
+        let topology = topology.given("topology")?.get();
         let (target, value) = (target.given("target")?, value.given("value")?);
         let (cpuset, obj) = (cpuset.given(handles, "cpuset")?, obj.given("obj")?);
         let found = by_id(topology, id)?.values().nth(index);
@@ -174,17 +160,17 @@ pub extern "C" fn tb_memory_best_target(
     id: u32,
     initiator_cpuset: Input<'_, tb_set>,
     initiator_obj: tb_obj,
-    target: Option<&mut MaybeUninit<tb_obj>>,
-    value: Option<&mut MaybeUninit<u64>>,
+    target: Out<'_, tb_obj>,
+    value: Out<'_, u64>,
 ) -> tb_status {
     call_with(|handles| {
-        let (topology, target) = (topology.given("topology")?, target.given("target")?);
+        let (topology, target) = (topology.given("topology")?.get(), target.given("target")?);
         let from = initiator(handles, topology, &initiator_cpuset, initiator_obj)?;
         let best = by_id(topology, id)?.best_target(&from);
         let (best, best_value) =
             best.found(|| "the attribute has no value from there".to_owned())?;
         target.write(best.id());
-        if let Some(value) = value {
+        if let Some(value) = value.optional() {
             value.write(best_value);
         }
         Ok(())
@@ -200,16 +186,16 @@ pub extern "C" fn tb_memory_best_initiator(
     id: u32,
     target: tb_obj,
     cpuset: Output<'_, tb_set>,
-    obj: Option<&mut MaybeUninit<tb_obj>>,
-    value: Option<&mut MaybeUninit<u64>>,
+    obj: Out<'_, tb_obj>,
+    value: Out<'_, u64>,
 ) -> tb_status {
     call_with(|handles| {
-        let topology = topology.given("topology")?;
+        let topology = topology.given("topology")?.get();
         let (cpuset, obj) = (cpuset.given(handles, "cpuset")?, obj.given("obj")?);
-        let best = by_id(topology, id)?.best_initiator(object(topology.get(), target)?);
+        let best = by_id(topology, id)?.best_initiator(object(topology, target)?);
         let (from, best_value) = best.found(|| "the target has no value".to_owned())?;
         store_initiator(from, cpuset, obj);
-        if let Some(value) = value {
+        if let Some(value) = value.optional() {
             value.write(best_value);
         }
         Ok(())
@@ -226,29 +212,29 @@ fn store_initiator(from: Initiator<'_>, cpuset: &mut tb_set, obj: &mut MaybeUnin
     obj.write(id);
 }
 
-fn by_id(topology: &tb_topology, id: u32) -> Result<MemoryAttribute<'_>, Failure> {
-    let found = topology.get().memory_attributes().nth(id as usize);
+fn by_id(topology: Topology<'_>, id: u32) -> Result<MemoryAttribute<'_>, Failure> {
+    let found = topology.memory_attributes().nth(id as usize);
     found.found(|| format!("no memory attribute {id}"))
 }
 
-fn data(topology: &tb_topology, attribute: MemoryAttribute<'_>) -> tb_memory_attribute {
+fn data(attribute: MemoryAttribute<'_>) -> tb_memory_attribute {
     tb_memory_attribute {
         id: u32::try_from(attribute.id()).unwrap_or(u32::MAX),
         needs_initiator: attribute.needs_initiator(),
         flags: attribute.flags(),
-        name: text_of(topology, Some(attribute.name())),
+        name: text_of(Some(attribute.name())),
     }
 }
 
 fn initiator<'a>(
     handles: &Handles,
-    topology: &'a tb_topology,
+    topology: Topology<'a>,
     cpuset: &Input<'_, tb_set>,
     obj: tb_obj,
 ) -> Result<Initiator<'a>, Failure> {
     Ok(match (cpuset.optional(handles), obj) {
         (Some(cpuset), _) => Initiator::Cpuset(cpuset.0.clone()),
         (None, TB_OBJ_NONE) => Initiator::None,
-        (None, obj) => Initiator::Object(object(topology.get(), obj)?),
+        (None, obj) => Initiator::Object(object(topology, obj)?),
     })
 }

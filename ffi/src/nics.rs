@@ -1,20 +1,21 @@
 //! NICs and GPUs that ranks may be given, and those that they were given.
 
-use crate::call::{Given, call, call_with};
+use crate::answer::answer;
+use crate::call::call_with;
 use crate::failure::Failure;
+use crate::given::Given;
 use crate::job::tb_job;
 use crate::object::{object, tb_obj};
-use crate::pointers::{Input, List, Room};
+use crate::pointers::{Input, List, Out, Room};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::vec::Vec;
-use core::mem::MaybeUninit;
 use topobroker_reader::{Beside, NicChoice, Object, PathClass};
 
 /// What is between two devices, the least first. Counterpart: the words of nvidia-smi topo -m.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_path_class {
     /// Nothing: they are one PCI device.
     TB_PATH_SAME = 0,
@@ -40,11 +41,11 @@ pub extern "C" fn tb_nics(
     unknown: bool,
     nics: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let all = topology.given("topology")?.get().nics(NicChoice::new(unknown));
-        nics.fill(all.map(Object::id), capacity, count)
+    answer!(nics(capacity, count), |topology| {
+        let all = topology.nics(NicChoice::new(unknown));
+        all.map(Object::id)
     })
 }
 
@@ -55,11 +56,11 @@ pub extern "C" fn tb_gpus(
     topology: Option<&tb_topology>,
     gpus: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let all = topology.given("topology")?.get().gpus();
-        gpus.fill(all.map(Object::id), capacity, count)
+    answer!(gpus(capacity, count), |topology| {
+        let all = topology.gpus();
+        all.map(Object::id)
     })
 }
 
@@ -70,7 +71,7 @@ pub extern "C" fn tb_gpus(
 /// rank, then those of the second, and so on: up to `capacity`, and the number of all in `count` (may
 /// be NULL).
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_assign(
+pub extern "C" fn tb_devices_assign(
     topology: Option<&tb_topology>,
     devices: List<'_, tb_obj>,
     device_count: usize,
@@ -79,7 +80,7 @@ pub extern "C" fn tb_assign(
     per_rank: usize,
     given: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call_with(|handles| {
         let (topology, handles) = (topology.given("topology")?.get(), &*handles);
@@ -104,9 +105,9 @@ pub extern "C" fn tb_job_nics(
     rank: u32,
     nics: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| nics.fill(job.given("job")?.get().nics(rank).map(Object::id), capacity, count))
+    answer!(nics(capacity, count), |job| job.nics(rank).map(Object::id))
 }
 
 /// Stores up to `capacity` GPUs that a rank was given when its job was added, like tb_job_nics.
@@ -116,21 +117,20 @@ pub extern "C" fn tb_job_gpus(
     rank: u32,
     gpus: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| gpus.fill(job.given("job")?.get().gpus(rank).map(Object::id), capacity, count))
+    answer!(gpus(capacity, count), |job| job.gpus(rank).map(Object::id))
 }
 
 /// Stores what is between two devices, a tb_path_class.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_path_class_between(
+pub extern "C" fn tb_device_path_class(
     topology: Option<&tb_topology>,
     one: tb_obj,
     other: tb_obj,
-    class: Option<&mut MaybeUninit<i32>>,
+    class: Out<'_, i32>,
 ) -> tb_status {
-    call(|| {
-        let (topology, out) = (topology.given("topology")?.get(), class.given("class")?);
+    answer!(class, |topology| {
         let found = topology.path_class(object(topology, one)?, object(topology, other)?);
         let class = match found {
             PathClass::Same => tb_path_class::TB_PATH_SAME,
@@ -140,7 +140,6 @@ pub extern "C" fn tb_path_class_between(
             PathClass::Node => tb_path_class::TB_PATH_NODE,
             PathClass::Sys => tb_path_class::TB_PATH_SYS,
         };
-        out.write(class as i32);
-        Ok(())
+        class as i32
     })
 }

@@ -1,15 +1,16 @@
 //! One object and its neighbours.
 
-use crate::call::{Found, Given, call, call_with};
+use crate::answer::answer;
+use crate::call::{call, call_with};
 use crate::failure::Failure;
-use crate::pointers::{Buffer, Output, Room, Text};
+use crate::given::{Found, Given};
+use crate::pointers::{Buffer, Out, Output, Room, Struct, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::format;
 use alloc::string::String;
 use core::ffi::c_char;
-use core::mem::MaybeUninit;
 use topobroker_reader::layout::object_type::ChildKind;
 use topobroker_reader::{Object, Topology};
 
@@ -25,7 +26,7 @@ pub const TB_UNKNOWN_INDEX: u32 = u32::MAX;
 
 /// Lists of the children of an object.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_child_kind {
     /// The tree of CPUs.
     TB_CHILDREN_NORMAL = 0,
@@ -90,19 +91,13 @@ pub(crate) fn id(object: Option<Object<'_>>) -> tb_obj {
     object.map_or(TB_OBJ_NONE, Object::id)
 }
 
-/// A text of the segment as a C string. The segment has a zero after every text.
-pub(crate) fn text_of(topology: &tb_topology, text: Option<&str>) -> *const c_char {
-    let Some(text) = text else { return core::ptr::null() };
-    let Some(adopted) = topology.of_adopted() else {
-        // Texts of classes and values of nodes have a zero behind them, too.
-        return if text.is_empty() { c"".as_ptr() } else { text.as_ptr().cast() };
-    };
-    let start = text.as_ptr() as usize;
-    let end = start.checked_sub(adopted.bytes().as_ptr() as usize).map(|at| at + text.len());
-    match end.and_then(|end| adopted.bytes().get(end)) {
-        Some(0) => text.as_ptr().cast(),
-        // Only the empty text can be elsewhere, without a zero after it.
-        _ => c"".as_ptr(),
+/// A text of an archive as a C string. Every text of an archive has a zero after it; only the empty
+/// text may be elsewhere.
+pub(crate) fn text_of(text: Option<&str>) -> *const c_char {
+    match text {
+        None => core::ptr::null(),
+        Some("") => c"".as_ptr(),
+        Some(text) => text.as_ptr().cast(),
     }
 }
 
@@ -111,13 +106,13 @@ pub(crate) fn text_of(topology: &tb_topology, text: Option<&str>) -> *const c_ch
 pub extern "C" fn tb_obj_get(
     topology: Option<&tb_topology>,
     obj: tb_obj,
-    data: Option<&mut MaybeUninit<tb_obj_data>>,
+    data: Struct<'_, tb_obj_data>,
+    data_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (topology, data) = (topology.given("topology")?, data.given("data")?);
-        let object = object(topology.get(), obj)?;
+    answer!(data(data_size), |topology| {
+        let object = object(topology, obj)?;
         let count = |kind| u32::try_from(object.children_of_kind(kind).len()).unwrap_or(u32::MAX);
-        data.write(tb_obj_data {
+        tb_obj_data {
             r#type: object.object_type().raw().into(),
             depth: object.depth().raw(),
             logical_index: object.logical_index(),
@@ -132,10 +127,9 @@ pub extern "C" fn tb_obj_get(
             misc_arity: count(ChildKind::Misc),
             infos: u32::try_from(object.infos().len()).unwrap_or(u32::MAX),
             symmetric_subtree: object.is_symmetric_subtree(),
-            name: text_of(topology, object.name()),
-            subtype: text_of(topology, object.subtype()),
-        });
-        Ok(())
+            name: text_of(object.name()),
+            subtype: text_of(object.subtype()),
+        }
     })
 }
 
@@ -149,10 +143,10 @@ pub extern "C" fn tb_obj_children(
     kind: i32,
     objs: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let object = object(topology.given("topology")?.get(), obj)?;
+    answer!(objs(capacity, count), |topology| {
+        let object = object(topology, obj)?;
         let kind = match kind {
             0 => ChildKind::Normal,
             1 => ChildKind::Memory,
@@ -160,7 +154,7 @@ pub extern "C" fn tb_obj_children(
             3 => ChildKind::Misc,
             other => return Err(Failure::argument(format!("kind of children {other}"))),
         };
-        objs.fill(object.children_of_kind(kind).map(Object::id), capacity, count)
+        object.children_of_kind(kind).map(Object::id)
     })
 }
 
@@ -169,7 +163,7 @@ pub extern "C" fn tb_obj_children(
 pub extern "C" fn tb_obj_parent(
     topology: Option<&tb_topology>,
     obj: tb_obj,
-    parent: Option<&mut MaybeUninit<tb_obj>>,
+    parent: Out<'_, tb_obj>,
 ) -> tb_status {
     neighbour(topology, obj, parent, Object::parent)
 }
@@ -179,7 +173,7 @@ pub extern "C" fn tb_obj_parent(
 pub extern "C" fn tb_obj_next_cousin(
     topology: Option<&tb_topology>,
     obj: tb_obj,
-    next: Option<&mut MaybeUninit<tb_obj>>,
+    next: Out<'_, tb_obj>,
 ) -> tb_status {
     neighbour(topology, obj, next, Object::next_cousin)
 }
@@ -189,7 +183,7 @@ pub extern "C" fn tb_obj_next_cousin(
 pub extern "C" fn tb_obj_prev_cousin(
     topology: Option<&tb_topology>,
     obj: tb_obj,
-    previous: Option<&mut MaybeUninit<tb_obj>>,
+    previous: Out<'_, tb_obj>,
 ) -> tb_status {
     neighbour(topology, obj, previous, Object::prev_cousin)
 }
@@ -199,7 +193,7 @@ pub extern "C" fn tb_obj_prev_cousin(
 pub extern "C" fn tb_obj_next_sibling(
     topology: Option<&tb_topology>,
     obj: tb_obj,
-    next: Option<&mut MaybeUninit<tb_obj>>,
+    next: Out<'_, tb_obj>,
 ) -> tb_status {
     neighbour(topology, obj, next, Object::next_sibling)
 }
@@ -209,7 +203,7 @@ pub extern "C" fn tb_obj_next_sibling(
 pub extern "C" fn tb_obj_prev_sibling(
     topology: Option<&tb_topology>,
     obj: tb_obj,
-    previous: Option<&mut MaybeUninit<tb_obj>>,
+    previous: Out<'_, tb_obj>,
 ) -> tb_status {
     neighbour(topology, obj, previous, Object::prev_sibling)
 }
@@ -218,7 +212,7 @@ pub extern "C" fn tb_obj_prev_sibling(
 pub(crate) fn neighbour<'t>(
     topology: Option<&'t tb_topology>,
     obj: tb_obj,
-    found: Option<&mut MaybeUninit<tb_obj>>,
+    found: Out<'_, tb_obj>,
     find: impl FnOnce(Object<'t>) -> Option<Object<'t>>,
 ) -> tb_status {
     call(|| {
@@ -230,7 +224,7 @@ pub(crate) fn neighbour<'t>(
 
 /// The four sets of an object.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_which_set {
     /// PUs that are in the topology. Counterpart: cpuset.
     TB_CPUSET = 0,
@@ -272,16 +266,16 @@ pub extern "C" fn tb_obj_info(
     topology: Option<&tb_topology>,
     obj: tb_obj,
     index: u32,
-    name: Option<&mut MaybeUninit<*const c_char>>,
-    value: Option<&mut MaybeUninit<*const c_char>>,
+    name: Out<'_, *const c_char>,
+    value: Out<'_, *const c_char>,
 ) -> tb_status {
     call(|| {
         let topology = topology.given("topology")?;
         let (name, value) = (name.given("name")?, value.given("value")?);
         let info = object(topology.get(), obj)?.infos().nth(index as usize);
         let info = info.found(|| format!("object {obj} has no info {index}"))?;
-        name.write(text_of(topology, Some(info.name)));
-        value.write(text_of(topology, Some(info.value)));
+        name.write(text_of(Some(info.name)));
+        value.write(text_of(Some(info.value)));
         Ok(())
     })
 }
@@ -293,15 +287,12 @@ pub extern "C" fn tb_obj_info_by_name(
     topology: Option<&tb_topology>,
     obj: tb_obj,
     name: Text<'_>,
-    value: Option<&mut MaybeUninit<*const c_char>>,
+    value: Out<'_, *const c_char>,
 ) -> tb_status {
-    call(|| {
-        let (topology, value) = (topology.given("topology")?, value.given("value")?);
-        let name = name.get("name")?;
-        let found = object(topology.get(), obj)?.info(name);
+    answer!(value, |topology, name| {
+        let found = object(topology, obj)?.info(name);
         let found = found.found(|| none_named(obj, "info", name))?;
-        value.write(text_of(topology, Some(found)));
-        Ok(())
+        text_of(Some(found))
     })
 }
 
@@ -320,10 +311,10 @@ pub extern "C" fn tb_obj_type_name(
     verbose: bool,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let object = object(topology.given("topology")?.get(), obj)?;
-        buffer.fill(&object.type_name(verbose), size, length)
+    answer!(buffer(size, length), |topology| {
+        let object = object(topology, obj)?;
+        object.type_name(verbose)
     })
 }

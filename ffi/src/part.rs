@@ -1,16 +1,17 @@
 //! Views of a part of the topology, and the sources that tell a process its part.
 
-use crate::call::{Given, adopting, call, call_with, value};
+use crate::answer::answer;
+use crate::call::{adopting, call_with, value};
 use crate::failure::Failure;
+use crate::given::Given;
 use crate::object::tb_obj;
-use crate::pointers::{Input, List, Output, Room, Text};
+use crate::pointers::{Input, List, Out, Output, Room, Text};
 use crate::set::{given_sets, store_sets, tb_set};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
-use core::mem::MaybeUninit;
 use topobroker_reader::{
     Cgroup, CpuList, Numbering, Object, RestrictFlags, Set, SlurmBinding, affinity, omp_places,
     pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
@@ -18,7 +19,7 @@ use topobroker_reader::{
 
 /// Flags of a restriction, which may be added. Counterpart: hwloc_restrict_flags_e.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_restrict_flags {
     /// Remove NUMA nodes that have no PUs left.
     TB_RESTRICT_REMOVE_CPULESS = 1,
@@ -37,18 +38,16 @@ pub enum tb_restrict_flags {
 /// but no object is copied. Free it with tb_topology_free. Counterpart: hwloc_topology_restrict on
 /// a duplicate.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_view(
+pub extern "C" fn tb_view_new(
     topology: Option<&tb_topology>,
     set: Input<'_, tb_set>,
     flags: u64,
-    view: Option<&mut MaybeUninit<Box<tb_topology>>>,
+    view: Out<'_, Box<tb_topology>>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, out) = (topology.given("topology")?, view.given("view")?);
+    answer!(view, |set| {
+        let topology = topology.given("topology")?;
         let flags = RestrictFlags::from_bits(flags);
-        let view = topology.view().restrict(&set.given(handles, "set")?.0, flags)?;
-        out.write(tb_topology::part(topology.of_adopted(), view));
-        Ok(())
+        topology.part_like(topology.view().restrict(set, flags)?)
     })
 }
 
@@ -58,14 +57,11 @@ pub extern "C" fn tb_view(
 pub extern "C" fn tb_view_intersection(
     topology: Option<&tb_topology>,
     other: Option<&tb_topology>,
-    view: Option<&mut MaybeUninit<Box<tb_topology>>>,
+    view: Out<'_, Box<tb_topology>>,
 ) -> tb_status {
-    call(|| {
+    answer!(view, || {
         let (topology, other) = (topology.given("topology")?, other.given("other")?);
-        let out = view.given("view")?;
-        let view = topology.view().intersection(other.view())?;
-        out.write(tb_topology::part(topology.of_adopted(), view));
-        Ok(())
+        topology.part_like(topology.view().intersection(other.view())?)
     })
 }
 
@@ -100,7 +96,7 @@ pub extern "C" fn tb_view_bytes(topology: Option<&tb_topology>) -> usize {
 /// part of its job if TOPOBROKER_JOB or the PMIx server names one, else the part that tb_scope
 /// decides on. Free it with tb_topology_free.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_effective_view(view: Option<&mut MaybeUninit<Box<tb_topology>>>) -> tb_status {
+pub extern "C" fn tb_view_effective(view: Out<'_, Box<tb_topology>>) -> tb_status {
     adopting(|| {
         let out = view.given("view")?;
         let view = topobroker_reader::effective_view()?;
@@ -111,11 +107,8 @@ pub extern "C" fn tb_effective_view(view: Option<&mut MaybeUninit<Box<tb_topolog
 
 /// Makes `cpuset` the PUs that the calling thread may run on. Counterpart: sched_getaffinity.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_affinity(cpuset: Output<'_, tb_set>) -> tb_status {
-    call_with(|handles| {
-        cpuset.given(handles, "cpuset")?.0 = affinity()?;
-        Ok(())
-    })
+pub extern "C" fn tb_source_affinity(cpuset: Output<'_, tb_set>) -> tb_status {
+    answer!(*cpuset, || affinity()?)
 }
 
 /// Makes `cpus` the PUs and `mems` the NUMA nodes that a cgroup, version 1 or 2, allows. Each of
@@ -123,7 +116,7 @@ pub extern "C" fn tb_affinity(cpuset: Output<'_, tb_set>) -> tb_status {
 /// that of this process, or the nearest one above it that has a cpuset controller: TB_ERR_NOT_FOUND
 /// if there is none.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_cgroup(
+pub extern "C" fn tb_source_cgroup(
     folder: Text<'_>,
     cpus: Output<'_, tb_set>,
     mems: Output<'_, tb_set>,
@@ -150,14 +143,14 @@ pub extern "C" fn tb_cgroup(
 /// all of them in `count` (may be NULL). Makes `cpuset` (may be NULL) their OS indexes. The list
 /// has logical indexes (0,2-5 or P0:0-3;P1:*), or OS indexes if `os`.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_cpu_list(
+pub extern "C" fn tb_source_cpu_list(
     topology: Option<&tb_topology>,
     list: Text<'_>,
     os: bool,
     cpuset: Output<'_, tb_set>,
     objs: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call_with(|handles| {
         let numbering = if os { Numbering::Os } else { Numbering::Logical };
@@ -172,7 +165,7 @@ pub extern "C" fn tb_cpu_list(
 
 /// Environment variables by which launchers tell a process its PUs.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_source {
     /// PMIX_CPU_LIST.
     TB_SOURCE_PMIX_CPU_LIST = 0,
@@ -215,12 +208,12 @@ pub extern "C" fn tb_source_cpuset(
 /// Stores the number of places of an OMP_PLACES text in `count`, and makes the first `capacity` of
 /// `sets` the PUs of the first places. No set that is written may be NULL.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_omp_places(
+pub extern "C" fn tb_source_omp_places(
     topology: Option<&tb_topology>,
     text: Text<'_>,
     sets: List<'_, Output<'_, tb_set>>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call_with(|handles| {
         let (topology, count) = (topology.given("topology")?.get(), count.given("count")?);

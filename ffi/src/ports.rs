@@ -1,17 +1,17 @@
 //! Ports of OpenFabrics devices, and other facts that hwloc does not keep.
 
-use crate::call::{Found, Given, call};
+use crate::answer::answer;
+use crate::given::Found;
 use crate::object::{none_named, object, tb_obj, text_of};
-use crate::pointers::{Room, Text};
+use crate::pointers::{Out, Structs, Text};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use core::ffi::c_char;
-use core::mem::MaybeUninit;
 use topobroker_reader::{LinkLayer, Port, PortState};
 
 /// State of a port. Counterpart: enum ibv_port_state.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_port_state {
     /// Neither hwloc nor the publisher found it out.
     TB_PORT_UNKNOWN = 0,
@@ -29,7 +29,7 @@ pub enum tb_port_state {
 
 /// What is below a port. Counterpart: link_layer of struct ibv_port_attr.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_link_layer {
     /// Neither hwloc nor the publisher found it out.
     TB_LINK_LAYER_UNKNOWN = 0,
@@ -69,13 +69,14 @@ pub struct tb_port {
 pub extern "C" fn tb_ports(
     topology: Option<&tb_topology>,
     device: tb_obj,
-    ports: Room<'_, tb_port>,
+    ports: Structs<'_, tb_port>,
+    element_size: usize,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let device = object(topology.given("topology")?.get(), device)?;
-        ports.fill(device.ports().map(port), capacity, count)
+    answer!(ports(element_size, capacity, count), |topology| {
+        let device = object(topology, device)?;
+        device.ports().map(port)
     })
 }
 
@@ -86,15 +87,12 @@ pub extern "C" fn tb_obj_fact(
     topology: Option<&tb_topology>,
     obj: tb_obj,
     name: Text<'_>,
-    value: Option<&mut MaybeUninit<*const c_char>>,
+    value: Out<'_, *const c_char>,
 ) -> tb_status {
-    call(|| {
-        let (topology, value) = (topology.given("topology")?, value.given("value")?);
-        let name = name.get("name")?;
-        let found = object(topology.get(), obj)?.fact(name);
+    answer!(value, |topology, name| {
+        let found = object(topology, obj)?.fact(name);
         let found = found.found(|| none_named(obj, "fact", name))?;
-        value.write(text_of(topology, Some(found)));
-        Ok(())
+        text_of(Some(found))
     })
 }
 

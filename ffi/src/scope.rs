@@ -1,19 +1,19 @@
 //! Decides whether a process is to use all of the topology or only a part of it, and why.
 
-use crate::call::{Given, call_with, value};
+use crate::call::{call_with, value};
 use crate::failure::Failure;
-use crate::pointers::{Buffer, Handles, Input, Output};
+use crate::given::Given;
+use crate::pointers::{Asked, Buffer, Handles, Input, Out, Output};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::format;
-use core::mem::MaybeUninit;
 use topobroker_reader::internal::trusted_var;
 use topobroker_reader::{Decision, EffectivePart, Launch, Scope, Situation};
 
 /// How a process was started.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_launcher {
     /// By mpirun of Open MPI.
     TB_LAUNCHER_OPEN_MPI = 0,
@@ -54,7 +54,7 @@ pub struct tb_situation<'a> {
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_scope(
     topology: Option<&tb_topology>,
-    all: Option<&mut MaybeUninit<bool>>,
+    all: Out<'_, bool>,
     cpuset: Output<'_, tb_set>,
     reason: Buffer<'_>,
     size: usize,
@@ -69,14 +69,15 @@ pub extern "C" fn tb_scope(
 /// else. The other arguments are those of tb_scope.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_scope_decide(
-    situation: Option<&tb_situation<'_>>,
-    all: Option<&mut MaybeUninit<bool>>,
+    situation: Asked<'_, tb_situation<'_>>,
+    situation_size: usize,
+    all: Out<'_, bool>,
     cpuset: Output<'_, tb_set>,
     reason: Buffer<'_>,
     size: usize,
 ) -> tb_status {
     call_with(|handles| {
-        let asked = situation.given("situation")?;
+        let asked = situation.given(situation_size)?;
         let set = |set: &Input<'_, tb_set>| set.optional(handles).map(|set| set.0.clone());
         let situation = Situation {
             launch: launch(asked.launch)?,
@@ -115,14 +116,14 @@ pub(crate) fn scope(number: i32) -> Result<Scope, Failure> {
 fn tell(
     handles: &mut Handles,
     decision: &Decision,
-    all: Option<&mut MaybeUninit<bool>>,
+    all: Out<'_, bool>,
     cpuset: Output<'_, tb_set>,
     reason: Buffer<'_>,
     size: usize,
 ) -> Result<(), Failure> {
     let (all, cpuset) = (all.given("all")?, cpuset.given(handles, "cpuset")?);
     if size > 0 {
-        reason.fill(decision.reason, size, None)?;
+        reason.fill(decision.reason, size, Out::null())?;
     }
     all.write(decision.part == EffectivePart::All);
     if let EffectivePart::Pus(pus) = &decision.part {
@@ -133,7 +134,7 @@ fn tell(
 
 /// How this process was started: a tb_launcher.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_launch() -> i32 {
+pub extern "C" fn tb_scope_launcher() -> i32 {
     value(-1, || {
         let found = Launch::from_env(trusted_var);
         let known = LAUNCHERS.into_iter().find(|(launch, _)| *launch == found);

@@ -1,12 +1,14 @@
 //! Sets of OS indexes, of PUs or NUMA nodes.
 
+use crate::answer::{Handle, answer};
 use crate::call::{call_with, value_with};
 use crate::failure::Failure;
-use crate::pointers::{Buffer, Handles, Input, List, Output, Room, Text};
+use crate::pointers::{Buffer, Handles, Input, List, Out, Output, Room, Text};
 use crate::status::tb_status;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use core::mem::MaybeUninit;
 use topobroker_reader::Set;
 use topobroker_reader::layout::set::Format;
@@ -15,9 +17,17 @@ use topobroker_reader::layout::set::Format;
 /// function that returns a set writes it into a set of the caller. Counterpart: hwloc_bitmap_t.
 pub struct tb_set(pub(crate) Set);
 
+impl Handle for tb_set {
+    type Means<'h> = &'h Set;
+
+    fn means(&self) -> &Set {
+        &self.0
+    }
+}
+
 /// Formats of sets as texts.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_set_format {
     /// hwloc's mask: 0xf,0x00000001.
     TB_SET_MASK = 0,
@@ -29,7 +39,7 @@ pub enum tb_set_format {
 
 /// Operations that combine two sets.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_set_operation {
     /// Indexes that are in either set. Counterpart: hwloc_bitmap_or.
     TB_SET_OR = 0,
@@ -48,6 +58,13 @@ pub extern "C" fn tb_set_new() -> Option<Box<tb_set>> {
     Some(Box::new(tb_set(Set::new())))
 }
 
+/// Makes a copy of a set; NULL if `set` is NULL. Free it with tb_set_free. Counterpart:
+/// hwloc_bitmap_dup.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_dup(set: Input<'_, tb_set>) -> Option<Box<tb_set>> {
+    value_with(None, |handles| set.optional(handles).map(|set| Box::new(tb_set(set.0.clone()))))
+}
+
 /// Frees a set. If `set` is NULL, nothing happens. Counterpart: hwloc_bitmap_free.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_free(set: Option<Box<tb_set>>) {
@@ -57,11 +74,7 @@ pub extern "C" fn tb_set_free(set: Option<Box<tb_set>>) {
 /// Makes `set` equal to `from`. Both may be the same set. Counterpart: hwloc_bitmap_copy.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_copy(set: Output<'_, tb_set>, from: Input<'_, tb_set>) -> tb_status {
-    call_with(|handles| {
-        let copy = from.given(handles, "from")?.0.clone();
-        set.given(handles, "set")?.0 = copy;
-        Ok(())
-    })
+    answer!(*set, |from| from.clone())
 }
 
 /// Makes `set` the set that a text describes: a mask if the text begins with 0x, else a list such
@@ -69,10 +82,7 @@ pub extern "C" fn tb_set_copy(set: Output<'_, tb_set>, from: Input<'_, tb_set>) 
 /// hwloc_bitmap_sscanf.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_parse(set: Output<'_, tb_set>, text: Text<'_>) -> tb_status {
-    call_with(|handles| {
-        set.given(handles, "set")?.0 = parsed(text.get("text")?)?;
-        Ok(())
-    })
+    answer!(*set, |text| parsed(text)?)
 }
 
 /// Writes `set` as a text with a zero at its end. `format` is a tb_set_format. `length` (may be
@@ -84,16 +94,16 @@ pub extern "C" fn tb_set_text(
     format: i32,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
+    answer!(buffer(size, length), |set| {
         let format = match format {
             0 => Format::Hwloc,
             1 => Format::List,
             2 => Format::Taskset,
             other => return Err(Failure::argument(format!("set format {other}"))),
         };
-        buffer.fill(&set.given(handles, "set")?.0.to_text(format), size, length)
+        set.to_text(format)
     })
 }
 
@@ -105,10 +115,9 @@ pub extern "C" fn tb_set_from_words(
     words: List<'_, u64>,
     count: usize,
 ) -> tb_status {
-    call_with(|handles| {
+    answer!(*set, || {
         let words = words.get(count, "words")?;
-        set.given(handles, "set")?.0 = Set::from_words(words.iter().copied(), false);
-        Ok(())
+        Set::from_words(words.iter().copied(), false)
     })
 }
 
@@ -121,16 +130,13 @@ pub extern "C" fn tb_set_words(
     set: Input<'_, tb_set>,
     words: Room<'_, u64>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call_with(|handles| {
         let set = &set.given(handles, "set")?.0;
         let all = (0..capacity.max(set.words().len())).map(|word| set.word(word));
-        let mut room = MaybeUninit::uninit();
-        words.fill(all, capacity, Some(&mut room))?;
-        if let Some(count) = count {
-            count.write(set.words().len());
-        }
+        words.fill(all, capacity, Out::at(&mut MaybeUninit::uninit()))?;
+        count.optional().map(|count| count.write(set.words().len()));
         Ok(())
     })
 }
@@ -153,6 +159,65 @@ pub extern "C" fn tb_set_remove(set: Output<'_, tb_set>, index: u32) -> tb_statu
         set.given(handles, "set")?.0.remove(within_reach(index)?);
         Ok(())
     })
+}
+
+/// Adds the indexes from `first` to `last` to `set`; if `last` is -1, all from `first` on.
+/// TB_ERR_ARGUMENT if one of them is 16777216 or more. Counterpart: hwloc_bitmap_set_range.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_add_range(set: Output<'_, tb_set>, first: u32, last: i64) -> tb_status {
+    change(set, |set| Ok(*set = &*set | &range(first, last)?))
+}
+
+/// Removes the indexes from `first` to `last` from `set`; if `last` is -1, all from `first` on.
+/// TB_ERR_ARGUMENT if one of them is 16777216 or more. Counterpart: hwloc_bitmap_clr_range.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_remove_range(set: Output<'_, tb_set>, first: u32, last: i64) -> tb_status {
+    change(set, |set| Ok(*set = set.and_not(&range(first, last)?)))
+}
+
+/// Makes `set` have `index` alone. TB_ERR_ARGUMENT if it is 16777216 or more. Counterpart:
+/// hwloc_bitmap_only.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_only(set: Output<'_, tb_set>, index: u32) -> tb_status {
+    change(set, |set| Ok(*set = [within_reach(index)?].into_iter().collect()))
+}
+
+/// Removes all indexes from `set`. Counterpart: hwloc_bitmap_zero.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_clear(set: Output<'_, tb_set>) -> tb_status {
+    change(set, |set| Ok(set.clear()))
+}
+
+/// Makes `set` have all indexes; it is infinite then. Counterpart: hwloc_bitmap_fill.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_fill(set: Output<'_, tb_set>) -> tb_status {
+    change(set, |set| Ok(*set = !&Set::new()))
+}
+
+/// Makes `set` have the indexes that `other` does not have. Both may be the same set. Counterpart:
+/// hwloc_bitmap_not.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_not(set: Output<'_, tb_set>, other: Input<'_, tb_set>) -> tb_status {
+    answer!(*set, |other| !other)
+}
+
+fn change(
+    set: Output<'_, tb_set>,
+    work: impl FnOnce(&mut Set) -> Result<(), Failure>,
+) -> tb_status {
+    call_with(|handles| work(&mut set.given(handles, "set")?.0))
+}
+
+/// The indexes from `first` to `last`, which is -1 for all.
+fn range(first: u32, last: i64) -> Result<Set, Failure> {
+    let mut range = Set::new();
+    within_reach(first)?;
+    match u32::try_from(last) {
+        Ok(last) => range.insert_range(first..=within_reach(last)?),
+        Err(_) if last == -1 => range.insert_from(first),
+        Err(_) => return Err(Failure::argument(format!("last index {last}"))),
+    }
+    Ok(range)
 }
 
 /// Parses a mask if the text begins with 0x, else a list.
@@ -295,6 +360,35 @@ pub extern "C" fn tb_set_next(set: Input<'_, tb_set>, previous: i64) -> i64 {
         let found =
             set.optional(handles).zip(next.ok()).and_then(|(set, next)| set.0.next_from(next));
         found.map_or(-1, i64::from)
+    })
+}
+
+/// The first index after `previous` that is not in `set`; -1 if there is none or `set` is NULL. If
+/// `previous` is -1, the first of all. Counterpart: hwloc_bitmap_next_unset.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_next_unset(set: Input<'_, tb_set>, previous: i64) -> i64 {
+    value_with(-1, |handles| {
+        let next = u32::try_from(previous.saturating_add(1).max(0));
+        let found = set.optional(handles).zip(next.ok());
+        let found = found.and_then(|(set, next)| (!&set.0).next_from(next));
+        found.map_or(-1, i64::from)
+    })
+}
+
+/// Compares two sets by the highest index that only one of them has: 1 if that is `set`, -1 if it is
+/// `other`, 0 if they are equal. NULL is like an empty set. Counterpart: hwloc_bitmap_compare.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_set_compare(set: Input<'_, tb_set>, other: Input<'_, tb_set>) -> i32 {
+    value_with(0, |handles| {
+        let empty = tb_set(Set::new());
+        let read = |set: &Input<'_, tb_set>| set.optional(handles).unwrap_or(&empty).0.clone();
+        let (one, other) = (read(&set), read(&other));
+        let words = (0..one.words().len().max(other.words().len())).rev();
+        let by_words = || {
+            let differ = words.map(|at| one.word(at).cmp(&other.word(at)));
+            differ.fold(Ordering::Equal, Ordering::then)
+        };
+        one.is_infinite().cmp(&other.is_infinite()).then_with(by_words) as i32
     })
 }
 

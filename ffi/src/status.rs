@@ -5,7 +5,7 @@ use core::ffi::c_char;
 /// Status of a call: 0, or a negative number for the kind of failure. tb_error_detail returns a
 /// message with the details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_status {
     /// Success.
     TB_OK = 0,
@@ -59,11 +59,13 @@ pub enum tb_status {
     TB_ERR_NO_SET = -22,
     /// The object is on another node of the cluster, or has no PUs: it cannot be bound to.
     TB_ERR_REMOTE = -23,
+    /// The kernel does not bind the process, or its memory, as asked.
+    TB_ERR_BIND = -24,
 }
 
 impl tb_status {
     /// All statuses.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::TB_OK,
         Self::TB_ERR_ARGUMENT,
         Self::TB_ERR_NOT_FOUND,
@@ -88,6 +90,7 @@ impl tb_status {
         Self::TB_ERR_BUSY,
         Self::TB_ERR_NO_SET,
         Self::TB_ERR_REMOTE,
+        Self::TB_ERR_BIND,
     ];
 }
 
@@ -118,6 +121,7 @@ fault of topobroker\0\
 called by a signal handler that interrupts an adoption\0\
 what is above nodes has no set\0\
 the object is on another node\0\
+the kernel does not bind so\0\
 unknown status\0";
 
 /// A status in words; "unknown status" for a number that is no status. The text is valid for the

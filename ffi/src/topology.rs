@@ -1,15 +1,16 @@
 //! Adopts a topology, and tells facts about a topology as a whole.
 
-use crate::call::{Found, Given, adopting, call, call_with, value};
+use crate::answer::{Handle, answer};
+use crate::call::{adopting, call_with, value};
 use crate::failure::Failure;
+use crate::given::{Found, Given};
 use crate::keys::tb_keys;
-use crate::pointers::{Output, Returned, Text};
+use crate::pointers::{Asked, Out, Output, Returned, Struct, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
-use core::mem::MaybeUninit;
 use topobroker_reader::internal::Global;
 use topobroker_reader::{
     Adopted, ObjectType, Placement, Topology, View, adopt, adopt_keys, adopted,
@@ -48,6 +49,11 @@ impl tb_topology {
         Box::new(Self { view, adopted, is_whole: false })
     }
 
+    /// Makes a handle of a view of the topology that this is or is a part of.
+    pub(crate) fn part_like(&self, view: View<'static>) -> Box<Self> {
+        Self::part(self.adopted, view)
+    }
+
     pub(crate) fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -72,6 +78,14 @@ impl tb_topology {
     }
 }
 
+impl Handle for tb_topology {
+    type Means<'h> = Topology<'h>;
+
+    fn means(&self) -> Topology<'_> {
+        self.get()
+    }
+}
+
 /// Adopts the segment whose keys tb_keys_find finds, and stores its topology.
 ///
 /// The first call in a process maps and checks the segment; every later call, from any thread,
@@ -80,7 +94,7 @@ impl tb_topology {
 /// does nothing. A failed adoption can be tried again. Counterparts: PMIx_Load_topology,
 /// hwloc_shmem_topology_adopt.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_adopt(topology: Option<&mut MaybeUninit<&'static tb_topology>>) -> tb_status {
+pub extern "C" fn tb_adopt(topology: Out<'_, &'static tb_topology>) -> tb_status {
     adopting(|| {
         let topology = topology.given("topology")?;
         topology.write(tb_topology::whole(adopt()?));
@@ -92,12 +106,13 @@ pub extern "C" fn tb_adopt(topology: Option<&mut MaybeUninit<&'static tb_topolog
 /// stores its topology. TB_ERR_DIFFERENT if this process has adopted another topology.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_adopt_keys(
-    keys: Option<&tb_keys>,
-    topology: Option<&mut MaybeUninit<&'static tb_topology>>,
+    keys: Asked<'_, tb_keys>,
+    keys_size: usize,
+    topology: Out<'_, &'static tb_topology>,
 ) -> tb_status {
     adopting(|| {
         let topology = topology.given("topology")?;
-        let keys = keys.given("keys")?.to_keys()?;
+        let keys = keys.given(keys_size)?.to_keys()?;
         topology.write(tb_topology::whole(adopt_keys(keys)?));
         Ok(())
     })
@@ -106,14 +121,10 @@ pub extern "C" fn tb_adopt_keys(
 /// Stores the topology that this process has adopted. TB_ERR_NOT_FOUND if it has adopted none; this
 /// function never adopts one.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_adopted(
-    topology: Option<&mut MaybeUninit<&'static tb_topology>>,
-) -> tb_status {
-    call(|| {
-        let topology = topology.given("topology")?;
+pub extern "C" fn tb_adopted(topology: Out<'_, &'static tb_topology>) -> tb_status {
+    answer!(topology, || {
         let adopted = adopted().found(|| "this process has adopted no topology".to_owned())?;
-        topology.write(tb_topology::whole(adopted));
-        Ok(())
+        tb_topology::whole(adopted)
     })
 }
 
@@ -125,7 +136,7 @@ pub extern "C" fn tb_topology_free(topology: Returned<tb_topology>) {
 
 /// Whose resources a segment describes.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_segment_scope {
     /// The resources of the whole machine.
     TB_SCOPE_MACHINE = 1,
@@ -137,7 +148,7 @@ pub enum tb_segment_scope {
 
 /// Source from which the topology of a segment was captured.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_segment_source {
     /// This machine, as hwloc discovered it.
     TB_FROM_THIS_MACHINE = 1,
@@ -153,7 +164,7 @@ pub enum tb_segment_source {
 
 /// Which objects of a type were kept at capture. Counterpart: enum hwloc_type_filter_e.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_type_filter {
     /// All.
     TB_FILTER_ALL = 0,
@@ -197,13 +208,13 @@ pub struct tb_segment {
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_segment(
     topology: Option<&tb_topology>,
-    segment: Option<&mut MaybeUninit<tb_segment>>,
+    segment: Struct<'_, tb_segment>,
+    segment_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (adopted, segment) =
-            (topology.given("topology")?.adopted()?, segment.given("segment")?);
+    answer!(segment(segment_size), || {
+        let adopted = topology.given("topology")?.adopted()?;
         let header = adopted.header();
-        segment.write(tb_segment {
+        tb_segment {
             id: header.segment_id,
             generation: header.generation,
             start: adopted.bytes().as_ptr().cast(),
@@ -214,8 +225,7 @@ pub extern "C" fn tb_topology_segment(
             source: header.source.raw().cast_signed(),
             hwloc_version: header.hwloc_version,
             publisher_pid: header.publisher_pid,
-        });
-        Ok(())
+        }
     })
 }
 
@@ -224,13 +234,10 @@ pub extern "C" fn tb_topology_segment(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_topology_keys(
     topology: Option<&tb_topology>,
-    keys: Option<&mut MaybeUninit<tb_keys>>,
+    keys: Struct<'_, tb_keys>,
+    keys_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (topology, keys) = (topology.given("topology")?, keys.given("keys")?);
-        keys.write(tb_keys::of(topology.adopted()?.keys())?);
-        Ok(())
-    })
+    answer!(keys(keys_size), || tb_keys::of(topology.given("topology")?.adopted()?.keys())?)
 }
 
 /// Number of objects of a topology, of all kinds; 0 if `topology` is NULL.
@@ -252,13 +259,9 @@ pub extern "C" fn tb_topology_is_this_system(topology: Option<&tb_topology>) -> 
 pub extern "C" fn tb_topology_type_filter(
     topology: Option<&tb_topology>,
     r#type: i32,
-    filter: Option<&mut MaybeUninit<i32>>,
+    filter: Out<'_, i32>,
 ) -> tb_status {
-    call(|| {
-        let (topology, filter) = (topology.given("topology")?, filter.given("filter")?);
-        filter.write(topology.get().type_filter(object_type(r#type)?).raw().into());
-        Ok(())
-    })
+    answer!(filter, |topology| topology.type_filter(object_type(r#type)?).raw().into())
 }
 
 /// Stores the value of a support bit. `name` is its name in hwloc's XML, such as
@@ -268,14 +271,11 @@ pub extern "C" fn tb_topology_type_filter(
 pub extern "C" fn tb_topology_support(
     topology: Option<&tb_topology>,
     name: Text<'_>,
-    value: Option<&mut MaybeUninit<u64>>,
+    value: Out<'_, u64>,
 ) -> tb_status {
-    call(|| {
-        let (topology, value) = (topology.given("topology")?, value.given("value")?);
-        let name = name.get("name")?;
-        let found = topology.get().support().find(|(known, _)| *known == name);
-        value.write(found.found(|| format!("no support bit {name:?}"))?.1);
-        Ok(())
+    answer!(value, |topology, name| {
+        let found = topology.support().find(|(known, _)| *known == name);
+        found.found(|| format!("no support bit {name:?}"))?.1
     })
 }
 

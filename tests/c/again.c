@@ -11,7 +11,7 @@ int main(void)
     while (fgets(line, sizeof line, stdin) != NULL) {
         tb_status status = tb_adopt(&topology);
         if (status == TB_OK)
-            printf("adopted %zu PUs, handle %p\n", tb_count_with_type(topology, TB_PU), (const void *)topology);
+            printf("adopted %zu PUs, handle %p\n", tb_objs_count_with_type(topology, TB_PU), (const void *)topology);
         else
             printf("%s: %s\n", tb_strerror(status), tb_error_detail());
         fflush(stdout);

@@ -3,6 +3,7 @@
  * valgrind and AddressSanitizer. */
 
 #include <hwloc.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +45,9 @@ static int is_list(const tb_set *set, const char *list)
 static void statuses(void)
 {
     EXPECT(tb_version() >= 0x000100);
-    for (int status = 0; status >= -20; status--)
+    for (int status = 0; status >= -24; status--)
         EXPECT(strcmp(tb_strerror(status), "unknown status") != 0);
-    EXPECT(strcmp(tb_strerror(-24), "unknown status") == 0 && strcmp(tb_strerror(1), "unknown status") == 0);
+    EXPECT(strcmp(tb_strerror(-25), "unknown status") == 0 && strcmp(tb_strerror(1), "unknown status") == 0);
     EXPECT(strcmp(tb_error_detail(), "") == 0);
     REFUSED(tb_set_copy(NULL, NULL));
     EXPECT(strstr(tb_error_detail(), "NULL") != NULL);
@@ -112,31 +113,238 @@ static void sets(void)
     tb_set_free(NULL);
 }
 
+/* Random changes to a set and to a bitmap of hwloc leave both equal. */
+static void sets_like_hwloc(void)
+{
+    tb_set *a = tb_set_new(), *b = tb_set_new(), *copy;
+    hwloc_bitmap_t theirs = hwloc_bitmap_alloc(), other = hwloc_bitmap_alloc();
+    char text[4096];
+    srand(1);
+    for (int round = 0; round < 2000; round++) {
+        unsigned first = rand() % 200, last = first + rand() % 100;
+        int end = rand() % 8 == 0 ? -1 : (int)last;
+        switch (rand() % 8) {
+        case 0:
+        case 1:
+            OK(tb_set_add_range(a, first, end));
+            hwloc_bitmap_set_range(theirs, first, end);
+            break;
+        case 2:
+            OK(tb_set_remove_range(a, first, end));
+            hwloc_bitmap_clr_range(theirs, first, end);
+            break;
+        case 3:
+            OK(tb_set_only(a, first));
+            hwloc_bitmap_only(theirs, first);
+            break;
+        case 4:
+            OK(tb_set_fill(b));
+            hwloc_bitmap_fill(other);
+            OK(tb_set_remove(b, first));
+            hwloc_bitmap_clr(other, first);
+            break;
+        case 5:
+            OK(tb_set_not(b, a));
+            hwloc_bitmap_not(other, theirs);
+            break;
+        case 6:
+            copy = tb_set_dup(a);
+            OK(tb_set_not(copy, copy));
+            OK(tb_set_not(a, copy));
+            tb_set_free(copy);
+            break;
+        default:
+            OK(tb_set_clear(b));
+            hwloc_bitmap_zero(other);
+        }
+        EXPECT(tb_set_compare(a, b) == hwloc_bitmap_compare(theirs, other));
+        EXPECT(tb_set_compare(b, a) == hwloc_bitmap_compare(other, theirs));
+        for (int index = -1; index < 320; index += 1 + rand() % 40)
+            EXPECT(tb_set_next_unset(a, index) == hwloc_bitmap_next_unset(theirs, index));
+        hwloc_bitmap_list_snprintf(text, sizeof text, theirs);
+        EXPECT(is_list(a, text));
+    }
+    REFUSED(tb_set_add_range(a, 0, 1 << 24));
+    REFUSED(tb_set_remove_range(a, 0, -2));
+    REFUSED(tb_set_only(a, 1 << 24));
+    REFUSED(tb_set_fill(NULL));
+    REFUSED(tb_set_clear(NULL));
+    REFUSED(tb_set_not(a, NULL));
+    EXPECT(tb_set_dup(NULL) == NULL && tb_set_next_unset(NULL, -1) == -1);
+    EXPECT(tb_set_compare(NULL, NULL) == 0 && tb_set_compare(NULL, a) != 1);
+    hwloc_bitmap_free(theirs);
+    hwloc_bitmap_free(other);
+    tb_set_free(a);
+    tb_set_free(b);
+}
+
+/* A thread is bound by us as hwloc says that it is bound. */
+static void binding(void)
+{
+    hwloc_topology_t here;
+    hwloc_bitmap_t theirs = hwloc_bitmap_alloc();
+    tb_set *all = tb_set_new(), *set = tb_set_new();
+    hwloc_membind_policy_t their_policy;
+    char text[4096];
+    int32_t policy;
+
+    hwloc_topology_init(&here);
+    hwloc_topology_load(here);
+    OK(tb_cpubind_get(TB_BIND_PROCESS, all));
+    for (int target = TB_BIND_PROCESS; target <= TB_BIND_THREAD; target++) {
+        int flag = target == TB_BIND_THREAD ? HWLOC_CPUBIND_THREAD : HWLOC_CPUBIND_PROCESS;
+        OK(tb_set_copy(set, all));
+        OK(tb_set_singlify(set));
+        OK(tb_cpubind_set(target, set));
+        EXPECT(hwloc_get_cpubind(here, theirs, flag) == 0);
+        hwloc_bitmap_list_snprintf(text, sizeof text, theirs);
+        EXPECT(is_list(set, text));
+        OK(tb_cpubind_last(target, set));
+        EXPECT(is_list(set, text));
+        OK(tb_cpubind_set(target, all));
+        EXPECT(hwloc_get_cpubind(here, theirs, flag) == 0);
+        hwloc_bitmap_list_snprintf(text, sizeof text, theirs);
+        OK(tb_cpubind_get(target, set));
+        EXPECT(is_list(set, text) && tb_set_is_equal(set, all));
+    }
+    OK(tb_set_only(set, 0));
+    if (hwloc_set_membind(here, hwloc_topology_get_topology_nodeset(here), HWLOC_MEMBIND_BIND,
+                          HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET) == 0) {
+        OK(tb_membind_get(set, &policy));
+        EXPECT(policy == TB_MEMORY_BIND);
+        OK(tb_membind_set(TB_MEMORY_INTERLEAVE, set, false));
+        EXPECT(hwloc_get_membind(here, theirs, &their_policy, HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET) == 0);
+        hwloc_bitmap_list_snprintf(text, sizeof text, theirs);
+        EXPECT(their_policy == HWLOC_MEMBIND_INTERLEAVE && is_list(set, text));
+        OK(tb_membind_set(TB_MEMORY_DEFAULT, set, false));
+        OK(tb_membind_get(set, NULL));
+        OK(tb_set_only(set, 900));
+        EXPECT(tb_membind_set(TB_MEMORY_BIND, set, true) == TB_ERR_BIND);
+    }
+    OK(tb_set_only(set, 60000));
+    EXPECT(tb_cpubind_set(TB_BIND_THREAD, set) == TB_ERR_BIND);
+    REFUSED(tb_cpubind_set(2, all));
+    REFUSED(tb_cpubind_set(0, NULL));
+    REFUSED(tb_cpubind_get(2, set));
+    REFUSED(tb_cpubind_last(0, NULL));
+    REFUSED(tb_membind_set(4, set, false));
+    REFUSED(tb_membind_set(0, NULL, false));
+    REFUSED(tb_membind_get(NULL, &policy));
+    hwloc_topology_destroy(here);
+    hwloc_bitmap_free(theirs);
+    tb_set_free(all);
+    tb_set_free(set);
+}
+
+/* What is written as a text is what hwloc writes. */
+static void texts(const tb_topology *topology, hwloc_topology_t reference)
+{
+    char ours[1024], theirs[1024], *xml;
+    size_t length, indexes[4];
+    hwloc_topology_t again;
+
+    for (int type = 0; type < HWLOC_OBJ_TYPE_MAX; type++) {
+        OK(tb_type_name(type, ours, sizeof ours, NULL));
+        EXPECT(strcmp(ours, hwloc_obj_type_string(type)) == 0);
+    }
+    REFUSED(tb_type_name(20, ours, sizeof ours, NULL));
+    for (int depth = HWLOC_TYPE_DEPTH_NUMANODE; depth < hwloc_topology_get_depth(reference); depth++) {
+        for (unsigned i = 0; i < hwloc_get_nbobjs_by_depth(reference, depth); i++) {
+            for (int verbose = 0; verbose < 2; verbose++) {
+                tb_obj obj;
+                hwloc_obj_attr_snprintf(theirs, sizeof theirs, hwloc_get_obj_by_depth(reference, depth, i), ";", verbose);
+                OK(tb_obj_at_depth(topology, depth, i, &obj));
+                OK(tb_obj_attributes_text(topology, obj, ";", verbose, ours, sizeof ours, NULL));
+                /* The segment knows the infos of its publisher too. */
+                EXPECT(depth == 0 || strcmp(ours, theirs) == 0);
+            }
+        }
+    }
+    REFUSED(tb_obj_attributes_text(topology, NOTHING, ";", 0, ours, sizeof ours, NULL));
+    REFUSED(tb_obj_attributes_text(topology, 0, NULL, 0, ours, sizeof ours, NULL));
+    OK(tb_topology_synthetic(topology, ours, sizeof ours, NULL));
+    EXPECT(hwloc_topology_export_synthetic(reference, theirs, sizeof theirs, 0) > 0 && strcmp(ours, theirs) == 0);
+    REFUSED(tb_topology_synthetic(NULL, ours, sizeof ours, NULL));
+    EXPECT(tb_topology_xml(topology, NULL, 0, &length) == TB_ERR_TRUNCATED);
+    xml = malloc(length + 1);
+    OK(tb_topology_xml(topology, xml, length + 1, NULL));
+    hwloc_topology_init(&again);
+    EXPECT(hwloc_topology_set_xmlbuffer(again, xml, length + 1) == 0 && hwloc_topology_load(again) == 0);
+    EXPECT(hwloc_get_nbobjs_by_type(again, HWLOC_OBJ_PU) == 16);
+    hwloc_topology_destroy(again);
+    free(xml);
+    REFUSED(tb_topology_xml(NULL, ours, sizeof ours, NULL));
+    OK(tb_distances_find(topology, NULL, -1, indexes, 4, &length));
+    EXPECT(length == tb_distances_count(topology));
+    REFUSED(tb_distances_find(topology, NULL, 20, indexes, 4, &length));
+    REFUSED(tb_distances_find(NULL, NULL, -1, indexes, 4, &length));
+}
+
+/* Sizes that no struct has are refused, and structs of other versions are served. */
+static void sizes(const tb_topology *topology)
+{
+    struct {
+        tb_segment segment;
+        uint64_t newer;
+    } next;
+    struct {
+        tb_publish_options options;
+        uint64_t newer;
+    } options;
+    tb_segment whole, part;
+
+    OK(tb_topology_segment(topology, &whole, sizeof whole));
+    memset(&part, 0xee, sizeof part);
+    OK(tb_topology_segment(topology, &part, offsetof(tb_segment, address)));
+    EXPECT(memcmp(&part, &whole, offsetof(tb_segment, address)) == 0 && part.address == 0xeeeeeeeeeeeeeeeeu);
+    memset(&next, 0xee, sizeof next);
+    OK(tb_topology_segment(topology, &next.segment, sizeof next));
+    EXPECT(next.segment.publisher_pid == whole.publisher_pid && next.newer == 0);
+    REFUSED(tb_topology_segment(topology, &whole, 0));
+    REFUSED(tb_topology_segment(topology, &whole, 1 << 20));
+    memset(&options, 0xee, sizeof options);
+    OK(tb_publish_options_init(&options.options, sizeof options));
+    EXPECT(options.newer == 0 && options.options.scope == TB_SCOPE_MACHINE);
+    {
+        tb_description *description;
+        tb_publication *published;
+        OK(tb_description_from_synthetic("PU:2", &description));
+        OK(tb_publish(description, &options.options, sizeof options, &published));
+        tb_publication_free(published);
+        OK(tb_publish(description, &options.options, offsetof(tb_publish_options, address), &published));
+        tb_publication_free(published);
+        options.newer = 1;
+        REFUSED(tb_publish(description, &options.options, sizeof options, &published));
+        EXPECT(strstr(tb_error_detail(), "tb_publish_options") != NULL);
+        tb_description_free(description);
+    }
+}
+
 static void keys_of(const tb_publication *published, tb_keys *keys)
 {
     tb_keys other;
     char text[2 * TB_FILE_MAX], file[TB_FILE_MAX], address[64], size[64];
 
-    OK(tb_publication_keys(published, keys));
-    OK(tb_keys_text(keys, TB_KEYS_FILE, file, sizeof file, NULL));
-    OK(tb_keys_text(keys, TB_KEYS_ADDR, address, sizeof address, NULL));
-    OK(tb_keys_text(keys, TB_KEYS_SIZE, size, sizeof size, NULL));
-    OK(tb_keys_parse(file, address, size, &other));
+    OK(tb_publication_keys(published, keys, sizeof *keys));
+    OK(tb_keys_text(keys, sizeof *keys, TB_KEYS_FILE, file, sizeof file, NULL));
+    OK(tb_keys_text(keys, sizeof *keys, TB_KEYS_ADDR, address, sizeof address, NULL));
+    OK(tb_keys_text(keys, sizeof *keys, TB_KEYS_SIZE, size, sizeof size, NULL));
+    OK(tb_keys_parse(file, address, size, &other, sizeof other));
     EXPECT(strcmp(other.file, keys->file) == 0 && other.address == keys->address && other.size == keys->size);
-    OK(tb_keys_text(keys, TB_KEYS_LINES, text, sizeof text, NULL));
+    OK(tb_keys_text(keys, sizeof *keys, TB_KEYS_LINES, text, sizeof text, NULL));
     EXPECT(strncmp(text, "TOPOBROKER_FILE=", 16) == 0);
-    OK(tb_keys_text(keys, TB_KEYS_JSON, text, sizeof text, NULL));
+    OK(tb_keys_text(keys, sizeof *keys, TB_KEYS_JSON, text, sizeof text, NULL));
     EXPECT(text[0] == '{');
-    REFUSED(tb_keys_text(keys, 5, text, sizeof text, NULL));
-    REFUSED(tb_keys_text(NULL, 0, text, sizeof text, NULL));
-    EXPECT(tb_keys_parse("relative", "0", "1", &other) == TB_ERR_KEYS);
-    REFUSED(tb_keys_parse(NULL, "0", "1", &other));
-    EXPECT(tb_keys_find(&other) == TB_ERR_KEYS);
+    REFUSED(tb_keys_text(keys, sizeof *keys, 5, text, sizeof text, NULL));
+    REFUSED(tb_keys_text(NULL, 0, 0, text, sizeof text, NULL));
+    EXPECT(tb_keys_parse("relative", "0", "1", &other, sizeof other) == TB_ERR_KEYS);
+    REFUSED(tb_keys_parse(NULL, "0", "1", &other, sizeof other));
+    EXPECT(tb_keys_find(&other, sizeof other) == TB_ERR_KEYS);
     setenv("TOPOBROKER_FILE", file, 1);
     setenv("TOPOBROKER_ADDR", address, 1);
     setenv("TOPOBROKER_SIZE", size, 1);
-    OK(tb_keys_find(&other));
-    REFUSED(tb_keys_find(NULL));
+    OK(tb_keys_find(&other, sizeof other));
+    REFUSED(tb_keys_find(NULL, 0));
 }
 
 static const tb_topology *adopted(const tb_keys *keys)
@@ -147,18 +355,18 @@ static const tb_topology *adopted(const tb_keys *keys)
 
     EXPECT(tb_adopted(&topology) == TB_ERR_NOT_FOUND);
     strcpy(none.file, "/nonexistent");
-    EXPECT(tb_adopt_keys(&none, &topology) == TB_ERR_OPEN);
+    EXPECT(tb_adopt_keys(&none, sizeof none, &topology) == TB_ERR_OPEN);
     strcpy(none.file, "/dev/null");
-    EXPECT(tb_adopt_keys(&none, &topology) == TB_ERR_TRUST);
+    EXPECT(tb_adopt_keys(&none, sizeof none, &topology) == TB_ERR_TRUST);
     none = *keys;
     none.size++;
-    EXPECT(tb_adopt_keys(&none, &topology) == TB_ERR_SEGMENT);
-    REFUSED(tb_adopt_keys(NULL, &topology));
-    REFUSED(tb_adopt_keys(keys, NULL));
+    EXPECT(tb_adopt_keys(&none, sizeof none, &topology) == TB_ERR_SEGMENT);
+    REFUSED(tb_adopt_keys(NULL, 0, &topology));
+    REFUSED(tb_adopt_keys(keys, sizeof *keys, NULL));
     REFUSED(tb_adopt(NULL));
     REFUSED(tb_adopted(NULL));
     OK(tb_adopt(&topology));
-    OK(tb_adopt_keys(keys, &again));
+    OK(tb_adopt_keys(keys, sizeof *keys, &again));
     EXPECT(topology == again);
     OK(tb_adopted(&again));
     EXPECT(topology == again);
@@ -166,13 +374,13 @@ static const tb_topology *adopted(const tb_keys *keys)
     EXPECT(topology == again);
     REFUSED(tb_load(NULL));
     tb_topology_free((tb_topology *)topology);
-    OK(tb_topology_segment(topology, &segment));
+    OK(tb_topology_segment(topology, &segment, sizeof segment));
     EXPECT(segment.size == keys->size && segment.address == keys->address && segment.source == TB_FROM_SYNTHETIC);
     EXPECT(memcmp(segment.start, "TOPOBRKR", 8) == 0 && segment.publisher_pid == (uint32_t)getpid());
-    REFUSED(tb_topology_segment(NULL, &segment));
-    OK(tb_topology_keys(topology, &none));
+    REFUSED(tb_topology_segment(NULL, &segment, sizeof segment));
+    OK(tb_topology_keys(topology, &none, sizeof none));
     EXPECT(none.size == keys->size);
-    REFUSED(tb_topology_keys(topology, NULL));
+    REFUSED(tb_topology_keys(topology, NULL, 0));
     return topology;
 }
 
@@ -182,11 +390,11 @@ static void objects(const tb_topology *topology, hwloc_topology_t reference)
     tb_set *set = tb_set_new();
     char text[1024];
 
-    EXPECT(tb_depth(topology) == (unsigned)hwloc_topology_get_depth(reference) && tb_depth(NULL) == 0);
+    EXPECT(tb_topology_depth(topology) == (unsigned)hwloc_topology_get_depth(reference) && tb_topology_depth(NULL) == 0);
     for (int depth = HWLOC_TYPE_DEPTH_MEMCACHE; depth < hwloc_topology_get_depth(reference); depth++) {
         int type = -5;
         size_t count = hwloc_get_nbobjs_by_depth(reference, depth);
-        EXPECT(tb_count_at_depth(topology, depth) == count);
+        EXPECT(tb_objs_count_at_depth(topology, depth) == count);
         if (count == 0)
             continue;
         OK(tb_depth_type(topology, depth, &type));
@@ -197,7 +405,7 @@ static void objects(const tb_topology *topology, hwloc_topology_t reference)
             tb_obj_data data;
 
             OK(tb_obj_at_depth(topology, depth, i, &ours));
-            OK(tb_obj_get(topology, ours, &data));
+            OK(tb_obj_get(topology, ours, &data, sizeof data));
             EXPECT(data.type == (int)theirs->type && data.depth == theirs->depth);
             EXPECT(data.logical_index == theirs->logical_index && data.os_index == theirs->os_index);
             EXPECT(data.gp_index == theirs->gp_index && data.total_memory == theirs->total_memory);
@@ -249,8 +457,8 @@ static void levels(const tb_topology *topology, hwloc_topology_t reference)
     REFUSED(tb_type_parse(NULL, &depth));
     OK(tb_memory_parents_depth(topology, &depth));
     EXPECT(depth == hwloc_get_memory_parents_depth(reference));
-    EXPECT(tb_count_with_type(topology, TB_CORE) == 8 && tb_count_with_type(topology, 55) == 0);
-    EXPECT(tb_count_with_type(NULL, TB_CORE) == 0 && tb_count_at_depth(NULL, 0) == 0);
+    EXPECT(tb_objs_count_with_type(topology, TB_CORE) == 8 && tb_objs_count_with_type(topology, 55) == 0);
+    EXPECT(tb_objs_count_with_type(NULL, TB_CORE) == 0 && tb_objs_count_at_depth(NULL, 0) == 0);
     OK(tb_obj_with_type(topology, TB_CORE, 7, &obj));
     EXPECT(tb_obj_with_type(topology, TB_CORE, 8, &obj) == TB_ERR_NOT_FOUND);
     REFUSED(tb_obj_with_type(topology, 20, 0, &obj));
@@ -287,7 +495,7 @@ static void ids_of_nothing(const tb_topology *topology)
 
     for (int i = 0; i < 2; i++) {
         tb_obj none = i == 0 ? NOTHING : TB_OBJ_NONE;
-        REFUSED(tb_obj_get(topology, none, &data));
+        REFUSED(tb_obj_get(topology, none, &data, sizeof data));
         REFUSED(tb_obj_children(topology, none, TB_CHILDREN_NORMAL, objs, 4, &count));
         REFUSED(tb_obj_parent(topology, none, &obj));
         REFUSED(tb_obj_next_cousin(topology, none, &obj));
@@ -298,23 +506,23 @@ static void ids_of_nothing(const tb_topology *topology)
         REFUSED(tb_obj_info(topology, none, 0, &name, &value));
         REFUSED(tb_obj_info_by_name(topology, none, "x", &value));
         REFUSED(tb_obj_type_name(topology, none, false, text, sizeof text, NULL));
-        REFUSED(tb_obj_attributes(topology, none, &attributes));
-        REFUSED(tb_obj_page_types(topology, none, pages, 2, &count));
-        REFUSED(tb_ancestor_at_depth(topology, none, 0, &obj));
-        REFUSED(tb_ancestor_with_type(topology, none, TB_CORE, &obj));
-        REFUSED(tb_non_io_ancestor(topology, none, &obj));
-        REFUSED(tb_common_ancestor(topology, none, 0, &obj));
-        REFUSED(tb_common_ancestor(topology, 0, none, &obj));
-        EXPECT(!tb_is_in_subtree(topology, none, 0) && !tb_is_in_subtree(topology, 0, none));
-        REFUSED(tb_shared_cache(topology, none, &obj));
-        REFUSED(tb_closest(topology, none, objs, 4, &count));
-        REFUSED(tb_with_same_locality(topology, none, TB_CORE, NULL, NULL, &obj));
-        REFUSED(tb_child_covering(topology, none, set, &obj));
-        REFUSED(tb_index_inside(topology, set, none, &count));
-        REFUSED(tb_distribute(topology, &none, 1, 100, false, &set, 1));
+        REFUSED(tb_obj_attributes(topology, none, &attributes, sizeof attributes));
+        REFUSED(tb_obj_page_types(topology, none, pages, sizeof *pages, 2, &count));
+        REFUSED(tb_obj_ancestor_at_depth(topology, none, 0, &obj));
+        REFUSED(tb_obj_ancestor_with_type(topology, none, TB_CORE, &obj));
+        REFUSED(tb_obj_non_io_ancestor(topology, none, &obj));
+        REFUSED(tb_obj_common_ancestor(topology, none, 0, &obj));
+        REFUSED(tb_obj_common_ancestor(topology, 0, none, &obj));
+        EXPECT(!tb_obj_is_in_subtree(topology, none, 0) && !tb_obj_is_in_subtree(topology, 0, none));
+        REFUSED(tb_obj_shared_cache(topology, none, &obj));
+        REFUSED(tb_objs_closest(topology, none, objs, 4, &count));
+        REFUSED(tb_obj_with_same_locality(topology, none, TB_CORE, NULL, NULL, &obj));
+        REFUSED(tb_obj_child_covering(topology, none, set, &obj));
+        REFUSED(tb_obj_index_inside(topology, set, none, &count));
+        REFUSED(tb_objs_distribute(topology, &none, 1, 100, false, &set, 1));
         REFUSED(tb_memory_value(topology, 0, none, NULL, TB_OBJ_NONE, &number));
         REFUSED(tb_memory_best_initiator(topology, 2, none, set, &obj, &number));
-        EXPECT(tb_distance(topology, 0, none, 0, &number) != TB_OK);
+        EXPECT(tb_distances_value(topology, 0, none, 0, &number) != TB_OK);
         REFUSED(tb_place(topology, "cpu-list", NULL, &none, 1, &set, 1));
     }
     tb_set_free(set);
@@ -362,81 +570,81 @@ static void queries(const tb_topology *topology, hwloc_topology_t reference)
     EXPECT(tb_obj_info(topology, 0, 0, &name, &value) == TB_OK && strcmp(name, their_root->infos[0].name) == 0);
 
     OK(tb_obj_with_type(topology, TB_L3CACHE, 0, &obj));
-    OK(tb_obj_attributes(topology, obj, &attributes));
+    OK(tb_obj_attributes(topology, obj, &attributes, sizeof attributes));
     EXPECT(attributes.kind == TB_ATTRIBUTES_CACHE && attributes.cache.depth == 3);
     OK(tb_obj_with_type(topology, TB_NUMANODE, 0, &obj));
-    OK(tb_obj_attributes(topology, obj, &attributes));
+    OK(tb_obj_attributes(topology, obj, &attributes, sizeof attributes));
     EXPECT(attributes.kind == TB_ATTRIBUTES_NUMANODE && attributes.local_memory == memory);
-    OK(tb_obj_page_types(topology, obj, pages, 4, &count));
+    OK(tb_obj_page_types(topology, obj, pages, sizeof *pages, 4, &count));
     EXPECT(count == hwloc_get_obj_by_type(reference, HWLOC_OBJ_NUMANODE, 0)->attr->numanode.page_types_len);
 
-    OK(tb_ancestor_at_depth(topology, pu, 1, &obj));
-    REFUSED(tb_ancestor_at_depth(topology, pu, 99, &obj));
-    OK(tb_ancestor_with_type(topology, pu, TB_PACKAGE, &obj));
+    OK(tb_obj_ancestor_at_depth(topology, pu, 1, &obj));
+    REFUSED(tb_obj_ancestor_at_depth(topology, pu, 99, &obj));
+    OK(tb_obj_ancestor_with_type(topology, pu, TB_PACKAGE, &obj));
     EXPECT(obj == objs[0]);
-    OK(tb_non_io_ancestor(topology, pu, &obj));
+    OK(tb_obj_non_io_ancestor(topology, pu, &obj));
     EXPECT(obj == pu);
-    OK(tb_common_ancestor(topology, pu, last, &obj));
+    OK(tb_obj_common_ancestor(topology, pu, last, &obj));
     EXPECT(obj == 0);
-    EXPECT(tb_is_in_subtree(topology, pu, 0) && !tb_is_in_subtree(topology, 0, pu) && !tb_is_in_subtree(NULL, 0, 0));
-    OK(tb_shared_cache(topology, pu, &obj));
-    OK(tb_closest(topology, pu, objs, 4, &count));
+    EXPECT(tb_obj_is_in_subtree(topology, pu, 0) && !tb_obj_is_in_subtree(topology, 0, pu) && !tb_obj_is_in_subtree(NULL, 0, 0));
+    OK(tb_obj_shared_cache(topology, pu, &obj));
+    OK(tb_objs_closest(topology, pu, objs, 4, &count));
     EXPECT(count == 15);
-    OK(tb_with_same_locality(topology, pu, TB_PU, NULL, NULL, &obj));
+    OK(tb_obj_with_same_locality(topology, pu, TB_PU, NULL, NULL, &obj));
     EXPECT(obj == pu);
-    EXPECT(tb_pci_device(topology, "0000:00:00.0", &obj) == TB_ERR_NOT_FOUND);
-    EXPECT(tb_os_device(topology, "nonesuch", &obj) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_device_by_bus_id(topology, "0000:00:00.0", &obj) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_device_by_name(topology, "nonesuch", &obj) == TB_ERR_NOT_FOUND);
     OK(tb_objs_with_name(topology, "nonesuch", objs, 4, &count));
     EXPECT(count == 0);
 
-    OK(tb_covering(topology, set, &obj));
-    OK(tb_cache_covering(topology, set, &obj));
-    OK(tb_child_covering(topology, 0, set, &obj));
+    OK(tb_obj_covering(topology, set, &obj));
+    OK(tb_obj_cache_covering(topology, set, &obj));
+    OK(tb_obj_child_covering(topology, 0, set, &obj));
     OK(tb_objs_covering(topology, set, depth, objs, 32, &count));
     EXPECT(count == 3);
     OK(tb_objs_inside(topology, set, depth, objs, 32, &count));
     EXPECT(count == hwloc_get_nbobjs_inside_cpuset_by_depth(reference, theirs, depth));
-    OK(tb_count_inside(topology, set, depth, &count));
+    OK(tb_objs_inside_count(topology, set, depth, &count));
     EXPECT(count == 3);
-    OK(tb_count_inside_with_type(topology, set, TB_PU, &count));
+    OK(tb_objs_inside_count_with_type(topology, set, TB_PU, &count));
     EXPECT(count == 6);
     OK(tb_obj_inside(topology, set, depth, 2, &obj));
     EXPECT(obj == objs[2]);
     EXPECT(tb_obj_inside(topology, set, depth, 3, &obj) == TB_ERR_NOT_FOUND);
-    OK(tb_index_inside(topology, set, objs[2], &index));
+    OK(tb_obj_index_inside(topology, set, objs[2], &index));
     EXPECT(index == 2);
-    OK(tb_largest_inside(topology, set, objs, 32, &count));
+    OK(tb_objs_largest_inside(topology, set, objs, 32, &count));
     EXPECT((int)count == hwloc_get_largest_objs_inside_cpuset(reference, theirs, (hwloc_obj_t[32]){ 0 }, 32));
-    OK(tb_first_largest_inside(topology, set, &obj));
+    OK(tb_obj_first_largest_inside(topology, set, &obj));
     EXPECT(obj == objs[0]);
     REFUSED(tb_objs_inside(topology, set, 99, objs, 32, &count));
-    OK(tb_distribute(topology, &root, 1, INT32_MAX, false, parts, 3));
+    OK(tb_objs_distribute(topology, &root, 1, INT32_MAX, false, parts, 3));
     hwloc_distrib(reference, &their_root, 1, their_parts, 3, INT32_MAX, 0);
     for (int i = 0; i < 3; i++) {
         hwloc_bitmap_list_snprintf(expected, sizeof expected, their_parts[i]);
         EXPECT(is_list(parts[i], expected));
         hwloc_bitmap_free(their_parts[i]);
     }
-    REFUSED(tb_distribute(topology, &root, 1, INT32_MAX, false, NULL, 3));
-    REFUSED(tb_distribute(topology, &root, 1, INT32_MAX, false, NULL, (size_t)1 << 40));
-    REFUSED(tb_distribute(topology, &root, 1, INT32_MAX, false, NULL, SIZE_MAX));
+    REFUSED(tb_objs_distribute(topology, &root, 1, INT32_MAX, false, NULL, 3));
+    REFUSED(tb_objs_distribute(topology, &root, 1, INT32_MAX, false, NULL, (size_t)1 << 40));
+    REFUSED(tb_objs_distribute(topology, &root, 1, INT32_MAX, false, NULL, SIZE_MAX));
     OK(tb_set_parse(other, "0-15"));
-    OK(tb_singlify_per_core(topology, other, 0));
+    OK(tb_set_singlify_per_core(topology, other, 0));
     EXPECT(is_list(other, "0,2,4,6,8,10,12,14"));
 
-    OK(tb_local_numa_nodes(topology, set, 1, objs, 32, &count));
+    OK(tb_memory_local_nodes(topology, set, 1, objs, 32, &count));
     EXPECT(count == 1);
-    REFUSED(tb_local_numa_nodes(topology, set, 8, objs, 32, &count));
+    REFUSED(tb_memory_local_nodes(topology, set, 8, objs, 32, &count));
     OK(tb_cpuset_to_nodeset(topology, set, other));
     EXPECT(is_list(other, "0"));
     OK(tb_cpuset_from_nodeset(topology, other, other == set ? set : parts[0]));
     EXPECT(is_list(parts[0], "0-7"));
-    OK(tb_memory_attribute_by_name(topology, "capacity", &attribute));
+    OK(tb_memory_attribute_by_name(topology, "capacity", &attribute, sizeof attribute));
     EXPECT(attribute.id == 0 && strcmp(attribute.name, "Capacity") == 0 && !attribute.needs_initiator);
-    EXPECT(tb_memory_attribute_by_name(topology, "nonesuch", &attribute) == TB_ERR_NOT_FOUND);
-    OK(tb_memory_attribute_get(topology, 2, &attribute));
+    EXPECT(tb_memory_attribute_by_name(topology, "nonesuch", &attribute, sizeof attribute) == TB_ERR_NOT_FOUND);
+    OK(tb_memory_attribute_get(topology, 2, &attribute, sizeof attribute));
     EXPECT(attribute.needs_initiator && strcmp(attribute.name, "Bandwidth") == 0);
-    EXPECT(tb_memory_attribute_get(topology, NOTHING, &attribute) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_memory_attribute_get(topology, NOTHING, &attribute, sizeof attribute) == TB_ERR_NOT_FOUND);
     OK(tb_obj_with_type(topology, TB_NUMANODE, 0, &obj));
     OK(tb_memory_value(topology, 0, obj, NULL, TB_OBJ_NONE, &number));
     EXPECT(number == memory);
@@ -454,9 +662,9 @@ static void queries(const tb_topology *topology, hwloc_topology_t reference)
     EXPECT(tb_cpu_kind_info(topology, 9, 0, &name, &value) == TB_ERR_NOT_FOUND);
     EXPECT(tb_cpu_kind_of(topology, set, &index) == TB_ERR_NOT_FOUND);
     EXPECT(tb_distances_count(topology) == 0 && tb_distances_count(NULL) == 0);
-    EXPECT(tb_distances_get(topology, 0, &distances) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_distances_get(topology, 0, &distances, sizeof distances) == TB_ERR_NOT_FOUND);
     EXPECT(tb_distances_objs(topology, 0, objs, 4, &count) == TB_ERR_NOT_FOUND);
-    EXPECT(tb_distance(topology, 0, 0, 0, &number) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_distances_value(topology, 0, 0, 0, &number) == TB_ERR_NOT_FOUND);
 
     OK(tb_topology_allowed(topology, set, other));
     EXPECT(is_list(set, "0-15") && is_list(other, "0-1"));
@@ -480,81 +688,81 @@ static void nulls(const tb_topology *topology)
     tb_obj obj;
     size_t count;
 
-    REFUSED(tb_obj_get(NULL, 0, NULL));
-    REFUSED(tb_obj_get(topology, 0, NULL));
+    REFUSED(tb_obj_get(NULL, 0, NULL, 0));
+    REFUSED(tb_obj_get(topology, 0, NULL, 0));
     REFUSED(tb_obj_parent(topology, 0, NULL));
     REFUSED(tb_obj_set(topology, 0, TB_CPUSET, NULL));
     REFUSED(tb_obj_info(topology, 0, 0, NULL, NULL));
     REFUSED(tb_obj_info_by_name(topology, 0, NULL, NULL));
-    REFUSED(tb_obj_attributes(NULL, 0, NULL));
-    REFUSED(tb_obj_page_types(NULL, 0, NULL, 0, NULL));
-    REFUSED(tb_ancestor_at_depth(NULL, 0, 0, &obj));
-    REFUSED(tb_ancestor_with_type(topology, 0, 99, &obj));
-    REFUSED(tb_common_ancestor(topology, 0, 0, NULL));
-    REFUSED(tb_pci_device(topology, NULL, &obj));
-    REFUSED(tb_os_device(topology, NULL, &obj));
+    REFUSED(tb_obj_attributes(NULL, 0, NULL, 0));
+    REFUSED(tb_obj_page_types(NULL, 0, NULL, 0, 0, NULL));
+    REFUSED(tb_obj_ancestor_at_depth(NULL, 0, 0, &obj));
+    REFUSED(tb_obj_ancestor_with_type(topology, 0, 99, &obj));
+    REFUSED(tb_obj_common_ancestor(topology, 0, 0, NULL));
+    REFUSED(tb_device_by_bus_id(topology, NULL, &obj));
+    REFUSED(tb_device_by_name(topology, NULL, &obj));
     REFUSED(tb_objs_with_name(topology, NULL, NULL, 0, &count));
-    REFUSED(tb_covering(topology, NULL, &obj));
-    REFUSED(tb_cache_covering(NULL, set, &obj));
+    REFUSED(tb_obj_covering(topology, NULL, &obj));
+    REFUSED(tb_obj_cache_covering(NULL, set, &obj));
     REFUSED(tb_objs_covering(NULL, set, 0, NULL, 0, &count));
-    REFUSED(tb_count_inside(topology, NULL, 0, &count));
-    REFUSED(tb_count_inside_with_type(topology, set, 99, &count));
+    REFUSED(tb_objs_inside_count(topology, NULL, 0, &count));
+    REFUSED(tb_objs_inside_count_with_type(topology, set, 99, &count));
     REFUSED(tb_obj_inside(topology, set, 0, 0, NULL));
-    REFUSED(tb_largest_inside(topology, NULL, NULL, 0, &count));
-    REFUSED(tb_first_largest_inside(topology, set, NULL));
-    REFUSED(tb_singlify_per_core(NULL, set, 0));
+    REFUSED(tb_objs_largest_inside(topology, NULL, NULL, 0, &count));
+    REFUSED(tb_obj_first_largest_inside(topology, set, NULL));
+    REFUSED(tb_set_singlify_per_core(NULL, set, 0));
     REFUSED(tb_cpuset_to_nodeset(topology, set, NULL));
     REFUSED(tb_cpuset_from_nodeset(topology, NULL, set));
-    REFUSED(tb_memory_attribute_by_name(topology, NULL, NULL));
-    REFUSED(tb_memory_attribute_get(topology, 0, NULL));
+    REFUSED(tb_memory_attribute_by_name(topology, NULL, NULL, 0));
+    REFUSED(tb_memory_attribute_get(topology, 0, NULL, 0));
     REFUSED(tb_memory_best_target(topology, 0, NULL, TB_OBJ_NONE, NULL, NULL));
     REFUSED(tb_cpu_kind_of(topology, NULL, &count));
-    REFUSED(tb_distances_get(NULL, 0, NULL));
+    REFUSED(tb_distances_get(NULL, 0, NULL, 0));
     REFUSED(tb_topology_allowed(NULL, set, set));
     REFUSED(tb_topology_type_filter(topology, 0, NULL));
     REFUSED(tb_topology_support(topology, NULL, NULL));
-    REFUSED(tb_view(topology, NULL, 0, NULL));
+    REFUSED(tb_view_new(topology, NULL, 0, NULL));
     REFUSED(tb_view_intersection(topology, NULL, NULL));
-    REFUSED(tb_effective_view(NULL));
-    REFUSED(tb_affinity(NULL));
-    REFUSED(tb_cpu_list(topology, NULL, false, NULL, NULL, 0, NULL));
+    REFUSED(tb_view_effective(NULL));
+    REFUSED(tb_source_affinity(NULL));
+    REFUSED(tb_source_cpu_list(topology, NULL, false, NULL, NULL, 0, NULL));
     REFUSED(tb_source_cpuset(topology, 0, NULL, 0, set));
-    REFUSED(tb_omp_places(topology, NULL, NULL, 0, &count));
+    REFUSED(tb_source_omp_places(topology, NULL, NULL, 0, &count));
     REFUSED(tb_job_adopt(NULL, NULL, NULL));
     REFUSED(tb_job_view(NULL, NULL));
     REFUSED(tb_job_local_rank(NULL, 0, NULL, NULL));
     REFUSED(tb_job_cpuset(NULL, 0, set));
-    REFUSED(tb_relative_locality(topology, NULL, NULL, 0, NULL));
+    REFUSED(tb_locality_between(topology, NULL, NULL, 0, NULL));
     REFUSED(tb_locality_string(topology, NULL, NULL, 0, NULL));
     REFUSED(tb_locality_compare(NULL, NULL, 0, NULL));
     REFUSED(tb_job_locality(NULL, 0, 0, 0, NULL));
-    REFUSED(tb_device_distances(topology, NULL, 0, NULL, 0, &count));
-    REFUSED(tb_device_distances_pmix7(topology, NULL, 0, NULL, 0, &count));
-    REFUSED(tb_ports(NULL, 0, NULL, 0, &count));
+    REFUSED(tb_device_distances(topology, NULL, 0, NULL, 0, 0, &count));
+    REFUSED(tb_device_distances_pmix7(topology, NULL, 0, NULL, 0, 0, &count));
+    REFUSED(tb_ports(NULL, 0, NULL, 0, 0, &count));
     REFUSED(tb_obj_fact(topology, 0, NULL, NULL));
     REFUSED(tb_nics(NULL, false, NULL, 0, &count));
     REFUSED(tb_gpus(NULL, NULL, 0, &count));
-    REFUSED(tb_assign(topology, NULL, 1, NULL, 0, 1, NULL, 0, &count));
+    REFUSED(tb_devices_assign(topology, NULL, 1, NULL, 0, 1, NULL, 0, &count));
     REFUSED(tb_job_nics(NULL, 0, NULL, 0, &count));
     REFUSED(tb_job_gpus(NULL, 0, NULL, 0, &count));
     REFUSED(tb_cluster_adopt("/dev/null", NULL));
-    REFUSED(tb_cluster_count(NULL, NULL));
+    REFUSED(tb_cluster_count(NULL, NULL, 0));
     REFUSED(tb_cluster_find(NULL, "a", NULL));
     REFUSED(tb_cluster_local(NULL, NULL));
-    REFUSED(tb_cluster_node_get(NULL, 0, NULL));
+    REFUSED(tb_cluster_node_get(NULL, 0, NULL, 0));
     REFUSED(tb_cluster_node_name(NULL, 0, NULL, 0, NULL));
     REFUSED(tb_cluster_open(NULL, 0, NULL));
     REFUSED(tb_cluster_bindable(NULL, 0, 0, set));
-    REFUSED(tb_cluster_group_get(NULL, 0, NULL));
+    REFUSED(tb_cluster_group_get(NULL, 0, NULL, 0));
     REFUSED(tb_cluster_group_find(NULL, "a", NULL));
     REFUSED(tb_cluster_group_name(NULL, 0, NULL, 0, NULL));
     REFUSED(tb_cluster_group_nodes(NULL, 0, NULL, 0, NULL));
     REFUSED(tb_cluster_group_cpuset(NULL, 0, NULL));
     REFUSED(tb_cluster_common(NULL, 0, 0, NULL));
     REFUSED(tb_cluster_hops(NULL, 0, 0, NULL));
-    REFUSED(tb_cluster_distances(NULL, 0, NULL, 0, NULL, 0, NULL));
-    REFUSED(tb_cluster_totals(NULL, 0, NULL));
-    REFUSED(tb_own_node(NULL));
+    REFUSED(tb_cluster_distances(NULL, 0, NULL, 0, NULL, 0, 0, NULL));
+    REFUSED(tb_cluster_totals(NULL, 0, NULL, 0));
+    REFUSED(tb_cluster_own_node(NULL));
     REFUSED(tb_cluster_gather(NULL, NULL, 0, true, "a", NULL, "/nonexistent", 0400, false, NULL));
     REFUSED(tb_gathering_new(0, false, NULL, NULL));
     REFUSED(tb_gathering_mine(NULL, NULL, NULL));
@@ -569,52 +777,52 @@ static void nulls(const tb_topology *topology)
     REFUSED(tb_links_vertex(NULL, 0, NULL, NULL));
     REFUSED(tb_links_name(NULL, 0, NULL, 0, NULL));
     REFUSED(tb_links_find(NULL, "cuda0", NULL));
-    REFUSED(tb_links_link(NULL, 0, NULL));
-    REFUSED(tb_links_path(NULL, 0, 0, 0, NULL, NULL, 0, NULL));
-    REFUSED(tb_links_paths(NULL, 0, 0, NULL, 0, NULL));
-    REFUSED(tb_hw_distances(NULL, NULL, 0, NULL, 0, false, 0, NULL, 0, NULL));
-    REFUSED(tb_hw_groups(NULL, 0, 2, NULL, 0, &count));
+    REFUSED(tb_links_link(NULL, 0, NULL, 0));
+    REFUSED(tb_links_path(NULL, 0, 0, 0, NULL, 0, NULL, 0, NULL));
+    REFUSED(tb_links_paths(NULL, 0, 0, NULL, 0, 0, NULL));
+    REFUSED(tb_links_rank_paths(NULL, NULL, 0, NULL, 0, false, 0, NULL, 0, 0, NULL));
+    REFUSED(tb_hw_groups(NULL, 0, 2, NULL, 0, 0, &count));
     REFUSED(tb_hw_ranks(NULL, "core", NULL, 0, &count));
     REFUSED(tb_hw_guided(NULL, "core", NULL, 0, &count));
     REFUSED(tb_hw_unguided(NULL, NULL, 0, NULL, 0, &count));
     REFUSED(tb_hw_unguided_uri(NULL, NULL, 0, 0, NULL, 0, NULL));
-    REFUSED(tb_hw_resource_info(NULL, 0, NULL, 0, &count));
+    REFUSED(tb_hw_resource_info(NULL, 0, NULL, 0, 0, &count));
     REFUSED(tb_hw_objects(topology, NULL, NULL, 0, &count));
     REFUSED(tb_hw_uri(NULL, NULL, 0, NULL));
-    REFUSED(tb_path_class_between(topology, 0, 0, NULL));
+    REFUSED(tb_device_path_class(topology, 0, 0, NULL));
     REFUSED(tb_device_id(topology, 0, NULL, NULL, 0, NULL));
-    REFUSED(tb_device_path_get(topology, NULL, 0, NULL));
+    REFUSED(tb_device_path_get(topology, NULL, 0, NULL, 0));
     REFUSED(tb_job_localities(NULL, 0, 0, NULL, 0, NULL));
     EXPECT(tb_job_name(NULL) == NULL && tb_job_rank_count(NULL) == 0 && tb_view_bytes(NULL) == 0);
     EXPECT(!tb_view_is_equal(topology, NULL));
     REFUSED(tb_scope(NULL, NULL, set, NULL, 0));
-    REFUSED(tb_scope_decide(NULL, NULL, set, NULL, 0));
+    REFUSED(tb_scope_decide(NULL, 0, NULL, set, NULL, 0));
     REFUSED(tb_place(topology, NULL, NULL, NULL, 0, NULL, 0));
     REFUSED(tb_place_count(topology, NULL, NULL, NULL, 0, &count));
     REFUSED(tb_binding_report(topology, 0, NULL, false, NULL, 0, NULL));
     REFUSED(tb_location(topology, NULL, false, NULL, 0, &count));
-    REFUSED(tb_capture_hwloc(NULL, NULL));
-    REFUSED(tb_capture_machine(NULL));
-    REFUSED(tb_capture_xml(NULL, NULL));
-    REFUSED(tb_capture_xml_text(NULL, NULL));
-    REFUSED(tb_capture_synthetic(NULL, NULL));
-    REFUSED(tb_publish_options_init(NULL));
-    REFUSED(tb_publish(NULL, NULL, NULL));
-    REFUSED(tb_publication_keys(NULL, NULL));
-    REFUSED(tb_publication_hwloc_keys(NULL, NULL));
+    REFUSED(tb_description_from_hwloc(NULL, NULL));
+    REFUSED(tb_description_from_machine(NULL));
+    REFUSED(tb_description_from_xml(NULL, NULL));
+    REFUSED(tb_description_from_xml_text(NULL, NULL));
+    REFUSED(tb_description_from_synthetic(NULL, NULL));
+    REFUSED(tb_publish_options_init(NULL, 0));
+    REFUSED(tb_publish(NULL, NULL, 0, NULL));
+    REFUSED(tb_publication_keys(NULL, NULL, 0));
+    REFUSED(tb_publication_hwloc_keys(NULL, NULL, 0));
     REFUSED(tb_publication_env(NULL, 0, NULL, NULL));
-    REFUSED(tb_pmix_info(NULL, NULL, NULL));
+    REFUSED(tb_publication_pmix_info(NULL, NULL, NULL));
     REFUSED(tb_unpublish(NULL));
-    REFUSED(tb_job_add(topology, NULL, NULL, NULL, 0, 0, false, NULL, NULL));
+    REFUSED(tb_job_add(topology, NULL, NULL, NULL, 0, 0, false, NULL, 0, NULL));
     REFUSED(tb_job_publication_file(NULL, NULL, 0, NULL));
     REFUSED(tb_job_publication_env(NULL, 0, NULL, NULL));
     REFUSED(tb_job_pmix_info(NULL, NULL, NULL));
-    REFUSED(tb_pmix_rank_info(NULL, NULL, 0, NULL, NULL, NULL));
+    REFUSED(tb_job_pmix_rank_info(NULL, NULL, 0, NULL, NULL, NULL));
     REFUSED(tb_job_remove(topology, NULL));
     REFUSED(tb_job_sweep(NULL, NULL));
     REFUSED(tb_job_list(NULL, 0, NULL, 0, NULL));
     REFUSED(tb_hwloc_topology(NULL));
-    REFUSED(tb_export_xml(topology, NULL));
+    REFUSED(tb_topology_export_xml(topology, NULL));
     tb_topology_free(NULL);
     tb_job_free(NULL);
     tb_description_free(NULL);
@@ -636,7 +844,7 @@ static void views(const tb_topology *topology, hwloc_topology_t reference)
     char reason[256];
 
     OK(tb_set_parse(set, "4-11"));
-    OK(tb_view(topology, set, TB_RESTRICT_REMOVE_CPULESS, &view));
+    OK(tb_view_new(topology, set, TB_RESTRICT_REMOVE_CPULESS, &view));
     hwloc_bitmap_set_range(half, 4, 11);
     hwloc_topology_dup(&restricted, reference);
     hwloc_topology_restrict(restricted, half, HWLOC_RESTRICT_FLAG_REMOVE_CPULESS);
@@ -645,25 +853,25 @@ static void views(const tb_topology *topology, hwloc_topology_t reference)
     hwloc_bitmap_free(half);
     EXPECT(tb_view_bytes(view) > 0 && tb_view_bytes(view) < 1024 && tb_view_bytes(topology) == 0);
     OK(tb_set_parse(other, "0-5"));
-    OK(tb_view(topology, other, 0, &both));
+    OK(tb_view_new(topology, other, 0, &both));
     OK(tb_view_intersection(view, both, &same));
     OK(tb_obj_set(same, 0, TB_CPUSET, set));
     EXPECT(is_list(set, "4-5") && !tb_view_is_equal(view, both) && tb_view_is_equal(same, same));
     tb_topology_free(same);
     tb_topology_free(both);
     OK(tb_set_parse(other, "99"));
-    EXPECT(tb_view(topology, other, 0, &both) == TB_ERR_RESTRICT);
-    EXPECT(tb_view(topology, set, 1 << 9, &both) == TB_ERR_RESTRICT);
-    REFUSED(tb_obj_get(view, NOTHING, NULL));
+    EXPECT(tb_view_new(topology, other, 0, &both) == TB_ERR_RESTRICT);
+    EXPECT(tb_view_new(topology, set, 1 << 9, &both) == TB_ERR_RESTRICT);
+    REFUSED(tb_obj_get(view, NOTHING, NULL, 0));
     tb_topology_free(view);
 
-    OK(tb_affinity(set));
+    OK(tb_source_affinity(set));
     EXPECT(!tb_set_is_empty(set));
-    EXPECT(tb_cgroup("/nonexistent", set, other) == TB_ERR_SOURCE);
-    (void)tb_cgroup(NULL, set, NULL);
-    OK(tb_cpu_list(topology, "14,15,0,1", false, set, objs, 8, &count));
+    EXPECT(tb_source_cgroup("/nonexistent", set, other) == TB_ERR_SOURCE);
+    (void)tb_source_cgroup(NULL, set, NULL);
+    OK(tb_source_cpu_list(topology, "14,15,0,1", false, set, objs, 8, &count));
     EXPECT(count == 4 && is_list(set, "0-1,14-15"));
-    EXPECT(tb_cpu_list(topology, "99", true, set, objs, 8, &count) == TB_ERR_SOURCE);
+    EXPECT(tb_source_cpu_list(topology, "99", true, set, objs, 8, &count) == TB_ERR_SOURCE);
     OK(tb_source_cpuset(topology, TB_SOURCE_PMIX_CPUSET, "hwloc:0-1", 0, set));
     EXPECT(is_list(set, "0-1"));
     OK(tb_source_cpuset(topology, TB_SOURCE_PMIX_CPU_LIST, "2,3", 0, set));
@@ -671,12 +879,12 @@ static void views(const tb_topology *topology, hwloc_topology_t reference)
     EXPECT(is_list(set, "1"));
     EXPECT(tb_source_cpuset(topology, TB_SOURCE_SLURM_CPU_BIND, "none", 0, set) == TB_ERR_NOT_FOUND);
     REFUSED(tb_source_cpuset(topology, 3, "x", 0, set));
-    OK(tb_omp_places(topology, "{0:2}:4:2", places, 2, &count));
+    OK(tb_source_omp_places(topology, "{0:2}:4:2", places, 2, &count));
     EXPECT(count == 4 && is_list(places[1], "2-3"));
 
-    OK(tb_effective_view(&view));
+    OK(tb_view_effective(&view));
     tb_topology_free(view);
-    EXPECT(tb_launch() == TB_LAUNCHER_NONE);
+    EXPECT(tb_scope_launcher() == TB_LAUNCHER_NONE);
     OK(tb_scope(topology, &all, set, reason, sizeof reason));
     EXPECT(all && strlen(reason) > 0);
     all = false;
@@ -688,12 +896,12 @@ static void views(const tb_topology *topology, hwloc_topology_t reference)
     situation.is_this_system = true;
     situation.pus = set;
     situation.affinity = other;
-    OK(tb_scope_decide(&situation, &all, places[0], reason, sizeof reason));
+    OK(tb_scope_decide(&situation, sizeof situation, &all, places[0], reason, sizeof reason));
     EXPECT(!all && is_list(places[0], "0-3"));
     situation.affinity = NULL;
-    REFUSED(tb_scope_decide(&situation, &all, places[0], NULL, 0));
+    REFUSED(tb_scope_decide(&situation, sizeof situation, &all, places[0], NULL, 0));
     situation.launch = 9;
-    REFUSED(tb_scope_decide(&situation, &all, places[0], NULL, 0));
+    REFUSED(tb_scope_decide(&situation, sizeof situation, &all, places[0], NULL, 0));
     tb_set_free(set);
     tb_set_free(other);
     tb_set_free(places[0]);
@@ -757,31 +965,31 @@ static void clusters(const tb_topology *topology)
     EXPECT(missing == 0);
     EXPECT(tb_gathering_write(gathering, NULL, path, 0400, true, NULL) == TB_ERR_ARGUMENT);
     tb_gathering_free(gathering);
-    EXPECT(tb_own_node(&opened) == TB_ERR_KEYS);
+    EXPECT(tb_cluster_own_node(&opened) == TB_ERR_KEYS);
     EXPECT(tb_cluster_adopt(NULL, &cluster) == TB_ERR_KEYS);
     setenv("TOPOBROKER_CLUSTER", path, 1);
     setenv("TOPOBROKER_HOST", "beta", 1);
-    EXPECT(tb_own_node(&opened) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_cluster_own_node(&opened) == TB_ERR_NOT_FOUND);
     OK(tb_cluster_adopt(NULL, &cluster));
     OK(tb_cluster_adopt(path, &again));
     EXPECT(cluster == again);
-    OK(tb_cluster_count(cluster, &counts));
+    OK(tb_cluster_count(cluster, &counts, sizeof counts));
     EXPECT(counts.nodes == 1 && counts.classes == 1 && counts.groups == 1 && counts.links == 0);
     OK(tb_cluster_find(cluster, "alpha", &node));
     EXPECT(node == 0 && tb_cluster_find(cluster, "gamma", &node) == TB_ERR_NOT_FOUND);
     EXPECT(tb_cluster_local(cluster, &node) == TB_ERR_NOT_FOUND);
-    OK(tb_cluster_node_get(cluster, 0, &data));
+    OK(tb_cluster_node_get(cluster, 0, &data, sizeof data));
     EXPECT(!data.is_local && data.group == 0 && data.class_number == 0);
     OK(tb_cluster_open(cluster, 0, &opened));
     OK(tb_cluster_open(cluster, 0, &same));
     EXPECT(opened == same && opened != topology);
     tb_topology_free((tb_topology *)opened);
-    OK(tb_obj_get(topology, 0, &own));
-    OK(tb_obj_get(opened, 0, &other));
+    OK(tb_obj_get(topology, 0, &own, sizeof own));
+    OK(tb_obj_get(opened, 0, &other, sizeof other));
     EXPECT(own.total_memory == other.total_memory && own.infos == other.infos);
     objects = tb_topology_object_count(opened);
     EXPECT(objects == tb_topology_object_count(topology));
-    EXPECT(tb_topology_segment(opened, &segment) == TB_ERR_ARGUMENT);
+    EXPECT(tb_topology_segment(opened, &segment, sizeof segment) == TB_ERR_ARGUMENT);
     EXPECT(tb_job_adopt(opened, NULL, &job) == TB_ERR_ARGUMENT);
     OK(tb_set_add(set, 5));
     EXPECT(tb_cluster_bindable(cluster, 0, 0, set) == TB_ERR_REMOTE);
@@ -791,11 +999,11 @@ static void clusters(const tb_topology *topology)
     OK(tb_cluster_local(cluster, &node));
     OK(tb_cluster_bindable(cluster, node, 0, set));
     EXPECT(tb_set_weight(set) > 1);
-    OK(tb_own_node(&same));
+    OK(tb_cluster_own_node(&same));
     EXPECT(tb_topology_object_count(same) == objects);
     OK(tb_cluster_node_name(cluster, 0, name, sizeof name, &length));
     EXPECT(length == 5 && strcmp(name, "alpha") == 0);
-    OK(tb_cluster_group_get(cluster, 0, &group));
+    OK(tb_cluster_group_get(cluster, 0, &group, sizeof group));
     EXPECT(group.kind == TB_GROUP_CLUSTER && group.nodes == 1 && group.depth == 0);
     OK(tb_cluster_group_name(cluster, 0, name, sizeof name, NULL));
     EXPECT(name[0] == 0);
@@ -806,13 +1014,13 @@ static void clusters(const tb_topology *topology)
     OK(tb_cluster_common(cluster, 0, 0, &number));
     EXPECT(tb_cluster_hops(cluster, 0, 0, &number) == TB_ERR_NOT_FOUND);
     tb_link_path ways[1];
-    OK(tb_cluster_distances(cluster, 0, (uint32_t[]){ 0 }, 1, ways, 1, &count));
+    OK(tb_cluster_distances(cluster, 0, (uint32_t[]){ 0 }, 1, ways, sizeof *ways, 1, &count));
     EXPECT(count == 1 && !ways[0].is_there && ways[0].bandwidth == -1);
-    REFUSED(tb_cluster_distances(cluster, 0, (uint32_t[]){ 1 }, 1, ways, 1, &count));
-    OK(tb_cluster_totals(cluster, 0, &sum));
+    REFUSED(tb_cluster_distances(cluster, 0, (uint32_t[]){ 1 }, 1, ways, sizeof *ways, 1, &count));
+    OK(tb_cluster_totals(cluster, 0, &sum, sizeof sum));
     EXPECT(sum.nodes == 1 && sum.memory == own.total_memory);
     REFUSED(tb_cluster_open(cluster, 1, &opened));
-    REFUSED(tb_cluster_group_get(cluster, 1, &group));
+    REFUSED(tb_cluster_group_get(cluster, 1, &group, sizeof group));
     EXPECT(tb_cluster_adopt("/etc/passwd", &again) == TB_ERR_SEGMENT);
     unsetenv("TOPOBROKER_HOST");
     unlink(path);
@@ -847,14 +1055,14 @@ static void jobs(const tb_topology *topology)
     size_t count;
 
     OK(tb_set_parse(set, "0-7"));
-    OK(tb_view(topology, set, TB_RESTRICT_REMOVE_CPULESS, &view));
+    OK(tb_view_new(topology, set, TB_RESTRICT_REMOVE_CPULESS, &view));
     OK(tb_place_count(view, "core", NULL, NULL, 0, &count));
     EXPECT(count == 4);
     OK(tb_place(view, "core", "none", NULL, 0, sets, 2));
     EXPECT(tb_set_is_empty(sets[0]));
     OK(tb_binding_report(topology, 0, sets[0], false, line, sizeof line, NULL));
     EXPECT(strstr(line, "is not bound") != NULL);
-    OK(tb_job_add(view, "unbound", ranks, placed, 2, TB_JOB_WITH_THIS_PROCESS, false, NULL, &published));
+    OK(tb_job_add(view, "unbound", ranks, placed, 2, TB_JOB_WITH_THIS_PROCESS, false, NULL, 0, &published));
     tb_job_publication_free(published);
     OK(tb_place(view, "core", "core", NULL, 0, sets, 2));
     EXPECT(is_list(sets[1], "2-3"));
@@ -871,10 +1079,10 @@ static void jobs(const tb_topology *topology)
     EXPECT(tb_location(topology, "core:99", false, objs, 8, &count) == TB_ERR_NOT_FOUND);
 
     EXPECT(tb_job_list(topology, 0, line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
-    EXPECT(tb_job_add(view, "no/name", ranks, placed, 2, 0, false, NULL, &published) == TB_ERR_JOB);
-    REFUSED(tb_job_add(view, "negative", ranks, placed, 2, -2, false, NULL, &published));
-    OK(tb_job_add(view, "hello", ranks, placed, 3, TB_JOB_WITH_THIS_PROCESS, true, NULL, &published));
-    EXPECT(tb_job_add(view, "hello", ranks, placed, 3, TB_JOB_KEPT, false, NULL, &again) == TB_ERR_JOB);
+    EXPECT(tb_job_add(view, "no/name", ranks, placed, 2, 0, false, NULL, 0, &published) == TB_ERR_JOB);
+    REFUSED(tb_job_add(view, "negative", ranks, placed, 2, -2, false, NULL, 0, &published));
+    OK(tb_job_add(view, "hello", ranks, placed, 3, TB_JOB_WITH_THIS_PROCESS, true, NULL, 0, &published));
+    EXPECT(tb_job_add(view, "hello", ranks, placed, 3, TB_JOB_KEPT, false, NULL, 0, &again) == TB_ERR_JOB);
     OK(tb_job_list(topology, 0, line, sizeof line, NULL));
     EXPECT(strcmp(line, "hello") == 0);
     OK(tb_job_publication_file(published, file, sizeof file, NULL));
@@ -890,8 +1098,8 @@ static void jobs(const tb_topology *topology)
     OK(tb_job_local_rank(job, 2, &rank, set));
     EXPECT(rank == 12 && tb_set_is_empty(set));
     EXPECT(tb_job_local_rank(job, 3, &rank, set) == TB_ERR_NOT_FOUND);
-    REFUSED(tb_relative_locality(topology, sets[0], sets[1], 2, &shared));
-    OK(tb_relative_locality(topology, sets[0], sets[1], TB_LOCALITY_PMIX, &shared));
+    REFUSED(tb_locality_between(topology, sets[0], sets[1], 2, &shared));
+    OK(tb_locality_between(topology, sets[0], sets[1], TB_LOCALITY_PMIX, &shared));
     OK(tb_job_localities(job, 10, TB_LOCALITY_PMIX, all, 4, &count));
     EXPECT(count == 3 && all[1] == shared && all[2] == 0x4000 && (all[0] & 1) == 1);
     OK(tb_job_locality(job, 11, 10, TB_LOCALITY_PMIX, &all[0]));
@@ -907,27 +1115,27 @@ static void jobs(const tb_topology *topology)
     OK(tb_locality_compare(line, file, TB_LOCALITY_PMIX, &shared));
     EXPECT(shared == all[0] && tb_locality_compare(line, "XX0", 0, &shared) == TB_ERR_TEXT);
     EXPECT(tb_locality_string(topology, set, line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
-    OK(tb_device_distances(topology, sets[0], 0, NULL, 0, &count));
+    OK(tb_device_distances(topology, sets[0], 0, NULL, 0, 0, &count));
     EXPECT(count == 0);
-    REFUSED(tb_device_distances(topology, sets[0], 64, NULL, 0, &count));
-    OK(tb_device_distances_pmix7(topology, sets[0], TB_DEVICE_BLOCK, NULL, 0, &count));
+    REFUSED(tb_device_distances(topology, sets[0], 64, NULL, 0, 0, &count));
+    OK(tb_device_distances_pmix7(topology, sets[0], TB_DEVICE_BLOCK, NULL, 0, 0, &count));
     EXPECT(count == 0);
-    OK(tb_ports(topology, 0, NULL, 0, &count));
+    OK(tb_ports(topology, 0, NULL, 0, 0, &count));
     EXPECT(count == 0 && tb_obj_fact(topology, 0, "Speed", &name) == TB_ERR_NOT_FOUND);
     OK(tb_nics(topology, true, NULL, 0, &count));
     EXPECT(count == 0);
     OK(tb_gpus(topology, NULL, 0, &count));
     EXPECT(count == 0);
-    OK(tb_assign(topology, &given, 1, placed, 2, 1, dealt, 2, &count));
+    OK(tb_devices_assign(topology, &given, 1, placed, 2, 1, dealt, 2, &count));
     EXPECT(count == 2 && dealt[0] == given && dealt[1] == given);
     OK(tb_job_nics(job, 10, NULL, 0, &count));
     EXPECT(count == 0);
     OK(tb_job_gpus(job, 10, NULL, 0, &count));
     EXPECT(count == 0);
-    OK(tb_hw_groups(job, 10, 2, groups, 8, &count));
+    OK(tb_hw_groups(job, 10, 2, groups, sizeof *groups, 8, &count));
     EXPECT(count >= 2 && strcmp(groups[0].uri, "hwloc://Machine/0") == 0 && groups[0].size == 3);
     EXPECT(strcmp(groups[1].uri, "topobroker://Job/0") == 0 && groups[1].group == groups[0].group);
-    EXPECT(tb_hw_groups(job, 99, 2, groups, 8, &count) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_hw_groups(job, 99, 2, groups, sizeof *groups, 8, &count) == TB_ERR_NOT_FOUND);
     OK(tb_hw_ranks(job, "hwloc://Core/0", on, 4, &count));
     EXPECT(count == 1 && on[0] == 10);
     EXPECT(tb_hw_ranks(job, "hwloc://Cores", on, 4, &count) == TB_ERR_TEXT);
@@ -940,7 +1148,7 @@ static void jobs(const tb_topology *topology)
     OK(tb_hw_unguided_uri(job, ranks, 2, 11, line, sizeof line, NULL));
     EXPECT(strncmp(line, "hwloc://", 8) == 0 && line[strlen(line) - 1] == '1');
     EXPECT(tb_hw_unguided_uri(job, ranks, 2, 12, line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
-    OK(tb_hw_resource_info(job, 12, types, 32, &count));
+    OK(tb_hw_resource_info(job, 12, types, sizeof *types, 32, &count));
     EXPECT(count > 4 && strcmp(types[0].uri, "hwloc://Machine") == 0 && types[0].is_restricted);
     EXPECT(!types[1].is_restricted);
     OK(tb_hw_objects(topology, "hwloc://Core/1", objs, 8, &count));
@@ -959,25 +1167,25 @@ static void jobs(const tb_topology *topology)
     OK(tb_links_find(links, line, &vertex));
     EXPECT(vertex == 0 && tb_links_find(links, "cuda77", &vertex) == TB_ERR_NOT_FOUND);
     EXPECT(tb_links_name(links, 60000, line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
-    OK(tb_links_link(links, 0, &link));
+    OK(tb_links_link(links, 0, &link, sizeof link));
     EXPECT(link.one != link.other && link.latency == -1);
-    EXPECT(tb_links_link(links, count, &link) == TB_ERR_NOT_FOUND);
-    OK(tb_links_path(links, link.one, link.other, TB_MEASURE_HOPS, &way, ends, 2, &count));
+    EXPECT(tb_links_link(links, count, &link, sizeof link) == TB_ERR_NOT_FOUND);
+    OK(tb_links_path(links, link.one, link.other, TB_MEASURE_HOPS, &way, sizeof way, ends, 2, &count));
     EXPECT(way.is_there && way.hops == 1 && count == 2 && ends[0] == link.one && ends[1] == link.other);
-    REFUSED(tb_links_path(links, 0, 60000, TB_MEASURE_HOPS, &way, NULL, 0, NULL));
-    REFUSED(tb_links_path(links, 0, 1, 3, &way, NULL, 0, NULL));
-    OK(tb_links_paths(links, 0, TB_MEASURE_BANDWIDTH, NULL, 0, &count));
+    REFUSED(tb_links_path(links, 0, 60000, TB_MEASURE_HOPS, &way, sizeof way, NULL, 0, NULL));
+    REFUSED(tb_links_path(links, 0, 1, 3, &way, sizeof way, NULL, 0, NULL));
+    OK(tb_links_paths(links, 0, TB_MEASURE_BANDWIDTH, NULL, 0, 0, &count));
     EXPECT(count == vertices);
-    OK(tb_hw_distances(links, job, 10, ranks, 3, false, TB_MEASURE_HOPS, ways, 4, &count));
+    OK(tb_links_rank_paths(links, job, 10, ranks, 3, false, TB_MEASURE_HOPS, ways, sizeof *ways, 4, &count));
     EXPECT(count == 3 && !ways[0].is_there && ways[1].is_there && !ways[2].is_there);
-    OK(tb_hw_distances(links, job, 11, ranks, 1, true, TB_MEASURE_HOPS, &way, 1, NULL));
+    OK(tb_links_rank_paths(links, job, 11, ranks, 1, true, TB_MEASURE_HOPS, &way, sizeof way, 1, NULL));
     EXPECT(way.is_there && way.hops == ways[1].hops);
-    EXPECT(tb_hw_distances(links, job, 99, ranks, 3, false, TB_MEASURE_HOPS, ways, 4, &count) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_links_rank_paths(links, job, 99, ranks, 3, false, TB_MEASURE_HOPS, ways, sizeof *ways, 4, &count) == TB_ERR_NOT_FOUND);
     tb_links_free(links);
-    OK(tb_path_class_between(topology, 0, 0, &class));
+    OK(tb_device_path_class(topology, 0, 0, &class));
     EXPECT(class == TB_PATH_SAME);
     EXPECT(tb_device_id(topology, 0, "host", line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
-    OK(tb_device_path_get(topology, sets[0], 0, &path));
+    OK(tb_device_path_get(topology, sets[0], 0, &path, sizeof path));
     EXPECT(path.pci_hops == 0 && path.latency == 0);
     OK(tb_job_publication_file(published, file, sizeof file, NULL));
     OK(tb_job_cpuset(job, 10, set));
@@ -990,7 +1198,7 @@ static void jobs(const tb_topology *topology)
     EXPECT(count == 0);
     tb_job_publication_free(published);
     EXPECT(access(file, F_OK) != 0);
-    OK(tb_job_add(view, "kept", ranks, placed, 2, TB_JOB_KEPT, false, &policy, &published));
+    OK(tb_job_add(view, "kept", ranks, placed, 2, TB_JOB_KEPT, false, &policy, sizeof policy, &published));
     tb_job_publication_free(published);
     OK(tb_job_remove(topology, "kept"));
     EXPECT(tb_job_remove(topology, "kept") == TB_ERR_NOT_FOUND);
@@ -1010,23 +1218,23 @@ static void legacy(const tb_publication *published, const tb_topology *topology)
     char file[] = "/tmp/topobroker-api-XXXXXX";
     tb_description *description;
 
-    OK(tb_publication_hwloc_keys(published, &keys));
+    OK(tb_publication_hwloc_keys(published, &keys, sizeof keys));
     for (count = 0; tb_publication_env(published, count, &name, &value) == TB_OK; count++)
         setenv(name, value, 1);
     EXPECT(count == 3 + 4);
     OK(tb_hwloc_topology(&theirs));
     OK(tb_hwloc_topology(&again));
     EXPECT(theirs == again && hwloc_get_nbobjs_by_type(theirs, HWLOC_OBJ_PU) == 16);
-    OK(tb_capture_hwloc(theirs, &description));
+    OK(tb_description_from_hwloc(theirs, &description));
     tb_description_free(description);
     EXPECT(mkstemp(file) >= 0);
-    OK(tb_export_xml(topology, file));
-    OK(tb_capture_xml(file, &description));
+    OK(tb_topology_export_xml(topology, file));
+    OK(tb_description_from_xml(file, &description));
     tb_description_free(description);
     unlink(file);
-    EXPECT(tb_capture_xml(file, &description) == TB_ERR_LOAD);
-    EXPECT(tb_capture_xml_text("<no", &description) == TB_ERR_LOAD);
-    EXPECT(tb_capture_synthetic("Nonesuch:3", &description) == TB_ERR_LOAD);
+    EXPECT(tb_description_from_xml(file, &description) == TB_ERR_LOAD);
+    EXPECT(tb_description_from_xml_text("<no", &description) == TB_ERR_LOAD);
+    EXPECT(tb_description_from_synthetic("Nonesuch:3", &description) == TB_ERR_LOAD);
 }
 
 int main(void)
@@ -1041,34 +1249,36 @@ int main(void)
     unsetenv("TOPOBROKER_FILE");
     statuses();
     sets();
+    sets_like_hwloc();
+    binding();
     hwloc_topology_init(&reference);
     hwloc_topology_set_all_types_filter(reference, HWLOC_TYPE_FILTER_KEEP_ALL);
     hwloc_topology_set_synthetic(reference, SYNTHETIC);
     hwloc_topology_load(reference);
 
-    OK(tb_capture_synthetic(SYNTHETIC, &description));
-    OK(tb_publish_options_init(&options));
+    OK(tb_description_from_synthetic(SYNTHETIC, &description));
+    OK(tb_publish_options_init(&options, sizeof options));
     options.legacy = true;
     options.store = 9;
-    REFUSED(tb_publish(description, &options, &published));
+    REFUSED(tb_publish(description, &options, sizeof options, &published));
     options.store = TB_STORE_FOLDER;
-    REFUSED(tb_publish(description, &options, &published));
+    REFUSED(tb_publish(description, &options, sizeof options, &published));
     options.folder = "/nonexistent";
-    EXPECT(tb_publish(description, &options, &published) == TB_ERR_PUBLISH);
+    EXPECT(tb_publish(description, &options, sizeof options, &published) == TB_ERR_PUBLISH);
     options.store = TB_STORE_SHM;
     options.address = 7;
-    REFUSED(tb_publish(description, &options, &published));
+    REFUSED(tb_publish(description, &options, sizeof options, &published));
     options.address = TB_ADDRESS_USUAL;
-    OK(tb_publish(description, &options, &published));
+    OK(tb_publish(description, &options, sizeof options, &published));
     keys_of(published, &keys);
     topology = adopted(&keys);
 
-    OK(tb_publish(description, NULL, &other));
-    OK(tb_publication_keys(other, &keys));
-    EXPECT(tb_publication_hwloc_keys(other, &keys) == TB_ERR_NOT_FOUND);
+    OK(tb_publish(description, NULL, 0, &other));
+    OK(tb_publication_keys(other, &keys, sizeof keys));
+    EXPECT(tb_publication_hwloc_keys(other, &keys, sizeof keys) == TB_ERR_NOT_FOUND);
     {
         const tb_topology *another;
-        EXPECT(tb_adopt_keys(&keys, &another) == TB_ERR_DIFFERENT);
+        EXPECT(tb_adopt_keys(&keys, sizeof keys, &another) == TB_ERR_DIFFERENT);
     }
     tb_publication_free(other);
     EXPECT(access(keys.file, F_OK) != 0);
@@ -1078,6 +1288,8 @@ int main(void)
     levels(topology, reference);
     ids_of_nothing(topology);
     queries(topology, reference);
+    texts(topology, reference);
+    sizes(topology);
     nulls(topology);
     views(topology, reference);
     clusters(topology);
@@ -1085,7 +1297,7 @@ int main(void)
     legacy(published, topology);
 
     /* A forked child that frees the publication removes none of its files. */
-    OK(tb_publication_keys(published, &keys));
+    OK(tb_publication_keys(published, &keys, sizeof keys));
     if (fork() == 0) {
         tb_publication_free(published);
         _exit(0);

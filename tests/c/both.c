@@ -12,7 +12,7 @@ int main(void)
     size_t cores = thinlib_cores();
 
     if (cores == 0 || tb_load(&topology) != TB_OK || tb_adopted(&again) != TB_OK ||
-        tb_topology_segment(topology, &segment) != TB_OK) {
+        tb_topology_segment(topology, &segment, sizeof segment) != TB_OK) {
         fprintf(stderr, "both: %s\n", tb_error_detail());
         return 1;
     }

@@ -22,11 +22,11 @@ static pthread_barrier_t started;
 #include <dlfcn.h>
 static __typeof__(tb_adopt) *adopt;
 static __typeof__(tb_error_detail) *error_detail;
-static __typeof__(tb_count_with_type) *count_with_type;
+static __typeof__(tb_objs_count_with_type) *count_with_type;
 static __typeof__(tb_keys_parse) *keys_parse;
 #define tb_adopt adopt
 #define tb_error_detail error_detail
-#define tb_count_with_type count_with_type
+#define tb_objs_count_with_type count_with_type
 #define tb_keys_parse keys_parse
 #endif
 
@@ -45,7 +45,7 @@ static void *other(void *unused)
 {
     (void)unused;
     pthread_barrier_wait(&started);
-    tb_status status = tb_keys_parse("relative", "0", "1", NULL);
+    tb_status status = tb_keys_parse("relative", "0", "1", NULL, 0);
     return status != TB_OK && tb_error_detail()[0] != '\0' ? &started : NULL;
 }
 
@@ -78,7 +78,7 @@ static int child(size_t spared)
             return 4;
     }
     setrlimit(RLIMIT_AS, &before);
-    return tb_adopt(&topology) == TB_OK && tb_count_with_type(topology, TB_PU) == 16 ? 0 : 5;
+    return tb_adopt(&topology) == TB_OK && tb_objs_count_with_type(topology, TB_PU) == 16 ? 0 : 5;
 }
 
 int main(int count, char **arguments)
@@ -90,7 +90,7 @@ int main(int count, char **arguments)
     void *library = dlopen(arguments[1], RTLD_NOW);
     *(void **)&adopt = dlsym(library, "tb_adopt");
     *(void **)&error_detail = dlsym(library, "tb_error_detail");
-    *(void **)&count_with_type = dlsym(library, "tb_count_with_type");
+    *(void **)&count_with_type = dlsym(library, "tb_objs_count_with_type");
     *(void **)&keys_parse = dlsym(library, "tb_keys_parse");
 #endif
     for (size_t i = 0; i < CHILDREN; i++) {

@@ -14,10 +14,10 @@ int main(void)
     tb_publication *published;
     tb_keys keys;
 
-    tb_publish_options_init(&options);
+    tb_publish_options_init(&options, sizeof options);
     options.legacy = true;
-    if (tb_capture_synthetic("Core:2 PU:2", &machine) != TB_OK || tb_publish(machine, &options, &published) != TB_OK ||
-        tb_publication_keys(published, &keys) != TB_OK)
+    if (tb_description_from_synthetic("Core:2 PU:2", &machine) != TB_OK || tb_publish(machine, &options, sizeof options, &published) != TB_OK ||
+        tb_publication_keys(published, &keys, sizeof keys) != TB_OK)
         return 1;
     puts(keys.file);
     fflush(stdout);

@@ -42,14 +42,14 @@ int main(int argc, char **argv)
     if (forks)
         pthread_join(thread, NULL);
     if (status == TB_OK)
-        status = tb_topology_segment(topology, &segment);
+        status = tb_topology_segment(topology, &segment, sizeof segment);
     if (status != TB_OK) {
         fprintf(stderr, "loader: %s: %s\n", tb_strerror(status), tb_error_detail());
         return 1;
     }
     for (int i = 0; i < 16; i++)
         printf("%02x", segment.id[i]);
-    printf(" %u %zu\n", segment.publisher_pid, tb_count_with_type(topology, TB_PU));
+    printf(" %u %zu\n", segment.publisher_pid, tb_objs_count_with_type(topology, TB_PU));
     fflush(stdout);
     if (argc > 1)
         getchar();

@@ -42,9 +42,9 @@ int main(void)
             result = 1;
         } else {
             tb_topology *mine;
-            printf("rank %u adopted %zu PUs\n", me.rank, tb_count_with_type(topology, TB_PU));
-            if (tb_effective_view(&mine) == TB_OK) {
-                printf("rank %u sees %zu PUs\n", me.rank, tb_count_with_type(mine, TB_PU));
+            printf("rank %u adopted %zu PUs\n", me.rank, tb_objs_count_with_type(topology, TB_PU));
+            if (tb_view_effective(&mine) == TB_OK) {
+                printf("rank %u sees %zu PUs\n", me.rank, tb_objs_count_with_type(mine, TB_PU));
                 tb_topology_free(mine);
             }
         }

@@ -110,12 +110,12 @@ static tb_job_publication *add_job(const tb_publication *published)
     tb_set *cpus = tb_set_new();
     tb_keys keys;
 
-    check(tb_publication_keys(published, &keys), "keys");
-    check(tb_adopt_keys(&keys, &topology), "adopt");
-    for (size_t pu = 0; pu < tb_count_with_type(topology, TB_PU) / 2; pu++)
+    check(tb_publication_keys(published, &keys, sizeof keys), "keys");
+    check(tb_adopt_keys(&keys, sizeof keys, &topology), "adopt");
+    for (size_t pu = 0; pu < tb_objs_count_with_type(topology, TB_PU) / 2; pu++)
         check(tb_set_add(cpus, (uint32_t)pu), "set");
-    check(tb_view(topology, cpus, TB_RESTRICT_REMOVE_CPULESS, &half), "view");
-    check(tb_job_add(half, "half", NULL, NULL, 0, TB_JOB_WITH_THIS_PROCESS, true, NULL, &job), "add the job");
+    check(tb_view_new(topology, cpus, TB_RESTRICT_REMOVE_CPULESS, &half), "view");
+    check(tb_job_add(half, "half", NULL, NULL, 0, TB_JOB_WITH_THIS_PROCESS, true, NULL, 0, &job), "add the job");
     tb_topology_free(half);
     tb_set_free(cpus);
     return job;
@@ -127,8 +127,8 @@ static void register_ranks(pmix_info_t *infos, uint32_t size, const tb_publicati
     const tb_topology *topology;
     tb_keys keys;
 
-    check(tb_publication_keys(published, &keys), "keys");
-    check(tb_adopt_keys(&keys, &topology), "adopt");
+    check(tb_publication_keys(published, &keys, sizeof keys), "keys");
+    check(tb_adopt_keys(&keys, sizeof keys, &topology), "adopt");
     for (uint32_t rank = 0; rank < size; rank++) {
         tb_set *cpu = tb_set_new();
         pmix_data_array_t *of_rank = calloc(1, sizeof *of_rank);
@@ -138,7 +138,7 @@ static void register_ranks(pmix_info_t *infos, uint32_t size, const tb_publicati
         void *array;
 
         check(tb_set_add(cpu, rank), "set");
-        check(tb_pmix_rank_info(topology, "host", rank, rank + 1 < size ? cpu : NULL, &array, &count),
+        check(tb_job_pmix_rank_info(topology, "host", rank, rank + 1 < size ? cpu : NULL, &array, &count),
               "what is told of a rank");
         told = array;
         /* What MPI needs besides. */
@@ -177,10 +177,10 @@ int main(int argc, char **argv)
     const uid_t user = (uid_t)atoi(argv[3]);
     const uint32_t size = (uint32_t)atoi(argv[4]);
 
-    check(argv[2][0] == '/' ? tb_capture_xml(argv[2], &machine) : tb_capture_synthetic(argv[2], &machine), "capture");
-    check(tb_publish_options_init(&options), "options");
+    check(argv[2][0] == '/' ? tb_description_from_xml(argv[2], &machine) : tb_description_from_synthetic(argv[2], &machine), "capture");
+    check(tb_publish_options_init(&options, sizeof options), "options");
     options.legacy = true;
-    check(tb_publish(machine, &options, &published), "publish");
+    check(tb_publish(machine, &options, sizeof options, &published), "publish");
     tb_description_free(machine);
 
     memset(&module, 0, sizeof module);
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
     check_pmix(PMIx_server_init(&module, server, 2), "PMIx_server_init");
     if (strcmp(argv[1], "job") == 0)
         job = add_job(published);
-    check(job != NULL ? tb_job_pmix_info(job, &array, &count) : tb_pmix_info(published, &array, &count),
+    check(job != NULL ? tb_job_pmix_info(job, &array, &count) : tb_publication_pmix_info(published, &array, &count),
           "keys for PMIx");
     keys = array;
 

@@ -33,9 +33,9 @@ int main(int argc, char **argv)
 #endif
     status = tb_adopt(&topology);
     if (status == TB_OK)
-        status = tb_topology_segment(topology, &segment);
+        status = tb_topology_segment(topology, &segment, sizeof segment);
     if (status == TB_OK)
-        status = tb_effective_view(&mine);
+        status = tb_view_effective(&mine);
     if (status == TB_OK)
         status = tb_obj_set(mine, 0, TB_CPUSET, cpus);
     if (status == TB_OK)
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
         return 1;
     }
     snprintf(line, sizeof line, "rank %d segment %02x%02x%02x%02x at %p launch %d sees PUs %s step %s\n", rank,
-             segment.id[0], segment.id[1], segment.id[2], segment.id[3], segment.start, (int)tb_launch(), list,
+             segment.id[0], segment.id[1], segment.id[2], segment.id[3], segment.start, (int)tb_scope_launcher(), list,
              or_none(getenv("TOPOBROKER_CPU_LIST")));
     fputs(line, stdout);
     fflush(stdout);

@@ -1,8 +1,8 @@
 //! Compares printed names and sets with hwloc's.
 
 use proptest::prelude::*;
+use topobroker::format::pci_class_name;
 use topobroker_benches::rival;
-use topobroker_cli::console::pci_class_name;
 use topobroker_layout::set::Format;
 use topobroker_reader::Set;
 

@@ -1,12 +1,13 @@
 //! Captures a loaded hwloc topology, or an input, as a description that can be published.
 
-use crate::call::{Given, adopting, call};
+use crate::answer::means_itself;
+use crate::call::{adopting, call};
 use crate::failure::Failure;
-use crate::pointers::{Text, borrow_topology};
+use crate::given::Given;
+use crate::pointers::{Out, Text, borrow_topology};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 use std::path::PathBuf;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
@@ -20,12 +21,14 @@ pub struct tb_description {
     pub(super) source: Source,
 }
 
+means_itself!(tb_description);
+
 /// Captures a topology that this program has loaded with the hwloc that this library is linked to.
 /// `hwloc_topology` is an hwloc_topology_t. It is not changed, and may be destroyed afterwards.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_capture_hwloc(
+pub extern "C" fn tb_description_from_hwloc(
     hwloc_topology: *mut c_void,
-    description: Option<&mut MaybeUninit<Box<tb_description>>>,
+    description: Out<'_, Box<tb_description>>,
 ) -> tb_status {
     call(|| {
         let out = description.given("description")?;
@@ -38,35 +41,35 @@ pub extern "C" fn tb_capture_hwloc(
 
 /// Loads the topology of this machine with objects of all types, and captures it.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_capture_machine(
-    description: Option<&mut MaybeUninit<Box<tb_description>>>,
+pub extern "C" fn tb_description_from_machine(
+    description: Out<'_, Box<tb_description>>,
 ) -> tb_status {
     call(|| captured(&Input::ThisMachine, Source::ThisMachine, description))
 }
 
 /// Loads an hwloc XML file of version 1 or 2, and captures it.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_capture_xml(
+pub extern "C" fn tb_description_from_xml(
     file: Text<'_>,
-    description: Option<&mut MaybeUninit<Box<tb_description>>>,
+    description: Out<'_, Box<tb_description>>,
 ) -> tb_status {
     call(|| captured(&Input::Xml(PathBuf::from(file.get("file")?)), Source::Xml, description))
 }
 
 /// Captures hwloc XML of version 1 or 2 from a text in memory.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_capture_xml_text(
+pub extern "C" fn tb_description_from_xml_text(
     text: Text<'_>,
-    description: Option<&mut MaybeUninit<Box<tb_description>>>,
+    description: Out<'_, Box<tb_description>>,
 ) -> tb_status {
     call(|| captured(&Input::XmlText(text.get("text")?.to_owned()), Source::Xml, description))
 }
 
 /// Captures a machine from a synthetic description, such as "Package:2 Core:4 PU:2".
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_capture_synthetic(
+pub extern "C" fn tb_description_from_synthetic(
     text: Text<'_>,
-    description: Option<&mut MaybeUninit<Box<tb_description>>>,
+    description: Out<'_, Box<tb_description>>,
 ) -> tb_status {
     call(|| {
         let input = Input::Synthetic(text.get("text")?.to_owned());
@@ -83,7 +86,7 @@ pub extern "C" fn tb_description_free(description: Option<Box<tb_description>>) 
 fn captured(
     input: &Input,
     source: Source,
-    description: Option<&mut MaybeUninit<Box<tb_description>>>,
+    description: Out<'_, Box<tb_description>>,
 ) -> Result<(), Failure> {
     let out = description.given("description")?;
     let description = capture(&load(input, &LoadOptions::default())?)?;
@@ -96,7 +99,7 @@ fn captured(
 /// server; discovery. If several processes come to discovery at once, one of them discovers for
 /// all. Counterpart: PMIx_Load_topology.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_load(topology: Option<&mut MaybeUninit<&'static tb_topology>>) -> tb_status {
+pub extern "C" fn tb_load(topology: Out<'_, &'static tb_topology>) -> tb_status {
     adopting(|| {
         let topology = topology.given("topology")?;
         topology.write(tb_topology::whole(topobroker::node::load()?));

@@ -2,6 +2,8 @@
 
 use crate::failure::Failure;
 use crate::status::tb_status;
+use topobroker::binding::BindError;
+use topobroker::format::synthetic::Irregular;
 use topobroker::hwloc::CaptureError;
 use topobroker::hwloc::HwlocLoadError;
 use topobroker::location::LocationError;
@@ -15,6 +17,16 @@ use topobroker_cluster::gather::GatherError;
 impl From<HwlocLoadError> for Failure {
     fn from(error: HwlocLoadError) -> Self {
         Self::of(tb_status::TB_ERR_LOAD, &error)
+    }
+}
+
+impl From<BindError> for Failure {
+    fn from(error: BindError) -> Self {
+        let status = match error {
+            BindError::Infinite { .. } => tb_status::TB_ERR_ARGUMENT,
+            _ => tb_status::TB_ERR_BIND,
+        };
+        Self::of(status, &error)
     }
 }
 
@@ -98,6 +110,12 @@ impl From<PolicyError> for Failure {
 impl From<PlacementError> for Failure {
     fn from(error: PlacementError) -> Self {
         Self::of(tb_status::TB_ERR_PLACEMENT, &error)
+    }
+}
+
+impl From<Irregular> for Failure {
+    fn from(error: Irregular) -> Self {
+        Self::of(tb_status::TB_ERR_NOT_FOUND, &error)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Gathering a cluster inside a launcher's own exchange.
 
-use crate::call::{Found, Given, call};
+use crate::answer::{answer, means_itself};
+use crate::call::call;
 use crate::failure::Failure;
-use crate::pointers::{List, Text};
+use crate::given::{Found, Given};
+use crate::pointers::{List, Out, Text};
 use crate::status::tb_status;
-use core::mem::MaybeUninit;
 use std::ffi::c_void;
 use topobroker_cluster::gather::{
     Contribution, Exchange, GatherError, Gathered, Gathering, NodeReport, Rounds, in_rounds,
@@ -66,7 +67,7 @@ pub extern "C" fn tb_cluster_gather(
     file: Text<'_>,
     mode: u32,
     replace: bool,
-    missing: Option<&mut MaybeUninit<usize>>,
+    missing: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
         let exchange = exchange.given("exchange")?;
@@ -75,7 +76,7 @@ pub extern "C" fn tb_cluster_gather(
         let mut exchange = Callback { exchange, context };
         let gathering = in_rounds(contribution(reports, name), rank, &mut exchange)?;
         let count = gathering.map_or(Ok(0), |it| write(it, &hosts, file, mode, replace))?;
-        missing.map(|out| out.write(count));
+        missing.optional().map(|out| out.write(count));
         Ok(())
     })
 }
@@ -88,6 +89,8 @@ pub struct tb_gathering {
     answers: Vec<Vec<u8>>,
 }
 
+means_itself!(tb_gathering);
+
 /// Begins a gathering: `rank`, `reports` and `name` are those of tb_cluster_gather. Then, until
 /// tb_gathering_mine returns TB_ERR_NOT_FOUND: hand over its bytes to all processes, give those of
 /// each process to tb_gathering_answer, and call tb_gathering_next. Free it with tb_gathering_free.
@@ -96,13 +99,12 @@ pub extern "C" fn tb_gathering_new(
     rank: usize,
     reports: bool,
     name: Text<'_>,
-    gathering: Option<&mut MaybeUninit<Box<tb_gathering>>>,
+    gathering: Out<'_, Box<tb_gathering>>,
 ) -> tb_status {
-    call(|| {
-        let (name, out) = (name.optional("name")?, gathering.given("gathering")?);
+    answer!(gathering, || {
+        let name = name.optional("name")?;
         let rounds = Some(Rounds::new(contribution(reports, name), rank));
-        out.write(Box::new(tb_gathering { rounds, answers: Vec::new() }));
-        Ok(())
+        Box::new(tb_gathering { rounds, answers: Vec::new() })
     })
 }
 
@@ -111,8 +113,8 @@ pub extern "C" fn tb_gathering_new(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_gathering_mine(
     gathering: Option<&tb_gathering>,
-    bytes: Option<&mut MaybeUninit<*const c_void>>,
-    length: Option<&mut MaybeUninit<usize>>,
+    bytes: Out<'_, *const c_void>,
+    length: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
         let gathering = gathering.given("gathering")?;
@@ -163,7 +165,7 @@ pub extern "C" fn tb_gathering_write(
     file: Text<'_>,
     mode: u32,
     replace: bool,
-    missing: Option<&mut MaybeUninit<usize>>,
+    missing: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
         let (file, hosts) = (file.get("file")?, expected(hosts)?);
@@ -173,7 +175,7 @@ pub extern "C" fn tb_gathering_write(
         }
         let gathering = gathering.rounds.take().and_then(Rounds::gathering);
         let count = gathering.map_or(Ok(0), |it| write(it, &hosts, file, mode, replace))?;
-        missing.map(|out| out.write(count));
+        missing.optional().map(|out| out.write(count));
         Ok(())
     })
 }

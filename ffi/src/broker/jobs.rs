@@ -1,21 +1,22 @@
 //! Jobs over a published topology.
 
 use super::publish::{cs, variable};
-use crate::call::{Found, Given, call, call_with};
+use crate::answer::{answer, means_itself};
+use crate::call::{call, call_with};
 use crate::failure::Failure;
-use crate::pointers::{Buffer, Handles, Input, List, Text};
+use crate::given::{Found, Given};
+use crate::pointers::{Asked, Buffer, Handles, Input, List, Out, Text};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::{CString, c_char, c_void};
-use std::mem::MaybeUninit;
 use topobroker::node::pmix_host;
 use topobroker::publish::job::{self, DevicePolicy, JobOptions, JobPublication, Launcher};
 use topobroker_reader::{NicChoice, Set};
 
 /// Whether a job stays when the process that added it ends.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_job_end {
     /// The job is removed when its tb_job_publication is freed. If this process ends without that,
     /// tb_job_sweep removes it.
@@ -30,6 +31,8 @@ pub struct tb_job_publication {
     base: topobroker_reader::Keys,
     environment: Vec<(CString, CString)>,
 }
+
+means_itself!(tb_job_publication);
 
 /// Which NICs and GPUs the ranks of a job are given.
 #[derive(Debug, Clone, Copy)]
@@ -63,8 +66,9 @@ pub extern "C" fn tb_job_add(
     count: usize,
     launcher: i32,
     legacy: bool,
-    devices: Option<&tb_device_policy>,
-    job: Option<&mut MaybeUninit<Box<tb_job_publication>>>,
+    devices: Asked<'_, tb_device_policy>,
+    devices_size: usize,
+    job: Out<'_, Box<tb_job_publication>>,
 ) -> tb_status {
     call_with(|handles| {
         let (view, out) = (view.given("view")?, job.given("job")?);
@@ -88,7 +92,7 @@ pub extern "C" fn tb_job_add(
             launcher,
             private: false,
             legacy,
-            devices: devices.map(policy).unwrap_or_default(),
+            devices: devices.optional(devices_size)?.map(policy).unwrap_or_default(),
         };
         let job = job::add(view.adopted()?, view.view(), &options)?;
         let base = view.adopted()?.keys().clone();
@@ -106,12 +110,9 @@ pub extern "C" fn tb_job_publication_file(
     job: Option<&tb_job_publication>,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let file = job.given("job")?.job.file().to_string_lossy();
-        buffer.fill(&file, size, length)
-    })
+    answer!(buffer(size, length), |job| job.job.file().to_string_lossy())
 }
 
 /// Stores the name and the value of an environment variable that the processes of the job need.
@@ -121,20 +122,20 @@ pub extern "C" fn tb_job_publication_file(
 pub extern "C" fn tb_job_publication_env(
     job: Option<&tb_job_publication>,
     index: usize,
-    name: Option<&mut MaybeUninit<*const c_char>>,
-    value: Option<&mut MaybeUninit<*const c_char>>,
+    name: Out<'_, *const c_char>,
+    value: Out<'_, *const c_char>,
 ) -> tb_status {
     call(|| variable(&job.given("job")?.environment, index, name, value))
 }
 
-/// Stores an array of pmix_info_t for the processes of a job: the array of tb_pmix_info and the
+/// Stores an array of pmix_info_t for the processes of a job: the array of tb_publication_pmix_info and the
 /// file of the job (topobroker.job). The hwloc segment and the XML in it are those of the job's
 /// part alone. Free the array with PMIX_INFO_FREE.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_pmix_info(
     job: Option<&tb_job_publication>,
-    infos: Option<&mut MaybeUninit<*mut c_void>>,
-    count: Option<&mut MaybeUninit<usize>>,
+    infos: Out<'_, *mut c_void>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
         let (job, infos, count) = (job.given("job")?, infos.given("infos")?, count.given("count")?);
@@ -152,13 +153,13 @@ pub extern "C" fn tb_job_pmix_info(
 /// PMIx_server_register_nspace: unmodified programs then know which ranks share what. Free the array
 /// with PMIX_INFO_FREE.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_pmix_rank_info(
+pub extern "C" fn tb_job_pmix_rank_info(
     view: Option<&tb_topology>,
     host: Text<'_>,
     rank: u32,
     cpuset: Input<'_, tb_set>,
-    infos: Option<&mut MaybeUninit<*mut c_void>>,
-    count: Option<&mut MaybeUninit<usize>>,
+    infos: Out<'_, *mut c_void>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call_with(|handles| {
         let (view, infos) = (view.given("view")?, infos.given("infos")?);
@@ -187,13 +188,10 @@ pub extern "C" fn tb_job_remove(topology: Option<&tb_topology>, name: Text<'_>) 
 
 /// Removes the jobs whose launcher is gone, and stores their number in `count` (may be NULL).
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_job_sweep(
-    topology: Option<&tb_topology>,
-    count: Option<&mut MaybeUninit<usize>>,
-) -> tb_status {
+pub extern "C" fn tb_job_sweep(topology: Option<&tb_topology>, count: Out<'_, usize>) -> tb_status {
     call(|| {
         let removed = job::sweep(topology.given("topology")?.adopted()?)?;
-        if let Some(count) = count {
+        if let Some(count) = count.optional() {
             count.write(removed);
         }
         Ok(())
@@ -209,7 +207,7 @@ pub extern "C" fn tb_job_list(
     index: usize,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
         let jobs = job::list(topology.given("topology")?.adopted()?)?;
@@ -218,7 +216,7 @@ pub extern "C" fn tb_job_list(
     })
 }
 
-fn policy(devices: &tb_device_policy) -> DevicePolicy {
+fn policy(devices: tb_device_policy) -> DevicePolicy {
     DevicePolicy {
         nics_per_rank: devices.nics_per_rank,
         gpus_per_rank: devices.gpus_per_rank,

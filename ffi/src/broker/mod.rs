@@ -1,6 +1,7 @@
 //! The functions of launchers: capture, publish, add jobs, place ranks, and tell processes the
 //! keys.
 
+mod binding;
 mod capture;
 mod failure;
 mod gather;
@@ -9,6 +10,7 @@ mod jobs;
 mod placement;
 mod publish;
 
+pub use binding::*;
 pub use capture::*;
 pub use gather::*;
 pub use hwloc::*;

@@ -1,13 +1,14 @@
 //! Placement of the ranks of a job, reports of it, and locations.
 
-use crate::call::{Given, call, call_with};
+use crate::answer::answer;
+use crate::call::call_with;
 use crate::failure::Failure;
+use crate::given::Given;
 use crate::object::{object, tb_obj};
-use crate::pointers::{Buffer, Input, List, Output, Room, Text};
+use crate::pointers::{Buffer, Input, List, Out, Output, Room, Text};
 use crate::set::{given_sets, store_sets, tb_set};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
-use std::mem::MaybeUninit;
 use topobroker::location::{Location, Reading};
 use topobroker::placement::{Policy, place, report, usual_count};
 use topobroker_reader::{Object, Topology};
@@ -47,14 +48,12 @@ pub extern "C" fn tb_place_count(
     bind_to: Text<'_>,
     order: List<'_, tb_obj>,
     order_count: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let (topology, count) = (topology.given("topology")?.get(), count.given("count")?);
-        let policy = Policy::parse(map_by.get("map_by")?, bind_to.optional("bind_to")?)?;
+    answer!(count, |topology, map_by| {
+        let policy = Policy::parse(map_by, bind_to.optional("bind_to")?)?;
         let order = objects(topology, order, order_count)?;
-        count.write(usual_count(topology, &policy, &order));
-        Ok(())
+        usual_count(topology, &policy, &order)
     })
 }
 
@@ -77,16 +76,11 @@ pub extern "C" fn tb_binding_report(
     prrte: bool,
     buffer: Buffer<'_>,
     size: usize,
-    length: Option<&mut MaybeUninit<usize>>,
+    length: Out<'_, usize>,
 ) -> tb_status {
-    call_with(|handles| {
-        let (topology, cpuset) =
-            (topology.given("topology")?.get(), &cpuset.given(handles, "cpuset")?.0);
-        let line = match prrte {
-            true => report::prrte(topology, rank, cpuset),
-            false => report::open_mpi(topology, rank, cpuset),
-        };
-        buffer.fill(&line, size, length)
+    answer!(buffer(size, length), |topology, cpuset| match prrte {
+        true => report::prrte(topology, rank, cpuset),
+        false => report::open_mpi(topology, rank, cpuset),
     })
 }
 
@@ -100,12 +94,11 @@ pub extern "C" fn tb_location(
     physical: bool,
     objs: Room<'_, tb_obj>,
     capacity: usize,
-    count: Option<&mut MaybeUninit<usize>>,
+    count: Out<'_, usize>,
 ) -> tb_status {
-    call(|| {
-        let topology = topology.given("topology")?.get();
+    answer!(objs(capacity, count), |topology, text| {
         let reading = Reading { physical, ..Reading::default() };
-        let found = Location::parse(text.get("text")?)?.objects(topology, reading)?;
-        objs.fill(found.into_iter().map(Object::id), capacity, count)
+        let found = Location::parse(text)?.objects(topology, reading)?;
+        found.into_iter().map(Object::id)
     })
 }

@@ -1,15 +1,16 @@
 //! Publishes topologies, and tells processes the keys of the segments.
 
 use super::capture::tb_description;
-use crate::call::{Found, Given, call};
+use crate::answer::{answer, means_itself};
+use crate::call::call;
 use crate::failure::Failure;
+use crate::given::{Found, Given};
 use crate::keys::tb_keys;
-use crate::pointers::Text;
+use crate::pointers::{Asked, Out, Struct, Text};
 use crate::scope::scope;
 use crate::status::tb_status;
 use crate::topology::tb_segment_scope;
 use std::ffi::{CString, OsString, c_char, c_void};
-use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use topobroker::node::pmix_host;
@@ -17,7 +18,7 @@ use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
 
 /// The kind of storage of a segment.
 #[derive(Debug, Clone, Copy)]
-#[repr(i32)]
+#[repr(C)]
 pub enum tb_store {
     /// POSIX shared memory.
     TB_STORE_SHM = 0,
@@ -34,6 +35,7 @@ pub const TB_ADDRESS_USUAL: u64 = 0;
 pub const TB_ADDRESS_ANYWHERE: u64 = 1;
 
 /// Options of publishing. Fill them with tb_publish_options_init, then change fields.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct tb_publish_options<'a> {
     /// A tb_store.
@@ -67,25 +69,25 @@ pub struct tb_publication {
     environment: Vec<(CString, CString)>,
 }
 
+means_itself!(tb_publication);
+
 /// Fills options with the defaults: shared memory, the usual address, readable by everybody, and
 /// removed when this process ends or frees the publication.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_publish_options_init(
-    options: Option<&mut MaybeUninit<tb_publish_options<'_>>>,
+    options: Struct<'_, tb_publish_options<'_>>,
+    options_size: usize,
 ) -> tb_status {
-    call(|| {
-        options.given("options")?.write(tb_publish_options {
-            store: 0,
-            scope: tb_segment_scope::TB_SCOPE_MACHINE as i32,
-            folder: Text::null(),
-            address: TB_ADDRESS_USUAL,
-            generation: 0,
-            is_private: false,
-            keep: false,
-            legacy: false,
-            guard: false,
-        });
-        Ok(())
+    answer!(options(options_size), || tb_publish_options {
+        store: 0,
+        scope: tb_segment_scope::TB_SCOPE_MACHINE as i32,
+        folder: Text::null(),
+        address: TB_ADDRESS_USUAL,
+        generation: 0,
+        is_private: false,
+        keep: false,
+        legacy: false,
+        guard: false,
     })
 }
 
@@ -94,26 +96,23 @@ pub extern "C" fn tb_publish_options_init(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_publish(
     description: Option<&tb_description>,
-    options: Option<&tb_publish_options<'_>>,
-    publication: Option<&mut MaybeUninit<Box<tb_publication>>>,
+    options: Asked<'_, tb_publish_options<'_>>,
+    options_size: usize,
+    publication: Out<'_, Box<tb_publication>>,
 ) -> tb_status {
-    call(|| {
-        let (what, out) = (description.given("description")?, publication.given("publication")?);
-        let mut wanted = PublishOptions { source: what.source, ..PublishOptions::default() };
-        if let Some(options) = options {
+    answer!(publication, |description| {
+        let source = description.source;
+        let mut wanted = PublishOptions { source, ..PublishOptions::default() };
+        if let Some(options) = options.optional(options_size)? {
             wanted = read(options, wanted)?;
         }
-        let publication = publish(&what.description, &wanted)?;
+        let publication = publish(&description.description, &wanted)?;
         let environment = cs(publication.to_env());
-        out.write(Box::new(tb_publication { publication, environment }));
-        Ok(())
+        Box::new(tb_publication { publication, environment })
     })
 }
 
-fn read(
-    options: &tb_publish_options<'_>,
-    usual: PublishOptions,
-) -> Result<PublishOptions, Failure> {
+fn read(options: tb_publish_options<'_>, usual: PublishOptions) -> Result<PublishOptions, Failure> {
     let store = match (options.store, options.folder.optional("folder")?) {
         (0, _) => Store::Shm,
         (1, Some(folder)) => Store::Folder(PathBuf::from(folder)),
@@ -143,13 +142,10 @@ pub(super) fn cs(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_publication_keys(
     publication: Option<&tb_publication>,
-    keys: Option<&mut MaybeUninit<tb_keys>>,
+    keys: Struct<'_, tb_keys>,
+    keys_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (publication, keys) = (publication.given("publication")?, keys.given("keys")?);
-        keys.write(tb_keys::of(publication.publication.keys())?);
-        Ok(())
-    })
+    answer!(keys(keys_size), |publication| tb_keys::of(publication.publication.keys())?)
 }
 
 /// Stores the keys of the hwloc segment that was published with a topology. TB_ERR_NOT_FOUND if it
@@ -157,16 +153,15 @@ pub extern "C" fn tb_publication_keys(
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_publication_hwloc_keys(
     publication: Option<&tb_publication>,
-    keys: Option<&mut MaybeUninit<tb_keys>>,
+    keys: Struct<'_, tb_keys>,
+    keys_size: usize,
 ) -> tb_status {
-    call(|| {
-        let (publication, keys) = (publication.given("publication")?, keys.given("keys")?);
+    answer!(keys(keys_size), |publication| {
         let legacy = publication.publication.legacy();
         let legacy = legacy.found(|| {
             "it was published without the option `legacy`, so there is no hwloc segment".to_owned()
         })?;
-        keys.write(tb_keys::of(&legacy.keys())?);
-        Ok(())
+        tb_keys::of(&legacy.keys())?
     })
 }
 
@@ -176,8 +171,8 @@ pub extern "C" fn tb_publication_hwloc_keys(
 pub extern "C" fn tb_publication_env(
     publication: Option<&tb_publication>,
     index: usize,
-    name: Option<&mut MaybeUninit<*const c_char>>,
-    value: Option<&mut MaybeUninit<*const c_char>>,
+    name: Out<'_, *const c_char>,
+    value: Out<'_, *const c_char>,
 ) -> tb_status {
     call(|| variable(&publication.given("publication")?.environment, index, name, value))
 }
@@ -185,8 +180,8 @@ pub extern "C" fn tb_publication_env(
 pub(super) fn variable(
     environment: &[(CString, CString)],
     index: usize,
-    name: Option<&mut MaybeUninit<*const c_char>>,
-    value: Option<&mut MaybeUninit<*const c_char>>,
+    name: Out<'_, *const c_char>,
+    value: Out<'_, *const c_char>,
 ) -> Result<(), Failure> {
     let (name, value) = (name.given("name")?, value.given("value")?);
     let (own_name, own_value) = environment.get(index).found(|| format!("no variable {index}"))?;
@@ -201,10 +196,10 @@ pub(super) fn variable(
 /// PMIX_HWLOC_SHMEM_FILE, _ADDR, _SIZE, PMIX_HWLOC_XML_V2 and _V1. libpmix must be in the process
 /// already, or be loadable as libpmix.so.2. Free the array with PMIX_INFO_FREE.
 #[unsafe(no_mangle)]
-pub extern "C" fn tb_pmix_info(
+pub extern "C" fn tb_publication_pmix_info(
     publication: Option<&tb_publication>,
-    infos: Option<&mut MaybeUninit<*mut c_void>>,
-    count: Option<&mut MaybeUninit<usize>>,
+    infos: Out<'_, *mut c_void>,
+    count: Out<'_, usize>,
 ) -> tb_status {
     call(|| {
         let publication = publication.given("publication")?;

@@ -25,11 +25,7 @@ impl<'a> Topology<'a> {
     /// Distance matrices between objects of one type. Counterpart: `hwloc_distances_get_by_type`.
     #[doc(alias = "hwloc_distances_get_by_type")]
     pub fn distances_of_type(self, object_type: ObjectType) -> impl Iterator<Item = Distances<'a>> {
-        self.distances().filter(move |matrix| {
-            let first = matrix.objects().next();
-            let of_type = first.is_some_and(|object| object.object_type() == object_type);
-            of_type && !matrix.is_heterogeneous()
-        })
+        self.distances().filter(move |matrix| matrix.is_of_type(object_type))
     }
 }
 
@@ -49,6 +45,13 @@ impl core::fmt::Debug for Distances<'_> {
 impl<'a> Distances<'a> {
     pub(crate) fn new(topology: Topology<'a>, matrix: &'a ArchivedDistances) -> Self {
         Self { topology, matrix }
+    }
+
+    /// Whether the matrix is between objects of one type.
+    #[must_use]
+    pub fn is_of_type(self, object_type: ObjectType) -> bool {
+        let first = self.objects().next();
+        !self.is_heterogeneous() && first.is_some_and(|first| first.object_type() == object_type)
     }
 
     /// Name, such as `NUMALatency`. Counterpart: `hwloc_distances_get_name`.

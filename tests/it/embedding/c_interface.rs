@@ -2,6 +2,7 @@
 //! copies in one process.
 
 use super::installed::{assert_one_address, compile, has, prefix, root, succeed, topobroker};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -95,9 +96,9 @@ fn the_full_library_has_nothing_of_the_program() {
 
 #[test]
 fn the_libraries_export_versioned_tb_names_and_nothing_else() {
-    let header = std::fs::read_to_string(prefix().join("include/topobroker.h")).unwrap();
-    let (reader, _) = header.split_once("Only in libtopobroker, from here on").unwrap();
-    for (library, declared) in [(READER, reader), (BROKER, header.as_str())] {
+    let (all, launcher) = (declared(&|_| true), declared(&|part| part == "launcher.h"));
+    let reader: BTreeSet<String> = all.difference(&launcher).cloned().collect();
+    for (library, declared) in [(READER, reader), (BROKER, all)] {
         assert!(listed("readelf", &["-d"], library).contains(&format!("soname: [{library}.0]")));
         let exported = listed("nm", &["-D", "--defined-only"], library);
         let mut exported: Vec<&str> =
@@ -109,28 +110,32 @@ fn the_libraries_export_versioned_tb_names_and_nothing_else() {
                 .iter()
                 .all(|name| name.starts_with("tb_") && name.ends_with(&format!("@@{node}")))
         );
-        let plain: Vec<&str> =
-            exported.iter().map(|name| name.split('@').next().unwrap()).collect();
-        assert_eq!(plain, functions(declared), "{library}");
+        let plain = exported.iter().map(|name| name.split('@').next().unwrap().to_owned());
+        let plain: BTreeSet<String> = plain.collect();
+        assert_eq!(plain, declared, "{library}");
         let archive = library.replace(".so", ".a");
         let sight = listed("nm", &["--defined-only", "--extern-only"], &archive);
         let global = sight.lines().filter_map(|line| line.rsplit_once(" T ").map(|(_, name)| name));
-        let mut global: Vec<&str> = global.collect();
-        global.sort_unstable();
+        let global: BTreeSet<String> = global.map(str::to_owned).collect();
         assert_eq!(global, plain, "{archive}");
     }
 }
 
-/// Names of the functions that a header declares.
-fn functions(header: &str) -> Vec<&str> {
-    let lines = header.lines().filter(|line| !line.starts_with([' ', '#', '/']));
-    let names = lines.filter_map(|line| {
-        let before = line.split_once('(')?.0;
-        before.rsplit([' ', '*']).next().filter(|name| name.starts_with("tb_"))
-    });
-    let mut names: Vec<&str> = names.collect();
-    names.sort_unstable();
-    names
+/// Names of the functions that some parts of the header declare, in order.
+fn declared(is_asked: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
+    let parts = std::fs::read_dir(prefix().join("include/topobroker")).unwrap().flatten();
+    let parts = parts.filter(|part| is_asked(part.file_name().to_str().unwrap()));
+    let headers = parts.map(|part| std::fs::read_to_string(part.path()).unwrap());
+    headers
+        .flat_map(|header| {
+            let lines = header.lines().filter(|line| !line.starts_with([' ', '#', '/']));
+            let names = lines.filter_map(|line| {
+                let before = line.split_once('(')?.0;
+                before.rsplit([' ', '*']).next().filter(|name| name.starts_with("tb_"))
+            });
+            names.map(str::to_owned).collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 #[test]
@@ -167,10 +172,62 @@ fn every_function_answers_as_hwloc_does_and_refuses_what_makes_no_sense() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(succeed(&mut Command::new(interface(folder.path(), &[]))), "0 failures\n");
     let test = std::fs::read_to_string(root().join("tests/c/api.c")).unwrap();
-    let header = std::fs::read_to_string(prefix().join("include/topobroker.h")).unwrap();
-    let untested: Vec<&str> =
-        functions(&header).into_iter().filter(|name| !test.contains(&format!("{name}("))).collect();
+    let mut untested = declared(&|_| true);
+    untested.retain(|name| !test.contains(&format!("{name}(")));
     assert!(untested.is_empty(), "{untested:?}");
+}
+
+/// A program that fills a struct of the header that it was compiled with, and says what stands
+/// behind it.
+const CALLER: &str = r#"
+#include <stdio.h>
+#include <string.h>
+#include <topobroker.h>
+int main(void)
+{
+    struct { tb_segment segment; unsigned char behind[64]; } own;
+    const tb_topology *topology;
+    memset(&own, 0xee, sizeof own);
+    if (tb_adopt(&topology) != TB_OK || tb_topology_segment(topology, &own.segment, sizeof own.segment) != TB_OK)
+        return puts(tb_error_detail()), 1;
+    for (size_t i = 0; i < sizeof own.behind; i++)
+        if (own.behind[i] != 0xee)
+            return puts("written behind the struct"), 1;
+    return printf("%zu %d\n", sizeof own.segment, LAST), 0;
+}
+"#;
+
+#[test]
+fn programs_compiled_with_an_older_and_with_a_newer_header_run_with_this_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let include = folder.path().join("include");
+    succeed(Command::new("cp").arg("-r").arg(prefix().join("include")).arg(&include));
+    let core = include.join("topobroker/core.h");
+    let header = std::fs::read_to_string(&core).unwrap();
+    let last = "  uint32_t publisher_pid;\n} tb_segment;";
+    assert!(header.contains(last));
+    let build = |fields: &str, shown: &str| {
+        std::fs::write(&core, header.replace(last, &format!("{fields}}} tb_segment;"))).unwrap();
+        let (source, program) = (folder.path().join("caller.c"), folder.path().join("caller"));
+        std::fs::write(&source, CALLER).unwrap();
+        let mut compiler = Command::new("cc");
+        compiler.args(["-std=c99", "-Wall", "-Wextra", "-Werror"]).arg(format!("-DLAST={shown}"));
+        compiler.arg("-I").arg(&include).arg("-o").arg(&program).arg(&source);
+        compiler.arg("-L").arg(prefix().join("lib")).arg("-ltopobroker-reader");
+        succeed(&mut compiler);
+        let mut run = topobroker();
+        run.args(["run", "-i", "Core:2 PU:2", "--"]).arg(&program);
+        run.env("LD_LIBRARY_PATH", prefix().join("lib"));
+        let said = succeed(&mut run);
+        let (size, last) = said.trim().split_once(' ').unwrap();
+        (size.parse::<usize>().unwrap(), last.parse::<i64>().unwrap())
+    };
+    let (size, pid) = build("  uint32_t publisher_pid;\n", "(int)own.segment.publisher_pid");
+    let (smaller, version) = build("", "(int)own.segment.hwloc_version");
+    let more = "  uint32_t publisher_pid;\n  uint64_t newer[3];\n";
+    let (larger, newer) = build(more, "(int)own.segment.newer[2]");
+    assert!(smaller < size && size < larger, "{smaller} {size} {larger}");
+    assert!(pid > 0 && version > 0x0002_0000 && newer == 0, "{pid} {version} {newer}");
 }
 
 /// A valgrind command that fails on any error and any leak except those of hwloc itself.

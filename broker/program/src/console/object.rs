@@ -1,9 +1,9 @@
 //! Prints one object on one line.
 
 use super::console::Console;
-use super::pci_class::pci_class_name;
 use super::style::Indexes;
-use topobroker_reader::{Associativity, Attributes, Bridge, Depth, Object, ObjectType, Pci};
+use topobroker::format::{attributes, memory_size, pci_class_name};
+use topobroker_reader::{Attributes, Depth, Object, ObjectType, Pci};
 
 impl Console {
     /// Prints an object. `devices` is the number of PCI devices that it stands for.
@@ -64,12 +64,7 @@ impl Console {
                 false => format!("P#{index}"),
             }));
         }
-        let attributes = if verbose {
-            self.long_attributes(object, devices)
-        } else {
-            short_attributes(object).into_iter().collect()
-        };
-        details.extend(attributes);
+        details.extend(self.attributes(object, devices));
         if !details.is_empty() {
             self.put(format_args!(" ({})", details.join(" ")));
         }
@@ -104,39 +99,15 @@ impl Console {
         }
     }
 
-    fn long_attributes(&self, object: Object<'_>, devices: u32) -> Vec<String> {
-        let mut details = Vec::new();
-        let total = object.total_memory();
-        if total != 0 {
-            if let Attributes::NumaNode { local_memory } = object.attributes() {
-                details.push(format!("local={}", memory_size(local_memory, true)));
-            }
-            details.push(format!("total={}", memory_size(total, true)));
+    /// Attributes as hwloc writes them. Of an object that stands for several devices, the bus ids are
+    /// those of all of them.
+    fn attributes(&self, object: Object<'_>, devices: u32) -> Vec<String> {
+        let mut details = attributes(object, self.style.verbosity > 0);
+        if let (2.., Attributes::Pci(pci)) = (devices, object.attributes())
+            && let Some(bus_id) = details.iter_mut().find(|detail| detail.starts_with("busid="))
+        {
+            *bus_id = format!("busid={}", self.bus_id(object, &pci, devices));
         }
-        match object.attributes() {
-            Attributes::Cache(cache) => {
-                details.push(format!("size={}", memory_size(cache.size, true)));
-                details.push(format!("linesize={}", cache.linesize));
-                match cache.associativity {
-                    Some(Associativity::Full) => details.push("fully-associative".to_owned()),
-                    Some(Associativity::Ways(ways)) => details.push(format!("ways={ways}")),
-                    None => {}
-                }
-            }
-            Attributes::Pci(pci) => {
-                let bus_id = match devices {
-                    0 | 1 => pci.bus_id_text(),
-                    _ => self.bus_id(object, &pci, devices),
-                };
-                details.extend(pci_attributes(&pci, &bus_id));
-            }
-            Attributes::Bridge(bridge) => details.extend(bridge_attributes(&bridge)),
-            _ => {}
-        }
-        details.extend(object.infos().map(|info| {
-            let quote = if info.value.contains(' ') { "\"" } else { "" };
-            format!("{}={quote}{}{quote}", info.name, info.value)
-        }));
         details
     }
 
@@ -156,71 +127,5 @@ impl Console {
         } else {
             format!("{domain}{bus:02x}-{:02x}:{dev:02x}.{func:01x}", last.bus)
         }
-    }
-}
-
-fn short_attributes(object: Object<'_>) -> Option<String> {
-    match object.attributes() {
-        Attributes::NumaNode { local_memory: 0 } => None,
-        Attributes::NumaNode { local_memory } => Some(memory_size(local_memory, false)),
-        Attributes::Cache(cache) => Some(memory_size(cache.size, false)),
-        _ => None,
-    }
-}
-
-fn pci_attributes(pci: &Pci, bus_id: &str) -> Vec<String> {
-    let class = pci_class_name(pci.class_id);
-    let mut details = vec![
-        format!("busid={bus_id}"),
-        format!("id={:04x}:{:04x}", pci.vendor_id, pci.device_id),
-        format!("class={:04x}({class})", pci.class_id),
-    ];
-    if pci.linkspeed != 0.0 {
-        details.push(format!("link={:.2}GB/s", pci.linkspeed));
-    }
-    details
-}
-
-fn bridge_attributes(bridge: &Bridge) -> Vec<String> {
-    let upstream = bridge.upstream.as_ref();
-    let mut details =
-        upstream.map(|pci| pci_attributes(pci, &pci.bus_id_text())).unwrap_or_default();
-    let (domain, first, last) =
-        (bridge.downstream_domain, bridge.secondary_bus, bridge.subordinate_bus);
-    details.push(format!("buses={domain:04x}:[{first:02x}-{last:02x}]"));
-    details
-}
-
-/// A size with its unit, rounded as in hwloc: the long form is in kilobytes, the short form in a
-/// unit that leaves at most five digits.
-fn memory_size(bytes: u64, long: bool) -> String {
-    let (shift, unit) = match bytes {
-        _ if long => (10, "KB"),
-        ..0x00a0_0000 => (10, "KB"),
-        0x00a0_0000..0x2_8000_0000 => (20, "MB"),
-        0x2_8000_0000..0xa00_0000_0000 => (30, "GB"),
-        _ => (40, "TB"),
-    };
-    format!("{}{unit}", ((bytes >> (shift - 1)) + 1) >> 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::memory_size;
-
-    #[test]
-    fn sizes_are_rounded_and_change_their_unit_at_ten_thousand() {
-        for (bytes, text) in [
-            (0, "0KB"),
-            (32 << 10, "32KB"),
-            ((10 << 20) - 1, "10240KB"),
-            (10 << 20, "10MB"),
-            (10 << 30, "10GB"),
-            ((3 << 30) + (512 << 20), "3584MB"),
-            (10 << 40, "10TB"),
-        ] {
-            assert_eq!(memory_size(bytes, false), text);
-        }
-        assert_eq!(memory_size(1 << 30, true), "1048576KB");
     }
 }

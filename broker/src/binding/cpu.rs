@@ -1,0 +1,170 @@
+//! Binding to PUs.
+
+use super::error::BindError;
+use super::kernel;
+use super::target::Target;
+use libc::c_ulong;
+use std::io;
+use topobroker_layout::set::Set;
+
+/// Binds a thread, or all threads of a process, to PUs. Threads that a process starts meanwhile are
+/// bound too. Counterpart: `hwloc_set_cpubind`.
+///
+/// ```
+/// use topobroker::binding::{Target, bind, binding};
+/// let pus = binding(Target::ThisThread)?;
+/// bind(Target::ThisThread, &pus.singlify())?;
+/// assert_eq!(binding(Target::ThisThread)?.weight(), Some(1));
+/// # Ok::<(), topobroker::binding::BindError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`BindError`]. Of several threads, some may have been bound.
+#[doc(alias = "hwloc_set_cpubind")]
+pub fn bind(target: Target, pus: &Set) -> Result<(), BindError> {
+    const WHAT: &str = "PUs";
+    let words = words(pus, WHAT)?;
+    let mut bound = std::collections::BTreeSet::new();
+    loop {
+        let threads = target.threads()?;
+        let mut new = threads.difference(&bound).copied().peekable();
+        if new.peek().is_none() {
+            return Ok(());
+        }
+        for thread in new {
+            match kernel::set_affinity(thread, &words) {
+                // A thread of a process may have ended meanwhile.
+                Err(error) if has_ended(&error) && threads.len() > 1 => {}
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                    return Err(BindError::Set { what: WHAT, set: pus.clone() });
+                }
+                result => result.map_err(|error| target.failed("be bound", error))?,
+            }
+        }
+        bound.extend(threads);
+    }
+}
+
+/// PUs that a thread may run on; of a process, those of any of its threads. Counterpart:
+/// `hwloc_get_cpubind`.
+///
+/// # Errors
+///
+/// [`BindError::Kernel`].
+#[doc(alias = "hwloc_get_cpubind")]
+pub fn binding(target: Target) -> Result<Set, BindError> {
+    let mut all = Set::new();
+    for thread in target.threads()? {
+        match kernel::affinity(thread) {
+            Ok(words) => all |= &set(&words),
+            Err(error)
+                if has_ended(&error)
+                    && matches!(target, Target::ThisProcess | Target::Process(_)) => {}
+            Err(error) => return Err(target.failed("tell its PUs", error)),
+        }
+    }
+    Ok(all)
+}
+
+/// PUs on which a thread, or the threads of a process, ran last. They may run elsewhere already.
+/// Counterpart: `hwloc_get_last_cpu_location`.
+///
+/// # Errors
+///
+/// [`BindError::Kernel`].
+#[doc(alias = "hwloc_get_last_cpu_location")]
+pub fn last_location(target: Target) -> Result<Set, BindError> {
+    let mut pus = Set::new();
+    for thread in target.threads()? {
+        let file = match (target, thread) {
+            (Target::ThisThread, _) => "/proc/thread-self/stat".to_owned(),
+            (_, thread) => format!("/proc/{thread}/stat"),
+        };
+        match std::fs::read_to_string(&file) {
+            Ok(stat) => pus.insert(last_pu(&stat).ok_or_else(|| {
+                target.failed("tell where it ran", io::Error::other(format!("{file} has no PU")))
+            })?),
+            Err(error)
+                if has_ended(&error)
+                    && matches!(target, Target::ThisProcess | Target::Process(_)) => {}
+            Err(error) => return Err(target.failed("tell where it ran", error)),
+        }
+    }
+    Ok(pus)
+}
+
+/// The 39th field of a `stat` file. The second one is a name in parentheses, which may have spaces
+/// and parentheses.
+fn last_pu(stat: &str) -> Option<u32> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_ascii_whitespace().nth(39 - 3)?.parse().ok()
+}
+
+fn has_ended(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ESRCH) || error.kind() == io::ErrorKind::NotFound
+}
+
+/// The words of a set that ends, as the kernel takes them.
+pub(super) fn words(set: &Set, what: &'static str) -> Result<Vec<c_ulong>, BindError> {
+    if set.is_infinite() {
+        return Err(BindError::Infinite { what, set: set.clone() });
+    }
+    Ok(set.words().iter().flat_map(|word| split(*word)).collect())
+}
+
+/// A word of 64 bits as words of the kernel.
+fn split(word: u64) -> impl Iterator<Item = c_ulong> {
+    (0..u64::BITS / c_ulong::BITS).map(move |at| (word >> (at * c_ulong::BITS)) as c_ulong)
+}
+
+pub(super) fn set(words: &[c_ulong]) -> Set {
+    let per_word = (u64::BITS / c_ulong::BITS) as usize;
+    let join = |words: &[c_ulong]| {
+        let parts = words.iter().rev();
+        parts.fold(0, |all: u64, part| all.checked_shl(c_ulong::BITS).unwrap_or(0) | *part as u64)
+    };
+    Set::from_words(words.chunks(per_word).map(join), false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_pu_is_found_behind_any_name() {
+        let fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
+        let stat = format!("17 (a b) c) {}", fields.join(" "));
+        assert_eq!(last_pu(&stat), Some(39));
+        assert_eq!(last_pu("17 (short) 1 2"), None);
+    }
+
+    #[test]
+    fn a_thread_is_bound_and_runs_where_it_is_bound() {
+        std::thread::spawn(|| {
+            let before = binding(Target::ThisThread).unwrap();
+            for pu in before.iter().take(4) {
+                let one: Set = [pu].into_iter().collect();
+                bind(Target::ThisThread, &one).unwrap();
+                assert_eq!(binding(Target::ThisThread).unwrap(), one);
+                assert_eq!(topobroker_reader::affinity().unwrap(), one);
+                assert_eq!(last_location(Target::ThisThread).unwrap(), one);
+            }
+            assert!(before.is_included_in(&binding(Target::ThisProcess).unwrap()));
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn what_the_kernel_cannot_bind_is_named() {
+        let far: Set = [65_000].into_iter().collect();
+        assert!(
+            matches!(bind(Target::ThisThread, &far), Err(BindError::Set { set, .. }) if set == far)
+        );
+        assert!(matches!(bind(Target::ThisThread, &Set::new()), Err(BindError::Set { .. })));
+        assert!(matches!(bind(Target::ThisThread, &!&far), Err(BindError::Infinite { .. })));
+        let gone = bind(Target::Process(u32::MAX / 2), &far).unwrap_err().to_string();
+        assert_eq!(gone, "process 2147483647: cannot be found");
+    }
+}

@@ -1,0 +1,57 @@
+//! Calls of the kernel, with sets as arrays of words. rustix has the calls for CPUs with room for
+//! 1024 of them, and none for memory.
+
+use libc::{c_long, c_uint, c_ulong};
+use std::io;
+use std::ptr::null;
+
+/// Words of a set: more PUs and NUMA nodes than Linux supports. It refuses to fill more than a page.
+const MOST_WORDS: usize = 4096 / size_of::<c_ulong>();
+
+/// Binds a thread to CPUs.
+pub(super) fn set_affinity(thread: u32, words: &[c_ulong]) -> io::Result<()> {
+    // SAFETY: the kernel reads as many bytes as the slice has.
+    let result = unsafe {
+        libc::syscall(libc::SYS_sched_setaffinity, thread, size_of_val(words), words.as_ptr())
+    };
+    checked(result).map(drop)
+}
+
+/// CPUs that a thread may run on.
+pub(super) fn affinity(thread: u32) -> io::Result<Vec<c_ulong>> {
+    let mut words: Vec<c_ulong> = vec![0; MOST_WORDS];
+    // SAFETY: the kernel writes at most as many bytes as the vector has.
+    let result = unsafe {
+        let (size, words) = (size_of_val(words.as_slice()), words.as_mut_ptr());
+        libc::syscall(libc::SYS_sched_getaffinity, thread, size, words)
+    };
+    // The number of bytes that it wrote.
+    let bytes = usize::try_from(checked(result)?).unwrap_or(0);
+    words.truncate(bytes / size_of::<c_ulong>());
+    Ok(words)
+}
+
+/// Sets the memory policy of the thread that asks. `nodes` may be empty.
+pub(super) fn set_memory_policy(mode: c_long, nodes: &[c_ulong]) -> io::Result<()> {
+    let mask = if nodes.is_empty() { null() } else { nodes.as_ptr() };
+    // The kernel takes one bit less than it is told.
+    let bits = if nodes.is_empty() { 0 } else { size_of_val(nodes) * 8 + 1 };
+    // SAFETY: the kernel reads `bits` - 1 bits, which the slice has.
+    checked(unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask, bits) }).map(drop)
+}
+
+/// The memory policy of the thread that asks, and its NUMA nodes.
+pub(super) fn memory_policy() -> io::Result<(c_long, Vec<c_ulong>)> {
+    let (mut mode, mut nodes): (c_uint, Vec<c_ulong>) = (0, vec![0; MOST_WORDS]);
+    let bits = size_of_val(nodes.as_slice()) * 8;
+    // SAFETY: the kernel writes one number to `mode`, and at most `bits` bits to `nodes`.
+    let result = unsafe {
+        libc::syscall(libc::SYS_get_mempolicy, &raw mut mode, nodes.as_mut_ptr(), bits, 0, 0)
+    };
+    checked(result)?;
+    Ok((mode.into(), nodes))
+}
+
+fn checked(result: c_long) -> io::Result<c_long> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
