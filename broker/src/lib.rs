@@ -15,6 +15,7 @@
 //! | [`findings`] | what is wrong with a node or with the binding of a job |
 //! | [`nics`] | how other libraries choose NICs, and how they are told |
 //! | [`binding`] | binding processes to PUs, and their memory to NUMA nodes |
+//! | [`file_bytes`] | the bytes of files that users name |
 //! | [`location`], [`placement`] | objects as users name them, and PUs for ranks |
 //!
 //! ```
@@ -34,6 +35,8 @@ pub mod causes;
 
 pub mod binding;
 pub mod description;
+#[allow(unsafe_code, reason = "maps files")]
+pub mod file_bytes;
 pub mod findings;
 pub mod format;
 #[allow(unsafe_code, reason = "raw calls of hwloc are what this module is for")]

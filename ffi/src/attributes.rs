@@ -190,8 +190,8 @@ pub extern "C" fn tb_obj_page_types(
 ) -> tb_status {
     answer!(pages(element_size, capacity, count), |topology| {
         let object = object(topology, obj)?;
-        let all = object.page_types().map(|it| tb_page_type { size: it.size, count: it.count });
-        all
+
+        object.page_types().map(|it| tb_page_type { size: it.size, count: it.count })
     })
 }
 

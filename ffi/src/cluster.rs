@@ -16,8 +16,11 @@ use alloc::format;
 use alloc::vec::Vec;
 use topobroker_reader::internal::Global;
 use topobroker_reader::{
-    Archive, Cluster, ClusterNode, GroupKind, NodeGroup, NodeTopology, Place, adopt_cluster,
-    adopt_cluster_file, own_node,
+    Archive,
+    cluster::{
+        Cluster, ClusterNode, GroupKind, NodeGroup, NodeTopology, Place, adopt_cluster,
+        adopt_cluster_file, own_node,
+    },
 };
 
 /// The cluster that this process has adopted. Nobody frees it.
@@ -142,7 +145,7 @@ pub extern "C" fn tb_cluster_adopt(
     adopting(|| {
         let out = cluster.given("cluster")?;
         let cluster = match file.optional("file")? {
-            Some(file) => adopt_cluster_file(&file.into())?,
+            Some(file) => adopt_cluster_file(file)?,
             None => adopt_cluster()?,
         };
         out.write(ADOPTED.get().unwrap_or_else(|| {

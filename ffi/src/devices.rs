@@ -9,7 +9,7 @@ use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::format;
-use topobroker_reader::{DeviceDistance, DeviceKinds, Nearness};
+use topobroker_reader::devices::{DeviceDistance, DeviceKinds, Nearness};
 
 /// Kinds of devices to which PMIx gives a distance, which may be added. Counterpart:
 /// pmix_device_type_t.

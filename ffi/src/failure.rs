@@ -3,11 +3,13 @@
 use crate::status::tb_status;
 use alloc::format;
 use alloc::string::{String, ToString};
-use topobroker_reader::layout::OpenError;
+use topobroker_layout::OpenError;
 use topobroker_reader::{
-    AdoptError, AdoptJobError, AdoptLinksError, ClusterOpenError, EffectiveViewError, KeysError,
-    LinksError, LocalityTextError, NotLocal, ParseSetError, ResourceError, RestrictError,
-    SourceError, UriError,
+    AdoptError, KeysError, LocalityTextError, ParseSetError, RestrictError,
+    cluster::{ClusterOpenError, NotLocal},
+    groups::{ResourceError, UriError},
+    jobs::{AdoptJobError, EffectiveViewError, SourceError},
+    links::{AdoptLinksError, LinksError},
 };
 
 /// Why a call failed: its status and its message.

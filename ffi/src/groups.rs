@@ -12,7 +12,10 @@ use alloc::format;
 use alloc::string::ToString;
 use core::ffi::c_char;
 use core::fmt::{self, Write};
-use topobroker_reader::{Object, Unguided, Uri};
+use topobroker_reader::{
+    Object,
+    groups::{Unguided, Uri},
+};
 
 /// An instance of a hardware resource that a rank is on.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +55,7 @@ pub extern "C" fn tb_hw_groups(
 ) -> tb_status {
     answer!(groups(element_size, capacity, count), |job| {
         let all = job.hw_resources().groups_of(rank, least)?;
-        let row = |it: topobroker_reader::RankGroup| tb_hw_group {
+        let row = |it: topobroker_reader::groups::RankGroup| tb_hw_group {
             uri: letters(it.uri),
             size: it.size,
             group: it.group,

@@ -14,7 +14,7 @@ use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::String;
 use core::ffi::c_char;
-use topobroker_reader::{Job, JobRank, adopt_job};
+use topobroker_reader::jobs::{Job, JobRank, adopt_job};
 
 /// A job over the adopted topology. Free it with tb_job_free.
 pub struct tb_job {
@@ -44,7 +44,7 @@ pub extern "C" fn tb_job_adopt(
     call(|| {
         let (adopted, out) = (topology.given("topology")?.adopted()?, job.given("job")?);
         let job = match file.optional("file")? {
-            Some(file) => adopt_job(adopted, &file.into())?,
+            Some(file) => adopt_job(adopted, file)?,
             None => Job::find(adopted)?
                 .found(|| "neither TOPOBROKER_JOB nor PMIx names a job".to_owned())?,
         };

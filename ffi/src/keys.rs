@@ -106,12 +106,12 @@ pub extern "C" fn tb_keys_text(
             let value = keys.variables().into_iter().nth(at).map(|(_, value)| value);
             value.map(|value| String::from_utf8_lossy(&value).into_owned()).unwrap_or_default()
         };
-        let text = match format {
+
+        match format {
             0 => keys.to_string(),
             1 => keys.to_json(),
             2..=4 => value(usize::try_from(format - 2).unwrap_or(0)),
             other => return Err(Failure::argument(format!("keys format {other}"))),
-        };
-        text
+        }
     })
 }

@@ -12,8 +12,12 @@ use crate::topology::tb_topology;
 use alloc::boxed::Box;
 use alloc::format;
 use topobroker_reader::{
-    AdoptLinksError, Direction, FabricPath, Link, LinkClass, LinkOrigin, LinkPath, Links, Measure,
-    Paths, SwitchModel, ToldLinks, Topology, VertexKind,
+    Topology,
+    cluster::FabricPath,
+    links::{
+        AdoptLinksError, Direction, Link, LinkClass, LinkOrigin, LinkPath, Links, Measure, Paths,
+        SwitchModel, ToldLinks, VertexKind,
+    },
 };
 
 /// What a vertex of the graph of links is.
@@ -249,8 +253,8 @@ pub extern "C" fn tb_links_find(
 ) -> tb_status {
     answer!(vertex, |links, name| {
         let found = links.paths.links().find(links.topology, name);
-        let found = found.found(|| format!("{name} is no vertex of the graph of links"))?;
-        found
+
+        found.found(|| format!("{name} is no vertex of the graph of links"))?
     })
 }
 

@@ -84,7 +84,6 @@ pub extern "C" fn tb_job_locality(
     locality: Out<'_, u16>,
 ) -> tb_status {
     answer!(locality, |job| {
-        let job = job;
         let shared = match job.locality(rank, other) {
             Some(shared) => shared,
             None => job.localities(rank).map(|_| Locality::NONLOCAL).found(|| not_here(rank))?,

@@ -11,7 +11,10 @@ use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::vec::Vec;
-use topobroker_reader::{Beside, NicChoice, Object, PathClass};
+use topobroker_reader::{
+    Object,
+    devices::{Beside, NicChoice, PathClass},
+};
 
 /// What is between two devices, the least first. Counterpart: the words of nvidia-smi topo -m.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,7 @@ use crate::topology::tb_topology;
 use alloc::format;
 use alloc::string::String;
 use core::ffi::c_char;
-use topobroker_reader::layout::object_type::ChildKind;
+use topobroker_layout::object_type::ChildKind;
 use topobroker_reader::{Object, Topology};
 
 /// An object: its number in the topology. It is the same in every process that has adopted the

@@ -13,8 +13,11 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use topobroker_reader::{
-    Cgroup, CpuList, Numbering, Object, RestrictFlags, Set, SlurmBinding, affinity, omp_places,
-    pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
+    Object, RestrictFlags, Set,
+    jobs::{
+        Cgroup, CpuList, Numbering, SlurmBinding, affinity, omp_places, pmix_cpu_list, pmix_cpuset,
+        slurm_cpu_bind,
+    },
 };
 
 /// Flags of a restriction, which may be added. Counterpart: hwloc_restrict_flags_e.
@@ -99,7 +102,7 @@ pub extern "C" fn tb_view_bytes(topology: Option<&tb_topology>) -> usize {
 pub extern "C" fn tb_view_effective(view: Out<'_, Box<tb_topology>>) -> tb_status {
     adopting(|| {
         let out = view.given("view")?;
-        let view = topobroker_reader::effective_view()?;
+        let view = topobroker_reader::jobs::effective_view()?;
         out.write(tb_topology::part(Some(topobroker_reader::adopt()?), view));
         Ok(())
     })
@@ -123,7 +126,7 @@ pub extern "C" fn tb_source_cgroup(
 ) -> tb_status {
     call_with(|handles| {
         let cgroup = match folder.optional("folder")? {
-            Some(folder) => Cgroup::read(&folder.into())?,
+            Some(folder) => Cgroup::read(folder)?,
             None => Cgroup::of_this_process()?.ok_or_else(|| {
                 let detail = "this process is in no cgroup with a cpuset controller";
                 Failure::new(tb_status::TB_ERR_NOT_FOUND, detail)

@@ -7,7 +7,7 @@ use crate::pointers::{Out, Structs, Text};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use core::ffi::c_char;
-use topobroker_reader::{LinkLayer, Port, PortState};
+use topobroker_reader::devices::{LinkLayer, Port, PortState};
 
 /// State of a port. Counterpart: enum ibv_port_state.
 #[derive(Debug, Clone, Copy)]

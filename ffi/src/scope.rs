@@ -9,7 +9,10 @@ use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::format;
 use topobroker_reader::internal::trusted_var;
-use topobroker_reader::{Decision, EffectivePart, Launch, Scope, Situation};
+use topobroker_reader::{
+    Scope,
+    jobs::{Decision, EffectivePart, Launch, Situation},
+};
 
 /// How a process was started.
 #[derive(Debug, Clone, Copy)]

@@ -10,8 +10,8 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::mem::MaybeUninit;
+use topobroker_layout::set::Format;
 use topobroker_reader::Set;
-use topobroker_reader::layout::set::Format;
 
 /// A set of OS indexes of PUs or of NUMA nodes. tb_set_new makes it and tb_set_free frees it. Every
 /// function that returns a set writes it into a set of the caller. Counterpart: hwloc_bitmap_t.
@@ -165,33 +165,48 @@ pub extern "C" fn tb_set_remove(set: Output<'_, tb_set>, index: u32) -> tb_statu
 /// TB_ERR_ARGUMENT if one of them is 16777216 or more. Counterpart: hwloc_bitmap_set_range.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_add_range(set: Output<'_, tb_set>, first: u32, last: i64) -> tb_status {
-    change(set, |set| Ok(*set = &*set | &range(first, last)?))
+    change(set, |set| {
+        let _: () = *set = &*set | &range(first, last)?;
+        Ok(())
+    })
 }
 
 /// Removes the indexes from `first` to `last` from `set`; if `last` is -1, all from `first` on.
 /// TB_ERR_ARGUMENT if one of them is 16777216 or more. Counterpart: hwloc_bitmap_clr_range.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_remove_range(set: Output<'_, tb_set>, first: u32, last: i64) -> tb_status {
-    change(set, |set| Ok(*set = set.and_not(&range(first, last)?)))
+    change(set, |set| {
+        let _: () = *set = set.and_not(&range(first, last)?);
+        Ok(())
+    })
 }
 
 /// Makes `set` have `index` alone. TB_ERR_ARGUMENT if it is 16777216 or more. Counterpart:
 /// hwloc_bitmap_only.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_only(set: Output<'_, tb_set>, index: u32) -> tb_status {
-    change(set, |set| Ok(*set = [within_reach(index)?].into_iter().collect()))
+    change(set, |set| {
+        let _: () = *set = [within_reach(index)?].into_iter().collect();
+        Ok(())
+    })
 }
 
 /// Removes all indexes from `set`. Counterpart: hwloc_bitmap_zero.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_clear(set: Output<'_, tb_set>) -> tb_status {
-    change(set, |set| Ok(set.clear()))
+    change(set, |set| {
+        let _: () = set.clear();
+        Ok(())
+    })
 }
 
 /// Makes `set` have all indexes; it is infinite then. Counterpart: hwloc_bitmap_fill.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_fill(set: Output<'_, tb_set>) -> tb_status {
-    change(set, |set| Ok(*set = !&Set::new()))
+    change(set, |set| {
+        let _: () = *set = !&Set::new();
+        Ok(())
+    })
 }
 
 /// Makes `set` have the indexes that `other` does not have. Both may be the same set. Counterpart:

@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use topobroker_reader::internal::Global;
 use topobroker_reader::{
-    Adopted, ObjectType, Placement, Topology, View, adopt, adopt_keys, adopted,
+    Adopted, ObjectType, OsError, Placement, Topology, View, adopt, adopt_keys, adopted,
 };
 
 /// A topology: the adopted topology of this process, or the visible part of it in a view. Every
@@ -201,6 +201,10 @@ pub struct tb_segment {
     pub hwloc_version: u32,
     /// Pid of the publisher; 0 if the segment stays until it is unpublished.
     pub publisher_pid: u32,
+    /// Why the kernel did not map the segment at its preferred address, an errno: EEXIST if something
+    /// else is there, ENOMEM, EPERM or EINVAL if it is no address for this process. 0 if it was not
+    /// asked to, or did not refuse.
+    pub address_errno: i32,
 }
 
 /// Stores the properties of the segment of a topology. For a view, this is the segment of the
@@ -225,6 +229,7 @@ pub extern "C" fn tb_topology_segment(
             source: header.source.raw().cast_signed(),
             hwloc_version: header.hwloc_version,
             publisher_pid: header.publisher_pid,
+            address_errno: adopted.address_error().map_or(0, OsError::raw_os_error),
         }
     })
 }

@@ -141,7 +141,7 @@ impl Part {
 
 /// The declarations of a source below a heading: the first sentence of its documentation.
 fn section(name: &str) -> String {
-    let text = std::fs::read_to_string(source(name)).unwrap();
+    let text = std::fs::read_to_string(source(name)).expect("a source");
     let about: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//! ")).collect();
     let about = about.join(" ");
     let heading = about.split_inclusive('.').next().unwrap_or_default();
@@ -151,7 +151,7 @@ fn section(name: &str) -> String {
 /// Enums that functions take and return as plain numbers. cbindgen must be told to include them,
 /// because no function names them.
 fn numbers(source: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(source).unwrap();
+    let text = std::fs::read_to_string(source).expect("a source");
     let enums = text.lines().filter_map(|line| line.strip_prefix("pub enum "));
     enums.map(|line| line.trim_end_matches(" {").to_owned()).collect()
 }

@@ -8,10 +8,7 @@ use std::collections::BTreeSet;
 use topobroker_cluster::SlurmTopology;
 use topobroker_cluster::formats::{jgf, topology_conf};
 use topobroker::links::json;
-use topobroker_reader::{
-    Cluster, Direction, Fabric, Job, Locality, Measure, NodeGroups, Paths, SwitchModel, ToldLinks,
-    Totals,
-};
+use topobroker_reader::{cluster::{Cluster, Fabric, NodeGroups, Totals}, jobs::Job, links::{Direction, Measure, Paths, SwitchModel, ToldLinks}, Locality};
 
 fuzz_target!(|data: &[u8]| {
     let Some((kind, data)) = data.split_first() else { return };
@@ -74,7 +71,7 @@ fn of_fabric(cluster: &Cluster<'_>, fabric: Fabric<'_>) {
     for vertex in fabric.switches().chain(fabric.ports()) {
         for link in vertex.links() {
             ends += 1;
-            let is_back = |it: topobroker_reader::FabricLink<'_>| {
+            let is_back = |it: topobroker_reader::cluster::FabricLink<'_>| {
                 (it.peer, it.port, it.peer_port) == (vertex, link.peer_port, link.port)
             };
             assert!(link.peer.links().any(is_back));

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use topobroker_layout::cluster::delta::ClassSlots;
-use topobroker_reader::Cluster;
+use topobroker_reader::cluster::Cluster;
 
 fuzz_target!(|data: &[u8]| {
     if let Some(slots) = ClassSlots::read(data) {

@@ -12,7 +12,7 @@ use topobroker::format::{synthetic, xml};
 use topobroker::placement::{Policy, place};
 use topobroker_cli::{calc::Calc, console, distrib::Distrib, info::Info, ls::Ls};
 use topobroker_layout::encode::to_bytes;
-use topobroker_reader::{Archive, Job, RestrictFlags, Set, Topology, View};
+use topobroker_reader::{jobs::Job, Archive, RestrictFlags, Set, Topology, View};
 
 #[derive(Parser)]
 enum Command {

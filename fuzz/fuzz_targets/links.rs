@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use topobroker::links::{NcclFile, json, told};
-use topobroker_reader::{Direction, Link, Links, Measure, Paths, SwitchModel, ToldLinks, Topology};
+use topobroker_reader::{links::{Direction, Link, Links, Measure, Paths, SwitchModel, ToldLinks}, Topology};
 
 fn search(topology: Topology<'_>, links: &Links) {
     assert!(links.links().iter().all(|link| link.one != link.other));

@@ -9,10 +9,7 @@ use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker::location::{Location, Reading};
 use topobroker::placement::{Policy, place};
 use topobroker_layout::encode::{self, AlignedVec};
-use topobroker_reader::{
-    Archive, CpuList, Format, Keys, Locality, Numbering, Set, Topology, TypeName, Uri, omp_places,
-    pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
-};
+use topobroker_reader::{groups::Uri, jobs::{CpuList, Numbering, omp_places, pmix_cpu_list, pmix_cpuset, slurm_cpu_bind}, Archive, Format, Keys, Locality, Set, Topology, TypeName};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use topobroker_cluster::{ClusterBuilder, GroupId, SlurmTopology};
 use topobroker_cluster::formats::topology_conf;
-use topobroker_reader::Cluster;
+use topobroker_reader::cluster::Cluster;
 use topobroker_tests::synthetic;
 
 fuzz_target!(|data: &[u8]| {

@@ -3,7 +3,7 @@
 //! `topobroker run -- cargo run -p topobroker-reader --example node`
 
 use std::error::Error;
-use topobroker_reader::{Depth, adopt, effective_view};
+use topobroker_reader::{Depth, adopt, jobs::effective_view};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let adopted = adopt()?;

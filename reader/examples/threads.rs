@@ -3,7 +3,7 @@
 //! `topobroker run -- cargo run -p topobroker-reader --example threads 4`
 
 use std::error::Error;
-use topobroker_reader::{Distribution, effective_view};
+use topobroker_reader::{Distribution, jobs::effective_view};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let count = std::env::args().nth(1).map_or(Ok(2), |count| count.parse())?;

@@ -11,7 +11,8 @@ use topobroker_layout::cluster::delta::NodeValues;
 /// segment, [`Adopted`](crate::Adopted) holds one.
 ///
 /// ```
-/// use topobroker_reader::{Archive, layout::encode::AlignedVec};
+/// use topobroker_layout::encode::AlignedVec;
+/// use topobroker_reader::Archive;
 /// # fn bytes() -> AlignedVec { AlignedVec::new() }
 /// // As `layout::encode::to_bytes` makes them.
 /// let bytes: AlignedVec = bytes();

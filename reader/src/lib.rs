@@ -25,15 +25,15 @@ extern crate std;
 
 mod adopt;
 mod archive;
-mod cluster;
-mod device;
+pub mod cluster;
+pub mod devices;
+pub mod groups;
 mod index;
-mod links;
+pub mod jobs;
+pub mod links;
 mod locality;
 mod object;
-mod process;
 mod query;
-mod resource;
 mod tables;
 mod topology;
 mod view;
@@ -43,35 +43,12 @@ pub use adopt::{
     adopt_keys, adopted, pmix_keys, pmix_value,
 };
 pub use archive::Archive;
-pub use cluster::{
-    Cluster, ClusterNode, ClusterOpenError, Fabric, FabricLink, FabricPath, FabricVertex,
-    GroupKind, Identity, NodeDistances, NodeGroup, NodeGroups, NodeTopology, NotLocal, OwnNode,
-    Place, Totals, adopt_cluster, adopt_cluster_file, adopted_cluster, own_node,
-};
-pub use device::{
-    Beside, DeviceDistance, DeviceKinds, DevicePath, LinkLayer, LinkState, Nearness, NicChoice,
-    PathClass, PciLink, Port, PortState,
-};
-pub use links::{
-    AdoptLinksError, Direction, Link, LinkClass, LinkOrigin, LinkPath, Links, LinksError, Measure,
-    Paths, SwitchModel, ToldLinks, Vertex, VertexKind,
-};
 pub use locality::{Locality, LocalityTextError};
 pub use object::{Children, Info, Object, TypeName};
-pub use process::{
-    AdoptJobError, Cgroup, CpuList, Decision, EffectivePart, EffectiveViewError, Job, JobRank,
-    Launch, Numbering, Situation, SlurmBinding, SourceError, adopt_job, affinity, effective_view,
-    omp_places, pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
-};
 pub use query::{
     Closest, Distribution, Inside, Largest, LocalNumaNodes, Objects, ObjectsOfSet, Subtree,
 };
-pub use resource::{
-    HwGroup, HwResources, Instances, RankGroup, RankGroups, ResourceError, ResourceType, Unguided,
-    Uri, UriError,
-};
 pub use tables::{CpuKind, Distances, Initiator, MemoryAttribute, MemoryValue, NoCpuKind};
-pub use topobroker_layout as layout;
 pub use topobroker_layout::attributes::{
     Associativity, Attributes, Bridge, Cache, CacheKind, Group, OsDeviceKind, PageType, Pci,
 };
@@ -92,6 +69,6 @@ pub mod internal {
         Gate, Global, Mapping, Turn, bytes_within, mappings, open_trusted, text_within, trusted_var,
     };
     pub use crate::archive::archive_of_node;
+    pub use crate::jobs::{hash_of_affinity, hash_of_cgroup, place_of_cgroup, runs_of_pus};
     pub use crate::links::nvlink_bandwidth;
-    pub use crate::process::{hash_of_affinity, hash_of_cgroup, place_of_cgroup, runs_of_pus};
 }

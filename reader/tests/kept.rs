@@ -3,7 +3,7 @@
 
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::HEADER_LEN;
-use topobroker_reader::{Archive, Job, ObjectType, RestrictFlags, Set, View};
+use topobroker_reader::{Archive, ObjectType, RestrictFlags, Set, View, jobs::Job};
 
 fn aligned(bytes: &[u8]) -> AlignedVec {
     let mut aligned = AlignedVec::new();

@@ -80,6 +80,8 @@ fn if_the_preferred_address_is_taken_the_segment_is_mapped_elsewhere() {
     let published = usual();
     let lines = run_adopter(&published.keys, &["taken"]);
     assert!(lines[0].starts_with(&format!("ok {} Elsewhere", published.segment())), "{lines:?}");
+    // EEXIST
+    assert!(lines[0].ends_with(" 17"), "{lines:?}");
 }
 
 #[test]
@@ -87,6 +89,7 @@ fn an_address_key_of_0_maps_anywhere() {
     let published = usual();
     let lines = run_adopter(&published.keys.clone().anywhere(), &["once"]);
     assert!(lines[0].starts_with(&format!("ok {} Elsewhere", published.segment())), "{lines:?}");
+    assert!(lines[0].ends_with(" 0"), "{lines:?}");
 }
 
 #[test]

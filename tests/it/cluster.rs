@@ -13,7 +13,10 @@ use topobroker_cluster::{
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};
 use topobroker_layout::cluster::nodes::ClassRow;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
-use topobroker_reader::{Archive, Cluster, GroupKind, ObjectType, RestrictFlags, Set, View};
+use topobroker_reader::{
+    Archive, ObjectType, RestrictFlags, Set, View,
+    cluster::{Cluster, GroupKind},
+};
 use topobroker_tests::{shared, synthetic};
 
 /// The clusters of the reference data, unpacked once for all tests of this process.

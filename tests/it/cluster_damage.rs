@@ -9,7 +9,7 @@ use topobroker_cluster::{ClusterBuilder, GroupId, Like, PreparedNode, SwitchTree
 use topobroker_layout::cluster::blocks::Records;
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};
 use topobroker_layout::encode::{AlignedVec, to_bytes};
-use topobroker_reader::{Cluster, ClusterOpenError, GroupKind};
+use topobroker_reader::cluster::{Cluster, ClusterOpenError, GroupKind};
 use topobroker_tests::synthetic;
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::Command;
 use topobroker_cluster::fabric::{End, FabricGraph, read_fabric};
 use topobroker_cluster::{ClusterBuilder, GroupId, NodeFile, files_in, prepare_all};
 use topobroker_layout::encode::AlignedVec;
-use topobroker_reader::{Cluster, GroupKind};
+use topobroker_reader::cluster::{Cluster, GroupKind};
 use topobroker_tests::{shared, synthetic};
 
 /// A cluster of the reference data with its fabric.

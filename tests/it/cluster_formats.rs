@@ -5,7 +5,7 @@ use topobroker_cluster::formats::{dot, jgf, r, tleaf};
 use topobroker_cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::encode::to_bytes;
-use topobroker_reader::{Archive, Cluster, RestrictFlags, Set, View};
+use topobroker_reader::{Archive, RestrictFlags, Set, View, cluster::Cluster};
 use topobroker_tests::synthetic;
 
 /// 12 nodes below 6 leaves of 2 pods, with a fabric.

@@ -10,8 +10,8 @@ use topobroker_cluster::{
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
-    Cluster, ClusterOpenError, FilePath, Identity, NotLocal, ObjectType, OwnNode, Place,
-    RestrictFlags, Set, View,
+    FilePath, ObjectType, RestrictFlags, Set, View,
+    cluster::{Cluster, ClusterOpenError, Identity, NotLocal, OwnNode, Place},
 };
 use topobroker_tests::synthetic;
 
@@ -82,13 +82,11 @@ fn a_node_is_the_own_one_only_if_hwloc_found_this_host_name_there() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cluster");
     write_file(&file, &bytes, 0o400, false).unwrap();
-    let error = OwnNode::open(&file.as_path().into(), &here).unwrap_err();
+    let error = OwnNode::open(file.as_path(), &here).unwrap_err();
     assert!(matches!(error, ClusterOpenError::OtherHost { .. }), "{error}");
     // Who says otherwise is believed.
     let told = Identity { is_of_kernel: false, ..here.clone() };
-    assert!(
-        cluster.node_of(&told).is_some() && OwnNode::open(&file.as_path().into(), &told).is_ok()
-    );
+    assert!(cluster.node_of(&told).is_some() && OwnNode::open(file.as_path(), &told).is_ok());
     // The short name is as good.
     let long = Identity { host: "another.example.org".to_owned(), ..here };
     assert_eq!(cluster.node_of(&long), None, "the cluster has no such name");
@@ -118,7 +116,7 @@ fn a_node_published_in_another_boot_is_not_the_own_one() {
     assert!(at(Some([9; 16])).is_none());
     let file = folder.path().join("cluster");
     write_file(&file, &bytes, 0o400, false).unwrap();
-    let own = |boot| OwnNode::open(&file.as_path().into(), &identity(boot));
+    let own = |boot| OwnNode::open(file.as_path(), &identity(boot));
     assert!(own(Some(boot)).is_ok());
     let error = own(Some([9; 16])).unwrap_err();
     assert!(matches!(error, ClusterOpenError::OtherBoot { .. }), "{error}");

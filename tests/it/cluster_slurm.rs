@@ -5,7 +5,7 @@ use crate::cluster_formats::regular;
 use std::process::Command;
 use topobroker_cluster::formats::{topology_conf, topology_yaml};
 use topobroker_cluster::{Applied, ClusterBuilder, GroupId, SlurmTopology, expand, fold};
-use topobroker_reader::{Cluster, GroupKind};
+use topobroker_reader::cluster::{Cluster, GroupKind};
 use topobroker_tests::{shared, skip, synthetic};
 
 const TREE: &str = "\

@@ -12,8 +12,12 @@ use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job as layout;
 use topobroker_reader::internal::runs_of_pus;
 use topobroker_reader::{
-    Archive, Direction, Job, Link, LinkClass, LinkOrigin, LinkPath, Links, LinksError, Measure,
-    ObjectType, Paths, SwitchModel, Topology, Vertex, VertexKind, View,
+    Archive, ObjectType, Topology, View,
+    jobs::Job,
+    links::{
+        Direction, Link, LinkClass, LinkOrigin, LinkPath, Links, LinksError, Measure, Paths,
+        SwitchModel, Vertex, VertexKind,
+    },
 };
 use topobroker_tests::{describe, machines, shared, skip};
 

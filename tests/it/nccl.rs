@@ -7,8 +7,9 @@ use topobroker::hwloc::Input;
 use topobroker::links::{NcclDevice, NcclFile, NcclReadError, nccl, rccl};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
-    Archive, Attributes, LinkClass, Links, Object, ObjectType, PathClass, SwitchModel, Topology,
-    VertexKind,
+    Archive, Attributes, Object, ObjectType, Topology,
+    devices::PathClass,
+    links::{LinkClass, Links, SwitchModel, VertexKind},
 };
 use topobroker_tests::{describe, machines, shared};
 

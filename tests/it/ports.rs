@@ -9,7 +9,10 @@ use topobroker::findings;
 use topobroker::hwloc::Input;
 use topobroker::linux::{Root, registerable_memory};
 use topobroker_layout::encode::to_bytes;
-use topobroker_reader::{Archive, LinkLayer, LinkState, ObjectType};
+use topobroker_reader::{
+    Archive, ObjectType,
+    devices::{LinkLayer, LinkState},
+};
 use topobroker_tests::{describe, machines, shared};
 
 const MELLANOX: &str = "0x15b3";

@@ -3,7 +3,10 @@
 
 use crate::segments::topobroker;
 use std::process::Command;
-use topobroker_reader::{EffectivePart, Launch, Scope, Set, Situation};
+use topobroker_reader::{
+    Scope, Set,
+    jobs::{EffectivePart, Launch, Situation},
+};
 
 /// Launchers, and the environment variables by which a process recognises them.
 const LAUNCHES: [(&str, &[(&str, &str)]); 6] = [
@@ -43,7 +46,7 @@ fn part(text: &str) -> &str {
 
 #[test]
 fn launcher_scope_cpu_list_and_affinity_decide_the_part_as_the_table_says() {
-    let allowed = topobroker_reader::affinity().unwrap();
+    let allowed = topobroker_reader::jobs::affinity().unwrap();
     let all = allowed.to_text(topobroker_reader::Format::List);
     let first = allowed.first().unwrap().to_string();
     let program = clean();
@@ -83,7 +86,7 @@ fn launcher_scope_cpu_list_and_affinity_decide_the_part_as_the_table_says() {
 
 #[test]
 fn view_mine_is_the_part_of_the_process_itself() {
-    let allowed = topobroker_reader::affinity().unwrap();
+    let allowed = topobroker_reader::jobs::affinity().unwrap();
     let first = allowed.first().unwrap().to_string();
     let program = clean();
     let program = program.get_program().to_str().unwrap().to_owned();
@@ -96,7 +99,7 @@ fn view_mine_is_the_part_of_the_process_itself() {
 
 #[test]
 fn slurm_tasks_and_mpirun_in_a_step_get_the_cpu_list_of_the_plugin() {
-    let allowed = topobroker_reader::affinity().unwrap();
+    let allowed = topobroker_reader::jobs::affinity().unwrap();
     let first = allowed.first().unwrap().to_string();
     let program = clean().get_program().to_str().unwrap().to_owned();
     for (launch, variable) in [("Slurm", "SLURM_PROCID"), ("Open MPI", "OMPI_COMM_WORLD_RANK")] {

@@ -26,7 +26,9 @@ use topobroker::hwloc::capture;
 use topobroker_benches::jobs::job_segment;
 use topobroker_benches::machines::{self, Machine};
 use topobroker_layout::encode::to_bytes;
-use topobroker_reader::{Archive, Job, Object, ObjectType, RestrictFlags, Set, Topology, View};
+use topobroker_reader::{
+    Archive, Object, ObjectType, RestrictFlags, Set, Topology, View, jobs::Job,
+};
 
 /// How long a query is repeated for one time.
 const SAMPLE: Duration = Duration::from_micros(100);

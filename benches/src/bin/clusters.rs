@@ -17,7 +17,10 @@ use topobroker_cluster::{
     ClusterBuilder, GroupId, Like, NodeFile, SwitchTree, prepare_all, write_file,
 };
 use topobroker_layout::encode::{AlignedVec, to_bytes};
-use topobroker_reader::{Archive, Cluster, FilePath, Identity, OwnNode, adopt, own_node};
+use topobroker_reader::{
+    Archive, FilePath, adopt,
+    cluster::{Cluster, Identity, OwnNode, own_node},
+};
 
 const TREE: SwitchTree = SwitchTree { nodes_a_leaf: 18, leaves_a_pod: 18, spines_a_pod: 18 };
 

@@ -8,7 +8,11 @@ use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker_benches::jobs::job_segment;
 use topobroker_benches::machines::{SYNTHETIC_256, SYNTHETIC_2048, shared_folder};
 use topobroker_layout::encode::to_bytes;
-use topobroker_reader::{Archive, HwResources, Instances, Job, Uri};
+use topobroker_reader::{
+    Archive,
+    groups::{HwResources, Instances, Uri},
+    jobs::Job,
+};
 
 fn main() -> anyhow::Result<()> {
     let shared = shared_folder().map(|it| it.join("topologies/flux-core__ipa20.xml"));

@@ -12,7 +12,8 @@ use topobroker::links::json;
 use topobroker_benches::machines::shared_folder;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
-    Archive, Direction, Links, Measure, Paths, SwitchModel, Topology, VertexKind,
+    Archive, Topology,
+    links::{Direction, Links, Measure, Paths, SwitchModel, VertexKind},
 };
 
 /// Times building, one pair, and the widest paths of all pairs in a directed multigraph, in

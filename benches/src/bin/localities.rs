@@ -13,7 +13,9 @@ use topobroker_benches::machines::{SYNTHETIC_256, SYNTHETIC_2048, shared_folder}
 use topobroker_benches::nics::with_nics;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
-    Archive, Beside, DeviceKinds, Job, Locality, NicChoice, Object, ObjectType, Set, Topology,
+    Archive, Locality, Object, ObjectType, Set, Topology,
+    devices::{Beside, DeviceKinds, NicChoice},
+    jobs::Job,
 };
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/locality_cost.c");

@@ -12,7 +12,7 @@ use topobroker_layout::cluster::directory::MAX_GROUP_DEPTH;
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_layout::header::{HEADER_LEN, Source};
-use topobroker_reader::{GroupKind, Object, RestrictFlags, View};
+use topobroker_reader::{Object, RestrictFlags, View, cluster::GroupKind};
 
 /// Highest number of classes.
 pub const MAX_CLASSES: usize = 65_535;
@@ -37,7 +37,7 @@ impl GroupId {
 /// ```
 /// use topobroker_cluster::{ClusterBuilder, GroupId};
 /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
-/// use topobroker_reader::GroupKind;
+/// use topobroker_reader::cluster::GroupKind;
 /// let mut cluster = ClusterBuilder::new();
 /// let leaf = cluster.add_group(GroupId::CLUSTER, GroupKind::Switch, "leaf1")?;
 /// for name in ["node1", "node2"] {
@@ -45,7 +45,7 @@ impl GroupId {
 ///     cluster.add_node(leaf, Some(name), &capture(&machine)?)?;
 /// }
 /// let file = cluster.finish()?;
-/// let cluster = topobroker_reader::Cluster::open(&file)?;
+/// let cluster = topobroker_reader::cluster::Cluster::open(&file)?;
 /// assert_eq!((cluster.node_count(), cluster.class_count()), (2, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -305,7 +305,7 @@ impl PreparedNode {
     /// use topobroker_cluster::{ClusterBuilder, GroupId, PreparedNode};
     /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
     /// use topobroker_layout::encode::to_bytes;
-    /// use topobroker_reader::{Archive, Cluster, ObjectType};
+    /// use topobroker_reader::{cluster::Cluster, Archive, ObjectType};
     /// let input = Input::Synthetic("Package:2 Core:4 PU:2".into());
     /// let machine = to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
     /// let opened = Archive::open(&machine)?;

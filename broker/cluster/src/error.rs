@@ -97,7 +97,7 @@ pub enum ClusterError {
         input: String,
         /// Why.
         #[source]
-        source: topobroker_reader::ClusterOpenError,
+        source: topobroker_reader::cluster::ClusterOpenError,
     },
     /// A fabric cannot be used.
     #[error(transparent)]

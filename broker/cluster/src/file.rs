@@ -16,7 +16,7 @@ use topobroker_layout::header::{
     Header, Kind, MAX_SEGMENT_LEN, VERSION_MAJOR, VERSION_MINOR, mark_ready, segment_len,
 };
 use topobroker_layout::packed_texts::pack_texts;
-use topobroker_reader::{GroupKind, Scope, Source};
+use topobroker_reader::{Scope, Source, cluster::GroupKind};
 
 /// A node with its place.
 pub(super) struct Placed {

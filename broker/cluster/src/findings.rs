@@ -4,7 +4,10 @@ use super::gather::MEMLOCK;
 use super::slurm::fold;
 use std::collections::BTreeMap;
 use topobroker::findings::{Finding, Kind, named, prefix_text};
-use topobroker_reader::{Cluster, ClusterOpenError, ObjectType};
+use topobroker_reader::{
+    ObjectType,
+    cluster::{Cluster, ClusterOpenError},
+};
 
 /// A port of a node, as far as subnets go.
 struct SubnetPort {

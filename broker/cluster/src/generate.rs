@@ -6,7 +6,7 @@ use super::error::ClusterError;
 use super::fabric::{End, FabricError, FabricGraph};
 use topobroker_layout::attributes::Attributes;
 use topobroker_layout::description::{Description, Object};
-use topobroker_reader::GroupKind;
+use topobroker_reader::cluster::GroupKind;
 
 /// Makes nodes that are like one node, and differ as the nodes of real clusters do: names,
 /// addresses, GUIDs, serial numbers, and a few pages of memory.

@@ -2,18 +2,16 @@
 
 use super::builder::PreparedNode;
 use super::error::ClusterError;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
-use topobroker::aligned::aligned;
 use topobroker::description::describe;
+use topobroker::file_bytes::FileBytes;
 use topobroker::hwloc::{Input, LoadOptions, Plugins, capture, load};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::header::{Header, Kind, MAGIC, MAX_SEGMENT_LEN};
-use topobroker_reader::Cluster;
-use topobroker_reader::internal::bytes_within;
+use topobroker_reader::cluster::Cluster;
 
 /// A file with a node, and the name that the node is to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,15 +72,14 @@ pub fn prepare(node: &NodeFile) -> Result<Vec<PreparedNode>, ClusterError> {
     let input = node.file.display().to_string();
     let name = node.name.as_deref();
     let read = |source| ClusterError::Read { input: input.clone(), source };
-    let bytes = File::open(&node.file).and_then(|file| Ok(bytes_within(MAX_SEGMENT_LEN, file)?));
-    let bytes = bytes.map_err(read)?;
+    let bytes = FileBytes::open(&node.file, MAX_SEGMENT_LEN).map_err(read)?;
     if bytes.starts_with(&MAGIC) {
         return match Header::read(&bytes).map(|header| header.kind) {
             Ok(Kind::Cluster) => nodes_of_cluster(&bytes, &input),
             _ => PreparedNode::of_segment(&bytes, name, &input).map(|node| vec![node]),
         };
     }
-    PreparedNode::of_xml(bytes, name, &input).map(|node| vec![node])
+    PreparedNode::of_xml(bytes.to_vec(), name, &input).map(|node| vec![node])
 }
 
 impl PreparedNode {
@@ -109,8 +106,7 @@ pub(super) fn captured(input: &Input, name: &str) -> Result<Description, Cluster
 /// All nodes of another cluster, by the names that they have there.
 fn nodes_of_cluster(bytes: &[u8], input: &str) -> Result<Vec<PreparedNode>, ClusterError> {
     let failed = |source| ClusterError::Cluster { input: input.to_owned(), source };
-    let bytes = aligned(bytes);
-    let cluster = Cluster::open(&bytes).map_err(failed)?;
+    let cluster = Cluster::open(bytes).map_err(failed)?;
     let prepared = cluster.nodes().map(|node| {
         let opened = node.open().map_err(failed)?;
         let archive = to_bytes(&describe(opened.archive().topology()))?;

@@ -3,7 +3,10 @@
 use super::fabric::mbps_of_rate;
 use std::collections::BTreeMap;
 use topobroker::findings::{named, prefix_text, worded};
-use topobroker_reader::{LinkLayer, ObjectType, Port, PortState, Topology};
+use topobroker_reader::{
+    ObjectType, Topology,
+    devices::{LinkLayer, Port, PortState},
+};
 
 /// By whose rule ports reach each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

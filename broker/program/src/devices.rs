@@ -11,7 +11,8 @@ use std::process::ExitCode;
 use topobroker::findings::worded;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
-    Attributes, DeviceDistance, DeviceKinds, Nearness, Object, ObjectType, OsDeviceKind, Topology,
+    Attributes, Object, ObjectType, OsDeviceKind, Topology,
+    devices::{DeviceDistance, DeviceKinds, Nearness},
 };
 
 /// List network interfaces, OpenFabrics devices and GPUs, and how far they are from a process
@@ -116,7 +117,7 @@ impl Devices {
 struct Device<'a> {
     object: Object<'a>,
     kind: OsDeviceKind,
-    path: Option<topobroker_reader::DevicePath>,
+    path: Option<topobroker_reader::devices::DevicePath>,
     /// PMIx's least and greatest distance.
     distance: Option<(u16, u16)>,
 }

@@ -6,14 +6,16 @@ use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 use std::fmt::Write;
-use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use topobroker::file_bytes::FileBytes;
 use topobroker::links;
-use topobroker_reader::internal::text_within;
 use topobroker_reader::{
-    AdoptLinksError, Direction, Link, LinkPath, Links as Graph, Measure, Paths, SwitchModel,
-    ToldLinks, Topology, View,
+    Topology, View,
+    links::{
+        AdoptLinksError, Direction, Link, LinkPath, Links as Graph, Measure, Paths, SwitchModel,
+        ToldLinks,
+    },
 };
 
 /// Print what connects CPUs, memory, GPUs, NICs and disks, and the best paths between them.
@@ -96,9 +98,9 @@ impl Links {
         if let Some(file) = &self.tell {
             let base = topobroker_reader::adopt()?;
             let name = || file.display().to_string();
-            let text = File::open(file).and_then(|file| Ok(text_within(MOST_TEXT, file)?));
+            let bytes = FileBytes::open(file, MOST_TEXT).with_context(name)?;
             let known = base.topology().links(SwitchModel::Separate)?;
-            let told = links::told(base.topology(), &known, &text.with_context(name)?);
+            let told = links::told(base.topology(), &known, bytes.text().with_context(name)?);
             links::tell(base, &told.with_context(name)?)?;
             return Ok(ExitCode::SUCCESS);
         }

@@ -6,8 +6,11 @@ use topobroker::location::{Combine, Location, Reading};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
-    Cgroup, CpuList, Numbering, Object, RestrictFlags, SlurmBinding, Topology, View, affinity,
-    omp_places, pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
+    Object, RestrictFlags, Topology, View,
+    jobs::{
+        Cgroup, CpuList, Numbering, SlurmBinding, affinity, omp_places, pmix_cpu_list, pmix_cpuset,
+        slurm_cpu_bind,
+    },
 };
 
 /// The names of parts, for error messages.
@@ -74,7 +77,7 @@ pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<C
             cgroup.context("this process is in no cgroup with a cpuset controller")?,
         ))
     } else if let Some(folder) = text.strip_prefix("cgroup:") {
-        Ok(Chosen::in_cgroup(Cgroup::read(&folder.into())?))
+        Ok(Chosen::in_cgroup(Cgroup::read(folder)?))
     } else if let Some(list) = text.strip_prefix("os:") {
         Ok(Chosen::listed(&CpuList::parse(topology, list, Numbering::Os)?))
     } else if let Some(variable) = text.strip_prefix("env:") {

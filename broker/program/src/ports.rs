@@ -6,7 +6,10 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use topobroker::findings::{named, prefix_text, worded};
-use topobroker_reader::{LinkLayer, LinkState, Object, ObjectType, Port, Topology};
+use topobroker_reader::{
+    Object, ObjectType, Topology,
+    devices::{LinkLayer, LinkState, Port},
+};
 
 /// List the ports of OpenFabrics devices, and network interfaces: state, rate, subnet. The adopted
 /// topology of this node has the states of now

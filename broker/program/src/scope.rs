@@ -4,7 +4,7 @@ use super::output;
 use clap::Args;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Job, Situation};
+use topobroker_reader::jobs::{Job, Situation};
 
 /// Print what the adopted topology describes, which part of it is this process's own, and why
 #[derive(Debug, Args)]

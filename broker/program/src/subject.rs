@@ -11,7 +11,7 @@ use topobroker::description::{Filters, filter};
 use topobroker::publish::job;
 use topobroker_layout::encode;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Archive, RestrictFlags, Topology, View, adopt_job};
+use topobroker_reader::{Archive, RestrictFlags, Topology, View, jobs::adopt_job};
 
 /// Options that name a topology and a part of it.
 #[derive(Debug, Args)]
@@ -78,14 +78,14 @@ impl Subject {
             (None, None) => View::whole(topology),
             (Some(name), _) => {
                 let adopted = topobroker_reader::adopt()?;
-                let job = adopt_job(adopted, &job::file_of(adopted, name)?.into())?;
+                let job = adopt_job(adopted, job::file_of(adopted, name)?)?;
                 self.like(topology, &job.view())?
             }
             (None, Some("mine")) => {
                 if self.input.input.is_some() {
                     bail!("--view mine is of the adopted topology: leave out --input");
                 }
-                let mine = topobroker_reader::effective_view().context("--view mine")?;
+                let mine = topobroker_reader::jobs::effective_view().context("--view mine")?;
                 self.like(topology, &mine)?
             }
             (None, Some(text)) => part::chosen(topology, text)?.view(topology).context("--view")?,

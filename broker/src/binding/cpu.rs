@@ -3,7 +3,6 @@
 use super::error::BindError;
 use super::kernel;
 use super::target::Target;
-use libc::c_ulong;
 use std::io;
 use topobroker_layout::set::Set;
 
@@ -37,7 +36,7 @@ pub fn bind(target: Target, pus: &Set) -> Result<(), BindError> {
                 // A thread of a process may have ended meanwhile.
                 Err(error) if has_ended(&error) && threads.len() > 1 => {}
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                    return Err(BindError::Set { what: WHAT, set: pus.clone() });
+                    return Err(BindError::Set { what: WHAT, set: Box::new(pus.clone()) });
                 }
                 result => result.map_err(|error| target.failed("be bound", error))?,
             }
@@ -106,25 +105,15 @@ fn has_ended(error: &io::Error) -> bool {
 }
 
 /// The words of a set that ends, as the kernel takes them.
-pub(super) fn words(set: &Set, what: &'static str) -> Result<Vec<c_ulong>, BindError> {
+pub(super) fn words(set: &Set, what: &'static str) -> Result<Vec<u64>, BindError> {
     if set.is_infinite() {
-        return Err(BindError::Infinite { what, set: set.clone() });
+        return Err(BindError::Infinite { what, set: Box::new(set.clone()) });
     }
-    Ok(set.words().iter().flat_map(|word| split(*word)).collect())
+    Ok(set.words().to_vec())
 }
 
-/// A word of 64 bits as words of the kernel.
-fn split(word: u64) -> impl Iterator<Item = c_ulong> {
-    (0..u64::BITS / c_ulong::BITS).map(move |at| (word >> (at * c_ulong::BITS)) as c_ulong)
-}
-
-pub(super) fn set(words: &[c_ulong]) -> Set {
-    let per_word = (u64::BITS / c_ulong::BITS) as usize;
-    let join = |words: &[c_ulong]| {
-        let parts = words.iter().rev();
-        parts.fold(0, |all: u64, part| all.checked_shl(c_ulong::BITS).unwrap_or(0) | *part as u64)
-    };
-    Set::from_words(words.chunks(per_word).map(join), false)
+pub(super) fn set(words: &[u64]) -> Set {
+    Set::from_words(words.iter().copied(), false)
 }
 
 #[cfg(test)]
@@ -147,7 +136,7 @@ mod tests {
                 let one: Set = [pu].into_iter().collect();
                 bind(Target::ThisThread, &one).unwrap();
                 assert_eq!(binding(Target::ThisThread).unwrap(), one);
-                assert_eq!(topobroker_reader::affinity().unwrap(), one);
+                assert_eq!(topobroker_reader::jobs::affinity().unwrap(), one);
                 assert_eq!(last_location(Target::ThisThread).unwrap(), one);
             }
             assert!(before.is_included_in(&binding(Target::ThisProcess).unwrap()));
@@ -160,7 +149,7 @@ mod tests {
     fn what_the_kernel_cannot_bind_is_named() {
         let far: Set = [65_000].into_iter().collect();
         assert!(
-            matches!(bind(Target::ThisThread, &far), Err(BindError::Set { set, .. }) if set == far)
+            matches!(bind(Target::ThisThread, &far), Err(BindError::Set { set, .. }) if *set == far)
         );
         assert!(matches!(bind(Target::ThisThread, &Set::new()), Err(BindError::Set { .. })));
         assert!(matches!(bind(Target::ThisThread, &!&far), Err(BindError::Infinite { .. })));

@@ -15,7 +15,7 @@ pub enum BindError {
         /// `PUs` or `NUMA nodes`.
         what: &'static str,
         /// The set.
-        set: Set,
+        set: Box<Set>,
     },
     /// The set has all indexes from some one on.
     #[error("{what} {set}: expected a set that ends")]
@@ -23,7 +23,7 @@ pub enum BindError {
         /// `PUs` or `NUMA nodes`.
         what: &'static str,
         /// The set.
-        set: Set,
+        set: Box<Set>,
     },
     /// The process or thread is not there, or belongs to somebody else, or the kernel cannot do it.
     #[error("{target}: cannot {step}")]

@@ -1,15 +1,15 @@
 //! Calls of the kernel, with sets as arrays of words. rustix has the calls for CPUs with room for
-//! 1024 of them, and none for memory.
+//! 1024 of them, and none for memory. The kernel's words are of 64 bits, or in the same order.
 
-use libc::{c_long, c_uint, c_ulong};
+use libc::{c_long, c_uint};
 use std::io;
 use std::ptr::null;
 
 /// Words of a set: more PUs and NUMA nodes than Linux supports. It refuses to fill more than a page.
-const MOST_WORDS: usize = 4096 / size_of::<c_ulong>();
+const MOST_WORDS: usize = 4096 / size_of::<u64>();
 
 /// Binds a thread to CPUs.
-pub(super) fn set_affinity(thread: u32, words: &[c_ulong]) -> io::Result<()> {
+pub(super) fn set_affinity(thread: u32, words: &[u64]) -> io::Result<()> {
     // SAFETY: the kernel reads as many bytes as the slice has.
     let result = unsafe {
         libc::syscall(libc::SYS_sched_setaffinity, thread, size_of_val(words), words.as_ptr())
@@ -18,8 +18,8 @@ pub(super) fn set_affinity(thread: u32, words: &[c_ulong]) -> io::Result<()> {
 }
 
 /// CPUs that a thread may run on.
-pub(super) fn affinity(thread: u32) -> io::Result<Vec<c_ulong>> {
-    let mut words: Vec<c_ulong> = vec![0; MOST_WORDS];
+pub(super) fn affinity(thread: u32) -> io::Result<Vec<u64>> {
+    let mut words: Vec<u64> = vec![0; MOST_WORDS];
     // SAFETY: the kernel writes at most as many bytes as the vector has.
     let result = unsafe {
         let (size, words) = (size_of_val(words.as_slice()), words.as_mut_ptr());
@@ -27,12 +27,12 @@ pub(super) fn affinity(thread: u32) -> io::Result<Vec<c_ulong>> {
     };
     // The number of bytes that it wrote.
     let bytes = usize::try_from(checked(result)?).unwrap_or(0);
-    words.truncate(bytes / size_of::<c_ulong>());
+    words.truncate(bytes / size_of::<u64>());
     Ok(words)
 }
 
 /// Sets the memory policy of the thread that asks. `nodes` may be empty.
-pub(super) fn set_memory_policy(mode: c_long, nodes: &[c_ulong]) -> io::Result<()> {
+pub(super) fn set_memory_policy(mode: c_long, nodes: &[u64]) -> io::Result<()> {
     let mask = if nodes.is_empty() { null() } else { nodes.as_ptr() };
     // The kernel takes one bit less than it is told.
     let bits = if nodes.is_empty() { 0 } else { size_of_val(nodes) * 8 + 1 };
@@ -41,8 +41,8 @@ pub(super) fn set_memory_policy(mode: c_long, nodes: &[c_ulong]) -> io::Result<(
 }
 
 /// The memory policy of the thread that asks, and its NUMA nodes.
-pub(super) fn memory_policy() -> io::Result<(c_long, Vec<c_ulong>)> {
-    let (mut mode, mut nodes): (c_uint, Vec<c_ulong>) = (0, vec![0; MOST_WORDS]);
+pub(super) fn memory_policy() -> io::Result<(c_long, Vec<u64>)> {
+    let (mut mode, mut nodes): (c_uint, Vec<u64>) = (0, vec![0; MOST_WORDS]);
     let bits = size_of_val(nodes.as_slice()) * 8;
     // SAFETY: the kernel writes one number to `mode`, and at most `bits` bits to `nodes`.
     let result = unsafe {

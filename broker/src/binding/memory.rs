@@ -84,7 +84,7 @@ pub fn memory_binding() -> Result<(Option<MemoryPolicy>, Set), BindError> {
 const WHAT: &str = "NUMA nodes";
 
 fn refused(nodes: &Set) -> BindError {
-    BindError::Set { what: WHAT, set: nodes.clone() }
+    BindError::Set { what: WHAT, set: Box::new(nodes.clone()) }
 }
 
 // Modes of the kernel, from its header `linux/mempolicy.h`.

@@ -3,7 +3,11 @@
 use super::finding::{Finding, Kind};
 use std::collections::BTreeMap;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Job, JobRank, Nearness, NicChoice, Object, ObjectType, Topology};
+use topobroker_reader::{
+    Object, ObjectType, Topology,
+    devices::{Nearness, NicChoice},
+    jobs::{Job, JobRank},
+};
 
 /// What is wrong with where the ranks of a job are bound. Ranks are *far* if none of their PUs is as
 /// near to a NIC as other PUs of the job are, and *split* if only some are. It is only a note if those
@@ -12,7 +16,7 @@ use topobroker_reader::{Job, JobRank, Nearness, NicChoice, Object, ObjectType, T
 /// were given.
 ///
 /// ```no_run
-/// use topobroker_reader::Job;
+/// use topobroker_reader::jobs::Job;
 /// let topology = topobroker_reader::adopt()?;
 /// if let Some(job) = Job::find(topology)? {
 ///     for finding in topobroker::findings::binding(topology.topology(), job) {

@@ -1,7 +1,10 @@
 //! Findings about ports.
 
 use super::finding::{Finding, Kind};
-use topobroker_reader::{LinkLayer, ObjectType, Port, PortState, Topology};
+use topobroker_reader::{
+    ObjectType, Topology,
+    devices::{LinkLayer, Port, PortState},
+};
 
 /// The subnet prefix that ports are made with.
 const FACTORY_PREFIX: u64 = 0xfe80 << 48;

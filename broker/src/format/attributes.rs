@@ -9,7 +9,8 @@ use topobroker_reader::{Associativity, Attributes, Bridge, Object, Pci};
 ///
 /// ```
 /// use topobroker::{format::attributes, hwloc::{Input, LoadOptions, capture, load}};
-/// use topobroker_reader::{Archive, ObjectType, layout::encode};
+/// use topobroker_layout::encode;
+/// use topobroker_reader::{Archive, ObjectType};
 /// let input = Input::Synthetic("L2Cache:1(size=4096) PU:2".to_owned());
 /// let bytes = encode::to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
 /// let archive = Archive::open(&bytes)?;

@@ -17,7 +17,8 @@ const NUMBERS_PER_ELEMENT: usize = 10;
 ///
 /// ```
 /// use topobroker::{format::xml::export, hwloc::{Input, LoadOptions, capture, load}};
-/// use topobroker_reader::{Archive, layout::encode};
+/// use topobroker_layout::encode;
+/// use topobroker_reader::Archive;
 /// let input = Input::Synthetic("Core:2 PU:2".to_owned());
 /// let bytes = encode::to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
 /// assert!(export(Archive::open(&bytes)?.topology()).contains("<object type=\"Core\""));

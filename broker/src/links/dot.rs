@@ -1,7 +1,10 @@
 //! DOT, which Graphviz draws.
 
 use std::fmt::Write;
-use topobroker_reader::{Link, Links, Topology, VertexKind};
+use topobroker_reader::{
+    Topology,
+    links::{Link, Links, VertexKind},
+};
 
 /// The graph in the language of Graphviz.
 #[must_use]

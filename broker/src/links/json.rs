@@ -1,7 +1,10 @@
 //! JSON: node-link data as networkx reads it, and JSON Graph Format as Flux reads it.
 
 use serde_json::{Value, json as value};
-use topobroker_reader::{Link, LinkPath, Links, Topology, VertexKind};
+use topobroker_reader::{
+    Topology,
+    links::{Link, LinkPath, Links, VertexKind},
+};
 
 /// The graph as node-link data: `networkx.node_link_graph(data, edges="edges")` makes a directed
 /// multigraph of it. Each direction of a link is an edge. Bandwidths are in MB/s, latencies in

@@ -1,7 +1,11 @@
 //! A table of what is between GPUs and NICs, like that of `nvidia-smi topo -m`, for any vendor.
 
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{LinkClass, Links, Object, PathClass, Topology, VertexKind};
+use topobroker_reader::{
+    Object, Topology,
+    devices::PathClass,
+    links::{LinkClass, Links, VertexKind},
+};
 
 /// The table, and what its words mean.
 #[must_use]

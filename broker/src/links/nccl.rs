@@ -5,7 +5,10 @@ use super::nccl_read::{MOST_ELEMENTS, MOST_LETTERS};
 use super::pci_speed::pci_speed;
 use std::fmt::Write;
 use topobroker_layout::set::Set;
-use topobroker_reader::{Link, LinkClass, Links, Object, ObjectType, Topology, VertexKind};
+use topobroker_reader::{
+    Object, ObjectType, Topology,
+    links::{Link, LinkClass, Links, VertexKind},
+};
 
 /// Why a machine cannot be described to NCCL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +28,7 @@ pub enum NcclError {
 }
 
 /// Describes the GPUs and NICs of a machine to NCCL. `links` must have each switch of links between
-/// GPUs as a vertex ([`SwitchModel::Separate`](topobroker_reader::SwitchModel::Separate)).
+/// GPUs as a vertex ([`SwitchModel::Separate`](topobroker_reader::links::SwitchModel::Separate)).
 ///
 /// NCCL finds out itself which GPUs and NICs there are. So the file has the tree of NUMA nodes, PCI
 /// switches and devices, and the links between GPUs, if hwloc tells them.

@@ -3,7 +3,7 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::BTreeMap;
-use topobroker_reader::PathClass;
+use topobroker_reader::devices::PathClass;
 
 /// Why a text is no file that NCCL reads.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,7 +7,10 @@ use std::path::PathBuf;
 use topobroker_layout::encode::EncodeError;
 use topobroker_layout::header::{self, Header, Kind};
 use topobroker_layout::{OpenError, links as layout};
-use topobroker_reader::{Adopted, FileKey, Links, Scope, Source, ToldLinks};
+use topobroker_reader::{
+    Adopted, FileKey, Scope, Source,
+    links::{Links, ToldLinks},
+};
 
 /// Why links cannot be told.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,8 @@ use serde_json::Value;
 use topobroker_layout::attributes::Attributes;
 use topobroker_reader::internal::nvlink_bandwidth;
 use topobroker_reader::{
-    Link, LinkClass, LinkOrigin, Links, LinksError, Object, Topology, Vertex, VertexKind,
+    Object, Topology,
+    links::{Link, LinkClass, LinkOrigin, Links, LinksError, Vertex, VertexKind},
 };
 
 /// Why a text tells no links.
@@ -53,7 +54,7 @@ pub enum ToldError {
 /// the ends of links; with [`SwitchModel::Separate`], so that links to different switches stay
 /// apart.
 ///
-/// [`SwitchModel::Separate`]: topobroker_reader::SwitchModel::Separate
+/// [`SwitchModel::Separate`]: topobroker_reader::links::SwitchModel::Separate
 ///
 /// # Errors
 ///

@@ -1,10 +1,11 @@
 //! Environment variables by which libraries are told which NICs a process is to use.
 
 use super::mpich;
-use topobroker_reader::{Object, OsDeviceKind, PortState};
+use topobroker_reader::{Object, OsDeviceKind, devices::PortState};
 
 /// A library that can be told which NICs to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Library {
     /// UCX: `UCX_NET_DEVICES`.
     Ucx,

@@ -3,7 +3,9 @@
 
 use super::rank::Rank;
 use std::cmp::Reverse;
-use topobroker_reader::{Attributes, Object, ObjectType, OsDeviceKind, PathClass, Topology};
+use topobroker_reader::{
+    Attributes, Object, ObjectType, OsDeviceKind, Topology, devices::PathClass,
+};
 
 pub(super) fn chosen<'a>(
     topology: Topology<'a>,

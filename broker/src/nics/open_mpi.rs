@@ -2,7 +2,10 @@
 
 use super::rank::Rank;
 use topobroker_layout::set::Set;
-use topobroker_reader::{DeviceDistance, DeviceKinds, Locality, Object, Topology};
+use topobroker_reader::{
+    Locality, Object, Topology,
+    devices::{DeviceDistance, DeviceKinds},
+};
 
 pub(super) fn chosen<'a>(
     topology: Topology<'a>,

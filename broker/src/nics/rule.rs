@@ -6,6 +6,7 @@ use topobroker_reader::{Object, Topology};
 
 /// A rule by which a library chooses a NIC for each rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Rule {
     /// Open MPI 5.0.11 over libfabric: of the NICs at PMIx's least distance, that of the rank's place
     /// among the ranks of its package; the first NIC if it is not bound. Counterpart:
@@ -25,7 +26,7 @@ pub enum Rule {
 ///
 /// ```
 /// use topobroker::nics::{Rank, Rule, chosen};
-/// use topobroker_reader::{NicChoice, Object, Topology};
+/// use topobroker_reader::{devices::NicChoice, Object, Topology};
 /// fn print(topology: Topology<'_>, ranks: &[Rank<'_>]) {
 ///     let nics: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
 ///     for (rank, nic) in ranks.iter().zip(chosen(Rule::Mpich, topology, &nics, ranks)) {

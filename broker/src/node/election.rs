@@ -15,7 +15,7 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use topobroker_reader::internal::{Gate, Turn};
-use topobroker_reader::{Cgroup, Keys};
+use topobroker_reader::{Keys, jobs::Cgroup};
 
 /// The turn of this process: no other process has the turn until this is dropped.
 ///

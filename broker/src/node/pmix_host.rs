@@ -11,7 +11,11 @@ use std::path::{Path, PathBuf};
 use topobroker_reader::internal::pmix_abi::{
     DATA_ARRAY, DEVICE_DISTANCE, DataArray, PROC_RANK, SIZE, STRING, SUCCESS,
 };
-use topobroker_reader::{DeviceDistance, DeviceKinds, Format, Job, Keys, Set, Topology};
+use topobroker_reader::{
+    Format, Keys, Set, Topology,
+    devices::{DeviceDistance, DeviceKinds},
+    jobs::Job,
+};
 
 /// Why the array cannot be made.
 #[derive(Debug, thiserror::Error)]

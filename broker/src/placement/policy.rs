@@ -7,6 +7,7 @@ use topobroker_reader::ObjectType;
 
 /// How ranks are mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MapBy {
     /// Round robin over the objects of a type.
     Object(ObjectType),
@@ -20,6 +21,7 @@ pub enum MapBy {
 
 /// What ranks are bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BindTo {
     /// The default of `mpirun`, which depends on the mapping and on the number of ranks.
     Usual,

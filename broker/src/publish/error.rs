@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use topobroker_layout::OpenError;
 use topobroker_layout::encode::EncodeError;
-use topobroker_reader::SourceError;
+use topobroker_reader::jobs::SourceError;
 
 /// Why a topology cannot be published. Nothing of it is left behind.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::slots::SLOTS_ENDING;
-use topobroker_reader::{FileKey, Keys, ToldLinks, Topology};
+use topobroker_reader::{FileKey, Keys, Topology, links::ToldLinks};
 
 /// The files for hwloc beside a segment or job. They are removed with it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,8 +20,8 @@ use topobroker_layout::slots::{
     CALLERS, Conditions, FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, hash_of_environment,
     hash_of_file,
 };
-use topobroker_reader::SourceError;
 use topobroker_reader::internal::{hash_of_affinity, place_of_cgroup};
+use topobroker_reader::jobs::SourceError;
 
 /// The loads of the programs that were seen: see `docs/GUARD.md`.
 pub const USUAL_KEYS: [&str; 5] = [

@@ -11,8 +11,8 @@ use std::ffi::c_void;
 use std::path::PathBuf;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
+use topobroker_layout::description::Description;
 use topobroker_reader::Source;
-use topobroker_reader::layout::description::Description;
 
 /// A description: everything that hwloc knows of a machine, captured but not yet published. Free it
 /// with tb_description_free.

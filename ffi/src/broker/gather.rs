@@ -11,7 +11,7 @@ use topobroker_cluster::gather::{
     Contribution, Exchange, GatherError, Gathered, Gathering, NodeReport, Rounds, in_rounds,
 };
 use topobroker_cluster::{expand, write_file};
-use topobroker_reader::{Identity, Keys, adopt, adopted};
+use topobroker_reader::{Keys, adopt, adopted, cluster::Identity};
 
 /// What all processes handed over in an exchange.
 pub struct tb_exchange_answers(Vec<Vec<u8>>);

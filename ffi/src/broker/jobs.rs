@@ -12,7 +12,7 @@ use crate::topology::tb_topology;
 use std::ffi::{CString, c_char, c_void};
 use topobroker::node::pmix_host;
 use topobroker::publish::job::{self, DevicePolicy, JobOptions, JobPublication, Launcher};
-use topobroker_reader::{NicChoice, Set};
+use topobroker_reader::{Set, devices::NicChoice};
 
 /// Whether a job stays when the process that added it ends.
 #[derive(Debug, Clone, Copy)]

@@ -206,15 +206,9 @@ impl Set {
     }
 
     /// The indexes in ascending order; for an infinite set only the indexes within its words.
-    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        (0u32..).zip(&self.words).flat_map(|(word, &bits)| {
-            let mut rest = bits;
-            core::iter::from_fn(move || {
-                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
-                rest &= rest - 1;
-                Some(word * 64 + bit)
-            })
-        })
+    #[must_use]
+    pub fn iter(&self) -> Indexes<'_> {
+        Indexes { first: 0, rest: 0, words: self.words.iter() }
     }
 
     /// Whether the 64 indexes from `64 * index` on are in the set, as bits.
@@ -243,6 +237,48 @@ impl Set {
         let filler = self.filler();
         let last = self.words.iter().rposition(|word| *word != filler);
         self.words.truncate(last.map_or(0, |last| last + 1));
+    }
+}
+
+/// The indexes of a set, in ascending order. Counterpart: `hwloc_bitmap_foreach_begin`.
+#[derive(Debug, Clone)]
+pub struct Indexes<'a> {
+    /// The first index of the word after that of `rest`.
+    first: u32,
+    /// Bits of a word that were not yet returned.
+    rest: u64,
+    words: core::slice::Iter<'a, u64>,
+}
+
+impl Iterator for Indexes<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        while self.rest == 0 {
+            self.rest = *self.words.next()?;
+            self.first += 64;
+        }
+        let bit = self.rest.trailing_zeros();
+        self.rest &= self.rest - 1;
+        Some(self.first - 64 + bit)
+    }
+}
+
+/// ```
+/// use topobroker_layout::set::Set;
+/// let set: Set = [3, 64].into_iter().collect();
+/// let mut found = Vec::new();
+/// for index in &set {
+///     found.push(index);
+/// }
+/// assert_eq!(found, [3, 64]);
+/// ```
+impl<'a> IntoIterator for &'a Set {
+    type Item = u32;
+    type IntoIter = Indexes<'a>;
+
+    fn into_iter(self) -> Indexes<'a> {
+        self.iter()
     }
 }
 

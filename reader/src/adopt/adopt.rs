@@ -7,6 +7,7 @@ use super::map::{self, Mapped, Placement};
 use super::meeting::Guest;
 use super::once::Global;
 use super::open::Candidate;
+use super::os_error::OsError;
 use crate::archive::Archive;
 use crate::topology::Topology;
 use rustix::io::Errno;
@@ -19,6 +20,7 @@ pub struct Adopted {
     header: Header,
     keys: Keys,
     placement: Placement,
+    address_error: Option<OsError>,
     bytes: &'static [u8],
 }
 
@@ -135,7 +137,8 @@ fn check(candidate: Candidate, (bytes, placement): Mapped) -> Result<Adopted, Ad
     let (header, archive) = opened.map_err(|error| candidate.refused(error))?;
     check_address(&header, &candidate.keys)?;
     let archive = Archive::checked(archive);
-    Ok(Adopted { archive, header, keys: candidate.keys, placement, bytes })
+    let address_error = candidate.address_error.get().map(OsError::from);
+    Ok(Adopted { archive, header, keys: candidate.keys, placement, address_error, bytes })
 }
 
 /// Checks that the address key is 0 or the preferred address of the segment.
@@ -193,6 +196,14 @@ impl Adopted {
     #[must_use]
     pub fn placement(&self) -> Placement {
         self.placement
+    }
+
+    /// Why the kernel did not map the segment at its preferred address: `EEXIST` if something else
+    /// is there, `ENOMEM`, `EPERM` or `EINVAL` if it is no address for this process. `None` if it
+    /// was not asked to, or did not refuse.
+    #[must_use]
+    pub fn address_error(&self) -> Option<OsError> {
+        self.address_error
     }
 
     /// The mapped segment, header and archive.

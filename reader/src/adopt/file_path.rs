@@ -92,6 +92,12 @@ impl From<&str> for FilePath {
     }
 }
 
+impl From<&Self> for FilePath {
+    fn from(path: &Self) -> Self {
+        path.clone()
+    }
+}
+
 impl From<String> for FilePath {
     fn from(path: String) -> Self {
         Self(path.into_bytes())

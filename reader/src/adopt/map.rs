@@ -209,7 +209,12 @@ fn map_from(
     };
     match mapped {
         Ok(start) => Ok(Some(start.expose_provenance() as u64)),
-        Err(Errno::EXIST | Errno::NOMEM | Errno::PERM | Errno::INVAL) if address != 0 => Ok(None),
+        Err(error @ (Errno::EXIST | Errno::NOMEM | Errno::PERM | Errno::INVAL)) if address != 0 => {
+            if address == candidate.keys.address() {
+                candidate.address_error.set(Some(error));
+            }
+            Ok(None)
+        }
         Err(error) => Err(error),
     }
 }

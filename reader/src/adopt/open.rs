@@ -7,8 +7,10 @@ use super::file_key::FileKey;
 use super::file_path::FilePath;
 use super::keys::Keys;
 use super::owner::{Trust, trust_of};
+use core::cell::Cell;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
+use rustix::io::Errno;
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{HEADER_LEN, Header, MAX_SEGMENT_LEN};
 
@@ -19,6 +21,8 @@ pub(crate) struct Candidate {
     pub(crate) keys: Keys,
     pub(crate) device: u64,
     pub(crate) inode: u64,
+    /// Why the kernel does not map the file at its preferred address, if it was asked and refused.
+    pub(crate) address_error: Cell<Option<Errno>>,
 }
 
 impl Candidate {
@@ -28,7 +32,8 @@ impl Candidate {
         check_file(&file, &stat, &keys)?;
         check_length(&stat, &keys)?;
         check_size(&keys)?;
-        Ok(Self { file, keys, device: stat.st_dev, inode: stat.st_ino })
+        let (device, inode) = (stat.st_dev, stat.st_ino);
+        Ok(Self { file, keys, device, inode, address_error: Cell::new(None) })
     }
 
     /// Checks that the file still has the length that its keys say. Must be called after mapping:

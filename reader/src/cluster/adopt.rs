@@ -30,7 +30,10 @@ pub(super) fn named_file() -> Result<FilePath, ClusterOpenError> {
 ///
 /// [`ClusterOpenError`]; [`ClusterOpenError::Different`] if this process has adopted another
 /// cluster already.
-pub fn adopt_cluster_file(file: &FilePath) -> Result<&'static Cluster<'static>, ClusterOpenError> {
+pub fn adopt_cluster_file(
+    file: impl Into<FilePath>,
+) -> Result<&'static Cluster<'static>, ClusterOpenError> {
+    let file = &file.into();
     if let Some((cluster, adopted)) = ADOPTED.get()
         && adopted == file
     {

@@ -17,7 +17,7 @@ use topobroker_layout::{OpenError, ValidationError};
 /// the topology of that node, so that every query answers as on the node itself.
 ///
 /// ```no_run
-/// use topobroker_reader::adopt_cluster;
+/// use topobroker_reader::cluster::adopt_cluster;
 /// let cluster = adopt_cluster()?;
 /// for node in cluster.nodes() {
 ///     let topology = node.open()?;

@@ -29,7 +29,7 @@ impl<'a> Fabric<'a> {
     /// Searches the ways from all ports of a node.
     ///
     /// ```no_run
-    /// let cluster = topobroker_reader::adopt_cluster()?;
+    /// let cluster = topobroker_reader::cluster::adopt_cluster()?;
     /// let own = cluster.local().ok_or("this node is not in the cluster")?;
     /// let distances = cluster.fabric()?.distances_from(own);
     /// for node in cluster.nodes() {

@@ -9,7 +9,7 @@ use alloc::string::String;
 use topobroker_layout::set::Set;
 
 /// Where something is, as this process sees it. What is above nodes,
-/// [`NodeGroup`](crate::NodeGroup), is on none.
+/// [`NodeGroup`](crate::cluster::NodeGroup), is on none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// On the node of this process: its sets can be used for binding.

@@ -51,7 +51,8 @@ impl OwnNode {
     /// # Errors
     ///
     /// [`ClusterOpenError`].
-    pub fn open(file: &FilePath, identity: &Identity) -> Result<Self, ClusterOpenError> {
+    pub fn open(file: impl Into<FilePath>, identity: &Identity) -> Result<Self, ClusterOpenError> {
+        let file = &file.into();
         let candidate = candidate(file)?;
         let size = candidate.keys.size();
         let pieces = Pieces(&candidate);

@@ -1,7 +1,7 @@
 //! Links of the PCI tree, and what hangs on it.
 
 use super::parts::{Parts, SwitchModel};
-use crate::device::{PciLink, is_cxi};
+use crate::devices::{PciLink, is_cxi};
 use crate::object::Object;
 use alloc::vec::Vec;
 use topobroker_layout::attributes::{Attributes, OsDeviceKind};

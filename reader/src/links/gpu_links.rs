@@ -1,7 +1,7 @@
 //! Links between GPUs: hwloc's matrices of NVLink, XGMI and Xe Link.
 
 use super::parts::Parts;
-use crate::device::GpuLink;
+use crate::devices::GpuLink;
 use crate::object::Object;
 use crate::tables::Distances;
 use alloc::vec::Vec;

@@ -1,5 +1,18 @@
 //! The graph of links: what connects CPUs, memory, GPUs, NICs and disks, how fast, and by which way
 //! data goes from one to another.
+//!
+//! [`Topology::links`](crate::Topology::links) makes the graph ([`Links`]), and [`Paths`] searches
+//! it by bandwidth, latency or number of links. [`ToldLinks`] are those that an administrator told.
+//!
+//! ```no_run
+//! use topobroker_reader::links::{Measure, Paths, SwitchModel};
+//! let topology = topobroker_reader::adopt()?.topology();
+//! let links = topology.links(SwitchModel::One)?;
+//! if let (Some(gpu), Some(nic)) = (links.find(topology, "cuda0"), links.find(topology, "mlx5_0")) {
+//!     println!("{:?}", Paths::new(&links, false).between(gpu, nic, Measure::Bandwidth));
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod devices;
 mod gpu_links;

@@ -12,13 +12,13 @@ impl Topology<'_> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// use topobroker_reader::{Measure, Paths, SwitchModel};
+    /// use topobroker_reader::{links::{Measure, Paths, SwitchModel}};
     /// let links = topology.links(SwitchModel::One)?;
     /// if let (Some(gpu), Some(nic)) = (links.find(topology, "cuda0"), links.find(topology, "mlx5_0")) {
     ///     let path = Paths::new(&links, false).between(gpu, nic, Measure::Bandwidth);
     ///     println!("{path:?}");
     /// }
-    /// # Ok::<(), topobroker_reader::LinksError>(())
+    /// # Ok::<(), topobroker_reader::links::LinksError>(())
     /// ```
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 
 use super::graph::Links;
 use super::paths::{Direction, LinkPath, Measure, Paths};
+use crate::groups::{HwResources, ResourceError, ResourceType, Uri};
 use crate::object::Object;
-use crate::resource::{HwResources, ResourceError, ResourceType, Uri};
 use core::ops::Deref;
 use topobroker_layout::links::LinkClass;
 use topobroker_layout::object_type::ObjectType;
@@ -23,7 +23,7 @@ impl<L: Deref<Target = Links>> Paths<L> {
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?;
-    /// use topobroker_reader::{Direction, Job, Measure, Paths, SwitchModel};
+    /// use topobroker_reader::{jobs::Job, links::{Direction, Measure, Paths, SwitchModel}};
     /// let job = Job::find(topology)?.ok_or("no job")?;
     /// let links = topology.topology().links(SwitchModel::One)?;
     /// let mut paths = Paths::new(&links, false);

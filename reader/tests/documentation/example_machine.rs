@@ -2,7 +2,7 @@
 // packages of two cores.
 {
     use topobroker_reader::Archive;
-    use topobroker_reader::layout::{encode::AlignedVec, header::HEADER_LEN};
+    use topobroker_layout::{encode::AlignedVec, header::HEADER_LEN};
     let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/topology-1.0");
     let segment = std::fs::read(kept).expect("a kept segment");
     let mut archive = AlignedVec::new();

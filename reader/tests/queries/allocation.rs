@@ -7,7 +7,12 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::HEADER_LEN;
-use topobroker_reader::{Archive, Direction, Job, Locality, Measure, Paths, SwitchModel, Uri};
+use topobroker_reader::{
+    Archive, Locality,
+    groups::Uri,
+    jobs::Job,
+    links::{Direction, Measure, Paths, SwitchModel},
+};
 
 /// The system allocator, with a count of allocations for each thread.
 struct Counting;

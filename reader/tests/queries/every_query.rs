@@ -2,8 +2,10 @@
 //! targets share this; each checks something else besides.
 
 use topobroker_reader::{
-    Attributes, Beside, Depth, DeviceKinds, Distribution, Initiator, LocalNumaNodes,
-    MemoryAttribute, NicChoice, Object, ObjectType, ResourceType, Set, Topology, TypeName, Uri,
+    Attributes, Depth, Distribution, Initiator, LocalNumaNodes, MemoryAttribute, Object,
+    ObjectType, Set, Topology, TypeName,
+    devices::{Beside, DeviceKinds, NicChoice},
+    groups::{ResourceType, Uri},
 };
 
 /// Sets that queries fill, made once so that no query has to allocate them.

@@ -1,9 +1,9 @@
 //! Machines that are described here, without hwloc.
 
+use topobroker_layout::attributes::Attributes;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::description::{Description, Object, Sets};
 use topobroker_layout::encode::{AlignedVec, to_bytes};
-use topobroker_reader::layout::attributes::Attributes;
 use topobroker_reader::{ObjectType, Set};
 
 #[path = "../../../layout/tests/it/machine.rs"]

@@ -9,7 +9,7 @@ mod moved;
 mod overlay_rules;
 
 use every_query::{Room, ask_object, ask_topology, ask_with_heap, ask_with_set};
-use topobroker_reader::layout::OpenError;
+use topobroker_layout::OpenError;
 use topobroker_reader::{
     Archive, Distribution, Object, ObjectType, RestrictFlags, Set, Topology, View,
 };

@@ -204,7 +204,7 @@ fn programs_compiled_with_an_older_and_with_a_newer_header_run_with_this_library
     succeed(Command::new("cp").arg("-r").arg(prefix().join("include")).arg(&include));
     let core = include.join("topobroker/core.h");
     let header = std::fs::read_to_string(&core).unwrap();
-    let last = "  uint32_t publisher_pid;\n} tb_segment;";
+    let last = "  int32_t address_errno;\n} tb_segment;";
     assert!(header.contains(last));
     let build = |fields: &str, shown: &str| {
         std::fs::write(&core, header.replace(last, &format!("{fields}}} tb_segment;"))).unwrap();
@@ -222,9 +222,9 @@ fn programs_compiled_with_an_older_and_with_a_newer_header_run_with_this_library
         let (size, last) = said.trim().split_once(' ').unwrap();
         (size.parse::<usize>().unwrap(), last.parse::<i64>().unwrap())
     };
-    let (size, pid) = build("  uint32_t publisher_pid;\n", "(int)own.segment.publisher_pid");
+    let (size, pid) = build("  int32_t address_errno;\n", "(int)own.segment.publisher_pid");
     let (smaller, version) = build("", "(int)own.segment.hwloc_version");
-    let more = "  uint32_t publisher_pid;\n  uint64_t newer[3];\n";
+    let more = "  int32_t address_errno;\n  uint64_t newer[3];\n";
     let (larger, newer) = build(more, "(int)own.segment.newer[2]");
     assert!(smaller < size && size < larger, "{smaller} {size} {larger}");
     assert!(pid > 0 && version > 0x0002_0000 && newer == 0, "{pid} {version} {newer}");

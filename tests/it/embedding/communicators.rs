@@ -8,7 +8,10 @@ use topobroker::hwloc::Input;
 use topobroker_benches::machines::shared_folder;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::{
-    Archive, Direction, HwResources, Job, LinkPath, Measure, Paths, SwitchModel, Unguided, Uri,
+    Archive,
+    groups::{HwResources, Unguided, Uri},
+    jobs::Job,
+    links::{Direction, LinkPath, Measure, Paths, SwitchModel},
 };
 use topobroker_tests::{describe, skip};
 

@@ -7,7 +7,10 @@ use std::process::Command;
 use topobroker::hwloc::Input;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Archive, DeviceDistance, DeviceKinds, ObjectType, Topology};
+use topobroker_reader::{
+    Archive, ObjectType, Topology,
+    devices::{DeviceDistance, DeviceKinds},
+};
 use topobroker_tests::{describe, machines, shared};
 
 const KINDS: [DeviceKinds; 4] =

@@ -5,8 +5,8 @@ use super::installed::{has, is_root, prefix, root, succeed};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use topobroker_reader::Cluster;
-use topobroker_reader::layout::encode::AlignedVec;
+use topobroker_layout::encode::AlignedVec;
+use topobroker_reader::cluster::Cluster;
 use topobroker_tests::{shared, skip};
 
 fn program() -> PathBuf {

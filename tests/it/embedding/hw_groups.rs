@@ -12,7 +12,11 @@ use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job::Rank;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::internal::runs_of_pus;
-use topobroker_reader::{Archive, HwResources, Job, RestrictFlags, Topology, Unguided, Uri, View};
+use topobroker_reader::{
+    Archive, RestrictFlags, Topology, View,
+    groups::{HwResources, Unguided, Uri},
+    jobs::Job,
+};
 use topobroker_tests::{describe, machines, shared, synthetic};
 
 /// The instances of all ranks, by type; `None` for a type that the machine does not have.

@@ -10,7 +10,7 @@ use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job::Rank;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::internal::runs_of_pus;
-use topobroker_reader::{Archive, Depth, Job, Locality, RestrictFlags, Topology, View};
+use topobroker_reader::{Archive, Depth, Locality, RestrictFlags, Topology, View, jobs::Job};
 use topobroker_tests::{describe, machines, shared};
 
 /// The program that asks PMIx and Open MPI. `None` if one of them is not installed.

@@ -10,8 +10,8 @@ use topobroker::nics::{Rank, Rule, chosen};
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
-    Archive, Attributes, Beside, Nearness, NicChoice, Object, ObjectType, OsDeviceKind, PathClass,
-    Topology,
+    Archive, Attributes, Object, ObjectType, OsDeviceKind, Topology,
+    devices::{Beside, Nearness, NicChoice, PathClass},
 };
 use topobroker_tests::{describe, machines, shared};
 

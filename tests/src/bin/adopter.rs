@@ -7,7 +7,8 @@ use std::io::{Read, Write};
 use std::process::ExitCode;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::{
-    AdoptError, Adopted, Format, Job, Keys, Locality, Set, adopt, adopt_keys, adopted,
+    AdoptError, Adopted, Format, Keys, Locality, OsError, Set, adopt, adopt_keys, adopted,
+    jobs::Job,
 };
 use topobroker_tests::with_causes;
 
@@ -49,7 +50,7 @@ fn main() -> ExitCode {
 
 /// Reads the own node of the cluster that the environment names, twice, and prints its name.
 fn own_node() -> bool {
-    match (topobroker_reader::own_node(), topobroker_reader::own_node()) {
+    match (topobroker_reader::cluster::own_node(), topobroker_reader::cluster::own_node()) {
         (Ok(node), Ok(again)) if std::ptr::eq(node, again) => {
             println!("ok {} {}", node.name(), node.topology().object_count());
             true
@@ -65,7 +66,7 @@ fn own_node() -> bool {
 /// Prints the PUs of this process's effective view and the bytes that the view takes beside its
 /// handle. Then prints the number and the PUs of each rank of its job.
 fn mine() -> bool {
-    let view = match topobroker_reader::effective_view() {
+    let view = match topobroker_reader::jobs::effective_view() {
         Ok(view) => view,
         Err(error) => {
             println!("error {}", with_causes(&error));
@@ -129,7 +130,11 @@ fn tell(adopted: Result<&'static Adopted, AdoptError>) -> bool {
             let below = topology.root().pus().map_or(0, |pus| pus.len());
             assert_eq!(pus.count(), below, "PUs of tree and root differ");
             let (segment, placement) = (adopted.header().segment_name(), adopted.placement());
-            println!("ok {segment} {placement:?} {:p} {objects}", adopted.bytes().as_ptr());
+            let refused = adopted.address_error().map_or(0, OsError::raw_os_error);
+            println!(
+                "ok {segment} {placement:?} {:p} {objects} {refused}",
+                adopted.bytes().as_ptr()
+            );
             true
         }
         Err(error) => {

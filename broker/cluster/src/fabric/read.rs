@@ -4,9 +4,8 @@ use super::error::FabricError;
 use super::graph::FabricGraph;
 use super::{iblinkinfo, ibnetdiscover, name_map, ports_report};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
-use topobroker_reader::internal::bytes_within;
+use topobroker::file_bytes::FileBytes;
 
 /// Maximum length of a file, in bytes: about ten times what the largest fabrics need.
 const MOST: u64 = 1 << 28;
@@ -62,7 +61,6 @@ pub fn read_name_map(file: &Path) -> Result<BTreeMap<u64, String>, FabricError> 
 fn read(file: &Path) -> Result<(String, String), FabricError> {
     let name = file.display().to_string();
     let failed = |source| FabricError::Read { file: name.clone(), source };
-    let bytes = File::open(file).and_then(|file| Ok(bytes_within(MOST, file)?)).map_err(failed)?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let text = FileBytes::open(file, MOST).map_err(failed)?.lossy_text().into_owned();
     Ok((name, text))
 }

@@ -1,7 +1,7 @@
 //! The fabric of a cluster for Graphviz.
 
 use std::fmt::Write;
-use topobroker_reader::{Fabric, FabricVertex};
+use topobroker_reader::cluster::{Fabric, FabricVertex};
 
 /// Switches, ports and links as DOT. Parallel links are one edge with their number.
 #[must_use]

@@ -4,7 +4,10 @@ use crate::fold_in_order;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Cluster, ClusterNode, ClusterOpenError, NodeGroup, ObjectType};
+use topobroker_reader::{
+    ObjectType,
+    cluster::{Cluster, ClusterNode, ClusterOpenError, NodeGroup},
+};
 
 /// The cluster as Flux's JSON Graph Format: cluster, groups, nodes, cores and GPUs.
 ///

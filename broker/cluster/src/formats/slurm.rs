@@ -3,7 +3,7 @@
 use crate::fold;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use topobroker_reader::{ClusterOpenError, GroupKind, NodeGroup, NodeGroups};
+use topobroker_reader::cluster::{ClusterOpenError, GroupKind, NodeGroup, NodeGroups};
 
 /// Why groups cannot be written for Slurm.
 #[derive(Debug, thiserror::Error)]

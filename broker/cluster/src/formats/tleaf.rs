@@ -1,6 +1,9 @@
 //! A cluster as a tree of Scotch: `tleaf`.
 
-use topobroker_reader::{Cluster, ClusterOpenError, NodeGroup, Object, ObjectType};
+use topobroker_reader::{
+    Object, ObjectType,
+    cluster::{Cluster, ClusterOpenError, NodeGroup},
+};
 
 /// Why a cluster is no `tleaf` of Scotch, in which all parts of a level are alike.
 #[derive(Debug, thiserror::Error)]

@@ -8,11 +8,10 @@ use crate::file_name::file_name;
 use crate::inputs::files_in;
 use crate::write::write_file;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use topobroker::file_bytes::FileBytes;
 use topobroker_layout::header::MAX_SEGMENT_LEN;
-use topobroker_reader::internal::bytes_within;
 
 /// Ending of the file with the whole topology of a class.
 const CLASS: &str = "class";
@@ -115,7 +114,7 @@ fn add(gathering: &mut Gathering, from: &str, sent: Sent) -> Result<(), GatherEr
     }
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, GatherError> {
-    let read = File::open(file).and_then(|file| Ok(bytes_within(MAX_SEGMENT_LEN, file)?));
+fn read(file: &Path) -> Result<FileBytes, GatherError> {
+    let read = FileBytes::open(file, MAX_SEGMENT_LEN);
     read.map_err(|source| GatherError::Read { file: file.display().to_string(), source })
 }

@@ -3,10 +3,9 @@
 use super::error::SlurmError;
 use super::groups::{SlurmGroup, SlurmTopology};
 use super::hostlist::expand;
-use std::fs::File;
 use std::path::Path;
-use topobroker_reader::GroupKind;
-use topobroker_reader::internal::bytes_within;
+use topobroker::file_bytes::FileBytes;
+use topobroker_reader::cluster::GroupKind;
 
 /// Maximum length of a file, in bytes.
 const MOST: u64 = 1 << 26;
@@ -19,8 +18,8 @@ const MOST: u64 = 1 << 26;
 pub fn read_conf(file: &Path) -> Result<SlurmTopology, SlurmError> {
     let name = file.display().to_string();
     let failed = |source| SlurmError::Read { file: name.clone(), source };
-    let bytes = File::open(file).and_then(|file| Ok(bytes_within(MOST, file)?)).map_err(failed)?;
-    SlurmTopology::from_conf(&name, &String::from_utf8_lossy(&bytes))
+    let bytes = FileBytes::open(file, MOST).map_err(failed)?;
+    SlurmTopology::from_conf(&name, &bytes.lossy_text())
 }
 
 impl SlurmTopology {

@@ -2,7 +2,7 @@
 
 use super::error::SlurmError;
 use std::collections::{HashMap, HashSet};
-use topobroker_reader::GroupKind;
+use topobroker_reader::cluster::GroupKind;
 
 /// A switch or a block.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,10 +4,9 @@ use super::error::SlurmError;
 use super::groups::{SlurmGroup, SlurmTopology};
 use super::hostlist::expand;
 use serde_json::Value;
-use std::fs::File;
 use std::path::Path;
-use topobroker_reader::GroupKind;
-use topobroker_reader::internal::text_within;
+use topobroker::file_bytes::FileBytes;
+use topobroker_reader::cluster::GroupKind;
 
 /// Maximum length of a file, in bytes.
 const MOST: u64 = 1 << 26;
@@ -20,8 +19,8 @@ const MOST: u64 = 1 << 26;
 pub fn read_yaml(file: &Path) -> Result<SlurmTopology, SlurmError> {
     let name = file.display().to_string();
     let failed = |source| SlurmError::Read { file: name.clone(), source };
-    let text = File::open(file).and_then(|file| Ok(text_within(MOST, file)?)).map_err(failed)?;
-    SlurmTopology::from_yaml(&name, &text)
+    let bytes = FileBytes::open(file, MOST).map_err(failed)?;
+    SlurmTopology::from_yaml(&name, bytes.text().map_err(failed)?)
 }
 
 impl SlurmTopology {

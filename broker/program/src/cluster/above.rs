@@ -8,7 +8,7 @@ use topobroker_cluster::fabric::{FabricGraph, read_fabric, read_name_map};
 use topobroker_cluster::{
     ClusterBuilder, GroupId, SlurmTopology, expand, fold, read_conf, read_yaml,
 };
-use topobroker_reader::GroupKind;
+use topobroker_reader::cluster::GroupKind;
 
 /// What is above the nodes.
 #[derive(Debug, Args)]

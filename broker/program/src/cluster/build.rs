@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use topobroker::causes::with_causes;
+use topobroker::file_bytes::FileBytes;
 use topobroker_cluster::gather::node_of_report;
 use topobroker_cluster::{
     ClusterBuilder, ClusterError, GroupId, NodeFile, PreparedNode, files_in, prepare_all,
 };
-use topobroker_reader::internal::text_within;
 
 /// Put the topologies of many nodes into one file. Nodes that are alike are stored once
 #[derive(Debug, Args)]
@@ -90,15 +90,12 @@ impl Build {
 
     fn add_input(&self, input: &str, found: &mut Found) -> anyhow::Result<()> {
         if let Some(list) = input.strip_prefix('@') {
-            let text = match list {
-                "-" => text_within(MOST_LIST, std::io::stdin()),
-                list => text_within(
-                    MOST_LIST,
-                    std::fs::File::open(list).with_context(|| list.to_owned())?,
-                ),
+            let bytes = match list {
+                "-" => FileBytes::read(std::io::stdin(), MOST_LIST),
+                list => FileBytes::open(list.as_ref(), MOST_LIST),
             };
-            let text = text.with_context(|| list.to_owned())?;
-            let lines = text.lines().map(str::trim);
+            let bytes = bytes.with_context(|| list.to_owned())?;
+            let lines = bytes.text().with_context(|| list.to_owned())?.lines().map(str::trim);
             let inputs = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
             let mut count = 0;
             for line in inputs {

@@ -11,7 +11,9 @@ use std::process::ExitCode;
 use topobroker::causes::with_causes;
 use topobroker::description::describe;
 use topobroker::format::xml;
-use topobroker_reader::{Cluster, ClusterNode, ClusterOpenError, FabricLink, FabricVertex};
+use topobroker_reader::cluster::{
+    Cluster, ClusterNode, ClusterOpenError, FabricLink, FabricVertex,
+};
 
 /// Print what differs between two clusters: - is a node that only the first has, + one that only
 /// the second has, ~ one that differs. The exit status is 1 if anything differs or cannot be compared

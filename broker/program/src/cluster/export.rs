@@ -10,7 +10,7 @@ use topobroker::causes::with_causes;
 use topobroker::format::xml;
 use topobroker_cluster::file_name::file_name;
 use topobroker_cluster::write_file;
-use topobroker_reader::ClusterNode;
+use topobroker_reader::cluster::ClusterNode;
 
 /// Write a node of a cluster as hwloc XML, version 2, as the node alone is exported
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker_reader::{Cluster, Fabric, FabricVertex};
+use topobroker_reader::cluster::{Cluster, Fabric, FabricVertex};
 
 /// Print the fabric of a cluster: how many switches, ports and links there are, and how many pairs
 /// of ports are how many links apart

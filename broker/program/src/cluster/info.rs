@@ -7,7 +7,7 @@ use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker_reader::{ObjectType, Place};
+use topobroker_reader::{ObjectType, cluster::Place};
 
 /// Print what a cluster knows of a node: its class, its groups, and what it has
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ impl Info {
             None => match cluster.local() {
                 Some(node) => node,
                 None => {
-                    let own = topobroker_reader::Identity::of_this_process().host;
+                    let own = topobroker_reader::cluster::Identity::of_this_process().host;
                     named(&cluster, &own)?
                 }
             },

@@ -7,7 +7,7 @@ use serde_json::json;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker_reader::{Cluster, ClusterOpenError, NodeGroup};
+use topobroker_reader::cluster::{Cluster, ClusterOpenError, NodeGroup};
 
 /// List the nodes of a cluster with their classes and groups, and what all have together
 #[derive(Debug, Args)]

@@ -1,16 +1,13 @@
 //! The cluster that a command works on.
 
 use anyhow::{Context, ensure};
-use std::fs::File;
 use std::path::Path;
-use topobroker::aligned::aligned;
-use topobroker_layout::encode::AlignedVec;
+use topobroker::file_bytes::FileBytes;
 use topobroker_layout::header::MAX_SEGMENT_LEN;
-use topobroker_reader::internal::bytes_within;
-use topobroker_reader::{Cluster, ClusterNode, ClusterOpenError};
+use topobroker_reader::cluster::{Cluster, ClusterNode, ClusterOpenError};
 
 /// The bytes of a cluster's file.
-pub(super) struct Opened(AlignedVec);
+pub(super) struct Opened(FileBytes);
 
 impl Opened {
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
@@ -18,8 +15,7 @@ impl Opened {
         // Opening a pipe would wait for somebody who writes.
         let is_file = std::fs::metadata(file).with_context(name)?.is_file();
         ensure!(is_file, "{}: is no file; expected that of a cluster", name());
-        let bytes = File::open(file).and_then(|file| Ok(bytes_within(MAX_SEGMENT_LEN, file)?));
-        Ok(Self(aligned(&bytes.with_context(name)?)))
+        Ok(Self(FileBytes::open(file, MAX_SEGMENT_LEN).with_context(name)?))
     }
 
     pub(super) fn cluster(&self, file: &Path) -> anyhow::Result<Cluster<'_>> {

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use topobroker::findings::{named, prefix_of, prefix_text, worded};
 use topobroker_cluster::gather::MEMLOCK;
 use topobroker_cluster::{cluster_findings, fold};
-use topobroker_reader::{ObjectType, Port};
+use topobroker_reader::{ObjectType, devices::Port};
 
 /// Print what is wrong with a cluster as a whole. The exit status is 1 if anything is
 #[derive(Debug, Args)]

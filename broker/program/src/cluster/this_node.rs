@@ -6,7 +6,7 @@ use clap::Args;
 use topobroker_cluster::PreparedNode;
 use topobroker_cluster::gather::NodeReport;
 use topobroker_layout::encode::to_bytes;
-use topobroker_reader::{Identity, Keys};
+use topobroker_reader::{Keys, cluster::Identity};
 
 /// The node that tells of itself.
 #[derive(Debug, Args)]

@@ -10,7 +10,8 @@ use topobroker_reader::{ChildKind, Depth, Object, ObjectType, Set, Topology, Typ
 /// ```
 /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
 /// use topobroker_cli::console;
-/// use topobroker_reader::{Archive, layout::encode};
+/// use topobroker_layout::encode;
+/// use topobroker_reader::Archive;
 /// let input = Input::Synthetic("Core:2 PU:1".to_owned());
 /// let bytes = encode::to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
 /// let text = console::print(Archive::open(&bytes)?.topology(), &console::Style::default());

@@ -7,7 +7,10 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-use topobroker_reader::{Adopted, HwGroup, HwResources, ResourceType, Unguided, Uri};
+use topobroker_reader::{
+    Adopted,
+    groups::{HwGroup, HwResources, ResourceType, Unguided, Uri},
+};
 
 /// Print which ranks of a job are on the same hardware resource: a line for each group with its
 /// ranks and the URIs of what they share

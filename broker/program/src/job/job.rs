@@ -9,15 +9,16 @@ use crate::{output, part};
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use std::fmt::Write;
-use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::causes::with_causes;
+use topobroker::file_bytes::FileBytes;
 use topobroker::placement::{self, Policy, report};
 use topobroker::publish::job::{self, DevicePolicy, JobOptions, Launcher};
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::internal::text_within;
-use topobroker_reader::{Adopted, JobRank, Keys, NicChoice, Object, ObjectType, View};
+use topobroker_reader::{
+    Adopted, Keys, Object, ObjectType, View, devices::NicChoice, jobs::JobRank,
+};
 
 /// Add, list and remove jobs over the adopted topology, or show their binding
 #[derive(Debug, Args)]
@@ -211,8 +212,8 @@ impl Add {
     ) -> anyhow::Result<Vec<(u32, Option<Set>)>> {
         if let Some(file) = &self.ranks {
             let name = || file.display().to_string();
-            let text = File::open(file).and_then(|file| Ok(text_within(MOST_TEXT, file)?));
-            return read_ranks(&text.with_context(name)?).with_context(name);
+            let bytes = FileBytes::open(file, MOST_TEXT).with_context(name)?;
+            return read_ranks(bytes.text().with_context(name)?).with_context(name);
         }
         let Some(map_by) = &self.map_by else {
             ensure!(

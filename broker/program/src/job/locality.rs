@@ -6,7 +6,10 @@ use anyhow::Context;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use topobroker_reader::{Adopted, Job, JobRank, Locality as Shared};
+use topobroker_reader::{
+    Adopted, Locality as Shared,
+    jobs::{Job, JobRank},
+};
 
 /// Print which objects the ranks of a job share: the locality string of each rank, or what each two
 /// ranks share

@@ -2,11 +2,14 @@
 
 use anyhow::Context;
 use topobroker::publish::job;
-use topobroker_reader::{Adopted, Job, Set, adopt_job};
+use topobroker_reader::{
+    Adopted, Set,
+    jobs::{Job, adopt_job},
+};
 
 /// Adopts the job with a name.
 pub(super) fn named(base: &'static Adopted, name: &str) -> anyhow::Result<Job<'static>> {
-    Ok(adopt_job(base, &job::file_of(base, name)?.into())?)
+    Ok(adopt_job(base, job::file_of(base, name)?)?)
 }
 
 /// The PUs of a rank of a job over the adopted topology. A rank that is not bound has all PUs of the

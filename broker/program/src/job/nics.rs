@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use topobroker::findings::{self, Finding};
 use topobroker::nics::{self, Library, Rank, Rule};
-use topobroker_reader::{Adopted, Job, NicChoice, Object};
+use topobroker_reader::{Adopted, Object, devices::NicChoice, jobs::Job};
 
 /// Print the NICs of the ranks of a job, or the environment lines by which libraries use them
 #[derive(Debug, Args)]

@@ -1,14 +1,12 @@
 //! Reads hwloc XML and checks it first, because hwloc reports only that something is wrong.
 
 use super::error::HwlocLoadError;
+use crate::file_bytes::FileBytes;
 use crate::hwloc::version::library_version;
 use std::borrow::Cow;
-use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
 use std::path::Path;
 use topobroker_layout::archive::INDEX_LIMIT;
-use topobroker_reader::internal::bytes_within;
 
 /// Most bytes of an XML file: about ten times what hwloc writes for the largest machines.
 const MOST_XML: u64 = 1 << 26;
@@ -23,14 +21,14 @@ pub(super) struct Checked {
 /// "invalid argument".
 pub(super) fn read(path: &Path) -> Result<Checked, HwlocLoadError> {
     let input = path.display().to_string();
-    let read = |file| bytes_within(MOST_XML, file).map_err(io::Error::from);
     let content = match path == Path::new("-") {
-        true => io::stdin().as_fd().try_clone_to_owned().and_then(read),
-        false => File::open(path).and_then(|file| read(file.into())),
+        true => FileBytes::read(io::stdin(), MOST_XML),
+        false => FileBytes::open(path, MOST_XML),
     };
     let content =
         content.map_err(|source| HwlocLoadError::Read { input: input.clone(), source })?;
-    checked(content, &input)
+    // hwloc needs a zero behind it.
+    checked(content.to_vec(), &input)
 }
 
 /// Checks XML that is in memory already. Errors call it `input`.

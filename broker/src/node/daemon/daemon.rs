@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use topobroker_reader::{Cgroup, Keys};
+use topobroker_reader::{Keys, jobs::Cgroup};
 
 /// The folder of a daemon. No other daemon can take it as long as this lives.
 #[derive(Debug)]

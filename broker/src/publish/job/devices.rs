@@ -2,7 +2,10 @@
 
 use topobroker_layout::job::DevicesOfRanks;
 use topobroker_layout::set::Set;
-use topobroker_reader::{Beside, NicChoice, Object, Topology, View};
+use topobroker_reader::{
+    Object, Topology, View,
+    devices::{Beside, NicChoice},
+};
 
 /// How many devices each rank of a job is given, and which: see [`Topology::assign`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

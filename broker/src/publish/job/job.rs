@@ -80,7 +80,7 @@ impl JobPublication {
     #[must_use]
     pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
         let file = self.file.as_os_str().to_owned();
-        let own = std::iter::once((topobroker_reader::Job::VARIABLE, file));
+        let own = std::iter::once((topobroker_reader::jobs::Job::VARIABLE, file));
         own.chain(self.legacy.iter().flat_map(Legacy::to_env)).collect()
     }
 

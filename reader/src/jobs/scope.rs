@@ -12,6 +12,7 @@ use topobroker_layout::set::{Format, Set};
 
 /// How a process was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Launch {
     /// By Open MPI's `mpirun`: `OMPI_LAUNCHED=1`, or the variables of its version 4.
     OpenMpi,
@@ -29,7 +30,7 @@ impl Launch {
     /// How a process was started, from its environment variables.
     ///
     /// ```
-    /// use topobroker_reader::Launch;
+    /// use topobroker_reader::jobs::Launch;
     /// let slurm = |name: &str| (name == "SLURM_PROCID").then(|| "3".to_owned());
     /// assert_eq!(Launch::from_env(slurm), Launch::Slurm);
     /// ```
@@ -268,9 +269,9 @@ impl Decision {
 /// Else [`Situation::decide`] decides from launcher, affinity and cgroup.
 ///
 /// ```no_run
-/// let mine = topobroker_reader::effective_view()?;
+/// let mine = topobroker_reader::jobs::effective_view()?;
 /// println!("{} objects", mine.topology().object_count());
-/// # Ok::<(), topobroker_reader::EffectiveViewError>(())
+/// # Ok::<(), topobroker_reader::jobs::EffectiveViewError>(())
 /// ```
 ///
 /// # Errors

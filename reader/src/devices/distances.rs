@@ -37,7 +37,7 @@ impl<'a> Topology<'a> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// use topobroker_reader::DeviceKinds;
+    /// use topobroker_reader::devices::DeviceKinds;
     /// for it in topology.device_distances(&[0].into_iter().collect(), DeviceKinds::ALL) {
     ///     println!("{} is {} away", it.device.name().unwrap_or_default(), it.min);
     /// }

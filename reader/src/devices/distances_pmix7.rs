@@ -24,7 +24,7 @@ impl<'a> Topology<'a> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// use topobroker_reader::DeviceKinds;
+    /// use topobroker_reader::devices::DeviceKinds;
     /// for it in topology.device_distances_pmix7(&[0, 1].into_iter().collect(), DeviceKinds::ALL) {
     ///     println!("{}: {} to {}", it.device.name().unwrap_or_default(), it.min, it.max);
     /// }

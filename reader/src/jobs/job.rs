@@ -70,7 +70,7 @@ impl fmt::Debug for Job<'_> {
 ///
 /// ```no_run
 /// let topology = topobroker_reader::adopt()?;
-/// let job = topobroker_reader::adopt_job(topology, &"/dev/shm/job".into())?;
+/// let job = topobroker_reader::jobs::adopt_job(topology, "/dev/shm/job")?;
 /// println!("{}: {} objects", job.name(), job.view().topology().object_count());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -78,7 +78,11 @@ impl fmt::Debug for Job<'_> {
 /// # Errors
 ///
 /// [`AdoptJobError`].
-pub fn adopt_job(base: &'static Adopted, file: &FilePath) -> Result<Job<'static>, AdoptJobError> {
+pub fn adopt_job(
+    base: &'static Adopted,
+    file: impl Into<FilePath>,
+) -> Result<Job<'static>, AdoptJobError> {
+    let file = &file.into();
     let (candidate, bytes) = beside(file)?;
     let refused = |error| candidate.refused(error);
     let (header, archive) = job::open(bytes).map_err(refused)?;
@@ -106,7 +110,7 @@ impl Job<'static> {
         let named =
             variable(Self::VARIABLE).filter(|file| !file.is_empty()).map(FilePath::from_bytes);
         let file = named.or_else(|| pmix_value(Self::PMIX_NAME).map(FilePath::from));
-        file.map(|file| adopt_job(base, &file)).transpose()
+        file.map(|file| adopt_job(base, file)).transpose()
     }
 }
 
@@ -118,7 +122,8 @@ impl<'a> Job<'a> {
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
     /// # let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/job-1.0");
-    /// use topobroker_reader::{Job, layout::encode::AlignedVec};
+    /// use topobroker_layout::encode::AlignedVec;
+    /// use topobroker_reader::jobs::Job;
     /// let mut segment = AlignedVec::<16>::new();
     /// segment.extend_from_slice(&std::fs::read(file)?);
     /// let job = Job::from_segment(topology, &segment)?;
@@ -235,7 +240,7 @@ impl<'a> Job<'a> {
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?;
-    /// use topobroker_reader::Job;
+    /// use topobroker_reader::jobs::Job;
     /// let job = Job::find(topology)?.ok_or("no job")?;
     /// for nic in job.nics(0) {
     ///     println!("{}", nic.name().unwrap_or_default());
@@ -275,7 +280,7 @@ impl<'a> Job<'a> {
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?;
-    /// use topobroker_reader::{Job, Locality};
+    /// use topobroker_reader::{jobs::Job, Locality};
     /// if let Some(job) = Job::find(topology)? {
     ///     println!("{}", job.locality(0, 1).unwrap_or(Locality::NONLOCAL));
     /// }
@@ -294,7 +299,7 @@ impl<'a> Job<'a> {
     ///
     /// ```no_run
     /// # let topology = topobroker_reader::adopt()?;
-    /// use topobroker_reader::{Job, Locality};
+    /// use topobroker_reader::{jobs::Job, Locality};
     /// let job = Job::find(topology)?.ok_or("no job")?;
     /// let near = job.localities(0).ok_or("rank 0 is on another node")?;
     /// println!("{} ranks on its NUMA node", near.filter(|it| it.shares(Locality::NUMA)).count());

@@ -11,11 +11,11 @@ use topobroker_layout::set::{Format, Set};
 /// The PUs and NUMA nodes that the cpuset controller of a cgroup, version 1 or 2, allows.
 ///
 /// ```
-/// use topobroker_reader::Cgroup;
+/// use topobroker_reader::jobs::Cgroup;
 /// if let Some(cgroup) = Cgroup::of_this_process()? {
 ///     println!("{} of {}", cgroup.cpus, cgroup.path);
 /// }
-/// # Ok::<(), topobroker_reader::SourceError>(())
+/// # Ok::<(), topobroker_reader::jobs::SourceError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cgroup {
@@ -42,7 +42,8 @@ impl Cgroup {
     ///
     /// [`SourceError::Read`] if the folder has no files of the cpuset controller, or if they are
     /// not lists.
-    pub fn read(path: &FilePath) -> Result<Self, SourceError> {
+    pub fn read(folder: impl Into<FilePath>) -> Result<Self, SourceError> {
+        let path = &folder.into();
         let [(newest, _), ..] = FILES;
         let lacks = || SourceError::NoCpuset { file: path.join(newest) };
         Self::read_if_any(path)?.ok_or_else(lacks)
@@ -173,12 +174,12 @@ mod tests {
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(folder.join(cpus), "0-3,8\n").unwrap();
             std::fs::write(folder.join(mems), "\n").unwrap();
-            let cgroup = Cgroup::read(&folder.as_path().into()).unwrap();
+            let cgroup = Cgroup::read(folder.as_path()).unwrap();
             assert_eq!(cgroup.cpus, [0, 1, 2, 3, 8].into_iter().collect());
             assert!(cgroup.mems.is_empty());
             std::fs::remove_dir_all(&folder).unwrap();
         }
-        let error = Cgroup::read(&folder.as_path().into()).unwrap_err();
+        let error = Cgroup::read(folder.as_path()).unwrap_err();
         assert!(error.to_string().contains("no cpuset controller"), "{error}");
     }
 }

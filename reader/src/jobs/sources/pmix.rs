@@ -19,7 +19,7 @@ pub fn pmix_cpu_list<'a>(topology: Topology<'a>, text: &str) -> Result<CpuList<'
 /// `PMIx_server_generate_cpuset_string` writes `hwloc:` in front of it, which is optional here.
 ///
 /// ```
-/// use topobroker_reader::pmix_cpuset;
+/// use topobroker_reader::jobs::pmix_cpuset;
 /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
 /// assert_eq!(pmix_cpuset(topology, "hwloc:0-1")?, pmix_cpuset(topology, "0,1")?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -5,8 +5,8 @@ use super::lowest::lowest;
 use super::resource_type::ResourceType;
 use super::resources::HwResources;
 use super::uri::Uri;
+use crate::jobs::Job;
 use crate::object::Object;
-use crate::process::Job;
 use crate::topology::Topology;
 use topobroker_layout::object_type::ObjectType;
 

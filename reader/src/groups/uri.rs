@@ -13,7 +13,7 @@ use topobroker_layout::object_type::ObjectType;
 /// `mpi_hw_resource_type`, and the keys of `MPI_Get_hw_resource_info`, in MPI 4.1 and 5.0.
 ///
 /// ```
-/// use topobroker_reader::{ObjectType, ResourceType, Uri};
+/// use topobroker_reader::{groups::{ResourceType, Uri}, ObjectType};
 /// let node = Uri::parse("hwloc://NUMANode/2")?;
 /// assert_eq!(node.resource, ResourceType::Object(ObjectType::NUMANode));
 /// assert_eq!(node.instance, Some(2));
@@ -21,7 +21,7 @@ use topobroker_layout::object_type::ObjectType;
 /// // The words of MPICH and Open MPI are types too.
 /// assert_eq!(Uri::parse("hwthread")?, Uri::parse("hwloc://PU")?);
 /// assert!(Uri::parse("hwthreads").is_err());
-/// # Ok::<(), topobroker_reader::UriError>(())
+/// # Ok::<(), topobroker_reader::groups::UriError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Uri<'t> {

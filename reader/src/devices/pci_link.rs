@@ -38,7 +38,7 @@ impl<'a> Object<'a> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// for nic in topology.nics(topobroker_reader::NicChoice::Active) {
+    /// for nic in topology.nics(topobroker_reader::devices::NicChoice::Active) {
     ///     let link = nic.pci_device_above().and_then(|pci| pci.pci_link());
     ///     println!("{:?} MB/s", link.map(|link| link.mbytes_per_second()));
     /// }

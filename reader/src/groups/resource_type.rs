@@ -12,6 +12,7 @@ use topobroker_layout::object_type::ObjectType;
 /// instance. It is on a device if it was given that one and no other of the type, and on what
 /// devices hang on if all devices that it was given hang on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ResourceType {
     /// Objects of a type of the tree of CPUs, NUMA nodes or memory-side caches.
     Object(ObjectType),

@@ -48,7 +48,7 @@ impl<'a> Object<'a> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// use topobroker_reader::{ObjectType, PortState};
+    /// use topobroker_reader::{devices::PortState, ObjectType};
     /// for device in topology.objects_with_type(ObjectType::OSDevice) {
     ///     let active = device.ports().filter(|port| port.state() == Some(PortState::Active));
     ///     println!("{}: {} active ports", device.name().unwrap_or_default(), active.count());

@@ -36,7 +36,7 @@ impl<'a> Topology<'a> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// use topobroker_reader::{Beside, NicChoice, Object, ObjectType, Set};
+    /// use topobroker_reader::{devices::{Beside, NicChoice}, Object, ObjectType, Set};
     /// let nics: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
     /// let cores = topology.objects_with_type(ObjectType::Core);
     /// let ranks: Vec<Set> = cores.filter_map(Object::cpuset).collect();

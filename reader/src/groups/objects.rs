@@ -2,7 +2,7 @@
 
 use super::resource_type::ResourceType;
 use super::uri::Uri;
-use crate::device::{Domains, GpuLink, NicChoice};
+use crate::devices::{Domains, GpuLink, NicChoice};
 use crate::object::Object;
 use crate::topology::Topology;
 use topobroker_layout::attributes::Attributes;
@@ -33,11 +33,11 @@ impl<'a> Topology<'a> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// use topobroker_reader::Uri;
+    /// use topobroker_reader::groups::Uri;
     /// for core in topology.resource_objects(Uri::parse("hwloc://Core/0")?) {
     ///     println!("{:?}", core.cpuset());
     /// }
-    /// # Ok::<(), topobroker_reader::UriError>(())
+    /// # Ok::<(), topobroker_reader::groups::UriError>(())
     /// ```
     pub fn resource_objects(self, uri: Uri<'_>) -> impl Iterator<Item = Object<'a>> {
         let kind = match uri.resource {

@@ -1,7 +1,7 @@
 //! The lowest object that has all PUs of a rank.
 
+use crate::jobs::Job;
 use crate::object::Object;
-use crate::process::Job;
 use crate::topology::Topology;
 use topobroker_layout::pu_sets::PuSet;
 

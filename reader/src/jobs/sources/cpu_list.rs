@@ -34,7 +34,7 @@ impl Numbering {
 ///
 /// ```
 /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-/// use topobroker_reader::{CpuList, Numbering, RestrictFlags, View};
+/// use topobroker_reader::{jobs::{CpuList, Numbering}, RestrictFlags, View};
 /// let list = CpuList::parse(topology, "6,7,0,1", Numbering::Logical)?;
 /// assert_eq!(list.iter().next().map(|pu| pu.logical_index()), Some(6));
 /// let view = View::new(topology, &list.to_set(), RestrictFlags::REMOVE_CPULESS)?;

@@ -47,7 +47,7 @@ impl<'a> Topology<'a> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// use topobroker_reader::NicChoice;
+    /// use topobroker_reader::devices::NicChoice;
     /// for nic in topology.nics(NicChoice::Active) {
     ///     println!("{}: {:?} Mb/s", nic.name().unwrap_or_default(), nic.link_mbps());
     /// }

@@ -5,8 +5,8 @@ use super::instance::Instances;
 use super::lowest::lowest;
 use super::resource_type::ResourceType;
 use super::uri::Uri;
+use crate::jobs::Job;
 use crate::object::Object;
-use crate::process::Job;
 use crate::topology::Topology;
 use crate::view::View;
 
@@ -18,7 +18,7 @@ use crate::view::View;
 ///
 /// ```no_run
 /// # let topology = topobroker_reader::adopt()?;
-/// use topobroker_reader::{Job, Uri};
+/// use topobroker_reader::{groups::Uri, jobs::Job};
 /// let job = Job::find(topology)?.ok_or("no job")?;
 /// let resources = job.hw_resources();
 /// for group in resources.groups(2) {

@@ -1,0 +1,38 @@
+//! NICs and GPUs: how far they are from a process, and by which ids others know them.
+//!
+//! The questions are methods of [`Topology`](crate::Topology): `nics`, `gpus`, `assign`,
+//! `device_path`, `device_distances`, `path_class`; and of [`Object`](crate::Object): `ports`,
+//! `pci_link`, `pmix_device_id`. Here are the types of their answers.
+//!
+//! ```no_run
+//! use topobroker_reader::devices::{Beside, NicChoice};
+//! let topology = topobroker_reader::adopt()?.topology();
+//! let nics: Vec<_> = topology.nics(NicChoice::new(false)).collect();
+//! let own = topobroker_reader::jobs::affinity().unwrap();
+//! let nearest = topology.assign(&nics, &[Beside::Pus(&own)], 1);
+//! # Ok::<(), topobroker_reader::AdoptError>(())
+//! ```
+
+mod assign;
+mod candidates;
+mod distances;
+mod distances_pmix7;
+mod domain;
+mod id;
+mod kinds;
+mod near;
+mod path;
+mod pci_link;
+mod pci_tree;
+mod ports;
+
+pub use assign::Beside;
+pub(crate) use candidates::is_cxi;
+pub use candidates::{LinkState, NicChoice};
+pub use distances::DeviceDistance;
+pub(crate) use domain::{Domains, GpuLink};
+pub use kinds::DeviceKinds;
+pub use near::{DevicePath, Nearness};
+pub use path::PathClass;
+pub use pci_link::PciLink;
+pub use ports::{LinkLayer, Port, PortState};
