@@ -3,17 +3,18 @@
 use crate::answer::answer;
 use crate::call::call_with;
 use crate::failure::Failure;
-use crate::given::Given;
+use crate::given::{Found, Given};
 use crate::job::tb_job;
 use crate::object::{object, tb_obj};
-use crate::pointers::{Input, List, Out, Room};
+use crate::pointers::{Input, List, Out, Room, Structs};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
+use alloc::format;
 use alloc::vec::Vec;
 use topobroker_reader::{
     Object,
-    devices::{Beside, NicChoice, PathClass},
+    devices::{Beside, NetworkId, NicChoice, PathClass},
 };
 
 /// What is between two devices, the least first. Counterpart: the words of nvidia-smi topo -m.
@@ -49,6 +50,91 @@ pub extern "C" fn tb_nics(
     answer!(nics(capacity, count), |topology| {
         let all = topology.nics(NicChoice::new(unknown));
         all.map(Object::id)
+    })
+}
+
+/// Kinds of networks. Of two with the same bandwidth, ranks use the first one.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub enum tb_network_kind {
+    /// InfiniBand.
+    TB_NETWORK_INFINIBAND = 0,
+    /// Slingshot of HPE.
+    TB_NETWORK_SLINGSHOT = 1,
+    /// Omni-Path.
+    TB_NETWORK_OMNI_PATH = 2,
+    /// EFA of Amazon.
+    TB_NETWORK_EFA = 3,
+    /// Ethernet with RDMA.
+    TB_NETWORK_ROCE = 4,
+    /// Ethernet.
+    TB_NETWORK_ETHERNET = 5,
+    /// Another network.
+    TB_NETWORK_OTHER = 6,
+}
+
+/// A network of the node: NICs that reach each other.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct tb_network {
+    /// A tb_network_kind.
+    pub kind: i32,
+    /// Number of its NICs; see tb_network_nics.
+    pub nics: u32,
+    /// Prefix of its subnet; 0 if it has none or nobody knows it.
+    pub subnet: u64,
+    /// The rates of its NICs together, in Mb/s; unknown rates count as 0.
+    pub mbps: u64,
+}
+
+/// Stores up to `capacity` networks of the node, the one that ranks should use first, and the number
+/// of all of them in `count` (may be NULL). The order is the same on nodes of one kind. `unknown` is
+/// that of tb_nics.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_networks(
+    topology: Option<&tb_topology>,
+    unknown: bool,
+    networks: Structs<'_, tb_network>,
+    element_size: usize,
+    capacity: usize,
+    count: Out<'_, usize>,
+) -> tb_status {
+    answer!(networks(element_size, capacity, count), |topology| {
+        topology.networks(NicChoice::new(unknown)).into_iter().map(|network| {
+            let kind = match network.id {
+                NetworkId::InfiniBand(_) => tb_network_kind::TB_NETWORK_INFINIBAND,
+                NetworkId::Slingshot => tb_network_kind::TB_NETWORK_SLINGSHOT,
+                NetworkId::OmniPath(_) => tb_network_kind::TB_NETWORK_OMNI_PATH,
+                NetworkId::Efa => tb_network_kind::TB_NETWORK_EFA,
+                NetworkId::Roce(_) => tb_network_kind::TB_NETWORK_ROCE,
+                NetworkId::Ethernet(_) => tb_network_kind::TB_NETWORK_ETHERNET,
+                _ => tb_network_kind::TB_NETWORK_OTHER,
+            };
+            tb_network {
+                kind: kind as i32,
+                nics: u32::try_from(network.nics.len()).unwrap_or(u32::MAX),
+                subnet: network.id.subnet().unwrap_or(0),
+                mbps: network.mbps,
+            }
+        })
+    })
+}
+
+/// Stores up to `capacity` NICs of a network, from 0 as tb_networks stores them, and the number of all
+/// of them in `count` (may be NULL). TB_ERR_NOT_FOUND after the last network.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_network_nics(
+    topology: Option<&tb_topology>,
+    unknown: bool,
+    network: usize,
+    nics: Room<'_, tb_obj>,
+    capacity: usize,
+    count: Out<'_, usize>,
+) -> tb_status {
+    answer!(nics(capacity, count), |topology| {
+        let found = topology.networks(NicChoice::new(unknown)).into_iter().nth(network);
+        let found = found.found(|| format!("the node has no network {network}"))?;
+        found.nics.into_iter().map(Object::id)
     })
 }
 

@@ -39,7 +39,7 @@ pub struct Job {
 }
 
 /// The devices that ranks were given: as many for each rank, in the order of local ranks. `device`
-/// has logical indexes of OS devices.
+/// has logical indexes of OS devices, and those of PCI devices above the number of OS devices.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct DevicesOfRanks {
@@ -178,11 +178,14 @@ pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedJob), OpenError> {
 pub fn validate(job: &ArchivedJob, base: &ArchivedTopology) -> Result<(), ValidationError> {
     let pus = base.levels.pus().len() as u64;
     ensure(job.sets.is_below(pus), "job.sets", 0, "has PUs of the topology")?;
-    let level = Depth::OsDevice.level(base.levels.normal_rows().len()).unwrap_or(usize::MAX);
-    let (first, end) = (base.levels.first(level), base.levels.first(level.saturating_add(1)));
-    let devices = u64::from(end.saturating_sub(first));
+    let count = |depth: Depth| {
+        let level = depth.level(base.levels.normal_rows().len()).unwrap_or(usize::MAX);
+        let (first, end) = (base.levels.first(level), base.levels.first(level.saturating_add(1)));
+        u64::from(end.saturating_sub(first))
+    };
+    let devices = count(Depth::OsDevice) + count(Depth::PciDevice);
     for (given, name) in [(&job.nics, "job.nics"), (&job.gpus, "job.gpus")] {
-        ensure(given.device.is_below(devices), name, 0, "has OS devices of the topology")?;
+        ensure(given.device.is_below(devices), name, 0, "has OS or PCI devices of the topology")?;
     }
     overlay::validate(&job.overlay, base)
 }
@@ -236,7 +239,7 @@ mod tests {
 
     #[test]
     fn devices_of_ranks_are_os_devices_as_many_for_each_rank() {
-        assert_eq!(refused(1, &[0, 0]), "has OS devices of the topology");
+        assert_eq!(refused(1, &[0, 0]), "has OS or PCI devices of the topology");
         for (per_rank, devices) in [(1, &[0][..]), (2, &[0, 0]), (0, &[0]), (u32::MAX, &[0, 0])] {
             assert_eq!(refused(per_rank, devices), "has a value for each row of its table");
         }

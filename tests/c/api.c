@@ -1185,6 +1185,10 @@ static void jobs(const tb_topology *topology)
     OK(tb_device_path_class(topology, 0, 0, &class));
     EXPECT(class == TB_PATH_SAME);
     EXPECT(tb_device_id(topology, 0, "host", line, sizeof line, NULL) == TB_ERR_NOT_FOUND);
+    OK(tb_networks(topology, true, NULL, 0, 0, &count));
+    EXPECT(count == 0);
+    REFUSED(tb_networks(NULL, true, NULL, 0, 0, &count));
+    EXPECT(tb_network_nics(topology, true, 0, NULL, 0, &count) == TB_ERR_NOT_FOUND);
     OK(tb_device_path_get(topology, sets[0], 0, &path, sizeof path));
     EXPECT(path.pci_hops == 0 && path.latency == 0);
     OK(tb_job_publication_file(published, file, sizeof file, NULL));

@@ -13,7 +13,7 @@ fn a_process_adopts_at_the_preferred_address() {
     let published = usual();
     let lines = run_adopter(&published.keys, &["once"]);
     let expected =
-        format!("ok {} Preferred {:#x} 691", published.segment(), published.keys.address());
+        format!("ok {} Preferred {:#x} 691 0", published.segment(), published.keys.address());
     assert_eq!(lines, [expected]);
 }
 

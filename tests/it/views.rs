@@ -183,7 +183,10 @@ fn views_of_the_reference_machines_equal_topologies_that_hwloc_restricted() {
     let Some(shared) = shared() else { return };
     for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
         let mut runner = TestRunner::new(config(15));
-        let result = runner.run(&proptest::collection::vec(cuts(), 1..3), |cuts| {
+        // hwloc says of this file that it is wrong (PUs are outside their core), and sorts the children
+        // of its caches differently when it is restricted a second time.
+        let most = if machine.name.contains("netloc__node02") { 1 } else { 2 };
+        let result = runner.run(&proptest::collection::vec(cuts(), 1..=most), |cuts| {
             check(&Input::Xml(machine.path.clone()), &cuts);
             Ok(())
         });

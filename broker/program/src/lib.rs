@@ -21,6 +21,7 @@ mod job;
 mod links;
 pub mod ls;
 mod manual;
+mod networks;
 mod output;
 mod part;
 mod ports;

@@ -2,8 +2,8 @@
 
 use super::output::{self, say, whole_message};
 use super::{
-    audit, calc, check, cluster, devices, distrib, export, info, job, links, ls, manual, ports,
-    publish, run, scope, serve, signals, status, unpublish,
+    audit, calc, check, cluster, devices, distrib, export, info, job, links, ls, manual, networks,
+    ports, publish, run, scope, serve, signals, status, unpublish,
 };
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -35,6 +35,7 @@ enum Command {
     Calc(calc::Calc),
     Distrib(distrib::Distrib),
     Devices(devices::Devices),
+    Networks(networks::Networks),
     Ports(ports::Ports),
     Links(links::Links),
     Cluster(cluster::Cluster),
@@ -69,6 +70,7 @@ pub fn main() -> ExitCode {
         Command::Calc(calc) => calc.run(),
         Command::Distrib(distrib) => distrib.run(),
         Command::Devices(devices) => devices.run(),
+        Command::Networks(networks) => networks.run(),
         Command::Ports(ports) => ports.run(),
         Command::Links(links) => links.run(),
         Command::Cluster(cluster) => cluster.run(),

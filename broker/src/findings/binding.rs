@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
     Object, ObjectType, Topology,
-    devices::{Nearness, NicChoice},
+    devices::{Nearness, NetworkId, NicChoice},
     jobs::{Job, JobRank},
 };
 
 /// What is wrong with where the ranks of a job are bound. Ranks are *far* if none of their PUs is as
 /// near to a NIC as other PUs of the job are, and *split* if only some are. It is only a note if those
 /// PUs have other ranks already. Ranks that are not bound have one note together. `node` is the
-/// topology that the job is over. NICs are those that are known to be active, and those that the ranks
-/// were given.
+/// topology that the job is over. NICs are those of the job's network that are known to be active,
+/// and those that the ranks were given.
 ///
 /// ```no_run
 /// use topobroker_reader::jobs::Job;
@@ -29,9 +29,14 @@ use topobroker_reader::{
 pub fn binding(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
     let all = job.view().topology().root().cpuset().unwrap_or_default();
     let has_place = |nic: &Object<'_>| node.device_path(&all, *nic).nearness != Nearness::Unknown;
-    let given = job.ranks().flat_map(|it| job.nics(it.rank).collect::<Vec<_>>());
+    let given: Vec<Object<'_>> =
+        job.ranks().flat_map(|it| job.nics(it.rank).collect::<Vec<_>>()).collect();
+    // Those of the network that the job uses; a job without NICs would use the first one.
+    let used = given.first().and_then(|nic| NetworkId::of(*nic));
+    let mut networks = node.networks(NicChoice::Active).into_iter();
+    let network = networks.find(|network| used.is_none_or(|used| network.id == used));
     let mut nics: Vec<Object<'_>> = Vec::new();
-    for nic in node.nics(NicChoice::Active).chain(given).filter(has_place) {
+    for nic in network.into_iter().flat_map(|it| it.nics).chain(given).filter(has_place) {
         if !nics.contains(&nic) {
             nics.push(nic);
         }

@@ -1,7 +1,10 @@
 //! Environment variables by which libraries are told which NICs a process is to use.
 
 use super::mpich;
-use topobroker_reader::{Object, OsDeviceKind, devices::PortState};
+use topobroker_reader::{
+    Object, OsDeviceKind,
+    devices::{NetworkId, PortState},
+};
 
 /// A library that can be told which NICs to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,7 +40,11 @@ pub fn variables<'a>(
         Library::OpenMpi if is_fabric => vec![("OMPI_MCA_btl_openib_if_include", list)],
         Library::OpenMpi => vec![("OMPI_MCA_btl_tcp_if_include", list)],
         Library::Mpich => {
-            let number = mpich::by_name(all).iter().position(|nic| nic == first);
+            // It numbers the NICs of one provider of libfabric.
+            let provider = |nic: &Object<'_>| NetworkId::of(*nic).map(provider);
+            let mut alike = mpich::by_name(all);
+            alike.retain(|nic| provider(nic) == provider(first));
+            let number = alike.iter().position(|nic| nic == first);
             // Without MAX_NICS=-1, MPICH knows one NIC and ignores the number of another. With it, each
             // rank opens all.
             let numbered = number.map(|number| {
@@ -48,6 +55,17 @@ pub fn variables<'a>(
             });
             numbered.unwrap_or_default()
         }
+    }
+}
+
+/// The provider by which libfabric knows a network.
+fn provider(network: NetworkId) -> &'static str {
+    match network {
+        NetworkId::InfiniBand(_) | NetworkId::Roce(_) => "verbs",
+        NetworkId::Slingshot => "cxi",
+        NetworkId::OmniPath(_) => "psm2",
+        NetworkId::Efa => "efa",
+        _ => "tcp",
     }
 }
 

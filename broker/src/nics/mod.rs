@@ -1,6 +1,7 @@
 //! NICs of ranks: how other libraries choose them, and how processes are told.
 
 mod environment;
+mod filter;
 mod mpich;
 mod nccl;
 mod open_mpi;
@@ -8,5 +9,6 @@ mod rank;
 mod rule;
 
 pub use environment::{Library, variables};
+pub use filter::{NicFilter, NicListError};
 pub use rank::Rank;
 pub use rule::{Rule, chosen};

@@ -192,10 +192,14 @@ fn locales<'a>(
     })
 }
 
-/// Objects of a type that have PUs; the root if there are none.
+/// Objects of a type that have PUs; the root if there are none. NUMA nodes are those whose memory is
+/// the default of their PUs, as in PRRTE and Open MPI 5: not the high-bandwidth memory beside it.
 fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_>> {
-    let all = topology.objects_with_type(kind).filter(|it| it.cpuset_weight() != Some(0));
-    let all: Vec<Object<'_>> = all.collect();
+    let all: Vec<Object<'_>> = match kind {
+        ObjectType::NUMANode => topology.default_numa_nodes().collect(),
+        kind => topology.objects_with_type(kind).collect(),
+    };
+    let all: Vec<Object<'_>> = all.into_iter().filter(|it| it.cpuset_weight() != Some(0)).collect();
     if all.is_empty() { vec![topology.root()] } else { all }
 }
 
@@ -227,7 +231,9 @@ impl<'a> Binder<'a> {
             // Takes an object that shares PUs with `object`: the one with the fewest ranks, and of
             // several such objects the first.
             let own = object.cpuset().unwrap_or_default();
-            let near = self.topology.objects_with_type(target).filter(|it| it.intersects(&own));
+            let near = objects(self.topology, target)
+                .into_iter()
+                .filter(|it| it.object_type() == target && it.intersects(&own));
             near.min_by_key(|it| self.used_of(*it)).ok_or_else(|| PlacementError::NoObjects {
                 option: match self.policy.map {
                     MapBy::Object(kind) if kind == target => "--map-by",

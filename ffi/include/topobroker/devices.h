@@ -188,6 +188,36 @@ typedef enum tb_path_class {
   TB_PATH_SYS = 5,
 } tb_path_class;
 
+/// Kinds of networks. Of two with the same bandwidth, ranks use the first one.
+typedef enum tb_network_kind {
+  /// InfiniBand.
+  TB_NETWORK_INFINIBAND = 0,
+  /// Slingshot of HPE.
+  TB_NETWORK_SLINGSHOT = 1,
+  /// Omni-Path.
+  TB_NETWORK_OMNI_PATH = 2,
+  /// EFA of Amazon.
+  TB_NETWORK_EFA = 3,
+  /// Ethernet with RDMA.
+  TB_NETWORK_ROCE = 4,
+  /// Ethernet.
+  TB_NETWORK_ETHERNET = 5,
+  /// Another network.
+  TB_NETWORK_OTHER = 6,
+} tb_network_kind;
+
+/// A network of the node: NICs that reach each other.
+typedef struct tb_network {
+  /// A tb_network_kind.
+  int32_t kind;
+  /// Number of its NICs; see tb_network_nics.
+  uint32_t nics;
+  /// Prefix of its subnet; 0 if it has none or nobody knows it.
+  uint64_t subnet;
+  /// The rates of its NICs together, in Mb/s; unknown rates count as 0.
+  uint64_t mbps;
+} tb_network;
+
 /// Stores up to `capacity` NICs that ranks may be given, in logical order, and the number of all of
 /// them in `count` (may be NULL): one of each PCI device, OpenFabrics devices if there are any, else
 /// network interfaces. They are known to be active, unless `unknown` also allows those of which nobody
@@ -197,6 +227,25 @@ tb_status tb_nics(const tb_topology *topology,
                   tb_obj *nics,
                   size_t capacity,
                   size_t *count);
+
+/// Stores up to `capacity` networks of the node, the one that ranks should use first, and the number
+/// of all of them in `count` (may be NULL). The order is the same on nodes of one kind. `unknown` is
+/// that of tb_nics.
+tb_status tb_networks(const tb_topology *topology,
+                      bool unknown,
+                      tb_network *networks,
+                      size_t element_size,
+                      size_t capacity,
+                      size_t *count);
+
+/// Stores up to `capacity` NICs of a network, from 0 as tb_networks stores them, and the number of all
+/// of them in `count` (may be NULL). TB_ERR_NOT_FOUND after the last network.
+tb_status tb_network_nics(const tb_topology *topology,
+                          bool unknown,
+                          size_t network,
+                          tb_obj *nics,
+                          size_t capacity,
+                          size_t *count);
 
 /// Stores up to `capacity` GPUs that ranks may be given, in logical order, and the number of all of
 /// them in `count` (may be NULL): of each GPU, the OS device of its best programming interface.

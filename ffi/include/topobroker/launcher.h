@@ -160,6 +160,13 @@ typedef struct tb_device_policy {
   bool unknown_nics;
   /// The NICs of a rank are to be near its first GPU, and not near its PUs.
   bool nics_near_gpu;
+  /// The network that the job uses: infiniband, roce, ethernet, slingshot, efa, omni-path, or a
+  /// subnet such as fe80:0000:0000:0001. NULL: the one of the greatest bandwidth.
+  const char *network;
+  /// Only these NICs, as UCX and NCCL write them: =mlx5_0:1,mlx5_1 or mlx5_* or ^mlx5_2. NULL: all.
+  const char *nic;
+  /// None of these NICs. NULL: none is left out.
+  const char *no_nic;
 } tb_device_policy;
 
 /// Adds a job over the adopted topology. Its processes see the objects that are visible in `view`.

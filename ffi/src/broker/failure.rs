@@ -7,6 +7,7 @@ use topobroker::format::synthetic::Irregular;
 use topobroker::hwloc::CaptureError;
 use topobroker::hwloc::HwlocLoadError;
 use topobroker::location::LocationError;
+use topobroker::nics::NicListError;
 use topobroker::node::LoadError;
 use topobroker::node::pmix_host::PmixError;
 use topobroker::placement::{PlacementError, PolicyError};
@@ -110,6 +111,12 @@ impl From<PolicyError> for Failure {
 impl From<PlacementError> for Failure {
     fn from(error: PlacementError) -> Self {
         Self::of(tb_status::TB_ERR_PLACEMENT, &error)
+    }
+}
+
+impl From<NicListError> for Failure {
+    fn from(error: NicListError) -> Self {
+        Self::of(tb_status::TB_ERR_TEXT, &error)
     }
 }
 

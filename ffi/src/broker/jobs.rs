@@ -10,6 +10,7 @@ use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::{CString, c_char, c_void};
+use topobroker::nics::NicFilter;
 use topobroker::node::pmix_host;
 use topobroker::publish::job::{self, DevicePolicy, JobOptions, JobPublication, Launcher};
 use topobroker_reader::{Set, devices::NicChoice};
@@ -35,9 +36,9 @@ pub struct tb_job_publication {
 means_itself!(tb_job_publication);
 
 /// Which NICs and GPUs the ranks of a job are given.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 #[repr(C)]
-pub struct tb_device_policy {
+pub struct tb_device_policy<'a> {
     /// NICs for each rank, out of all of the node.
     pub nics_per_rank: u32,
     /// GPUs for each rank, out of those of the job's part of the topology.
@@ -46,6 +47,13 @@ pub struct tb_device_policy {
     pub unknown_nics: bool,
     /// The NICs of a rank are to be near its first GPU, and not near its PUs.
     pub nics_near_gpu: bool,
+    /// The network that the job uses: infiniband, roce, ethernet, slingshot, efa, omni-path, or a
+    /// subnet such as fe80:0000:0000:0001. NULL: the one of the greatest bandwidth.
+    pub network: Text<'a>,
+    /// Only these NICs, as UCX and NCCL write them: =mlx5_0:1,mlx5_1 or mlx5_* or ^mlx5_2. NULL: all.
+    pub nic: Text<'a>,
+    /// None of these NICs. NULL: none is left out.
+    pub no_nic: Text<'a>,
 }
 
 /// Adds a job over the adopted topology. Its processes see the objects that are visible in `view`.
@@ -66,7 +74,7 @@ pub extern "C" fn tb_job_add(
     count: usize,
     launcher: i32,
     legacy: bool,
-    devices: Asked<'_, tb_device_policy>,
+    devices: Asked<'_, tb_device_policy<'_>>,
     devices_size: usize,
     job: Out<'_, Box<tb_job_publication>>,
 ) -> tb_status {
@@ -92,7 +100,7 @@ pub extern "C" fn tb_job_add(
             launcher,
             private: false,
             legacy,
-            devices: devices.optional(devices_size)?.map(policy).unwrap_or_default(),
+            devices: devices.optional(devices_size)?.map(policy).transpose()?.unwrap_or_default(),
         };
         let job = job::add(view.adopted()?, view.view(), &options)?;
         let base = view.adopted()?.keys().clone();
@@ -216,13 +224,16 @@ pub extern "C" fn tb_job_list(
     })
 }
 
-fn policy(devices: tb_device_policy) -> DevicePolicy {
-    DevicePolicy {
+fn policy(devices: tb_device_policy<'_>) -> Result<DevicePolicy, Failure> {
+    let (network, only) = (devices.network.optional("network")?, devices.nic.optional("nic")?);
+    let site = NicFilter::new(network, only, devices.no_nic.optional("no_nic")?)?;
+    Ok(DevicePolicy {
+        site,
         nics_per_rank: devices.nics_per_rank,
         gpus_per_rank: devices.gpus_per_rank,
         nics: NicChoice::new(devices.unknown_nics),
         nics_near_gpu: devices.nics_near_gpu,
-    }
+    })
 }
 
 /// The PUs of a rank, `None` if it is not bound.

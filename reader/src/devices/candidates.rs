@@ -2,6 +2,7 @@
 
 use crate::object::Object;
 use crate::topology::Topology;
+use alloc::borrow::Cow;
 use topobroker_layout::attributes::{Attributes, OsDeviceKind};
 use topobroker_layout::object_type::ObjectType;
 
@@ -35,6 +36,9 @@ impl NicChoice {
 
 /// Subtypes of OS devices by which programs compute on GPUs, the best first.
 const BACKENDS: &str = "CUDA NVML RSMI AMDSMI LevelZero OpenCL";
+
+/// PCI classes of controllers for three-dimensional graphics without a display, and of what computes.
+const COMPUTES: [u16; 2] = [0x0302, 0x1200];
 
 /// PCI class of displays.
 const DISPLAY: u16 = 0x03;
@@ -77,10 +81,22 @@ impl<'a> Topology<'a> {
         all().filter(may_be_given).filter(is_first)
     }
 
-    /// The GPUs that ranks may be given, in logical order. A GPU is several OS devices: this is the
-    /// one of the best programming interface. If that has several, as of a partitioned GPU, each is
-    /// one.
+    /// The GPUs, in logical order. A GPU is several OS devices: this is the one of the best
+    /// programming interface. If that has several, as of a partitioned GPU, each is one.
+    ///
+    /// If hwloc knew no programming interface of any GPU of the node, the GPUs are the PCI devices
+    /// that only compute (classes 0302 and 1200).
     pub fn gpus(self) -> impl Iterator<Item = Object<'a>> {
+        let by_interface = self.gpus_by_interface();
+        let is_known = self.gpus_by_interface().next().is_some();
+        let computes = move |pci: &Object<'a>| {
+            let class = pci.pci_attributes().map_or(0, |it| it.class_id);
+            !is_known && COMPUTES.contains(&class)
+        };
+        by_interface.chain(self.objects_with_type(ObjectType::PCIDevice).filter(computes))
+    }
+
+    fn gpus_by_interface(self) -> impl Iterator<Item = Object<'a>> {
         let devices = move || self.objects_with_type(ObjectType::OSDevice);
         let is_best = move |device: &Object<'a>| {
             let Some(own) = backend(*device) else { return false };
@@ -152,10 +168,22 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The PCI device that this is a part of.
+    /// The PCI device that this is, or is a part of.
     #[must_use]
     pub fn pci_device_above(self) -> Option<Self> {
-        self.ancestors().find(|it| it.object_type() == ObjectType::PCIDevice)
+        let is_pci = |it: &Self| it.object_type() == ObjectType::PCIDevice;
+        Some(self).filter(is_pci).or_else(|| self.ancestors().find(is_pci))
+    }
+
+    /// The name by which users know a device: that of the OS device, else its PCI bus id. Empty for
+    /// other objects.
+    #[must_use]
+    pub fn device_name(self) -> Cow<'a, str> {
+        match (self.os_device_kind(), self.pci_attributes()) {
+            (Some(_), _) => self.name().unwrap_or_default().into(),
+            (None, Some(pci)) => pci.bus_id_text().into(),
+            (None, None) => "".into(),
+        }
     }
 }
 
@@ -165,8 +193,19 @@ fn is_interface(device: Object<'_>) -> bool {
 
 /// Whether a device is of a network that is made for messages.
 fn is_fabric(device: Object<'_>) -> bool {
-    device.os_device_kind() == Some(OsDeviceKind::OpenFabrics)
-        || (is_interface(device) && device.subtype() == Some("Slingshot"))
+    device.os_device_kind() == Some(OsDeviceKind::OpenFabrics) || is_slingshot(device)
+}
+
+/// Whether a device is of Slingshot. hwloc says so from version 2.5 on; before, the vendor does.
+pub(crate) fn is_slingshot(device: Object<'_>) -> bool {
+    const CRAY: u16 = 0x17db;
+    is_interface(device)
+        && (device.subtype() == Some("Slingshot") || pci_vendor(device) == Some(CRAY))
+}
+
+/// The PCI vendor of a device.
+pub(super) fn pci_vendor(device: Object<'_>) -> Option<u16> {
+    device.pci_device_above()?.pci_attributes().map(|pci| pci.vendor_id)
 }
 
 /// Whether a device is the one by which libfabric knows a Slingshot NIC. hwloc 2.13 and later find it,

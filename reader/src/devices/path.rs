@@ -51,8 +51,9 @@ impl<'a> Topology<'a> {
                 (Some(_), _) => PathClass::Pxb,
             };
         }
-        let is_same_place = one.non_io_ancestor() == other.non_io_ancestor();
-        match is_same_place && self.has_place(one) {
+        // Devices below different caches of one NUMA node are near the same memory.
+        let nodes = |device: Object<'a>| device.non_io_ancestor().nodeset();
+        match nodes(one) == nodes(other) && self.has_place(one) {
             true => PathClass::Node,
             false => PathClass::Sys,
         }
@@ -62,8 +63,8 @@ impl<'a> Topology<'a> {
     /// root may be anywhere if there are several packages or NUMA nodes.
     pub(super) fn has_place(self, device: Object<'a>) -> bool {
         let whole = self.whole();
-        let several = |kind| whole.objects_with_type(kind).take(2).count() > 1;
+        let packages = whole.objects_with_type(ObjectType::Package);
         Object::new(whole.index, device.id()).non_io_ancestor() != whole.root()
-            || !(several(ObjectType::Package) || several(ObjectType::NUMANode))
+            || (packages.take(2).count() < 2 && whole.default_numa_nodes().take(2).count() < 2)
     }
 }

@@ -1,8 +1,9 @@
 //! Ports of OpenFabrics devices.
 
+use super::candidates::pci_vendor;
 use crate::object::Object;
 use core::net::Ipv6Addr;
-use topobroker_layout::attributes::{Attributes, OsDeviceKind};
+use topobroker_layout::attributes::OsDeviceKind;
 
 /// A port of an OpenFabrics device. What neither hwloc nor the publisher found out is `None`.
 /// Counterpart: `struct ibv_port_attr`.
@@ -41,7 +42,7 @@ pub enum LinkLayer {
 }
 
 /// Amazon's PCI vendor: its EFA devices have ports like those of InfiniBand, but no subnet.
-const AMAZON: u16 = 0x1d0f;
+pub(super) const AMAZON: u16 = 0x1d0f;
 
 impl<'a> Object<'a> {
     /// The ports of an OpenFabrics device, by ascending number. Other objects have none.
@@ -94,7 +95,7 @@ impl<'a> Port<'a> {
     }
 
     /// What is below the port. If the publisher did not find it out, the addresses of network
-    /// interfaces of the same PCI device tell it.
+    /// interfaces of the same PCI device tell it, or else the LID of the port.
     #[must_use]
     pub fn link_layer(self) -> Option<LinkLayer> {
         match self.value("LinkLayer") {
@@ -104,13 +105,25 @@ impl<'a> Port<'a> {
             None => {}
         }
         let pci = self.device.pci_device_above()?;
-        if matches!(pci.attributes(), Attributes::Pci(pci) if pci.vendor_id == AMAZON) {
+        if pci_vendor(pci) == Some(AMAZON) {
             return Some(LinkLayer::Other);
         }
-        let [.., a, b, c, d, e, f, g, h] = self.gid(0)?.octets();
-        let guid = [a, b, c, d, e, f, g, h];
-        let mut beside = pci.io_children().filter_map(|it| it.info("Address"));
-        beside.find_map(|address| link_layer_of(address, guid))
+        let by_address = self.gid(0).and_then(|gid| {
+            let [.., a, b, c, d, e, f, g, h] = gid.octets();
+            let guid = [a, b, c, d, e, f, g, h];
+            let mut beside = pci.io_children().filter_map(|it| it.info("Address"));
+            beside.find_map(|address| link_layer_of(address, guid))
+        });
+        by_address.or_else(|| self.link_layer_by_lid())
+    }
+
+    /// The subnet manager gives each active port of InfiniBand a LID; over Ethernet there is none.
+    fn link_layer_by_lid(self) -> Option<LinkLayer> {
+        match (self.is_active(), self.lid()?) {
+            (true, 0) => Some(LinkLayer::Ethernet),
+            (_, 1..) => Some(LinkLayer::InfiniBand),
+            (false, 0) => None,
+        }
     }
 
     /// The prefix of its subnet: the high half of its first GID. `None` over Ethernet, where subnets

@@ -272,7 +272,14 @@ impl<'a> Job<'a> {
         local_rank: usize,
     ) -> impl Iterator<Item = Object<'a>> {
         let rows = devices.of(local_rank);
-        rows.filter_map(move |row| self.base.object_at_depth(Depth::OsDevice, row))
+        rows.filter_map(move |row| {
+            let os_devices =
+                u32::try_from(self.base.objects_at_depth(Depth::OsDevice).len()).ok()?;
+            match row.checked_sub(os_devices) {
+                None => self.base.object_at_depth(Depth::OsDevice, row),
+                Some(row) => self.base.object_at_depth(Depth::PciDevice, row),
+            }
+        })
     }
 
     /// What two ranks share. They share the node alone if one of them is not bound. `None` if one

@@ -4,12 +4,9 @@ use super::parts::{Parts, SwitchModel};
 use crate::devices::{PciLink, is_cxi};
 use crate::object::Object;
 use alloc::vec::Vec;
-use topobroker_layout::attributes::{Attributes, OsDeviceKind};
+use topobroker_layout::attributes::OsDeviceKind;
 use topobroker_layout::links::{LinkClass, LinkOrigin, VertexKind};
 use topobroker_layout::object_type::ObjectType;
-
-/// PCI class of a controller for three-dimensional graphics, and of what computes.
-const COMPUTES: [u16; 2] = [0x0302, 0x1200];
 
 /// Adds host bridges, switches and devices.
 pub(super) fn add(parts: &mut Parts<'_>, switches: SwitchModel) {
@@ -61,18 +58,14 @@ pub(super) fn add(parts: &mut Parts<'_>, switches: SwitchModel) {
     }
 }
 
-/// What stands for a PCI device that is no GPU that programs know: its best NIC, its first disk, or
-/// itself, if it computes.
+/// What stands for a PCI device that is no GPU: its best NIC, or its first disk.
 fn device(pci: Object<'_>) -> Option<Object<'_>> {
     let with = |kind| {
         let of_kind = pci.io_children().filter(|it| it.os_device_kind() == Some(kind));
         of_kind.min_by_key(|it| !is_cxi(*it))
     };
     let known = [OsDeviceKind::OpenFabrics, OsDeviceKind::Network, OsDeviceKind::Block];
-    known.into_iter().find_map(with).or_else(|| {
-        let Attributes::Pci(attributes) = pci.attributes() else { return None };
-        COMPUTES.contains(&attributes.class_id).then_some(pci)
-    })
+    known.into_iter().find_map(with)
 }
 
 fn kind_of(object: Object<'_>) -> VertexKind {

@@ -3,6 +3,7 @@
 mod ancestors;
 mod closest;
 mod covering;
+mod default_nodes;
 mod depths;
 mod devices;
 mod distribute;

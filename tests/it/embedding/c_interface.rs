@@ -204,10 +204,12 @@ fn programs_compiled_with_an_older_and_with_a_newer_header_run_with_this_library
     succeed(Command::new("cp").arg("-r").arg(prefix().join("include")).arg(&include));
     let core = include.join("topobroker/core.h");
     let header = std::fs::read_to_string(&core).unwrap();
-    let last = "  int32_t address_errno;\n} tb_segment;";
-    assert!(header.contains(last));
+    // The last two fields, and the end.
+    let start = header.find("  uint32_t publisher_pid;").unwrap();
+    let length = header[start..].find("} tb_segment;").unwrap();
+    let last = &header[start..start + length];
     let build = |fields: &str, shown: &str| {
-        std::fs::write(&core, header.replace(last, &format!("{fields}}} tb_segment;"))).unwrap();
+        std::fs::write(&core, header.replace(last, fields)).unwrap();
         let (source, program) = (folder.path().join("caller.c"), folder.path().join("caller"));
         std::fs::write(&source, CALLER).unwrap();
         let mut compiler = Command::new("cc");
@@ -222,10 +224,10 @@ fn programs_compiled_with_an_older_and_with_a_newer_header_run_with_this_library
         let (size, last) = said.trim().split_once(' ').unwrap();
         (size.parse::<usize>().unwrap(), last.parse::<i64>().unwrap())
     };
-    let (size, pid) = build("  int32_t address_errno;\n", "(int)own.segment.publisher_pid");
+    let (size, pid) = build(last, "(int)own.segment.publisher_pid");
     let (smaller, version) = build("", "(int)own.segment.hwloc_version");
-    let more = "  int32_t address_errno;\n  uint64_t newer[3];\n";
-    let (larger, newer) = build(more, "(int)own.segment.newer[2]");
+    let more = format!("{last}  uint64_t newer[3];\n");
+    let (larger, newer) = build(&more, "(int)own.segment.newer[2]");
     assert!(smaller < size && size < larger, "{smaller} {size} {larger}");
     assert!(pid > 0 && version > 0x0002_0000 && newer == 0, "{pid} {version} {newer}");
 }

@@ -5,6 +5,7 @@ use super::groups::Groups;
 use super::locality::Locality;
 use super::named::named;
 use super::nics::{Nics, warn};
+use crate::networks::{SiteNics, not_used};
 use crate::{output, part};
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand, ValueEnum};
@@ -79,6 +80,8 @@ struct Add {
     /// Also give out NICs of which nobody knows whether they are active
     #[arg(long)]
     unknown_nics: bool,
+    #[command(flatten)]
+    site: SiteNics,
     /// Remove the job once this process is gone; by default it stays until it is removed
     #[arg(long, value_name = "PID")]
     launcher: Option<u32>,
@@ -180,7 +183,9 @@ impl Add {
             self.nics_near == NicsNear::Pus || self.gpus_per_rank > 0,
             "--nics-near gpu: ranks have no GPUs with --gpus-per-rank 0"
         );
-        let devices = self.devices();
+        let devices = self.devices()?;
+        let networks = devices.site.networks(base.topology(), devices.nics);
+        let left_out = (devices.nics_per_rank > 0).then(|| not_used(&networks)).flatten();
         let options = JobOptions { name, ranks, launcher, private, legacy, devices };
         let job = job::add(base, &view, &options)?;
         let told = output::hand_over(&Keys::lines(job.to_env()));
@@ -190,19 +195,23 @@ impl Add {
             Err(error.context("the job is not added"))
         })?;
         // The job is added, whatever comes now.
+        if let Some(note) = left_out {
+            output::say(&format!("job {}: {note}", self.name));
+        }
         if let Ok(job) = named(base, &self.name) {
             warn(base, job);
         }
         Ok(told)
     }
 
-    fn devices(&self) -> DevicePolicy {
-        DevicePolicy {
+    fn devices(&self) -> anyhow::Result<DevicePolicy> {
+        Ok(DevicePolicy {
+            site: self.site.filter()?,
             nics_per_rank: self.nics_per_rank,
             gpus_per_rank: self.gpus_per_rank,
             nics: NicChoice::new(self.unknown_nics),
             nics_near_gpu: self.nics_near == NicsNear::Gpu,
-        }
+        })
     }
 
     fn ranks(

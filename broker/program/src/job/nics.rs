@@ -69,8 +69,8 @@ impl Nics {
         }
         if self.json {
             let describe = |(rank, nics): &(u32, Vec<Object<'_>>)| {
-                let gpus: Vec<_> = job.gpus(*rank).map(|it| it.name()).collect();
-                let nics: Vec<_> = nics.iter().map(|it| it.name()).collect();
+                let gpus: Vec<_> = job.gpus(*rank).map(|it| it.device_name()).collect();
+                let nics: Vec<_> = nics.iter().map(|it| it.device_name()).collect();
                 json!({ "rank": rank, "nics": nics, "gpus": gpus })
             };
             let all: Vec<Value> = asked.map(describe).collect();

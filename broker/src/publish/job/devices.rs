@@ -1,14 +1,16 @@
 //! Which NICs and GPUs the ranks of a job are given.
 
+use crate::nics::NicFilter;
 use topobroker_layout::job::DevicesOfRanks;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
-    Object, Topology, View,
+    Depth, Object, ObjectType, Topology, View,
     devices::{Beside, NicChoice},
 };
 
-/// How many devices each rank of a job is given, and which: see [`Topology::assign`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How many devices each rank of a job is given, and which: see [`Topology::assign`]. All ranks are
+/// given NICs of one network.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DevicePolicy {
     /// NICs for each rank, out of all of the node: any PU can use them.
     pub nics_per_rank: u32,
@@ -16,6 +18,9 @@ pub struct DevicePolicy {
     pub gpus_per_rank: u32,
     /// Which NICs are dealt.
     pub nics: NicChoice,
+    /// The network and the names of these NICs; by default the best network
+    /// ([`Topology::networks`]), and all of its NICs.
+    pub site: NicFilter,
     /// Whether the NICs of a rank are to be near its first GPU, and not near its PUs.
     pub nics_near_gpu: bool,
 }
@@ -23,7 +28,13 @@ pub struct DevicePolicy {
 impl Default for DevicePolicy {
     /// One of each, NICs that are known to be active, near the PUs of the rank.
     fn default() -> Self {
-        Self { nics_per_rank: 1, gpus_per_rank: 1, nics: NicChoice::Active, nics_near_gpu: false }
+        Self {
+            nics_per_rank: 1,
+            gpus_per_rank: 1,
+            nics: NicChoice::Active,
+            site: NicFilter::default(),
+            nics_near_gpu: false,
+        }
     }
 }
 
@@ -51,7 +62,8 @@ impl DevicePolicy {
                 .collect(),
             false => pus,
         };
-        let nics: Vec<Object<'_>> = node.nics(self.nics).collect();
+        let network = self.site.network(node, self.nics);
+        let nics = network.map(|network| network.nics).unwrap_or_default();
         let nics = Dealt::new(node, &nics, &near, self.nics_per_rank);
         (nics.packed(), gpus.packed())
     }
@@ -75,7 +87,16 @@ impl<'a> Dealt<'a> {
     }
 
     fn packed(&self) -> DevicesOfRanks {
-        let rows: Vec<u32> = self.devices.iter().map(|device| device.logical_index()).collect();
+        let rows: Vec<u32> = self.devices.iter().map(|device| row_of(*device)).collect();
         DevicesOfRanks::pack(u32::try_from(self.per_rank).unwrap_or(0), &rows)
     }
+}
+
+/// The number by which a job keeps a device: PCI devices come after the OS devices.
+fn row_of(device: Object<'_>) -> u32 {
+    let os_devices = match device.object_type() {
+        ObjectType::PCIDevice => device.topology().objects_at_depth(Depth::OsDevice).len(),
+        _ => 0,
+    };
+    device.logical_index().saturating_add(u32::try_from(os_devices).unwrap_or(u32::MAX))
 }

@@ -1,0 +1,103 @@
+//! `topobroker networks`: the networks of a node, and which of them its jobs use.
+
+use super::output;
+use super::subject::Subject;
+use clap::Args;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use topobroker::nics::NicFilter;
+use topobroker_reader::devices::{Network, NicChoice};
+
+/// List the networks of the node, the one that jobs use first
+#[derive(Debug, Args)]
+pub(super) struct Networks {
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    site: SiteNics,
+    /// Only NICs that are known to be active; others have a rate of 0
+    #[arg(long)]
+    active: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which NICs may be used.
+#[derive(Debug, Args)]
+pub(super) struct SiteNics {
+    /// Only this network: infiniband, roce, ethernet, slingshot, efa, omni-path, a subnet such as
+    /// fe80:0000:0000:0001, or what `topobroker networks` prints
+    #[arg(long, value_name = "NETWORK", env = "TOPOBROKER_NETWORK")]
+    network: Option<String>,
+    /// Only these NICs, as UCX and NCCL write them: =mlx5_0:1,mlx5_1 or mlx5_* or ^mlx5_2
+    #[arg(long, value_name = "NICS", env = "TOPOBROKER_NIC")]
+    nic: Option<String>,
+    /// None of these NICs, such as mlx5_an*
+    #[arg(long, value_name = "NICS", env = "TOPOBROKER_NO_NIC")]
+    no_nic: Option<String>,
+}
+
+impl SiteNics {
+    pub(super) fn filter(&self) -> anyhow::Result<NicFilter> {
+        let [network, only, without] =
+            [&self.network, &self.nic, &self.no_nic].map(|text| text.as_deref());
+        Ok(NicFilter::new(network, only, without)?)
+    }
+}
+
+impl Networks {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let filter = self.site.filter()?;
+        let choice = NicChoice::new(!self.active);
+        output::print(&self.subject.answer(None, |topology| {
+            let networks = filter.networks(topology, choice);
+            if self.json {
+                let all: Vec<Value> = networks.iter().map(as_json).collect();
+                return Ok(serde_json::to_string_pretty(&all)? + "\n");
+            }
+            Ok(networks.iter().map(|network| line(network) + "\n").collect())
+        })?)
+    }
+}
+
+/// The names of the networks that a job does not use, because it uses the first one.
+pub(super) fn not_used(networks: &[Network<'_>]) -> Option<String> {
+    let (first, others) = networks.split_first()?;
+    let others: Vec<String> = others.iter().map(line).collect();
+    (!others.is_empty()).then(|| format!("uses {}; not used: {}", line(first), others.join("; ")))
+}
+
+fn line(network: &Network<'_>) -> String {
+    let names: Vec<_> = network.nics.iter().map(|nic| nic.device_name()).collect();
+    format!("{}, {} together: {}", network.id, rate(network.mbps), names.join(" "))
+}
+
+fn rate(mbps: u64) -> String {
+    match mbps {
+        0 => "rate unknown".to_owned(),
+        mbps if mbps % 1000 == 0 => format!("{} Gb/s", mbps / 1000),
+        mbps => format!("{mbps} Mb/s"),
+    }
+}
+
+fn as_json(network: &Network<'_>) -> Value {
+    let nics = network.nics.iter().map(|nic| {
+        let ports = nic.ports().map(|port| {
+            json!({ "port": port.number, "active": port.is_active(), "rate_mbps": port.rate_mbps() })
+        });
+        json!({
+            "name": nic.device_name(),
+            "interface": nic.interface().and_then(|it| it.name().map(str::to_owned)),
+            "rate_mbps": nic.link_mbps(),
+            "ports": ports.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "network": network.id.to_string(),
+        "kind": network.id.kind(),
+        "subnet": network.id.subnet().map(|it| format!("{it:#018x}")),
+        "rate_mbps": network.mbps,
+        "nics": nics.collect::<Vec<_>>(),
+    })
+}

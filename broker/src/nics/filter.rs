@@ -1,0 +1,159 @@
+//! Which NICs a site lets jobs use, as its administrators and users write it.
+
+use topobroker_reader::{
+    Object, Topology,
+    devices::{Network, NetworkId, NicChoice},
+};
+
+/// Which NICs jobs may use. By default all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NicFilter {
+    network: Option<String>,
+    only: Option<NicList>,
+    without: Option<NicList>,
+}
+
+/// A list of NICs is no list.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[error("{text:?}: {reason}; expected names such as mlx5_0:1,mlx5_1, =mlx5_1, ^mlx5_2 or mlx5_an*")]
+pub struct NicListError {
+    /// The text.
+    pub text: String,
+    /// What is wrong.
+    pub reason: &'static str,
+}
+
+/// Names of NICs as UCX and NCCL write them: `=mlx5_0:1,mlx5_1` (whole names), `mlx5` (what begins
+/// with it, as NCCL has it), `mlx5_an*` (a pattern, as UCX has it), `^...` (all others).
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct NicList {
+    is_inverted: bool,
+    is_exact: bool,
+    /// Each with its port, if it has one.
+    names: Vec<(String, Option<u8>)>,
+}
+
+impl NicFilter {
+    /// A filter by the words of a network (`infiniband`, `roce`, `ethernet`, `slingshot`, `efa`,
+    /// `omni-path`, a subnet such as `fe80:0000:0000:0001`, or the whole name that
+    /// [`NetworkId`] prints), by NICs to use, and by NICs to leave out.
+    ///
+    /// # Errors
+    ///
+    /// [`NicListError`].
+    pub fn new(
+        network: Option<&str>,
+        only: Option<&str>,
+        without: Option<&str>,
+    ) -> Result<Self, NicListError> {
+        let list = |text: Option<&str>| text.map(NicList::parse).transpose();
+        let (only, without) = (list(only)?, list(without)?);
+        Ok(Self { network: network.map(str::to_owned), only, without })
+    }
+
+    /// The networks with the NICs that the filter leaves, the best first.
+    #[must_use]
+    pub fn networks<'a>(&self, topology: Topology<'a>, choice: NicChoice) -> Vec<Network<'a>> {
+        let may_be_used = |nic: Object<'a>| {
+            self.only.as_ref().is_none_or(|list| list.has(nic))
+                && !self.without.as_ref().is_some_and(|list| list.names_it(nic))
+        };
+        topology.networks_with(choice, |nic| {
+            may_be_used(nic)
+                && NetworkId::of(nic).is_some_and(|id| {
+                    self.network.as_ref().is_none_or(|wanted| is_named(id, wanted))
+                })
+        })
+    }
+
+    /// The network that a job uses; `None` if none is left.
+    #[must_use]
+    pub fn network<'a>(&self, topology: Topology<'a>, choice: NicChoice) -> Option<Network<'a>> {
+        self.networks(topology, choice).into_iter().next()
+    }
+}
+
+fn is_named(id: NetworkId, wanted: &str) -> bool {
+    let name = id.to_string();
+    let subnet = name.split(' ').nth(1).filter(|_| id.subnet().is_some());
+    [Some(name.as_str()), Some(id.kind()), subnet]
+        .into_iter()
+        .flatten()
+        .any(|known| known.eq_ignore_ascii_case(wanted.trim()))
+}
+
+impl NicList {
+    fn parse(text: &str) -> Result<Self, NicListError> {
+        let wrong = |reason| NicListError { text: text.to_owned(), reason };
+        let (is_inverted, rest) = match text.strip_prefix('^') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (is_exact, rest) = match rest.strip_prefix('=') {
+            Some(rest) => (true, rest),
+            None => (false, rest),
+        };
+        let names = rest.split(',').map(|name| match name.trim().split_once(':') {
+            None if name.trim().is_empty() => Err(wrong("a name is empty")),
+            None => Ok((name.trim().to_owned(), None)),
+            Some((name, port)) => {
+                let port = port.parse().map_err(|_| wrong("a port is no number"))?;
+                Ok((name.to_owned(), Some(port)))
+            }
+        });
+        Ok(Self { is_inverted, is_exact, names: names.collect::<Result<_, _>>()? })
+    }
+
+    /// Whether the list lets a NIC be used.
+    fn has(&self, nic: Object<'_>) -> bool {
+        self.names_it(nic) != self.is_inverted
+    }
+
+    /// Whether one of the names is that of a NIC.
+    fn names_it(&self, nic: Object<'_>) -> bool {
+        let interface = nic.interface().and_then(Object::name);
+        self.names.iter().any(|(wanted, port)| {
+            let is_it = |name: &str| match wanted.split_once('*') {
+                Some((start, end)) => {
+                    name.len() >= start.len() + end.len()
+                        && name.starts_with(start)
+                        && name.ends_with(end)
+                }
+                None if self.is_exact || port.is_some() => name == wanted,
+                // NCCL takes the beginning of a name; a whole name is never another's beginning.
+                None => name == wanted || (!ends_with_digit(wanted) && name.starts_with(wanted)),
+            };
+            let has_port = port.is_none_or(|port| nic.ports().any(|it| it.number == port));
+            has_port && [nic.name(), interface].into_iter().flatten().any(is_it)
+        })
+    }
+}
+
+fn ends_with_digit(name: &str) -> bool {
+    name.ends_with(|last: char| last.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_as_ucx_and_nccl_write_them() {
+        let list = NicList::parse("^=mlx5_0:1,mlx5_1").unwrap();
+        assert!(list.is_inverted && list.is_exact);
+        assert_eq!(list.names, [("mlx5_0".to_owned(), Some(1)), ("mlx5_1".to_owned(), None)]);
+        for text in ["", "mlx5_0,,mlx5_1", "mlx5_0:x", "^"] {
+            assert!(NicList::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn networks_are_named_by_kind_subnet_or_both() {
+        let id = NetworkId::InfiniBand(Some(0xfe80_0000_0000_0001));
+        for name in ["infiniband", "InfiniBand fe80:0000:0000:0001", "fe80:0000:0000:0001"] {
+            assert!(is_named(id, name), "{name}");
+        }
+        assert!(!is_named(id, "roce") && !is_named(NetworkId::Roce(Some(100_000)), "100"));
+        assert!(is_named(NetworkId::Roce(Some(100_000)), "RoCE 100 Gb/s"));
+    }
+}
