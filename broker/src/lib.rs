@@ -13,7 +13,7 @@
 //! | [`mod@format`] | a topology as text: XML, synthetic |
 //! | [`links`] | the links of a node in the formats of other programs, and telling them |
 //! | [`findings`] | what is wrong with a node or with the binding of a job |
-//! | [`nics`] | how other libraries choose NICs, and how they are told |
+//! | [`nics`], [`gpus`] | how other libraries choose NICs, and how they are told of NICs and GPUs |
 //! | [`binding`] | binding processes to PUs, and their memory to NUMA nodes |
 //! | [`file_bytes`] | the bytes of files that users name |
 //! | [`location`], [`placement`] | objects as users name them, and PUs for ranks |
@@ -39,6 +39,7 @@ pub mod description;
 pub mod file_bytes;
 pub mod findings;
 pub mod format;
+pub mod gpus;
 #[allow(unsafe_code, reason = "raw calls of hwloc are what this module is for")]
 pub mod hwloc;
 pub mod links;

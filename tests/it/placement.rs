@@ -41,7 +41,8 @@ fn ranks_are_mapped_as_open_mpi_maps_them() {
             // The reference rows say where ranks are mapped. Binding ranks to objects that the
             // machine does not have is refused, by mpirun too.
             Err(PlacementError::NoObjects { .. }) => {
-                let unbound = Policy::parse(map_by, Some("none")).unwrap();
+                let map_by = format!("{map_by}:OVERSUBSCRIBE");
+                let unbound = Policy::parse(&map_by, Some("none")).unwrap();
                 let placed = place(topology, &unbound, Some(rank + 1), &[]).unwrap();
                 drawn(topology, &placed[rank])
             }
@@ -150,7 +151,8 @@ fn random_mappings_equal_those_of_the_installed_mpirun() {
             arguments.extend(bind_to.iter().flat_map(|to| ["--bind-to", to].map(str::to_owned)));
             arguments.extend(count.iter().flat_map(|n| ["-np".to_owned(), n.to_string()]));
             let theirs = mpirun(&file, &arguments);
-            let policy = Policy::parse(&map_by, bind_to).unwrap();
+            // The simulated node has 64 slots.
+            let policy = Policy::parse(&format!("{map_by}:OVERSUBSCRIBE"), bind_to).unwrap();
             let placed = place(topology, &policy, count, &[]).map_err(|error| error.to_string());
             let drawn = |set: &Option<Set>| drawn(topology, set).unwrap();
             let ours = placed.map(|ranks| ranks.iter().map(drawn).collect::<Vec<_>>());

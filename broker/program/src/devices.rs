@@ -149,11 +149,11 @@ impl Device<'_> {
         Some(pci.bus_id_text())
     }
 
-    /// Logical indexes of the NUMA nodes that it is local to; `None` if it is local to all of
+    /// Logical indexes of the default NUMA nodes that it is local to; `None` if it is local to all of
     /// several.
     fn nodes(&self) -> Option<Vec<u32>> {
         let local = self.object.non_io_ancestor().nodeset()?;
-        let all = || self.object.topology().objects_with_type(ObjectType::NUMANode);
+        let all = || self.object.topology().default_numa_nodes();
         let is_local = |node: &Object<'_>| node.os_index().is_some_and(|it| local.contains(it));
         let nodes: Vec<u32> = all().filter(is_local).map(Object::logical_index).collect();
         (nodes.len() == 1 || nodes.len() < all().count()).then_some(nodes)

@@ -254,13 +254,12 @@ fn class(object: Object<'_>) -> String {
     }
 }
 
-/// The NUMA node of a device, as Linux has it: the first one with ordinary memory that has all PUs
+/// The NUMA node of a device, as Linux has it: the first default one that has all PUs
 /// that the device is local to, or some of them. `None` if the machine does not tell where the
 /// device is.
 fn node_of<'a>(topology: Topology<'a>, device: Object<'a>) -> Option<Object<'a>> {
     let local = device.non_io_ancestor().cpuset().filter(|set| !set.is_empty())?;
-    let is_ordinary = |it: &Object<'_>| !matches!(it.subtype(), Some("HBM" | "MCDRAM"));
-    let nodes = || topology.objects_with_type(ObjectType::NUMANode).filter(is_ordinary);
+    let nodes = || topology.default_numa_nodes();
     let several = nodes().filter(|it| it.intersects(&local)).nth(1).is_some();
     if several && device.non_io_ancestor() == topology.root() {
         return None;

@@ -1,5 +1,6 @@
 //! Places the ranks of a job on PUs, as Open MPI's mapper and binder do.
 
+use super::gpu::Gpus;
 use super::policy::{self, BindTo, MapBy, Policy};
 
 use std::collections::HashMap;
@@ -50,6 +51,24 @@ pub enum PlacementError {
         /// How many of them it has.
         expected: usize,
     },
+    /// More ranks than cores, or than PUs if ranks are mapped by or bound to PUs.
+    #[error(
+        "{ranks} ranks, {expected} {name}; ask for fewer, or add :OVERSUBSCRIBE to --map-by, which places them anyway"
+    )]
+    Oversubscribed {
+        /// Number of ranks.
+        ranks: usize,
+        /// What is counted: cores or PUs.
+        name: &'static str,
+        /// How many of them there are.
+        expected: usize,
+    },
+    /// The topology has no GPU.
+    #[error("{option} gpu: there is no GPU; `topobroker devices --gpu` lists them")]
+    NoGpu {
+        /// The option that asks for one.
+        option: &'static str,
+    },
     /// Not enough cores or hardware threads for one rank.
     #[error(
         "rank {rank}: {object} has {found} free {name}, expected {expected} as PE={expected} says"
@@ -97,13 +116,52 @@ pub fn place(
     let (usual, mapped) = ranks_and_objects(topology, policy, order);
     let bound = policy.with_usual_binding(count, mapped);
     let count = count.unwrap_or(usual);
+    if count > MAX_RANKS {
+        let (policy, expected) = (policy.to_string(), MAX_RANKS);
+        return Err(PlacementError::TooMany { ranks: count, policy, expected });
+    }
+    check_slots(topology, &bound, count)?;
     match place_bound(topology, bound, count, order) {
-        // Nobody asked for a binding, so if there are more ranks than CPUs they stay unbound.
-        Err(PlacementError::Overload { .. }) if policy.bind == BindTo::Usual => {
+        // Nobody asked for a binding, so if there are more ranks than CPUs, or no cores, they stay
+        // unbound.
+        Err(PlacementError::Overload { .. } | PlacementError::NoObjects { name: "core", .. })
+            if policy.bind == BindTo::Usual && !is_per_object(policy, topology) =>
+        {
             let unbound = Policy { bind: BindTo::None, ..bound };
             place_bound(topology, unbound, count, order)
         }
         placed => placed,
+    }
+}
+
+/// Whether ranks are mapped by a type of object that the topology does not have, as so many on each:
+/// that is an error, and no question of binding.
+fn is_per_object(policy: &Policy, topology: Topology<'_>) -> bool {
+    let MapBy::PerObject(_, kind) = policy.map else { return false };
+    objects(topology, kind).iter().any(|object| object.object_type() != kind)
+}
+
+/// Checks that there are no more ranks than cores, which are the slots of a node. Ranks of a list of
+/// CPUs and so many on each object are counted by themselves.
+fn check_slots(
+    topology: Topology<'_>,
+    policy: &Policy,
+    ranks: usize,
+) -> Result<(), PlacementError> {
+    if policy.oversubscribe || matches!(policy.map, MapBy::PerObject(..) | MapBy::CpuList) {
+        return Ok(());
+    }
+    let cores = objects(topology, ObjectType::Core);
+    let by_threads = policy.map == MapBy::Object(ObjectType::PU)
+        || policy.bind == BindTo::Object(ObjectType::PU)
+        || cores.iter().any(|core| core.object_type() != ObjectType::Core);
+    let (name, expected) = match by_threads {
+        true => ("PUs", topology.root().cpuset_weight().unwrap_or(0) as usize),
+        false => ("cores", cores.len()),
+    };
+    match ranks <= expected || policy.overload {
+        true => Ok(()),
+        false => Err(PlacementError::Oversubscribed { ranks, name, expected }),
     }
 }
 
@@ -113,11 +171,17 @@ fn place_bound(
     count: usize,
     order: &[Object<'_>],
 ) -> Result<Vec<Option<Set>>, PlacementError> {
-    if count > MAX_RANKS {
-        let (policy, expected) = (policy.to_string(), MAX_RANKS);
-        return Err(PlacementError::TooMany { ranks: count, policy, expected });
-    }
     let locales = locales(topology, &policy, count, order)?;
+    if policy.bind == BindTo::Gpu {
+        let gpus = Gpus::of(topology);
+        if gpus.count() == 0 {
+            return Err(PlacementError::NoGpu { option: "--bind-to" });
+        }
+        let sets: Vec<Set> = locales.iter().map(Locale::pus).collect();
+        // Ranks that are mapped to GPUs are on the PUs near theirs already.
+        let near = if policy.map == MapBy::Gpu { sets } else { gpus.near_those_of(&sets) };
+        return Ok(near.into_iter().map(Some).collect());
+    }
     let mut binder = Binder { topology, policy, used: HashMap::new(), taken: Set::new() };
     let places = locales.into_iter().enumerate();
     places.map(|(rank, locale)| binder.bind(rank, &locale)).collect()
@@ -143,6 +207,7 @@ fn ranks_and_objects(
         MapBy::PerObject(each, kind) => (each, objects(topology, kind).len()),
         MapBy::Slot => (1, objects(topology, ObjectType::Core).len() / each),
         MapBy::CpuList => (1, order.len() / each),
+        MapBy::Gpu => (1, Gpus::of(topology).count()),
     };
     (mapped.saturating_mul(ranks), mapped)
 }
@@ -151,6 +216,15 @@ fn ranks_and_objects(
 enum Locale<'a> {
     Object(Object<'a>),
     Pus(Set),
+}
+
+impl Locale<'_> {
+    fn pus(&self) -> Set {
+        match self {
+            Self::Object(object) => object.cpuset().unwrap_or_default(),
+            Self::Pus(set) => set.clone(),
+        }
+    }
 }
 
 fn locales<'a>(
@@ -167,6 +241,13 @@ fn locales<'a>(
             all.iter().cycle().take(count).map(|object| Locale::Object(*object)).collect()
         }
         MapBy::Slot => (0..count).map(|_| Locale::Object(topology.root())).collect(),
+        MapBy::Gpu => {
+            let gpus = Gpus::of(topology);
+            if gpus.count() == 0 {
+                return Err(PlacementError::NoGpu { option: "--map-by" });
+            }
+            (0..count).map(|rank| Locale::Pus(gpus.in_turn(rank))).collect()
+        }
         MapBy::PerObject(each, kind) => {
             let all = objects(topology, kind);
             let (option, name) = ("--map-by", policy::name_of(kind));
@@ -215,11 +296,15 @@ struct Binder<'a> {
 impl<'a> Binder<'a> {
     fn bind(&mut self, rank: usize, locale: &Locale<'a>) -> Result<Option<Set>, PlacementError> {
         let target = match self.policy.bind {
-            BindTo::None | BindTo::Usual => return Ok(None),
+            BindTo::None | BindTo::Usual | BindTo::Gpu => return Ok(None),
             BindTo::Object(kind) => kind,
         };
         let object = match locale {
-            Locale::Pus(set) => return Ok(Some(set.clone())),
+            Locale::Pus(set) if self.policy.map == MapBy::CpuList => {
+                return Ok(Some(set.clone()));
+            }
+            // The lowest object with all PUs near a GPU.
+            Locale::Pus(set) => self.topology.covering(set).unwrap_or_else(|| self.topology.root()),
             Locale::Object(object) => *object,
         };
         if self.policy.cpus > 1 {

@@ -17,6 +17,8 @@ pub enum MapBy {
     PerObject(usize, ObjectType),
     /// Each rank on the next CPU of a list.
     CpuList,
+    /// Round robin over the GPUs, each rank on the PUs near its GPU.
+    Gpu,
 }
 
 /// What ranks are bound to.
@@ -29,6 +31,8 @@ pub enum BindTo {
     None,
     /// One object of a type.
     Object(ObjectType),
+    /// The PUs near the GPU that the rank is given.
+    Gpu,
 }
 
 /// How the ranks of a job are placed.
@@ -42,6 +46,9 @@ pub struct Policy {
     pub cpus: usize,
     /// Whether more ranks may be bound to an object than it has cores or PUs.
     pub overload: bool,
+    /// Whether there may be more ranks than cores: `OVERSUBSCRIBE`. They are not bound then, unless
+    /// `overload` is set.
+    pub oversubscribe: bool,
 }
 
 /// A text is not a policy.
@@ -61,7 +68,7 @@ pub struct PolicyError {
 }
 
 /// Types of objects by the names of `mpirun`. `socket` is its older name of packages.
-const OBJECTS: [(&str, ObjectType); 8] = [
+const OBJECTS: [(&str, ObjectType); 12] = [
     ("hwthread", ObjectType::PU),
     ("core", ObjectType::Core),
     ("l1cache", ObjectType::L1Cache),
@@ -70,10 +77,14 @@ const OBJECTS: [(&str, ObjectType); 8] = [
     ("numa", ObjectType::NUMANode),
     ("package", ObjectType::Package),
     ("socket", ObjectType::Package),
+    ("l1", ObjectType::L1Cache),
+    ("l2", ObjectType::L2Cache),
+    ("l3", ObjectType::L3Cache),
+    ("node", ObjectType::Machine),
 ];
 
-const MAP_EXPECTED: &str = "slot, cpu-list, hwthread, core, l1cache, l2cache, l3cache, numa, package or ppr:N:OBJECT; append :PE=N for N CPUs a rank";
-const BIND_EXPECTED: &str = "none, hwthread, core, l1cache, l2cache, l3cache, numa or package; append :overload-allowed to let ranks share CPUs";
+const MAP_EXPECTED: &str = "slot, node, cpu-list, hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu or ppr:N:OBJECT; append :PE=N for N CPUs a rank, :OVERSUBSCRIBE for more ranks than cores";
+const BIND_EXPECTED: &str = "none, hwthread, core, l1cache, l2cache, l3cache, numa, package or gpu; append :overload-allowed to let ranks share CPUs";
 
 pub(super) fn name_of(kind: ObjectType) -> &'static str {
     OBJECTS.into_iter().find(|(_, other)| *other == kind).map_or(kind.name(), |(name, _)| name)
@@ -111,7 +122,9 @@ impl Policy {
         let mut parts = map_by.split(':');
         let name = parts.next().unwrap_or_default();
         let map = match name.to_ascii_lowercase().as_str() {
-            "slot" => MapBy::Slot,
+            // On one node they are the same.
+            "slot" | "node" => MapBy::Slot,
+            "gpu" | "device=gpu" => MapBy::Gpu,
             "cpu-list" | "pe-list" => MapBy::CpuList,
             "ppr" => {
                 let number = parts.next().unwrap_or_default();
@@ -121,9 +134,18 @@ impl Policy {
             }
             _ => MapBy::Object(type_of(name)?),
         };
-        let mut cpus = 1;
+        let (mut cpus, mut oversubscribe) = (1, false);
         for part in parts.flat_map(|part| part.split(',')) {
-            let number = part.to_ascii_lowercase().strip_prefix("pe=").map(str::to_owned);
+            let lower = part.to_ascii_lowercase();
+            let number = match lower.as_str() {
+                "oversubscribe" | "nooversubscribe" => {
+                    oversubscribe = lower == "oversubscribe";
+                    continue;
+                }
+                // It is about several nodes.
+                "span" => continue,
+                modifier => modifier.strip_prefix("pe="),
+            };
             let number = number.ok_or_else(|| wrong(part, "not a modifier"))?;
             cpus = number
                 .parse()
@@ -143,6 +165,7 @@ impl Policy {
         let fits = match (map, bind) {
             (_, BindTo::None | BindTo::Usual) => true,
             (MapBy::CpuList, _) => bind_to.is_none(),
+            (_, BindTo::Gpu) => cpus == 1,
             (_, BindTo::Object(kind)) => {
                 cpus == 1 || matches!(kind, ObjectType::Core | ObjectType::PU)
             }
@@ -154,7 +177,7 @@ impl Policy {
             let expected = "none, core or hwthread with PE=N, and none or nothing with cpu-list";
             return Err(PolicyError { option, text, found, reason, expected });
         }
-        Ok(Self { map, bind, cpus, overload })
+        Ok(Self { map, bind, cpus, overload, oversubscribe })
     }
 }
 
@@ -176,6 +199,7 @@ impl Policy {
         let few = |ranks: usize| if ranks <= 2 { ObjectType::Core } else { ObjectType::NUMANode };
         let bind = match (self.map, ranks) {
             (MapBy::Object(kind), _) => BindTo::Object(kind),
+            (MapBy::Gpu, _) => BindTo::Gpu,
             (MapBy::PerObject(_, ObjectType::PU), None | Some(0..=2)) => BindTo::None,
             (MapBy::PerObject(each, ObjectType::Package), None) => {
                 BindTo::Object(few(each.saturating_mul(mapped)))
@@ -206,6 +230,7 @@ fn binding(text: &str) -> Result<(BindTo, bool), PolicyError> {
     };
     let bind = match object(name) {
         _ if name.eq_ignore_ascii_case("none") => BindTo::None,
+        _ if name.eq_ignore_ascii_case("gpu") => BindTo::Gpu,
         Some(kind) => BindTo::Object(kind),
         None => return Err(wrong(name, "not a type of object")),
     };
@@ -219,6 +244,7 @@ impl fmt::Display for Policy {
             MapBy::Slot => write!(f, "slot")?,
             MapBy::PerObject(each, kind) => write!(f, "ppr:{each}:{}", name_of(kind))?,
             MapBy::CpuList => write!(f, "cpu-list")?,
+            MapBy::Gpu => write!(f, "gpu")?,
         }
         if self.cpus > 1 { write!(f, ":PE={}", self.cpus) } else { Ok(()) }
     }

@@ -41,7 +41,7 @@ means_itself!(tb_job_publication);
 pub struct tb_device_policy<'a> {
     /// NICs for each rank, out of all of the node.
     pub nics_per_rank: u32,
-    /// GPUs for each rank, out of those of the job's part of the topology.
+    /// GPUs for each rank, out of all of the node, the nearest ones first.
     pub gpus_per_rank: u32,
     /// Also give out NICs of which nobody knows whether they are active.
     pub unknown_nics: bool,

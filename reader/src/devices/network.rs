@@ -60,11 +60,13 @@ impl NetworkId {
     }
 
     fn of_port(nic: Object<'_>, port: Port<'_>) -> Self {
+        // No subnet manager has set a prefix of 0.
+        let subnet = port.subnet_prefix().filter(|subnet| *subnet != 0);
         match port.link_layer() {
             Some(LinkLayer::Ethernet) => Self::Roce(port.rate_mbps()),
             Some(LinkLayer::Other) if pci_vendor(nic) == Some(AMAZON) => Self::Efa,
-            _ if is_omni_path(nic) => Self::OmniPath(port.subnet_prefix()),
-            _ => Self::InfiniBand(port.subnet_prefix()),
+            _ if is_omni_path(nic) => Self::OmniPath(subnet),
+            _ => Self::InfiniBand(subnet),
         }
     }
 

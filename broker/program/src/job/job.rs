@@ -1,6 +1,7 @@
 //! `topobroker job`: adds, lists, removes and shows jobs. A job has a part of the topology, and the
 //! PUs of its ranks.
 
+use super::gpus::Gpus;
 use super::groups::Groups;
 use super::locality::Locality;
 use super::named::named;
@@ -36,6 +37,7 @@ enum Command {
     Show(Show),
     Locality(Locality),
     Nics(Nics),
+    Gpus(Gpus),
     Groups(Groups),
 }
 
@@ -55,12 +57,13 @@ struct Add {
     /// Number of ranks on this node; by default one for each object that they are mapped by
     #[arg(short = 'n', long = "np", value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     ranks_here: Option<u64>,
-    /// Spread ranks over: slot, hwthread, core, l1cache, l2cache, l3cache, numa, package,
+    /// Spread ranks over: slot, hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu,
     /// ppr:N:OBJECT, or cpu-list to take the PUs of --cpu-set in turn; :PE=N gives each rank N
-    /// cores
+    /// cores, :OVERSUBSCRIBE allows more ranks than cores
     #[arg(long, value_name = "POLICY")]
     map_by: Option<String>,
-    /// Bind ranks to: none, hwthread, core, l1cache, l2cache, l3cache, numa, package; by default,
+    /// Bind ranks to: none, hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu (the PUs
+    /// near the rank's GPU); by default,
     /// as mpirun does, to the objects that they are mapped by, else one or two ranks to cores and
     /// more ranks to NUMA nodes
     #[arg(long, value_name = "OBJECT", requires = "map_by")]
@@ -71,9 +74,9 @@ struct Add {
     /// NICs that each rank is given; 0 for none
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     nics_per_rank: u32,
-    /// GPUs that each rank is given; 0 for none
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
-    gpus_per_rank: u32,
+    /// GPUs that each rank is given, 1 by default; 0 for none
+    #[arg(long, value_name = "COUNT")]
+    gpus_per_rank: Option<u32>,
     /// What the NICs of a rank are to be near: the PUs that it is bound to, or its first GPU
     #[arg(long, value_enum, default_value_t)]
     nics_near: NicsNear,
@@ -161,6 +164,7 @@ impl Job {
             Command::Show(show) => show.run(base),
             Command::Locality(locality) => locality.run(base),
             Command::Nics(nics) => nics.run(base),
+            Command::Gpus(gpus) => gpus.run(base),
             Command::Groups(groups) => groups.run(base),
         }
     }
@@ -180,8 +184,13 @@ impl Add {
         let name = self.name.clone();
         let (private, legacy) = (self.private, self.legacy);
         ensure!(
-            self.nics_near == NicsNear::Pus || self.gpus_per_rank > 0,
+            self.nics_near == NicsNear::Pus || self.gpus_per_rank != Some(0),
             "--nics-near gpu: ranks have no GPUs with --gpus-per-rank 0"
+        );
+        let (wanted, gpus) = (self.gpus_per_rank.unwrap_or(0), base.topology().gpus().count());
+        ensure!(
+            usize::try_from(wanted).is_ok_and(|wanted| wanted <= gpus),
+            "--gpus-per-rank {wanted}: the node has {gpus}; `topobroker devices --gpu` lists them"
         );
         let devices = self.devices()?;
         let networks = devices.site.networks(base.topology(), devices.nics);
@@ -208,7 +217,7 @@ impl Add {
         Ok(DevicePolicy {
             site: self.site.filter()?,
             nics_per_rank: self.nics_per_rank,
-            gpus_per_rank: self.gpus_per_rank,
+            gpus_per_rank: self.gpus_per_rank.unwrap_or(1),
             nics: NicChoice::new(self.unknown_nics),
             nics_near_gpu: self.nics_near == NicsNear::Gpu,
         })

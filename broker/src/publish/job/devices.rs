@@ -14,7 +14,8 @@ use topobroker_reader::{
 pub struct DevicePolicy {
     /// NICs for each rank, out of all of the node: any PU can use them.
     pub nics_per_rank: u32,
-    /// GPUs for each rank, out of those of the job's part of the topology.
+    /// GPUs for each rank, out of all of the node too: the nearest ones are in the job's part, if it
+    /// has any.
     pub gpus_per_rank: u32,
     /// Which NICs are dealt.
     pub nics: NicChoice,
@@ -50,8 +51,7 @@ impl DevicePolicy {
         let all = part.root().cpuset().unwrap_or_default();
         let pus: Vec<Beside<'_, '_>> =
             ranks.iter().map(|(_, set)| Beside::Pus(set.as_ref().unwrap_or(&all))).collect();
-        let gpus: Vec<Object<'_>> = part.gpus().collect();
-        let gpus: Vec<Object<'_>> = gpus.iter().filter_map(|it| node.object(it.id())).collect();
+        let gpus: Vec<Object<'_>> = node.gpus().collect();
         let gpus = Dealt::new(node, &gpus, &pus, self.gpus_per_rank);
         let near = match self.nics_near_gpu && gpus.per_rank > 0 {
             true => gpus

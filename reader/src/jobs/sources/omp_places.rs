@@ -17,18 +17,19 @@ const MOST_WORK: usize = 1 << 20;
 
 /// The places of `OMP_PLACES`, each a set of OS indexes. The text is a name such as `cores`, which
 /// may be followed by a number of places in parentheses, or a list of places: `{0,1}`, `{0:4:2}`
-/// (four indexes from 0, 2 apart), `{0:4}:8:4` (eight such places, 4 apart). `!` leaves an index or
-/// a place out.
+/// (four indexes from 0, 2 apart), `{0:4}:8:4` (eight such places, 4 apart). A place of one index needs
+/// no braces: `0:4`. `!` leaves an index or a place out.
 ///
 /// # Errors
 ///
 /// [`SourceError`] if it is malformed or empty, or has a PU that the topology lacks.
 pub fn omp_places(topology: Topology<'_>, text: &str) -> Result<Vec<Set>, SourceError> {
     let text = Text::new("OMP_PLACES", text.trim());
-    let places = match text.rest.starts_with(['{', '!']) {
-        true => listed(topology, text)?,
-        false => of_objects(topology, text)?,
-    };
+    let places =
+        match text.rest.starts_with(|first: char| "{!".contains(first) || first.is_ascii_digit()) {
+            true => listed(topology, text)?,
+            false => of_objects(topology, text)?,
+        };
     if places.is_empty() { Err(text.empty()) } else { Ok(places) }
 }
 

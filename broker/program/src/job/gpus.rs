@@ -1,0 +1,82 @@
+//! `topobroker job gpus`: the GPUs of the ranks of a job.
+
+use super::named::{named, not_here};
+use crate::output;
+use anyhow::ensure;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use topobroker::gpus::{Interface, variables};
+use topobroker_reader::{Adopted, Object};
+
+/// Print the GPUs of the ranks of a job, or the environment lines by which programs use them
+#[derive(Debug, Args)]
+pub(super) struct Gpus {
+    /// Name of the job
+    name: String,
+    /// Only of this rank; with --env, lines without the rank
+    #[arg(long, value_name = "RANK")]
+    rank: Option<u32>,
+    /// Print the environment variables of this programming interface
+    #[arg(long, value_enum, value_name = "INTERFACE")]
+    env: Option<Env>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "env")]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Env {
+    /// CUDA_VISIBLE_DEVICES
+    Cuda,
+    /// ROCR_VISIBLE_DEVICES
+    Rocm,
+    /// ZE_AFFINITY_MASK
+    Ze,
+    /// GPU_DEVICE_ORDINAL of AMD's OpenCL
+    Opencl,
+}
+
+impl Gpus {
+    pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
+        let job = named(base, &self.name)?;
+        if let Some(rank) = self.rank {
+            ensure!(job.rank(rank).is_some(), not_here(&self.name, rank));
+        }
+        let ranks = job.ranks().map(|it| it.rank);
+        let asked: Vec<u32> = ranks.filter(|it| self.rank.is_none_or(|rank| rank == *it)).collect();
+        if self.json {
+            let of = |rank: &u32| {
+                let gpus: Vec<_> = job.gpus(*rank).map(Object::device_name).collect();
+                json!({ "rank": rank, "gpus": gpus })
+            };
+            let all: Vec<Value> = asked.iter().map(of).collect();
+            return output::print(&(serde_json::to_string_pretty(&all)? + "\n"));
+        }
+        let mut text = String::new();
+        for rank in asked {
+            let gpus: Vec<Object<'_>> = job.gpus(rank).collect();
+            let interface = match self.env {
+                None => {
+                    let names: Vec<_> = gpus.iter().map(|gpu| gpu.device_name()).collect();
+                    let names = if names.is_empty() { "-".to_owned() } else { names.join(",") };
+                    text += &format!("{rank} {names}\n");
+                    continue;
+                }
+                Some(Env::Cuda) => Interface::Cuda,
+                Some(Env::Rocm) => Interface::Rocm,
+                Some(Env::Ze) => Interface::LevelZero,
+                Some(Env::Opencl) => Interface::OpenCl,
+            };
+            let words = variables(interface, &gpus, base.topology());
+            let words: Vec<String> =
+                words.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            match self.rank {
+                Some(_) => text.extend(words.iter().map(|word| format!("{word}\n"))),
+                None if words.is_empty() => {}
+                None => text += &format!("{rank} {}\n", words.join(" ")),
+            }
+        }
+        output::print(&text)
+    }
+}

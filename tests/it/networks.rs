@@ -1,0 +1,412 @@
+//! Networks of a node, and which of them a job uses: situations of public bug reports, and random
+//! nodes beside a model of the rule.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use topobroker::hwloc::Input;
+use topobroker::nics::{Library, NicFilter, variables};
+use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_reader::{
+    Archive, Object, Set, Topology,
+    devices::{Beside, LinkLayer, NetworkId, NicChoice},
+};
+use topobroker_tests::{describe, shared};
+
+/// A NIC of a made node.
+#[derive(Debug, Clone)]
+struct Nic {
+    name: String,
+    package: usize,
+    /// Gb/s of its port.
+    rate: u64,
+    is_active: bool,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// By the prefix of its subnet.
+    InfiniBand(u64),
+    Roce,
+    Efa,
+    Ethernet,
+    /// As old versions of hwloc know it: an interface of a vendor.
+    Slingshot,
+}
+
+fn nic(name: &str, package: usize, rate: u64, kind: Kind) -> Nic {
+    Nic { name: name.to_owned(), package, rate, is_active: true, kind }
+}
+
+/// The XML of a node with packages of four PUs each.
+fn node(packages: usize, nics: &[Nic]) -> String {
+    let mut ids = 1..;
+    let mut id = || ids.next().unwrap();
+    let all = format!("{:#x}", (1_u64 << (4 * packages)) - 1);
+    let nodes = format!("{:#x}", (1_u64 << packages) - 1);
+    let mut xml = format!(
+        "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" cpuset=\"{all}\" complete_cpuset=\"{all}\" \
+         allowed_cpuset=\"{all}\" nodeset=\"{nodes}\" complete_nodeset=\"{nodes}\" allowed_nodeset=\"{nodes}\" gp_index=\"{}\">",
+        id()
+    );
+    for package in 0..packages {
+        let (pus, own) =
+            (format!("{:#x}", 0xf_u64 << (4 * package)), format!("{:#x}", 1 << package));
+        let sets = format!(
+            "cpuset=\"{pus}\" complete_cpuset=\"{pus}\" nodeset=\"{own}\" complete_nodeset=\"{own}\""
+        );
+        write!(
+            xml,
+            "<object type=\"Package\" os_index=\"{package}\" {sets} gp_index=\"{}\">",
+            id()
+        )
+        .unwrap();
+        write!(xml, "<object type=\"NUMANode\" os_index=\"{package}\" {sets} local_memory=\"1073741824\" gp_index=\"{}\"/>", id()).unwrap();
+        for pu in 4 * package..4 * package + 4 {
+            let set = format!("{:#x}", 1_u64 << pu);
+            let sets = format!(
+                "cpuset=\"{set}\" complete_cpuset=\"{set}\" nodeset=\"{own}\" complete_nodeset=\"{own}\""
+            );
+            write!(xml, "<object type=\"Core\" os_index=\"{pu}\" {sets} gp_index=\"{}\">", id())
+                .unwrap();
+            write!(
+                xml,
+                "<object type=\"PU\" os_index=\"{pu}\" {sets} gp_index=\"{}\"/></object>",
+                id()
+            )
+            .unwrap();
+        }
+        for (place, nic) in nics.iter().enumerate().filter(|(_, nic)| nic.package == package) {
+            let bus = 0x10 + place;
+            write!(xml, "<object type=\"Bridge\" gp_index=\"{}\" bridge_type=\"0-1\" depth=\"0\" bridge_pci=\"0000:[{bus:02x}-{bus:02x}]\">", id()).unwrap();
+            let (class, vendor) = match nic.kind {
+                Kind::InfiniBand(_) => ("0207", "15b3"),
+                Kind::Roce => ("0200", "15b3"),
+                Kind::Efa => ("0200", "1d0f"),
+                Kind::Ethernet => ("0200", "8086"),
+                Kind::Slingshot => ("0200", "17db"),
+            };
+            write!(xml, "<object type=\"PCIDev\" gp_index=\"{}\" pci_busid=\"0000:{bus:02x}:00.0\" pci_type=\"{class} [{vendor}:1021] [0000:0000] 00\" pci_link_speed=\"31.5\">", id()).unwrap();
+            let fabric = !matches!(nic.kind, Kind::Ethernet | Kind::Slingshot);
+            let kind = if fabric { 3 } else { 2 };
+            write!(
+                xml,
+                "<object type=\"OSDev\" gp_index=\"{}\" name=\"{}\" osdev_type=\"{kind}\">",
+                id(),
+                nic.name
+            )
+            .unwrap();
+            let mut info = |name: &str, value: String| {
+                write!(xml, "<info name=\"{name}\" value=\"{value}\"/>").unwrap();
+            };
+            if fabric {
+                info("Port1State", if nic.is_active { "4" } else { "1" }.to_owned());
+                info(
+                    "Port1LID",
+                    if matches!(nic.kind, Kind::InfiniBand(_)) { "0x7" } else { "0x0" }.to_owned(),
+                );
+                let prefix = match nic.kind {
+                    Kind::InfiniBand(subnet) => subnet,
+                    _ => 0xfe80 << 48,
+                };
+                let words =
+                    [48, 32, 16, 0].map(|shift| format!("{:04x}", (prefix >> shift) & 0xffff));
+                info("Port1GID0", format!("{}:0000:0000:0000:{:04x}", words.join(":"), place + 1));
+            }
+            xml.push_str("</object></object></object>");
+        }
+        xml.push_str("</object>");
+    }
+    xml.push_str("</object></topology>");
+    xml
+}
+
+/// The archive of a node. What hwloc does not report, rates and states of interfaces, is added as the
+/// publisher finds it out.
+fn archived(packages: usize, nics: &[Nic]) -> AlignedVec {
+    let mut described = describe(&Input::XmlText(node(packages, nics)));
+    for object in &mut described.objects {
+        let Some(nic) = nics.iter().find(|nic| object.name.as_deref() == Some(&nic.name)) else {
+            continue;
+        };
+        let facts = match nic.kind {
+            Kind::Ethernet | Kind::Slingshot => vec![
+                ("OperState", if nic.is_active { "up" } else { "down" }.to_owned()),
+                ("Speed", (nic.rate * 1000).to_string()),
+            ],
+            _ => vec![("Port1Rate", format!("{} Gb/sec (4X HDR)", nic.rate))],
+        };
+        object.facts.extend(facts.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    }
+    to_bytes(&described).unwrap()
+}
+
+/// The NIC that each of the ranks, one on each core, is given.
+fn given(topology: Topology<'_>, filter: &NicFilter) -> Vec<String> {
+    let Some(network) = filter.network(topology, NicChoice::Active) else { return Vec::new() };
+    let sets: Vec<Set> = (0..)
+        .zip(topology.objects_with_type(topobroker_reader::ObjectType::Core))
+        .map(|(_, core)| core.cpuset().unwrap())
+        .collect();
+    let ranks: Vec<Beside<'_, '_>> = sets.iter().map(Beside::Pus).collect();
+    let nics = topology.assign(&network.nics, &ranks, 1);
+    nics.iter().map(|nic| nic.name().unwrap().to_owned()).collect()
+}
+
+/// The NICs that ranks get on a node with two packages, each once.
+fn used(nics: &[Nic]) -> BTreeSet<String> {
+    let bytes = archived(2, nics);
+    let opened = Archive::open(&bytes).unwrap();
+    given(opened.topology(), &NicFilter::default()).into_iter().collect()
+}
+
+fn names(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+const FACTORY: u64 = 0xfe80 << 48;
+
+#[test]
+fn ranks_of_a_job_use_one_network_in_the_situations_of_public_bug_reports() {
+    use Kind::{Efa, Ethernet, InfiniBand, Roce, Slingshot};
+    let ib = InfiniBand(FACTORY);
+    let mut down = nic("mlx5_0", 0, 400, ib);
+    down.is_active = false;
+    let cases: [(&str, Vec<Nic>, BTreeSet<String>); 10] = [
+        (
+            "InfiniBand on one socket, RoCE on the other",
+            vec![nic("mlx5_0", 0, 200, ib), nic("mlx5_1", 1, 100, Roce)],
+            names(&["mlx5_0"]),
+        ),
+        (
+            "equal rates: the order of networks decides",
+            vec![nic("mlx5_0", 0, 100, Roce), nic("mlx5_1", 1, 100, ib)],
+            names(&["mlx5_1"]),
+        ),
+        (
+            "two subnets",
+            vec![
+                nic("mlx5_0", 0, 100, InfiniBand(FACTORY + 2)),
+                nic("mlx5_1", 1, 100, InfiniBand(FACTORY + 1)),
+            ],
+            names(&["mlx5_1"]),
+        ),
+        (
+            "two subnets, one of them wider",
+            vec![
+                nic("a0", 0, 100, InfiniBand(FACTORY + 1)),
+                nic("b0", 0, 200, InfiniBand(FACTORY + 2)),
+                nic("b1", 1, 200, InfiniBand(FACTORY + 2)),
+            ],
+            names(&["b0", "b1"]),
+        ),
+        (
+            "1 Gb/s near, 100 Gb/s far",
+            vec![nic("eno1", 0, 1, Ethernet), nic("ens1", 1, 100, Ethernet)],
+            names(&["ens1"]),
+        ),
+        (
+            "an accelerated function of Ethernet",
+            vec![nic("mlx5_ib0", 0, 100, ib), nic("mlx5_an0", 1, 25, Roce)],
+            names(&["mlx5_ib0"]),
+        ),
+        (
+            "Slingshot far, Ethernet near",
+            vec![nic("eno1", 0, 1, Ethernet), nic("hsn0", 1, 200, Slingshot)],
+            names(&["hsn0"]),
+        ),
+        (
+            "EFA and an interface",
+            vec![
+                nic("ens5", 0, 25, Ethernet),
+                nic("rdmap0s6", 0, 100, Efa),
+                nic("rdmap16s6", 1, 100, Efa),
+            ],
+            names(&["rdmap0s6", "rdmap16s6"]),
+        ),
+        ("a port that is down", vec![down, nic("mlx5_1", 1, 100, ib)], names(&["mlx5_1"])),
+        (
+            "several rates in one subnet",
+            vec![nic("mlx5_0", 0, 200, ib), nic("mlx5_1", 1, 100, ib)],
+            names(&["mlx5_0", "mlx5_1"]),
+        ),
+    ];
+    for (situation, nics, expected) in cases {
+        assert_eq!(used(&nics), expected, "{situation}");
+    }
+}
+
+#[test]
+fn of_a_reference_machine_no_rank_gets_the_accelerated_ethernet_function() {
+    let Some(shared) = shared() else { return };
+    let machine = Input::Xml(shared.join("topologies/openpmix__test-topo.xml"));
+    let bytes = to_bytes(&describe(&machine)).unwrap();
+    let opened = Archive::open(&bytes).unwrap();
+    let network = NicFilter::default().network(opened.topology(), NicChoice::ActiveOrUnknown);
+    let network = network.unwrap();
+    assert_eq!(network.id.kind(), "InfiniBand");
+    let names: Vec<&str> = network.nics.iter().filter_map(|nic| nic.name()).collect();
+    assert_eq!(names, ["mlx5_ib0"]);
+}
+
+#[test]
+fn a_port_with_a_lid_is_of_infiniband_and_an_active_one_without_is_not() {
+    let bytes = archived(
+        1,
+        &[nic("mlx5_0", 0, 100, Kind::InfiniBand(FACTORY)), nic("mlx5_1", 0, 100, Kind::Roce)],
+    );
+    let opened = Archive::open(&bytes).unwrap();
+    let layer = |name: &str| {
+        let device = opened.topology().os_device(name).unwrap();
+        device.ports().next().unwrap().link_layer()
+    };
+    assert_eq!(layer("mlx5_0"), Some(LinkLayer::InfiniBand));
+    assert_eq!(layer("mlx5_1"), Some(LinkLayer::Ethernet));
+}
+
+#[test]
+fn sites_name_networks_and_nics_as_ucx_and_nccl_do() {
+    let ib = Kind::InfiniBand(FACTORY + 1);
+    let nics = [
+        nic("mlx5_0", 0, 200, ib),
+        nic("mlx5_1", 1, 200, ib),
+        nic("mlx5_10", 1, 200, ib),
+        nic("mlx5_an0", 0, 100, Kind::Roce),
+    ];
+    let bytes = archived(2, &nics);
+    let opened = Archive::open(&bytes).unwrap();
+    let used = |network, only, without| -> BTreeSet<String> {
+        let filter = NicFilter::new(network, only, without).unwrap();
+        given(opened.topology(), &filter).into_iter().collect()
+    };
+    assert_eq!(used(None, Some("=mlx5_0:1,mlx5_1"), None), names(&["mlx5_0", "mlx5_1"]));
+    assert_eq!(used(None, Some("=mlx5_0:2"), None), names(&[]));
+    assert_eq!(used(None, Some("mlx5_1"), None), names(&["mlx5_1"]));
+    assert_eq!(used(None, Some("mlx5_1*"), None), names(&["mlx5_1", "mlx5_10"]));
+    assert_eq!(used(None, Some("^mlx5_1"), None), names(&["mlx5_0", "mlx5_10"]));
+    assert_eq!(used(None, Some("mlx5_an"), None), names(&["mlx5_an0"]));
+    assert_eq!(used(None, None, Some("mlx5_0,mlx5_1")), names(&["mlx5_10"]));
+    assert_eq!(used(Some("roce"), None, None), names(&["mlx5_an0"]));
+    assert_eq!(
+        used(Some("fe80:0000:0000:0001"), None, None),
+        names(&["mlx5_0", "mlx5_1", "mlx5_10"])
+    );
+    assert_eq!(used(Some("slingshot"), None, None), names(&[]));
+}
+
+#[test]
+fn mpich_numbers_the_nics_of_one_provider_of_libfabric() {
+    let nics = [
+        nic("eno1", 0, 1, Kind::Ethernet),
+        nic("hsn0", 0, 200, Kind::Slingshot),
+        nic("hsn1", 1, 200, Kind::Slingshot),
+    ];
+    let bytes = archived(2, &nics);
+    let opened = Archive::open(&bytes).unwrap();
+    let topology = opened.topology();
+    let all: Vec<Object<'_>> =
+        ["eno1", "hsn0", "hsn1"].map(|name| topology.os_device(name).unwrap()).into();
+    let told = variables(Library::Mpich, &all[2..], &all);
+    assert!(told.contains(&("MPIR_CVAR_CH4_OFI_PREF_NIC", "1".to_owned())), "{told:?}");
+}
+
+/// The network that the rule chooses, told in another way: the bandwidth of each is summed up, and the
+/// first in the order of kinds, subnets and rates of those with the most is taken.
+fn model(nics: &[Nic]) -> Option<(u8, u64)> {
+    let has_fabric = nics.iter().any(|nic| nic.kind != Kind::Ethernet);
+    let mut sums: BTreeMap<(u8, u64), u64> = BTreeMap::new();
+    for nic in
+        nics.iter().filter(|nic| nic.is_active && (!has_fabric || nic.kind != Kind::Ethernet))
+    {
+        let key = match nic.kind {
+            Kind::InfiniBand(subnet) => (0, subnet),
+            Kind::Slingshot => (1, 0),
+            Kind::Efa => (3, 0),
+            Kind::Roce => (4, nic.rate),
+            Kind::Ethernet => (5, nic.rate),
+        };
+        *sums.entry(key).or_default() += nic.rate;
+    }
+    let most = sums.values().copied().max()?;
+    sums.into_iter().find(|(_, sum)| *sum == most).map(|(key, _)| key)
+}
+
+fn key_of(id: NetworkId) -> (u8, u64) {
+    match id {
+        NetworkId::InfiniBand(subnet) => (0, subnet.unwrap_or(0)),
+        NetworkId::Slingshot => (1, 0),
+        NetworkId::OmniPath(_) => (2, 0),
+        NetworkId::Efa => (3, 0),
+        NetworkId::Roce(mbps) => (4, mbps.unwrap_or(0) / 1000),
+        NetworkId::Ethernet(mbps) => (5, mbps.unwrap_or(0) / 1000),
+        _ => (9, 0),
+    }
+}
+
+#[test]
+fn on_random_nodes_all_ranks_use_the_network_of_the_model_and_share_its_nics_evenly() {
+    let mut random = fastrand::Rng::with_seed(38);
+    let mut chosen = BTreeSet::new();
+    for round in 0..1000 {
+        let packages = random.usize(1..5);
+        let nics: Vec<Nic> = (0..random.usize(0..7))
+            .map(|number| Nic {
+                name: format!("nic{number}"),
+                package: random.usize(..packages),
+                rate: [1, 25, 100, 200, 400][random.usize(..5)],
+                is_active: random.u8(..5) > 0,
+                kind: [
+                    Kind::InfiniBand(FACTORY),
+                    Kind::InfiniBand(FACTORY + 7),
+                    Kind::Roce,
+                    Kind::Efa,
+                    Kind::Ethernet,
+                    Kind::Slingshot,
+                ][random.usize(..6)],
+            })
+            .collect();
+        let bytes = archived(packages, &nics);
+        let opened = Archive::open(&bytes).unwrap();
+        let topology = opened.topology();
+        let network = NicFilter::default().network(topology, NicChoice::Active);
+        let expected = model(&nics);
+        assert_eq!(network.as_ref().map(|it| key_of(it.id)), expected, "{round}: {nics:?}");
+        // The names and places of NICs differ between nodes of one kind, their networks do not.
+        let mut other = nics.clone();
+        random.shuffle(&mut other);
+        other.iter_mut().for_each(|nic| nic.package = random.usize(..packages));
+        let other = archived(packages, &other);
+        let other = Archive::open(&other).unwrap();
+        let there = NicFilter::default().network(other.topology(), NicChoice::Active);
+        assert_eq!(there.map(|it| it.id), network.as_ref().map(|it| it.id), "{round}");
+        let Some(network) = network else { continue };
+        chosen.insert(network.id.kind());
+        let own: BTreeSet<&str> = network.nics.iter().map(|nic| nic.name().unwrap()).collect();
+        let ranks = given(topology, &NicFilter::default());
+        assert_eq!(ranks.len(), 4 * packages);
+        assert!(ranks.iter().all(|name| own.contains(name.as_str())), "{round}: {ranks:?}");
+        // The ranks of a package that has NICs of the same rate share them evenly.
+        for package in 0..packages {
+            let near: Vec<&Nic> = nics
+                .iter()
+                .filter(|nic| nic.package == package && own.contains(nic.name.as_str()))
+                .collect();
+            if near.is_empty() || near.iter().any(|nic| nic.rate != near[0].rate) {
+                continue;
+            }
+            let mine = &ranks[4 * package..4 * package + 4];
+            let counts: Vec<usize> = near
+                .iter()
+                .map(|nic| mine.iter().filter(|name| **name == nic.name).count())
+                .collect();
+            assert_eq!(
+                counts.iter().sum::<usize>(),
+                4,
+                "{round}: ranks leave their package: {ranks:?}"
+            );
+            let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+            assert!(most - least <= 1, "{round}: {counts:?}");
+        }
+    }
+    assert!(chosen.len() >= 5, "{chosen:?}");
+}
