@@ -48,6 +48,7 @@ const PARTS: [Part; 7] = [
             "broker/jobs",
             "broker/placement",
             "broker/binding",
+            "broker/gpus",
             "broker/hwloc",
             "broker/gather",
         ],

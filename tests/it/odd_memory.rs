@@ -1,12 +1,13 @@
 //! Machines with several NUMA nodes of the same PUs, without cores, and with GPUs of which hwloc knows
 //! no programming interface.
 
+use topobroker::gpus::{Interface, variables};
 use topobroker::hwloc::Input;
 use topobroker::links::nccl;
 use topobroker::placement::{Policy, place};
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::{
-    Archive, ObjectType, Set, Topology,
+    Archive, ObjectType, Set, Topology, View,
     devices::PathClass,
     links::{SwitchModel, VertexKind},
 };
@@ -104,4 +105,89 @@ fn what_a_gpu_is_does_not_depend_on_who_asks() {
         bare += topology.gpus().filter(is_pci).count();
     }
     assert!(bare > 0, "no machine has GPUs without a programming interface");
+}
+
+/// A node with two GPUs of each vendor, on one package and a die without memory beside it.
+const GPUS: &str = r#"<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0xf" complete_cpuset="0xf" allowed_cpuset="0xf"
+      nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
+    <object type="Package" os_index="0" cpuset="0x3" complete_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" gp_index="2">
+      <object type="NUMANode" os_index="0" cpuset="0x3" complete_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" gp_index="3"/>
+      <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="4"/>
+      <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x1" complete_nodeset="0x1" gp_index="5"/>
+      <object type="Bridge" gp_index="10" bridge_type="0-1" depth="0" bridge_pci="0000:[20-24]">
+        <object type="PCIDev" gp_index="11" pci_busid="0000:22:00.0" pci_type="0302 [10de:20b0] [0000:0000] 00" pci_link_speed="0">
+          <object type="OSDev" gp_index="12" name="cuda1" subtype="CUDA" osdev_type="5"/>
+          <object type="OSDev" gp_index="13" name="nvml1" subtype="NVML" osdev_type="1">NVML1</object>
+        </object>
+        <object type="PCIDev" gp_index="14" pci_busid="0000:21:00.0" pci_type="0302 [10de:20b0] [0000:0000] 00" pci_link_speed="0">
+          <object type="OSDev" gp_index="15" name="cuda0" subtype="CUDA" osdev_type="5"/>
+          <object type="OSDev" gp_index="16" name="nvml0" subtype="NVML" osdev_type="1">NVML0</object>
+        </object>
+        <object type="PCIDev" gp_index="17" pci_busid="0000:23:00.0" pci_type="0380 [1002:740c] [0000:0000] 00" pci_link_speed="0">
+          <object type="OSDev" gp_index="18" name="rsmi0" subtype="RSMI" osdev_type="1"/>
+        </object>
+        <object type="PCIDev" gp_index="19" pci_busid="0000:24:00.0" pci_type="0380 [8086:0bd5] [0000:0000] 00" pci_link_speed="0">
+          <object type="OSDev" gp_index="20" name="ze0" subtype="LevelZero" osdev_type="5"/>
+        </object>
+      </object>
+    </object>
+    <object type="Package" os_index="1" cpuset="0xc" complete_cpuset="0xc" nodeset="0x0" complete_nodeset="0x0" gp_index="6">
+      <object type="PU" os_index="2" cpuset="0x4" complete_cpuset="0x4" nodeset="0x0" complete_nodeset="0x0" gp_index="7"/>
+      <object type="PU" os_index="3" cpuset="0x8" complete_cpuset="0x8" nodeset="0x0" complete_nodeset="0x0" gp_index="8"/>
+    </object>
+  </object>
+</topology>"#;
+
+#[test]
+fn gpus_are_told_by_uuid_where_it_is_known_else_by_their_number_on_the_bus() {
+    let told = |xml: &str, interface, names: &[&str]| {
+        let bytes = to_bytes(&describe(&Input::XmlText(xml.to_owned()))).unwrap();
+        let opened = Archive::open(&bytes).unwrap();
+        let gpus: Vec<_> =
+            names.iter().map(|name| opened.topology().os_device(name).unwrap()).collect();
+        let told = variables(interface, &gpus, opened.topology());
+        told.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+    };
+    let plain = GPUS.replace("NVML0", "").replace("NVML1", "");
+    let uuid = |number: u8| format!("<info name=\"NVIDIAUUID\" value=\"GPU-0{number}\"/>");
+    let known = GPUS.replace("NVML0", &uuid(0)).replace("NVML1", &uuid(1));
+    let expected = ["CUDA_DEVICE_ORDER=PCI_BUS_ID", "CUDA_VISIBLE_DEVICES=1,0"];
+    assert_eq!(told(&plain, Interface::Cuda, &["cuda1", "cuda0"]), expected);
+    let expected = ["CUDA_VISIBLE_DEVICES=GPU-01,GPU-00"];
+    assert_eq!(told(&known, Interface::Cuda, &["cuda1", "cuda0"]), expected);
+    assert_eq!(told(&plain, Interface::Rocm, &["rsmi0"]), ["ROCR_VISIBLE_DEVICES=0"]);
+    let expected = ["ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE", "ZE_AFFINITY_MASK=0"];
+    assert_eq!(told(&plain, Interface::LevelZero, &["ze0"]), expected);
+    assert!(told(&plain, Interface::Cuda, &["rsmi0"]).is_empty());
+}
+
+#[test]
+fn the_part_of_a_process_on_a_die_without_memory_keeps_the_memory_of_the_node() {
+    let xml = GPUS.replace("NVML0", "").replace("NVML1", "");
+    let bytes = to_bytes(&describe(&Input::XmlText(xml))).unwrap();
+    let opened = Archive::open(&bytes).unwrap();
+    let pus: Set = [2, 3].into_iter().collect();
+    let view = View::of_pus(opened.topology(), &pus).unwrap();
+    assert_eq!(view.topology().root().cpuset(), Some(pus));
+    assert_eq!(view.topology().objects_with_type(ObjectType::NUMANode).count(), 1);
+    let other: Set = [0].into_iter().collect();
+    assert_eq!(
+        View::of_pus(opened.topology(), &other).unwrap().topology().root().cpuset(),
+        Some(other)
+    );
+}
+
+#[test]
+fn ranks_are_mapped_and_bound_to_the_pus_near_gpus_in_turn() {
+    let xml = GPUS.replace("NVML0", "").replace("NVML1", "");
+    let bytes = to_bytes(&describe(&Input::XmlText(xml))).unwrap();
+    let opened = Archive::open(&bytes).unwrap();
+    let near: Set = [0, 1].into_iter().collect();
+    let ranks = placed(opened.topology(), "gpu", Some(3));
+    assert_eq!(ranks, vec![Some(near.clone()); 3]);
+    assert_eq!(placed(opened.topology(), "gpu", None).len(), 4);
+    let policy = Policy::parse("hwthread", Some("gpu")).unwrap();
+    let ranks = place(opened.topology(), &policy, Some(4), &[]).unwrap();
+    assert_eq!(ranks, vec![Some(near); 4]);
 }

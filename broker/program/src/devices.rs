@@ -7,6 +7,7 @@ use super::subject::Subject;
 use anyhow::{Context, ensure};
 use clap::Args;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::process::ExitCode;
 use topobroker::findings::worded;
 use topobroker_layout::set::Set;
@@ -22,10 +23,10 @@ pub(super) struct Devices {
     subject: Subject,
     #[command(flatten)]
     which: Which,
-    /// How far the devices are from a process on these PUs: what --view takes
+    /// How far the devices are from a process on these PUs, the nearest first: what --view takes
     #[arg(long, value_name = "PART")]
     near: Option<String>,
-    /// How far the devices are from this rank of --job
+    /// How far the devices are from this rank of --job, the nearest first
     #[arg(long, value_name = "RANK", requires = "job", conflicts_with = "near")]
     rank: Option<u32>,
     /// PMIx's distances by the rule of PMIx 7, which measures each PU and names a PCI device once
@@ -98,6 +99,10 @@ impl Devices {
             _ => None,
         };
         let all = all.filter_map(|object| Some((object, kind(object)?)));
+        // GPUs of which hwloc knows no programming interface.
+        let bare = topology.gpus().filter(|gpu| gpu.object_type() == ObjectType::PCIDevice);
+        let bare = bare.map(|gpu| (gpu, OsDeviceKind::Gpu));
+        let all = all.chain(bare.filter(|(_, kind)| self.which.has(*kind)));
         let device = |(object, kind): (Object<'a>, OsDeviceKind)| {
             let distance = distances.iter().find(|it| it.device == object);
             Device {
@@ -109,7 +114,12 @@ impl Devices {
                     .filter(|(min, _)| *min != DeviceDistance::UNKNOWN),
             }
         };
-        all.map(device).collect()
+        let mut devices: Vec<Device<'a>> = all.map(device).collect();
+        // The nearest first; of equally near ones in logical order.
+        devices.sort_by_key(|device| {
+            device.path.map(|it| (it.nearness, it.latency.unwrap_or(u64::MAX), it.pci_hops))
+        });
+        devices
     }
 }
 
@@ -123,8 +133,9 @@ struct Device<'a> {
 }
 
 impl Device<'_> {
-    fn name(&self) -> &str {
-        self.object.name().unwrap_or("-")
+    fn name(&self) -> Cow<'_, str> {
+        let name = self.object.device_name();
+        if name.is_empty() { "-".into() } else { name }
     }
 
     fn kind(&self) -> &'static str {
@@ -165,7 +176,7 @@ impl Device<'_> {
     }
 
     fn line(&self) -> String {
-        let mut parts = vec![self.name().to_owned(), self.kind().to_owned()];
+        let mut parts = vec![self.name().into_owned(), self.kind().to_owned()];
         parts.extend(self.bus_id());
         parts.extend(self.nodes().map(|nodes| {
             let list: Vec<String> = nodes.iter().map(ToString::to_string).collect();

@@ -1,5 +1,4 @@
-//! Parts of a topology as users name them: `affinity`, `cgroup`, lists, objects. Only `mine` is
-//! handled elsewhere, in `subject.rs`.
+//! Parts of a topology as users name them: `mine`, `affinity`, `cgroup`, lists, objects.
 
 use anyhow::{Context, bail};
 use topobroker::location::{Combine, Location, Reading};
@@ -14,7 +13,7 @@ use topobroker_reader::{
 };
 
 /// The names of parts, for error messages.
-pub(super) const EXPECTED: &str = "affinity, cgroup, cgroup:FOLDER, env:VARIABLE, a list of logical \
+pub(super) const EXPECTED: &str = "mine, affinity, cgroup, cgroup:FOLDER, env:VARIABLE, a list of logical \
     indexes (14,15,0,1 or P0:0-3;P1:*), os:LIST, or objects (numa:0 package:1.core:0-3)";
 
 /// The environment variables that name PUs, for error messages.
@@ -56,7 +55,7 @@ impl<'a> Chosen<'a> {
     /// The part as a view: with the NUMA nodes that the source names, else with those of the PUs.
     pub(super) fn view<'t>(&self, topology: Topology<'t>) -> anyhow::Result<View<'t>> {
         let Some(nodes) = &self.nodes else {
-            return Ok(View::new(topology, &self.cpus, RestrictFlags::REMOVE_CPULESS)?);
+            return Ok(View::of_pus(topology, &self.cpus)?);
         };
         let view = View::new(topology, &self.cpus, RestrictFlags::NONE)?;
         Ok(view.restrict(nodes, RestrictFlags::BYNODESET)?)
@@ -69,7 +68,10 @@ pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<C
         text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.starts_with("0x");
     let package = text.strip_prefix(['P', 'p']).unwrap_or_default();
     let is_by_package = package.starts_with(|letter: char| letter.is_ascii_digit());
-    if text == "affinity" {
+    if text == "mine" {
+        let mine = topobroker_reader::jobs::effective_view()?;
+        Ok(Chosen::of(mine.topology().root().cpuset().unwrap_or_default()))
+    } else if text == "affinity" {
         Ok(Chosen::of(affinity()?))
     } else if text == "cgroup" {
         let cgroup = Cgroup::of_this_process()?;

@@ -3,6 +3,7 @@
 
 use super::nccl_read::{MOST_ELEMENTS, MOST_LETTERS};
 use super::pci_speed::pci_speed;
+use std::borrow::Cow;
 use std::fmt::Write;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
@@ -289,16 +290,27 @@ fn cpu_attributes(text: &mut String, topology: Topology<'_>, node: Option<Object
         "ppc64le" => "ppc64",
         arch => arch,
     });
+    let family = told("CPUFamilyNumber").map(nccl_family);
     let known = [
         ("arch", arch),
         ("vendor", told("CPUVendor")),
-        ("familyid", told("CPUFamilyNumber")),
+        ("familyid", family.as_deref()),
         ("modelid", told("CPUModelNumber")),
     ];
     for (name, value) in known {
         if let Some(value) = value.filter(|value| value.len() <= MOST_LETTERS) {
             let _ = write!(text, " {name}=\"{}\"", quick_xml::escape::escape(value));
         }
+    }
+}
+
+/// The family of a processor as NCCL and RCCL compute it from CPUID: they shift the extended family by
+/// four bits before they add it, so that 25, which is 15 + 10, is 15 + 160.
+fn nccl_family(family: &str) -> Cow<'_, str> {
+    const MOST: u32 = 15;
+    match family.parse::<u32>() {
+        Ok(number @ 16..=270) => (MOST + ((number - MOST) << 4)).to_string().into(),
+        _ => family.into(),
     }
 }
 

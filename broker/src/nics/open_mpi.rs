@@ -13,8 +13,10 @@ pub(super) fn chosen<'a>(
     ranks: &[Rank<'a>],
 ) -> Vec<Option<Object<'a>>> {
     let choose = |(place, rank): (usize, &Rank<'a>)| {
-        // A process that is not bound takes the first one.
-        let Some(set) = &rank.cpuset else { return nics.first().copied() };
+        // Processes that are not bound take turns.
+        let Some(set) = &rank.cpuset else {
+            return nics.get(place.checked_rem(nics.len())?).copied();
+        };
         let near = near(topology, nics, set);
         let turn = turn(topology, ranks, place, rank);
         near.get(turn.checked_rem(near.len())?).copied()

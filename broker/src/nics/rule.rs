@@ -9,7 +9,7 @@ use topobroker_reader::{Object, Topology};
 #[non_exhaustive]
 pub enum Rule {
     /// Open MPI 5.0.11 over libfabric: of the NICs at PMIx's least distance, that of the rank's place
-    /// among the ranks of its package; the first NIC if it is not bound. Counterpart:
+    /// among the ranks of its package; if it is not bound, that of its local rank. Counterpart:
     /// `opal_common_ofi_select_provider`.
     OpenMpi,
     /// MPICH up to 5.0 over libfabric: of the NICs whose PUs have all of the rank's, or the reverse,

@@ -29,8 +29,11 @@ pub fn locale(topology: Topology<'_>, cpuset: &Set) -> Option<String> {
 pub fn open_mpi(topology: Topology<'_>, rank: u32, cpuset: &Set) -> String {
     let packages = packages(topology);
     let all = topology.root().cpuset().unwrap_or_default();
-    if packages.is_empty() || is_unbound(cpuset, &all) {
+    if is_unbound(cpuset, &all) {
         return format!("rank {rank} is not bound (or bound to all available processors)");
+    }
+    if !are_in_cores(&packages, cpuset) {
+        return format!("rank {rank} bound to PUs {}", cpuset.to_text(Format::List));
     }
     let places = (0..).zip(&packages).flat_map(|(socket, cores)| {
         cores.iter().filter_map(move |core| {
@@ -51,8 +54,11 @@ pub fn open_mpi(topology: Topology<'_>, rank: u32, cpuset: &Set) -> String {
 pub fn prrte(topology: Topology<'_>, rank: u32, cpuset: &Set) -> String {
     let all = topology.root().cpuset().unwrap_or_default();
     let packages = packages(topology);
-    if packages.is_empty() || is_unbound(cpuset, &all) {
+    if is_unbound(cpuset, &all) {
         return format!("Rank {rank} is not bound (or bound to all available processors)");
+    }
+    if !are_in_cores(&packages, cpuset) {
+        return format!("Rank {rank} bound to PUs {}", cpuset.to_text(Format::List));
     }
     let is_bound = |pu: &u32| cpuset.contains(*pu);
     let touched = |core: &&Core| core.pus.iter().any(is_bound);
@@ -78,6 +84,11 @@ pub fn prrte(topology: Topology<'_>, rank: u32, cpuset: &Set) -> String {
 /// Whether a rank has all PUs, or none as a rank that is not bound.
 fn is_unbound(cpuset: &Set, all: &Set) -> bool {
     cpuset.is_empty() || all.is_included_in(cpuset)
+}
+
+/// Whether some of the PUs are in cores of packages: launchers draw nothing else.
+fn are_in_cores(packages: &[Vec<Core>], cpuset: &Set) -> bool {
+    packages.iter().flatten().flat_map(|core| &core.pus).any(|pu| cpuset.contains(*pu))
 }
 
 /// A core: its logical index in the machine, and the OS indexes of its hardware threads.

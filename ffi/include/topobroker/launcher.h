@@ -154,7 +154,7 @@ typedef struct tb_job_publication tb_job_publication;
 typedef struct tb_device_policy {
   /// NICs for each rank, out of all of the node.
   uint32_t nics_per_rank;
-  /// GPUs for each rank, out of those of the job's part of the topology.
+  /// GPUs for each rank, out of all of the node, the nearest ones first.
   uint32_t gpus_per_rank;
   /// Also give out NICs of which nobody knows whether they are active.
   bool unknown_nics;
@@ -248,8 +248,9 @@ tb_status tb_job_list(const tb_topology *topology,
 /* ---- Placement of the ranks of a job, reports of it, and locations. ---- */
 
 /// Makes the `count` sets the PUs of as many ranks, placed as mpirun places them. `map_by` is slot,
-/// hwthread, core, l1cache, l2cache, l3cache, numa, package, ppr:N:OBJECT or cpu-list, each of
-/// which may be followed by :PE=N. `bind_to` is none or one of the objects; NULL means the default
+/// hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu, ppr:N:OBJECT or cpu-list, each of
+/// which may be followed by :PE=N, and by :OVERSUBSCRIBE for more ranks than cores. `bind_to` is none,
+/// gpu or one of the objects; NULL means the default
 /// of mpirun. For cpu-list, `order` has the PUs that the ranks take in turn. The set of a rank that
 /// is not bound becomes empty. None of the sets may be NULL. TB_ERR_PLACEMENT if the ranks cannot
 /// be placed.
@@ -341,6 +342,31 @@ tb_status tb_membind_set(int32_t policy, const tb_set *nodeset, bool strict);
 /// HWLOC_MEMBIND_BYNODESET.
 tb_status tb_membind_get(tb_set *nodeset,
                          int32_t *policy);
+
+/* ---- Environment variables that tell programs their GPUs. ---- */
+
+/// Programming interfaces of GPUs that can be told which of them to use.
+typedef enum tb_gpu_interface {
+  /// CUDA: CUDA_VISIBLE_DEVICES.
+  TB_GPU_CUDA = 0,
+  /// ROCm: ROCR_VISIBLE_DEVICES.
+  TB_GPU_ROCM = 1,
+  /// Level Zero: ZE_AFFINITY_MASK.
+  TB_GPU_LEVEL_ZERO = 2,
+  /// OpenCL of AMD: GPU_DEVICE_ORDINAL.
+  TB_GPU_OPENCL = 3,
+} tb_gpu_interface;
+
+/// Writes the environment variables by which a program uses the GPUs that a rank was given, a line
+/// NAME=value each, with a zero at its end. `interface` is a tb_gpu_interface. The text is empty if the
+/// rank was given none of that interface. `length` (may be NULL) is set to the bytes of the text
+/// without the zero, also with TB_ERR_TRUNCATED.
+tb_status tb_job_gpu_env(const tb_job *job,
+                         uint32_t rank,
+                         int32_t interface,
+                         char *buffer,
+                         size_t size,
+                         size_t *length);
 
 /* ---- Topologies for code that knows only hwloc. ---- */
 

@@ -4,7 +4,7 @@ use super::job::{AdoptJobError, Job};
 use super::sources::{Cgroup, SourceError, affinity, pmix_cpu_list, step_cpu_list};
 use crate::adopt::{AdoptError, Adopted, adopt, trusted_var};
 use crate::topology::Topology;
-use crate::view::{RestrictError, RestrictFlags, View};
+use crate::view::{RestrictError, View};
 use alloc::string::String;
 use core::fmt;
 use topobroker_layout::header::Scope;
@@ -259,7 +259,7 @@ impl Decision {
     pub fn view<'a>(&self, topology: Topology<'a>) -> Result<View<'a>, RestrictError> {
         match &self.part {
             EffectivePart::All => Ok(View::whole(topology)),
-            EffectivePart::Pus(pus) => View::new(topology, pus, RestrictFlags::REMOVE_CPULESS),
+            EffectivePart::Pus(pus) => View::of_pus(topology, pus),
         }
     }
 }

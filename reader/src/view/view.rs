@@ -42,6 +42,19 @@ impl<'a> View<'a> {
         Self::owned(topology.whole(), restricted(topology, set, flags)?)
     }
 
+    /// A topology restricted to some PUs, with the NUMA nodes of these PUs; if they have none, as the
+    /// PUs of a die without memory, with all NUMA nodes.
+    ///
+    /// # Errors
+    ///
+    /// [`RestrictError`] if no PU would be left.
+    pub fn of_pus(topology: Topology<'a>, pus: &Set) -> Result<Self, RestrictError> {
+        match Self::new(topology, pus, RestrictFlags::REMOVE_CPULESS) {
+            Err(RestrictError::NoneLeft { .. }) => Self::new(topology, pus, RestrictFlags::NONE),
+            view => view,
+        }
+    }
+
     fn owned(whole: Topology<'a>, overlay: AlignedVec) -> Result<Self, RestrictError> {
         let storage = Storage::owned(whole, overlay);
         let storage = storage.map_err(|error| EncodeError::Serialize(error.into()))?;

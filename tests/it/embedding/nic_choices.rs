@@ -109,8 +109,15 @@ fn nics_by_the_rules_of_open_mpi_mpich_and_nccl_are_those_that_their_rules_choos
             assert_eq!(theirs.len(), ranks.len());
             for (place, rule) in [Rule::OpenMpi, Rule::Mpich, Rule::Nccl].into_iter().enumerate() {
                 let ours = chosen(rule, topology, &nics, &ranks);
-                for ((rank, ours), theirs) in ranks.iter().zip(&ours).zip(&theirs) {
+                for (local_rank, ((rank, ours), theirs)) in
+                    ranks.iter().zip(&ours).zip(&theirs).enumerate()
+                {
                     let ours = ours.as_ref().map_or("-", name);
+                    if rule == Rule::OpenMpi && rank.cpuset.is_none() {
+                        // The reference gives them the first one, as Open MPI did before 5.0.9.
+                        assert_eq!(ours, name(&nics[local_rank % nics.len()]));
+                        continue;
+                    }
                     assert_eq!(ours, theirs[place], "{}: {rule:?} {rank:?}", machine.name);
                     compared += 1;
                     with_gpus += usize::from(rule == Rule::Nccl && ours != "-");

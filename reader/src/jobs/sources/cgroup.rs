@@ -113,6 +113,10 @@ fn places(cgroup: &str, mounts: &str) -> Vec<(FilePath, FilePath)> {
         let (place, kind) = line.split_once(" - ")?;
         let mut place = place.split(' ').skip(3);
         let (root, point) = (place.next()?, place.next()?);
+        // A mount of the host, seen from a cgroup namespace: where the process is below it is unknown.
+        if root == "/.." || root.starts_with("/../") {
+            return None;
+        }
         let mut kind = kind.split(' ');
         let (name, options) = (kind.next()?, kind.nth(1).unwrap_or_default());
         let version = match name {
@@ -150,6 +154,13 @@ mod tests {
 31 23 0:27 / /sys/fs/cgroup/cpuset rw,nosuid shared:11 - cgroup cgroup rw,cpuset
 32 23 0:28 / /sys/fs/cgroup/memory rw,nosuid shared:12 - cgroup cgroup rw,memory
 ";
+
+    #[test]
+    fn below_a_mount_of_the_host_the_cgroup_of_a_namespace_is_unknown() {
+        let mounts = "30 23 0:26 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        assert!(places("0::/\n", mounts).is_empty());
+        assert_eq!(places("0::/\n", &mounts.replace("/../..", "/")).len(), 1);
+    }
 
     #[test]
     fn the_folder_of_version_1_is_looked_at_before_that_of_version_2() {

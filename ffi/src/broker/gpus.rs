@@ -1,0 +1,53 @@
+//! Environment variables that tell programs their GPUs.
+
+use crate::answer::answer;
+use crate::failure::Failure;
+use crate::given::Found;
+use crate::job::tb_job;
+use crate::pointers::{Buffer, Out};
+use crate::status::tb_status;
+use topobroker::gpus::{Interface, variables};
+use topobroker_reader::Object;
+
+/// Programming interfaces of GPUs that can be told which of them to use.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub enum tb_gpu_interface {
+    /// CUDA: CUDA_VISIBLE_DEVICES.
+    TB_GPU_CUDA = 0,
+    /// ROCm: ROCR_VISIBLE_DEVICES.
+    TB_GPU_ROCM = 1,
+    /// Level Zero: ZE_AFFINITY_MASK.
+    TB_GPU_LEVEL_ZERO = 2,
+    /// OpenCL of AMD: GPU_DEVICE_ORDINAL.
+    TB_GPU_OPENCL = 3,
+}
+
+/// Writes the environment variables by which a program uses the GPUs that a rank was given, a line
+/// NAME=value each, with a zero at its end. `interface` is a tb_gpu_interface. The text is empty if the
+/// rank was given none of that interface. `length` (may be NULL) is set to the bytes of the text
+/// without the zero, also with TB_ERR_TRUNCATED.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_gpu_env(
+    job: Option<&tb_job>,
+    rank: u32,
+    interface: i32,
+    buffer: Buffer<'_>,
+    size: usize,
+    length: Out<'_, usize>,
+) -> tb_status {
+    answer!(buffer(size, length), |job| {
+        let interface = match interface {
+            0 => Interface::Cuda,
+            1 => Interface::Rocm,
+            2 => Interface::LevelZero,
+            3 => Interface::OpenCl,
+            other => return Err(Failure::argument(format!("interface {other}, expected 0 to 3"))),
+        };
+        let adopted = topobroker_reader::adopted();
+        let adopted = adopted.found(|| "this process has adopted no topology".to_owned())?;
+        let gpus: Vec<Object<'_>> = job.gpus(rank).collect();
+        let told = variables(interface, &gpus, adopted.topology());
+        told.iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>()
+    })
+}
