@@ -164,7 +164,8 @@ impl Device<'_> {
     /// several.
     fn nodes(&self) -> Option<Vec<u32>> {
         let local = self.object.non_io_ancestor().nodeset()?;
-        let all = || self.object.topology().default_numa_nodes();
+        let has_pus = |node: &Object<'_>| node.cpuset_weight() != Some(0);
+        let all = || self.object.topology().default_numa_nodes().filter(has_pus);
         let is_local = |node: &Object<'_>| node.os_index().is_some_and(|it| local.contains(it));
         let nodes: Vec<u32> = all().filter(is_local).map(Object::logical_index).collect();
         (nodes.len() == 1 || nodes.len() < all().count()).then_some(nodes)

@@ -64,7 +64,8 @@ impl<'a> Topology<'a> {
     pub(super) fn has_place(self, device: Object<'a>) -> bool {
         let whole = self.whole();
         let packages = whole.objects_with_type(ObjectType::Package);
+        let nodes = whole.default_numa_nodes().filter(|node| node.cpuset_weight() != Some(0));
         Object::new(whole.index, device.id()).non_io_ancestor() != whole.root()
-            || (packages.take(2).count() < 2 && whole.default_numa_nodes().take(2).count() < 2)
+            || (packages.take(2).count() < 2 && nodes.take(2).count() < 2)
     }
 }

@@ -12,7 +12,8 @@ impl<'a> Topology<'a> {
     /// left out. By logical index. Counterpart: `hwloc_topology_get_default_nodeset` of hwloc 2.12.
     ///
     /// The node with the lowest OS index is the first. Then those of its subtype come in, by OS
-    /// index, whose PUs no node before has, then those of other subtypes.
+    /// index, whose PUs no node before has, then those of other subtypes. Nodes without PUs
+    /// come in as long as PUs are left.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
@@ -33,7 +34,7 @@ impl<'a> Topology<'a> {
         for is_alike in [true, false] {
             for node in nodes.iter().skip(1) {
                 let pus: Set = node.cpuset().unwrap_or_default();
-                let is_free = !pus.is_empty() && pus.is_included_in(&left);
+                let is_free = !left.is_empty() && pus.is_included_in(&left);
                 if is_free && (node.subtype() == subtype) == is_alike {
                     left = left.and_not(&pus);
                     chosen.push(*node);
