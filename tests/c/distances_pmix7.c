@@ -91,8 +91,8 @@ static bool has_id(hwloc_obj_t device)
             colons += *c == ':';
         return colons == 5 || colons == 19;
     case OPEN_FABRICS:
-        return hwloc_obj_get_info_by_name(device, "NodeGUID") != NULL &&
-               hwloc_obj_get_info_by_name(device, "SysImageGUID") != NULL;
+        /* Without GUIDs, it is the name of the host and of the device (seen with 7.0.0rc1). */
+        return true;
     case DMA:
         return false;
     default:

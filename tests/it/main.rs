@@ -32,7 +32,7 @@ mod names;
 mod nccl;
 mod networks;
 mod nics;
-mod odd_memory;
+mod odd_machines;
 mod placement;
 mod ports;
 mod program;

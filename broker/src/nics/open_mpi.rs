@@ -29,7 +29,7 @@ fn near<'a>(topology: Topology<'a>, nics: &[Object<'a>], set: &Set) -> Vec<Objec
     let kinds = DeviceKinds::NETWORK | DeviceKinds::OPEN_FABRICS;
     let distances: Vec<DeviceDistance<'a>> = topology.device_distances(set, kinds).collect();
     let fails = |it: &DeviceDistance<'_>| {
-        it.min == DeviceDistance::UNKNOWN || it.device.pmix_device_id("").is_none()
+        it.min == DeviceDistance::UNKNOWN || it.device.pmix5_device_id("").is_none()
     };
     if distances.iter().any(fails) {
         return nics.to_vec();

@@ -4,10 +4,16 @@ use super::kinds::DeviceKinds;
 use crate::object::Object;
 use alloc::string::String;
 
+const FABRIC: &str = "fab://";
+
 impl Object<'_> {
     /// The id by which PMIx knows an OS device: the address of a network interface, the GUIDs of an
     /// OpenFabrics device, `host` and the name of a GPU. `None` if the topology does not tell, and
     /// for other objects. Counterpart: `uuid` of `pmix_device_distance_t`.
+    ///
+    /// Of an OpenFabrics device without GUIDs, or with GUIDs of 0, the id has `host` and its name, as
+    /// in PMIx 6 and later. Before, PMIx fails if there are none, and gives all devices of 0 one id:
+    /// see [`Object::pmix5_device_id`].
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
@@ -17,6 +23,26 @@ impl Object<'_> {
     /// ```
     #[must_use]
     pub fn pmix_device_id(self, host: &str) -> Option<String> {
+        let by_host = |guids: &str| {
+            let name = self.name()?;
+            Some([FABRIC, guids, host, "::", name].concat())
+        };
+        let is_fabric = DeviceKinds::of(self.os_device_kind()?) == Some(DeviceKinds::OPEN_FABRICS);
+        match self.pmix5_device_id(host) {
+            None if is_fabric => by_host(""),
+            Some(id) if is_fabric => {
+                match id.bytes().skip(FABRIC.len()).all(|it| b":0".contains(&it)) {
+                    true => by_host(&[id.trim_start_matches(FABRIC), "::"].concat()),
+                    false => Some(id),
+                }
+            }
+            id => id,
+        }
+    }
+
+    /// [`Object::pmix_device_id`] by the rule of PMIx up to 5.
+    #[must_use]
+    pub fn pmix5_device_id(self, host: &str) -> Option<String> {
         let parts = match DeviceKinds::of(self.os_device_kind()?)? {
             DeviceKinds::GPU | DeviceKinds::CO_PROCESSOR => ["gpu://", host, "::", self.name()?],
             DeviceKinds::BLOCK => ["blk://", host, "::", self.name()?],
@@ -30,7 +56,7 @@ impl Object<'_> {
                 };
                 [scheme, address, "", ""]
             }
-            _ => ["fab://", self.info("NodeGUID")?, "::", self.info("SysImageGUID")?],
+            _ => [FABRIC, self.info("NodeGUID")?, "::", self.info("SysImageGUID")?],
         };
         Some(parts.concat())
     }

@@ -32,7 +32,7 @@ fn ask(reference: &Path, xml: &Path, sets: &[Set]) -> Vec<(String, Vec<String>)>
 /// A device as the reference prints it; `None` if it has no id.
 fn printed(distance: &DeviceDistance<'_>, host: &str) -> Option<String> {
     let name = distance.device.name().unwrap_or_default();
-    let id = distance.device.pmix_device_id(host)?;
+    let id = distance.device.pmix5_device_id(host)?;
     Some(format!("{name} {} {} {id}", distance.min, distance.max))
 }
 

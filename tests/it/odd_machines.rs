@@ -1,5 +1,5 @@
-//! Machines with several NUMA nodes of the same PUs, without cores, and with GPUs of which hwloc knows
-//! no programming interface.
+//! Machines with several NUMA nodes of the same PUs, without cores, without memory on a die, and with
+//! devices of which hwloc or the system knows little.
 
 use topobroker::gpus::{Interface, variables};
 use topobroker::hwloc::Input;
@@ -190,4 +190,20 @@ fn ranks_are_mapped_and_bound_to_the_pus_near_gpus_in_turn() {
     let policy = Policy::parse("hwthread", Some("gpu")).unwrap();
     let ranks = place(opened.topology(), &policy, Some(4), &[]).unwrap();
     assert_eq!(ranks, vec![Some(near); 4]);
+}
+
+/// The ids that libpmix 7.0.0rc1 gives on the same files.
+#[test]
+fn openfabrics_devices_without_guids_have_the_ids_of_pmix_7() {
+    for (name, guids) in [
+        ("efa-zero-guids.xml", "0000:0000:0000:0000::0000:0000:0000:0000::"),
+        ("efa-no-guids.xml", ""),
+    ] {
+        let Some(bytes) = case(name) else { return };
+        let opened = Archive::open(&bytes).unwrap();
+        for device in ["rdmap10s0", "rdmap11s0", "rdmap12s0", "rdmap13s0"] {
+            let id = opened.topology().os_device(device).unwrap().pmix_device_id("vm");
+            assert_eq!(id, Some(format!("fab://{guids}vm::{device}")), "{name}");
+        }
+    }
 }
