@@ -195,7 +195,7 @@ impl Dialect {
 }
 
 /// The bus id that NCCL gives a switch that a virtual machine does not see, and the class of switches.
-pub(super) const HIDDEN_SWITCH: &str = "fffffff:ffff:ff";
+const HIDDEN_SWITCH: &str = "fffffff:ffff:ff";
 const SWITCH_CLASS: &str = "0x068000";
 
 /// The NUMA nodes that GPUs and NICs hang on, each with its tree.

@@ -65,6 +65,9 @@ pub struct NcclDevice {
     pub switch: Option<usize>,
     /// Number of its NUMA node; -1 for none.
     pub numa: i64,
+    /// The hash of the host that it is on, if the file says so: a file of NVLink over several nodes
+    /// has them all.
+    pub host: Option<String>,
     /// All attributes of the element.
     pub attributes: BTreeMap<String, String>,
 }
@@ -158,6 +161,9 @@ struct Reading {
     /// The elements that are open.
     open: Vec<Element>,
     numa: i64,
+    host: Option<String>,
+    /// The last device with a GPU in it.
+    with_gpu: Option<usize>,
 }
 
 enum Element {
@@ -165,6 +171,8 @@ enum Element {
     Cpu,
     Pci(usize),
     Gpu(usize),
+    /// One more part of a GPU, which has the links of the first one.
+    PartOfGpu,
     Other,
 }
 
@@ -210,6 +218,7 @@ impl Reading {
             ("cpu", Some(Element::System)) => {
                 let numa = attributes.get("numaid").and_then(|it| it.parse().ok());
                 self.numa = numa.ok_or_else(|| wrong("a numaid that is a number"))?;
+                self.host = attributes.get("host_hash").cloned();
                 Element::Cpu
             }
             ("pci", Some(Element::Cpu | Element::Pci(_))) => {
@@ -219,11 +228,19 @@ impl Reading {
                     Some(Element::Pci(switch)) => Some(*switch),
                     _ => None,
                 };
-                let (bus_id, numa) = (bus_id.to_ascii_lowercase(), self.numa);
-                self.file.devices.push(NcclDevice { bus_id, switch, numa, attributes });
+                let (bus_id, numa, host) =
+                    (bus_id.to_ascii_lowercase(), self.numa, self.host.clone());
+                self.file.devices.push(NcclDevice { bus_id, switch, numa, host, attributes });
                 Element::Pci(self.file.devices.len() - 1)
             }
-            ("gpu", Some(Element::Pci(device))) => Element::Gpu(*device),
+            ("gpu", Some(Element::Pci(device))) if self.with_gpu == Some(*device) => {
+                Element::PartOfGpu
+            }
+            ("gpu", Some(Element::Pci(device))) => {
+                self.with_gpu = Some(*device);
+                Element::Gpu(*device)
+            }
+            ("nvlink" | "xgmi" | "c2c", Some(Element::PartOfGpu)) => Element::Other,
             ("nvlink" | "xgmi" | "c2c", Some(Element::Gpu(gpu))) => {
                 let target = attributes.get("target").map(|it| it.to_ascii_lowercase());
                 let count = attributes.get("count").and_then(|it| it.parse().ok());

@@ -1,9 +1,9 @@
 //! Links that an administrator tells: as the JSON that `topobroker links --of json` prints, or as a
 //! file of NCCL or RCCL.
 
-use super::nccl::HIDDEN_SWITCH;
 use super::nccl_read::{NcclFile, NcclLink, NcclReadError};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use topobroker_layout::attributes::Attributes;
 use topobroker_reader::internal::nvlink_bandwidth;
 use topobroker_reader::{
@@ -33,6 +33,16 @@ pub enum ToldError {
     /// The file of NCCL has no links.
     #[error("no links; expected nvlink, xgmi or c2c elements")]
     NoLinks,
+    /// The file of NCCL has several hosts, and it cannot be told which of them this one is.
+    #[error(
+        "the file has {hosts} hosts, of which {fitting} have only devices of this machine; expected one: keep its cpu elements alone"
+    )]
+    Hosts {
+        /// Number of hosts.
+        hosts: usize,
+        /// Number of those whose devices are all in the topology.
+        fitting: usize,
+    },
     /// An edge of the JSON has a wrong field.
     #[error("edge {edge}: {field} is {found}; expected {expected}")]
     Field {
@@ -63,9 +73,10 @@ pub fn told(topology: Topology<'_>, known: &Links, text: &str) -> Result<Links, 
     let mut told = Told { topology, known, vertices: Vec::new(), links: Vec::new() };
     match text.trim_start().starts_with('<') {
         true => {
-            let file = NcclFile::read(text)?;
+            let mut file = NcclFile::read(text)?;
+            told.keep_own_host(&mut file)?;
             // A file of another machine has other devices.
-            for device in file.ends() {
+            for device in file.ends().filter(|device| !device.bus_id.is_empty()) {
                 told.device(&device.bus_id)?;
             }
             if file.links.is_empty() {
@@ -82,6 +93,10 @@ pub fn told(topology: Topology<'_>, known: &Links, text: &str) -> Result<Links, 
 fn is_bridge(class: &str) -> bool {
     class.trim_start_matches("0x").starts_with("0680")
 }
+
+/// The domain of the bus id that NCCL gives to a switch that it does not see: `fffffff:ffff:ff`, or
+/// `fffffff:ff:ff.0`.
+const HIDDEN_DOMAIN: &str = "fffffff:";
 
 struct Told<'t> {
     topology: Topology<'t>,
@@ -101,12 +116,19 @@ impl<'t> Told<'t> {
         };
         let one = self.vertex(VertexKind::Gpu, gpu);
         let other = match &link.target {
-            // So NCCL calls a switch that a virtual machine does not see.
-            Some(target) if target.starts_with(HIDDEN_SWITCH) => self.add(Vertex {
-                kind: VertexKind::NvSwitch,
-                object: None,
-                name: Some(Vertex::ALL_SWITCHES.into()),
-            }),
+            // A virtual machine does not see its switches: NCCL has a name for such, or the class says
+            // what it is.
+            Some(target)
+                if target.starts_with(HIDDEN_DOMAIN)
+                    || (link.target_class.as_deref().is_some_and(is_bridge)
+                        && self.device(target).is_err()) =>
+            {
+                self.add(Vertex {
+                    kind: VertexKind::NvSwitch,
+                    object: None,
+                    name: Some(Vertex::ALL_SWITCHES.into()),
+                })
+            }
             Some(target) => {
                 let target = self.device(target)?;
                 let is_switch =
@@ -133,6 +155,32 @@ impl<'t> Told<'t> {
             ..Link::between(one, other, class, LinkOrigin::Told)
         });
         Ok(())
+    }
+
+    /// Leaves the part of this host in a file of several.
+    fn keep_own_host(&self, file: &mut NcclFile) -> Result<(), ToldError> {
+        let hosts: BTreeSet<Option<String>> =
+            file.devices.iter().map(|device| device.host.clone()).collect();
+        let fits = |host: &&Option<String>| {
+            let mut own = file.ends().filter(|device| device.host == **host);
+            own.all(|device| self.device(&device.bus_id).is_ok())
+        };
+        let fitting: Vec<&Option<String>> = hosts.iter().filter(fits).collect();
+        match (hosts.len(), &fitting[..]) {
+            (0 | 1, _) => Ok(()),
+            (_, [own]) => {
+                let is_own = |at: usize| file.devices.get(at).is_some_and(|it| it.host == **own);
+                let links = file.links.iter().filter(|link| is_own(link.gpu)).cloned().collect();
+                file.links = links;
+                // Places in the list stay those of links and switches.
+                file.devices
+                    .iter_mut()
+                    .filter(|it| it.host != **own)
+                    .for_each(|it| it.bus_id.clear());
+                Ok(())
+            }
+            (hosts, fitting) => Err(ToldError::Hosts { hosts, fitting: fitting.len() }),
+        }
     }
 
     fn device(&self, bus_id: &str) -> Result<Object<'t>, ToldError> {
