@@ -3,12 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use topobroker::findings;
 use topobroker::hwloc::Input;
 use topobroker::nics::{Library, NicFilter, variables};
+use topobroker_benches::jobs::segment_of_job;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_layout::job as layout;
+use topobroker_reader::internal::runs_of_pus;
 use topobroker_reader::{
-    Archive, Object, Set, Topology,
+    Archive, Object, Set, Topology, View,
     devices::{Beside, LinkLayer, NetworkId, NicChoice},
+    jobs::Job,
 };
 use topobroker_tests::{describe, shared};
 
@@ -409,4 +414,30 @@ fn on_random_nodes_all_ranks_use_the_network_of_the_model_and_share_its_nics_eve
         }
     }
     assert!(chosen.len() >= 5, "{chosen:?}");
+}
+
+#[test]
+fn a_job_whose_ranks_are_on_networks_that_do_not_reach_each_other_is_found() {
+    let nics =
+        [nic("mlx5_0", 0, 200, Kind::InfiniBand(FACTORY)), nic("mlx5_1", 1, 100, Kind::Roce)];
+    let bytes = archived(2, &nics);
+    let opened = Archive::open(&bytes).unwrap();
+    let topology = opened.topology();
+    let found = |names: [&str; 2]| {
+        let cores: Vec<Set> = [0, 4].map(|pu| [pu].into_iter().collect()).into();
+        let ranks = [0, 1].map(|rank| (rank, runs_of_pus(topology, &cores[rank as usize])));
+        let overlay = View::whole(topology).to_overlay().unwrap();
+        let job = layout::Job::new([0; 16], "ranks", overlay, &ranks);
+        let index = |name: &str| topology.os_device(name).unwrap().logical_index();
+        let nics = layout::DevicesOfRanks::pack(1, &names.map(index));
+        let segment = segment_of_job(&layout::Job { nics, ..job }).unwrap();
+        let job = Job::from_segment(topology, &segment).unwrap();
+        let findings = findings::binding(topology, job);
+        let texts = findings.into_iter().filter(|it| it.kind == findings::Kind::Networks);
+        texts.map(|it| it.text).collect::<Vec<_>>()
+    };
+    assert!(found(["mlx5_0", "mlx5_0"]).is_empty());
+    let expected = "rank 0 is on InfiniBand fe80:0000:0000:0000, rank 1 is on RoCE 100 Gb/s: \
+                    these networks do not reach each other; add the job again with --network";
+    assert_eq!(found(["mlx5_0", "mlx5_1"]), [expected]);
 }

@@ -46,7 +46,7 @@ struct Silence {
     /// Accept any limit of how much memory the adapters can register
     #[arg(long)]
     no_registerable_memory: bool,
-    /// Accept where the ranks of --job are bound
+    /// Accept where the ranks of --job are bound, and which NICs they have
     #[arg(long)]
     no_binding: bool,
 }
@@ -58,7 +58,7 @@ impl Silence {
             Kind::DefaultPrefix | Kind::SharedPrefix => self.no_default_prefix,
             Kind::Memlock => self.no_memlock,
             Kind::RegisterableMemory => self.no_registerable_memory,
-            Kind::Far | Kind::Split | Kind::Unbound => self.no_binding,
+            Kind::Far | Kind::Split | Kind::Unbound | Kind::Networks => self.no_binding,
         }
     }
 }

@@ -41,7 +41,9 @@ pub fn binding(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
             nics.push(nic);
         }
     }
-    let Some(best) = best_pus(&nics, &all) else { return Vec::new() };
+    let Some(best) = best_pus(&nics, &all) else {
+        return several_networks(job).into_iter().collect();
+    };
     let mut misplaced: BTreeMap<(Kind, u32), Misplaced<'_>> = BTreeMap::new();
     let (mut unbound, mut taken) = (Vec::new(), Set::new());
     for JobRank { rank, cpuset, .. } in job.ranks() {
@@ -61,11 +63,33 @@ pub fn binding(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
     }
     let found = misplaced.iter().map(|((kind, _), ranks)| ranks.finding(*kind, &best, &taken));
     let mut findings: Vec<Finding> = found.collect();
+    findings.extend(several_networks(job));
     if !unbound.is_empty() {
         let text = format!("{} not bound, and may run far from every NIC", are(&unbound));
         findings.push(Finding::note(Kind::Unbound, text));
     }
     findings
+}
+
+/// Ranks of a job have NICs of several networks. A job is given NICs of one, but NICs may have been
+/// told otherwise when it was added.
+fn several_networks(job: Job<'_>) -> Option<Finding> {
+    let mut networks: BTreeMap<NetworkId, Vec<u32>> = BTreeMap::new();
+    for JobRank { rank, .. } in job.ranks() {
+        for network in job.nics(rank).filter_map(NetworkId::of) {
+            let ranks = networks.entry(network).or_default();
+            if ranks.last() != Some(&rank) {
+                ranks.push(rank);
+            }
+        }
+    }
+    let of = |(network, ranks): (&NetworkId, &Vec<u32>)| format!("{} on {network}", are(ranks));
+    let list: Vec<String> = networks.iter().map(of).collect();
+    let text = format!(
+        "{}: these networks do not reach each other; add the job again with --network",
+        list.join(", ")
+    );
+    (networks.len() > 1).then(|| Finding::new(Kind::Networks, text))
 }
 
 /// The PUs of a job that are as near to a NIC as any are: local to one, else on the package of one.

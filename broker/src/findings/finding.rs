@@ -32,6 +32,8 @@ pub enum Kind {
     Split,
     /// Ranks are not bound.
     Unbound,
+    /// Ranks of one job have NICs of networks that do not reach each other.
+    Networks,
 }
 
 impl Finding {
@@ -57,6 +59,7 @@ impl Kind {
             Self::SharedPrefix => "shared-prefix",
             Self::Memlock => "memlock",
             Self::RegisterableMemory => "registerable-memory",
+            Self::Networks => "networks",
             Self::Far => "far",
             Self::Split => "split",
             Self::Unbound => "unbound",

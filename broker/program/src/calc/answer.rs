@@ -146,7 +146,16 @@ impl Style {
             path += &index;
             match below {
                 [] => found.push(path),
-                _ => self.hierarchical(object, below, set, &path, found)?,
+                _ => {
+                    // A level below may be larger than this one, as a NUMA node of several packages.
+                    let place = object.non_io_ancestor();
+                    let own = match self.manner.nodeset_output {
+                        true => place.nodeset(),
+                        false => place.cpuset(),
+                    };
+                    let set = set & &own.unwrap_or_default();
+                    self.hierarchical(object, below, &set, &path, found)?;
+                }
             }
         }
         Ok(())
