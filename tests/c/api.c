@@ -1042,6 +1042,7 @@ static void jobs(const tb_topology *topology)
     tb_obj given = 0, dealt[2];
     tb_hw_group groups[8];
     tb_hw_resource types[32];
+    char lines[64];
     uint32_t on[4], rank_of_none = 99;
     tb_links *links;
     tb_link link;
@@ -1176,10 +1177,10 @@ static void jobs(const tb_topology *topology)
     REFUSED(tb_links_path(links, 0, 1, 3, &way, sizeof way, NULL, 0, NULL));
     OK(tb_links_paths(links, 0, TB_MEASURE_BANDWIDTH, NULL, 0, 0, &count));
     EXPECT(count == vertices);
-    OK(tb_job_gpu_env(job, 10, TB_GPU_CUDA, text, sizeof text, NULL));
-    EXPECT(strcmp(text, "") == 0);
-    REFUSED(tb_job_gpu_env(job, 10, 4, text, sizeof text, NULL));
-    REFUSED(tb_job_gpu_env(NULL, 10, 0, text, sizeof text, NULL));
+    OK(tb_job_gpu_env(job, 10, TB_GPU_CUDA, lines, sizeof lines, NULL));
+    EXPECT(strcmp(lines, "") == 0);
+    REFUSED(tb_job_gpu_env(job, 10, 4, lines, sizeof lines, NULL));
+    REFUSED(tb_job_gpu_env(NULL, 10, 0, lines, sizeof lines, NULL));
     OK(tb_links_rank_paths(links, job, 10, ranks, 3, false, TB_MEASURE_HOPS, ways, sizeof *ways, 4, &count));
     EXPECT(count == 3 && !ways[0].is_there && ways[1].is_there && !ways[2].is_there);
     OK(tb_links_rank_paths(links, job, 11, ranks, 1, true, TB_MEASURE_HOPS, &way, sizeof way, 1, NULL));

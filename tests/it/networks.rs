@@ -441,3 +441,52 @@ fn a_job_whose_ranks_are_on_networks_that_do_not_reach_each_other_is_found() {
                     these networks do not reach each other; add the job again with --network";
     assert_eq!(found(["mlx5_0", "mlx5_1"]), [expected]);
 }
+
+#[test]
+fn a_network_that_reaches_all_nodes_of_the_cluster_comes_before_a_wider_one_that_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let ib = Kind::InfiniBand(FACTORY);
+    // The first node alone has a second network, which is wider.
+    let first = [
+        nic("mlx5_0", 0, 100, ib),
+        nic("mlx5_1", 1, 100, Kind::Roce),
+        nic("mlx5_2", 1, 100, Kind::Roce),
+    ];
+    let nodes = [("n1", node(2, &first)), ("n2", node(2, &first[..1]))];
+    for (name, xml) in &nodes {
+        std::fs::write(folder.path().join(format!("{name}.xml")), xml).unwrap();
+    }
+    let run = |script: &str| {
+        let program = env!("CARGO_BIN_EXE_topobroker_for_tests");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", script]).env("T", program).current_dir(folder.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run("$T cluster build c n1=n1.xml n2=n2.xml");
+    let alone = run("$T networks -i n1.xml");
+    assert!(alone.starts_with("InfiniBand") && !alone.contains("reaches"), "{alone}");
+    let network = |all: &str| all.lines().next().unwrap().split(' ').next().unwrap().to_owned();
+    assert_eq!(network(&run("$T networks -i n1.xml --network roce")), "RoCE,");
+    let in_cluster = run("TOPOBROKER_CLUSTER=$PWD/c $T networks -i n1.xml");
+    let lines: Vec<&str> = in_cluster.lines().collect();
+    assert!(
+        lines[0].starts_with("InfiniBand") && lines[0].ends_with(", reaches 2 of 2 nodes"),
+        "{in_cluster}"
+    );
+    assert!(
+        lines[1].starts_with("RoCE") && lines[1].ends_with(", reaches 1 of 2 nodes"),
+        "{in_cluster}"
+    );
+    // The filter puts what reaches all nodes first, whatever its bandwidth is.
+    let bytes = archived(2, &first);
+    let opened = Archive::open(&bytes).unwrap();
+    let kinds = |filter: NicFilter| {
+        let all = filter.networks(opened.topology(), NicChoice::Active);
+        all.iter().map(|network| network.id.kind()).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(NicFilter::default()), ["RoCE", "InfiniBand"]);
+    let everywhere = vec![NetworkId::InfiniBand(Some(FACTORY))];
+    assert_eq!(kinds(NicFilter::default().preferring(everywhere)), ["InfiniBand", "RoCE"]);
+}

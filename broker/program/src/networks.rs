@@ -4,9 +4,11 @@ use super::output;
 use super::subject::Subject;
 use clap::Args;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
-use topobroker::nics::NicFilter;
-use topobroker_reader::devices::{Network, NicChoice};
+use topobroker::nics::{NicFilter, nodes_reached};
+use topobroker_reader::cluster::{ClusterOpenError, adopt_cluster};
+use topobroker_reader::devices::{Network, NetworkId, NicChoice};
 
 /// List the networks of the node, the one that jobs use first
 #[derive(Debug, Args)]
@@ -39,10 +41,29 @@ pub(super) struct SiteNics {
 }
 
 impl SiteNics {
+    /// The filter that the options say. If TOPOBROKER_CLUSTER names a cluster, networks that reach all
+    /// of its nodes come first.
     pub(super) fn filter(&self) -> anyhow::Result<NicFilter> {
         let [network, only, without] =
             [&self.network, &self.nic, &self.no_nic].map(|text| text.as_deref());
-        Ok(NicFilter::new(network, only, without)?)
+        let filter = NicFilter::new(network, only, without)?;
+        let Some((nodes, reached)) = reach()? else { return Ok(filter) };
+        let everywhere = reached.into_iter().filter(|(_, count)| *count == nodes);
+        Ok(filter.preferring(everywhere.map(|(network, _)| network).collect()))
+    }
+}
+
+/// The number of nodes of the cluster that TOPOBROKER_CLUSTER names, and how many of them each network
+/// reaches; `None` if it names none.
+fn reach() -> anyhow::Result<Option<(u32, BTreeMap<NetworkId, u32>)>> {
+    match adopt_cluster() {
+        Err(ClusterOpenError::NoFile) => Ok(None),
+        cluster => {
+            let cluster = cluster?;
+            // A file of a node may have no states of ports.
+            let reached = nodes_reached(cluster, NicChoice::ActiveOrUnknown)?;
+            Ok(Some((cluster.node_count(), reached)))
+        }
     }
 }
 
@@ -50,13 +71,22 @@ impl Networks {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let filter = self.site.filter()?;
         let choice = NicChoice::new(!self.active);
+        let reach = reach()?;
         output::print(&self.subject.answer(None, |topology| {
             let networks = filter.networks(topology, choice);
             if self.json {
-                let all: Vec<Value> = networks.iter().map(as_json).collect();
+                let all: Vec<Value> =
+                    networks.iter().map(|it| as_json(it, reach.as_ref())).collect();
                 return Ok(serde_json::to_string_pretty(&all)? + "\n");
             }
-            Ok(networks.iter().map(|network| line(network) + "\n").collect())
+            let reaching = |network: &Network<'_>| match &reach {
+                None => String::new(),
+                Some((nodes, reached)) => {
+                    let count = reached.get(&network.id).copied().unwrap_or(0);
+                    format!(", reaches {count} of {nodes} nodes")
+                }
+            };
+            Ok(networks.iter().map(|it| line(it) + &reaching(it) + "\n").collect())
         })?)
     }
 }
@@ -81,7 +111,7 @@ fn rate(mbps: u64) -> String {
     }
 }
 
-fn as_json(network: &Network<'_>) -> Value {
+fn as_json(network: &Network<'_>, reach: Option<&(u32, BTreeMap<NetworkId, u32>)>) -> Value {
     let nics = network.nics.iter().map(|nic| {
         let ports = nic.ports().map(|port| {
             json!({ "port": port.number, "active": port.is_active(), "rate_mbps": port.rate_mbps() })
@@ -98,6 +128,7 @@ fn as_json(network: &Network<'_>) -> Value {
         "kind": network.id.kind(),
         "subnet": network.id.subnet().map(|it| format!("{it:#018x}")),
         "rate_mbps": network.mbps,
+        "nodes": reach.map(|(_, reached)| reached.get(&network.id).copied().unwrap_or(0)),
         "nics": nics.collect::<Vec<_>>(),
     })
 }

@@ -11,6 +11,8 @@ pub struct NicFilter {
     network: Option<String>,
     only: Option<NicList>,
     without: Option<NicList>,
+    /// Networks that come before all others.
+    first: Vec<NetworkId>,
 }
 
 /// A list of NICs is no list.
@@ -48,7 +50,14 @@ impl NicFilter {
     ) -> Result<Self, NicListError> {
         let list = |text: Option<&str>| text.map(NicList::parse).transpose();
         let (only, without) = (list(only)?, list(without)?);
-        Ok(Self { network: network.map(str::to_owned), only, without })
+        let network = network.map(str::to_owned);
+        Ok(Self { network, only, without, first: Vec::new() })
+    }
+
+    /// Lets networks that reach all nodes of a cluster come before all others.
+    #[must_use]
+    pub fn preferring(self, first: Vec<NetworkId>) -> Self {
+        Self { first, ..self }
     }
 
     /// The networks with the NICs that the filter leaves, the best first.
@@ -58,12 +67,15 @@ impl NicFilter {
             self.only.as_ref().is_none_or(|list| list.has(nic))
                 && !self.without.as_ref().is_some_and(|list| list.names_it(nic))
         };
-        topology.networks_with(choice, |nic| {
+        let mut networks = topology.networks_with(choice, |nic| {
             may_be_used(nic)
                 && NetworkId::of(nic).is_some_and(|id| {
                     self.network.as_ref().is_none_or(|wanted| is_named(id, wanted))
                 })
-        })
+        });
+        // Stable: within both groups the order stays.
+        networks.sort_by_key(|network| !self.first.contains(&network.id));
+        networks
     }
 
     /// The network that a job uses; `None` if none is left.

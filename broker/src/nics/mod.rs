@@ -6,9 +6,11 @@ mod mpich;
 mod nccl;
 mod open_mpi;
 mod rank;
+mod reach;
 mod rule;
 
 pub use environment::{Library, variables};
 pub use filter::{NicFilter, NicListError};
 pub use rank::Rank;
+pub use reach::nodes_reached;
 pub use rule::{Rule, chosen};

@@ -2,6 +2,7 @@
 
 use crate::object::Object;
 use crate::topology::Topology;
+use core::ops::Range;
 use topobroker_layout::attributes::Attributes;
 use topobroker_layout::object_type::ObjectType;
 
@@ -64,8 +65,12 @@ impl<'a> Topology<'a> {
     pub(super) fn has_place(self, device: Object<'a>) -> bool {
         let whole = self.whole();
         let packages = whole.objects_with_type(ObjectType::Package);
-        let nodes = whole.default_numa_nodes().filter(|node| node.cpuset_weight() != Some(0));
+        // Without memory from the heap, which the default NUMA nodes take: two nodes without common PUs.
+        let nodes = whole.objects_with_type(ObjectType::NUMANode).filter_map(Object::pus);
+        let mut nodes = nodes.filter(|pus| !pus.is_empty());
+        let first = nodes.next().unwrap_or_default();
+        let is_apart = |pus: Range<u32>| pus.end <= first.start || first.end <= pus.start;
         Object::new(whole.index, device.id()).non_io_ancestor() != whole.root()
-            || (packages.take(2).count() < 2 && nodes.take(2).count() < 2)
+            || (packages.take(2).count() < 2 && !nodes.any(is_apart))
     }
 }
