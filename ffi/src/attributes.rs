@@ -2,8 +2,9 @@
 
 use crate::answer::answer;
 use crate::object::{object, tb_obj};
-use crate::pointers::{Out, Struct, Structs};
+use crate::pointers::Out;
 use crate::status::tb_status;
+use crate::structs::{Struct, Structs};
 use crate::topology::tb_topology;
 use topobroker_reader::{Associativity, Attributes, Pci};
 

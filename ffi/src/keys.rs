@@ -2,8 +2,9 @@
 
 use crate::answer::answer;
 use crate::failure::Failure;
-use crate::pointers::{Asked, Buffer, Out, Struct, Text};
+use crate::pointers::{Buffer, Out, Text};
 use crate::status::tb_status;
+use crate::structs::{Asked, Struct};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -5,7 +5,7 @@
 //!
 //! Every function takes pointers that are NULL or valid, as its documentation says, and most return
 //! a [`tb_status`]. The caller in C must keep this contract, so the functions are not marked unsafe
-//! one by one. Only `pointers.rs` has the code that uses the pointers of C. If memory runs out, the
+//! one by one. Only `pointers.rs` and `structs.rs` have the code that uses the pointers of C. If memory runs out, the
 //! reserve in `reserve.rs` keeps a call from ending the process.
 //!
 //! The thin library is built without the standard library of Rust, so it needs libc alone.
@@ -29,6 +29,7 @@ mod keys;
 mod levels;
 mod links;
 mod locality;
+mod members;
 mod memory;
 mod nics;
 mod object;
@@ -41,6 +42,7 @@ mod reserve;
 mod scope;
 mod set;
 mod status;
+mod structs;
 mod topology;
 #[cfg(not(any(test, feature = "broker")))]
 mod without_std;
@@ -60,6 +62,7 @@ pub use keys::*;
 pub use levels::*;
 pub use links::*;
 pub use locality::*;
+pub use members::*;
 pub use memory::*;
 pub use nics::*;
 pub use object::*;

@@ -3,8 +3,9 @@
 use crate::answer::answer;
 use crate::given::Found;
 use crate::object::{none_named, object, tb_obj, text_of};
-use crate::pointers::{Out, Structs, Text};
+use crate::pointers::{Out, Text};
 use crate::status::tb_status;
+use crate::structs::Structs;
 use crate::topology::tb_topology;
 use core::ffi::c_char;
 use topobroker_reader::devices::{LinkLayer, Port, PortState};

@@ -3,9 +3,10 @@
 use crate::call::{call_with, value};
 use crate::failure::Failure;
 use crate::given::Given;
-use crate::pointers::{Asked, Buffer, Handles, Input, Out, Output};
+use crate::pointers::{Buffer, Handles, Input, Out, Output};
 use crate::set::tb_set;
 use crate::status::tb_status;
+use crate::structs::Asked;
 use crate::topology::tb_topology;
 use alloc::format;
 use topobroker_reader::internal::trusted_var;

@@ -28,6 +28,7 @@ mod info_and_calc;
 mod jobs;
 mod links;
 mod lstopo;
+mod made_nodes;
 mod names;
 mod nccl;
 mod networks;

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* ---- Sets of OS indexes, of PUs or NUMA nodes. ---- */
+/* ---- Sets of OS indexes of PUs or NUMA nodes: making them, and as texts and words. ---- */
 
 /// Formats of sets as texts.
 typedef enum tb_set_format {
@@ -21,18 +21,6 @@ typedef enum tb_set_format {
   /// The mask of taskset: 0xf00000001.
   TB_SET_TASKSET = 2,
 } tb_set_format;
-
-/// Operations that combine two sets.
-typedef enum tb_set_operation {
-  /// Indexes that are in either set. Counterpart: hwloc_bitmap_or.
-  TB_SET_OR = 0,
-  /// Indexes that are in both sets. Counterpart: hwloc_bitmap_and.
-  TB_SET_AND = 1,
-  /// Indexes that are only in the first set. Counterpart: hwloc_bitmap_andnot.
-  TB_SET_ANDNOT = 2,
-  /// Indexes that are in exactly one of the sets. Counterpart: hwloc_bitmap_xor.
-  TB_SET_XOR = 3,
-} tb_set_operation;
 
 /// A set of OS indexes of PUs or of NUMA nodes. tb_set_new makes it and tb_set_free frees it. Every
 /// function that returns a set writes it into a set of the caller. Counterpart: hwloc_bitmap_t.
@@ -75,6 +63,20 @@ tb_status tb_set_from_words(tb_set *set, const uint64_t *words, size_t count);
 /// be NULL) is set to the number of words that the set has, which may be more than `capacity`. An
 /// array that is too short is no error.
 tb_status tb_set_words(const tb_set *set, uint64_t *words, size_t capacity, size_t *count);
+
+/* ---- Members of a set: adding and removing them, combining sets, and asking for them. ---- */
+
+/// Operations that combine two sets.
+typedef enum tb_set_operation {
+  /// Indexes that are in either set. Counterpart: hwloc_bitmap_or.
+  TB_SET_OR = 0,
+  /// Indexes that are in both sets. Counterpart: hwloc_bitmap_and.
+  TB_SET_AND = 1,
+  /// Indexes that are only in the first set. Counterpart: hwloc_bitmap_andnot.
+  TB_SET_ANDNOT = 2,
+  /// Indexes that are in exactly one of the sets. Counterpart: hwloc_bitmap_xor.
+  TB_SET_XOR = 3,
+} tb_set_operation;
 
 /// Adds an index to `set`. TB_ERR_ARGUMENT if it is 16777216 or more. Counterpart:
 /// hwloc_bitmap_set.
