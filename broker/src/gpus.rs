@@ -40,15 +40,12 @@ pub fn variables(
     node: Topology<'_>,
 ) -> Vec<(&'static str, String)> {
     let vendor = match interface {
-        Interface::Cuda => &[NVIDIA],
-        Interface::Rocm | Interface::OpenCl => &[AMD],
-        Interface::LevelZero => &[INTEL],
+        Interface::Cuda => NVIDIA,
+        Interface::Rocm | Interface::OpenCl => AMD,
+        Interface::LevelZero => INTEL,
     };
-    let own: Vec<Object<'_>> = given
-        .iter()
-        .copied()
-        .filter(|gpu| vendor_of(*gpu).is_some_and(|it| vendor.contains(&it)))
-        .collect();
+    let own: Vec<Object<'_>> =
+        given.iter().copied().filter(|gpu| vendor_of(*gpu) == Some(vendor)).collect();
     if own.is_empty() {
         return Vec::new();
     }
@@ -100,7 +97,7 @@ fn uuid_of<'a>(gpu: Object<'a>, info: &str) -> Option<&'a str> {
 fn number_of(gpu: Object<'_>, node: Topology<'_>) -> String {
     let place = |gpu: Object<'_>| {
         let pci = gpu.pci_device_above()?.pci_attributes()?;
-        Some((pci.domain, pci.bus, pci.dev, pci.func))
+        Some((pci.domain, pci.bus_id()))
     };
     let mut all: Vec<_> =
         node.gpus().filter(|it| vendor_of(*it) == vendor_of(gpu)).filter_map(place).collect();

@@ -187,8 +187,7 @@ pub extern "C" fn tb_cluster_find(
     node: Out<'_, u32>,
 ) -> tb_status {
     answer!(node, |name, cluster| {
-        let cluster = cluster.cluster;
-        let found = cluster.node_by_name(name).found(|| format!("no node {name}"))?;
+        let found = cluster.cluster.node_by_name(name).found(|| format!("no node {name}"))?;
         found.number()
     })
 }
@@ -201,8 +200,7 @@ pub extern "C" fn tb_cluster_local(
     node: Out<'_, u32>,
 ) -> tb_status {
     answer!(node, |cluster| {
-        let cluster = cluster.cluster;
-        let local = cluster.local();
+        let local = cluster.cluster.local();
         local.found(|| "this node is not in the cluster".to_owned())?.number()
     })
 }
@@ -318,8 +316,7 @@ pub extern "C" fn tb_cluster_group_find(
     group: Out<'_, u32>,
 ) -> tb_status {
     answer!(group, |name, cluster| {
-        let cluster = cluster.cluster;
-        let found = cluster.groups()?.by_name(name).found(|| format!("no group {name}"))?;
+        let found = cluster.cluster.groups()?.by_name(name).found(|| format!("no group {name}"))?;
         found.number()
     })
 }

@@ -196,8 +196,12 @@ pub extern "C" fn tb_links_size(
 ) -> tb_status {
     call(|| {
         let graph = links.given("links")?.paths.links();
-        vertices.optional().into_iter().for_each(|out| _ = out.write(graph.vertices().len()));
-        link_count.optional().into_iter().for_each(|out| _ = out.write(graph.links().len()));
+        if let Some(vertices) = vertices.optional() {
+            vertices.write(graph.vertices().len());
+        }
+        if let Some(link_count) = link_count.optional() {
+            link_count.write(graph.links().len());
+        }
         Ok(())
     })
 }
@@ -214,13 +218,12 @@ pub extern "C" fn tb_links_vertex(
     call(|| {
         let vertices = links.given("links")?.paths.links().vertices();
         let found = vertices.get(usize::from(vertex)).found(|| format!("no vertex {vertex}"))?;
-        kind.optional()
-            .into_iter()
-            .for_each(|out| _ = out.write(place(&VertexKind::ALL, found.kind)));
-        object
-            .optional()
-            .into_iter()
-            .for_each(|out| _ = out.write(found.object.unwrap_or(TB_OBJ_NONE)));
+        if let Some(kind) = kind.optional() {
+            kind.write(place(&VertexKind::ALL, found.kind));
+        }
+        if let Some(object) = object.optional() {
+            object.write(found.object.unwrap_or(TB_OBJ_NONE));
+        }
         Ok(())
     })
 }
@@ -254,7 +257,6 @@ pub extern "C" fn tb_links_find(
 ) -> tb_status {
     answer!(vertex, |links, name| {
         let found = links.paths.links().find(links.topology, name);
-
         found.found(|| format!("{name} is no vertex of the graph of links"))?
     })
 }

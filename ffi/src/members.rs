@@ -28,8 +28,8 @@ pub enum tb_set_operation {
 /// hwloc_bitmap_set.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_add(set: Output<'_, tb_set>, index: u32) -> tb_status {
-    call_with(|handles| {
-        set.given(handles, "set")?.0.insert(within_reach(index)?);
+    change(set, |set| {
+        set.insert(within_reach(index)?);
         Ok(())
     })
 }
@@ -38,8 +38,8 @@ pub extern "C" fn tb_set_add(set: Output<'_, tb_set>, index: u32) -> tb_status {
 /// hwloc_bitmap_clr.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_remove(set: Output<'_, tb_set>, index: u32) -> tb_status {
-    call_with(|handles| {
-        set.given(handles, "set")?.0.remove(within_reach(index)?);
+    change(set, |set| {
+        set.remove(within_reach(index)?);
         Ok(())
     })
 }
@@ -49,7 +49,7 @@ pub extern "C" fn tb_set_remove(set: Output<'_, tb_set>, index: u32) -> tb_statu
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_add_range(set: Output<'_, tb_set>, first: u32, last: i64) -> tb_status {
     change(set, |set| {
-        let _: () = *set = &*set | &range(first, last)?;
+        *set |= &range(first, last)?;
         Ok(())
     })
 }
@@ -59,7 +59,7 @@ pub extern "C" fn tb_set_add_range(set: Output<'_, tb_set>, first: u32, last: i6
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_remove_range(set: Output<'_, tb_set>, first: u32, last: i64) -> tb_status {
     change(set, |set| {
-        let _: () = *set = set.and_not(&range(first, last)?);
+        *set = set.and_not(&range(first, last)?);
         Ok(())
     })
 }
@@ -69,7 +69,7 @@ pub extern "C" fn tb_set_remove_range(set: Output<'_, tb_set>, first: u32, last:
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_only(set: Output<'_, tb_set>, index: u32) -> tb_status {
     change(set, |set| {
-        let _: () = *set = [within_reach(index)?].into_iter().collect();
+        *set = [within_reach(index)?].into_iter().collect();
         Ok(())
     })
 }
@@ -78,7 +78,7 @@ pub extern "C" fn tb_set_only(set: Output<'_, tb_set>, index: u32) -> tb_status 
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_clear(set: Output<'_, tb_set>) -> tb_status {
     change(set, |set| {
-        let _: () = set.clear();
+        set.clear();
         Ok(())
     })
 }
@@ -87,7 +87,7 @@ pub extern "C" fn tb_set_clear(set: Output<'_, tb_set>) -> tb_status {
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_fill(set: Output<'_, tb_set>) -> tb_status {
     change(set, |set| {
-        let _: () = *set = !&Set::new();
+        *set = !&Set::new();
         Ok(())
     })
 }

@@ -75,7 +75,7 @@ impl<T> Input<'_, T> {
 
     /// The handle. NULL is `TB_ERR_ARGUMENT`.
     pub(crate) fn given<'h>(&self, handles: &'h Handles, name: &str) -> Result<&'h T, Failure> {
-        self.optional(handles).ok_or_else(|| Failure::argument(format!("{name} is NULL")))
+        self.optional(handles).given(name)
     }
 }
 
@@ -94,7 +94,7 @@ impl<T> Output<'_, T> {
         handles: &'h mut Handles,
         name: &str,
     ) -> Result<&'h mut T, Failure> {
-        self.optional(handles).ok_or_else(|| Failure::argument(format!("{name} is NULL")))
+        self.optional(handles).given(name)
     }
 }
 
@@ -160,7 +160,7 @@ impl<'a> Text<'a> {
 
     /// The text as UTF-8. NULL is `TB_ERR_ARGUMENT`.
     pub(crate) fn get(self, name: &str) -> Result<&'a str, Failure> {
-        self.optional(name)?.ok_or_else(|| Failure::argument(format!("{name} is NULL")))
+        self.optional(name)?.given(name)
     }
 }
 

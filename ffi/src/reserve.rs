@@ -6,7 +6,7 @@
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// The heap of the C library.
 struct Heap;
@@ -68,27 +68,62 @@ static MEMORY: Memory = Memory;
 /// The allocator: the heap of the C library and, if that is used up, the reserve.
 struct Memory;
 
-/// Bytes of a piece: room for the longest path.
-const PIECE: usize = 4096;
-const PIECES: usize = 16;
-
+/// Pieces of one size, each free or in use.
 #[repr(C, align(16))]
-struct Reserve(UnsafeCell<[[u8; PIECE]; PIECES]>);
+struct Pieces<const SIZE: usize, const COUNT: usize> {
+    memory: UnsafeCell<[[u8; SIZE]; COUNT]>,
+    taken: [AtomicBool; COUNT],
+}
 
-// SAFETY: only the owner of a piece's bit in `TAKEN` uses the piece, and the Acquire and Release on
-// `TAKEN` order the uses of one owner before those of the next.
-unsafe impl Sync for Reserve {}
+// SAFETY: only the one who set a piece's flag in `taken` uses the piece, and the Acquire and Release
+// on the flag order the uses of one owner before those of the next.
+unsafe impl<const SIZE: usize, const COUNT: usize> Sync for Pieces<SIZE, COUNT> {}
 
-/// In a section of its own, so that the small values of the library are together in one page.
+// In a section of their own, so that the small values of the library are together in one page.
+/// Texts, of which 32 threads at once have four each.
 #[unsafe(link_section = ".bss.reserve")]
-static RESERVE: Reserve = Reserve(UnsafeCell::new([[0; PIECE]; PIECES]));
-/// One bit for each piece that is in use.
-static TAKEN: AtomicU32 = AtomicU32::new(0);
+static SMALL: Pieces<256, 128> = Pieces::new();
+/// Room for the longest path.
+#[unsafe(link_section = ".bss.reserve")]
+static LARGE: Pieces<4096, 16> = Pieces::new();
+
+impl<const SIZE: usize, const COUNT: usize> Pieces<SIZE, COUNT> {
+    const fn new() -> Self {
+        let taken = [const { AtomicBool::new(false) }; COUNT];
+        Self { memory: UnsafeCell::new([[0; SIZE]; COUNT]), taken }
+    }
+
+    /// Takes a free piece; `None` if there is none, or if a piece is too small.
+    fn take(&self, layout: Layout) -> Option<*mut u8> {
+        if layout.size() > SIZE || layout.align() > align_of::<Self>() {
+            return None;
+        }
+        let piece = self.taken.iter().position(|taken| !taken.swap(true, Ordering::Acquire))?;
+        Some(self.memory.get().cast::<u8>().wrapping_add(piece * SIZE))
+    }
+
+    /// The flag of the piece at `memory`, and its size; `None` if it is elsewhere.
+    fn find(&self, memory: *mut u8) -> Option<(&AtomicBool, usize)> {
+        let offset = memory.addr().checked_sub(self.memory.get().addr())?;
+        Some((self.taken.get(offset / SIZE)?, SIZE))
+    }
+}
+
+/// Takes a piece of the reserve. Returns NULL if none is left or if a piece is too small.
+#[cold]
+fn take(layout: Layout) -> *mut u8 {
+    SMALL.take(layout).or_else(|| LARGE.take(layout)).unwrap_or(null_mut())
+}
+
+/// The flag of the piece of the reserve at `memory`, and its size; `None` if it is elsewhere.
+fn piece_of(memory: *mut u8) -> Option<(&'static AtomicBool, usize)> {
+    SMALL.find(memory).or_else(|| LARGE.find(memory))
+}
 
 // Not inlined, because these few lines would be in 400 functions: 5 % of the thin library.
 // SAFETY: memory of `Heap` is passed on unchanged and goes back to `Heap` alone. A piece of the
-// reserve has `PIECE` bytes, is aligned as `Reserve`, serves only layouts that need no more than
-// that, has one owner at a time, and never goes to `Heap`.
+// reserve is aligned as `Pieces`, serves only layouts that need no more than its size, has one owner
+// at a time, and never goes to `Heap`.
 unsafe impl GlobalAlloc for Memory {
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -100,7 +135,7 @@ unsafe impl GlobalAlloc for Memory {
     #[inline(never)]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         match piece_of(memory) {
-            Some(piece) => _ = TAKEN.fetch_and(!(1 << piece), Ordering::Release),
+            Some((taken, _)) => taken.store(false, Ordering::Release),
             // SAFETY: `memory` is not in the reserve, so `Heap` allocated it for this layout.
             None => unsafe { Heap.dealloc(memory, layout) },
         }
@@ -108,11 +143,11 @@ unsafe impl GlobalAlloc for Memory {
 
     #[inline(never)]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if piece_of(memory).is_some() {
-            return match size <= PIECE {
+        if let Some((_, room)) = piece_of(memory) {
+            return match size <= room {
                 true => memory,
                 // SAFETY: `memory` is in the reserve, so it is a piece that was given for `layout`.
-                false => unsafe { self.leave_reserve(memory, layout, size) },
+                false => unsafe { self.leave_piece(memory, layout, size) },
             };
         }
         // SAFETY: `memory` is not in the reserve, so `Heap` allocated it for `layout`. The caller
@@ -136,52 +171,26 @@ unsafe impl GlobalAlloc for Memory {
 }
 
 impl Memory {
-    /// Moves the contents of a piece of the reserve to the heap, which may have memory again.
-    /// Returns NULL if it has not.
+    /// Moves the contents of a piece of the reserve to the heap, which may have memory again, or to
+    /// a larger piece. Returns NULL if there is neither.
     ///
     /// # Safety
     ///
-    /// `memory` is a piece that was given for `layout`, and `size` is larger than `PIECE`.
-    unsafe fn leave_reserve(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+    /// `memory` is a piece that was given for `layout`, and `size` is larger than the piece.
+    unsafe fn leave_piece(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let Ok(larger) = Layout::from_size_align(size, layout.align()) else { return null_mut() };
         // SAFETY: the size of `larger` is not 0, because it is larger than a piece.
-        let heap = unsafe { Heap.alloc(larger) };
-        if !heap.is_null() {
+        let moved = unsafe { self.alloc(larger) };
+        if !moved.is_null() {
             // SAFETY: both have at least `layout.size()` bytes. They do not overlap, because the
-            // new memory comes from the heap. `memory` was given for `layout`, and nobody uses it
-            // any more.
+            // new memory was free. `memory` was given for `layout`, and nobody uses it any more.
             unsafe {
-                memory.copy_to_nonoverlapping(heap, layout.size());
+                memory.copy_to_nonoverlapping(moved, layout.size());
                 self.dealloc(memory, layout);
             }
         }
-        heap
+        moved
     }
-}
-
-/// Takes a free piece of the reserve. Returns NULL if none is left or if a piece is too small.
-#[cold]
-fn take(layout: Layout) -> *mut u8 {
-    if layout.size() > PIECE || layout.align() > align_of::<Reserve>() {
-        return null_mut();
-    }
-    let first_free = |taken: u32| {
-        let piece = taken.trailing_ones();
-        ((piece as usize) < PIECES).then_some(taken | 1 << piece)
-    };
-    match TAKEN.fetch_update(Ordering::Acquire, Ordering::Relaxed, first_free) {
-        Ok(before) => {
-            let piece = before.trailing_ones() as usize;
-            RESERVE.0.get().cast::<u8>().wrapping_add(piece * PIECE)
-        }
-        Err(_) => null_mut(),
-    }
-}
-
-/// Number of the piece that `memory` points into; `None` if it is not in the reserve.
-fn piece_of(memory: *mut u8) -> Option<usize> {
-    let offset = memory.addr().checked_sub(RESERVE.0.get().addr())?;
-    Some(offset / PIECE).filter(|piece| *piece < PIECES)
 }
 
 #[cfg(test)]
@@ -190,28 +199,32 @@ mod tests {
 
     #[test]
     fn each_piece_of_the_reserve_is_given_once_and_again_when_it_is_back() {
-        let layout = Layout::from_size_align(100, 16).unwrap();
-        let all: Vec<*mut u8> = (0..PIECES).map(|_| take(layout)).collect();
-        let mut places: Vec<usize> = all.iter().map(|piece| piece.addr()).collect();
-        places.dedup();
-        assert!(places.len() == PIECES && all.iter().all(|piece| piece_of(*piece).is_some()));
-        assert!(take(layout).is_null());
+        let layout = |size| Layout::from_size_align(size, 16).unwrap();
+        let pieces = SMALL.taken.len() + LARGE.taken.len();
+        let all: Vec<*mut u8> = (0..pieces).map(|_| take(layout(100))).collect();
+        let places: std::collections::BTreeSet<usize> = all.iter().map(|it| it.addr()).collect();
+        assert!(places.len() == pieces && all.iter().all(|piece| piece_of(*piece).is_some()));
+        assert!(take(layout(100)).is_null());
         // SAFETY: `take` gave each piece for this layout, and each is freed once.
-        all.iter().for_each(|piece| unsafe { Memory.dealloc(*piece, layout) });
-        assert!(take(Layout::from_size_align(PIECE + 1, 1).unwrap()).is_null());
-        let again = take(layout);
+        all.iter().for_each(|piece| unsafe { Memory.dealloc(*piece, layout(100)) });
+        assert!(take(layout(4097)).is_null());
+        let again = take(layout(100));
         assert_eq!(again, all[0]);
-        // SAFETY: `take` gave the piece for `layout`. Each layout is the one of the last call for
+        // SAFETY: `take` gave the piece for 100 bytes. Each layout is the one of the last call for
         // that memory, and each piece of memory is freed once.
         unsafe {
-            assert_eq!(Memory.realloc(again, layout, PIECE), again);
+            assert_eq!(Memory.realloc(again, layout(100), 256), again);
             again.write(7);
-            let piece = Layout::from_size_align(PIECE, 16).unwrap();
-            let moved = Memory.realloc(again, piece, PIECE + 1);
+            let moved = Memory.realloc(again, layout(256), 257);
             assert!(piece_of(moved).is_none() && moved.read() == 7);
-            Heap.dealloc(moved, Layout::from_size_align(PIECE + 1, 16).unwrap());
-            assert_eq!(take(layout), again);
-            Memory.dealloc(again, layout);
+            Heap.dealloc(moved, layout(257));
+            let large = take(layout(257));
+            assert_eq!(
+                (take(layout(100)), Memory.realloc(large, layout(257), 4096)),
+                (again, large)
+            );
+            Memory.dealloc(large, layout(4096));
+            Memory.dealloc(again, layout(100));
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::pointers::{Out, fill};
 use alloc::format;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 
 /// A struct of the caller that is filled: `T *`. Its size follows, as the header says that the caller
 /// was compiled with: a caller's struct may be shorter or longer than this library's.
@@ -25,11 +26,9 @@ impl<T> Struct<'_, T> {
     /// Fills a struct of `size` bytes.
     pub(crate) fn fill(self, value: T, size: usize) -> Result<(), Failure> {
         check_size::<T>(size)?;
-        if self.0.is_null() {
-            return Err(Failure::argument(format!("{} is NULL", name::<T>())));
-        }
+        let place = NonNull::new(self.0).given(name::<T>())?;
         // SAFETY: the pointer is not NULL, and C has `size` bytes there.
-        unsafe { store(value, self.0.cast(), size) };
+        unsafe { store(value, place.as_ptr().cast(), size) };
         Ok(())
     }
 }

@@ -3,10 +3,11 @@
 use super::gather::MEMLOCK;
 use super::slurm::fold;
 use std::collections::BTreeMap;
-use topobroker::findings::{Finding, Kind, named, prefix_text};
+use topobroker::findings::{Finding, Kind, named};
 use topobroker_reader::{
     ObjectType,
     cluster::{Cluster, ClusterOpenError},
+    devices::prefix_text,
 };
 
 /// A port of a node, as far as subnets go.

@@ -2,10 +2,10 @@
 
 use super::fabric::mbps_of_rate;
 use std::collections::BTreeMap;
-use topobroker::findings::{named, prefix_text, worded};
+use topobroker::findings::{named, worded};
 use topobroker_reader::{
     ObjectType, Topology,
-    devices::{LinkLayer, Port, PortState},
+    devices::{LinkLayer, Port, PortState, prefix_text},
 };
 
 /// By whose rule ports reach each other.

@@ -17,7 +17,7 @@ pub(super) struct Networks {
     subject: Subject,
     #[command(flatten)]
     site: SiteNics,
-    /// Only NICs that are known to be active; others have a rate of 0
+    /// Only NICs that are known to be active
     #[arg(long)]
     active: bool,
     /// Print JSON
@@ -44,18 +44,25 @@ impl SiteNics {
     /// The filter that the options say. If TOPOBROKER_CLUSTER names a cluster, networks that reach all
     /// of its nodes come first.
     pub(super) fn filter(&self) -> anyhow::Result<NicFilter> {
+        Ok(self.filter_and_reach()?.0)
+    }
+
+    fn filter_and_reach(&self) -> anyhow::Result<(NicFilter, Option<Reach>)> {
         let [network, only, without] =
             [&self.network, &self.nic, &self.no_nic].map(|text| text.as_deref());
         let filter = NicFilter::new(network, only, without)?;
-        let Some((nodes, reached)) = reach()? else { return Ok(filter) };
-        let everywhere = reached.into_iter().filter(|(_, count)| *count == nodes);
-        Ok(filter.preferring(everywhere.map(|(network, _)| network).collect()))
+        let Some((nodes, reached)) = reach()? else { return Ok((filter, None)) };
+        let everywhere = reached.iter().filter(|(_, count)| **count == nodes);
+        let filter = filter.preferring(everywhere.map(|(network, _)| *network).collect());
+        Ok((filter, Some((nodes, reached))))
     }
 }
 
-/// The number of nodes of the cluster that TOPOBROKER_CLUSTER names, and how many of them each network
-/// reaches; `None` if it names none.
-fn reach() -> anyhow::Result<Option<(u32, BTreeMap<NetworkId, u32>)>> {
+/// The number of nodes of a cluster, and how many of them each network reaches.
+type Reach = (u32, BTreeMap<NetworkId, u32>);
+
+/// The reach over the cluster that TOPOBROKER_CLUSTER names; `None` if it names none.
+fn reach() -> anyhow::Result<Option<Reach>> {
     match adopt_cluster() {
         Err(ClusterOpenError::NoFile) => Ok(None),
         cluster => {
@@ -69,9 +76,8 @@ fn reach() -> anyhow::Result<Option<(u32, BTreeMap<NetworkId, u32>)>> {
 
 impl Networks {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let filter = self.site.filter()?;
+        let (filter, reach) = self.site.filter_and_reach()?;
         let choice = NicChoice::new(!self.active);
-        let reach = reach()?;
         output::print(&self.subject.answer(None, |topology| {
             let networks = filter.networks(topology, choice);
             if self.json {
@@ -111,7 +117,7 @@ fn rate(mbps: u64) -> String {
     }
 }
 
-fn as_json(network: &Network<'_>, reach: Option<&(u32, BTreeMap<NetworkId, u32>)>) -> Value {
+fn as_json(network: &Network<'_>, reach: Option<&Reach>) -> Value {
     let nics = network.nics.iter().map(|nic| {
         let ports = nic.ports().map(|port| {
             json!({ "port": port.number, "active": port.is_active(), "rate_mbps": port.rate_mbps() })

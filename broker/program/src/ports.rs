@@ -5,10 +5,10 @@ use super::output;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use topobroker::findings::{named, prefix_text, worded};
+use topobroker::findings::{named, worded};
 use topobroker_reader::{
     Object, ObjectType, Topology,
-    devices::{LinkLayer, LinkState, Port},
+    devices::{LinkLayer, LinkState, Port, prefix_text},
 };
 
 /// List the ports of OpenFabrics devices, and network interfaces: state, rate, subnet. The adopted

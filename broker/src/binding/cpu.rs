@@ -2,7 +2,7 @@
 
 use super::error::BindError;
 use super::kernel;
-use super::target::Target;
+use super::target::{Target, has_ended};
 use std::io;
 use topobroker_layout::set::Set;
 
@@ -57,9 +57,7 @@ pub fn binding(target: Target) -> Result<Set, BindError> {
     for thread in target.threads()? {
         match kernel::affinity(thread) {
             Ok(words) => all |= &set(&words),
-            Err(error)
-                if has_ended(&error)
-                    && matches!(target, Target::ThisProcess | Target::Process(_)) => {}
+            Err(error) if target.may_lose(&error) => {}
             Err(error) => return Err(target.failed("tell its PUs", error)),
         }
     }
@@ -84,9 +82,7 @@ pub fn last_location(target: Target) -> Result<Set, BindError> {
             Ok(stat) => pus.insert(last_pu(&stat).ok_or_else(|| {
                 target.failed("tell where it ran", io::Error::other(format!("{file} has no PU")))
             })?),
-            Err(error)
-                if has_ended(&error)
-                    && matches!(target, Target::ThisProcess | Target::Process(_)) => {}
+            Err(error) if target.may_lose(&error) => {}
             Err(error) => return Err(target.failed("tell where it ran", error)),
         }
     }
@@ -98,10 +94,6 @@ pub fn last_location(target: Target) -> Result<Set, BindError> {
 fn last_pu(stat: &str) -> Option<u32> {
     let (_, after_name) = stat.rsplit_once(')')?;
     after_name.split_ascii_whitespace().nth(39 - 3)?.parse().ok()
-}
-
-fn has_ended(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(libc::ESRCH) || error.kind() == io::ErrorKind::NotFound
 }
 
 /// The words of a set that ends, as the kernel takes them.

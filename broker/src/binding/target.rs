@@ -3,6 +3,7 @@
 use super::error::BindError;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::io;
 
 /// What is bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,9 +34,19 @@ impl Target {
         Ok(names.filter_map(|name| name.to_str()?.parse().ok()).collect())
     }
 
-    pub(super) fn failed(self, step: &'static str, source: std::io::Error) -> BindError {
+    /// Whether an error of one of its threads means only that the thread has ended, as those of a
+    /// process may at any time.
+    pub(super) fn may_lose(self, error: &io::Error) -> bool {
+        matches!(self, Self::ThisProcess | Self::Process(_)) && has_ended(error)
+    }
+
+    pub(super) fn failed(self, step: &'static str, source: io::Error) -> BindError {
         BindError::Kernel { target: self.to_string(), step, source }
     }
+}
+
+pub(super) fn has_ended(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ESRCH) || error.kind() == io::ErrorKind::NotFound
 }
 
 impl fmt::Display for Target {

@@ -8,4 +8,4 @@ mod ports;
 pub use binding::binding;
 pub use finding::{Finding, Kind};
 pub use memory::{locked_memory, registerable_memory};
-pub use ports::{named, ports, prefix_of, prefix_text, worded};
+pub use ports::{named, ports, prefix_of, worded};

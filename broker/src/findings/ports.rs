@@ -64,12 +64,6 @@ pub fn named(port: Port<'_>) -> String {
     format!("{}:{}", port.device.name().unwrap_or("-"), port.number)
 }
 
-/// A subnet prefix as Linux prints it: `fe80:0000:0000:0000`.
-pub fn prefix_text(prefix: u64) -> String {
-    let parts = [48, 32, 16, 0].map(|shift| format!("{:04x}", (prefix >> shift) & 0xffff));
-    parts.join(":")
-}
-
 /// A subnet prefix from a text: as Linux prints it, as an address such as `fe80::`, or as
 /// `0xfe80000000000000`.
 pub fn prefix_of(text: &str) -> Option<u64> {

@@ -2,7 +2,6 @@
 
 use super::gpu::Gpus;
 use super::policy::{self, BindTo, MapBy, Policy};
-
 use std::collections::HashMap;
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
@@ -125,20 +124,13 @@ pub fn place(
         // Nobody asked for a binding, so if there are more ranks than CPUs, or no cores, they stay
         // unbound.
         Err(PlacementError::Overload { .. } | PlacementError::NoObjects { name: "core", .. })
-            if policy.bind == BindTo::Usual && !is_per_object(policy, topology) =>
+            if policy.bind == BindTo::Usual =>
         {
             let unbound = Policy { bind: BindTo::None, ..bound };
             place_bound(topology, unbound, count, order)
         }
         placed => placed,
     }
-}
-
-/// Whether ranks are mapped by a type of object that the topology does not have, as so many on each:
-/// that is an error, and no question of binding.
-fn is_per_object(policy: &Policy, topology: Topology<'_>) -> bool {
-    let MapBy::PerObject(_, kind) = policy.map else { return false };
-    objects(topology, kind).iter().any(|object| object.object_type() != kind)
 }
 
 /// Checks that there are no more ranks than cores, which are the slots of a node. Ranks of a list of

@@ -3,6 +3,7 @@
 use super::kinds::DeviceKinds;
 use crate::object::Object;
 use alloc::string::String;
+use topobroker_layout::attributes::OsDeviceKind;
 
 const FABRIC: &str = "fab://";
 
@@ -23,21 +24,16 @@ impl Object<'_> {
     /// ```
     #[must_use]
     pub fn pmix_device_id(self, host: &str) -> Option<String> {
-        let by_host = |guids: &str| {
-            let name = self.name()?;
-            Some([FABRIC, guids, host, "::", name].concat())
-        };
-        let is_fabric = DeviceKinds::of(self.os_device_kind()?) == Some(DeviceKinds::OPEN_FABRICS);
-        match self.pmix5_device_id(host) {
-            None if is_fabric => by_host(""),
-            Some(id) if is_fabric => {
-                match id.bytes().skip(FABRIC.len()).all(|it| b":0".contains(&it)) {
-                    true => by_host(&[id.trim_start_matches(FABRIC), "::"].concat()),
-                    false => Some(id),
-                }
-            }
-            id => id,
+        if self.os_device_kind()? != OsDeviceKind::OpenFabrics {
+            return self.pmix5_device_id(host);
         }
+        Some(match self.guids() {
+            Some(guids) if guids.contains(|letter| !":0".contains(letter)) => {
+                [FABRIC, &guids].concat()
+            }
+            Some(zeros) => [FABRIC, &zeros, "::", host, "::", self.name()?].concat(),
+            None => [FABRIC, host, "::", self.name()?].concat(),
+        })
     }
 
     /// [`Object::pmix_device_id`] by the rule of PMIx up to 5.
@@ -56,8 +52,13 @@ impl Object<'_> {
                 };
                 [scheme, address, "", ""]
             }
-            _ => [FABRIC, self.info("NodeGUID")?, "::", self.info("SysImageGUID")?],
+            _ => return Some([FABRIC, &self.guids()?].concat()),
         };
         Some(parts.concat())
+    }
+
+    /// The GUIDs of an OpenFabrics device: its own and that of its system image.
+    fn guids(self) -> Option<String> {
+        Some([self.info("NodeGUID")?, "::", self.info("SysImageGUID")?].concat())
     }
 }

@@ -37,4 +37,4 @@ pub use near::{DevicePath, Nearness};
 pub use network::{Network, NetworkId};
 pub use path::PathClass;
 pub use pci_link::PciLink;
-pub use ports::{LinkLayer, Port, PortState};
+pub use ports::{LinkLayer, Port, PortState, prefix_text};

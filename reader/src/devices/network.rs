@@ -2,7 +2,7 @@
 //! so.
 
 use super::candidates::{NicChoice, is_slingshot, pci_vendor};
-use super::ports::{AMAZON, LinkLayer, Port};
+use super::ports::{AMAZON, LinkLayer, Port, prefix_text};
 use crate::object::Object;
 use crate::topology::Topology;
 use alloc::vec::Vec;
@@ -99,8 +99,7 @@ impl fmt::Display for NetworkId {
         f.write_str(self.kind())?;
         match *self {
             Self::InfiniBand(Some(subnet)) | Self::OmniPath(Some(subnet)) => {
-                let [a, b, c, d] = [48, 32, 16, 0].map(|shift| (subnet >> shift) & 0xffff);
-                write!(f, " {a:04x}:{b:04x}:{c:04x}:{d:04x}")
+                write!(f, " {}", prefix_text(subnet))
             }
             Self::Roce(Some(mbps)) | Self::Ethernet(Some(mbps)) => match mbps % 1000 {
                 0 => write!(f, " {} Gb/s", mbps / 1000),

@@ -2,6 +2,7 @@
 
 use super::candidates::pci_vendor;
 use crate::object::Object;
+use alloc::{format, string::String};
 use core::net::Ipv6Addr;
 use topobroker_layout::attributes::OsDeviceKind;
 
@@ -43,6 +44,13 @@ pub enum LinkLayer {
 
 /// Amazon's PCI vendor: its EFA devices have ports like those of InfiniBand, but no subnet.
 pub(super) const AMAZON: u16 = 0x1d0f;
+
+/// A subnet prefix as Linux prints it: `fe80:0000:0000:0000`.
+#[must_use]
+pub fn prefix_text(prefix: u64) -> String {
+    let parts = [48, 32, 16, 0].map(|shift| format!("{:04x}", (prefix >> shift) & 0xffff));
+    parts.join(":")
+}
 
 impl<'a> Object<'a> {
     /// The ports of an OpenFabrics device, by ascending number. Other objects have none.

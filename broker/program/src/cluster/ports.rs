@@ -8,10 +8,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::findings::{named, prefix_of, prefix_text, worded};
+use topobroker::findings::{named, prefix_of, worded};
 use topobroker_cluster::gather::MEMLOCK;
 use topobroker_cluster::{cluster_findings, fold};
-use topobroker_reader::{ObjectType, devices::Port};
+use topobroker_reader::{
+    ObjectType,
+    devices::{Port, prefix_text},
+};
 
 /// Print what is wrong with a cluster as a whole. The exit status is 1 if anything is
 #[derive(Debug, Args)]

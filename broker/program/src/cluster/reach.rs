@@ -7,9 +7,8 @@ use clap::{Args, ValueEnum};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::findings::prefix_text;
 use topobroker_cluster::{Planes, ReachRule, Unpaired, port_pairs, reach};
-use topobroker_reader::Topology;
+use topobroker_reader::{Topology, devices::prefix_text};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Rule {
