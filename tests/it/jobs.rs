@@ -63,6 +63,28 @@ fn a_job_shows_its_pus_and_ranks_and_takes_no_memory_beside_its_handle() {
 }
 
 #[test]
+fn a_pe_list_places_ranks_as_prterun_3_and_5_do() {
+    // What prterun 3.0.8 and 5.0.0rc1 print of a machine with two threads a core.
+    let published = usual();
+    for (list, count, shown) in [
+        ("pe-list=0,2,3", "2", ["[core:L0,2-3]", "[core:L0,2-3]"]),
+        ("pe-list=3,1,0:ordered", "2", ["[core:L3]", "[core:L1]"]),
+        ("pe-list=0,2:hwtcpus:ordered", "2", ["[hwt:L0]", "[hwt:L2]"]),
+    ] {
+        add(&published, &["solver", "-n", count, "--map-by", list]);
+        let lines = text(job(&published, &["show", "solver", "--style", "prrte"]));
+        for (line, end) in lines.lines().zip(shown) {
+            assert!(line.ends_with(end), "{list}: {lines}");
+        }
+        text(job(&published, &["remove", "solver"]));
+    }
+    let many = error(job(&published, &["add", "x", "-n", "4", "--map-by", "pe-list=0-2:ordered"]));
+    assert!(many.contains("4 ranks: the pe-list has 3 CPUs"), "{many}");
+    let both = ["add", "x", "--cpu-set", "0", "--map-by", "pe-list=0"];
+    assert!(error(job(&published, &both)).contains("leave out --cpu-set"));
+}
+
+#[test]
 fn ranks_come_from_a_file_and_a_mistake_in_it_is_named() {
     let published = usual();
     let folder = tempfile::tempdir().unwrap();

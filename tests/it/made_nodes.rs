@@ -94,10 +94,8 @@ pub(crate) fn node(packages: usize, nics: &[Nic]) -> String {
             };
             if fabric {
                 info("Port1State", if nic.is_active { "4" } else { "1" }.to_owned());
-                info(
-                    "Port1LID",
-                    if matches!(nic.kind, Kind::InfiniBand(_)) { "0x7" } else { "0x0" }.to_owned(),
-                );
+                let lid = if matches!(nic.kind, Kind::InfiniBand(_)) { place + 1 } else { 0 };
+                info("Port1LID", format!("{lid:#x}"));
                 let prefix = match nic.kind {
                     Kind::InfiniBand(subnet) => subnet,
                     _ => 0xfe80 << 48,

@@ -11,6 +11,7 @@ mod cluster;
 mod cluster_damage;
 mod cluster_fabrics;
 mod cluster_formats;
+mod cluster_nics;
 mod cluster_own_node;
 mod cluster_ports;
 mod cluster_program;

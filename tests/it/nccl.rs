@@ -4,12 +4,12 @@ use crate::segments::topobroker;
 use std::path::Path;
 use std::process::{Command, Output};
 use topobroker::hwloc::Input;
-use topobroker::links::{NcclDevice, NcclFile, NcclReadError, nccl, rccl, told};
+use topobroker::links::{GuestBusIds, NcclDevice, NcclFile, NcclReadError, nccl, rccl, told};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive, Attributes, Object, ObjectType, Topology,
     devices::PathClass,
-    links::{LinkClass, Links, SwitchModel, VertexKind},
+    links::{Link, LinkClass, Links, SwitchModel, VertexKind},
 };
 use topobroker_tests::{describe, machines, shared};
 
@@ -123,7 +123,8 @@ fn every_machine_with_a_gpu_or_a_nic_has_a_file_for_nccl_with_the_same_path_clas
                 .vertices()
                 .iter()
                 .any(|it| matches!(it.kind, VertexKind::Gpu | VertexKind::Nic));
-            let written = [nccl(topology, &separate), rccl(topology, &one)];
+            let own = GuestBusIds::new();
+            let written = [nccl(topology, &separate, &own), rccl(topology, &one, &own)];
             assert!(written.iter().all(|it| it.is_ok() == has_device), "{}", machine.name);
             for (text, (links, class)) in
                 written.into_iter().zip([(&separate, LinkClass::NvLink), (&one, LinkClass::Xgmi)])
@@ -132,7 +133,9 @@ fn every_machine_with_a_gpu_or_a_nic_has_a_file_for_nccl_with_the_same_path_clas
                 let file = NcclFile::read(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
                 files += 1;
                 pairs += check(topology, links, &file, &machine.name);
-                let of_gpus = links.links().iter().filter(|it| it.class == class).count();
+                // What hwloc does not count is left to RCCL.
+                let counted = |it: &&Link| it.class == class && it.links.is_some();
+                let of_gpus = links.links().iter().filter(counted).count();
                 assert_eq!(of_gpus > 0, !file.links.is_empty(), "{}", machine.name);
                 nvlinks += file.links.len();
             }
@@ -214,6 +217,33 @@ fn links_are_told_by_files_of_nccl_and_json_and_go_with_the_topology() {
 }
 
 #[test]
+fn a_file_for_a_virtual_machine_has_its_devices_by_the_bus_ids_of_the_guest() {
+    let script = "$T links -i $M --of nccl > $F/host; grep -o 'busid=\"[^\"]*\" class=\"0x0[23]' $F/host | \
+            cut -d'\"' -f2 > $F/all; \
+        map=$(awk '{printf \"--map-bus %s=000a:0%d:00.0 \", $1, NR}' $F/all); \
+        $T links -i $M --of nccl $map > $F/guest; \
+        grep -c 000a: $F/guest; grep -c -f $F/all $F/guest; grep -c 'nvlink target=.000a' $F/guest; \
+        $T links -i $M --of nccl --map-bus 0000:ff:00.0=0000:01:00.0; \
+        $T links -i $M --of nccl --map-bus $(head -1 $F/all)=x; \
+        $T links -i $M --of json $map; rm $F/host $F/guest $F/all";
+    let Some(output) = on("flux-core__ipa20.xml", script) else { return };
+    let said = String::from_utf8(output.stderr).unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let [devices, others, links] = text.lines().collect::<Vec<_>>()[..] else {
+        panic!("{text}{said}")
+    };
+    assert!(devices.parse::<u32>().unwrap() >= 3 && others == "0", "{text}");
+    assert!(links.parse::<u32>().unwrap() >= 1, "{text}");
+    for expected in [
+        "0000:ff:00.0: is no GPU or NIC of this topology",
+        "expected two PCI bus ids",
+        "--map-bus is about files for NCCL and RCCL",
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[test]
 fn links_that_readers_would_refuse_are_not_told() {
     let script = "{ echo '{\"nodes\":['; \
         for at in $(seq 1 4999); do echo '{\"id\":\"leaf'$at'\",\"kind\":\"netswitch\"},'; done; \
@@ -256,22 +286,106 @@ fn a_file_of_nccl_tells_what_hwloc_without_nvidias_library_does_not_see() {
 }
 
 #[test]
-fn what_was_exported_for_nccl_and_rccl_can_be_told_without_changing_a_path() {
-    for (machine, format) in [
-        ("flux-core__ipa20.xml", "nccl"),
-        ("hwloc-v2.x__nvidiaDGX2.xml", "nccl"),
-        ("flux-core__tuo.SPX.xml", "rccl"),
-        ("flux-core__tuo.CPX.xml", "rccl"),
-    ] {
-        let script = format!(
-            "$T links --pairs > $F/before; $T links --of {format} > $F/file; \
-             $T links --tell $F/file; $T links --pairs | diff $F/before -; rm $F/before $F/file"
-        );
-        let Some(output) = on(machine, &script) else { return };
+fn what_was_exported_for_nccl_can_be_told_without_changing_a_path() {
+    for machine in ["flux-core__ipa20.xml", "hwloc-v2.x__nvidiaDGX2.xml"] {
+        let script = "$T links --pairs > $F/before; $T links --of nccl > $F/file; \
+             $T links --tell $F/file; $T links --pairs | diff $F/before -; rm $F/before $F/file";
+        let Some(output) = on(machine, script) else { return };
         let (out, error) =
             [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap()).into();
         assert_eq!((out.as_str(), error.as_str()), ("", ""), "{machine}");
     }
+}
+
+#[test]
+fn links_of_amd_gpus_are_in_files_for_rccl_once_somebody_has_counted_them() {
+    // hwloc knows which GPUs are linked, but not how often.
+    let script = "$T links --of rccl > $F/file; grep -c xgmi $F/file; \
+        echo '{\"edges\":[{\"source\":\"rsmi0\",\"target\":\"rsmi1\",\"class\":\"XGMI\",\"links\":4}]}' > $F/json; \
+        $T links --tell $F/json; $T links --of rccl > $F/file; grep -c 'xgmi.* count=.4' $F/file; \
+        grep -c xgmi $F/file; rm $F/file $F/json";
+    let Some(output) = on("flux-core__tuo.SPX.xml", script) else { return };
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        (String::from_utf8(output.stdout).unwrap().as_str(), error.as_str()),
+        ("0\n2\n2\n", "")
+    );
+}
+
+#[test]
+fn devices_of_a_virtual_machine_are_where_the_file_of_its_cloud_says() {
+    let Some(shared) = shared() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let device = |bus_id: &str| {
+        format!(
+            "<pci busid=\"{bus_id}\" class=\"0x030200\" link_speed=\"16.0 GT/s PCIe\" link_width=\"16\"/>"
+        )
+    };
+    let switch = |bus_id: &str, below: &str| {
+        format!(
+            "<pci busid=\"{bus_id}\" class=\"0x060400\" link_speed=\"8.0 GT/s PCIe\" link_width=\"16\">{below}</pci>"
+        )
+    };
+    let file = |first: &str, second: &str| {
+        format!(
+            "<system version=\"1\"><cpu numaid=\"2\">{first}</cpu><cpu numaid=\"3\">{second}</cpu></system>"
+        )
+    };
+    // A GPU and the NIC below one switch, the other GPU below another node.
+    let both = device("0003:00:00.0") + &device("0103:00:00.0");
+    let text = file(&switch("ffff:ff:01.0", &both), &device("0001:00:00.0"));
+    let run = |text: &str, script: &str| {
+        std::fs::write(folder.path().join("tree"), text).unwrap();
+        let mut command = topobroker();
+        command
+            .args(["run", "--folder"])
+            .arg(folder.path())
+            .arg("--pci-tree")
+            .arg(folder.path().join("tree"));
+        command
+            .arg("-i")
+            .arg(shared.join("cases/nccl/vm.hwloc.xml"))
+            .args(["--", "sh", "-c", script]);
+        command.env("T", env!("CARGO_BIN_EXE_topobroker_for_tests")).current_dir(folder.path());
+        let output = command.output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let class = |one: &str, other: &str| {
+        let text = run(&text, "$T links --of matrix");
+        let head: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
+        let row =
+            text.lines().find(|line| line.starts_with(one)).unwrap_or_else(|| panic!("{text}"));
+        let column = head.iter().position(|it| *it == other).unwrap_or_else(|| panic!("{text}"));
+        row.split_whitespace().nth(column + 1).unwrap().to_owned()
+    };
+    assert_eq!([class("cuda0", "mlx5_ib0"), class("cuda2", "mlx5_ib0")], ["PIX", "SYS"]);
+    // What is written for NCCL again is the same tree.
+    let again = NcclFile::read(&run(&text, "$T links --of nccl")).unwrap();
+    let told = NcclFile::read(&text).unwrap();
+    for device in &told.devices {
+        let found = again.devices.iter().find(|it| it.bus_id == device.bus_id).unwrap();
+        assert_eq!(found.numa, device.numa, "{found:?}");
+        assert_eq!(found.switch.is_some(), device.switch.is_some(), "{found:?}");
+        let speed = |device: &NcclDevice| -> f32 {
+            device.attributes["link_speed"].split(' ').next().unwrap().parse().unwrap()
+        };
+        assert_eq!(speed(found), speed(device), "{found:?}");
+    }
+    // hwloc reads the topology.
+    let loads = run(&text, "$T export > t.xml && hwloc-calc -i t.xml -N pu all; rm t.xml");
+    assert_eq!(loads, "16\n");
+    for (text, said) in [
+        (file(&device("0009:00:00.0"), ""), "0009:00:00.0: the topology has no such PCI device"),
+        (
+            file(&device("0001:00:00.0"), "").replace("numaid=\"2\"", "numaid=\"9\""),
+            "numaid 9: the topology has no such NUMA node",
+        ),
+        (file(&switch("ffff:1ff:01.0", &both), ""), "ffff:1ff:01.0: is no bus id of a switch"),
+    ] {
+        let found = run(&text, "true");
+        assert!(found.contains(said), "{found}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]

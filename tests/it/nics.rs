@@ -113,14 +113,14 @@ fn a_job_keeps_a_nic_and_a_gpu_for_each_rank() {
 fn ranks_have_as_many_devices_as_are_wanted_and_libraries_are_told() {
     let script = "for n in 0 1 2 9; do $T job add j$n --map-by ppr:1:package --nics-per-rank $n \
                   > $FOLDER/file; $T job nics j$n; done; \
-                  for library in ucx nccl mpich openmpi; do $T job nics j2 --rank 1 --env $library; done; \
+                  for library in ucx nccl mpich libfabric openmpi; do $T job nics j2 --rank 1 --env $library; done; \
                   $T job nics j1 --env ucx; $T job nics j1 --rank 7";
     let Some(output) = on_reference(SIERRA, script) else { return };
     let expected = "0 -\n1 -\n0 mlx5_0\n1 mlx5_2\n0 mlx5_0,mlx5_1\n1 mlx5_2,mlx5_3\n\
                     0 mlx5_0,mlx5_1,mlx5_2,mlx5_3\n1 mlx5_2,mlx5_3,mlx5_0,mlx5_1\n\
                     UCX_NET_DEVICES=mlx5_2:1,mlx5_3:1\n\
                     NCCL_IB_HCA==mlx5_2:1,mlx5_3:1\n\
-                    MPIR_CVAR_CH4_OFI_MAX_NICS=-1\nMPIR_CVAR_CH4_OFI_PREF_NIC=2\n\
+                    MPIR_CVAR_CH4_OFI_PREF_NIC=2\nFI_VERBS_DEVICE_NAME=mlx5_2\n\
                     OMPI_MCA_btl_openib_if_include=mlx5_2:1,mlx5_3:1\n\
                     0 UCX_NET_DEVICES=mlx5_0:1\n1 UCX_NET_DEVICES=mlx5_2:1\n";
     assert_eq!(text(&output.stdout), expected);

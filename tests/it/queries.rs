@@ -303,6 +303,15 @@ impl<'a> Both<'a> {
             LocalNumaNodes::LARGER_LOCALITY | LocalNumaNodes::SMALLER_LOCALITY,
             LocalNumaNodes::ALL,
         ];
+        // hwloc 2.12.1 and later have a flag for it.
+        let meets = |node: &Object<'a>| node.cpuset().unwrap().intersects(set);
+        let intersecting: Vec<Object<'a>> = nodes_of(ours).filter(meets).collect();
+        let found: Vec<_> =
+            ours.local_numa_nodes(set, LocalNumaNodes::INTERSECT_LOCALITY).collect();
+        assert!(intersecting.iter().all(|node| found.contains(node)), "{set}: {found:?}");
+        let exact =
+            |node: &Object<'a>| intersecting.contains(node) || node.cpuset().as_ref() == Some(set);
+        assert!(found.iter().all(exact), "{set}: {found:?}");
         for which in kinds {
             let expected = theirs.local_numa_nodes(From::Cpuset(bitmap), which.bits());
             let expected: Vec<Place> = expected.into_iter().map(RivalObject::place).collect();

@@ -46,6 +46,22 @@ fn lists_are_of_logical_indexes_unless_they_say_os() {
 }
 
 #[test]
+fn a_cpu_kind_is_a_part_by_its_index_or_by_one_of_its_infos() {
+    let Some(shared) = topobroker_tests::shared() else { return };
+    let machine = shared.join("topologies/hwloc-v2.9__fakecpukinds.xml");
+    let pus = |kind: &str| {
+        let mut command = topobroker();
+        command.args(["calc", "-I", "pu", "--po", "all", "--view", kind, "-i"]).arg(&machine);
+        let output = command.output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    assert_eq!(pus("cpukind:0"), "0,1\n");
+    assert_eq!(pus("cpukind:2"), "3\n");
+    assert_eq!(pus("cpukind:CoreType=MySmallCore"), "0,1\n");
+    assert!(pus("cpukind:3").contains("no such CPU kind; the topology has 3"));
+}
+
+#[test]
 fn objects_are_named_as_calc_names_them() {
     names("numa:0 ~core:1-3", &[], "0,8");
     names("package:1.core:0-1 core:0", &[], "0,8,4,12,5,13");

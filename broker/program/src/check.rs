@@ -59,6 +59,8 @@ impl Silence {
             Kind::Memlock => self.no_memlock,
             Kind::RegisterableMemory => self.no_registerable_memory,
             Kind::Far | Kind::Split | Kind::Unbound | Kind::Networks => self.no_binding,
+            // Of clusters.
+            Kind::NicName | Kind::FewerPorts | Kind::Slow | Kind::Rail => false,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::file_bytes::FileBytes;
-use topobroker::links;
+use topobroker::links::{self, GuestBusIds};
 use topobroker_reader::{
     Topology, View,
     links::{
@@ -51,6 +51,10 @@ pub(super) struct Links {
     /// Forget the links that are told of the adopted topology
     #[arg(long, conflicts_with_all = ["from", "pairs", "of", "input"])]
     forget: bool,
+    /// Write the file for NCCL or RCCL in a virtual machine, which knows this device by another bus
+    /// id. Repeat for each GPU and NIC that the virtual machine has
+    #[arg(long, value_name = "HOST=GUEST", value_parser = bus_ids)]
+    map_bus: Vec<(String, String)>,
     /// Format of the output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     of: Format,
@@ -117,6 +121,10 @@ impl Links {
             is_about_paths || (self.measure.is_none() && !self.relay_gpu),
             "--measure and --relay-gpu are about paths: give --from or --pairs too"
         );
+        ensure!(
+            self.map_bus.is_empty() || matches!(self.of, Format::Nccl | Format::Rccl),
+            "--map-bus is about files for NCCL and RCCL: give --of nccl or --of rccl too"
+        );
         let adopted = topobroker_reader::adopted();
         let adopted = adopted.filter(|base| View::whole(base.topology()).is_of(topology));
         let told = match adopted.map(ToldLinks::find).transpose() {
@@ -141,9 +149,21 @@ impl Links {
             Format::Dot => Ok(links::dot(topology, &graph)),
             Format::Jgf => pretty(&links::jgf(topology, &graph)),
             Format::Matrix => Ok(links::matrix(topology, &graph)),
-            Format::Nccl => Ok(links::nccl(topology, &graph)?),
-            Format::Rccl => Ok(links::rccl(topology, &graph)?),
+            Format::Nccl => Ok(links::nccl(topology, &graph, &self.guest()?)?),
+            Format::Rccl => Ok(links::rccl(topology, &graph, &self.guest()?)?),
         }
+    }
+
+    /// What `--map-bus` says.
+    fn guest(&self) -> anyhow::Result<GuestBusIds> {
+        let mut guest = GuestBusIds::new();
+        for (host, of_guest) in &self.map_bus {
+            let is_taken = guest.values().any(|it| it == of_guest);
+            let before = guest.insert(host.clone(), of_guest.clone());
+            let two = if is_taken { of_guest } else { host };
+            ensure!(!is_taken && before.is_none(), "--map-bus: {two} is named twice");
+        }
+        Ok(guest)
     }
 
     fn switches(&self) -> SwitchModel {
@@ -200,6 +220,15 @@ impl Links {
         };
         Ok(found.iter().map(line).collect())
     }
+}
+
+/// Two bus ids, with their domains.
+fn bus_ids(text: &str) -> Result<(String, String), String> {
+    let two = text.split_once('=').filter(|(host, guest)| {
+        [host, guest].iter().all(|it| links::is_bus_id(it) && it.contains('.'))
+    });
+    two.map(|(host, guest)| (host.to_ascii_lowercase(), guest.to_ascii_lowercase()))
+        .ok_or_else(|| "expected two PCI bus ids, such as 0000:17:00.0=0000:05:00.0".to_owned())
 }
 
 fn words(path: Option<&LinkPath>) -> String {

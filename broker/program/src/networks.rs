@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use topobroker::nics::{NicFilter, nodes_reached};
+use topobroker_cluster::Rails;
 use topobroker_reader::cluster::{ClusterOpenError, adopt_cluster};
 use topobroker_reader::devices::{Network, NetworkId, NicChoice};
 
@@ -42,7 +43,7 @@ pub(super) struct SiteNics {
 
 impl SiteNics {
     /// The filter that the options say. If TOPOBROKER_CLUSTER names a cluster, networks that reach all
-    /// of its nodes come first.
+    /// of its nodes come first, and ranks have the NICs of their rails.
     pub(super) fn filter(&self) -> anyhow::Result<NicFilter> {
         Ok(self.filter_and_reach()?.0)
     }
@@ -54,7 +55,7 @@ impl SiteNics {
         let Some((nodes, reached)) = reach()? else { return Ok((filter, None)) };
         let everywhere = reached.iter().filter(|(_, count)| **count == nodes);
         let filter = filter.preferring(everywhere.map(|(network, _)| *network).collect());
-        Ok((filter, Some((nodes, reached))))
+        Ok((filter.on_rails(on_rails()?), Some((nodes, reached))))
     }
 }
 
@@ -72,6 +73,14 @@ fn reach() -> anyhow::Result<Option<Reach>> {
             Ok(Some((cluster.node_count(), reached)))
         }
     }
+}
+
+/// The NICs of this node by the rails of the cluster's fabric.
+fn on_rails() -> anyhow::Result<BTreeMap<String, String>> {
+    let cluster = adopt_cluster()?;
+    let rails = Rails::of(cluster)?;
+    let found = rails.zip(cluster.local()).map(|(rails, node)| rails.on_node(node.number()));
+    Ok(found.unwrap_or_default())
 }
 
 impl Networks {

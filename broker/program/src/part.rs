@@ -13,7 +13,7 @@ use topobroker_reader::{
 };
 
 /// The names of parts, for error messages.
-pub(super) const EXPECTED: &str = "mine, affinity, cgroup, cgroup:FOLDER, env:VARIABLE, a list of logical \
+pub(super) const EXPECTED: &str = "mine, affinity, cgroup, cgroup:FOLDER, env:VARIABLE, cpukind:INDEX, cpukind:NAME=VALUE, a list of logical \
     indexes (14,15,0,1 or P0:0-3;P1:*), os:LIST, or objects (numa:0 package:1.core:0-3)";
 
 /// The environment variables that name PUs, for error messages.
@@ -80,6 +80,8 @@ pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<C
         ))
     } else if let Some(folder) = text.strip_prefix("cgroup:") {
         Ok(Chosen::in_cgroup(Cgroup::read(folder)?))
+    } else if let Some(kind) = text.strip_prefix("cpukind:") {
+        Ok(Chosen::of(cpu_kind(topology, kind)?))
     } else if let Some(list) = text.strip_prefix("os:") {
         Ok(Chosen::listed(&CpuList::parse(topology, list, Numbering::Os)?))
     } else if let Some(variable) = text.strip_prefix("env:") {
@@ -89,6 +91,27 @@ pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<C
     } else {
         of_locations(topology, text)
     }
+}
+
+/// The PUs of the CPU kinds that an index or an info (`NAME=VALUE`) selects.
+pub(super) fn cpu_kind(topology: Topology<'_>, text: &str) -> anyhow::Result<Set> {
+    let info = text.split_once('=');
+    let index: Option<usize> = text.parse().ok();
+    if info.is_none() && index.is_none() {
+        bail!("{text}: expected an index or NAME=VALUE");
+    }
+    let kinds = topology.cpu_kinds().enumerate().filter(|(place, kind)| match info {
+        Some((name, value)) => kind.infos().any(|it| it.name == name && it.value == value),
+        None => Some(*place) == index,
+    });
+    let chosen: Vec<Set> = kinds.map(|(_, kind)| kind.cpuset()).collect();
+    if chosen.is_empty() {
+        let count = topology.cpu_kinds().count();
+        bail!(
+            "{text}: no such CPU kind; the topology has {count}, `topobroker ls --cpukinds` lists them"
+        );
+    }
+    Ok(chosen.into_iter().fold(Set::new(), |all, set| &all | &set))
 }
 
 /// Reads the PUs that an environment variable names.

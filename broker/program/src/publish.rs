@@ -8,6 +8,9 @@ use clap::{Args, Parser, ValueEnum};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use topobroker::file_bytes::FileBytes;
+use topobroker::links::with_pci_tree;
+use topobroker::nics::add_site;
 use topobroker::node::remove_stale;
 use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
 use topobroker_layout::description::Description;
@@ -24,6 +27,9 @@ pub(super) struct Publish {
     json: bool,
 }
 
+/// Limit of the size of a file beside the topology in bytes.
+const MOST_TEXT: u64 = 1 << 20;
+
 /// Options that say what is published.
 #[derive(Debug, PartialEq, Args)]
 pub(super) struct What {
@@ -39,6 +45,14 @@ pub(super) struct What {
     /// allowed
     #[arg(long, value_name = "SCOPE", value_parser = scope)]
     scope: Option<Scope>,
+    /// Put PCI devices where this file for NCCL has them: below NUMA nodes and switches that a virtual
+    /// machine does not see
+    #[arg(long, value_name = "FILE")]
+    pci_tree: Option<PathBuf>,
+    /// Let jobs use the NICs that this file says, unless their user says otherwise: lines
+    /// TOPOBROKER_NETWORK=..., TOPOBROKER_NIC=..., TOPOBROKER_NO_NIC=...
+    #[arg(long, value_name = "FILE")]
+    site: Option<PathBuf>,
     /// Also publish what unmodified programs that use hwloc or PMIx read: an hwloc segment and XML
     #[arg(long)]
     legacy: bool,
@@ -112,13 +126,31 @@ impl How {
             // there.
             remove_stale(folder, &BTreeSet::new());
         }
-        let (description, source) = self.what.input.capture()?;
+        let (description, source) = self.what.capture()?;
         let options = PublishOptions { store, keep, ..self.what.options(&description, source) };
         Ok(publish(&description, &options)?)
     }
 }
 
 impl What {
+    /// Captures the topology, with what files say of it.
+    pub(super) fn capture(&self) -> anyhow::Result<(Description, Source)> {
+        let (mut description, source) = self.input.capture()?;
+        if let Some(file) = &self.pci_tree {
+            let name = || file.display().to_string();
+            let bytes = FileBytes::open(file, MOST_TEXT).with_context(name)?;
+            let text = bytes.text().with_context(name)?;
+            description = with_pci_tree(&description, text).with_context(name)?;
+        }
+        if let Some(file) = &self.site {
+            let name = || file.display().to_string();
+            let bytes = FileBytes::open(file, MOST_TEXT).with_context(name)?;
+            let text = bytes.text().with_context(name)?;
+            add_site(&mut description, text).with_context(name)?;
+        }
+        Ok((description, source))
+    }
+
     /// The options for publishing a description that was captured from `source`. The caller sets
     /// the store.
     pub(super) fn options(&self, description: &Description, source: Source) -> PublishOptions {

@@ -96,7 +96,7 @@ impl Serve {
         folder: &mut Folder,
         published: Option<&Description>,
     ) -> anyhow::Result<Description> {
-        let (description, source) = self.what.input.capture()?;
+        let (description, source) = self.what.capture()?;
         if published == Some(&description) {
             return Ok(description);
         }

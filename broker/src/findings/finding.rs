@@ -34,6 +34,14 @@ pub enum Kind {
     Unbound,
     /// Ranks of one job have NICs of networks that do not reach each other.
     Networks,
+    /// A NIC has another name than on other nodes of its class.
+    NicName,
+    /// A NIC has fewer active ports than on other nodes of its class.
+    FewerPorts,
+    /// A NIC has a lower rate than on other nodes of its class.
+    Slow,
+    /// A NIC is connected to the switch of another rail.
+    Rail,
 }
 
 impl Finding {
@@ -60,6 +68,10 @@ impl Kind {
             Self::Memlock => "memlock",
             Self::RegisterableMemory => "registerable-memory",
             Self::Networks => "networks",
+            Self::NicName => "nic-name",
+            Self::FewerPorts => "fewer-ports",
+            Self::Slow => "slow",
+            Self::Rail => "rail",
             Self::Far => "far",
             Self::Split => "split",
             Self::Unbound => "unbound",

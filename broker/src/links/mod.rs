@@ -6,13 +6,15 @@ mod matrix;
 mod nccl;
 mod nccl_read;
 mod pci_speed;
+mod pci_tree;
 mod tell;
 mod told;
 
 pub use dot::dot;
 pub use json::{jgf, json, json_path};
 pub use matrix::matrix;
-pub use nccl::{NcclError, nccl, rccl};
-pub use nccl_read::{NcclDevice, NcclFile, NcclLink, NcclReadError};
+pub use nccl::{GuestBusIds, NcclError, nccl, rccl};
+pub use nccl_read::{NcclDevice, NcclFile, NcclLink, NcclReadError, is_bus_id};
+pub use pci_tree::{PciTreeError, with_pci_tree};
 pub use tell::{TellError, forget, tell};
 pub use told::{ToldError, told};

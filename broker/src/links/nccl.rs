@@ -4,6 +4,7 @@
 use super::nccl_read::{MOST_ELEMENTS, MOST_LETTERS};
 use super::pci_speed::pci_speed;
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
@@ -26,19 +27,38 @@ pub enum NcclError {
         /// Number of elements.
         found: usize,
     },
+    /// No GPU or NIC has a bus id that a virtual machine is said to know by another one.
+    #[error("{bus_id}: is no GPU or NIC of this topology; `topobroker devices` lists them")]
+    Unknown {
+        /// The bus id.
+        bus_id: String,
+    },
 }
+
+/// Bus ids of a host's devices in lower case, each with the one that the device has in a virtual
+/// machine.
+pub type GuestBusIds = BTreeMap<String, String>;
 
 /// Describes the GPUs and NICs of a machine to NCCL. `links` must have each switch of links between
 /// GPUs as a vertex ([`SwitchModel::Separate`](topobroker_reader::links::SwitchModel::Separate)).
 ///
 /// NCCL finds out itself which GPUs and NICs there are. So the file has the tree of NUMA nodes, PCI
-/// switches and devices, and the links between GPUs, if hwloc tells them.
+/// switches and devices, and the links between GPUs, if hwloc tells how many there are. Devices of
+/// which nobody knows where they are hang on the first NUMA node that has any.
+///
+/// The file is for a virtual machine if `guest` has bus ids: it has the devices that are named, by the
+/// bus ids of the guest, and switches between GPUs as those that the guest does not see.
 ///
 /// # Errors
 ///
 /// [`NcclError`].
-pub fn nccl(topology: Topology<'_>, links: &Links) -> Result<String, NcclError> {
-    Dialect { version: 1, element: "nvlink", class: LinkClass::NvLink }.write(topology, links)
+pub fn nccl(
+    topology: Topology<'_>,
+    links: &Links,
+    guest: &GuestBusIds,
+) -> Result<String, NcclError> {
+    let element = "nvlink";
+    Dialect { version: 1, element, class: LinkClass::NvLink, guest }.write(topology, links)
 }
 
 /// [`nccl`] for RCCL.
@@ -46,15 +66,21 @@ pub fn nccl(topology: Topology<'_>, links: &Links) -> Result<String, NcclError> 
 /// # Errors
 ///
 /// [`NcclError`].
-pub fn rccl(topology: Topology<'_>, links: &Links) -> Result<String, NcclError> {
-    Dialect { version: 2, element: "xgmi", class: LinkClass::Xgmi }.write(topology, links)
+pub fn rccl(
+    topology: Topology<'_>,
+    links: &Links,
+    guest: &GuestBusIds,
+) -> Result<String, NcclError> {
+    let element = "xgmi";
+    Dialect { version: 2, element, class: LinkClass::Xgmi, guest }.write(topology, links)
 }
 
-struct Dialect {
+struct Dialect<'g> {
     version: u32,
     /// The element of a link between GPUs.
     element: &'static str,
     class: LinkClass,
+    guest: &'g GuestBusIds,
 }
 
 /// NUMA node by its OS index, with its switches and devices; `None` are those of no node.
@@ -83,9 +109,9 @@ impl Pci<'_> {
     }
 }
 
-impl Dialect {
+impl Dialect<'_> {
     fn write(&self, topology: Topology<'_>, links: &Links) -> Result<String, NcclError> {
-        let cpus = cpus(topology, links);
+        let cpus = self.cpus(topology, links)?;
         if cpus.is_empty() {
             return Err(NcclError::NoDevice);
         }
@@ -123,7 +149,7 @@ impl Dialect {
         let _ = write!(
             text,
             "{indent}<pci busid=\"{}\" class=\"{}\"",
-            found.bus_id_text(),
+            self.bus_id(pci.object).unwrap_or_default(),
             class(pci.object)
         );
         let ids = [
@@ -174,54 +200,82 @@ impl Dialect {
         };
         let mut all: Vec<(String, u16, String)> = Vec::new();
         for link in links.links().iter().filter(|link| link.class == self.class) {
-            // Nobody knows how many XGMI links there are, and RCCL wants a number.
-            let count = link.links.or((self.class == LinkClass::Xgmi).then_some(1));
             let target = ends(link).and_then(|other| {
                 let vertex = links.vertices().get(usize::from(other))?;
-                if vertex.kind == VertexKind::NvSwitch && vertex.object.is_none() {
+                let is_guest = !self.guest.is_empty();
+                if vertex.kind == VertexKind::NvSwitch && (vertex.object.is_none() || is_guest) {
                     return Some((HIDDEN_SWITCH.to_owned(), SWITCH_CLASS.to_owned()));
                 }
                 let object = pci_of(links.object(topology, other)?)?;
-                Some((object.pci_attributes()?.bus_id_text(), class(object)))
+                Some((self.bus_id(object)?, class(object)))
             });
-            let Some((count, (target, class))) = count.zip(target) else { continue };
+            // NCCL and RCCL ask the driver themselves for links that are left out.
+            let Some((count, (target, class))) = link.links.zip(target) else { continue };
             // Parts of a GPU are one device to RCCL.
-            if !all.iter().any(|(known, ..)| *known == target) {
-                all.push((target, count, class));
+            match all.iter_mut().find(|(known, ..)| *known == target) {
+                Some((_, links, _)) if target == HIDDEN_SWITCH => *links += count,
+                Some(_) => {}
+                None => all.push((target, count, class)),
             }
         }
         all
+    }
+
+    /// The bus id that the reader of the file knows a device by; `None` if it does not see it.
+    /// A guest sees no switches of PCI either, but theirs do no harm.
+    fn bus_id(&self, object: Object<'_>) -> Option<String> {
+        let own = object.pci_attributes()?.bus_id_text();
+        match self.guest.is_empty() || object.object_type() == ObjectType::Bridge {
+            true => Some(own),
+            false => self.guest.get(&own).cloned(),
+        }
+    }
+
+    /// The NUMA nodes that GPUs and NICs hang on, each with its tree.
+    fn cpus<'a>(&self, topology: Topology<'a>, links: &Links) -> Result<Vec<Cpu<'a>>, NcclError> {
+        let mut cpus: Vec<Cpu<'a>> = Vec::new();
+        let mut unknown: BTreeSet<&String> = self.guest.keys().collect();
+        for (vertex, found) in (0..).zip(links.vertices()) {
+            if !matches!(found.kind, VertexKind::Gpu | VertexKind::Nic) {
+                continue;
+            }
+            let Some(pci) = links.object(topology, vertex).and_then(pci_of) else { continue };
+            if self.bus_id(pci).is_none() {
+                continue;
+            }
+            if let Some(own) = pci.pci_attributes() {
+                unknown.remove(&own.bus_id_text());
+            }
+            let node = node_of(topology, pci);
+            let place = cpus.iter().position(|it| it.node == node);
+            let place = place.unwrap_or_else(|| {
+                cpus.push(Cpu { node, below: Vec::new() });
+                cpus.len() - 1
+            });
+            let mut way: Vec<Object<'a>> = pci.pci_switches().collect();
+            way.reverse();
+            way.push(pci);
+            let Some(cpu) = cpus.get_mut(place) else { continue };
+            let gpu = (found.kind == VertexKind::Gpu).then_some(vertex);
+            insert(&mut cpu.below, &way, gpu);
+        }
+        if let Some(bus_id) = unknown.pop_first() {
+            return Err(NcclError::Unknown { bus_id: bus_id.clone() });
+        }
+        cpus.sort_by_key(|cpu| cpu.node.and_then(Object::os_index));
+        // NCCL takes node -1 beside others for one more processor, far from all of them.
+        let homeless = cpus.len() > 1 && cpus.first().is_some_and(|it| it.node.is_none());
+        let of_none = if homeless { cpus.remove(0).below } else { Vec::new() };
+        if let Some(first) = cpus.first_mut() {
+            first.below.extend(of_none);
+        }
+        Ok(cpus)
     }
 }
 
 /// The bus id that NCCL gives a switch that a virtual machine does not see, and the class of switches.
 const HIDDEN_SWITCH: &str = "fffffff:ffff:ff";
 const SWITCH_CLASS: &str = "0x068000";
-
-/// The NUMA nodes that GPUs and NICs hang on, each with its tree.
-fn cpus<'a>(topology: Topology<'a>, links: &Links) -> Vec<Cpu<'a>> {
-    let mut cpus: Vec<Cpu<'a>> = Vec::new();
-    for (vertex, found) in (0..).zip(links.vertices()) {
-        if !matches!(found.kind, VertexKind::Gpu | VertexKind::Nic) {
-            continue;
-        }
-        let Some(pci) = links.object(topology, vertex).and_then(pci_of) else { continue };
-        let node = node_of(topology, pci);
-        let place = cpus.iter().position(|it| it.node == node);
-        let place = place.unwrap_or_else(|| {
-            cpus.push(Cpu { node, below: Vec::new() });
-            cpus.len() - 1
-        });
-        let mut way: Vec<Object<'a>> = pci.pci_switches().collect();
-        way.reverse();
-        way.push(pci);
-        let Some(cpu) = cpus.get_mut(place) else { continue };
-        let gpu = (found.kind == VertexKind::Gpu).then_some(vertex);
-        insert(&mut cpu.below, &way, gpu);
-    }
-    cpus.sort_by_key(|cpu| cpu.node.and_then(Object::os_index));
-    cpus
-}
 
 fn insert<'a>(below: &mut Vec<Pci<'a>>, way: &[Object<'a>], gpu: Option<u16>) {
     let Some((object, rest)) = way.split_first() else { return };
@@ -324,13 +378,16 @@ fn words(set: &Set) -> String {
     (0..count).rev().map(word).collect::<Vec<_>>().join(",")
 }
 
-/// The number of a GPU among those that programs see: the one in the name of its device, else its
+/// The number of a GPU as NVML and ROCm SMI have it: the one in the name that they give it, else its
 /// place among GPUs.
 fn device_number(topology: Topology<'_>, links: &Links, vertex: u16) -> u32 {
-    let object = links.object(topology, vertex);
-    let name = object.and_then(|it| it.name()).unwrap_or_default();
-    let digits = name.trim_start_matches(|letter: char| !letter.is_ascii_digit());
-    digits.parse().unwrap_or_else(|_| {
+    let number = |object: Object<'_>| {
+        let name = object.name()?.strip_prefix("nvml").or(object.name()?.strip_prefix("rsmi"))?;
+        name.parse().ok()
+    };
+    let pci = links.object(topology, vertex).and_then(pci_of);
+    let told = pci.and_then(|pci| pci.io_children().find_map(number));
+    told.unwrap_or_else(|| {
         let before = links.vertices().iter().take(usize::from(vertex));
         u32::try_from(before.filter(|it| it.kind == VertexKind::Gpu).count()).unwrap_or(0)
     })

@@ -273,8 +273,9 @@ impl Reading {
     }
 }
 
-/// Whether a text is domain, bus, device and function.
-fn is_bus_id(text: &str) -> bool {
+/// Whether a text is domain, bus, device and function, as NCCL writes them.
+#[must_use]
+pub fn is_bus_id(text: &str) -> bool {
     let parts: Vec<&str> = text.split([':', '.']).collect();
     parts.len() == 4
         && parts.iter().all(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_hexdigit()))

@@ -27,11 +27,19 @@ pub enum ToldError {
         /// Its bus id.
         bus_id: String,
     },
+    /// A GPU has a link to itself.
+    #[error("{bus_id}: has a link to itself; expected one to another device")]
+    Itself {
+        /// Its bus id.
+        bus_id: String,
+    },
     /// The JSON has no edges.
     #[error("no edges; expected node-link data with a list of \"edges\"")]
     NoEdges,
     /// The file of NCCL has no links.
-    #[error("no links; expected nvlink, xgmi or c2c elements")]
+    #[error(
+        "no links; expected nvlink, xgmi or c2c elements; a PCI tree alone is for `topobroker publish --pci-tree`"
+    )]
     NoLinks,
     /// The file of NCCL has several hosts, and it cannot be told which of them this one is.
     #[error(
@@ -140,7 +148,10 @@ impl<'t> Told<'t> {
         };
         // The file has each link of two GPUs twice, once from each.
         let is_known = |it: &Link| (it.class, it.one, it.other) == (class, other, one);
-        if one == other || self.links.iter().any(is_known) {
+        if one == other {
+            return Err(ToldError::Itself { bus_id: device.bus_id.clone() });
+        }
+        if self.links.iter().any(is_known) {
             return Ok(());
         }
         let each = match (class, gpu.attributes()) {

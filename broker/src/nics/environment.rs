@@ -14,8 +14,11 @@ pub enum Library {
     Ucx,
     /// NCCL and RCCL: `NCCL_IB_HCA`, or `NCCL_SOCKET_IFNAME` of network interfaces.
     Nccl,
-    /// MPICH over libfabric: the number of the first NIC.
+    /// MPICH 4.3 and later over libfabric: the number of the first NIC. Earlier ones take none.
     Mpich,
+    /// libfabric itself, for MPICH up to 4.2 and others that use it: the devices that its provider
+    /// finds.
+    Libfabric,
     /// Open MPI 4 with its own support of OpenFabrics devices.
     OpenMpi,
 }
@@ -45,15 +48,26 @@ pub fn variables<'a>(
             let mut alike = mpich::by_name(all);
             alike.retain(|nic| provider(nic) == provider(first));
             let number = alike.iter().position(|nic| nic == first);
-            // Without MAX_NICS=-1, MPICH knows one NIC and ignores the number of another. With it, each
-            // rank opens all.
-            let numbered = number.map(|number| {
-                vec![
-                    ("MPIR_CVAR_CH4_OFI_MAX_NICS", "-1".to_owned()),
-                    ("MPIR_CVAR_CH4_OFI_PREF_NIC", number.to_string()),
-                ]
-            });
-            numbered.unwrap_or_default()
+            let told = number.map(|number| ("MPIR_CVAR_CH4_OFI_PREF_NIC", number.to_string()));
+            told.into_iter().collect()
+        }
+        Library::Libfabric => {
+            let names: Vec<&str> = given.iter().filter_map(|nic| nic.name()).collect();
+            let own = names.first().copied().unwrap_or_default();
+            // Verbs devices are told by the beginnings of their names.
+            let begins = |nic: &&Object<'a>| nic.name().is_some_and(|name| name.starts_with(own));
+            match NetworkId::of(*first).map(provider) {
+                Some("verbs") if all.iter().filter(begins).count() < 2 => {
+                    vec![("FI_VERBS_DEVICE_NAME", own.to_owned())]
+                }
+                // hwloc before 2.13 knows only the interfaces of Slingshot.
+                Some("cxi") if own.starts_with("cxi") => {
+                    vec![("FI_CXI_DEVICE_NAME", names.join(","))]
+                }
+                Some("efa") => vec![("FI_EFA_IFACE", names.join(","))],
+                Some("tcp") => vec![("FI_TCP_IFACE", own.to_owned())],
+                _ => Vec::new(),
+            }
         }
     }
 }

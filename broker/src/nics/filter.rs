@@ -1,11 +1,13 @@
 //! Which NICs a site lets jobs use, as its administrators and users write it.
 
+use super::site;
+use std::collections::BTreeMap;
 use topobroker_reader::{
     Object, Topology,
     devices::{Network, NetworkId, NicChoice},
 };
 
-/// Which NICs jobs may use. By default all.
+/// Which NICs jobs may use. By default those that the site of the topology says, else all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NicFilter {
     network: Option<String>,
@@ -13,6 +15,8 @@ pub struct NicFilter {
     without: Option<NicList>,
     /// Networks that come before all others.
     first: Vec<NetworkId>,
+    /// NICs with the NICs that ranks have in their place.
+    instead: BTreeMap<String, String>,
 }
 
 /// A list of NICs is no list.
@@ -51,7 +55,7 @@ impl NicFilter {
         let list = |text: Option<&str>| text.map(NicList::parse).transpose();
         let (only, without) = (list(only)?, list(without)?);
         let network = network.map(str::to_owned);
-        Ok(Self { network, only, without, first: Vec::new() })
+        Ok(Self { network, only, without, ..Self::default() })
     }
 
     /// Lets networks that reach all nodes of a cluster come before all others.
@@ -60,18 +64,38 @@ impl NicFilter {
         Self { first, ..self }
     }
 
-    /// The networks with the NICs that the filter leaves, the best first.
+    /// Gives ranks the NIC on the rail that their NIC has on other nodes: `instead` has the names of
+    /// NICs, each with that of the NIC on its rail here.
+    #[must_use]
+    pub fn on_rails(self, instead: BTreeMap<String, String>) -> Self {
+        Self { instead, ..self }
+    }
+
+    /// The NIC that ranks have in place of another one.
+    pub(crate) fn on_rail<'a>(&self, nics: &[Object<'a>], nic: Object<'a>) -> Object<'a> {
+        let other = self.instead.get(nic.device_name().as_ref());
+        let other = other.and_then(|name| nics.iter().find(|it| it.device_name() == *name));
+        other.copied().unwrap_or(nic)
+    }
+
+    /// The networks with the NICs that the filter leaves, the best first. What it does not say is as
+    /// the site says that published the topology ([`add_site`](super::add_site)).
     #[must_use]
     pub fn networks<'a>(&self, topology: Topology<'a>, choice: NicChoice) -> Vec<Network<'a>> {
+        let told = |fact| topology.root().fact(fact);
+        let list = |own: &Option<NicList>, fact| {
+            own.clone().or_else(|| told(fact).and_then(|text| NicList::parse(text).ok()))
+        };
+        let network = self.network.as_deref().or_else(|| told(site::NETWORK));
+        let (only, without) = (list(&self.only, site::NIC), list(&self.without, site::NO_NIC));
         let may_be_used = |nic: Object<'a>| {
-            self.only.as_ref().is_none_or(|list| list.has(nic))
-                && !self.without.as_ref().is_some_and(|list| list.names_it(nic))
+            only.as_ref().is_none_or(|list| list.has(nic))
+                && !without.as_ref().is_some_and(|list| list.names_it(nic))
         };
         let mut networks = topology.networks_with(choice, |nic| {
             may_be_used(nic)
-                && NetworkId::of(nic).is_some_and(|id| {
-                    self.network.as_ref().is_none_or(|wanted| is_named(id, wanted))
-                })
+                && NetworkId::of(nic)
+                    .is_some_and(|id| network.is_none_or(|wanted| is_named(id, wanted)))
         });
         // Stable: within both groups the order stays.
         networks.sort_by_key(|network| !self.first.contains(&network.id));

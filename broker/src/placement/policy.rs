@@ -125,7 +125,7 @@ impl Policy {
             // On one node they are the same.
             "slot" | "node" => MapBy::Slot,
             "gpu" | "device=gpu" => MapBy::Gpu,
-            "cpu-list" | "pe-list" => MapBy::CpuList,
+            "cpu-list" => MapBy::CpuList,
             "ppr" => {
                 let number = parts.next().unwrap_or_default();
                 let each = number.parse().ok().filter(|each| (1..=MAX_RANKS).contains(each));

@@ -13,6 +13,10 @@ use topobroker_layout::object_type::ObjectType;
 /// Ranks that are split: each part are those whose PUs are all below one child of the lowest object
 /// that has the PUs of all. A part has fewer ranks than there were, and nobody else is below the
 /// child. A rank that is below no child is in no part.
+///
+/// A NUMA node with all PUs of the machine is no step of its own: the standard counts the processes
+/// that are restricted to a resource, and a rank that is not bound can use nothing outside of that
+/// node either. So the part is never a NUMA node that all ranks are on.
 pub struct Unguided<'r> {
     job: Job<'r>,
     topology: Topology<'r>,

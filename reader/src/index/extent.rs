@@ -60,6 +60,17 @@ impl Extent<'_> {
         }
     }
 
+    /// Whether this cpuset has PUs of another one.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Pus(index, own), Self::Pus(_, theirs)) => {
+                let (own, theirs) = (index.visible_run(own), index.visible_run(theirs));
+                own.start.max(theirs.start) < own.end.min(theirs.end)
+            }
+            _ => Words::intersects(self, other),
+        }
+    }
+
     /// Whether all PUs of this cpuset are in another one.
     #[inline]
     pub(crate) fn is_part_of(&self, other: &Self) -> bool {

@@ -28,11 +28,14 @@ impl LocalNumaNodes {
     pub const SMALLER_LOCALITY: Self = Self(2);
     /// All nodes of the topology. Counterpart: `HWLOC_LOCAL_NUMANODE_FLAG_ALL`.
     pub const ALL: Self = Self(4);
+    /// Nodes that have some of these PUs. Counterpart:
+    /// `HWLOC_LOCAL_NUMANODE_FLAG_INTERSECT_LOCALITY` of hwloc 2.12.1.
+    pub const INTERSECT_LOCALITY: Self = Self(8);
 
     /// The flags with hwloc's number; `None` if the number has unknown bits.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Option<Self> {
-        if bits < 8 { Some(Self(bits)) } else { None }
+        if bits < 16 { Some(Self(bits)) } else { None }
     }
 
     /// hwloc's number of the flags.
@@ -45,24 +48,27 @@ impl LocalNumaNodes {
     /// PUs.
     #[inline]
     fn fits(self, node: &Range<u32>, place: &Range<u32>) -> bool {
-        self.takes(is_within(place, node), || is_within(node, place))
+        let meets = || node.start.max(place.start) < node.end.min(place.end);
+        self.takes(is_within(place, node), || is_within(node, place), meets)
     }
 
     /// Whether a node is local. `larger` says whether it has all of the PUs, `smaller` whether all
-    /// its PUs are among them.
+    /// its PUs are among them, `meets` whether some are.
     #[inline]
-    fn takes(self, larger: bool, smaller: impl Fn() -> bool) -> bool {
+    fn takes(self, larger: bool, smaller: impl Fn() -> bool, meets: impl Fn() -> bool) -> bool {
         self.has(Self::ALL)
             || (larger && self.has(Self::LARGER_LOCALITY))
             || ((larger || self.has(Self::SMALLER_LOCALITY)) && smaller())
+            || (self.has(Self::INTERSECT_LOCALITY) && meets())
     }
 
     /// Whether a node must have all of the PUs to be local.
     #[inline]
     fn asks_for_all(self) -> bool {
-        !self.has(Self::ALL) && !self.has(Self::SMALLER_LOCALITY)
+        !self.has(Self::ALL | Self::SMALLER_LOCALITY | Self::INTERSECT_LOCALITY)
     }
 
+    /// Whether it has one of some flags.
     fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
@@ -101,11 +107,14 @@ impl<'a> Topology<'a> {
         let asked = asked.filter(move |node| match &bounds {
             Some(bounds) => {
                 let own = index.pus_of(node.id());
-                which.takes(is_within(bounds, &own), || index.has_all(cpuset, own.clone()))
+                let smaller = || index.has_all(cpuset, own.clone());
+                let meets = || index.has_some(cpuset, own.clone());
+                which.takes(is_within(bounds, &own), smaller, meets)
             }
-            None => index
-                .extent(node.id())
-                .is_some_and(|own| which.takes(own.covers(cpuset), || own.is_inside(cpuset))),
+            None => index.extent(node.id()).is_some_and(|own| {
+                let meets = || own.intersects(cpuset);
+                which.takes(own.covers(cpuset), || own.is_inside(cpuset), meets)
+            }),
         });
         found.into_iter().chain(asked)
     }
@@ -132,7 +141,8 @@ impl<'a> Object<'a> {
             true => which.fits(&index.visible_pus_of(node.id()), &pus),
             false => {
                 index.extent(place.id()).zip(index.extent(node.id())).is_some_and(|(place, own)| {
-                    which.takes(place.is_part_of(&own), || own.is_part_of(&place))
+                    let meets = || place.meets(&own);
+                    which.takes(place.is_part_of(&own), || own.is_part_of(&place), meets)
                 })
             }
         })

@@ -5,6 +5,7 @@ use super::inputs::{Inputs, Manner};
 use crate::filter_options::level;
 use crate::flag_names;
 use crate::output;
+use crate::part;
 use crate::subject::Subject;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -47,7 +48,8 @@ pub struct Calc {
     /// Print the NUMA nodes local to the set
     #[arg(long, conflicts_with = "question")]
     local_memory: bool,
-    /// Which NUMA nodes are local: larger_locality, smaller_locality, all, or parts of these names
+    /// Which NUMA nodes are local: larger_locality, smaller_locality, intersect_locality, all, or parts
+    /// of these names
     #[arg(long, value_name = "FLAGS", value_parser = local_flags, conflicts_with = "question")]
     local_memory_flags: Option<LocalNumaNodes>,
     /// Print the best local NUMA node by a memory attribute
@@ -79,15 +81,11 @@ fn levels(text: &str) -> Result<Levels, String> {
 
 /// Parses the value of `--local-memory-flags`.
 pub(crate) fn local_flags(text: &str) -> Result<LocalNumaNodes, String> {
-    let names = ["larger_locality", "smaller_locality", "all"];
+    let names = ["larger_locality", "smaller_locality", "all", "intersect_locality"];
     let bits = flag_names::parse(text, &names)?;
-    let flags =
-        [LocalNumaNodes::LARGER_LOCALITY, LocalNumaNodes::SMALLER_LOCALITY, LocalNumaNodes::ALL];
-    if bits >= 8 {
-        return Err(format!("no such flags; expected a sum of 1, 2, 4 or of {}", names.join(", ")));
-    }
-    let chosen = flags.into_iter().filter(|flag| bits & flag.bits() != 0);
-    Ok(chosen.fold(LocalNumaNodes::SAME_LOCALITY, |all, flag| all | flag))
+    LocalNumaNodes::from_bits(bits).ok_or_else(|| {
+        format!("no such flags; expected a sum of 1, 2, 4, 8 or of {}", names.join(", "))
+    })
 }
 
 /// The NUMA nodes that are local by default: those of larger and of smaller locality.
@@ -195,7 +193,7 @@ impl Calc {
             bail!("--cpukind and --no-smt keep PUs; leave out --nodeset and --nodeset-output");
         }
         if let Some(kind) = &self.cpukind {
-            set &= &cpu_kind(topology, kind)?;
+            set &= &part::cpu_kind(topology, kind).context("--cpukind")?;
         }
         if let Some(index) = no_smt {
             let cores = topology.objects_with_type(ObjectType::Core);
@@ -251,25 +249,4 @@ fn line_of(input: &mut impl BufRead) -> std::io::Result<Option<String>> {
         return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, found));
     }
     Ok((!line.is_empty()).then_some(line))
-}
-
-/// The PUs of the CPU kinds that an index or an info (`NAME=VALUE`) selects.
-fn cpu_kind(topology: Topology<'_>, text: &str) -> anyhow::Result<Set> {
-    let info = text.split_once('=');
-    let index: Option<usize> = text.parse().ok();
-    if info.is_none() && index.is_none() {
-        bail!("--cpukind {text}: expected an index or NAME=VALUE");
-    }
-    let kinds = topology.cpu_kinds().enumerate().filter(|(place, kind)| match info {
-        Some((name, value)) => kind.infos().any(|it| it.name == name && it.value == value),
-        None => Some(*place) == index,
-    });
-    let chosen: Vec<Set> = kinds.map(|(_, kind)| kind.cpuset()).collect();
-    if chosen.is_empty() {
-        let count = topology.cpu_kinds().count();
-        bail!(
-            "--cpukind {text}: no such CPU kind; the topology has {count}, `topobroker ls --cpukinds` lists them"
-        );
-    }
-    Ok(chosen.into_iter().fold(Set::new(), |all, set| &all | &set))
 }

@@ -6,6 +6,7 @@ use super::groups::Groups;
 use super::locality::Locality;
 use super::named::named;
 use super::nics::{Nics, warn};
+use super::pe_list::PeList;
 use crate::networks::{SiteNics, not_used};
 use crate::{output, part};
 use anyhow::{Context, ensure};
@@ -58,7 +59,8 @@ struct Add {
     #[arg(short = 'n', long = "np", value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     ranks_here: Option<u64>,
     /// Spread ranks over: slot, hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu,
-    /// ppr:N:OBJECT, or cpu-list to take the PUs of --cpu-set in turn; :PE=N gives each rank N
+    /// ppr:N:OBJECT, cpu-list to take the PUs of --cpu-set in turn, or PRRTE's
+    /// pe-list=0,2,4:ORDERED to take these cores; :PE=N gives each rank N
     /// cores, :OVERSUBSCRIBE allows more ranks than cores
     #[arg(long, value_name = "POLICY")]
     map_by: Option<String>,
@@ -172,15 +174,27 @@ impl Job {
 
 impl Add {
     fn run(self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
-        let (view, order) = match &self.cpu_set {
+        let pe_list = self.map_by.as_deref().map(PeList::parse).transpose()?.flatten();
+        ensure!(
+            pe_list.is_none() || (self.cpu_set.is_none() && self.bind_to.is_none()),
+            "--map-by pe-list=LIST says what ranks are bound to: leave out --cpu-set and --bind-to"
+        );
+        let (option, cpu_set) = match &pe_list {
+            Some(list) => ("--map-by", Some(&list.cpu_set)),
+            None => ("--cpu-set", self.cpu_set.as_ref()),
+        };
+        let (view, order) = match cpu_set {
             None => (View::whole(base.topology()), Vec::new()),
             Some(text) => {
-                let chosen = part::chosen(base.topology(), text).context("--cpu-set")?;
+                let chosen = part::chosen(base.topology(), text).context(option)?;
                 (chosen.view(base.topology())?, chosen.order)
             }
         };
         let launcher = self.launcher.map_or(Launcher::Nobody, Launcher::Process);
-        let ranks = self.ranks(&view, &order)?;
+        let ranks = match pe_list {
+            Some(list) => self.numbered(list.ranks(&order, self.count())?)?,
+            None => self.ranks(&view, &order)?,
+        };
         let name = self.name.clone();
         let (private, legacy) = (self.private, self.legacy);
         ensure!(
@@ -246,12 +260,21 @@ impl Add {
             true => topology.objects_with_type(ObjectType::PU).collect(),
             false => order.to_vec(),
         };
-        let count = self.ranks_here.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-        let sets = placement::place(topology, &policy, count, &all)?;
+        let sets = placement::place(topology, &policy, self.count(), &all)?;
         ensure!(
             !sets.is_empty(),
             "--map-by {map_by}: there is no place for a rank of so many CPUs"
         );
+        self.numbered(sets)
+    }
+
+    /// Number of ranks on this node, if it was given.
+    fn count(&self) -> Option<usize> {
+        self.ranks_here.map(|count| usize::try_from(count).unwrap_or(usize::MAX))
+    }
+
+    /// Ranks from the first one of this node.
+    fn numbered(&self, sets: Vec<Option<Set>>) -> anyhow::Result<Vec<(u32, Option<Set>)>> {
         let first = self.first_rank.unwrap_or(0);
         let last = u32::try_from(sets.len()).ok().and_then(|count| first.checked_add(count));
         let last = last.with_context(|| format!("--first-rank {first}: ranks are below 2^32"))?;

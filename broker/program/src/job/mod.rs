@@ -6,6 +6,7 @@ mod job;
 mod locality;
 mod named;
 mod nics;
+mod pe_list;
 
 pub(super) use job::Job;
 pub(super) use named::cpuset_of_rank;

@@ -38,8 +38,10 @@ enum Env {
     Ucx,
     /// NCCL_IB_HCA or NCCL_SOCKET_IFNAME
     Nccl,
-    /// MPIR_CVAR_CH4_OFI_PREF_NIC
+    /// MPIR_CVAR_CH4_OFI_PREF_NIC, of MPICH 4.3 and later
     Mpich,
+    /// FI_VERBS_DEVICE_NAME, FI_CXI_DEVICE_NAME, FI_EFA_IFACE or FI_TCP_IFACE, also for earlier MPICH
+    Libfabric,
     /// OMPI_MCA_btl_openib_if_include of Open MPI 4
     Openmpi,
 }
@@ -121,12 +123,13 @@ impl Nics {
             Some(Env::Ucx) => Library::Ucx,
             Some(Env::Nccl) => Library::Nccl,
             Some(Env::Mpich) => Library::Mpich,
+            Some(Env::Libfabric) => Library::Libfabric,
             Some(Env::Openmpi) => Library::OpenMpi,
         };
         let variables = nics::variables(library, nics, all);
         ensure!(
             !variables.is_empty() || nics.is_empty(),
-            "rank {rank}: {names} is no NIC that the library numbers"
+            "rank {rank}: there is no variable by which the library is told to use {names}"
         );
         let words: Vec<String> =
             variables.iter().map(|(name, value)| format!("{name}={value}")).collect();

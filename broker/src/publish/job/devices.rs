@@ -19,8 +19,8 @@ pub struct DevicePolicy {
     pub gpus_per_rank: u32,
     /// Which NICs are dealt.
     pub nics: NicChoice,
-    /// The network and the names of these NICs; by default the best network
-    /// ([`Topology::networks`]), and all of its NICs.
+    /// The network and the names of these NICs; by default those that the site of the topology says,
+    /// else the best network ([`Topology::networks`]), and all of its NICs.
     pub site: NicFilter,
     /// Whether the NICs of a rank are to be near its first GPU, and not near its PUs.
     pub nics_near_gpu: bool,
@@ -64,8 +64,9 @@ impl DevicePolicy {
         };
         let network = self.site.network(node, self.nics);
         let nics = network.map(|network| network.nics).unwrap_or_default();
-        let nics = Dealt::new(node, &nics, &near, self.nics_per_rank);
-        (nics.packed(), gpus.packed())
+        let mut dealt = Dealt::new(node, &nics, &near, self.nics_per_rank);
+        dealt.devices.iter_mut().for_each(|nic| *nic = self.site.on_rail(&nics, *nic));
+        (dealt.packed(), gpus.packed())
     }
 }
 

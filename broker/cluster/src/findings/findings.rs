@@ -1,7 +1,8 @@
-//! What is wrong with a cluster as a whole: with nodes that are right each for itself.
+//! All findings; those of subnets and of limits.
 
-use super::gather::MEMLOCK;
-use super::slurm::fold;
+use super::nics::{Devices, miscabled};
+use crate::gather::MEMLOCK;
+use crate::slurm::fold;
 use std::collections::BTreeMap;
 use topobroker::findings::{Finding, Kind, named};
 use topobroker_reader::{
@@ -21,14 +22,16 @@ struct SubnetPort {
     plane: Option<u16>,
 }
 
-/// What is wrong with a cluster: separate networks of one subnet prefix, and limits of locked
-/// memory that differ between nodes.
+/// What is wrong with a cluster: separate networks of one subnet prefix, limits of locked memory that
+/// differ between nodes, NICs that are not as on other nodes of the class, and cables in the switch of
+/// another rail.
 ///
 /// # Errors
 ///
 /// [`ClusterOpenError`] if a part is damaged.
 pub fn cluster_findings(cluster: &Cluster<'_>) -> Result<Vec<Finding>, ClusterOpenError> {
     let mut ports = Vec::new();
+    let mut nics = Devices::default();
     let mut limits: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let fabric = cluster.fabric()?;
     let planes: BTreeMap<u64, u16> = fabric.ports().map(|it| (it.guid(), it.plane())).collect();
@@ -39,8 +42,9 @@ pub fn cluster_findings(cluster: &Cluster<'_>) -> Result<Vec<Finding>, ClusterOp
         if let Some(limit) = topology.root().fact(MEMLOCK) {
             limits.entry(limit.to_owned()).or_default().push(node.name().to_owned());
         }
-        let devices = topology.objects_with_type(ObjectType::OSDevice);
-        for port in devices.flat_map(|device| device.ports()).filter(|port| port.is_active()) {
+        let devices = || topology.objects_with_type(ObjectType::OSDevice);
+        nics.add(node, devices());
+        for port in devices().flat_map(|device| device.ports()).filter(|port| port.is_active()) {
             let Some(gid) = port.gid(0).map(|gid| gid.octets()) else { continue };
             let [prefix, guid] = [0, 8].map(|at| half(gid, at));
             ports.push(SubnetPort {
@@ -53,7 +57,8 @@ pub fn cluster_findings(cluster: &Cluster<'_>) -> Result<Vec<Finding>, ClusterOp
             });
         }
     }
-    Ok(shared_prefix(&ports).into_iter().chain(memlock(&limits)).collect())
+    let found = shared_prefix(&ports).into_iter().chain(memlock(&limits)).chain(nics.findings());
+    Ok(found.chain(miscabled(cluster)?).collect())
 }
 
 /// Eight bytes of a GID: the subnet prefix, or the GUID of the port.

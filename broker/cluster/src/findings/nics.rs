@@ -1,0 +1,118 @@
+//! NICs of nodes that are not as those of the other nodes of their class.
+
+use crate::rails::Rails;
+use crate::slurm::fold;
+use std::collections::BTreeMap;
+use topobroker::findings::{Finding, Kind};
+use topobroker_reader::{
+    Object, OsDeviceKind,
+    cluster::{Cluster, ClusterNode, ClusterOpenError},
+};
+
+/// What a network device of a node is like.
+struct Device {
+    node: String,
+    name: String,
+    active_ports: usize,
+    mbps: Option<u64>,
+}
+
+/// The network devices of all nodes, by class and place on the node.
+#[derive(Default)]
+pub(super) struct Devices(BTreeMap<(u16, u32), Vec<Device>>);
+
+impl Devices {
+    pub(super) fn add<'a>(
+        &mut self,
+        node: ClusterNode<'_>,
+        devices: impl Iterator<Item = Object<'a>>,
+    ) {
+        let is_network = |it: &Object<'_>| {
+            matches!(it.os_device_kind(), Some(OsDeviceKind::OpenFabrics | OsDeviceKind::Network))
+        };
+        for device in devices.filter(is_network) {
+            let key = (node.class(), device.logical_index());
+            self.0.entry(key).or_default().push(Device {
+                node: node.name().to_owned(),
+                name: device.name().unwrap_or("-").to_owned(),
+                active_ports: device.ports().filter(|port| port.is_active()).count(),
+                mbps: device.link_mbps(),
+            });
+        }
+    }
+
+    /// Other names, fewer active ports and lower rates than most nodes of the class have.
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        self.0.values().flat_map(|alike| beside_others(alike)).collect()
+    }
+}
+
+fn beside_others(alike: &[Device]) -> Vec<Finding> {
+    let Some(name) = usual(alike, |device| Some(device.name.as_str())) else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut other = |kind, told: BTreeMap<String, Vec<&str>>, most: String| {
+        for (what, nodes) in told {
+            let text = format!("{}: {what}; {most}", fold(nodes));
+            found.push(Finding::new(kind, text));
+        }
+    };
+    let grouped = |tell: &dyn Fn(&Device) -> Option<String>| {
+        let mut told: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for device in alike {
+            if let Some(what) = tell(device) {
+                told.entry(what).or_default().push(&device.node);
+            }
+        }
+        told
+    };
+    let is_named =
+        |device: &Device| (device.name != name).then(|| format!("a NIC is named {}", device.name));
+    let most = format!("most nodes of this kind name it {name}: name interfaces and devices alike");
+    other(Kind::NicName, grouped(&is_named), most);
+    if let Some(ports) = usual(alike, |device| Some(device.active_ports)) {
+        let has_fewer = |device: &Device| {
+            let (name, active) = (&device.name, device.active_ports);
+            (active < ports).then(|| format!("{name} has {active} active ports"))
+        };
+        let most =
+            format!("on most nodes of this kind it has {ports}: look at cables and switches");
+        other(Kind::FewerPorts, grouped(&has_fewer), most);
+    }
+    if let Some(mbps) = usual(alike, |device| device.mbps) {
+        let is_slower = |device: &Device| {
+            let own = device.mbps.filter(|own| *own < mbps)?;
+            Some(format!("{} has a rate of {own} Mb/s", device.name))
+        };
+        let most = format!("on most nodes of this kind it has {mbps}: look at cables and switches");
+        other(Kind::Slow, grouped(&is_slower), most);
+    }
+    found
+}
+
+/// The value that more than half of the devices have.
+fn usual<'d, V: Ord>(alike: &'d [Device], value: impl Fn(&'d Device) -> Option<V>) -> Option<V> {
+    let mut counts: BTreeMap<V, usize> = BTreeMap::new();
+    for found in alike.iter().filter_map(value) {
+        *counts.entry(found).or_default() += 1;
+    }
+    counts.into_iter().find(|(_, count)| count * 2 > alike.len()).map(|(value, _)| value)
+}
+
+/// NICs whose cables are in the switch of another rail.
+pub(super) fn miscabled(cluster: &Cluster<'_>) -> Result<Vec<Finding>, ClusterOpenError> {
+    let Some(rails) = Rails::of(cluster)? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for node in cluster.nodes() {
+        for nic in rails.miscabled(node.number()) {
+            let text = format!(
+                "{}: {}, NIC {} of the node, is on the rail of NICs {} of other nodes; swap its cable",
+                node.name(),
+                nic.nic,
+                nic.number,
+                nic.rail
+            );
+            found.push(Finding::new(Kind::Rail, text));
+        }
+    }
+    Ok(found)
+}

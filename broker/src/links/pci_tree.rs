@@ -1,0 +1,251 @@
+//! The PCI tree of a virtual machine as a file of NCCL has it. Clouds hide switches and NUMA nodes from
+//! their guests, and give them such files.
+
+use super::nccl_read::{NcclDevice, NcclFile, NcclReadError};
+use crate::description::{Filters, filter};
+use std::collections::HashMap;
+use topobroker_layout::attributes::{Attributes, Bridge, Pci};
+use topobroker_layout::depth::Depth;
+use topobroker_layout::description::{Description, Object};
+use topobroker_layout::object_type::{ChildKind, ObjectType};
+
+/// Why a PCI tree is not that of a topology.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PciTreeError {
+    /// The file is none that NCCL reads.
+    #[error(transparent)]
+    Nccl(#[from] NcclReadError),
+    /// A device of the file is not in the topology.
+    #[error("{bus_id}: the topology has no such PCI device; expected a file of this machine")]
+    Device {
+        /// Its bus id.
+        bus_id: String,
+    },
+    /// A NUMA node of the file is not in the topology.
+    #[error(
+        "numaid {numa}: the topology has no such NUMA node; expected one of its OS indexes, or -1"
+    )]
+    Node {
+        /// Its number.
+        numa: i64,
+    },
+    /// A switch has a bus id of more than a PCI bus has.
+    #[error(
+        "{bus_id}: is no bus id of a switch; expected a domain, a bus below 0x100, a device and a function"
+    )]
+    Switch {
+        /// Its bus id.
+        bus_id: String,
+    },
+}
+
+/// The fact of a device or switch that is where a file says, and not where hwloc found it.
+const TOLD: (&str, &str) = ("Locality", "told");
+
+/// A topology with its PCI devices below the NUMA nodes and switches that a file of NCCL says. The file
+/// has each GPU and NIC by its bus id in this machine; devices that it does not have, and those of
+/// numaid -1, stay where they are. What is moved has the fact `Locality=told`.
+///
+/// # Errors
+///
+/// [`PciTreeError`].
+pub fn with_pci_tree(description: &Description, text: &str) -> Result<Description, PciTreeError> {
+    let file = NcclFile::read(text)?;
+    let mut tree = Tree {
+        description: description.clone(),
+        bridges: HashMap::new(),
+        next_gp_index: 1 + description.objects.iter().map(|it| it.gp_index).max().unwrap_or(0),
+    };
+    for device in file.ends() {
+        tree.place(&file, device)?;
+    }
+    // Gives all objects their numbers, and leaves out bridges that nothing is below any more.
+    let mut same = Filters::default();
+    for (object_type, kept) in ObjectType::ALL.into_iter().zip(&description.type_filters) {
+        same.set(object_type, *kept);
+    }
+    Ok(filter(&tree.description, &same))
+}
+
+struct Tree {
+    description: Description,
+    /// Places of the bridges that are added: for each NUMA node its host bridge, and for each switch
+    /// of the file the switch.
+    bridges: HashMap<(i64, Option<usize>), usize>,
+    next_gp_index: u64,
+}
+
+impl Tree {
+    /// Puts a device where the file has it.
+    fn place(&mut self, file: &NcclFile, device: &NcclDevice) -> Result<(), PciTreeError> {
+        let is_it = |object: &Object| match &object.attributes {
+            Attributes::Pci(pci) => pci.bus_id_text() == device.bus_id,
+            _ => false,
+        };
+        let place = self.description.objects.iter().position(is_it);
+        let place = place.ok_or_else(|| PciTreeError::Device { bus_id: device.bus_id.clone() })?;
+        if device.numa < 0 {
+            return Ok(());
+        }
+        let above = match device.switch {
+            Some(switch) => self.port_below(file, switch)?,
+            None => self.host_bridge(device.numa)?,
+        };
+        self.learn_link(place, device);
+        self.hang(place, above);
+        Ok(())
+    }
+
+    /// A new downstream port of a switch of the file.
+    fn port_below(&mut self, file: &NcclFile, number: usize) -> Result<usize, PciTreeError> {
+        let (switch, pci) = self.switch(file, number)?;
+        Ok(self.add_port(pci, switch))
+    }
+
+    /// The upstream port of a switch of the file, with its bus id.
+    fn switch(&mut self, file: &NcclFile, number: usize) -> Result<(usize, Pci), PciTreeError> {
+        let switch = file.devices.get(number);
+        let pci = switch.and_then(pci_of);
+        let (Some(switch), Some(pci)) = (switch, pci) else {
+            let bus_id = switch.map(|it| it.bus_id.clone()).unwrap_or_default();
+            return Err(PciTreeError::Switch { bus_id });
+        };
+        if let Some(known) = self.bridges.get(&(switch.numa, Some(number))) {
+            return Ok((*known, pci));
+        }
+        // It hangs on a port of the switch above, or on a root port.
+        let above = match switch.switch {
+            Some(above) => self.port_below(file, above)?,
+            None => {
+                let host_bridge = self.host_bridge(switch.numa)?;
+                self.add_port(pci, host_bridge)
+            }
+        };
+        let place = self.add_port(pci, above);
+        self.learn_link(place, switch);
+        self.bridges.insert((switch.numa, Some(number)), place);
+        Ok((place, pci))
+    }
+
+    /// Adds a port. Ports that the file does not name have the bus id of their switch.
+    fn add_port(&mut self, pci: Pci, above: usize) -> usize {
+        let place = self.add_bridge(Bridge {
+            upstream: Some(pci),
+            downstream_type: 1,
+            downstream_domain: pci.domain,
+            secondary_bus: pci.bus,
+            subordinate_bus: pci.bus,
+            depth: 0,
+        });
+        self.hang(place, above);
+        place
+    }
+
+    /// The host bridge that is added beside a NUMA node.
+    fn host_bridge(&mut self, numa: i64) -> Result<usize, PciTreeError> {
+        if let Some(known) = self.bridges.get(&(numa, None)) {
+            return Ok(*known);
+        }
+        let is_it = |object: &Object| {
+            object.object_type == ObjectType::NUMANode
+                && object.os_index.map(i64::from) == Some(numa)
+        };
+        let objects = &self.description.objects;
+        let node = objects.iter().find(|object| is_it(object));
+        let mut above = node.and_then(|node| node.parent).ok_or(PciTreeError::Node { numa })?;
+        // Memory is attached to what has PUs, maybe with caches between them.
+        while let Some(object) = objects.get(above)
+            && object.child_kind() == ChildKind::Memory
+            && let Some(parent) = object.parent
+        {
+            above = parent;
+        }
+        let place = self.add_bridge(Bridge {
+            downstream_type: 1,
+            subordinate_bus: u8::MAX,
+            ..Bridge::default()
+        });
+        self.hang(place, above);
+        self.bridges.insert((numa, None), place);
+        Ok(place)
+    }
+
+    fn add_bridge(&mut self, bridge: Bridge) -> usize {
+        let objects = &mut self.description.objects;
+        objects.push(Object {
+            object_type: ObjectType::Bridge,
+            depth: Depth::Bridge,
+            logical_index: 0,
+            os_index: None,
+            gp_index: self.next_gp_index,
+            subtype: None,
+            name: None,
+            infos: Vec::new(),
+            facts: vec![(TOLD.0.to_owned(), TOLD.1.to_owned())],
+            attributes: Attributes::Bridge(bridge),
+            page_types: Vec::new(),
+            symmetric_subtree: false,
+            sets: None,
+            parent: None,
+            children: Vec::new(),
+        });
+        self.next_gp_index += 1;
+        objects.len() - 1
+    }
+
+    /// Makes an I/O object the last I/O child of another object.
+    fn hang(&mut self, place: usize, above: usize) {
+        let objects = &mut self.description.objects;
+        let before = objects.get_mut(place).and_then(|object| object.parent.replace(above));
+        if let Some(before) = before.and_then(|before| objects.get_mut(before)) {
+            before.children.retain(|child| *child != place);
+        }
+        let is_misc = |child: &usize| {
+            objects.get(*child).is_some_and(|child| child.child_kind() == ChildKind::Misc)
+        };
+        let children = objects.get(above).map(|above| &above.children);
+        let at = children.and_then(|it| it.iter().position(is_misc));
+        if let Some(above) = objects.get_mut(above) {
+            above.children.insert(at.unwrap_or(above.children.len()), place);
+        }
+    }
+
+    /// Keeps what the file says of a link, if the guest's Linux does not.
+    fn learn_link(&mut self, place: usize, device: &NcclDevice) {
+        let Some(object) = self.description.objects.get_mut(place) else { return };
+        let told = (TOLD.0.to_owned(), TOLD.1.to_owned());
+        if !object.facts.contains(&told) {
+            object.facts.push(told);
+        }
+        for (attribute, fact) in [("link_speed", "MaxLinkSpeed"), ("link_width", "MaxLinkWidth")] {
+            let is_known = object.facts.iter().any(|(name, _)| name == fact);
+            let value = device.attributes.get(attribute).filter(|it| !it.is_empty() && !is_known);
+            object.facts.extend(value.map(|value| (fact.to_owned(), value.clone())));
+        }
+    }
+}
+
+/// A switch as a PCI device; `None` if its bus id is beyond what PCI has.
+fn pci_of(switch: &NcclDevice) -> Option<Pci> {
+    let number = |text: &str| u32::from_str_radix(text, 16).ok();
+    let attribute = |name: &str| {
+        let text = switch.attributes.get(name)?;
+        number(text.trim_start_matches("0x")).and_then(|it| u16::try_from(it).ok())
+    };
+    let parts: Vec<u32> = switch.bus_id.split([':', '.']).map(number).collect::<Option<_>>()?;
+    let [domain, bus, dev, func] = parts[..] else { return None };
+    Some(Pci {
+        domain,
+        bus: u8::try_from(bus).ok()?,
+        dev: u8::try_from(dev).ok().filter(|it| *it < 32)?,
+        func: u8::try_from(func).ok().filter(|it| *it < 8)?,
+        class_id: 0x0604,
+        vendor_id: attribute("vendor").unwrap_or(0),
+        device_id: attribute("device").unwrap_or(0),
+        subvendor_id: attribute("subsystem_vendor").unwrap_or(0),
+        subdevice_id: attribute("subsystem_device").unwrap_or(0),
+        revision: 0,
+        linkspeed: 0.0,
+    })
+}
