@@ -1,5 +1,6 @@
 //! Files for NCCL and RCCL: written for every machine with a GPU or a NIC, and read back.
 
+use crate::saved_root::SavedRoot;
 use crate::segments::topobroker;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -386,6 +387,29 @@ fn devices_of_a_virtual_machine_are_where_the_file_of_its_cloud_says() {
         assert!(found.contains(said), "{found}");
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_device_near_a_numa_node_without_pus_is_below_that_node_in_files_for_nccl() {
+    let mut root = SavedRoot::new();
+    root.write("sys/devices/system/node/online", "0-2");
+    for (node, cpus) in [(0, "1"), (1, "2"), (2, "0")] {
+        let folder = format!("sys/devices/system/node/node{node}");
+        root.write(&format!("{folder}/cpumap"), cpus);
+        root.write(&format!("{folder}/meminfo"), &format!("Node {node} MemTotal: 1048576 kB"));
+    }
+    for (name, cpus, node) in [("mlx5_0", "2", "1"), ("mlx5_1", "0", "2"), ("mlx5_2", "0", "-1")] {
+        let pci = root.fabric(name, "0x15b3", &[]);
+        root.write(&format!("{pci}/local_cpus"), cpus);
+        root.write(&format!("{pci}/numa_node"), node);
+    }
+    let mut command = topobroker();
+    let output = command.args(["links", "--of", "nccl", "-i"]).arg(root.path()).output().unwrap();
+    let file = NcclFile::read(&String::from_utf8(output.stdout).unwrap()).unwrap();
+    let places: Vec<(&str, i64)> =
+        file.devices.iter().map(|it| (it.bus_id.as_str(), it.numa)).collect();
+    // Of the last one nobody knows: it is below the first node of the file.
+    assert_eq!(places, [("0000:01:00.0", 1), ("0000:03:00.0", 1), ("0000:02:00.0", 2)]);
 }
 
 #[test]

@@ -310,14 +310,15 @@ fn class(object: Object<'_>) -> String {
 }
 
 /// The NUMA node of a device, as Linux has it: the first default one that has all PUs
-/// that the device is local to, or some of them. `None` if the machine does not tell where the
-/// device is.
+/// that the device is local to, or some of them. A device that hwloc puts below the whole machine is
+/// near the node that Linux says, which may have no PUs. `None` if nobody tells where the device is.
 fn node_of<'a>(topology: Topology<'a>, device: Object<'a>) -> Option<Object<'a>> {
     let local = device.non_io_ancestor().cpuset().filter(|set| !set.is_empty())?;
     let nodes = || topology.default_numa_nodes();
     let several = nodes().filter(|it| it.intersects(&local)).nth(1).is_some();
     if several && device.non_io_ancestor() == topology.root() {
-        return None;
+        let told = device.fact("NumaNode").and_then(|node| node.parse().ok());
+        return told.and_then(|node| topology.numa_node_by_os_index(node));
     }
     nodes().find(|it| it.covers(&local)).or_else(|| nodes().find(|it| it.intersects(&local)))
 }

@@ -1,8 +1,10 @@
 //! Facts of devices: what Linux says of ports, network interfaces and PCI links.
 
 use super::root::Root;
+use std::collections::BTreeSet;
 use topobroker_layout::attributes::{Attributes, OsDeviceKind, Pci};
 use topobroker_layout::description::Object;
+use topobroker_layout::object_type::ObjectType;
 
 /// Maximum number of ports of a device, and of partition keys of a port.
 const MOST_ENTRIES: usize = 256;
@@ -21,8 +23,12 @@ const PORT: [(&str, &str); 7] = [
 
 /// Adds to devices the facts that a file system has of them.
 pub fn add_facts(objects: &mut [Object], root: &Root) {
-    for object in objects {
+    let anywhere = devices_of_the_machine(objects);
+    for (place, object) in objects.iter_mut().enumerate() {
         let facts = match &object.attributes {
+            Attributes::Pci(pci) if anywhere.contains(&place) => {
+                link(pci, root).into_iter().chain(numa_node(pci, root)).collect()
+            }
             Attributes::Pci(pci) => link(pci, root),
             Attributes::Bridge(bridge) => {
                 bridge.upstream.as_ref().map(|pci| link(pci, root)).unwrap_or_default()
@@ -37,6 +43,24 @@ pub fn add_facts(objects: &mut [Object], root: &Root) {
         let is_new = |fact: &(String, String)| !object.infos.contains(fact);
         object.facts = facts.into_iter().filter(is_new).collect();
     }
+}
+
+/// The places of the PCI devices that hwloc puts below the machine, although it has several NUMA nodes:
+/// those of a node without PUs, and those of which nobody knows the node.
+fn devices_of_the_machine(objects: &[Object]) -> BTreeSet<usize> {
+    let nodes = objects.iter().filter(|it| it.object_type == ObjectType::NUMANode);
+    if nodes.count() < 2 {
+        return BTreeSet::new();
+    }
+    let is_io = |place: &usize| objects.get(*place).is_some_and(|it| it.object_type.is_io());
+    let parent = |place: &usize| objects.get(*place)?.parent;
+    let is_below_machine = |place: &usize| {
+        let mut above = std::iter::successors(Some(*place), parent);
+        above.find(|place| !is_io(place)) == Some(0)
+    };
+    let devices = objects.iter().enumerate();
+    let devices = devices.filter(|(_, it)| it.object_type == ObjectType::PCIDevice);
+    devices.map(|(place, _)| place).filter(is_below_machine).collect()
 }
 
 /// Whether a device's name is a name of a file.
@@ -90,9 +114,18 @@ fn interface(name: &str, root: &Root) -> Vec<(String, String)> {
     speed.into_iter().chain(told("operstate", "OperState")).collect()
 }
 
+/// The OS index of the NUMA node that Linux says a device is near.
+fn numa_node(pci: &Pci, root: &Root) -> Option<(String, String)> {
+    let node = root.told(&format!("{}/numa_node", folder(pci)))?;
+    node.parse::<u32>().is_ok().then(|| ("NumaNode".to_owned(), node))
+}
+
+fn folder(pci: &Pci) -> String {
+    format!("sys/bus/pci/devices/{}", pci.bus_id_text())
+}
+
 fn link(pci: &Pci, root: &Root) -> Vec<(String, String)> {
-    let Pci { domain, bus, dev, func, .. } = pci;
-    let folder = format!("sys/bus/pci/devices/{domain:04x}:{bus:02x}:{dev:02x}.{func:x}");
+    let folder = folder(pci);
     let told = |file, fact: &str| Some((fact.to_owned(), root.told(&format!("{folder}/{file}"))?));
     let speed = told("max_link_speed", "MaxLinkSpeed");
     // Linux says 255 lanes, or an unknown speed, of a device without a link.
