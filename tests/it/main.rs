@@ -13,6 +13,7 @@ mod cluster_fabrics;
 mod cluster_formats;
 mod cluster_nics;
 mod cluster_own_node;
+mod cluster_placement;
 mod cluster_ports;
 mod cluster_program;
 mod cluster_slurm;

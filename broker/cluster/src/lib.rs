@@ -15,6 +15,7 @@ mod generate;
 mod inputs;
 mod natural;
 mod own_values;
+mod place;
 mod rails;
 mod reach;
 mod skeleton;
@@ -26,6 +27,7 @@ pub use error::ClusterError;
 pub use findings::cluster_findings;
 pub use generate::{Like, SwitchTree};
 pub use inputs::{NodeFile, files_in, prepare, prepare_all};
+pub use place::{PlaceError, PlacedRank, place_on_nodes};
 pub use rails::{Miscabled, Rails};
 pub use reach::{Planes, PortPair, PortPairs, ReachRule, Unpaired, port_pairs, reach};
 pub use slurm::{

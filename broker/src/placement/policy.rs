@@ -184,7 +184,7 @@ impl Policy {
 impl Policy {
     /// The policy with [`BindTo::Usual`] replaced by the default binding of `mpirun` of Open MPI
     /// 4.1. `ranks` is the number of ranks that was asked for, if any, and `mapped` is the number
-    /// of objects that they are mapped by.
+    /// of objects that they are mapped by; of a job over several nodes both are of all nodes together.
     ///
     /// Ranks that are mapped by a type of object are bound to that type. Otherwise up to two ranks
     /// are bound to cores, and more ranks to NUMA nodes.
@@ -192,7 +192,8 @@ impl Policy {
     /// `ppr:N:OBJECT` has exceptions. If no number of ranks was asked for, mpirun counts them only
     /// for packages, and binds ranks on other objects to cores. Ranks on hardware threads are bound
     /// to nothing, if no number was asked for or at most two.
-    pub(super) fn with_usual_binding(self, ranks: Option<usize>, mapped: usize) -> Self {
+    #[must_use]
+    pub fn with_usual_binding(self, ranks: Option<usize>, mapped: usize) -> Self {
         if self.bind != BindTo::Usual {
             return self;
         }

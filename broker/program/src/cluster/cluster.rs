@@ -1,6 +1,8 @@
 //! The commands of `topobroker cluster`.
 
-use super::{build, convert, diff, export, fabric, gather, info, join, list, ports, reach, report};
+use super::{
+    build, convert, diff, export, fabric, gather, info, join, list, place, ports, reach, report,
+};
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
@@ -25,6 +27,7 @@ enum Command {
     Report(report::Report),
     Reach(reach::Reach),
     Pairs(reach::Pairs),
+    Place(place::Place),
     Ports(ports::Ports),
     Check(ports::Check),
 }
@@ -44,6 +47,7 @@ impl Cluster {
             Command::Report(report) => report.run(),
             Command::Reach(reach) => reach.run(),
             Command::Pairs(pairs) => pairs.run(),
+            Command::Place(place) => place.run(),
             Command::Ports(ports) => ports.run(),
             Command::Check(check) => check.run(),
         }

@@ -13,6 +13,7 @@ mod join;
 mod list;
 mod opened;
 mod output_file;
+mod place;
 mod ports;
 mod reach;
 mod report;

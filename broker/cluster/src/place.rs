@@ -1,0 +1,184 @@
+//! Ranks of a job over the nodes of a cluster, as `mpirun` of Open MPI 4.1 maps and binds them.
+
+use topobroker::placement::{BindTo, PlacementError, Policy, PolicyError, place, usual_count};
+use topobroker_layout::set::Set;
+use topobroker_reader::cluster::{ClusterNode, ClusterOpenError, NodeTopology};
+
+/// A rank, its node and its PUs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedRank<'a> {
+    /// The rank.
+    pub rank: u32,
+    /// The node that it is on.
+    pub node: ClusterNode<'a>,
+    /// Its PUs by OS index; `None` if it is not bound.
+    pub cpuset: Option<Set>,
+}
+
+/// Why ranks cannot be placed on nodes.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlaceError {
+    /// The policy is none.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// A node cannot be opened.
+    #[error(transparent)]
+    Open(#[from] ClusterOpenError),
+    /// There are more ranks than slots.
+    #[error(
+        "{ranks} ranks: {policy} has place for {slots} on {nodes} nodes; ask for fewer, or add :OVERSUBSCRIBE"
+    )]
+    TooMany {
+        /// Number of ranks.
+        ranks: usize,
+        /// The policy.
+        policy: String,
+        /// Number of ranks that there is place for.
+        slots: usize,
+        /// Number of nodes.
+        nodes: usize,
+    },
+    /// The ranks of a node cannot be placed on it.
+    #[error("{node}")]
+    Node {
+        /// Its name.
+        node: String,
+        /// Why.
+        source: PlacementError,
+    },
+}
+
+/// How ranks are dealt to nodes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dealing {
+    /// Fills a node before the next one.
+    Fill,
+    /// To each node in turn: `node`.
+    InTurn,
+    /// As many as there are objects on it, as if all nodes were one: `SPAN`.
+    ByObjects,
+    /// As many as the policy says of each node: `ppr`.
+    Each,
+}
+
+/// Places ranks on nodes, in their order. Policies are those of one node; `node` deals ranks to nodes
+/// in turn, `:SPAN` maps to the objects of all nodes as if they were one, and others fill a node
+/// before the next one. A node has a slot for each core. Without a number of ranks, there are as
+/// many as the policy makes on each node.
+///
+/// # Errors
+///
+/// [`PlaceError`].
+pub fn place_on_nodes<'a>(
+    nodes: &[ClusterNode<'a>],
+    map_by: &str,
+    bind_to: Option<&str>,
+    count: Option<usize>,
+) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
+    let policy = Policy::parse(map_by, bind_to)?;
+    let lower = map_by.to_ascii_lowercase();
+    let dealing = match lower.split(':').next().unwrap_or_default() {
+        "node" => Dealing::InTurn,
+        "ppr" => Dealing::Each,
+        _ if lower.split([':', ',']).any(|part| part == "span") => Dealing::ByObjects,
+        _ => Dealing::Fill,
+    };
+    let opened: Vec<NodeTopology<'a>> =
+        nodes.iter().map(|node| node.open()).collect::<Result<_, _>>()?;
+    let mut slots = Vec::new();
+    let mut usual = Vec::new();
+    for node in &opened {
+        let archive = node.archive();
+        let slot = Policy::parse("slot", None)?;
+        slots.push(usual_count(archive.topology(), &slot, &[]));
+        usual.push(usual_count(archive.topology(), &policy, &[]));
+    }
+    let room: usize = match dealing {
+        Dealing::Each => usual.iter().sum(),
+        _ => slots.iter().sum(),
+    };
+    let wanted = count.unwrap_or_else(|| usual.iter().sum());
+    if wanted > room && !(policy.oversubscribe && dealing != Dealing::Each) {
+        return Err(PlaceError::TooMany {
+            ranks: wanted,
+            policy: policy.to_string(),
+            slots: room,
+            nodes: nodes.len(),
+        });
+    }
+    let dealt = deal(dealing, wanted, &slots, &usual);
+    let bound = policy.with_usual_binding(count, usual.iter().sum());
+    let mut ranks: Vec<PlacedRank<'a>> = Vec::new();
+    for ((node, opened), own) in nodes.iter().zip(&opened).zip(&dealt) {
+        let archive = opened.archive();
+        let topology = archive.topology();
+        let placed = match place(topology, &bound, Some(own.len()), &[]) {
+            // As on one node: who did not ask for a binding is not bound if there is no room.
+            Err(
+                PlacementError::Overload { .. } | PlacementError::NoObjects { name: "core", .. },
+            ) if policy.bind == BindTo::Usual => {
+                let unbound = Policy { bind: BindTo::None, ..bound };
+                place(topology, &unbound, Some(own.len()), &[])
+            }
+            placed => placed,
+        };
+        let mut sets =
+            placed.map_err(|source| PlaceError::Node { node: node.name().to_owned(), source })?;
+        if dealing == Dealing::ByObjects {
+            // Ranks of one object follow each other.
+            sets.sort_by_key(|set| set.as_ref().and_then(Set::first));
+        }
+        let placed = own.iter().zip(sets);
+        ranks.extend(placed.map(|(rank, cpuset)| PlacedRank { rank: *rank, node: *node, cpuset }));
+    }
+    ranks.sort_by_key(|rank| rank.rank);
+    Ok(ranks)
+}
+
+/// The ranks of each node.
+fn deal(dealing: Dealing, count: usize, slots: &[usize], usual: &[usize]) -> Vec<Vec<u32>> {
+    let mut dealt: Vec<Vec<u32>> = vec![Vec::new(); slots.len()];
+    let all = u32::try_from(count).unwrap_or(u32::MAX);
+    match dealing {
+        Dealing::InTurn => {
+            let mut places = (0..slots.len()).cycle();
+            for rank in 0..all {
+                // Full nodes are left out, unless all are full.
+                let has_room = |at: &usize| {
+                    dealt.get(*at).zip(slots.get(*at)).is_some_and(|(own, most)| own.len() < *most)
+                };
+                let next = places.by_ref().take(slots.len()).find(has_room);
+                let next = next.or_else(|| places.next()).unwrap_or(0);
+                if let Some(own) = dealt.get_mut(next) {
+                    own.push(rank);
+                }
+            }
+        }
+        _ => {
+            let rows = if dealing == Dealing::Each || dealing == Dealing::ByObjects {
+                usual
+            } else {
+                slots
+            };
+            let sum: usize = rows.iter().sum::<usize>().max(1);
+            let (mut next, mut before, nodes) = (0_u32, 0, rows.len());
+            for (place, (own, row)) in dealt.iter_mut().zip(rows).enumerate() {
+                // With SPAN each object has the same number of ranks, and the first ones have one more.
+                let mine = match dealing {
+                    Dealing::ByObjects => {
+                        row * (count / sum) + (count % sum).saturating_sub(before).min(*row)
+                    }
+                    // The last node has those for which there is no slot.
+                    _ if place + 1 == nodes => usize::MAX,
+                    _ => *row,
+                };
+                before += row;
+                let end = next.saturating_add(u32::try_from(mine).unwrap_or(u32::MAX)).min(all);
+                own.extend(next..end);
+                next = end;
+            }
+        }
+    }
+    dealt
+}

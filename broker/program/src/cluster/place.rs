@@ -1,0 +1,56 @@
+//! `topobroker cluster place`: the ranks of a job over the nodes of a cluster.
+
+use super::opened::Opened;
+use crate::output;
+use anyhow::{Context, ensure};
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use topobroker_cluster::{expand, place_on_nodes};
+use topobroker_layout::set::Format;
+
+/// Print where the ranks of a job would be, as mpirun maps and binds them: a line for each rank with its
+/// node and the OS indexes of its PUs, or a hyphen
+#[derive(Debug, Args)]
+pub(super) struct Place {
+    /// File of the cluster
+    file: PathBuf,
+    /// Number of ranks; by default as many as the policy makes
+    #[arg(short = 'n', long = "np", value_name = "COUNT")]
+    count: Option<u32>,
+    /// Policy of `job add`; node deals ranks to nodes in turn, :SPAN maps to the objects of all nodes
+    #[arg(long, value_name = "POLICY", default_value = "slot")]
+    map_by: String,
+    /// Bind ranks as `job add` does
+    #[arg(long, value_name = "OBJECT")]
+    bind_to: Option<String>,
+    /// Only on these nodes, in this order: n[1-4],n9. By default on all
+    #[arg(long, value_name = "HOSTS")]
+    nodes: Option<String>,
+}
+
+impl Place {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let opened = Opened::read(&self.file)?;
+        let cluster = opened.cluster(&self.file)?;
+        let nodes = match &self.nodes {
+            None => cluster.nodes().collect(),
+            Some(list) => {
+                let names = expand(list)?;
+                let named = names.iter().map(|name| {
+                    let node = cluster.node_by_name(name);
+                    node.with_context(|| format!("--nodes {name}: the cluster has no such node"))
+                });
+                named.collect::<anyhow::Result<Vec<_>>>()?
+            }
+        };
+        ensure!(!nodes.is_empty(), "the cluster has no nodes");
+        let count = self.count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        let placed = place_on_nodes(&nodes, &self.map_by, self.bind_to.as_deref(), count)?;
+        let lines = placed.iter().map(|it| {
+            let pus = it.cpuset.as_ref().map_or("-".to_owned(), |set| set.to_text(Format::List));
+            format!("{} {} {pus}\n", it.rank, it.node.name())
+        });
+        output::print(&lines.collect::<String>())
+    }
+}
