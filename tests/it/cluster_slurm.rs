@@ -62,18 +62,12 @@ fn topologies_that_slurm_refuses_are_refused_with_the_line() {
             "line 2: \"a\" is defined already in line 1",
         ),
         ("SwitchName=a Nodes=n1 Switches=b\nSwitchName=b Nodes=n2\n", "line 1: \"a\" has both"),
-        ("SwitchName=a\n", "line 1: \"a\" has neither"),
         ("SwitchName=a Switches=b\n", "line 1: \"a\" has the switch \"b\", which is not defined"),
         ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "line 1: \"a\" is below itself"),
         ("SwitchName=a Nodes=n1 Nodes=n2\n", "found \"Nodes=n2\", expected each key once"),
         ("SwitchName=a BlockName=b Nodes=n1\n", "expected each key once, and one name"),
         ("include other.conf\n", "the lines of the other file in place of include"),
         ("SwitchName=a \\\n  Nodes=n[1\n", "line 1"),
-        (
-            "SwitchName=a Switches=c\nSwitchName=b Switches=c\nSwitchName=c Nodes=n1\n",
-            "\"c\" is below \"b\" and below \"a\"",
-        ),
-        ("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n", "\"n1\" is below \"b\" and below \"a\""),
         ("Nodes=n1\n", "line 1: found \"Nodes=n1\", expected SwitchName"),
         ("SwitchName=a Nodes=n[1-\n", "line 1"),
         ("SwitchName= Nodes=n1\n", "expected a name of 1 to 64 bytes"),
@@ -102,6 +96,26 @@ fn topologies_that_slurm_refuses_are_refused_with_the_line() {
         let error = SlurmTopology::from_yaml("f", text).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}: {expected}");
     }
+}
+
+#[test]
+fn what_is_below_several_switches_stays_below_the_first_and_a_switch_may_be_empty() {
+    let Some(shared) = topobroker_tests::shared() else { return };
+    let read =
+        |name: &str| topobroker_cluster::read_conf(&shared.join("cases/slurm").join(name)).unwrap();
+    let spines = read("two-spines.conf");
+    assert_eq!(spines.tops(), ["spine1"]);
+    let note =
+        "leaf[1-2] are below spine1 and below spine2 of Slurm's topology; taken as below spine1";
+    assert_eq!(spines.notes(), [note]);
+    let leaves = read("node-on-two-leaves.conf");
+    assert_eq!(leaves.tops(), ["top"]);
+    let note = "s[03-04] are below leaf1 and below leaf2 of Slurm's topology; taken as below leaf1";
+    assert_eq!(leaves.notes(), [note]);
+    let nodes: Vec<usize> = leaves.groups().map(|group| group.nodes.len()).collect();
+    assert_eq!(nodes, [0, 4, 4]);
+    let empty = read("empty-leaf.conf");
+    assert!(empty.notes().is_empty() && empty.groups().len() == 4);
 }
 
 #[test]

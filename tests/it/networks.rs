@@ -5,7 +5,7 @@ use crate::made_nodes::{Kind, Nic, archived, nic, node};
 use std::collections::{BTreeMap, BTreeSet};
 use topobroker::findings;
 use topobroker::hwloc::Input;
-use topobroker::nics::{Library, NicFilter, variables};
+use topobroker::nics::{Library, NicFilter, Rank, Rule, chosen, variables};
 use topobroker_benches::jobs::segment_of_job;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job as layout;
@@ -107,9 +107,60 @@ fn ranks_of_a_job_use_one_network_in_the_situations_of_public_bug_reports() {
             names(&["mlx5_0", "mlx5_1"]),
         ),
     ];
+    let mut mixed = BTreeMap::new();
     for (situation, nics, expected) in cases {
         assert_eq!(used(&nics), expected, "{situation}");
+        let told = told(&nics, &expected);
+        let [open_mpi, mpich] = [Rule::OpenMpi, Rule::Mpich].map(|rule| alone(rule, &nics));
+        let networks = |chosen: &BTreeSet<String>| {
+            let kinds = nics.iter().filter(|nic| chosen.contains(&nic.name));
+            let kinds = kinds.map(|nic| {
+                format!("{:?} {}", nic.kind, nic.rate * u64::from(nic.kind == Ethernet))
+            });
+            kinds.collect::<BTreeSet<_>>().len()
+        };
+        assert_eq!(networks(&expected), 1, "{situation}");
+        for (library, chosen) in [("Open MPI", &open_mpi), ("MPICH", &mpich)] {
+            *mixed.entry(library).or_insert(0) += usize::from(networks(chosen) > 1);
+        }
+        let list =
+            |names: &BTreeSet<String>| Vec::from_iter(names.iter().map(String::as_str)).join(", ");
+        // The table of docs/NETWORKS.md.
+        eprintln!(
+            "| {situation} | {} | {} | {} | {told} |",
+            list(&expected),
+            list(&open_mpi),
+            list(&mpich)
+        );
     }
+    // What they find, they use, unless they are told otherwise.
+    assert_eq!(mixed, BTreeMap::from([("MPICH", 6), ("Open MPI", 6)]));
+}
+
+/// The NICs that a library gives to one rank on each core, if nobody tells it which to use.
+fn alone(rule: Rule, nics: &[Nic]) -> BTreeSet<String> {
+    let bytes = archived(2, nics);
+    let opened = Archive::open(&bytes).unwrap();
+    let topology = opened.topology();
+    let all: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
+    let ranks: Vec<Rank<'_>> = (0..)
+        .zip(topology.objects_with_type(topobroker_reader::ObjectType::Core))
+        .map(|(rank, core)| Rank { rank, cpuset: core.cpuset(), gpu: None })
+        .collect();
+    let chosen = chosen(rule, topology, &all, &ranks);
+    chosen.into_iter().flatten().map(|nic| nic.name().unwrap().to_owned()).collect()
+}
+
+/// What UCX, NCCL and MPICH are told for a rank that has the first of some NICs.
+fn told(nics: &[Nic], given: &BTreeSet<String>) -> String {
+    let bytes = archived(2, nics);
+    let opened = Archive::open(&bytes).unwrap();
+    let topology = opened.topology();
+    let all: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
+    let first = topology.os_device(given.first().unwrap()).unwrap();
+    let of = |library| variables(library, &[first], &all);
+    let all = [Library::Ucx, Library::Nccl, Library::Mpich].into_iter().flat_map(of);
+    all.map(|(name, value)| format!("`{name}={value}`")).collect::<Vec<_>>().join(" ")
 }
 
 #[test]

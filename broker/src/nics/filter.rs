@@ -1,11 +1,15 @@
 //! Which NICs a site lets jobs use, as its administrators and users write it.
 
-use super::site;
 use std::collections::BTreeMap;
 use topobroker_reader::{
     Object, Topology,
     devices::{Network, NetworkId, NicChoice},
 };
+
+/// The facts of a topology in which the words of its site are.
+pub(super) const NETWORK: &str = "SiteNetwork";
+pub(super) const NIC: &str = "SiteNic";
+pub(super) const NO_NIC: &str = "SiteNoNic";
 
 /// Which NICs jobs may use. By default those that the site of the topology says, else all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,8 +90,8 @@ impl NicFilter {
         let list = |own: &Option<NicList>, fact| {
             own.clone().or_else(|| told(fact).and_then(|text| NicList::parse(text).ok()))
         };
-        let network = self.network.as_deref().or_else(|| told(site::NETWORK));
-        let (only, without) = (list(&self.only, site::NIC), list(&self.without, site::NO_NIC));
+        let network = self.network.as_deref().or_else(|| told(NETWORK));
+        let (only, without) = (list(&self.only, NIC), list(&self.without, NO_NIC));
         let may_be_used = |nic: Object<'a>| {
             only.as_ref().is_none_or(|list| list.has(nic))
                 && !without.as_ref().is_some_and(|list| list.names_it(nic))

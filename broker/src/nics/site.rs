@@ -1,14 +1,10 @@
 //! What an administrator says about the NICs that jobs use, once for a node: it is published with the
 //! topology.
 
-use super::filter::NicFilter;
+use super::filter::{NETWORK, NIC, NO_NIC, NicFilter};
 use topobroker_layout::description::Description;
 
-/// The facts of a topology in which the words of its site are, and the variables by which a user says
-/// the same for one job.
-pub(super) const NETWORK: &str = "SiteNetwork";
-pub(super) const NIC: &str = "SiteNic";
-pub(super) const NO_NIC: &str = "SiteNoNic";
+/// The variables by which a user says the same for one job, and the facts of the topology.
 const VARIABLES: [(&str, &str); 3] =
     [("TOPOBROKER_NETWORK", NETWORK), ("TOPOBROKER_NIC", NIC), ("TOPOBROKER_NO_NIC", NO_NIC)];
 

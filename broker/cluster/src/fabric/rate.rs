@@ -3,23 +3,24 @@
 /// Data in one direction in Mb/s, from a width such as `4x` and a speed such as `QDR`; `None` if
 /// one of them is unknown, such as `???`.
 ///
-/// Up to QDR 8 of 10 bits are data, from FDR10 on 64 of 66. netloc took 8 Gb/s for 4x QDR, which
-/// carries 32.
+/// The names from FDR10 on are of what is left when two of 66 bits are taken off; those before it are of
+/// signals, of which 8 of 10 bits are data. netloc took 8 Gb/s for 4x QDR, which carries 32.
 pub(super) fn mbps(width: &str, speed: &str) -> Option<u32> {
-    let lanes: u32 = width.strip_suffix(['x', 'X'])?.parse().ok()?;
-    let (signals, data, of) = match speed {
-        "SDR" => (2_500, 8, 10),
-        "DDR" => (5_000, 8, 10),
-        "QDR" => (10_000, 8, 10),
-        "FDR10" => (10_000, 64, 66),
-        "FDR" => (14_000, 64, 66),
-        "EDR" => (25_000, 64, 66),
-        "HDR" => (50_000, 64, 66),
-        "NDR" => (100_000, 64, 66),
-        "XDR" => (200_000, 64, 66),
+    let lanes: u64 = width.strip_suffix(['x', 'X'])?.parse().ok()?;
+    // Of a lane, in 11ths of a Mb/s: 14.0625 Gb/s of signals are no whole number.
+    let lane = match speed {
+        "SDR" => 22_000,
+        "DDR" => 44_000,
+        "QDR" => 88_000,
+        "FDR10" => 110_000,
+        "FDR" => 150_000,
+        "EDR" => 275_000,
+        "HDR" => 550_000,
+        "NDR" => 1_100_000,
+        "XDR" => 2_200_000,
         _ => return None,
     };
-    lanes.checked_mul(signals).map(|signals| u64::from(signals) * data / of)?.try_into().ok()
+    u32::try_from(lanes.checked_mul(lane)? / 11).ok()
 }
 
 /// Data in one direction in Mb/s, from a rate as Linux words it, such as `40 Gb/sec (4X QDR)`.
@@ -50,15 +51,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_lanes_of_qdr_carry_32_gbps_and_unknown_speeds_are_unknown() {
+    fn lanes_carry_what_the_names_of_rates_say_and_unknown_speeds_are_unknown() {
         let cases = [
             ("4x", "QDR", Some(32_000)),
             ("1x", "SDR", Some(2_000)),
-            ("4x", "FDR", Some(54_303)),
-            ("4X", "EDR", Some(96_969)),
+            ("4x", "DDR", Some(16_000)),
+            ("4x", "FDR10", Some(40_000)),
+            ("4x", "FDR", Some(54_545)),
+            ("4X", "EDR", Some(100_000)),
+            ("4x", "HDR", Some(200_000)),
+            ("2x", "HDR", Some(100_000)),
+            ("4x", "NDR", Some(400_000)),
+            ("4x", "XDR", Some(800_000)),
             ("4x", "???", None),
             ("??", "QDR", None),
-            ("999999999x", "XDR", None),
+            ("999999999999999x", "XDR", None),
         ];
         for (width, speed, expected) in cases {
             assert_eq!(mbps(width, speed), expected, "{width} {speed}");

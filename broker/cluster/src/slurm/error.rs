@@ -68,8 +68,8 @@ pub enum SlurmError {
         /// The line of the first definition.
         first: usize,
     },
-    /// A switch has both switches and nodes, or neither.
-    #[error("{file}, line {line}: {name:?} has {found}; expected either Switches or Nodes")]
+    /// A switch has both switches and nodes.
+    #[error("{file}, line {line}: {name:?} has both; expected either Switches or Nodes")]
     Content {
         /// The file.
         file: String,
@@ -77,8 +77,6 @@ pub enum SlurmError {
         line: usize,
         /// The name.
         name: String,
-        /// What it has.
-        found: &'static str,
     },
     /// A switch is below one that is not defined.
     #[error("{file}, line {line}: {name:?} has the switch {child:?}, which is not defined")]
@@ -90,22 +88,6 @@ pub enum SlurmError {
         /// The upper switch.
         name: String,
         /// The lower switch.
-        child: String,
-    },
-    /// A switch or node is below two others.
-    #[error(
-        "{file}, line {line}: {child:?} is below {name:?} and below {other:?}; expected a tree"
-    )]
-    NotATree {
-        /// The file.
-        file: String,
-        /// Number of the line.
-        line: usize,
-        /// One of the upper ones.
-        name: String,
-        /// The other.
-        other: String,
-        /// What is below both.
         child: String,
     },
     /// A switch is below itself.

@@ -1,7 +1,8 @@
 //! A topology of Slurm, whatever file it is from.
 
 use super::error::SlurmError;
-use std::collections::{HashMap, HashSet};
+use super::hostlist::fold;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use topobroker_reader::cluster::GroupKind;
 
 /// A switch or a block.
@@ -25,6 +26,7 @@ pub struct SlurmGroup {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SlurmTopology {
     pub(super) groups: Vec<SlurmGroup>,
+    notes: Vec<String>,
 }
 
 /// Highest number of bytes of a name. Slurm has the same limit.
@@ -49,8 +51,9 @@ impl SlurmTopology {
         }
     }
 
-    /// Checks that groups are a forest, and puts each before those in it.
-    pub(super) fn checked(file: &str, groups: Vec<SlurmGroup>) -> Result<Self, SlurmError> {
+    /// Checks that groups are a forest, and puts each before those in it. What is below several, as below
+    /// two spines, stays below the first of them.
+    pub(super) fn checked(file: &str, mut groups: Vec<SlurmGroup>) -> Result<Self, SlurmError> {
         let own = || file.to_owned();
         let mut places: HashMap<&str, usize> = HashMap::new();
         for (place, group) in groups.iter().enumerate() {
@@ -63,17 +66,14 @@ impl SlurmTopology {
                 let first = groups.get(first).map_or(0, |group| group.line);
                 return Err(SlurmError::Twice { file: own(), line, name, first });
             }
-            let found = match (group.children.is_empty(), group.nodes.is_empty()) {
-                (false, false) => Some("both"),
-                (true, true) if group.kind == GroupKind::Switch => Some("neither"),
-                _ => None,
-            };
-            if let Some(found) = found {
-                return Err(SlurmError::Content { file: own(), line, name, found });
+            if !group.children.is_empty() && !group.nodes.is_empty() {
+                return Err(SlurmError::Content { file: own(), line, name });
             }
         }
+        let places: HashMap<String, usize> =
+            places.into_iter().map(|(name, place)| (name.to_owned(), place)).collect();
+        let notes = keep_first(&mut groups);
         let mut parents: Vec<Option<usize>> = vec![None; groups.len()];
-        let mut of_node: HashMap<&str, &SlurmGroup> = HashMap::new();
         for (place, group) in groups.iter().enumerate() {
             let (line, name) = (group.line, group.name.clone());
             for child in &group.children {
@@ -85,16 +85,8 @@ impl SlurmTopology {
                         child: child.clone(),
                     });
                 };
-                let parent = parents.get_mut(at).and_then(|parent| parent.replace(place));
-                if let Some(other) = parent.and_then(|other| groups.get(other)) {
-                    let (child, other) = (child.clone(), other.name.clone());
-                    return Err(SlurmError::NotATree { file: own(), line, name, other, child });
-                }
-            }
-            for child in &group.nodes {
-                if let Some(other) = of_node.insert(child, group) {
-                    let (child, other) = (child.clone(), other.name.clone());
-                    return Err(SlurmError::NotATree { file: own(), line, name, other, child });
+                if let Some(parent) = parents.get_mut(at) {
+                    *parent = Some(place);
                 }
             }
         }
@@ -119,7 +111,8 @@ impl SlurmTopology {
                 name,
             });
         }
-        Ok(Self { groups: order.into_iter().filter_map(|at| groups.get(at).cloned()).collect() })
+        let groups = order.into_iter().filter_map(|at| groups.get(at).cloned()).collect();
+        Ok(Self { groups, notes })
     }
 
     /// Names of the switches at the top. Slurm warns if there are several, because none reaches all
@@ -129,11 +122,48 @@ impl SlurmTopology {
         let below: HashSet<&String> =
             self.groups.iter().flat_map(|group| &group.children).collect();
         let tops = self.groups.iter().filter(|group| !below.contains(&group.name));
+        // One without anything below has nothing to reach.
+        let tops = tops.filter(|group| group.name_count() > 0);
         tops.map(|group| group.name.as_str()).collect()
+    }
+
+    /// What is below several switches, and which of them it was left below.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Switches and blocks, each before those in it.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = &SlurmGroup> {
         self.groups.iter()
     }
+}
+
+/// Leaves each switch and node below the first group that names it. Slurm takes files with several:
+/// spines over the same leaves without a word, nodes on several leaves with a warning.
+fn keep_first(groups: &mut [SlurmGroup]) -> Vec<String> {
+    let mut first: HashMap<(bool, String), String> = HashMap::new();
+    let mut again: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for group in groups {
+        let name = &group.name;
+        for (is_node, below) in [(false, &mut group.children), (true, &mut group.nodes)] {
+            below.retain(|child| match first.get(&(is_node, child.clone())) {
+                Some(kept) => {
+                    again.entry((kept.clone(), name.clone())).or_default().push(child.clone());
+                    false
+                }
+                None => {
+                    first.insert((is_node, child.clone()), name.clone());
+                    true
+                }
+            });
+        }
+    }
+    let note = |((kept, other), names): ((String, String), Vec<String>)| {
+        let names = fold(names.iter().map(String::as_str));
+        format!(
+            "{names} are below {kept} and below {other} of Slurm's topology; taken as below {kept}"
+        )
+    };
+    again.into_iter().map(note).collect()
 }

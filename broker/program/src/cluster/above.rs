@@ -103,6 +103,7 @@ impl ReadAbove<'_> {
         }
         if let Some(topology) = &self.slurm {
             let applied = cluster.apply(topology)?;
+            topology.notes().iter().for_each(|note| say(note));
             tell(&applied.nodes_without, "are not in Slurm's topology");
             tell(&applied.unknown, "of Slurm's topology are not in the cluster");
             let tops = topology.tops();
