@@ -89,6 +89,7 @@ static LARGE: Pieces<4096, 16> = Pieces::new();
 
 impl<const SIZE: usize, const COUNT: usize> Pieces<SIZE, COUNT> {
     const fn new() -> Self {
+        const { assert!(SIZE.is_multiple_of(16), "each piece is aligned as the first one") };
         let taken = [const { AtomicBool::new(false) }; COUNT];
         Self { memory: UnsafeCell::new([[0; SIZE]; COUNT]), taken }
     }

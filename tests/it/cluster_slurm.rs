@@ -64,6 +64,10 @@ fn topologies_that_slurm_refuses_are_refused_with_the_line() {
         ("SwitchName=a Nodes=n1 Switches=b\nSwitchName=b Nodes=n2\n", "line 1: \"a\" has both"),
         ("SwitchName=a Switches=b\n", "line 1: \"a\" has the switch \"b\", which is not defined"),
         ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "line 1: \"a\" is below itself"),
+        (
+            "SwitchName=r Switches=a,b\nSwitchName=a Switches=b\nSwitchName=b Switches=a\n",
+            "line 2: \"a\" is below itself",
+        ),
         ("SwitchName=a Nodes=n1 Nodes=n2\n", "found \"Nodes=n2\", expected each key once"),
         ("SwitchName=a BlockName=b Nodes=n1\n", "expected each key once, and one name"),
         ("include other.conf\n", "the lines of the other file in place of include"),

@@ -448,12 +448,15 @@ fn jobs_use_the_nics_that_the_site_of_the_topology_says_unless_their_user_says_o
         "0 mlx5_2\n1 mlx5_2\n",
     );
     starts(run("TOPOBROKER_NO_NIC=mlx5_0", add), "0 mlx5_1\n1 mlx5_1\n");
+    let user = format!("{add} --nic mlx5_0");
+    starts(run("TOPOBROKER_NETWORK=roce", &user), "0 mlx5_0\n1 mlx5_0\n");
     let user = format!("{add} --no-nic mlx5_1");
     starts(run("TOPOBROKER_NO_NIC=mlx5_0", &user), "0 mlx5_0\n1 mlx5_0\n");
     for (site, said) in [
         ("NETWORK=roce", "line 1 is \"NETWORK=roce\": another name"),
         ("\nTOPOBROKER_NIC", "line 2 is \"TOPOBROKER_NIC\": no equals sign"),
-        ("TOPOBROKER_NIC=", "a name is empty"),
+        ("TOPOBROKER_NIC=", "no value"),
+        ("TOPOBROKER_NIC=a,,b", "a name is empty"),
         (
             "TOPOBROKER_NETWORK=a\nTOPOBROKER_NETWORK=b",
             "line 2 is \"TOPOBROKER_NETWORK=b\": named before",

@@ -1,6 +1,9 @@
 //! Ranks of a job over the nodes of a cluster, as `mpirun` of Open MPI 4.1 maps and binds them.
 
-use topobroker::placement::{BindTo, PlacementError, Policy, PolicyError, place, usual_count};
+use topobroker::placement::{
+    BindTo, PlacementError, Policy, PolicyError, mapped_count, place, slots, usual_count,
+};
+use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
 use topobroker_reader::cluster::{ClusterNode, ClusterOpenError, NodeTopology};
 
@@ -39,6 +42,14 @@ pub enum PlaceError {
         /// Number of nodes.
         nodes: usize,
     },
+    /// The policy makes no rank on these nodes.
+    #[error("{policy}: there is no place for a rank on {nodes} nodes")]
+    Nothing {
+        /// The policy.
+        policy: String,
+        /// Number of nodes.
+        nodes: usize,
+    },
     /// The ranks of a node cannot be placed on it.
     #[error("{node}")]
     Node {
@@ -64,8 +75,9 @@ enum Dealing {
 
 /// Places ranks on nodes, in their order. Policies are those of one node; `node` deals ranks to nodes
 /// in turn, `:SPAN` maps to the objects of all nodes as if they were one, and others fill a node
-/// before the next one. A node has a slot for each core. Without a number of ranks, there are as
-/// many as the policy makes on each node.
+/// before the next one. A node has a slot for each core, or for each PU if ranks are mapped by or bound to
+/// PUs; with `PE=N`, a rank takes N. Without a number of ranks, there are as many as the policy makes on
+/// all nodes together.
 ///
 /// # Errors
 ///
@@ -86,29 +98,34 @@ pub fn place_on_nodes<'a>(
     };
     let opened: Vec<NodeTopology<'a>> =
         nodes.iter().map(|node| node.open()).collect::<Result<_, _>>()?;
-    let mut slots = Vec::new();
-    let mut usual = Vec::new();
+    let (mut room, mut usual, mut mapped) = (Vec::new(), Vec::new(), 0);
     for node in &opened {
         let archive = node.archive();
-        let slot = Policy::parse("slot", None)?;
-        slots.push(usual_count(archive.topology(), &slot, &[]));
-        usual.push(usual_count(archive.topology(), &policy, &[]));
+        let topology = archive.topology();
+        room.push(slots(topology, &policy).1 / policy.cpus.max(1));
+        usual.push(usual_count(topology, &policy, &[]));
+        mapped += mapped_count(topology, &policy, &[]);
     }
-    let room: usize = match dealing {
-        Dealing::Each => usual.iter().sum(),
-        _ => slots.iter().sum(),
+    let all: usize = usual.iter().sum();
+    let wanted = count.unwrap_or(all);
+    if wanted == 0 || (all == 0 && dealing != Dealing::Fill) {
+        return Err(PlaceError::Nothing { policy: policy.to_string(), nodes: nodes.len() });
+    }
+    let places: usize = match dealing {
+        Dealing::Each => all,
+        _ if policy.oversubscribe || policy.overload => nodes.len().saturating_mul(MAX_RANKS),
+        _ => room.iter().sum(),
     };
-    let wanted = count.unwrap_or_else(|| usual.iter().sum());
-    if wanted > room && !(policy.oversubscribe && dealing != Dealing::Each) {
+    if wanted > places {
         return Err(PlaceError::TooMany {
             ranks: wanted,
             policy: policy.to_string(),
-            slots: room,
+            slots: places,
             nodes: nodes.len(),
         });
     }
-    let dealt = deal(dealing, wanted, &slots, &usual);
-    let bound = policy.with_usual_binding(count, usual.iter().sum());
+    let dealt = deal(dealing, wanted, &room, &usual);
+    let bound = policy.with_usual_binding(count, mapped);
     let mut ranks: Vec<PlacedRank<'a>> = Vec::new();
     for ((node, opened), own) in nodes.iter().zip(&opened).zip(&dealt) {
         let archive = opened.archive();
@@ -127,7 +144,13 @@ pub fn place_on_nodes<'a>(
             placed.map_err(|source| PlaceError::Node { node: node.name().to_owned(), source })?;
         if dealing == Dealing::ByObjects {
             // Ranks of one object follow each other.
-            sets.sort_by_key(|set| set.as_ref().and_then(Set::first));
+            let first = |set: &Set| {
+                set.iter()
+                    .filter_map(|pu| topology.pu_by_os_index(pu))
+                    .map(|pu| pu.logical_index())
+                    .min()
+            };
+            sets.sort_by_cached_key(|set| set.as_ref().and_then(first));
         }
         let placed = own.iter().zip(sets);
         ranks.extend(placed.map(|(rank, cpuset)| PlacedRank { rank: *rank, node: *node, cpuset }));
@@ -144,11 +167,12 @@ fn deal(dealing: Dealing, count: usize, slots: &[usize], usual: &[usize]) -> Vec
         Dealing::InTurn => {
             let mut places = (0..slots.len()).cycle();
             for rank in 0..all {
-                // Full nodes are left out, unless all are full.
+                // Full nodes are left out, until all are full.
+                let looks = if (rank as usize) < slots.iter().sum() { slots.len() } else { 0 };
                 let has_room = |at: &usize| {
                     dealt.get(*at).zip(slots.get(*at)).is_some_and(|(own, most)| own.len() < *most)
                 };
-                let next = places.by_ref().take(slots.len()).find(has_room);
+                let next = places.by_ref().take(looks).find(has_room);
                 let next = next.or_else(|| places.next()).unwrap_or(0);
                 if let Some(own) = dealt.get_mut(next) {
                     own.push(rank);

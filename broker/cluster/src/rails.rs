@@ -76,8 +76,7 @@ impl Rails {
         let on_rail = |rail| nics.iter().find(|nic| self.of_leaf.get(&nic.leaf) == Some(&rail));
         let pairs = nics
             .iter()
-            .enumerate()
-            .map(|(number, usual)| Some((usual.name.clone(), on_rail(number)?.name.clone())));
+            .map(|usual| Some((usual.name.clone(), on_rail(usual.number)?.name.clone())));
         pairs.collect::<Option<_>>().unwrap_or_default()
     }
 

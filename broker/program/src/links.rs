@@ -53,7 +53,7 @@ pub(super) struct Links {
     forget: bool,
     /// Write the file for NCCL or RCCL in a virtual machine, which knows this device by another bus
     /// id. Repeat for each GPU and NIC that the virtual machine has
-    #[arg(long, value_name = "HOST=GUEST", value_parser = bus_ids)]
+    #[arg(long, value_name = "HOST=GUEST", value_parser = bus_ids, conflicts_with_all = ["tell", "forget"])]
     map_bus: Vec<(String, String)>,
     /// Format of the output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]

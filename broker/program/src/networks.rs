@@ -45,7 +45,8 @@ impl SiteNics {
     /// The filter that the options say. If TOPOBROKER_CLUSTER names a cluster, networks that reach all
     /// of its nodes come first, and ranks have the NICs of their rails.
     pub(super) fn filter(&self) -> anyhow::Result<NicFilter> {
-        Ok(self.filter_and_reach()?.0)
+        let (filter, reach) = self.filter_and_reach()?;
+        Ok(if reach.is_some() { filter.on_rails(on_rails()?) } else { filter })
     }
 
     fn filter_and_reach(&self) -> anyhow::Result<(NicFilter, Option<Reach>)> {
@@ -55,7 +56,7 @@ impl SiteNics {
         let Some((nodes, reached)) = reach()? else { return Ok((filter, None)) };
         let everywhere = reached.iter().filter(|(_, count)| **count == nodes);
         let filter = filter.preferring(everywhere.map(|(network, _)| *network).collect());
-        Ok((filter.on_rails(on_rails()?), Some((nodes, reached))))
+        Ok((filter, Some((nodes, reached))))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::nccl_read::{MOST_ELEMENTS, MOST_LETTERS};
 use super::pci_speed::pci_speed;
+use crate::linux::NUMA_NODE;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -118,7 +119,8 @@ impl Dialect<'_> {
         let mut text = format!("<system version=\"{}\">\n", self.version);
         for cpu in &cpus {
             let _ = write!(text, "  <cpu numaid=\"{}\"", node_number(cpu.node));
-            cpu_attributes(&mut text, topology, cpu.node);
+            // A guest has other PUs.
+            cpu_attributes(&mut text, topology, cpu.node, self.guest.is_empty());
             text += ">\n";
             for pci in &cpu.below {
                 self.pci(&mut text, topology, links, pci, 2);
@@ -213,7 +215,9 @@ impl Dialect<'_> {
             let Some((count, (target, class))) = link.links.zip(target) else { continue };
             // Parts of a GPU are one device to RCCL.
             match all.iter_mut().find(|(known, ..)| *known == target) {
-                Some((_, links, _)) if target == HIDDEN_SWITCH => *links += count,
+                Some((_, links, _)) if target == HIDDEN_SWITCH => {
+                    *links = links.saturating_add(count);
+                }
                 Some(_) => {}
                 None => all.push((target, count, class)),
             }
@@ -221,13 +225,17 @@ impl Dialect<'_> {
         all
     }
 
-    /// The bus id that the reader of the file knows a device by; `None` if it does not see it.
-    /// A guest sees no switches of PCI either, but theirs do no harm.
+    /// The bus id that the reader of the file knows a device by; `None` if it does not see it. A guest
+    /// sees no PCI switches: theirs are in a domain that it does not have, as clouds name them.
     fn bus_id(&self, object: Object<'_>) -> Option<String> {
-        let own = object.pci_attributes()?.bus_id_text();
-        match self.guest.is_empty() || object.object_type() == ObjectType::Bridge {
-            true => Some(own),
-            false => self.guest.get(&own).cloned(),
+        let pci = object.pci_attributes()?;
+        let own = pci.bus_id_text();
+        match (self.guest.is_empty(), object.object_type()) {
+            (true, _) => Some(own),
+            (false, ObjectType::Bridge) => {
+                Some(own.replacen(&format!("{:04x}", pci.domain), GUEST_DOMAIN, 1))
+            }
+            _ => self.guest.get(&own).cloned(),
         }
     }
 
@@ -273,6 +281,9 @@ impl Dialect<'_> {
     }
 }
 
+/// The PCI domain of switches that a guest does not see.
+const GUEST_DOMAIN: &str = "ffff";
+
 /// The bus id that NCCL gives a switch that a virtual machine does not see, and the class of switches.
 const HIDDEN_SWITCH: &str = "fffffff:ffff:ff";
 const SWITCH_CLASS: &str = "0x068000";
@@ -313,12 +324,15 @@ fn class(object: Object<'_>) -> String {
 /// that the device is local to, or some of them. A device that hwloc puts below the whole machine is
 /// near the node that Linux says, which may have no PUs. `None` if nobody tells where the device is.
 fn node_of<'a>(topology: Topology<'a>, device: Object<'a>) -> Option<Object<'a>> {
+    let told = device.fact(NUMA_NODE).and_then(|node| node.parse().ok());
+    if let Some(node) = told.and_then(|node| topology.numa_node_by_os_index(node)) {
+        return Some(node);
+    }
     let local = device.non_io_ancestor().cpuset().filter(|set| !set.is_empty())?;
     let nodes = || topology.default_numa_nodes();
     let several = nodes().filter(|it| it.intersects(&local)).nth(1).is_some();
     if several && device.non_io_ancestor() == topology.root() {
-        let told = device.fact("NumaNode").and_then(|node| node.parse().ok());
-        return told.and_then(|node| topology.numa_node_by_os_index(node));
+        return None;
     }
     nodes().find(|it| it.covers(&local)).or_else(|| nodes().find(|it| it.intersects(&local)))
 }
@@ -328,10 +342,15 @@ fn node_number(node: Option<Object<'_>>) -> i64 {
     node.and_then(Object::os_index).map_or(-1, i64::from)
 }
 
-fn cpu_attributes(text: &mut String, topology: Topology<'_>, node: Option<Object<'_>>) {
+fn cpu_attributes(
+    text: &mut String,
+    topology: Topology<'_>,
+    node: Option<Object<'_>>,
+    has_affinity: bool,
+) {
     let cpuset = node.unwrap_or(topology.root()).cpuset().unwrap_or_default();
     let affinity = words(&cpuset);
-    if affinity.len() <= MOST_LETTERS {
+    if has_affinity && affinity.len() <= MOST_LETTERS {
         let _ = write!(text, " affinity=\"{affinity}\"");
     }
     let package = node.and_then(|it| it.ancestor_with_type(ObjectType::Package));

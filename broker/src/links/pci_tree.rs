@@ -3,7 +3,8 @@
 
 use super::nccl_read::{NcclDevice, NcclFile, NcclReadError};
 use crate::description::{Filters, filter};
-use std::collections::HashMap;
+use crate::linux::NUMA_NODE;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use topobroker_layout::attributes::{Attributes, Bridge, Pci};
 use topobroker_layout::depth::Depth;
 use topobroker_layout::description::{Description, Object};
@@ -16,6 +17,12 @@ pub enum PciTreeError {
     /// The file is none that NCCL reads.
     #[error(transparent)]
     Nccl(#[from] NcclReadError),
+    /// The file has several hosts.
+    #[error("the file has {hosts} hosts; expected one: keep the cpu elements of this machine")]
+    Hosts {
+        /// Number of hosts.
+        hosts: usize,
+    },
     /// A device of the file is not in the topology.
     #[error("{bus_id}: the topology has no such PCI device; expected a file of this machine")]
     Device {
@@ -52,10 +59,15 @@ const TOLD: (&str, &str) = ("Locality", "told");
 /// [`PciTreeError`].
 pub fn with_pci_tree(description: &Description, text: &str) -> Result<Description, PciTreeError> {
     let file = NcclFile::read(text)?;
+    let hosts: BTreeSet<&Option<String>> = file.devices.iter().map(|it| &it.host).collect();
+    if hosts.len() > 1 {
+        return Err(PciTreeError::Hosts { hosts: hosts.len() });
+    }
     let mut tree = Tree {
         description: description.clone(),
         bridges: HashMap::new(),
-        next_gp_index: 1 + description.objects.iter().map(|it| it.gp_index).max().unwrap_or(0),
+        known: description.objects.iter().map(|it| it.gp_index).collect(),
+        next_gp_index: 1,
     };
     for device in file.ends() {
         tree.place(&file, device)?;
@@ -73,6 +85,7 @@ struct Tree {
     /// Places of the bridges that are added: for each NUMA node its host bridge, and for each switch
     /// of the file the switch.
     bridges: HashMap<(i64, Option<usize>), usize>,
+    known: HashSet<u64>,
     next_gp_index: u64,
 }
 
@@ -94,6 +107,11 @@ impl Tree {
         };
         self.learn_link(place, device);
         self.hang(place, above);
+        // What Linux says is overtaken, and hwloc does not show a node without PUs.
+        if let Some(object) = self.description.objects.get_mut(place) {
+            object.facts.retain(|(name, _)| name != NUMA_NODE);
+            object.facts.push((NUMA_NODE.to_owned(), device.numa.to_string()));
+        }
         Ok(())
     }
 
@@ -172,6 +190,9 @@ impl Tree {
     }
 
     fn add_bridge(&mut self, bridge: Bridge) -> usize {
+        while !self.known.insert(self.next_gp_index) {
+            self.next_gp_index += 1;
+        }
         let objects = &mut self.description.objects;
         objects.push(Object {
             object_type: ObjectType::Bridge,
@@ -190,7 +211,6 @@ impl Tree {
             parent: None,
             children: Vec::new(),
         });
-        self.next_gp_index += 1;
         objects.len() - 1
     }
 

@@ -6,6 +6,10 @@ use topobroker_layout::attributes::{Attributes, OsDeviceKind, Pci};
 use topobroker_layout::description::Object;
 use topobroker_layout::object_type::ObjectType;
 
+/// The fact of a PCI device that hwloc puts below the machine: the OS index of the NUMA node that
+/// Linux, or a file about the machine, says it is near.
+pub const NUMA_NODE: &str = "NumaNode";
+
 /// Maximum number of ports of a device, and of partition keys of a port.
 const MOST_ENTRIES: usize = 256;
 
@@ -117,7 +121,7 @@ fn interface(name: &str, root: &Root) -> Vec<(String, String)> {
 /// The OS index of the NUMA node that Linux says a device is near.
 fn numa_node(pci: &Pci, root: &Root) -> Option<(String, String)> {
     let node = root.told(&format!("{}/numa_node", folder(pci)))?;
-    node.parse::<u32>().is_ok().then(|| ("NumaNode".to_owned(), node))
+    node.parse::<u32>().is_ok().then(|| (NUMA_NODE.to_owned(), node))
 }
 
 fn folder(pci: &Pci) -> String {

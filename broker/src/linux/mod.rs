@@ -5,7 +5,7 @@ mod limits;
 mod registerable;
 mod root;
 
-pub use facts::add_facts;
+pub use facts::{NUMA_NODE, add_facts};
 pub use limits::{LockLimit, MemoryLock, Process, locked_memory};
 pub use registerable::{Registerable, RegisterableError, registerable_memory};
 pub use root::Root;

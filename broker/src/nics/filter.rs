@@ -82,11 +82,14 @@ impl NicFilter {
         other.copied().unwrap_or(nic)
     }
 
-    /// The networks with the NICs that the filter leaves, the best first. What it does not say is as
-    /// the site says that published the topology ([`add_site`](super::add_site)).
+    /// The networks with the NICs that the filter leaves, the best first. A filter
+    /// that says nothing is that of the site which published the topology
+    /// ([`add_site`](super::add_site)).
     #[must_use]
     pub fn networks<'a>(&self, topology: Topology<'a>, choice: NicChoice) -> Vec<Network<'a>> {
-        let told = |fact| topology.root().fact(fact);
+        // What a user says takes the place of all that the site says.
+        let is_site = self.network.is_none() && self.only.is_none() && self.without.is_none();
+        let told = |fact| topology.root().fact(fact).filter(|_| is_site);
         let list = |own: &Option<NicList>, fact| {
             own.clone().or_else(|| told(fact).and_then(|text| NicList::parse(text).ok()))
         };

@@ -46,6 +46,9 @@ pub fn add_site(description: &mut Description, text: &str) -> Result<(), SiteErr
         if facts.iter().any(|(name, _)| name == fact) {
             return Err(wrong(&"named before"));
         }
+        if value.trim().is_empty() {
+            return Err(wrong(&"no value"));
+        }
         if *fact != NETWORK {
             NicFilter::new(None, Some(value), None).map_err(|error| wrong(&error.reason))?;
         }

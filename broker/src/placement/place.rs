@@ -143,17 +143,24 @@ fn check_slots(
     if policy.oversubscribe || matches!(policy.map, MapBy::PerObject(..) | MapBy::CpuList) {
         return Ok(());
     }
+    let (name, expected) = slots(topology, policy);
+    match ranks <= expected || policy.overload {
+        true => Ok(()),
+        false => Err(PlacementError::Oversubscribed { ranks, name, expected }),
+    }
+}
+
+/// What the slots of a node are, and how many it has: its cores; its PUs, if ranks are mapped by or bound
+/// to PUs, or if there are no cores.
+#[must_use]
+pub fn slots(topology: Topology<'_>, policy: &Policy) -> (&'static str, usize) {
     let cores = objects(topology, ObjectType::Core);
     let by_threads = policy.map == MapBy::Object(ObjectType::PU)
         || policy.bind == BindTo::Object(ObjectType::PU)
         || cores.iter().any(|core| core.object_type() != ObjectType::Core);
-    let (name, expected) = match by_threads {
+    match by_threads {
         true => ("PUs", topology.root().cpuset_weight().unwrap_or(0) as usize),
         false => ("cores", cores.len()),
-    };
-    match ranks <= expected || policy.overload {
-        true => Ok(()),
-        false => Err(PlacementError::Oversubscribed { ranks, name, expected }),
     }
 }
 
@@ -187,7 +194,13 @@ pub fn usual_count(topology: Topology<'_>, policy: &Policy, order: &[Object<'_>]
     ranks_and_objects(topology, policy, order).0
 }
 
-/// [`usual_count`], and the number of objects that ranks are mapped by.
+/// Number of objects that ranks are mapped by. `order` is as in [`place`].
+#[must_use]
+pub fn mapped_count(topology: Topology<'_>, policy: &Policy, order: &[Object<'_>]) -> usize {
+    ranks_and_objects(topology, policy, order).1
+}
+
+/// [`usual_count`] and [`mapped_count`].
 fn ranks_and_objects(
     topology: Topology<'_>,
     policy: &Policy,

@@ -48,7 +48,6 @@ impl Devices {
 }
 
 fn beside_others(alike: &[Device]) -> Vec<Finding> {
-    let Some(name) = usual(alike, |device| Some(device.name.as_str())) else { return Vec::new() };
     let mut found = Vec::new();
     let mut other = |kind, told: BTreeMap<String, Vec<&str>>, most: String| {
         for (what, nodes) in told {
@@ -65,10 +64,14 @@ fn beside_others(alike: &[Device]) -> Vec<Finding> {
         }
         told
     };
-    let is_named =
-        |device: &Device| (device.name != name).then(|| format!("a NIC is named {}", device.name));
-    let most = format!("most nodes of this kind name it {name}: name interfaces and devices alike");
-    other(Kind::NicName, grouped(&is_named), most);
+    if let Some(name) = usual(alike, |device| Some(device.name.as_str())) {
+        let is_named = |device: &Device| {
+            (device.name != name).then(|| format!("a NIC is named {}", device.name))
+        };
+        let most =
+            format!("most nodes of this kind name it {name}: name interfaces and devices alike");
+        other(Kind::NicName, grouped(&is_named), most);
+    }
     if let Some(ports) = usual(alike, |device| Some(device.active_ports)) {
         let has_fewer = |device: &Device| {
             let (name, active) = (&device.name, device.active_ports);

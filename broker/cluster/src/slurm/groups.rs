@@ -72,6 +72,10 @@ impl SlurmTopology {
         }
         let places: HashMap<String, usize> =
             places.into_iter().map(|(name, place)| (name.to_owned(), place)).collect();
+        if let Some(lost) = in_a_circle(&groups, &places).and_then(|at| groups.get(at)) {
+            let (line, name) = (lost.line, lost.name.clone());
+            return Err(SlurmError::NoRoot { file: own(), line, name });
+        }
         let notes = keep_first(&mut groups);
         let mut parents: Vec<Option<usize>> = vec![None; groups.len()];
         for (place, group) in groups.iter().enumerate() {
@@ -99,17 +103,6 @@ impl SlurmTopology {
             let children = groups.get(place).into_iter().flat_map(|group| &group.children);
             let children = children.rev().filter_map(|child| places.get(child.as_str()));
             open.extend(children);
-        }
-        if order.len() < groups.len() {
-            let found: HashSet<usize> = order.into_iter().collect();
-            let is_lost = |(place, _): &(usize, &SlurmGroup)| !found.contains(place);
-            let lost = groups.iter().enumerate().find(is_lost).map(|(_, group)| group);
-            let name = lost.map(|group| group.name.clone()).unwrap_or_default();
-            return Err(SlurmError::NoRoot {
-                file: own(),
-                line: lost.map_or(0, |it| it.line),
-                name,
-            });
         }
         let groups = order.into_iter().filter_map(|at| groups.get(at).cloned()).collect();
         Ok(Self { groups, notes })
@@ -148,6 +141,7 @@ fn keep_first(groups: &mut [SlurmGroup]) -> Vec<String> {
         let name = &group.name;
         for (is_node, below) in [(false, &mut group.children), (true, &mut group.nodes)] {
             below.retain(|child| match first.get(&(is_node, child.clone())) {
+                Some(kept) if kept == name => false,
                 Some(kept) => {
                     again.entry((kept.clone(), name.clone())).or_default().push(child.clone());
                     false
@@ -160,10 +154,36 @@ fn keep_first(groups: &mut [SlurmGroup]) -> Vec<String> {
         }
     }
     let note = |((kept, other), names): ((String, String), Vec<String>)| {
+        let verb = if names.len() == 1 { "is" } else { "are" };
         let names = fold(names.iter().map(String::as_str));
         format!(
-            "{names} are below {kept} and below {other} of Slurm's topology; taken as below {kept}"
+            "{names} {verb} below {kept} and below {other} of Slurm's topology; taken as below {kept}"
         )
     };
     again.into_iter().map(note).collect()
+}
+
+/// The first group that is below itself.
+fn in_a_circle(groups: &[SlurmGroup], places: &HashMap<String, usize>) -> Option<usize> {
+    let below = |group: &SlurmGroup| {
+        let places = group.children.iter().filter_map(|child| places.get(child));
+        places.copied().collect::<Vec<usize>>()
+    };
+    let mut above = vec![0_usize; groups.len()];
+    for place in groups.iter().flat_map(below) {
+        above.iter_mut().skip(place).take(1).for_each(|count| *count += 1);
+    }
+    let mut open: Vec<usize> =
+        above.iter().enumerate().filter(|(_, count)| **count == 0).map(|(at, _)| at).collect();
+    let mut is_out = vec![false; groups.len()];
+    while let Some(place) = open.pop() {
+        is_out.iter_mut().skip(place).take(1).for_each(|it| *it = true);
+        for child in groups.get(place).map(below).unwrap_or_default() {
+            if let Some(count) = above.get_mut(child) {
+                *count -= 1;
+                open.extend((*count == 0).then_some(child));
+            }
+        }
+    }
+    is_out.iter().position(|it| !it)
 }

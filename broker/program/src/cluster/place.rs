@@ -4,6 +4,7 @@ use super::opened::Opened;
 use crate::output;
 use anyhow::{Context, ensure};
 use clap::Args;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_cluster::{expand, place_on_nodes};
@@ -45,6 +46,8 @@ impl Place {
             }
         };
         ensure!(!nodes.is_empty(), "the cluster has no nodes");
+        let numbers: BTreeSet<u32> = nodes.iter().map(|node| node.number()).collect();
+        ensure!(numbers.len() == nodes.len(), "--nodes: names a node twice");
         let count = self.count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         let placed = place_on_nodes(&nodes, &self.map_by, self.bind_to.as_deref(), count)?;
         let lines = placed.iter().map(|it| {

@@ -4,7 +4,8 @@ use anyhow::{Context, ensure};
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType};
 
-/// Cores or hardware threads by their logical indexes, and whether each has one rank, in this order.
+/// Cores or hardware threads by their logical indexes, each once, and whether each has one rank, in this
+/// order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PeList {
     /// The job's part, as `--cpu-set` names it.
@@ -36,8 +37,11 @@ impl PeList {
             let is_index =
                 |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
             let ends: Vec<&str> = range.splitn(2, '-').collect();
+            let numbers: Vec<u32> = ends.iter().filter_map(|end| end.parse().ok()).collect();
             ensure!(
-                ends.iter().all(|end| is_index(end)),
+                ends.iter().all(|end| is_index(end))
+                    && numbers.len() == ends.len()
+                    && numbers.is_sorted(),
                 "{range:?} is no logical index and no range"
             );
             Ok(format!("{object}:{range}"))
@@ -88,7 +92,9 @@ mod tests {
             read("pe-list=4,2:HWTCPUS:ordered"),
             Some(PeList { cpu_set, by_pu: true, ordered: true })
         );
-        for wrong in ["pe-list=", "pe-list=0,,1", "pe-list=a", "pe-list=0-", "pe-list=0:PE=2"] {
+        for wrong in
+            ["pe-list=", "pe-list=3-1", "pe-list=0,,1", "pe-list=a", "pe-list=0-", "pe-list=0:PE=2"]
+        {
             assert!(PeList::parse(wrong).is_err(), "{wrong}");
         }
     }
