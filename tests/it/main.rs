@@ -48,3 +48,4 @@ mod segments;
 mod sources;
 mod tree;
 mod views;
+mod virtual_machines;

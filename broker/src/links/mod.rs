@@ -4,6 +4,7 @@ mod dot;
 mod json;
 mod matrix;
 mod nccl;
+mod nccl_cpu;
 mod nccl_read;
 mod pci_speed;
 mod pci_tree;

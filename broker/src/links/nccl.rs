@@ -1,13 +1,11 @@
 //! The XML file by which NCCL and RCCL know a machine: what `NCCL_TOPO_FILE` names. Containers and
 //! virtual machines that hide the PCI tree need one.
 
-use super::nccl_read::{MOST_ELEMENTS, MOST_LETTERS};
+use super::nccl_cpu::{cpu_attributes, node_number, node_of};
+use super::nccl_read::MOST_ELEMENTS;
 use super::pci_speed::pci_speed;
-use crate::linux::NUMA_NODE;
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use topobroker_layout::set::Set;
 use topobroker_reader::{
     Object, ObjectType, Topology,
     links::{Link, LinkClass, Links, VertexKind},
@@ -318,84 +316,6 @@ fn class(object: Object<'_>) -> String {
         (_, Some(pci)) => format!("0x{:04x}00", pci.class_id),
         _ => "0x000000".to_owned(),
     }
-}
-
-/// The NUMA node of a device, as Linux has it: the first default one that has all PUs
-/// that the device is local to, or some of them. A device that hwloc puts below the whole machine is
-/// near the node that Linux says, which may have no PUs. `None` if nobody tells where the device is.
-fn node_of<'a>(topology: Topology<'a>, device: Object<'a>) -> Option<Object<'a>> {
-    let told = device.fact(NUMA_NODE).and_then(|node| node.parse().ok());
-    if let Some(node) = told.and_then(|node| topology.numa_node_by_os_index(node)) {
-        return Some(node);
-    }
-    let local = device.non_io_ancestor().cpuset().filter(|set| !set.is_empty())?;
-    let nodes = || topology.default_numa_nodes();
-    let several = nodes().filter(|it| it.intersects(&local)).nth(1).is_some();
-    if several && device.non_io_ancestor() == topology.root() {
-        return None;
-    }
-    nodes().find(|it| it.covers(&local)).or_else(|| nodes().find(|it| it.intersects(&local)))
-}
-
-/// The OS index of a NUMA node as NCCL has it: -1 for none.
-fn node_number(node: Option<Object<'_>>) -> i64 {
-    node.and_then(Object::os_index).map_or(-1, i64::from)
-}
-
-fn cpu_attributes(
-    text: &mut String,
-    topology: Topology<'_>,
-    node: Option<Object<'_>>,
-    has_affinity: bool,
-) {
-    let cpuset = node.unwrap_or(topology.root()).cpuset().unwrap_or_default();
-    let affinity = words(&cpuset);
-    if has_affinity && affinity.len() <= MOST_LETTERS {
-        let _ = write!(text, " affinity=\"{affinity}\"");
-    }
-    let package = node.and_then(|it| it.ancestor_with_type(ObjectType::Package));
-    let package = package.or_else(|| topology.objects_with_type(ObjectType::Package).next());
-    let told = |name: &str| {
-        let package = package.and_then(|it| it.info(name));
-        package.or_else(|| topology.root().info(name))
-    };
-    let arch = topology.root().info("Architecture").map(|arch| match arch {
-        "aarch64" => "arm64",
-        "ppc64le" => "ppc64",
-        arch => arch,
-    });
-    let family = told("CPUFamilyNumber").map(nccl_family);
-    let known = [
-        ("arch", arch),
-        ("vendor", told("CPUVendor")),
-        ("familyid", family.as_deref()),
-        ("modelid", told("CPUModelNumber")),
-    ];
-    for (name, value) in known {
-        if let Some(value) = value.filter(|value| value.len() <= MOST_LETTERS) {
-            let _ = write!(text, " {name}=\"{}\"", quick_xml::escape::escape(value));
-        }
-    }
-}
-
-/// The family of a processor as NCCL and RCCL compute it from CPUID: they shift the extended family by
-/// four bits before they add it, so that 25, which is 15 + 10, is 15 + 160.
-fn nccl_family(family: &str) -> Cow<'_, str> {
-    const MOST: u32 = 15;
-    match family.parse::<u32>() {
-        Ok(number @ 16..=270) => (MOST + ((number - MOST) << 4)).to_string().into(),
-        _ => family.into(),
-    }
-}
-
-/// A set as 32-bit words in hexadecimal, the highest first, as in Linux's `cpumap`.
-fn words(set: &Set) -> String {
-    let count = set.last().map_or(1, |last| last / 32 + 1);
-    let word = |word: u32| {
-        let bits = (0..32).filter(|bit| set.contains(word * 32 + bit));
-        format!("{:08x}", bits.fold(0u32, |all, bit| all | 1 << bit))
-    };
-    (0..count).rev().map(word).collect::<Vec<_>>().join(",")
 }
 
 /// The number of a GPU as NVML and ROCm SMI have it: the one in the name that they give it, else its
