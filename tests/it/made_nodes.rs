@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use topobroker::hwloc::Input;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_reader::devices::prefix_text;
 use topobroker_tests::describe;
 
 /// A NIC of a made node.
@@ -100,9 +101,8 @@ pub(crate) fn node(packages: usize, nics: &[Nic]) -> String {
                     Kind::InfiniBand(subnet) => subnet,
                     _ => 0xfe80 << 48,
                 };
-                let words =
-                    [48, 32, 16, 0].map(|shift| format!("{:04x}", (prefix >> shift) & 0xffff));
-                info("Port1GID0", format!("{}:0000:0000:0000:{:04x}", words.join(":"), place + 1));
+                let prefix = prefix_text(prefix);
+                info("Port1GID0", format!("{prefix}:0000:0000:0000:{:04x}", place + 1));
             }
             xml.push_str("</object></object></object>");
         }

@@ -13,6 +13,7 @@ pub mod formats;
 pub mod gather;
 mod generate;
 mod inputs;
+mod majority;
 mod natural;
 mod own_values;
 mod place;

@@ -1,7 +1,8 @@
 //! Ranks of a job over the nodes of a cluster, as `mpirun` of Open MPI 4.1 maps and binds them.
 
+use std::ops::Range;
 use topobroker::placement::{
-    BindTo, PlacementError, Policy, PolicyError, mapped_count, place, slots, usual_count,
+    PlacementError, Policy, PolicyError, mapped_count, place_part, slots, usual_count,
 };
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
@@ -130,16 +131,7 @@ pub fn place_on_nodes<'a>(
     for ((node, opened), own) in nodes.iter().zip(&opened).zip(&dealt) {
         let archive = opened.archive();
         let topology = archive.topology();
-        let placed = match place(topology, &bound, Some(own.len()), &[]) {
-            // As on one node: who did not ask for a binding is not bound if there is no room.
-            Err(
-                PlacementError::Overload { .. } | PlacementError::NoObjects { name: "core", .. },
-            ) if policy.bind == BindTo::Usual => {
-                let unbound = Policy { bind: BindTo::None, ..bound };
-                place(topology, &unbound, Some(own.len()), &[])
-            }
-            placed => placed,
-        };
+        let placed = place_part(topology, &policy, bound, own.len(), &[]);
         let mut sets =
             placed.map_err(|source| PlaceError::Node { node: node.name().to_owned(), source })?;
         if dealing == Dealing::ByObjects {
@@ -161,48 +153,48 @@ pub fn place_on_nodes<'a>(
 
 /// The ranks of each node.
 fn deal(dealing: Dealing, count: usize, slots: &[usize], usual: &[usize]) -> Vec<Vec<u32>> {
+    let mut ranks = 0..u32::try_from(count).unwrap_or(u32::MAX);
+    let counts = match dealing {
+        Dealing::InTurn => return deal_in_turn(ranks, slots),
+        Dealing::ByObjects => by_objects(count, usual),
+        Dealing::Each => usual.to_vec(),
+        Dealing::Fill => slots.to_vec(),
+    };
+    let last = counts.len().saturating_sub(1);
+    let own = |(node, own): (usize, usize)| {
+        // The last node has those for which there is no slot.
+        ranks.by_ref().take(if node == last { usize::MAX } else { own }).collect()
+    };
+    counts.into_iter().enumerate().map(own).collect()
+}
+
+/// A rank to each node in turn. Full nodes are left out, until all are full.
+fn deal_in_turn(ranks: Range<u32>, slots: &[usize]) -> Vec<Vec<u32>> {
     let mut dealt: Vec<Vec<u32>> = vec![Vec::new(); slots.len()];
-    let all = u32::try_from(count).unwrap_or(u32::MAX);
-    match dealing {
-        Dealing::InTurn => {
-            let mut places = (0..slots.len()).cycle();
-            for rank in 0..all {
-                // Full nodes are left out, until all are full.
-                let looks = if (rank as usize) < slots.iter().sum() { slots.len() } else { 0 };
-                let has_room = |at: &usize| {
-                    dealt.get(*at).zip(slots.get(*at)).is_some_and(|(own, most)| own.len() < *most)
-                };
-                let next = places.by_ref().take(looks).find(has_room);
-                let next = next.or_else(|| places.next()).unwrap_or(0);
-                if let Some(own) = dealt.get_mut(next) {
-                    own.push(rank);
-                }
-            }
-        }
-        _ => {
-            let rows = if dealing == Dealing::Each || dealing == Dealing::ByObjects {
-                usual
-            } else {
-                slots
-            };
-            let sum: usize = rows.iter().sum::<usize>().max(1);
-            let (mut next, mut before, nodes) = (0_u32, 0, rows.len());
-            for (place, (own, row)) in dealt.iter_mut().zip(rows).enumerate() {
-                // With SPAN each object has the same number of ranks, and the first ones have one more.
-                let mine = match dealing {
-                    Dealing::ByObjects => {
-                        row * (count / sum) + (count % sum).saturating_sub(before).min(*row)
-                    }
-                    // The last node has those for which there is no slot.
-                    _ if place + 1 == nodes => usize::MAX,
-                    _ => *row,
-                };
-                before += row;
-                let end = next.saturating_add(u32::try_from(mine).unwrap_or(u32::MAX)).min(all);
-                own.extend(next..end);
-                next = end;
-            }
+    let mut places = (0..slots.len()).cycle();
+    let room: usize = slots.iter().sum();
+    for rank in ranks {
+        let looks = if (rank as usize) < room { slots.len() } else { 0 };
+        let has_room = |at: &usize| {
+            dealt.get(*at).zip(slots.get(*at)).is_some_and(|(own, most)| own.len() < *most)
+        };
+        let next = places.by_ref().take(looks).find(has_room).or_else(|| places.next());
+        if let Some(own) = next.and_then(|at| dealt.get_mut(at)) {
+            own.push(rank);
         }
     }
     dealt
+}
+
+/// How many ranks each node has if each object has the same number, and the first ones have one more.
+fn by_objects(count: usize, objects: &[usize]) -> Vec<usize> {
+    let all = objects.iter().sum::<usize>().max(1);
+    let (each, more) = (count / all, count % all);
+    let mut before = 0;
+    let of_node = |own: &usize| {
+        let first = more.saturating_sub(before).min(*own);
+        before += own;
+        own * each + first
+    };
+    objects.iter().map(of_node).collect()
 }

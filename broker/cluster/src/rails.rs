@@ -1,11 +1,11 @@
 //! Rails of a fabric: NICs that have the same place on their nodes are connected to the same switches,
 //! so that they reach each other without a spine.
 
+use crate::majority::majority;
 use std::collections::{BTreeMap, BTreeSet};
 use topobroker_reader::{
     ObjectType, OsDeviceKind,
     cluster::{Cluster, ClusterNode, ClusterOpenError, Fabric},
-    devices::Port,
 };
 
 /// The rails of a fabric. A rail has the number that most of its NICs have on their nodes.
@@ -48,22 +48,18 @@ impl Rails {
         let fabric = cluster.fabric()?;
         let mut nics = BTreeMap::new();
         let (mut apart, mut several) = (0, 0);
-        let mut numbers: BTreeMap<u64, BTreeMap<usize, usize>> = BTreeMap::new();
+        let mut numbers: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for node in cluster.nodes() {
             let own = cabled(fabric, node)?;
             let leaves: BTreeSet<u64> = own.iter().map(|nic| nic.leaf).collect();
             several += usize::from(own.len() > 1);
             apart += usize::from(own.len() > 1 && leaves.len() == own.len());
             for nic in &own {
-                *numbers.entry(nic.leaf).or_default().entry(nic.number).or_default() += 1;
+                numbers.entry(nic.leaf).or_default().push(nic.number);
             }
             nics.insert(node.number(), own);
         }
-        let of_leaf = numbers.into_iter().map(|(leaf, counts)| {
-            let all: usize = counts.values().sum();
-            let most = counts.into_iter().find(|(_, count)| count * 2 > all);
-            Some((leaf, most?.0))
-        });
+        let of_leaf = numbers.into_iter().map(|(leaf, numbers)| Some((leaf, majority(numbers)?)));
         let of_leaf: Option<BTreeMap<u64, usize>> = of_leaf.collect();
         Ok(of_leaf.filter(|_| apart * 2 > several).map(|of_leaf| Self { of_leaf, nics }))
     }
@@ -103,13 +99,8 @@ fn cabled(fabric: Fabric<'_>, node: ClusterNode<'_>) -> Result<Vec<CabledNic>, C
     let devices = archive.topology().objects_with_type(ObjectType::OSDevice);
     let fabrics = devices.filter(|it| it.os_device_kind() == Some(OsDeviceKind::OpenFabrics));
     let nics = fabrics.enumerate().filter_map(|(number, nic)| {
-        let leaf = nic.ports().find_map(|port| leaves.get(&guid(port)?).copied())?;
+        let leaf = nic.ports().find_map(|port| leaves.get(&port.guid()?).copied())?;
         Some(CabledNic { name: nic.device_name().into_owned(), number, leaf })
     });
     Ok(nics.collect())
-}
-
-/// The GUID of a port.
-fn guid(port: Port<'_>) -> Option<u64> {
-    u64::try_from(port.gid(0)?.to_bits() & u128::from(u64::MAX)).ok()
 }

@@ -187,10 +187,7 @@ fn known(topology: Topology<'_>, planes: Option<&Planes>) -> Vec<Known> {
         gids: [0, 1].map(|index| port.gid(index).map(|gid| gid.to_bits())),
         keys: port.pkeys().collect(),
         rate: port.rate().map(str::to_owned),
-        plane: planes.and_then(|planes| {
-            let guid = port.gid(0)?.to_bits() & u128::from(u64::MAX);
-            planes.get(&u64::try_from(guid).ok()?).copied()
-        }),
+        plane: planes.and_then(|planes| planes.get(&port.guid()?).copied()),
     };
     devices.flat_map(|device| device.ports()).map(known).collect()
 }

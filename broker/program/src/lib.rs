@@ -34,6 +34,7 @@ mod serve;
 mod signals;
 mod status;
 mod subject;
+mod text_file;
 mod unpublish;
 
 pub use program::main;

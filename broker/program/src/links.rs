@@ -2,13 +2,13 @@
 
 use super::output;
 use super::subject::Subject;
+use super::text_file::read_text;
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::file_bytes::FileBytes;
 use topobroker::links::{self, GuestBusIds};
 use topobroker_reader::{
     Topology, View,
@@ -101,11 +101,10 @@ impl Links {
         }
         if let Some(file) = &self.tell {
             let base = topobroker_reader::adopt()?;
-            let name = || file.display().to_string();
-            let bytes = FileBytes::open(file, MOST_TEXT).with_context(name)?;
-            let known = base.topology().links(SwitchModel::Separate)?;
-            let told = links::told(base.topology(), &known, bytes.text().with_context(name)?);
-            links::tell(base, &told.with_context(name)?)?;
+            let topology = base.topology();
+            let known = topology.links(SwitchModel::Separate)?;
+            let told = read_text(file, MOST_TEXT, |text| links::told(topology, &known, text))?;
+            links::tell(base, &told)?;
             return Ok(ExitCode::SUCCESS);
         }
         output::print(&self.subject.answer(None, |topology| self.answer(topology))?)

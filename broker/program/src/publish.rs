@@ -3,12 +3,12 @@
 use super::input::Input;
 use super::output;
 use super::signals::{self, Signals};
+use super::text_file::read_text;
 use anyhow::Context;
 use clap::{Args, Parser, ValueEnum};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::file_bytes::FileBytes;
 use topobroker::links::with_pci_tree;
 use topobroker::nics::add_site;
 use topobroker::node::remove_stale;
@@ -137,16 +137,10 @@ impl What {
     pub(super) fn capture(&self) -> anyhow::Result<(Description, Source)> {
         let (mut description, source) = self.input.capture()?;
         if let Some(file) = &self.pci_tree {
-            let name = || file.display().to_string();
-            let bytes = FileBytes::open(file, MOST_TEXT).with_context(name)?;
-            let text = bytes.text().with_context(name)?;
-            description = with_pci_tree(&description, text).with_context(name)?;
+            description = read_text(file, MOST_TEXT, |text| with_pci_tree(&description, text))?;
         }
         if let Some(file) = &self.site {
-            let name = || file.display().to_string();
-            let bytes = FileBytes::open(file, MOST_TEXT).with_context(name)?;
-            let text = bytes.text().with_context(name)?;
-            add_site(&mut description, text).with_context(name)?;
+            read_text(file, MOST_TEXT, |text| add_site(&mut description, text))?;
         }
         Ok((description, source))
     }

@@ -124,7 +124,7 @@ impl Tree {
     /// The upstream port of a switch of the file, with its bus id.
     fn switch(&mut self, file: &NcclFile, number: usize) -> Result<(usize, Pci), PciTreeError> {
         let switch = file.devices.get(number);
-        let pci = switch.and_then(pci_of);
+        let pci = switch.and_then(port_of);
         let (Some(switch), Some(pci)) = (switch, pci) else {
             let bus_id = switch.map(|it| it.bus_id.clone()).unwrap_or_default();
             return Err(PciTreeError::Switch { bus_id });
@@ -247,7 +247,7 @@ impl Tree {
 }
 
 /// A switch as a PCI device; `None` if its bus id is beyond what PCI has.
-fn pci_of(switch: &NcclDevice) -> Option<Pci> {
+fn port_of(switch: &NcclDevice) -> Option<Pci> {
     let number = |text: &str| u32::from_str_radix(text, 16).ok();
     let attribute = |name: &str| {
         let text = switch.attributes.get(name)?;

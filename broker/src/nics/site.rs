@@ -19,7 +19,7 @@ pub struct SiteError {
     /// The line.
     pub found: String,
     /// What is wrong.
-    pub reason: String,
+    pub reason: &'static str,
 }
 
 /// Adds to a topology which NICs its jobs use, as a text says: lines such as
@@ -32,25 +32,21 @@ pub struct SiteError {
 pub fn add_site(description: &mut Description, text: &str) -> Result<(), SiteError> {
     let mut facts: Vec<(String, String)> = Vec::new();
     for (line, found) in (1..).zip(text.lines().map(str::trim)) {
-        let wrong = |reason: &dyn ToString| SiteError {
-            line,
-            found: found.to_owned(),
-            reason: reason.to_string(),
-        };
+        let wrong = |reason| SiteError { line, found: found.to_owned(), reason };
         if found.is_empty() || found.starts_with('#') {
             continue;
         }
-        let (variable, value) = found.split_once('=').ok_or_else(|| wrong(&"no equals sign"))?;
+        let (variable, value) = found.split_once('=').ok_or_else(|| wrong("no equals sign"))?;
         let known = VARIABLES.iter().find(|(name, _)| *name == variable);
-        let (_, fact) = known.ok_or_else(|| wrong(&"another name"))?;
+        let (_, fact) = known.ok_or_else(|| wrong("another name"))?;
         if facts.iter().any(|(name, _)| name == fact) {
-            return Err(wrong(&"named before"));
+            return Err(wrong("named before"));
         }
         if value.trim().is_empty() {
-            return Err(wrong(&"no value"));
+            return Err(wrong("no value"));
         }
         if *fact != NETWORK {
-            NicFilter::new(None, Some(value), None).map_err(|error| wrong(&error.reason))?;
+            NicFilter::new(None, Some(value), None).map_err(|error| wrong(error.reason))?;
         }
         facts.push(((*fact).to_owned(), value.to_owned()));
     }

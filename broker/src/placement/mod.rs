@@ -5,5 +5,5 @@ mod place;
 mod policy;
 pub mod report;
 
-pub use place::{PlacementError, mapped_count, place, slots, usual_count};
+pub use place::{PlacementError, mapped_count, place, place_part, slots, usual_count};
 pub use policy::{BindTo, MapBy, Policy, PolicyError};

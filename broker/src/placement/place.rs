@@ -114,7 +114,22 @@ pub fn place(
 ) -> Result<Vec<Option<Set>>, PlacementError> {
     let (usual, mapped) = ranks_and_objects(topology, policy, order);
     let bound = policy.with_usual_binding(count, mapped);
-    let count = count.unwrap_or(usual);
+    place_part(topology, policy, bound, count.unwrap_or(usual), order)
+}
+
+/// [`place`] of ranks that are a part of a job over several nodes. `bound` is the policy with the binding
+/// of the whole job ([`Policy::with_usual_binding`]).
+///
+/// # Errors
+///
+/// [`PlacementError`].
+pub fn place_part(
+    topology: Topology<'_>,
+    policy: &Policy,
+    bound: Policy,
+    count: usize,
+    order: &[Object<'_>],
+) -> Result<Vec<Option<Set>>, PlacementError> {
     if count > MAX_RANKS {
         let (policy, expected) = (policy.to_string(), MAX_RANKS);
         return Err(PlacementError::TooMany { ranks: count, policy, expected });

@@ -183,6 +183,12 @@ impl<'a> Port<'a> {
         gid(self.find(is_it)?)
     }
 
+    /// The GUID of the port: the low 64 bits of its first global id.
+    #[must_use]
+    pub fn guid(self) -> Option<u64> {
+        u64::try_from(self.gid(0)?.to_bits() & u128::from(u64::MAX)).ok()
+    }
+
     /// Distinct partition keys. Counterpart: `ibv_query_pkey`.
     pub fn pkeys(self) -> impl Iterator<Item = u16> + use<'a> {
         self.value("Pkeys").into_iter().flat_map(|list| list.split(',').filter_map(number))

@@ -1,7 +1,7 @@
 //! Comparisons of an object's cpuset with other sets, without building the cpuset.
 
 use super::Index;
-use super::objects_of_pus::is_within;
+use super::objects_of_pus::{is_within, overlap};
 use super::stored_set::StoredSet;
 use super::words::{Words, low_bits};
 use core::ops::Range;
@@ -64,8 +64,7 @@ impl Extent<'_> {
     pub(crate) fn meets(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Pus(index, own), Self::Pus(_, theirs)) => {
-                let (own, theirs) = (index.visible_run(own), index.visible_run(theirs));
-                own.start.max(theirs.start) < own.end.min(theirs.end)
+                overlap(&index.visible_run(own), &index.visible_run(theirs))
             }
             _ => Words::intersects(self, other),
         }

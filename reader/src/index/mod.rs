@@ -23,7 +23,7 @@ mod words;
 pub(crate) use extent::Extent;
 pub(crate) use index::Index;
 pub(crate) use neighbours::{LogicalPus, PusOfSet, neighbours};
-pub(crate) use objects_of_pus::is_within;
+pub(crate) use objects_of_pus::{is_within, overlap};
 pub(crate) use pu_numbering::PuNumbering;
 pub(crate) use regular::block_of;
 pub(crate) use stored_set::StoredSet;

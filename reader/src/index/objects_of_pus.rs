@@ -111,3 +111,9 @@ impl Index<'_> {
 pub(crate) fn is_within(inner: &Range<u32>, outer: &Range<u32>) -> bool {
     inner.is_empty() || (outer.start <= inner.start && inner.end <= outer.end)
 }
+
+/// Whether two ranges have PUs in common.
+#[inline]
+pub(crate) fn overlap(one: &Range<u32>, other: &Range<u32>) -> bool {
+    one.start.max(other.start) < one.end.min(other.end)
+}

@@ -1,7 +1,7 @@
 //! NUMA nodes that are local to PUs or to an object.
 
 use super::objects::Objects;
-use crate::index::is_within;
+use crate::index::{is_within, overlap};
 use crate::object::Object;
 use crate::topology::Topology;
 use core::ops::{BitOr, Range};
@@ -48,8 +48,7 @@ impl LocalNumaNodes {
     /// PUs.
     #[inline]
     fn fits(self, node: &Range<u32>, place: &Range<u32>) -> bool {
-        let meets = || node.start.max(place.start) < node.end.min(place.end);
-        self.takes(is_within(place, node), || is_within(node, place), meets)
+        self.takes(is_within(place, node), || is_within(node, place), || overlap(node, place))
     }
 
     /// Whether a node is local. `larger` says whether it has all of the PUs, `smaller` whether all

@@ -45,12 +45,11 @@ pub fn cluster_findings(cluster: &Cluster<'_>) -> Result<Vec<Finding>, ClusterOp
         let devices = || topology.objects_with_type(ObjectType::OSDevice);
         nics.add(node, devices());
         for port in devices().flat_map(|device| device.ports()).filter(|port| port.is_active()) {
-            let Some(gid) = port.gid(0).map(|gid| gid.octets()) else { continue };
-            let [prefix, guid] = [0, 8].map(|at| half(gid, at));
+            let Some((gid, guid)) = port.gid(0).zip(port.guid()) else { continue };
             ports.push(SubnetPort {
                 node: node.name().to_owned(),
                 port: named(port),
-                prefix,
+                prefix: u64::try_from(gid.to_bits() >> 64).unwrap_or_default(),
                 guid,
                 lid: port.lid().filter(|lid| *lid > 0),
                 plane: planes.get(&guid).copied(),
@@ -59,12 +58,6 @@ pub fn cluster_findings(cluster: &Cluster<'_>) -> Result<Vec<Finding>, ClusterOp
     }
     let found = shared_prefix(&ports).into_iter().chain(memlock(&limits)).chain(nics.findings());
     Ok(found.chain(miscabled(cluster)?).collect())
-}
-
-/// Eight bytes of a GID: the subnet prefix, or the GUID of the port.
-fn half(gid: [u8; 16], at: usize) -> u64 {
-    let bytes = gid.get(at..).and_then(|rest| rest.first_chunk()).copied();
-    u64::from_be_bytes(bytes.unwrap_or_default())
 }
 
 /// Ports of one subnet prefix that are proved to be on different networks: by one LID at two ports,

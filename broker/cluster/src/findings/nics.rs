@@ -1,5 +1,6 @@
 //! NICs of nodes that are not as those of the other nodes of their class.
 
+use crate::majority::majority;
 use crate::rails::Rails;
 use crate::slurm::fold;
 use std::collections::BTreeMap;
@@ -64,7 +65,7 @@ fn beside_others(alike: &[Device]) -> Vec<Finding> {
         }
         told
     };
-    if let Some(name) = usual(alike, |device| Some(device.name.as_str())) {
+    if let Some(name) = majority(alike.iter().map(|device| device.name.as_str())) {
         let is_named = |device: &Device| {
             (device.name != name).then(|| format!("a NIC is named {}", device.name))
         };
@@ -72,7 +73,7 @@ fn beside_others(alike: &[Device]) -> Vec<Finding> {
             format!("most nodes of this kind name it {name}: name interfaces and devices alike");
         other(Kind::NicName, grouped(&is_named), most);
     }
-    if let Some(ports) = usual(alike, |device| Some(device.active_ports)) {
+    if let Some(ports) = majority(alike.iter().map(|device| device.active_ports)) {
         let has_fewer = |device: &Device| {
             let (name, active) = (&device.name, device.active_ports);
             (active < ports).then(|| format!("{name} has {active} active ports"))
@@ -81,7 +82,7 @@ fn beside_others(alike: &[Device]) -> Vec<Finding> {
             format!("on most nodes of this kind it has {ports}: look at cables and switches");
         other(Kind::FewerPorts, grouped(&has_fewer), most);
     }
-    if let Some(mbps) = usual(alike, |device| device.mbps) {
+    if let Some(Some(mbps)) = majority(alike.iter().map(|device| device.mbps)) {
         let is_slower = |device: &Device| {
             let own = device.mbps.filter(|own| *own < mbps)?;
             Some(format!("{} has a rate of {own} Mb/s", device.name))
@@ -90,15 +91,6 @@ fn beside_others(alike: &[Device]) -> Vec<Finding> {
         other(Kind::Slow, grouped(&is_slower), most);
     }
     found
-}
-
-/// The value that more than half of the devices have.
-fn usual<'d, V: Ord>(alike: &'d [Device], value: impl Fn(&'d Device) -> Option<V>) -> Option<V> {
-    let mut counts: BTreeMap<V, usize> = BTreeMap::new();
-    for found in alike.iter().filter_map(value) {
-        *counts.entry(found).or_default() += 1;
-    }
-    counts.into_iter().find(|(_, count)| count * 2 > alike.len()).map(|(value, _)| value)
 }
 
 /// NICs whose cables are in the switch of another rail.

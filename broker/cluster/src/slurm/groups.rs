@@ -70,34 +70,25 @@ impl SlurmTopology {
                 return Err(SlurmError::Content { file: own(), line, name });
             }
         }
-        let places: HashMap<String, usize> =
-            places.into_iter().map(|(name, place)| (name.to_owned(), place)).collect();
         if let Some(lost) = in_a_circle(&groups, &places).and_then(|at| groups.get(at)) {
             let (line, name) = (lost.line, lost.name.clone());
             return Err(SlurmError::NoRoot { file: own(), line, name });
         }
-        let notes = keep_first(&mut groups);
-        let mut parents: Vec<Option<usize>> = vec![None; groups.len()];
-        for (place, group) in groups.iter().enumerate() {
-            let (line, name) = (group.line, group.name.clone());
-            for child in &group.children {
-                let Some(at) = places.get(child.as_str()).copied() else {
-                    return Err(SlurmError::Unknown {
-                        file: own(),
-                        line,
-                        name,
-                        child: child.clone(),
-                    });
-                };
-                if let Some(parent) = parents.get_mut(at) {
-                    *parent = Some(place);
-                }
+        for group in &groups {
+            if let Some(child) = group.children.iter().find(|it| !places.contains_key(it.as_str()))
+            {
+                let (line, name, child) = (group.line, group.name.clone(), child.clone());
+                return Err(SlurmError::Unknown { file: own(), line, name, child });
             }
         }
-        let roots = parents.iter().enumerate().filter(|(_, parent)| parent.is_none());
+        let notes = keep_first(&mut groups);
+        let places: HashMap<&str, usize> =
+            (0..).zip(&groups).map(|(place, group)| (group.name.as_str(), place)).collect();
+        let below: HashSet<&String> = groups.iter().flat_map(|group| &group.children).collect();
+        let is_root =
+            |place: &usize| groups.get(*place).is_some_and(|it| !below.contains(&it.name));
         let mut order = Vec::new();
-        let mut open: Vec<usize> = roots.map(|(place, _)| place).collect();
-        open.reverse();
+        let mut open: Vec<usize> = (0..groups.len()).rev().filter(is_root).collect();
         while let Some(place) = open.pop() {
             order.push(place);
             let children = groups.get(place).into_iter().flat_map(|group| &group.children);
@@ -164,9 +155,9 @@ fn keep_first(groups: &mut [SlurmGroup]) -> Vec<String> {
 }
 
 /// The first group that is below itself.
-fn in_a_circle(groups: &[SlurmGroup], places: &HashMap<String, usize>) -> Option<usize> {
+fn in_a_circle(groups: &[SlurmGroup], places: &HashMap<&str, usize>) -> Option<usize> {
     let below = |group: &SlurmGroup| {
-        let places = group.children.iter().filter_map(|child| places.get(child));
+        let places = group.children.iter().filter_map(|child| places.get(child.as_str()));
         places.copied().collect::<Vec<usize>>()
     };
     let mut above = vec![0_usize; groups.len()];

@@ -8,6 +8,7 @@ use super::named::named;
 use super::nics::{Nics, warn};
 use super::pe_list::PeList;
 use crate::networks::{SiteNics, not_used};
+use crate::text_file::read_text;
 use crate::{output, part};
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand, ValueEnum};
@@ -15,7 +16,6 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::causes::with_causes;
-use topobroker::file_bytes::FileBytes;
 use topobroker::placement::{self, Policy, report};
 use topobroker::publish::job::{self, DevicePolicy, JobOptions, Launcher};
 use topobroker_layout::set::{Format, Set};
@@ -243,9 +243,7 @@ impl Add {
         order: &[Object<'_>],
     ) -> anyhow::Result<Vec<(u32, Option<Set>)>> {
         if let Some(file) = &self.ranks {
-            let name = || file.display().to_string();
-            let bytes = FileBytes::open(file, MOST_TEXT).with_context(name)?;
-            return read_ranks(bytes.text().with_context(name)?).with_context(name);
+            return read_text(file, MOST_TEXT, read_ranks);
         }
         let Some(map_by) = &self.map_by else {
             ensure!(
