@@ -1,6 +1,6 @@
 //! Environment variables by which programs are told which GPUs a process is to use.
 
-use topobroker_reader::{Object, Topology};
+use topobroker_reader::{Object, Topology, jobs::Job};
 
 /// A programming interface of GPUs that can be told which of them to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,26 +17,55 @@ pub enum Interface {
     OpenCl,
 }
 
-/// Name and value of each variable by which a programming interface is told to use the GPUs `given`,
-/// objects of `node`. None if there are none, and not an empty value, which would mean no GPU.
-///
-/// GPUs are told by UUID where hwloc knows it, because a UUID means the same in every container. Else
-/// they are told by their number, in the order of PCI bus ids of the GPUs of one vendor on the node.
+/// Name and value of each variable by which a programming interface is told to use the GPUs that a rank
+/// of a job was given, as [`variables`] tells them. Of a GPU that NVIDIA's MIG parts, the rank uses one
+/// instance: the ranks that were given this GPU have its instances in turn.
 ///
 /// ```
-/// use topobroker::gpus::{Interface, variables};
-/// use topobroker_reader::{Topology, jobs::Job, Object};
-/// fn print(node: Topology<'_>, job: Job<'_>) {
-///     let given: Vec<Object<'_>> = job.gpus(0).collect();
-///     for (name, value) in variables(Interface::Cuda, &given, node) {
+/// use topobroker::gpus::{Interface, variables_of_rank};
+/// use topobroker_reader::jobs::Job;
+/// fn print(job: Job<'_>) {
+///     for (name, value) in variables_of_rank(Interface::Cuda, job, 0) {
 ///         println!("{name}={value}");
 ///     }
 /// }
 /// ```
 #[must_use]
+pub fn variables_of_rank(
+    interface: Interface,
+    job: Job<'_>,
+    rank: u32,
+) -> Vec<(&'static str, String)> {
+    let given = job.gpus(rank).map(|gpu| (gpu, instance_of(job, rank, gpu)));
+    told(interface, &given.collect::<Vec<_>>(), job.topology())
+}
+
+/// The UUID of the MIG instance of a GPU that a rank uses; `None` if the GPU is whole.
+fn instance_of<'a>(job: Job<'a>, rank: u32, gpu: Object<'a>) -> Option<&'a str> {
+    let count = gpu.mig_instances().count();
+    let earlier = job.ranks().take_while(|other| other.rank != rank);
+    let earlier = earlier.filter(|other| job.gpus(other.rank).any(|it| it == gpu)).count();
+    gpu.mig_instances().nth(earlier.checked_rem(count)?)
+}
+
+/// Name and value of each variable by which a programming interface is told to use the GPUs `given`,
+/// objects of `node`. None if there are none, and not an empty value, which would mean no GPU.
+///
+/// GPUs are told by UUID where it is known, because a UUID means the same in every container. Else
+/// they are told by their number, in the order of PCI bus ids of the GPUs of one vendor on the node.
+#[must_use]
 pub fn variables(
     interface: Interface,
     given: &[Object<'_>],
+    node: Topology<'_>,
+) -> Vec<(&'static str, String)> {
+    told(interface, &given.iter().map(|gpu| (*gpu, None)).collect::<Vec<_>>(), node)
+}
+
+/// What [`variables`] tells of GPUs, each whole or as one of its instances.
+fn told(
+    interface: Interface,
+    given: &[(Object<'_>, Option<&str>)],
     node: Topology<'_>,
 ) -> Vec<(&'static str, String)> {
     let vendor = match interface {
@@ -44,18 +73,20 @@ pub fn variables(
         Interface::Rocm | Interface::OpenCl => AMD,
         Interface::LevelZero => INTEL,
     };
-    let own: Vec<Object<'_>> =
-        given.iter().copied().filter(|gpu| vendor_of(*gpu) == Some(vendor)).collect();
+    let own: Vec<_> = given.iter().filter(|(gpu, _)| vendor_of(*gpu) == Some(vendor)).collect();
     if own.is_empty() {
         return Vec::new();
     }
     let numbers = || {
-        let numbers: Vec<String> = own.iter().map(|gpu| number_of(*gpu, node)).collect();
+        let numbers: Vec<String> = own.iter().map(|(gpu, _)| number_of(*gpu, node)).collect();
         numbers.join(",")
     };
-    let uuids = |info: &str| own.iter().map(|gpu| uuid_of(*gpu, info)).collect::<Option<Vec<_>>>();
+    let uuids = || {
+        let uuids = own.iter().map(|(gpu, instance)| instance.or_else(|| uuid(*gpu)));
+        uuids.collect::<Option<Vec<_>>>()
+    };
     match interface {
-        Interface::Cuda => match uuids("NVIDIAUUID") {
+        Interface::Cuda => match uuids() {
             Some(uuids) => vec![("CUDA_VISIBLE_DEVICES", uuids.join(","))],
             None => vec![
                 ("CUDA_DEVICE_ORDER", "PCI_BUS_ID".to_owned()),
@@ -63,7 +94,7 @@ pub fn variables(
             ],
         },
         Interface::Rocm => {
-            let uuids = uuids("AMDUUID").map(|uuids| {
+            let uuids = uuids().map(|uuids| {
                 // ROCm wants the sixteen digits behind GPU-.
                 let named: Vec<String> =
                     uuids.iter().map(|it| format!("GPU-{}", it.trim_start_matches("0x"))).collect();
@@ -79,6 +110,9 @@ pub fn variables(
     }
 }
 
+/// The infos of hwloc that have the UUID of a GPU.
+const UUIDS: [&str; 2] = ["NVIDIAUUID", "AMDUUID"];
+
 const NVIDIA: u16 = 0x10de;
 const AMD: u16 = 0x1002;
 const INTEL: u16 = 0x8086;
@@ -87,10 +121,13 @@ fn vendor_of(gpu: Object<'_>) -> Option<u16> {
     gpu.pci_device_above()?.pci_attributes().map(|pci| pci.vendor_id)
 }
 
-/// The UUID that one of the OS devices of a GPU has.
-fn uuid_of<'a>(gpu: Object<'a>, info: &str) -> Option<&'a str> {
-    let beside = gpu.pci_device_above()?.io_children().find_map(|it| it.info(info));
-    gpu.info(info).or(beside)
+/// The UUID of a GPU of NVIDIA or AMD that hwloc knows of one of its OS devices, or the driver of its PCI
+/// device, as they write it. `None` if neither does.
+#[must_use]
+pub fn uuid(gpu: Object<'_>) -> Option<&str> {
+    let pci = gpu.pci_device_above()?;
+    let infos = std::iter::once(gpu).chain(pci.io_children()).flat_map(Object::infos);
+    infos.chain(pci.facts()).find(|it| UUIDS.contains(&it.name)).map(|it| it.value)
 }
 
 /// The place of a GPU among those of its vendor, by PCI bus id.

@@ -10,7 +10,7 @@
  *
  * Who speaks with whom: tb_mpi_groups, tb_mpi_hw_resource_info, tb_mpi_hw_dist_graph and
  * tb_mpi_uri_matches are local. tb_mpi_comm_guided, tb_mpi_comm_resource_guided,
- * tb_mpi_comm_unguided, tb_mpi_comm_node and tb_mpi_dist_graph_comm are collective over the
+ * tb_mpi_comm_nvlink, tb_mpi_comm_unguided, tb_mpi_comm_node and tb_mpi_dist_graph_comm are collective over the
  * communicator, tb_mpi_nodes over MPI_COMM_WORLD, tb_mpi_comm_from_group over the group. A process whose arguments are wrong takes part all the same and gets MPI_COMM_NULL, so
  * that no other one waits for it. */
 
@@ -18,6 +18,7 @@
 #define TOPOBROKER_MPI_H
 
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <topobroker.h>
@@ -270,6 +271,44 @@ static inline int tb_mpi_comm_guided(MPI_Comm comm, const tb_job *job, const cha
         told = MPI_Comm_split(node, colour, key, newcomm);
         MPI_Comm_free(&node);
     }
+    return error != MPI_SUCCESS ? error : told;
+}
+
+/* The longest name of an NVLink domain, with its zero. */
+enum { TB_MPI_DOMAIN = 64 };
+
+/* Splits `comm`: a communicator for the processes whose GPUs are in one NVLink domain, in the order of
+ * `key`, then of their ranks. A domain may be over several nodes, if the driver says so; else it is on
+ * one. Processes without such GPUs get MPI_COMM_NULL. Counterpart: nvlink of Open MPI's
+ * mpi_hw_resource_type. Collective. */
+static inline int tb_mpi_comm_nvlink(MPI_Comm comm, const tb_job *job, int key, MPI_Comm *newcomm)
+{
+    char own[TB_MPI_DOMAIN] = "", *all;
+    int size, rank, other, colour = MPI_UNDEFINED, error, told;
+    MPI_Comm node;
+
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_rank(comm, &rank);
+    *newcomm = MPI_COMM_NULL;
+    error = tb_mpi_comm_guided(comm, job, "topobroker://NVLinkDomain", 0, &node);
+    /* A domain of one node is named by its first process. */
+    told = rank;
+    if (node != MPI_COMM_NULL) {
+        MPI_Bcast(&told, 1, MPI_INT, 0, node);
+        MPI_Comm_free(&node);
+        if (tb_job_nvlink_domain(job, tb_mpi_rank(), own, sizeof own, NULL) != TB_OK)
+            snprintf(own, sizeof own, "%d", told);
+    }
+    all = (char *)malloc((size_t)size * sizeof own);
+    if (!all)
+        return MPI_ERR_NO_MEM;
+    told = MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, comm);
+    for (other = 0; told == MPI_SUCCESS && colour == MPI_UNDEFINED && other <= rank; other++)
+        if (error == MPI_SUCCESS && own[0] && !strcmp(own, all + (size_t)other * sizeof own))
+            colour = other;
+    free(all);
+    if (told == MPI_SUCCESS)
+        told = MPI_Comm_split(comm, colour, key, newcomm);
     return error != MPI_SUCCESS ? error : told;
 }
 

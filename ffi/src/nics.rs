@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::given::{Found, Given};
 use crate::job::tb_job;
 use crate::object::{object, tb_obj};
-use crate::pointers::{Input, List, Out, Room};
+use crate::pointers::{Buffer, Input, List, Out, Room};
 use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::structs::Structs;
@@ -210,6 +210,24 @@ pub extern "C" fn tb_job_gpus(
     count: Out<'_, usize>,
 ) -> tb_status {
     answer!(gpus(capacity, count), |job| job.gpus(rank).map(Object::id))
+}
+
+/// Writes the name of the NVLink domain over nodes that all GPUs of a rank are in, with a zero at its end:
+/// ranks with the same one, on whatever nodes, reach each other by NVLink. It has up to 47 letters.
+/// TB_ERR_NOT_FOUND if its GPUs are in none, or in several. `length` (may be NULL) is set to the bytes of
+/// the text without the zero, also with TB_ERR_TRUNCATED. Counterpart: nvmlDeviceGetGpuFabricInfo.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_job_nvlink_domain(
+    job: Option<&tb_job>,
+    rank: u32,
+    buffer: Buffer<'_>,
+    size: usize,
+    length: Out<'_, usize>,
+) -> tb_status {
+    answer!(buffer(size, length), |job| {
+        let none = || format!("the GPUs of rank {rank} are in no NVLink domain, or in several");
+        job.nvlink_domain(rank).found(none)?
+    })
 }
 
 /// Stores what is between two devices, a tb_path_class.

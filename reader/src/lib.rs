@@ -69,6 +69,7 @@ pub mod internal {
         Gate, Global, Mapping, Turn, bytes_within, mappings, open_trusted, text_within, trusted_var,
     };
     pub use crate::archive::archive_of_node;
+    pub use crate::devices::row::device_row;
     pub use crate::jobs::{hash_of_affinity, hash_of_cgroup, place_of_cgroup, runs_of_pus};
     pub use crate::links::nvlink_bandwidth;
 }

@@ -35,6 +35,7 @@ mod names;
 mod nccl;
 mod networks;
 mod nics;
+mod nvidia_driver;
 mod odd_machines;
 mod placement;
 mod ports;

@@ -5,7 +5,7 @@ use super::error::ClusterError;
 use super::fabric::{FabricGraph, Matching};
 use super::file::{self, Group, Placed};
 use super::natural::natural;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use topobroker::aligned::aligned;
 use topobroker::description::describe;
 use topobroker_layout::cluster::directory::MAX_GROUP_DEPTH;
@@ -159,8 +159,8 @@ impl ClusterBuilder {
         }
         let number = self.nodes.len();
         self.by_name.insert(name.clone(), number);
-        let ports = prepared.take_ports();
-        self.nodes.push(Placed { name, input, boot, group: group.0, ports });
+        let (ports, nvlink_domain) = (prepared.take_ports(), prepared.take_nvlink_domain());
+        self.nodes.push(Placed { name, input, boot, group: group.0, ports, nvlink_domain });
         let nodes = &self.nodes;
         self.classes.add(number, prepared, |at| nodes.get(at).map_or("", |node| &node.name));
         self.check_classes()
@@ -216,21 +216,39 @@ impl ClusterBuilder {
                 leaf_of.entry(*node).or_insert(leaf);
             }
         }
-        let mut groups: BTreeMap<u64, GroupId> = BTreeMap::new();
-        for (node, leaf) in leaf_of {
-            let group = match groups.get(&leaf) {
-                Some(group) => *group,
-                None => {
-                    let name = self.fabric.name_of_switch(leaf);
-                    let group = self.add_group(GroupId::CLUSTER, GroupKind::Switch, &name)?;
-                    *groups.entry(leaf).or_insert(group)
-                }
-            };
-            if let Some(node) = self.nodes.get_mut(node) {
-                node.group = group.0;
-            }
+        let leaves: BTreeSet<u64> = leaf_of.values().copied().collect();
+        let mut groups: BTreeMap<u64, u32> = BTreeMap::new();
+        for leaf in leaves {
+            let name = self.fabric.name_of_switch(leaf);
+            groups.insert(leaf, self.add_group(GroupId::CLUSTER, GroupKind::Switch, &name)?.0);
+        }
+        for (node, place) in self.nodes.iter_mut().zip(0..) {
+            let group = leaf_of.get(&place).and_then(|leaf| groups.get(leaf));
+            node.group = group.copied().unwrap_or(node.group);
         }
         Ok(())
+    }
+
+    /// Adds a block for each NVLink domain over nodes, and puts the nodes into it all of whose GPUs are in
+    /// it. Returns the names of the other nodes.
+    ///
+    /// # Errors
+    ///
+    /// None today: groups directly in the cluster are not too deep.
+    pub fn group_by_nvlink(&mut self) -> Result<Vec<String>, ClusterError> {
+        let domains: BTreeSet<String> =
+            self.nodes.iter().filter_map(|node| node.nvlink_domain.clone()).collect();
+        let mut blocks: BTreeMap<String, u32> = BTreeMap::new();
+        for domain in domains {
+            let block = self.add_group(GroupId::CLUSTER, GroupKind::Block, &domain)?;
+            blocks.insert(domain, block.0);
+        }
+        for node in &mut self.nodes {
+            let block = node.nvlink_domain.as_ref().and_then(|domain| blocks.get(domain));
+            node.group = block.copied().unwrap_or(node.group);
+        }
+        let others = self.nodes.iter().filter(|node| node.nvlink_domain.is_none());
+        Ok(others.map(|node| node.name.clone()).collect())
     }
 
     fn matching(&self) -> Matching {

@@ -19,6 +19,7 @@ pub(crate) struct Prepared {
     pub(super) values: Vec<(Slot, Own<Box<str>>)>,
     counts: [u32; 3],
     ports: HostPorts,
+    nvlink_domain: Option<String>,
     host_name: Option<String>,
 }
 
@@ -69,9 +70,10 @@ impl Prepared {
         ];
         let (values, ports) = (values.collect(), HostPorts::of(topology));
         let host_name = topology.root().info("HostName").map(str::to_owned);
+        let nvlink_domain = topology.nvlink_domain().map(str::to_owned);
         drop(archive);
         let hash = xxh3_128(&skeleton);
-        Ok(Self { archive: bytes, skeleton, hash, values, counts, ports, host_name })
+        Ok(Self { archive: bytes, skeleton, hash, values, counts, ports, nvlink_domain, host_name })
     }
 
     /// The hash that nodes of one class have in common.
@@ -87,6 +89,11 @@ impl Prepared {
     /// What tells the ports of the node.
     pub(super) fn take_ports(&mut self) -> HostPorts {
         std::mem::take(&mut self.ports)
+    }
+
+    /// The NVLink domain that all GPUs of the node are in.
+    pub(super) fn take_nvlink_domain(&mut self) -> Option<String> {
+        self.nvlink_domain.take()
     }
 
     /// Number of bytes of the longest text that may differ between nodes.

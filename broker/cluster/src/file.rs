@@ -25,6 +25,8 @@ pub(super) struct Placed {
     pub(super) boot: [u8; 16],
     pub(super) group: u32,
     pub(super) ports: HostPorts,
+    /// The NVLink domain that all of its GPUs are in.
+    pub(super) nvlink_domain: Option<String>,
 }
 
 /// A group.

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::process::ExitCode;
 use topobroker::findings::worded;
+use topobroker::gpus::uuid;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
     Attributes, Object, ObjectType, OsDeviceKind, Topology,
@@ -184,6 +185,8 @@ impl Device<'_> {
             format!("NUMA {}", list.join(","))
         }));
         parts.extend(self.ports().iter().map(|(port, state)| format!("port {port} {state}")));
+        let instances = self.object.mig_instances().count();
+        parts.extend((instances > 0).then(|| format!("{instances} MIG instances")));
         let Some(path) = self.path else { return parts.join("  ") };
         parts.push(nearness(path.nearness).to_owned());
         parts.extend(self.distance.map(|(min, max)| match min == max {
@@ -209,6 +212,9 @@ impl Device<'_> {
             "rate_mbps": self.object.link_mbps(),
             "max_link_speed": self.pci().and_then(|pci| pci.fact("MaxLinkSpeed")),
             "max_link_width": self.pci().and_then(|pci| pci.fact("MaxLinkWidth")),
+            "uuid": uuid(self.object),
+            "mig_instances": self.object.mig_instances().collect::<Vec<_>>(),
+            "nvlink_domain": self.object.nvlink_domain(),
         });
         if let (Some(path), Some(object)) = (self.path, value.as_object_mut()) {
             object.insert("nearness".to_owned(), json!(nearness(path.nearness)));

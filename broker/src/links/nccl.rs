@@ -326,7 +326,8 @@ fn device_number(topology: Topology<'_>, links: &Links, vertex: u16) -> u32 {
         name.parse().ok()
     };
     let pci = links.object(topology, vertex).and_then(pci_of);
-    let told = pci.and_then(|pci| pci.io_children().find_map(number));
+    let named = pci.and_then(|pci| pci.io_children().find_map(number));
+    let told = named.or_else(|| pci?.fact("NVMLNumber")?.parse().ok());
     told.unwrap_or_else(|| {
         let before = links.vertices().iter().take(usize::from(vertex));
         u32::try_from(before.filter(|it| it.kind == VertexKind::Gpu).count()).unwrap_or(0)

@@ -1,5 +1,6 @@
-//! Facts of devices: what Linux says of ports, network interfaces and PCI links.
+//! Facts of devices: what Linux says of ports, network interfaces and PCI links, and drivers of GPUs.
 
+use super::nvml;
 use super::root::Root;
 use std::collections::BTreeSet;
 use topobroker_layout::attributes::{Attributes, OsDeviceKind, Pci};
@@ -9,6 +10,10 @@ use topobroker_layout::object_type::ObjectType;
 /// The fact of a PCI device that hwloc puts below the machine: the OS index of the NUMA node that
 /// Linux, or a file about the machine, says it is near.
 pub const NUMA_NODE: &str = "NumaNode";
+
+/// PCI vendor of NVIDIA, and PCI class of displays, which GPUs that only compute are too.
+const NVIDIA: u16 = 0x10de;
+const DISPLAY: u16 = 0x03;
 
 /// Maximum number of ports of a device, and of partition keys of a port.
 const MOST_ENTRIES: usize = 256;
@@ -28,12 +33,13 @@ const PORT: [(&str, &str); 7] = [
 /// Adds to devices the facts that a file system has of them.
 pub fn add_facts(objects: &mut [Object], root: &Root) {
     let anywhere = devices_of_the_machine(objects);
+    let gpus = if root.is_of_this_node() { gpus(objects) } else { Vec::new() };
     for (place, object) in objects.iter_mut().enumerate() {
         let facts = match &object.attributes {
-            Attributes::Pci(pci) if anywhere.contains(&place) => {
-                link(pci, root).into_iter().chain(numa_node(pci, root)).collect()
+            Attributes::Pci(pci) => {
+                let near = anywhere.contains(&place).then(|| numa_node(pci, root)).flatten();
+                link(pci, root).into_iter().chain(near).chain(of_gpu(pci, &gpus)).collect()
             }
-            Attributes::Pci(pci) => link(pci, root),
             Attributes::Bridge(bridge) => {
                 bridge.upstream.as_ref().map(|pci| link(pci, root)).unwrap_or_default()
             }
@@ -65,6 +71,31 @@ fn devices_of_the_machine(objects: &[Object]) -> BTreeSet<usize> {
     let devices = objects.iter().enumerate();
     let devices = devices.filter(|(_, it)| it.object_type == ObjectType::PCIDevice);
     devices.map(|(place, _)| place).filter(is_below_machine).collect()
+}
+
+/// What the driver says of the GPUs of NVIDIA, if there are any: to start it takes a second if nobody
+/// uses them.
+fn gpus(objects: &[Object]) -> Vec<nvml::Gpu> {
+    let is_one = |object: &Object| match &object.attributes {
+        Attributes::Pci(pci) => pci.vendor_id == NVIDIA && pci.class_id >> 8 == DISPLAY,
+        _ => false,
+    };
+    if objects.iter().any(is_one) { nvml::gpus() } else { Vec::new() }
+}
+
+fn of_gpu(pci: &Pci, gpus: &[nvml::Gpu]) -> Vec<(String, String)> {
+    let place = (pci.domain, pci.bus.into(), pci.dev.into());
+    let Some(gpu) = gpus.iter().find(|gpu| gpu.place == place && pci.func == 0) else {
+        return Vec::new();
+    };
+    let instances = Some(gpu.instances.join(",")).filter(|list| !list.is_empty());
+    let facts = [
+        ("NVMLNumber", Some(gpu.number.to_string())),
+        ("NVIDIAUUID", gpu.uuid.clone()),
+        ("NVLinkDomain", gpu.nvlink_domain.clone()),
+        ("MIGInstances", instances),
+    ];
+    facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 /// Whether a device's name is a name of a file.

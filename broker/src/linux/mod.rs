@@ -2,6 +2,8 @@
 
 mod facts;
 mod limits;
+#[allow(unsafe_code, reason = "calls the library of NVIDIA's driver")]
+mod nvml;
 mod registerable;
 mod root;
 

@@ -30,6 +30,11 @@ impl Root {
         Self(folder.into())
     }
 
+    /// Whether it is that of this node.
+    pub(super) fn is_of_this_node(&self) -> bool {
+        self.0 == Path::new("/")
+    }
+
     /// Path of a file below the root.
     #[must_use]
     pub fn path(&self, file: &str) -> PathBuf {
@@ -60,7 +65,7 @@ impl Root {
     fn open(&self, file: &str) -> rustix::io::Result<OwnedFd> {
         // A FIFO must not hold us up.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        if self.0 == Path::new("/") {
+        if self.is_of_this_node() {
             return rustix::fs::openat(CWD, self.path(file), flags, Mode::empty());
         }
         let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -283,6 +283,16 @@ tb_status tb_job_gpus(const tb_job *job,
                       size_t capacity,
                       size_t *count);
 
+/// Writes the name of the NVLink domain over nodes that all GPUs of a rank are in, with a zero at its end:
+/// ranks with the same one, on whatever nodes, reach each other by NVLink. It has up to 47 letters.
+/// TB_ERR_NOT_FOUND if its GPUs are in none, or in several. `length` (may be NULL) is set to the bytes of
+/// the text without the zero, also with TB_ERR_TRUNCATED. Counterpart: nvmlDeviceGetGpuFabricInfo.
+tb_status tb_job_nvlink_domain(const tb_job *job,
+                               uint32_t rank,
+                               char *buffer,
+                               size_t size,
+                               size_t *length);
+
 /// Stores what is between two devices, a tb_path_class.
 tb_status tb_device_path_class(const tb_topology *topology,
                                tb_obj one,

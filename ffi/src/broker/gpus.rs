@@ -2,12 +2,10 @@
 
 use crate::answer::answer;
 use crate::failure::Failure;
-use crate::given::Found;
 use crate::job::tb_job;
 use crate::pointers::{Buffer, Out};
 use crate::status::tb_status;
-use topobroker::gpus::{Interface, variables};
-use topobroker_reader::Object;
+use topobroker::gpus::{Interface, variables_of_rank};
 
 /// Programming interfaces of GPUs that can be told which of them to use.
 #[derive(Debug, Clone, Copy)]
@@ -44,10 +42,7 @@ pub extern "C" fn tb_job_gpu_env(
             3 => Interface::OpenCl,
             other => return Err(Failure::argument(format!("interface {other}, expected 0 to 3"))),
         };
-        let adopted = topobroker_reader::adopted();
-        let adopted = adopted.found(|| "this process has adopted no topology".to_owned())?;
-        let gpus: Vec<Object<'_>> = job.gpus(rank).collect();
-        let told = variables(interface, &gpus, adopted.topology());
+        let told = variables_of_rank(interface, job, rank);
         told.iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>()
     })
 }

@@ -28,7 +28,7 @@ impl<'a> Topology<'a> {
     /// Deals devices to ranks: to each rank, in their order, `per_rank` of those that are best for it.
     /// The best are the nearest ones, then those of the least latency of memory, then those of the
     /// highest rate. Of devices that are equally good, a rank gets the ones that the fewest ranks
-    /// have so far, then those of the lowest PCI bus id. Ranks that a device is local to have their turn
+    /// have so far (a GPU counts once for as many ranks as it has MIG instances), then those of the lowest PCI bus id. Ranks that a device is local to have their turn
     /// before all others, so that a rank to which all are equal does not take the only one of another.
     ///
     /// Returns the devices of the first rank, then those of the second, and so on. If there are fewer
@@ -88,6 +88,8 @@ struct Candidate<'a> {
     device: Object<'a>,
     place: usize,
     rate: u64,
+    /// How many ranks can have a part of it that no other one has.
+    parts: u32,
     bus_id: (u32, u32),
     /// Number of ranks that have it.
     load: u32,
@@ -147,6 +149,7 @@ impl<'a> Dealer<'a> {
                 device: *device,
                 place,
                 rate: device.link_mbps().unwrap_or(0),
+                parts: u32::try_from(device.mig_instances().count()).unwrap_or(0).max(1),
                 bus_id: bus_id(*device),
                 load: 0,
                 merit: Merit::default(),
@@ -196,7 +199,8 @@ impl<'a> Dealer<'a> {
     /// Gives the rank that has its turn the best device that it does not have.
     fn next(&mut self) -> Option<Object<'a>> {
         let left = self.candidates.iter_mut().filter(|it| !it.is_given);
-        let best = left.min_by_key(|it| (it.merit, it.load, it.bus_id, it.device.id()))?;
+        let best =
+            left.min_by_key(|it| (it.merit, it.load / it.parts, it.bus_id, it.device.id()))?;
         (best.load, best.is_given) = (best.load + 1, true);
         Some(best.device)
     }

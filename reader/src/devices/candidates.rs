@@ -82,26 +82,38 @@ impl<'a> Topology<'a> {
     }
 
     /// The GPUs, in logical order. A GPU is several OS devices: this is the one of the best
-    /// programming interface. If that has several, as of a partitioned GPU, each is one.
+    /// programming interface. If that has several, as of a partitioned GPU, each is one. A GPU that
+    /// only the driver knows is a PCI device.
     ///
-    /// If hwloc knew no programming interface of any GPU of the node, the GPUs are the PCI devices
-    /// that only compute (classes 0302 and 1200).
+    /// If nobody knows a programming interface of any PCI device of the node, the GPUs are the PCI
+    /// devices that only compute (classes 0302 and 1200). OS devices whose PCI device hwloc does not
+    /// find, as of OpenCL on NVIDIA's, count only if there is no GPU else: they are the same ones.
     pub fn gpus(self) -> impl Iterator<Item = Object<'a>> {
-        let by_interface = self.gpus_by_interface();
-        let is_known = self.gpus_by_interface().next().is_some();
-        let computes = move |pci: &Object<'a>| {
-            let class = pci.pci_attributes().map_or(0, |it| it.class_id);
-            !is_known && COMPUTES.contains(&class)
+        let pci_devices = move || self.objects_with_type(ObjectType::PCIDevice);
+        let on_pci = move || self.gpus_by_interface(true);
+        let by_driver = move || pci_devices().filter(|pci| is_known_to_driver(*pci));
+        let computes = move || {
+            let class = |pci: &Object<'a>| pci.pci_attributes().map_or(0, |it| it.class_id);
+            pci_devices().filter(move |pci| COMPUTES.contains(&class(pci)))
         };
-        by_interface.chain(self.objects_with_type(ObjectType::PCIDevice).filter(computes))
+        let is_known = on_pci().next().is_some() || by_driver().next().is_some();
+        let is_alone = !is_known && computes().next().is_none();
+        on_pci()
+            .chain(by_driver())
+            .chain(computes().filter(move |_| !is_known))
+            .chain(self.gpus_by_interface(false).filter(move |_| is_alone))
     }
 
-    fn gpus_by_interface(self) -> impl Iterator<Item = Object<'a>> {
+    /// The OS devices of GPUs, one for each, whose PCI device is known, or is not.
+    fn gpus_by_interface(self, on_pci: bool) -> impl Iterator<Item = Object<'a>> {
         let devices = move || self.objects_with_type(ObjectType::OSDevice);
         let is_best = move |device: &Object<'a>| {
-            let Some(own) = backend(*device) else { return false };
+            let pci = device.pci_device_above();
+            let Some(own) = backend(*device).filter(|_| pci.is_some() == on_pci) else {
+                return false;
+            };
             let is_worse = |other: Object<'a>| backend(other).is_none_or(|other| other >= own);
-            match device.pci_device_above() {
+            match pci {
                 Some(pci) => pci.io_children().all(is_worse),
                 None => devices().filter(|it| it.pci_device_above().is_none()).all(is_worse),
             }
@@ -175,6 +187,12 @@ impl<'a> Object<'a> {
         Some(self).filter(is_pci).or_else(|| self.ancestors().find(is_pci))
     }
 
+    /// The UUIDs of the instances of a GPU that NVIDIA's MIG parts; none if it is whole.
+    pub fn mig_instances(self) -> impl Iterator<Item = &'a str> {
+        let told = self.pci_device_above().and_then(|pci| pci.fact("MIGInstances"));
+        told.into_iter().flat_map(|told| told.split(','))
+    }
+
     /// The name by which users know a device: that of the OS device, else its PCI bus id. Empty for
     /// other objects.
     #[must_use]
@@ -185,6 +203,11 @@ impl<'a> Object<'a> {
             (None, None) => "".into(),
         }
     }
+}
+
+/// Whether the driver knows a PCI device as a GPU, and hwloc no programming interface of it.
+fn is_known_to_driver(pci: Object<'_>) -> bool {
+    pci.fact("NVMLNumber").is_some() && pci.io_children().all(|device| backend(device).is_none())
 }
 
 fn is_interface(device: Object<'_>) -> bool {

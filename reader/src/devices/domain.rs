@@ -18,8 +18,10 @@ pub(crate) enum GpuLink {
 
 /// Which GPUs are connected.
 pub(crate) struct Domains<'a> {
-    matrix: Distances<'a>,
-    /// By row of the matrix: the number of its domain, or [`NONE`].
+    /// The distinct domains that the driver tells, the first GPU's first. Empty texts follow.
+    told: [&'a str; MOST_TOLD],
+    matrix: Option<Distances<'a>>,
+    /// By row of the matrix: the number of its domain among those of the matrix, or [`NONE`].
     domain: [u16; MOST],
 }
 
@@ -28,6 +30,9 @@ const NONE: u16 = u16::MAX;
 
 /// The greatest number of rows that are looked at. No node has as many GPUs.
 const MOST: usize = 512;
+
+/// The greatest number of domains of a node that the driver tells. Nearly all nodes are in one.
+const MOST_TOLD: usize = 16;
 
 impl GpuLink {
     /// hwloc's name of the matrix of bandwidths.
@@ -44,54 +49,75 @@ impl GpuLink {
 impl<'a> Domains<'a> {
     /// `None` if the machine does not tell links of this kind.
     pub(crate) fn new(topology: Topology<'a>, link: GpuLink) -> Option<Self> {
-        let matrix = topology.distances_with_name(link.matrix()).next()?;
-        let count = matrix.objects().count().min(MOST);
-        let rows = || (0u16..).take(count);
-        let is_linked = |one: u16, other: u16| {
-            let value = |from, to| matrix.value(usize::from(from), usize::from(to));
-            [value(one, other), value(other, one)].into_iter().flatten().any(|value| value > 0)
-        };
-        let mut first = FirstConnected([0; MOST]);
-        first.0.iter_mut().zip(rows()).for_each(|(first, row)| *first = row);
-        let switch =
-            |row: &u16| matrix.objects().nth(usize::from(*row)).is_some_and(Object::is_gpu_switch);
-        if let Some(one) = rows().find(switch) {
-            rows().filter(switch).for_each(|other| first.connect(one, other));
+        let mut told = [""; MOST_TOLD];
+        let gpus = (link == GpuLink::NvLink).then(|| topology.gpus());
+        for name in gpus.into_iter().flatten().filter_map(Object::nvlink_domain) {
+            let place = told.iter().position(|it| it.is_empty() || *it == name);
+            place.and_then(|place| told.get_mut(place)).into_iter().for_each(|it| *it = name);
         }
-        for (one, other) in rows().flat_map(|one| (0..one).map(move |other| (one, other))) {
-            if is_linked(one, other) {
-                first.connect(one, other);
-            }
-        }
-        let mut domain = [NONE; MOST];
-        let mut number = 0;
-        for row in rows() {
-            let members = || rows().filter(|other| first.of(*other) == row);
-            if members().nth(1).is_none() {
-                continue;
-            }
-            for member in members() {
-                domain.get_mut(usize::from(member)).into_iter().for_each(|it| *it = number);
-            }
-            number += 1;
-        }
-        Some(Self { matrix, domain })
+        let matrix = topology.distances_with_name(link.matrix()).next();
+        let domain = matrix.map_or([NONE; MOST], connected);
+        let is_told = matrix.is_some() || told.first() != Some(&"");
+        is_told.then_some(Self { told, matrix, domain })
     }
 
-    /// The number of the domain of a GPU: domains are numbered by their first GPU. `None` if the
-    /// GPU has no links.
+    /// The number of the domain of a GPU: those that the driver tells come first, and domains are
+    /// numbered by their first GPU. `None` if the GPU has no links.
     pub(crate) fn number(&self, gpu: Object<'a>) -> Option<u32> {
-        let domain = *self.domain.get(self.row(gpu)?)?;
-        (domain != NONE).then(|| domain.into())
+        let number = match gpu.nvlink_domain() {
+            Some(name) => self.told.iter().position(|it| *it == name)?,
+            None => {
+                let domain = *self.domain.get(self.row(gpu)?)?;
+                let told = self.told.iter().take_while(|it| !it.is_empty()).count();
+                Some(told + usize::from(domain)).filter(|_| domain != NONE)?
+            }
+        };
+        u32::try_from(number).ok()
     }
 
     /// The row of a GPU: its own, or that of another OS device of the same PCI device.
     fn row(&self, gpu: Object<'a>) -> Option<usize> {
-        self.matrix.index_of(gpu).or_else(|| {
+        let matrix = self.matrix?;
+        matrix.index_of(gpu).or_else(|| {
             let pci = gpu.pci_device_above()?;
-            self.matrix.objects().position(|it| it.pci_device_above() == Some(pci))
+            matrix.objects().position(|it| it.pci_device_above() == Some(pci))
         })
     }
+}
+
+/// By row of a matrix: the number of its domain, or [`NONE`].
+fn connected(matrix: Distances<'_>) -> [u16; MOST] {
+    let count = matrix.objects().count().min(MOST);
+    let rows = || (0u16..).take(count);
+    let is_linked = |one: u16, other: u16| {
+        let value = |from, to| matrix.value(usize::from(from), usize::from(to));
+        [value(one, other), value(other, one)].into_iter().flatten().any(|value| value > 0)
+    };
+    let mut first = FirstConnected([0; MOST]);
+    first.0.iter_mut().zip(rows()).for_each(|(first, row)| *first = row);
+    let switch =
+        |row: &u16| matrix.objects().nth(usize::from(*row)).is_some_and(Object::is_gpu_switch);
+    if let Some(one) = rows().find(switch) {
+        rows().filter(switch).for_each(|other| first.connect(one, other));
+    }
+    for (one, other) in rows().flat_map(|one| (0..one).map(move |other| (one, other))) {
+        if is_linked(one, other) {
+            first.connect(one, other);
+        }
+    }
+    let mut domain = [NONE; MOST];
+    let mut number = 0;
+    for row in rows() {
+        let members = || rows().filter(|other| first.of(*other) == row);
+        if members().nth(1).is_none() {
+            continue;
+        }
+        for member in members() {
+            domain.get_mut(usize::from(member)).into_iter().for_each(|it| *it = number);
+        }
+        number += 1;
+    }
+    domain
 }
 
 /// By row of a matrix: the first row that it is connected with.
@@ -111,7 +137,31 @@ impl FirstConnected {
     }
 }
 
-impl Object<'_> {
+impl<'a> Topology<'a> {
+    /// The NVLink domain over nodes that all GPUs of the node are in ([`Object::nvlink_domain`]); `None`
+    /// if they are in none, or in several.
+    #[must_use]
+    pub fn nvlink_domain(self) -> Option<&'a str> {
+        nvlink_domain_of(self.gpus())
+    }
+}
+
+/// The NVLink domain over nodes that all of some GPUs are in.
+pub(crate) fn nvlink_domain_of<'a>(gpus: impl Iterator<Item = Object<'a>>) -> Option<&'a str> {
+    let mut domains = gpus.map(Object::nvlink_domain);
+    let first = domains.next()??;
+    domains.all(|domain| domain == Some(first)).then_some(first)
+}
+
+impl<'a> Object<'a> {
+    /// The NVLink domain of a GPU of NVIDIA whose NVLinks leave the node: GPUs of all nodes with the same
+    /// name reach each other by NVLink. It is the UUID of the cluster of NVLinks, a dot, and the number
+    /// of its clique. `None` if the driver tells none. Counterpart: `nvmlDeviceGetGpuFabricInfo`.
+    #[must_use]
+    pub fn nvlink_domain(self) -> Option<&'a str> {
+        self.pci_device_above()?.fact("NVLinkDomain")
+    }
+
     /// Whether a PCI device connects GPUs and is none, as an NVSwitch. hwloc's subtype is from
     /// NVIDIA's library; without that, vendor and class tell: no other bridge of this vendor has so
     /// high a number.

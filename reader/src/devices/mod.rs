@@ -26,12 +26,13 @@ mod path;
 mod pci_link;
 mod pci_tree;
 mod ports;
+pub(crate) mod row;
 
 pub use assign::Beside;
 pub(crate) use candidates::is_cxi;
 pub use candidates::{LinkState, NicChoice};
 pub use distances::DeviceDistance;
-pub(crate) use domain::{Domains, GpuLink};
+pub(crate) use domain::{Domains, GpuLink, nvlink_domain_of};
 pub use kinds::DeviceKinds;
 pub use near::{DevicePath, Nearness};
 pub use network::{Network, NetworkId};

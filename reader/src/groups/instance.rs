@@ -4,6 +4,7 @@ use super::error::ResourceError;
 use super::lowest::{are_visible, lowest};
 use super::resource_type::{ResourceType, group_levels};
 use super::uri::Uri;
+use crate::devices::row::device_row;
 use crate::devices::{Domains, GpuLink};
 use crate::index::block_of;
 use crate::jobs::Job;
@@ -54,7 +55,7 @@ impl<'r> Instances<'r> {
         topology: Topology<'r>,
         uri: Uri<'r>,
     ) -> Result<Self, ResourceError> {
-        let domains = |link| Domains::new(job.base(), link);
+        let domains = |link| Domains::new(job.topology(), link);
         let domains = match uri.resource {
             ResourceType::NvLinkDomain => domains(GpuLink::NvLink),
             ResourceType::XgmiHive => domains(GpuLink::Xgmi),
@@ -65,7 +66,7 @@ impl<'r> Instances<'r> {
             level.map_or(Way::Nowhere, Way::Pus)
         };
         let way = match uri.resource {
-            _ if !uri.is_of_node(job.base()) => Way::Nowhere,
+            _ if !uri.is_of_node(job.topology()) => Way::Nowhere,
             ResourceType::Object(kind) => among(topology.type_depth(kind).depth()),
             ResourceType::Group(level) => {
                 let level = level.map_or_else(|| only_level(topology), |it| Ok(Some(it)))?;
@@ -152,8 +153,8 @@ impl<'r> Instances<'r> {
         let nics = || self.job.nics_of(local_rank);
         let index = |device: Option<Object<'_>>| device.map(Object::logical_index);
         match self.uri.resource {
-            ResourceType::Gpu => same(gpus().map(|it| index(Some(it)))),
-            ResourceType::Nic => same(nics().map(|it| index(Some(it)))),
+            ResourceType::Gpu => same(gpus().map(|it| Some(device_row(it)))),
+            ResourceType::Nic => same(nics().map(|it| Some(device_row(it)))),
             ResourceType::HostBridge => {
                 same(gpus().chain(nics()).map(|it| index(it.host_bridge())))
             }

@@ -2,6 +2,7 @@
 
 use super::resource_type::ResourceType;
 use super::uri::Uri;
+use crate::devices::row::device_row;
 use crate::devices::{Domains, GpuLink, NicChoice};
 use crate::object::Object;
 use crate::topology::Topology;
@@ -52,19 +53,20 @@ impl<'a> Topology<'a> {
             _ => None,
         };
         let instance = move |object: Object<'a>| match uri.resource {
-            ResourceType::NvLinkDomain | ResourceType::XgmiHive => {
-                let number = domains.as_ref()?.number(object);
-                number.filter(|_| self.gpus().any(|it| it == object))
-            }
+            ResourceType::NvLinkDomain | ResourceType::XgmiHive => domains.as_ref()?.number(object),
             ResourceType::Nic => {
                 let mut nics = self.nics(NicChoice::ActiveOrUnknown);
                 nics.any(|it| it == object).then(|| object.logical_index())
             }
-            ResourceType::Gpu => self.gpus().any(|it| it == object).then(|| object.logical_index()),
+            ResourceType::Gpu => Some(device_row(object)),
             ResourceType::Group(None) => Some(object.logical_index()),
             wanted => (ResourceType::of(object)? == wanted).then(|| object.logical_index()),
         };
-        self.objects_with_type(kind).filter(move |object| {
+        use ResourceType::{Gpu, NvLinkDomain, XgmiHive};
+        let is_gpu = matches!(uri.resource, Gpu | NvLinkDomain | XgmiHive);
+        let gpus = is_gpu.then(|| self.gpus()).into_iter().flatten();
+        let others = (!is_gpu).then(|| self.objects_with_type(kind)).into_iter().flatten();
+        gpus.chain(others).filter(move |object| {
             uri.is_of_node(self)
                 && uri.has_subtype(object.subtype())
                 && instance(*object).is_some_and(|it| uri.instance.is_none_or(|only| only == it))

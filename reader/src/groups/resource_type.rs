@@ -24,7 +24,8 @@ pub enum ResourceType {
     /// PCI switches. Of switches below each other, the lowest one counts.
     PciSwitch,
     /// GPUs that are connected by NVLink, directly or through others. All `NVSwitch` devices of a
-    /// node count as connected.
+    /// node count as connected, and all GPUs of a domain over nodes
+    /// ([`Job::nvlink_domain`](crate::jobs::Job::nvlink_domain)).
     NvLinkDomain,
     /// GPUs that are connected by XGMI, directly or through others.
     XgmiHive,

@@ -14,7 +14,7 @@ use crate::view::View;
 /// and its part of the topology: no process is asked, and no communicator is made.
 ///
 /// Instances of types of hwloc are numbered as in the job's part of the topology, devices as in the
-/// whole topology.
+/// whole topology: OS devices, and then PCI devices, which stand for GPUs without OS devices.
 ///
 /// ```no_run
 /// # let topology = topobroker_reader::adopt()?;

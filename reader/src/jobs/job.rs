@@ -2,6 +2,7 @@
 //! ranks.
 
 use crate::adopt::{AdoptError, Adopted, FilePath, beside, pmix_value, variable};
+use crate::devices::{nvlink_domain_of, row::device_of_row};
 use crate::locality::{Blocks, Locality, by_pus, by_sets};
 use crate::object::Object;
 use crate::topology::Topology;
@@ -11,7 +12,6 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 use topobroker_layout::OpenError;
-use topobroker_layout::depth::Depth;
 use topobroker_layout::header::{Header, segment_name};
 use topobroker_layout::job::{self, ArchivedDevicesOfRanks, ArchivedJob};
 use topobroker_layout::pu_sets::PuSet;
@@ -184,8 +184,9 @@ impl<'a> Job<'a> {
         JobRank { rank, local_rank: u32::try_from(local_rank).unwrap_or(u32::MAX), cpuset }
     }
 
-    /// The topology that the job is over.
-    pub(crate) fn base(self) -> Topology<'a> {
+    /// The whole topology of the node, which the job is over.
+    #[must_use]
+    pub fn topology(self) -> Topology<'a> {
         self.base
     }
 
@@ -257,6 +258,14 @@ impl<'a> Job<'a> {
         self.given(&self.archive.gpus, rank)
     }
 
+    /// The NVLink domain over nodes that all GPUs of a rank are in ([`Object::nvlink_domain`]): ranks
+    /// with the same one, on whatever nodes, reach each other by NVLink. `None` if its GPUs are in
+    /// none, or in several.
+    #[must_use]
+    pub fn nvlink_domain(self, rank: u32) -> Option<&'a str> {
+        nvlink_domain_of(self.gpus(rank))
+    }
+
     fn given(
         self,
         devices: &'a ArchivedDevicesOfRanks,
@@ -271,15 +280,7 @@ impl<'a> Job<'a> {
         devices: &'a ArchivedDevicesOfRanks,
         local_rank: usize,
     ) -> impl Iterator<Item = Object<'a>> {
-        let rows = devices.of(local_rank);
-        rows.filter_map(move |row| {
-            let os_devices =
-                u32::try_from(self.base.objects_at_depth(Depth::OsDevice).len()).ok()?;
-            match row.checked_sub(os_devices) {
-                None => self.base.object_at_depth(Depth::OsDevice, row),
-                Some(row) => self.base.object_at_depth(Depth::PciDevice, row),
-            }
-        })
+        devices.of(local_rank).filter_map(move |row| device_of_row(self.base, row))
     }
 
     /// What two ranks share. They share the node alone if one of them is not bound. `None` if one

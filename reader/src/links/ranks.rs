@@ -58,7 +58,7 @@ impl<L: Deref<Target = Links>> Paths<L> {
             };
             let object = gpu.or_else(node).or_else(|| resources.lowest(local_rank))?;
             let above = core::iter::once(object).chain(object.ancestors());
-            above.map(|it| links.vertex_of(resources.job().base(), it)).find_map(|it| it)
+            above.map(|it| links.vertex_of(resources.job().topology(), it)).find_map(|it| it)
         };
         let own = local(rank).ok_or_else(not_here)?;
         let from = place(self.links(), own);
@@ -94,7 +94,7 @@ impl<L: Deref<Target = Links>> Paths<L> {
 
     /// The path to another node by a NIC, as far as it is known.
     fn to_another_node(&self, resources: &HwResources<'_>, nic: Object<'_>) -> Option<LinkPath> {
-        let vertex = self.links().vertex_of(resources.job().base(), nic)?;
+        let vertex = self.links().vertex_of(resources.job().topology(), nic)?;
         let way = self.found(vertex)?;
         // From Mb/s.
         let port = nic.link_mbps().and_then(|rate| u32::try_from(rate / 8).ok());

@@ -16,14 +16,14 @@ use topobroker_reader::{
 use topobroker_tests::{describe, skip};
 
 /// An MPI: the folder of its programs, if they are not in the search path, and how they are called.
-struct Mpi {
+pub(super) struct Mpi {
     folder: Option<PathBuf>,
     compiler: &'static str,
     launcher: &'static [&'static str],
 }
 
 /// An MPI of the system; `None` if it is not installed.
-fn of_system(compiler: &'static str, launcher: &'static [&'static str]) -> Option<Mpi> {
+pub(super) fn of_system(compiler: &'static str, launcher: &'static [&'static str]) -> Option<Mpi> {
     (has(compiler) && has(launcher[0])).then_some(Mpi { folder: None, compiler, launcher })
 }
 
@@ -55,7 +55,7 @@ impl Mpi {
     }
 
     /// Compiles a program of `tests/c` with this MPI and the thin library.
-    fn compile(&self, folder: &Path, source: &str) -> PathBuf {
+    pub(super) fn compile(&self, folder: &Path, source: &str) -> PathBuf {
         let (program, libraries) = (folder.join("program"), prefix().join("lib"));
         let mut command = Command::new("sh");
         // The search path counts for the compiler that is called, and what it calls.

@@ -17,6 +17,7 @@ mod loading;
 mod localities;
 mod mpi;
 mod nic_choices;
+mod nvlink_domains;
 mod older_headers;
 mod owners;
 mod pmix;

@@ -33,6 +33,10 @@ pub(super) struct Above {
     /// Put each node into a group of the switch that it is connected to
     #[arg(long, requires = "fabric", conflicts_with_all = ["slurm", "groups", "fabric_groups"])]
     group_by_fabric: bool,
+    /// Put each node into a block of the NVLink domain over nodes that all of its GPUs are in, as Slurm's
+    /// topology/block wants it
+    #[arg(long, conflicts_with_all = ["slurm", "groups", "fabric_groups", "group_by_fabric"])]
+    group_by_nvlink: bool,
 }
 
 /// What the files and options say.
@@ -113,6 +117,9 @@ impl ReadAbove<'_> {
                     "no switch of Slurm's topology reaches all nodes; at the top are {tops}"
                 ));
             }
+        }
+        if self.options.group_by_nvlink {
+            tell(&cluster.group_by_nvlink()?, "are in no NVLink domain, or in several");
         }
         if let Some(fabric) = self.fabric {
             let matching = cluster.set_fabric(fabric);

@@ -52,6 +52,9 @@ impl Info {
             line(kind.name(), count(kind));
         }
         line("GPUs", topology.gpus().count().to_string());
+        if let Some(domain) = topology.nvlink_domain() {
+            line("NVLinkDomain", domain.to_owned());
+        }
         line("memory", format!("{} bytes", topology.root().total_memory()));
         output::print(&text)
     }

@@ -4,8 +4,9 @@ use crate::nics::NicFilter;
 use topobroker_layout::job::DevicesOfRanks;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
-    Depth, Object, ObjectType, Topology, View,
+    Object, Topology, View,
     devices::{Beside, NicChoice},
+    internal::device_row,
 };
 
 /// How many devices each rank of a job is given, and which: see [`Topology::assign`]. All ranks are
@@ -88,16 +89,7 @@ impl<'a> Dealt<'a> {
     }
 
     fn packed(&self) -> DevicesOfRanks {
-        let rows: Vec<u32> = self.devices.iter().map(|device| row_of(*device)).collect();
+        let rows: Vec<u32> = self.devices.iter().map(|device| device_row(*device)).collect();
         DevicesOfRanks::pack(u32::try_from(self.per_rank).unwrap_or(0), &rows)
     }
-}
-
-/// The number by which a job keeps a device: PCI devices come after the OS devices.
-fn row_of(device: Object<'_>) -> u32 {
-    let os_devices = match device.object_type() {
-        ObjectType::PCIDevice => device.topology().objects_at_depth(Depth::OsDevice).len(),
-        _ => 0,
-    };
-    device.logical_index().saturating_add(u32::try_from(os_devices).unwrap_or(u32::MAX))
 }

@@ -1,0 +1,114 @@
+//! What NVIDIA's driver knows of GPUs and hwloc does not: UUIDs, MIG instances, NVLink domains over nodes.
+//! The driver is a library of the tests' own; on nodes with the real one the same was tried by hand.
+
+use crate::segments::topobroker;
+use std::path::Path;
+use std::process::Command;
+
+/// A node with two packages of two PUs and a GPU each, as hwloc without NVML and CUDA sees them: only
+/// OpenCL knows a GPU, and not which.
+pub(crate) const NODE: &str = r#"<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0xf" complete_cpuset="0xf" allowed_cpuset="0xf"
+      nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
+    <object type="NUMANode" os_index="0" cpuset="0xf" complete_cpuset="0xf" nodeset="0x1" complete_nodeset="0x1" gp_index="2" local_memory="1048576"/>
+    <object type="Package" os_index="0" cpuset="0x3" complete_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" gp_index="3">
+      <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="4"/>
+      <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x1" complete_nodeset="0x1" gp_index="5"/>
+      <object type="Bridge" gp_index="6" bridge_type="0-1" depth="0" bridge_pci="0000:[21-21]">
+        <object type="PCIDev" gp_index="7" pci_busid="0000:21:00.0" pci_type="0302 [10de:2335] [10de:18bf] a1" pci_link_speed="63.015385"/>
+      </object>
+    </object>
+    <object type="Package" os_index="1" cpuset="0xc" complete_cpuset="0xc" nodeset="0x1" complete_nodeset="0x1" gp_index="8">
+      <object type="PU" os_index="2" cpuset="0x4" complete_cpuset="0x4" nodeset="0x1" complete_nodeset="0x1" gp_index="9"/>
+      <object type="PU" os_index="3" cpuset="0x8" complete_cpuset="0x8" nodeset="0x1" complete_nodeset="0x1" gp_index="10"/>
+      <object type="Bridge" gp_index="11" bridge_type="0-1" depth="0" bridge_pci="0000:[22-22]">
+        <object type="PCIDev" gp_index="12" pci_busid="0000:22:00.0" pci_type="0302 [10de:2335] [10de:18bf] a1" pci_link_speed="63.015385"/>
+      </object>
+    </object>
+    <object type="OSDev" gp_index="13" name="opencl0d0" subtype="OpenCL" osdev_type="5">
+      <info name="OpenCLDeviceType" value="GPU"/>
+    </object>
+  </object>
+</topology>"#;
+
+/// Puts the driver's library and the XML of the node into a folder.
+pub(crate) fn install(folder: &Path) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/nvml.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o"]);
+    let status = compiler.arg(folder.join("libnvidia-ml.so.1")).arg(source).status();
+    assert!(status.unwrap().success());
+    std::fs::write(folder.join("node.xml"), NODE).unwrap();
+}
+
+/// What a script prints that runs `$T` beside the driver. `$P` publishes the node.
+fn printed(script: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    install(folder.path());
+    let program = topobroker().get_program().to_owned();
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("set -a; {script}"), "sh"]).current_dir(folder.path());
+    command.env("T", program).env("LD_LIBRARY_PATH", folder.path());
+    command.env("P", "env HWLOC_THISSYSTEM=1 $T publish -i node.xml --folder .");
+    let output = command.output().unwrap();
+    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+}
+
+#[test]
+fn gpus_that_hwloc_knows_no_interface_of_are_told_to_programs_by_the_drivers_uuid() {
+    let text = printed(
+        "eval $P > keys; . ./keys; $T job add j --map-by hwthread > env && $T job gpus j --env cuda; \
+         $T devices --gpu --json | grep uuid; \
+         $T job groups j --uri topobroker://GPU; $T job groups j --uri topobroker://NVLinkDomain",
+    );
+    let uuid = |number: u32| format!("GPU-00000000-0000-0000-0000-{number:012}");
+    let ranks = [(0, 2), (1, 2), (2, 1), (3, 1)];
+    let variables = ranks.map(|(rank, gpu)| format!("{rank} CUDA_VISIBLE_DEVICES={}\n", uuid(gpu)));
+    assert!(text.starts_with(&variables.concat()), "{text}");
+    for expected in [
+        format!("\"uuid\": \"{}\"", uuid(1)),
+        format!("\"uuid\": \"{}\"", uuid(2)),
+        "0 1\n1 1\n2 2\n3 2\n0 -\n1 -\n2 -\n3 -\n".to_owned(),
+    ] {
+        assert!(text.contains(&expected), "{expected}: {text}");
+    }
+}
+
+#[test]
+fn ranks_have_the_mig_instances_of_a_gpu_in_turn_and_a_whole_gpu_counts_for_one() {
+    let text = printed(
+        "MIG=3; eval $P > keys; . ./keys; $T devices --gpu; \
+         printf '0 2\\n1 2\\n2 3\\n3 3\\n' > ranks; printf '0 -\\n1 -\\n2 -\\n3 -\\n' > unbound; \
+         $T job add j --ranks ranks > env && $T job gpus j --env cuda; \
+         $T job add k --ranks unbound > env && $T job gpus k",
+    );
+    assert!(text.contains("0000:22:00.0  gpu  0000:22:00.0  NUMA 0  3 MIG instances\n"), "{text}");
+    let instance =
+        |number: u32| format!("CUDA_VISIBLE_DEVICES=MIG-00000000-0000-0000-0000-{number:012}");
+    let [first, second, third] = [100, 102, 103].map(instance);
+    let expected = format!("0 {first}\n1 {second}\n2 {third}\n3 {first}\n");
+    assert!(text.contains(&expected), "{expected}: {text}");
+    // To ranks that are not bound all GPUs are equal.
+    let counts = |gpu: &str| text.lines().filter(|line| line.ends_with(&format!(" {gpu}"))).count();
+    assert_eq!([counts("0000:21:00.0"), counts("0000:22:00.0")], [1, 3], "{text}");
+}
+
+#[test]
+fn nodes_of_an_nvlink_domain_are_a_block_of_slurm() {
+    let text = printed(
+        "for node in 'n1 7.1 7.1' 'n2 7.1 7.1' 'n3 7.2 7.2' 'n4 7.1 7.2' 'n5 0.1 0.1'; do \
+             set -- $node; mkdir $1; NVLINKS=\"$2 $3\"; eval $P > keys; . ./keys; \
+             cp $TOPOBROKER_FILE $1/seg; done; \
+         $T cluster build c n1=n1/seg n2=n2/seg n3=n3/seg n4=n4/seg n5=n5/seg --group-by-nvlink; \
+         $T cluster convert --help >/dev/null; $T cluster convert c --to slurm-conf 2>&1; \
+         $T cluster info c n2 | grep NVLink; $T cluster info c n4 | grep -c NVLink",
+    );
+    let domain = |clique: u32| format!("00000000-0000-0000-0000-000000000007.{clique}");
+    for expected in [
+        "2 nodes are in no NVLink domain, or in several: n[4-5]\n".to_owned(),
+        format!("BlockName={} Nodes=n[1-2]\nBlockName={} Nodes=n3\n", domain(1), domain(2)),
+        format!("NVLinkDomain: {}\n0\n", domain(1)),
+    ] {
+        assert!(text.contains(&expected), "{expected}: {text}");
+    }
+}
