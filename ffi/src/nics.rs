@@ -101,7 +101,7 @@ pub extern "C" fn tb_networks(
     count: Out<'_, usize>,
 ) -> tb_status {
     answer!(networks(element_size, capacity, count), |topology| {
-        topology.networks(NicChoice::new(unknown)).into_iter().map(|network| {
+        topology.network_shares(NicChoice::new(unknown)).map(|network| {
             let kind = match network.id {
                 NetworkId::InfiniBand(_) => tb_network_kind::TB_NETWORK_INFINIBAND,
                 NetworkId::Slingshot => tb_network_kind::TB_NETWORK_SLINGSHOT,
@@ -113,7 +113,7 @@ pub extern "C" fn tb_networks(
             };
             tb_network {
                 kind: kind as i32,
-                nics: u32::try_from(network.nics.len()).unwrap_or(u32::MAX),
+                nics: u32::try_from(network.nics).unwrap_or(u32::MAX),
                 subnet: network.id.subnet().unwrap_or(0),
                 mbps: network.mbps,
             }
@@ -133,9 +133,10 @@ pub extern "C" fn tb_network_nics(
     count: Out<'_, usize>,
 ) -> tb_status {
     answer!(nics(capacity, count), |topology| {
-        let found = topology.networks(NicChoice::new(unknown)).into_iter().nth(network);
+        let choice = NicChoice::new(unknown);
+        let found = topology.network_shares(choice).nth(network);
         let found = found.found(|| format!("the node has no network {network}"))?;
-        found.nics.into_iter().map(Object::id)
+        topology.nics_of_network(choice, found.id).map(Object::id)
     })
 }
 

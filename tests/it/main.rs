@@ -27,6 +27,7 @@ mod fidelity;
 mod gathering_attacks;
 mod generations;
 mod info_and_calc;
+mod ip_subnets;
 mod jobs;
 mod links;
 mod lstopo;

@@ -7,7 +7,7 @@ use std::process::Command;
 use topobroker::hwloc::Input;
 use topobroker::placement::{PlacementError, Policy, place, report};
 use topobroker_layout::encode::{AlignedVec, to_bytes};
-use topobroker_reader::{Archive, Set, Topology};
+use topobroker_reader::{Archive, Object, ObjectType, Set, Topology};
 use topobroker_tests::{describe, shared};
 
 /// The map of the machine with a rank's PUs. Open MPI draws a rank that is not bound as one that is
@@ -184,4 +184,58 @@ fn random_mappings_equal_those_of_the_installed_mpirun() {
         "{same} equal, {refused} refused by both, {uncounted} that a simulation does not count, {crashed} crashes"
     );
     assert!(same > 50 && uncounted < 15);
+}
+
+/// What prterun 5.0.0rc1 prints on the same machines.
+#[test]
+fn devices_take_ranks_in_the_order_of_their_bus_ids_as_prterun_5_maps_them() {
+    let Some(shared) = shared() else { return };
+    let opened = |name: &str| {
+        let file = shared.join("topologies").join(name);
+        to_bytes(&describe(&Input::Xml(file))).unwrap()
+    };
+    let placed = |bytes: &[u8], map_by: &str, bind_to: Option<&str>, ranks: usize| {
+        let archive = Archive::open(bytes).unwrap();
+        let policy = Policy::parse(map_by, bind_to).unwrap();
+        let placed = place(archive.topology(), &policy, Some(ranks), &[]);
+        placed.map(|sets| {
+            let cores = |set: &Set| {
+                archive
+                    .topology()
+                    .objects_with_type(ObjectType::Core)
+                    .filter(|core| core.cpuset().unwrap().is_included_in(set))
+                    .map(Object::logical_index)
+                    .collect::<Vec<u32>>()
+            };
+            sets.iter()
+                .map(|set| {
+                    let cores = set.as_ref().map(cores).unwrap();
+                    (cores[0], *cores.last().unwrap())
+                })
+                .collect::<Vec<_>>()
+        })
+    };
+    let ipa20 = opened("flux-core__ipa20.xml");
+    let numa = [(0, 13), (0, 13), (42, 55), (42, 55), (14, 27), (70, 83)];
+    assert_eq!(placed(&ipa20, "device=network", None, 3).unwrap(), numa[..3]);
+    assert_eq!(placed(&ipa20, "device=nic:SHARED", None, 12).unwrap(), [numa, numa].concat());
+    assert_eq!(
+        placed(&ipa20, "device=fabric", Some("core"), 3).unwrap(),
+        [(0, 0), (1, 1), (42, 42)]
+    );
+    assert_eq!(placed(&ipa20, "device=gpu", None, 2).unwrap(), [(42, 42), (14, 14)]);
+    assert_eq!(placed(&ipa20, "device=mlx5_0", None, 2).unwrap(), [(42, 42), (43, 43)]);
+    assert_eq!(placed(&ipa20, "device=block", None, 2).unwrap(), [(42, 42), (0, 0)]);
+    // A device has no turn while the cores near it are taken.
+    let dgx2 = opened("hwloc-v2.x__nvidiaDGX2.xml");
+    assert_eq!(placed(&dgx2, "device=gpu", None, 3).unwrap(), [(0, 1), (0, 1), (2, 3)]);
+    for (map_by, bind_to, ranks, said) in [
+        ("device=network", None, 7, "7 ranks: device=network has place for 6"),
+        ("device=network", Some("package"), 3, "Package L#0 has PUs that are not near its device"),
+        ("device=nope", None, 1, "--map-by nope: there is none"),
+    ] {
+        let error = placed(&ipa20, map_by, bind_to, ranks).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    assert!(Policy::parse("core:SHARED", None).is_err());
 }

@@ -333,7 +333,10 @@ fn devices_lists_nics_and_gpus_and_how_far_they_are() {
     };
     let nics = devices(&["--nic"]);
     assert!(nics.contains("mlx5_0  openfabrics  0000:4d:00.0  NUMA 3  port 1 active\n"), "{nics}");
-    assert!(!nics.contains("gpu") && devices(&["--gpu"]).contains("nvml0  gpu  0000:4e:00.0"));
+    assert!(!nics.contains("gpu") && devices(&["--gpu"]).lines().count() == 4);
+    let gpus = devices(&["--gpu"]);
+    let line = "cuda0  gpu  0000:4e:00.0  NUMA 3  also opencl0d0, nvml0\n";
+    assert!(gpus.contains(line), "{gpus}");
     let disks = |text: &str| text.contains("  block");
     assert!(!disks(&devices(&[])) && disks(&devices(&["--all"])));
     let near = devices(&["--nic", "--near", "os:0"]);

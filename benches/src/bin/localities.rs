@@ -74,7 +74,7 @@ fn main() -> anyhow::Result<()> {
     assignment()
 }
 
-/// Prints what dealing NICs to ranks costs, and how evenly they are dealt.
+/// Prints what finding networks and dealing NICs to ranks cost, and how evenly they are dealt.
 fn assignment() -> anyhow::Result<()> {
     let input = Input::Synthetic(SYNTHETIC_256.to_owned());
     let machine = with_nics(&capture(&load(&input, &LoadOptions::default())?)?);
@@ -91,8 +91,12 @@ fn assignment() -> anyhow::Result<()> {
     let given = topology.assign(&nics, &ranks, 1);
     let loads = nics.iter().map(|nic| given.iter().filter(|it| *it == nic).count());
     let loads: Vec<usize> = loads.collect();
+    let networks = best(|| {
+        black_box(topology.network_shares(black_box(NicChoice::Active)).count());
+    });
+    println!("\nnetworks of {} NICs: {networks:.1} us", nics.len());
     println!(
-        "\n{} ranks, {} NICs: {time:.0} us, ranks of each NIC: {loads:?}",
+        "{} ranks, {} NICs: {time:.0} us, ranks of each NIC: {loads:?}",
         ranks.len(),
         nics.len()
     );

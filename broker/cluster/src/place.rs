@@ -131,7 +131,7 @@ pub fn place_on_nodes<'a>(
     for ((node, opened), own) in nodes.iter().zip(&opened).zip(&dealt) {
         let archive = opened.archive();
         let topology = archive.topology();
-        let placed = place_part(topology, &policy, bound, own.len(), &[]);
+        let placed = place_part(topology, &policy, &bound, own.len(), &[]);
         let mut sets =
             placed.map_err(|source| PlaceError::Node { node: node.name().to_owned(), source })?;
         if dealing == Dealing::ByObjects {

@@ -55,9 +55,13 @@ struct Which {
 impl Which {
     fn has(&self, kind: OsDeviceKind) -> bool {
         let is_nic = matches!(kind, OsDeviceKind::Network | OsDeviceKind::OpenFabrics);
-        let is_gpu = matches!(kind, OsDeviceKind::Gpu | OsDeviceKind::CoProcessor);
-        self.all || (is_nic && !self.gpu) || (is_gpu && !self.nic)
+        self.all || (is_nic && !self.gpu) || (is_of_gpus(kind) && !self.nic)
     }
+}
+
+/// Whether OS devices of a kind are interfaces to GPUs and co-processors.
+fn is_of_gpus(kind: OsDeviceKind) -> bool {
+    matches!(kind, OsDeviceKind::Gpu | OsDeviceKind::CoProcessor)
 }
 
 impl Devices {
@@ -94,21 +98,27 @@ impl Devices {
             false => topology.device_distances(set, DeviceKinds::ALL).collect(),
         };
         let distances: Vec<DeviceDistance<'a>> = near.map(distances).unwrap_or_default();
+        let gpus: Vec<Object<'a>> = topology.gpus().collect();
         let all = topology.objects_with_type(ObjectType::OSDevice);
-        let kind = |object: Object<'a>| match object.attributes() {
-            Attributes::OsDevice { kind } => Some(kind).filter(|kind| self.which.has(*kind)),
-            _ => None,
+        let kind = |object: Object<'a>| object.os_device_kind().filter(|it| self.which.has(*it));
+        // A GPU has one line, whatever interfaces there are to it.
+        let is_first = |(object, kind): &(Object<'a>, OsDeviceKind)| {
+            let has_gpu = |pci| gpus.iter().any(|gpu| gpu.pci_device_above() == Some(pci));
+            let is_another = || object.pci_device_above().is_some_and(|pci| !has_gpu(pci));
+            !is_of_gpus(*kind) || self.which.all || gpus.contains(object) || is_another()
         };
-        let all = all.filter_map(|object| Some((object, kind(object)?)));
+        let all = all.filter_map(|object| Some((object, kind(object)?))).filter(is_first);
         // GPUs of which hwloc knows no programming interface.
-        let bare = topology.gpus().filter(|gpu| gpu.object_type() == ObjectType::PCIDevice);
-        let bare = bare.map(|gpu| (gpu, OsDeviceKind::Gpu));
+        let bare = gpus.iter().filter(|gpu| gpu.object_type() == ObjectType::PCIDevice);
+        let bare = bare.map(|gpu| (*gpu, OsDeviceKind::Gpu));
         let all = all.chain(bare.filter(|(_, kind)| self.which.has(*kind)));
         let device = |(object, kind): (Object<'a>, OsDeviceKind)| {
             let distance = distances.iter().find(|it| it.device == object);
             Device {
                 object,
                 kind,
+                is_gpu: gpus.contains(&object),
+                other_names: other_names(object, &gpus),
                 path: near.map(|set| topology.device_path(set, object)),
                 distance: distance
                     .map(|it| (it.min, it.max))
@@ -124,10 +134,20 @@ impl Devices {
     }
 }
 
+/// The other names of a GPU: those of the interfaces to the same PCI device that are no GPUs themselves.
+fn other_names<'a>(gpu: Object<'a>, gpus: &[Object<'a>]) -> Vec<&'a str> {
+    let pci = gpu.pci_device_above().filter(|_| gpus.contains(&gpu));
+    let all = pci.into_iter().flat_map(Object::io_children);
+    let interfaces = all.filter(|it| it.os_device_kind().is_some_and(is_of_gpus));
+    interfaces.filter(|it| !gpus.contains(it)).filter_map(Object::name).collect()
+}
+
 /// A device, and how far it is.
 struct Device<'a> {
     object: Object<'a>,
     kind: OsDeviceKind,
+    is_gpu: bool,
+    other_names: Vec<&'a str>,
     path: Option<topobroker_reader::devices::DevicePath>,
     /// PMIx's least and greatest distance.
     distance: Option<(u16, u16)>,
@@ -141,6 +161,7 @@ impl Device<'_> {
 
     fn kind(&self) -> &'static str {
         match self.kind {
+            _ if self.is_gpu => "gpu",
             OsDeviceKind::Block => "block",
             OsDeviceKind::Gpu => "gpu",
             OsDeviceKind::Network => "network",
@@ -187,6 +208,8 @@ impl Device<'_> {
         parts.extend(self.ports().iter().map(|(port, state)| format!("port {port} {state}")));
         let instances = self.object.mig_instances().count();
         parts.extend((instances > 0).then(|| format!("{instances} MIG instances")));
+        let others = self.other_names.join(", ");
+        parts.extend((!others.is_empty()).then(|| format!("also {others}")));
         let Some(path) = self.path else { return parts.join("  ") };
         parts.push(nearness(path.nearness).to_owned());
         parts.extend(self.distance.map(|(min, max)| match min == max {
@@ -205,6 +228,7 @@ impl Device<'_> {
         let ports = ports.iter().map(|(port, state)| json!({ "port": port, "state": state }));
         let mut value = json!({
             "name": self.name(),
+            "other_names": self.other_names,
             "kind": self.kind(),
             "pci": self.bus_id(),
             "numa": self.nodes(),

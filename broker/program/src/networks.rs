@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use topobroker::nics::{NicFilter, nodes_reached};
 use topobroker_cluster::Rails;
+use topobroker_reader::Object;
 use topobroker_reader::cluster::{ClusterOpenError, adopt_cluster};
 use topobroker_reader::devices::{Network, NetworkId, NicChoice};
 
@@ -30,7 +31,7 @@ pub(super) struct Networks {
 #[derive(Debug, Args)]
 pub(super) struct SiteNics {
     /// Only this network: infiniband, roce, ethernet, slingshot, efa, omni-path, a subnet such as
-    /// fe80:0000:0000:0001, or what `topobroker networks` prints
+    /// fe80:0000:0000:0001 or 10.1.0.0/16, or what `topobroker networks` prints
     #[arg(long, value_name = "NETWORK", env = "TOPOBROKER_NETWORK")]
     network: Option<String>,
     /// Only these NICs, as UCX and NCCL write them: =mlx5_0:1,mlx5_1 or mlx5_* or ^mlx5_2
@@ -114,8 +115,28 @@ pub(super) fn not_used(networks: &[Network<'_>]) -> Option<String> {
     (!others.is_empty()).then(|| format!("uses {}; not used: {}", line(first), others.join("; ")))
 }
 
+/// What a user should know if NICs of a network are in IP subnets of their own, as those of rails and
+/// those of storage are: nobody tells whether there is a way between them.
+pub(super) fn subnets_apart<'a>(network: &Network<'a>) -> Option<String> {
+    let subnets = |nic: &Object<'a>| nic.ip_subnets().collect::<Vec<_>>();
+    let (first, others) = network.nics.split_first()?;
+    let own = subnets(first);
+    let is_apart = |nic: &&Object<'a>| !subnets(nic).iter().any(|it| own.contains(it));
+    let other = others.iter().filter(|nic| !subnets(nic).is_empty()).find(is_apart)?;
+    let (name, subnet) = (first.device_name(), own.first()?);
+    Some(format!(
+        "{name} is in the IP subnet {subnet}, {} in {}; if they do not reach each other, choose one with --network {subnet}",
+        other.device_name(),
+        subnets(other).join(" "),
+    ))
+}
+
 fn line(network: &Network<'_>) -> String {
-    let names: Vec<_> = network.nics.iter().map(|nic| nic.device_name()).collect();
+    let name = |nic: &Object<'_>| match nic.ip_subnets().collect::<Vec<_>>().join(" ") {
+        subnets if subnets.is_empty() => nic.device_name().into_owned(),
+        subnets => format!("{} ({subnets})", nic.device_name()),
+    };
+    let names: Vec<_> = network.nics.iter().map(name).collect();
     format!("{}, {} together: {}", network.id, rate(network.mbps), names.join(" "))
 }
 
@@ -136,6 +157,7 @@ fn as_json(network: &Network<'_>, reach: Option<&Reach>) -> Value {
             "name": nic.device_name(),
             "interface": nic.interface().and_then(|it| it.name().map(str::to_owned)),
             "rate_mbps": nic.link_mbps(),
+            "ip_subnets": nic.ip_subnets().collect::<Vec<_>>(),
             "ports": ports.collect::<Vec<_>>(),
         })
     });

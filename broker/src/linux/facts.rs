@@ -2,6 +2,7 @@
 
 use super::nvml;
 use super::root::Root;
+use super::subnets::Routes;
 use std::collections::BTreeSet;
 use topobroker_layout::attributes::{Attributes, OsDeviceKind, Pci};
 use topobroker_layout::description::Object;
@@ -33,6 +34,7 @@ const PORT: [(&str, &str); 7] = [
 /// Adds to devices the facts that a file system has of them.
 pub fn add_facts(objects: &mut [Object], root: &Root) {
     let anywhere = devices_of_the_machine(objects);
+    let routes = Routes::of(root);
     let gpus = if root.is_of_this_node() { gpus(objects) } else { Vec::new() };
     for (place, object) in objects.iter_mut().enumerate() {
         let facts = match &object.attributes {
@@ -45,7 +47,9 @@ pub fn add_facts(objects: &mut [Object], root: &Root) {
             }
             Attributes::OsDevice { kind } => match (kind, &object.name) {
                 (OsDeviceKind::OpenFabrics, Some(name)) if is_name(name) => ports(name, root),
-                (OsDeviceKind::Network, Some(name)) if is_name(name) => interface(name, root),
+                (OsDeviceKind::Network, Some(name)) if is_name(name) => {
+                    interface(name, root, &routes)
+                }
                 _ => Vec::new(),
             },
             _ => Vec::new(),
@@ -139,14 +143,15 @@ fn pkeys(folder: &str, root: &Root) -> Option<String> {
     (!keys.is_empty()).then(|| keys.join(","))
 }
 
-fn interface(name: &str, root: &Root) -> Vec<(String, String)> {
+fn interface(name: &str, root: &Root, routes: &Routes) -> Vec<(String, String)> {
     let told = |file, fact: &str| {
         Some((fact.to_owned(), root.told(&format!("sys/class/net/{name}/{file}"))?))
     };
     // An interface that is down has a speed of -1, or none.
     let is_speed = |fact: &(String, String)| fact.1.parse::<u32>().is_ok_and(|it| it > 0);
     let speed = told("speed", "Speed").filter(is_speed);
-    speed.into_iter().chain(told("operstate", "OperState")).collect()
+    let subnets = routes.subnets(name, root).map(|list| ("IPSubnets".to_owned(), list));
+    speed.into_iter().chain(told("operstate", "OperState")).chain(subnets).collect()
 }
 
 /// The OS index of the NUMA node that Linux says a device is near.

@@ -6,6 +6,7 @@ mod limits;
 mod nvml;
 mod registerable;
 mod root;
+mod subnets;
 
 pub use facts::{NUMA_NODE, add_facts};
 pub use limits::{LockLimit, MemoryLock, Process, locked_memory};

@@ -45,7 +45,7 @@ struct NicList {
 
 impl NicFilter {
     /// A filter by the words of a network (`infiniband`, `roce`, `ethernet`, `slingshot`, `efa`,
-    /// `omni-path`, a subnet such as `fe80:0000:0000:0001`, or the whole name that
+    /// `omni-path`, a subnet such as `fe80:0000:0000:0001` or `10.1.0.0/16`, or the whole name that
     /// [`NetworkId`] prints), by NICs to use, and by NICs to leave out.
     ///
     /// # Errors
@@ -100,9 +100,12 @@ impl NicFilter {
                 && !without.as_ref().is_some_and(|list| list.names_it(nic))
         };
         let mut networks = topology.networks_with(choice, |nic| {
-            may_be_used(nic)
-                && NetworkId::of(nic)
-                    .is_some_and(|id| network.is_none_or(|wanted| is_named(id, wanted)))
+            let is_wanted = |id: NetworkId| {
+                network.is_none_or(|wanted| {
+                    is_named(id, wanted) || nic.ip_subnets().any(|it| it == wanted.trim())
+                })
+            };
+            may_be_used(nic) && NetworkId::of(nic).is_some_and(is_wanted)
         });
         // Stable: within both groups the order stays.
         networks.sort_by_key(|network| !self.first.contains(&network.id));

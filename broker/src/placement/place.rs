@@ -1,7 +1,7 @@
 //! Places the ranks of a job on PUs, as Open MPI's mapper and binder do.
 
-use super::gpu::Gpus;
-use super::policy::{self, BindTo, MapBy, Policy};
+use super::device::Placed;
+use super::policy::{self, BindTo, Devices, MapBy, Policy};
 use std::collections::HashMap;
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
@@ -62,11 +62,25 @@ pub enum PlacementError {
         /// How many of them there are.
         expected: usize,
     },
-    /// The topology has no GPU.
-    #[error("{option} gpu: there is no GPU; `topobroker devices --gpu` lists them")]
-    NoGpu {
+    /// The topology has no such device.
+    #[error("{option} {device}: there is none; `topobroker devices --all` lists what there is")]
+    NoDevice {
         /// The option that asks for one.
         option: &'static str,
+        /// What it asks for.
+        device: String,
+    },
+    /// Ranks are to be bound to more than what is near their devices.
+    #[error(
+        "rank {rank}: {object} has PUs that are not near its device; bind to {near} or to what is in it"
+    )]
+    Coarse {
+        /// The rank.
+        rank: usize,
+        /// The object that it would be bound to.
+        object: String,
+        /// The object that is near the device.
+        near: String,
     },
     /// Not enough cores or hardware threads for one rank.
     #[error(
@@ -114,7 +128,7 @@ pub fn place(
 ) -> Result<Vec<Option<Set>>, PlacementError> {
     let (usual, mapped) = ranks_and_objects(topology, policy, order);
     let bound = policy.with_usual_binding(count, mapped);
-    place_part(topology, policy, bound, count.unwrap_or(usual), order)
+    place_part(topology, policy, &bound, count.unwrap_or(usual), order)
 }
 
 /// [`place`] of ranks that are a part of a job over several nodes. `bound` is the policy with the binding
@@ -126,7 +140,7 @@ pub fn place(
 pub fn place_part(
     topology: Topology<'_>,
     policy: &Policy,
-    bound: Policy,
+    bound: &Policy,
     count: usize,
     order: &[Object<'_>],
 ) -> Result<Vec<Option<Set>>, PlacementError> {
@@ -134,15 +148,15 @@ pub fn place_part(
         let (policy, expected) = (policy.to_string(), MAX_RANKS);
         return Err(PlacementError::TooMany { ranks: count, policy, expected });
     }
-    check_slots(topology, &bound, count)?;
+    check_slots(topology, bound, count)?;
     match place_bound(topology, bound, count, order) {
         // Nobody asked for a binding, so if there are more ranks than CPUs, or no cores, they stay
         // unbound.
         Err(PlacementError::Overload { .. } | PlacementError::NoObjects { name: "core", .. })
             if policy.bind == BindTo::Usual =>
         {
-            let unbound = Policy { bind: BindTo::None, ..bound };
-            place_bound(topology, unbound, count, order)
+            let unbound = Policy { bind: BindTo::None, ..bound.clone() };
+            place_bound(topology, &unbound, count, order)
         }
         placed => placed,
     }
@@ -181,24 +195,32 @@ pub fn slots(topology: Topology<'_>, policy: &Policy) -> (&'static str, usize) {
 
 fn place_bound(
     topology: Topology<'_>,
-    policy: Policy,
+    policy: &Policy,
     count: usize,
     order: &[Object<'_>],
 ) -> Result<Vec<Option<Set>>, PlacementError> {
-    let locales = locales(topology, &policy, count, order)?;
+    let locales = locales(topology, policy, count, order)?;
     if policy.bind == BindTo::Gpu {
-        let gpus = Gpus::of(topology);
-        if gpus.count() == 0 {
-            return Err(PlacementError::NoGpu { option: "--bind-to" });
-        }
+        let gpus = devices(topology, &Devices::Gpus, "--bind-to")?;
         let sets: Vec<Set> = locales.iter().map(Locale::pus).collect();
         // Ranks that are mapped to GPUs are on the PUs near theirs already.
-        let near = if policy.map == MapBy::Gpu { sets } else { gpus.near_those_of(&sets) };
+        let is_near = matches!(policy.map, MapBy::Device { devices: Devices::Gpus, .. });
+        let near = if is_near { sets } else { gpus.near_those_of(&sets) };
         return Ok(near.into_iter().map(Some).collect());
     }
     let mut binder = Binder { topology, policy, used: HashMap::new(), taken: Set::new() };
     let places = locales.into_iter().enumerate();
     places.map(|(rank, locale)| binder.bind(rank, &locale)).collect()
+}
+
+fn devices<'a>(
+    topology: Topology<'a>,
+    devices: &Devices,
+    option: &'static str,
+) -> Result<Placed<'a>, PlacementError> {
+    let found = Placed::of(topology, devices);
+    let none = || PlacementError::NoDevice { option, device: devices.to_string() };
+    if found.count() == 0 { Err(none()) } else { Ok(found) }
 }
 
 /// Number of ranks that a policy makes if no number is given. `ppr:N:OBJECT` makes N for each
@@ -222,27 +244,28 @@ fn ranks_and_objects(
     order: &[Object<'_>],
 ) -> (usize, usize) {
     let each = policy.cpus.max(1);
-    let (ranks, mapped) = match policy.map {
-        MapBy::Object(kind) => (1, objects(topology, kind).len()),
-        MapBy::PerObject(each, kind) => (each, objects(topology, kind).len()),
+    let (ranks, mapped) = match &policy.map {
+        MapBy::Object(kind) => (1, objects(topology, *kind).len()),
+        MapBy::PerObject(each, kind) => (*each, objects(topology, *kind).len()),
         MapBy::Slot => (1, objects(topology, ObjectType::Core).len() / each),
         MapBy::CpuList => (1, order.len() / each),
-        MapBy::Gpu => (1, Gpus::of(topology).count()),
+        MapBy::Device { devices, .. } => (1, Placed::of(topology, devices).count()),
     };
     (mapped.saturating_mul(ranks), mapped)
 }
 
-/// Where a rank is mapped: to an object, or to PUs of a list.
+/// Where a rank is mapped: to an object, to PUs of a list, or to those near a device.
 enum Locale<'a> {
     Object(Object<'a>),
     Pus(Set),
+    Near(Set),
 }
 
 impl Locale<'_> {
     fn pus(&self) -> Set {
         match self {
             Self::Object(object) => object.cpuset().unwrap_or_default(),
-            Self::Pus(set) => set.clone(),
+            Self::Pus(set) | Self::Near(set) => set.clone(),
         }
     }
 }
@@ -255,30 +278,32 @@ fn locales<'a>(
 ) -> Result<Vec<Locale<'a>>, PlacementError> {
     let too_many =
         |expected| PlacementError::TooMany { ranks: count, policy: policy.to_string(), expected };
-    Ok(match policy.map {
+    Ok(match &policy.map {
         MapBy::Object(kind) => {
-            let all = objects(topology, kind);
+            let all = objects(topology, *kind);
             all.iter().cycle().take(count).map(|object| Locale::Object(*object)).collect()
         }
         MapBy::Slot => (0..count).map(|_| Locale::Object(topology.root())).collect(),
-        MapBy::Gpu => {
-            let gpus = Gpus::of(topology);
-            if gpus.count() == 0 {
-                return Err(PlacementError::NoGpu { option: "--map-by" });
+        MapBy::Device { devices: wanted, shared } => {
+            let all = devices(topology, wanted, "--map-by")?;
+            // Every rank is near the one device that has a name.
+            let is_one = matches!(wanted, Devices::Named(_));
+            if !shared && !is_one && count > all.count() {
+                return Err(too_many(all.count()));
             }
-            (0..count).map(|rank| Locale::Pus(gpus.in_turn(rank))).collect()
+            all.in_turn(count).into_iter().map(Locale::Near).collect()
         }
         MapBy::PerObject(each, kind) => {
-            let all = objects(topology, kind);
-            let (option, name) = ("--map-by", policy::name_of(kind));
-            if all.iter().any(|object| object.object_type() != kind) {
+            let all = objects(topology, *kind);
+            let (option, name) = ("--map-by", policy::name_of(*kind));
+            if all.iter().any(|object| object.object_type() != *kind) {
                 let object = named(topology.root());
                 return Err(PlacementError::NoObjects { option, name, object });
             }
-            if count > all.len().saturating_mul(each) {
+            if count > all.len().saturating_mul(*each) {
                 return Err(too_many(all.len() * each));
             }
-            let all = all.into_iter().flat_map(|object| std::iter::repeat_n(object, each));
+            let all = all.into_iter().flat_map(|object| std::iter::repeat_n(object, *each));
             all.take(count).map(Locale::Object).collect()
         }
         MapBy::CpuList => {
@@ -304,27 +329,27 @@ fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_>> {
     if all.is_empty() { vec![topology.root()] } else { all }
 }
 
-struct Binder<'a> {
+struct Binder<'a, 'p> {
     topology: Topology<'a>,
-    policy: Policy,
+    policy: &'p Policy,
     /// How many ranks are bound to each object, by the number of the object.
     used: HashMap<u32, usize>,
     /// PUs of the ranks that were given several cores or hardware threads.
     taken: Set,
 }
 
-impl<'a> Binder<'a> {
+impl<'a> Binder<'a, '_> {
     fn bind(&mut self, rank: usize, locale: &Locale<'a>) -> Result<Option<Set>, PlacementError> {
         let target = match self.policy.bind {
             BindTo::None | BindTo::Usual | BindTo::Gpu => return Ok(None),
             BindTo::Object(kind) => kind,
         };
         let object = match locale {
-            Locale::Pus(set) if self.policy.map == MapBy::CpuList => {
-                return Ok(Some(set.clone()));
+            Locale::Pus(set) => return Ok(Some(set.clone())),
+            // The lowest object with all PUs near a device.
+            Locale::Near(set) => {
+                self.topology.covering(set).unwrap_or_else(|| self.topology.root())
             }
-            // The lowest object with all PUs near a GPU.
-            Locale::Pus(set) => self.topology.covering(set).unwrap_or_else(|| self.topology.root()),
             Locale::Object(object) => *object,
         };
         if self.policy.cpus > 1 {
@@ -348,6 +373,12 @@ impl<'a> Binder<'a> {
                 object: named(object),
             })?
         };
+        if let Locale::Near(near) = locale
+            && !bound.is_inside(near)
+        {
+            let (object, near) = (named(bound), named(object));
+            return Err(PlacementError::Coarse { rank, object, near });
+        }
         let (expected, name) = self.cpus_of(bound);
         let used = self.used_of(bound) + 1;
         if used > expected && !self.policy.overload {

@@ -6,7 +6,7 @@ use topobroker_layout::job::MAX_RANKS;
 use topobroker_reader::ObjectType;
 
 /// How ranks are mapped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MapBy {
     /// Round robin over the objects of a type.
@@ -17,8 +17,27 @@ pub enum MapBy {
     PerObject(usize, ObjectType),
     /// Each rank on the next CPU of a list.
     CpuList,
-    /// Round robin over the GPUs, each rank on the PUs near its GPU.
-    Gpu,
+    /// Round robin over devices, each rank on the PUs near its device.
+    Device {
+        /// The devices.
+        devices: Devices,
+        /// Whether there may be more ranks than devices.
+        shared: bool,
+    },
+}
+
+/// Devices that ranks are mapped by, as PRRTE 5 names them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Devices {
+    /// The GPUs ([`Topology::gpus`](topobroker_reader::Topology::gpus)).
+    Gpus,
+    /// The cards with an OpenFabrics device or a network interface, whatever their state is.
+    Network,
+    /// The cards with a disk.
+    Block,
+    /// One device, by its name, its PCI bus id or the UUID of a GPU.
+    Named(String),
 }
 
 /// What ranks are bound to.
@@ -36,7 +55,7 @@ pub enum BindTo {
 }
 
 /// How the ranks of a job are placed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
     /// How ranks are mapped.
     pub map: MapBy,
@@ -83,7 +102,7 @@ const OBJECTS: [(&str, ObjectType); 12] = [
     ("node", ObjectType::Machine),
 ];
 
-const MAP_EXPECTED: &str = "slot, node, cpu-list, hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu or ppr:N:OBJECT; append :PE=N for N CPUs a rank, :OVERSUBSCRIBE for more ranks than cores";
+const MAP_EXPECTED: &str = "slot, node, cpu-list, hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu, device=gpu, device=network, device=block, device=NAME or ppr:N:OBJECT; append :PE=N for N CPUs a rank, :SHARED for several ranks a device, :OVERSUBSCRIBE for more ranks than cores";
 const BIND_EXPECTED: &str = "none, hwthread, core, l1cache, l2cache, l3cache, numa, package or gpu; append :overload-allowed to let ranks share CPUs";
 
 pub(super) fn name_of(kind: ObjectType) -> &'static str {
@@ -121,10 +140,14 @@ impl Policy {
         let type_of = |name: &str| object(name).ok_or_else(|| wrong(name, "not a type of object"));
         let mut parts = map_by.split(':');
         let name = parts.next().unwrap_or_default();
-        let map = match name.to_ascii_lowercase().as_str() {
+        let mut map = match name.to_ascii_lowercase().as_str() {
             // On one node they are the same.
             "slot" | "node" => MapBy::Slot,
-            "gpu" | "device=gpu" => MapBy::Gpu,
+            "gpu" => MapBy::Device { devices: Devices::Gpus, shared: true },
+            lower if lower.starts_with("device=") => {
+                let devices = Devices::named(name.get("device=".len()..).unwrap_or_default());
+                MapBy::Device { devices, shared: false }
+            }
             "cpu-list" => MapBy::CpuList,
             "ppr" => {
                 let number = parts.next().unwrap_or_default();
@@ -140,6 +163,13 @@ impl Policy {
             let number = match lower.as_str() {
                 "oversubscribe" | "nooversubscribe" => {
                     oversubscribe = lower == "oversubscribe";
+                    continue;
+                }
+                "shared" => {
+                    let MapBy::Device { shared, .. } = &mut map else {
+                        return Err(wrong(part, "a modifier of device= alone"));
+                    };
+                    *shared = true;
                     continue;
                 }
                 // It is about several nodes.
@@ -162,7 +192,7 @@ impl Policy {
             None => (usual, false),
             Some(text) => binding(text)?,
         };
-        let fits = match (map, bind) {
+        let fits = match (&map, bind) {
             (_, BindTo::None | BindTo::Usual) => true,
             (MapBy::CpuList, _) => bind_to.is_none(),
             (_, BindTo::Gpu) => cpus == 1,
@@ -193,14 +223,14 @@ impl Policy {
     /// for packages, and binds ranks on other objects to cores. Ranks on hardware threads are bound
     /// to nothing, if no number was asked for or at most two.
     #[must_use]
-    pub fn with_usual_binding(self, ranks: Option<usize>, mapped: usize) -> Self {
+    pub fn with_usual_binding(&self, ranks: Option<usize>, mapped: usize) -> Self {
         if self.bind != BindTo::Usual {
-            return self;
+            return self.clone();
         }
         let few = |ranks: usize| if ranks <= 2 { ObjectType::Core } else { ObjectType::NUMANode };
-        let bind = match (self.map, ranks) {
-            (MapBy::Object(kind), _) => BindTo::Object(kind),
-            (MapBy::Gpu, _) => BindTo::Gpu,
+        let bind = match (&self.map, ranks) {
+            (MapBy::Object(kind), _) => BindTo::Object(*kind),
+            (MapBy::Device { devices: Devices::Gpus, shared: true }, _) => BindTo::Gpu,
             (MapBy::PerObject(_, ObjectType::PU), None | Some(0..=2)) => BindTo::None,
             (MapBy::PerObject(each, ObjectType::Package), None) => {
                 BindTo::Object(few(each.saturating_mul(mapped)))
@@ -208,7 +238,7 @@ impl Policy {
             (MapBy::PerObject(..), None) => BindTo::Object(ObjectType::Core),
             (_, ranks) => BindTo::Object(few(ranks.unwrap_or(mapped))),
         };
-        Self { bind, ..self }
+        Self { bind, ..self.clone() }
     }
 }
 
@@ -238,14 +268,40 @@ fn binding(text: &str) -> Result<(BindTo, bool), PolicyError> {
     Ok((bind, overload))
 }
 
+impl Devices {
+    /// The devices that `device=NAME` means.
+    fn named(name: &str) -> Self {
+        match name.to_ascii_lowercase().as_str() {
+            "gpu" => Self::Gpus,
+            "network" | "nic" | "fabric" | "openfabrics" => Self::Network,
+            "block" => Self::Block,
+            _ => Self::Named(name.to_owned()),
+        }
+    }
+}
+
+/// `gpu`, `network`, `block`, or the name.
+impl fmt::Display for Devices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gpus => "gpu",
+            Self::Network => "network",
+            Self::Block => "block",
+            Self::Named(name) => name,
+        })
+    }
+}
+
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.map {
-            MapBy::Object(kind) => write!(f, "{}", name_of(kind))?,
+        match &self.map {
+            MapBy::Object(kind) => write!(f, "{}", name_of(*kind))?,
             MapBy::Slot => write!(f, "slot")?,
-            MapBy::PerObject(each, kind) => write!(f, "ppr:{each}:{}", name_of(kind))?,
+            MapBy::PerObject(each, kind) => write!(f, "ppr:{each}:{}", name_of(*kind))?,
             MapBy::CpuList => write!(f, "cpu-list")?,
-            MapBy::Gpu => write!(f, "gpu")?,
+            MapBy::Device { devices, shared } => {
+                write!(f, "device={devices}{}", if *shared { ":SHARED" } else { "" })?;
+            }
         }
         if self.cpus > 1 { write!(f, ":PE={}", self.cpus) } else { Ok(()) }
     }

@@ -59,26 +59,24 @@ impl<'a> Topology<'a> {
     pub fn nics(self, choice: NicChoice) -> impl Iterator<Item = Object<'a>> {
         let all = move || self.objects_with_type(ObjectType::OSDevice);
         let has_fabric = all().any(is_fabric);
-        let may_be_given = move |device: &Object<'a>| {
-            // An interface beside the PCI devices is no adapter: a bridge, or the loop-back one.
-            let is_adapter = match has_fabric {
-                true => is_fabric(*device),
-                false => is_interface(*device) && device.pci_device_above().is_some(),
-            };
-            is_adapter
-                && match device.link_state() {
-                    LinkState::Active => true,
-                    LinkState::Unknown => choice == NicChoice::ActiveOrUnknown,
-                    LinkState::Inactive => false,
-                }
+        // An interface beside the PCI devices is no adapter: a bridge, or the loop-back one.
+        let is_adapter = move |device: &Object<'a>| match has_fabric {
+            true => is_fabric(*device),
+            false => is_interface(*device) && device.pci_device_above().is_some(),
         };
+        let is_wanted = move |device: &Object<'a>| match device.link_state() {
+            LinkState::Active => true,
+            LinkState::Unknown => choice == NicChoice::ActiveOrUnknown,
+            LinkState::Inactive => false,
+        };
+        // To ask for the state of a device takes longer than all else here.
         let is_first = move |device: &Object<'a>| {
             let pci = device.pci_device_above();
-            let candidates = pci.into_iter().flat_map(|pci| pci.io_children().filter(may_be_given));
-            let first = candidates.min_by_key(|device| !is_cxi(*device));
-            first.is_none_or(|first| first == *device)
+            let others = || pci.into_iter().flat_map(Object::io_children).filter(is_adapter);
+            let first = || others().filter(is_wanted).min_by_key(|device| !is_cxi(*device));
+            others().nth(1).is_none() || first().is_none_or(|first| first == *device)
         };
-        all().filter(may_be_given).filter(is_first)
+        all().filter(is_adapter).filter(is_wanted).filter(is_first)
     }
 
     /// The GPUs, in logical order. A GPU is several OS devices: this is the one of the best
@@ -169,6 +167,15 @@ impl<'a> Object<'a> {
             return Some(self).filter(|it| is_interface(*it));
         }
         self.parent()?.io_children().find(|it| is_interface(*it) && !is_cxi(*it))
+    }
+
+    /// The IPv4 subnets of the interfaces of a NIC, of their VLANs and bonds, such as `10.1.0.0/16`. None if
+    /// nobody knows: hwloc's XML has none.
+    pub fn ip_subnets(self) -> impl Iterator<Item = &'a str> {
+        let siblings = self.pci_device_above().into_iter().flat_map(Object::io_children);
+        let interfaces = siblings.filter(|it| is_interface(*it));
+        let told = interfaces.filter_map(|it| it.fact("IPSubnets"));
+        told.flat_map(|list| list.split(','))
     }
 
     /// The kind of an OS device; `None` for other objects.

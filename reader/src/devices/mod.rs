@@ -35,7 +35,7 @@ pub use distances::DeviceDistance;
 pub(crate) use domain::{Domains, GpuLink, nvlink_domain_of};
 pub use kinds::DeviceKinds;
 pub use near::{DevicePath, Nearness};
-pub use network::{Network, NetworkId};
+pub use network::{Network, NetworkId, NetworkShare};
 pub use path::PathClass;
 pub use pci_link::PciLink;
 pub use ports::{LinkLayer, Port, PortState, prefix_text};

@@ -8,6 +8,7 @@ use crate::topology::Topology;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
+use smallvec::SmallVec;
 use topobroker_layout::attributes::OsDeviceKind;
 
 /// A network, by what is the same on every node that it reaches. Of two networks with the same
@@ -30,6 +31,17 @@ pub enum NetworkId {
     Ethernet(Option<u64>),
 }
 
+/// How much of a network a node has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NetworkShare {
+    /// What the network is.
+    pub id: NetworkId,
+    /// Number of the node's NICs in it.
+    pub nics: usize,
+    /// The sum of the rates of their fastest active ports, in Mb/s: unknown rates count as 0.
+    pub mbps: u64,
+}
+
 /// A network of a node.
 #[derive(Debug, Clone)]
 pub struct Network<'a> {
@@ -46,15 +58,26 @@ impl NetworkId {
     /// object is no NIC.
     #[must_use]
     pub fn of(nic: Object<'_>) -> Option<Self> {
+        Self::and_rate(nic).map(|(id, _)| id)
+    }
+
+    /// The network of a NIC, and its rate in Mb/s.
+    fn and_rate(nic: Object<'_>) -> Option<(Self, Option<u64>)> {
         if is_slingshot(nic) {
-            return Some(Self::Slingshot);
+            return Some((Self::Slingshot, nic.link_mbps()));
         }
         match nic.os_device_kind()? {
             OsDeviceKind::OpenFabrics => {
-                let port = best_port(nic);
-                Some(port.map_or(Self::InfiniBand(None), |port| Self::of_port(nic, port)))
+                let Some(port) = best_port(nic) else {
+                    return Some((Self::InfiniBand(None), None));
+                };
+                let rate = port.rate_mbps().filter(|_| port.is_active());
+                Some((Self::of_port(nic, port), rate))
             }
-            OsDeviceKind::Network => Some(Self::Ethernet(nic.link_mbps())),
+            OsDeviceKind::Network => {
+                let rate = nic.link_mbps();
+                Some((Self::Ethernet(rate), rate))
+            }
             _ => None,
         }
     }
@@ -135,22 +158,46 @@ impl<'a> Topology<'a> {
         choice: NicChoice,
         may_be_used: impl Fn(Object<'a>) -> bool,
     ) -> Vec<Network<'a>> {
-        let mut networks: Vec<Network<'a>> = Vec::new();
-        for nic in self.nics(choice).filter(|nic| may_be_used(*nic)) {
-            let Some(id) = NetworkId::of(nic) else { continue };
-            let place = networks.iter().position(|network| network.id == id);
-            let place = place.unwrap_or_else(|| {
-                networks.push(Network { id, nics: Vec::new(), mbps: 0 });
-                networks.len() - 1
-            });
-            if let Some(network) = networks.get_mut(place) {
-                network.nics.push(nic);
-                network.mbps = network.mbps.saturating_add(nic.link_mbps().unwrap_or(0));
-            }
-        }
-        networks.sort_by_key(|network| (Reverse(network.mbps), network.id));
-        networks
+        let nics = || self.nics(choice).filter(|nic| may_be_used(*nic));
+        let networks = shares(nics()).into_iter().map(|NetworkShare { id, mbps, .. }| {
+            let nics = nics().filter(|nic| NetworkId::of(*nic) == Some(id));
+            Network { id, nics: nics.collect(), mbps }
+        });
+        networks.collect()
     }
+
+    /// [`Topology::networks`] without the NICs. It takes no memory, unless there are more than eight.
+    pub fn network_shares(self, choice: NicChoice) -> impl Iterator<Item = NetworkShare> {
+        shares(self.nics(choice)).into_iter()
+    }
+
+    /// The NICs of a network, in logical order.
+    pub fn nics_of_network(
+        self,
+        choice: NicChoice,
+        network: NetworkId,
+    ) -> impl Iterator<Item = Object<'a>> {
+        self.nics(choice).filter(move |nic| NetworkId::of(*nic) == Some(network))
+    }
+}
+
+/// The networks of some NICs, the best first.
+fn shares<'a>(nics: impl Iterator<Item = Object<'a>>) -> SmallVec<[NetworkShare; 8]> {
+    let mut shares: SmallVec<[NetworkShare; 8]> = SmallVec::new();
+    for nic in nics {
+        let Some((id, rate)) = NetworkId::and_rate(nic) else { continue };
+        let place = shares.iter().position(|share| share.id == id);
+        let place = place.unwrap_or_else(|| {
+            shares.push(NetworkShare { id, nics: 0, mbps: 0 });
+            shares.len() - 1
+        });
+        if let Some(share) = shares.get_mut(place) {
+            share.nics += 1;
+            share.mbps = share.mbps.saturating_add(rate.unwrap_or(0));
+        }
+    }
+    shares.sort_unstable_by_key(|share| (Reverse(share.mbps), share.id));
+    shares
 }
 
 /// The fastest active port of a device, else its first one.

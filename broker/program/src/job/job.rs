@@ -7,7 +7,7 @@ use super::locality::Locality;
 use super::named::named;
 use super::nics::{Nics, warn};
 use super::pe_list::PeList;
-use crate::networks::{SiteNics, not_used};
+use crate::networks::{SiteNics, not_used, subnets_apart};
 use crate::text_file::read_text;
 use crate::{output, part};
 use anyhow::{Context, ensure};
@@ -59,6 +59,7 @@ struct Add {
     #[arg(short = 'n', long = "np", value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     ranks_here: Option<u64>,
     /// Spread ranks over: slot, hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu,
+    /// PRRTE's device=gpu, device=network, device=block or device=NAME (:SHARED lets ranks share devices),
     /// ppr:N:OBJECT, cpu-list to take the PUs of --cpu-set in turn, or PRRTE's
     /// pe-list=0,2,4:ORDERED to take these cores; :PE=N gives each rank N
     /// cores, :OVERSUBSCRIBE allows more ranks than cores
@@ -208,7 +209,8 @@ impl Add {
         );
         let devices = self.devices()?;
         let networks = devices.site.networks(base.topology(), devices.nics);
-        let left_out = (devices.nics_per_rank > 0).then(|| not_used(&networks)).flatten();
+        let networks = if devices.nics_per_rank > 0 { networks } else { Vec::new() };
+        let notes = [not_used(&networks), networks.first().and_then(subnets_apart)];
         let options = JobOptions { name, ranks, launcher, private, legacy, devices };
         let job = job::add(base, &view, &options)?;
         let told = output::hand_over(&Keys::lines(job.to_env()));
@@ -218,7 +220,7 @@ impl Add {
             Err(error.context("the job is not added"))
         })?;
         // The job is added, whatever comes now.
-        if let Some(note) = left_out {
+        for note in notes.into_iter().flatten() {
             output::say(&format!("job {}: {note}", self.name));
         }
         if let Ok(job) = named(base, &self.name) {

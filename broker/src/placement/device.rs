@@ -1,0 +1,84 @@
+//! Ranks at devices: mapped to one in turn, or bound to the PUs near the GPU that they will be given.
+
+use super::policy::Devices;
+use crate::gpus::uuid;
+use topobroker_layout::set::Set;
+use topobroker_reader::{Object, ObjectType, OsDeviceKind, Topology, devices::Beside};
+
+/// Devices of a topology, in the order of their PCI bus ids, and the PUs near each of them.
+pub(super) struct Placed<'a> {
+    topology: Topology<'a>,
+    all: Vec<Object<'a>>,
+}
+
+impl<'a> Placed<'a> {
+    pub(super) fn of(topology: Topology<'a>, devices: &Devices) -> Self {
+        let is_network = |it: Object<'a>| {
+            let kind = it.os_device_kind();
+            matches!(kind, Some(OsDeviceKind::Network | OsDeviceKind::OpenFabrics))
+        };
+        let mut all: Vec<Object<'a>> = match devices {
+            Devices::Gpus => topology.gpus().collect(),
+            Devices::Network => {
+                let all = topology.objects_with_type(ObjectType::PCIDevice);
+                all.filter(|pci| pci.io_children().any(is_network)).collect()
+            }
+            Devices::Block => {
+                let all = topology.objects_with_type(ObjectType::OSDevice);
+                all.filter(|it| it.os_device_kind() == Some(OsDeviceKind::Block)).collect()
+            }
+            Devices::Named(name) => {
+                let is_it = |it: &Object<'a>| it.device_name() == *name || uuid(*it) == Some(name);
+                let all = topology.objects_with_type(ObjectType::OSDevice).chain(topology.gpus());
+                all.filter(is_it).take(1).collect()
+            }
+        };
+        all.sort_by_key(|device| {
+            let pci = device.pci_device_above().and_then(Object::pci_attributes);
+            pci.map_or((u32::MAX, u32::MAX), |pci| (pci.domain, pci.bus_id()))
+        });
+        Self { topology, all }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// For each of `count` ranks, the PUs near the device that is next in turn; all PUs if its place is not
+    /// known. As in PRRTE, a device has no turn while as many ranks are on its PUs as these have cores,
+    /// unless that is so of all.
+    pub(super) fn in_turn(&self, count: usize) -> Vec<Set> {
+        let near: Vec<Set> = self.all.iter().map(|device| self.near(*device)).collect();
+        let cores = |set: &Set| {
+            let all = self.topology.objects_with_type(ObjectType::Core);
+            all.filter(|core| core.is_inside(set)).count()
+        };
+        let room: Vec<usize> = near.iter().map(cores).collect();
+        let (mut ranks, mut next): (Vec<Set>, usize) = (Vec::with_capacity(count), 0);
+        while ranks.len() < count && !near.is_empty() {
+            let turns = (next..next + near.len()).map(|turn| turn % near.len());
+            let is_free = |place: &usize| {
+                let on = ranks.iter().filter(|set| Some(*set) == near.get(*place)).count();
+                room.get(*place).is_some_and(|room| on < *room)
+            };
+            let place = turns.clone().find(is_free).or_else(|| turns.clone().next());
+            let Some(place) = place else { break };
+            ranks.extend(near.get(place).cloned());
+            next = place + 1;
+        }
+        ranks
+    }
+
+    /// The PUs near the device that each rank will be given if it is mapped to these PUs.
+    pub(super) fn near_those_of(&self, mapped: &[Set]) -> Vec<Set> {
+        let ranks: Vec<Beside<'_, '_>> = mapped.iter().map(Beside::Pus).collect();
+        let given = self.topology.assign(&self.all, &ranks, 1);
+        given.into_iter().map(|device| self.near(device)).collect()
+    }
+
+    fn near(&self, device: Object<'a>) -> Set {
+        let all = self.topology.root().cpuset().unwrap_or_default();
+        let near = &device.non_io_ancestor().cpuset().unwrap_or_default() & &all;
+        if near.is_empty() { all } else { near }
+    }
+}
