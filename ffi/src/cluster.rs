@@ -86,6 +86,10 @@ pub enum tb_group_kind {
     TB_GROUP_RACK = 3,
     /// Any other group.
     TB_GROUP_OTHER = 4,
+    /// A ring of Slurm's topology.
+    TB_GROUP_RING = 5,
+    /// A torus of Slurm's topology.
+    TB_GROUP_TORUS = 6,
 }
 
 /// A group of nodes.
@@ -296,6 +300,8 @@ pub extern "C" fn tb_cluster_group_get(
             GroupKind::Switch => tb_group_kind::TB_GROUP_SWITCH,
             GroupKind::Block => tb_group_kind::TB_GROUP_BLOCK,
             GroupKind::Rack => tb_group_kind::TB_GROUP_RACK,
+            GroupKind::Ring => tb_group_kind::TB_GROUP_RING,
+            GroupKind::Torus => tb_group_kind::TB_GROUP_TORUS,
             _ => tb_group_kind::TB_GROUP_OTHER,
         };
         tb_cluster_group {

@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeSet;
 use topobroker_cluster::SlurmTopology;
-use topobroker_cluster::formats::{jgf, topology_conf};
+use topobroker_cluster::formats::{FluxLevels, jgf, topology_conf};
 use topobroker::links::json;
 use topobroker_reader::{cluster::{Cluster, Fabric, NodeGroups, Totals}, jobs::Job, links::{Direction, Measure, Paths, SwitchModel, ToldLinks}, Locality};
 
@@ -42,7 +42,7 @@ fn of_cluster(file: &[u8]) {
     if let Ok(fabric) = cluster.fabric() {
         of_fabric(&cluster, fabric);
     }
-    let _ = jgf(&cluster);
+    let _ = jgf(&cluster, FluxLevels::default());
 }
 
 fn of_groups(cluster: &Cluster<'_>, groups: NodeGroups<'_>) {

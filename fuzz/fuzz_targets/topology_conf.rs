@@ -10,7 +10,7 @@ use topobroker_tests::synthetic;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let _ = SlurmTopology::from_yaml("yaml", text);
+    let _ = SlurmTopology::from_yaml("yaml", text, None);
     let Ok(topology) = SlurmTopology::from_conf("conf", text) else { return };
     let mut builder = ClusterBuilder::new();
     builder.add_node(GroupId::CLUSTER, Some("n1"), &synthetic("PU:1")).expect("a node");

@@ -1,7 +1,7 @@
 //! Clusters as files of Flux, Graphviz and Scotch.
 
 use topobroker::description::describe;
-use topobroker_cluster::formats::{dot, jgf, r, tleaf};
+use topobroker_cluster::formats::{FluxLevels, dot, jgf, r, tleaf};
 use topobroker_cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::encode::to_bytes;
@@ -25,7 +25,7 @@ pub(crate) fn regular() -> AlignedVec {
 fn clusters_are_written_for_flux_graphviz_and_scotch() {
     let bytes = regular();
     let cluster = Cluster::open(&bytes).unwrap();
-    let graph = jgf(&cluster).unwrap();
+    let graph = jgf(&cluster, FluxLevels::default()).unwrap();
     let vertices = graph["graph"]["nodes"].as_array().unwrap();
     let edges = graph["graph"]["edges"].as_array().unwrap();
     // The cluster, 2 pods, 6 leaves, 12 nodes of 6 cores.

@@ -113,6 +113,24 @@ fn ranks_have_the_nics_of_the_same_rail_on_every_node_also_where_cables_are_swap
 }
 
 #[test]
+fn a_nic_that_is_not_in_the_fabric_is_on_no_rail_and_changes_nothing_for_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let ib = Kind::InfiniBand(FACTORY);
+    let storage = nic("mlx5_9", 1, 100, Kind::Roce);
+    let three = [nic("mlx5_0", 0, 400, ib), nic("mlx5_1", 1, 400, ib), storage];
+    (1..=3).for_each(|number| write_node(folder.path(), number, &three));
+    std::fs::write(folder.path().join("f.ib"), fabric(&[[0, 1], [0, 1], [1, 0]])).unwrap();
+    let build = "$T cluster build c n1=n1.xml n2=n2.xml n3=n3.xml --fabric f.ib";
+    assert_eq!(run(folder.path(), build).0, 0);
+    for (node, expected) in [("n1", "0 mlx5_0\n1 mlx5_1\n"), ("n3", "0 mlx5_1\n1 mlx5_0\n")] {
+        let text = nics_of_ranks(folder.path(), node);
+        assert!(text.starts_with(expected) && text.contains("not used: RoCE"), "{node}: {text}");
+    }
+    let (code, text) = run(folder.path(), "$T cluster check c");
+    assert!(code == 1 && text.lines().all(|line| line.starts_with("rail: n3: mlx5_")), "{text}");
+}
+
+#[test]
 fn a_node_whose_nics_are_not_as_on_others_of_its_class_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let ib = Kind::InfiniBand(FACTORY);

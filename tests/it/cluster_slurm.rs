@@ -40,7 +40,7 @@ fn topologies_of_slurm_become_groups() {
                 nodes: n[1-2]\n    - switch: leaf2\n      nodes: n3\n";
     let all = [
         SlurmTopology::from_conf("shown", shown).unwrap(),
-        SlurmTopology::from_yaml("yaml", yaml).unwrap(),
+        SlurmTopology::from_yaml("yaml", yaml, None).unwrap(),
     ];
     for topology in all {
         let names: Vec<&str> = topology.groups().map(|group| group.name.as_str()).collect();
@@ -51,7 +51,7 @@ fn topologies_of_slurm_become_groups() {
     assert!(blocks.groups().all(|group| group.kind == GroupKind::Block));
     assert_eq!(blocks.groups().len(), 2);
     let blocks = "- topology: b\n  block:\n    block_sizes: [2]\n    blocks:\n    - block: b1\n      nodes: n[1-2]\n";
-    assert_eq!(SlurmTopology::from_yaml("yaml", blocks).unwrap().groups().len(), 1);
+    assert_eq!(SlurmTopology::from_yaml("yaml", blocks, None).unwrap().groups().len(), 1);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn topologies_that_slurm_refuses_are_refused_with_the_line() {
     for (text, expected) in [
         ("{", "f: "),
         ("[]", "the list of topologies is empty"),
-        ("- topology: a\n  cube: 1\n", "expected tree, block, ring or flat"),
+        ("- topology: a\n  cube: 1\n", "expected tree, block, ring, torus3d or flat"),
         (
             "- tree:\n    switches:\n    - nodes: n1\n",
             "line 1: found \"{\\\"nodes\\\":\\\"n1\\\"}\", expected a switch, block or ring",
@@ -97,7 +97,7 @@ fn topologies_that_slurm_refuses_are_refused_with_the_line() {
         ),
         ("- tree:\n    switches:\n    - switch: a\n      nodes: {}\n", "line 3: found"),
     ] {
-        let error = SlurmTopology::from_yaml("f", text).unwrap_err().to_string();
+        let error = SlurmTopology::from_yaml("f", text, None).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}: {expected}");
     }
 }
@@ -129,7 +129,7 @@ fn lines_are_continued_and_names_that_look_like_numbers_are_names() {
     assert_eq!(topology.tops(), ["a", "b"]);
     let yaml = "- tree:\n    switches:\n    - switch: 1\n      nodes: [n1, \"n[2-3]\"]\n    - switch: true\n      \
                 children: 1\n";
-    let topology = SlurmTopology::from_yaml("f", yaml).unwrap();
+    let topology = SlurmTopology::from_yaml("f", yaml, None).unwrap();
     let names: Vec<&str> = topology.groups().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["true", "1"]);
     let nodes = topology.groups().nth(1).unwrap().nodes.clone();
@@ -162,7 +162,7 @@ fn groups_that_slurm_cannot_have_are_not_written() {
         assert!(text.unwrap_err().starts_with("node \"a b\": a name for Slurm is one word"));
     }
     let [_, yaml] = of(["1", "true"], ["n1", "n2"]);
-    let again = SlurmTopology::from_yaml("f", &yaml.unwrap()).unwrap();
+    let again = SlurmTopology::from_yaml("f", &yaml.unwrap(), None).unwrap();
     assert!(again.groups().map(|group| group.name.as_str()).eq(["1", "true"]));
 }
 
@@ -222,7 +222,7 @@ fn groups_are_written_for_slurm_and_read_back() {
     assert!(conf.starts_with("SwitchName=pod0 Switches=leaf[0-2]\n"), "{conf}");
     let all = [
         SlurmTopology::from_conf("conf", &conf).unwrap(),
-        SlurmTopology::from_yaml("yaml", &topology_yaml(groups).unwrap()).unwrap(),
+        SlurmTopology::from_yaml("yaml", &topology_yaml(groups).unwrap(), None).unwrap(),
     ];
     for topology in all {
         let mut builder = ClusterBuilder::new();
@@ -384,11 +384,11 @@ fn files_that_are_made_to_take_long_are_read_or_refused() {
     assert_eq!(SlurmTopology::from_conf("f", &many).unwrap().groups().len(), 1);
     for open in ["[", "{a: ", "[[{a: "] {
         let text = format!("- topology: {}", open.repeat(40_000));
-        let error = SlurmTopology::from_yaml("f", &text).unwrap_err().to_string();
+        let error = SlurmTopology::from_yaml("f", &text, None).unwrap_err().to_string();
         assert!(error.contains("line 1: more than 64 brackets are open"), "{error}");
     }
     let lists = format!("- topology: {}", "- ".repeat(40_000));
-    assert!(SlurmTopology::from_yaml("f", &lists).is_err());
+    assert!(SlurmTopology::from_yaml("f", &lists, None).is_err());
     let folded = "- topology: t\n  tree: {switches: [{switch: s, nodes: 'n[1-2]'}]}\n";
-    assert_eq!(SlurmTopology::from_yaml("f", folded).unwrap().groups().len(), 1);
+    assert_eq!(SlurmTopology::from_yaml("f", folded, None).unwrap().groups().len(), 1);
 }

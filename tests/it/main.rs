@@ -17,6 +17,7 @@ mod cluster_placement;
 mod cluster_ports;
 mod cluster_program;
 mod cluster_slurm;
+mod cluster_slurm_sites;
 mod compatibility;
 mod containers;
 mod dependencies;

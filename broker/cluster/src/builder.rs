@@ -58,6 +58,8 @@ pub struct ClusterBuilder {
     missing: Vec<String>,
     fabric: FabricGraph,
     keeps_order: bool,
+    /// How often a node was moved to a group.
+    moved: u32,
 }
 
 /// A node that is ready to be added: the costly part, which can be done in another thread.
@@ -72,7 +74,8 @@ impl ClusterBuilder {
     /// A cluster without nodes.
     #[must_use]
     pub fn new() -> Self {
-        let cluster = Group { parent: 0, kind: GroupKind::Cluster, name: String::new(), speed: 0 };
+        let (name, sizes) = (String::new(), String::new());
+        let cluster = Group { parent: 0, kind: GroupKind::Cluster, name, speed: 0, sizes };
         Self { groups: vec![cluster], ..Self::default() }
     }
 
@@ -125,8 +128,15 @@ impl ClusterBuilder {
             return Err(ClusterError::TooDeep { limit: MAX_GROUP_DEPTH });
         }
         let id = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
-        self.groups.push(Group { parent: parent.0, kind, name: name.to_owned(), speed });
+        let (name, sizes) = (name.to_owned(), String::new());
+        self.groups.push(Group { parent: parent.0, kind, name, speed, sizes });
         Ok(GroupId(id))
+    }
+
+    /// Sets the sizes that a site gave: of the cluster those of its blocks, of a torus its dimensions.
+    pub(super) fn set_sizes(&mut self, group: GroupId, sizes: String) {
+        let found = self.groups.get_mut(group.0 as usize);
+        found.into_iter().for_each(|group| group.sizes.clone_from(&sizes));
     }
 
     /// Adds a node to a group. Without a name, its root's info `HostName` is the name. Counterpart:
@@ -160,7 +170,8 @@ impl ClusterBuilder {
         let number = self.nodes.len();
         self.by_name.insert(name.clone(), number);
         let (ports, nvlink_domain) = (prepared.take_ports(), prepared.take_nvlink_domain());
-        self.nodes.push(Placed { name, input, boot, group: group.0, ports, nvlink_domain });
+        let group = group.0;
+        self.nodes.push(Placed { name, input, boot, group, place: 0, ports, nvlink_domain });
         let nodes = &self.nodes;
         self.classes.add(number, prepared, |at| nodes.get(at).map_or("", |node| &node.name));
         self.check_classes()
@@ -175,15 +186,17 @@ impl ClusterBuilder {
         }
     }
 
-    /// Moves a node to another group; whether there is a node with this name.
+    /// Moves a node to another group; whether there is a node with this name. Nodes of rings and toruses
+    /// are in the order in which they were moved there.
     ///
     /// # Errors
     ///
     /// [`ClusterError::NoGroup`].
     pub fn move_node(&mut self, name: &str, group: GroupId) -> Result<bool, ClusterError> {
         self.check(group)?;
+        self.moved += 1;
         let node = self.by_name.get(name).and_then(|at| self.nodes.get_mut(*at));
-        Ok(node.map(|node| node.group = group.0).is_some())
+        Ok(node.map(|node| (node.group, node.place) = (group.0, self.moved)).is_some())
     }
 
     /// Names of the nodes, in the order in which they were added.
@@ -202,29 +215,22 @@ impl ClusterBuilder {
         self.matching()
     }
 
-    /// Adds a group for each switch that nodes are connected to, and puts them into it. A node at
-    /// several switches is put below the first one.
+    /// Adds a group for the nodes at each leaf switch and puts them into it, and groups for the switches
+    /// that join leaves. On rails, where each node is at several leaves, the nodes of a unit are one group.
     ///
     /// # Errors
     ///
-    /// None today: groups directly in the cluster are not too deep.
+    /// [`ClusterError::TooDeep`].
     pub fn group_by_fabric(&mut self) -> Result<(), ClusterError> {
-        let matching = self.matching();
-        let mut leaf_of: BTreeMap<usize, u64> = BTreeMap::new();
-        for (port, node) in &matching.nodes {
-            if let Some(leaf) = self.fabric.leaf_of(*port) {
-                leaf_of.entry(*node).or_insert(leaf);
+        let mut groups: Vec<GroupId> = Vec::new();
+        for unit in self.fabric.units(&self.matching().nodes) {
+            let above = unit.above.and_then(|place| groups.get(place)).copied();
+            let above = above.unwrap_or(GroupId::CLUSTER);
+            let group = self.add_group(above, GroupKind::Switch, &unit.name)?;
+            groups.push(group);
+            for node in unit.nodes {
+                self.nodes.get_mut(node).into_iter().for_each(|node| node.group = group.0);
             }
-        }
-        let leaves: BTreeSet<u64> = leaf_of.values().copied().collect();
-        let mut groups: BTreeMap<u64, u32> = BTreeMap::new();
-        for leaf in leaves {
-            let name = self.fabric.name_of_switch(leaf);
-            groups.insert(leaf, self.add_group(GroupId::CLUSTER, GroupKind::Switch, &name)?.0);
-        }
-        for (node, place) in self.nodes.iter_mut().zip(0..) {
-            let group = leaf_of.get(&place).and_then(|leaf| groups.get(leaf));
-            node.group = group.copied().unwrap_or(node.group);
         }
         Ok(())
     }

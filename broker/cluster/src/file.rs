@@ -24,6 +24,8 @@ pub(super) struct Placed {
     pub(super) input: String,
     pub(super) boot: [u8; 16],
     pub(super) group: u32,
+    /// Its place in a group whose nodes have an order of their own.
+    pub(super) place: u32,
     pub(super) ports: HostPorts,
     /// The NVLink domain that all of its GPUs are in.
     pub(super) nvlink_domain: Option<String>,
@@ -35,6 +37,7 @@ pub(super) struct Group {
     pub(super) kind: GroupKind,
     pub(super) name: String,
     pub(super) speed: u32,
+    pub(super) sizes: String,
 }
 
 /// What classes start at a multiple of, because they are mapped alone.
@@ -160,13 +163,27 @@ fn preordered(groups: &[Group], nodes: &[&Placed]) -> (Groups, Vec<u32>) {
         }
     }
     let name = |number: u32| groups.get(number as usize).map_or("", |group| &group.name);
+    // Slurm joins blocks that follow each other.
+    let has_order = |number: u32| {
+        groups.get(number as usize).is_some_and(|group| group.kind == GroupKind::Block)
+    };
     for children in &mut children {
-        children.sort_by(|one, other| super::natural::natural(name(*one), name(*other)));
+        children.sort_by(|one, other| match has_order(*one) && has_order(*other) {
+            true => one.cmp(other),
+            false => super::natural::natural(name(*one), name(*other)),
+        });
     }
     let mut of_group = vec![Vec::new(); groups.len()];
     for (node, number) in nodes.iter().zip(0_u64..) {
         if let Some(nodes) = of_group.get_mut(node.group as usize) {
             nodes.push(number);
+        }
+    }
+    for (group, own) in groups.iter().zip(&mut of_group) {
+        if matches!(group.kind, GroupKind::Ring | GroupKind::Torus) {
+            own.sort_by_key(|node| {
+                usize::try_from(*node).ok().and_then(|at| nodes.get(at)).map(|it| it.place)
+            });
         }
     }
     let mut numbers = vec![0; groups.len()];
@@ -199,6 +216,8 @@ fn preordered(groups: &[Group], nodes: &[&Placed]) -> (Groups, Vec<u32>) {
     };
     let of_parent = |group: &Group| numbers.get(group.parent as usize).copied().unwrap_or(0);
     let (name_end, names) = pack_texts(rows.iter().map(|(group, _)| name(*group)));
+    let own_sizes = |number: u32| groups.get(number as usize).map_or("", |group| &group.sizes);
+    let (sizes_end, sizes) = pack_texts(rows.iter().map(|(group, _)| own_sizes(*group)));
     let firsts: Vec<u64> = rows.iter().map(|(_, first)| *first).collect();
     let packed = Groups {
         parent: column(&|group| of_parent(group).into()),
@@ -207,6 +226,8 @@ fn preordered(groups: &[Group], nodes: &[&Placed]) -> (Groups, Vec<u32>) {
         speed: column(&|group| group.speed.into()),
         name_end,
         names,
+        sizes_end,
+        sizes,
         member_first: Column::pack(&firsts),
         member_end: Column::pack(&ends.iter().map(|(members, _)| *members).collect::<Vec<_>>()),
         members: Column::pack(&members),

@@ -25,7 +25,7 @@ mod write;
 
 pub use builder::{ClusterBuilder, GroupId, MAX_CLASSES, MAX_NAME, PreparedNode};
 pub use error::ClusterError;
-pub use findings::cluster_findings;
+pub use findings::{cluster_findings, slurm_findings};
 pub use generate::{Like, SwitchTree};
 pub use inputs::{NodeFile, files_in, prepare, prepare_all};
 pub use place::{PlaceError, PlacedRank, place_on_nodes};

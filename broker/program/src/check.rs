@@ -60,7 +60,7 @@ impl Silence {
             Kind::RegisterableMemory => self.no_registerable_memory,
             Kind::Far | Kind::Split | Kind::Unbound | Kind::Networks => self.no_binding,
             // Of clusters.
-            Kind::NicName | Kind::FewerPorts | Kind::Slow | Kind::Rail => false,
+            Kind::NicName | Kind::FewerPorts | Kind::Slow | Kind::Rail | Kind::Topology => false,
         }
     }
 }

@@ -42,6 +42,8 @@ pub enum Kind {
     Slow,
     /// A NIC is connected to the switch of another rail.
     Rail,
+    /// A configured topology is not the fabric that is there.
+    Topology,
 }
 
 impl Finding {
@@ -72,6 +74,7 @@ impl Kind {
             Self::FewerPorts => "fewer-ports",
             Self::Slow => "slow",
             Self::Rail => "rail",
+            Self::Topology => "topology",
             Self::Far => "far",
             Self::Split => "split",
             Self::Unbound => "unbound",

@@ -68,8 +68,16 @@ fn cell(topology: Topology<'_>, links: &Links, one: u16, other: u16) -> String {
     .to_owned()
 }
 
-/// The links of GPUs between two vertices, directly or by a switch.
 fn of_gpus(links: &Links, one: u16, other: u16) -> Option<String> {
+    let (class, count) = links_of_gpus(links, one, other)?;
+    let count = count.filter(|_| class != LinkClass::Loc);
+    Some(format!("{}{}", word(class)?, count.map(|it| it.to_string()).unwrap_or_default()))
+}
+
+/// The class and the number of the links of GPUs between two vertices, directly or by a switch; the number
+/// is `None` if nobody knows it. `None` if there are no such links.
+#[must_use]
+pub fn links_of_gpus(links: &Links, one: u16, other: u16) -> Option<(LinkClass, Option<u32>)> {
     let between = |one: u16, other: u16| {
         let mut all = links.links().iter();
         all.find(|link| {
@@ -83,16 +91,13 @@ fn of_gpus(links: &Links, one: u16, other: u16) -> Option<String> {
     };
     let switches = || (0..).take(links.vertices().len()).filter(is_switch);
     let direct = between(one, other).map(|link| (link.class, link.links.map(u32::from)));
-    let found = direct.or_else(|| {
+    direct.or_else(|| {
         let by_all =
             switches().filter_map(|switch| between(one, switch).zip(between(switch, other)));
         let counts: Vec<Option<u32>> =
             by_all.map(|(near, far)| near.links.min(far.links).map(u32::from)).collect();
         (!counts.is_empty()).then(|| (LinkClass::NvLink, counts.into_iter().sum()))
-    });
-    let (class, count) = found?;
-    let count = count.filter(|_| class != LinkClass::Loc);
-    Some(format!("{}{}", word(class)?, count.map(|it| it.to_string()).unwrap_or_default()))
+    })
 }
 
 fn word(class: LinkClass) -> Option<&'static str> {

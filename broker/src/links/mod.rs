@@ -13,7 +13,7 @@ mod told;
 
 pub use dot::dot;
 pub use json::{jgf, json, json_path};
-pub use matrix::matrix;
+pub use matrix::{links_of_gpus, matrix};
 pub use nccl::{GuestBusIds, NcclError, nccl, rccl};
 pub use nccl_read::{NcclDevice, NcclFile, NcclLink, NcclReadError, is_bus_id};
 pub use pci_tree::{PciTreeError, with_pci_tree};

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use rkyv::{Archive, Serialize};
 
 /// Number of kinds of groups.
-pub const GROUP_KINDS: u64 = 5;
+pub const GROUP_KINDS: u64 = 7;
 
 /// Highest number of groups above a node.
 pub const MAX_GROUP_DEPTH: usize = 64;
@@ -33,6 +33,8 @@ pub struct Groups {
     pub speed: Column,
     pub name_end: Column,
     pub names: Vec<u8>,
+    pub sizes_end: Column,
+    pub sizes: Vec<u8>,
     pub member_first: Column,
     pub member_end: Column,
     pub members: Column,

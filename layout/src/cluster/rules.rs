@@ -35,6 +35,7 @@ fn check_groups(
         (&groups.kind, count, GROUP_KINDS),
         (&groups.speed, count, 1 << 32),
         (&groups.name_end, count, groups.names.len() as u64 + 1),
+        (&groups.sizes_end, count, groups.sizes.len() as u64 + 1),
         (&groups.member_first, count, u64::from(nodes) + 1),
         (&groups.member_end, count, u64::from(nodes) + 1),
         (&groups.members, members, nodes.into()),
@@ -44,6 +45,7 @@ fn check_groups(
     ensure(count > 0, "groups.parent", 0, "group 0 is the cluster")?;
     ensure(groups.end.get(0) == count as u64, "groups.end", 0, "all groups are in the cluster")?;
     check_texts(&groups.name_end, &groups.names, "groups.names")?;
+    check_texts(&groups.sizes_end, &groups.sizes, "groups.sizes")?;
     check_texts(&groups.missing_end, &groups.missing, "groups.missing")?;
     let all = (groups.member_first.get(0), groups.member_end.get(0));
     ensure(all == (0, nodes.into()), "groups.member_end", 0, "all nodes are in the cluster")?;
@@ -236,7 +238,7 @@ fn check_texts(
 
 /// The names of the columns, in the order of the rules.
 const GROUPS: &str = "groups.parent groups.end groups.kind groups.speed groups.name_end \
-                      groups.member_first groups.member_end groups.members groups.missing_end";
+                      groups.sizes_end groups.member_first groups.member_end groups.members groups.missing_end";
 const FABRIC: &str = "fabric.guid fabric.name_end fabric.ports fabric.lid fabric.node \
                       fabric.plane fabric.link_first fabric.peer fabric.port fabric.peer_port \
                       fabric.rate fabric.leaf fabric.port_first fabric.row_of fabric.hops";

@@ -21,10 +21,22 @@ pub enum GroupKind {
     Rack,
     /// Any other group.
     Group,
+    /// A ring of Slurm's topology: its nodes are in the order of the ring.
+    Ring,
+    /// A torus of Slurm's topology: its nodes are in the order of the torus.
+    Torus,
 }
 
 impl GroupKind {
-    const ALL: [Self; 5] = [Self::Cluster, Self::Switch, Self::Block, Self::Rack, Self::Group];
+    const ALL: [Self; 7] = [
+        Self::Cluster,
+        Self::Switch,
+        Self::Block,
+        Self::Rack,
+        Self::Group,
+        Self::Ring,
+        Self::Torus,
+    ];
 
     /// The number that stands for the kind in a file.
     #[must_use]
@@ -32,7 +44,7 @@ impl GroupKind {
         self as u8
     }
 
-    /// Name of the kind: `cluster`, `switch`, `block`, `rack` or `group`.
+    /// Name of the kind: `cluster`, `switch`, `block`, `rack`, `group`, `ring` or `torus`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -41,6 +53,8 @@ impl GroupKind {
             Self::Block => "block",
             Self::Rack => "rack",
             Self::Group => "group",
+            Self::Ring => "ring",
+            Self::Torus => "torus",
         }
     }
 }
@@ -172,6 +186,14 @@ impl<'a> NodeGroup<'a> {
         Some(self.groups.table.speed.get_u32(self.row())).filter(|speed| *speed > 0)
     }
 
+    /// Sizes that a site gave: of the cluster, those of its blocks, such as `4,8` (`BlockSizes` of Slurm);
+    /// of a torus its dimensions, such as `2x2x4`. `None` if there are none.
+    #[must_use]
+    pub fn sizes(self) -> Option<&'a str> {
+        let table = self.groups.table;
+        Some(text_at(&table.sizes_end, &table.sizes, self.row())).filter(|text| !text.is_empty())
+    }
+
     /// The group that this one is in, `None` for the cluster.
     #[must_use]
     pub fn parent(self) -> Option<Self> {
@@ -201,7 +223,8 @@ impl<'a> NodeGroup<'a> {
         members.end - members.start
     }
 
-    /// Nodes in this group and in all groups below, group by group.
+    /// Nodes in this group and in all groups below, group by group: by ascending number, but of rings and
+    /// toruses in their order.
     pub fn nodes(self) -> impl ExactSizeIterator<Item = ClusterNode<'a>> {
         let (cluster, table) = (self.groups.cluster, self.groups.table);
         let members = self.members();

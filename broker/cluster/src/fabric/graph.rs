@@ -84,18 +84,6 @@ impl FabricGraph {
         peers.into_iter().find(|guid| self.switches.contains_key(guid))
     }
 
-    /// The name of a switch as one word that no other switch has.
-    pub(crate) fn name_of_switch(&self, guid: u64) -> String {
-        let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
-        let word = |name: &str| -> String {
-            name.chars().map(|it| if is_plain(it) { it } else { '_' }).take(40).collect()
-        };
-        let name = self.switches.get(&guid).map(|switch| word(&switch.name)).unwrap_or_default();
-        let others = self.switches.iter().filter(|(other, _)| **other != guid);
-        let is_shared = others.into_iter().any(|(_, other)| word(&other.name) == name);
-        if name.is_empty() || is_shared { format!("{name}-{guid:016x}") } else { name }
-    }
-
     /// Gives switches and ports other names, by their GUIDs. Counterpart: the node name map of
     /// InfiniBand's tools.
     pub fn rename(&mut self, names: &BTreeMap<u64, String>) {

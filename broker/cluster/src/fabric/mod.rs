@@ -10,6 +10,7 @@ mod packed;
 mod ports_report;
 mod rate;
 mod read;
+mod units;
 
 pub use error::FabricError;
 pub use graph::{End, FabricGraph};

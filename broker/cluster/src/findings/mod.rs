@@ -2,5 +2,7 @@
 
 mod findings;
 mod nics;
+mod slurm;
 
 pub use findings::cluster_findings;
+pub use slurm::slurm_findings;

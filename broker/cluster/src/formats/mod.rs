@@ -3,9 +3,11 @@
 mod dot;
 mod flux;
 mod slurm;
+mod slurm_nodes;
 mod tleaf;
 
 pub use dot::dot;
-pub use flux::{jgf, r};
+pub use flux::{FluxLevels, jgf, r};
 pub use slurm::{SlurmTextError, topology_conf, topology_yaml};
+pub use slurm_nodes::{gres_conf, node_names};
 pub use tleaf::{NotRegular, tleaf};

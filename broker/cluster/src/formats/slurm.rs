@@ -1,6 +1,6 @@
 //! The groups of a cluster as `topology.conf` and `topology.yaml` of Slurm.
 
-use crate::fold;
+use crate::{fold, fold_in_order};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use topobroker_reader::cluster::{ClusterOpenError, GroupKind, NodeGroup, NodeGroups};
@@ -46,55 +46,82 @@ struct Row<'a> {
     children: String,
 }
 
-/// The groups as `topology.conf`: blocks if all groups are blocks, else switches. Groups without
-/// nodes are left out.
+/// The groups as `topology.conf`: blocks, rings or toruses if all groups are, else switches. Switches
+/// without nodes are left out; blocks without are not, because Slurm joins those that follow each other.
 ///
 /// # Errors
 ///
 /// [`SlurmTextError`].
 pub fn topology_conf(groups: NodeGroups<'_>) -> Result<String, SlurmTextError> {
-    let rows = rows(groups)?;
-    let key = if is_of_blocks(&rows) { "BlockName" } else { "SwitchName" };
+    let (kind, rows) = rows(groups)?;
+    let key = match kind {
+        GroupKind::Block => "BlockName",
+        GroupKind::Ring => "RingName",
+        GroupKind::Torus => "TorusName",
+        _ => "SwitchName",
+    };
     let mut text = String::new();
     for Row { group, nodes, children } in rows {
         let _ = write!(text, "{key}={}", group.name());
-        let (what, list) =
-            if children.is_empty() { ("Nodes", nodes) } else { ("Switches", children) };
-        let _ = write!(text, " {what}={list}");
+        if let Some(sizes) = group.sizes() {
+            let _ = write!(text, " Dims={sizes}");
+        }
+        for (what, list) in [("Switches", children), ("Nodes", nodes)] {
+            if !list.is_empty() {
+                let _ = write!(text, " {what}={list}");
+            }
+        }
         if let Some(speed) = group.speed() {
             let _ = write!(text, " LinkSpeed={speed}");
         }
         text.push('\n');
     }
+    if let Some(sizes) = groups.root().sizes().filter(|_| kind == GroupKind::Block) {
+        let _ = writeln!(text, "BlockSizes={sizes}");
+    }
     Ok(text)
 }
 
-/// The groups as `topology.yaml`.
+/// The groups as `topology.yaml`, like [`topology_conf`].
 ///
 /// # Errors
 ///
 /// [`SlurmTextError`].
 pub fn topology_yaml(groups: NodeGroups<'_>) -> Result<String, SlurmTextError> {
-    let rows = rows(groups)?;
-    let (kind, list, key) = match is_of_blocks(&rows) {
-        true => ("block", "blocks", "block"),
-        false => ("tree", "switches", "switch"),
+    let (kind, rows) = rows(groups)?;
+    let (name, list, key) = match kind {
+        GroupKind::Block => ("block", "blocks", "block"),
+        GroupKind::Ring => ("ring", "rings", "ring"),
+        GroupKind::Torus => ("torus3d", "toruses", "name"),
+        _ => ("tree", "switches", "switch"),
     };
-    let mut text =
-        format!("---\n- topology: topobroker\n  cluster_default: true\n  {kind}:\n    {list}:\n");
+    let mut text = format!("---\n- topology: topobroker\n  cluster_default: true\n  {name}:\n");
+    if let Some(sizes) = groups.root().sizes().filter(|_| kind == GroupKind::Block) {
+        let _ = writeln!(text, "    block_sizes: [{}]", sizes.replace(',', ", "));
+    }
+    let _ = writeln!(text, "    {list}:");
     for Row { group, nodes, children } in rows {
-        let (what, names) =
-            if children.is_empty() { ("nodes", nodes) } else { ("children", children) };
-        let _ = write!(text, "      - {key}: \"{}\"\n        {what}: \"{names}\"\n", group.name());
+        let _ = writeln!(text, "      - {key}: \"{}\"", group.name());
+        if let Some([x, y, z]) =
+            group.sizes().map(|it| it.split('x').collect::<Vec<_>>()).as_deref()
+        {
+            let _ = writeln!(text, "        dims: {{x: {x}, y: {y}, z: {z}}}");
+        }
+        for (what, list) in [("children", children), ("nodes", nodes)] {
+            if !list.is_empty() {
+                let _ = writeln!(text, "        {what}: \"{list}\"");
+            }
+        }
     }
     Ok(text)
 }
 
-fn is_of_blocks(rows: &[Row<'_>]) -> bool {
-    rows.iter().all(|row| row.group.kind() == GroupKind::Block)
-}
-
-fn rows(groups: NodeGroups<'_>) -> Result<Vec<Row<'_>>, SlurmTextError> {
+/// The kind that Slurm takes the groups for, and the groups.
+fn rows(groups: NodeGroups<'_>) -> Result<(GroupKind, Vec<Row<'_>>), SlurmTextError> {
+    let all = || groups.iter().skip(1);
+    let own = [GroupKind::Block, GroupKind::Ring, GroupKind::Torus];
+    let kind = own.into_iter().find(|kind| all().all(|group| group.kind() == *kind));
+    let kind = kind.unwrap_or(GroupKind::Switch);
     let mut rows = Vec::new();
     let mut known = BTreeSet::new();
     let plain = |what, name: &str| {
@@ -103,7 +130,7 @@ fn rows(groups: NodeGroups<'_>) -> Result<Vec<Row<'_>>, SlurmTextError> {
         let wrong = || SlurmTextError::Name { what, name: name.to_owned() };
         if is_one { Ok(()) } else { Err(wrong()) }
     };
-    for group in groups.iter().skip(1).filter(|group| group.node_count() > 0) {
+    for group in all().filter(|group| group.node_count() > 0 || kind == GroupKind::Block) {
         let name = || group.name().to_owned();
         plain("group", group.name())?;
         if !known.insert(group.name()) {
@@ -112,11 +139,18 @@ fn rows(groups: NodeGroups<'_>) -> Result<Vec<Row<'_>>, SlurmTextError> {
         group.own_nodes().try_for_each(|node| plain("node", node.name()))?;
         let children = group.children().filter(|child| child.node_count() > 0);
         let children = fold(children.map(NodeGroup::name));
-        let nodes = fold(group.own_nodes().map(|node| node.name()));
+        let nodes: Vec<&str> = group.own_nodes().map(|node| node.name()).collect();
+        let nodes = match kind {
+            GroupKind::Ring | GroupKind::Torus => fold_in_order(&nodes),
+            _ => fold(nodes),
+        };
         if !nodes.is_empty() && !children.is_empty() {
             return Err(SlurmTextError::Both { name: name() });
         }
         rows.push(Row { group, nodes, children });
     }
-    if rows.is_empty() { Err(SlurmTextError::Empty) } else { Ok(rows) }
+    match rows.iter().any(|row| row.group.node_count() > 0) {
+        true => Ok((kind, rows)),
+        false => Err(SlurmTextError::Empty),
+    }
 }

@@ -24,9 +24,12 @@ impl ClusterBuilder {
         let mut parents: HashMap<&str, GroupId> = HashMap::new();
         let mut applied = Applied::default();
         let mut placed: HashSet<&str> = HashSet::new();
+        let sizes: Vec<String> = topology.block_sizes().iter().map(u32::to_string).collect();
+        self.set_sizes(GroupId::CLUSTER, sizes.join(","));
         for group in topology.groups() {
             let parent = parents.get(group.name.as_str()).copied().unwrap_or(GroupId::CLUSTER);
             let id = self.add_link_group(parent, group.kind, &group.name, group.speed)?;
+            self.set_sizes(id, group.sizes.clone());
             parents.extend(group.children.iter().map(|child| (child.as_str(), id)));
             for node in &group.nodes {
                 if self.move_node(node, id)? {

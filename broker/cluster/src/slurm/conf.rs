@@ -1,7 +1,7 @@
 //! `topology.conf`, and what `scontrol show topology` prints.
 
 use super::error::SlurmError;
-use super::groups::{SlurmGroup, SlurmTopology};
+use super::groups::{SlurmGroup, SlurmTopology, checked_sizes};
 use super::hostlist::expand;
 use std::path::Path;
 use topobroker::file_bytes::FileBytes;
@@ -10,7 +10,7 @@ use topobroker_reader::cluster::GroupKind;
 /// Maximum length of a file, in bytes.
 const MOST: u64 = 1 << 26;
 
-/// Reads a `topology.conf` of switches, blocks or rings, or the text of `scontrol show topology`.
+/// Reads a `topology.conf` of switches, blocks, rings or toruses, or the text of `scontrol show topology`.
 ///
 /// # Errors
 ///
@@ -30,6 +30,7 @@ impl SlurmTopology {
     /// [`SlurmError`] with the line.
     pub fn from_conf(file: &str, text: &str) -> Result<Self, SlurmError> {
         let mut groups: Vec<SlurmGroup> = Vec::new();
+        let mut block_sizes: Vec<u32> = Vec::new();
         let mut names = 0;
         let mut lines = text.lines().zip(1..);
         while let Some((line, number)) = lines.next() {
@@ -40,15 +41,32 @@ impl SlurmTopology {
                 let next = lines.next().map(|(next, _)| next).unwrap_or_default();
                 line += next.split('#').next().unwrap_or_default().trim_end();
             }
-            if !line.trim().is_empty() {
-                groups.extend(group(file, number, line.trim())?);
+            let line = line.trim();
+            block_sizes.extend(sizes_of(file, number, line)?);
+            if !line.is_empty() {
+                groups.extend(group(file, number, line)?);
                 let last = groups.last().filter(|group| group.line == number);
                 names += last.map_or(0, SlurmGroup::name_count);
                 Self::check_count(file, number, names)?;
             }
         }
-        Self::checked(file, groups)
+        block_sizes.sort_unstable();
+        block_sizes.dedup();
+        Self::checked(file, groups, block_sizes)
     }
+}
+
+/// The sizes of blocks that a line says: one of `BlockSizes`, or one that `scontrol` printed of a block.
+fn sizes_of(file: &str, line: usize, text: &str) -> Result<Vec<u32>, SlurmError> {
+    let expected = "sizes from 1, each a power of two times the first, such as BlockSizes=4,8";
+    let told = |word: &str| {
+        let (key, value) = word.split_once('=')?;
+        let is_it = ["BlockSizes", "BlockSize"].iter().any(|it| key.eq_ignore_ascii_case(it));
+        is_it.then(|| value.to_owned())
+    };
+    let Some(list) = text.split_whitespace().find_map(told) else { return Ok(Vec::new()) };
+    let wrong = || SlurmError::Line { file: file.to_owned(), line, found: list.clone(), expected };
+    checked_sizes(&list.split(',').collect::<Vec<_>>()).ok_or_else(wrong)
 }
 
 /// The group of a line, `None` for a line of other settings.
@@ -68,6 +86,7 @@ fn group(file: &str, number: usize, line: &str) -> Result<Option<SlurmGroup>, Sl
     };
     let mut found: Option<(GroupKind, String)> = None;
     let (mut children, mut nodes, mut speed) = (Vec::new(), Vec::new(), 0);
+    let mut sizes = String::new();
     let mut keys: Vec<String> = Vec::new();
     for word in line.split_whitespace() {
         if word.eq_ignore_ascii_case("include") {
@@ -84,26 +103,29 @@ fn group(file: &str, number: usize, line: &str) -> Result<Option<SlurmGroup>, Sl
         match key.as_str() {
             "switchname" => found = Some((GroupKind::Switch, value.to_owned())),
             "blockname" => found = Some((GroupKind::Block, value.to_owned())),
-            "ringname" => found = Some((GroupKind::Group, value.to_owned())),
+            "ringname" => found = Some((GroupKind::Ring, value.to_owned())),
+            "torusname" => found = Some((GroupKind::Torus, value.to_owned())),
+            "dims" => value.clone_into(&mut sizes),
             "switches" => children = hosts(value)?,
             "nodes" => nodes = hosts(value)?,
             // Slurm takes any number; what is no number is only a note of the site.
             "linkspeed" => speed = value.parse().unwrap_or(0),
             "blocksizes" | "aggregatedblock" => return Ok(None),
-            "level" | "blockindex" | "blocksize" => {}
+            "level" | "blockindex" | "blocksize" | "ringsize" => {}
             _ => {
                 return Err(bad(
                     word,
-                    "SwitchName, Switches, Nodes, LinkSpeed, BlockName or RingName",
+                    "SwitchName, Switches, Nodes, LinkSpeed, BlockName, RingName or TorusName",
                 ));
             }
         }
     }
-    let (kind, name) = found.ok_or_else(|| bad(line, "SwitchName, BlockName or RingName"))?;
+    let (kind, name) =
+        found.ok_or_else(|| bad(line, "SwitchName, BlockName, RingName or TorusName"))?;
     // scontrol also prints the nodes of all switches below.
     let is_shown = line.split_whitespace().any(|word| word.starts_with("Level="));
     if is_shown && !children.is_empty() {
         nodes.clear();
     }
-    Ok(Some(SlurmGroup { kind, name, children, nodes, speed, line: number }))
+    Ok(Some(SlurmGroup { kind, name, children, nodes, speed, sizes, line: number }))
 }

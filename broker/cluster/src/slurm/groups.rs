@@ -8,7 +8,7 @@ use topobroker_reader::cluster::GroupKind;
 /// A switch or a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlurmGroup {
-    /// Whether it is a switch, a block or a ring.
+    /// Whether it is a switch, a block, a ring or a torus.
     pub kind: GroupKind,
     /// Name.
     pub name: String,
@@ -18,19 +18,25 @@ pub struct SlurmGroup {
     pub nodes: Vec<String>,
     /// Speed of the links in the unit that the site uses, 0 if it is not told.
     pub speed: u32,
+    /// Dimensions of a torus, such as `2x2x4`; else empty.
+    pub sizes: String,
     /// Line of the file.
     pub line: usize,
 }
 
-/// Switches and blocks, which are a forest.
+/// Switches, which are a forest, or blocks, rings or toruses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SlurmTopology {
     pub(super) groups: Vec<SlurmGroup>,
-    notes: Vec<String>,
+    block_sizes: Vec<u32>,
+    pub(super) notes: Vec<String>,
 }
 
 /// Highest number of bytes of a name. Slurm has the same limit.
 const MAX_NAME: usize = 64;
+
+/// Most nodes of a ring. Slurm has the same limit.
+const MOST_IN_RING: usize = 16;
 
 /// Most names that all lists of a file may have together.
 const MOST_NAMES: usize = 1 << 21;
@@ -53,7 +59,11 @@ impl SlurmTopology {
 
     /// Checks that groups are a forest, and puts each before those in it. What is below several, as below
     /// two spines, stays below the first of them.
-    pub(super) fn checked(file: &str, mut groups: Vec<SlurmGroup>) -> Result<Self, SlurmError> {
+    pub(super) fn checked(
+        file: &str,
+        mut groups: Vec<SlurmGroup>,
+        block_sizes: Vec<u32>,
+    ) -> Result<Self, SlurmError> {
         let own = || file.to_owned();
         let mut places: HashMap<&str, usize> = HashMap::new();
         for (place, group) in groups.iter().enumerate() {
@@ -66,9 +76,23 @@ impl SlurmTopology {
                 let first = groups.get(first).map_or(0, |group| group.line);
                 return Err(SlurmError::Twice { file: own(), line, name, first });
             }
+            if group.kind == GroupKind::Ring && group.nodes.len() > MOST_IN_RING {
+                let found = format!("{name} with {} nodes", group.nodes.len());
+                let expected = "a ring of at most 16 nodes, as Slurm has them";
+                return Err(SlurmError::Line { file: own(), line, found, expected });
+            }
             if !group.children.is_empty() && !group.nodes.is_empty() {
                 return Err(SlurmError::Content { file: own(), line, name });
             }
+        }
+        let is_empty =
+            |group: &SlurmGroup| group.kind == GroupKind::Block && group.nodes.is_empty();
+        if let Some(first) = groups.first().filter(|_| groups.iter().all(is_empty))
+            && block_sizes.is_empty()
+        {
+            let (line, found) = (first.line, first.name.clone());
+            let expected = "a block with nodes, or BlockSizes";
+            return Err(SlurmError::Line { file: own(), line, found, expected });
         }
         if let Some(lost) = in_a_circle(&groups, &places).and_then(|at| groups.get(at)) {
             let (line, name) = (lost.line, lost.name.clone());
@@ -96,7 +120,7 @@ impl SlurmTopology {
             open.extend(children);
         }
         let groups = order.into_iter().filter_map(|at| groups.get(at).cloned()).collect();
-        Ok(Self { groups, notes })
+        Ok(Self { groups, block_sizes, notes })
     }
 
     /// Names of the switches at the top. Slurm warns if there are several, because none reaches all
@@ -105,13 +129,22 @@ impl SlurmTopology {
     pub fn tops(&self) -> Vec<&str> {
         let below: HashSet<&String> =
             self.groups.iter().flat_map(|group| &group.children).collect();
-        let tops = self.groups.iter().filter(|group| !below.contains(&group.name));
+        let switches = self.groups.iter().filter(|group| group.kind == GroupKind::Switch);
+        let tops = switches.filter(|group| !below.contains(&group.name));
         // One without anything below has nothing to reach.
         let tops = tops.filter(|group| group.name_count() > 0);
         tops.map(|group| group.name.as_str()).collect()
     }
 
-    /// What is below several switches, and which of them it was left below.
+    /// How many nodes are planned together: the least number of a block, and its multiples that blocks are
+    /// joined to. Empty if the file says none: Slurm takes the size of the smallest block.
+    #[must_use]
+    pub fn block_sizes(&self) -> &[u32] {
+        &self.block_sizes
+    }
+
+    /// What is below several switches, and which of them it was left below; topologies of the file that
+    /// were not chosen.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -121,6 +154,21 @@ impl SlurmTopology {
     pub fn groups(&self) -> impl ExactSizeIterator<Item = &SlurmGroup> {
         self.groups.iter()
     }
+}
+
+/// Checks sizes of blocks as Slurm does: the first is 1 or more, and each other one is a power of two times
+/// the first. `None` if they are not so.
+pub(super) fn checked_sizes(words: &[&str]) -> Option<Vec<u32>> {
+    let sizes = words.iter().map(|word| word.trim().parse().ok().filter(|size| *size > 0));
+    let mut sizes: Vec<u32> = sizes.collect::<Option<_>>()?;
+    let first = *sizes.first()?;
+    let fits = |size: &u32| size.is_multiple_of(first) && (size / first).is_power_of_two();
+    if !sizes.iter().all(fits) {
+        return None;
+    }
+    sizes.sort_unstable();
+    sizes.dedup();
+    Some(sizes)
 }
 
 /// Leaves each switch and node below the first group that names it. Slurm takes files with several:

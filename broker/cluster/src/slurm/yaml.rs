@@ -1,7 +1,7 @@
 //! `topology.yaml`, which newer Slurms read in place of `topology.conf`.
 
 use super::error::SlurmError;
-use super::groups::{SlurmGroup, SlurmTopology};
+use super::groups::{SlurmGroup, SlurmTopology, checked_sizes};
 use super::hostlist::expand;
 use serde_json::Value;
 use std::path::Path;
@@ -11,25 +11,26 @@ use topobroker_reader::cluster::GroupKind;
 /// Maximum length of a file, in bytes.
 const MOST: u64 = 1 << 26;
 
-/// Reads a `topology.yaml`: the topology that is the default of the cluster, else the first one.
+/// Reads a `topology.yaml`: the topology with the name `wanted`; without one, the default of the cluster,
+/// else the first one.
 ///
 /// # Errors
 ///
 /// [`SlurmError`].
-pub fn read_yaml(file: &Path) -> Result<SlurmTopology, SlurmError> {
+pub fn read_yaml(file: &Path, wanted: Option<&str>) -> Result<SlurmTopology, SlurmError> {
     let name = file.display().to_string();
     let failed = |source| SlurmError::Read { file: name.clone(), source };
     let bytes = FileBytes::open(file, MOST).map_err(failed)?;
-    SlurmTopology::from_yaml(&name, bytes.text().map_err(failed)?)
+    SlurmTopology::from_yaml(&name, bytes.text().map_err(failed)?, wanted)
 }
 
 impl SlurmTopology {
-    /// Parses the text of a `topology.yaml`. `file` is for errors.
+    /// Parses the text of a `topology.yaml`, as [`read_yaml`] does. `file` is for errors.
     ///
     /// # Errors
     ///
     /// [`SlurmError::Yaml`], or what is wrong with the tree.
-    pub fn from_yaml(file: &str, text: &str) -> Result<Self, SlurmError> {
+    pub fn from_yaml(file: &str, text: &str, wanted: Option<&str>) -> Result<Self, SlurmError> {
         let wrong = |what: String| SlurmError::Yaml { file: file.to_owned(), what };
         if let Some(line) = too_deep(text) {
             return Err(wrong(format!(
@@ -38,22 +39,38 @@ impl SlurmTopology {
         }
         let all: Value = serde_yaml_ng::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let all = all.as_array().ok_or_else(|| wrong("expected a list of topologies".into()))?;
+        let named = |it: &&Value| it.get("topology").and_then(word).as_deref() == wanted;
         let is_default =
             |it: &&Value| it.get("cluster_default").and_then(Value::as_bool) == Some(true);
-        let chosen = all.iter().find(is_default).or(all.first());
-        let chosen = chosen.ok_or_else(|| wrong("the list of topologies is empty".into()))?;
+        let chosen = match wanted {
+            Some(name) => all.iter().find(named).ok_or_else(|| {
+                wrong(format!("has no topology {name:?}; it has {}", names_of(all).join(", ")))
+            })?,
+            None => {
+                let chosen = all.iter().find(is_default).or(all.first());
+                chosen.ok_or_else(|| wrong("the list of topologies is empty".into()))?
+            }
+        };
         let list = |kind: &str, of: &str| chosen.get(kind)?.get(of)?.as_array();
-        let rows: Vec<(GroupKind, &str, &Value)> = if let Some(switches) = list("tree", "switches")
-        {
-            switches.iter().map(|it| (GroupKind::Switch, "switch", it)).collect()
-        } else if let Some(blocks) = list("block", "blocks") {
-            blocks.iter().map(|it| (GroupKind::Block, "block", it)).collect()
-        } else if let Some(rings) = list("ring", "rings") {
-            rings.iter().map(|it| (GroupKind::Group, "ring", it)).collect()
-        } else if chosen.get("flat").is_some() {
-            Vec::new()
-        } else {
-            return Err(wrong("expected tree, block, ring or flat in the topology".into()));
+        let found =
+            KINDS.iter().find_map(|(of, rows, key, kind)| Some((list(of, rows)?, key, *kind)));
+        let rows: Vec<(GroupKind, &str, &Value)> = match found {
+            Some((rows, key, kind)) => rows.iter().map(|row| (kind, *key, row)).collect(),
+            None if chosen.get("flat").is_some() => Vec::new(),
+            None => {
+                let expected = "expected tree, block, ring, torus3d or flat in the topology";
+                return Err(wrong(expected.into()));
+            }
+        };
+        let block_sizes = match list("block", "block_sizes") {
+            None => Vec::new(),
+            Some(sizes) => {
+                let words: Option<Vec<String>> = sizes.iter().map(word).collect();
+                let words = words.unwrap_or_default();
+                let sizes = checked_sizes(&words.iter().map(String::as_str).collect::<Vec<_>>());
+                let expected = "expected block_sizes from 1, each a power of two times the first";
+                sizes.ok_or_else(|| wrong(format!("found [{}], {expected}", words.join(", "))))?
+            }
         };
         let key = rows.first().map_or("", |(_, key, _)| key);
         let lines = lines_of(key, text, rows.len());
@@ -86,13 +103,50 @@ impl SlurmTopology {
             let name =
                 name.ok_or_else(|| bad(row.to_string(), "a switch, block or ring with its name"))?;
             let (children, nodes) = (hosts("children")?, hosts("nodes")?);
-            let group = SlurmGroup { kind, name, children, nodes, speed: 0, line };
+            let sizes = match kind {
+                GroupKind::Torus => {
+                    dimensions(row).ok_or_else(|| bad(row.to_string(), "dims with x, y and z"))?
+                }
+                _ => String::new(),
+            };
+            if kind == GroupKind::Torus && row.get("regions").is_some() {
+                return Err(bad(name, "nodes in the place of regions"));
+            }
+            let group = SlurmGroup { kind, name, children, nodes, speed: 0, sizes, line };
             names += group.name_count();
             SlurmTopology::check_count(file, line, names)?;
             groups.push(group);
         }
-        SlurmTopology::checked(file, groups)
+        let mut topology = SlurmTopology::checked(file, groups, block_sizes)?;
+        let others: Vec<String> = names_of(all);
+        if wanted.is_none() && others.len() > 1 {
+            let taken = chosen.get("topology").and_then(word).unwrap_or_default();
+            topology.notes.push(format!(
+                "{file} has the topologies {}; taken as {taken}: --topology chooses another",
+                others.join(", ")
+            ));
+        }
+        Ok(topology)
     }
+}
+
+/// The kinds of topologies: their key, that of their list, and that of the name in a row.
+const KINDS: [(&str, &str, &str, GroupKind); 4] = [
+    ("tree", "switches", "switch", GroupKind::Switch),
+    ("block", "blocks", "block", GroupKind::Block),
+    ("ring", "rings", "ring", GroupKind::Ring),
+    ("torus3d", "toruses", "name", GroupKind::Torus),
+];
+
+/// The names of topologies.
+fn names_of(all: &[Value]) -> Vec<String> {
+    all.iter().map(|it| it.get("topology").and_then(word).unwrap_or_default()).collect()
+}
+
+/// The dimensions of a torus, such as `2x2x4`.
+fn dimensions(row: &Value) -> Option<String> {
+    let size = |axis| row.get("dims")?.get(axis)?.as_u64().filter(|size| *size > 0);
+    Some(format!("{}x{}x{}", size("x")?, size("y")?, size("z")?))
 }
 
 /// Most brackets that may be open at once. The parser takes a step for each open one at every word.

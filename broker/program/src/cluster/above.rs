@@ -19,10 +19,8 @@ pub(super) struct Above {
     /// Put nodes into groups as PMIx tells them (pmix.fab.grps): 0:node000,node002;1:node001,node003
     #[arg(long, value_name = "GROUPS")]
     fabric_groups: Option<String>,
-    /// Put nodes into the switches or blocks of this file: Slurm's topology.conf or topology.yaml,
-    /// or what scontrol show topology prints
-    #[arg(long, value_name = "FILE")]
-    slurm: Option<PathBuf>,
+    #[command(flatten)]
+    slurm: SlurmFile,
     /// Switches and links: what ibnetdiscover printed, with or without -p, or iblinkinfo --line.
     /// One for each subnet
     #[arg(long, value_name = "FILE")]
@@ -30,13 +28,40 @@ pub(super) struct Above {
     /// Names of switches and ports by GUID: a node name map of the InfiniBand tools
     #[arg(long, value_name = "FILE", requires = "fabric")]
     node_names: Option<PathBuf>,
-    /// Put each node into a group of the switch that it is connected to
+    /// Put nodes into groups of the leaf switches that they are connected to, and of the switches above.
+    /// On rails the nodes of a unit, which are at the same leaves, are one group
     #[arg(long, requires = "fabric", conflicts_with_all = ["slurm", "groups", "fabric_groups"])]
     group_by_fabric: bool,
     /// Put each node into a block of the NVLink domain over nodes that all of its GPUs are in, as Slurm's
     /// topology/block wants it
     #[arg(long, conflicts_with_all = ["slurm", "groups", "fabric_groups", "group_by_fabric"])]
     group_by_nvlink: bool,
+}
+
+/// A topology of Slurm.
+#[derive(Debug, Args)]
+pub(super) struct SlurmFile {
+    /// The switches, blocks or rings of this file: Slurm's topology.conf or topology.yaml, or what
+    /// scontrol show topology prints
+    #[arg(long, value_name = "FILE")]
+    slurm: Option<PathBuf>,
+    /// The topology of this name in a topology.yaml; by default that of cluster_default, else the first
+    #[arg(long, value_name = "NAME", requires = "slurm")]
+    topology: Option<String>,
+}
+
+impl SlurmFile {
+    pub(super) fn read(&self) -> anyhow::Result<Option<SlurmTopology>> {
+        let Some(file) = &self.slurm else { return Ok(None) };
+        let is_yaml = file.extension().is_some_and(|it| it == "yaml" || it == "yml");
+        if self.topology.is_some() && !is_yaml {
+            bail!("--topology: {} is no topology.yaml, which has several", file.display());
+        }
+        let wanted = self.topology.as_deref();
+        let topology = if is_yaml { read_yaml(file, wanted) } else { read_conf(file) }?;
+        topology.notes().iter().for_each(|note| say(note));
+        Ok(Some(topology))
+    }
 }
 
 /// What the files and options say.
@@ -67,13 +92,7 @@ impl Above {
             let hosts = expand(hosts).with_context(|| format!("{option} {group}"))?;
             groups.push((name, hosts));
         }
-        let slurm = match &self.slurm {
-            Some(file) => {
-                let is_yaml = file.extension().is_some_and(|it| it == "yaml" || it == "yml");
-                Some(if is_yaml { read_yaml(file) } else { read_conf(file) }?)
-            }
-            None => None,
-        };
+        let slurm = self.slurm.read()?;
         let mut fabric = None;
         if !self.fabric.is_empty() {
             let mut graph = read_fabric(&self.fabric)?;
@@ -90,7 +109,7 @@ impl ReadAbove<'_> {
     /// The files that were read.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
         let Above { slurm, fabric, node_names, .. } = self.options;
-        slurm.iter().chain(fabric).chain(node_names).map(PathBuf::as_path)
+        slurm.slurm.iter().chain(fabric).chain(node_names).map(PathBuf::as_path)
     }
 
     /// Adds groups and fabric to a cluster that has all of its nodes. Says what does not fit.
@@ -107,7 +126,6 @@ impl ReadAbove<'_> {
         }
         if let Some(topology) = &self.slurm {
             let applied = cluster.apply(topology)?;
-            topology.notes().iter().for_each(|note| say(note));
             tell(&applied.nodes_without, "are not in Slurm's topology");
             tell(&applied.unknown, "of Slurm's topology are not in the cluster");
             let tops = topology.tops();

@@ -2,10 +2,13 @@
 
 use super::opened::Opened;
 use crate::output;
+use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker_cluster::formats::{dot, jgf, r, tleaf, topology_conf, topology_yaml};
+use topobroker_cluster::formats::{
+    FluxLevels, dot, gres_conf, jgf, node_names, r, tleaf, topology_conf, topology_yaml,
+};
 
 /// Write a cluster for another program
 #[derive(Debug, Args)]
@@ -15,6 +18,23 @@ pub(super) struct Convert {
     /// The format
     #[arg(long, value_enum)]
     to: Target,
+    /// Of jgf: levels of nodes beside cores and GPUs, with commas between: socket, numanode, L3cache, pu
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LEVELS")]
+    levels: Vec<Level>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Level {
+    /// Packages
+    Socket,
+    /// NUMA nodes whose memory is the default of their PUs
+    #[value(name = "numanode")]
+    NumaNode,
+    /// L3 caches
+    #[value(name = "L3cache")]
+    L3Cache,
+    /// PUs below cores
+    Pu,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -23,6 +43,10 @@ enum Target {
     SlurmConf,
     /// Slurm's topology.yaml, out of the groups
     SlurmYaml,
+    /// NodeName lines for slurm.conf
+    SlurmNodes,
+    /// Slurm's gres.conf: the GPUs of nodes
+    SlurmGres,
     /// Flux's resource graph: cluster, groups, nodes, cores and GPUs
     Jgf,
     /// Flux's resource set
@@ -37,10 +61,23 @@ impl Convert {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let opened = Opened::read(&self.file)?;
         let cluster = opened.cluster(&self.file)?;
+        ensure!(
+            self.levels.is_empty() || matches!(self.to, Target::Jgf),
+            "--levels is about --to jgf"
+        );
+        let has = |level| self.levels.contains(&level);
+        let levels = FluxLevels {
+            sockets: has(Level::Socket),
+            numa_nodes: has(Level::NumaNode),
+            l3_caches: has(Level::L3Cache),
+            pus: has(Level::Pu),
+        };
         let text = match self.to {
             Target::SlurmConf => topology_conf(cluster.groups()?)?,
             Target::SlurmYaml => topology_yaml(cluster.groups()?)?,
-            Target::Jgf => serde_json::to_string(&jgf(&cluster)?)? + "\n",
+            Target::SlurmNodes => node_names(&cluster)?,
+            Target::SlurmGres => gres_conf(&cluster)?,
+            Target::Jgf => serde_json::to_string(&jgf(&cluster, levels)?)? + "\n",
             Target::R => serde_json::to_string(&r(&cluster)?)? + "\n",
             Target::Dot => dot(cluster.fabric()?),
             Target::Tleaf => tleaf(&cluster)?,

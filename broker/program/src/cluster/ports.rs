@@ -1,5 +1,6 @@
 //! `topobroker cluster ports` and `check`: the ports of all nodes.
 
+use super::above::SlurmFile;
 use super::opened::Opened;
 use crate::output;
 use anyhow::Context;
@@ -10,23 +11,30 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::findings::{named, prefix_of, worded};
 use topobroker_cluster::gather::MEMLOCK;
-use topobroker_cluster::{cluster_findings, fold};
+use topobroker_cluster::{cluster_findings, fold, slurm_findings};
 use topobroker_reader::{
     ObjectType,
     devices::{Port, prefix_text},
 };
 
-/// Print what is wrong with a cluster as a whole. The exit status is 1 if anything is
+/// Print what is wrong with a cluster as a whole; with --slurm, also where that topology is not the fabric
+/// that is there. The exit status is 1 if anything is
 #[derive(Debug, Args)]
 pub(super) struct Check {
     /// File of the cluster
     file: PathBuf,
+    #[command(flatten)]
+    slurm: SlurmFile,
 }
 
 impl Check {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let opened = Opened::read(&self.file)?;
-        let findings = cluster_findings(&opened.cluster(&self.file)?)?;
+        let cluster = opened.cluster(&self.file)?;
+        let mut findings = cluster_findings(&cluster)?;
+        if let Some(topology) = self.slurm.read()? {
+            findings.extend(slurm_findings(&cluster, &topology)?);
+        }
         let text: String = findings.iter().map(|finding| format!("{finding}\n")).collect();
         output::print(&text)?;
         Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -1,0 +1,170 @@
+//! The nodes of a cluster for Slurm: `NodeName` lines for `slurm.conf`, and `gres.conf`.
+
+use crate::fold;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use topobroker::links::links_of_gpus;
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::{
+    Object, ObjectType, Topology,
+    cluster::{Cluster, ClusterOpenError},
+    links::SwitchModel,
+};
+
+/// What Slurm is told of nodes: equal for nodes that share a line.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Shape {
+    sockets: usize,
+    cores: usize,
+    threads: usize,
+    /// Number of GPUs of each type; the type is empty if nobody knows it.
+    gpus: Vec<(String, usize)>,
+    /// The lines of `gres.conf` behind the names of the nodes.
+    gres: Vec<String>,
+}
+
+/// `NodeName` lines for `slurm.conf`, one for nodes that are alike: sockets, cores, threads, the memory
+/// in MiB that the smallest of them has, and GPUs. Counterpart: `slurmd -C`.
+///
+/// # Errors
+///
+/// [`ClusterOpenError`] if a class is damaged.
+pub fn node_names(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
+    let mut text = String::new();
+    let shapes = shapes(cluster)?;
+    if shapes.keys().any(|shape| !shape.gpus.is_empty()) {
+        text += "GresTypes=gpu\n";
+    }
+    for (shape, (names, memory)) in shapes {
+        let Shape { sockets, cores, threads, gpus, .. } = shape;
+        let cpus = sockets * cores * threads;
+        let _ = write!(
+            text,
+            "NodeName={} CPUs={cpus} Boards=1 SocketsPerBoard={sockets} CoresPerSocket={cores} ThreadsPerCore={threads} RealMemory={}",
+            fold(names.iter().map(String::as_str)),
+            memory >> 20,
+        );
+        let gpus = gpus.iter().map(|(kind, count)| match kind.as_str() {
+            "" => format!("gpu:{count}"),
+            kind => format!("gpu:{kind}:{count}"),
+        });
+        let gpus: Vec<String> = gpus.collect();
+        let gres =
+            if gpus.is_empty() { String::new() } else { format!(" Gres={}", gpus.join(",")) };
+        let _ = writeln!(text, "{gres}");
+    }
+    Ok(text)
+}
+
+/// `gres.conf`: the GPUs of each node with their files, the cores near them and the links between them.
+/// Nodes without GPUs have no line.
+///
+/// # Errors
+///
+/// [`ClusterOpenError`] if a class is damaged.
+pub fn gres_conf(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
+    let mut text = String::new();
+    for (shape, (names, _)) in shapes(cluster)? {
+        let names = fold(names.iter().map(String::as_str));
+        shape.gres.iter().for_each(|line| _ = writeln!(text, "NodeName={names} {line}"));
+    }
+    Ok(text)
+}
+
+/// The names of the nodes of each shape, and the least memory of one, in bytes.
+fn shapes(cluster: &Cluster<'_>) -> Result<BTreeMap<Shape, (Vec<String>, u64)>, ClusterOpenError> {
+    let mut shapes: BTreeMap<Shape, (Vec<String>, u64)> = BTreeMap::new();
+    for node in cluster.nodes() {
+        let opened = node.open()?;
+        let archive = opened.archive();
+        let topology = archive.topology();
+        let memory = topology.root().total_memory();
+        let (names, least) = shapes.entry(shape(topology)).or_insert((Vec::new(), memory));
+        names.push(node.name().to_owned());
+        *least = memory.min(*least);
+    }
+    Ok(shapes)
+}
+
+fn shape(topology: Topology<'_>) -> Shape {
+    let count = |kind| topology.objects_with_type(kind).count();
+    let pus = count(ObjectType::PU);
+    let sockets = count(ObjectType::Package).max(1);
+    // A machine whose cores nobody knows has one on each PU.
+    let cores = Some(count(ObjectType::Core)).filter(|cores| *cores > 0).unwrap_or(pus);
+    let mut all: Vec<Object<'_>> = topology.gpus().collect();
+    all.sort_by_key(|gpu| {
+        let pci = gpu.pci_device_above().and_then(Object::pci_attributes);
+        pci.map_or((u32::MAX, u32::MAX), |pci| (pci.domain, pci.bus_id()))
+    });
+    let mut gpus: BTreeMap<String, usize> = BTreeMap::new();
+    all.iter().for_each(|gpu| *gpus.entry(kind_of(*gpu)).or_default() += 1);
+    Shape {
+        sockets,
+        cores: cores / sockets,
+        threads: pus / cores.max(1),
+        gpus: gpus.into_iter().collect(),
+        gres: gres(topology, &all),
+    }
+}
+
+/// The type of a GPU, as Slurm makes it of the name that the driver gives.
+fn kind_of(gpu: Object<'_>) -> String {
+    let pci = gpu.pci_device_above();
+    let beside = pci.into_iter().flat_map(Object::io_children);
+    let model = std::iter::once(gpu).chain(beside).find_map(|it| it.info("GPUModel"));
+    let letter = |it: char| match it {
+        'A'..='Z' => it.to_ascii_lowercase(),
+        'a'..='z' | '0'..='9' | '.' | '-' => it,
+        _ => '_',
+    };
+    model.unwrap_or_default().chars().map(letter).collect()
+}
+
+fn gres(topology: Topology<'_>, gpus: &[Object<'_>]) -> Vec<String> {
+    let mut line = Vec::new();
+    let links = topology.links(SwitchModel::One).ok();
+    let vertex = |gpu: Object<'_>| links.as_ref()?.vertex_of(topology, gpu);
+    for (place, gpu) in gpus.iter().enumerate() {
+        let mut text = "Name=gpu".to_owned();
+        let kind = kind_of(*gpu);
+        if !kind.is_empty() {
+            let _ = write!(text, " Type={kind}");
+        }
+        let _ = write!(text, " File={}", file(*gpu, place));
+        let near = gpu.non_io_ancestor();
+        let cores: Set = near.objects_inside(ObjectType::Core).map(Object::logical_index).collect();
+        if !cores.is_empty() {
+            let _ = write!(text, " Cores={}", cores.to_text(Format::List));
+        }
+        let between = |other: &Object<'_>| {
+            let (one, other) = (vertex(*gpu)?, vertex(*other)?);
+            links_of_gpus(links.as_ref()?, one, other)?.1
+        };
+        let counts = gpus.iter().enumerate().map(|(at, other)| match at == place {
+            true => "-1".to_owned(),
+            false => between(other).unwrap_or(0).to_string(),
+        });
+        let counts: Vec<String> = counts.collect();
+        if counts.iter().any(|count| count != "-1" && count != "0") {
+            let _ = write!(text, " Links={}", counts.join(","));
+        }
+        line.push(text);
+    }
+    line
+}
+
+/// The device file of a GPU: that of its render node, of which Linux numbers the first 128, or that of
+/// NVIDIA's driver, which numbers GPUs by their bus ids as NVML does.
+fn file(gpu: Object<'_>, place: usize) -> String {
+    let pci = gpu.pci_device_above();
+    let names = || pci.into_iter().flat_map(Object::io_children).filter_map(Object::name);
+    let is_nvidia = pci.and_then(Object::pci_attributes).is_some_and(|pci| pci.vendor_id == 0x10de);
+    if is_nvidia {
+        let by_name = names().find_map(|name| name.strip_prefix("nvml")?.parse().ok());
+        let number: Option<usize> = by_name.or_else(|| pci?.fact("NVMLNumber")?.parse().ok());
+        return format!("/dev/nvidia{}", number.unwrap_or(place));
+    }
+    let render = names().find(|name| name.starts_with("renderD")).map(str::to_owned);
+    format!("/dev/dri/{}", render.unwrap_or_else(|| format!("renderD{}", 128 + place)))
+}
