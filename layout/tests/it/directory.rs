@@ -15,6 +15,7 @@ fn pack(values: &[u64]) -> Column {
 fn right() -> Directory {
     let (name_end, names) = pack_texts(["", "spine", "leaf1", "leaf2"]);
     let (missing_end, missing) = pack_texts(["n7"]);
+    let (sizes_end, sizes) = pack_texts(["2,4", "", "", ""]);
     let groups = Groups {
         parent: pack(&[0, 0, 1, 1]),
         end: pack(&[4, 4, 3, 4]),
@@ -22,6 +23,8 @@ fn right() -> Directory {
         speed: pack(&[0; 4]),
         name_end,
         names,
+        sizes_end,
+        sizes,
         member_first: pack(&[0, 0, 0, 2]),
         member_end: pack(&[4, 4, 2, 4]),
         members: pack(&[0, 2, 1, 3]),
@@ -74,7 +77,7 @@ fn right() -> Directory {
 /// What breaks a rule, and the column and a part of the rule in the error.
 type Rule = (fn(&mut Directory), &'static str, &'static str);
 
-const RULES: [Rule; 26] = [
+const RULES: [Rule; 28] = [
     (|it| it.groups.members = pack(&[0, 2, 1]), "groups.members", "has each node"),
     (|it| it.groups.members = pack(&[0, 2, 2, 3]), "groups.members", "has each node once"),
     (|it| it.groups.parent = pack(&[0, 0, 3, 1]), "groups.parent", "before those in it"),
@@ -90,6 +93,16 @@ const RULES: [Rule; 26] = [
         |it| (it.groups.name_end, it.groups.names) = pack_texts(["", "s\u{1b}", "l", "m"]),
         "groups.names",
         "control characters",
+    ),
+    (
+        |it| (it.groups.sizes_end, it.groups.sizes) = pack_texts(["2\u{7}", "", "", ""]),
+        "groups.sizes",
+        "control characters",
+    ),
+    (
+        |it| (it.groups.sizes_end, it.groups.sizes) = pack_texts(["2", "", ""]),
+        "groups.sizes_end",
+        "",
     ),
     (
         |it| (it.groups.missing_end, it.groups.missing) = pack_texts(["n\n"]),

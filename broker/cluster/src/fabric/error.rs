@@ -15,7 +15,7 @@ pub enum FabricError {
     },
     /// No line is that of a known format.
     #[error(
-        "{file}: is no output of ibnetdiscover (with or without -p) or of iblinkinfo --line; expected one of these"
+        "{file}: is no output of ibnetdiscover (with or without -p) or of iblinkinfo (with or without --line); expected one of these"
     )]
     Format {
         /// The file.

@@ -23,6 +23,7 @@ pub struct FabricGraph {
     /// Where each link was read: number of the file and line.
     lines: BTreeMap<End, (usize, usize)>,
     files: Vec<String>,
+    pub(super) warnings: usize,
 }
 
 /// A switch or a port of a host.
@@ -34,13 +35,16 @@ pub(super) struct Vertex {
     pub(super) ports: u16,
     /// GUID of the adapter that a port is on, 0 if unknown.
     pub(super) adapter: u64,
+    /// Whether it is a port of a router between subnets, and of no host.
+    pub(super) is_router: bool,
 }
 
-/// Which of the two a vertex is.
+/// What a vertex is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Switch,
     Host,
+    Router,
 }
 
 impl core::fmt::Display for End {
@@ -66,6 +70,12 @@ impl FabricGraph {
     #[must_use]
     pub fn link_count(&self) -> usize {
         self.links.len() / 2
+    }
+
+    /// Number of lines that were warnings of the tools: the fabric may be incomplete.
+    #[must_use]
+    pub fn warning_count(&self) -> usize {
+        self.warnings
     }
 
     /// Number of ports of switches that are not connected.
@@ -138,9 +148,11 @@ impl FabricGraph {
     pub(super) fn vertex(&mut self, kind: Kind, guid: u64) -> &mut Vertex {
         let all = match kind {
             Kind::Switch => &mut self.switches,
-            Kind::Host => &mut self.ports,
+            Kind::Host | Kind::Router => &mut self.ports,
         };
-        all.entry(guid).or_default()
+        let vertex = all.entry(guid).or_default();
+        vertex.is_router |= kind == Kind::Router;
+        vertex
     }
 
     /// Starts another file; its name is for errors.

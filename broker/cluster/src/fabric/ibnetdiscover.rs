@@ -40,11 +40,11 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
     for line in text.lines() {
         block = Header::read(line).or(block);
         if let (Some(header), Some(port)) = (&block, Port::read(line))
-            && header.kind == Kind::Host
+            && header.kind != Kind::Switch
         {
             let guid = port.own.unwrap_or(header.guid);
             guids.insert((header.guid, port.number), guid);
-            let vertex = graph.vertex(Kind::Host, guid);
+            let vertex = graph.vertex(header.kind, guid);
             header.name.clone_into(&mut vertex.name);
             vertex.lid = lid(port.comment).unwrap_or(0);
             (vertex.ports, vertex.adapter) = (port.number, header.guid);
@@ -67,12 +67,12 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
             let port = Port::read(line).ok_or_else(bad)?;
             let own = match header.kind {
                 Kind::Switch => header.guid,
-                Kind::Host => port.own.unwrap_or(header.guid),
+                Kind::Host | Kind::Router => port.own.unwrap_or(header.guid),
             };
             let known = guids.get(&(port.peer, port.peer_port)).copied();
             let peer = match port.kind {
                 Kind::Switch => port.peer,
-                Kind::Host => port.peer_guid.or(known).unwrap_or(port.peer),
+                Kind::Host | Kind::Router => port.peer_guid.or(known).unwrap_or(port.peer),
             };
             let (from, to) =
                 (End { guid: own, port: port.number }, End { guid: peer, port: port.peer_port });
@@ -106,7 +106,8 @@ impl<'t> Header<'t> {
         let (word, rest) = line.split_once(char::is_whitespace)?;
         let kind = match word {
             "Switch" => Kind::Switch,
-            "Ca" | "Rt" => Kind::Host,
+            "Ca" => Kind::Host,
+            "Rt" => Kind::Router,
             _ => return None,
         };
         let (ports, rest) = rest.trim_start().split_once(char::is_whitespace)?;
@@ -135,7 +136,11 @@ fn quoted_guid(text: &str) -> Option<(Kind, u64, &str)> {
     let rest = text.strip_prefix('"')?;
     let (id, rest) = rest.split_once('"')?;
     let (kind, guid) = id.split_once('-')?;
-    let kind = if kind == "S" { Kind::Switch } else { Kind::Host };
+    let kind = match kind {
+        "S" => Kind::Switch,
+        "R" => Kind::Router,
+        _ => Kind::Host,
+    };
     Some((kind, u64::from_str_radix(guid, 16).ok()?, rest))
 }
 

@@ -30,6 +30,9 @@ impl HostPorts {
     }
 }
 
+/// What is in the name of the port by which a switch reduces data.
+const AGGREGATION: &str = "Aggregation Node";
+
 /// Which ports of a fabric belong to which nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matching {
@@ -37,8 +40,10 @@ pub struct Matching {
     pub nodes: BTreeMap<u64, usize>,
     /// Nodes that have no port in the fabric.
     pub nodes_without: Vec<usize>,
-    /// Names of ports that belong to no node.
+    /// Names of ports of hosts that belong to no node.
     pub ports_without: Vec<String>,
+    /// Number of ports of routers, and of what switches have to reduce data (SHARP): they are of no host.
+    pub not_of_hosts: usize,
 }
 
 impl FabricGraph {
@@ -59,6 +64,9 @@ impl FabricGraph {
             match of_guid.or_else(of_name) {
                 Some(node) => {
                     matching.nodes.insert(*guid, *node);
+                }
+                None if port.is_router || port.name.contains(AGGREGATION) => {
+                    matching.not_of_hosts += 1;
                 }
                 None => matching.ports_without.push(port.name.clone()),
             }

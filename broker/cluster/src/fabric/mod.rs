@@ -3,6 +3,7 @@
 mod error;
 mod graph;
 mod iblinkinfo;
+mod iblinkinfo_blocks;
 mod ibnetdiscover;
 mod matching;
 mod name_map;

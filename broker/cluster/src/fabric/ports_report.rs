@@ -82,7 +82,8 @@ fn take_port(text: &str) -> Option<(Port, &str)> {
 fn kind(word: &str) -> Option<Kind> {
     match word {
         "SW" => Some(Kind::Switch),
-        "CA" | "RT" => Some(Kind::Host),
+        "CA" => Some(Kind::Host),
+        "RT" => Some(Kind::Router),
         _ => None,
     }
 }

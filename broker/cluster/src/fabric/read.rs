@@ -2,7 +2,7 @@
 
 use super::error::FabricError;
 use super::graph::FabricGraph;
-use super::{iblinkinfo, ibnetdiscover, name_map, ports_report};
+use super::{iblinkinfo, iblinkinfo_blocks, ibnetdiscover, name_map, ports_report};
 use std::collections::BTreeMap;
 use std::path::Path;
 use topobroker::file_bytes::FileBytes;
@@ -11,14 +11,25 @@ use topobroker::file_bytes::FileBytes;
 const MOST: u64 = 1 << 28;
 
 impl FabricGraph {
-    /// Adds what `ibnetdiscover`, `ibnetdiscover -p` or `iblinkinfo --line` printed. `file` is for
-    /// errors.
+    /// Adds what `ibnetdiscover` or `iblinkinfo` printed, with or without `-p` and `--line`. Warnings of the
+    /// tools between are counted. `file` is for errors.
     ///
     /// # Errors
     ///
     /// [`FabricError`] with file and line.
     pub fn add(&mut self, file: &str, text: &str) -> Result<(), FabricError> {
         self.begin(file);
+        let warnings = text.lines().filter(|line| is_warning(line)).count();
+        self.warnings += warnings;
+        let kept = |line| if is_warning(line) { "" } else { line };
+        let own: String;
+        let text = match warnings {
+            0 => text,
+            _ => {
+                own = text.lines().map(kept).collect::<Vec<_>>().join("\n");
+                &own
+            }
+        };
         let has = |is_line: fn(&str) -> bool| text.lines().any(is_line);
         if has(ports_report::is_line) {
             ports_report::read(self, file, text)
@@ -26,11 +37,23 @@ impl FabricGraph {
             ibnetdiscover::read(self, file, text)
         } else if has(iblinkinfo::is_line) {
             iblinkinfo::read(self, file, text)
+        } else if has(iblinkinfo_blocks::is_line) {
+            iblinkinfo_blocks::read(self, file, text)
         } else {
             Err(FabricError::Format { file: file.to_owned() })
         }?;
         self.check()
     }
+}
+
+/// Whether a line is a warning of the InfiniBand tools, which they mix with what they print: of their
+/// library `ibwarn: [1234] mad_rpc: ...`, and of a file of their own `src/query_smp.c:199; ...`.
+fn is_warning(line: &str) -> bool {
+    let is_of_file = |line: &str| {
+        let file = line.split(':').next().unwrap_or_default();
+        file.starts_with("src/") && file.ends_with(".c")
+    };
+    ["ibwarn:", "ibpanic:"].iter().any(|start| line.starts_with(start)) || is_of_file(line)
 }
 
 /// Reads the descriptions of a fabric: one file for each subnet.

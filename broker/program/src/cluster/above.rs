@@ -4,7 +4,7 @@ use crate::output::say;
 use anyhow::{Context, bail};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use topobroker_cluster::fabric::{FabricGraph, read_fabric, read_name_map};
+use topobroker_cluster::fabric::{FabricGraph, Matching, read_fabric, read_name_map};
 use topobroker_cluster::{
     ClusterBuilder, GroupId, SlurmTopology, expand, fold, read_conf, read_yaml,
 };
@@ -21,10 +21,13 @@ pub(super) struct Above {
     fabric_groups: Option<String>,
     #[command(flatten)]
     slurm: SlurmFile,
-    /// Switches and links: what ibnetdiscover printed, with or without -p, or iblinkinfo --line.
-    /// One for each subnet
+    /// Switches and links: what ibnetdiscover printed, with or without -p, or iblinkinfo, with or without
+    /// --line. One for each subnet
     #[arg(long, value_name = "FILE")]
     fabric: Vec<PathBuf>,
+    /// List all ports of the fabric that belong to no node of the cluster
+    #[arg(long, requires = "fabric")]
+    unmatched: bool,
     /// Names of switches and ports by GUID: a node name map of the InfiniBand tools
     #[arg(long, value_name = "FILE", requires = "fabric")]
     node_names: Option<PathBuf>,
@@ -105,6 +108,35 @@ impl Above {
     }
 }
 
+impl Above {
+    fn tell_unmatched(&self, matching: &Matching) {
+        /// Longest list of names that is told without being asked for, in bytes.
+        const MOST: usize = 200;
+        let ports = matching.ports_without.len();
+        let mut notes = Vec::new();
+        if ports > 0 && self.unmatched {
+            notes.push(matching.ports_without.join(", "));
+        } else if ports > 0 {
+            let hosts = matching.ports_without.iter();
+            let hosts = fold(hosts.filter_map(|name| name.split_whitespace().next()));
+            let cut = hosts.get(..MOST).and_then(|start| start.rfind(','));
+            notes.push(match cut.and_then(|cut| hosts.get(..cut)) {
+                Some(start) => format!("{start} and others; --unmatched lists them"),
+                None => hosts,
+            });
+        }
+        for names in notes {
+            say(&format!("{ports} ports of the fabric belong to no node of the cluster: {names}"));
+        }
+        if self.unmatched && matching.not_of_hosts > 0 {
+            let count = matching.not_of_hosts;
+            say(&format!(
+                "{count} ports of the fabric are of routers or aggregation nodes, and of no host"
+            ));
+        }
+    }
+}
+
 impl ReadAbove<'_> {
     /// The files that were read.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
@@ -140,15 +172,15 @@ impl ReadAbove<'_> {
             tell(&cluster.group_by_nvlink()?, "are in no NVLink domain, or in several");
         }
         if let Some(fabric) = self.fabric {
+            let warnings = fabric.warning_count();
             let matching = cluster.set_fabric(fabric);
             let names: Vec<String> = cluster.names().map(str::to_owned).collect();
             let without = matching.nodes_without.iter().filter_map(|at| names.get(*at).cloned());
             tell(&without.collect::<Vec<_>>(), "have no port in the fabric");
-            let ports = matching.ports_without.len();
-            if ports > 0 {
+            self.options.tell_unmatched(&matching);
+            if warnings > 0 {
                 say(&format!(
-                    "{ports} ports of the fabric belong to no node of the cluster: {}",
-                    matching.ports_without.join(", ")
+                    "{warnings} lines of the fabric are warnings of the tool that printed it; it may be incomplete"
                 ));
             }
             if self.options.group_by_fabric {
