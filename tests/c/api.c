@@ -1179,6 +1179,8 @@ static void jobs(const tb_topology *topology)
     REFUSED(tb_links_path(links, 0, 1, 3, &way, sizeof way, NULL, 0, NULL));
     OK(tb_links_paths(links, 0, TB_MEASURE_BANDWIDTH, NULL, 0, 0, &count));
     EXPECT(count == vertices);
+    EXPECT(tb_job_nvlink_domain(job, 10, lines, sizeof lines, NULL) == TB_ERR_NOT_FOUND);
+    REFUSED(tb_job_nvlink_domain(NULL, 10, lines, sizeof lines, NULL));
     OK(tb_job_gpu_env(job, 10, TB_GPU_CUDA, lines, sizeof lines, NULL));
     EXPECT(strcmp(lines, "") == 0);
     REFUSED(tb_job_gpu_env(job, 10, 4, lines, sizeof lines, NULL));

@@ -91,7 +91,7 @@ fn a_part_that_is_damaged_is_named_and_others_stay_usable() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("c"), &bytes).unwrap();
     for (arguments, written) in [
-        (&["ls", "c"][..], &["a class", "b class", "c class"][..]),
+        (&["ls", "c", "--nodes"][..], &["a class", "b class", "c class"][..]),
         (&["export", "c", "--nodes", "all"], &[]),
         (&["diff", "c", "c"], &[]),
     ] {

@@ -16,6 +16,7 @@ mod cluster_own_node;
 mod cluster_placement;
 mod cluster_ports;
 mod cluster_program;
+mod cluster_questions;
 mod cluster_slurm;
 mod cluster_slurm_sites;
 mod compatibility;

@@ -232,7 +232,7 @@ fn devices_take_ranks_in_the_order_of_their_bus_ids_as_prterun_5_maps_them() {
     for (map_by, bind_to, ranks, said) in [
         ("device=network", None, 7, "7 ranks: device=network has place for 6"),
         ("device=network", Some("package"), 3, "Package L#0 has PUs that are not near its device"),
-        ("device=nope", None, 1, "--map-by nope: there is none"),
+        ("device=nope", None, 1, "--map-by nope: there is no such device"),
     ] {
         let error = placed(&ipa20, map_by, bind_to, ranks).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");

@@ -63,12 +63,16 @@ pub enum PlacementError {
         expected: usize,
     },
     /// The topology has no such device.
-    #[error("{option} {device}: there is none; `topobroker devices --all` lists what there is")]
+    #[error(
+        "{option} {device}: there is no {what}; `topobroker devices --all` lists what there is"
+    )]
     NoDevice {
         /// The option that asks for one.
         option: &'static str,
         /// What it asks for.
         device: String,
+        /// What there is none of.
+        what: &'static str,
     },
     /// Ranks are to be bound to more than what is near their devices.
     #[error(
@@ -219,7 +223,8 @@ fn devices<'a>(
     option: &'static str,
 ) -> Result<Placed<'a>, PlacementError> {
     let found = Placed::of(topology, devices);
-    let none = || PlacementError::NoDevice { option, device: devices.to_string() };
+    let what = if *devices == Devices::Gpus { "GPU" } else { "such device" };
+    let none = || PlacementError::NoDevice { option, device: devices.to_string(), what };
     if found.count() == 0 { Err(none()) } else { Ok(found) }
 }
 

@@ -24,6 +24,10 @@ typedef enum tb_group_kind {
   TB_GROUP_RACK = 3,
   /// Any other group.
   TB_GROUP_OTHER = 4,
+  /// A ring of Slurm's topology.
+  TB_GROUP_RING = 5,
+  /// A torus of Slurm's topology.
+  TB_GROUP_TORUS = 6,
 } tb_group_kind;
 
 /// The cluster that this process has adopted. Nobody frees it.

@@ -168,6 +168,7 @@ fn a_node_has_1024_ports_at_most() {
             ..Fabric::default()
         };
         let (name_end, names) = pack_texts([""]);
+        let (sizes_end, sizes) = pack_texts([""]);
         let groups = Groups {
             parent: pack(&[0]),
             end: pack(&[1]),
@@ -175,6 +176,8 @@ fn a_node_has_1024_ports_at_most() {
             speed: pack(&[0]),
             name_end,
             names,
+            sizes_end,
+            sizes,
             member_first: pack(&[0]),
             member_end: pack(&[1]),
             members: pack(&[0]),

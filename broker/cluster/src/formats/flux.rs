@@ -1,5 +1,6 @@
 //! A cluster for Flux: the resource graph as JGF, and the resource set R.
 
+use super::slurm_nodes::core_count;
 use crate::fold_in_order;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -180,9 +181,7 @@ pub fn r(cluster: &Cluster<'_>) -> Result<Value, ClusterOpenError> {
         let opened = node.open()?;
         let archive = opened.archive();
         let topology = archive.topology();
-        let count = |kind| topology.objects_with_type(kind).count();
-        let cores = Some(count(ObjectType::Core)).filter(|cores| *cores > 0);
-        let cores = cores.unwrap_or_else(|| count(ObjectType::PU));
+        let cores = core_count(topology);
         alike.entry((cores, topology.gpus().count())).or_default().insert(node.number());
     }
     let range = |count: usize| match count {

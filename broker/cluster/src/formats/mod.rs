@@ -1,13 +1,15 @@
-//! Clusters as files of other programs: Slurm, Flux, Graphviz, Scotch.
+//! Clusters as files of other programs: Slurm, Flux, launchers, Kubernetes, Graphviz, Scotch.
 
 mod dot;
 mod flux;
+mod hostfile;
 mod slurm;
 mod slurm_nodes;
 mod tleaf;
 
 pub use dot::dot;
 pub use flux::{FluxLevels, jgf, r};
+pub use hostfile::{hostfile, kubernetes_labels};
 pub use slurm::{SlurmTextError, topology_conf, topology_yaml};
 pub use slurm_nodes::{gres_conf, node_names};
 pub use tleaf::{NotRegular, tleaf};

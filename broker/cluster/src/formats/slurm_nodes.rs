@@ -90,8 +90,7 @@ fn shape(topology: Topology<'_>) -> Shape {
     let count = |kind| topology.objects_with_type(kind).count();
     let pus = count(ObjectType::PU);
     let sockets = count(ObjectType::Package).max(1);
-    // A machine whose cores nobody knows has one on each PU.
-    let cores = Some(count(ObjectType::Core)).filter(|cores| *cores > 0).unwrap_or(pus);
+    let cores = core_count(topology);
     let mut all: Vec<Object<'_>> = topology.gpus().collect();
     all.sort_by_key(|gpu| {
         let pci = gpu.pci_device_above().and_then(Object::pci_attributes);
@@ -106,6 +105,14 @@ fn shape(topology: Topology<'_>) -> Shape {
         gpus: gpus.into_iter().collect(),
         gres: gres(topology, &all),
     }
+}
+
+/// Number of cores of a node. One whose cores nobody knows has one on each PU.
+pub(super) fn core_count(topology: Topology<'_>) -> usize {
+    let count = |kind| topology.objects_with_type(kind).count();
+    Some(count(ObjectType::Core))
+        .filter(|cores| *cores > 0)
+        .unwrap_or_else(|| count(ObjectType::PU))
 }
 
 /// The type of a GPU, as Slurm makes it of the name that the driver gives.

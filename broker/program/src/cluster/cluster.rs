@@ -1,7 +1,8 @@
 //! The commands of `topobroker cluster`.
 
 use super::{
-    build, convert, diff, export, fabric, gather, info, join, list, place, ports, reach, report,
+    build, common, convert, diff, export, fabric, gather, info, join, list, place, ports, reach,
+    report,
 };
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
@@ -20,6 +21,9 @@ enum Command {
     Info(info::Info),
     Export(export::Export),
     Diff(diff::Diff),
+    /// Print the lowest switch, block or other group that nodes share, with the number of its nodes
+    #[command(visible_alias = "shared", alias = "switch")]
+    Common(common::Common),
     Fabric(fabric::Show),
     Convert(convert::Convert),
     Gather(gather::Gather),
@@ -40,6 +44,7 @@ impl Cluster {
             Command::Info(info) => info.run(),
             Command::Export(export) => export.run(),
             Command::Diff(diff) => diff.run(),
+            Command::Common(common) => common.run(),
             Command::Fabric(fabric) => fabric.run(),
             Command::Convert(convert) => convert.run(),
             Command::Gather(gather) => gather.run(),

@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_cluster::formats::{
-    FluxLevels, dot, gres_conf, jgf, node_names, r, tleaf, topology_conf, topology_yaml,
+    FluxLevels, dot, gres_conf, hostfile, jgf, kubernetes_labels, node_names, r, tleaf,
+    topology_conf, topology_yaml,
 };
 
 /// Write a cluster for another program
@@ -47,6 +48,10 @@ enum Target {
     SlurmNodes,
     /// Slurm's gres.conf: the GPUs of nodes
     SlurmGres,
+    /// A hostfile of Open MPI and PRRTE: each node with a slot for each core
+    Hostfile,
+    /// A line for each node with labels for Kubernetes: class, switches, block
+    Kubernetes,
     /// Flux's resource graph: cluster, groups, nodes, cores and GPUs
     Jgf,
     /// Flux's resource set
@@ -77,6 +82,8 @@ impl Convert {
             Target::SlurmYaml => topology_yaml(cluster.groups()?)?,
             Target::SlurmNodes => node_names(&cluster)?,
             Target::SlurmGres => gres_conf(&cluster)?,
+            Target::Hostfile => hostfile(&cluster)?,
+            Target::Kubernetes => kubernetes_labels(&cluster)?,
             Target::Jgf => serde_json::to_string(&jgf(&cluster, levels)?)? + "\n",
             Target::R => serde_json::to_string(&r(&cluster)?)? + "\n",
             Target::Dot => dot(cluster.fabric()?),

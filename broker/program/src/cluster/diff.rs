@@ -1,9 +1,10 @@
 //! `topobroker cluster diff`: what differs between two clusters.
 
 use super::list::path;
-use super::opened::Opened;
+use super::opened::{Opened, named};
 use crate::output;
 use clap::Args;
+use similar::{ChangeTag, TextDiff};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -16,13 +17,16 @@ use topobroker_reader::cluster::{
 };
 
 /// Print what differs between two clusters: - is a node that only the first has, + one that only
-/// the second has, ~ one that differs. The exit status is 1 if anything differs or cannot be compared
+/// the second has, ~ one that differs. Or between two nodes: of one cluster, or each of a file of hwloc's XML
+/// or a segment. The exit status is 1 if anything differs or cannot be compared
 #[derive(Debug, Args)]
 pub(super) struct Diff {
-    /// File of a cluster
+    /// File of a cluster or node
     one: PathBuf,
-    /// File of another cluster
+    /// File of another one; or the name of a node of the cluster, if another name follows
     other: PathBuf,
+    /// The name of another node
+    node: Option<String>,
     /// Also print the lines of XML that differ
     #[arg(long)]
     lines: bool,
@@ -30,8 +34,18 @@ pub(super) struct Diff {
 
 impl Diff {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let (left, right) = (Opened::read(&self.one)?, Opened::read(&self.other)?);
+        if let Some(name) = &self.node {
+            let opened = Opened::read(&self.one)?;
+            let cluster = opened.cluster(&self.one)?;
+            let first = named(&cluster, &self.other.to_string_lossy())?;
+            return self.nodes(first, named(&cluster, name)?);
+        }
+        let (left, right) = (Opened::of_any(&self.one)?, Opened::of_any(&self.other)?);
         let (one, other) = (left.cluster(&self.one)?, right.cluster(&self.other)?);
+        if left.is_node() && right.is_node() {
+            let first = one.nodes().next().zip(other.nodes().next());
+            return first.map_or(Ok(ExitCode::SUCCESS), |(one, other)| self.nodes(one, other));
+        }
         let (mut text, mut failed) = (String::new(), false);
         for node in one.nodes() {
             let Some(counterpart) = other.node_by_name(node.name()) else {
@@ -64,7 +78,14 @@ impl Diff {
         Ok(if is_same { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// What differs between two nodes of one name; nothing if they are the same.
+    /// Prints what differs between two nodes of any names.
+    fn nodes(&self, one: ClusterNode<'_>, other: ClusterNode<'_>) -> anyhow::Result<ExitCode> {
+        let text = self.compare(one, other)?;
+        output::print(&text)?;
+        Ok(if text.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// What differs between two nodes; nothing if they are the same.
     fn compare(
         &self,
         node: ClusterNode<'_>,
@@ -93,14 +114,22 @@ impl Diff {
         let (before, after): (Vec<&str>, Vec<&str>) =
             (before.lines().collect(), after.lines().collect());
         let pairs = || before.iter().zip(&after).filter(|(before, after)| before != after);
-        let is_structure = before.len() != after.len();
-        differs(&match is_structure {
+        differs(&match before.len() != after.len() {
             true => format!("{} lines of XML instead of {}", after.len(), before.len()),
             false => format!("{} lines of XML differ", pairs().count()),
         });
-        if self.lines && !is_structure {
+        if self.lines && before.len() == after.len() {
             for (before, after) in pairs() {
                 let _ = writeln!(text, "  - {}\n  + {}", before.trim(), after.trim());
+            }
+        } else if self.lines {
+            for change in TextDiff::from_slices(&before, &after).iter_all_changes() {
+                let sign = match change.tag() {
+                    ChangeTag::Delete => '-',
+                    ChangeTag::Insert => '+',
+                    ChangeTag::Equal => continue,
+                };
+                let _ = writeln!(text, "  {sign} {}", change.value().trim());
             }
         }
         Ok(text)

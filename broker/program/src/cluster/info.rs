@@ -7,7 +7,7 @@ use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker_reader::{ObjectType, cluster::Place};
+use topobroker_reader::{ObjectType, cluster::Place, devices::NicChoice};
 
 /// Print what a cluster knows of a node: its class, its groups, and what it has
 #[derive(Debug, Args)]
@@ -38,8 +38,8 @@ impl Info {
         let mut line = |name: &str, value: String| {
             let _ = writeln!(text, "{name}: {value}");
         };
-        line("AssemblerName", node.name().to_owned());
-        line("AssemblerIndex", node.number().to_string());
+        line("name", node.name().to_owned());
+        line("number", node.number().to_string());
         line("HostName", topology.host_name());
         let place = if node.place() == Place::Local { "local" } else { "remote" };
         line("place", place.to_owned());
@@ -56,6 +56,11 @@ impl Info {
             line("NVLinkDomain", domain.to_owned());
         }
         line("memory", format!("{} bytes", topology.root().total_memory()));
+        let networks = topology.networks(NicChoice::ActiveOrUnknown);
+        for network in networks {
+            let nics: Vec<_> = network.nics.iter().map(|nic| nic.device_name()).collect();
+            line("network", format!("{}: {}", network.id, nics.join(" ")));
+        }
         output::print(&text)
     }
 }

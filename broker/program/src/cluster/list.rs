@@ -1,24 +1,38 @@
 //! `topobroker cluster ls`: the nodes of a cluster.
 
+use super::filter::{Facts, Filter};
 use super::opened::Opened;
 use crate::output;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker_reader::cluster::{Cluster, ClusterOpenError, NodeGroup};
+use topobroker::causes::with_causes;
+use topobroker_cluster::fold;
+use topobroker_reader::cluster::{Cluster, ClusterNode, ClusterOpenError, NodeGroup};
 
-/// List the nodes of a cluster with their classes and groups, and what all have together
+/// List what a cluster has: a line for the nodes of each class, and what all have together
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// File of the cluster
     file: PathBuf,
-    /// Print the tree of groups
+    /// Only nodes that meet conditions, such as 'gpus>0 and memory>=512GiB'. Keys are cores, pus, packages,
+    /// numa, gpus, nics, memory and class; and name, group and network, with = and != alone
+    #[arg(long = "where", value_name = "CONDITIONS")]
+    filter: Option<Filter>,
+    /// Print a line for each node, with its class and groups
     #[arg(long)]
+    nodes: bool,
+    /// Print the names as one hostlist, as Slurm and others take it
+    #[arg(long, conflicts_with_all = ["nodes", "groups", "json"])]
+    hostlist: bool,
+    /// Print the tree of groups
+    #[arg(long, conflicts_with_all = ["nodes", "filter"])]
     groups: bool,
     /// Print JSON
-    #[arg(long, conflicts_with = "groups")]
+    #[arg(long, conflicts_with_all = ["groups", "nodes"])]
     json: bool,
 }
 
@@ -26,47 +40,136 @@ impl List {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let opened = Opened::read(&self.file)?;
         let cluster = opened.cluster(&self.file)?;
-        let text = match (self.json, self.groups) {
-            (true, _) => json(&cluster)?,
-            (_, true) => {
-                let mut text = String::new();
-                tree(cluster.groups()?.root(), 0, &mut text);
-                text
-            }
-            _ => {
-                // What is damaged does not take the list away.
-                output::print(&lines(&cluster)?)?;
-                sums(&cluster)?
-            }
+        if self.groups {
+            let mut text = String::new();
+            tree(cluster.groups()?.root(), 0, &mut text);
+            return output::print(&text);
+        }
+        if self.nodes && self.filter.is_none() {
+            // Names are told without opening nodes: what is damaged does not take the list away.
+            output::print(&(lines(cluster.nodes())? + &missing(&cluster)?))?;
+            let totals = cluster.totals()?;
+            let sums = [totals.nodes, totals.cores, totals.pus, totals.gpus, totals.memory];
+            return output::print(&sums_text(sums, cluster.class_count() as usize));
+        }
+        let (found, is_sound) = self.found(&cluster);
+        let text = if self.json {
+            serde_json::to_string_pretty(&as_json(&cluster, &found)?)? + "\n"
+        } else if self.hostlist {
+            fold(found.iter().map(|node| node.name.as_str())) + "\n"
+        } else {
+            let named = found.iter().filter_map(|facts| cluster.node_by_name(&facts.name));
+            let text = if self.nodes { lines(named)? } else { table(&found) };
+            let missing = if self.filter.is_none() { missing(&cluster)? } else { String::new() };
+            text + &missing + &sums(&found)
         };
-        output::print(&text)
+        output::print(&text)?;
+        Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// The nodes that are asked for, and whether all can be opened. Those that cannot are told and left out:
+    /// others may be sound.
+    fn found(&self, cluster: &Cluster<'_>) -> (Vec<Facts>, bool) {
+        let mut is_sound = true;
+        let mut found = Vec::new();
+        for node in cluster.nodes() {
+            match Facts::of(node) {
+                Ok(facts) => found.push(facts),
+                Err(error) => {
+                    output::say(&format!("{}: {}", node.name(), with_causes(&error)));
+                    is_sound = false;
+                }
+            }
+        }
+        found.retain(|node| self.filter.as_ref().is_none_or(|filter| filter.has(node)));
+        (found, is_sound)
     }
 }
 
-fn lines(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
+/// The nodes of one class.
+struct Kind<'f> {
+    first: &'f Facts,
+    names: Vec<&'f str>,
+    /// Least and greatest memory.
+    memory: (u64, u64),
+}
+
+fn kinds(found: &[Facts]) -> Vec<Kind<'_>> {
+    let mut kinds: BTreeMap<(u64, &str), Kind<'_>> = BTreeMap::new();
+    for node in found {
+        let kind = kinds.entry((node.class, &node.network)).or_insert_with(|| Kind {
+            first: node,
+            names: Vec::new(),
+            memory: (node.memory, node.memory),
+        });
+        kind.names.push(&node.name);
+        kind.memory = (kind.memory.0.min(node.memory), kind.memory.1.max(node.memory));
+    }
+    kinds.into_values().collect()
+}
+
+fn table(found: &[Facts]) -> String {
+    let head = ["class", "cores", "PUs", "memory", "GPUs", "NICs", "network", "nodes"];
+    let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
+    for kind in kinds(found) {
+        let node = kind.first;
+        let memory = match [kind.memory.0, kind.memory.1].map(gib) {
+            [least, most] if least == most => format!("{least} GiB"),
+            [least, most] => format!("{least}-{most} GiB"),
+        };
+        let numbers = [node.class, node.cores, node.pus].map(|it| it.to_string());
+        let devices = [node.gpus, node.nics].map(|it| it.to_string());
+        let mut row = numbers.to_vec();
+        row.push(memory);
+        row.extend(devices);
+        row.extend([node.network.clone(), fold(kind.names.iter().copied())]);
+        rows.push(row);
+    }
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            // The last one may be long.
+            let width = if column + 1 < row.len() { width(column).unwrap_or(0) } else { 0 };
+            format!("{cell:<width$}")
+        });
+        cells.collect::<Vec<_>>().join("  ") + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Bytes in GiB with a digit behind the point.
+fn gib(bytes: u64) -> String {
+    let tenths = (u128::from(bytes) * 10 + (1 << 29)) >> 30;
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+fn lines<'a>(nodes: impl Iterator<Item = ClusterNode<'a>>) -> Result<String, ClusterOpenError> {
     let mut text = String::new();
-    for node in cluster.nodes() {
+    for node in nodes {
         let path = path(node.group()?);
         let path = if path.is_empty() { "-".to_owned() } else { path.join("/") };
         let _ = writeln!(text, "{} class {} in {path}", node.name(), node.class());
     }
-    for name in cluster.missing()? {
-        let _ = writeln!(text, "{name} is missing");
-    }
     Ok(text)
 }
 
-fn sums(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
-    let totals = cluster.totals()?;
-    Ok(format!(
-        "{} nodes of {} classes: {} cores, {} PUs, {} GPUs, {} bytes of memory\n",
-        totals.nodes,
-        cluster.class_count(),
-        totals.cores,
-        totals.pus,
-        totals.gpus,
-        totals.memory
-    ))
+fn missing(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
+    Ok(cluster.missing()?.map(|name| format!("{name} is missing\n")).collect())
+}
+
+fn sums(found: &[Facts]) -> String {
+    let sum = |value: fn(&Facts) -> u64| found.iter().map(value).sum::<u64>();
+    let classes: std::collections::BTreeSet<u64> = found.iter().map(|node| node.class).collect();
+    let values: [fn(&Facts) -> u64; 5] =
+        [|_| 1, |node| node.cores, |node| node.pus, |node| node.gpus, |node| node.memory];
+    sums_text(values.map(sum), classes.len())
+}
+
+fn sums_text([nodes, cores, pus, gpus, memory]: [u64; 5], classes: usize) -> String {
+    format!(
+        "{nodes} nodes of {classes} classes: {cores} cores, {pus} PUs, {gpus} GPUs, {memory} bytes of memory\n"
+    )
 }
 
 /// Names of a group and of those that it is in, the outermost first.
@@ -88,21 +191,33 @@ fn tree(group: NodeGroup<'_>, depth: usize, text: &mut String) {
     group.children().for_each(|child| tree(child, depth + 1, text));
 }
 
-fn json(cluster: &Cluster<'_>) -> anyhow::Result<String> {
-    let mut nodes = Vec::new();
-    for node in cluster.nodes() {
-        let groups = path(node.group()?);
-        nodes.push(json!({ "name": node.name(), "class": node.class(), "groups": groups }));
-    }
-    let totals = cluster.totals()?;
-    let all = json!({
-        "nodes": nodes,
+fn as_json(cluster: &Cluster<'_>, found: &[Facts]) -> anyhow::Result<Value> {
+    let node =
+        |node: &Facts| json!({ "name": node.name, "class": node.class, "groups": node.groups });
+    let kind = |kind: &Kind<'_>| {
+        json!({
+            "class": kind.first.class,
+            "nodes": fold(kind.names.iter().copied()),
+            "count": kind.names.len(),
+            "packages": kind.first.packages,
+            "cores": kind.first.cores,
+            "pus": kind.first.pus,
+            "gpus": kind.first.gpus,
+            "nics": kind.first.nics,
+            "network": kind.first.network,
+            "least_memory": kind.memory.0,
+            "greatest_memory": kind.memory.1,
+        })
+    };
+    let sum = |value: fn(&Facts) -> u64| found.iter().map(value).sum::<u64>();
+    Ok(json!({
+        "nodes": found.iter().map(node).collect::<Vec<_>>(),
+        "kinds": kinds(found).iter().map(kind).collect::<Vec<_>>(),
         "classes": cluster.class_count(),
         "missing": cluster.missing()?.collect::<Vec<_>>(),
-        "cores": totals.cores,
-        "pus": totals.pus,
-        "gpus": totals.gpus,
-        "memory": totals.memory,
-    });
-    Ok(serde_json::to_string_pretty(&all)? + "\n")
+        "cores": sum(|node| node.cores),
+        "pus": sum(|node| node.pus),
+        "gpus": sum(|node| node.gpus),
+        "memory": sum(|node| node.memory),
+    }))
 }

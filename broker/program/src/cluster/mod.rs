@@ -3,10 +3,12 @@
 mod above;
 mod build;
 mod cluster;
+mod common;
 mod convert;
 mod diff;
 mod export;
 mod fabric;
+mod filter;
 mod gather;
 mod info;
 mod join;

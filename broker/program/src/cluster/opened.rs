@@ -3,32 +3,84 @@
 use anyhow::{Context, ensure};
 use std::path::Path;
 use topobroker::file_bytes::FileBytes;
-use topobroker_layout::header::MAX_SEGMENT_LEN;
+use topobroker_cluster::{ClusterBuilder, GroupId, NodeFile, prepare};
+use topobroker_layout::encode::AlignedVec;
+use topobroker_layout::header::{Header, Kind, MAX_SEGMENT_LEN};
 use topobroker_reader::cluster::{Cluster, ClusterNode, ClusterOpenError};
 
 /// The bytes of a cluster's file.
-pub(super) struct Opened(FileBytes);
+pub(super) struct Opened(Bytes);
+
+enum Bytes {
+    File(FileBytes),
+    /// Of a cluster of one node, made of the file of a node.
+    Node(AlignedVec),
+}
 
 impl Opened {
+    /// A cluster, or a cluster of one node out of the file of a node.
+    pub(super) fn of_any(file: &Path) -> anyhow::Result<Self> {
+        let opened = Self::read(file)?;
+        let Bytes::File(bytes) = &opened.0 else { return Ok(opened) };
+        if Header::read(bytes).is_ok_and(|header| header.kind == Kind::Cluster) {
+            return Ok(opened);
+        }
+        let name = Some(file.display().to_string());
+        let mut cluster = ClusterBuilder::new();
+        for node in prepare(&NodeFile { file: file.to_owned(), name })? {
+            cluster.add(GroupId::CLUSTER, node)?;
+        }
+        Ok(Self(Bytes::Node(cluster.finish()?)))
+    }
+
+    /// Whether it was the file of a node.
+    pub(super) fn is_node(&self) -> bool {
+        matches!(self.0, Bytes::Node(_))
+    }
+
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
         let name = || file.display().to_string();
         // Opening a pipe would wait for somebody who writes.
         let is_file = std::fs::metadata(file).with_context(name)?.is_file();
         ensure!(is_file, "{}: is no file; expected that of a cluster", name());
-        Ok(Self(FileBytes::open(file, MAX_SEGMENT_LEN).with_context(name)?))
+        Ok(Self(Bytes::File(FileBytes::open(file, MAX_SEGMENT_LEN).with_context(name)?)))
     }
 
     pub(super) fn cluster(&self, file: &Path) -> anyhow::Result<Cluster<'_>> {
-        Cluster::open(&self.0).with_context(|| file.display().to_string())
+        let bytes: &[u8] = match &self.0 {
+            Bytes::File(bytes) => bytes,
+            Bytes::Node(bytes) => bytes,
+        };
+        Cluster::open(bytes).with_context(|| file.display().to_string())
     }
 }
 
-/// The node with a name.
-pub(super) fn named<'a>(
-    cluster: &'a Cluster<'a>,
-    name: &str,
-) -> Result<ClusterNode<'a>, ClusterOpenError> {
+/// The node with a name. If there is none, the error names one whose name is nearly the same.
+pub(super) fn named<'a>(cluster: &'a Cluster<'a>, name: &str) -> anyhow::Result<ClusterNode<'a>> {
+    if let Some(node) = cluster.node_by_name(name) {
+        return Ok(node);
+    }
     let count = cluster.node_count();
-    let none = || ClusterOpenError::NoNode { name: name.to_owned(), count };
-    cluster.node_by_name(name).ok_or_else(none)
+    let none = anyhow::Error::from(ClusterOpenError::NoNode { name: name.to_owned(), count });
+    Err(match like(cluster, name) {
+        Some(other) => anyhow::anyhow!("{none:#}; did you mean {other}?"),
+        None => none,
+    })
+}
+
+/// The node with the same name but for zeros before its number, a domain, or a letter or two.
+fn like<'a>(cluster: &'a Cluster<'a>, name: &str) -> Option<&'a str> {
+    let plain = |name: &str| {
+        let host = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+        let end = host.trim_end_matches(|it: char| it.is_ascii_digit()).len();
+        let (start, digits) = host.split_at(end);
+        start.to_owned() + digits.trim_start_matches('0')
+    };
+    let wanted = plain(name);
+    let distance = |node: &ClusterNode<'a>| match plain(node.name()) == wanted {
+        true => 0,
+        false => strsim::levenshtein(node.name(), name),
+    };
+    let nearest = cluster.nodes().min_by_key(distance)?;
+    (distance(&nearest) <= 2).then(|| nearest.name())
 }
