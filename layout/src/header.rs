@@ -22,6 +22,9 @@ pub const HEADER_LEN: usize = 160;
 /// largest machines need. A reader refuses a longer file before it reads or maps any of it.
 pub const MAX_SEGMENT_LEN: u64 = 1 << 26;
 
+/// Maximum number of bytes of a cluster: of about two million nodes.
+pub const MAX_CLUSTER_LEN: u64 = 1 << 28;
+
 /// The state word of a segment that may be adopted. Any other value means that it is still being
 /// written.
 pub const STATE_READY: u32 = 0x5944_4552;
@@ -144,8 +147,10 @@ impl Header {
             });
         }
         let size = fields.u64(32);
-        if size > MAX_SEGMENT_LEN {
-            return Err(HeaderError::TooLong { found: size, limit: MAX_SEGMENT_LEN });
+        let kind = Kind::from_raw(fields.u32(16));
+        let limit = if kind == Some(Kind::Cluster) { MAX_CLUSTER_LEN } else { MAX_SEGMENT_LEN };
+        if size > limit {
+            return Err(HeaderError::TooLong { found: size, limit });
         }
         let archive_len = fields.u64(48);
         if archive_at.checked_add(archive_len) != Some(size) {
@@ -153,8 +158,7 @@ impl Header {
         }
         Ok(Self {
             version,
-            kind: Kind::from_raw(fields.u32(16))
-                .ok_or(HeaderError::Kind { found: fields.u32(16) })?,
+            kind: kind.ok_or(HeaderError::Kind { found: fields.u32(16) })?,
             scope: Scope::from_raw(fields.u32(20))
                 .ok_or(HeaderError::Scope { found: fields.u32(20) })?,
             address: fields.u64(24),

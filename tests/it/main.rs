@@ -26,6 +26,7 @@ mod embedding;
 mod examples;
 mod faults;
 mod fidelity;
+mod first_command;
 mod gathering_attacks;
 mod generations;
 mod info_and_calc;

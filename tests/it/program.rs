@@ -317,7 +317,9 @@ fn wrong_usage_exits_2_and_a_closed_pipe_exits_0() {
 
 #[test]
 fn without_keys_the_error_says_how_to_get_them() {
-    let output = topobroker().arg("ls").env_remove("TOPOBROKER_FILE").output().unwrap();
+    let mut command = topobroker();
+    command.args(["ls", "--adopted"]).env_remove("TOPOBROKER_FILE");
+    let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("TOPOBROKER_FILE is not set"));
 }

@@ -24,6 +24,13 @@ use topobroker_reader::{
 
 const TREE: SwitchTree = SwitchTree { nodes_a_leaf: 18, leaves_a_pod: 18, spines_a_pod: 18 };
 
+/// Of switches with 64 ports.
+const LARGE_TREE: SwitchTree = SwitchTree { nodes_a_leaf: 32, leaves_a_pod: 32, spines_a_pod: 32 };
+
+/// From so many nodes on, they are of this many classes below a larger tree, and are made in memory.
+const LARGE: u32 = 1_000_000;
+const CLASSES: u32 = 40;
+
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [client] = &arguments[..]
@@ -32,7 +39,7 @@ fn main() -> anyhow::Result<()> {
         return fresh(client == "own");
     }
     if let [how, count, file] = &arguments[..]
-        && ["segments", "xml", "small"].contains(&how.as_str())
+        && ["segments", "xml", "small", "memory"].contains(&how.as_str())
     {
         return build(how, count.parse()?, Path::new(file));
     }
@@ -44,7 +51,11 @@ fn main() -> anyhow::Result<()> {
     println!("| nodes | from | built s | memory of the builder MB | file kB | bytes a node |");
     println!("| --- | --- | --- | --- | --- | --- |");
     for size in &sizes {
-        let hows: &[&str] = if *size <= 10_000 { &["segments", "xml"] } else { &["segments"] };
+        let hows: &[&str] = match *size {
+            ..=10_000 => &["segments", "xml"],
+            LARGE.. => &["memory"],
+            _ => &["segments"],
+        };
         for how in hows {
             let file = folder.path().join(format!("{how}-{size}"));
             let status = Command::new(std::env::current_exe()?)
@@ -60,7 +71,8 @@ fn main() -> anyhow::Result<()> {
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for size in &sizes {
-        ask(*size, &folder.path().join(format!("segments-{size}")))?;
+        let how = if *size >= LARGE { "memory" } else { "segments" };
+        ask(*size, &folder.path().join(format!("{how}-{size}")))?;
     }
     Ok(())
 }
@@ -91,6 +103,9 @@ fn unpacked() -> Option<PathBuf> {
 /// `segments` in memory; `xml` are files.
 fn build(how: &str, count: u32, file: &Path) -> anyhow::Result<()> {
     let like = example()?;
+    if how == "memory" {
+        return build_in_memory(&like, count, file);
+    }
     let folder = tempfile::tempdir()?;
     let mut files = Vec::new();
     for number in 0..count {
@@ -116,6 +131,32 @@ fn build(how: &str, count: u32, file: &Path) -> anyhow::Result<()> {
         Ok(())
     })?;
     TREE.add_to(&mut cluster, count)?;
+    finish(cluster, count, how, start, before, file)
+}
+
+/// [`build`] of many nodes of several classes, which are made while they are added.
+fn build_in_memory(like: &Like, count: u32, file: &Path) -> anyhow::Result<()> {
+    let (before, start) = (peak(), Instant::now());
+    let mut cluster = ClusterBuilder::new();
+    for number in 0..count {
+        let mut node = like.node(number);
+        if let Some(root) = node.objects.first_mut() {
+            root.infos.push((format!("Class{}", number % CLASSES), "yes".to_owned()));
+        }
+        cluster.add_node(GroupId::CLUSTER, Some(&Like::name(number)), &node)?;
+    }
+    LARGE_TREE.add_to(&mut cluster, count)?;
+    finish(cluster, count, "memory", start, before, file)
+}
+
+fn finish(
+    cluster: ClusterBuilder,
+    count: u32,
+    how: &str,
+    start: Instant,
+    before: f64,
+    file: &Path,
+) -> anyhow::Result<()> {
     let bytes = cluster.finish()?;
     let took = start.elapsed();
     write_file(file, &bytes, 0o400, false)?;

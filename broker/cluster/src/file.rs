@@ -13,7 +13,7 @@ use topobroker_layout::cluster::nodes::{ClassRow, NodeRow, places_of};
 use topobroker_layout::column::Column;
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::{
-    Header, Kind, MAX_SEGMENT_LEN, VERSION_MAJOR, VERSION_MINOR, mark_ready, segment_len,
+    Header, Kind, MAX_CLUSTER_LEN, VERSION_MAJOR, VERSION_MINOR, mark_ready, segment_len,
 };
 use topobroker_layout::packed_texts::pack_texts;
 use topobroker_reader::{Scope, Source, cluster::GroupKind};
@@ -109,7 +109,7 @@ pub(super) fn write(
         directory: file.part(&directory.to_bytes()?, 16),
     };
     let File(mut file) = file;
-    if file.len() as u64 > MAX_SEGMENT_LEN {
+    if file.len() as u64 > MAX_CLUSTER_LEN {
         return Err(too_long("bytes of the cluster", file.len()));
     }
     let header = header(file.len())?;
@@ -119,7 +119,7 @@ pub(super) fn write(
 }
 
 fn too_long(what: &'static str, found: usize) -> ClusterError {
-    let limit = usize::try_from(MAX_SEGMENT_LEN).unwrap_or(usize::MAX);
+    let limit = usize::try_from(MAX_CLUSTER_LEN).unwrap_or(usize::MAX);
     ClusterError::TooMany { what, found, limit }
 }
 

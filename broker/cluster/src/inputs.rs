@@ -10,7 +10,7 @@ use topobroker::file_bytes::FileBytes;
 use topobroker::hwloc::{Input, LoadOptions, Plugins, capture, load};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::to_bytes;
-use topobroker_layout::header::{Header, Kind, MAGIC, MAX_SEGMENT_LEN};
+use topobroker_layout::header::{Header, Kind, MAGIC, MAX_CLUSTER_LEN};
 use topobroker_reader::cluster::Cluster;
 
 /// A file with a node, and the name that the node is to have.
@@ -72,7 +72,7 @@ pub fn prepare(node: &NodeFile) -> Result<Vec<PreparedNode>, ClusterError> {
     let input = node.file.display().to_string();
     let name = node.name.as_deref();
     let read = |source| ClusterError::Read { input: input.clone(), source };
-    let bytes = FileBytes::open(&node.file, MAX_SEGMENT_LEN).map_err(read)?;
+    let bytes = FileBytes::open(&node.file, MAX_CLUSTER_LEN).map_err(read)?;
     if bytes.starts_with(&MAGIC) {
         return match Header::read(&bytes).map(|header| header.kind) {
             Ok(Kind::Cluster) => nodes_of_cluster(&bytes, &input),

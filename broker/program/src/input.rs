@@ -1,6 +1,7 @@
 //! The topology that a command works on: the adopted segment, or a named input.
 
 use super::output::say;
+use super::own_published;
 use anyhow::Context;
 use clap::Args;
 use std::os::unix::process::CommandExt;
@@ -15,7 +16,7 @@ use topobroker::linux::{Root, add_facts};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{self, AlignedVec};
 use topobroker_layout::object_type::ObjectType;
-use topobroker_reader::{Adopted, Archive, Source, Topology};
+use topobroker_reader::{AdoptError, Adopted, Archive, Keys, KeysError, Source, Topology};
 
 /// Where a topology comes from.
 #[derive(Debug, PartialEq, Args)]
@@ -87,17 +88,36 @@ impl Held {
 
 impl Input {
     /// Captures the named input without the types that `filters` leave out. Without a named input,
-    /// adopts the segment that this process's keys name; it is read in place and not filtered.
-    pub(super) fn topology(&self, filters: Option<&Filters>) -> anyhow::Result<Held> {
-        match &self.input {
-            None => Ok(Held::Adopted(topobroker_reader::adopt()?)),
-            Some(input) => {
-                let filters = filters.map(Filters::for_loading).unwrap_or_default();
-                let (description, _) = self.capture_filtered(filters)?;
-                let archive = encode::to_bytes(&description).with_context(|| input.clone())?;
-                Ok(Held::Own(archive, input.clone()))
-            }
-        }
+    /// adopts the segment that this process's keys name; it is read in place and not filtered. If nothing is
+    /// published to this process, and the adopted topology is not insisted on, it is what this user has
+    /// published here last, else this machine as it is now: a message says which.
+    pub(super) fn topology(
+        &self,
+        filters: Option<&Filters>,
+        insists: bool,
+    ) -> anyhow::Result<Held> {
+        let input = match &self.input {
+            Some(input) => input.as_str(),
+            None => match topobroker_reader::adopt() {
+                Err(AdoptError::Keys(KeysError::Missing { .. }))
+                    if !insists && !Keys::is_in_env() =>
+                {
+                    if let Some(adopted) = own_published::adopt() {
+                        let file = adopted.keys().file_key();
+                        say(&format!("this is what you have published here: {file}"));
+                        return Ok(Held::Adopted(adopted));
+                    }
+                    say("nothing is published to this process: this is the machine as it is now; \
+                         `topobroker publish` shares it with all processes");
+                    "machine"
+                }
+                adopted => return Ok(Held::Adopted(adopted?)),
+            },
+        };
+        let filters = filters.map(Filters::for_loading).unwrap_or_default();
+        let (description, _) = self.capture_filtered(filters)?;
+        let archive = encode::to_bytes(&description).with_context(|| input.to_owned())?;
+        Ok(Held::Own(archive, input.to_owned()))
     }
 
     fn options(&self, filters: Vec<(ObjectType, TypeFilter)>) -> LoadOptions {
@@ -130,7 +150,7 @@ impl Input {
         &self,
         answer: impl FnOnce(&Now<'_>) -> anyhow::Result<R>,
     ) -> anyhow::Result<R> {
-        let held = self.topology(None)?;
+        let held = self.topology(None, false)?;
         let archive = held.archive()?;
         let topology = archive.topology();
         let saved = match &self.input {

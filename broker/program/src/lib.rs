@@ -23,6 +23,7 @@ pub mod ls;
 mod manual;
 mod networks;
 mod output;
+mod own_published;
 mod part;
 mod ports;
 mod preload;

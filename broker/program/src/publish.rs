@@ -2,6 +2,7 @@
 
 use super::input::Input;
 use super::output;
+use super::own_published;
 use super::signals::{self, Signals};
 use super::text_file::read_text;
 use anyhow::Context;
@@ -178,6 +179,7 @@ impl Publish {
             publication.unpublish()?;
             return Err(error.context("the keys cannot be written, and nothing stays published"));
         }
+        own_published::remember(publication.keys());
         Ok(ExitCode::SUCCESS)
     }
 

@@ -18,6 +18,10 @@ use topobroker_reader::{Archive, RestrictFlags, Topology, View, jobs::adopt_job}
 pub(super) struct Subject {
     #[command(flatten)]
     input: Input,
+    /// Insist on what is published to this process: by default, where nothing is, this is what you have
+    /// published here last, else the machine as it is now
+    #[arg(long, conflicts_with = "input")]
+    adopted: bool,
     /// Keep only these PUs, or NUMA nodes, of the topology
     #[arg(long, value_name = "[nodeset=]SET")]
     restrict: Option<String>,
@@ -48,7 +52,9 @@ impl Subject {
         filters: Option<&Filters>,
         text: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
     ) -> anyhow::Result<String> {
-        let held = self.input.topology(filters)?;
+        // Jobs, and what is left of the adopted topology, are of that.
+        let is_of_adopted = self.job.is_some() || self.view.as_deref() == Some("mine");
+        let held = self.input.topology(filters, self.adopted || is_of_adopted)?;
         let filters = filters.filter(|_| matches!(held, Held::Adopted(_)));
         self.answer_of(held.archive()?.topology(), filters, text)
     }

@@ -56,7 +56,8 @@ impl Keys {
     }
 
     /// Whether the environment has at least one of the keys.
-    pub(crate) fn is_in_env() -> bool {
+    #[must_use]
+    pub fn is_in_env() -> bool {
         [FILE, ADDR, SIZE].into_iter().any(|key| variable(key).is_some())
     }
 

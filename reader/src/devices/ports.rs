@@ -65,8 +65,8 @@ impl<'a> Object<'a> {
     /// ```
     pub fn ports(self) -> impl Iterator<Item = Port<'a>> {
         let next = move |after: Option<u8>| {
-            let names = self.facts().chain(self.infos()).map(|text| text.name);
-            let numbers = names.filter_map(|name| parse(name).map(|(number, _)| number));
+            let numbers =
+                self.text_names().filter_map(|name| parse(name).map(|(number, _)| number));
             numbers.filter(|number| after.is_none_or(|after| *number > after)).min()
         };
         let is_fabric = self.os_device_kind() == Some(OsDeviceKind::OpenFabrics);
@@ -180,7 +180,7 @@ impl<'a> Port<'a> {
                 number == self.number && found == Some(index)
             })
         };
-        gid(self.find(is_it)?)
+        gid(self.device.text_with(is_it)?)
     }
 
     /// The GUID of the port: the low 64 bits of its first global id.
@@ -195,13 +195,7 @@ impl<'a> Port<'a> {
     }
 
     fn value(self, what: &str) -> Option<&'a str> {
-        self.find(|name| parse(name) == Some((self.number, what)))
-    }
-
-    /// The fact, else the info, whose name is wanted.
-    fn find(self, is_wanted: impl Fn(&str) -> bool) -> Option<&'a str> {
-        let mut texts = self.device.facts().chain(self.device.infos());
-        texts.find(|text| is_wanted(text.name)).map(|text| text.value)
+        self.device.text_with(|name| parse(name) == Some((self.number, what)))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::index::Index;
 use crate::topology::Topology;
 use core::ops::Range;
-use topobroker_layout::archive::ArchivedStringsOfObjects;
+use topobroker_layout::archive::{ArchivedFactsOfObjects, ArchivedStringsOfObjects};
 use topobroker_layout::cluster::slot::{Property, Slot};
 use topobroker_layout::column::partition_point;
 use topobroker_layout::depth::Depth;
@@ -120,14 +120,9 @@ impl<'a> Object<'a> {
     /// Pairs of name and value. Counterpart: `infos`.
     pub fn infos(self) -> impl ExactSizeIterator<Item = Info<'a>> {
         let infos = &self.index.archive.infos;
-        // If no object has infos, the table is empty and every start reads as 0.
-        let (first, end) = (infos.start.get_u32(self.row()), infos.start.get_u32(self.row() + 1));
-        (first as usize..end as usize).map(move |row| Info {
+        self.info_rows().map(move |row| Info {
             name: self.index.string(infos.name.get_u32(row)),
-            value: self.index.text(
-                || Slot::new(Property::InfoValue, self.id, narrow(row) - first),
-                infos.value.get_u32(row),
-            ),
+            value: self.info_value(row),
         })
     }
 
@@ -135,23 +130,19 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_obj_get_info_by_name")]
     #[must_use]
     pub fn info(self, name: &str) -> Option<&'a str> {
-        self.infos().find(|info| info.name == name).map(|info| info.value)
+        let names = &self.index.archive.infos.name;
+        let mut rows = self.info_rows();
+        let row = rows.find(|row| self.index.is_string(names.get_u32(*row), name))?;
+        Some(self.info_value(row))
     }
 
     /// What the publisher found out about this object beside hwloc, such as the rate of a port: pairs
     /// of name and value. They are in no export.
     pub fn facts(self) -> impl Iterator<Item = Info<'a>> {
-        let id = self.id;
         self.index.archive.facts.iter().flat_map(move |facts| {
-            let end = u32::try_from(facts.object.len()).unwrap_or(u32::MAX);
-            let first = partition_point(0..end, |row| facts.object.get_u32(row as usize) < id);
-            let rows = (first..end).map(|row| row as usize);
-            rows.take_while(move |row| facts.object.get_u32(*row) == id).map(move |row| Info {
+            self.fact_rows(facts).map(move |row| Info {
                 name: self.index.string(facts.name.get_u32(row)),
-                value: self.index.text(
-                    || Slot::new(Property::FactValue, id, narrow(row) - first),
-                    facts.value.get_u32(row),
-                ),
+                value: self.fact_value(facts, row),
             })
         })
     }
@@ -159,7 +150,63 @@ impl<'a> Object<'a> {
     /// Value of the first fact with this name.
     #[must_use]
     pub fn fact(self, name: &str) -> Option<&'a str> {
-        self.facts().find(|fact| fact.name == name).map(|fact| fact.value)
+        let facts = self.index.archive.facts.first()?;
+        let mut rows = self.fact_rows(facts);
+        let row = rows.find(|row| self.index.is_string(facts.name.get_u32(*row), name))?;
+        Some(self.fact_value(facts, row))
+    }
+
+    /// The names of facts, then of infos.
+    pub(crate) fn text_names(self) -> impl Iterator<Item = &'a str> {
+        let archive = self.index.archive;
+        let of_facts = archive
+            .facts
+            .iter()
+            .flat_map(move |facts| self.fact_rows(facts).map(move |row| facts.name.get_u32(row)));
+        let of_infos = self.info_rows().map(move |row| archive.infos.name.get_u32(row));
+        of_facts.chain(of_infos).map(move |row| self.index.string(row))
+    }
+
+    /// The value of the first fact, else info, with a name that is wanted. No other value is looked at.
+    pub(crate) fn text_with(self, is_wanted: impl Fn(&str) -> bool) -> Option<&'a str> {
+        let place = self.text_names().position(is_wanted)?;
+        let facts = self.index.archive.facts.first();
+        let rows = facts.map(|facts| self.fact_rows(facts)).unwrap_or_default();
+        match (rows.clone().nth(place), facts) {
+            (Some(row), Some(facts)) => Some(self.fact_value(facts, row)),
+            _ => Some(self.info_value(self.info_rows().nth(place - rows.len())?)),
+        }
+    }
+
+    /// The rows of infos in their table.
+    fn info_rows(self) -> Range<usize> {
+        let infos = &self.index.archive.infos;
+        // If no object has infos, the table is empty and every start reads as 0.
+        let (first, end) = (infos.start.get_u32(self.row()), infos.start.get_u32(self.row() + 1));
+        first as usize..end as usize
+    }
+
+    fn info_value(self, row: usize) -> &'a str {
+        let infos = &self.index.archive.infos;
+        let slot = || {
+            Slot::new(Property::InfoValue, self.id, narrow(row) - narrow(self.info_rows().start))
+        };
+        self.index.text(slot, infos.value.get_u32(row))
+    }
+
+    /// The rows of facts in their table.
+    fn fact_rows(self, facts: &ArchivedFactsOfObjects) -> Range<usize> {
+        let end = u32::try_from(facts.object.len()).unwrap_or(u32::MAX);
+        let before = |limit: u32| {
+            partition_point(0..end, |row| facts.object.get_u32(row as usize) < limit) as usize
+        };
+        before(self.id)..before(self.id.saturating_add(1))
+    }
+
+    fn fact_value(self, facts: &ArchivedFactsOfObjects, row: usize) -> &'a str {
+        let first = self.fact_rows(facts).start;
+        let slot = || Slot::new(Property::FactValue, self.id, narrow(row) - narrow(first));
+        self.index.text(slot, facts.value.get_u32(row))
     }
 
     /// The parent, `None` for the root. Counterpart: `parent`.

@@ -5,7 +5,7 @@ use std::path::Path;
 use topobroker::file_bytes::FileBytes;
 use topobroker_cluster::{ClusterBuilder, GroupId, NodeFile, prepare};
 use topobroker_layout::encode::AlignedVec;
-use topobroker_layout::header::{Header, Kind, MAX_SEGMENT_LEN};
+use topobroker_layout::header::{Header, Kind, MAX_CLUSTER_LEN};
 use topobroker_reader::cluster::{Cluster, ClusterNode, ClusterOpenError};
 
 /// The bytes of a cluster's file.
@@ -43,7 +43,7 @@ impl Opened {
         // Opening a pipe would wait for somebody who writes.
         let is_file = std::fs::metadata(file).with_context(name)?.is_file();
         ensure!(is_file, "{}: is no file; expected that of a cluster", name());
-        Ok(Self(Bytes::File(FileBytes::open(file, MAX_SEGMENT_LEN).with_context(name)?)))
+        Ok(Self(Bytes::File(FileBytes::open(file, MAX_CLUSTER_LEN).with_context(name)?)))
     }
 
     pub(super) fn cluster(&self, file: &Path) -> anyhow::Result<Cluster<'_>> {
