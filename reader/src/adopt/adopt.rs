@@ -11,7 +11,7 @@ use super::os_error::OsError;
 use crate::archive::Archive;
 use crate::topology::Topology;
 use rustix::io::Errno;
-use topobroker_layout::header::Header;
+use topobroker_layout::header::{Header, MAX_SEGMENT_LEN};
 
 /// The adopted topology of this process, with the header, keys and placement of its segment.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ pub fn adopt_keys(keys: Keys) -> Result<&'static Adopted, AdoptError> {
     {
         return Ok(adopted);
     }
-    let candidate = Candidate::open(keys)?;
+    let candidate = Candidate::open(keys, MAX_SEGMENT_LEN)?;
     if let Some(adopted) = adopted() {
         return same_as(adopted, &candidate);
     }

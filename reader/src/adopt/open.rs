@@ -12,7 +12,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
 use rustix::io::Errno;
 use topobroker_layout::OpenError;
-use topobroker_layout::header::{HEADER_LEN, Header, MAX_SEGMENT_LEN};
+use topobroker_layout::header::{HEADER_LEN, Header};
 
 /// An open file whose owner, mode or seals, and length have been checked. None of its bytes has
 /// been read yet.
@@ -26,12 +26,12 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    pub(crate) fn open(keys: Keys) -> Result<Self, AdoptError> {
+    pub(crate) fn open(keys: Keys, limit: u64) -> Result<Self, AdoptError> {
         let file = open(&keys)?;
         let stat = stat(&file, &keys)?;
         check_file(&file, &stat, &keys)?;
         check_length(&stat, &keys)?;
-        check_size(&keys)?;
+        check_size(&keys, limit)?;
         let (device, inode) = (stat.st_dev, stat.st_ino);
         Ok(Self { file, keys, device, inode, address_error: Cell::new(None) })
     }
@@ -105,11 +105,11 @@ pub fn open_trusted(path: &FilePath) -> Result<OwnedFd, FileError> {
 }
 
 /// Refuses a file that is longer than any segment, before anything of it is read or mapped.
-fn check_size(keys: &Keys) -> Result<(), AdoptError> {
-    if keys.size() <= MAX_SEGMENT_LEN {
+fn check_size(keys: &Keys, limit: u64) -> Result<(), AdoptError> {
+    let found = keys.size();
+    if found <= limit {
         return Ok(());
     }
-    let (found, limit) = (keys.size(), MAX_SEGMENT_LEN);
     Err(AdoptError::Long { file: keys.file_key().clone(), found, limit })
 }
 

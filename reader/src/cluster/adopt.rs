@@ -3,6 +3,7 @@
 use super::cluster::Cluster;
 use super::error::ClusterOpenError;
 use crate::adopt::{FilePath, Global, beside, variable};
+use topobroker_layout::header::MAX_CLUSTER_LEN;
 
 static ADOPTED: Global<(Cluster<'static>, FilePath)> = Global::new();
 
@@ -39,7 +40,7 @@ pub fn adopt_cluster_file(
     {
         return Ok(cluster);
     }
-    let (_, bytes) = beside(file)?;
+    let (_, bytes) = beside(file, MAX_CLUSTER_LEN)?;
     let cluster = Cluster::open(bytes)?;
     let id = cluster.header().segment_id;
     let (adopted, name) = ADOPTED.set((cluster, file.clone()));

@@ -14,6 +14,7 @@ use alloc::vec;
 use topobroker_layout::cluster::blocks::Source;
 use topobroker_layout::cluster::delta::NodeValues;
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};
+use topobroker_layout::header::MAX_CLUSTER_LEN;
 
 /// A node of a cluster that this process reads as its own topology.
 #[derive(Debug)]
@@ -53,7 +54,7 @@ impl OwnNode {
     /// [`ClusterOpenError`].
     pub fn open(file: impl Into<FilePath>, identity: &Identity) -> Result<Self, ClusterOpenError> {
         let file = &file.into();
-        let candidate = candidate(file)?;
+        let candidate = candidate(file, MAX_CLUSTER_LEN)?;
         let size = candidate.keys.size();
         let pieces = Pieces(&candidate);
         let page = pieces.bytes(0, usize::try_from(size).unwrap_or(HEAD_LEN).min(HEAD_LEN));

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 use topobroker_layout::OpenError;
-use topobroker_layout::header::{Header, segment_name};
+use topobroker_layout::header::{Header, MAX_SEGMENT_LEN, segment_name};
 use topobroker_layout::job::{self, ArchivedDevicesOfRanks, ArchivedJob};
 use topobroker_layout::pu_sets::PuSet;
 use topobroker_layout::set::Set;
@@ -83,7 +83,7 @@ pub fn adopt_job(
     file: impl Into<FilePath>,
 ) -> Result<Job<'static>, AdoptJobError> {
     let file = &file.into();
-    let (candidate, bytes) = beside(file)?;
+    let (candidate, bytes) = beside(file, MAX_SEGMENT_LEN)?;
     let refused = |error| candidate.refused(error);
     let (header, archive) = job::open(bytes).map_err(refused)?;
     if archive.base != base.header().segment_id {

@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use rustix::io::Errno;
 use topobroker_layout::OpenError;
-use topobroker_layout::header::segment_name;
+use topobroker_layout::header::{MAX_SEGMENT_LEN, segment_name};
 use topobroker_layout::links::{self, ArchivedLinks};
 use topobroker_layout::links::{Link, Vertex, VertexKind};
 
@@ -56,7 +56,7 @@ impl ToldLinks<'static> {
         let mut name = Vec::from(file.as_bytes());
         name.extend_from_slice(Self::ENDING.as_bytes());
         let file = FilePath::from_bytes(name);
-        let (candidate, bytes) = match beside(&file) {
+        let (candidate, bytes) = match beside(&file, MAX_SEGMENT_LEN) {
             Err(AdoptError::Open { source, .. }) if source.is(Errno::NOENT) => {
                 return Ok(None);
             }
