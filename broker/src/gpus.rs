@@ -43,9 +43,12 @@ pub fn variables_of_rank(
 /// The UUID of the MIG instance of a GPU that a rank uses; `None` if the GPU is whole.
 fn instance_of<'a>(job: Job<'a>, rank: u32, gpu: Object<'a>) -> Option<&'a str> {
     let count = gpu.mig_instances().count();
+    if count == 0 {
+        return None;
+    }
     let earlier = job.ranks().take_while(|other| other.rank != rank);
     let earlier = earlier.filter(|other| job.gpus(other.rank).any(|it| it == gpu)).count();
-    gpu.mig_instances().nth(earlier.checked_rem(count)?)
+    gpu.mig_instances().nth(earlier % count)
 }
 
 /// Name and value of each variable by which a programming interface is told to use the GPUs `given`,

@@ -290,6 +290,14 @@ static inline int tb_mpi_comm_nvlink(MPI_Comm comm, const tb_job *job, int key, 
     MPI_Comm_size(comm, &size);
     MPI_Comm_rank(comm, &rank);
     *newcomm = MPI_COMM_NULL;
+    /* Without memory here, nobody goes on. */
+    all = (char *)malloc((size_t)size * sizeof own);
+    other = all != NULL;
+    error = MPI_Allreduce(&other, &told, 1, MPI_INT, MPI_MIN, comm);
+    if (error != MPI_SUCCESS || !told) {
+        free(all);
+        return error != MPI_SUCCESS ? error : MPI_ERR_NO_MEM;
+    }
     error = tb_mpi_comm_guided(comm, job, "topobroker://NVLinkDomain", 0, &node);
     /* A domain of one node is named by its first process. */
     told = rank;
@@ -299,9 +307,6 @@ static inline int tb_mpi_comm_nvlink(MPI_Comm comm, const tb_job *job, int key, 
         if (tb_job_nvlink_domain(job, tb_mpi_rank(), own, sizeof own, NULL) != TB_OK)
             snprintf(own, sizeof own, "%d", told);
     }
-    all = (char *)malloc((size_t)size * sizeof own);
-    if (!all)
-        return MPI_ERR_NO_MEM;
     told = MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, comm);
     for (other = 0; told == MPI_SUCCESS && colour == MPI_UNDEFINED && other <= rank; other++)
         if (error == MPI_SUCCESS && own[0] && !strcmp(own, all + (size_t)other * sizeof own))

@@ -52,6 +52,12 @@ int nvmlDeviceGetPciInfo_v3(device handle, pci_info *info)
     return SUCCESS;
 }
 
+int nvmlDeviceGetMinorNumber(device handle, unsigned *minor)
+{
+    *minor = handle == 1 ? 4 : 5;
+    return SUCCESS;
+}
+
 int nvmlDeviceGetUUID(device handle, char *text, unsigned length)
 {
     const char *kind = handle >= 100 ? "MIG" : "GPU";

@@ -446,6 +446,10 @@ fn what_iblinkinfo_prints_without_options_is_read() {
     assert_eq!(leaf.links().next().unwrap().mbps, Some(200_000));
     let mut graph = FabricGraph::default();
     let alone = "Switch: 0x00000000000000a1 leaf1:\n   1    1[  ] ==( 4X 53.125 Gbps Active/  LinkUp)==>      11    1[  ] \"n1 HCA-1\" ( )\n";
+    let twice = "CA: n1 HCA-1:\n 0x11 11 1[ ] ==( 4X 25.78125 Gbps Active/ LinkUp)==> 1 1[ ] \"l\" ( )\n\
+                 CA: n2 HCA-1:\n 0x12 11 1[ ] ==( 4X 25.78125 Gbps Active/ LinkUp)==> 1 2[ ] \"l\" ( )\n";
+    let said = FabricGraph::default().add("f", twice).unwrap_err().to_string();
+    assert!(said.contains("f, line 4: found \"LID 11 of 0x0000000000000012"), "{said}");
     let error = graph.add("f", alone).unwrap_err().to_string();
     assert!(
         error.contains("f, line 2: found \"LID 11\"") && error.contains("--switches-only"),

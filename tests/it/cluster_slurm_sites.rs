@@ -87,9 +87,41 @@ fn sizes_of_blocks_and_ranges_are_read_and_refused_as_slurm_does() {
         "RingName=r Nodes=s[04-01]\n",
         "RingName=r Nodes=s[01-17]\n",
         "BlockName=b1\nBlockName=b2\n",
+        "BlockName=b1 Nodes=s01 BlockSizes=1\n",
+        "BlockName=b1 Nodes=s01\nBlockSizes=4\nBlockSizes=6\n",
+        "TorusName=t Dims=2x3 Nodes=s[01-06]\n",
+        "TorusName=t Nodes=s[01-08]\n",
+        "SwitchName=t Dims=1x1x2 Nodes=s[01-02]\n",
     ] {
         assert!(SlurmTopology::from_conf("f", text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn groups_of_several_kinds_have_an_order_and_anchors_of_yaml_are_refused() {
+    let mut random = fastrand::Rng::with_seed(4);
+    let mut lines: Vec<String> = (0..60)
+        .flat_map(|number| [format!("BlockName=b{number}\n"), format!("SwitchName=s{number}\n")])
+        .collect();
+    lines.push("BlockName=last Nodes=s01\n".to_owned());
+    random.shuffle(&mut lines);
+    let topology = SlurmTopology::from_conf("f", &lines.concat()).unwrap();
+    let mut builder = ClusterBuilder::new();
+    builder.add_node(GroupId::CLUSTER, Some("s01"), &synthetic("PU:1")).unwrap();
+    builder.apply(&topology).unwrap();
+    let bytes = builder.finish().unwrap();
+    let cluster = Cluster::open(&bytes).unwrap();
+    let kinds: Vec<GroupKind> =
+        cluster.groups().unwrap().root().children().map(|it| it.kind()).collect();
+    assert_eq!(kinds.len(), 121);
+    assert!(kinds[..60].iter().all(|kind| *kind == GroupKind::Switch));
+    let bomb = format!(
+        "- topology: t\n  x: &a [{}]\n  y: [{}]\n  flat: true\n",
+        "1,".repeat(20_000),
+        "*a,".repeat(6_000)
+    );
+    let error = SlurmTopology::from_yaml("f", &bomb, None).unwrap_err().to_string();
+    assert!(error.contains("line 2: has an anchor or an alias"), "{error}");
 }
 
 #[test]
@@ -204,6 +236,39 @@ fn switches_of_each_level_of_a_fat_tree_are_a_group() {
         format!("SwitchName={} Nodes=n[12-15]", name(0x103)),
     ];
     assert_eq!(cables.conf(16), expected);
+}
+
+/// Each switch has an aggregation node, and one spine a host that is in no cluster.
+#[test]
+fn what_switches_have_to_reduce_data_makes_no_spine_a_leaf() {
+    let mut cables = Cables::new();
+    for node in 0..8 {
+        cables.host(node, 0, 0x100 + node / 2);
+    }
+    for leaf in 0..4_u64 {
+        (0..2).for_each(|spine| cables.switches(0x100 + leaf, 0x200 + spine));
+    }
+    for (number, switch) in [0x100, 0x101, 0x102, 0x103, 0x200, 0x201].into_iter().zip(0..) {
+        let (port, name) =
+            (End { guid: 0x9000 + number, port: 1 }, "Mellanox Technologies Aggregation Node");
+        let end = cables.end(switch);
+        cables.fabric.link_host(port, end, name, None).unwrap();
+    }
+    let (port, end) = (End { guid: 0x9900, port: 1 }, cables.end(0x200));
+    cables.fabric.link_host(port, end, "ufm HCA-1", None).unwrap();
+    let lines = cables.conf(8);
+    assert_eq!(lines.len(), 5, "{lines:?}");
+    assert!(lines[0].starts_with("SwitchName=-0000000000000200 Switches="), "{lines:?}");
+}
+
+#[test]
+fn a_long_chain_of_switches_is_grouped_in_proportion_to_its_length() {
+    let mut cables = Cables::new();
+    for node in 0..4 {
+        cables.host(node, 0, 0x10_0000);
+    }
+    (0..20_000).for_each(|at| cables.switches(0x10_0000 + at, 0x10_0001 + at));
+    assert_eq!(cables.conf(4).len(), 2);
 }
 
 /// A dragonfly: two groups of switches, in which all are connected, with a link between the groups.

@@ -17,12 +17,15 @@ fn node() -> SavedRoot {
             root.write(&format!("sys/class/net/{above}/upper_{above}.7"), "");
         }
     }
+    // Hosts of pods have a route each.
+    let others = "cni0 0100F40A 00000000 0005 0 0 0 FFFFFFFF 0 0 0                                          \n";
     root.write(
         "proc/net/route",
-        "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n\
+        &(others.repeat(2000)
+            + "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n\
          ens0 00000000 0100010A 0003 0 0 0 00000000 0 0 0\n\
          ens0 0000010A 00000000 0001 0 0 0 0000FFFF 0 0 0\n\
-         bond0.7 0000020A 00000000 0001 0 0 0 0000FFFF 0 0 0",
+         bond0.7 0000020A 00000000 0001 0 0 0 0000FFFF 0 0 0"),
     );
     root
 }

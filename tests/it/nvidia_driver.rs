@@ -58,7 +58,10 @@ fn printed(script: &str) -> String {
 fn gpus_that_hwloc_knows_no_interface_of_are_told_to_programs_by_the_drivers_uuid() {
     let text = printed(
         "eval $P > keys; . ./keys; $T job add j --map-by hwthread > env && $T job gpus j --env cuda; \
-         $T devices --gpu --json | grep uuid; \
+         $T devices --gpu --json | grep uuid; cp $TOPOBROKER_FILE seg; $T cluster build c n1=seg; \
+         $T cluster convert c --to slurm-gres; $T check --json >/dev/null; $T ports; \
+         $T job add d --map-by device=0000:22:00.0 -n 1 >env; $T job show d; \
+         \
          $T job groups j --uri topobroker://GPU; $T job groups j --uri topobroker://NVLinkDomain",
     );
     let uuid = |number: u32| format!("GPU-00000000-0000-0000-0000-{number:012}");
@@ -69,6 +72,9 @@ fn gpus_that_hwloc_knows_no_interface_of_are_told_to_programs_by_the_drivers_uui
         format!("\"uuid\": \"{}\"", uuid(1)),
         format!("\"uuid\": \"{}\"", uuid(2)),
         "0 1\n1 1\n2 2\n3 2\n0 -\n1 -\n2 -\n3 -\n".to_owned(),
+        // Device files have the driver's minor numbers.
+        "NodeName=n1 Name=gpu File=/dev/nvidia5\nNodeName=n1 Name=gpu File=/dev/nvidia4\n"
+            .to_owned(),
     ] {
         assert!(text.contains(&expected), "{expected}: {text}");
     }

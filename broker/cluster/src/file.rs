@@ -168,9 +168,12 @@ fn preordered(groups: &[Group], nodes: &[&Placed]) -> (Groups, Vec<u32>) {
         groups.get(number as usize).is_some_and(|group| group.kind == GroupKind::Block)
     };
     for children in &mut children {
-        children.sort_by(|one, other| match has_order(*one) && has_order(*other) {
-            true => one.cmp(other),
-            false => super::natural::natural(name(*one), name(*other)),
+        // Blocks come last, so that the order is one also beside other groups.
+        let by_name = |one: &u32, other: &u32| super::natural::natural(name(*one), name(*other));
+        children.sort_by(|one, other| match (has_order(*one), has_order(*other)) {
+            (true, true) => one.cmp(other),
+            (false, false) => by_name(one, other),
+            (first, second) => first.cmp(&second),
         });
     }
     let mut of_group = vec![Vec::new(); groups.len()];

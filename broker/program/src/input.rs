@@ -12,7 +12,7 @@ use std::time::Duration;
 use topobroker::description::{Filters, describe};
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{self, LoadOptions, TypeFilter};
-use topobroker::linux::{Root, add_facts};
+use topobroker::linux::{Root, refresh_facts};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{self, AlignedVec};
 use topobroker_layout::object_type::ObjectType;
@@ -163,7 +163,7 @@ impl Input {
             return answer(&Now { topology, root, is_saved });
         };
         let mut machine = describe(topology);
-        add_facts(&mut machine.objects, own);
+        refresh_facts(&mut machine.objects, own);
         let fresh = encode::to_bytes(&machine).context("the topology with the facts of now")?;
         let fresh = Archive::open(&fresh).context("the topology with the facts of now")?;
         answer(&Now { topology: fresh.topology(), root, is_saved })

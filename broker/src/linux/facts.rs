@@ -12,6 +12,10 @@ use topobroker_layout::object_type::ObjectType;
 /// Linux, or a file about the machine, says it is near.
 pub const NUMA_NODE: &str = "NumaNode";
 
+/// Facts that the driver of a GPU tells.
+const OF_DRIVER: [&str; 5] =
+    ["NVMLNumber", "NVIDIAMinor", "NVIDIAUUID", "NVLinkDomain", "MIGInstances"];
+
 /// PCI vendor of NVIDIA, and PCI class of displays, which GPUs that only compute are too.
 const NVIDIA: u16 = 0x10de;
 const DISPLAY: u16 = 0x03;
@@ -31,16 +35,35 @@ const PORT: [(&str, &str); 7] = [
     ("gids/0", "GID0"),
 ];
 
-/// Adds to devices the facts that a file system has of them.
+/// Adds to devices the facts that a file system has of them, and drivers of this node.
 pub fn add_facts(objects: &mut [Object], root: &Root) {
+    let gpus = if root.is_of_this_node() { gpus(objects) } else { Vec::new() };
+    add(objects, root, |pci, _| of_gpu(pci, &gpus));
+}
+
+/// Replaces the facts of devices by those that a file system has of them now. No driver is asked: what it
+/// said of GPUs stays.
+pub fn refresh_facts(objects: &mut [Object], root: &Root) {
+    let is_of_driver = |fact: &&(String, String)| OF_DRIVER.contains(&fact.0.as_str());
+    add(objects, root, |_, known| known.iter().filter(is_of_driver).cloned().collect());
+}
+
+/// [`add_facts`], with what is said of a PCI device beside: of its attributes and the facts that it has.
+fn add(
+    objects: &mut [Object],
+    root: &Root,
+    of_driver: impl Fn(&Pci, &[(String, String)]) -> Vec<(String, String)>,
+) {
     let anywhere = devices_of_the_machine(objects);
     let routes = Routes::of(root);
-    let gpus = if root.is_of_this_node() { gpus(objects) } else { Vec::new() };
     for (place, object) in objects.iter_mut().enumerate() {
         let facts = match &object.attributes {
             Attributes::Pci(pci) => {
                 let near = anywhere.contains(&place).then(|| numa_node(pci, root)).flatten();
-                link(pci, root).into_iter().chain(near).chain(of_gpu(pci, &gpus)).collect()
+                {
+                    let told = of_driver(pci, &object.facts);
+                    link(pci, root).into_iter().chain(near).chain(told).collect()
+                }
             }
             Attributes::Bridge(bridge) => {
                 bridge.upstream.as_ref().map(|pci| link(pci, root)).unwrap_or_default()
@@ -94,12 +117,17 @@ fn of_gpu(pci: &Pci, gpus: &[nvml::Gpu]) -> Vec<(String, String)> {
     };
     let instances = Some(gpu.instances.join(",")).filter(|list| !list.is_empty());
     let facts = [
-        ("NVMLNumber", Some(gpu.number.to_string())),
-        ("NVIDIAUUID", gpu.uuid.clone()),
-        ("NVLinkDomain", gpu.nvlink_domain.clone()),
-        ("MIGInstances", instances),
+        Some(gpu.number.to_string()),
+        gpu.minor.map(|minor| minor.to_string()),
+        gpu.uuid.clone(),
+        gpu.nvlink_domain.clone(),
+        instances,
     ];
-    facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    OF_DRIVER
+        .into_iter()
+        .zip(facts)
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
 }
 
 /// Whether a device's name is a name of a file.

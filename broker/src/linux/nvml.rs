@@ -19,6 +19,8 @@ pub(super) struct Gpu {
     pub(super) place: (u32, u32, u32),
     /// NVML's number.
     pub(super) number: u32,
+    /// The number of its device file, `/dev/nvidiaN`.
+    pub(super) minor: Option<u32>,
     /// `GPU-` and a UUID.
     pub(super) uuid: Option<String>,
     /// The UUID of the cluster of NVLinks that it is in, a dot, and the number of its clique.
@@ -32,7 +34,7 @@ pub(super) fn gpus() -> Vec<Gpu> {
     Driver::start().map(|driver| driver.gpus()).unwrap_or_default()
 }
 
-/// NVML, started.
+/// NVML, started. It counts how often it was started in a process, and is ended as often.
 struct Driver(NvmlLib);
 
 /// The function of a library, called. `None` if a driver does not have it, or if it fails.
@@ -49,8 +51,11 @@ macro_rules! call {
 impl Driver {
     fn start() -> Option<Self> {
         // SAFETY: the library is that of the driver, which all programs load by this name.
-        let driver = Self(unsafe { NvmlLib::new(LIBRARY) }.ok()?);
-        call!(driver, nvmlInit_v2()).map(|()| driver)
+        let library = unsafe { NvmlLib::new(LIBRARY) }.ok()?;
+        let init = library.nvmlInit_v2.as_ref().ok()?;
+        // SAFETY: it takes nothing, and may be called at any time.
+        is_done(unsafe { init() })?;
+        Some(Self(library))
     }
 
     fn gpus(&self) -> Vec<Gpu> {
@@ -70,10 +75,16 @@ impl Driver {
         Some(Gpu {
             place: (pci.domain, pci.bus, pci.device),
             number,
+            minor: self.minor(device),
             uuid: self.uuid(device),
             nvlink_domain: self.nvlink_domain(device),
             instances: self.instances(device),
         })
+    }
+
+    fn minor(&self, device: nvmlDevice_t) -> Option<u32> {
+        let mut minor: c_uint = 0;
+        call!(self, nvmlDeviceGetMinorNumber(device, &raw mut minor)).map(|()| minor)
     }
 
     fn uuid(&self, device: nvmlDevice_t) -> Option<String> {

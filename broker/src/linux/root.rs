@@ -49,6 +49,11 @@ impl Root {
     /// The error of reading. Bytes that are not UTF-8, a file of more than 64 kB, and what is no
     /// regular file are [`io::ErrorKind::InvalidData`].
     pub fn text(&self, file: &str) -> io::Result<Option<String>> {
+        self.text_up_to(file, MOST_BYTES)
+    }
+
+    /// [`Root::text`] of a file that may be longer.
+    pub(super) fn text_up_to(&self, file: &str, most: u64) -> io::Result<Option<String>> {
         let opened = match self.open(file) {
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
             opened => opened?,
@@ -58,7 +63,7 @@ impl Root {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(invalid("is no regular file".to_owned()));
         }
-        let text = text_within(MOST_BYTES, opened).map_err(|error| invalid(error.to_string()))?;
+        let text = text_within(most, opened).map_err(|error| invalid(error.to_string()))?;
         Ok(Some(text.trim().to_owned()))
     }
 

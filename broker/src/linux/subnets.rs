@@ -7,12 +7,16 @@ use std::net::Ipv4Addr;
 /// The most interfaces that are looked at above one: VLANs, bonds, bridges.
 const MOST_ABOVE: usize = 64;
 
+/// Maximum length of the table, in bytes: of a hundred thousand routes.
+const MOST_BYTES: u64 = 1 << 24;
+
 /// The IPv4 subnets of interfaces: pairs of name and subnet, such as `10.1.0.0/16`.
 pub(super) struct Routes(Vec<(String, String)>);
 
 impl Routes {
     pub(super) fn of(root: &Root) -> Self {
-        let table = root.text("proc/net/route").ok().flatten().unwrap_or_default();
+        let table = root.text_up_to("proc/net/route", MOST_BYTES).ok().flatten();
+        let table = table.unwrap_or_default();
         Self(table.lines().skip(1).filter_map(subnet).collect())
     }
 

@@ -53,16 +53,23 @@ impl<'a> Placed<'a> {
             let all = self.topology.objects_with_type(ObjectType::Core);
             all.filter(|core| core.is_inside(set)).count()
         };
-        let room: Vec<usize> = near.iter().map(cores).collect();
+        // Of each device, the first one with the same PUs, which counts the ranks on them.
+        let first_alike =
+            |set: &Set| near.iter().position(|other| other == set).unwrap_or_default();
+        let alike: Vec<usize> = near.iter().map(first_alike).collect();
+        let mut room: Vec<usize> = near.iter().map(cores).collect();
         let (mut ranks, mut next): (Vec<Set>, usize) = (Vec::with_capacity(count), 0);
+        let mut is_full = false;
         while ranks.len() < count && !near.is_empty() {
-            let turns = (next..next + near.len()).map(|turn| turn % near.len());
-            let is_free = |place: &usize| {
-                let on = ranks.iter().filter(|set| Some(*set) == near.get(*place)).count();
-                room.get(*place).is_some_and(|room| on < *room)
+            let mut turns = (next..next + near.len()).map(|turn| turn % near.len());
+            let has_room = |place: &usize| {
+                alike.get(*place).and_then(|first| room.get(*first)).is_some_and(|room| *room > 0)
             };
-            let place = turns.clone().find(is_free).or_else(|| turns.clone().next());
-            let Some(place) = place else { break };
+            let free = if is_full { None } else { turns.find(has_room) };
+            is_full = free.is_none();
+            let place = free.unwrap_or(next % near.len());
+            let counted = alike.get(place).and_then(|first| room.get_mut(*first));
+            counted.into_iter().for_each(|room| *room = room.saturating_sub(1));
             ranks.extend(near.get(place).cloned());
             next = place + 1;
         }

@@ -1,5 +1,6 @@
 //! Policies as users write them: `--map-by package:PE=2 --bind-to core`.
 
+use crate::links::is_bus_id;
 use std::fmt;
 use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::job::MAX_RANKS;
@@ -138,14 +139,23 @@ impl Policy {
             expected: MAP_EXPECTED,
         };
         let type_of = |name: &str| object(name).ok_or_else(|| wrong(name, "not a type of object"));
-        let mut parts = map_by.split(':');
-        let name = parts.next().unwrap_or_default();
+        // The colons of a bus id separate nothing.
+        let bus_id = bus_id_in(map_by);
+        let (name, rest) = match bus_id {
+            Some(end) => map_by.split_at(end),
+            None => map_by.split_at(map_by.find(':').unwrap_or(map_by.len())),
+        };
+        let mut parts = rest.split(':').skip(1);
         let mut map = match name.to_ascii_lowercase().as_str() {
             // On one node they are the same.
             "slot" | "node" => MapBy::Slot,
             "gpu" => MapBy::Device { devices: Devices::Gpus, shared: true },
             lower if lower.starts_with("device=") => {
-                let devices = Devices::named(name.get("device=".len()..).unwrap_or_default());
+                let wanted = name.get("device=".len()..).unwrap_or_default();
+                if wanted.is_empty() {
+                    return Err(wrong(name, "no device"));
+                }
+                let devices = Devices::named(wanted);
                 MapBy::Device { devices, shared: false }
             }
             "cpu-list" => MapBy::CpuList,
@@ -240,6 +250,14 @@ impl Policy {
         };
         Self { bind, ..self.clone() }
     }
+}
+
+/// Where a mapping by a device with a PCI bus id ends, such as `device=0000:23:00.0`.
+fn bus_id_in(map_by: &str) -> Option<usize> {
+    let start = "device=".len();
+    map_by.get(..start).filter(|it| it.eq_ignore_ascii_case("device="))?;
+    let end = start + map_by.get(start..)?.find('.')? + 2;
+    map_by.get(start..end).filter(|text| is_bus_id(text)).map(|_| end)
 }
 
 fn binding(text: &str) -> Result<(BindTo, bool), PolicyError> {

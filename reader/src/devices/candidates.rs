@@ -88,35 +88,36 @@ impl<'a> Topology<'a> {
     /// find, as of OpenCL on NVIDIA's, count only if there is no GPU else: they are the same ones.
     pub fn gpus(self) -> impl Iterator<Item = Object<'a>> {
         let pci_devices = move || self.objects_with_type(ObjectType::PCIDevice);
-        let on_pci = move || self.gpus_by_interface(true);
         let by_driver = move || pci_devices().filter(|pci| is_known_to_driver(*pci));
         let computes = move || {
             let class = |pci: &Object<'a>| pci.pci_attributes().map_or(0, |it| it.class_id);
             pci_devices().filter(move |pci| COMPUTES.contains(&class(pci)))
         };
-        let is_known = on_pci().next().is_some() || by_driver().next().is_some();
+        let is_known = self.gpus_on_pci().next().is_some() || by_driver().next().is_some();
         let is_alone = !is_known && computes().next().is_none();
-        on_pci()
-            .chain(by_driver())
-            .chain(computes().filter(move |_| !is_known))
-            .chain(self.gpus_by_interface(false).filter(move |_| is_alone))
+        let by_class = (!is_known).then(computes).into_iter().flatten();
+        let off_pci = is_alone.then(|| self.gpus_off_pci()).into_iter().flatten();
+        self.gpus_on_pci().chain(by_driver()).chain(by_class).chain(off_pci)
     }
 
-    /// The OS devices of GPUs, one for each, whose PCI device is known, or is not.
-    fn gpus_by_interface(self, on_pci: bool) -> impl Iterator<Item = Object<'a>> {
-        let devices = move || self.objects_with_type(ObjectType::OSDevice);
-        let is_best = move |device: &Object<'a>| {
-            let pci = device.pci_device_above();
-            let Some(own) = backend(*device).filter(|_| pci.is_some() == on_pci) else {
-                return false;
-            };
+    /// The OS devices of GPUs whose PCI device is known: of each those of the best interface.
+    fn gpus_on_pci(self) -> impl Iterator<Item = Object<'a>> {
+        let is_best = |device: &Object<'a>| {
+            let Some(own) = backend(*device) else { return false };
             let is_worse = |other: Object<'a>| backend(other).is_none_or(|other| other >= own);
-            match pci {
-                Some(pci) => pci.io_children().all(is_worse),
-                None => devices().filter(|it| it.pci_device_above().is_none()).all(is_worse),
-            }
+            device.pci_device_above().is_some_and(|pci| pci.io_children().all(is_worse))
         };
-        devices().filter(is_best)
+        self.objects_with_type(ObjectType::OSDevice).filter(is_best)
+    }
+
+    /// The OS devices of GPUs whose PCI device is not known, of the best interface of all.
+    fn gpus_off_pci(self) -> impl Iterator<Item = Object<'a>> {
+        let devices = move || {
+            let all = self.objects_with_type(ObjectType::OSDevice);
+            all.filter(|device| device.pci_device_above().is_none())
+        };
+        let best = devices().filter_map(backend).min();
+        devices().filter(move |device| best.is_some() && backend(*device) == best)
     }
 }
 

@@ -186,7 +186,7 @@ fn a_file_that_cannot_be_used_keeps_no_other_node_of_a_folder_out() {
     {
         assert!(said.contains(expected), "{said}: {expected}");
     }
-    let listed = cluster(folder, &["ls", "by-folder"]);
+    let listed = cluster(folder, &["ls", "--nodes", "by-folder"]);
     assert!(
         String::from_utf8_lossy(&listed.stdout).starts_with("n1 class 0 in -\nn3 "),
         "{listed:?}"
@@ -199,7 +199,8 @@ fn a_file_that_cannot_be_used_keeps_no_other_node_of_a_folder_out() {
     fs::write(shared.join("n2.node"), whole).unwrap();
     let output = cluster(folder, &arguments);
     assert!(output.status.success(), "{output:?}");
-    let listed = String::from_utf8(cluster(folder, &["ls", "by-folder"]).stdout).unwrap();
+    let listed =
+        String::from_utf8(cluster(folder, &["ls", "--nodes", "by-folder"]).stdout).unwrap();
     for name in ["../evil", ".hidden", "a/b", "a_b"] {
         assert!(listed.contains(&format!("{name} class 0")), "{listed}");
     }
@@ -249,7 +250,7 @@ fn pmix_and_mpi_below_open_mpi_and_mpich_gather_the_same() {
         ["sh", "-c", script, "sh", own.to_str().unwrap(), "cluster", "gather", "some", "--pmix"];
     open_mpi(&arguments);
     assert!(folder.join("three").exists(), "status 3");
-    let listed = cluster(folder, &["ls", "some"]);
+    let listed = cluster(folder, &["ls", "--nodes", "some"]);
     let listed = String::from_utf8(listed.stdout).unwrap();
     assert!(listed.contains("n4 class 0") && listed.contains("n3 is missing"), "{listed}");
     let source = root().join("ffi/examples/mpi_gather.c");

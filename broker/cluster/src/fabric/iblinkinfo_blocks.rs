@@ -48,7 +48,19 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
         let row = block.and_then(|block| row(number, block, line));
         rows.push(row.ok_or_else(|| FabricError::line(file, number, line, expected))?);
     }
-    let by_lid: BTreeMap<u16, u64> = rows.iter().map(|row| (row.lid, row.own.guid)).collect();
+    let mut by_lid: BTreeMap<u16, u64> = BTreeMap::new();
+    for row in &rows {
+        let known = *by_lid.entry(row.lid).or_insert(row.own.guid);
+        if known != row.own.guid {
+            let found = format!("LID {} of {:#018x} and {known:#018x}", row.lid, row.own.guid);
+            return Err(FabricError::line(
+                file,
+                row.line,
+                &found,
+                "a LID for each switch and port",
+            ));
+        }
+    }
     for row in &rows {
         let vertex = graph.vertex(row.block.kind, row.own.guid);
         row.block.name.clone_into(&mut vertex.name);

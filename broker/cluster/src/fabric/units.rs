@@ -22,11 +22,15 @@ impl FabricGraph {
     /// several. Groups that a level of switches joins are in a group of the first of these switches.
     pub(crate) fn units(&self, nodes: &BTreeMap<u64, usize>) -> Vec<Unit> {
         let names = self.switch_names();
-        let mut tree = Tree { units: self.leaf_units(nodes, &names), tops: BTreeMap::new() };
-        let level = self.levels();
-        let highest = level.values().copied().max().unwrap_or(0);
-        for height in 0..=highest {
-            self.join(&mut tree, height, &level, &names);
+        let units = self.leaf_units(nodes, &names);
+        let leaves = nodes.keys().filter_map(|port| self.leaf_of(*port)).collect();
+        let mut levels: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        for (switch, level) in self.levels(leaves) {
+            levels.entry(level).or_default().push(switch);
+        }
+        let mut tree = Tree::new(units);
+        for (height, switches) in levels {
+            self.join(&mut tree, height, &switches, &names);
         }
         tree.in_order()
     }
@@ -69,12 +73,9 @@ impl FabricGraph {
         units
     }
 
-    /// How many switches away from one with hosts each switch is.
-    fn levels(&self) -> BTreeMap<u64, usize> {
-        let is_host = |guid: &u64| self.ports.contains_key(guid);
-        let leaves = self.links.iter().filter(|(_, (peer, _))| is_host(&peer.guid));
-        let mut level: BTreeMap<u64, usize> =
-            leaves.map(|(end, _)| (end.guid, 0)).filter(|(guid, _)| !is_host(guid)).collect();
+    /// How many switches away from a leaf each switch is.
+    fn levels(&self, leaves: BTreeSet<u64>) -> BTreeMap<u64, usize> {
+        let mut level: BTreeMap<u64, usize> = leaves.into_iter().map(|leaf| (leaf, 0)).collect();
         let mut open: VecDeque<u64> = level.keys().copied().collect();
         while let Some(switch) = open.pop_front() {
             let next = level.get(&switch).map_or(0, |own| own + 1);
@@ -94,31 +95,29 @@ impl FabricGraph {
         own.map(|(_, (peer, _))| peer.guid).filter(|peer| self.switches.contains_key(peer))
     }
 
-    /// Joins groups that switches up to a level connect.
+    /// Joins groups that the switches of a level connect, and those below it.
     fn join(
         &self,
         tree: &mut Tree,
         height: usize,
-        level: &BTreeMap<u64, usize>,
+        switches: &[u64],
         names: &BTreeMap<u64, String>,
     ) {
-        let is_low = |switch: &u64| level.get(switch).is_some_and(|own| *own <= height);
-        let mut seen: BTreeSet<u64> = BTreeSet::new();
-        for first in level.keys().filter(|switch| is_low(switch)) {
-            if !seen.insert(*first) {
-                continue;
-            }
-            let (mut connected, mut next) = (vec![*first], 0);
-            while let Some(switch) = connected.get(next).copied() {
-                let beside = self.switches_beside(switch).filter(is_low);
-                connected.extend(beside.filter(|peer| seen.insert(*peer)));
-                next += 1;
-            }
-            connected.sort_unstable();
-            let top = connected.iter().find(|switch| level.get(switch) == Some(&height));
+        for switch in switches {
+            tree.add(*switch);
+        }
+        for switch in switches {
+            self.switches_beside(*switch).for_each(|peer| tree.connect(*switch, peer));
+        }
+        // The first switch of this level in each connected part, by GUID.
+        let mut tops: BTreeMap<u64, u64> = BTreeMap::new();
+        for switch in switches {
+            tops.entry(tree.part_of(*switch)).or_insert(*switch);
+        }
+        for (part, top) in tops {
             // Leaves that are connected with each other have no switch above.
-            let top = top.filter(|_| height > 0).and_then(|switch| names.get(switch));
-            tree.join(&connected, top, height);
+            let name = names.get(&top).filter(|_| height > 0);
+            tree.close(part, name, height);
         }
     }
 
@@ -139,40 +138,78 @@ impl FabricGraph {
     }
 }
 
-/// Groups while they are joined.
+/// Groups while they are joined. Switches that are connected so far are one part, known by one of them.
 struct Tree {
     units: Vec<(Unit, BTreeSet<u64>)>,
-    /// The group that each leaf switch is in so far; at the start there is none.
-    tops: BTreeMap<u64, usize>,
+    /// The unit of each leaf switch.
+    of_leaf: BTreeMap<u64, usize>,
+    /// From each switch on, the way to the one by which its part is known.
+    part: BTreeMap<u64, u64>,
+    /// The highest groups of each part.
+    highest: BTreeMap<u64, BTreeSet<usize>>,
 }
 
 impl Tree {
-    /// Puts the highest groups of these switches into one.
-    fn join(&mut self, switches: &[u64], top: Option<&String>, height: usize) {
-        if self.tops.is_empty() {
-            let leaves = self.units.iter().zip(0..);
-            self.tops =
-                leaves.flat_map(|((_, own), at)| own.iter().map(move |it| (*it, at))).collect();
+    fn new(units: Vec<(Unit, BTreeSet<u64>)>) -> Self {
+        let leaves = units.iter().zip(0..);
+        let of_leaf = leaves.flat_map(|((_, own), at)| own.iter().map(move |it| (*it, at)));
+        let of_leaf = of_leaf.collect();
+        Self { units, of_leaf, part: BTreeMap::new(), highest: BTreeMap::new() }
+    }
+
+    /// Adds a switch, which is connected to nothing yet.
+    fn add(&mut self, switch: u64) {
+        self.part.insert(switch, switch);
+        let unit = self.of_leaf.get(&switch).copied();
+        self.highest.insert(switch, unit.into_iter().collect());
+    }
+
+    fn part_of(&mut self, switch: u64) -> u64 {
+        let mut known = switch;
+        while let Some(next) = self.part.get(&known).copied().filter(|next| *next != known) {
+            // The way gets shorter for whoever asks next.
+            let after = self.part.get(&next).copied().unwrap_or(next);
+            self.part.insert(known, after);
+            known = next;
         }
-        let below: BTreeSet<usize> =
-            switches.iter().filter_map(|it| self.tops.get(it)).copied().collect();
-        // A single group is in one of the switches above it, but of one level only.
-        let is_new = below.len() > 1 || (below.len() == 1 && height == 1 && top.is_some());
+        known
+    }
+
+    /// Connects two switches; one that was not added is of a higher level.
+    fn connect(&mut self, one: u64, other: u64) {
+        if !self.part.contains_key(&other) {
+            return;
+        }
+        let (one, other) = (self.part_of(one), self.part_of(other));
+        if one == other {
+            return;
+        }
+        let count = |part| self.highest.get(&part).map_or(0, BTreeSet::len);
+        // The smaller one moves.
+        let (kept, gone) = if count(one) < count(other) { (other, one) } else { (one, other) };
+        let moved = self.highest.remove(&gone).unwrap_or_default();
+        self.highest.entry(kept).or_default().extend(moved);
+        self.part.insert(gone, kept);
+    }
+
+    /// Puts the highest groups of a part into one, if there are several. The groups below the first level of
+    /// switches above leaves are in a group of these also if there is one alone.
+    fn close(&mut self, part: u64, top: Option<&String>, height: usize) {
+        let Some(highest) = self.highest.get_mut(&part) else { return };
+        let is_new = highest.len() > 1 || (highest.len() == 1 && height == 1 && top.is_some());
         if !is_new {
             return;
         }
+        let place = self.units.len();
+        let below = std::mem::replace(highest, BTreeSet::from([place]));
         let name = top.cloned().unwrap_or_else(|| {
             let first = below.first().and_then(|at| self.units.get(*at));
             format!("fabric-{}", first.map_or("", |(unit, _)| &unit.name))
         });
-        let place = self.units.len();
-        self.units.push((Unit { name, above: None, nodes: Vec::new() }, BTreeSet::new()));
-        for (at, (unit, _)) in self.units.iter_mut().enumerate() {
-            if below.contains(&at) {
-                unit.above = Some(place);
-            }
+        for at in below {
+            self.units.get_mut(at).into_iter().for_each(|(unit, _)| unit.above = Some(place));
         }
-        self.tops.values_mut().filter(|at| below.contains(at)).for_each(|at| *at = place);
+        self.units.push((Unit { name, above: None, nodes: Vec::new() }, BTreeSet::new()));
     }
 
     /// The groups, each before those in it: those that were made last are the highest.

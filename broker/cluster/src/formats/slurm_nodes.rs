@@ -162,15 +162,14 @@ fn gres(topology: Topology<'_>, gpus: &[Object<'_>]) -> Vec<String> {
 }
 
 /// The device file of a GPU: that of its render node, of which Linux numbers the first 128, or that of
-/// NVIDIA's driver, which numbers GPUs by their bus ids as NVML does.
+/// NVIDIA's driver. If nobody knows its number, it is taken to be that of its place by bus id.
 fn file(gpu: Object<'_>, place: usize) -> String {
     let pci = gpu.pci_device_above();
     let names = || pci.into_iter().flat_map(Object::io_children).filter_map(Object::name);
     let is_nvidia = pci.and_then(Object::pci_attributes).is_some_and(|pci| pci.vendor_id == 0x10de);
     if is_nvidia {
-        let by_name = names().find_map(|name| name.strip_prefix("nvml")?.parse().ok());
-        let number: Option<usize> = by_name.or_else(|| pci?.fact("NVMLNumber")?.parse().ok());
-        return format!("/dev/nvidia{}", number.unwrap_or(place));
+        let minor = pci.and_then(|pci| pci.fact("NVIDIAMinor")?.parse().ok());
+        return format!("/dev/nvidia{}", minor.unwrap_or(place));
     }
     let render = names().find(|name| name.starts_with("renderD")).map(str::to_owned);
     format!("/dev/dri/{}", render.unwrap_or_else(|| format!("renderD{}", 128 + place)))

@@ -52,20 +52,29 @@ impl SlurmTopology {
         }
         block_sizes.sort_unstable();
         block_sizes.dedup();
+        let words: Vec<String> = block_sizes.iter().map(u32::to_string).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if !words.is_empty() && checked_sizes(&words).is_none() {
+            let (file, line, found) = (file.to_owned(), text.lines().count(), words.join(","));
+            return Err(SlurmError::Line { file, line, found, expected: SIZES });
+        }
         Self::checked(file, groups, block_sizes)
     }
 }
 
+/// What is expected of sizes of blocks.
+const SIZES: &str = "sizes from 1, each a power of two times the first, such as BlockSizes=4,8";
+
 /// The sizes of blocks that a line says: one of `BlockSizes`, or one that `scontrol` printed of a block.
 fn sizes_of(file: &str, line: usize, text: &str) -> Result<Vec<u32>, SlurmError> {
-    let expected = "sizes from 1, each a power of two times the first, such as BlockSizes=4,8";
     let told = |word: &str| {
         let (key, value) = word.split_once('=')?;
         let is_it = ["BlockSizes", "BlockSize"].iter().any(|it| key.eq_ignore_ascii_case(it));
         is_it.then(|| value.to_owned())
     };
     let Some(list) = text.split_whitespace().find_map(told) else { return Ok(Vec::new()) };
-    let wrong = || SlurmError::Line { file: file.to_owned(), line, found: list.clone(), expected };
+    let wrong =
+        || SlurmError::Line { file: file.to_owned(), line, found: list.clone(), expected: SIZES };
     checked_sizes(&list.split(',').collect::<Vec<_>>()).ok_or_else(wrong)
 }
 
@@ -105,12 +114,19 @@ fn group(file: &str, number: usize, line: &str) -> Result<Option<SlurmGroup>, Sl
             "blockname" => found = Some((GroupKind::Block, value.to_owned())),
             "ringname" => found = Some((GroupKind::Ring, value.to_owned())),
             "torusname" => found = Some((GroupKind::Torus, value.to_owned())),
-            "dims" => value.clone_into(&mut sizes),
+            "dims" => {
+                let is_size = |word: &str| word.parse::<u32>().is_ok_and(|size| size > 0);
+                if value.split('x').count() != 3 || !value.split('x').all(is_size) {
+                    return Err(bad(word, "three sizes, such as Dims=2x2x4"));
+                }
+                value.clone_into(&mut sizes);
+            }
             "switches" => children = hosts(value)?,
             "nodes" => nodes = hosts(value)?,
             // Slurm takes any number; what is no number is only a note of the site.
             "linkspeed" => speed = value.parse().unwrap_or(0),
-            "blocksizes" | "aggregatedblock" => return Ok(None),
+            // Read by themselves, in lines of their own.
+            "blocksizes" | "aggregatedblock" if found.is_none() => return Ok(None),
             "level" | "blockindex" | "blocksize" | "ringsize" => {}
             _ => {
                 return Err(bad(
@@ -122,6 +138,9 @@ fn group(file: &str, number: usize, line: &str) -> Result<Option<SlurmGroup>, Sl
     }
     let (kind, name) =
         found.ok_or_else(|| bad(line, "SwitchName, BlockName, RingName or TorusName"))?;
+    if (kind == GroupKind::Torus) == sizes.is_empty() {
+        return Err(bad(line, "Dims with a TorusName, and with no other name"));
+    }
     // scontrol also prints the nodes of all switches below.
     let is_shown = line.split_whitespace().any(|word| word.starts_with("Level="));
     if is_shown && !children.is_empty() {

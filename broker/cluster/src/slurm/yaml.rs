@@ -37,6 +37,12 @@ impl SlurmTopology {
                 "line {line}: more than {MOST_DEPTH} brackets are open; expected a list of topologies"
             )));
         }
+        // A short file of anchors may stand for a long one.
+        if let Some(line) = with_anchor(text) {
+            return Err(wrong(format!(
+                "line {line}: has an anchor or an alias (& or *); expected its text"
+            )));
+        }
         let all: Value = serde_yaml_ng::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let all = all.as_array().ok_or_else(|| wrong("expected a list of topologies".into()))?;
         let named = |it: &&Value| it.get("topology").and_then(word).as_deref() == wanted;
@@ -167,6 +173,14 @@ fn too_deep(text: &str) -> Option<usize> {
         })
     });
     deep.next().map(|(_, line)| line)
+}
+
+/// The first line with a sign of anchors and aliases, which no name has.
+fn with_anchor(text: &str) -> Option<usize> {
+    let mut lines = text.lines().zip(1..);
+    let found = lines
+        .find(|(line, _)| line.split('#').next().is_some_and(|line| line.contains(['&', '*'])));
+    found.map(|(_, line)| line)
 }
 
 /// A name, which YAML may take for a number or a truth value.

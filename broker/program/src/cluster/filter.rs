@@ -70,7 +70,7 @@ const NUMBERS: [&str; 8] = ["cores", "pus", "packages", "numa", "gpus", "nics", 
 const TEXTS: [&str; 3] = ["name", "group", "network"];
 
 /// Signs, the longer ones first.
-const SIGNS: [&str; 6] = ["<=", ">=", "!=", "<", ">", "="];
+const SIGNS: [&str; 7] = ["<=", ">=", "!=", "==", "<", ">", "="];
 
 impl FromStr for Filter {
     type Err = anyhow::Error;
@@ -95,6 +95,12 @@ impl Condition {
         let (key, rest) = text.split_at(at);
         let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign)).with_context(expected)?;
         let value = rest.get(sign.len()..).unwrap_or_default().trim();
+        let sign = if sign == "==" { "=" } else { sign };
+        ensure!(
+            !value.contains(" or ") && !value.contains("||"),
+            "{text:?}: conditions are met all together: there is no or"
+        );
+        ensure!(!value.contains(['<', '>', '!', '=']), expected());
         let key = key.trim().to_ascii_lowercase();
         ensure!(!value.is_empty(), expected());
         let is_text = TEXTS.contains(&key.as_str());
@@ -103,7 +109,11 @@ impl Condition {
         } else {
             ensure!(NUMBERS.contains(&key.as_str()), expected());
         }
-        let number = if is_text { 0 } else { number(value)? };
+        let number = match (is_text, key.as_str()) {
+            (true, _) => 0,
+            (_, "memory") => bytes(value)?,
+            _ => value.parse().with_context(|| format!("{text:?}: expected a number"))?,
+        };
         Ok(Self { key, sign, value: value.to_owned(), number })
     }
 
@@ -145,8 +155,8 @@ impl Filter {
     }
 }
 
-/// A number, with a unit of memory such as GiB behind it.
-fn number(text: &str) -> anyhow::Result<u64> {
+/// A number of bytes, with a unit such as GiB behind it.
+fn bytes(text: &str) -> anyhow::Result<u64> {
     let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
     let shift = match unit.trim().to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b')
@@ -205,7 +215,7 @@ mod tests {
             ("name=n00*", true),
             ("name=n1*", false),
             ("network=infiniband", true),
-            ("class=2 and numa=8 and nics<=2 and pus>=129", false),
+            ("class==2 and numa=8 and nics<=2 and pus>=129", false),
         ] {
             assert_eq!(text.parse::<Filter>().unwrap().has(&node()), expected, "{text}");
         }
@@ -213,7 +223,19 @@ mod tests {
 
     #[test]
     fn what_is_no_condition_is_refused() {
-        for text in ["", "gpus", "gpus>", "colour=red", "name>a", "memory>4XiB", "gpus>x", ">3"] {
+        for text in [
+            "",
+            "gpus",
+            "gpus>",
+            "colour=red",
+            "name>a",
+            "memory>4XiB",
+            "gpus>x",
+            ">3",
+            "cores>1k",
+            "name=a or name=b",
+            "name=a=b",
+        ] {
             assert!(text.parse::<Filter>().is_err(), "{text}");
         }
     }
