@@ -60,7 +60,7 @@ fn gpus_that_hwloc_knows_no_interface_of_are_told_to_programs_by_the_drivers_uui
         "eval $P > keys; . ./keys; $T job add j --map-by hwthread > env && $T job gpus j --env cuda; \
          $T devices --gpu --json | grep uuid; cp $TOPOBROKER_FILE seg; $T cluster build c n1=seg; \
          $T cluster convert c --to slurm-gres; $T check --json >/dev/null; $T ports; \
-         $T job add d --map-by device=0000:22:00.0 -n 1 >env; $T job show d; \
+         $T job add d --map-by device=0000:22:00.0 --bind-to hwthread -n 1 >env; $T job show d; \
          \
          $T job groups j --uri topobroker://GPU; $T job groups j --uri topobroker://NVLinkDomain",
     );
@@ -72,6 +72,7 @@ fn gpus_that_hwloc_knows_no_interface_of_are_told_to_programs_by_the_drivers_uui
         format!("\"uuid\": \"{}\"", uuid(1)),
         format!("\"uuid\": \"{}\"", uuid(2)),
         "0 1\n1 1\n2 2\n3 2\n0 -\n1 -\n2 -\n3 -\n".to_owned(),
+        "rank 0 bound to PUs 2\n".to_owned(),
         // Device files have the driver's minor numbers.
         "NodeName=n1 Name=gpu File=/dev/nvidia5\nNodeName=n1 Name=gpu File=/dev/nvidia4\n"
             .to_owned(),
