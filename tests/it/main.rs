@@ -9,6 +9,7 @@ mod attacks;
 mod circles;
 mod cluster;
 mod cluster_damage;
+mod cluster_fabric_files;
 mod cluster_fabrics;
 mod cluster_formats;
 mod cluster_nics;

@@ -1,7 +1,7 @@
 //! Files of nodes: hwloc XML, segments, and other clusters.
 
-use super::builder::PreparedNode;
 use super::error::ClusterError;
+use super::prepared_node::PreparedNode;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;

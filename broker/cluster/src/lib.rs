@@ -17,18 +17,20 @@ mod majority;
 mod natural;
 mod own_values;
 mod place;
+mod prepared_node;
 mod rails;
 mod reach;
 mod skeleton;
 mod slurm;
 mod write;
 
-pub use builder::{ClusterBuilder, GroupId, MAX_CLASSES, MAX_NAME, PreparedNode};
+pub use builder::{ClusterBuilder, GroupId, MAX_CLASSES};
 pub use error::ClusterError;
 pub use findings::{cluster_findings, slurm_findings};
 pub use generate::{Like, SwitchTree};
 pub use inputs::{NodeFile, files_in, prepare, prepare_all};
 pub use place::{PlaceError, PlacedRank, place_on_nodes};
+pub use prepared_node::{MAX_NAME, PreparedNode};
 pub use rails::{Miscabled, Rails};
 pub use reach::{Planes, PortPair, PortPairs, ReachRule, Unpaired, port_pairs, reach};
 pub use slurm::{

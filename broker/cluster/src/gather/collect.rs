@@ -3,7 +3,8 @@
 use super::error::{GatherError, MAX_REPORT};
 use super::frame::{Body, Frame, MAGIC};
 use super::report::{Known, Told};
-use crate::builder::{ClusterBuilder, GroupId, PreparedNode};
+use crate::builder::{ClusterBuilder, GroupId};
+use crate::prepared_node::PreparedNode;
 use std::collections::{BTreeSet, HashSet};
 use topobroker::causes::with_causes;
 use topobroker_layout::header;

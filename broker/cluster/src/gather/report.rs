@@ -2,8 +2,8 @@
 
 use super::error::{GatherError, MAX_REPORT};
 use super::frame::{Body, Frame};
-use crate::builder::PreparedNode;
 use crate::difference::{apply_difference, difference};
+use crate::prepared_node::PreparedNode;
 use std::collections::HashMap;
 use topobroker::aligned::aligned;
 use topobroker_layout::encode::AlignedVec;

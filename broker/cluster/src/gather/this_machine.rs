@@ -1,9 +1,9 @@
 //! The report of the node that this process runs on.
 
 use super::report::NodeReport;
-use crate::builder::{PreparedNode, is_of_own_machine};
 use crate::error::ClusterError;
 use crate::inputs::captured;
+use crate::prepared_node::{PreparedNode, is_of_own_machine};
 use topobroker::description::describe;
 use topobroker::hwloc::Input;
 use topobroker::linux::{LockLimit, Process, Root, locked_memory};
