@@ -81,3 +81,44 @@ fn what_a_user_publishes_is_found_in_other_shells_until_it_is_withdrawn() {
     let (_, said, _) = run(&["ls"], runtime.path());
     assert!(said.contains("nothing is published to this process"), "{said}");
 }
+
+#[test]
+fn a_file_of_another_kind_names_the_command_that_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let none = Path::new("/nonexistent");
+    let (xml, _, _) = run(&["lstopo", "--version"], none);
+    assert!(xml.contains("hwloc"), "{xml}");
+    let (xml, _, _) = run(&["export", "-i", "Core:2 PU:1"], none);
+    fs::write(at("n.xml"), xml).unwrap();
+    assert!(run(&["cluster", "build", &at("c"), &format!("n={}", at("n.xml"))], none).2);
+    let publish = ["publish", "-i", "Core:2 PU:1", "--folder", folder.path().to_str().unwrap()];
+    let (keys, _, _) = run(&publish, none);
+    let segment = keys.lines().next().unwrap().strip_prefix("TOPOBROKER_FILE=").unwrap().to_owned();
+    for (arguments, expected) in [
+        (["ls", "-i", &at("c")], "is a cluster: `topobroker cluster export"),
+        (["ls", "-i", &segment], "is a published topology: give its keys"),
+        (["cluster", "ls", &at("n.xml")], "is XML: `topobroker cluster build OUTPUT"),
+        (["cluster", "ls", &segment], "is the topology of one node: `topobroker cluster build"),
+    ] {
+        let (_, said, succeeded) = run(&arguments, none);
+        assert!(!succeeded && said.contains(expected), "{arguments:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn a_job_that_is_not_there_is_told_in_the_same_words_by_all_commands() {
+    let mut command = topobroker();
+    let script = "for c in 'job show b' 'job nics b' 'job gpus b' 'job locality b' 'job groups b' 'ls --job b' \
+                  'devices --job b --rank 0' 'check --job b' 'job remove b'; do $T $c; done";
+    let folder = tempfile::tempdir().unwrap();
+    command.args(["run", "-i", "Core:2 PU:1", "--folder"]).arg(folder.path());
+    command.args(["--", "sh", "-c", script]).env("T", topobroker().get_program());
+    let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    let expected =
+        "topobroker: there is no job \"b\" over this topology; `topobroker job list` lists them";
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 9, "{said}");
+    assert!(lines.iter().all(|line| *line == expected), "{said}");
+}

@@ -1,8 +1,9 @@
 //! The topology that a command works on: the adopted segment, or a named input.
 
+use super::kind_of_file::{self, Held as FileHeld};
 use super::output::say;
 use super::own_published;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use topobroker::hwloc::{self, LoadOptions, TypeFilter};
 use topobroker::linux::{Root, refresh_facts};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{self, AlignedVec};
+use topobroker_layout::header::Kind;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::{AdoptError, Adopted, Archive, Keys, KeysError, Source, Topology};
 
@@ -138,6 +140,9 @@ impl Input {
         filters: Vec<(ObjectType, TypeFilter)>,
     ) -> anyhow::Result<(Description, Source)> {
         let input = self.named()?;
+        if let hwloc::Input::Xml(file) = &input {
+            check_kind(file)?;
+        }
         let watched = matches!(input, hwloc::Input::Fsroot(_)).then(|| limit_time(input.name()));
         let loaded = hwloc::load(&input, &self.options(filters))?;
         drop(watched);
@@ -187,6 +192,21 @@ impl Input {
                 hwloc::Input::Fsroot(path)
             }
         })
+    }
+}
+
+/// Says which command reads a file that is no XML.
+fn check_kind(file: &Path) -> anyhow::Result<()> {
+    let name = file.display();
+    match kind_of_file::of(file) {
+        FileHeld::Segment(Kind::Cluster) => bail!(
+            "{name}: is a cluster: `topobroker cluster export {name} NODE` writes a node of it as XML"
+        ),
+        FileHeld::Segment(Kind::Topology) => bail!(
+            "{name}: is a published topology: give its keys instead, or `topobroker cluster build` takes it"
+        ),
+        FileHeld::Segment(kind) => bail!("{name}: holds a {}, expected XML", kind.name()),
+        _ => Ok(()),
     }
 }
 

@@ -18,6 +18,7 @@ mod flag_names;
 pub mod info;
 mod input;
 mod job;
+mod kind_of_file;
 mod links;
 pub mod ls;
 mod manual;

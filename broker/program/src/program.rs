@@ -30,9 +30,14 @@ enum Command {
     Audit(audit::Audit),
     Scope(scope::Scope),
     Job(job::Job),
+    // The names that people know from hwloc work, and are not listed.
+    #[command(aliases = ["lstopo", "lstopo-no-graphics", "hwloc-ls"])]
     Ls(ls::Ls),
+    #[command(alias = "hwloc-info")]
     Info(info::Info),
+    #[command(alias = "hwloc-calc")]
     Calc(calc::Calc),
+    #[command(alias = "hwloc-distrib")]
     Distrib(distrib::Distrib),
     Devices(devices::Devices),
     Networks(networks::Networks),

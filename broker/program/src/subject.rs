@@ -3,15 +3,15 @@
 
 use super::flag_names;
 use super::input::{Held, Input};
+use super::job::named;
 use super::part;
 use anyhow::{Context, bail};
 use clap::Args;
 use topobroker::description::describe;
 use topobroker::description::{Filters, filter};
-use topobroker::publish::job;
 use topobroker_layout::encode;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Archive, RestrictFlags, Topology, View, jobs::adopt_job};
+use topobroker_reader::{Archive, RestrictFlags, Topology, View};
 
 /// Options that name a topology and a part of it.
 #[derive(Debug, Args)]
@@ -84,7 +84,7 @@ impl Subject {
             (None, None) => View::whole(topology),
             (Some(name), _) => {
                 let adopted = topobroker_reader::adopt()?;
-                let job = adopt_job(adopted, job::file_of(adopted, name)?)?;
+                let job = named(adopted, name)?;
                 self.like(topology, &job.view())?
             }
             (None, Some("mine")) => {

@@ -1,6 +1,7 @@
 //! The cluster that a command works on.
 
-use anyhow::{Context, ensure};
+use crate::kind_of_file::{self, Held};
+use anyhow::{Context, anyhow, ensure};
 use std::path::Path;
 use topobroker::file_bytes::FileBytes;
 use topobroker_cluster::{ClusterBuilder, GroupId, NodeFile, prepare};
@@ -51,7 +52,18 @@ impl Opened {
             Bytes::File(bytes) => bytes,
             Bytes::Node(bytes) => bytes,
         };
-        Cluster::open(bytes).with_context(|| file.display().to_string())
+        Cluster::open(bytes).map_err(|error| {
+            let name = file.display();
+            match kind_of_file::of(file) {
+                Held::Xml => anyhow!(
+                    "{name}: is XML: `topobroker cluster build OUTPUT {name}` makes a cluster of it"
+                ),
+                Held::Segment(Kind::Topology) => anyhow!(
+                    "{name}: is the topology of one node: `topobroker cluster build OUTPUT {name}` makes a cluster of it"
+                ),
+                _ => anyhow::Error::from(error).context(name.to_string()),
+            }
+        })
     }
 }
 

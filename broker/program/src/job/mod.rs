@@ -9,5 +9,5 @@ mod nics;
 mod pe_list;
 
 pub(super) use job::Job;
-pub(super) use named::cpuset_of_rank;
+pub(super) use named::{cpuset_of_rank, named};
 pub(super) use nics::findings_of;

@@ -8,8 +8,12 @@ use topobroker_reader::{
 };
 
 /// Adopts the job with a name.
-pub(super) fn named(base: &'static Adopted, name: &str) -> anyhow::Result<Job<'static>> {
-    Ok(adopt_job(base, job::file_of(base, name)?)?)
+pub(crate) fn named(base: &'static Adopted, name: &str) -> anyhow::Result<Job<'static>> {
+    let file = job::file_of(base, name)?;
+    match adopt_job(base, file.clone()) {
+        Err(_) if !file.exists() => Err(job::JobError::Missing { name: name.to_owned() }.into()),
+        job => Ok(job?),
+    }
 }
 
 /// The PUs of a rank of a job over the adopted topology. A rank that is not bound has all PUs of the

@@ -2,7 +2,7 @@
 
 use super::named::{named, not_here};
 use crate::output;
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -151,6 +151,6 @@ pub(super) fn warn(base: &Adopted, job: Job<'_>) {
 /// What is wrong with where the ranks of a job over the adopted topology are bound.
 pub(crate) fn findings_of(name: &str) -> anyhow::Result<Vec<Finding>> {
     let base = topobroker_reader::adopt()?;
-    let job = named(base, name).with_context(|| format!("job {name}"))?;
+    let job = named(base, name)?;
     Ok(findings::binding(base.topology(), job))
 }
