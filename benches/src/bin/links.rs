@@ -12,8 +12,8 @@ use topobroker::links::json;
 use topobroker_benches::machines::shared_folder;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
-    Archive, Topology,
-    links::{Direction, Links, Measure, Paths, SwitchModel, VertexKind},
+    Archive,
+    links::{Direction, Links, Measure, Paths, SwitchModel, VertexId, VertexKind},
 };
 
 /// Times building, one pair, and the widest paths of all pairs in a directed multigraph, in
@@ -53,14 +53,15 @@ fn main() -> anyhow::Result<()> {
         let topology = opened.topology();
         let built = best(|| _ = black_box(topology.links(black_box(SwitchModel::One))));
         let links = topology.links(SwitchModel::One)?;
-        let gpus: Vec<u16> = (0..)
+        let gpus: Vec<VertexId> = links
+            .vertex_ids()
             .zip(links.vertices())
             .filter(|(_, it)| it.kind == VertexKind::Gpu)
             .map(|(vertex, _)| vertex)
             .collect();
         let memory = links.vertices().iter().position(|it| it.kind == VertexKind::Memory);
+        let memory = memory.and_then(VertexId::at);
         let (from, to) = gpus.last().copied().zip(memory).context("a GPU and memory")?;
-        let to = u16::try_from(to)?;
         let mut paths = Paths::new(&links, false);
         let measures = [Measure::Bandwidth, Measure::Latency, Measure::Hops];
         let pair = measures.map(|measure| {
@@ -68,13 +69,12 @@ fn main() -> anyhow::Result<()> {
         });
         let all = measures.map(|measure| {
             best(|| {
-                for vertex in 0..u16::try_from(links.vertices().len()).unwrap_or(0) {
+                for vertex in links.vertex_ids() {
                     black_box(paths.of(vertex, Direction::Outgoing, measure));
                 }
             })
         });
-        let theirs =
-            networkx(topology, &links, from, to).unwrap_or_else(|| vec!["-".to_owned(); 3]);
+        let theirs = networkx(&links, from, to).unwrap_or_else(|| vec!["-".to_owned(); 3]);
         println!(
             "| {name} | {}, {} | {built:.0} | {:.1}, {:.1}, {:.1} | {:.0}, {:.0}, {:.0} | {} |",
             links.vertices().len(),
@@ -91,12 +91,12 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn networkx(topology: Topology<'_>, links: &Links, from: u16, to: u16) -> Option<Vec<String>> {
+fn networkx(links: &Links<'_>, from: VertexId, to: VertexId) -> Option<Vec<String>> {
     let mut command = Command::new("/usr/bin/python3");
-    command.args(["-c", NETWORKX]).args([from, to].map(|it| links.name(topology, it).into_owned()));
+    command.args(["-c", NETWORKX]).args([from, to].map(|it| links.name(it).into_owned()));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut running = command.spawn().ok()?;
-    running.stdin.take()?.write_all(json(topology, links).to_string().as_bytes()).ok()?;
+    running.stdin.take()?.write_all(json(links).to_string().as_bytes()).ok()?;
     let output = running.wait_with_output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.split_whitespace().map(str::to_owned).collect())
 }
