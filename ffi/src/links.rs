@@ -13,11 +13,10 @@ use crate::topology::tb_topology;
 use alloc::boxed::Box;
 use alloc::format;
 use topobroker_reader::{
-    Topology,
     cluster::FabricPath,
     links::{
         AdoptLinksError, Direction, Link, LinkClass, LinkOrigin, LinkPath, Links, Measure, Paths,
-        SwitchModel, ToldLinks, VertexKind,
+        SwitchModel, ToldLinks, VertexId, VertexKind,
     },
 };
 
@@ -146,8 +145,7 @@ pub struct tb_link_path {
 
 /// The graph of links of a topology, with memory for searches in it. Free it with tb_links_free.
 pub struct tb_links {
-    paths: Paths<Box<Links>>,
-    topology: Topology<'static>,
+    paths: Paths<Box<Links<'static>>>,
 }
 
 means_itself!(tb_links);
@@ -176,7 +174,7 @@ pub extern "C" fn tb_links_new(
             None => adopted.topology().links(switches)?,
         };
         let paths = Paths::new(Box::new(graph), may_relay);
-        out.write(Box::new(tb_links { paths, topology: adopted.topology() }));
+        out.write(Box::new(tb_links { paths }));
         Ok(())
     })
 }
@@ -216,8 +214,8 @@ pub extern "C" fn tb_links_vertex(
     object: Out<'_, tb_obj>,
 ) -> tb_status {
     call(|| {
-        let vertices = links.given("links")?.paths.links().vertices();
-        let found = vertices.get(usize::from(vertex)).found(|| format!("no vertex {vertex}"))?;
+        let graph = links.given("links")?.paths.links();
+        let found = graph.vertex(VertexId(vertex)).found(|| format!("no vertex {vertex}"))?;
         if let Some(kind) = kind.optional() {
             kind.write(place(&VertexKind::ALL, found.kind));
         }
@@ -242,8 +240,8 @@ pub extern "C" fn tb_links_name(
 ) -> tb_status {
     answer!(buffer(size, length), |links| {
         let graph = links.paths.links();
-        graph.vertices().get(usize::from(vertex)).found(|| format!("no vertex {vertex}"))?;
-        graph.name(links.topology, vertex)
+        graph.vertex(VertexId(vertex)).found(|| format!("no vertex {vertex}"))?;
+        graph.name(VertexId(vertex))
     })
 }
 
@@ -256,8 +254,8 @@ pub extern "C" fn tb_links_find(
     vertex: Out<'_, u16>,
 ) -> tb_status {
     answer!(vertex, |links, name| {
-        let found = links.paths.links().find(links.topology, name);
-        found.found(|| format!("{name} is no vertex of the graph of links"))?
+        let found = links.paths.links().find(name);
+        found.found(|| format!("{name} is no vertex of the graph of links"))?.0
     })
 }
 
@@ -293,12 +291,11 @@ pub extern "C" fn tb_links_path(
 ) -> tb_status {
     call_with(|handles| {
         let links = links.given(handles, "links")?;
-        in_graph(links, from)?;
-        in_graph(links, to)?;
+        let (from, to) = (in_graph(links, from)?, in_graph(links, to)?);
         let found = links.paths.between(from, to, measure_of(measure)?);
         path.fill(path_of(found), path_size)?;
         let length = links.paths.way(to).count();
-        let at = |place: usize| links.paths.way(to).nth(length - 1 - place).unwrap_or(from);
+        let at = |place: usize| links.paths.way(to).nth(length - 1 - place).unwrap_or(from).0;
         way.fill((0..length).map(at), capacity, count)
     })
 }
@@ -318,7 +315,7 @@ pub extern "C" fn tb_links_paths(
 ) -> tb_status {
     call_with(|handles| {
         let links = links.given(handles, "links")?;
-        in_graph(links, from)?;
+        let from = in_graph(links, from)?;
         let found = links.paths.of(from, Direction::Outgoing, measure_of(measure)?);
         paths.fill(found.iter().map(|it| path_of(*it)), element_size, capacity, count)
     })
@@ -355,10 +352,10 @@ pub extern "C" fn tb_links_rank_paths(
     })
 }
 
-fn in_graph(links: &tb_links, vertex: u16) -> Result<(), Failure> {
+fn in_graph(links: &tb_links, vertex: u16) -> Result<VertexId, Failure> {
     let count = links.paths.links().vertices().len();
     match usize::from(vertex) < count {
-        true => Ok(()),
+        true => Ok(VertexId(vertex)),
         false => Err(Failure::argument(format!("vertex {vertex}; there are {count}"))),
     }
 }
@@ -402,8 +399,8 @@ impl tb_link_path {
 
 fn link_of(link: &Link) -> tb_link {
     tb_link {
-        one: link.one,
-        other: link.other,
+        one: link.one.0,
+        other: link.other.0,
         link_class: place(&LinkClass::ALL, link.class),
         origin: place(&LinkOrigin::ALL, link.origin),
         links: link.links.unwrap_or(0),

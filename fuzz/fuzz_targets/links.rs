@@ -4,17 +4,17 @@
 
 use libfuzzer_sys::fuzz_target;
 use topobroker::links::{NcclFile, json, told};
-use topobroker_reader::{links::{Direction, Link, Links, Measure, Paths, SwitchModel, ToldLinks}, Topology};
+use topobroker_reader::links::{Direction, Link, Links, Measure, Paths, SwitchModel, ToldLinks, VertexId};
 
-fn search(topology: Topology<'_>, links: &Links) {
+fn search(links: &Links<'_>) {
     assert!(links.links().iter().all(|link| link.one != link.other));
     let mut paths = Paths::new(links, true);
     for measure in [Measure::Bandwidth, Measure::Latency, Measure::Hops] {
-        let all = paths.of(0, Direction::Outgoing, measure);
+        let all = paths.of(VertexId(0), Direction::Outgoing, measure);
         assert_eq!(all.len(), links.vertices().len());
-        for to in (0..links.vertices().len().min(64)).filter_map(|it| u16::try_from(it).ok()) {
-            let path = paths.between(0, to, measure);
-            let way: Vec<u16> = paths.way(to).collect();
+        for to in links.vertex_ids().take(64) {
+            let path = paths.between(VertexId(0), to, measure);
+            let way: Vec<VertexId> = paths.way(to).collect();
             assert_eq!(way.len(), path.map_or(0, |path| usize::from(path.hops) + 1));
             for step in way.windows(2) {
                 let is_step = |it: &Link| step == [it.one, it.other] || step == [it.other, it.one];
@@ -22,7 +22,7 @@ fn search(topology: Topology<'_>, links: &Links) {
             }
         }
     }
-    let _ = json(topology, links);
+    let _ = json(links);
 }
 
 fuzz_target!(|data: &[u8]| {
@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(found) = ToldLinks::from_segment(topology, &segment)
         && let Ok(links) = topology.links_with_told(SwitchModel::One, found)
     {
-        search(topology, &links);
+        search(&links);
     }
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(file) = NcclFile::read(text) {
@@ -41,7 +41,7 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     let known = topology.links(SwitchModel::Separate).expect("a small machine");
-    if let Ok(links) = told(topology, &known, text) {
-        search(topology, &links);
+    if let Ok(links) = told(&known, text) {
+        search(&links);
     }
 });

@@ -12,7 +12,7 @@ use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
 use topobroker_layout::cluster::nodes::ClassRow;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::header::{HEADER_LEN, Header, Kind, mark_ready, segment_len};
-use topobroker_layout::links::{Link, LinkClass, LinkOrigin, Links, Vertex, VertexKind};
+use topobroker_layout::links::{Link, LinkClass, LinkOrigin, Links, Vertex, VertexId, VertexKind};
 use topobroker_layout::overlay;
 use topobroker_reader::{Archive, RestrictFlags, Set, View};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -87,7 +87,7 @@ static LINKS: LazyLock<AlignedVec> = LazyLock::new(|| {
         links: Some(2),
         forward: Some(25_000),
         latency: Some(100),
-        ..Link::between(one, other, class, LinkOrigin::Told)
+        ..Link::between(VertexId(one), VertexId(other), class, LinkOrigin::Told)
     };
     let base = Header::read(&JOB.0).expect("a kept topology").segment_id;
     let links =

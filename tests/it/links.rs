@@ -16,7 +16,7 @@ use topobroker_reader::{
     jobs::Job,
     links::{
         Direction, Link, LinkClass, LinkOrigin, LinkPath, Links, LinksError, Measure, Paths,
-        SwitchModel, Vertex, VertexKind,
+        SwitchModel, Vertex, VertexId, VertexKind,
     },
 };
 use topobroker_tests::{describe, machines, shared, skip};
@@ -27,30 +27,32 @@ fn with<R>(file: &Path, ask: impl FnOnce(Topology<'_>) -> R) -> R {
     ask(Archive::open(&archive).unwrap().topology())
 }
 
+/// A topology for graphs whose vertices are no objects.
+fn any_topology() -> Topology<'static> {
+    let archive = to_bytes(&describe(&Input::Synthetic("PU:1".to_owned()))).unwrap();
+    let archive = Archive::open(Box::leak(Box::new(archive))).unwrap();
+    Box::leak(Box::new(archive)).topology()
+}
+
 /// Bandwidth, links of the widest path, links of the shortest, latency, whether a bandwidth is
 /// unknown.
 type Row = (Option<u32>, u16, u16, Option<u32>, bool);
 
 /// All paths, by the names of their ends.
-fn all_paths(
-    topology: Topology<'_>,
-    links: &Links,
-    may_relay: bool,
-) -> BTreeMap<(String, String), Row> {
+fn all_paths(links: &Links<'_>, may_relay: bool) -> BTreeMap<(String, String), Row> {
     let mut search = Paths::new(links, may_relay);
-    let count = u16::try_from(links.vertices().len()).unwrap();
     let mut all = BTreeMap::new();
-    for from in 0..count {
+    for from in links.vertex_ids() {
         let [widest, fewest, quickest]: [Vec<Option<LinkPath>>; 3] =
             [Measure::Bandwidth, Measure::Hops, Measure::Latency]
                 .map(|measure| search.of(from, Direction::Outgoing, measure).to_vec());
-        for to in 0..count {
-            let at = usize::from(to);
+        for to in links.vertex_ids() {
+            let at = to.index();
             let Some(wide) = widest[at] else {
                 assert!(fewest[at].is_none() && quickest[at].is_none());
                 continue;
             };
-            let names = [from, to].map(|it| links.name(topology, it).into_owned());
+            let names = [from, to].map(|it| links.name(it).into_owned());
             let [one, other] = names;
             let hops = fewest[at].unwrap().hops;
             all.insert(
@@ -66,16 +68,18 @@ fn all_paths(
             // A single search finds the same, and its way has the right length.
             let single = search.between(from, to, Measure::Bandwidth).unwrap();
             assert_eq!((single.bandwidth, single.hops), (wide.bandwidth, wide.hops));
-            let way: Vec<u16> = search.way(to).collect();
+            let way: Vec<VertexId> = search.way(to).collect();
             assert_eq!(way.len(), usize::from(single.hops) + 1);
             assert_eq!((way.first(), way.last()), (Some(&to), Some(&from)));
             assert_is_a_way(links, &way);
         }
     }
-    for to in 0..count {
-        let name = links.name(topology, to);
-        for (from, path) in (0..).zip(search.of(to, Direction::Incoming, Measure::Bandwidth)) {
-            let pair = (links.name(topology, from).into_owned(), name.clone().into_owned());
+    for to in links.vertex_ids() {
+        let name = links.name(to);
+        for (from, path) in
+            links.vertex_ids().zip(search.of(to, Direction::Incoming, Measure::Bandwidth))
+        {
+            let pair = (links.name(from).into_owned(), name.clone().into_owned());
             let known = all.get(&pair).map(|row| (row.0, row.1));
             assert_eq!(path.map(|it| (it.bandwidth, it.hops)), known, "{pair:?}");
         }
@@ -84,7 +88,7 @@ fn all_paths(
 }
 
 /// Checks that each step of a way is a link.
-fn assert_is_a_way(links: &Links, way: &[u16]) {
+fn assert_is_a_way(links: &Links<'_>, way: &[VertexId]) {
     for step in way.windows(2) {
         let is_step =
             |it: &Link| [[it.one, it.other], [it.other, it.one]].contains(&[step[0], step[1]]);
@@ -153,8 +157,8 @@ fn all_pairs_of_machines_with_links_are_those_of_networkx() {
             }
             let counted = with(&file, |topology| {
                 let links = topology.links(switches).unwrap();
-                let ours = all_paths(topology, &links, relay);
-                let theirs = by_networkx(&json(topology, &links), relay)?;
+                let ours = all_paths(&links, relay);
+                let theirs = by_networkx(&json(&links), relay)?;
                 for (pair, row) in &theirs {
                     assert_eq!(ours.get(pair), Some(row), "{name} {switches:?} {relay}: {pair:?}");
                 }
@@ -171,7 +175,7 @@ fn all_pairs_of_machines_with_links_are_those_of_networkx() {
 
 /// The node of Summit with the figures that its owners have published, and the names of its
 /// vertices.
-fn summit(shared: &Path) -> (Links, Vec<String>) {
+fn summit(shared: &Path) -> (Links<'static>, Vec<String>) {
     let text = std::fs::read_to_string(shared.join("oracles/summit-node.tsv")).unwrap();
     let (mut vertices, mut names, mut links) = (Vec::new(), Vec::new(), Vec::new());
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -191,7 +195,7 @@ fn summit(shared: &Path) -> (Links, Vec<String>) {
             continue;
         }
         let vertex =
-            |name: &str| u16::try_from(names.iter().position(|it| it == name).unwrap()).unwrap();
+            |name: &str| VertexId::at(names.iter().position(|it| it == name).unwrap()).unwrap();
         let class = match words[4] {
             "DDR4" | "HBM2" => LinkClass::Mem,
             "NVLink2" => LinkClass::NvLink,
@@ -204,7 +208,7 @@ fn summit(shared: &Path) -> (Links, Vec<String>) {
         let plain = Link::between(vertex(words[1]), vertex(words[2]), class, LinkOrigin::Told);
         links.push(Link { forward: bandwidth, backward: bandwidth, ..plain });
     }
-    (Links::new(vertices, links).unwrap(), names)
+    (Links::new(any_topology(), vertices, links).unwrap(), names)
 }
 
 #[test]
@@ -219,7 +223,7 @@ fn all_pairs_of_a_summit_node_have_the_widest_paths_and_hops_that_are_recorded()
             panic!()
         };
         let vertex =
-            |name: &str| u16::try_from(names.iter().position(|it| it == name).unwrap()).unwrap();
+            |name: &str| VertexId::at(names.iter().position(|it| it == name).unwrap()).unwrap();
         let (from, to) = (vertex(from), vertex(to));
         let wide = search.between(from, to, Measure::Bandwidth);
         let few = search.between(from, to, Measure::Hops);
@@ -237,12 +241,12 @@ fn a_link_less_never_makes_a_path_wider_or_shorter() {
     for name in ["flux-core__ipa20.xml", "flux-core__tuo.SPX.xml", "hwloc-v2.x__nvidiaDGX2.xml"] {
         with(&shared.join("topologies").join(name), |topology| {
             let links = topology.links(SwitchModel::One).unwrap();
-            let all = all_paths(topology, &links, false);
+            let all = all_paths(&links, false);
             for without in 0..links.links().len() {
                 let mut fewer = links.links().to_vec();
                 let removed = fewer.remove(without);
-                let fewer = Links::new(links.vertices().to_vec(), fewer).unwrap();
-                for (pair, row) in all_paths(topology, &fewer, false) {
+                let fewer = Links::new(topology, links.vertices().to_vec(), fewer).unwrap();
+                for (pair, row) in all_paths(&fewer, false) {
                     // A path with a link of unknown bandwidth promises nothing.
                     let sure = |row: &Row| row.0.filter(|_| !row.4).unwrap_or(0);
                     let before = all[&pair];
@@ -260,19 +264,21 @@ fn a_link_less_never_makes_a_path_wider_or_shorter() {
 fn a_way_of_unknown_links_is_taken_only_if_there_is_no_other() {
     let vertex = |kind| Vertex { kind, object: None, name: None };
     let kinds = [VertexKind::Gpu, VertexKind::Gpu, VertexKind::PciSwitch];
-    let unknown = |one, other| Link::between(one, other, LinkClass::Pci, LinkOrigin::Assumed);
-    let nvlink = Link::between(0, 1, LinkClass::NvLink, LinkOrigin::Told);
+    let unknown = |one, other| {
+        Link::between(VertexId(one), VertexId(other), LinkClass::Pci, LinkOrigin::Assumed)
+    };
+    let nvlink = Link::between(VertexId(0), VertexId(1), LinkClass::NvLink, LinkOrigin::Told);
     let nvlink = Link { forward: Some(100), backward: Some(100), ..nvlink };
     for (links, expected) in [
         (vec![unknown(0, 2), unknown(2, 1), nvlink], (Some(100), false, 1)),
         (vec![unknown(0, 2), unknown(2, 1)], (None, true, 2)),
     ] {
-        let graph = Links::new(kinds.map(vertex).to_vec(), links).unwrap();
+        let graph = Links::new(any_topology(), kinds.map(vertex).to_vec(), links).unwrap();
         let mut search = Paths::new(&graph, false);
-        let path = search.between(0, 1, Measure::Bandwidth).unwrap();
+        let path = search.between(VertexId(0), VertexId(1), Measure::Bandwidth).unwrap();
         assert_eq!((path.bandwidth, path.has_unknown_bandwidth, path.hops), expected);
         // The way is that of the path, although there is another one.
-        let way: Vec<u16> = search.way(1).collect();
+        let way: Vec<VertexId> = search.way(VertexId(1)).collect();
         assert_eq!(way.len(), usize::from(path.hops) + 1);
         assert_is_a_way(&graph, &way);
     }
@@ -285,7 +291,7 @@ fn latencies_between_cpus_follow_from_the_matrix_and_the_latency_of_own_memory()
         let links = topology.links(SwitchModel::One).unwrap();
         let mut search = Paths::new(&links, false);
         let mut latency = |from: &str, to: &str| {
-            let [from, to] = [from, to].map(|name| links.find(topology, name).unwrap());
+            let [from, to] = [from, to].map(|name| links.find(name).unwrap());
             search.between(from, to, Measure::Latency).unwrap().latency
         };
         // Own memory takes 91 ns, which the matrix calls 10; 12 in a package, 21 in the other one.
@@ -306,13 +312,16 @@ fn a_sum_of_latencies_that_does_not_fit_is_unknown() {
     let vertex = Vertex { kind: VertexKind::Mesh, object: None, name: None };
     let link = |one, other, latency| Link {
         latency: Some(latency),
-        ..Link::between(one, other, LinkClass::Smp, LinkOrigin::Told)
+        ..Link::between(VertexId(one), VertexId(other), LinkClass::Smp, LinkOrigin::Told)
     };
     let links = vec![link(0, 1, u32::MAX - 1), link(1, 2, u32::MAX - 1), link(2, 3, 1)];
-    let graph = Links::new(vec![vertex; 4], links).unwrap();
+    let graph = Links::new(any_topology(), vec![vertex; 4], links).unwrap();
     let mut search = Paths::new(&graph, false);
-    let latency = |search: &mut Paths<&Links>, to| {
-        search.between(0, to, Measure::Latency).map(|it| (it.latency, it.hops)).unwrap()
+    let latency = |search: &mut Paths<&Links<'_>>, to| {
+        search
+            .between(VertexId(0), VertexId(to), Measure::Latency)
+            .map(|it| (it.latency, it.hops))
+            .unwrap()
     };
     assert_eq!(latency(&mut search, 1), (Some(u32::MAX - 1), 1));
     assert_eq!(latency(&mut search, 2), (None, 2));
@@ -323,13 +332,15 @@ fn a_sum_of_latencies_that_does_not_fit_is_unknown() {
 fn vertices_and_links_that_are_no_graph_are_refused() {
     let vertex = Vertex { kind: VertexKind::Gpu, object: None, name: None };
     let vertices = vec![vertex.clone(), vertex];
-    let link = |one, other| Link::between(one, other, LinkClass::NvLink, LinkOrigin::Told);
-    let made = |links: Vec<Link>| Links::new(vertices.clone(), links).unwrap_err();
+    let link = |one, other| {
+        Link::between(VertexId(one), VertexId(other), LinkClass::NvLink, LinkOrigin::Told)
+    };
+    let made = |links: Vec<Link>| Links::new(any_topology(), vertices.clone(), links).unwrap_err();
     assert_eq!(
         made(vec![link(0, 1), link(0, 2)]),
-        LinksError::Vertex { link: 1, found: 2, vertices: 2 }
+        LinksError::Vertex { link: 1, found: VertexId(2), vertices: 2 }
     );
-    assert_eq!(made(vec![link(1, 1)]), LinksError::ToItself { link: 0, vertex: 1 });
+    assert_eq!(made(vec![link(1, 1)]), LinksError::ToItself { link: 0, vertex: VertexId(1) });
     let many = vec![link(0, 1); Links::MOST_LINKS + 1];
     assert!(matches!(made(many), LinksError::TooMany { .. }));
 }
@@ -341,17 +352,12 @@ fn every_machine_has_a_graph_of_links_in_all_formats() {
     for machine in machines(&shared).iter().filter(|machine| machine.loads) {
         with(&machine.path, |topology| {
             let links = topology.links(SwitchModel::One).unwrap();
-            let names: std::collections::BTreeSet<String> = (0..)
-                .take(links.vertices().len())
-                .map(|vertex| links.name(topology, vertex).into_owned())
-                .collect();
+            let names: std::collections::BTreeSet<String> =
+                links.vertex_ids().map(|vertex| links.name(vertex).into_owned()).collect();
             assert_eq!(names.len(), links.vertices().len(), "{}: names differ", machine.name);
-            for (vertex, name) in (0..)
-                .zip(names.iter())
-                .map(|(_, name): (u16, _)| (links.find(topology, name), name))
-            {
+            for name in &names {
                 assert_eq!(
-                    vertex.map(|it| links.name(topology, it).into_owned()).as_ref(),
+                    links.find(name).map(|it| links.name(it).into_owned()).as_ref(),
                     Some(name)
                 );
             }
@@ -359,17 +365,17 @@ fn every_machine_has_a_graph_of_links_in_all_formats() {
             let mut search = Paths::new(&links, false);
             let is_cpu =
                 |kind| matches!(kind, VertexKind::Cpu | VertexKind::Mesh | VertexKind::Memory);
-            let cpus = (0..).zip(links.vertices()).filter(|(_, it)| is_cpu(it.kind));
-            let cpus: Vec<u16> = cpus.map(|(vertex, _)| vertex).collect();
+            let cpus = links.vertex_ids().zip(links.vertices()).filter(|(_, it)| is_cpu(it.kind));
+            let cpus: Vec<VertexId> = cpus.map(|(vertex, _)| vertex).collect();
             if let [first, others @ ..] = &cpus[..] {
                 let paths = search.of(*first, Direction::Outgoing, Measure::Hops);
-                let lost = others.iter().find(|it| paths[usize::from(**it)].is_none());
-                assert_eq!(lost.map(|it| links.name(topology, *it)), None, "{}", machine.name);
+                let lost = others.iter().find(|it| paths[it.index()].is_none());
+                assert_eq!(lost.map(|it| links.name(*it)), None, "{}", machine.name);
             }
-            let graph = jgf(topology, &links);
+            let graph = jgf(&links);
             assert_eq!(graph["graph"]["nodes"].as_array().unwrap().len(), links.vertices().len());
             assert_eq!(graph["graph"]["edges"].as_array().unwrap().len(), 2 * links.links().len());
-            assert!(matrix(topology, &links).contains("NUMA Affinity"));
+            assert!(matrix(&links).contains("NUMA Affinity"));
             let mut draw = Command::new("dot");
             draw.arg("-Tplain")
                 .stdin(std::process::Stdio::piped())
@@ -378,7 +384,7 @@ fn every_machine_has_a_graph_of_links_in_all_formats() {
                 && drawn < 10
                 && let Ok(mut running) = draw.spawn()
             {
-                let text = dot(topology, &links);
+                let text = dot(&links);
                 std::io::Write::write_all(&mut running.stdin.take().unwrap(), text.as_bytes())
                     .unwrap();
                 assert!(running.wait().unwrap().success(), "{}: {text}", machine.name);
@@ -424,7 +430,7 @@ fn ranks_are_where_their_memory_or_gpu_is_and_other_nodes_are_behind_their_nic()
         assert_eq!((other.bandwidth, other.has_unknown_bandwidth), (Some(184_654), true));
         assert_eq!(found[3], None);
         let outside = found[4].unwrap();
-        let [nic, from] = ["mlx5_0", "numanode:0"].map(|name| links.find(topology, name).unwrap());
+        let [nic, from] = ["mlx5_0", "numanode:0"].map(|name| links.find(name).unwrap());
         let way = Paths::new(&links, false).between(from, nic, Measure::Bandwidth).unwrap();
         assert_eq!((outside.bandwidth, outside.hops), (way.bandwidth, way.hops + 1));
         assert!(outside.has_unknown_bandwidth && outside.latency.is_none());
@@ -446,8 +452,8 @@ fn a_hostile_graph_with_as_many_bandwidths_as_links_is_searched_in_bounded_time(
         bandwidth += 1;
         let class = LinkClass::ALL[usize::from(random.u8(..9))];
         let plain = Link::between(
-            one % count,
-            (one + 1 + random.u16(..500)) % count,
+            VertexId(one % count),
+            VertexId((one + 1 + random.u16(..500)) % count),
             class,
             LinkOrigin::Told,
         );
@@ -458,11 +464,12 @@ fn a_hostile_graph_with_as_many_bandwidths_as_links_is_searched_in_bounded_time(
             ..plain
         }
     });
-    let graph = Links::new(vec![vertex; usize::from(count)], links.collect()).unwrap();
+    let graph =
+        Links::new(any_topology(), vec![vertex; usize::from(count)], links.collect()).unwrap();
     let mut search = Paths::new(&graph, true);
     let start = std::time::Instant::now();
     for measure in [Measure::Bandwidth, Measure::Latency, Measure::Hops] {
-        let all = search.of(0, Direction::Outgoing, measure);
+        let all = search.of(VertexId(0), Direction::Outgoing, measure);
         assert_eq!(all.iter().flatten().count(), usize::from(count) - 1);
     }
     eprintln!("{:?}", start.elapsed());

@@ -9,7 +9,7 @@ use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive, Attributes, Object, ObjectType, Topology,
     devices::PathClass,
-    links::{Link, LinkClass, Links, SwitchModel, VertexKind},
+    links::{Link, LinkClass, Links, SwitchModel, VertexId, VertexKind},
 };
 use topobroker_tests::{describe, machines, shared};
 
@@ -78,14 +78,15 @@ fn expected(topology: Topology<'_>, one: Object<'_>, other: Object<'_>) -> PathC
     }
 }
 
-fn check(topology: Topology<'_>, links: &Links, file: &NcclFile, name: &str) -> usize {
+fn check(topology: Topology<'_>, links: &Links<'_>, file: &NcclFile, name: &str) -> usize {
     file.devices.iter().for_each(|device| check_device(topology, device));
     let mut pairs = 0;
-    let devices: Vec<(u16, Object<'_>, usize)> = (0..)
+    let devices: Vec<(VertexId, Object<'_>, usize)> = links
+        .vertex_ids()
         .zip(links.vertices())
         .filter(|(_, it)| matches!(it.kind, VertexKind::Gpu | VertexKind::Nic))
         .map(|(vertex, _)| {
-            let object = links.object(topology, vertex).unwrap();
+            let object = links.object(vertex).unwrap();
             let pci = match object.object_type() {
                 ObjectType::PCIDevice => object,
                 _ => object.pci_device_above().unwrap(),
@@ -124,7 +125,7 @@ fn every_machine_with_a_gpu_or_a_nic_has_a_file_for_nccl_with_the_same_path_clas
                 .iter()
                 .any(|it| matches!(it.kind, VertexKind::Gpu | VertexKind::Nic));
             let own = GuestBusIds::new();
-            let written = [nccl(topology, &separate, &own), rccl(topology, &one, &own)];
+            let written = [nccl(&separate, &own), rccl(&one, &own)];
             assert!(written.iter().all(|it| it.is_ok() == has_device), "{}", machine.name);
             for (text, (links, class)) in
                 written.into_iter().zip([(&separate, LinkClass::NvLink), (&one, LinkClass::Xgmi)])

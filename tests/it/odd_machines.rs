@@ -52,8 +52,7 @@ fn a_device_is_as_near_if_other_memory_has_the_same_pus() {
         let device = |name| topology.os_device(name).unwrap();
         let class = topology.path_class(device("cuda0"), device("mlx5_0"));
         assert_eq!(class, PathClass::Node, "{name}");
-        let file = nccl(topology, &topology.links(SwitchModel::One).unwrap(), &GuestBusIds::new())
-            .unwrap();
+        let file = nccl(&topology.links(SwitchModel::One).unwrap(), &GuestBusIds::new()).unwrap();
         assert!(file.contains("numaid=\"0\"") && !file.contains("numaid=\"-1\""), "{name}: {file}");
     }
 }
@@ -64,7 +63,7 @@ fn a_device_of_which_nobody_knows_where_it_is_hangs_on_a_numa_node_in_files_for_
     let opened = Archive::open(&bytes).unwrap();
     let topology = opened.topology();
     let links = topology.links(SwitchModel::One).unwrap();
-    let file = NcclFile::read(&nccl(topology, &links, &GuestBusIds::new()).unwrap()).unwrap();
+    let file = NcclFile::read(&nccl(&links, &GuestBusIds::new()).unwrap()).unwrap();
     let places: Vec<(&str, i64)> =
         file.devices.iter().map(|device| (device.bus_id.as_str(), device.numa)).collect();
     assert_eq!(places, [("0000:40:00.0", 0), ("0000:00:00.0", 0), ("0000:41:00.0", 1)]);

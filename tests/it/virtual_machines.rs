@@ -146,7 +146,7 @@ fn files_of_virtual_machines_tell_hidden_switches_and_those_of_several_hosts_are
             // A GPU in two parts lists all of its links at each.
             ("mlopart.xml", [36, 18]),
         ] {
-            let told = told(topology, &known, &read(file)).unwrap();
+            let told = told(&known, &read(file)).unwrap();
             let to_switch = told.links().iter().filter(|link| link.class == LinkClass::NvLink);
             let found: Vec<u16> = to_switch.map(|link| link.links.unwrap()).collect();
             assert_eq!(found, counts, "{file}");
@@ -157,7 +157,7 @@ fn files_of_virtual_machines_tell_hidden_switches_and_those_of_several_hosts_are
             assert_eq!(from_cpus.count(), 2, "{file}");
         }
         let hosts = read("two-hosts.xml");
-        let refused = told(topology, &known, &hosts).unwrap_err().to_string();
+        let refused = told(&known, &hosts).unwrap_err().to_string();
         assert!(
             refused.contains("2 hosts, of which 2 have only devices of this machine"),
             "{refused}"
@@ -165,7 +165,7 @@ fn files_of_virtual_machines_tell_hidden_switches_and_those_of_several_hosts_are
         // If the other host has devices that are not here, its part is left out.
         let start = hosts.rfind("host_hash=\"0x1111111111111111\" numaid=\"0\"").unwrap();
         let other = hosts[start..].replace("0003:00:00.0", "0009:00:00.0");
-        let told = told(topology, &known, &(hosts[..start].to_owned() + &other)).unwrap();
+        let told = told(&known, &(hosts[..start].to_owned() + &other)).unwrap();
         let nvlinks = told.links().iter().filter(|link| link.class == LinkClass::NvLink);
         let counts: Vec<u16> = nvlinks.map(|link| link.links.unwrap()).collect();
         assert_eq!(counts, [18, 18]);

@@ -14,7 +14,7 @@ use topobroker_reader::{
     Topology, View,
     links::{
         AdoptLinksError, Direction, Link, LinkPath, Links as Graph, Measure, Paths, SwitchModel,
-        ToldLinks,
+        ToldLinks, VertexId,
     },
 };
 
@@ -103,7 +103,7 @@ impl Links {
             let base = topobroker_reader::adopt()?;
             let topology = base.topology();
             let known = topology.links(SwitchModel::Separate)?;
-            let told = read_text(file, MOST_TEXT, |text| links::told(topology, &known, text))?;
+            let told = read_text(file, MOST_TEXT, |text| links::told(&known, text))?;
             links::tell(base, &told)?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -139,17 +139,17 @@ impl Links {
             None => topology.links(self.switches())?,
         };
         if is_about_paths {
-            return self.paths(topology, &graph);
+            return self.paths(&graph);
         }
         let pretty = |json: &Value| Ok(serde_json::to_string_pretty(json)? + "\n");
         match self.of {
-            Format::Text => Ok(text(topology, &graph)),
-            Format::Json => pretty(&links::json(topology, &graph)),
-            Format::Dot => Ok(links::dot(topology, &graph)),
-            Format::Jgf => pretty(&links::jgf(topology, &graph)),
-            Format::Matrix => Ok(links::matrix(topology, &graph)),
-            Format::Nccl => Ok(links::nccl(topology, &graph, &self.guest()?)?),
-            Format::Rccl => Ok(links::rccl(topology, &graph, &self.guest()?)?),
+            Format::Text => Ok(text(&graph)),
+            Format::Json => pretty(&links::json(&graph)),
+            Format::Dot => Ok(links::dot(&graph)),
+            Format::Jgf => pretty(&links::jgf(&graph)),
+            Format::Matrix => Ok(links::matrix(&graph)),
+            Format::Nccl => Ok(links::nccl(&graph, &self.guest()?)?),
+            Format::Rccl => Ok(links::rccl(&graph, &self.guest()?)?),
         }
     }
 
@@ -172,28 +172,28 @@ impl Links {
         }
     }
 
-    fn paths(&self, topology: Topology<'_>, graph: &Graph) -> anyhow::Result<String> {
+    fn paths(&self, graph: &Graph<'_>) -> anyhow::Result<String> {
         let measure = match self.measure.unwrap_or_default() {
             By::Bandwidth => Measure::Bandwidth,
             By::Latency => Measure::Latency,
             By::Hops => Measure::Hops,
         };
         let vertex = |name: &String| {
-            graph.find(topology, name).with_context(|| {
+            graph.find(name).with_context(|| {
                 format!("{name:?} is no vertex of the graph of links; topobroker links lists them")
             })
         };
         let from = self.from.as_ref().map(vertex).transpose()?;
         let to = self.to.as_ref().map(vertex).transpose()?;
-        let all = || 0..u16::try_from(graph.vertices().len()).unwrap_or(u16::MAX);
-        let sources: Vec<u16> = from.map_or_else(|| all().collect(), |from| vec![from]);
+        let all = || graph.vertex_ids();
+        let sources: Vec<VertexId> = from.map_or_else(|| all().collect(), |from| vec![from]);
         let mut search = Paths::new(graph, self.relay_gpu);
-        let mut found: Vec<(u16, u16, Option<LinkPath>, Vec<u16>)> = Vec::new();
+        let mut found: Vec<(VertexId, VertexId, Option<LinkPath>, Vec<VertexId>)> = Vec::new();
         for from in sources {
             match to {
                 Some(to) => {
                     let path = search.between(from, to, measure);
-                    let mut way: Vec<u16> = search.way(to).collect();
+                    let mut way: Vec<VertexId> = search.way(to).collect();
                     way.reverse();
                     found.push((from, to, path, way));
                 }
@@ -206,17 +206,19 @@ impl Links {
         }
         if self.of == Format::Json {
             let json = found.iter().map(|(from, to, path, way)| {
-                links::json_path(topology, graph, (*from, *to), path.as_ref(), way)
+                links::json_path(graph, (*from, *to), path.as_ref(), way)
             });
             return Ok(serde_json::to_string_pretty(&json.collect::<Vec<_>>())? + "\n");
         }
-        let name = |vertex: &u16| graph.name(topology, *vertex).into_owned();
-        let line = |(from, to, path, way): &(u16, u16, Option<LinkPath>, Vec<u16>)| {
-            let way: Vec<String> = way.iter().map(name).collect();
-            let way = if way.is_empty() { String::new() } else { format!(": {}", way.join(" - ")) };
-            let words = if from == to { "the same".to_owned() } else { words(path.as_ref()) };
-            format!("{} {} {words}{way}\n", name(from), name(to))
-        };
+        let name = |vertex: &VertexId| graph.name(*vertex).into_owned();
+        let line =
+            |(from, to, path, way): &(VertexId, VertexId, Option<LinkPath>, Vec<VertexId>)| {
+                let way: Vec<String> = way.iter().map(name).collect();
+                let way =
+                    if way.is_empty() { String::new() } else { format!(": {}", way.join(" - ")) };
+                let words = if from == to { "the same".to_owned() } else { words(path.as_ref()) };
+                format!("{} {} {words}{way}\n", name(from), name(to))
+            };
         Ok(found.iter().map(line).collect())
     }
 }
@@ -244,10 +246,10 @@ fn words(path: Option<&LinkPath>) -> String {
     text + &format!(", {} {}", path.hops, if path.hops == 1 { "link" } else { "links" })
 }
 
-fn text(topology: Topology<'_>, graph: &Graph) -> String {
-    let name = |vertex: u16| {
-        let kind = graph.vertices().get(usize::from(vertex)).map_or("", |it| it.kind.name());
-        format!("{} ({kind})", graph.name(topology, vertex))
+fn text(graph: &Graph<'_>) -> String {
+    let name = |vertex: VertexId| {
+        let kind = graph.vertex(vertex).map_or("", |it| it.kind.name());
+        format!("{} ({kind})", graph.name(vertex))
     };
     let line = |link: &Link| {
         let mut text = format!("{} - {}: {}", name(link.one), name(link.other), link.class.name());

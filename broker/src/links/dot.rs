@@ -1,18 +1,15 @@
 //! DOT, which Graphviz draws.
 
 use std::fmt::Write;
-use topobroker_reader::{
-    Topology,
-    links::{Link, Links, VertexKind},
-};
+use topobroker_reader::links::{Link, Links, VertexKind};
 
 /// The graph in the language of Graphviz.
 #[must_use]
-pub fn dot(topology: Topology<'_>, links: &Links) -> String {
+pub fn dot(links: &Links<'_>) -> String {
     let mut text = String::from("graph links {\n  node [shape=box];\n");
     // Writing to a string cannot fail.
-    for (vertex, found) in (0..).zip(links.vertices()) {
-        let name = escaped(&links.name(topology, vertex));
+    for (vertex, found) in links.vertex_ids().zip(links.vertices()) {
+        let name = escaped(&links.name(vertex));
         let shape = shape(found.kind);
         let _ =
             writeln!(text, "  v{vertex} [label=\"{name}\\n{}\" shape={shape}];", found.kind.name());

@@ -1,25 +1,22 @@
 //! JSON: node-link data as networkx reads it, and JSON Graph Format as Flux reads it.
 
 use serde_json::{Value, json as value};
-use topobroker_reader::{
-    Topology,
-    links::{Link, LinkPath, Links, VertexKind},
-};
+use topobroker_reader::links::{Link, LinkPath, Links, VertexId, VertexKind};
 
 /// The graph as node-link data: `networkx.node_link_graph(data, edges="edges")` makes a directed
 /// multigraph of it. Each direction of a link is an edge. Bandwidths are in MB/s, latencies in
 /// nanoseconds; what is not known is null.
 #[must_use]
-pub fn json(topology: Topology<'_>, links: &Links) -> Value {
-    let nodes = (0..).zip(links.vertices()).map(|(vertex, found)| {
+pub fn json(links: &Links<'_>) -> Value {
+    let nodes = links.vertex_ids().zip(links.vertices()).map(|(vertex, found)| {
         value!({
-            "id": links.name(topology, vertex),
+            "id": links.name(vertex),
             "kind": found.kind.name(),
-            "object": found.object.and_then(|id| topology.object(id)).map(|it| it.type_name(false)),
+            "object": links.object(vertex).map(|it| it.type_name(false)),
         })
     });
     let both = links.links().iter().flat_map(|link| [*link, link.reversed()]);
-    let edges = both.map(|link| edge(topology, links, &link));
+    let edges = both.map(|link| edge(links, &link));
     value!({
         "directed": true,
         "multigraph": true,
@@ -29,10 +26,10 @@ pub fn json(topology: Topology<'_>, links: &Links) -> Value {
     })
 }
 
-fn edge(topology: Topology<'_>, links: &Links, link: &Link) -> Value {
+fn edge(links: &Links<'_>, link: &Link) -> Value {
     value!({
-        "source": links.name(topology, link.one),
-        "target": links.name(topology, link.other),
+        "source": links.name(link.one),
+        "target": links.name(link.other),
         "class": link.class.name(),
         "bandwidth": link.forward,
         "latency": link.latency,
@@ -44,13 +41,12 @@ fn edge(topology: Topology<'_>, links: &Links, link: &Link) -> Value {
 /// A path between two vertices; `way` are its vertices from its beginning to its end.
 #[must_use]
 pub fn json_path(
-    topology: Topology<'_>,
-    links: &Links,
-    (from, to): (u16, u16),
+    links: &Links<'_>,
+    (from, to): (VertexId, VertexId),
     path: Option<&LinkPath>,
-    way: &[u16],
+    way: &[VertexId],
 ) -> Value {
-    let name = |vertex: &u16| links.name(topology, *vertex);
+    let name = |vertex: &VertexId| links.name(*vertex);
     value!({
         "from": name(&from),
         "to": name(&to),
@@ -65,9 +61,9 @@ pub fn json_path(
 /// The graph in JSON Graph Format. Edges are of a subsystem of their own, `links`, so that a Flux
 /// resource graph can have them beside its own.
 #[must_use]
-pub fn jgf(topology: Topology<'_>, links: &Links) -> Value {
-    let nodes = (0u16..).zip(links.vertices()).map(|(vertex, found)| {
-        let name = links.name(topology, vertex);
+pub fn jgf(links: &Links<'_>) -> Value {
+    let nodes = links.vertex_ids().zip(links.vertices()).map(|(vertex, found)| {
+        let name = links.name(vertex);
         value!({
             "id": vertex.to_string(),
             "label": name,
@@ -75,8 +71,8 @@ pub fn jgf(topology: Topology<'_>, links: &Links) -> Value {
                 "type": flux_type(found.kind),
                 "basename": found.kind.name(),
                 "name": name,
-                "id": vertex,
-                "uniq_id": vertex,
+                "id": vertex.0,
+                "uniq_id": vertex.0,
                 "rank": -1,
                 "exclusive": false,
                 "unit": "",
@@ -87,7 +83,7 @@ pub fn jgf(topology: Topology<'_>, links: &Links) -> Value {
     });
     let both = links.links().iter().flat_map(|link| [*link, link.reversed()]);
     let edges = both.map(|link| {
-        let mut metadata = edge(topology, links, &link);
+        let mut metadata = edge(links, &link);
         if let Some(fields) = metadata.as_object_mut() {
             fields.remove("source");
             fields.remove("target");

@@ -2,27 +2,28 @@
 
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
-    Object, Topology,
+    Object,
     devices::PathClass,
-    links::{LinkClass, Links, VertexKind},
+    links::{LinkClass, Links, VertexId, VertexKind},
 };
 
 /// The table, and what its words mean.
 #[must_use]
-pub fn matrix(topology: Topology<'_>, links: &Links) -> String {
+pub fn matrix(links: &Links<'_>) -> String {
     let of_kind = |kind| {
-        let all = (0..).zip(links.vertices()).filter(move |(_, found)| found.kind == kind);
-        all.map(|(vertex, _): (u16, _)| vertex)
+        let all =
+            links.vertex_ids().zip(links.vertices()).filter(move |(_, found)| found.kind == kind);
+        all.map(|(vertex, _)| vertex)
     };
-    let devices: Vec<u16> = of_kind(VertexKind::Gpu).chain(of_kind(VertexKind::Nic)).collect();
-    let name = |vertex: &u16| links.name(topology, *vertex).into_owned();
+    let devices: Vec<VertexId> = of_kind(VertexKind::Gpu).chain(of_kind(VertexKind::Nic)).collect();
+    let name = |vertex: &VertexId| links.name(*vertex).into_owned();
     let last = ["CPU Affinity", "NUMA Affinity"].map(str::to_owned);
     let head = core::iter::once(String::new()).chain(devices.iter().map(name)).chain(last);
     let mut rows: Vec<Vec<String>> = vec![head.collect()];
     for one in &devices {
         let mut row = vec![name(one)];
-        row.extend(devices.iter().map(|other| cell(topology, links, *one, *other)));
-        row.extend(affinity(links.object(topology, *one)));
+        row.extend(devices.iter().map(|other| cell(links, *one, *other)));
+        row.extend(affinity(links.object(*one)));
         rows.push(row);
     }
     let width =
@@ -48,15 +49,15 @@ NODE several host bridges of one NUMA node
 SYS  what connects NUMA nodes
 ";
 
-fn cell(topology: Topology<'_>, links: &Links, one: u16, other: u16) -> String {
+fn cell(links: &Links<'_>, one: VertexId, other: VertexId) -> String {
     if one == other {
         return "X".to_owned();
     }
     if let Some(text) = of_gpus(links, one, other) {
         return text;
     }
-    let ends = links.object(topology, one).zip(links.object(topology, other));
-    let class = ends.map(|(one, other)| topology.path_class(one, other));
+    let ends = links.object(one).zip(links.object(other));
+    let class = ends.map(|(one, other)| links.topology().path_class(one, other));
     match class {
         Some(PathClass::Same) => "LOC",
         Some(PathClass::Pix) => "PIX",
@@ -68,7 +69,7 @@ fn cell(topology: Topology<'_>, links: &Links, one: u16, other: u16) -> String {
     .to_owned()
 }
 
-fn of_gpus(links: &Links, one: u16, other: u16) -> Option<String> {
+fn of_gpus(links: &Links<'_>, one: VertexId, other: VertexId) -> Option<String> {
     let (class, count) = links_of_gpus(links, one, other)?;
     let count = count.filter(|_| class != LinkClass::Loc);
     Some(format!("{}{}", word(class)?, count.map(|it| it.to_string()).unwrap_or_default()))
@@ -77,19 +78,21 @@ fn of_gpus(links: &Links, one: u16, other: u16) -> Option<String> {
 /// The class and the number of the links of GPUs between two vertices, directly or by a switch; the number
 /// is `None` if nobody knows it. `None` if there are no such links.
 #[must_use]
-pub fn links_of_gpus(links: &Links, one: u16, other: u16) -> Option<(LinkClass, Option<u32>)> {
-    let between = |one: u16, other: u16| {
+pub fn links_of_gpus(
+    links: &Links<'_>,
+    one: VertexId,
+    other: VertexId,
+) -> Option<(LinkClass, Option<u32>)> {
+    let between = |one: VertexId, other: VertexId| {
         let mut all = links.links().iter();
         all.find(|link| {
             [(link.one, link.other), (link.other, link.one)].contains(&(one, other))
                 && word(link.class).is_some()
         })
     };
-    let is_switch = |vertex: &u16| {
-        let found = links.vertices().get(usize::from(*vertex));
-        found.is_some_and(|it| it.kind == VertexKind::NvSwitch)
-    };
-    let switches = || (0..).take(links.vertices().len()).filter(is_switch);
+    let is_switch =
+        |vertex: &VertexId| links.vertex(*vertex).is_some_and(|it| it.kind == VertexKind::NvSwitch);
+    let switches = || links.vertex_ids().filter(is_switch);
     let direct = between(one, other).map(|link| (link.class, link.links.map(u32::from)));
     direct.or_else(|| {
         let by_all =

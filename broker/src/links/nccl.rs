@@ -7,8 +7,8 @@ use super::pci_speed::pci_speed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use topobroker_reader::{
-    Object, ObjectType, Topology,
-    links::{Link, LinkClass, Links, VertexKind},
+    Object, ObjectType,
+    links::{Link, LinkClass, Links, VertexId, VertexKind},
 };
 
 /// Why a machine cannot be described to NCCL.
@@ -51,13 +51,9 @@ pub type GuestBusIds = BTreeMap<String, String>;
 /// # Errors
 ///
 /// [`NcclError`].
-pub fn nccl(
-    topology: Topology<'_>,
-    links: &Links,
-    guest: &GuestBusIds,
-) -> Result<String, NcclError> {
+pub fn nccl(links: &Links<'_>, guest: &GuestBusIds) -> Result<String, NcclError> {
     let element = "nvlink";
-    Dialect { version: 1, element, class: LinkClass::NvLink, guest }.write(topology, links)
+    Dialect { version: 1, element, class: LinkClass::NvLink, guest }.write(links)
 }
 
 /// [`nccl`] for RCCL.
@@ -65,13 +61,9 @@ pub fn nccl(
 /// # Errors
 ///
 /// [`NcclError`].
-pub fn rccl(
-    topology: Topology<'_>,
-    links: &Links,
-    guest: &GuestBusIds,
-) -> Result<String, NcclError> {
+pub fn rccl(links: &Links<'_>, guest: &GuestBusIds) -> Result<String, NcclError> {
     let element = "xgmi";
-    Dialect { version: 2, element, class: LinkClass::Xgmi, guest }.write(topology, links)
+    Dialect { version: 2, element, class: LinkClass::Xgmi, guest }.write(links)
 }
 
 struct Dialect<'g> {
@@ -92,7 +84,7 @@ struct Cpu<'a> {
 struct Pci<'a> {
     object: Object<'a>,
     /// The vertex of a GPU.
-    gpu: Option<u16>,
+    gpu: Option<VertexId>,
     below: Vec<Pci<'a>>,
 }
 
@@ -109,8 +101,8 @@ impl Pci<'_> {
 }
 
 impl Dialect<'_> {
-    fn write(&self, topology: Topology<'_>, links: &Links) -> Result<String, NcclError> {
-        let cpus = self.cpus(topology, links)?;
+    fn write(&self, links: &Links<'_>) -> Result<String, NcclError> {
+        let cpus = self.cpus(links)?;
         if cpus.is_empty() {
             return Err(NcclError::NoDevice);
         }
@@ -118,10 +110,10 @@ impl Dialect<'_> {
         for cpu in &cpus {
             let _ = write!(text, "  <cpu numaid=\"{}\"", node_number(cpu.node));
             // A guest has other PUs.
-            cpu_attributes(&mut text, topology, cpu.node, self.guest.is_empty());
+            cpu_attributes(&mut text, links.topology(), cpu.node, self.guest.is_empty());
             text += ">\n";
             for pci in &cpu.below {
-                self.pci(&mut text, topology, links, pci, 2);
+                self.pci(&mut text, links, pci, 2);
             }
             text += "  </cpu>\n";
         }
@@ -136,14 +128,7 @@ impl Dialect<'_> {
         Ok(text)
     }
 
-    fn pci(
-        &self,
-        text: &mut String,
-        topology: Topology<'_>,
-        links: &Links,
-        pci: &Pci<'_>,
-        depth: usize,
-    ) {
+    fn pci(&self, text: &mut String, links: &Links<'_>, pci: &Pci<'_>, depth: usize) {
         let indent = "  ".repeat(depth);
         let Some(found) = pci.object.pci_attributes() else { return };
         let _ = write!(
@@ -164,18 +149,14 @@ impl Dialect<'_> {
         if let Some((speed, width)) = pci_speed(pci.object) {
             let _ = write!(text, " link_speed=\"{speed}\" link_width=\"{width}\"");
         }
-        let own = pci.gpu.map(|gpu| self.links(topology, links, gpu)).unwrap_or_default();
+        let own = pci.gpu.map(|gpu| self.links(links, gpu)).unwrap_or_default();
         if pci.below.is_empty() && own.is_empty() {
             *text += "/>\n";
             return;
         }
         *text += ">\n";
         if let Some(number) = pci.gpu.filter(|_| !own.is_empty()) {
-            let _ = writeln!(
-                text,
-                "{indent}  <gpu dev=\"{}\">",
-                device_number(topology, links, number)
-            );
+            let _ = writeln!(text, "{indent}  <gpu dev=\"{}\">", device_number(links, number));
             for (target, count, class) in own {
                 let _ = writeln!(
                     text,
@@ -186,13 +167,13 @@ impl Dialect<'_> {
             let _ = writeln!(text, "{indent}  </gpu>");
         }
         for below in &pci.below {
-            self.pci(text, topology, links, below, depth + 1);
+            self.pci(text, links, below, depth + 1);
         }
         let _ = writeln!(text, "{indent}</pci>");
     }
 
     /// The links of a GPU with other PCI devices: bus id, number of links, and class.
-    fn links(&self, topology: Topology<'_>, links: &Links, gpu: u16) -> Vec<(String, u16, String)> {
+    fn links(&self, links: &Links<'_>, gpu: VertexId) -> Vec<(String, u16, String)> {
         let ends = |link: &Link| match (link.one == gpu, link.other == gpu) {
             (true, _) => Some(link.other),
             (_, true) => Some(link.one),
@@ -201,12 +182,12 @@ impl Dialect<'_> {
         let mut all: Vec<(String, u16, String)> = Vec::new();
         for link in links.links().iter().filter(|link| link.class == self.class) {
             let target = ends(link).and_then(|other| {
-                let vertex = links.vertices().get(usize::from(other))?;
+                let vertex = links.vertex(other)?;
                 let is_guest = !self.guest.is_empty();
                 if vertex.kind == VertexKind::NvSwitch && (vertex.object.is_none() || is_guest) {
                     return Some((HIDDEN_SWITCH.to_owned(), SWITCH_CLASS.to_owned()));
                 }
-                let object = pci_of(links.object(topology, other)?)?;
+                let object = pci_of(links.object(other)?)?;
                 Some((self.bus_id(object)?, class(object)))
             });
             // NCCL and RCCL ask the driver themselves for links that are left out.
@@ -238,21 +219,21 @@ impl Dialect<'_> {
     }
 
     /// The NUMA nodes that GPUs and NICs hang on, each with its tree.
-    fn cpus<'a>(&self, topology: Topology<'a>, links: &Links) -> Result<Vec<Cpu<'a>>, NcclError> {
+    fn cpus<'a>(&self, links: &Links<'a>) -> Result<Vec<Cpu<'a>>, NcclError> {
         let mut cpus: Vec<Cpu<'a>> = Vec::new();
         let mut unknown: BTreeSet<&String> = self.guest.keys().collect();
-        for (vertex, found) in (0..).zip(links.vertices()) {
+        for (vertex, found) in links.vertex_ids().zip(links.vertices()) {
             if !matches!(found.kind, VertexKind::Gpu | VertexKind::Nic) {
                 continue;
             }
-            let Some(pci) = links.object(topology, vertex).and_then(pci_of) else { continue };
+            let Some(pci) = links.object(vertex).and_then(pci_of) else { continue };
             if self.bus_id(pci).is_none() {
                 continue;
             }
             if let Some(own) = pci.pci_attributes() {
                 unknown.remove(&own.bus_id_text());
             }
-            let node = node_of(topology, pci);
+            let node = node_of(links.topology(), pci);
             let place = cpus.iter().position(|it| it.node == node);
             let place = place.unwrap_or_else(|| {
                 cpus.push(Cpu { node, below: Vec::new() });
@@ -286,7 +267,7 @@ const GUEST_DOMAIN: &str = "ffff";
 const HIDDEN_SWITCH: &str = "fffffff:ffff:ff";
 const SWITCH_CLASS: &str = "0x068000";
 
-fn insert<'a>(below: &mut Vec<Pci<'a>>, way: &[Object<'a>], gpu: Option<u16>) {
+fn insert<'a>(below: &mut Vec<Pci<'a>>, way: &[Object<'a>], gpu: Option<VertexId>) {
     let Some((object, rest)) = way.split_first() else { return };
     let place = below.iter().position(|it| it.object == *object).unwrap_or_else(|| {
         below.push(Pci { object: *object, gpu: None, below: Vec::new() });
@@ -320,16 +301,16 @@ fn class(object: Object<'_>) -> String {
 
 /// The number of a GPU as NVML and ROCm SMI have it: the one in the name that they give it, else its
 /// place among GPUs.
-fn device_number(topology: Topology<'_>, links: &Links, vertex: u16) -> u32 {
+fn device_number(links: &Links<'_>, vertex: VertexId) -> u32 {
     let number = |object: Object<'_>| {
         let name = object.name()?.strip_prefix("nvml").or(object.name()?.strip_prefix("rsmi"))?;
         name.parse().ok()
     };
-    let pci = links.object(topology, vertex).and_then(pci_of);
+    let pci = links.object(vertex).and_then(pci_of);
     let named = pci.and_then(|pci| pci.io_children().find_map(number));
     let told = named.or_else(|| pci?.fact("NVMLNumber")?.parse().ok());
     told.unwrap_or_else(|| {
-        let before = links.vertices().iter().take(usize::from(vertex));
+        let before = links.vertices().iter().take(vertex.index());
         u32::try_from(before.filter(|it| it.kind == VertexKind::Gpu).count()).unwrap_or(0)
     })
 }

@@ -51,7 +51,7 @@ pub enum TellError {
 /// # Errors
 ///
 /// [`TellError`], with nothing left behind.
-pub fn tell(base: &Adopted, graph: &Links) -> Result<PathBuf, TellError> {
+pub fn tell(base: &Adopted, graph: &Links<'_>) -> Result<PathBuf, TellError> {
     let file = file_of(base)?;
     let base_id = base.header().segment_id;
     let archive = layout::Links::pack(base_id, graph.vertices(), graph.links()).to_bytes();

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use topobroker_layout::attributes::Attributes;
 use topobroker_reader::internal::nvlink_bandwidth;
 use topobroker_reader::{
-    Object, Topology,
-    links::{Link, LinkClass, LinkOrigin, Links, LinksError, Vertex, VertexKind},
+    Object,
+    links::{Link, LinkClass, LinkOrigin, Links, LinksError, Vertex, VertexId, VertexKind},
 };
 
 /// Why a text tells no links.
@@ -68,7 +68,7 @@ pub enum ToldError {
     Graph(#[from] LinksError),
 }
 
-/// Reads links of a topology. `known` is the graph of the topology, by whose vertices JSON names
+/// Reads links of the topology of a graph. `known` is the graph, by whose vertices JSON names
 /// the ends of links; with [`SwitchModel::Separate`], so that links to different switches stay
 /// apart.
 ///
@@ -77,8 +77,8 @@ pub enum ToldError {
 /// # Errors
 ///
 /// [`ToldError`].
-pub fn told(topology: Topology<'_>, known: &Links, text: &str) -> Result<Links, ToldError> {
-    let mut told = Told { topology, known, vertices: Vec::new(), links: Vec::new() };
+pub fn told<'a>(known: &Links<'a>, text: &str) -> Result<Links<'a>, ToldError> {
+    let mut told = Told { known, vertices: Vec::new(), links: Vec::new() };
     match text.trim_start().starts_with('<') {
         true => {
             let mut file = NcclFile::read(text)?;
@@ -94,7 +94,7 @@ pub fn told(topology: Topology<'_>, known: &Links, text: &str) -> Result<Links, 
         }
         false => told.json(&serde_json::from_str(text)?)?,
     }
-    Ok(Links::new(told.vertices, told.links)?)
+    Ok(Links::new(known.topology(), told.vertices, told.links)?)
 }
 
 /// Whether a PCI class in 24 bits is that of a switch between GPUs: a bridge of no standard kind.
@@ -106,14 +106,13 @@ fn is_bridge(class: &str) -> bool {
 /// `fffffff:ff:ff.0`.
 const HIDDEN_DOMAIN: &str = "fffffff:";
 
-struct Told<'t> {
-    topology: Topology<'t>,
-    known: &'t Links,
+struct Told<'k, 't> {
+    known: &'k Links<'t>,
     vertices: Vec<Vertex>,
     links: Vec<Link>,
 }
 
-impl<'t> Told<'t> {
+impl<'t> Told<'_, 't> {
     fn nccl(&mut self, file: &NcclFile, link: &NcclLink) -> Result<(), ToldError> {
         let Some(device) = file.devices.get(link.gpu) else { return Ok(()) };
         let gpu = self.device(&device.bus_id)?;
@@ -195,25 +194,25 @@ impl<'t> Told<'t> {
     }
 
     fn device(&self, bus_id: &str) -> Result<Object<'t>, ToldError> {
-        let found = self.topology.pci_device_by_bus_id(bus_id);
+        let found = self.known.topology().pci_device_by_bus_id(bus_id);
         found.ok_or_else(|| ToldError::Device { bus_id: bus_id.to_owned() })
     }
 
     /// The vertex of an object, or of the vertex of the graph that it is a part of.
-    fn vertex(&mut self, kind: VertexKind, object: Object<'t>) -> u16 {
-        let known = self.known.vertex_of(self.topology, object);
-        let known = known.and_then(|it| self.known.vertices().get(usize::from(it)).cloned());
+    fn vertex(&mut self, kind: VertexKind, object: Object<'t>) -> VertexId {
+        let known = self.known.vertex_of(object);
+        let known = known.and_then(|it| self.known.vertex(it).cloned());
         let own = Vertex { kind, object: Some(object.id()), name: None };
         // A switch that is known as all switches of the node has no object.
         self.add(known.unwrap_or(own))
     }
 
-    fn add(&mut self, vertex: Vertex) -> u16 {
+    fn add(&mut self, vertex: Vertex) -> VertexId {
         let place = self.vertices.iter().position(|it| *it == vertex).unwrap_or_else(|| {
             self.vertices.push(vertex);
             self.vertices.len() - 1
         });
-        u16::try_from(place).unwrap_or(u16::MAX)
+        VertexId::at(place).unwrap_or(VertexId(u16::MAX))
     }
 
     fn json(&mut self, graph: &Value) -> Result<(), ToldError> {
@@ -287,12 +286,12 @@ impl<'t> Told<'t> {
     }
 
     /// The vertex with a name: one of the graph, or a new one that `nodes` describe.
-    fn named(&mut self, nodes: &[Value], name: &str) -> Option<u16> {
+    fn named(&mut self, nodes: &[Value], name: &str) -> Option<VertexId> {
         if name.is_empty() {
             return None;
         }
-        if let Some(known) = self.known.find(self.topology, name) {
-            let vertex = self.known.vertices().get(usize::from(known)).cloned()?;
+        if let Some(known) = self.known.find(name) {
+            let vertex = self.known.vertex(known).cloned()?;
             return Some(self.add(vertex));
         }
         let node =

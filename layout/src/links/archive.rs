@@ -2,7 +2,7 @@
 //! not.
 
 use super::kinds::{LinkClass, LinkOrigin, VertexKind};
-use super::link::{Link, Vertex};
+use super::link::{Link, Vertex, VertexId};
 use crate::archive::ArchivedTopology;
 use crate::column::{ArchivedColumn, Column};
 use crate::encode::{AlignedVec, EncodeError};
@@ -58,8 +58,8 @@ impl Links {
             object: of_vertices(&|it| plus_one(it.object)),
             name_end,
             names,
-            one: of_links(&|it| it.one.into()),
-            other: of_links(&|it| it.other.into()),
+            one: of_links(&|it| it.one.0.into()),
+            other: of_links(&|it| it.other.0.into()),
             class: of_links(&|it| it.class as u64),
             origin: of_links(&|it| it.origin as u64),
             count: of_links(&|it| plus_one(it.links.map(u32::from))),
@@ -92,10 +92,11 @@ impl ArchivedLinks {
 
     /// The links.
     pub fn links(&self) -> impl ExactSizeIterator<Item = Link> + '_ {
-        let end = |column: &ArchivedColumn, row| u16::try_from(column.get(row));
+        let end =
+            |column: &ArchivedColumn, row| VertexId(u16::try_from(column.get(row)).unwrap_or(0));
         (0..self.one.len()).map(move |row| Link {
-            one: end(&self.one, row).unwrap_or(0),
-            other: end(&self.other, row).unwrap_or(0),
+            one: end(&self.one, row),
+            other: end(&self.other, row),
             class: of_list(&LinkClass::ALL, &self.class, row),
             origin: of_list(&LinkOrigin::ALL, &self.origin, row),
             links: less_one(self.count.get(row)).and_then(|it| u16::try_from(it).ok()),
@@ -208,7 +209,8 @@ mod tests {
 
     fn link(one: u16, other: u16) -> Link {
         let (forward, backward) = (Some(u32::MAX - 1), Some(1));
-        let plain = Link::between(one, other, LinkClass::NvLink, LinkOrigin::Told);
+        let plain =
+            Link::between(VertexId(one), VertexId(other), LinkClass::NvLink, LinkOrigin::Told);
         Link { links: Some(6), forward, backward, ..plain }
     }
 
@@ -253,8 +255,8 @@ mod tests {
         let cases: [(Break, &str); 6] = [
             (|_, links| links[0].backward = Some(0), "unknown or greater than 0"),
             (|_, links| links[1].links = Some(0), "unknown or greater than 0"),
-            (|_, links| links[1].other = 3, "links.other"),
-            (|_, links| links[1].one = 0, "a link has different vertices"),
+            (|_, links| links[1].other = VertexId(3), "links.other"),
+            (|_, links| links[1].one = VertexId(0), "a link has different vertices"),
             (|vertices, _| vertices[2].object = Some(1 << 20), "is an object of the topology"),
             (|vertices, _| vertices[2].object = None, "a vertex has an object or a name"),
         ];

@@ -2,6 +2,11 @@
 
 use super::kinds::{LinkClass, LinkOrigin, VertexKind};
 use alloc::boxed::Box;
+use core::fmt;
+
+/// Which vertex of a graph: its place in the list of vertices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VertexId(pub u16);
 
 /// A vertex of the graph of links.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,10 +23,10 @@ pub struct Vertex {
 /// unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
-    /// Number of a vertex.
-    pub one: u16,
-    /// Number of another vertex.
-    pub other: u16,
+    /// A vertex.
+    pub one: VertexId,
+    /// Another vertex.
+    pub other: VertexId,
     /// What it is.
     pub class: LinkClass,
     /// Where its values are from.
@@ -36,6 +41,26 @@ pub struct Link {
     pub latency: Option<u32>,
 }
 
+impl VertexId {
+    /// The place in the list of vertices.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+
+    /// The vertex at a place; `None` if no graph has as many.
+    #[must_use]
+    pub fn at(index: usize) -> Option<Self> {
+        u16::try_from(index).ok().map(Self)
+    }
+}
+
+impl fmt::Display for VertexId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 impl Vertex {
     /// Name of the vertex that stands for all switches between GPUs of a node.
     pub const ALL_SWITCHES: &'static str = "NVSwitch";
@@ -44,7 +69,7 @@ impl Vertex {
 impl Link {
     /// A link of which nothing is known but what it is.
     #[must_use]
-    pub fn between(one: u16, other: u16, class: LinkClass, origin: LinkOrigin) -> Self {
+    pub fn between(one: VertexId, other: VertexId, class: LinkClass, origin: LinkOrigin) -> Self {
         Self {
             one,
             other,

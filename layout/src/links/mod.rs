@@ -6,4 +6,4 @@ mod link;
 
 pub use archive::{ArchivedLinks, Links, MAX_LINKS, MAX_VERTICES, open, validate};
 pub use kinds::{LinkClass, LinkOrigin, VertexKind};
-pub use link::{Link, Vertex};
+pub use link::{Link, Vertex, VertexId};

@@ -5,7 +5,7 @@ use crate::devices::{PciLink, is_cxi};
 use crate::object::Object;
 use alloc::vec::Vec;
 use topobroker_layout::attributes::OsDeviceKind;
-use topobroker_layout::links::{LinkClass, LinkOrigin, VertexKind};
+use topobroker_layout::links::{LinkClass, LinkOrigin, VertexId, VertexKind};
 use topobroker_layout::object_type::ObjectType;
 
 /// Adds host bridges, switches and devices.
@@ -77,7 +77,7 @@ fn kind_of(object: Object<'_>) -> VertexKind {
 }
 
 /// Links a device or switch with the switch, host bridge or CPUs above it.
-fn connect<'a>(parts: &mut Parts<'a>, object: Object<'a>, own: u16) {
+fn connect<'a>(parts: &mut Parts<'a>, object: Object<'a>, own: VertexId) {
     let bridge = object
         .ancestors()
         .find(|it| it.object_type() == ObjectType::Bridge && parts.known(*it).is_some());

@@ -6,7 +6,7 @@ use crate::object::Object;
 use crate::tables::Distances;
 use alloc::vec::Vec;
 use topobroker_layout::attributes::Attributes;
-use topobroker_layout::links::{Link, LinkClass, LinkOrigin, VertexKind};
+use topobroker_layout::links::{Link, LinkClass, LinkOrigin, VertexId, VertexKind};
 
 /// Adds the links between the GPUs, switches and CPUs of matrices.
 pub(super) fn add(parts: &mut Parts<'_>) {
@@ -24,7 +24,7 @@ pub(super) fn add(parts: &mut Parts<'_>) {
 
 fn add_matrix<'a>(parts: &mut Parts<'a>, matrix: Distances<'a>, class: LinkClass) {
     let objects: Vec<Object<'a>> = matrix.objects().collect();
-    let vertices: Vec<u16> = objects.iter().map(|it| vertex(parts, *it)).collect();
+    let vertices: Vec<VertexId> = objects.iter().map(|it| vertex(parts, *it)).collect();
     let value = |from, to| matrix.value(from, to).and_then(|it| u32::try_from(it).ok());
     let pairs = (0..objects.len()).flat_map(|one| (0..one).map(move |other| (other, one)));
     for (one, other) in pairs {
@@ -85,7 +85,7 @@ pub fn nvlink_bandwidth(device_id: u16) -> u32 {
 }
 
 /// The vertex of an object of a matrix: a device, or CPUs, or CPUs that memory hangs on.
-fn vertex<'a>(parts: &mut Parts<'a>, object: Object<'a>) -> u16 {
+fn vertex<'a>(parts: &mut Parts<'a>, object: Object<'a>) -> VertexId {
     let device = parts.known(object).or_else(|| parts.known(object.pci_device_above()?));
     match device {
         Some(vertex) if !object.object_type().is_memory() => vertex,

@@ -5,9 +5,11 @@ use crate::topology::Topology;
 use alloc::borrow::Cow;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt::Write;
+use core::fmt::{self, Write};
 use core::ops::Range;
-use topobroker_layout::links::{Link, LinkClass, LinkOrigin, MAX_LINKS, MAX_VERTICES, Vertex};
+use topobroker_layout::links::{
+    Link, LinkClass, LinkOrigin, MAX_LINKS, MAX_VERTICES, Vertex, VertexId,
+};
 use topobroker_layout::object_type::ObjectType;
 
 /// Why vertices and links are no graph.
@@ -20,7 +22,7 @@ pub enum LinksError {
         /// Number of the link.
         link: usize,
         /// The vertex.
-        found: u16,
+        found: VertexId,
         /// Number of vertices.
         vertices: usize,
     },
@@ -30,7 +32,7 @@ pub enum LinksError {
         /// Number of the link.
         link: usize,
         /// The vertex.
-        vertex: u16,
+        vertex: VertexId,
     },
     /// There are too many vertices or links.
     #[error(
@@ -47,8 +49,9 @@ pub enum LinksError {
 }
 
 /// The graph of links of a node.
-#[derive(Debug, Clone)]
-pub struct Links {
+#[derive(Clone)]
+pub struct Links<'a> {
+    topology: Topology<'a>,
     vertices: Vec<Vertex>,
     links: Vec<Link>,
     /// By vertex: where its arcs begin; and where the last ones end.
@@ -60,31 +63,36 @@ pub struct Links {
 /// A link as one of its vertices sees it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arc {
-    pub(super) to: u16,
+    pub(super) to: VertexId,
     pub(super) class: LinkClass,
     /// Away from the vertex, and towards it.
     pub(super) bandwidths: [Option<u32>; 2],
     pub(super) latency: Option<u32>,
 }
 
-impl Links {
+impl<'a> Links<'a> {
     /// The greatest number of vertices.
     pub const MOST_VERTICES: usize = MAX_VERTICES;
     /// The greatest number of links.
     pub const MOST_LINKS: usize = MAX_LINKS;
 
-    /// A graph of these vertices and links. [`Topology::links`] makes that of a node.
+    /// A graph of these vertices, of objects of a topology, and links. [`Topology::links`] makes that
+    /// of a node.
     ///
     /// # Errors
     ///
     /// [`LinksError`].
-    pub fn new(vertices: Vec<Vertex>, links: Vec<Link>) -> Result<Self, LinksError> {
+    pub fn new(
+        topology: Topology<'a>,
+        vertices: Vec<Vertex>,
+        links: Vec<Link>,
+    ) -> Result<Self, LinksError> {
         let count = vertices.len();
         if count > Self::MOST_VERTICES || links.len() > Self::MOST_LINKS {
             return Err(LinksError::TooMany { vertices: count, links: links.len() });
         }
         for (number, link) in links.iter().enumerate() {
-            let is_out = |vertex: &u16| usize::from(*vertex) >= count;
+            let is_out = |vertex: &VertexId| vertex.index() >= count;
             if let Some(found) = [link.one, link.other].into_iter().find(is_out) {
                 return Err(LinksError::Vertex { link: number, found, vertices: count });
             }
@@ -96,7 +104,7 @@ impl Links {
         let mut first = vec![0; count + 1];
         let ends = || links.iter().flat_map(|link| [*link, link.reversed()]);
         for link in ends() {
-            first.get_mut(usize::from(link.one) + 1).into_iter().for_each(|count| *count += 1);
+            first.get_mut(link.one.index() + 1).into_iter().for_each(|count| *count += 1);
         }
         let mut end = 0;
         for begin in &mut first {
@@ -104,20 +112,37 @@ impl Links {
             *begin = end;
         }
         let mut next = first.clone();
-        let none = Link::between(0, 0, LinkClass::Loc, LinkOrigin::Assumed);
+        let none = Link::between(VertexId(0), VertexId(0), LinkClass::Loc, LinkOrigin::Assumed);
         let mut arcs = vec![Arc::of(&none); links.len() * 2];
         for link in ends() {
-            let Some(place) = next.get_mut(usize::from(link.one)) else { continue };
+            let Some(place) = next.get_mut(link.one.index()) else { continue };
             arcs.get_mut(*place).into_iter().for_each(|arc| *arc = Arc::of(&link));
             *place += 1;
         }
-        Ok(Self { vertices, links, first, arcs })
+        Ok(Self { topology, vertices, links, first, arcs })
     }
 
-    /// The vertices. Their numbers are their positions.
+    /// The topology that the graph is of.
+    #[must_use]
+    pub fn topology(&self) -> Topology<'a> {
+        self.topology
+    }
+
+    /// The vertices, in the order of their ids.
     #[must_use]
     pub fn vertices(&self) -> &[Vertex] {
         &self.vertices
+    }
+
+    /// The ids of all vertices.
+    pub fn vertex_ids(&self) -> impl DoubleEndedIterator<Item = VertexId> + use<> {
+        (0..self.vertices.len()).filter_map(VertexId::at)
+    }
+
+    /// A vertex; `None` if the graph has fewer.
+    #[must_use]
+    pub fn vertex(&self, vertex: VertexId) -> Option<&Vertex> {
+        self.vertices.get(vertex.index())
     }
 
     /// The links.
@@ -126,18 +151,18 @@ impl Links {
         &self.links
     }
 
-    /// The object of a vertex in the topology that the graph was made of.
+    /// The object of a vertex.
     #[must_use]
-    pub fn object<'a>(&self, topology: Topology<'a>, vertex: u16) -> Option<Object<'a>> {
-        topology.object(self.vertices.get(usize::from(vertex))?.object?)
+    pub fn object(&self, vertex: VertexId) -> Option<Object<'a>> {
+        self.topology.object(self.vertex(vertex)?.object?)
     }
 
     /// Name of a vertex: that of the OS device or the name that was told, else the PCI bus id, else
     /// type and logical index as hwloc-calc has them: `package:0`.
     #[must_use]
-    pub fn name<'n>(&'n self, topology: Topology<'n>, vertex: u16) -> Cow<'n, str> {
-        let Some(found) = self.vertices.get(usize::from(vertex)) else { return "".into() };
-        match (&found.name, self.object(topology, vertex)) {
+    pub fn name(&self, vertex: VertexId) -> Cow<'_, str> {
+        let Some(found) = self.vertex(vertex) else { return "".into() };
+        match (&found.name, self.object(vertex)) {
             (Some(name), _) => name.as_ref().into(),
             (None, Some(object)) => name_of(object),
             (None, None) => "".into(),
@@ -147,38 +172,41 @@ impl Links {
     /// The vertex with a name as [`Links::name`] has it, or with an OS device or PCI bus id that it
     /// is too; case does not matter.
     #[must_use]
-    pub fn find(&self, topology: Topology<'_>, name: &str) -> Option<u16> {
-        let numbers = || (0..).take(self.vertices.len());
-        let is_named = |vertex: &u16| self.name(topology, *vertex).eq_ignore_ascii_case(name);
+    pub fn find(&self, name: &str) -> Option<VertexId> {
+        let is_named = |vertex: &VertexId| self.name(*vertex).eq_ignore_ascii_case(name);
         let object = || {
-            let device = topology.os_device(name);
-            device.or_else(|| topology.pci_device_by_bus_id(name))
+            let device = self.topology.os_device(name);
+            device.or_else(|| self.topology.pci_device_by_bus_id(name))
         };
-        numbers().find(is_named).or_else(|| self.vertex_of(topology, object()?))
+        self.vertex_ids().find(is_named).or_else(|| self.vertex_of(object()?))
     }
 
     /// The vertex of an object, or of the PCI device that it is a part of.
     #[must_use]
-    pub fn vertex_of(&self, topology: Topology<'_>, object: Object<'_>) -> Option<u16> {
-        let numbers = || (0..).take(self.vertices.len());
-        let is_it = |vertex: &u16| {
-            self.vertices.get(usize::from(*vertex)).and_then(|it| it.object) == Some(object.id())
-        };
-        let is_of_device = |vertex: &u16| {
-            self.object(topology, *vertex).is_some_and(|own| is_same_device(own, object))
-        };
-        numbers().find(is_it).or_else(|| numbers().find(is_of_device))
+    pub fn vertex_of(&self, object: Object<'_>) -> Option<VertexId> {
+        let is_it =
+            |vertex: &VertexId| self.vertex(*vertex).and_then(|it| it.object) == Some(object.id());
+        let is_of_device =
+            |vertex: &VertexId| self.object(*vertex).is_some_and(|own| is_same_device(own, object));
+        self.vertex_ids().find(is_it).or_else(|| self.vertex_ids().find(is_of_device))
     }
 
     /// Numbers of the arcs of a vertex.
-    pub(super) fn arcs_of(&self, vertex: u16) -> Range<usize> {
+    pub(super) fn arcs_of(&self, vertex: VertexId) -> Range<usize> {
         let at = |vertex: usize| self.first.get(vertex).copied().unwrap_or(0);
-        at(usize::from(vertex))..at(usize::from(vertex) + 1)
+        at(vertex.index())..at(vertex.index() + 1)
     }
 
     /// The arc with a number.
     pub(super) fn arc(&self, number: usize) -> Option<Arc> {
         self.arcs.get(number).copied()
+    }
+}
+
+impl fmt::Debug for Links<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { vertices, links, .. } = self;
+        f.debug_struct("Links").field("vertices", vertices).field("links", links).finish()
     }
 }
 

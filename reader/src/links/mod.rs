@@ -8,7 +8,7 @@
 //! use topobroker_reader::links::{Measure, Paths, SwitchModel};
 //! let topology = topobroker_reader::adopt()?.topology();
 //! let links = topology.links(SwitchModel::One)?;
-//! if let (Some(gpu), Some(nic)) = (links.find(topology, "cuda0"), links.find(topology, "mlx5_0")) {
+//! if let (Some(gpu), Some(nic)) = (links.find("cuda0"), links.find("mlx5_0")) {
 //!     println!("{:?}", Paths::new(&links, false).between(gpu, nic, Measure::Bandwidth));
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -31,4 +31,4 @@ pub use graph::{Links, LinksError};
 pub use parts::SwitchModel;
 pub use paths::{Direction, LinkPath, Measure, Paths};
 pub use told::{AdoptLinksError, ToldLinks};
-pub use topobroker_layout::links::{Link, LinkClass, LinkOrigin, Vertex, VertexKind};
+pub use topobroker_layout::links::{Link, LinkClass, LinkOrigin, Vertex, VertexId, VertexKind};

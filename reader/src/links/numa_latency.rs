@@ -8,14 +8,14 @@ use super::parts::Parts;
 use crate::object::Object;
 use crate::tables::Distances;
 use alloc::vec::Vec;
-use topobroker_layout::links::LinkClass;
+use topobroker_layout::links::{LinkClass, VertexId};
 use topobroker_layout::object_type::ObjectType;
 
 /// A NUMA node of the matrix.
 struct Node {
     /// The vertex of its CPUs, and that of their package.
-    cpus: u16,
-    package: u16,
+    cpus: VertexId,
+    package: VertexId,
     /// Position in the matrix.
     place: usize,
 }
@@ -33,7 +33,7 @@ pub(super) fn add(parts: &mut Parts<'_>) {
         return;
     }
     let Some(farther) = Farther::of(parts, &matrix) else { return };
-    let mut packages: Vec<u16> = nodes.iter().map(|node| node.package).collect();
+    let mut packages: Vec<VertexId> = nodes.iter().map(|node| node.package).collect();
     packages.sort_unstable();
     packages.dedup();
     // From the CPUs of a node to their package: half of what another node there is farther away.
@@ -54,7 +54,7 @@ pub(super) fn add(parts: &mut Parts<'_>) {
     let pairs = || packages.iter().zip(&to_package).enumerate();
     for (at, (package, half)) in pairs() {
         for (_, (other, other_half)) in pairs().skip(at + 1) {
-            let of = |package: u16| nodes.iter().filter(move |node| node.package == package);
+            let of = |package: VertexId| nodes.iter().filter(move |node| node.package == package);
             let (one, two) = (of(*package).collect::<Vec<_>>(), of(*other).collect::<Vec<_>>());
             let between = farther.between(&one, &two).zip(half.zip(*other_half));
             let own = between.and_then(|(all, (half, other))| all.checked_sub(half + other));
@@ -115,8 +115,8 @@ impl<'a> Farther<'a> {
 }
 
 /// Sets the latency of the links of a class between two vertices, if they have none.
-fn set(parts: &mut Parts<'_>, class: LinkClass, one: u16, other: u16, latency: u32) {
-    let is_it = |ends: (u16, u16)| ends == (one, other) || ends == (other, one);
+fn set(parts: &mut Parts<'_>, class: LinkClass, one: VertexId, other: VertexId, latency: u32) {
+    let is_it = |ends: (VertexId, VertexId)| ends == (one, other) || ends == (other, one);
     for link in parts.links.iter_mut().filter(|it| it.class == class && is_it((it.one, it.other))) {
         link.latency = link.latency.or(Some(latency));
     }

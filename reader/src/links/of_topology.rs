@@ -5,7 +5,7 @@ use super::parts::{Parts, SwitchModel};
 use super::{devices, gpu_links, memory, numa_latency};
 use crate::topology::Topology;
 
-impl Topology<'_> {
+impl<'a> Topology<'a> {
     /// The graph of links: what connects CPUs, memory, GPUs, NICs and disks. It has what hwloc
     /// reports, and the greatest speeds of PCI links that the publisher found out. What nobody
     /// knows is `None`.
@@ -14,7 +14,7 @@ impl Topology<'_> {
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
     /// use topobroker_reader::{links::{Measure, Paths, SwitchModel}};
     /// let links = topology.links(SwitchModel::One)?;
-    /// if let (Some(gpu), Some(nic)) = (links.find(topology, "cuda0"), links.find(topology, "mlx5_0")) {
+    /// if let (Some(gpu), Some(nic)) = (links.find("cuda0"), links.find("mlx5_0")) {
     ///     let path = Paths::new(&links, false).between(gpu, nic, Measure::Bandwidth);
     ///     println!("{path:?}");
     /// }
@@ -24,7 +24,7 @@ impl Topology<'_> {
     /// # Errors
     ///
     /// [`LinksError::TooMany`].
-    pub fn links(self, switches: SwitchModel) -> Result<Links, LinksError> {
+    pub fn links(self, switches: SwitchModel) -> Result<Links<'a>, LinksError> {
         parts_of(self, switches).finish()
     }
 }

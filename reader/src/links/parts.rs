@@ -5,7 +5,7 @@ use crate::object::Object;
 use crate::topology::Topology;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use topobroker_layout::links::{Link, LinkClass, LinkOrigin, Vertex, VertexKind};
+use topobroker_layout::links::{Link, LinkClass, LinkOrigin, Vertex, VertexId, VertexKind};
 use topobroker_layout::object_type::ObjectType;
 
 /// How switches of links between GPUs are connected with each other: hwloc does not tell.
@@ -24,7 +24,7 @@ pub(super) struct Parts<'a> {
     pub(super) vertices: Vec<Vertex>,
     pub(super) links: Vec<Link>,
     /// Vertices of objects: the number of the object, and that of the vertex.
-    known: Vec<(u32, u16)>,
+    known: Vec<(u32, VertexId)>,
 }
 
 /// The greatest number of packages that each have a link to each other one.
@@ -40,8 +40,8 @@ impl<'a> Parts<'a> {
     }
 
     /// The graph of the parts.
-    pub(super) fn finish(self) -> Result<Links, LinksError> {
-        Links::new(self.vertices, self.links)
+    pub(super) fn finish(self) -> Result<Links<'a>, LinksError> {
+        Links::new(self.topology, self.vertices, self.links)
     }
 
     /// Adds links, in the place of those of the same classes between the same vertices. What a link
@@ -76,15 +76,15 @@ impl<'a> Parts<'a> {
     }
 
     /// Whether a vertex stands for several switches.
-    pub(super) fn is_merged(&self, vertex: u16) -> bool {
-        self.vertices.get(usize::from(vertex)).is_some_and(is_all_switches)
+    pub(super) fn is_merged(&self, vertex: VertexId) -> bool {
+        self.vertices.get(vertex.index()).is_some_and(is_all_switches)
     }
 
     /// Adds a vertex for each package, and links between them.
     fn add_packages(&mut self) {
         let packages: Vec<Object<'a>> =
             self.topology.objects_with_type(ObjectType::Package).collect();
-        let vertices: Vec<u16> =
+        let vertices: Vec<VertexId> =
             packages.iter().map(|it| self.vertex(VertexKind::Mesh, *it)).collect();
         if vertices.len() > MOST_IN_A_MESH {
             let middle = self.vertex(VertexKind::Mesh, self.topology.root());
@@ -101,22 +101,22 @@ impl<'a> Parts<'a> {
     }
 
     /// The vertex of an object.
-    pub(super) fn known(&self, object: Object<'_>) -> Option<u16> {
+    pub(super) fn known(&self, object: Object<'_>) -> Option<VertexId> {
         self.known.iter().find(|(id, _)| *id == object.id()).map(|(_, vertex)| *vertex)
     }
 
     /// The vertex of an object, made if there is none.
-    pub(super) fn vertex(&mut self, kind: VertexKind, object: Object<'_>) -> u16 {
+    pub(super) fn vertex(&mut self, kind: VertexKind, object: Object<'_>) -> VertexId {
         self.known(object).unwrap_or_else(|| {
             self.vertices.push(Vertex { kind, object: Some(object.id()), name: None });
-            let vertex = u16::try_from(self.vertices.len() - 1).unwrap_or(u16::MAX);
+            let vertex = Self::vertex_at(self.vertices.len() - 1);
             self.known.push((object.id(), vertex));
             vertex
         })
     }
 
     /// The vertex of a switch between GPUs, made if there is none.
-    pub(super) fn switch(&mut self, switches: SwitchModel, object: Object<'_>) -> u16 {
+    pub(super) fn switch(&mut self, switches: SwitchModel, object: Object<'_>) -> VertexId {
         if switches == SwitchModel::Separate {
             return self.vertex(VertexKind::NvSwitch, object);
         }
@@ -125,22 +125,28 @@ impl<'a> Parts<'a> {
             self.vertices.push(Vertex { kind: VertexKind::NvSwitch, object: None, name });
             self.vertices.len() - 1
         });
-        let vertex = u16::try_from(place).unwrap_or(u16::MAX);
+        let vertex = Self::vertex_at(place);
         self.also(object, vertex);
         vertex
     }
 
+    /// The vertex at a place. Beyond the greatest number of vertices, which is refused in the end, it
+    /// is the last.
+    fn vertex_at(place: usize) -> VertexId {
+        VertexId::at(place).unwrap_or(VertexId(u16::MAX))
+    }
+
     /// Lets another object of a device have the same vertex.
-    pub(super) fn also(&mut self, object: Object<'_>, vertex: u16) {
+    pub(super) fn also(&mut self, object: Object<'_>, vertex: VertexId) {
         self.known.push((object.id(), vertex));
     }
 
     /// The vertex of the CPUs of an object in the tree of CPUs, made if there is none. It is linked
     /// with the package that it is a part of, or with those that it consists of.
-    pub(super) fn cpus(&mut self, object: Object<'a>) -> u16 {
+    pub(super) fn cpus(&mut self, object: Object<'a>) -> VertexId {
         let found = self.known(object);
         let vertex = self.vertex(VertexKind::Cpu, object);
-        if let Some(it) = self.vertices.get_mut(usize::from(vertex)) {
+        if let Some(it) = self.vertices.get_mut(vertex.index()) {
             it.kind = VertexKind::Cpu;
         }
         if found.is_some() {
@@ -167,7 +173,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The vertex of all CPUs, made if there is none, with links to all packages.
-    fn cpus_of_root(&mut self) -> u16 {
+    fn cpus_of_root(&mut self) -> VertexId {
         let root = self.topology.root();
         if let Some(known) = self.known(root) {
             return known;
@@ -189,8 +195,8 @@ impl<'a> Parts<'a> {
     /// Adds a link of which nothing is known but what it is.
     pub(super) fn link(
         &mut self,
-        one: u16,
-        other: u16,
+        one: VertexId,
+        other: VertexId,
         class: LinkClass,
         origin: LinkOrigin,
     ) -> Option<&mut Link> {

@@ -11,7 +11,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Deref;
-use topobroker_layout::links::LinkClass;
+use topobroker_layout::links::{LinkClass, VertexId};
 
 /// What makes a path the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,7 +61,7 @@ pub struct Paths<L> {
     last: Vec<u32>,
     /// By vertex: the bandwidth of the widest path to it.
     widths: Vec<Option<u32>>,
-    source: u16,
+    source: VertexId,
     direction: Direction,
 }
 
@@ -101,7 +101,7 @@ struct Taken {
 /// States of a vertex: for each class of links, before a relay and after it.
 const EACH: usize = 2 * LinkClass::ALL.len();
 
-impl<L: Deref<Target = Links>> Paths<L> {
+impl<'a, L: Deref<Target = Links<'a>>> Paths<L> {
     /// A search in a graph. With `may_relay`, one GPU of a path may forward data between others.
     #[must_use]
     pub fn new(links: L, may_relay: bool) -> Self {
@@ -114,7 +114,7 @@ impl<L: Deref<Target = Links>> Paths<L> {
             found: vec![None; count],
             last: vec![0; count],
             widths: vec![None; count],
-            source: 0,
+            source: VertexId(0),
             direction: Direction::Outgoing,
             links,
         }
@@ -122,13 +122,13 @@ impl<L: Deref<Target = Links>> Paths<L> {
 
     /// The graph.
     #[must_use]
-    pub fn links(&self) -> &Links {
+    pub fn links(&self) -> &Links<'a> {
         &self.links
     }
 
     /// The best path from one vertex to another; `None` if there is none, also to itself. Its
     /// vertices are in [`Paths::way`] until the next search.
-    pub fn between(&mut self, from: u16, to: u16, measure: Measure) -> Option<LinkPath> {
+    pub fn between(&mut self, from: VertexId, to: VertexId, measure: Measure) -> Option<LinkPath> {
         self.direction = Direction::Outgoing;
         self.search(from, Some(to), measure);
         self.found(to)
@@ -138,7 +138,7 @@ impl<L: Deref<Target = Links>> Paths<L> {
     /// numbers: `None` for those between which there is none, and for itself.
     pub fn of(
         &mut self,
-        vertex: u16,
+        vertex: VertexId,
         direction: Direction,
         measure: Measure,
     ) -> &[Option<LinkPath>] {
@@ -149,21 +149,21 @@ impl<L: Deref<Target = Links>> Paths<L> {
 
     /// The vertices of the path that [`Paths::between`] has found, from its end to its beginning,
     /// both among them. Nothing if there is none.
-    pub fn way(&self, to: u16) -> impl Iterator<Item = u16> + '_ {
-        let place = usize::from(to);
+    pub fn way(&self, to: VertexId) -> impl Iterator<Item = VertexId> + '_ {
+        let place = to.index();
         let is_found = self.found.get(place).is_some_and(Option::is_some);
         let last = self.last.get(place).copied().filter(|_| is_found);
         let states = core::iter::successors(last, |state| self.state(*state as usize)?.before);
-        let vertices = states.filter_map(|state| u16::try_from(state as usize / EACH).ok());
+        let vertices = states.filter_map(|state| VertexId::at(state as usize / EACH));
         vertices.chain(last.map(|_| self.source))
     }
 
     /// The path to a vertex that the last search has found.
-    pub(super) fn found(&self, to: u16) -> Option<LinkPath> {
-        self.found.get(usize::from(to)).copied().flatten()
+    pub(super) fn found(&self, to: VertexId) -> Option<LinkPath> {
+        self.found.get(to.index()).copied().flatten()
     }
 
-    fn search(&mut self, from: u16, to: Option<u16>, measure: Measure) {
+    fn search(&mut self, from: VertexId, to: Option<VertexId>, measure: Measure) {
         self.source = from;
         self.found.fill(None);
         if measure != Measure::Bandwidth {
@@ -175,10 +175,10 @@ impl<L: Deref<Target = Links>> Paths<L> {
             self.spread(from, Taken { least: 0, unknown }, Aim::Width);
             self.keep_widths();
             if let Some(to) = to {
-                let width = self.widths.get(usize::from(to)).copied().flatten();
+                let width = self.widths.get(to.index()).copied().flatten();
                 if let Some(least) = width {
                     self.spread(from, Taken { least, unknown }, Aim::Path(measure));
-                    self.keep(measure, |vertex| vertex == usize::from(to));
+                    self.keep(measure, |vertex| vertex == to.index());
                     // The states are those of this path, for `way`.
                     return;
                 }
@@ -204,7 +204,7 @@ impl<L: Deref<Target = Links>> Paths<L> {
     }
 
     /// Finds the best states that are reached from a vertex.
-    fn spread(&mut self, from: u16, taken: Taken, aim: Aim) {
+    fn spread(&mut self, from: VertexId, taken: Taken, aim: Aim) {
         self.states.fill(None);
         self.queue.clear();
         for arc in self.links.arcs_of(from) {
@@ -222,7 +222,7 @@ impl<L: Deref<Target = Links>> Paths<L> {
             else {
                 continue;
             };
-            let Ok(vertex) = u16::try_from(vertex) else { continue };
+            let Some(vertex) = VertexId::at(vertex) else { continue };
             for arc in self.links.arcs_of(vertex) {
                 let Some(next) = self.links.arc(arc) else { continue };
                 let relays = match transit(kind, *class, next.class) {
@@ -246,7 +246,7 @@ impl<L: Deref<Target = Links>> Paths<L> {
         if !bandwidth.map_or(taken.unknown, |it| it >= taken.least) || arc.to == self.source {
             return;
         }
-        let place = usize::from(arc.to) * EACH + arc.class as usize * 2 + relays;
+        let place = arc.to.index() * EACH + arc.class as usize * 2 + relays;
         let so_far = before.and_then(|before| self.state(before as usize)).copied();
         let next = State::after(so_far.as_ref(), before, bandwidth, arc.latency);
         let (Some(slot), Ok(number)) = (self.states.get_mut(place), u32::try_from(place)) else {

@@ -5,10 +5,10 @@ use super::paths::{Direction, LinkPath, Measure, Paths};
 use crate::groups::{HwResources, ResourceError, ResourceType, Uri};
 use crate::object::Object;
 use core::ops::Deref;
-use topobroker_layout::links::LinkClass;
+use topobroker_layout::links::{LinkClass, VertexId};
 use topobroker_layout::object_type::ObjectType;
 
-impl<L: Deref<Target = Links>> Paths<L> {
+impl<'a, L: Deref<Target = Links<'a>>> Paths<L> {
     /// The best paths from a rank of a job to others, or from them to it, in their order. The graph
     /// must be of the whole topology that the job is over. A rank is where its first GPU is, else
     /// where its memory is: the NUMA node that all of its PUs are local to, else the CPUs that it
@@ -50,7 +50,7 @@ impl<L: Deref<Target = Links>> Paths<L> {
         let nodes = resources.instances(Uri::of(ResourceType::Object(ObjectType::NUMANode)))?;
         let local = |rank| resources.job().local_rank_of(rank);
         let not_here = || ResourceError::NotHere { job: resources.job().name().into(), rank };
-        let place = move |links: &Links, local_rank: usize| {
+        let place = move |links: &Links<'_>, local_rank: usize| {
             let gpu = resources.job().gpus_of(local_rank).next();
             let node = || {
                 let mut all = resources.topology().objects_with_type(ObjectType::NUMANode);
@@ -58,7 +58,7 @@ impl<L: Deref<Target = Links>> Paths<L> {
             };
             let object = gpu.or_else(node).or_else(|| resources.lowest(local_rank))?;
             let above = core::iter::once(object).chain(object.ancestors());
-            above.map(|it| links.vertex_of(resources.job().topology(), it)).find_map(|it| it)
+            above.map(|it| links.vertex_of(it)).find_map(|it| it)
         };
         let own = local(rank).ok_or_else(not_here)?;
         let from = place(self.links(), own);
@@ -66,7 +66,7 @@ impl<L: Deref<Target = Links>> Paths<L> {
             self.of(from, direction, measure);
         }
         let nic = resources.job().nics_of(own).next();
-        let outside = nic.and_then(|nic| self.to_another_node(resources, nic));
+        let outside = nic.and_then(|nic| self.to_another_node(nic));
         Ok(ranks.iter().map(move |other| {
             let (Some(from), true) = (from, *other != rank) else { return None };
             let Some(local_rank) = local(*other) else { return outside };
@@ -79,7 +79,7 @@ impl<L: Deref<Target = Links>> Paths<L> {
     }
 
     /// A path without links, at a vertex: what its memory has.
-    fn at(&self, vertex: u16) -> LinkPath {
+    fn at(&self, vertex: VertexId) -> LinkPath {
         let mut links = self.links().links().iter();
         let memory =
             links.find(|it| it.class == LinkClass::Mem && [it.one, it.other].contains(&vertex));
@@ -93,8 +93,8 @@ impl<L: Deref<Target = Links>> Paths<L> {
     }
 
     /// The path to another node by a NIC, as far as it is known.
-    fn to_another_node(&self, resources: &HwResources<'_>, nic: Object<'_>) -> Option<LinkPath> {
-        let vertex = self.links().vertex_of(resources.job().topology(), nic)?;
+    fn to_another_node(&self, nic: Object<'_>) -> Option<LinkPath> {
+        let vertex = self.links().vertex_of(nic)?;
         let way = self.found(vertex)?;
         // From Mb/s.
         let port = nic.link_mbps().and_then(|rate| u32::try_from(rate / 8).ok());

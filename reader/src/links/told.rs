@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{MAX_SEGMENT_LEN, segment_name};
 use topobroker_layout::links::{self, ArchivedLinks};
-use topobroker_layout::links::{Link, Vertex, VertexKind};
+use topobroker_layout::links::{Link, Vertex, VertexId, VertexKind};
 
 /// Links that are told of a node, in addition to what hwloc knows. It is a handle: copy it freely.
 #[derive(Clone, Copy)]
@@ -93,7 +93,7 @@ impl<'a> ToldLinks<'a> {
     }
 }
 
-impl Topology<'_> {
+impl<'a> Topology<'a> {
     /// [`Topology::links`], with links that are told: they replace links of the same class between
     /// the same vertices. What they do not tell, such as a bandwidth, stays as it was known.
     ///
@@ -104,13 +104,13 @@ impl Topology<'_> {
         self,
         switches: SwitchModel,
         told: ToldLinks<'_>,
-    ) -> Result<Links, LinksError> {
+    ) -> Result<Links<'a>, LinksError> {
         let mut parts = parts_of(self, switches);
-        let vertices: Vec<Option<u16>> =
+        let vertices: Vec<Option<VertexId>> =
             told.archive.vertices().map(|it| vertex(&mut parts, switches, it)).collect();
         let mut links = Vec::new();
         for link in told.archive.links() {
-            let end = |place: u16| vertices.get(usize::from(place)).copied().flatten();
+            let end = |vertex: VertexId| vertices.get(vertex.index()).copied().flatten();
             let (Some(one), Some(other)) = (end(link.one), end(link.other)) else { continue };
             links.push(Link { one, other, ..link });
         }
@@ -120,7 +120,7 @@ impl Topology<'_> {
 }
 
 /// The vertex of a told one; `None` if its object is hidden.
-fn vertex(parts: &mut Parts<'_>, switches: SwitchModel, told: Vertex) -> Option<u16> {
+fn vertex(parts: &mut Parts<'_>, switches: SwitchModel, told: Vertex) -> Option<VertexId> {
     if let Some(id) = told.object {
         let object = parts.topology.object(id)?;
         let known = parts.known(object);
@@ -134,5 +134,5 @@ fn vertex(parts: &mut Parts<'_>, switches: SwitchModel, told: Vertex) -> Option<
         parts.vertices.push(told);
         parts.vertices.len() - 1
     });
-    u16::try_from(place).ok()
+    VertexId::at(place)
 }

@@ -164,7 +164,8 @@ fn expected(resources: &HwResources<'_>, name: &str, comm: &[u32], lines: &mut B
 
 /// The lines about the distances of the ranks of a communicator.
 fn distances(resources: &HwResources<'_>, name: &str, comm: &[u32], lines: &mut BTreeSet<String>) {
-    let graph = resources.job().view().topology().links(SwitchModel::One).unwrap();
+    let view = resources.job().view();
+    let graph = view.topology().links(SwitchModel::One).unwrap();
     let mut paths = Paths::new(&graph, false);
     let measures =
         [("bandwidth", Measure::Bandwidth), ("latency", Measure::Latency), ("hops", Measure::Hops)];

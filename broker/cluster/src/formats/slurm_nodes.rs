@@ -131,7 +131,7 @@ fn kind_of(gpu: Object<'_>) -> String {
 fn gres(topology: Topology<'_>, gpus: &[Object<'_>]) -> Vec<String> {
     let mut line = Vec::new();
     let links = topology.links(SwitchModel::One).ok();
-    let vertex = |gpu: Object<'_>| links.as_ref()?.vertex_of(topology, gpu);
+    let vertex = |gpu: Object<'_>| links.as_ref()?.vertex_of(gpu);
     for (place, gpu) in gpus.iter().enumerate() {
         let mut text = "Name=gpu".to_owned();
         let kind = kind_of(*gpu);
