@@ -6,6 +6,7 @@ mod adoption;
 mod against_hwloc_programs;
 mod ancestry;
 mod attacks;
+mod bind;
 mod circles;
 mod cluster;
 mod cluster_damage;

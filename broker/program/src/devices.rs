@@ -1,6 +1,6 @@
 //! `topobroker devices`: NICs, GPUs and other devices, and how far they are from a process.
 
-use super::job::cpuset_of_rank;
+use super::job::{cpuset_of_rank, named};
 use super::output;
 use super::part;
 use super::subject::Subject;
@@ -75,7 +75,9 @@ impl Devices {
             "--pmix7 is about distances: add --near or --rank"
         );
         let of_rank = match (self.rank, self.subject.job()) {
-            (Some(rank), Some(job)) => Some(cpuset_of_rank(job, rank)?),
+            (Some(rank), Some(job)) => {
+                Some(cpuset_of_rank(named(topobroker_reader::adopt()?, job)?, rank)?)
+            }
             _ => None,
         };
         self.subject.answer(None, |topology| {

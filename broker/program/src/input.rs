@@ -33,6 +33,9 @@ pub(super) struct Input {
     /// Keep PUs and NUMA nodes that this process may not use
     #[arg(long)]
     pub(super) disallowed: bool,
+    /// Whether nothing is said of where the topology is from.
+    #[arg(skip)]
+    pub(super) is_quiet: bool,
 }
 
 /// Formats of inputs, as hwloc's programs name them.
@@ -106,11 +109,13 @@ impl Input {
                 {
                     if let Some(adopted) = own_published::adopt() {
                         let file = adopted.keys().file_key();
-                        say(&format!("this is what you have published here: {file}"));
+                        self.note(&format!("this is what you have published here: {file}"));
                         return Ok(Held::Adopted(adopted));
                     }
-                    say("nothing is published to this process: this is the machine as it is now; \
-                         `topobroker publish` shares it with all processes");
+                    self.note(
+                        "nothing is published to this process: this is the machine as it is now; \
+                         `topobroker publish` shares it with all processes",
+                    );
                     "machine"
                 }
                 adopted => return Ok(Held::Adopted(adopted?)),
@@ -120,6 +125,12 @@ impl Input {
         let (description, _) = self.capture_filtered(filters)?;
         let archive = encode::to_bytes(&description).with_context(|| input.to_owned())?;
         Ok(Held::Own(archive, input.to_owned()))
+    }
+
+    fn note(&self, text: &str) {
+        if !self.is_quiet {
+            say(text);
+        }
     }
 
     fn options(&self, filters: Vec<(ObjectType, TypeFilter)>) -> LoadOptions {

@@ -4,11 +4,13 @@
 
 mod audit;
 pub mod audit_notes;
+mod bind;
 pub mod calc;
 mod check;
 #[allow(unsafe_code, reason = "looking before the runtime starts is what this module is for")]
 mod closed_stdout;
 mod cluster;
+mod command_words;
 pub mod console;
 mod devices;
 pub mod distrib;
@@ -36,6 +38,7 @@ mod serve;
 mod signals;
 mod status;
 mod subject;
+mod switches;
 mod text_file;
 mod unpublish;
 

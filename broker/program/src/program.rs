@@ -1,9 +1,10 @@
 //! The `main` function of the `topobroker` program, and its list of commands.
 
+use super::command_words;
 use super::output::{self, say, whole_message};
 use super::{
-    audit, calc, check, cluster, devices, distrib, export, info, job, links, ls, manual, networks,
-    ports, publish, run, scope, serve, signals, status, unpublish,
+    audit, bind, calc, check, cluster, devices, distrib, export, info, job, links, ls, manual,
+    networks, ports, publish, run, scope, serve, signals, status, unpublish,
 };
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -39,6 +40,8 @@ enum Command {
     Calc(calc::Calc),
     #[command(alias = "hwloc-distrib")]
     Distrib(distrib::Distrib),
+    #[command(alias = "hwloc-bind")]
+    Bind(bind::Bind),
     Devices(devices::Devices),
     Networks(networks::Networks),
     Ports(ports::Ports),
@@ -54,7 +57,8 @@ enum Command {
 /// on wrong usage. `run` and `audit` exit with the status of their command.
 #[must_use]
 pub fn main() -> ExitCode {
-    let program = match Program::try_parse() {
+    let words = command_words::marked(std::env::args_os().collect(), &Program::command());
+    let program = match Program::try_parse_from(words) {
         Ok(program) => program,
         Err(usage) => return exit(told(&usage)),
     };
@@ -74,6 +78,7 @@ pub fn main() -> ExitCode {
         Command::Info(info) => info.run(),
         Command::Calc(calc) => calc.run(),
         Command::Distrib(distrib) => distrib.run(),
+        Command::Bind(bind) => bind.run(),
         Command::Devices(devices) => devices.run(),
         Command::Networks(networks) => networks.run(),
         Command::Ports(ports) => ports.run(),

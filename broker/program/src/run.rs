@@ -91,13 +91,15 @@ impl Run {
 pub(super) fn finish(mut command: Command, signals: &mut Signals) -> anyhow::Result<ExitCode> {
     match command.spawn() {
         Ok(child) => Ok(exit_code(wait(child, signals)?)),
-        Err(error) => {
-            let program = command.get_program().display();
-            output::say(&format!("{program}: cannot be started: {error}"));
-            let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
-            Ok(ExitCode::from(code))
-        }
+        Err(error) => Ok(not_started(&command, &error)),
     }
+}
+
+/// Says why a command cannot be started, and returns the exit status that shells have then.
+pub(super) fn not_started(command: &Command, error: &io::Error) -> ExitCode {
+    let program = command.get_program().display();
+    output::say(&format!("{program}: cannot be started: {error}"));
+    ExitCode::from(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
 }
 
 /// Starts a thread that removes jobs whose launcher is gone, as long as this process runs.

@@ -47,11 +47,11 @@ impl Subject {
     /// `filters` leave out. Types of an input are filtered by hwloc while it loads, because in an
     /// XML file of version 1 it then puts groups in the place of filtered objects that NUMA nodes
     /// are attached to.
-    pub(super) fn answer(
+    pub(super) fn answer<R>(
         &self,
         filters: Option<&Filters>,
-        text: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
-    ) -> anyhow::Result<String> {
+        text: impl FnOnce(Topology<'_>) -> anyhow::Result<R>,
+    ) -> anyhow::Result<R> {
         // Jobs, and what is left of the adopted topology, are of that.
         let is_of_adopted = self.job.is_some() || self.view.as_deref() == Some("mine");
         let held = self.input.topology(filters, self.adopted || is_of_adopted)?;
@@ -61,17 +61,22 @@ impl Subject {
 
     /// [`Subject::answer`] for a topology that is loaded already. As in hwloc, types are filtered
     /// before the topology is restricted.
-    pub(super) fn answer_of(
+    pub(super) fn answer_of<R>(
         &self,
         whole: Topology<'_>,
         filters: Option<&Filters>,
-        text: impl FnOnce(Topology<'_>) -> anyhow::Result<String>,
-    ) -> anyhow::Result<String> {
+        text: impl FnOnce(Topology<'_>) -> anyhow::Result<R>,
+    ) -> anyhow::Result<R> {
         let Some(filters) = filters else { return text(self.part(whole)?.topology()) };
         let archive = encode::to_bytes(&filter(&describe(whole), filters));
         let archive = archive.context("the filtered topology")?;
         let filtered = Archive::open(&archive).context("the filtered topology")?;
         text(self.part(filtered.topology())?.topology())
+    }
+
+    /// Says nothing of where the topology is from, for commands that others run in their scripts.
+    pub(super) fn be_quiet(&mut self) {
+        self.input.is_quiet = true;
     }
 
     /// The job that the options name.

@@ -33,8 +33,8 @@ pub struct Location {
 enum Place {
     /// `all` or `root`.
     Root,
-    /// A mask.
-    Set(Set),
+    /// A mask of PUs, or of NUMA nodes after `nodeset=`.
+    Set { set: Set, is_of_nodes: bool },
     /// An object by name: `os=NAME`, `pci=BUSID` or `misc=NAME`.
     Named(ObjectType, String),
     /// Objects below objects.
@@ -91,9 +91,16 @@ impl Location {
     #[must_use]
     pub fn as_set(&self) -> Option<&Set> {
         match &self.place {
-            Place::Set(set) => Some(set),
+            Place::Set { set, .. } => Some(set),
             _ => None,
         }
+    }
+
+    /// Whether the location is a set that says itself that it is of NUMA nodes: `nodeset=0x3`, which
+    /// hwloc has from 2.10 on.
+    #[must_use]
+    pub fn is_set_of_nodes(&self) -> bool {
+        matches!(self.place, Place::Set { is_of_nodes: true, .. })
     }
 
     /// The objects of the location, in the order in which it names them.
@@ -109,7 +116,7 @@ impl Location {
     ) -> Result<Vec<Object<'a>>, LocationError> {
         match &self.place {
             Place::Root => Ok(vec![topology.root()]),
-            Place::Set(_) => Err(malformed(
+            Place::Set { .. } => Err(malformed(
                 &self.text,
                 &self.text,
                 "a set, which names no object",
@@ -192,6 +199,9 @@ fn parse_place(text: &str, rest: &str) -> Result<Place, LocationError> {
     if rest == "all" || rest == "root" {
         return Ok(Place::Root);
     }
+    if let Some(mask) = rest.strip_prefix("nodeset=") {
+        return Ok(Place::Set { set: parse_set(text, mask)?, is_of_nodes: true });
+    }
     match rest.find([':', '=', '[']) {
         Some(end) if end > 0 => match rest.split_at(end) {
             (kind, name) if name.starts_with('=') => {
@@ -206,7 +216,7 @@ fn parse_place(text: &str, rest: &str) -> Result<Place, LocationError> {
             }
             _ => Ok(Place::Path(parse_path(text, rest)?)),
         },
-        _ => Ok(Place::Set(parse_set(text, rest)?)),
+        _ => Ok(Place::Set { set: parse_set(text, rest)?, is_of_nodes: false }),
     }
 }
 

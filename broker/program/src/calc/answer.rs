@@ -1,6 +1,6 @@
 //! The answers of `calc`: what it prints about a set.
 
-use super::inputs::Manner;
+use super::manner::Manner;
 use anyhow::bail;
 use topobroker::location::Level;
 use topobroker_layout::set::{Format, Set};

@@ -1,17 +1,18 @@
 //! `topobroker calc`: combines locations and prints the result, as `hwloc-calc` does.
 
 use super::answer::{Question, Style};
-use super::inputs::{Inputs, Manner};
+use super::manner::{Manner, combined, set_of};
 use crate::filter_options::level;
 use crate::flag_names;
 use crate::output;
 use crate::part;
 use crate::subject::Subject;
+use crate::switches::Inputs;
 use anyhow::{Context, bail};
 use clap::Args;
 use std::io::{BufRead, Read};
 use std::process::ExitCode;
-use topobroker::location::{Combine, Level, Location, Reading};
+use topobroker::location::{Level, Location};
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{LocalNumaNodes, Object, ObjectType, Topology};
 
@@ -68,7 +69,7 @@ pub struct Calc {
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
-    inputs: Inputs,
+    inputs: Inputs<Manner>,
 }
 
 /// The levels of `--hierarchical`, from the top.
@@ -146,13 +147,8 @@ impl Calc {
         let mut set = Set::new();
         for (word, manner) in words {
             let location = Location::parse(word)?;
-            let part = self.set_of(topology, &location, manner)?;
-            set = match location.combine() {
-                Combine::Add => &set | &part,
-                Combine::Remove => set.and_not(&part),
-                Combine::Intersect => &set & &part,
-                Combine::Toggle => &set ^ &part,
-            };
+            let part = set_of(topology, &location, manner, self.quiet)?;
+            set = combined(&set, &part, &location);
         }
         let mut set = self.choose(topology, set)?;
         if self.single {
@@ -160,29 +156,6 @@ impl Calc {
         }
         let style = Style { separator: self.sep.clone(), manner: self.inputs.manner };
         Ok(super::answer::answer(topology, &set, &self.question(), &style)? + "\n")
-    }
-
-    fn set_of(
-        &self,
-        topology: Topology<'_>,
-        location: &Location,
-        manner: Manner,
-    ) -> anyhow::Result<Set> {
-        if let Some(set) = location.as_set() {
-            return Ok(match (manner.nodeset_input, manner.nodeset_output) {
-                (false, true) => topology.nodeset_of(set),
-                (true, false) => topology.cpuset_of_nodes(set),
-                _ => set.clone(),
-            });
-        }
-        let reading = Reading { physical: manner.physical_input, skip_missing: self.quiet };
-        let objects = location.objects(topology, reading)?;
-        let places = objects.into_iter().map(Object::non_io_ancestor);
-        let sets = places.filter_map(|place| match manner.nodeset_output {
-            true => place.nodeset(),
-            false => place.cpuset(),
-        });
-        Ok(sets.fold(Set::new(), |all, set| &all | &set))
     }
 
     /// Reduces the set to the PUs that `--cpukind` and `--no-smt` keep.
@@ -196,20 +169,7 @@ impl Calc {
             set &= &part::cpu_kind(topology, kind).context("--cpukind")?;
         }
         if let Some(index) = no_smt {
-            let cores = topology.objects_with_type(ObjectType::Core);
-            let most = cores.filter_map(Object::cpuset_weight).max().unwrap_or(0);
-            if most == 0 {
-                bail!("--no-smt: the topology has no Core objects; expected some to keep a PU of");
-            }
-            // As in hwloc, a core with fewer PUs keeps none. But an index beyond every core of
-            // every processor is a mistake.
-            if index >= MOST_THREADS.max(most) as usize {
-                bail!(
-                    "--no-smt={index}: cores have {most} PUs at most; expected 0 to {}",
-                    most - 1
-                );
-            }
-            topology.singlify_per_core(&mut set, index);
+            keep_one_of_each_core(topology, &mut set, index)?;
         }
         Ok(set)
     }
@@ -232,6 +192,26 @@ impl Calc {
             _ => Question::Mask(Format::Hwloc),
         }
     }
+}
+
+/// Keeps one PU of each core, the one at an index: `--no-smt`.
+pub(crate) fn keep_one_of_each_core(
+    topology: Topology<'_>,
+    set: &mut Set,
+    index: usize,
+) -> anyhow::Result<()> {
+    let cores = topology.objects_with_type(ObjectType::Core);
+    let most = cores.filter_map(Object::cpuset_weight).max().unwrap_or(0);
+    if most == 0 {
+        bail!("--no-smt: the topology has no Core objects; expected some to keep a PU of");
+    }
+    // As in hwloc, a core with fewer PUs keeps none. But an index beyond every core of every processor
+    // is a mistake.
+    if index >= MOST_THREADS.max(most) as usize {
+        bail!("--no-smt={index}: cores have {most} PUs at most; expected 0 to {}", most - 1);
+    }
+    topology.singlify_per_core(set, index);
+    Ok(())
 }
 
 /// `--no-smt` accepts every index below this: eight times the most hardware threads that a core of

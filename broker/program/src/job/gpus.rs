@@ -1,6 +1,6 @@
 //! `topobroker job gpus`: the GPUs of the ranks of a job.
 
-use super::named::{named, not_here};
+use super::named::{JobName, not_here};
 use crate::output;
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
@@ -12,8 +12,8 @@ use topobroker_reader::{Adopted, Object};
 /// Print the GPUs of the ranks of a job, or the environment lines by which programs use them
 #[derive(Debug, Args)]
 pub(super) struct Gpus {
-    /// Name of the job
-    name: String,
+    #[command(flatten)]
+    job: JobName,
     /// Only of this rank; with --env, lines without the rank
     #[arg(long, value_name = "RANK")]
     rank: Option<u32>,
@@ -39,9 +39,9 @@ enum Env {
 
 impl Gpus {
     pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
-        let job = named(base, &self.name)?;
+        let job = self.job.adopt(base)?;
         if let Some(rank) = self.rank {
-            ensure!(job.rank(rank).is_some(), not_here(&self.name, rank));
+            ensure!(job.rank(rank).is_some(), not_here(job, rank));
         }
         let ranks = job.ranks().map(|it| it.rank);
         let asked: Vec<u32> = ranks.filter(|it| self.rank.is_none_or(|rank| rank == *it)).collect();

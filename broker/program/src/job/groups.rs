@@ -1,6 +1,6 @@
 //! `topobroker job groups`: the ranks of a job that are on the same hardware resources.
 
-use super::named::{named, not_here};
+use super::named::{JobName, not_here};
 use crate::output;
 use anyhow::{Context, ensure};
 use clap::Args;
@@ -16,8 +16,8 @@ use topobroker_reader::{
 /// ranks and the URIs of what they share
 #[derive(Debug, Args)]
 pub(super) struct Groups {
-    /// Name of the job
-    name: String,
+    #[command(flatten)]
+    job: JobName,
     /// Only groups of this rank
     #[arg(long, value_name = "RANK")]
     rank: Option<u32>,
@@ -50,10 +50,11 @@ struct Question {
 
 impl Groups {
     pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
-        let resources = named(base, &self.name)?.hw_resources();
+        let job = self.job.adopt(base)?;
+        let resources = job.hw_resources();
         let ranks: Vec<u32> = match self.rank {
             Some(rank) => {
-                resources.job().rank(rank).with_context(|| not_here(&self.name, rank))?;
+                job.rank(rank).with_context(|| not_here(job, rank))?;
                 vec![rank]
             }
             None => resources.job().ranks().map(|it| it.rank).collect(),

@@ -1,10 +1,11 @@
 //! `topobroker job`: adds, lists, removes and shows jobs. A job has a part of the topology, and the
 //! PUs of its ranks.
 
+use super::exec::Exec;
 use super::gpus::Gpus;
 use super::groups::Groups;
 use super::locality::Locality;
-use super::named::named;
+use super::named::{JobName, named};
 use super::nics::{Nics, warn};
 use super::pe_list::PeList;
 use crate::networks::{SiteNics, not_used, subnets_apart};
@@ -40,6 +41,7 @@ enum Command {
     Nics(Nics),
     Gpus(Gpus),
     Groups(Groups),
+    Exec(Exec),
 }
 
 /// Add a job, and print the environment line by which its processes find it
@@ -118,8 +120,8 @@ struct Remove {
 /// Print what the ranks of a job are bound to
 #[derive(Debug, Args)]
 struct Show {
-    /// Name of the job
-    name: String,
+    #[command(flatten)]
+    job: JobName,
     /// Format of the output: that of a launcher, or that of --ranks
     #[arg(long, value_enum, default_value_t)]
     style: Style,
@@ -169,6 +171,7 @@ impl Job {
             Command::Nics(nics) => nics.run(base),
             Command::Gpus(gpus) => gpus.run(base),
             Command::Groups(groups) => groups.run(base),
+            Command::Exec(exec) => exec.run(base),
         }
     }
 }
@@ -343,7 +346,7 @@ impl List {
 
 impl Show {
     fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
-        let job = named(base, &self.name)?;
+        let job = self.job.adopt(base)?;
         // Launchers draw the whole machine, not only the job's part.
         let topology = base.topology();
         let all = topology.root().cpuset().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! `topobroker job locality`: what the ranks of a job share.
 
-use super::named::{named, not_here};
+use super::named::{JobName, not_here};
 use crate::output;
 use anyhow::Context;
 use clap::Args;
@@ -15,8 +15,8 @@ use topobroker_reader::{
 /// ranks share
 #[derive(Debug, Args)]
 pub(super) struct Locality {
-    /// Name of the job
-    name: String,
+    #[command(flatten)]
+    job: JobName,
     /// What this rank shares with each rank
     #[arg(long, value_name = "RANK")]
     rank: Option<u32>,
@@ -43,9 +43,9 @@ struct Encoding {
 
 impl Locality {
     pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
-        let job = named(base, &self.name)?;
+        let job = self.job.adopt(base)?;
         if let Some(rank) = self.rank {
-            job.rank(rank).with_context(|| not_here(&self.name, rank))?;
+            job.rank(rank).with_context(|| not_here(job, rank))?;
         }
         let asked = |it: &JobRank| self.rank.is_none_or(|rank| it.rank == rank);
         let ranks = job.ranks().filter(asked);

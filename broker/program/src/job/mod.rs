@@ -1,5 +1,6 @@
 //! `topobroker job`: jobs over the adopted topology.
 
+mod exec;
 mod gpus;
 mod groups;
 mod job;

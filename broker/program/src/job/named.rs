@@ -1,6 +1,7 @@
 //! The job that a user names.
 
 use anyhow::Context;
+use clap::Args;
 use topobroker::publish::job;
 use topobroker_reader::{
     Adopted, Set,
@@ -16,16 +17,34 @@ pub(crate) fn named(base: &'static Adopted, name: &str) -> anyhow::Result<Job<'s
     }
 }
 
+/// The job that a command is about.
+#[derive(Debug, Args)]
+pub(super) struct JobName {
+    /// Name of the job; by default the job of this process
+    name: Option<String>,
+}
+
+impl JobName {
+    /// Adopts the job.
+    pub(super) fn adopt(&self, base: &'static Adopted) -> anyhow::Result<Job<'static>> {
+        match &self.name {
+            Some(name) => named(base, name),
+            None => Job::find(base)?.context(
+                "this process is in no job: give a NAME; `topobroker job list` lists the jobs",
+            ),
+        }
+    }
+}
+
 /// The PUs of a rank of a job over the adopted topology. A rank that is not bound has all PUs of the
 /// job.
-pub(crate) fn cpuset_of_rank(name: &str, rank: u32) -> anyhow::Result<Set> {
-    let job = named(topobroker_reader::adopt()?, name)?;
-    let found = job.rank(rank).with_context(|| not_here(name, rank))?;
+pub(crate) fn cpuset_of_rank(job: Job<'_>, rank: u32) -> anyhow::Result<Set> {
+    let found = job.rank(rank).with_context(|| not_here(job, rank))?;
     let all = || job.view().topology().root().cpuset().unwrap_or_default();
     Ok(found.cpuset.unwrap_or_else(all))
 }
 
 /// Says that a rank is not on this node.
-pub(super) fn not_here(name: &str, rank: u32) -> String {
-    format!("rank {rank} of {name} is not on this node")
+pub(super) fn not_here(job: Job<'_>, rank: u32) -> String {
+    format!("rank {rank} of {} is not on this node", job.name())
 }

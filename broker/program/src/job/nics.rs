@@ -1,6 +1,6 @@
 //! `topobroker job nics`: the NICs of the ranks of a job.
 
-use super::named::{named, not_here};
+use super::named::{JobName, named, not_here};
 use crate::output;
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
@@ -13,8 +13,8 @@ use topobroker_reader::{Adopted, Object, devices::NicChoice, jobs::Job};
 /// Print the NICs of the ranks of a job, or the environment lines by which libraries use them
 #[derive(Debug, Args)]
 pub(super) struct Nics {
-    /// Name of the job
-    name: String,
+    #[command(flatten)]
+    job: JobName,
     /// Only of this rank; with --env, lines without the rank
     #[arg(long, value_name = "RANK")]
     rank: Option<u32>,
@@ -58,12 +58,12 @@ enum Mode {
 
 impl Nics {
     pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
-        let job = named(base, &self.name)?;
+        let job = self.job.adopt(base)?;
         let choice = NicChoice::new(self.unknown_nics);
         let all: Vec<Object<'_>> = base.topology().nics(choice).collect();
         let of_ranks = self.of_ranks(base, job, &all);
         if let Some(rank) = self.rank {
-            ensure!(job.rank(rank).is_some(), not_here(&self.name, rank));
+            ensure!(job.rank(rank).is_some(), not_here(job, rank));
         }
         let asked = of_ranks.iter().filter(|(rank, _)| self.rank.is_none_or(|it| it == *rank));
         if self.rank.is_none() && self.env.is_none() && !self.json {

@@ -1,0 +1,236 @@
+//! The command, and what it does first.
+
+use super::manner::Manner;
+use super::rank::{exec, exec_as_rank};
+use super::report::{Asked, Bound};
+use crate::calc::{attribute_of, combined, keep_one_of_each_core, set_of};
+use crate::job::named;
+use crate::output::{self, say};
+use crate::subject::Subject;
+use crate::switches::Inputs;
+use anyhow::{Context, bail, ensure};
+use clap::{Args, ValueEnum};
+use std::ffi::OsString;
+use std::process::ExitCode;
+use topobroker::binding::{self, MemoryPolicy, Target};
+use topobroker::location::Location;
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::{Initiator, Topology};
+
+/// Run a command, or let a process go on, on some processors and with memory of some NUMA nodes, as
+/// hwloc-bind does; or print where a process is bound
+#[derive(Debug, Args)]
+pub(crate) struct Bind {
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    places: Inputs<Manner>,
+    /// What --membind does with the NUMA nodes
+    #[arg(long, value_enum, value_name = "POLICY")]
+    mempolicy: Option<Policy>,
+    /// Of the NUMA nodes, bind memory to the best by this attribute, such as bandwidth
+    #[arg(long, value_name = "NAME")]
+    best_memattr: Option<String>,
+    /// Keep one PU of each core: the first, or the one at INDEX
+    #[arg(long, value_name = "INDEX", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    no_smt: Option<usize>,
+    /// Bind to one PU of the locations, so that nothing moves
+    #[arg(long)]
+    single: bool,
+    /// Take no memory from other NUMA nodes when those are full
+    #[arg(long)]
+    strict: bool,
+    /// Print where the process is bound
+    #[arg(long, group = "asked")]
+    get: bool,
+    /// Print where the process ran last
+    #[arg(short = 'e', long, group = "asked")]
+    get_last_cpu_location: bool,
+    /// Bind or ask this process, with all of its threads
+    #[arg(long, value_name = "PID", conflicts_with_all = ["tid", "command"])]
+    pid: Option<u32>,
+    /// Bind or ask this thread
+    #[arg(long, value_name = "TID", conflicts_with = "command")]
+    tid: Option<u32>,
+    /// With --job: bind as this rank, with its keys and the variables of its NICs and GPUs
+    #[arg(long, value_name = "RANK", requires_all = ["job", "command"], conflicts_with_all = ["location", "asked"])]
+    rank: Option<u32>,
+    /// Print masks in the format of taskset
+    #[arg(long)]
+    taskset: bool,
+    /// Print JSON
+    #[arg(long, requires = "asked")]
+    json: bool,
+    /// Run the command even if binding fails
+    #[arg(short, long)]
+    force: bool,
+    /// Leave out objects that do not exist, and do not say why binding failed
+    #[arg(short, long)]
+    quiet: bool,
+    /// Say what is bound where
+    #[arg(short, long)]
+    verbose: bool,
+    /// The command and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// hwloc's names of policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Policy {
+    /// What the system does by itself
+    Default,
+    /// The NUMA node of the PU that first uses the memory
+    Firsttouch,
+    /// These NUMA nodes (default)
+    Bind,
+    /// These NUMA nodes in turn
+    Interleave,
+    /// These NUMA nodes in turn, by their bandwidth (Linux 6.9)
+    #[value(alias = "weighted-interleave")]
+    Weighted,
+}
+
+/// What locations say together.
+struct Places {
+    cpus: Option<Set>,
+    nodes: Option<Set>,
+}
+
+impl Bind {
+    pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
+        if let (Some(name), Some(rank)) = (self.subject.job(), self.rank) {
+            let base = topobroker_reader::adopt()?;
+            return exec_as_rank(base, named(base, name)?, rank, &self.command);
+        }
+        if !self.verbose {
+            self.subject.be_quiet();
+        }
+        let is_asked = self.get || self.get_last_cpu_location;
+        let has_places = !self.places.locations.is_empty();
+        ensure!(
+            !(is_asked && has_places),
+            "--get prints where something is bound: leave out LOCATION"
+        );
+        ensure!(
+            is_asked || has_places || !self.command.is_empty(),
+            "nothing to do: give a LOCATION and a command after --, or --get"
+        );
+        if is_asked {
+            output::print(&self.subject.answer(None, |topology| self.report(topology))?)?;
+        } else if has_places {
+            let bound = self.subject.answer(None, |topology| self.act(topology));
+            match bound {
+                Err(error) if self.force => {
+                    if !self.quiet {
+                        say(&output::whole_message(&error));
+                    }
+                }
+                bound => bound?,
+            }
+        }
+        Ok(exec(&self.command, []))
+    }
+
+    fn target(&self) -> Target {
+        match (self.pid, self.tid) {
+            (Some(pid), _) => Target::Process(pid),
+            (_, Some(tid)) => Target::Thread(tid),
+            _ => Target::ThisProcess,
+        }
+    }
+
+    fn report(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        let manner = self.places.manner;
+        let asked = match (self.get, manner.is_memory) {
+            (true, true) => Asked::Memory,
+            (true, false) => Asked::Cpus,
+            (false, true) => bail!("--get-last-cpu-location is of processors: leave out --membind"),
+            (false, false) => Asked::LastLocation,
+        };
+        let bound = Bound::of(topology, self.target(), asked)?;
+        if self.json {
+            return Ok(serde_json::to_string_pretty(&bound.json())? + "\n");
+        }
+        let format = if self.taskset { Format::Taskset } else { Format::Hwloc };
+        Ok(bound.text(manner.prints_nodes(), format))
+    }
+
+    /// Binds.
+    fn act(&self, topology: Topology<'_>) -> anyhow::Result<()> {
+        ensure!(
+            topology.is_this_system(),
+            "this topology is of {}: nothing here can be bound to its PUs",
+            topology.root().info("HostName").unwrap_or("another machine")
+        );
+        let Places { cpus, nodes } = self.sets(topology)?;
+        if let Some(cpus) = &cpus {
+            ensure!(!cpus.is_empty(), "the locations have no PUs to bind to");
+            self.tell("processors: PUs", cpus);
+            binding::bind(self.target(), cpus)?;
+        }
+        let Some(mut nodes) = nodes else {
+            ensure!(self.mempolicy.is_none(), "--mempolicy is of memory: give --membind LOCATION");
+            return Ok(());
+        };
+        if let Some(name) = &self.best_memattr {
+            nodes = best_node(topology, name, &nodes, cpus).context("--best-memattr")?;
+        }
+        ensure!(!nodes.is_empty(), "the locations have no NUMA nodes to bind memory to");
+        ensure!(
+            self.target() == Target::ThisProcess,
+            "{}: Linux binds no memory of others; bind it when it starts",
+            self.target()
+        );
+        self.tell("memory: NUMA nodes", &nodes);
+        let policy = match self.mempolicy {
+            Some(Policy::Default) => MemoryPolicy::Default,
+            Some(Policy::Firsttouch) => MemoryPolicy::FirstTouch,
+            Some(Policy::Bind) | None => MemoryPolicy::Bind,
+            Some(Policy::Interleave) => MemoryPolicy::Interleave,
+            Some(Policy::Weighted) => MemoryPolicy::WeightedInterleave,
+        };
+        Ok(binding::bind_memory(policy, &nodes, self.strict)?)
+    }
+
+    /// The PUs and NUMA nodes that the locations name.
+    fn sets(&self, topology: Topology<'_>) -> anyhow::Result<Places> {
+        let mut places = Places { cpus: None, nodes: None };
+        for (word, manner) in &self.places.locations {
+            let location = Location::parse(word)?;
+            let part = set_of(topology, &location, manner.of_calc(), self.quiet)?;
+            let set = if manner.is_memory { &mut places.nodes } else { &mut places.cpus };
+            *set = Some(combined(set.as_ref().unwrap_or(&Set::new()), &part, &location));
+        }
+        if let Some(cpus) = &mut places.cpus {
+            if let Some(index) = self.no_smt {
+                keep_one_of_each_core(topology, cpus, index)?;
+            }
+            if self.single {
+                *cpus = cpus.singlify();
+            }
+        }
+        Ok(places)
+    }
+
+    fn tell(&self, what: &str, set: &Set) {
+        if self.verbose {
+            say(&format!("binds {what} {}", set.to_text(Format::List)));
+        }
+    }
+}
+
+/// The best of some NUMA nodes by a memory attribute, as seen from some PUs.
+fn best_node(
+    topology: Topology<'_>,
+    attribute: &str,
+    nodes: &Set,
+    cpus: Option<Set>,
+) -> anyhow::Result<Set> {
+    let attribute = attribute_of(topology, attribute)?;
+    let is_named = |index: u32| topology.numa_node_by_os_index(index);
+    let from = cpus.or_else(|| topology.root().cpuset()).unwrap_or_default();
+    let best = attribute.best_among(nodes.iter().filter_map(is_named), &Initiator::Cpuset(from));
+    let best = best.and_then(|node| node.nodeset());
+    best.with_context(|| format!("no NUMA node of {nodes} has a value of {}", attribute.name()))
+}

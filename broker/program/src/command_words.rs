@@ -1,0 +1,116 @@
+//! Commands that users write without `--` in front of them: `run mpirun ./app`, `bind core:0 hostname`.
+
+use clap::{Arg, ArgAction, Command};
+use std::ffi::OsString;
+use topobroker::location::Location;
+
+/// The words of a command line, with `--` before the command that one of ours is to run, if it takes one
+/// and the user has not written it. An option of that command would else be taken for one of ours.
+pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
+    let (mut own, mut next) = (program, 1);
+    while let Some(below) = words.get(next).and_then(|it| own.find_subcommand(it)) {
+        (own, next) = (below, next + 1);
+    }
+    if !own.get_positionals().any(Arg::is_last_set) {
+        return words;
+    }
+    let mut names = own.get_positionals().filter(|it| !it.is_last_set() && it.get_id() != LOCATION);
+    let takes_locations = own.get_positionals().any(|it| it.get_id() == LOCATION);
+    while let Some(word) = words.get(next).and_then(|it| it.to_str()) {
+        let is_own = match word {
+            "--" => return words,
+            word if word.starts_with('-') && word.len() > 1 => true,
+            word => (takes_locations && Location::parse(word).is_ok()) || names.next().is_some(),
+        };
+        if !is_own {
+            words.insert(next, "--".into());
+            return words;
+        }
+        next += if takes_next(own, word) { 2 } else { 1 };
+    }
+    words
+}
+
+/// The argument that has places to bind to.
+const LOCATION: &str = "location";
+
+/// Whether the word behind this one is the value of an option.
+fn takes_next(own: &Command, word: &str) -> bool {
+    let of_long = |name: &str, it: &Arg| {
+        it.get_long() == Some(name) || it.get_all_aliases().unwrap_or_default().contains(&name)
+    };
+    let option = match (word.strip_prefix("--"), word.strip_prefix('-')) {
+        (Some(name), _) => own.get_arguments().find(|it| of_long(name, it)),
+        // Of several in one word, the last may have a value; behind the first that has one it is there.
+        (None, Some(letters)) => {
+            let of_short = |letter: char| {
+                own.get_arguments().find(move |it| it.get_short() == Some(letter) && has_value(it))
+            };
+            let mut rest = letters.chars();
+            let with_value = rest.find_map(of_short);
+            with_value.filter(|_| rest.next().is_none())
+        }
+        (None, None) => None,
+    };
+    option.is_some_and(has_value)
+}
+
+/// Whether an option needs a value in a word of its own.
+fn has_value(option: &Arg) -> bool {
+    let is_set = matches!(option.get_action(), ArgAction::Set | ArgAction::Append);
+    let least = option.get_num_args().map_or(1, |it| it.min_values());
+    is_set && least > 0 && !option.is_require_equals_set()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::arg;
+
+    fn marked_text(text: &str) -> String {
+        let run = Command::new("run").args([
+            arg!(-i --input <INPUT>).aliases(["in"]),
+            arg!(-v - -verbose),
+            arg!([command]).last(true),
+        ]);
+        let exec = Command::new("exec").args([
+            arg!([name]),
+            arg!(--rank <RANK>),
+            arg!([command]).last(true),
+        ]);
+        let bind = Command::new("bind").alias("hwloc-bind").args([
+            arg!([location] ...),
+            arg!(--membind).action(ArgAction::Append).num_args(0),
+            arg!(-p - -physical),
+            arg!([command]).last(true),
+        ]);
+        let program =
+            Command::new("it").subcommands([run, bind, Command::new("job").subcommand(exec)]);
+        let mut program = program.subcommand(Command::new("ls").arg(arg!([file])));
+        program.build();
+        let words = text.split(' ').map(OsString::from).collect();
+        let marked = marked(words, &program);
+        marked.iter().map(|it| it.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_command_is_marked_before_its_first_word_and_no_value_is_taken_for_it() {
+        for (given, expected) in [
+            ("it run mpirun -n 2 ./app", "it run -- mpirun -n 2 ./app"),
+            ("it run -i x.xml app -i", "it run -i x.xml -- app -i"),
+            ("it run -vi x.xml app", "it run -vi x.xml -- app"),
+            ("it run -ix.xml app", "it run -ix.xml -- app"),
+            ("it run --in x.xml app", "it run --in x.xml -- app"),
+            ("it run --input=x.xml app", "it run --input=x.xml -- app"),
+            ("it run -v -- app", "it run -v -- app"),
+            ("it bind core:0 --membind numa:0 ls -l", "it bind core:0 --membind numa:0 -- ls -l"),
+            ("it hwloc-bind -p 0x1 ls", "it hwloc-bind -p 0x1 -- ls"),
+            ("it bind core:0", "it bind core:0"),
+            ("it job exec mine --rank 0 ls -l", "it job exec mine --rank 0 -- ls -l"),
+            ("it ls file", "it ls file"),
+            ("it", "it"),
+        ] {
+            assert_eq!(marked_text(given), expected);
+        }
+    }
+}
