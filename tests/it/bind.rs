@@ -1,5 +1,6 @@
 //! `topobroker bind` beside `hwloc-bind`: the same locations bind to the same.
 
+use crate::published_here::PublishedHere;
 use crate::segments::topobroker;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -168,55 +169,32 @@ fn nothing_is_bound_to_pus_of_another_machine_or_outside_the_part_that_is_looked
 
 #[test]
 fn a_command_becomes_a_rank_with_its_pus_its_keys_and_the_variables_of_its_devices() {
-    let folder = tempfile::tempdir().unwrap();
-    let with = |words: &[&str], keys: &[(String, String)]| {
-        let mut command = topobroker();
-        command
-            .args(words)
-            .env("TOPOBROKER_RUN", "/nonexistent")
-            .env("XDG_RUNTIME_DIR", folder.path());
-        let output = command.envs(keys.iter().cloned()).output().unwrap();
-        assert!(output.status.success(), "{words:?}: {output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
-    let published =
-        with(&["publish", "-i", "machine", "--folder", folder.path().to_str().unwrap()], &[]);
-    let key = |line: &str| {
-        let (name, value) = line.split_once('=').unwrap();
-        (name.to_owned(), value.trim_matches('\'').to_owned())
-    };
-    let keys: Vec<(String, String)> = published.lines().map(key).collect();
+    let node = PublishedHere::new();
     let pu = affinity().unwrap().iter().last().unwrap().to_string();
-    let ranks = folder.path().join("ranks");
-    std::fs::write(&ranks, format!("0 -\n4 {pu}\n")).unwrap();
-    with(&["job", "add", "mine", "--ranks", ranks.to_str().unwrap()], &keys);
+    node.add_job("mine", &format!("0 -\n4 {pu}\n"));
     let show = "hwloc-bind --get --taskset; echo $TOPOBROKER_JOB; echo $TOPOBROKER_SIZE";
     let mask = format!("{:#x}", 1u64 << pu.parse::<u32>().unwrap());
     for words in [
         &["job", "exec", "mine", "--rank", "4", "sh", "-c", show][..],
         &["bind", "--job", "mine", "--rank", "4", "--", "sh", "-c", show],
     ] {
-        let text = with(words, &keys);
+        let text = node.run(words);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], mask);
         assert!(Path::new(lines[1]).exists() && lines[1].ends_with(".job-mine"), "{text}");
-        assert_eq!(lines[2], keys[2].1);
+        assert_eq!(lines[2], node.keys[2].1);
     }
     // Within the job, it is the job that is meant.
-    let own = with(
-        &[
-            "job",
-            "exec",
-            "mine",
-            "--rank",
-            "4",
-            topobroker().get_program().to_str().unwrap(),
-            "job",
-            "show",
-        ],
-        &keys,
-    );
+    let own = node.run(&[
+        "job",
+        "exec",
+        "mine",
+        "--rank",
+        "4",
+        topobroker().get_program().to_str().unwrap(),
+        "job",
+        "show",
+    ]);
     let bound: Vec<&str> = own.lines().map(|line| &line[..12]).collect();
     assert_eq!(bound, ["rank 0 is no", "rank 4 bound"]);
-    with(&["unpublish", &keys[0].1], &[]);
 }

@@ -46,6 +46,8 @@ mod odd_machines;
 mod placement;
 mod ports;
 mod program;
+mod ps;
+mod published_here;
 mod queries;
 mod random_cases;
 mod reliability_table;

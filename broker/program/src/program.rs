@@ -4,7 +4,7 @@ use super::command_words;
 use super::output::{self, say, whole_message};
 use super::{
     audit, bind, calc, check, cluster, devices, distrib, export, info, job, links, ls, manual,
-    networks, ports, publish, run, scope, serve, signals, status, unpublish,
+    networks, ports, ps, publish, run, scope, serve, signals, status, unpublish,
 };
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -42,6 +42,8 @@ enum Command {
     Distrib(distrib::Distrib),
     #[command(alias = "hwloc-bind")]
     Bind(bind::Bind),
+    #[command(alias = "hwloc-ps")]
+    Ps(ps::Ps),
     Devices(devices::Devices),
     Networks(networks::Networks),
     Ports(ports::Ports),
@@ -79,6 +81,7 @@ pub fn main() -> ExitCode {
         Command::Calc(calc) => calc.run(),
         Command::Distrib(distrib) => distrib.run(),
         Command::Bind(bind) => bind.run(),
+        Command::Ps(ps) => ps.run(),
         Command::Devices(devices) => devices.run(),
         Command::Networks(networks) => networks.run(),
         Command::Ports(ports) => ports.run(),

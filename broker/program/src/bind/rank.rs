@@ -1,6 +1,7 @@
 //! Becoming a rank of a job: its PUs, its keys, and the variables of its NICs and GPUs.
 
 use crate::job::cpuset_of_rank;
+use crate::ps::RANK;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
@@ -22,6 +23,7 @@ pub(crate) fn exec_as_rank(
     let mut variables: Vec<(String, OsString)> = Vec::new();
     let mut add = |name: &str, value: OsString| variables.push((name.to_owned(), value));
     base.keys().to_env().into_iter().for_each(|(name, value)| add(name, value));
+    add(RANK, rank.to_string().into());
     add(Job::VARIABLE, file_of(base, job.name())?.as_os_str().to_owned());
     for (name, value) in of_devices(base, job, rank) {
         if std::env::var_os(name).is_none() {

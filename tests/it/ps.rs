@@ -1,0 +1,119 @@
+//! `topobroker ps` beside `hwloc-ps`, and what it says of ranks.
+
+use crate::published_here::PublishedHere;
+use std::process::{Child, Command, Stdio};
+use topobroker_reader::jobs::affinity;
+
+/// A process that ends with the test.
+struct Running(Child);
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
+        let running = Self(command.stdout(Stdio::null()).spawn().unwrap());
+        // Until it has become `sleep`.
+        let comm = format!("/proc/{}/comm", running.0.id());
+        while std::fs::read_to_string(&comm).unwrap() != "sleep\n" {
+            std::thread::yield_now();
+        }
+        running
+    }
+
+    fn id(&self) -> String {
+        self.0.id().to_string()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// OS indexes of two PUs of this machine.
+fn two_pus() -> (String, String) {
+    let pus: Vec<u32> = affinity().unwrap().iter().collect();
+    (pus[0].to_string(), pus[pus.len() - 1].to_string())
+}
+
+#[test]
+fn processes_are_listed_as_hwloc_ps_lists_them() {
+    let node = PublishedHere::new();
+    let (_, pu) = two_pus();
+    let sleeper = Running::start(Command::new("taskset").args(["-c", &pu, "sleep", "77"]));
+    for options in [
+        &[][..],
+        &["--cpuset"],
+        &["--physical"],
+        &["--single-ancestor"],
+        &["--threads"],
+        &["-e"],
+        &["--short-name"],
+        &["--uid", "all"],
+    ] {
+        for which in [&["--pid", &sleeper.id()][..], &["--name", "sleep"], &["-a"]] {
+            let mut words = vec!["ps"];
+            words.extend(options.iter().chain(which));
+            // Other tests start and end processes meanwhile.
+            let line_of = |text: &str| {
+                let mut lines = text.lines().filter(|line| line.starts_with(&sleeper.id()));
+                lines.next().map(str::to_owned)
+            };
+            let ours = node.run(&words);
+            let theirs = Command::new("hwloc-ps").args(&words[1..]).output().unwrap();
+            let theirs = String::from_utf8(theirs.stdout).unwrap();
+            assert!(line_of(&ours).is_some(), "{words:?}: {ours}");
+            assert_eq!(line_of(&ours), line_of(&theirs), "{words:?}");
+        }
+    }
+    let threads =
+        node.run(&["ps", "--threads", "--json", "--pid", &std::process::id().to_string()]);
+    let threads: serde_json::Value = serde_json::from_str(&threads).unwrap();
+    assert!(threads[0]["threads"].as_array().unwrap().len() > 1, "{threads}");
+}
+
+#[test]
+fn ranks_outside_their_pus_and_on_one_core_are_misbound() {
+    let node = PublishedHere::new();
+    let (first, last) = two_pus();
+    node.add_job("mine", &format!("0 {first}\n1 {last}\n"));
+    let rank = |rank: &str| {
+        let words = ["job", "exec", "mine", "--rank", rank, "--", "sleep", "78"];
+        Running::start(&mut node.command(&words))
+    };
+    let (zero, one) = (rank("0"), rank("1"));
+    let of = |words: &[&str]| -> Vec<serde_json::Value> {
+        let output = node.output(words);
+        let all: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+        let is_own = |it: &serde_json::Value| [zero.id(), one.id()].contains(&it["id"].to_string());
+        all.into_iter().filter(is_own).collect()
+    };
+    let listed = of(&["ps", "--json"]);
+    let seats: Vec<_> = listed.iter().map(|it| (it["job"].as_str(), it["rank"].as_u64())).collect();
+    assert_eq!(seats, [(Some("mine"), Some(0)), (Some("mine"), Some(1))]);
+    assert!(of(&["ps", "--misbound", "--json"]).is_empty());
+
+    node.run(&["bind", "--pid", &one.id(), "-p", &format!("pu:{first}")]);
+    let wrong = node.output(&["ps", "--misbound"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    let wrong = of(&["ps", "--misbound", "--json"]);
+    let kinds = |it: &serde_json::Value| -> Vec<String> {
+        let all = it["misbound"].as_array().unwrap().iter();
+        all.map(|it| it["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(kinds(&wrong[0]), ["shared core"], "{wrong:?}");
+    assert_eq!(kinds(&wrong[1]), ["outside", "shared core"], "{wrong:?}");
+    assert_eq!(
+        wrong[1]["misbound"][0]["text"],
+        format!("may run on PUs {first}, but rank 1 has PUs {last}")
+    );
+}
+
+#[test]
+fn a_process_that_is_not_there_is_an_error() {
+    let node = PublishedHere::new();
+    let gone = node.output(&["ps", "--pid", "4194305"]);
+    assert!(String::from_utf8_lossy(&gone.stderr).contains("process 4194305 is not here"));
+    let other = node.output(&["ps", "-i", "PU:4"]);
+    assert!(String::from_utf8_lossy(&other.stderr).contains("no process here runs on its PUs"));
+}
