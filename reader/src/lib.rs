@@ -35,6 +35,7 @@ mod locality;
 mod object;
 mod query;
 mod tables;
+pub mod text;
 mod topology;
 mod view;
 

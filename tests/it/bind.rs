@@ -121,10 +121,13 @@ fn bindings_are_printed_as_hwloc_bind_prints_them_and_as_json() {
     let pu = one.iter().next().unwrap().to_string();
     let json = ours(&["taskset", "-c", &pu], &["--get", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert_eq!((&json["pus"], &json["cpuset"]), (&pu.as_str().into(), &one.to_string().into()));
+    assert_eq!(
+        (&json["cpuset"]["list"], &json["cpuset"]["mask"]),
+        (&pu.as_str().into(), &one.to_string().into())
+    );
     let last = ours(&["taskset", "-c", &pu], &["-e", "--json"]);
     let last: serde_json::Value = serde_json::from_slice(&last.stdout).unwrap();
-    assert_eq!(last["pus"], pu.as_str());
+    assert_eq!(last["cpuset"]["list"], pu.as_str());
 }
 
 #[test]

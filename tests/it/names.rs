@@ -1,10 +1,10 @@
 //! Compares printed names and sets with hwloc's.
 
 use proptest::prelude::*;
-use topobroker::format::pci_class_name;
 use topobroker_benches::rival;
 use topobroker_layout::set::Format;
 use topobroker_reader::Set;
+use topobroker_reader::text::pci_class_name;
 
 #[test]
 fn every_pci_class_has_hwlocs_name() {

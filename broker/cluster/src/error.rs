@@ -154,7 +154,7 @@ pub enum ClusterError {
         source: std::io::Error,
     },
     /// The file exists.
-    #[error("{}: exists; choose another name, or replace it by force", .file.display())]
+    #[error("{}: exists; choose another name, or replace it: --force", .file.display())]
     Exists {
         /// The file.
         file: PathBuf,

@@ -2,8 +2,7 @@
 //! epilogs of batch systems.
 
 use super::input::{Input, Now};
-use super::job;
-use super::output;
+use super::{job, json, output};
 use clap::Args;
 use rustix::param::page_size;
 use serde_json::{Value, json};
@@ -108,20 +107,22 @@ impl Check {
 
     fn print(&self, found: &[Finding], host: Option<&str>) -> anyhow::Result<ExitCode> {
         if self.json {
-            let describe = |finding: &Finding| {
-                json!({
-                    "host": host,
-                    "kind": finding.kind.name(),
-                    "note": finding.is_note,
-                    "text": finding.text,
-                })
-            };
-            let all: Vec<Value> = found.iter().map(describe).collect();
-            return output::print(&(serde_json::to_string_pretty(&all)? + "\n"));
+            let all: Vec<Value> = found.iter().map(|it| finding_as_json(it, host)).collect();
+            return output::print(&json::text(&all)?);
         }
         let on = host.map(|host| format!("{host}: ")).unwrap_or_default();
         output::print(&found.iter().map(|it| format!("{on}{it}\n")).collect::<String>())
     }
+}
+
+/// A finding, and the machine that it is about.
+pub(crate) fn finding_as_json(finding: &Finding, host: Option<&str>) -> Value {
+    json!({
+        "host": host,
+        "kind": finding.kind.name(),
+        "note": finding.is_note,
+        "text": finding.text,
+    })
 }
 
 /// Whether the limits matter: the node has OpenFabrics devices.

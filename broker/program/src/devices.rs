@@ -1,6 +1,7 @@
 //! `topobroker devices`: NICs, GPUs and other devices, and how far they are from a process.
 
 use super::job::{cpuset_of_rank, named};
+use super::json::device_kind;
 use super::output;
 use super::part;
 use super::subject::Subject;
@@ -162,16 +163,7 @@ impl Device<'_> {
     }
 
     fn kind(&self) -> &'static str {
-        match self.kind {
-            _ if self.is_gpu => "gpu",
-            OsDeviceKind::Block => "block",
-            OsDeviceKind::Gpu => "gpu",
-            OsDeviceKind::Network => "network",
-            OsDeviceKind::OpenFabrics => "openfabrics",
-            OsDeviceKind::Dma => "dma",
-            OsDeviceKind::CoProcessor => "coproc",
-            _ => "other",
-        }
+        if self.is_gpu { "gpu" } else { device_kind(self.kind) }
     }
 
     fn pci(&self) -> Option<Object<'_>> {

@@ -1,6 +1,7 @@
 //! `topobroker distrib`: distributes PUs over the tree, as `hwloc-distrib` does.
 
 use super::filter_options::{level, type_name};
+use super::json;
 use super::output;
 use super::subject::Subject;
 use anyhow::bail;
@@ -38,6 +39,9 @@ pub struct Distrib {
     /// Print masks in the format of taskset
     #[arg(long)]
     taskset: bool,
+    /// Print JSON
+    #[arg(long, conflicts_with = "taskset")]
+    json: bool,
     /// Number of parts
     #[arg(value_name = "N")]
     count: u32,
@@ -114,6 +118,9 @@ impl Distrib {
         if self.single {
             let one = |part: &Set| if self.reverse { part.last() } else { part.first() };
             parts.iter_mut().for_each(|part| *part = one(part).into_iter().collect());
+        }
+        if self.json {
+            return json::text(&parts.iter().map(json::set).collect::<Vec<_>>());
         }
         let format = if self.taskset { Format::Taskset } else { Format::Hwloc };
         Ok(parts.iter().map(|part| part.to_text(format) + "\n").collect())

@@ -14,6 +14,8 @@ mod command_words;
 pub mod console;
 mod devices;
 pub mod distrib;
+mod doctor;
+mod draw;
 mod export;
 mod filter_options;
 mod flag_names;

@@ -58,6 +58,27 @@ pub(super) struct Links {
     /// Format of the output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     of: Format,
+    /// Print JSON: --of json
+    #[arg(long, conflicts_with = "of")]
+    json: bool,
+}
+
+/// The graph of links of a topology, with those that are told of it if it is the adopted one.
+pub(super) fn graph(topology: Topology<'_>, switches: SwitchModel) -> anyhow::Result<Graph<'_>> {
+    let adopted = topobroker_reader::adopted();
+    let adopted = adopted.filter(|base| View::whole(base.topology()).is_of(topology));
+    let told = match adopted.map(ToldLinks::find).transpose() {
+        // Links of an earlier topology do not take the graph of this one away.
+        Err(error @ AdoptLinksError::OtherBase { .. }) => {
+            output::say(&error.to_string());
+            None
+        }
+        told => told?.flatten(),
+    };
+    match told {
+        Some(told) => Ok(topology.links_with_told(switches, told)?),
+        None => Ok(topology.links(switches)?),
+    }
 }
 
 /// Limit of the size of a file of links in bytes.
@@ -94,7 +115,10 @@ enum Format {
 }
 
 impl Links {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
+        if self.json {
+            self.of = Format::Json;
+        }
         if self.forget {
             links::forget(topobroker_reader::adopt()?)?;
             return Ok(ExitCode::SUCCESS);
@@ -124,20 +148,7 @@ impl Links {
             self.map_bus.is_empty() || matches!(self.of, Format::Nccl | Format::Rccl),
             "--map-bus is about files for NCCL and RCCL: give --of nccl or --of rccl too"
         );
-        let adopted = topobroker_reader::adopted();
-        let adopted = adopted.filter(|base| View::whole(base.topology()).is_of(topology));
-        let told = match adopted.map(ToldLinks::find).transpose() {
-            // Links of an earlier topology do not take the graph of this one away.
-            Err(error @ AdoptLinksError::OtherBase { .. }) => {
-                output::say(&error.to_string());
-                None
-            }
-            told => told?.flatten(),
-        };
-        let graph = match told {
-            Some(told) => topology.links_with_told(self.switches(), told)?,
-            None => topology.links(self.switches())?,
-        };
+        let graph = graph(topology, self.switches())?;
         if is_about_paths {
             return self.paths(&graph);
         }

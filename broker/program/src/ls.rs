@@ -4,8 +4,10 @@ use super::filter_options::{FilterOptions, type_name};
 use super::output;
 use super::subject::Subject;
 use crate::console::{self, Contents, Indexes, Style};
+use crate::json;
 use anyhow::Context;
 use clap::Args;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 use topobroker::format::synthetic;
 use topobroker_reader::{Topology, TypeName};
@@ -50,6 +52,10 @@ pub struct Ls {
     /// Format of the output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     of: Of,
+    /// Print JSON: the whole topology, or what --summary, --only, --distances, --memattrs or --cpukinds
+    /// ask for
+    #[arg(long, conflicts_with = "of")]
+    json: bool,
 }
 
 /// Formats of the output, as lstopo names them.
@@ -80,9 +86,31 @@ impl Ls {
     }
 
     fn print(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        if self.json {
+            return json::text(&self.as_json(topology));
+        }
         match self.of {
             Of::Console => Ok(console::print(topology, &self.style())),
             Of::Synthetic => Ok(synthetic::export(topology).context("--of synthetic")? + "\n"),
+        }
+    }
+
+    fn as_json(&self, topology: Topology<'_>) -> Value {
+        match self.style().contents {
+            Contents::Tree => json!({
+                "root": json::tree(topology.root()),
+                "levels": json::levels(topology),
+                "distances": json::distances(topology),
+                "memory_attributes": json::memory_attributes(topology),
+                "cpu_kinds": json::cpu_kinds(topology),
+            }),
+            Contents::Summary => json::levels(topology),
+            Contents::Only(wanted) => {
+                topology.objects().filter(|it| wanted.matches(*it)).map(json::object).collect()
+            }
+            Contents::Distances => json::distances(topology),
+            Contents::MemoryAttributes => json::memory_attributes(topology),
+            Contents::CpuKinds => json::cpu_kinds(topology),
         }
     }
 

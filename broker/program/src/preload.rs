@@ -25,7 +25,7 @@ const LIBRARY: &str = "TOPOBROKER_GUARD_LIBRARY";
 
 /// Finds the guard: the file that the environment names, else the library that is installed
 /// with this program, else the library that was built beside it.
-fn library() -> anyhow::Result<PathBuf> {
+pub(super) fn library() -> anyhow::Result<PathBuf> {
     if let Some(told) = std::env::var_os(LIBRARY).filter(|told| !told.is_empty()) {
         let told = PathBuf::from(told);
         return told.canonicalize().with_context(|| format!("{LIBRARY}={}", told.display()));

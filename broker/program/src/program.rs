@@ -3,8 +3,8 @@
 use super::command_words;
 use super::output::{self, say, whole_message};
 use super::{
-    audit, bind, calc, check, cluster, devices, distrib, export, info, job, links, ls, manual,
-    networks, ports, ps, publish, run, scope, serve, signals, status, unpublish,
+    audit, bind, calc, check, cluster, devices, distrib, doctor, draw, export, info, job, links,
+    ls, manual, networks, ports, ps, publish, run, scope, serve, signals, status, unpublish,
 };
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -44,12 +44,14 @@ enum Command {
     Bind(bind::Bind),
     #[command(alias = "hwloc-ps")]
     Ps(ps::Ps),
+    Draw(draw::Draw),
     Devices(devices::Devices),
     Networks(networks::Networks),
     Ports(ports::Ports),
     Links(links::Links),
     Cluster(cluster::Cluster),
     Check(check::Check),
+    Doctor(doctor::Doctor),
     Export(export::Export),
     Manual(manual::Manual),
     Completions(manual::Completions),
@@ -82,12 +84,14 @@ pub fn main() -> ExitCode {
         Command::Distrib(distrib) => distrib.run(),
         Command::Bind(bind) => bind.run(),
         Command::Ps(ps) => ps.run(),
+        Command::Draw(draw) => draw.run(),
         Command::Devices(devices) => devices.run(),
         Command::Networks(networks) => networks.run(),
         Command::Ports(ports) => ports.run(),
         Command::Links(links) => links.run(),
         Command::Cluster(cluster) => cluster.run(),
         Command::Check(check) => check.run(),
+        Command::Doctor(doctor) => doctor.run(),
         Command::Export(export) => export.run(),
         Command::Manual(manual) => manual.run(Program::command()),
         Command::Completions(completions) => completions.run(Program::command()),

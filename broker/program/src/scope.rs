@@ -1,38 +1,54 @@
 //! `topobroker scope`: prints what the adopted topology describes, and this process's part of it.
 
-use super::output;
+use super::{json, output};
 use clap::Args;
+use serde_json::json;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::jobs::{Job, Situation};
 
 /// Print what the adopted topology describes, which part of it is this process's own, and why
 #[derive(Debug, Args)]
-pub(super) struct Scope {}
+pub(super) struct Scope {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
 
 impl Scope {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let adopted = topobroker_reader::adopt()?;
+        let situation = Situation::of_this_process(adopted)?;
+        let job = Job::find(adopted)?;
+        let decision = situation.decide();
+        let of_job = job.map(|job| job.view().topology().root().cpuset().unwrap_or_default());
+        if self.json {
+            return output::print(&json::text(&json!({
+                "launch": situation.launch.name(),
+                "published": situation.published.name(),
+                "pus": json::set(&situation.pus),
+                "cpu_list": json::named_set(situation.cpu_list.clone()),
+                "affinity": json::set(&situation.affinity),
+                "cgroup": json::named_set(situation.cgroup.clone()),
+                "job": job.map(Job::name),
+                "part": json::named_set(of_job),
+                "decision": job.is_none().then(|| decision.to_string()),
+            }))?);
+        }
         let list = |set: &Set| set.to_text(Format::List);
         let or_none = |set: &Option<Set>| set.as_ref().map_or("none".to_owned(), list);
-        let situation = Situation::of_this_process(adopted)?;
-        let mut text = format!(
-            "launch: {}\npublished: {}\nPUs: {}\ncpu list: {}\naffinity: {}\ncgroup: {}\n",
+        let part = match (job, of_job) {
+            (Some(job), Some(pus)) => format!("PUs {}: it is of job {}", list(&pus), job.name()),
+            _ => decision.to_string(),
+        };
+        output::print(&format!(
+            "launch: {}\npublished: {}\nPUs: {}\ncpu list: {}\naffinity: {}\ncgroup: {}\npart: {part}\n",
             situation.launch.name(),
             situation.published.name(),
             list(&situation.pus),
             or_none(&situation.cpu_list),
             list(&situation.affinity),
             or_none(&situation.cgroup),
-        );
-        match Job::find(adopted)? {
-            Some(job) => {
-                let view = job.view();
-                let pus = view.topology().root().cpuset().unwrap_or_default();
-                text += &format!("part: PUs {}: it is of job {}\n", list(&pus), job.name());
-            }
-            None => text += &format!("part: {}\n", situation.decide()),
-        }
-        output::print(&text)
+        ))
     }
 }

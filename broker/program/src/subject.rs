@@ -11,7 +11,7 @@ use topobroker::description::describe;
 use topobroker::description::{Filters, filter};
 use topobroker_layout::encode;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Archive, RestrictFlags, Topology, View};
+use topobroker_reader::{Adopted, Archive, RestrictFlags, Topology, View};
 
 /// Options that name a topology and a part of it.
 #[derive(Debug, Args)]
@@ -52,11 +52,20 @@ impl Subject {
         filters: Option<&Filters>,
         text: impl FnOnce(Topology<'_>) -> anyhow::Result<R>,
     ) -> anyhow::Result<R> {
+        self.answer_beside_whole(filters, |_, part| text(part))
+    }
+
+    /// [`Subject::answer`], with the whole topology, which the part is of, too.
+    pub(super) fn answer_beside_whole<R>(
+        &self,
+        filters: Option<&Filters>,
+        text: impl FnOnce(Topology<'_>, Topology<'_>) -> anyhow::Result<R>,
+    ) -> anyhow::Result<R> {
         // Jobs, and what is left of the adopted topology, are of that.
         let is_of_adopted = self.job.is_some() || self.view.as_deref() == Some("mine");
         let held = self.input.topology(filters, self.adopted || is_of_adopted)?;
         let filters = filters.filter(|_| matches!(held, Held::Adopted(_)));
-        self.answer_of(held.archive()?.topology(), filters, text)
+        self.answer_beside(held.archive()?.topology(), filters, text)
     }
 
     /// [`Subject::answer`] for a topology that is loaded already. As in hwloc, types are filtered
@@ -67,16 +76,30 @@ impl Subject {
         filters: Option<&Filters>,
         text: impl FnOnce(Topology<'_>) -> anyhow::Result<R>,
     ) -> anyhow::Result<R> {
-        let Some(filters) = filters else { return text(self.part(whole)?.topology()) };
+        self.answer_beside(whole, filters, |_, part| text(part))
+    }
+
+    fn answer_beside<R>(
+        &self,
+        whole: Topology<'_>,
+        filters: Option<&Filters>,
+        text: impl FnOnce(Topology<'_>, Topology<'_>) -> anyhow::Result<R>,
+    ) -> anyhow::Result<R> {
+        let Some(filters) = filters else { return text(whole, self.part(whole)?.topology()) };
         let archive = encode::to_bytes(&filter(&describe(whole), filters));
         let archive = archive.context("the filtered topology")?;
         let filtered = Archive::open(&archive).context("the filtered topology")?;
-        text(self.part(filtered.topology())?.topology())
+        text(filtered.topology(), self.part(filtered.topology())?.topology())
     }
 
     /// Says nothing of where the topology is from, for commands that others run in their scripts.
     pub(super) fn be_quiet(&mut self) {
         self.input.is_quiet = true;
+    }
+
+    /// The adopted topology, if that is what this is about.
+    pub(super) fn adopted(&self) -> Option<&'static Adopted> {
+        topobroker_reader::adopted().filter(|_| self.input.input.is_none())
     }
 
     /// The job that the options name.

@@ -5,6 +5,7 @@ use super::rank::{exec, exec_as_rank};
 use super::report::{Asked, Bound};
 use crate::calc::{attribute_of, combined, keep_one_of_each_core, set_of};
 use crate::job::named;
+use crate::json;
 use crate::output::{self, say};
 use crate::subject::Subject;
 use crate::switches::Inputs;
@@ -150,7 +151,7 @@ impl Bind {
         };
         let bound = Bound::of(topology, self.target(), asked)?;
         if self.json {
-            return Ok(serde_json::to_string_pretty(&bound.json())? + "\n");
+            return json::text(&bound.json());
         }
         let format = if self.taskset { Format::Taskset } else { Format::Hwloc };
         Ok(bound.text(manner.prints_nodes(), format))

@@ -1,5 +1,6 @@
 //! Where something is bound, or ran last: `bind --get` and `bind --get-last-cpu-location`.
 
+use crate::json;
 use anyhow::bail;
 use serde_json::{Value, json};
 use topobroker::binding::{MemoryPolicy, Target, binding, last_location, memory_binding};
@@ -53,10 +54,8 @@ impl Bound {
 
     pub(super) fn json(&self) -> Value {
         json!({
-            "cpuset": self.cpuset.to_text(Format::Hwloc),
-            "pus": self.cpuset.to_text(Format::List),
-            "nodeset": self.nodeset.to_text(Format::Hwloc),
-            "numa_nodes": self.nodeset.to_text(Format::List),
+            "cpuset": json::set(&self.cpuset),
+            "nodeset": json::set(&self.nodeset),
             "policy": self.policy,
         })
     }

@@ -4,6 +4,7 @@ use super::answer::{Question, Style};
 use super::manner::{Manner, combined, set_of};
 use crate::filter_options::level;
 use crate::flag_names;
+use crate::json;
 use crate::output;
 use crate::part;
 use crate::subject::Subject;
@@ -68,6 +69,9 @@ pub struct Calc {
     /// Leave out objects that do not exist
     #[arg(short, long)]
     quiet: bool,
+    /// Print JSON: the set, and what else is asked for
+    #[arg(long, conflicts_with_all = ["sep", "taskset"])]
+    json: bool,
     #[command(flatten)]
     inputs: Inputs<Manner>,
 }
@@ -154,8 +158,32 @@ impl Calc {
         if self.single {
             set = set.singlify();
         }
+        if self.json {
+            return self.as_json(topology, &set);
+        }
         let style = Style { separator: self.sep.clone(), manner: self.inputs.manner };
         Ok(super::answer::answer(topology, &set, &self.question(), &style)? + "\n")
+    }
+
+    /// The set in both forms, and the words of the answer to a question.
+    fn as_json(&self, topology: Topology<'_>, set: &Set) -> anyhow::Result<String> {
+        let manner = self.inputs.manner;
+        let style = Style { separator: Some(" ".to_owned()), manner };
+        let question = self.question();
+        let answer = match &question {
+            Question::Mask(_) => None,
+            question => Some(super::answer::answer(topology, set, question, &style)?),
+        };
+        let answer = answer.map(|it| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let [cpuset, nodeset] = match manner.nodeset_output {
+            true => [topology.cpuset_of_nodes(set), set.clone()],
+            false => [set.clone(), topology.nodeset_of(set)],
+        };
+        json::text(&serde_json::json!({
+            "cpuset": json::set(&cpuset),
+            "nodeset": json::set(&nodeset),
+            "answer": answer,
+        }))
     }
 
     /// Reduces the set to the PUs that `--cpukind` and `--no-smt` keep.

@@ -1,8 +1,8 @@
 //! The commands of `topobroker cluster`.
 
 use super::{
-    build, common, convert, diff, export, fabric, gather, info, join, list, place, ports, reach,
-    report,
+    build, common, convert, diff, draw, export, fabric, gather, info, join, list, place, ports,
+    reach, report,
 };
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
@@ -21,6 +21,7 @@ enum Command {
     Info(info::Info),
     Export(export::Export),
     Diff(diff::Diff),
+    Draw(draw::Draw),
     /// Print the lowest switch, block or other group that nodes share, with the number of its nodes
     #[command(visible_alias = "shared", alias = "switch")]
     Common(common::Common),
@@ -44,6 +45,7 @@ impl Cluster {
             Command::Info(info) => info.run(),
             Command::Export(export) => export.run(),
             Command::Diff(diff) => diff.run(),
+            Command::Draw(draw) => draw.run(),
             Command::Common(common) => common.run(),
             Command::Fabric(fabric) => fabric.run(),
             Command::Convert(convert) => convert.run(),

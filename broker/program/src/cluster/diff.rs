@@ -2,11 +2,11 @@
 
 use super::list::path;
 use super::opened::{Opened, named};
-use crate::output;
+use crate::{json, output};
 use clap::Args;
+use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::causes::with_causes;
@@ -30,6 +30,46 @@ pub(super) struct Diff {
     /// Also print the lines of XML that differ
     #[arg(long)]
     lines: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Something that differs.
+struct Change {
+    /// `-`: only the first has it, `+`: only the second, `~`: it differs.
+    sign: char,
+    /// Name of a node; `None` for the fabric.
+    node: Option<String>,
+    what: Option<String>,
+    /// Lines of XML, each with its sign.
+    lines: Vec<(char, String)>,
+}
+
+impl Change {
+    fn new(sign: char, node: &str, what: Option<String>) -> Self {
+        Self { sign, node: Some(node.to_owned()), what, lines: Vec::new() }
+    }
+
+    fn text(&self) -> String {
+        let node = self.node.as_deref().unwrap_or("the fabric");
+        let what = self.what.as_ref().map(|what| match self.sign {
+            '~' => format!(": {what}"),
+            _ => format!(" ({what})"),
+        });
+        let lines = self.lines.iter().map(|(sign, line)| format!("  {sign} {line}\n"));
+        format!("{} {node}{}\n{}", self.sign, what.unwrap_or_default(), lines.collect::<String>())
+    }
+
+    fn json(&self) -> Value {
+        let lines = self.lines.iter().map(|(sign, line)| json!({ "sign": sign, "line": line }));
+        json!({
+            "sign": self.sign,
+            "node": self.node,
+            "what": self.what,
+            "lines": lines.collect::<Vec<_>>(),
+        })
+    }
 }
 
 impl Diff {
@@ -46,14 +86,14 @@ impl Diff {
             let first = one.nodes().next().zip(other.nodes().next());
             return first.map_or(Ok(ExitCode::SUCCESS), |(one, other)| self.nodes(one, other));
         }
-        let (mut text, mut failed) = (String::new(), false);
+        let (mut changes, mut failed) = (Vec::new(), false);
         for node in one.nodes() {
             let Some(counterpart) = other.node_by_name(node.name()) else {
-                let _ = writeln!(text, "- {}", node.name());
+                changes.push(Change::new('-', node.name(), None));
                 continue;
             };
             match self.compare(node, counterpart) {
-                Ok(found) => text += &found,
+                Ok(found) => changes.extend(found),
                 // Other nodes may be sound.
                 Err(error) => {
                     output::say(&format!("{}: {}", node.name(), with_causes(&error)));
@@ -62,27 +102,35 @@ impl Diff {
             }
         }
         for node in other.nodes().filter(|node| one.node_by_name(node.name()).is_none()) {
-            let _ = writeln!(text, "+ {}", node.name());
+            changes.push(Change::new('+', node.name(), None));
         }
-        for (sign, cluster, without) in [("-", &one, &other), ("+", &other, &one)] {
+        for (sign, cluster, without) in [('-', &one, &other), ('+', &other, &one)] {
             let known: Vec<&str> = without.missing()?.collect();
             for name in cluster.missing()?.filter(|name| !known.contains(name)) {
-                let _ = writeln!(text, "{sign} {name} (missing)");
+                changes.push(Change::new(sign, name, Some("missing".to_owned())));
             }
         }
         if links(&one)? != links(&other)? {
-            let _ = writeln!(text, "~ the fabric: its switches, ports or links differ");
+            let what = Some("its switches, ports or links differ".to_owned());
+            changes.push(Change { sign: '~', node: None, what, lines: Vec::new() });
         }
-        let is_same = text.is_empty() && !failed;
-        output::print(&text)?;
+        self.print(&changes)?;
+        let is_same = changes.is_empty() && !failed;
         Ok(if is_same { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn print(&self, changes: &[Change]) -> anyhow::Result<ExitCode> {
+        output::print(&match self.json {
+            true => json::text(&changes.iter().map(Change::json).collect::<Vec<_>>())?,
+            false => changes.iter().map(Change::text).collect(),
+        })
     }
 
     /// Prints what differs between two nodes of any names.
     fn nodes(&self, one: ClusterNode<'_>, other: ClusterNode<'_>) -> anyhow::Result<ExitCode> {
-        let text = self.compare(one, other)?;
-        output::print(&text)?;
-        Ok(if text.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        let changes = self.compare(one, other)?;
+        self.print(&changes)?;
+        Ok(if changes.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
     /// What differs between two nodes; nothing if they are the same.
@@ -90,12 +138,13 @@ impl Diff {
         &self,
         node: ClusterNode<'_>,
         counterpart: ClusterNode<'_>,
-    ) -> Result<String, ClusterOpenError> {
+    ) -> Result<Vec<Change>, ClusterOpenError> {
         let (before, after) = (node.open()?, counterpart.open()?);
         let (before, after) = (before.archive(), after.archive());
         let [old, new] = [before.topology(), after.topology()];
-        let mut text = String::new();
-        let mut differs = |what: &str| _ = writeln!(text, "~ {}: {what}", node.name());
+        let mut changes = Vec::new();
+        let mut differs =
+            |what: &str| changes.push(Change::new('~', node.name(), Some(what.to_owned())));
         let groups = [path(node.group()?), path(counterpart.group()?)];
         if groups[0] != groups[1] {
             differs(&format!("in {:?} instead of {:?}", groups[1].join("/"), groups[0].join("/")));
@@ -109,7 +158,7 @@ impl Diff {
             if describe(old) != describe(new) {
                 differs("ports or limits differ");
             }
-            return Ok(text);
+            return Ok(changes);
         }
         let (before, after): (Vec<&str>, Vec<&str>) =
             (before.lines().collect(), after.lines().collect());
@@ -118,21 +167,21 @@ impl Diff {
             true => format!("{} lines of XML instead of {}", after.len(), before.len()),
             false => format!("{} lines of XML differ", pairs().count()),
         });
-        if self.lines && before.len() == after.len() {
-            for (before, after) in pairs() {
-                let _ = writeln!(text, "  - {}\n  + {}", before.trim(), after.trim());
-            }
-        } else if self.lines {
-            for change in TextDiff::from_slices(&before, &after).iter_all_changes() {
-                let sign = match change.tag() {
-                    ChangeTag::Delete => '-',
-                    ChangeTag::Insert => '+',
-                    ChangeTag::Equal => continue,
-                };
-                let _ = writeln!(text, "  {sign} {}", change.value().trim());
-            }
+        if let Some(change) = changes.last_mut().filter(|_| self.lines) {
+            let line = |sign, line: &str| (sign, line.trim().to_owned());
+            change.lines = if before.len() == after.len() {
+                pairs().flat_map(|(before, after)| [line('-', before), line('+', after)]).collect()
+            } else {
+                let all = TextDiff::from_slices(&before, &after);
+                let changed = all.iter_all_changes().filter_map(|it| match it.tag() {
+                    ChangeTag::Delete => Some(line('-', it.value())),
+                    ChangeTag::Insert => Some(line('+', it.value())),
+                    ChangeTag::Equal => None,
+                });
+                changed.collect()
+            };
         }
-        Ok(text)
+        Ok(changes)
     }
 }
 

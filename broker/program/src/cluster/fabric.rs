@@ -1,8 +1,9 @@
 //! `topobroker cluster fabric`: switches, links and distances.
 
 use super::opened::{Opened, named};
-use crate::output;
+use crate::{json, output};
 use clap::Args;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,6 +23,9 @@ pub(super) struct Show {
     /// List the links of each switch
     #[arg(long, conflicts_with = "from")]
     links: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Show {
@@ -29,6 +33,14 @@ impl Show {
         let opened = Opened::read(&self.file)?;
         let cluster = opened.cluster(&self.file)?;
         let fabric = cluster.fabric()?;
+        if self.json {
+            let value = match (&self.from, &self.to) {
+                (Some(from), Some(to)) => between_as_json(&cluster, fabric, from, to)?,
+                _ if self.links => fabric.switches().map(switch_as_json).collect(),
+                _ => counts_as_json(fabric),
+            };
+            return output::print(&json::text(&value)?);
+        }
         let text = match (&self.from, &self.to) {
             (Some(from), Some(to)) => between(&cluster, fabric, from, to)?,
             _ if self.links => links(fabric),
@@ -38,22 +50,75 @@ impl Show {
     }
 }
 
-fn counts(fabric: Fabric<'_>) -> String {
+/// What there is how often.
+fn totals(fabric: Fabric<'_>) -> [(&'static str, usize); 6] {
     let ports: Vec<FabricVertex<'_>> = fabric.ports().collect();
     let of_switches: usize = fabric.switches().map(|it| usize::from(it.port_count())).sum();
     let used: usize = fabric.switches().map(|switch| switch.links().len()).sum();
+    let planes = fabric.ports().chain(fabric.switches()).map(|it| it.plane()).max();
+    [
+        ("switches", fabric.switches().len()),
+        ("ports of nodes", ports.len()),
+        ("ports of nodes in the cluster", ports.iter().filter(|it| it.node().is_some()).count()),
+        ("links", fabric.link_count()),
+        ("unconnected ports of switches", of_switches.saturating_sub(used)),
+        ("planes", planes.map_or(0, |plane| usize::from(plane) + 1)),
+    ]
+}
+
+fn counts_as_json(fabric: Fabric<'_>) -> Value {
+    let totals = totals(fabric).map(|(name, value)| (name.replace(' ', "_"), Value::from(value)));
+    let mut value: serde_json::Map<String, Value> = totals.into_iter().collect();
+    let pairs = fabric.port_pairs().into_iter();
+    let pairs = pairs.map(|(hops, count)| json!({ "hops": hops, "pairs": count }));
+    value.insert("pairs_by_hops".to_owned(), pairs.collect());
+    value.into()
+}
+
+fn switch_as_json(switch: FabricVertex<'_>) -> Value {
+    let links = switch.links().map(|link| {
+        json!({
+            "port": link.port,
+            "peer": end(link.peer),
+            "peer_port": link.peer_port,
+            "rate_mbps": link.mbps,
+        })
+    });
+    let links: Vec<Value> = links.collect();
+    json!({ "switch": end(switch), "links": links })
+}
+
+fn end(vertex: FabricVertex<'_>) -> Value {
+    json!({ "guid": format!("{:#018x}", vertex.guid()), "name": vertex.name() })
+}
+
+fn between_as_json<'a>(
+    cluster: &'a Cluster<'a>,
+    fabric: Fabric<'_>,
+    from: &str,
+    to: &str,
+) -> anyhow::Result<Value> {
+    let (from, to) = (named(cluster, from)?, named(cluster, to)?);
+    let common = cluster.groups()?.common(from, to);
+    let mut ports = Vec::new();
+    for one in fabric.ports_of(from) {
+        for other in fabric.ports_of(to) {
+            ports.push(json!({
+                "from": format!("{:#018x}", one.guid()),
+                "to": format!("{:#018x}", other.guid()),
+                "hops": fabric.hops(one, other),
+            }));
+        }
+    }
+    Ok(json!({ "group": common.name(), "kind": common.kind().name(), "ports": ports }))
+}
+
+fn counts(fabric: Fabric<'_>) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: usize| {
         let _ = writeln!(text, "{name}: {value}");
     };
-    line("switches", fabric.switches().len());
-    line("ports of nodes", ports.len());
-    line("ports of nodes in the cluster", ports.iter().filter(|it| it.node().is_some()).count());
-    line("links", fabric.link_count());
-    line("unconnected ports of switches", of_switches.saturating_sub(used));
-    let planes =
-        ports.iter().chain(&fabric.switches().collect::<Vec<_>>()).map(|it| it.plane()).max();
-    line("planes", planes.map_or(0, |plane| usize::from(plane) + 1));
+    totals(fabric).into_iter().for_each(|(name, value)| line(name, value));
     for (hops, count) in fabric.port_pairs() {
         let hops = hops.map_or("unconnected".to_owned(), |hops| format!("{hops} links apart"));
         line(&format!("pairs {hops}"), usize::try_from(count).unwrap_or(usize::MAX));

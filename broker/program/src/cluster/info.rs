@@ -2,12 +2,17 @@
 
 use super::list::path;
 use super::opened::{Opened, named};
-use crate::output;
+use crate::{json, output};
 use clap::Args;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker_reader::{ObjectType, cluster::Place, devices::NicChoice};
+use topobroker_reader::{
+    ObjectType, Topology,
+    cluster::{ClusterNode, NodeTopology, Place},
+    devices::NicChoice,
+};
 
 /// Print what a cluster knows of a node: its class, its groups, and what it has
 #[derive(Debug, Args)]
@@ -16,6 +21,9 @@ pub(super) struct Info {
     file: PathBuf,
     /// Name of the node. By default the one that this process runs on
     node: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Info {
@@ -34,6 +42,9 @@ impl Info {
         };
         let topology = node.open()?;
         let archive = topology.archive();
+        if self.json {
+            return output::print(&json::text(&as_json(node, archive.topology(), &topology)?)?);
+        }
         let mut text = String::new();
         let mut line = |name: &str, value: String| {
             let _ = writeln!(text, "{name}: {value}");
@@ -63,4 +74,33 @@ impl Info {
         }
         output::print(&text)
     }
+}
+
+fn as_json(
+    node: ClusterNode<'_>,
+    topology: Topology<'_>,
+    opened: &NodeTopology<'_>,
+) -> anyhow::Result<Value> {
+    let count = |object_type| topology.objects_with_type(object_type).count();
+    let networks = topology.networks(NicChoice::ActiveOrUnknown).into_iter().map(|network| {
+        let nics: Vec<_> = network.nics.iter().map(|nic| nic.device_name()).collect();
+        json!({ "network": network.id.to_string(), "nics": nics })
+    });
+    Ok(json!({
+        "name": node.name(),
+        "number": node.number(),
+        "host_name": opened.host_name(),
+        "local": node.place() == Place::Local,
+        "class": node.class(),
+        "groups": path(node.group()?),
+        "objects": topology.object_count(),
+        "packages": count(ObjectType::Package),
+        "cores": count(ObjectType::Core),
+        "pus": count(ObjectType::PU),
+        "numa_nodes": count(ObjectType::NUMANode),
+        "gpus": topology.gpus().count(),
+        "nvlink_domain": topology.nvlink_domain(),
+        "memory": topology.root().total_memory(),
+        "networks": networks.collect::<Vec<_>>(),
+    }))
 }

@@ -6,6 +6,7 @@ mod cluster;
 mod common;
 mod convert;
 mod diff;
+mod draw;
 mod export;
 mod fabric;
 mod filter;

@@ -2,9 +2,11 @@
 
 use super::above::SlurmFile;
 use super::opened::Opened;
-use crate::output;
+use crate::check::finding_as_json;
+use crate::{json, output};
 use anyhow::Context;
 use clap::Args;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -25,6 +27,9 @@ pub(super) struct Check {
     file: PathBuf,
     #[command(flatten)]
     slurm: SlurmFile,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Check {
@@ -35,7 +40,12 @@ impl Check {
         if let Some(topology) = self.slurm.read()? {
             findings.extend(slurm_findings(&cluster, &topology)?);
         }
-        let text: String = findings.iter().map(|finding| format!("{finding}\n")).collect();
+        let text = match self.json {
+            true => json::text(
+                &findings.iter().map(|it| finding_as_json(it, None)).collect::<Vec<_>>(),
+            )?,
+            false => findings.iter().map(|finding| format!("{finding}\n")).collect(),
+        };
         output::print(&text)?;
         Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
@@ -52,6 +62,9 @@ pub(super) struct Ports {
     /// For a request for help: without names of nodes
     #[arg(long)]
     anonymous: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Ports {
@@ -64,6 +77,7 @@ impl Ports {
         let opened = Opened::read(&self.file)?;
         let cluster = opened.cluster(&self.file)?;
         let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut described: BTreeMap<String, Value> = BTreeMap::new();
         for node in cluster.nodes() {
             let topology = node.open()?;
             let archive = topology.archive();
@@ -77,8 +91,31 @@ impl Ports {
                 let _ = writeln!(lines, "  may lock {limit}");
             }
             if !lines.is_empty() {
+                if self.json {
+                    let devices = topology.objects_with_type(ObjectType::OSDevice);
+                    let ports = devices.flat_map(|device| device.ports());
+                    let ports =
+                        ports.filter(|port| wanted.is_none() || port.subnet_prefix() == wanted);
+                    let ports: Vec<Value> = ports.map(as_json).collect();
+                    let value = json!({ "ports": ports, "may_lock": limit });
+                    described.entry(lines.clone()).or_insert(value);
+                }
                 alike.entry(lines).or_default().push(node.name().to_owned());
             }
+        }
+        if self.json {
+            let paragraph = |(lines, nodes): (String, Vec<String>)| {
+                let names = (!self.anonymous).then(|| fold(nodes.iter().map(String::as_str)));
+                let mut value = described.remove(&lines).unwrap_or_default();
+                if let Some(fields) = value.as_object_mut() {
+                    fields.insert("nodes".to_owned(), names.into());
+                    fields.insert("count".to_owned(), nodes.len().into());
+                }
+                value
+            };
+            return output::print(&json::text(
+                &alike.into_iter().map(paragraph).collect::<Vec<_>>(),
+            )?);
         }
         let mut text = String::new();
         for (lines, nodes) in alike {
@@ -96,4 +133,14 @@ fn line(port: Port<'_>) -> String {
     parts.extend(port.rate().map(str::to_owned));
     parts.extend(port.subnet_prefix().map(|it| format!("subnet {}", prefix_text(it))));
     parts.join("  ")
+}
+
+fn as_json(port: Port<'_>) -> Value {
+    json!({
+        "port": named(port),
+        "state": worded(port.state()),
+        "rate": port.rate(),
+        "rate_mbps": port.rate_mbps(),
+        "subnet": port.subnet_prefix().map(prefix_text),
+    })
 }

@@ -1,13 +1,14 @@
 //! `topobroker cluster reach` and `pairs`: ports of two nodes.
 
 use super::opened::{Opened, named};
-use crate::output;
+use crate::{json, output};
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker_cluster::{Planes, ReachRule, Unpaired, port_pairs, reach};
+use topobroker_cluster::{Planes, PortPairs, ReachRule, Unpaired, port_pairs, reach};
 use topobroker_reader::{Topology, devices::prefix_text};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -46,12 +47,15 @@ struct TwoNodes {
     /// Take ports that the fabric connects for those of one subnet, whatever their prefixes are
     #[arg(long)]
     subnet_by_fabric: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl TwoNodes {
     fn answer(
         &self,
-        answer: impl FnOnce(Topology<'_>, Topology<'_>, Option<&Planes>) -> String,
+        answer: impl FnOnce(Topology<'_>, Topology<'_>, Option<&Planes>) -> anyhow::Result<String>,
     ) -> anyhow::Result<String> {
         let opened = Opened::read(&self.file)?;
         let cluster = opened.cluster(&self.file)?;
@@ -68,7 +72,10 @@ impl TwoNodes {
             false => None,
         };
         let rule = self.rule.get().text();
-        let answer = answer(one.topology(), other.topology(), planes.as_ref());
+        let answer = answer(one.topology(), other.topology(), planes.as_ref())?;
+        if self.json {
+            return Ok(answer);
+        }
         Ok(format!("# {rule}\n{answer}"))
     }
 }
@@ -86,7 +93,11 @@ impl Reach {
         let text = self.nodes.answer(|one, other, planes| {
             let all = reach(one, other, self.nodes.rule.get(), planes);
             is_reached = !all.is_empty();
-            all.iter().map(|(one, other)| format!("{one} {other}\n")).collect()
+            if self.nodes.json {
+                let pair = |(one, other): &(String, String)| json!({ "one": one, "other": other });
+                return json::text(&all.iter().map(pair).collect::<Vec<_>>());
+            }
+            Ok(all.iter().map(|(one, other)| format!("{one} {other}\n")).collect())
         })?;
         output::print(&text)?;
         Ok(if is_reached { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -106,6 +117,9 @@ impl Pairs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let text = self.nodes.answer(|one, other, planes| {
             let pairs = port_pairs(one, other, self.nodes.rule.get(), planes);
+            if self.nodes.json {
+                return json::text(&as_json(&pairs));
+            }
             let mut text = String::new();
             for pair in &pairs.pairs {
                 let rates =
@@ -125,8 +139,29 @@ impl Pairs {
             };
             left(&self.nodes.one, &pairs.left);
             left(&self.nodes.other, &pairs.right);
-            text
+            Ok(text)
         })?;
         output::print(&text)
     }
+}
+
+fn as_json(pairs: &PortPairs) -> Value {
+    let left = |ports: &[Unpaired]| -> Value {
+        ports.iter().map(|it| json!({ "port": it.port, "reason": it.reason })).collect()
+    };
+    let all = pairs.pairs.iter().map(|pair| {
+        json!({
+            "one": pair.one,
+            "other": pair.other,
+            "subnet": prefix_text(pair.subnet),
+            "rate_mbps": pair.mbps,
+            "rates": pair.rates,
+            "share_per_mille": pair.share,
+        })
+    });
+    json!({
+        "pairs": all.collect::<Vec<_>>(),
+        "left_of_one": left(&pairs.left),
+        "left_of_other": left(&pairs.right),
+    })
 }

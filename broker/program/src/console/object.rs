@@ -2,7 +2,7 @@
 
 use super::console::Console;
 use super::style::Indexes;
-use topobroker::format::{attributes, memory_size, pci_class_name};
+use topobroker_reader::text::{attributes, memory_size, pci_class_name};
 use topobroker_reader::{Attributes, Depth, Object, ObjectType, Pci};
 
 impl Console {

@@ -4,6 +4,7 @@ use super::details::{details, title};
 use crate::calc::{attribute_of, default_local, local_flags};
 use crate::console::{self, Contents, Style};
 use crate::filter_options::{FilterOptions, level};
+use crate::json;
 use crate::output;
 use crate::subject::Subject;
 use anyhow::bail;
@@ -61,6 +62,9 @@ pub struct Info {
     /// Take logical indexes (default)
     #[arg(short, long, conflicts_with = "physical")]
     logical: bool,
+    /// Print JSON
+    #[arg(long, conflicts_with_all = ["support", "silent", "numbered"])]
+    json: bool,
     /// Objects, such as core:2-3, package:1.pu:all, os=eth0, pci=0000:03:00.1 or all
     #[arg(value_name = "LOCATION")]
     locations: Vec<String>,
@@ -113,10 +117,14 @@ impl Info {
             return Ok(lines.collect());
         }
         if self.topology || (self.locations.is_empty() && !self.objects) {
+            if self.json {
+                return json::text(&json::levels(topology));
+            }
             let style = Style { contents: Contents::Summary, ..Style::default() };
             return Ok(console::print(topology, &style));
         }
         let mut text = String::new();
+        let mut found = Vec::new();
         let mut number = 0;
         for location in &self.locations {
             let reading = Reading { physical: self.physical, skip_missing: self.silent };
@@ -127,9 +135,19 @@ impl Info {
                 );
             }
             for object in parsed.objects(topology, reading)? {
+                if self.json {
+                    match self.related(object)? {
+                        None => found.push(json::object(object)),
+                        Some(all) => found.extend(all.iter().map(|it| json::object(it.object))),
+                    }
+                    continue;
+                }
                 self.object(object, number, &mut text)?;
                 number += 1;
             }
+        }
+        if self.json {
+            return json::text(&found);
         }
         Ok(text)
     }

@@ -10,7 +10,7 @@ use super::nics::{Nics, warn};
 use super::pe_list::PeList;
 use crate::networks::{SiteNics, not_used, subnets_apart};
 use crate::text_file::read_text;
-use crate::{output, part};
+use crate::{json, output, part};
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use std::fmt::Write;
@@ -125,6 +125,9 @@ struct Show {
     /// Format of the output: that of a launcher, or that of --ranks
     #[arg(long, value_enum, default_value_t)]
     style: Style,
+    /// Print JSON
+    #[arg(long, conflicts_with = "style")]
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
@@ -347,6 +350,17 @@ impl List {
 impl Show {
     fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
         let job = self.job.adopt(base)?;
+        if self.json {
+            let rank = |it: JobRank| {
+                let objects = it.cpuset.as_ref().map(|set| base.topology().inside(set).largest());
+                serde_json::json!({
+                    "rank": it.rank,
+                    "cpuset": it.cpuset.as_ref().map(json::set),
+                    "objects": objects.into_iter().flatten().map(json::short).collect::<Vec<_>>(),
+                })
+            };
+            return output::print(&json::text(&job.ranks().map(rank).collect::<Vec<_>>())?);
+        }
         // Launchers draw the whole machine, not only the job's part.
         let topology = base.topology();
         let all = topology.root().cpuset().unwrap_or_default();

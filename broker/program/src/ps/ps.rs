@@ -130,7 +130,7 @@ impl Ps {
         };
         let ids = self.pid.map_or_else(ids, |pid| Ok(vec![pid]))?;
         // A job that somebody removed, or of another topology, is none that this program knows.
-        let base = topobroker_reader::adopted();
+        let base = self.subject.adopted();
         let is_named = |it: &Process| self.name.as_ref().is_none_or(|name| it.name.contains(name));
         let is_shown = |it: &Process| {
             self.all

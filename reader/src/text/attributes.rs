@@ -1,22 +1,25 @@
 //! Attributes of objects as texts.
 
 use super::pci_class_name;
-use topobroker_reader::{Associativity, Attributes, Bridge, Object, Pci};
+use crate::object::Object;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use topobroker_layout::attributes::{Associativity, Attributes, Bridge, Pci};
 
 /// Attributes of an object as texts such as `size=32KB`, and its infos, if `verbose`; else its
 /// memory or size alone. Counterpart: `hwloc_obj_attr_snprintf`, which puts a separator between
 /// them.
 ///
-/// ```
-/// use topobroker::{format::attributes, hwloc::{Input, LoadOptions, capture, load}};
-/// use topobroker_layout::encode;
-/// use topobroker_reader::{Archive, ObjectType};
-/// let input = Input::Synthetic("L2Cache:1(size=4096) PU:2".to_owned());
-/// let bytes = encode::to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
-/// let archive = Archive::open(&bytes)?;
-/// let cache = archive.topology().objects_with_type(ObjectType::L2Cache).next();
-/// assert_eq!(attributes(cache.unwrap(), false), ["4KB"]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```no_run
+/// use topobroker_reader::{ObjectType, text::attributes};
+/// let topology = topobroker_reader::adopt()?.topology();
+/// for cache in topology.objects_with_type(ObjectType::L2Cache) {
+///     assert_eq!(attributes(cache, false), ["1024KB"]);
+/// }
+/// # Ok::<(), topobroker_reader::AdoptError>(())
 /// ```
 #[doc(alias = "hwloc_obj_attr_snprintf")]
 #[must_use]

@@ -3,7 +3,7 @@
 /// Name of a class and subclass, as hwloc prints it. Counterpart: `hwloc_pci_class_string`.
 ///
 /// ```
-/// assert_eq!(topobroker::format::pci_class_name(0x0207), "InfiniBand");
+/// assert_eq!(topobroker_reader::text::pci_class_name(0x0207), "InfiniBand");
 /// ```
 #[must_use]
 pub fn pci_class_name(class_id: u16) -> &'static str {

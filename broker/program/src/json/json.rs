@@ -1,4 +1,4 @@
-//! What JSON says of objects and sets, the same in all commands. `docs/json/` describes it.
+//! Documents and sets.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,17 +15,22 @@ pub(crate) fn set(set: &Set) -> Value {
     json!({ "mask": set.to_text(Format::Hwloc), "list": set.to_text(Format::List) })
 }
 
+/// A set that may not be there.
+pub(crate) fn named_set(found: Option<Set>) -> Value {
+    found.as_ref().map_or(Value::Null, set)
+}
+
 /// What an object is, its indexes and its PUs.
 pub(crate) fn short(object: Object<'_>) -> Value {
     json!({
         "type": object.type_name(true),
         "logical_index": object.logical_index(),
         "os_index": object.os_index(),
-        "cpuset": object.cpuset().as_ref().map(set),
+        "cpuset": named_set(object.cpuset()),
     })
 }
 
-/// Names and values; the last one counts of names that are there twice.
-pub(crate) fn infos<'a>(infos: impl Iterator<Item = Info<'a>>) -> Value {
+/// Names and values; of names that are there twice, the last value.
+pub(super) fn infos<'a>(infos: impl Iterator<Item = Info<'a>>) -> Value {
     infos.map(|info| (info.name.to_owned(), Value::from(info.value))).collect()
 }

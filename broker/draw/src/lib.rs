@@ -1,0 +1,36 @@
+//! Pictures of a node's topology, of its links and of clusters.
+//!
+//! A [`Picture`] is boxes and lines with their places, made by [`node`], [`links`] or [`cluster`].
+//! [`svg`], [`html`], [`tikz`] and [`ascii`] write it. The same picture is always the same text.
+//!
+//! ```no_run
+//! use topobroker_draw::{NodeOptions, Units, node, svg};
+//! let topology = topobroker_reader::adopt()?.topology();
+//! std::fs::write("node.svg", svg(&node(topology, &NodeOptions::default(), Units::PIXELS)))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod arrange;
+mod ascii;
+mod cluster;
+mod fold;
+mod html;
+mod legend;
+mod links;
+mod node;
+mod palette;
+mod picture;
+mod shape;
+mod svg;
+mod tikz;
+
+pub use ascii::{Lines, ascii};
+pub use cluster::cluster;
+pub use fold::Fold;
+pub use html::html;
+pub use links::links;
+pub use node::{Indexes, NodeOptions, Rank, node};
+pub use picture::{Picture, Units};
+pub use svg::svg;
+pub use tikz::tikz;

@@ -1,0 +1,207 @@
+//! The picture of a graph of links: vertices in rows by what they are, links between them.
+
+use crate::picture::{Block, Dash, Kind, Line, Marks, Picture, Place, Units};
+use std::collections::BTreeMap;
+use topobroker_reader::links::{Link, LinkClass, Links, VertexId, VertexKind};
+
+/// The picture of a graph of links. Vertices are in rows: switches and GPUs above, memory below.
+#[must_use]
+pub fn links(links: &Links<'_>, units: Units) -> Picture {
+    let mut rows: BTreeMap<u32, Vec<VertexId>> = BTreeMap::new();
+    for (vertex, found) in links.vertex_ids().zip(links.vertices()) {
+        rows.entry(row(found.kind)).or_default().push(vertex);
+    }
+    order(&mut rows, links);
+    let host = links.topology().root().info("HostName");
+    let mut picture = Picture {
+        title: host.map_or("Links of a node".to_owned(), |host| format!("Links of {host}")),
+        ..Picture::default()
+    };
+    let places = put_vertices(&mut picture, &rows, links, units);
+    for link in links.links() {
+        if let (Some(one), Some(other)) = (places.get(&link.one), places.get(&link.other)) {
+            picture.lines.push(line(links, link, *one, *other));
+        }
+    }
+    put_legend(&mut picture, links, units);
+    picture
+}
+
+/// Number of a row, from above.
+fn row(kind: VertexKind) -> u32 {
+    match kind {
+        VertexKind::NetSwitch | VertexKind::Remote => 0,
+        VertexKind::NvSwitch => 1,
+        VertexKind::Gpu | VertexKind::Nic | VertexKind::Block => 2,
+        VertexKind::PciSwitch => 3,
+        VertexKind::HostBridge => 4,
+        VertexKind::Cpu | VertexKind::Mesh => 5,
+        VertexKind::Memory => 6,
+    }
+}
+
+fn kind(kind: VertexKind) -> Kind {
+    match kind {
+        VertexKind::NetSwitch | VertexKind::Remote | VertexKind::NvSwitch => Kind::Misc,
+        VertexKind::Gpu | VertexKind::Nic | VertexKind::Block => Kind::Device,
+        VertexKind::PciSwitch | VertexKind::HostBridge => Kind::Pci,
+        VertexKind::Cpu | VertexKind::Mesh => Kind::Package,
+        VertexKind::Memory => Kind::Memory,
+    }
+}
+
+/// Orders each row by where the neighbours in other rows are, from below to above and back, so that few
+/// links cross.
+fn order(rows: &mut BTreeMap<u32, Vec<VertexId>>, links: &Links<'_>) {
+    let mut neighbours: BTreeMap<VertexId, Vec<VertexId>> = BTreeMap::new();
+    for link in links.links() {
+        neighbours.entry(link.one).or_default().push(link.other);
+        neighbours.entry(link.other).or_default().push(link.one);
+    }
+    let numbers: Vec<u32> = rows.keys().copied().collect();
+    for number in numbers.iter().rev().chain(&numbers).chain(numbers.iter().rev()) {
+        let mut at: BTreeMap<VertexId, u64> = BTreeMap::new();
+        for row in rows.iter().filter(|(row, _)| *row != number).map(|(_, row)| row) {
+            let step = 1_000_000 / (row.len() as u64 + 1);
+            at.extend(row.iter().zip(1u64..).map(|(vertex, place)| (*vertex, place * step)));
+        }
+        let middle = |vertex: &VertexId| {
+            let near = neighbours.get(vertex).into_iter().flatten().filter_map(|it| at.get(it));
+            let (sum, count) = near.fold((0, 0), |(sum, count), place| (sum + place, count + 1));
+            u64::checked_div(sum, count).unwrap_or(500_000)
+        };
+        if let Some(row) = rows.get_mut(number) {
+            row.sort_by_key(|vertex| (middle(vertex), *vertex));
+        }
+    }
+}
+
+fn put_vertices(
+    picture: &mut Picture,
+    rows: &BTreeMap<u32, Vec<VertexId>>,
+    links: &Links<'_>,
+    units: Units,
+) -> BTreeMap<VertexId, Place> {
+    let text = |vertex: VertexId| {
+        let name = links.name(vertex).into_owned();
+        let kind = links.vertex(vertex).map_or("", |it| it.kind.name());
+        vec![name, kind.to_owned()]
+    };
+    let width_of = |vertex: VertexId| {
+        let longest = text(vertex).iter().map(|it| it.chars().count()).max().unwrap_or(0);
+        u32::try_from(longest).unwrap_or(400).min(400) * units.letter + 2 * units.pad.0
+    };
+    let gap = units.gap.0 + 2 * units.letter;
+    let width_of_row = |row: &Vec<VertexId>| row.iter().map(|it| width_of(*it) + gap).sum::<u32>();
+    let widest = rows.values().map(width_of_row).max().unwrap_or(0);
+    let has_arc = |row: &Vec<VertexId>| {
+        links.links().iter().any(|it| row.contains(&it.one) && row.contains(&it.other))
+    };
+    let (height, mut y) = (2 * units.line + 2 * units.pad.1, units.gap.1 + units.line);
+    let mut places = BTreeMap::new();
+    for row in rows.values() {
+        // Links within a row are arcs above it.
+        y += if has_arc(row) { 6 * units.line } else { 0 };
+        let slack =
+            (widest - width_of_row(row)) / (u32::try_from(row.len()).unwrap_or(u32::MAX) + 1);
+        let mut x = gap + slack;
+        for vertex in row {
+            let place = Place { x, y, width: width_of(*vertex), height };
+            places.insert(*vertex, place);
+            let text = text(*vertex);
+            picture.blocks.push(Block {
+                place,
+                kind: kind(links.vertex(*vertex).map_or(VertexKind::Remote, |it| it.kind)),
+                marks: Marks::default(),
+                colour: None,
+                label: text.join(", "),
+                text,
+                details: Vec::new(),
+                parent: None,
+            });
+            x += place.width + gap + slack;
+        }
+        y += height + 4 * units.line;
+    }
+    (picture.width, picture.height) = (widest + 2 * gap, y - 3 * units.line);
+    places
+}
+
+fn line(links: &Links<'_>, link: &Link, one: Place, other: Place) -> Line {
+    let (above, below) = if one.y <= other.y { (one, other) } else { (other, one) };
+    let is_arc = above.y == below.y;
+    let from = (above.middle().0, if is_arc { above.y } else { above.y + above.height });
+    let to = (below.middle().0, below.y);
+    let far = from.0.abs_diff(to.0);
+    let bandwidth = bandwidth(link);
+    let count = link.links.filter(|count| *count > 1).map(|count| format!(" x{count}"));
+    let label = format!(
+        "{} to {}: {}{} {bandwidth}",
+        links.name(link.one),
+        links.name(link.other),
+        link.class.name(),
+        count.unwrap_or_default(),
+    );
+    // Many numbers would hide each other.
+    let is_told = links.links().len() <= 48 && !bandwidth.is_empty();
+    Line {
+        from,
+        to,
+        bow: if is_arc { (20 + far / 16).min(80) } else { 0 },
+        dash: dash(link.class),
+        text: is_told.then(|| bandwidth.trim_end_matches(" GB/s").to_owned()),
+        label: Some(label),
+    }
+}
+
+fn dash(class: LinkClass) -> Dash {
+    match class {
+        LinkClass::NvLink | LinkClass::Xgmi | LinkClass::XeLink | LinkClass::C2c => Dash::Thick,
+        LinkClass::Fabric => Dash::Dotted,
+        LinkClass::Smp => Dash::Dashed,
+        _ => Dash::Solid,
+    }
+}
+
+/// In GB/s, of both directions if they differ.
+fn bandwidth(link: &Link) -> String {
+    let text = |it: u32| format!("{}.{}", it / 1000, it % 1000 / 100);
+    match (link.forward, link.backward) {
+        (None, None) => String::new(),
+        (Some(one), Some(other)) if one != other => format!("{}/{} GB/s", text(one), text(other)),
+        (Some(it), _) | (None, Some(it)) => format!("{} GB/s", text(it)),
+    }
+}
+
+fn put_legend(picture: &mut Picture, links: &Links<'_>, units: Units) {
+    let mut classes: Vec<LinkClass> = links.links().iter().map(|it| it.class).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    let mut y = picture.height;
+    let mut put = |text: String| {
+        let width =
+            u32::try_from(text.chars().count()).unwrap_or(400) * units.letter + 2 * units.pad.0;
+        let height = units.line + 2 * units.pad.1;
+        picture.blocks.push(Block {
+            place: Place { x: units.gap.0, y, width, height },
+            kind: Kind::Legend,
+            marks: Marks::default(),
+            colour: None,
+            label: text.clone(),
+            text: vec![text],
+            details: Vec::new(),
+            parent: None,
+        });
+        picture.width = picture.width.max(width + 2 * units.gap.0);
+        y += height;
+    };
+    put("at lines: GB/s in one direction".to_owned());
+    for dash in [Dash::Solid, Dash::Dashed, Dash::Dotted, Dash::Thick] {
+        let names: Vec<&str> =
+            classes.iter().filter(|it| self::dash(**it) == dash).map(|it| it.name()).collect();
+        if !names.is_empty() {
+            put(format!("{}: {}", dash.name(), names.join(", ")));
+        }
+    }
+    picture.height = y + units.gap.1;
+}

@@ -1,0 +1,323 @@
+//! The picture of a node: its topology, with what a view hides in grey and ranks in colour.
+
+use crate::arrange::arrange;
+use crate::fold::{Fold, fold};
+use crate::legend::{coloured, of_marks};
+use crate::palette::COLOURS;
+use crate::picture::{Kind, Picture, Units};
+use crate::shape::Shape;
+use std::collections::BTreeSet;
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::devices::{NetworkId, NicChoice};
+use topobroker_reader::text::{attributes, memory_size, pci_class_name};
+use topobroker_reader::{Attributes, ChildKind, Object, ObjectType, OsDeviceKind, Topology};
+
+/// A process with a place in the picture.
+#[derive(Debug, Clone)]
+pub struct Rank {
+    /// Name of its job.
+    pub job: String,
+    /// Its rank.
+    pub rank: u32,
+    /// OS indexes of its PUs; `None` if it is not bound.
+    pub pus: Option<Set>,
+}
+
+/// Which indexes are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Indexes {
+    /// Logical indexes, and also the OS indexes of PUs and NUMA nodes.
+    #[default]
+    Both,
+    /// Logical indexes.
+    Logical,
+    /// Indexes of the operating system.
+    Physical,
+}
+
+/// How a node is drawn.
+#[derive(Debug, Clone, Default)]
+pub struct NodeOptions<'a> {
+    /// Ranks, in colour.
+    pub ranks: Vec<Rank>,
+    /// A view of the topology: what it hides is grey.
+    pub view: Option<Topology<'a>>,
+    /// OS indexes of PUs whose objects are highlighted.
+    pub highlighted: Option<Set>,
+    /// Which indexes are written.
+    pub indexes: Indexes,
+    /// What repeats is left out.
+    pub fold: Fold,
+    /// No legend.
+    pub no_legend: bool,
+}
+
+/// The picture of a topology.
+#[must_use]
+pub fn node(topology: Topology<'_>, options: &NodeOptions<'_>, units: Units) -> Picture {
+    let drawing = Drawing {
+        options,
+        visible: options.view.map(|view| view.objects().map(Object::id).collect()),
+        allowed: (topology.allowed_cpuset(), topology.allowed_nodeset()),
+        several_jobs: options
+            .ranks
+            .windows(2)
+            .any(|two| matches!(two, [one, other] if one.job != other.job)),
+        with_domain: topology
+            .objects_with_type(ObjectType::PCIDevice)
+            .any(|device| matches!(device.attributes(), Attributes::Pci(pci) if pci.domain != 0)),
+        networks: topology.networks(NicChoice::ActiveOrUnknown).len(),
+    };
+    let mut shape = drawing.shape(topology.root());
+    fold(&mut shape, options.fold);
+    let host = topology.root().info("HostName");
+    let title = host.map_or("Topology of a node".to_owned(), |host| format!("Topology of {host}"));
+    let legend = if options.no_legend { Vec::new() } else { drawing.legend(host, &shape) };
+    arrange(&title, shape, legend, units)
+}
+
+struct Drawing<'d> {
+    options: &'d NodeOptions<'d>,
+    /// Numbers of the objects that the view has.
+    visible: Option<BTreeSet<u32>>,
+    allowed: (Set, Set),
+    several_jobs: bool,
+    with_domain: bool,
+    networks: usize,
+}
+
+/// Ranks that the legend names one by one.
+const MOST_RANKS: usize = 32;
+
+impl Drawing<'_> {
+    fn shape(&self, object: Object<'_>) -> Shape {
+        let mut shape = Shape::new(kind(object), self.label(object));
+        shape.text = self.text(object);
+        shape.likeness = likeness(object);
+        shape.details = details(object);
+        self.mark(object, &mut shape);
+        let all = |kind| object.children_of_kind(kind).map(|child| self.shape(child));
+        shape.memory = all(ChildKind::Memory).collect();
+        shape.children = all(ChildKind::Normal).collect();
+        // What a device consists of is in its box.
+        let is_device = matches!(shape.kind, Kind::Pci | Kind::Device);
+        let io = if is_device { &mut shape.children } else { &mut shape.io };
+        io.extend(all(ChildKind::Io));
+        shape.children.extend(all(ChildKind::Misc));
+        shape
+    }
+
+    /// What `ls` says of it.
+    fn label(&self, object: Object<'_>) -> String {
+        let mut label = with_subtype(object);
+        let object_type = object.object_type();
+        let is_root = object.parent().is_none();
+        let in_tree = object_type.is_normal() || object_type.is_memory();
+        match (self.options.indexes, object.os_index()) {
+            _ if is_root || !in_tree => {}
+            (Indexes::Physical, Some(index)) => label += &format!(" P#{index}"),
+            (Indexes::Physical, None) => {}
+            _ => label += &format!(" L#{}", object.logical_index()),
+        }
+        let names_itself = matches!(object_type, ObjectType::Misc | ObjectType::Group);
+        let name = object.name();
+        label.extend(name.filter(|_| names_itself).map(|name| format!(" {name}")));
+        if let Attributes::Pci(pci) = object.attributes() {
+            label +=
+                &format!(" {} ({})", self.bus_id(&pci.bus_id_text()), pci_class_name(pci.class_id));
+        }
+        let has_both = matches!(object_type, ObjectType::PU | ObjectType::NUMANode);
+        let os_index =
+            object.os_index().filter(|_| has_both && self.options.indexes == Indexes::Both);
+        let mut more: Vec<String> =
+            os_index.map(|index| format!("P#{index}")).into_iter().collect();
+        more.extend(attributes(object, false));
+        if is_root && object.total_memory() > 0 {
+            more.push(format!("{} total", memory_size(object.total_memory(), false)));
+        }
+        if !more.is_empty() {
+            label += &format!(" ({})", more.join(" "));
+        }
+        let name = name.filter(|_| object_type == ObjectType::OSDevice);
+        label.extend(name.map(|name| format!(" \"{name}\"")));
+        label
+    }
+
+    /// What is written in the box: of devices more than the label, in several lines.
+    fn text(&self, object: Object<'_>) -> Vec<String> {
+        let label = self.label(object);
+        match object.attributes() {
+            Attributes::Bridge(_) => Vec::new(),
+            Attributes::OsDevice { kind } => {
+                let mut text = vec![object.name().map_or(label, str::to_owned)];
+                text.extend(object.subtype().map(str::to_owned));
+                let is_nic = matches!(kind, OsDeviceKind::Network | OsDeviceKind::OpenFabrics);
+                text.extend(object.link_mbps().map(|it| format!("{} Gb/s", rate(it))));
+                let network = NetworkId::of(object).filter(|_| is_nic && self.networks > 0);
+                text.extend(network.map(|network| network.kind().to_owned()));
+                text
+            }
+            Attributes::Pci(pci) => vec![
+                format!("{} {}", with_subtype(object), self.bus_id(&pci.bus_id_text())),
+                pci_class_name(pci.class_id).to_owned(),
+            ],
+            _ => match (object.object_type(), label.split_once(" (")) {
+                // Small boxes are narrow.
+                (ObjectType::PU, Some((start, end))) => {
+                    vec![start.to_owned(), end.trim_end_matches(')').to_owned()]
+                }
+                _ => vec![label],
+            },
+        }
+    }
+
+    fn bus_id<'t>(&self, bus_id: &'t str) -> &'t str {
+        match self.with_domain {
+            true => bus_id,
+            false => bus_id.split_once(':').map_or(bus_id, |(_, rest)| rest),
+        }
+    }
+
+    fn mark(&self, object: Object<'_>, shape: &mut Shape) {
+        let options = self.options;
+        shape.marks.hidden = self.visible.as_ref().is_some_and(|it| !it.contains(&object.id()));
+        let allowed = match object.object_type() {
+            ObjectType::PU => Some(&self.allowed.0),
+            ObjectType::NUMANode => Some(&self.allowed.1),
+            _ => None,
+        };
+        let index = object.os_index();
+        shape.marks.disallowed =
+            allowed.zip(index).is_some_and(|(set, index)| !set.contains(index));
+        let is_inside = |set: &Set| {
+            object.object_type().is_normal() && object.parent().is_some() && object.is_inside(set)
+        };
+        shape.marks.highlighted = options.highlighted.as_ref().is_some_and(is_inside);
+        if object.object_type() == ObjectType::PU
+            && let Some(index) = index
+        {
+            self.mark_ranks(index, shape);
+        }
+        if matches!(object.object_type(), ObjectType::PCIDevice | ObjectType::Bridge) {
+            let speed = match object.attributes() {
+                Attributes::Pci(pci) => pci.linkspeed,
+                Attributes::Bridge(bridge) => bridge.upstream.map_or(0.0, |pci| pci.linkspeed),
+                _ => 0.0,
+            };
+            shape.link = (speed > 0.0).then(|| format!("{speed:.1}"));
+        }
+    }
+
+    fn mark_ranks(&self, pu: u32, shape: &mut Shape) {
+        let has_it = |rank: &Rank| rank.pus.as_ref().is_some_and(|pus| pus.contains(pu));
+        let ranks = self.options.ranks.iter().enumerate().filter(|(_, rank)| has_it(rank));
+        let ranks: Vec<(usize, &Rank)> = ranks.collect();
+        let Some((first, _)) = ranks.first() else { return };
+        shape.colour = Some(*first);
+        let names: Vec<String> = ranks.iter().map(|(_, rank)| self.rank_name(rank)).collect();
+        let names = names.join(" ");
+        shape.label += &format!(", rank {names}");
+        shape.likeness += &names;
+        shape.text.push(format!("rank {names}"));
+    }
+
+    fn rank_name(&self, rank: &Rank) -> String {
+        match self.several_jobs {
+            true => format!("{}:{}", rank.job, rank.rank),
+            false => rank.rank.to_string(),
+        }
+    }
+
+    fn legend(&self, host: Option<&str>, shape: &Shape) -> Vec<Shape> {
+        let mut legend: Vec<Shape> =
+            host.map(|host| Shape::legend(format!("Host: {host}"))).into_iter().collect();
+        let indexes = match self.options.indexes {
+            Indexes::Both => "L#: logical index, P#: index of the operating system",
+            Indexes::Logical => "L#: logical index",
+            Indexes::Physical => "P#: index of the operating system",
+        };
+        legend.push(Shape::legend(indexes.to_owned()));
+        if has_link(shape) {
+            legend.push(Shape::legend("at lines: GB/s".to_owned()));
+        }
+        legend.extend(of_marks(shape));
+        let ranks = &self.options.ranks;
+        let entry = |(number, rank): (usize, &Rank)| {
+            let pus = rank.pus.as_ref().map(|pus| pus.to_text(Format::List));
+            let place = pus.map_or("not bound".to_owned(), |pus| format!("PUs P#{pus}"));
+            let text = format!("rank {}: {place}", self.rank_name(rank));
+            coloured(text, number)
+        };
+        legend.extend(ranks.iter().enumerate().take(MOST_RANKS).map(entry));
+        if ranks.len() > MOST_RANKS {
+            let text = format!(
+                "{} ranks in all: {} colours come again, the number is on each PU",
+                ranks.len(),
+                COLOURS.len()
+            );
+            legend.push(Shape::legend(text));
+        }
+        legend
+    }
+}
+
+fn with_subtype(object: Object<'_>) -> String {
+    let subtype = object.subtype().map(|subtype| format!("({subtype})")).unwrap_or_default();
+    object.type_name(false) + &subtype
+}
+
+/// A rate in Gb/s.
+fn rate(mbps: u64) -> String {
+    match mbps % 1000 {
+        0 => (mbps / 1000).to_string(),
+        rest => format!("{}.{}", mbps / 1000, rest / 100),
+    }
+}
+
+fn kind(object: Object<'_>) -> Kind {
+    match object.object_type() {
+        ObjectType::Machine => Kind::Machine,
+        ObjectType::Package => Kind::Package,
+        ObjectType::Die => Kind::Die,
+        ObjectType::Core => Kind::Core,
+        ObjectType::PU => Kind::Pu,
+        ObjectType::NUMANode | ObjectType::MemCache => Kind::Memory,
+        ObjectType::Bridge => Kind::Bridge,
+        ObjectType::PCIDevice => Kind::Pci,
+        ObjectType::OSDevice => Kind::Device,
+        ObjectType::Misc => Kind::Misc,
+        it if it.is_cache() => Kind::Cache,
+        _ => Kind::Group,
+    }
+}
+
+/// What objects that are alike have in common: all but their indexes. Devices have names, and differ.
+fn likeness(object: Object<'_>) -> String {
+    let mut likeness = with_subtype(object);
+    likeness.extend(attributes(object, false));
+    match object.attributes() {
+        Attributes::Pci(pci) => {
+            likeness += &format!("{:x}:{:x} {:x}", pci.vendor_id, pci.device_id, pci.class_id);
+        }
+        Attributes::OsDevice { .. } => likeness.extend(object.name()),
+        _ => {}
+    }
+    likeness
+}
+
+/// Facts of an object, a line for each.
+fn details(object: Object<'_>) -> Vec<String> {
+    let mut details = Vec::new();
+    if object.object_type() != ObjectType::PU {
+        details.extend(object.os_index().map(|index| format!("OS index {index}")));
+        let list = |set: Set| format!("PUs P#{}", set.to_text(Format::List));
+        details.extend(object.cpuset().filter(|_| !object.object_type().is_io()).map(list));
+        details.extend(attributes(object, true));
+        details.extend(object.facts().map(|fact| format!("{}={}", fact.name, fact.value)));
+    }
+    details
+}
+
+fn has_link(shape: &Shape) -> bool {
+    shape.link.is_some() || shape.parts().any(has_link)
+}

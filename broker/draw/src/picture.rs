@@ -1,0 +1,184 @@
+//! What a picture is: boxes and lines with their places.
+
+/// A picture: boxes, and the lines between them.
+#[derive(Debug, Clone, Default)]
+pub struct Picture {
+    /// What it shows, in a few words.
+    pub title: String,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    /// Each box behind the one that it is in.
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) lines: Vec<Line>,
+}
+
+impl Picture {
+    /// Width in units.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Height in units.
+    #[must_use]
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// What the boxes are, in the order in which they are drawn.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        self.blocks.iter().map(|block| block.label.as_str())
+    }
+}
+
+/// How large letters and the space around them are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Units {
+    pub(crate) letter: u32,
+    pub(crate) line: u32,
+    /// Between the border of a box and its text.
+    pub(crate) pad: (u32, u32),
+    /// Between boxes.
+    pub(crate) gap: (u32, u32),
+}
+
+impl Units {
+    /// Of pictures whose letters are 7 pixels wide.
+    pub const PIXELS: Self = Self { letter: 7, line: 15, pad: (6, 4), gap: (6, 6) };
+    /// Of pictures that are text.
+    pub const LETTERS: Self = Self { letter: 1, line: 1, pad: (2, 1), gap: (1, 0) };
+}
+
+/// A box with its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub(crate) place: Place,
+    pub(crate) kind: Kind,
+    pub(crate) marks: Marks,
+    /// Number of its colour, if its kind does not give it one.
+    pub(crate) colour: Option<usize>,
+    /// What is written in it.
+    pub(crate) text: Vec<String>,
+    /// What it is, for whoever does not see it.
+    pub(crate) label: String,
+    /// More about it, a line for each fact.
+    pub(crate) details: Vec<String>,
+    /// The box that it is in.
+    pub(crate) parent: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    pub(crate) x: u32,
+    pub(crate) y: u32,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+}
+
+impl Place {
+    pub(crate) fn middle(self) -> (u32, u32) {
+        (self.x + self.width / 2, self.y + self.height / 2)
+    }
+}
+
+/// What a box stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Machine,
+    Group,
+    Package,
+    Die,
+    Cache,
+    Core,
+    Pu,
+    Memory,
+    Bridge,
+    Pci,
+    Device,
+    Misc,
+    /// Stands for boxes that are alike.
+    More,
+    /// A line of the legend.
+    Legend,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 14] = [
+        Self::Machine,
+        Self::Group,
+        Self::Package,
+        Self::Die,
+        Self::Cache,
+        Self::Core,
+        Self::Pu,
+        Self::Memory,
+        Self::Bridge,
+        Self::Pci,
+        Self::Device,
+        Self::Misc,
+        Self::More,
+        Self::Legend,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Group => "group",
+            Self::Package => "package",
+            Self::Die => "die",
+            Self::Cache => "cache",
+            Self::Core => "core",
+            Self::Pu => "pu",
+            Self::Memory => "memory",
+            Self::Bridge => "bridge",
+            Self::Pci => "pci",
+            Self::Device => "device",
+            Self::Misc => "misc",
+            Self::More => "more",
+            Self::Legend => "legend",
+        }
+    }
+}
+
+/// What is special about a box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Marks {
+    /// Not visible in the view that is looked at.
+    pub(crate) hidden: bool,
+    /// Not to be used by this process.
+    pub(crate) disallowed: bool,
+    pub(crate) highlighted: bool,
+}
+
+/// A line between two boxes.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    pub(crate) from: (u32, u32),
+    pub(crate) to: (u32, u32),
+    /// How far its middle is above a straight line.
+    pub(crate) bow: u32,
+    pub(crate) dash: Dash,
+    pub(crate) text: Option<String>,
+    pub(crate) label: Option<String>,
+}
+
+/// How a line is drawn, so that colour alone tells nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Dash {
+    #[default]
+    Solid,
+    Dashed,
+    Dotted,
+    Thick,
+}
+
+impl Dash {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Solid => "solid",
+            Self::Dashed => "dashed",
+            Self::Dotted => "dotted",
+            Self::Thick => "thick",
+        }
+    }
+}

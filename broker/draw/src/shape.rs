@@ -1,0 +1,64 @@
+//! Boxes before they have a place: each with what is in it.
+
+use crate::picture::{Kind, Marks};
+
+/// A box, and what is in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape {
+    pub(crate) kind: Kind,
+    pub(crate) marks: Marks,
+    pub(crate) colour: Option<usize>,
+    pub(crate) text: Vec<String>,
+    pub(crate) label: String,
+    pub(crate) details: Vec<String>,
+    /// What it has in common with boxes that are alike.
+    pub(crate) likeness: String,
+    /// Text of the line to it.
+    pub(crate) link: Option<String>,
+    /// Above what is in it.
+    pub(crate) memory: Vec<Shape>,
+    pub(crate) children: Vec<Shape>,
+    /// At the right of what is in it.
+    pub(crate) io: Vec<Shape>,
+}
+
+impl Shape {
+    pub(crate) fn new(kind: Kind, label: String) -> Self {
+        Self {
+            kind,
+            marks: Marks::default(),
+            colour: None,
+            text: vec![label.clone()],
+            likeness: label.clone(),
+            label,
+            details: Vec::new(),
+            link: None,
+            memory: Vec::new(),
+            children: Vec::new(),
+            io: Vec::new(),
+        }
+    }
+
+    /// A line of the legend.
+    pub(crate) fn legend(text: String) -> Self {
+        Self::new(Kind::Legend, text)
+    }
+
+    /// What is in it.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Self> {
+        self.memory.iter().chain(&self.children).chain(&self.io)
+    }
+
+    /// Number of boxes, with itself.
+    pub(crate) fn count(&self) -> usize {
+        1 + self.parts().map(Self::count).sum::<usize>()
+    }
+
+    /// Whether another box looks the same but for its indexes.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let own = (self.kind, self.marks, self.colour, &self.likeness, &self.link);
+        own == (other.kind, other.marks, other.colour, &other.likeness, &other.link)
+            && self.parts().count() == other.parts().count()
+            && self.parts().zip(other.parts()).all(|(one, other)| one.is_like(other))
+    }
+}

@@ -1,0 +1,129 @@
+//! SVG. The same picture is always the same text.
+
+use crate::palette;
+use crate::picture::{Block, Dash, Kind, Line, Picture, Units};
+use std::fmt::Write;
+
+/// Writes a picture as SVG, which browsers and programs show without anything else.
+#[must_use]
+pub fn svg(picture: &Picture) -> String {
+    let mut text = String::with_capacity(256 * picture.blocks.len());
+    let Picture { width, height, .. } = picture;
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" role=\"group\" aria-label=\"{0}\">\n<title>{0}</title>\n{1}",
+        escaped(&picture.title),
+        style(),
+    );
+    text += "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
+    for (number, block) in picture.blocks.iter().enumerate() {
+        write_block(&mut text, number, block);
+    }
+    picture.lines.iter().for_each(|line| write_line(&mut text, line));
+    text + "</svg>\n"
+}
+
+/// Size of the letters that are as wide as [`Units::PIXELS`] says.
+const FONT_SIZE: &str = "11.6px";
+
+fn style() -> String {
+    let mut text = format!(
+        "<defs><pattern id=\"stripes\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">\
+         <path d=\"M0 6L6 0\" stroke=\"#a33\" stroke-width=\"1\"/></pattern></defs>\n\
+         <style>text{{font:{FONT_SIZE} 'DejaVu Sans Mono','Hack',monospace;fill:#111}}\
+         rect{{stroke:#333;stroke-width:1}}.page{{fill:#fff;stroke:none}}\
+         .legend>rect{{stroke:none}}.legend.on>rect{{stroke:#333}}\
+         .more>rect{{stroke-dasharray:2 3}}.l{{fill:none;stroke:#333;stroke-width:1}}\
+         .dashed{{stroke-dasharray:6 3}}.dotted{{stroke-dasharray:2 3}}.thick{{stroke-width:3}}\
+         .mark>rect{{stroke:#b35c00;stroke-width:3}}"
+    );
+    for kind in Kind::ALL {
+        let _ = write!(text, ".{}>rect{{fill:{}}}", kind.name(), palette::of_kind(kind));
+    }
+    for (number, colour) in palette::COLOURS.iter().enumerate() {
+        let _ = write!(text, ".c{number}>rect{{fill:{colour}}}");
+    }
+    text + ".hidden>rect{fill:#e6e6e6;stroke:#aaa}.hidden>text{fill:#5c5c5c}</style>\n"
+}
+
+fn write_block(text: &mut String, number: usize, block: &Block) {
+    let place = block.place;
+    let _ = write!(text, "<g id=\"b{number}\" class=\"{}", block.kind.name());
+    if let Some(colour) = block.colour {
+        let _ = write!(text, " on c{}", colour % palette::COLOURS.len());
+    }
+    for (is_so, class) in [
+        (block.marks.hidden, " hidden"),
+        (block.marks.disallowed, " striped"),
+        (block.marks.highlighted, " mark"),
+    ] {
+        text.push_str(if is_so { class } else { "" });
+    }
+    text.push('"');
+    if let Some(parent) = block.parent {
+        let _ = write!(text, " data-in=\"b{parent}\"");
+    }
+    let _ = write!(text, "><title>{}", escaped(&block.label));
+    block.details.iter().for_each(|detail| text.extend(["\n", &escaped(detail)]));
+    let (x, y, width, height) = (place.x, place.y, place.width, place.height);
+    let rect = format!("x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"");
+    let _ = write!(text, "</title><rect {rect}/>");
+    if block.marks.disallowed {
+        let _ = write!(text, "<rect {rect} style=\"fill:url(#stripes)\"/>");
+    }
+    let (left, top) = (x + Units::PIXELS.pad.0, y + Units::PIXELS.pad.1 + 11);
+    for (line, row) in block.text.iter().zip(0u32..) {
+        let y = top + row * Units::PIXELS.line;
+        let _ = write!(text, "<text x=\"{left}\" y=\"{y}\">{}</text>", escaped(line));
+    }
+    text.push_str("</g>\n");
+}
+
+fn write_line(text: &mut String, line: &Line) {
+    let ((x1, y1), (x2, y2)) = (line.from, line.to);
+    let dash = if line.dash == Dash::Solid { "" } else { line.dash.name() };
+    let space = if dash.is_empty() { "" } else { " " };
+    let _ = write!(text, "<g><path class=\"l{space}{dash}\" d=\"M{x1} {y1}");
+    let (middle_x, middle_y) = (i64::from(x1 + x2) / 2, i64::from(y1 + y2) / 2);
+    let top = middle_y - i64::from(line.bow);
+    let _ = match line.bow {
+        0 => write!(text, "L{x2} {y2}\"/>"),
+        // The curve goes through half of the way to its control point.
+        _ => write!(text, "Q{middle_x} {} {x2} {y2}\"/>", top - i64::from(line.bow)),
+    };
+    if let Some(label) = &line.label {
+        let _ = write!(text, "<title>{}</title>", escaped(label));
+    }
+    if let Some(words) = &line.text {
+        let half = i64::from(Units::PIXELS.letter) * words.chars().count() as i64 / 2;
+        let _ = write!(
+            text,
+            "<text x=\"{}\" y=\"{}\">{}</text>",
+            middle_x - half,
+            top - 3,
+            escaped(words)
+        );
+    }
+    text.push_str("</g>\n");
+}
+
+/// A text as XML has it, without the letters that XML cannot have.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(' '),
+            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
+                out.push('\u{fffd}');
+            }
+            letter => out.push(letter),
+        }
+    }
+    out
+}

@@ -1,0 +1,77 @@
+//! TikZ, for LaTeX.
+
+use crate::palette;
+use crate::picture::{Block, Dash, Line, Picture, Units};
+use std::fmt::Write;
+
+/// Writes a picture as a LaTeX document of its own, in TikZ.
+#[must_use]
+pub fn tikz(picture: &Picture) -> String {
+    let mut text = String::from(
+        "\\documentclass[tikz,border=2pt]{standalone}\n\\begin{document}\n\
+         \\begin{tikzpicture}[x=0.75pt,y=-0.75pt,every node/.style={anchor=base west,inner sep=0pt,\
+         font=\\ttfamily\\fontsize{8.7pt}{11pt}\\selectfont}]\n",
+    );
+    picture.blocks.iter().for_each(|block| write_block(&mut text, block));
+    picture.lines.iter().for_each(|line| write_line(&mut text, line));
+    text + "\\end{tikzpicture}\n\\end{document}\n"
+}
+
+fn write_block(text: &mut String, block: &Block) {
+    let colour = match block.colour {
+        _ if block.marks.hidden => "#e6e6e6",
+        Some(number) => palette::numbered(number),
+        None => palette::of_kind(block.kind),
+    };
+    let place = block.place;
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        text,
+        "\\definecolor{{c}}{{HTML}}{{{}}}\\filldraw[fill=c{}] ({},{}) rectangle ({},{});",
+        colour.trim_start_matches('#').to_ascii_uppercase(),
+        if block.marks.highlighted { ",line width=2pt" } else { "" },
+        place.x,
+        place.y,
+        place.x + place.width,
+        place.y + place.height,
+    );
+    let (left, top) = (place.x + Units::PIXELS.pad.0, place.y + Units::PIXELS.pad.1 + 11);
+    for (line, row) in block.text.iter().zip(0u32..) {
+        let y = top + row * Units::PIXELS.line;
+        let _ = writeln!(text, "\\node at ({left},{y}) {{{}}};", escaped(line));
+    }
+}
+
+fn write_line(text: &mut String, line: &Line) {
+    let ((x1, y1), (x2, y2)) = (line.from, line.to);
+    let dash = match line.dash {
+        Dash::Solid => "",
+        Dash::Dashed => "[dashed]",
+        Dash::Dotted => "[dotted]",
+        Dash::Thick => "[very thick]",
+    };
+    let (middle, top) = ((x1 + x2) / 2, i64::from(y1 + y2) / 2 - 2 * i64::from(line.bow));
+    let way =
+        if line.bow == 0 { "--".to_owned() } else { format!(".. controls ({middle},{top}) ..") };
+    let _ = writeln!(text, "\\draw{dash} ({x1},{y1}) {way} ({x2},{y2});");
+    if let Some(words) = &line.text {
+        let top = i64::from(y1 + y2) / 2 - i64::from(line.bow) - 3;
+        let _ = writeln!(text, "\\node[anchor=base] at ({middle},{top}) {{{}}};", escaped(words));
+    }
+}
+
+/// A text as LaTeX has it.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '#' | '$' | '%' | '&' | '_' | '{' | '}' => out.extend(['\\', letter]),
+            '\\' => out.push_str("\\textbackslash{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            letter if letter.is_control() => out.push(' '),
+            letter => out.push(letter),
+        }
+    }
+    out
+}

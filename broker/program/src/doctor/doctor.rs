@@ -1,0 +1,44 @@
+//! The command, and how it prints what it found.
+
+use super::examination::{Answer, State, examine};
+use crate::{json, output};
+use clap::Args;
+use serde_json::json;
+use std::process::ExitCode;
+
+/// Say what works on this node: publication, daemon, hwloc, guard, PMIx, Slurm, container, limits, and
+/// what processes pay; and what to do about the rest. Exit with 1 if something is bad
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Doctor {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        let answers = examine();
+        let text = match self.json {
+            true => json::text(&answers.iter().map(as_json).collect::<Vec<_>>())?,
+            false => answers.iter().map(lines).collect(),
+        };
+        output::print(&text)?;
+        let is_bad = answers.iter().any(|answer| answer.state == State::Bad);
+        Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+fn as_json(answer: &Answer) -> serde_json::Value {
+    json!({
+        "name": answer.name,
+        "state": answer.state.name(),
+        "text": answer.text,
+        "advice": answer.advice,
+    })
+}
+
+fn lines(answer: &Answer) -> String {
+    let advice = answer.advice.as_ref().map(|advice| format!("{:>18}{advice}\n", ""));
+    let (state, name) = (answer.state.name(), answer.name);
+    format!("{state:<5} {name:<12}{}\n{}", answer.text, advice.unwrap_or_default())
+}

@@ -1,0 +1,227 @@
+//! What is looked at.
+
+use super::price::price;
+use crate::output::whole_message;
+use crate::preload;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use topobroker::causes::with_causes;
+use topobroker::findings;
+use topobroker::hwloc::{BUILT_WITH, library_version};
+use topobroker::linux::{Process, Root, locked_memory};
+use topobroker_reader::jobs::{Job, Situation};
+use topobroker_reader::{AdoptError, Keys, KeysError, Placement, adopt};
+
+/// How something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Good,
+    /// Worth knowing: it may be wanted.
+    Note,
+    Bad,
+}
+
+impl State {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Note => "note",
+            Self::Bad => "bad",
+        }
+    }
+}
+
+/// What was found of one thing.
+pub(super) struct Answer {
+    pub(super) name: &'static str,
+    pub(super) state: State,
+    pub(super) text: String,
+    /// What to do.
+    pub(super) advice: Option<String>,
+}
+
+impl Answer {
+    fn good(name: &'static str, text: String) -> Self {
+        Self { name, state: State::Good, text, advice: None }
+    }
+
+    fn note(name: &'static str, text: String, advice: &str) -> Self {
+        Self { name, state: State::Note, text, advice: Some(advice.to_owned()) }
+    }
+
+    fn bad(name: &'static str, text: String, advice: &str) -> Self {
+        Self { state: State::Bad, ..Self::note(name, text, advice) }
+    }
+}
+
+/// Looks at everything.
+pub(super) fn examine() -> Vec<Answer> {
+    let mut answers = vec![segment()];
+    answers.extend(part());
+    answers.extend([daemon(), hwloc(), guard(), pmix()]);
+    answers.extend(slurm());
+    answers.extend([container(), limits(), cost()]);
+    answers
+}
+
+fn segment() -> Answer {
+    const NAME: &str = "segment";
+    match adopt() {
+        Ok(adopted) => {
+            let keys = adopted.keys();
+            let found = format!("{}, {} bytes, adopted", keys.file_key(), keys.size());
+            match adopted.placement() {
+                Placement::Preferred => Answer::good(NAME, found + " at its address"),
+                Placement::Copied => Answer::note(
+                    NAME,
+                    found + " as a copy of its own",
+                    "without TOPOBROKER_COPY=1 it is shared",
+                ),
+                _ => Answer::good(NAME, found + " at another address"),
+            }
+        }
+        Err(AdoptError::Keys(KeysError::Missing { .. })) => Answer::note(
+            NAME,
+            "nothing is published to this process".to_owned(),
+            "`topobroker publish` or the daemon, `topobroker serve`, share the topology of this node",
+        ),
+        Err(error) => Answer::bad(
+            NAME,
+            with_causes(&error),
+            "the keys of this process name what cannot be adopted: publish again, or unset TOPOBROKER_FILE",
+        ),
+    }
+}
+
+/// Which part of the topology is this process's.
+fn part() -> Option<Answer> {
+    let adopted = adopt().ok()?;
+    let text = match (Job::find(adopted), Situation::of_this_process(adopted)) {
+        (Ok(Some(job)), _) => format!("that of job {}", job.name()),
+        (_, Ok(situation)) => situation.decide().to_string(),
+        (_, Err(error)) => {
+            let advice = "is /proc mounted?";
+            return Some(Answer::bad("part", with_causes(&error), advice));
+        }
+    };
+    Some(Answer::good("part", text))
+}
+
+fn daemon() -> Answer {
+    let folder = Keys::run_folder();
+    match Keys::in_folder(&folder) {
+        Some(keys) => Answer::good("daemon", format!("has published {}", keys.file_key())),
+        None => Answer::note(
+            "daemon",
+            format!("{folder}: no daemon publishes there"),
+            "as root: `systemctl enable --now topobroker`, or `topobroker serve`",
+        ),
+    }
+}
+
+fn hwloc() -> Answer {
+    let own = library_version();
+    Answer::good("hwloc", format!("{own}, built with {BUILT_WITH}"))
+}
+
+fn guard() -> Answer {
+    match preload::library() {
+        Ok(library) => {
+            Answer::good("guard", format!("{}: `topobroker run --guard`", library.display()))
+        }
+        Err(error) => {
+            Answer::note("guard", whole_message(&error), "only unmodified programs need it")
+        }
+    }
+}
+
+fn pmix() -> Answer {
+    let inside = std::env::var_os("PMIX_NAMESPACE").is_some();
+    let libraries = libraries("libpmix.so");
+    match (inside, libraries.first()) {
+        (true, _) => Answer::good("PMIx", "this process has a PMIx server".to_owned()),
+        (false, Some(library)) => {
+            Answer::good("PMIx", format!("{library}; no server of this process"))
+        }
+        (false, None) => Answer::note(
+            "PMIx",
+            "no libpmix is installed".to_owned(),
+            "only programs that ask PMIx for the topology need it",
+        ),
+    }
+}
+
+/// Libraries that the loader knows.
+fn libraries(name: &str) -> Vec<String> {
+    let tool =
+        ["/sbin/ldconfig", "/usr/sbin/ldconfig"].into_iter().find(|it| Path::new(it).exists());
+    let output = tool.and_then(|tool| Command::new(tool).arg("-p").output().ok());
+    let text =
+        output.map(|it| String::from_utf8_lossy(&it.stdout).into_owned()).unwrap_or_default();
+    let paths = text.lines().filter_map(|line| {
+        let (start, path) = line.split_once(" => ")?;
+        start.trim().starts_with(name).then(|| path.to_owned())
+    });
+    paths.collect()
+}
+
+/// `None` without Slurm.
+fn slurm() -> Option<Answer> {
+    let configured = std::env::var_os("SLURM_CONF").map(PathBuf::from);
+    let file = configured.unwrap_or_else(|| PathBuf::from("/etc/slurm/slurm.conf"));
+    let folder = file.parent().filter(|_| file.exists())?;
+    let mut stack = std::fs::read_to_string(folder.join("plugstack.conf")).unwrap_or_default();
+    for entry in std::fs::read_dir(folder.join("plugstack.conf.d")).into_iter().flatten().flatten()
+    {
+        stack += &std::fs::read_to_string(entry.path()).unwrap_or_default();
+    }
+    let is_there = |line: &str| !line.trim_start().starts_with('#') && line.contains("topobroker");
+    Some(match stack.lines().find(|line| is_there(line)) {
+        Some(line) => Answer::good("Slurm", format!("plugstack.conf has {}", line.trim())),
+        None => Answer::note(
+            "Slurm",
+            format!("{}: no plugin of topobroker", folder.join("plugstack.conf").display()),
+            "docs/EMBEDDING.md has its line: tasks then adopt what the plugin publishes",
+        ),
+    })
+}
+
+fn container() -> Answer {
+    let marks = ["/.dockerenv", "/run/.containerenv", "/.singularity.d"];
+    let named = std::env::var("container").ok();
+    let mark = marks.into_iter().find(|mark| Path::new(mark).exists()).map(str::to_owned);
+    match named.or(mark) {
+        None => Answer::good("container", "none".to_owned()),
+        Some(mark) => {
+            let folder = Keys::run_folder();
+            Answer::note(
+                "container",
+                format!("this process is in one ({mark})"),
+                &format!("mount {folder} and the folder of the segments, read-only, from outside"),
+            )
+        }
+    }
+}
+
+fn limits() -> Answer {
+    const NAME: &str = "memlock";
+    let limit = locked_memory(&Root::of_this_node(), Process::Own).ok().flatten();
+    match findings::locked_memory("this process", limit.as_ref()) {
+        None => Answer::good(NAME, "unlimited".to_owned()),
+        Some(finding) => Answer::note(NAME, finding.text, "only network adapters need it"),
+    }
+}
+
+fn cost() -> Answer {
+    const NAME: &str = "price";
+    match price() {
+        Ok(price) => Answer::good(
+            NAME,
+            format!(
+                "hwloc itself takes {:.1} ms and {} kB in each process; shared, each takes no more than some pages",
+                price.milliseconds, price.kilobytes
+            ),
+        ),
+        Err(error) => Answer::bad(NAME, whole_message(&error), "hwloc cannot load this machine"),
+    }
+}

@@ -1,0 +1,8 @@
+//! `topobroker draw` and `topobroker cluster draw`: pictures.
+
+mod draw;
+mod file;
+mod png;
+
+pub(crate) use draw::Draw;
+pub(crate) use file::PictureFile;

@@ -1,0 +1,9 @@
+//! What JSON says of objects, sets and tables, the same in all commands. `docs/json/` describes it.
+
+mod json;
+mod object;
+mod tables;
+
+pub(crate) use json::{named_set, set, short, text};
+pub(crate) use object::{device_kind, object, tree};
+pub(crate) use tables::{cpu_kinds, distances, levels, memory_attributes};
