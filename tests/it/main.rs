@@ -22,6 +22,7 @@ mod cluster_program;
 mod cluster_questions;
 mod cluster_slurm;
 mod cluster_slurm_sites;
+mod command_line;
 mod compatibility;
 mod containers;
 mod dependencies;

@@ -12,9 +12,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-/// Run a command and report each hwloc topology that its processes load, import, adopt or copy:
-/// which library called, how long it took, how much heap it kept, what sharing would save, and
-/// whether the hwloc guard would serve it
+/// Run a command and report which hwloc topologies its processes load, and their price
+///
+/// Reports each hwloc topology that they load, import, adopt or copy: which library called, how long it took,
+/// how much heap it kept, what sharing would save, and whether the hwloc guard would serve it
 #[derive(Debug, Args)]
 pub(super) struct Audit {
     /// Report as JSON

@@ -12,8 +12,9 @@ use topobroker::linux::{self, Process};
 use topobroker::publish::{PublisherState, state_of};
 use topobroker_reader::{ObjectType, OsDeviceKind, Topology};
 
-/// Look for what is wrong with the node's ports and limits, and with where the ranks of --job are
-/// bound; exit with 1 if something is. The limits are those of this process, and of the publisher of
+/// Look for what is wrong with the node's ports and limits, and with the binding of a job
+///
+/// Exits with 1 if something is. The limits are those of this process, and of the publisher of
 /// the adopted topology; they are only looked at where there are OpenFabrics devices. A saved file
 /// system is taken to have pages of 4 kB
 #[derive(Debug, Args)]

@@ -6,9 +6,10 @@ use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::format::xml;
+use topobroker::format::{synthetic, xml};
+use topobroker_reader::Topology;
 
-/// Write a topology as hwloc XML, version 2
+/// Write a topology as XML that any hwloc 2 loads, or as a synthetic description
 #[derive(Debug, Args)]
 pub(super) struct Export {
     #[command(flatten)]
@@ -16,18 +17,38 @@ pub(super) struct Export {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Format of the output
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    of: Of,
+}
+
+/// Formats of the output, as lstopo names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum Of {
+    /// hwloc XML of version 2
+    #[default]
+    Xml,
+    /// A synthetic description
+    Synthetic,
 }
 
 impl Export {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let xml = self.subject.answer(None, |topology| Ok(xml::export(topology)))?;
-        match self.output {
+        let xml = self.subject.answer(None, |topology| self.text(topology))?;
+        match &self.output {
             None => output::print(&xml),
             Some(file) => {
                 std::fs::write(&file, xml)
                     .with_context(|| format!("{}: cannot be written", file.display()))?;
                 Ok(ExitCode::SUCCESS)
             }
+        }
+    }
+
+    fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        match self.of {
+            Of::Xml => Ok(xml::export(topology)),
+            Of::Synthetic => Ok(synthetic::export(topology).context("--of synthetic")? + "\n"),
         }
     }
 }

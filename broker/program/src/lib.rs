@@ -16,6 +16,7 @@ mod devices;
 pub mod distrib;
 mod doctor;
 mod draw;
+mod examples;
 mod export;
 mod filter_options;
 mod flag_names;

@@ -18,7 +18,8 @@ use topobroker_reader::{
     },
 };
 
-/// Print what connects CPUs, memory, GPUs, NICs and disks, and the best paths between them.
+/// Print what connects CPUs, memory, GPUs, NICs and disks, and the best paths between them
+///
 /// Bandwidths are in MB/s in one direction, latencies in nanoseconds
 #[derive(Debug, Args)]
 pub(super) struct Links {

@@ -1,10 +1,14 @@
-//! `topobroker manual` and `completions`: write the manual pages and the shell completions of the
-//! program, from the texts of `--help`.
+//! `topobroker manual` and `completions`: the manual pages and the shell completions of the program, from
+//! the texts of `--help`.
 
+use super::examples;
+use super::output;
 use anyhow::Context;
 use clap::{Args, Command};
 use clap_complete::Shell;
-use std::path::PathBuf;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Write a manual page for the program and each of its commands
@@ -15,28 +19,99 @@ pub(super) struct Manual {
     folder: PathBuf,
 }
 
+/// Exit statuses of the program, and what they mean.
+pub(super) const STATUSES: [(&str, &str); 5] = [
+    ("0", "It worked. A reader of the output that went away is no error."),
+    (
+        "1",
+        "An error, told in one line; or check, cluster check, cluster diff, cluster reach, doctor or ps --misbound found something.",
+    ),
+    ("2", "The command line is wrong."),
+    ("126, 127", "The command of run, bind, audit or job exec cannot be run, or is not there."),
+    (
+        "else",
+        "The status of the command of run, bind, audit or job exec; 128 and a number if a signal ended it.",
+    ),
+];
+
+/// Environment variables that the program reads.
+const VARIABLES: [(&str, &str); 7] = [
+    ("TOPOBROKER_FILE, TOPOBROKER_ADDR, TOPOBROKER_SIZE", "The keys of a published topology."),
+    ("TOPOBROKER_JOB", "File of the job of this process."),
+    ("TOPOBROKER_RUN", "Folder of the daemon instead of /run/topobroker."),
+    ("TOPOBROKER_CLUSTER", "File of the cluster that this node is in."),
+    ("TOPOBROKER_GUARD_LIBRARY", "File of the hwloc guard."),
+    ("TOPOBROKER_NETWORK, TOPOBROKER_NIC, TOPOBROKER_NO_NIC", "Which NICs jobs use."),
+    ("XDG_RUNTIME_DIR", "In its folder topobroker is what this user has published last."),
+];
+
+/// Files that the program reads and writes.
+const FILES: [(&str, &str); 3] = [
+    (
+        "/dev/shm/topobroker-*",
+        "Published topologies, jobs (.job-NAME) and what is beside them (+...).",
+    ),
+    ("/run/topobroker/keys", "The keys of what the daemon has published."),
+    ("$XDG_RUNTIME_DIR/topobroker/keys", "The keys of what this user has published last."),
+];
+
 impl Manual {
     pub(super) fn run(&self, program: Command) -> anyhow::Result<ExitCode> {
-        clap_mangen::generate_to(program, &self.folder)
-            .with_context(|| self.folder.display().to_string())?;
+        let mut program = program.disable_help_subcommand(true);
+        program.build();
+        write_pages(&program, "topobroker", &self.folder)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Write the completions of the program for bash, zsh and fish
+fn write_pages(command: &Command, path: &str, folder: &Path) -> anyhow::Result<()> {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        write_pages(below, &format!("{path} {}", below.get_name()), folder)?;
+    }
+    let page = Man::new(command.clone().after_help("")).manual("topobroker");
+    let mut text = Vec::new();
+    page.render_title(&mut text)?;
+    page.render_name_section(&mut text)?;
+    page.render_synopsis_section(&mut text)?;
+    page.render_description_section(&mut text)?;
+    page.render_options_section(&mut text)?;
+    if command.get_subcommands().next().is_some() {
+        page.render_subcommands_section(&mut text)?;
+    }
+    let mut more = Roff::new();
+    let mut list = |title: &str, items: &[(&str, &str)]| {
+        if items.is_empty() {
+            return;
+        }
+        more.control("SH", [title]);
+        for (name, what) in items {
+            more.control("TP", []);
+            more.text([bold(*name)]).text([roman(*what)]);
+        }
+    };
+    list("EXAMPLES", examples::of(path));
+    list("EXIT STATUS", &STATUSES);
+    list("ENVIRONMENT", &VARIABLES);
+    list("FILES", &FILES);
+    let others = ["topobroker(1)", "lstopo(1)", "hwloc(7)"].join(", ");
+    more.control("SH", ["SEE ALSO"]);
+    more.text([roman(others)]);
+    more.to_writer(&mut text)?;
+    let file = folder.join(page.get_filename());
+    std::fs::write(&file, text).with_context(|| file.display().to_string())
+}
+
+/// Print the completions of the program for a shell, such as bash, zsh or fish
 #[derive(Debug, Args)]
-#[command(hide = true)]
 pub(super) struct Completions {
-    /// Folder for the files
-    folder: PathBuf,
+    /// The shell
+    shell: Shell,
 }
 
 impl Completions {
     pub(super) fn run(&self, mut program: Command) -> anyhow::Result<ExitCode> {
-        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-            clap_complete::generate_to(shell, &mut program, "topobroker", &self.folder)
-                .with_context(|| self.folder.display().to_string())?;
-        }
-        Ok(ExitCode::SUCCESS)
+        let mut text = Vec::new();
+        clap_complete::generate(self.shell, &mut program, "topobroker", &mut text);
+        output::print(&String::from_utf8_lossy(&text))
     }
 }

@@ -11,8 +11,9 @@ use topobroker_reader::{
     devices::{LinkLayer, LinkState, Port, prefix_text},
 };
 
-/// List the ports of OpenFabrics devices, and network interfaces: state, rate, subnet. The adopted
-/// topology of this node has the states of now
+/// List the ports of OpenFabrics devices, and network interfaces: state, rate, subnet
+///
+/// The adopted topology of this node has the states of now
 #[derive(Debug, Args)]
 pub(super) struct Ports {
     #[command(flatten)]

@@ -3,12 +3,12 @@
 use super::command_words;
 use super::output::{self, say, whole_message};
 use super::{
-    audit, bind, calc, check, cluster, devices, distrib, doctor, draw, export, info, job, links,
-    ls, manual, networks, ports, ps, publish, run, scope, serve, signals, status, unpublish,
+    audit, bind, calc, check, cluster, devices, distrib, doctor, draw, examples, export, info, job,
+    links, ls, manual, networks, ports, ps, publish, run, scope, serve, signals, status, unpublish,
 };
 use anyhow::Context;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::{self, Write};
 use std::process::ExitCode;
 use topobroker::hwloc::{BUILT_WITH, library_version};
@@ -61,8 +61,10 @@ enum Command {
 /// on wrong usage. `run` and `audit` exit with the status of their command.
 #[must_use]
 pub fn main() -> ExitCode {
-    let words = command_words::marked(std::env::args_os().collect(), &Program::command());
-    let program = match Program::try_parse_from(words) {
+    let all = examples::with_examples(Program::command());
+    let words = command_words::marked(std::env::args_os().collect(), &all);
+    let parsed = all.try_get_matches_from(words);
+    let program = match parsed.and_then(|found| Program::from_arg_matches(&found)) {
         Ok(program) => program,
         Err(usage) => return exit(told(&usage)),
     };
@@ -111,6 +113,10 @@ fn exit(outcome: anyhow::Result<ExitCode>) -> ExitCode {
 
 /// Prints the message of clap: help to standard output, a usage error to standard error.
 fn told(usage: &clap::Error) -> anyhow::Result<ExitCode> {
+    if usage.use_stderr() && usage.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        say(&in_one_line(usage));
+        return Ok(ExitCode::from(2));
+    }
     let mut printed = usage.print();
     if usage.kind() == ErrorKind::DisplayVersion {
         let (own, built) = (library_version(), BUILT_WITH);
@@ -124,6 +130,47 @@ fn told(usage: &clap::Error) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The message of clap in one line, with what to type.
+fn in_one_line(usage: &clap::Error) -> String {
+    let text = usage.render().to_string();
+    let (message, rest) = text.split_once("\n\nUsage: ").unwrap_or((&text, ""));
+    let message = message.trim_start_matches("error: ");
+    let message = message.split("\n\nFor more information").next().unwrap_or(message);
+    // A list of what is missing, or a tip, is on lines of its own.
+    let parts: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let message = parts.join(" ").replace(" tip: ", "; ");
+    let words = rest.split_whitespace().take_while(|word| !word.starts_with(['-', '<', '[', '(']));
+    let words: Vec<&str> = words.collect();
+    let command = if words.is_empty() { "topobroker".to_owned() } else { words.join(" ") };
+    format!("{message}; `{command} --help` tells more")
+}
+
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words of a command line: what is within quotes is one.
+    fn words(line: &str) -> Vec<std::ffi::OsString> {
+        let parts = line.split('"').enumerate();
+        let words = parts.flat_map(|(number, part)| match number % 2 {
+            0 => part.split_whitespace().map(Into::into).collect(),
+            _ => vec![part.into()],
+        });
+        words.collect()
+    }
+
+    #[test]
+    fn examples_are_command_lines_of_their_commands() {
+        for (command, line) in examples::all() {
+            let all = examples::with_examples(Program::command());
+            let words = command_words::marked(words(line), &all);
+            let parsed = all.try_get_matches_from(words);
+            assert!(parsed.is_ok(), "{line}: {parsed:?}");
+            assert!(line.starts_with(command), "{line}");
+        }
+    }
 }

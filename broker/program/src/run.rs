@@ -19,8 +19,9 @@ use topobroker_layout::slots::SLOTS_ENDING;
 use topobroker_reader::internal::open_trusted;
 use topobroker_reader::{FilePath, Keys, adopt_keys};
 
-/// Publish a topology, run a command that finds it, and unpublish it. If the node's topology is served
-/// already and no option asks for another one, the command gets that
+/// Publish a topology, run a command that finds it, and unpublish it
+///
+/// If the node's topology is served already and no option asks for another one, the command gets that
 #[derive(Debug, Args)]
 pub(super) struct Run {
     #[command(flatten)]

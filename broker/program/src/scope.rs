@@ -1,15 +1,22 @@
 //! `topobroker scope`: prints what the adopted topology describes, and this process's part of it.
 
+use super::input::{Held, Input};
 use super::{json, output};
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
+use topobroker_reader::Scope as Described;
 use topobroker_reader::jobs::{Job, Situation};
 
-/// Print what the adopted topology describes, which part of it is this process's own, and why
+/// Print which part of the topology is this process's own, and why
 #[derive(Debug, Args)]
 pub(super) struct Scope {
+    #[command(flatten)]
+    input: Input,
+    /// Insist on what is published to this process
+    #[arg(long, conflicts_with = "input")]
+    adopted: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -17,9 +24,13 @@ pub(super) struct Scope {
 
 impl Scope {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let adopted = topobroker_reader::adopt()?;
-        let situation = Situation::of_this_process(adopted)?;
-        let job = Job::find(adopted)?;
+        let held = self.input.topology(None, self.adopted)?;
+        let (published, job) = match &held {
+            Held::Adopted(adopted) => (adopted.header().scope, Job::find(adopted)?),
+            Held::Own(..) => (Described::Machine, None),
+        };
+        let archive = held.archive()?;
+        let situation = Situation::with_topology(archive.topology(), published)?;
         let decision = situation.decide();
         let of_job = job.map(|job| job.view().topology().root().cpuset().unwrap_or_default());
         if self.json {

@@ -18,8 +18,9 @@ use topobroker::publish::{PublishOptions, Store, publish};
 use topobroker_layout::description::Description;
 use topobroker_reader::Keys;
 
-/// Publish the node's topology for all its processes, and again when it changes, until SIGTERM;
-/// SIGHUP makes it check at once
+/// Publish the node's topology for all its processes, as the daemon of the node
+///
+/// Publishes again when the topology changes, until SIGTERM. SIGHUP makes it check at once
 #[derive(Debug, Args)]
 pub(super) struct Serve {
     #[command(flatten)]

@@ -13,8 +13,10 @@ use topobroker::publish::SHM_FOLDER;
 use topobroker::publish::job::{remove_orphans, sweep_beside};
 use topobroker_reader::Keys;
 
-/// Withdraw published segments, and print each; processes that have adopted them keep them. Without
-/// arguments, the segment that TOPOBROKER_FILE names
+/// Withdraw published segments
+///
+/// Prints each of them; processes that have adopted them keep them. Without arguments it is the segment that
+/// TOPOBROKER_FILE names
 #[derive(Debug, Args)]
 pub(super) struct Unpublish {
     /// Files of segments, as their keys name them

@@ -125,8 +125,16 @@ impl Situation {
     /// [`SourceError`] if `PMIX_CPU_LIST` is not a list of PUs of the topology, if
     /// `TOPOBROKER_CPU_LIST` is not a list, or if the affinity or the cgroup cannot be read.
     pub fn of_this_process(adopted: &Adopted) -> Result<Self, SourceError> {
-        let topology = adopted.topology();
-        let (launch, published) = (Launch::from_env(trusted_var), adopted.header().scope);
+        Self::with_topology(adopted.topology(), adopted.header().scope)
+    }
+
+    /// The situation of this process with a topology whose resources are those of `published`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Situation::of_this_process`].
+    pub fn with_topology(topology: Topology<'_>, published: Scope) -> Result<Self, SourceError> {
+        let launch = Launch::from_env(trusted_var);
         let given = |name| trusted_var(name).filter(|list| !list.is_empty());
         // If the launcher has constrained the topology to the job, its list may refer to the whole
         // topology.

@@ -18,8 +18,9 @@ use topobroker::location::Location;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Initiator, Topology};
 
-/// Run a command, or let a process go on, on some processors and with memory of some NUMA nodes, as
-/// hwloc-bind does; or print where a process is bound
+/// Run a command on some processors and with memory of some NUMA nodes, as hwloc-bind does
+///
+/// Or bind a process that runs already (--pid), or print where one is bound (--get)
 #[derive(Debug, Args)]
 pub(crate) struct Bind {
     #[command(flatten)]

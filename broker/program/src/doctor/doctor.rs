@@ -6,8 +6,10 @@ use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
 
-/// Say what works on this node: publication, daemon, hwloc, guard, PMIx, Slurm, container, limits, and
-/// what processes pay; and what to do about the rest. Exit with 1 if something is bad
+/// Say what works on this node, and what to do about the rest
+///
+/// Looks at publication, daemon, hwloc, guard, PMIx, Slurm, container, limits, and what processes pay. Exits
+/// with 1 if something is bad
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Print JSON
