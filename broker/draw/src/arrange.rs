@@ -257,25 +257,33 @@ fn column(parts: Vec<Placed>, units: Units) -> Rows {
     in_columns(parts, 1, units)
 }
 
-/// The number of columns by which boxes of these sizes fill about the form of a page, without a row that
-/// is shorter than others if that can be.
+/// The number of columns by which boxes of these sizes fill about the form of a page, with few places left
+/// empty. Up to three are in one row or column.
 fn columns(sizes: &[(u32, u32)], room: u32, units: Units) -> usize {
-    /// Width to height of a page, in thousandths. Letters are half as wide as high.
+    /// Width to height of a page, in thousandths.
     const FORM: u64 = 1600;
-    let count = sizes.len();
+    let count = sizes.len().max(1);
     let (widest, highest) =
         sizes.iter().fold((1, 1), |(width, height), size| (size.0.max(width), size.1.max(height)));
-    let cost = |columns: usize| {
+    let wide = u64::from(widest + units.gap.0);
+    // Letters are half as wide as high.
+    let high = u64::from(highest + units.gap.1) * if units.letter == 1 { 2 } else { 1 };
+    let form = |columns: usize| {
         let rows = count.div_ceil(columns);
-        let width = columns as u64 * u64::from(widest + units.gap.0);
-        let height =
-            rows as u64 * u64::from(highest + units.gap.1) * if units.letter == 1 { 2 } else { 1 };
-        let form = width.max(room.into()) * 1000 / height.max(1);
-        let off = if form > FORM { form * 1000 / FORM } else { FORM * 1000 / form.max(1) };
-        let ragged = if count.is_multiple_of(columns) { 1000 } else { 2000 };
-        // Of equal ones, those that need less width.
-        (off * ragged, width)
+        (columns as u64 * wide).max(room.into()) * 1000 / (rows as u64 * high)
     };
-    let most = count.min(512);
-    (1..=most).min_by_key(|columns| cost(*columns)).unwrap_or(1)
+    // What is wide already is filled, with as few columns as need no more rows.
+    let fill = usize::try_from(u64::from(room) / wide).unwrap_or(count).clamp(1, count);
+    if form(fill) >= FORM {
+        return count.div_ceil(count.div_ceil(fill));
+    }
+    let cost = |columns: usize| {
+        let form = form(columns);
+        let off = if form > FORM { form * 1000 / FORM } else { FORM * 1000 / form.max(1) };
+        let places = count.div_ceil(columns) * columns;
+        let empty = (places - count) as u64 * 1000 / places as u64;
+        off * (1000 + empty)
+    };
+    let candidates = if count <= 3 { vec![1, count] } else { (fill..=count.min(512)).collect() };
+    candidates.into_iter().min_by_key(|columns| cost(*columns)).unwrap_or(1)
 }

@@ -18,7 +18,7 @@ pub(super) struct Export {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Format of the output
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT", default_value_t)]
     of: Of,
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Input {
     #[arg(short, long, value_name = "INPUT")]
     pub(super) input: Option<String>,
     /// Format of INPUT, if its name does not tell
-    #[arg(long = "if", value_name = "FORMAT", requires = "input")]
+    #[arg(long = "if", alias = "input-format", value_name = "FORMAT", requires = "input")]
     pub(super) format: Option<Format>,
     /// Keep PUs and NUMA nodes that this process may not use
     #[arg(long)]

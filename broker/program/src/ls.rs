@@ -50,7 +50,7 @@ pub struct Ls {
     #[arg(long)]
     cpukinds: bool,
     /// Format of the output
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT", default_value_t)]
     of: Of,
     /// Print JSON: the whole topology, or what --summary, --only, --distances, --memattrs or --cpukinds
     /// ask for

@@ -66,8 +66,8 @@ pub struct Calc {
     /// Print only the first PU of the set
     #[arg(long)]
     single: bool,
-    /// Leave out objects that do not exist
-    #[arg(short, long)]
+    /// Leave out objects that do not exist, as hwloc-calc does
+    #[arg(short, long, visible_alias = "lenient")]
     quiet: bool,
     /// Print JSON: the set, and what else is asked for
     #[arg(long, conflicts_with_all = ["sep", "taskset"])]

@@ -18,7 +18,7 @@ pub(crate) struct PictureFile {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Format of the picture. On a terminal it is text, else SVG
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT")]
     of: Option<Format>,
     /// Replace FILE if it exists
     #[arg(long, requires = "output")]
