@@ -53,8 +53,20 @@ fn ls_prints_what_lstopo_prints() {
 }
 
 /// Options that the recorded outputs leave out.
-const MORE_OPTIONS: [&str; 8] =
-    ["-v", "-v -v", "-l", "-c", "-v -p -c", "--no-collapse", "--only bridge -v", "--only misc"];
+const MORE_OPTIONS: [&str; 12] = [
+    "-v",
+    "-v -v",
+    "-l",
+    "-c",
+    "-v -p -c",
+    "--no-collapse",
+    "--only bridge -v",
+    "--only misc",
+    "--no-smt",
+    "--ignore core",
+    "--ignore pu --ignore l2",
+    "--no-useless-caches -v",
+];
 
 #[test]
 fn ls_prints_what_the_installed_lstopo_prints() {

@@ -48,6 +48,8 @@ pub struct NodeOptions<'a> {
     pub indexes: Indexes,
     /// What repeats is left out.
     pub fold: Fold,
+    /// No PUs: ranks are on cores.
+    pub no_pus: bool,
     /// No legend.
     pub no_legend: bool,
 }
@@ -98,7 +100,10 @@ impl Drawing<'_> {
         self.mark(object, &mut shape);
         let all = |kind| object.children_of_kind(kind).map(|child| self.shape(child));
         shape.memory = all(ChildKind::Memory).collect();
-        shape.children = all(ChildKind::Normal).collect();
+        let is_drawn =
+            |child: &Object<'_>| !(self.options.no_pus && child.object_type() == ObjectType::PU);
+        let children = object.children_of_kind(ChildKind::Normal).filter(is_drawn);
+        shape.children = children.map(|child| self.shape(child)).collect();
         // What a device consists of is in its box.
         let is_device = matches!(shape.kind, Kind::Pci | Kind::Device);
         let io = if is_device { &mut shape.children } else { &mut shape.io };
@@ -193,10 +198,9 @@ impl Drawing<'_> {
             object.object_type().is_normal() && object.parent().is_some() && object.is_inside(set)
         };
         shape.marks.highlighted = options.highlighted.as_ref().is_some_and(is_inside);
-        if object.object_type() == ObjectType::PU
-            && let Some(index) = index
-        {
-            self.mark_ranks(index, shape);
+        let carrier = if options.no_pus { ObjectType::Core } else { ObjectType::PU };
+        if object.object_type() == carrier {
+            self.mark_ranks(object, shape);
         }
         if matches!(object.object_type(), ObjectType::PCIDevice | ObjectType::Bridge) {
             let speed = match object.attributes() {
@@ -208,8 +212,8 @@ impl Drawing<'_> {
         }
     }
 
-    fn mark_ranks(&self, pu: u32, shape: &mut Shape) {
-        let has_it = |rank: &Rank| rank.pus.as_ref().is_some_and(|pus| pus.contains(pu));
+    fn mark_ranks(&self, object: Object<'_>, shape: &mut Shape) {
+        let has_it = |rank: &Rank| rank.pus.as_ref().is_some_and(|pus| object.intersects(pus));
         let ranks = self.options.ranks.iter().enumerate().filter(|(_, rank)| has_it(rank));
         let ranks: Vec<(usize, &Rank)> = ranks.collect();
         let Some((first, _)) = ranks.first() else { return };

@@ -9,7 +9,10 @@ use topobroker_reader::{ObjectType, TypeName};
 
 /// The filters that the options ask for.
 #[derive(Debug, Clone, Default)]
-pub(super) struct FilterOptions(Filters);
+pub(super) struct FilterOptions {
+    filters: Filters,
+    leaves_out_pus: bool,
+}
 
 /// The effect of one option.
 #[derive(Debug, Clone)]
@@ -18,27 +21,40 @@ enum Change {
     Bridges,
     Caches,
     InstructionCaches,
+    UselessCaches,
+    Pus,
     WholeIo,
     Merge,
     Types(Vec<ObjectType>, TypeFilter),
 }
 
-const FLAGS: [(&str, Change, &str); 6] = [
+const FLAGS: [(&str, Change, &str); 8] = [
     ("no-io", Change::Io, "Leave out bridges, PCI and OS devices"),
     ("no-bridges", Change::Bridges, "Leave out bridges"),
     ("no-caches", Change::Caches, "Leave out CPU caches"),
     ("no-icaches", Change::InstructionCaches, "Leave out instruction caches"),
+    (
+        "no-useless-caches",
+        Change::UselessCaches,
+        "Leave out CPU caches that add nothing to the structure",
+    ),
+    ("no-smt", Change::Pus, "Leave out PUs"),
     ("whole-io", Change::WholeIo, "Keep all bridges, PCI and OS devices, not only those of HPC"),
     ("merge", Change::Merge, "Leave out levels that add nothing to the structure"),
 ];
 
 impl FilterOptions {
     pub(super) fn filters(&self) -> &Filters {
-        &self.0
+        &self.filters
+    }
+
+    /// Whether PUs are not printed. Every topology has them, so no filter leaves them out.
+    pub(super) fn leaves_out_pus(&self) -> bool {
+        self.leaves_out_pus
     }
 
     fn apply(&mut self, change: &Change) {
-        let filters = &mut self.0;
+        let filters = &mut self.filters;
         match change {
             Change::Io => filters.set_io(TypeFilter::None),
             Change::Bridges => filters.set(ObjectType::Bridge, TypeFilter::None),
@@ -47,6 +63,8 @@ impl FilterOptions {
                 let caches = ObjectType::ALL.into_iter().filter(|it| it.is_instruction_cache());
                 caches.for_each(|object_type| filters.set(object_type, TypeFilter::None));
             }
+            Change::UselessCaches => filters.set_caches(TypeFilter::Structure),
+            Change::Pus => self.leaves_out_pus = true,
             Change::WholeIo => filters.set_io(TypeFilter::All),
             Change::Merge => {
                 filters.set_all(TypeFilter::Structure);
@@ -54,6 +72,8 @@ impl FilterOptions {
             }
             Change::Types(types, filter) => {
                 types.iter().for_each(|object_type| filters.set(*object_type, *filter));
+                let is_without = *filter == TypeFilter::None;
+                self.leaves_out_pus |= is_without && types[..] == [ObjectType::PU];
             }
         }
     }
@@ -65,6 +85,14 @@ impl Args for FilterOptions {
             let flag = Arg::new(name).long(name).help(help).action(ArgAction::Append);
             command.arg(flag.num_args(0).default_missing_value(""))
         });
+        let command = command.arg(
+            Arg::new("ignore")
+                .long("ignore")
+                .value_name("TYPE")
+                .action(ArgAction::Append)
+                .value_parser(ignored)
+                .help("Leave out objects of a type. Repeat for others"),
+        );
         command.arg(
             Arg::new("filter")
                 .long("filter")
@@ -96,8 +124,10 @@ impl FromArgMatches for FilterOptions {
         for (name, change, _) in FLAGS {
             changes.extend(indices(name).map(|index| (index, change.clone())));
         }
-        let types = matches.get_many::<Change>("filter").into_iter().flatten().cloned();
-        changes.extend(indices("filter").zip(types));
+        for name in ["filter", "ignore"] {
+            let types = matches.get_many::<Change>(name).into_iter().flatten().cloned();
+            changes.extend(indices(name).zip(types));
+        }
         changes.sort_by_key(|(index, _)| *index);
         changes.iter().for_each(|(_, change)| self.apply(change));
         Ok(())
@@ -116,6 +146,10 @@ pub(super) fn type_name(name: &str) -> Result<TypeName, String> {
 pub(super) fn level(text: &str) -> Result<Level, String> {
     let expected = || format!("no such type of object, nor a depth; expected one of {TYPES}");
     Level::parse(text).ok_or_else(expected)
+}
+
+fn ignored(text: &str) -> Result<Change, String> {
+    Ok(Change::Types(vec![type_name(text)?.object_type], TypeFilter::None))
 }
 
 fn type_filter(text: &str) -> Result<Change, String> {

@@ -129,7 +129,7 @@ impl Ls {
             _ => Indexes::Default,
         };
         let verbosity = self.verbose;
-        let no_collapse = self.no_collapse;
-        Style { contents, indexes, cpusets: self.cpuset, verbosity, no_collapse }
+        let (no_collapse, no_pus) = (self.no_collapse, self.filters.leaves_out_pus());
+        Style { contents, indexes, cpusets: self.cpuset, verbosity, no_collapse, no_pus }
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Subject {
     /// published here last, else the machine as it is now
     #[arg(long, conflicts_with = "input")]
     adopted: bool,
-    /// Keep only these PUs, or NUMA nodes, of the topology
+    /// Keep only these PUs, or NUMA nodes, of the topology; `binding`: those of this process
     #[arg(long, value_name = "[nodeset=]SET")]
     restrict: Option<String>,
     /// How to restrict: parts of the names remove_cpuless, adapt_misc, adapt_io, bynodeset,
@@ -151,6 +151,10 @@ impl Subject {
                 "--restrict {text}: the flags say that the set is of PUs; add bynodeset to them"
             ),
         };
+        if mask == "binding" {
+            let own = topobroker_reader::jobs::affinity().context("--restrict binding")?;
+            return Ok(Some((own, flags)));
+        }
         let format = if mask.contains(',') { Format::Hwloc } else { Format::Taskset };
         let set = Set::parse(mask, format).context("--restrict")?;
         Ok(Some((set, flags)))

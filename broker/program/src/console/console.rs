@@ -72,6 +72,9 @@ impl Console {
     }
 
     fn tree(&mut self, object: Object<'_>, parent: Option<Object<'_>>, depth: usize) {
+        if self.style.no_pus && object.object_type() == ObjectType::PU {
+            return;
+        }
         let devices = match self.collapse.of(object) {
             None => return,
             Some(devices) => devices,

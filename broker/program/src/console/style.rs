@@ -45,4 +45,6 @@ pub struct Style {
     pub verbosity: u8,
     /// Print identical PCI devices one by one.
     pub no_collapse: bool,
+    /// Leave out PUs.
+    pub no_pus: bool,
 }

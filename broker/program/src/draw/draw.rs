@@ -28,13 +28,10 @@ pub(crate) struct Draw {
     #[command(flatten)]
     file: PictureFile,
     /// Draw the graph of links
-    #[arg(long, conflicts_with_all = ["highlight", "show", "ignore", "factorize", "no_ranks"])]
+    #[arg(long, conflicts_with_all = ["highlight", "show", "factorize", "no_ranks"])]
     links: bool,
     #[command(flatten)]
     filters: FilterOptions,
-    /// Leave out objects of a type. Repeat for others
-    #[arg(long, value_name = "TYPE", value_parser = type_name)]
-    ignore: Vec<TypeName>,
     /// Only objects of a type, besides PUs and NUMA nodes. Repeat for others
     #[arg(long, value_name = "TYPE", value_parser = type_name, visible_alias = "only")]
     show: Vec<TypeName>,
@@ -83,7 +80,6 @@ impl Draw {
             filters.set_all(TypeFilter::None);
             self.show.iter().for_each(|it| filters.set(it.object_type, TypeFilter::All));
         }
-        self.ignore.iter().for_each(|it| filters.set(it.object_type, TypeFilter::None));
         filters
     }
 
@@ -102,6 +98,7 @@ impl Draw {
                 (None, true) => Fold::Nothing,
                 (None, false) => Fold::Large,
             },
+            no_pus: self.filters.leaves_out_pus(),
             no_legend: self.no_legend,
         })
     }
