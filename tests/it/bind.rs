@@ -144,7 +144,10 @@ fn a_process_and_its_threads_are_bound_by_their_ids() {
         );
         assert!(ours(&[], &["all", which, &pid]).status.success());
     }
-    let refused = ours(&[], &["--membind", "node:0", "--pid", &pid]);
+    let before = answer(&ours(&[], &["--get", "--pid", &pid]));
+    let refused = ours(&[], &["-p", &place, "--membind", "node:0", "--pid", &pid]);
+    // What is refused has bound nothing.
+    assert_eq!(answer(&ours(&[], &["--get", "--pid", &pid])), before);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("Linux binds no memory of others"));
     sleeper.kill().unwrap();
     sleeper.wait().unwrap();

@@ -22,7 +22,11 @@ struct Browser {
 impl Browser {
     /// `None`, and says so, if there is no Chromium here.
     fn start() -> Option<Self> {
-        let driver = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).spawn();
+        let profile = tempfile::tempdir().unwrap();
+        // Chromium makes its runtime folder, wherever it is to be.
+        let mut driver = Command::new("chromedriver");
+        driver.arg("--port=0").env("XDG_RUNTIME_DIR", profile.path()).stdout(Stdio::piped());
+        let driver = driver.spawn();
         let Ok(mut driver) = driver else {
             skip(format_args!("no chromedriver: install chromium-driver"));
             return None;
@@ -34,7 +38,6 @@ impl Browser {
         let port = ports.next().expect("the port of chromedriver");
         // What it says later has nobody to read it, and must not block it.
         std::thread::spawn(move || ports.for_each(|_| {}));
-        let profile = tempfile::tempdir().unwrap();
         let folder = format!("--user-data-dir={}", profile.path().display());
         let arguments = [
             "--headless",
@@ -155,7 +158,7 @@ fn the_page_is_searched_walked_and_zoomed_by_keyboard_without_an_error() {
     browser.press(&["/", "r", "a", "n", "k", " ", "1"]);
     let expected = ["PU L#2 (P#2), rank 1", "PU L#3 (P#3), rank 1", "rank 1: PUs P#2-3"];
     assert_eq!(browser.run(found), json!(expected));
-    browser.press(&[ENTER, ENTER]);
+    browser.press(&[ENTER]);
     assert_eq!(browser.run("return count.textContent"), "2 of 3");
     assert_eq!(browser.run("return facts.textContent"), "PU L#3 (P#3), rank 1");
     // By OS index and by host.
@@ -166,9 +169,12 @@ fn the_page_is_searched_walked_and_zoomed_by_keyboard_without_an_error() {
     browser.press(&[ESCAPE, "/", "x", "y", "z"]);
     assert_eq!(browser.run("return count.textContent"), "nothing found");
 
-    // By arrows: machine, its NUMA node, the package beside it, its first core, and back.
+    // What is found is where one goes on.
     let focused = "return document.activeElement.getAttribute('aria-label')";
-    browser.press(&[ESCAPE, DOWN]);
+    browser.press(&[ESCAPE, "/", "P", "#", "1", "7", ESCAPE]);
+    assert_eq!(browser.run(focused), "PU L#17 (P#17), rank 8");
+    // By arrows: machine, its NUMA node, the package beside it, its first core, and back.
+    browser.press(&["\u{e011}", DOWN]);
     assert!(browser.run(focused).as_str().unwrap().starts_with("NUMANode L#0"));
     browser.press(&[RIGHT, DOWN]);
     assert!(browser.run(focused).as_str().unwrap().starts_with("Core L#0"));

@@ -171,7 +171,9 @@ fn what_a_view_hides_is_grey_and_ranks_have_the_colours_of_the_legend() {
     assert_eq!(text.matches("class=\"pu on c0\"").count(), 2);
     assert_eq!(text.matches("class=\"pu mark\"").count(), 2);
     assert!(text.contains("rank 7: PUs P#0-1") && text.contains("rank 9: not bound"), "{text}");
-    assert!(text.contains("grey: not in this view"));
+    assert!(text.contains("grey or (in brackets): not in this view"));
+    let letters = ascii(&node(topology, &options, Units::LETTERS), Lines::Ascii);
+    assert!(letters.contains("(PU L#4)") && letters.contains("*PU L#2*"), "{letters}");
 }
 
 #[test]

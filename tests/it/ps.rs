@@ -110,6 +110,41 @@ fn ranks_outside_their_pus_and_on_one_core_are_misbound() {
 }
 
 #[test]
+fn names_of_processes_forge_no_line_and_reach_no_terminal() {
+    let node = PublishedHere::new();
+    let mut command = Command::new("bash");
+    let sleeper =
+        Running::start(command.args(["-c", "exec -a $'evil\\e[31m\\n1\\tCore:0' sleep 79"]));
+    let text = node.run(&["ps", "--pid", &sleeper.id()]);
+    assert!(text.lines().count() == 1 && text.contains("evil?[31m?1?Core:0"), "{text:?}");
+}
+
+#[test]
+fn ranks_of_two_launches_on_one_core_are_misbound_and_those_of_one_on_a_package_are_not() {
+    let node = PublishedHere::new();
+    let (first, _) = two_pus();
+    let start = |launch: &str, rank: &str, pus: &str| {
+        let mut command = Command::new("taskset");
+        command.args(["-c", pus, "sleep", "80"]);
+        Running::start(command.env("PMIX_NAMESPACE", launch).env("PMIX_RANK", rank))
+    };
+    let (one, other) = (start("a", "0", &first), start("b", "0", &first));
+    let wrong = node.output(&["ps", "--misbound"]);
+    let text = String::from_utf8(wrong.stdout).unwrap();
+    for (process, launch) in [(&one, "b"), (&other, "a")] {
+        let mut lines = text.lines().skip_while(|line| !line.starts_with(&process.id()));
+        let told = lines.nth(1).unwrap_or_default();
+        assert_eq!(told, format!(" shares a core with rank 0 of {launch}"), "{text}");
+    }
+    drop((one, other));
+    let (one, other) = (start("c", "0", "0-1"), start("c", "1", "0-1"));
+    let quiet = node.output(&["ps", "--misbound", "--json"]);
+    let found: Vec<serde_json::Value> = serde_json::from_slice(&quiet.stdout).unwrap();
+    let is_own = |it: &serde_json::Value| [one.id(), other.id()].contains(&it["id"].to_string());
+    assert!(!found.iter().any(is_own), "{found:?}");
+}
+
+#[test]
 fn a_process_that_is_not_there_is_an_error() {
     let node = PublishedHere::new();
     let gone = node.output(&["ps", "--pid", "4194305"]);

@@ -1,6 +1,6 @@
 //! Text, for terminals.
 
-use crate::picture::{Block, Kind, Line, Picture};
+use crate::picture::{Block, Kind, Line, Marks, Picture};
 
 /// What borders are drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -92,10 +92,14 @@ impl Grid {
             }
         }
         for (line, y) in block.text.iter().zip(place.y + 1..) {
-            let mark = if block.marks.hidden { "(" } else { "" };
-            let end = if block.marks.hidden { ")" } else { "" };
+            let (mark, end) = match block.marks {
+                Marks { hidden: true, .. } => ("(", ")"),
+                Marks { disallowed: true, .. } => ("/", "/"),
+                Marks { highlighted: true, .. } => ("*", "*"),
+                _ => ("", ""),
+            };
             let text = mark.chars().chain(line.chars()).chain(end.chars());
-            let left = place.x + 2 - u32::from(block.marks.hidden);
+            let left = place.x + 2 - u32::from(!mark.is_empty());
             for (letter, x) in text.zip(left..right) {
                 if let Some(field) = self.field(x, y) {
                     *field = Field::Letter(if letter.is_control() { '?' } else { letter });

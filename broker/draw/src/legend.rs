@@ -12,9 +12,21 @@ pub(crate) fn of_marks(shape: &Shape) -> Vec<Shape> {
     };
     let none = Marks::default();
     [
-        mark(found.hidden, "grey: not in this view", Marks { hidden: true, ..none }),
-        mark(found.disallowed, "striped: not to be used here", Marks { disallowed: true, ..none }),
-        mark(found.highlighted, "thick: highlighted", Marks { highlighted: true, ..none }),
+        mark(
+            found.hidden,
+            "grey or (in brackets): not in this view",
+            Marks { hidden: true, ..none },
+        ),
+        mark(
+            found.disallowed,
+            "striped or /in slashes/: not to be used here",
+            Marks { disallowed: true, ..none },
+        ),
+        mark(
+            found.highlighted,
+            "thick or *starred*: highlighted",
+            Marks { highlighted: true, ..none },
+        ),
     ]
     .into_iter()
     .flatten()

@@ -218,9 +218,12 @@ impl Drawing<'_> {
         let ranks: Vec<(usize, &Rank)> = ranks.collect();
         let Some((first, _)) = ranks.first() else { return };
         shape.colour = Some(*first);
+        for (_, rank) in &ranks {
+            let of = if self.several_jobs { format!(" of {}", rank.job) } else { String::new() };
+            shape.label += &format!(", rank {}{of}", rank.rank);
+        }
         let names: Vec<String> = ranks.iter().map(|(_, rank)| self.rank_name(rank)).collect();
         let names = names.join(" ");
-        shape.label += &format!(", rank {names}");
         shape.likeness += &names;
         shape.text.push(format!("rank {names}"));
     }
@@ -249,8 +252,8 @@ impl Drawing<'_> {
         let entry = |(number, rank): (usize, &Rank)| {
             let pus = rank.pus.as_ref().map(|pus| pus.to_text(Format::List));
             let place = pus.map_or("not bound".to_owned(), |pus| format!("PUs P#{pus}"));
-            let text = format!("rank {}: {place}", self.rank_name(rank));
-            coloured(text, number)
+            let of = if self.several_jobs { format!(" of {}", rank.job) } else { String::new() };
+            coloured(format!("rank {}{of}: {place}", rank.rank), number)
         };
         legend.extend(ranks.iter().enumerate().take(MOST_RANKS).map(entry));
         if ranks.len() > MOST_RANKS {

@@ -8,7 +8,7 @@ use std::fmt::Write;
 #[must_use]
 pub fn tikz(picture: &Picture) -> String {
     let mut text = String::from(
-        "\\documentclass[tikz,border=2pt]{standalone}\n\\begin{document}\n\
+        "\\documentclass[tikz,border=2pt]{standalone}\n\\usetikzlibrary{patterns}\n\\begin{document}\n\
          \\begin{tikzpicture}[x=0.75pt,y=-0.75pt,every node/.style={anchor=base west,inner sep=0pt,\
          font=\\ttfamily\\fontsize{8.7pt}{11pt}\\selectfont}]\n",
     );
@@ -35,6 +35,16 @@ fn write_block(text: &mut String, block: &Block) {
         place.x + place.width,
         place.y + place.height,
     );
+    if block.marks.disallowed {
+        let _ = writeln!(
+            text,
+            "\\fill[pattern=north east lines] ({},{}) rectangle ({},{});",
+            place.x,
+            place.y,
+            place.x + place.width,
+            place.y + place.height,
+        );
+    }
     let (left, top) = (place.x + Units::PIXELS.pad.0, place.y + Units::PIXELS.pad.1 + 11);
     for (line, row) in block.text.iter().zip(0u32..) {
         let y = top + row * Units::PIXELS.line;

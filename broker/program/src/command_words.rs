@@ -16,7 +16,9 @@ pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsStrin
     }
     let mut names = own.get_positionals().filter(|it| !it.is_last_set() && it.get_id() != LOCATION);
     let takes_locations = own.get_positionals().any(|it| it.get_id() == LOCATION);
-    while let Some(word) = words.get(next).and_then(|it| it.to_str()) {
+    while let Some(word) = words.get(next) {
+        // A name that is no text can only be that of a command, or a value that its option has taken.
+        let word = word.to_str().unwrap_or("\u{fffd}");
         let is_own = match word {
             "--" => return words,
             word if word.starts_with('-') && word.len() > 1 => true,
@@ -29,6 +31,17 @@ pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsStrin
         next += if takes_next(own, word) { 2 } else { 1 };
     }
     words
+}
+
+/// Names of the program and of the command that a command line is of.
+pub(super) fn path(words: &[OsString], program: &Command) -> String {
+    let (mut own, mut path) = (program, program.get_name().to_owned());
+    for word in words.iter().skip(1) {
+        let Some(below) = own.find_subcommand(word) else { break };
+        own = below;
+        path += &format!(" {}", below.get_name());
+    }
+    path
 }
 
 /// The argument that has places to bind to.

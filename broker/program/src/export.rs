@@ -38,7 +38,7 @@ impl Export {
         match &self.output {
             None => output::print(&xml),
             Some(file) => {
-                std::fs::write(&file, xml)
+                std::fs::write(file, xml)
                     .with_context(|| format!("{}: cannot be written", file.display()))?;
                 Ok(ExitCode::SUCCESS)
             }

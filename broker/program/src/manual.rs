@@ -93,7 +93,7 @@ fn write_pages(command: &Command, path: &str, folder: &Path) -> anyhow::Result<(
     list("EXIT STATUS", &STATUSES);
     list("ENVIRONMENT", &VARIABLES);
     list("FILES", &FILES);
-    let others = ["topobroker(1)", "lstopo(1)", "hwloc(7)"].join(", ");
+    let others = ["topobroker(1)", "topobroker(7)", "topobroker-segment(5)", "hwloc(7)"].join(", ");
     more.control("SH", ["SEE ALSO"]);
     more.text([roman(others)]);
     more.to_writer(&mut text)?;

@@ -63,10 +63,11 @@ enum Command {
 pub fn main() -> ExitCode {
     let all = examples::with_examples(Program::command());
     let words = command_words::marked(std::env::args_os().collect(), &all);
+    let path = command_words::path(&words, &all);
     let parsed = all.try_get_matches_from(words);
     let program = match parsed.and_then(|found| Program::from_arg_matches(&found)) {
         Ok(program) => program,
-        Err(usage) => return exit(told(&usage)),
+        Err(usage) => return exit(told(&usage, &path)),
     };
     if let Err(error) = signals::outlive_full_files() {
         return exit(Err(error.into()));
@@ -112,9 +113,9 @@ fn exit(outcome: anyhow::Result<ExitCode>) -> ExitCode {
 }
 
 /// Prints the message of clap: help to standard output, a usage error to standard error.
-fn told(usage: &clap::Error) -> anyhow::Result<ExitCode> {
+fn told(usage: &clap::Error, command: &str) -> anyhow::Result<ExitCode> {
     if usage.use_stderr() && usage.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        say(&in_one_line(usage));
+        say(&in_one_line(usage, command));
         return Ok(ExitCode::from(2));
     }
     let mut printed = usage.print();
@@ -131,17 +132,14 @@ fn told(usage: &clap::Error) -> anyhow::Result<ExitCode> {
 }
 
 /// The message of clap in one line, with what to type.
-fn in_one_line(usage: &clap::Error) -> String {
+fn in_one_line(usage: &clap::Error, command: &str) -> String {
     let text = usage.render().to_string();
-    let (message, rest) = text.split_once("\n\nUsage: ").unwrap_or((&text, ""));
+    let message = text.split("\n\nUsage: ").next().unwrap_or(&text);
     let message = message.trim_start_matches("error: ");
     let message = message.split("\n\nFor more information").next().unwrap_or(message);
     // A list of what is missing, or a tip, is on lines of its own.
     let parts: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let message = parts.join(" ").replace(" tip: ", "; ");
-    let words = rest.split_whitespace().take_while(|word| !word.starts_with(['-', '<', '[', '(']));
-    let words: Vec<&str> = words.collect();
-    let command = if words.is_empty() { "topobroker".to_owned() } else { words.join(" ") };
     format!("{message}; `{command} --help` tells more")
 }
 

@@ -2,6 +2,7 @@
 
 use super::input::{Held, Input};
 use super::{json, output};
+use anyhow::ensure;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
@@ -30,6 +31,11 @@ impl Scope {
             Held::Own(..) => (Described::Machine, None),
         };
         let archive = held.archive()?;
+        ensure!(
+            archive.topology().is_this_system() || matches!(held, Held::Adopted(_)),
+            "this topology is of {}: no part of it is this process's",
+            archive.topology().root().info("HostName").unwrap_or("another machine")
+        );
         let situation = Situation::with_topology(archive.topology(), published)?;
         let decision = situation.decide();
         let of_job = job.map(|job| job.view().topology().root().cpuset().unwrap_or_default());

@@ -124,7 +124,7 @@ impl Subject {
             }
             (None, Some(text)) => part::chosen(topology, text)?.view(topology).context("--view")?,
         };
-        if let Some((set, flags)) = self.restriction()? {
+        if let Some((set, flags)) = self.restriction(topology)? {
             view = view.restrict(&set, flags).context("--restrict")?;
         }
         Ok(view)
@@ -139,7 +139,7 @@ impl Subject {
         Ok(View::whole(topology).intersection(view)?)
     }
 
-    fn restriction(&self) -> anyhow::Result<Option<(Set, RestrictFlags)>> {
+    fn restriction(&self, topology: Topology<'_>) -> anyhow::Result<Option<(Set, RestrictFlags)>> {
         let Some(text) = &self.restrict else { return Ok(None) };
         let given = self.restrict_flags.map(RestrictFlags::from_bits);
         let (mask, flags) = match (text.strip_prefix("nodeset="), given) {
@@ -152,6 +152,10 @@ impl Subject {
             ),
         };
         if mask == "binding" {
+            // As in hwloc, no process is bound to PUs of another machine.
+            if !topology.is_this_system() {
+                return Ok(None);
+            }
             let own = topobroker_reader::jobs::affinity().context("--restrict binding")?;
             return Ok(Some((own, flags)));
         }

@@ -270,6 +270,9 @@ fn licences_documents_and_completions_are_installed() {
         "share/bash-completion/completions/topobroker",
         "share/zsh/site-functions/_topobroker",
         "share/fish/vendor_completions.d/topobroker.fish",
+        "share/man/man1/topobroker-draw.1",
+        "share/man/man5/topobroker-segment.5",
+        "share/man/man7/topobroker.7",
     ] {
         let length = std::fs::metadata(prefix().join(file)).map(|it| it.len());
         assert!(length.is_ok_and(|length| length > 500), "{file}");

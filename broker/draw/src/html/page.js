@@ -51,20 +51,19 @@ function search(words) {
   const wanted = words.trim().toLowerCase();
   const text = box => about(box).toLowerCase();
   const edge = letter => letter === undefined || !/[\p{L}\p{N}]/u.test(letter);
-  const whole = box => {
-    const all = text(box);
+  const isWhole = all => {
     for (let from = all.indexOf(wanted); from >= 0; from = all.indexOf(wanted, from + 1)) {
       if (edge(all[from - 1]) && edge(all[from + wanted.length])) return true;
     }
     return false;
   };
-  found = wanted ? boxes.filter(whole) : [];
+  found = wanted ? boxes.filter(box => isWhole(text(box))) : [];
   if (wanted && !found.length) found = boxes.filter(box => text(box).includes(wanted));
   // What a box says is in its label; facts, such as the PUs of a package, come second.
-  const named = found.filter(box => about(box).split('\n')[0].toLowerCase().includes(wanted));
+  const named = found.filter(box => isWhole(text(box).split('\n')[0]));
   if (named.length) found = named;
   found.forEach(box => box.classList.add('found'));
-  at = -1;
+  at = 0;
   count.textContent = wanted ? (found.length ? found.length + ' found' : 'nothing found') : '';
   if (found.length) { found[0].scrollIntoView({ block: 'center', inline: 'center' }); show(found[0]); }
 }
@@ -89,7 +88,12 @@ main.addEventListener('wheel', event => {
 }, { passive: false });
 document.addEventListener('keydown', event => {
   if (event.target === input) {
-    if (event.key === 'Escape') { input.value = ''; search(''); go(boxes[0]); }
+    if (event.key === 'Escape') {
+      const hit = found[at] || boxes[0];
+      input.value = '';
+      search('');
+      go(hit);
+    }
     return;
   }
   if (event.ctrlKey || event.altKey || event.metaKey) return;

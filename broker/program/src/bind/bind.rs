@@ -13,7 +13,7 @@ use anyhow::{Context, bail, ensure};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::process::ExitCode;
-use topobroker::binding::{self, MemoryPolicy, Target};
+use topobroker::binding::{self, BindError, MemoryPolicy, Target};
 use topobroker::location::Location;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Initiator, Topology};
@@ -55,7 +55,7 @@ pub(crate) struct Bind {
     #[arg(long, value_name = "TID", conflicts_with = "command")]
     tid: Option<u32>,
     /// With --job: bind as this rank, with its keys and the variables of its NICs and GPUs
-    #[arg(long, value_name = "RANK", requires_all = ["job", "command"], conflicts_with_all = ["location", "asked"])]
+    #[arg(long, value_name = "RANK", requires_all = ["job", "command"], conflicts_with_all = ["location", "asked", "mempolicy", "best_memattr", "no_smt", "single", "strict", "force", "restrict"])]
     rank: Option<u32>,
     /// Print masks in the format of taskset
     #[arg(long)]
@@ -114,9 +114,10 @@ impl Bind {
             !(is_asked && has_places),
             "--get prints where something is bound: leave out LOCATION"
         );
+        let has_other = has_places && self.target() != Target::ThisProcess;
         ensure!(
-            is_asked || has_places || !self.command.is_empty(),
-            "nothing to do: give a LOCATION and a command after --, or --get"
+            is_asked || has_other || !self.command.is_empty(),
+            "nothing to do: give a LOCATION and a command, or --pid, or --get"
         );
         if is_asked {
             output::print(&self.subject.answer(None, |topology| self.report(topology))?)?;
@@ -166,17 +167,51 @@ impl Bind {
             topology.root().info("HostName").unwrap_or("another machine")
         );
         let Places { cpus, nodes } = self.sets(topology)?;
+        let memory = nodes.map(|nodes| self.memory(topology, nodes, cpus.clone())).transpose()?;
+        ensure!(
+            memory.is_some() || self.mempolicy.is_none(),
+            "--mempolicy is of memory: give --membind LOCATION"
+        );
         if let Some(cpus) = &cpus {
             ensure!(!cpus.is_empty(), "the locations have no PUs to bind to");
-            self.tell("processors: PUs", cpus);
-            binding::bind(self.target(), cpus)?;
         }
-        let Some(mut nodes) = nodes else {
-            ensure!(self.mempolicy.is_none(), "--mempolicy is of memory: give --membind LOCATION");
-            return Ok(());
-        };
+        // All that can be found wrong before anything is bound has been.
+        if let Some((policy, nodes)) = memory {
+            self.tell("memory: NUMA nodes", &nodes);
+            self.forced(binding::bind_memory(policy, &nodes, self.strict))?;
+        }
+        if let Some(cpus) = &cpus {
+            self.tell("processors: PUs", cpus);
+            self.forced(binding::bind(self.target(), cpus))?;
+        }
+        Ok(())
+    }
+
+    /// With --force, an error of the kernel is told, and the rest goes on.
+    fn forced(&self, bound: Result<(), BindError>) -> anyhow::Result<()> {
+        match bound {
+            Err(error) if self.force => {
+                if !self.quiet {
+                    say(&output::whole_message(&error.into()));
+                }
+                Ok(())
+            }
+            bound => Ok(bound?),
+        }
+    }
+
+    /// How memory is bound, and to which NUMA nodes.
+    fn memory(
+        &self,
+        topology: Topology<'_>,
+        mut nodes: Set,
+        cpus: Option<Set>,
+    ) -> anyhow::Result<(MemoryPolicy, Set)> {
         if let Some(name) = &self.best_memattr {
             nodes = best_node(topology, name, &nodes, cpus).context("--best-memattr")?;
+        }
+        if self.single {
+            nodes = nodes.singlify();
         }
         ensure!(!nodes.is_empty(), "the locations have no NUMA nodes to bind memory to");
         ensure!(
@@ -184,7 +219,6 @@ impl Bind {
             "{}: Linux binds no memory of others; bind it when it starts",
             self.target()
         );
-        self.tell("memory: NUMA nodes", &nodes);
         let policy = match self.mempolicy {
             Some(Policy::Default) => MemoryPolicy::Default,
             Some(Policy::Firsttouch) => MemoryPolicy::FirstTouch,
@@ -192,7 +226,7 @@ impl Bind {
             Some(Policy::Interleave) => MemoryPolicy::Interleave,
             Some(Policy::Weighted) => MemoryPolicy::WeightedInterleave,
         };
-        Ok(binding::bind_memory(policy, &nodes, self.strict)?)
+        Ok((policy, nodes))
     }
 
     /// The PUs and NUMA nodes that the locations name.

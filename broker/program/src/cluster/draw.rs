@@ -25,6 +25,6 @@ impl Draw {
         let opened = Opened::read(&self.file)?;
         let found = opened.cluster(&self.file)?;
         let fold = if self.no_factorize { Fold::Nothing } else { Fold::Large };
-        self.picture.write(&cluster(&found, fold, self.picture.units())?)
+        self.picture.write(&cluster(&found, fold, self.picture.units()?)?)
     }
 }

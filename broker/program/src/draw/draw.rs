@@ -28,14 +28,14 @@ pub(crate) struct Draw {
     #[command(flatten)]
     file: PictureFile,
     /// Draw the graph of links
-    #[arg(long, conflicts_with_all = ["highlight", "show", "factorize", "no_ranks"])]
+    #[arg(long, conflicts_with_all = ["highlight", "show", "ignore", "filter", "factorize", "no_factorize", "no_ranks", "no_legend", "physical", "logical"])]
     links: bool,
     #[command(flatten)]
     filters: FilterOptions,
     /// Only objects of a type, besides PUs and NUMA nodes. Repeat for others
     #[arg(long, value_name = "TYPE", value_parser = type_name, visible_alias = "only")]
     show: Vec<TypeName>,
-    /// Highlight a location, as calc takes it. Repeat for others
+    /// Highlight a location of the whole picture, as calc takes it. Repeat for others
     #[arg(long, value_name = "LOCATION")]
     highlight: Vec<String>,
     /// Leave out the ranks of jobs
@@ -61,14 +61,14 @@ pub(crate) struct Draw {
 
 impl Draw {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        let units = self.file.units();
+        let units = self.file.units()?;
         let picture = if self.links {
             self.subject
                 .answer(None, |topology| Ok(links(&graph(topology, SwitchModel::One)?, units)))?
         } else {
             let filters = self.filters();
             self.subject.answer_beside_whole(Some(&filters), |whole, part| {
-                Ok(node(whole, &self.options(part)?, units))
+                Ok(node(whole, &self.options(whole, part)?, units))
             })?
         };
         self.file.write(&picture)
@@ -83,11 +83,15 @@ impl Draw {
         filters
     }
 
-    fn options<'a>(&self, part: Topology<'a>) -> anyhow::Result<NodeOptions<'a>> {
+    fn options<'a>(
+        &self,
+        whole: Topology<'_>,
+        part: Topology<'a>,
+    ) -> anyhow::Result<NodeOptions<'a>> {
         Ok(NodeOptions {
             ranks: if self.no_ranks { Vec::new() } else { self.ranks()? },
             view: Some(part),
-            highlighted: self.highlighted(part)?,
+            highlighted: self.highlighted(whole)?,
             indexes: match (self.physical, self.logical) {
                 (true, _) => Indexes::Physical,
                 (_, true) => Indexes::Logical,

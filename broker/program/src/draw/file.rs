@@ -2,7 +2,7 @@
 
 use super::png::png;
 use crate::output;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use std::io::{IsTerminal, Write, stdout};
 use std::path::PathBuf;
@@ -42,13 +42,15 @@ enum Format {
 
 impl PictureFile {
     /// The units in which the picture is to be made.
-    pub(crate) fn units(&self) -> Units {
-        if self.format() == Format::Ascii { Units::LETTERS } else { Units::PIXELS }
+    pub(crate) fn units(&self) -> anyhow::Result<Units> {
+        let is_text = self.format()? == Format::Ascii;
+        Ok(if is_text { Units::LETTERS } else { Units::PIXELS })
     }
 
-    fn format(&self) -> Format {
+    fn format(&self) -> anyhow::Result<Format> {
         let extension = self.output.as_ref().and_then(|file| file.extension()?.to_str());
-        let by_name = match extension {
+        let extension = extension.map(str::to_ascii_lowercase);
+        let by_name = match extension.as_deref() {
             Some("svg") => Some(Format::Svg),
             Some("html" | "htm") => Some(Format::Html),
             Some("png") => Some(Format::Png),
@@ -56,16 +58,22 @@ impl PictureFile {
             Some("txt" | "ascii") => Some(Format::Ascii),
             _ => None,
         };
+        if let (None, None, Some(file)) = (self.of, by_name, &self.output) {
+            bail!(
+                "{}: its name tells no format; expected .svg, .html, .png, .tex or .txt, or --of FORMAT",
+                file.display()
+            );
+        }
         let by_default = || match self.output.is_none() && stdout().is_terminal() {
             true => Format::Ascii,
             false => Format::Svg,
         };
-        self.of.or(by_name).unwrap_or_else(by_default)
+        Ok(self.of.or(by_name).unwrap_or_else(by_default))
     }
 
     /// Writes a picture.
     pub(crate) fn write(&self, picture: &Picture) -> anyhow::Result<ExitCode> {
-        let bytes = match self.format() {
+        let bytes = match self.format()? {
             Format::Svg => svg(picture).into_bytes(),
             Format::Html => html(picture).into_bytes(),
             Format::Png => png(&svg(picture))?,
@@ -74,7 +82,11 @@ impl PictureFile {
         };
         match &self.output {
             Some(file) => write_file(file, &bytes, 0o644, self.force)?,
-            None => stdout().write_all(&bytes).context(output::STANDARD_OUTPUT)?,
+            None => {
+                let mut out = stdout().lock();
+                let written = out.write_all(&bytes).and_then(|()| out.flush());
+                written.context(output::STANDARD_OUTPUT)?;
+            }
         }
         Ok(ExitCode::SUCCESS)
     }

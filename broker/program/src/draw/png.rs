@@ -9,7 +9,7 @@ use std::sync::Arc;
 const SCALE: f32 = 1.5;
 
 /// Greatest width and height in pixels.
-const MOST: u32 = 24_000;
+const MOST: u32 = 12_000;
 
 /// An SVG picture as PNG. Letters are those of Hack, which comes with this program: nodes without a screen
 /// have no fonts.
@@ -24,7 +24,7 @@ pub(super) fn png(svg: &str) -> anyhow::Result<Vec<u8>> {
     ensure!(
         width <= MOST && height <= MOST,
         "the picture has {width} x {height} pixels, expected {MOST} at most: --of svg has no such \
-         limit, and --factorize makes it smaller"
+         limit, and so has a picture that leaves out what repeats: without --no-factorize"
     );
     let mut image = Pixmap::new(width, height).context("the picture as PNG")?;
     resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut image.as_mut());

@@ -25,8 +25,9 @@ pub(super) fn misbound(topology: Topology<'_>, processes: &[Member]) -> Vec<Vec<
     let of = |member: &Member| {
         let (process, job) = member;
         let outside = job.and_then(|job| outside(process, job));
-        let crowd =
-            core_of(topology, process).and_then(|core| crowd(member, cores.get(&core.id())?));
+        let mut on =
+            cores_of(topology, process).into_iter().filter_map(|core| cores.get(&core.id()));
+        let crowd = on.find_map(|ranks| crowd(member, ranks));
         [outside, crowd, far_memory(topology, process)].into_iter().flatten().collect()
     };
     processes.iter().map(of).collect()
@@ -47,45 +48,61 @@ fn outside(process: &Process, job: Job<'_>) -> Option<Misbound> {
     })
 }
 
-/// The core that a process is bound within.
-fn core_of<'a>(topology: Topology<'a>, process: &Process) -> Option<Object<'a>> {
-    let mut cores = topology.objects_with_type(ObjectType::Core);
-    cores.find(|core| core.covers(&process.pus)).filter(|_| process.is_bound)
+/// The cores that a bound process may run on.
+fn cores_of<'a>(topology: Topology<'a>, process: &Process) -> Vec<Object<'a>> {
+    let is_on = |core: &Object<'a>| process.is_bound && core.intersects(&process.pus);
+    topology.objects_with_type(ObjectType::Core).filter(is_on).collect()
 }
 
-/// Job and rank of a process.
+/// What launched a process, and its rank.
 type Seat = (Option<String>, u32);
 
 fn seat((process, job): &Member) -> Option<Seat> {
-    Some((job.map(|job| job.name().to_owned()), process.rank?))
+    let launch = process.launch.clone().or_else(|| job.map(|job| job.name().to_owned()));
+    Some((launch, process.rank?))
 }
 
-/// The ranks that are bound within each core.
-fn ranks_of_cores(topology: Topology<'_>, processes: &[Member]) -> BTreeMap<u32, Vec<(Seat, Set)>> {
-    let mut cores: BTreeMap<u32, Vec<(Seat, Set)>> = BTreeMap::new();
+/// A rank on a core.
+struct Bound {
+    seat: Seat,
+    pus: Set,
+    /// Whether it is bound within the core.
+    is_on_one_core: bool,
+}
+
+/// The ranks that are bound to each core, among others.
+fn ranks_of_cores(topology: Topology<'_>, processes: &[Member]) -> BTreeMap<u32, Vec<Bound>> {
+    let mut cores: BTreeMap<u32, Vec<Bound>> = BTreeMap::new();
     for member in processes {
-        if let (Some(seat), Some(core)) = (seat(member), core_of(topology, &member.0)) {
-            cores.entry(core.id()).or_default().push((seat, member.0.pus.clone()));
+        let Some(seat) = seat(member) else { continue };
+        let on = cores_of(topology, &member.0);
+        for core in &on {
+            let (seat, pus) = (seat.clone(), member.0.pus.clone());
+            let bound = Bound { seat, pus, is_on_one_core: on.len() == 1 };
+            cores.entry(core.id()).or_default().push(bound);
         }
     }
     cores
 }
 
-/// Several ranks are on a core, which their job did not put there.
-fn crowd(member: &Member, ranks: &[(Seat, Set)]) -> Option<Misbound> {
+/// Several ranks are on a core that nobody gave to both. Ranks of one launch may share cores, as those that
+/// are bound to a package do, but not a hardware thread of one core.
+fn crowd(member: &Member, ranks: &[Bound]) -> Option<Misbound> {
     let own = seat(member)?;
     let (process, job) = member;
     let given = |rank| job.and_then(|job| job.rank(rank)?.cpuset);
-    // Ranks of a job that has them on hardware threads of their own are where they are to be.
-    let is_meant = |(seat, pus): &(Seat, Set)| {
-        seat.0 == own.0
-            && !pus.intersects(&process.pus)
-            && given(seat.1).is_some_and(|it| it == *pus)
-            && given(own.1).is_some_and(|it| it == process.pus)
+    let is_meant = |other: &Bound| {
+        let is_given = || {
+            given(other.seat.1).is_some_and(|it| it == other.pus)
+                && given(own.1).is_some_and(|it| it == process.pus)
+        };
+        let is_on_one_core = other.is_on_one_core && other.pus.intersects(&process.pus);
+        other.seat.0 == own.0 && (is_given() || !is_on_one_core)
     };
-    let (job, rank) = &ranks.iter().find(|it| it.0 != own && !is_meant(it))?.0;
-    let job = job.as_ref().map(|job| format!(" of job {job}")).unwrap_or_default();
-    Some(Misbound { kind: "shared core", text: format!("shares a core with rank {rank}{job}") })
+    let (launch, rank) = &ranks.iter().find(|it| it.seat != own && !is_meant(it))?.seat;
+    let other = launch.as_ref().filter(|_| *launch != own.0);
+    let of = other.map(|launch| format!(" of {launch}")).unwrap_or_default();
+    Some(Misbound { kind: "shared core", text: format!("shares a core with rank {rank}{of}") })
 }
 
 /// Most memory of a bound process is on NUMA nodes that are not local to its PUs.

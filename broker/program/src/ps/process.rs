@@ -14,6 +14,10 @@ pub(crate) const RANK: &str = "TOPOBROKER_RANK";
 /// an allocation may have that of its node.
 const RANKS: [&str; 5] = [RANK, "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
 
+/// Variables that together tell one launch from another.
+const LAUNCHES: [&[&str]; 3] =
+    [&["PMIX_NAMESPACE"], &["SLURM_JOB_ID", "SLURM_STEP_ID"], &["PMI_JOBID"]];
+
 /// A process, or one of its threads.
 pub(super) struct Process {
     pub(super) id: u32,
@@ -27,6 +31,8 @@ pub(super) struct Process {
     /// File of its job, from its environment.
     pub(super) job: Option<PathBuf>,
     pub(super) rank: Option<u32>,
+    /// What tells its launch from others: the namespace of PMIx, or the step of Slurm.
+    pub(super) launch: Option<String>,
 }
 
 /// Which processes are looked at, and what of them.
@@ -74,6 +80,10 @@ impl Look<'_> {
         let value = |name: &str| value_of(&environment, name);
         process.job =
             value(Job::VARIABLE).map(|file| PathBuf::from(String::from_utf8_lossy(file).as_ref()));
+        process.launch = LAUNCHES.iter().find_map(|names| {
+            let parts = names.iter().map(|name| value(name).map(String::from_utf8_lossy));
+            parts.collect::<Option<Vec<_>>>().map(|parts| parts.join("."))
+        });
         process.rank =
             RANKS.iter().find_map(|name| std::str::from_utf8(value(name)?).ok()?.parse().ok());
         Some(process)
@@ -95,11 +105,13 @@ impl Look<'_> {
     }
 
     fn task(&self, id: u32, name: String, target: Target) -> Option<Process> {
-        let pus = if self.by_last_location { last_location(target) } else { binding(target) };
-        let pus = &pus.ok()? & self.all_pus;
+        let mut pus = &binding(target).ok()? & self.all_pus;
         let is_bound = pus != *self.all_pus;
-        let process =
-            Process { id, name, pus, is_bound, threads: Vec::new(), job: None, rank: None };
+        if self.by_last_location {
+            pus = &last_location(target).ok()? & self.all_pus;
+        }
+        let (threads, job, rank, launch) = (Vec::new(), None, None, None);
+        let process = Process { id, name, pus, is_bound, threads, job, rank, launch };
         (!process.pus.is_empty()).then_some(process)
     }
 }

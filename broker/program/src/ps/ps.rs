@@ -38,7 +38,7 @@ pub(crate) struct Ps {
     #[arg(long)]
     misbound: bool,
     /// Where they ran last, and not where they may run
-    #[arg(short = 'e', long)]
+    #[arg(short = 'e', long, conflicts_with = "misbound")]
     get_last_cpu_location: bool,
     /// Print masks of PUs
     #[arg(short, long)]
@@ -157,8 +157,12 @@ impl Ps {
 
     fn lines(&self, topology: Topology<'_>, member: &Member, why: &[Misbound]) -> String {
         let (process, job) = member;
-        let mut text =
-            format!("{}\t{}\t\t{}", process.id, self.place(topology, &process.pus), process.name);
+        let mut text = format!(
+            "{}\t{}\t\t{}",
+            process.id,
+            self.place(topology, &process.pus),
+            in_line(&process.name)
+        );
         if let Some(job) = job {
             text += &format!("\tjob {}", job.name());
         }
@@ -171,7 +175,7 @@ impl Ps {
                 " {}\t{}\t\t{}\n",
                 thread.id,
                 self.place(topology, &thread.pus),
-                thread.name
+                in_line(&thread.name)
             );
         }
         why.iter().for_each(|why| text += &format!(" {}\n", why.text));
@@ -197,6 +201,11 @@ impl Ps {
         };
         objects.into_iter().map(name).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// A name of others without what would end the line or steer a terminal.
+fn in_line(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
 }
 
 /// The largest objects that have these PUs and no others. Caches with one child are left out for it.
