@@ -49,11 +49,11 @@ impl Placed {
             [&mut shape.memory, &mut shape.children, &mut shape.io].map(|parts| {
                 std::mem::take(parts).into_iter().map(|it| Self::new(it, units)).collect()
             });
-        if shape.kind == Kind::Bridge {
+        if shape.look.kind == Kind::Bridge {
             return Self::bridge(shape, io, units);
         }
-        let longest = shape.text.iter().map(|line| letters(line)).max().unwrap_or(0);
-        let lines = u32::try_from(shape.text.len()).unwrap_or(u32::MAX);
+        let longest = shape.look.text.iter().map(|line| letters(line)).max().unwrap_or(0);
+        let lines = u32::try_from(shape.look.text.len()).unwrap_or(u32::MAX);
         let (pad_x, pad_y) = units.pad;
         let text_width = longest.saturating_mul(units.letter) + 2 * pad_x;
         let own_height = lines.saturating_mul(units.line) + 2 * pad_y;
@@ -65,7 +65,7 @@ impl Placed {
             parts: Vec::new(),
             is_bridge: false,
         };
-        let is_bar = placed.shape.kind == Kind::Cache;
+        let is_bar = placed.shape.look.kind == Kind::Cache;
         let (left, inner) = if is_bar { (0, 0) } else { (pad_x, pad_y) };
         // Below the text.
         let mut y =
@@ -122,7 +122,7 @@ impl Placed {
 
     /// One part alone is as wide as the box that it is in.
     fn widen(&mut self, units: Units) {
-        let is_bar = self.shape.kind == Kind::Cache;
+        let is_bar = self.shape.look.kind == Kind::Cache;
         let room = if is_bar { self.width } else { self.width - 2 * units.pad.0 };
         if let [(_, _, part)] = self.parts.as_mut_slice()
             && !part.is_bridge
@@ -141,16 +141,7 @@ impl Placed {
         };
         let width = if self.is_bridge { self.own_height } else { self.width };
         let place = Place { x, y: top, width, height };
-        picture.blocks.push(Block {
-            place,
-            kind: self.shape.kind,
-            marks: self.shape.marks,
-            colour: self.shape.colour,
-            text: self.shape.text.clone(),
-            label: self.shape.label.clone(),
-            details: self.shape.details.clone(),
-            parent,
-        });
+        picture.blocks.push(Block { place, look: self.shape.look.clone(), parent });
         for (left, below, part) in &self.parts {
             if self.is_bridge {
                 let to = (x + left, y + below + part.port(units));
@@ -212,7 +203,7 @@ fn rows(parts: Vec<Placed>, units: Units) -> Rows {
 /// Parts in as many columns as give about the form of a page, in a box that is `room` wide at least.
 fn rows_of(parts: Vec<Placed>, room: u32, units: Units) -> Rows {
     let sizes: Vec<(u32, u32)> = parts.iter().map(|part| (part.width, part.height)).collect();
-    let is_folded = parts.iter().any(|part| part.shape.kind == Kind::More);
+    let is_folded = parts.iter().any(|part| part.shape.look.kind == Kind::More);
     let columns = if is_folded { parts.len() } else { columns(&sizes, room, units) };
     in_columns(parts, columns, units)
 }
@@ -236,8 +227,9 @@ fn in_columns(mut parts: Vec<Placed>, columns: usize, units: Units) -> Rows {
 
 /// Parts of a column that are of one kind are equally wide.
 fn align(parts: &mut [Placed], columns: usize, units: Units) {
-    let kind = parts.first().map(|part| part.shape.kind);
-    let is_other = |part: &Placed| Some(part.shape.kind) != kind && part.shape.kind != Kind::More;
+    let kind = parts.first().map(|part| part.shape.look.kind);
+    let is_other =
+        |part: &Placed| Some(part.shape.look.kind) != kind && part.shape.look.kind != Kind::More;
     if kind == Some(Kind::Bridge) || parts.iter().any(is_other) {
         return;
     }

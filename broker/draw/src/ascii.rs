@@ -70,14 +70,14 @@ impl Grid {
 
     fn block(&mut self, block: &Block) {
         let place = block.place;
-        if block.kind == Kind::Bridge {
+        if block.look.kind == Kind::Bridge {
             if let Some(field) = self.field(place.x, place.y) {
                 *field = Field::Letter('o');
             }
             return;
         }
         let (right, below) = (place.x + place.width - 1, place.y + place.height - 1);
-        if !(block.kind == Kind::Legend && block.colour.is_none()) {
+        if !(block.look.kind == Kind::Legend && block.look.colour.is_none()) {
             for x in place.x..=right {
                 for y in [place.y, below] {
                     let inner = [(x > place.x, LEFT), (x < right, RIGHT)];
@@ -91,8 +91,8 @@ impl Grid {
                 }
             }
         }
-        for (line, y) in block.text.iter().zip(place.y + 1..) {
-            let (mark, end) = match block.marks {
+        for (line, y) in block.look.text.iter().zip(place.y + 1..) {
+            let (mark, end) = match block.look.marks {
                 Marks { hidden: true, .. } => ("(", ")"),
                 Marks { disallowed: true, .. } => ("/", "/"),
                 Marks { highlighted: true, .. } => ("*", "*"),

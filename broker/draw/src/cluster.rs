@@ -72,7 +72,10 @@ impl Drawing {
         };
         let mut shape = Shape::new(box_kind, label);
         shape.likeness = format!("{} {count}", kind.name());
-        shape.details.extend(group_of_nodes.speed().map(|speed| format!("link speed {speed}")));
+        shape
+            .look
+            .details
+            .extend(group_of_nodes.speed().map(|speed| format!("link speed {speed}")));
         for child in group_of_nodes.children() {
             shape.children.push(self.group(child)?);
         }
@@ -84,15 +87,15 @@ impl Drawing {
             }
             let mut own =
                 Shape::new(Kind::Core, format!("{}, class {}", node.name(), node.class()));
-            own.text = vec![self.name(node)];
+            own.look.text = vec![self.name(node)];
             own.likeness = String::from("node");
-            own.colour = Some(node.class().into());
+            own.look.colour = Some(node.class().into());
             shape.children.push(own);
         }
         for (class, count) in nodes {
             let mut own = Shape::new(Kind::Core, format!("{count} nodes of class {class}"));
-            own.text = vec![format!("{count} nodes [{class}]")];
-            own.colour = Some(class.into());
+            own.look.text = vec![format!("{count} nodes [{class}]")];
+            own.look.colour = Some(class.into());
             shape.children.push(own);
         }
         Ok(shape)

@@ -65,7 +65,7 @@ mod tests {
     fn folded(names: &[&str], which: Fold) -> Vec<String> {
         let mut machine = machine(names);
         fold(&mut machine, which);
-        machine.children.into_iter().map(|it| it.label).collect()
+        machine.children.into_iter().map(|it| it.look.label).collect()
     }
 
     #[test]

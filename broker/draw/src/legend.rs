@@ -1,6 +1,6 @@
 //! The legend: what marks and colours mean.
 
-use crate::picture::{Kind, Marks};
+use crate::picture::Marks;
 use crate::shape::Shape;
 
 /// Entries for the marks that a picture has.
@@ -8,7 +8,11 @@ pub(crate) fn of_marks(shape: &Shape) -> Vec<Shape> {
     let mut found = Marks::default();
     collect(shape, &mut found);
     let mark = |is_there: bool, text: &str, marks: Marks| {
-        is_there.then(|| Shape { kind: Kind::Legend, marks, ..Shape::legend(text.to_owned()) })
+        is_there.then(|| {
+            let mut entry = Shape::legend(text.to_owned());
+            entry.look.marks = marks;
+            entry
+        })
     };
     let none = Marks::default();
     [
@@ -34,13 +38,15 @@ pub(crate) fn of_marks(shape: &Shape) -> Vec<Shape> {
 }
 
 fn collect(shape: &Shape, found: &mut Marks) {
-    found.hidden |= shape.marks.hidden;
-    found.disallowed |= shape.marks.disallowed;
-    found.highlighted |= shape.marks.highlighted;
+    found.hidden |= shape.look.marks.hidden;
+    found.disallowed |= shape.look.marks.disallowed;
+    found.highlighted |= shape.look.marks.highlighted;
     shape.parts().for_each(|part| collect(part, found));
 }
 
 /// An entry with a colour.
 pub(crate) fn coloured(text: String, colour: usize) -> Shape {
-    Shape { colour: Some(colour), ..Shape::legend(text) }
+    let mut entry = Shape::legend(text);
+    entry.look.colour = Some(colour);
+    entry
 }

@@ -1,6 +1,6 @@
 //! The picture of a graph of links: vertices in rows by what they are, links between them.
 
-use crate::picture::{Block, Dash, Kind, Line, Marks, Picture, Place, Units};
+use crate::picture::{Block, Dash, Kind, Line, Look, Picture, Place, Units};
 use std::collections::BTreeMap;
 use topobroker_reader::links::{Link, LinkClass, Links, VertexId, VertexKind};
 
@@ -109,16 +109,9 @@ fn put_vertices(
             let place = Place { x, y, width: width_of(*vertex), height };
             places.insert(*vertex, place);
             let text = text(*vertex);
-            picture.blocks.push(Block {
-                place,
-                kind: kind(links.vertex(*vertex).map_or(VertexKind::Remote, |it| it.kind)),
-                marks: Marks::default(),
-                colour: None,
-                label: text.join(", "),
-                text,
-                details: Vec::new(),
-                parent: None,
-            });
+            let kind = kind(links.vertex(*vertex).map_or(VertexKind::Remote, |it| it.kind));
+            let look = Look { text: text.clone(), ..Look::new(kind, text.join(", ")) };
+            picture.blocks.push(Block { place, look, parent: None });
             x += place.width + gap + slack;
         }
         y += height + 4 * units.line;
@@ -182,16 +175,8 @@ fn put_legend(picture: &mut Picture, links: &Links<'_>, units: Units) {
         let width =
             u32::try_from(text.chars().count()).unwrap_or(400) * units.letter + 2 * units.pad.0;
         let height = units.line + 2 * units.pad.1;
-        picture.blocks.push(Block {
-            place: Place { x: units.gap.0, y, width, height },
-            kind: Kind::Legend,
-            marks: Marks::default(),
-            colour: None,
-            label: text.clone(),
-            text: vec![text],
-            details: Vec::new(),
-            parent: None,
-        });
+        let place = Place { x: units.gap.0, y, width, height };
+        picture.blocks.push(Block { place, look: Look::new(Kind::Legend, text), parent: None });
         picture.width = picture.width.max(width + 2 * units.gap.0);
         y += height;
     };

@@ -94,9 +94,9 @@ const MOST_RANKS: usize = 32;
 impl Drawing<'_> {
     fn shape(&self, object: Object<'_>) -> Shape {
         let mut shape = Shape::new(kind(object), self.label(object));
-        shape.text = self.text(object);
+        shape.look.text = self.text(object);
         shape.likeness = likeness(object);
-        shape.details = details(object);
+        shape.look.details = details(object);
         self.mark(object, &mut shape);
         let all = |kind| object.children_of_kind(kind).map(|child| self.shape(child));
         shape.memory = all(ChildKind::Memory).collect();
@@ -105,7 +105,7 @@ impl Drawing<'_> {
         let children = object.children_of_kind(ChildKind::Normal).filter(is_drawn);
         shape.children = children.map(|child| self.shape(child)).collect();
         // What a device consists of is in its box.
-        let is_device = matches!(shape.kind, Kind::Pci | Kind::Device);
+        let is_device = matches!(shape.look.kind, Kind::Pci | Kind::Device);
         let io = if is_device { &mut shape.children } else { &mut shape.io };
         io.extend(all(ChildKind::Io));
         shape.children.extend(all(ChildKind::Misc));
@@ -185,19 +185,20 @@ impl Drawing<'_> {
 
     fn mark(&self, object: Object<'_>, shape: &mut Shape) {
         let options = self.options;
-        shape.marks.hidden = self.visible.as_ref().is_some_and(|it| !it.contains(&object.id()));
+        shape.look.marks.hidden =
+            self.visible.as_ref().is_some_and(|it| !it.contains(&object.id()));
         let allowed = match object.object_type() {
             ObjectType::PU => Some(&self.allowed.0),
             ObjectType::NUMANode => Some(&self.allowed.1),
             _ => None,
         };
         let index = object.os_index();
-        shape.marks.disallowed =
+        shape.look.marks.disallowed =
             allowed.zip(index).is_some_and(|(set, index)| !set.contains(index));
         let is_inside = |set: &Set| {
             object.object_type().is_normal() && object.parent().is_some() && object.is_inside(set)
         };
-        shape.marks.highlighted = options.highlighted.as_ref().is_some_and(is_inside);
+        shape.look.marks.highlighted = options.highlighted.as_ref().is_some_and(is_inside);
         let carrier = if options.no_pus { ObjectType::Core } else { ObjectType::PU };
         if object.object_type() == carrier {
             self.mark_ranks(object, shape);
@@ -217,15 +218,15 @@ impl Drawing<'_> {
         let ranks = self.options.ranks.iter().enumerate().filter(|(_, rank)| has_it(rank));
         let ranks: Vec<(usize, &Rank)> = ranks.collect();
         let Some((first, _)) = ranks.first() else { return };
-        shape.colour = Some(*first);
+        shape.look.colour = Some(*first);
         for (_, rank) in &ranks {
             let of = if self.several_jobs { format!(" of {}", rank.job) } else { String::new() };
-            shape.label += &format!(", rank {}{of}", rank.rank);
+            shape.look.label += &format!(", rank {}{of}", rank.rank);
         }
         let names: Vec<String> = ranks.iter().map(|(_, rank)| self.rank_name(rank)).collect();
         let names = names.join(" ");
         shape.likeness += &names;
-        shape.text.push(format!("rank {names}"));
+        shape.look.text.push(format!("rank {names}"));
     }
 
     fn rank_name(&self, rank: &Rank) -> String {

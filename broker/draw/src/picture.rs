@@ -27,7 +27,7 @@ impl Picture {
 
     /// What the boxes are, in the order in which they are drawn.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
-        self.blocks.iter().map(|block| block.label.as_str())
+        self.blocks.iter().map(|block| block.look.label.as_str())
     }
 }
 
@@ -49,10 +49,9 @@ impl Units {
     pub const LETTERS: Self = Self { letter: 1, line: 1, pad: (2, 1), gap: (1, 0) };
 }
 
-/// A box with its place.
+/// What a box looks like.
 #[derive(Debug, Clone)]
-pub(crate) struct Block {
-    pub(crate) place: Place,
+pub(crate) struct Look {
     pub(crate) kind: Kind,
     pub(crate) marks: Marks,
     /// Number of its colour, if its kind does not give it one.
@@ -63,6 +62,20 @@ pub(crate) struct Block {
     pub(crate) label: String,
     /// More about it, a line for each fact.
     pub(crate) details: Vec<String>,
+}
+
+impl Look {
+    pub(crate) fn new(kind: Kind, label: String) -> Self {
+        let text = vec![label.clone()];
+        Self { kind, marks: Marks::default(), colour: None, text, label, details: Vec::new() }
+    }
+}
+
+/// A box with its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub(crate) place: Place,
+    pub(crate) look: Look,
     /// The box that it is in.
     pub(crate) parent: Option<usize>,
 }

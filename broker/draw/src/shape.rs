@@ -1,16 +1,11 @@
 //! Boxes before they have a place: each with what is in it.
 
-use crate::picture::{Kind, Marks};
+use crate::picture::{Kind, Look};
 
 /// A box, and what is in it.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
-    pub(crate) kind: Kind,
-    pub(crate) marks: Marks,
-    pub(crate) colour: Option<usize>,
-    pub(crate) text: Vec<String>,
-    pub(crate) label: String,
-    pub(crate) details: Vec<String>,
+    pub(crate) look: Look,
     /// What it has in common with boxes that are alike.
     pub(crate) likeness: String,
     /// Text of the line to it.
@@ -25,13 +20,8 @@ pub(crate) struct Shape {
 impl Shape {
     pub(crate) fn new(kind: Kind, label: String) -> Self {
         Self {
-            kind,
-            marks: Marks::default(),
-            colour: None,
-            text: vec![label.clone()],
             likeness: label.clone(),
-            label,
-            details: Vec::new(),
+            look: Look::new(kind, label),
             link: None,
             memory: Vec::new(),
             children: Vec::new(),
@@ -56,8 +46,9 @@ impl Shape {
 
     /// Whether another box looks the same but for its indexes.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        let own = (self.kind, self.marks, self.colour, &self.likeness, &self.link);
-        own == (other.kind, other.marks, other.colour, &other.likeness, &other.link)
+        let own = (self.look.kind, self.look.marks, self.look.colour, &self.likeness, &self.link);
+        let its = &other.look;
+        own == (its.kind, its.marks, its.colour, &other.likeness, &other.link)
             && self.parts().count() == other.parts().count()
             && self.parts().zip(other.parts()).all(|(one, other)| one.is_like(other))
     }

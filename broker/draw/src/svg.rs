@@ -50,14 +50,14 @@ fn style() -> String {
 
 fn write_block(text: &mut String, number: usize, block: &Block) {
     let place = block.place;
-    let _ = write!(text, "<g id=\"b{number}\" class=\"{}", block.kind.name());
-    if let Some(colour) = block.colour {
+    let _ = write!(text, "<g id=\"b{number}\" class=\"{}", block.look.kind.name());
+    if let Some(colour) = block.look.colour {
         let _ = write!(text, " on c{}", colour % palette::COLOURS.len());
     }
     for (is_so, class) in [
-        (block.marks.hidden, " hidden"),
-        (block.marks.disallowed, " striped"),
-        (block.marks.highlighted, " mark"),
+        (block.look.marks.hidden, " hidden"),
+        (block.look.marks.disallowed, " striped"),
+        (block.look.marks.highlighted, " mark"),
     ] {
         text.push_str(if is_so { class } else { "" });
     }
@@ -65,16 +65,16 @@ fn write_block(text: &mut String, number: usize, block: &Block) {
     if let Some(parent) = block.parent {
         let _ = write!(text, " data-in=\"b{parent}\"");
     }
-    let _ = write!(text, "><title>{}", escaped(&block.label));
-    block.details.iter().for_each(|detail| text.extend(["\n", &escaped(detail)]));
+    let _ = write!(text, "><title>{}", escaped(&block.look.label));
+    block.look.details.iter().for_each(|detail| text.extend(["\n", &escaped(detail)]));
     let (x, y, width, height) = (place.x, place.y, place.width, place.height);
     let rect = format!("x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"");
     let _ = write!(text, "</title><rect {rect}/>");
-    if block.marks.disallowed {
+    if block.look.marks.disallowed {
         let _ = write!(text, "<rect {rect} style=\"fill:url(#stripes)\"/>");
     }
     let (left, top) = (x + Units::PIXELS.pad.0, y + Units::PIXELS.pad.1 + 11);
-    for (line, row) in block.text.iter().zip(0u32..) {
+    for (line, row) in block.look.text.iter().zip(0u32..) {
         let y = top + row * Units::PIXELS.line;
         let _ = write!(text, "<text x=\"{left}\" y=\"{y}\">{}</text>", escaped(line));
     }

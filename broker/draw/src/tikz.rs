@@ -18,10 +18,10 @@ pub fn tikz(picture: &Picture) -> String {
 }
 
 fn write_block(text: &mut String, block: &Block) {
-    let colour = match block.colour {
-        _ if block.marks.hidden => "#e6e6e6",
+    let colour = match block.look.colour {
+        _ if block.look.marks.hidden => "#e6e6e6",
         Some(number) => palette::numbered(number),
-        None => palette::of_kind(block.kind),
+        None => palette::of_kind(block.look.kind),
     };
     let place = block.place;
     // Writing to a string cannot fail.
@@ -29,13 +29,13 @@ fn write_block(text: &mut String, block: &Block) {
         text,
         "\\definecolor{{c}}{{HTML}}{{{}}}\\filldraw[fill=c{}] ({},{}) rectangle ({},{});",
         colour.trim_start_matches('#').to_ascii_uppercase(),
-        if block.marks.highlighted { ",line width=2pt" } else { "" },
+        if block.look.marks.highlighted { ",line width=2pt" } else { "" },
         place.x,
         place.y,
         place.x + place.width,
         place.y + place.height,
     );
-    if block.marks.disallowed {
+    if block.look.marks.disallowed {
         let _ = writeln!(
             text,
             "\\fill[pattern=north east lines] ({},{}) rectangle ({},{});",
@@ -46,7 +46,7 @@ fn write_block(text: &mut String, block: &Block) {
         );
     }
     let (left, top) = (place.x + Units::PIXELS.pad.0, place.y + Units::PIXELS.pad.1 + 11);
-    for (line, row) in block.text.iter().zip(0u32..) {
+    for (line, row) in block.look.text.iter().zip(0u32..) {
         let y = top + row * Units::PIXELS.line;
         let _ = writeln!(text, "\\node at ({left},{y}) {{{}}};", escaped(line));
     }

@@ -2,9 +2,9 @@
 
 use super::job::{cpuset_of_rank, named};
 use super::json::device_kind;
-use super::output;
 use super::part;
 use super::subject::Subject;
+use super::{json, output};
 use anyhow::{Context, ensure};
 use clap::Args;
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ impl Devices {
             let devices = self.devices(topology, near.as_ref());
             if self.json {
                 let all: Vec<Value> = devices.iter().map(Device::json).collect();
-                return Ok(serde_json::to_string_pretty(&all)? + "\n");
+                return json::text(&all);
             }
             Ok(devices.iter().map(|device| device.line() + "\n").collect())
         })

@@ -1,11 +1,10 @@
 //! `topobroker links`: the graph of links, and paths in it.
 
-use super::output;
 use super::subject::Subject;
 use super::text_file::read_text;
+use super::{json, output};
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
-use serde_json::Value;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -153,12 +152,11 @@ impl Links {
         if is_about_paths {
             return self.paths(&graph);
         }
-        let pretty = |json: &Value| Ok(serde_json::to_string_pretty(json)? + "\n");
         match self.of {
             Format::Text => Ok(text(&graph)),
-            Format::Json => pretty(&links::json(&graph)),
+            Format::Json => json::text(&links::json(&graph)),
             Format::Dot => Ok(links::dot(&graph)),
-            Format::Jgf => pretty(&links::jgf(&graph)),
+            Format::Jgf => json::text(&links::jgf(&graph)),
             Format::Matrix => Ok(links::matrix(&graph)),
             Format::Nccl => Ok(links::nccl(&graph, &self.guest()?)?),
             Format::Rccl => Ok(links::rccl(&graph, &self.guest()?)?),
@@ -217,10 +215,10 @@ impl Links {
             }
         }
         if self.of == Format::Json {
-            let json = found.iter().map(|(from, to, path, way)| {
+            let paths = found.iter().map(|(from, to, path, way)| {
                 links::json_path(graph, (*from, *to), path.as_ref(), way)
             });
-            return Ok(serde_json::to_string_pretty(&json.collect::<Vec<_>>())? + "\n");
+            return json::text(&paths.collect::<Vec<_>>());
         }
         let name = |vertex: &VertexId| graph.name(*vertex).into_owned();
         let line =

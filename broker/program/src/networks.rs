@@ -1,7 +1,7 @@
 //! `topobroker networks`: the networks of a node, and which of them its jobs use.
 
-use super::output;
 use super::subject::Subject;
+use super::{json, output};
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -94,7 +94,7 @@ impl Networks {
             if self.json {
                 let all: Vec<Value> =
                     networks.iter().map(|it| as_json(it, reach.as_ref())).collect();
-                return Ok(serde_json::to_string_pretty(&all)? + "\n");
+                return json::text(&all);
             }
             let reaching = |network: &Network<'_>| match &reach {
                 None => String::new(),

@@ -1,7 +1,7 @@
 //! `topobroker ports`: ports of OpenFabrics devices, and network interfaces.
 
 use super::input::Input;
-use super::output;
+use super::{json, output};
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ impl Ports {
                     .map(describe)
                     .chain(interfaces(topology).map(describe_interface))
                     .collect();
-                return Ok(serde_json::to_string_pretty(&all)? + "\n");
+                return json::text(&all);
             }
             let lines =
                 ports(topology).map(line).chain(interfaces(topology).map(line_of_interface));

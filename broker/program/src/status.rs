@@ -1,6 +1,6 @@
 //! `topobroker status`: lists what is published on this node.
 
-use super::output;
+use super::{json, output};
 use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ fn json(found: &[Published]) -> anyhow::Result<String> {
             "error": segment.header.as_ref().err().map(ToString::to_string),
         })
     });
-    Ok(serde_json::to_string_pretty(&segments.collect::<Vec<_>>())? + "\n")
+    json::text(&segments.collect::<Vec<_>>())
 }
 
 /// A duration in one unit, rounded down.

@@ -1,7 +1,7 @@
 //! `topobroker cluster common`: what nodes have above them together, such as their switch.
 
 use super::opened::{Opened, named};
-use crate::output;
+use crate::{json, output};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ impl Common {
         let (kind, count) = (group.kind().name(), group.node_count());
         if self.json {
             let value = json!({ "kind": kind, "name": group.name(), "nodes": count });
-            return output::print(&(serde_json::to_string_pretty(&value)? + "\n"));
+            return output::print(&json::text(&value)?);
         }
         let name =
             if group.name().is_empty() { String::new() } else { format!(" {}", group.name()) };

@@ -2,7 +2,7 @@
 
 use super::filter::{Facts, Filter};
 use super::opened::Opened;
-use crate::output;
+use crate::{json, output};
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ impl List {
         }
         let (found, is_sound) = self.found(&cluster);
         let text = if self.json {
-            serde_json::to_string_pretty(&as_json(&cluster, &found)?)? + "\n"
+            json::text(&as_json(&cluster, &found)?)?
         } else if self.hostlist {
             fold(found.iter().map(|node| node.name.as_str())) + "\n"
         } else {

@@ -1,7 +1,7 @@
 //! `topobroker job gpus`: the GPUs of the ranks of a job.
 
 use super::named::{JobName, not_here};
-use crate::output;
+use crate::{json, output};
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ impl Gpus {
                 json!({ "rank": rank, "gpus": gpus })
             };
             let all: Vec<Value> = asked.iter().map(of).collect();
-            return output::print(&(serde_json::to_string_pretty(&all)? + "\n"));
+            return output::print(&json::text(&all)?);
         }
         let mut text = String::new();
         for rank in asked {

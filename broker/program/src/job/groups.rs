@@ -1,7 +1,7 @@
 //! `topobroker job groups`: the ranks of a job that are on the same hardware resources.
 
 use super::named::{JobName, not_here};
-use crate::output;
+use crate::{json, output};
 use anyhow::{Context, ensure};
 use clap::Args;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ impl Groups {
             None => self.groups(&resources),
         };
         match self.json {
-            true => output::print(&(serde_json::to_string_pretty(&json)? + "\n")),
+            true => output::print(&json::text(&json)?),
             false => output::print(&text),
         }
     }

@@ -325,8 +325,7 @@ impl List {
                     "error": job.contents.as_ref().err().map(ToString::to_string),
                 })
             });
-            let text = serde_json::to_string_pretty(&jobs.collect::<Vec<_>>())?;
-            return output::print(&(text + "\n"));
+            return output::print(&json::text(&jobs.collect::<Vec<_>>())?);
         }
         let mut text = String::new();
         for job in &jobs {

@@ -1,7 +1,7 @@
 //! `topobroker job locality`: what the ranks of a job share.
 
 use super::named::{JobName, not_here};
-use crate::output;
+use crate::{json, output};
 use anyhow::Context;
 use clap::Args;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ impl Locality {
         let ranks = job.ranks().filter(asked);
         if self.json {
             let all: Vec<Value> = ranks.map(|rank| describe(job, &rank)).collect();
-            return output::print(&(serde_json::to_string_pretty(&all)? + "\n"));
+            return output::print(&json::text(&all)?);
         }
         let Encoding { pmix, opal, names } = self.encoding;
         let text: String = match self.rank {

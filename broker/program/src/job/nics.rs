@@ -1,7 +1,7 @@
 //! `topobroker job nics`: the NICs of the ranks of a job.
 
 use super::named::{JobName, named, not_here};
-use crate::output;
+use crate::{json, output};
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ impl Nics {
                 json!({ "rank": rank, "nics": nics, "gpus": gpus })
             };
             let all: Vec<Value> = asked.map(describe).collect();
-            return output::print(&(serde_json::to_string_pretty(&all)? + "\n"));
+            return output::print(&json::text(&all)?);
         }
         // What the ranks were given may be of unknown state, and is among what a library finds.
         let is_known = |nic: &Object<'_>| all.contains(nic);
