@@ -2,6 +2,7 @@
 
 use crate::published_here::PublishedHere;
 use crate::segments::topobroker;
+use std::path::Path;
 use std::process::{Command, Output};
 use topobroker_tests::skip;
 
@@ -102,6 +103,34 @@ fn manual_pages_have_examples_statuses_variables_and_files() {
     }
     let bind = std::fs::read_to_string(folder.path().join("topobroker-bind.1")).unwrap();
     assert!(bind.contains(".SH EXAMPLES"));
+}
+
+#[test]
+fn every_function_of_the_headers_has_a_manual_page() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folder = tempfile::tempdir().unwrap();
+    let made = Command::new(root.join("scripts/man3")).arg(folder.path()).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let mut functions = 0;
+    for header in root.join("ffi/include/topobroker").read_dir().unwrap() {
+        let text = std::fs::read_to_string(header.unwrap().path()).unwrap();
+        let is_code = |line: &&str| line.starts_with(|letter: char| letter.is_ascii_lowercase());
+        for line in text.lines().filter(is_code) {
+            let Some((start, _)) = line.split_once('(') else { continue };
+            let name = start.rsplit([' ', '*']).next().unwrap();
+            // A type of functions is described with those that take it.
+            if !name.starts_with("tb_") {
+                continue;
+            }
+            let page = std::fs::read_to_string(folder.path().join(format!("{name}.3")));
+            let page = page.unwrap_or_else(|error| panic!("{name}: {error}"));
+            let (_, target) = page.trim().split_once(".so man3/").unwrap();
+            let target = std::fs::read_to_string(folder.path().join(target)).unwrap();
+            assert!(target.contains(&format!("{name}(")), "{name}");
+            functions += 1;
+        }
+    }
+    assert!(functions > 200, "{functions}");
 }
 
 #[test]

@@ -93,8 +93,9 @@ impl Drawing {
             shape.children.push(own);
         }
         for (class, count) in nodes {
-            let mut own = Shape::new(Kind::Core, format!("{count} nodes of class {class}"));
-            own.look.text = vec![format!("{count} nodes [{class}]")];
+            let nodes = if count == 1 { "node" } else { "nodes" };
+            let mut own = Shape::new(Kind::Core, format!("{count} {nodes} of class {class}"));
+            own.look.text = vec![format!("{count} {nodes} [{class}]")];
             own.look.colour = Some(class.into());
             shape.children.push(own);
         }

@@ -271,6 +271,7 @@ fn licences_documents_and_completions_are_installed() {
         "share/zsh/site-functions/_topobroker",
         "share/fish/vendor_completions.d/topobroker.fish",
         "share/man/man1/topobroker-draw.1",
+        "share/man/man3/topobroker-sets.3",
         "share/man/man5/topobroker-segment.5",
         "share/man/man7/topobroker.7",
     ] {
