@@ -26,6 +26,7 @@ mod command_line;
 mod compatibility;
 mod containers;
 mod dependencies;
+mod difference;
 mod embedding;
 mod examples;
 mod faults;

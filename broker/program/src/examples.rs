@@ -147,6 +147,17 @@ const ALL: &[(&str, Examples)] = &[
             ("topobroker export --of synthetic", "as a synthetic description"),
         ],
     ),
+    (
+        "topobroker diff",
+        &[(
+            "topobroker diff n001.xml n002.xml n002.diff",
+            "what differs, as XML that patch applies",
+        )],
+    ),
+    (
+        "topobroker patch",
+        &[("topobroker patch n001.xml n002.diff n002.xml", "the second node, from the first")],
+    ),
     ("topobroker completions", &[("topobroker completions bash", "for ~/.bashrc: source <(...)")]),
 ];
 

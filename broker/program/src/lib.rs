@@ -13,6 +13,7 @@ mod cluster;
 mod command_words;
 pub mod console;
 mod devices;
+mod difference;
 pub mod distrib;
 mod doctor;
 mod draw;

@@ -3,8 +3,9 @@
 use super::command_words;
 use super::output::{self, say, whole_message};
 use super::{
-    audit, bind, calc, check, cluster, devices, distrib, doctor, draw, examples, export, info, job,
-    links, ls, manual, networks, ports, ps, publish, run, scope, serve, signals, status, unpublish,
+    audit, bind, calc, check, cluster, devices, difference, distrib, doctor, draw, examples,
+    export, info, job, links, ls, manual, networks, ports, ps, publish, run, scope, serve, signals,
+    status, unpublish,
 };
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -53,6 +54,10 @@ enum Command {
     Check(check::Check),
     Doctor(doctor::Doctor),
     Export(export::Export),
+    #[command(alias = "hwloc-diff")]
+    Diff(difference::Diff),
+    #[command(alias = "hwloc-patch")]
+    Patch(difference::Patch),
     Manual(manual::Manual),
     Completions(manual::Completions),
 }
@@ -96,6 +101,8 @@ pub fn main() -> ExitCode {
         Command::Check(check) => check.run(),
         Command::Doctor(doctor) => doctor.run(),
         Command::Export(export) => export.run(),
+        Command::Diff(diff) => diff.run(),
+        Command::Patch(patch) => patch.run(),
         Command::Manual(manual) => manual.run(Program::command()),
         Command::Completions(completions) => completions.run(Program::command()),
     })

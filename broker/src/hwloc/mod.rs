@@ -6,6 +6,7 @@
 
 mod bitmap;
 mod capture;
+mod difference;
 mod load;
 mod object;
 mod shmem;
@@ -14,6 +15,7 @@ mod topology;
 mod version;
 
 pub use capture::{CaptureError, capture};
+pub use difference::{Difference, PatchError};
 pub use load::{HwlocLoadError, Input, LoadOptions, Plugins, load};
 pub(crate) use load::{export_v1, load_as};
 pub use shmem::{AdoptedHwloc, adopt_shmem, shmem_length, write_shmem};

@@ -23,3 +23,4 @@ mod report;
 mod this_node;
 
 pub(super) use cluster::Cluster;
+pub(super) use opened::node_xml;

@@ -1,9 +1,11 @@
 //! The cluster that a command works on.
 
 use crate::kind_of_file::{self, Held};
+use crate::text_file::read_text;
 use anyhow::{Context, anyhow, ensure};
 use std::path::Path;
 use topobroker::file_bytes::FileBytes;
+use topobroker::format::xml;
 use topobroker_cluster::{ClusterBuilder, GroupId, NodeFile, prepare};
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::{Header, Kind, MAX_CLUSTER_LEN};
@@ -65,6 +67,22 @@ impl Opened {
             }
         })
     }
+}
+
+/// The XML of the file of a node: hwloc's XML as it is, or that of a segment.
+pub(crate) fn node_xml(file: &Path) -> anyhow::Result<String> {
+    if let Held::Xml = kind_of_file::of(file) {
+        return read_text(file, MAX_CLUSTER_LEN, |text| anyhow::Ok(text.to_owned()));
+    }
+    let opened = Opened::of_any(file)?;
+    let name = file.display();
+    ensure!(
+        opened.is_node(),
+        "{name}: is a cluster: `topobroker cluster export {name} NODE` writes a node of it as XML"
+    );
+    let cluster = opened.cluster(file)?;
+    let node = cluster.nodes().next().with_context(|| format!("{name}: has no node"))?;
+    Ok(xml::export(node.open()?.archive().topology()))
 }
 
 /// The node with a name. If there is none, the error names one whose name is nearly the same.
