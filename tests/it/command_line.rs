@@ -155,10 +155,17 @@ fn scope_without_a_publication_is_of_this_machine() {
 }
 
 #[test]
-fn export_writes_a_synthetic_description_too() {
+fn export_writes_other_formats_and_verbosity_is_beside_the_answer() {
     let output = run(&["export", "-i", "Package:2 Core:4 PU:1", "--of", "synthetic"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("Package:2") && text.contains("Core:4"), "{text}");
     let again = run(&["export", "-i", text.trim(), "--of", "synthetic"]);
     assert_eq!(String::from_utf8(again.stdout).unwrap(), text);
+    let old = run(&["export", "-i", "Package:2 Core:4 PU:1", "--of", "xml-v1"]);
+    let old = String::from_utf8(old.stdout).unwrap();
+    assert!(old.contains("hwloc.dtd") && !old.contains("hwloc2.dtd"), "{old}");
+    // What is said of locations is beside the answer.
+    let said = run(&["calc", "-v", "-i", "Package:2 Core:4 PU:1", "core:1", "core:2"]);
+    assert_eq!(String::from_utf8_lossy(&said.stdout), "0x00000006\n");
+    assert!(told(&said).starts_with("core:1 is 0x00000002\n"), "{said:?}");
 }

@@ -53,7 +53,7 @@ fn ls_prints_what_lstopo_prints() {
 }
 
 /// Options that the recorded outputs leave out.
-const MORE_OPTIONS: [&str; 12] = [
+const MORE_OPTIONS: [&str; 15] = [
     "-v",
     "-v -v",
     "-l",
@@ -66,6 +66,9 @@ const MORE_OPTIONS: [&str; 12] = [
     "--ignore core",
     "--ignore pu --ignore l2",
     "--no-useless-caches -v",
+    "-C",
+    "--taskset",
+    "-C --taskset --no-smt",
 ];
 
 #[test]

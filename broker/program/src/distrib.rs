@@ -42,6 +42,9 @@ pub struct Distrib {
     /// Print JSON
     #[arg(long, conflicts_with = "taskset")]
     json: bool,
+    /// Say what is divided
+    #[arg(short, long)]
+    verbose: bool,
     /// Number of parts
     #[arg(value_name = "N")]
     count: u32,
@@ -113,6 +116,9 @@ impl Distrib {
         let roots: Vec<Object<'_>> =
             topology.objects_at_depth(from.unwrap_or(Depth::ROOT)).collect();
         let count = self.count as usize;
+        if self.verbose {
+            output::say(&format!("{} objects are divided into {count} parts", roots.len()));
+        }
         let mut parts =
             topology.distribute(&roots, count, Distribution { until, reverse: self.reverse });
         if self.single {

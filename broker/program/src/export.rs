@@ -7,6 +7,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::format::{synthetic, xml};
+use topobroker::hwloc::{Input, LoadOptions, export_v1, load};
 use topobroker_reader::Topology;
 
 /// Write a topology as XML that any hwloc 2 loads, or as a synthetic description
@@ -28,6 +29,8 @@ enum Of {
     /// hwloc XML of version 2
     #[default]
     Xml,
+    /// hwloc XML of version 1, for programs with hwloc 1
+    XmlV1,
     /// A synthetic description
     Synthetic,
 }
@@ -48,6 +51,11 @@ impl Export {
     fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
         match self.of {
             Of::Xml => Ok(xml::export(topology)),
+            Of::XmlV1 => {
+                let input = Input::XmlText(xml::export(topology));
+                let loaded = load(&input, &LoadOptions::default()).context("--of xml-v1")?;
+                Ok(String::from_utf8(export_v1(&loaded).context("--of xml-v1")?)?)
+            }
             Of::Synthetic => Ok(synthetic::export(topology).context("--of synthetic")? + "\n"),
         }
     }

@@ -3,13 +3,14 @@
 use super::filter_options::{FilterOptions, type_name};
 use super::output;
 use super::subject::Subject;
-use crate::console::{self, Contents, Indexes, Style};
+use crate::console::{self, Contents, Cpusets, Indexes, Style};
 use crate::json;
 use anyhow::Context;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use topobroker::format::synthetic;
+use topobroker_layout::set::Format;
 use topobroker_reader::{Topology, TypeName};
 
 /// Print a topology, as lstopo-no-graphics --of console does
@@ -32,6 +33,12 @@ pub struct Ls {
     /// Print cpusets too
     #[arg(short, long)]
     cpuset: bool,
+    /// Print cpusets only
+    #[arg(short = 'C', long)]
+    cpuset_only: bool,
+    /// Print cpusets in the format of taskset
+    #[arg(long)]
+    taskset: bool,
     /// Print more; if given twice, print everything
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
@@ -130,6 +137,12 @@ impl Ls {
         };
         let verbosity = self.verbose;
         let (no_collapse, no_pus) = (self.no_collapse, self.filters.leaves_out_pus());
-        Style { contents, indexes, cpusets: self.cpuset, verbosity, no_collapse, no_pus }
+        let cpusets = match (self.cpuset_only, self.cpuset || self.taskset) {
+            (true, _) => Cpusets::Alone,
+            (false, true) => Cpusets::Beside,
+            (false, false) => Cpusets::No,
+        };
+        let cpuset_format = if self.taskset { Format::Taskset } else { Format::Hwloc };
+        Style { contents, indexes, cpusets, cpuset_format, verbosity, no_collapse, no_pus }
     }
 }

@@ -16,8 +16,8 @@ mod version;
 
 pub use capture::{CaptureError, capture};
 pub use difference::{Difference, PatchError};
-pub use load::{HwlocLoadError, Input, LoadOptions, Plugins, load};
-pub(crate) use load::{export_v1, load_as};
+pub(crate) use load::load_as;
+pub use load::{HwlocLoadError, Input, LoadOptions, Plugins, export_v1, load};
 pub use shmem::{AdoptedHwloc, adopt_shmem, shmem_length, write_shmem};
 pub use topobroker_layout::type_filter::TypeFilter;
 pub use topology::HwlocTopology;

@@ -69,6 +69,9 @@ pub struct Calc {
     /// Leave out objects that do not exist, as hwloc-calc does
     #[arg(short, long, visible_alias = "lenient")]
     quiet: bool,
+    /// Say which set each location is
+    #[arg(short, long)]
+    verbose: bool,
     /// Print JSON: the set, and what else is asked for
     #[arg(long, conflicts_with_all = ["sep", "taskset"])]
     json: bool,
@@ -152,6 +155,9 @@ impl Calc {
         for (word, manner) in words {
             let location = Location::parse(word)?;
             let part = set_of(topology, &location, manner, self.quiet)?;
+            if self.verbose {
+                output::say(&format!("{word} is {part}"));
+            }
             set = combined(&set, &part, &location);
         }
         let mut set = self.choose(topology, set)?;

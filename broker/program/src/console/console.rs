@@ -1,7 +1,7 @@
 //! A topology as text, as `lstopo-no-graphics --of console` prints it.
 
 use super::collapse::Collapse;
-use super::style::{Contents, Style};
+use super::style::{Contents, Cpusets, Style};
 use std::fmt::{self, Write};
 use topobroker_reader::{ChildKind, Depth, Object, ObjectType, Set, Topology, TypeName};
 
@@ -80,7 +80,7 @@ impl Console {
             Some(devices) => devices,
         };
         let mut depth = depth;
-        let terse = self.style.verbosity == 0 && !self.style.cpusets;
+        let terse = self.style.verbosity == 0 && self.style.cpusets == Cpusets::No;
         if terse && parent.is_some_and(|parent| is_same_as(object, parent)) {
             self.text.push_str(" + ");
         } else {

@@ -7,4 +7,4 @@ mod style;
 mod tables;
 
 pub use console::print;
-pub use style::{Contents, Indexes, Style};
+pub use style::{Contents, Cpusets, Indexes, Style};

@@ -1,13 +1,18 @@
 //! Prints one object on one line.
 
 use super::console::Console;
-use super::style::Indexes;
+use super::style::{Cpusets, Indexes};
 use topobroker_reader::text::{attributes, memory_size, pci_class_name};
 use topobroker_reader::{Attributes, Depth, Object, ObjectType, Pci};
 
 impl Console {
     /// Prints an object. `devices` is the number of PCI devices that it stands for.
     pub(super) fn object(&mut self, object: Object<'_>, devices: u32) {
+        if self.style.cpusets == Cpusets::Alone {
+            let cpuset = object.cpuset().map(|set| set.to_text(self.style.cpuset_format));
+            self.text.push_str(&cpuset.unwrap_or_default());
+            return;
+        }
         let verbose = self.style.verbosity > 0;
         let indexes = self.style.indexes;
         let object_type = object.object_type();
@@ -82,8 +87,9 @@ impl Console {
         let Some(cpuset) = object.cpuset() else {
             return;
         };
-        if self.style.cpusets {
-            self.put(format_args!(" cpuset={cpuset}"));
+        if self.style.cpusets == Cpusets::Beside {
+            let text = cpuset.to_text(self.style.cpuset_format);
+            self.put(format_args!(" cpuset={text}"));
         }
         if self.style.verbosity == 0 {
             return;

@@ -1,5 +1,6 @@
 //! Options of the console output.
 
+use topobroker_layout::set::Format;
 use topobroker_reader::TypeName;
 
 /// Which indexes are printed.
@@ -12,6 +13,18 @@ pub enum Indexes {
     Logical,
     /// OS indexes.
     Physical,
+}
+
+/// Whether the cpuset of every object is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Cpusets {
+    /// No.
+    #[default]
+    No,
+    /// Behind what else is printed of it.
+    Beside,
+    /// And nothing else.
+    Alone,
 }
 
 /// Which part of a topology is printed.
@@ -39,8 +52,10 @@ pub struct Style {
     pub contents: Contents,
     /// Which indexes are printed.
     pub indexes: Indexes,
-    /// Print the cpuset of every object too.
-    pub cpusets: bool,
+    /// Whether cpusets are printed.
+    pub cpusets: Cpusets,
+    /// The format of cpusets.
+    pub cpuset_format: Format,
     /// How often `-v` was given.
     pub verbosity: u8,
     /// Print identical PCI devices one by one.

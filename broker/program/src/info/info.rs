@@ -62,6 +62,9 @@ pub struct Info {
     /// Take logical indexes (default)
     #[arg(short, long, conflicts_with = "physical")]
     logical: bool,
+    /// Say how many objects each location is
+    #[arg(short, long)]
+    verbose: bool,
     /// Print JSON
     #[arg(long, conflicts_with_all = ["support", "silent", "numbered"])]
     json: bool,
@@ -134,7 +137,11 @@ impl Info {
                     "location {location:?}: objects are printed one by one, not combined; leave out the prefix"
                 );
             }
-            for object in parsed.objects(topology, reading)? {
+            let objects = parsed.objects(topology, reading)?;
+            if self.verbose {
+                output::say(&format!("{location} is {} objects", objects.len()));
+            }
+            for object in objects {
                 if self.json {
                     match self.related(object)? {
                         None => found.push(json::object(object)),

@@ -265,7 +265,18 @@ fn check_fsroot(path: &Path) -> Result<(), HwlocLoadError> {
 
 /// The topology as XML of hwloc 1. Counterpart: `hwloc_topology_export_xmlbuffer` with
 /// `HWLOC_TOPOLOGY_EXPORT_XML_FLAG_V1`.
-pub(crate) fn export_v1(topology: &HwlocTopology<'_>) -> io::Result<Vec<u8>> {
+///
+/// ```
+/// use topobroker::hwloc::{Input, LoadOptions, export_v1, load};
+/// let core = load(&Input::Synthetic("Core:1 PU:2".to_owned()), &LoadOptions::default())?;
+/// assert!(String::from_utf8(export_v1(&core)?)?.contains("<object type=\"Core\""));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// The error that hwloc reports.
+pub fn export_v1(topology: &HwlocTopology<'_>) -> io::Result<Vec<u8>> {
     const V1: std::ffi::c_ulong = 1;
     let (mut text, mut length) = (ptr::null_mut(), 0);
     // SAFETY: `topology.raw` is a loaded topology; `text` and `length` are outputs.

@@ -7,5 +7,5 @@ mod synthetic;
 mod xml;
 
 pub use error::HwlocLoadError;
-pub use load::{Input, LoadOptions, Plugins, load};
-pub(crate) use load::{export_v1, load_as};
+pub(crate) use load::load_as;
+pub use load::{Input, LoadOptions, Plugins, export_v1, load};
