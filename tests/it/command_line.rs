@@ -37,7 +37,6 @@ fn exit_statuses_are_those_of_the_manual() {
         (2, &["job"]),
         (7, &["bind", "pu:0", "sh", "-c", "exit 7"]),
         (7, &["run", "sh", "-c", "exit 7"]),
-        (7, &["audit", "sh", "-c", "exit 7"]),
         (127, &["bind", "pu:0", "--", "/none/such"]),
         (127, &["run", "--", "/none/such"]),
         (126, &["bind", "pu:0", "--", no_program]),

@@ -2,7 +2,6 @@
 
 use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
-use core::sync::atomic::{AtomicBool, Ordering};
 
 /// A value that one thread at a time may use. A fork waits until no thread uses it, so that a child
 /// finds it whole, and the lock free.
@@ -70,11 +69,8 @@ impl<T> Drop for Locked<'_, T> {
     }
 }
 
-/// Has forks of this process wait for the lock, from the first call on.
+/// Has forks of this process wait for the lock. To be called before there are threads.
 pub(crate) fn hold_during_forks(before: unsafe extern "C" fn(), after: unsafe extern "C" fn()) {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if !DONE.swap(true, Ordering::Relaxed) {
-        // SAFETY: the functions stay, because this library is never unloaded.
-        unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
-    }
+    // SAFETY: the functions stay, because this library is never unloaded.
+    unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
 }

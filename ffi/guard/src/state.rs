@@ -32,8 +32,17 @@ static STATE: Lock<State> = Lock::new(State {
 /// The state, for this thread alone until it is dropped. No function of hwloc that this library
 /// replaces may be called meanwhile, except by hwloc itself.
 pub(crate) fn state() -> Locked<'static, State> {
-    hold_during_forks(before_fork, after_fork);
     STATE.lock()
+}
+
+/// Entry that makes the dynamic loader call `at_start` before the program has threads: a thread that took
+/// the lock first, and a fork meanwhile, would leave it to a child that nobody gives it back in.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = at_start;
+
+extern "C" fn at_start() {
+    hold_during_forks(before_fork, after_fork);
 }
 
 unsafe extern "C" fn before_fork() {

@@ -15,7 +15,9 @@ fn audit(folder: &Path, compiler: &str, launcher: &[&str]) -> Option<serde_json:
     command.args(["audit", "--json", "--output"]).arg(&report).arg("--").args(launcher).arg(hello);
     let printed = succeed(&mut command);
     assert!(printed.contains("hello from rank 0") && printed.contains("hello from rank 1"));
-    Some(serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap())
+    let report = std::fs::read_to_string(report).unwrap();
+    crate::json::Documents::new().check("audit", &report);
+    Some(serde_json::from_str(&report).unwrap())
 }
 
 /// File names of program and library for every call of one kind.
