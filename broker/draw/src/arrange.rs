@@ -36,8 +36,6 @@ struct Placed {
     /// Height of what is drawn as a box: caches do not enclose what is below them.
     own_height: u32,
     parts: Vec<(u32, u32, Placed)>,
-    /// Of bridges: where the line to the parts begins.
-    is_bridge: bool,
 }
 
 /// Letters on the line between a bridge and what is below it.
@@ -57,21 +55,14 @@ impl Placed {
         let (pad_x, pad_y) = units.pad;
         let text_width = longest.saturating_mul(units.letter) + 2 * pad_x;
         let own_height = lines.saturating_mul(units.line) + 2 * pad_y;
-        let mut placed = Self {
-            shape,
-            width: text_width,
-            height: own_height,
-            own_height,
-            parts: Vec::new(),
-            is_bridge: false,
-        };
+        let (width, height) = (text_width, own_height);
+        let mut placed = Self { shape, width, height, own_height, parts: Vec::new() };
         let is_bar = placed.shape.look.kind == Kind::Cache;
         let (left, inner) = if is_bar { (0, 0) } else { (pad_x, pad_y) };
         // Below the text.
         let mut y =
             if is_bar { own_height + units.gap.1 } else { own_height - pad_y + units.gap.1.min(3) };
-        let has_parts = !(memory.is_empty() && children.is_empty() && io.is_empty());
-        if !has_parts {
+        if memory.is_empty() && children.is_empty() && io.is_empty() {
             return placed;
         }
         let below = |(width, height): (u32, u32), y: &mut u32, placed: &mut Self| {
@@ -110,10 +101,13 @@ impl Placed {
             height: height.max(size.1),
             own_height: height,
             parts: Vec::new(),
-            is_bridge: true,
         };
         placed.take(column, (width + gap, 0));
         placed
+    }
+
+    fn is_bridge(&self) -> bool {
+        self.shape.look.kind == Kind::Bridge
     }
 
     fn take(&mut self, parts: Vec<(u32, u32, Self)>, (left, top): (u32, u32)) {
@@ -125,7 +119,7 @@ impl Placed {
         let is_bar = self.shape.look.kind == Kind::Cache;
         let room = if is_bar { self.width } else { self.width - 2 * units.pad.0 };
         if let [(_, _, part)] = self.parts.as_mut_slice()
-            && !part.is_bridge
+            && !part.is_bridge()
             && part.width < room
         {
             part.width = room;
@@ -135,15 +129,11 @@ impl Placed {
 
     fn put(&self, picture: &mut Picture, (x, y): (u32, u32), parent: Option<usize>, units: Units) {
         let number = picture.blocks.len();
-        let (top, height) = match self.is_bridge {
-            true => (y + self.head(units), self.own_height),
-            false => (y, self.own_height),
-        };
-        let width = if self.is_bridge { self.own_height } else { self.width };
-        let place = Place { x, y: top, width, height };
+        let width = if self.is_bridge() { self.own_height } else { self.width };
+        let place = Place { x, y: y + self.head(units), width, height: self.own_height };
         picture.blocks.push(Block { place, look: self.shape.look.clone(), parent });
         for (left, below, part) in &self.parts {
-            if self.is_bridge {
+            if self.is_bridge() {
                 let to = (x + left, y + below + part.port(units));
                 let from = (x + width, place.middle().1);
                 let bend = from.0 + units.letter;
@@ -172,7 +162,7 @@ impl Placed {
     /// How far below its top the box itself is: a bridge is beside the first box behind it.
     fn head(&self, units: Units) -> u32 {
         match self.parts.first() {
-            Some((_, _, part)) if self.is_bridge => {
+            Some((_, _, part)) if self.is_bridge() => {
                 part.port(units).saturating_sub(self.own_height / 2)
             }
             _ => 0,
@@ -181,7 +171,7 @@ impl Placed {
 
     /// How far below its top a line to it ends.
     fn port(&self, units: Units) -> u32 {
-        match self.is_bridge {
+        match self.is_bridge() {
             true => self.head(units) + self.own_height / 2,
             false => units.pad.1 + units.line / 2,
         }

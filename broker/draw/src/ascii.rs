@@ -18,6 +18,11 @@ const DOWN: u8 = 2;
 const LEFT: u8 = 4;
 const RIGHT: u8 = 8;
 
+/// The sides that a line goes on to.
+fn sides(both: [(bool, u8); 2]) -> u8 {
+    both.iter().filter(|(goes_on, _)| *goes_on).map(|(_, side)| side).sum()
+}
+
 /// Most fields of a picture: a terminal shows no more.
 const MOST_FIELDS: usize = 1 << 26;
 
@@ -80,14 +85,12 @@ impl Grid {
         if !(block.look.kind == Kind::Legend && block.look.colour.is_none()) {
             for x in place.x..=right {
                 for y in [place.y, below] {
-                    let inner = [(x > place.x, LEFT), (x < right, RIGHT)];
-                    self.add(x, y, inner.iter().filter(|it| it.0).map(|it| it.1).sum());
+                    self.add(x, y, sides([(x > place.x, LEFT), (x < right, RIGHT)]));
                 }
             }
             for y in place.y..=below {
                 for x in [place.x, right] {
-                    let inner = [(y > place.y, UP), (y < below, DOWN)];
-                    self.add(x, y, inner.iter().filter(|it| it.0).map(|it| it.1).sum());
+                    self.add(x, y, sides([(y > place.y, UP), (y < below, DOWN)]));
                 }
             }
         }
@@ -111,15 +114,13 @@ impl Grid {
     fn line(&mut self, line: &Line) {
         let ((x1, y1), (x2, y2)) = (line.from, line.to);
         for x in x1.min(x2)..=x1.max(x2) {
-            let sides = [(x > x1.min(x2), LEFT), (x < x1.max(x2), RIGHT)];
-            let sides: u8 = sides.iter().filter(|it| it.0).map(|it| it.1).sum();
+            let sides = sides([(x > x1.min(x2), LEFT), (x < x1.max(x2), RIGHT)]);
             if sides != 0 && (x, y1) != line.to {
                 self.add(x, y1, sides);
             }
         }
         for y in y1.min(y2)..=y1.max(y2) {
-            let sides = [(y > y1.min(y2), UP), (y < y1.max(y2), DOWN)];
-            let sides: u8 = sides.iter().filter(|it| it.0).map(|it| it.1).sum();
+            let sides = sides([(y > y1.min(y2), UP), (y < y1.max(y2), DOWN)]);
             if sides != 0 {
                 self.add(x1, y, sides);
             }

@@ -9,7 +9,7 @@ use crate::shape::Shape;
 use std::collections::BTreeSet;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::devices::{NetworkId, NicChoice};
-use topobroker_reader::text::{attributes, memory_size, pci_class_name};
+use topobroker_reader::text::{attributes, has_pci_domains, memory_size, pci_class_name};
 use topobroker_reader::{Attributes, ChildKind, Object, ObjectType, OsDeviceKind, Topology};
 
 /// A process with a place in the picture.
@@ -65,9 +65,7 @@ pub fn node(topology: Topology<'_>, options: &NodeOptions<'_>, units: Units) -> 
             .ranks
             .windows(2)
             .any(|two| matches!(two, [one, other] if one.job != other.job)),
-        with_domain: topology
-            .objects_with_type(ObjectType::PCIDevice)
-            .any(|device| matches!(device.attributes(), Attributes::Pci(pci) if pci.domain != 0)),
+        with_domain: has_pci_domains(topology),
         networks: topology.networks(NicChoice::ActiveOrUnknown).len(),
     };
     let mut shape = drawing.shape(topology.root());
@@ -219,17 +217,21 @@ impl Drawing<'_> {
         let ranks: Vec<(usize, &Rank)> = ranks.collect();
         let Some((first, _)) = ranks.first() else { return };
         shape.look.colour = Some(*first);
-        for (_, rank) in &ranks {
-            let of = if self.several_jobs { format!(" of {}", rank.job) } else { String::new() };
-            shape.look.label += &format!(", rank {}{of}", rank.rank);
-        }
-        let names: Vec<String> = ranks.iter().map(|(_, rank)| self.rank_name(rank)).collect();
+        ranks.iter().for_each(|(_, rank)| shape.look.label += &format!(", {}", self.name(rank)));
+        let names: Vec<String> = ranks.iter().map(|(_, rank)| self.short_name(rank)).collect();
         let names = names.join(" ");
         shape.likeness += &names;
         shape.look.text.push(format!("rank {names}"));
     }
 
-    fn rank_name(&self, rank: &Rank) -> String {
+    /// `rank 3`, and of which job if there are several.
+    fn name(&self, rank: &Rank) -> String {
+        let of = if self.several_jobs { format!(" of {}", rank.job) } else { String::new() };
+        format!("rank {}{of}", rank.rank)
+    }
+
+    /// The same for a small box.
+    fn short_name(&self, rank: &Rank) -> String {
         match self.several_jobs {
             true => format!("{}:{}", rank.job, rank.rank),
             false => rank.rank.to_string(),
@@ -253,8 +255,7 @@ impl Drawing<'_> {
         let entry = |(number, rank): (usize, &Rank)| {
             let pus = rank.pus.as_ref().map(|pus| pus.to_text(Format::List));
             let place = pus.map_or("not bound".to_owned(), |pus| format!("PUs P#{pus}"));
-            let of = if self.several_jobs { format!(" of {}", rank.job) } else { String::new() };
-            coloured(format!("rank {}{of}: {place}", rank.rank), number)
+            coloured(format!("{}: {place}", self.name(rank)), number)
         };
         legend.extend(ranks.iter().enumerate().take(MOST_RANKS).map(entry));
         if ranks.len() > MOST_RANKS {

@@ -7,10 +7,8 @@ use topobroker::location::Location;
 /// The words of a command line, with `--` before the command that one of ours is to run, if it takes one
 /// and the user has not written it. An option of that command would else be taken for one of ours.
 pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
-    let (mut own, mut next) = (program, 1);
-    while let Some(below) = words.get(next).and_then(|it| own.find_subcommand(it)) {
-        (own, next) = (below, next + 1);
-    }
+    let names = commands(&words, program);
+    let (own, mut next) = (names.last().copied().unwrap_or(program), names.len());
     if !own.get_positionals().any(Arg::is_last_set) {
         return words;
     }
@@ -35,13 +33,19 @@ pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsStrin
 
 /// Names of the program and of the command that a command line is of.
 pub(super) fn path(words: &[OsString], program: &Command) -> String {
-    let (mut own, mut path) = (program, program.get_name().to_owned());
+    commands(words, program).into_iter().map(Command::get_name).collect::<Vec<_>>().join(" ")
+}
+
+/// The program, and the command of each word that names one, as far as they are in front.
+fn commands<'c>(words: &[OsString], program: &'c Command) -> Vec<&'c Command> {
+    let mut found = vec![program];
     for word in words.iter().skip(1) {
-        let Some(below) = own.find_subcommand(word) else { break };
-        own = below;
-        path += &format!(" {}", below.get_name());
+        match found.last().and_then(|own| own.find_subcommand(word)) {
+            Some(below) => found.push(below),
+            None => break,
+        }
     }
-    path
+    found
 }
 
 /// The argument that has places to bind to.

@@ -1,8 +1,8 @@
 //! `topobroker scope`: prints what the adopted topology describes, and this process's part of it.
 
 use super::input::{Held, Input};
+use super::subject::ensure_is_here;
 use super::{json, output};
-use anyhow::ensure;
 use clap::Args;
 use serde_json::json;
 use std::process::ExitCode;
@@ -31,11 +31,9 @@ impl Scope {
             Held::Own(..) => (Described::Machine, None),
         };
         let archive = held.archive()?;
-        ensure!(
-            archive.topology().is_this_system() || matches!(held, Held::Adopted(_)),
-            "this topology is of {}: no part of it is this process's",
-            archive.topology().root().info("HostName").unwrap_or("another machine")
-        );
+        if matches!(held, Held::Own(..)) {
+            ensure_is_here(archive.topology(), "no part of it is this process's")?;
+        }
         let situation = Situation::with_topology(archive.topology(), published)?;
         let decision = situation.decide();
         let of_job = job.map(|job| job.view().topology().root().cpuset().unwrap_or_default());
@@ -44,11 +42,11 @@ impl Scope {
                 "launch": situation.launch.name(),
                 "published": situation.published.name(),
                 "pus": json::set(&situation.pus),
-                "cpu_list": json::named_set(situation.cpu_list.clone()),
+                "cpu_list": json::set_or_null(situation.cpu_list.clone()),
                 "affinity": json::set(&situation.affinity),
-                "cgroup": json::named_set(situation.cgroup.clone()),
+                "cgroup": json::set_or_null(situation.cgroup.clone()),
                 "job": job.map(Job::name),
-                "part": json::named_set(of_job),
+                "part": json::set_or_null(of_job),
                 "decision": job.is_none().then(|| decision.to_string()),
             }))?);
         }

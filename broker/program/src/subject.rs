@@ -5,7 +5,7 @@ use super::flag_names;
 use super::input::{Held, Input};
 use super::job::named;
 use super::part;
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use topobroker::description::describe;
 use topobroker::description::{Filters, filter};
@@ -36,6 +36,16 @@ pub(super) struct Subject {
     /// cgroup:FOLDER, env:VARIABLE, a list of logical indexes, os:LIST, or objects
     #[arg(long, value_name = "PART")]
     view: Option<String>,
+}
+
+/// Refuses a topology of another machine, because of what is not possible with it.
+pub(super) fn ensure_is_here(topology: Topology<'_>, because: &str) -> anyhow::Result<()> {
+    ensure!(
+        topology.is_this_system(),
+        "this topology is of {}: {because}",
+        topology.root().info("HostName").unwrap_or("another machine")
+    );
+    Ok(())
 }
 
 fn flags(text: &str) -> Result<u64, String> {

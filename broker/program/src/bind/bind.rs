@@ -7,13 +7,13 @@ use crate::calc::{attribute_of, combined, keep_one_of_each_core, set_of};
 use crate::job::named;
 use crate::json;
 use crate::output::{self, say};
-use crate::subject::Subject;
+use crate::subject::{Subject, ensure_is_here};
 use crate::switches::Inputs;
 use anyhow::{Context, bail, ensure};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::process::ExitCode;
-use topobroker::binding::{self, BindError, MemoryPolicy, Target};
+use topobroker::binding::{self, MemoryPolicy, Target};
 use topobroker::location::Location;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Initiator, Topology};
@@ -122,15 +122,7 @@ impl Bind {
         if is_asked {
             output::print(&self.subject.answer(None, |topology| self.report(topology))?)?;
         } else if has_places {
-            let bound = self.subject.answer(None, |topology| self.act(topology));
-            match bound {
-                Err(error) if self.force => {
-                    if !self.quiet {
-                        say(&output::whole_message(&error));
-                    }
-                }
-                bound => bound?,
-            }
+            self.forced(self.subject.answer(None, |topology| self.act(topology)))?;
         }
         Ok(exec(&self.command, []))
     }
@@ -161,11 +153,7 @@ impl Bind {
 
     /// Binds.
     fn act(&self, topology: Topology<'_>) -> anyhow::Result<()> {
-        ensure!(
-            topology.is_this_system(),
-            "this topology is of {}: nothing here can be bound to its PUs",
-            topology.root().info("HostName").unwrap_or("another machine")
-        );
+        ensure_is_here(topology, "nothing here can be bound to its PUs")?;
         let Places { cpus, nodes } = self.sets(topology)?;
         let memory = nodes.map(|nodes| self.memory(topology, nodes, cpus.clone())).transpose()?;
         ensure!(
@@ -187,16 +175,16 @@ impl Bind {
         Ok(())
     }
 
-    /// With --force, an error of the kernel is told, and the rest goes on.
-    fn forced(&self, bound: Result<(), BindError>) -> anyhow::Result<()> {
-        match bound {
+    /// With --force, an error is told, and the rest goes on.
+    fn forced<E: Into<anyhow::Error>>(&self, bound: Result<(), E>) -> anyhow::Result<()> {
+        match bound.map_err(Into::into) {
             Err(error) if self.force => {
                 if !self.quiet {
-                    say(&output::whole_message(&error.into()));
+                    say(&output::whole_message(&error));
                 }
                 Ok(())
             }
-            bound => Ok(bound?),
+            bound => bound,
         }
     }
 

@@ -84,19 +84,16 @@ impl Ports {
             let topology = archive.topology();
             let devices = topology.objects_with_type(ObjectType::OSDevice);
             let ports = devices.flat_map(|device| device.ports());
-            let ports = ports.filter(|port| wanted.is_none() || port.subnet_prefix() == wanted);
-            let mut lines: String = ports.map(|port| line(port) + "\n").collect();
+            let is_wanted = |port: &Port<'_>| wanted.is_none() || port.subnet_prefix() == wanted;
+            let ports: Vec<Port<'_>> = ports.filter(is_wanted).collect();
+            let mut lines: String = ports.iter().map(|port| line(*port) + "\n").collect();
             let limit = topology.root().fact(MEMLOCK);
             if let Some(limit) = limit.filter(|_| self.subnet.is_none()) {
                 let _ = writeln!(lines, "  may lock {limit}");
             }
             if !lines.is_empty() {
                 if self.json {
-                    let devices = topology.objects_with_type(ObjectType::OSDevice);
-                    let ports = devices.flat_map(|device| device.ports());
-                    let ports =
-                        ports.filter(|port| wanted.is_none() || port.subnet_prefix() == wanted);
-                    let ports: Vec<Value> = ports.map(as_json).collect();
+                    let ports: Vec<Value> = ports.iter().map(|port| as_json(*port)).collect();
                     let value = json!({ "ports": ports, "may_lock": limit });
                     described.entry(lines.clone()).or_insert(value);
                 }

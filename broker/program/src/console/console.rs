@@ -3,6 +3,7 @@
 use super::collapse::Collapse;
 use super::style::{Contents, Cpusets, Style};
 use std::fmt::{self, Write};
+use topobroker_reader::text::has_pci_domains;
 use topobroker_reader::{ChildKind, Depth, Object, ObjectType, Set, Topology, TypeName};
 
 /// Prints `topology` in `style`.
@@ -181,20 +182,4 @@ fn is_same_as(object: Object<'_>, parent: Object<'_>) -> bool {
     parent.children().len() == 1
         && parent.all_children().len() == 1
         && object.cpuset().is_some_and(|cpuset| parent.cpuset() == Some(cpuset))
-}
-
-/// Whether any PCI device is outside domain 0, so that bus ids are printed with their domain.
-/// Like lstopo, this looks at bridges only up to the first one without a PCI device upstream.
-fn has_pci_domains(topology: Topology<'_>) -> bool {
-    use topobroker_reader::Attributes;
-    let mut devices = topology.objects_with_type(ObjectType::PCIDevice);
-    let mut bridges =
-        topology.objects_with_type(ObjectType::Bridge).map_while(|bridge| {
-            match bridge.attributes() {
-                Attributes::Bridge(bridge) => bridge.upstream,
-                _ => None,
-            }
-        });
-    devices.any(|device| matches!(device.attributes(), Attributes::Pci(pci) if pci.domain != 0))
-        || bridges.any(|upstream| upstream.domain != 0)
 }

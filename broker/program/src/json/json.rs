@@ -15,8 +15,8 @@ pub(crate) fn set(set: &Set) -> Value {
     json!({ "mask": set.to_text(Format::Hwloc), "list": set.to_text(Format::List) })
 }
 
-/// A set that may not be there.
-pub(crate) fn named_set(found: Option<Set>) -> Value {
+/// [`set`], or null if there is none.
+pub(crate) fn set_or_null(found: Option<Set>) -> Value {
     found.as_ref().map_or(Value::Null, set)
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn short(object: Object<'_>) -> Value {
         "type": object.type_name(true),
         "logical_index": object.logical_index(),
         "os_index": object.os_index(),
-        "cpuset": named_set(object.cpuset()),
+        "cpuset": set_or_null(object.cpuset()),
     })
 }
 

@@ -1,6 +1,6 @@
 //! One object with all that is known of it, and the tree.
 
-use super::json::{infos, named_set, short};
+use super::json::{infos, set_or_null, short};
 use serde_json::{Value, json};
 use topobroker_reader::{
     Associativity, Attributes, CacheKind, ChildKind, Object, OsDeviceKind, Pci,
@@ -15,9 +15,9 @@ pub(crate) fn object(object: Object<'_>) -> Value {
         add("depth", object.depth().raw().into());
         add("subtype", object.subtype().into());
         add("name", object.name().into());
-        add("complete_cpuset", named_set(object.complete_cpuset()));
-        add("nodeset", named_set(object.nodeset()));
-        add("complete_nodeset", named_set(object.complete_nodeset()));
+        add("complete_cpuset", set_or_null(object.complete_cpuset()));
+        add("nodeset", set_or_null(object.nodeset()));
+        add("complete_nodeset", set_or_null(object.complete_nodeset()));
         add("total_memory", object.total_memory().into());
         add("attributes", attributes(object));
         add("infos", infos(object.infos()));

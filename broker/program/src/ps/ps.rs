@@ -2,7 +2,7 @@
 
 use super::misbound::{Member, Misbound, misbound};
 use super::process::{Look, Process, ids, own_user};
-use crate::subject::Subject;
+use crate::subject::{Subject, ensure_is_here};
 use crate::{json, output};
 use anyhow::ensure;
 use clap::Args;
@@ -76,34 +76,26 @@ fn user(text: &str) -> Result<User, String> {
 impl Ps {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         self.subject.answer(None, |topology| {
-            ensure!(
-                topology.is_this_system(),
-                "this topology is of {}: no process here runs on its PUs",
-                topology.root().info("HostName").unwrap_or("another machine")
-            );
+            ensure_is_here(topology, "no process here runs on its PUs")?;
             self.list(topology)
         })
     }
 
     fn list(&self, topology: Topology<'_>) -> anyhow::Result<ExitCode> {
-        let mut found = self.processes(topology)?;
-        let mut wrong = Vec::new();
-        if self.misbound {
-            wrong = misbound(topology, &found);
-            let mut is_wrong = wrong.iter().map(|wrong| !wrong.is_empty());
-            found.retain(|_| is_wrong.next().unwrap_or(false));
-            wrong.retain(|wrong| !wrong.is_empty());
-        }
-        let none = &[][..];
-        let reasons = wrong.iter().map(Vec::as_slice).chain(std::iter::repeat(none));
-        let all = found.iter().zip(reasons);
-        let text = match self.json {
-            true => {
-                json::text(&all.map(|(it, why)| as_json(topology, it, why)).collect::<Vec<_>>())?
-            }
-            false => all.map(|(it, why)| self.lines(topology, it, why)).collect(),
+        let found = self.processes(topology)?;
+        let why = match self.misbound {
+            true => misbound(topology, &found),
+            false => found.iter().map(|_| Vec::new()).collect(),
         };
-        if !self.json && found.is_empty() {
+        let mut all: Vec<(Member, Vec<Misbound>)> = found.into_iter().zip(why).collect();
+        all.retain(|(_, why)| !self.misbound || !why.is_empty());
+        let text = match self.json {
+            true => json::text(
+                &all.iter().map(|(it, why)| as_json(topology, it, why)).collect::<Vec<_>>(),
+            )?,
+            false => all.iter().map(|(it, why)| self.lines(topology, it, why)).collect(),
+        };
+        if !self.json && all.is_empty() {
             output::say(if self.misbound {
                 "no process runs in the wrong place"
             } else {
@@ -111,7 +103,8 @@ impl Ps {
             });
         }
         output::print(&text)?;
-        Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        let is_wrong = self.misbound && !all.is_empty();
+        Ok(if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 
     fn processes(&self, topology: Topology<'_>) -> anyhow::Result<Vec<Member>> {
