@@ -89,8 +89,9 @@ impl Ways {
         rival::write(&topology, &opened, length)?;
         let (file, segment) = (text(file), Some(length as u64));
         let archive = topobroker_layout::encode::to_bytes(&description)?;
-        let exported =
-            topobroker::format::xml::export(topobroker_reader::Archive::open(&archive)?.topology());
+        let exported = topobroker_reader::text::xml::export(
+            topobroker_reader::Archive::open(&archive)?.topology(),
+        );
         let xml = folder.path().join("hwloc.xml");
         std::fs::write(&xml, exported)?;
         let no_plugins = folder.path().join("no-plugins");

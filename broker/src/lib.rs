@@ -10,10 +10,9 @@
 //! | [`description`] | filters by type, and descriptions of adopted topologies |
 //! | [`publish`] | segments, jobs over them, and files for programs that know only hwloc |
 //! | [`node`] | publishing on a node: by a daemon, a launcher, or the first of many processes |
-//! | [`mod@format`] | a topology as text: XML, synthetic |
 //! | [`links`] | the links of a node in the formats of other programs, and telling them |
 //! | [`findings`] | what is wrong with a node or with the binding of a job |
-//! | [`nics`], [`gpus`] | how other libraries choose NICs, and how they are told of NICs and GPUs |
+//! | [`nics`] | which NICs a site and a user allow, and how other libraries choose them |
 //! | [`binding`] | binding processes to PUs, and their memory to NUMA nodes |
 //! | [`file_bytes`] | the bytes of files that users name |
 //! | [`location`], [`placement`] | objects as users name them, and PUs for ranks |
@@ -33,13 +32,10 @@ pub mod aligned;
 #[doc(hidden)]
 pub mod causes;
 
-pub mod binding;
 pub mod description;
 #[allow(unsafe_code, reason = "maps files")]
 pub mod file_bytes;
 pub mod findings;
-pub mod format;
-pub mod gpus;
 #[allow(unsafe_code, reason = "raw calls of hwloc are what this module is for")]
 pub mod hwloc;
 pub mod links;
@@ -49,3 +45,5 @@ pub mod nics;
 pub mod node;
 pub mod placement;
 pub mod publish;
+
+pub use topobroker_binding as binding;

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use topobroker_cli::console::{Contents, Style, print};
-use topobroker::format::xml::export;
+use topobroker_reader::text::xml::export;
 use topobroker_reader::Archive;
 
 fuzz_target!(|data: &[u8]| {

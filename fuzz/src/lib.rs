@@ -4,7 +4,7 @@
 use rkyv::util::AlignedVec;
 use std::sync::LazyLock;
 use topobroker_cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
-use topobroker::format::xml::export;
+use topobroker_reader::text::xml::export;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker_layout::cluster::blocks::{BLOCK, Records, Texts};

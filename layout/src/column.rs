@@ -173,6 +173,15 @@ impl ArchivedColumn {
         (0..self.len()).map(|index| self.get(index))
     }
 
+    /// The values as they are stored, and how many little-endian bytes each has, if they are stored
+    /// one after the other and as they are.
+    #[must_use]
+    pub fn as_bytes(&self) -> Option<(&[u8], usize)> {
+        let log = self.shape.to_native() & 7;
+        let is_stored = !self.is_dictionary() && self.base() == 0 && log > 0;
+        is_stored.then(|| (self.bytes.as_slice(), 1 << (log - 1)))
+    }
+
     /// Whether the values ascend. Equal values may follow each other.
     #[must_use]
     #[inline(never)]

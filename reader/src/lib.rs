@@ -25,6 +25,8 @@ extern crate std;
 
 mod adopt;
 mod archive;
+#[cfg(feature = "std")]
+pub mod ballot;
 pub mod cluster;
 pub mod devices;
 pub mod groups;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 use tempfile::TempDir;
-use topobroker::format::xml::export;
 use topobroker_cluster::gather::{Known, NodeReport};
 use topobroker_cluster::{
     ClusterBuilder, ClusterError, GroupId, NodeFile, PreparedNode, prepare, prepare_all,
@@ -13,6 +12,7 @@ use topobroker_cluster::{
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};
 use topobroker_layout::cluster::nodes::ClassRow;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_reader::text::xml::export;
 use topobroker_reader::{
     Archive, ObjectType, RestrictFlags, Set, View,
     cluster::{Cluster, GroupKind},

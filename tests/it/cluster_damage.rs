@@ -4,12 +4,12 @@ use crate::cluster::of_names;
 use crate::segments::topobroker;
 use std::collections::BTreeMap;
 use std::fs;
-use topobroker::format::xml::export;
 use topobroker_cluster::{ClusterBuilder, GroupId, Like, PreparedNode, SwitchTree};
 use topobroker_layout::cluster::blocks::Records;
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::cluster::{Cluster, ClusterOpenError, GroupKind};
+use topobroker_reader::text::xml::export;
 use topobroker_tests::synthetic;
 
 #[test]

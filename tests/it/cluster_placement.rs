@@ -64,7 +64,7 @@ fn ranks_over_three_nodes_are_on_those_where_the_installed_mpirun_maps_them() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("machine.xml");
     let bytes = archive(MACHINE);
-    let text = topobroker::format::xml::export(Archive::open(&bytes).unwrap().topology());
+    let text = topobroker_reader::text::xml::export(Archive::open(&bytes).unwrap().topology());
     std::fs::write(&file, text).unwrap();
     let (mut equal, mut refused) = (0, 0);
     with_cluster(MACHINE, 3, |nodes| {

@@ -4,10 +4,10 @@ use crate::segments::topobroker;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use topobroker::format::xml::export;
 use topobroker_cluster::{ClusterBuilder, ClusterError, GroupId};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;
+use topobroker_reader::text::xml::export;
 use topobroker_tests::synthetic;
 
 #[test]

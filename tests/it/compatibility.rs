@@ -42,7 +42,7 @@ fn a_topology_of_format_1_0_is_read() {
         (package.logical_index(), package.cpuset().unwrap().to_string()),
         (1, "0x000000f0".to_owned())
     );
-    assert!(topobroker::format::xml::export(topology).contains("SyntheticDescription"));
+    assert!(topobroker_reader::text::xml::export(topology).contains("SyntheticDescription"));
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use crate::segments::topobroker;
 use std::path::Path;
 use std::process::{Command, Output};
-use topobroker::format::xml::export;
 use topobroker::hwloc::Input;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;
+use topobroker_reader::text::xml::export;
 use topobroker_tests::{describe, machines, shared};
 
 fn ours(words: &[&str]) -> Output {

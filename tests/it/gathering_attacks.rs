@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use topobroker::format::xml::export;
 use topobroker_cluster::PreparedNode;
 use topobroker_cluster::gather::{
     Commands, Contribution, Gathered, Gathering, MAX_REPORT, NodeReport, Rounds, join, read_folder,
@@ -13,6 +12,7 @@ use topobroker_cluster::gather::{
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;
+use topobroker_reader::text::xml::export;
 use topobroker_tests::synthetic;
 
 fn report(name: &str, machine: &Description) -> NodeReport {

@@ -5,10 +5,11 @@ use crate::made_nodes::{Kind, Nic, archived, nic, node};
 use std::collections::{BTreeMap, BTreeSet};
 use topobroker::findings;
 use topobroker::hwloc::Input;
-use topobroker::nics::{Library, NicFilter, Rank, Rule, chosen, variables};
+use topobroker::nics::{NicFilter, Rank, Rule, chosen};
 use topobroker_benches::jobs::segment_of_job;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job as layout;
+use topobroker_reader::devices::environment::{Library, of_nics};
 use topobroker_reader::internal::runs_of_pus;
 use topobroker_reader::{
     Archive, Object, Set, Topology, View,
@@ -158,7 +159,7 @@ fn told(nics: &[Nic], given: &BTreeSet<String>) -> String {
     let topology = opened.topology();
     let all: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
     let first = topology.os_device(given.first().unwrap()).unwrap();
-    let of = |library| variables(library, &[first], &all);
+    let of = |library| of_nics(library, &[first], &all);
     let all = [Library::Ucx, Library::Nccl, Library::Mpich].into_iter().flat_map(of);
     all.map(|(name, value)| format!("`{name}={value}`")).collect::<Vec<_>>().join(" ")
 }
@@ -233,12 +234,12 @@ fn mpich_numbers_the_nics_of_one_provider_of_libfabric() {
     let topology = opened.topology();
     let all: Vec<Object<'_>> =
         ["eno1", "hsn0", "hsn1"].map(|name| topology.os_device(name).unwrap()).into();
-    let told = variables(Library::Mpich, &all[2..], &all);
+    let told = of_nics(Library::Mpich, &all[2..], &all);
     // MPICH 5 uses one NIC by default, and 4.3 opens all: what else it does is left to the user.
     assert_eq!(told, [("MPIR_CVAR_CH4_OFI_PREF_NIC", "1".to_owned())]);
-    let told = variables(Library::Libfabric, &all[2..], &all);
+    let told = of_nics(Library::Libfabric, &all[2..], &all);
     assert_eq!(told, []);
-    let told = variables(Library::Libfabric, &all[..1], &all);
+    let told = of_nics(Library::Libfabric, &all[..1], &all);
     assert_eq!(told, [("FI_TCP_IFACE", "eno1".to_owned())]);
 }
 

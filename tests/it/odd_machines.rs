@@ -1,11 +1,11 @@
 //! Machines with several NUMA nodes of the same PUs, without cores, without memory on a die, and with
 //! devices of which hwloc or the system knows little.
 
-use topobroker::gpus::{Interface, variables};
 use topobroker::hwloc::Input;
 use topobroker::links::{GuestBusIds, NcclFile, nccl};
 use topobroker::placement::{Policy, place};
 use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_reader::devices::environment::{Interface, of_gpus};
 use topobroker_reader::{
     Archive, ObjectType, Set, Topology, View,
     devices::PathClass,
@@ -158,7 +158,7 @@ fn gpus_are_told_by_uuid_where_it_is_known_else_by_their_number_on_the_bus() {
         let opened = Archive::open(&bytes).unwrap();
         let gpus: Vec<_> =
             names.iter().map(|name| opened.topology().os_device(name).unwrap()).collect();
-        let told = variables(interface, &gpus, opened.topology());
+        let told = of_gpus(interface, &gpus, opened.topology());
         told.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
     };
     let plain = GPUS.replace("NVML0", "").replace("NVML1", "");

@@ -143,7 +143,7 @@ fn random_mappings_equal_those_of_the_installed_mpirun() {
         let archive = to_bytes(&describe(&Input::Synthetic(machine.to_owned()))).unwrap();
         let opened = Archive::open(&archive).unwrap();
         let topology = opened.topology();
-        std::fs::write(&file, topobroker::format::xml::export(topology)).unwrap();
+        std::fs::write(&file, topobroker_reader::text::xml::export(topology)).unwrap();
         let end = same + refused + uncounted + 34;
         while same + refused + uncounted < end {
             let (map_by, bind_to, count) = any_policy(&mut random);

@@ -9,7 +9,6 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
-use topobroker::format::xml;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker::publish::{PublishOptions, publish};
 use topobroker_benches::machines::shared_folder;
@@ -17,6 +16,7 @@ use topobroker_cluster::{
     ClusterBuilder, GroupId, Like, NodeFile, SwitchTree, prepare_all, write_file,
 };
 use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_reader::text::xml;
 use topobroker_reader::{
     Archive, FilePath, adopt,
     cluster::{Cluster, Identity, OwnNode, own_node},

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::process::ExitCode;
 use topobroker::findings::worded;
-use topobroker::gpus::uuid;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
     Attributes, Object, ObjectType, OsDeviceKind, Topology,
@@ -230,7 +229,7 @@ impl Device<'_> {
             "rate_mbps": self.object.link_mbps(),
             "max_link_speed": self.pci().and_then(|pci| pci.fact("MaxLinkSpeed")),
             "max_link_width": self.pci().and_then(|pci| pci.fact("MaxLinkWidth")),
-            "uuid": uuid(self.object),
+            "uuid": self.object.gpu_uuid(),
             "mig_instances": self.object.mig_instances().collect::<Vec<_>>(),
             "nvlink_domain": self.object.nvlink_domain(),
         });

@@ -8,11 +8,11 @@ use anyhow::{Context, bail};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use topobroker::format::xml;
 use topobroker::hwloc::{Difference, HwlocTopology, Input, LoadOptions, capture, load};
 use topobroker_cluster::write_file;
 use topobroker_layout::encode;
 use topobroker_reader::Archive;
+use topobroker_reader::text::xml;
 
 /// Print what differs between two nodes as XML that `patch` applies, as hwloc-diff does
 ///

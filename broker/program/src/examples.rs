@@ -37,6 +37,13 @@ const ALL: &[(&str, Examples)] = &[
         ],
     ),
     (
+        "topobroker load",
+        &[(
+            "eval $(topobroker load | sed 's/^/export /')",
+            "the keys, for the processes of this shell",
+        )],
+    ),
+    (
         "topobroker serve",
         &[("topobroker serve", "publish for all processes of the node, until SIGTERM")],
     ),

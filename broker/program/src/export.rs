@@ -6,9 +6,9 @@ use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::format::{synthetic, xml};
 use topobroker::hwloc::{Input, LoadOptions, export_v1, load};
 use topobroker_reader::Topology;
+use topobroker_reader::text::{synthetic, xml};
 
 /// Write a topology as XML that any hwloc 2 loads, or as a synthetic description
 #[derive(Debug, Args)]

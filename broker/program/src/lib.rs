@@ -27,6 +27,7 @@ mod job;
 mod json;
 mod kind_of_file;
 mod links;
+mod load;
 pub mod ls;
 mod manual;
 mod networks;

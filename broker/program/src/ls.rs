@@ -9,8 +9,8 @@ use anyhow::Context;
 use clap::Args;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use topobroker::format::synthetic;
 use topobroker_layout::set::Format;
+use topobroker_reader::text::synthetic;
 use topobroker_reader::{Topology, TypeName};
 
 /// Print a topology, as lstopo-no-graphics --of console does

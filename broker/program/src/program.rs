@@ -4,8 +4,8 @@ use super::command_words;
 use super::output::{self, say, whole_message};
 use super::{
     audit, bind, calc, check, cluster, devices, difference, distrib, doctor, draw, examples,
-    export, info, job, links, ls, manual, networks, ports, ps, publish, run, scope, serve, signals,
-    status, unpublish,
+    export, info, job, links, load, ls, manual, networks, ports, ps, publish, run, scope, serve,
+    signals, status, unpublish,
 };
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -29,6 +29,7 @@ enum Command {
     Status(status::Status),
     Run(run::Run),
     Serve(serve::Serve),
+    Load(load::Load),
     Audit(audit::Audit),
     Scope(scope::Scope),
     Job(job::Job),
@@ -83,6 +84,7 @@ pub fn main() -> ExitCode {
         Command::Status(status) => status.run(),
         Command::Run(run) => run.run(),
         Command::Serve(serve) => serve.run(),
+        Command::Load(load) => load.run(),
         Command::Audit(audit) => audit.run(),
         Command::Scope(scope) => scope.run(),
         Command::Job(job) => job.run(),

@@ -1,6 +1,5 @@
-//! NICs of ranks: how other libraries choose them, and how processes are told.
+//! NICs of ranks: which a site and a user allow, and how other libraries choose them.
 
-mod environment;
 mod filter;
 mod mpich;
 mod nccl;
@@ -10,7 +9,6 @@ mod reach;
 mod rule;
 mod site;
 
-pub use environment::{Library, variables};
 pub use filter::{NicFilter, NicListError};
 pub use rank::Rank;
 pub use reach::nodes_reached;

@@ -2,7 +2,7 @@
 
 use super::rank::Rank;
 use topobroker_layout::set::Set;
-use topobroker_reader::{Object, Topology};
+use topobroker_reader::{Object, Topology, devices::environment::numbered_by_mpich};
 
 pub(super) fn chosen<'a>(
     topology: Topology<'a>,
@@ -10,7 +10,7 @@ pub(super) fn chosen<'a>(
     ranks: &[Rank<'a>],
 ) -> Vec<Option<Object<'a>>> {
     let all = topology.root().cpuset().unwrap_or_default();
-    let nics = by_name(nics);
+    let nics = numbered_by_mpich(nics);
     let choose = |(local_rank, rank): (usize, &Rank<'a>)| {
         let own = rank.cpuset.as_ref().unwrap_or(&all);
         let close: Vec<Object<'a>> =
@@ -19,13 +19,6 @@ pub(super) fn chosen<'a>(
         close.get(local_rank.checked_rem(close.len())?).copied()
     };
     ranks.iter().enumerate().map(choose).collect()
-}
-
-/// NICs in the order in which MPICH numbers them.
-pub(super) fn by_name<'a>(nics: &[Object<'a>]) -> Vec<Object<'a>> {
-    let mut nics = nics.to_vec();
-    nics.sort_by_key(|nic| nic.name());
-    nics
 }
 
 fn is_close(nic: Object<'_>, own: &Set) -> bool {

@@ -6,16 +6,16 @@
 
 use super::stale::remove_stale;
 use super::status::{self, Published, PublisherState};
-use crate::publish::{NAME_PREFIX, SHM_FOLDER, is_at, remove_at_exit};
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::publish::{SHM_FOLDER, is_at, remove_at_exit};
+use rustix::fs::{FlockOperation, OFlags};
+use std::collections::BTreeSet;
 use std::fs::File;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-use std::io::{Read, Seek, Write};
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use topobroker_reader::Keys;
+use topobroker_reader::ballot::{ballot, ballot_prefix, keys_in_ballot, open_ballot};
 use topobroker_reader::internal::{Gate, Turn};
-use topobroker_reader::{Keys, jobs::Cgroup};
 
 /// The turn of this process: no other process has the turn until this is dropped.
 ///
@@ -55,7 +55,7 @@ impl Election {
         let path = ballot()?;
         let (start, mut pause) = (Instant::now(), Duration::from_millis(1));
         while start.elapsed() < PATIENCE {
-            let file = open(&path, OFlags::CREATE)?;
+            let file = open_ballot(&path, OFlags::CREATE)?;
             let locked = rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
             // If the ballot was removed meanwhile, try again with the new one.
             if locked.is_ok() && is_at(&file, &path) {
@@ -69,7 +69,7 @@ impl Election {
 
     /// Keys of the segment that an earlier winner published, if they are of use.
     pub(super) fn elected(&self) -> Option<Keys> {
-        let keys = keys_in(&self.file)?;
+        let keys = keys_in_ballot(&self.file)?;
         let published = status::read(keys.path()?, 0).ok()?;
         is_usable(&published).then_some(keys)
     }
@@ -106,11 +106,11 @@ impl Drop for Election {
 
 /// Removes a ballot, unless a process has locked it or its segment is of use.
 pub(crate) fn close(ballot: &Path) {
-    let Some(file) = open(ballot, OFlags::empty()) else { return };
+    let Some(file) = open_ballot(ballot, OFlags::empty()) else { return };
     if rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return;
     }
-    let published = keys_in(&file).and_then(|keys| status::read(keys.path()?, 0).ok());
+    let published = keys_in_ballot(&file).and_then(|keys| status::read(keys.path()?, 0).ok());
     if !published.is_some_and(|it| is_usable(&it)) && is_at(&file, ballot) {
         let _ = std::fs::remove_file(ballot);
     }
@@ -125,7 +125,7 @@ pub fn close_all() {
 /// those that are in use name.
 fn close_others(own: Option<&Path>) -> BTreeSet<PathBuf> {
     let mut named = BTreeSet::new();
-    let start = format!("{NAME_PREFIX}load-{}-", rustix::process::geteuid().as_raw());
+    let start = ballot_prefix();
     for entry in std::fs::read_dir(SHM_FOLDER).into_iter().flatten().flatten() {
         let ballot = entry.path();
         // Closing a file of this process's own ballot would give back its lock.
@@ -133,43 +133,8 @@ fn close_others(own: Option<&Path>) -> BTreeSet<PathBuf> {
             continue;
         }
         close(&ballot);
-        let keys = open(&ballot, OFlags::empty()).and_then(|file| keys_in(&file));
+        let keys = open_ballot(&ballot, OFlags::empty()).and_then(|file| keys_in_ballot(&file));
         named.extend(keys.and_then(|keys| Some(keys.path()?.to_owned())));
     }
     named
-}
-
-/// Opens a ballot. It must be a regular file of this user that nobody else may read or write.
-fn open(path: &Path, more: OFlags) -> Option<File> {
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | more;
-    let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).ok()?;
-    let stat = rustix::fs::fstat(&file).ok()?;
-    let own = stat.st_uid == rustix::process::geteuid().as_raw()
-        && stat.st_mode & 0o077 == 0
-        && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    own.then(|| file.into())
-}
-
-fn keys_in(file: &File) -> Option<Keys> {
-    const MOST: u64 = 8192;
-    let mut text = String::new();
-    file.take(MOST).read_to_string(&mut text).ok()?;
-    Keys::from_lines(&text).ok()
-}
-
-/// The path of the ballot. It differs between users, cgroups, pid namespaces and hwloc settings in
-/// the environment, because processes that would discover different topologies must not share one.
-fn ballot() -> Option<PathBuf> {
-    let is_setting = |name: &str| {
-        name.starts_with("HWLOC_") && !name.ends_with("VERBOSE") && name != "HWLOC_HIDE_ERRORS"
-    };
-    let settings: BTreeMap<_, _> =
-        std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_setting)).collect();
-    let cgroup = Cgroup::of_this_process().ok()?;
-    let resources = cgroup.map(|cgroup| (cgroup.cpus.to_string(), cgroup.mems.to_string()));
-    let namespace = std::fs::read_link("/proc/self/ns/pid").ok()?;
-    let hash =
-        BuildHasherDefault::<DefaultHasher>::default().hash_one((resources, namespace, settings));
-    let user = rustix::process::geteuid().as_raw();
-    Some(PathBuf::from(SHM_FOLDER).join(format!("{NAME_PREFIX}load-{user}-{hash:016x}")))
 }

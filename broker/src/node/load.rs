@@ -1,12 +1,13 @@
 //! Loads the topology of a process: from a published segment, else from XML, else by discovery,
 //! which one process does for all.
 
-use super::election::{Election, kept};
+use super::election::{Election, close_all, kept};
 use super::status;
 use crate::hwloc::{self, CaptureError, HwlocLoadError, Input, LoadOptions, capture};
 use crate::publish::{PublishError, PublishOptions, Store, publish, remove, remove_at_exit};
-use std::path::PathBuf;
-use topobroker_reader::{AdoptError, Adopted, Scope, Source, adopt_keys, adopted};
+use std::path::Path;
+use topobroker_layout::description::Description;
+use topobroker_reader::{AdoptError, Adopted, Keys, Scope, Source, adopt_keys, adopted};
 
 /// Why a process gets no topology.
 #[derive(Debug, thiserror::Error)]
@@ -66,40 +67,96 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
     {
         return Ok(adopted);
     }
-    if is_hwloc_told_what_to_load() {
-        return alone(&Input::ThisMachine, Source::Loaded);
+    match shared(None)? {
+        Shared::Published(keys) => Ok(adopt_keys(keys)?),
+        Shared::Adopted(adopted) => Ok(adopted),
+        // Without room for a shared segment, or an election, this process still needs a topology.
+        Shared::Own(description, source) => adopt_own(&description, source),
     }
-    // If there can be no election, each process discovers for itself.
+}
+
+/// The keys of a topology for another process, which is to adopt it: of what is published to this
+/// process, else of what the first of many processes discovers, as in [`load`]. The segment stays as
+/// long as the process `owner` runs, which then calls [`release`] in a process of its own.
+///
+/// # Errors
+///
+/// [`LoadError`].
+pub fn keys_for(owner: u32) -> Result<Keys, LoadError> {
+    if let Ok(adopted) = topobroker_reader::adopt() {
+        return Ok(adopted.keys().clone());
+    }
+    let (description, source) = match shared(Some(owner))? {
+        Shared::Published(keys) => return Ok(keys),
+        Shared::Adopted(adopted) => return Ok(adopted.keys().clone()),
+        Shared::Own(description, source) => (description, source),
+    };
+    let options = PublishOptions { source, ..options(Some(owner)) };
+    let publication = publish(&description, &options)?;
+    let keys = publication.keys().clone();
+    publication.outlive();
+    Ok(keys)
+}
+
+/// Removes a segment that [`keys_for`] has published, unless it is so young that others may still look
+/// for it: then the next one that loads removes it.
+pub fn release(file: &Path) {
+    remove_unless_young(file);
+    close_all();
+}
+
+/// What an election led to.
+enum Shared {
+    /// This process has published a segment, or another one has.
+    Published(Keys),
+    /// This process has adopted the segment of another one.
+    Adopted(&'static Adopted),
+    /// Nobody else may have this one: there can be no election or no segment, or the environment has
+    /// hwloc load something other than this machine.
+    Own(Box<Description>, Source),
+}
+
+/// Finds the segment that others have discovered, else discovers for all.
+fn shared(owner: Option<u32>) -> Result<Shared, LoadError> {
+    if is_hwloc_told_what_to_load() {
+        return Ok(Shared::Own(discovered()?, Source::Loaded));
+    }
     let Some(election) = Election::enter() else {
-        return alone(&Input::ThisMachine, Source::ThisMachine);
+        return Ok(Shared::Own(discovered()?, Source::ThisMachine));
     };
     if let Some(keys) = election.elected()
         && let Ok(adopted) = adopt_keys(keys)
     {
-        return Ok(adopted);
+        return Ok(Shared::Adopted(adopted));
     }
     election.sweep();
-    let description = capture(&hwloc::load(&Input::ThisMachine, &LoadOptions::default())?)?;
-    let options = PublishOptions { private: true, scope: Scope::Cgroup, ..Default::default() };
-    let Ok(publication) = publish(&description, &options) else {
-        // Without room for a shared segment, this process still needs a topology.
-        return adopt_own(&description, Source::ThisMachine);
+    let description = discovered()?;
+    let Ok(publication) = publish(&description, &options(owner)) else {
+        return Ok(Shared::Own(description, Source::ThisMachine));
     };
     let keys = publication.keys().clone();
-    // The segment stays for other processes as long as this process lives, and for a while in any
+    // The segment stays for other processes as long as its owner lives, and for a while in any
     // case: the next load removes it.
-    leave_to_next(publication.outlive());
+    let file = publication.outlive();
+    if owner.is_none() {
+        remove_at_exit(file, remove_unless_young);
+    }
     election.win(&keys);
-    Ok(adopt_keys(keys)?)
+    Ok(Shared::Published(keys))
 }
 
-/// Removes a segment when this process exits, unless it is so young that others may still look for it.
-fn leave_to_next(file: PathBuf) {
-    remove_at_exit(file, |file| {
-        if !status::read(file, 0).is_ok_and(|published| published.is_younger(kept())) {
-            let _ = remove(file);
-        }
-    });
+fn discovered() -> Result<Box<Description>, LoadError> {
+    Ok(Box::new(capture(&hwloc::load(&Input::ThisMachine, &LoadOptions::default())?)?))
+}
+
+fn options(publisher: Option<u32>) -> PublishOptions {
+    PublishOptions { private: true, scope: Scope::Cgroup, publisher, ..Default::default() }
+}
+
+fn remove_unless_young(file: &Path) {
+    if !status::read(file, 0).is_ok_and(|published| published.is_younger(kept())) {
+        let _ = remove(file);
+    }
 }
 
 /// Loads for this process alone.
@@ -108,10 +165,7 @@ fn alone(input: &Input, source: Source) -> Result<&'static Adopted, LoadError> {
 }
 
 /// Adopts a description for this process alone, as a memfd that is closed once it is mapped.
-fn adopt_own(
-    description: &topobroker_layout::description::Description,
-    source: Source,
-) -> Result<&'static Adopted, LoadError> {
+fn adopt_own(description: &Description, source: Source) -> Result<&'static Adopted, LoadError> {
     // With `keep` the header names no publisher, so this works without /proc.
     let options = PublishOptions { store: Store::Memfd, keep: true, source, ..Default::default() };
     let publication = publish(description, &options)?;

@@ -13,5 +13,5 @@ pub mod status;
 
 pub use election::close_all;
 pub use hwloc_topology::{PMIX_SHMEM_NAMES, hwloc_topology};
-pub use load::{LoadError, load};
+pub use load::{LoadError, keys_for, load, release};
 pub use stale::remove_stale;

@@ -1,7 +1,6 @@
 //! Ranks at devices: mapped to one in turn, or bound to the PUs near the GPU that they will be given.
 
 use super::policy::Devices;
-use crate::gpus::uuid;
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType, OsDeviceKind, Topology, devices::Beside};
 
@@ -28,7 +27,8 @@ impl<'a> Placed<'a> {
                 all.filter(|it| it.os_device_kind() == Some(OsDeviceKind::Block)).collect()
             }
             Devices::Named(name) => {
-                let is_it = |it: &Object<'a>| it.device_name() == *name || uuid(*it) == Some(name);
+                let is_it =
+                    |it: &Object<'a>| it.device_name() == *name || it.gpu_uuid() == Some(name);
                 let all = topology.objects_with_type(ObjectType::OSDevice).chain(topology.gpus());
                 all.filter(is_it).take(1).collect()
             }

@@ -4,13 +4,13 @@
 use super::address::{self, OF_HWLOC_SEGMENTS};
 use super::error::{LegacyError, PublishError};
 use super::store::named;
-use crate::format::xml;
 use crate::hwloc::{self, HwlocTopology, Input, LoadOptions, TypeFilter};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::slots::SLOTS_ENDING;
+use topobroker_reader::text::xml;
 use topobroker_reader::{FileKey, Keys, Topology, links::ToldLinks};
 
 /// The files for hwloc beside a segment or job. They are removed with it.

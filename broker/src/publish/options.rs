@@ -32,6 +32,9 @@ pub struct PublishOptions {
     pub private: bool,
     /// Keep the segment until it is unpublished, and not only as long as this process lives.
     pub keep: bool,
+    /// The process with which the segment becomes stale, and that removes it; `None` for this one.
+    /// Another one needs [`Publication::outlive`](super::Publication::outlive).
+    pub publisher: Option<u32>,
     /// Whose resources the topology describes.
     pub scope: Scope,
     /// Where the topology was captured from.

@@ -115,7 +115,11 @@ fn file(path: PathBuf) -> (Placed, FileKey) {
 }
 
 fn new_header(options: &PublishOptions, size: u64) -> Result<Header, PublishError> {
-    let who = if options.keep { Publisher::NOBODY } else { publisher::publisher()? };
+    let who = match options.publisher {
+        _ if options.keep => Publisher::NOBODY,
+        Some(other) => publisher::process(other)?,
+        None => publisher::publisher()?,
+    };
     Ok(Header {
         scope: options.scope,
         source: options.source,

@@ -3,7 +3,6 @@
 use crate::failure::Failure;
 use crate::status::tb_status;
 use topobroker::binding::BindError;
-use topobroker::format::synthetic::Irregular;
 use topobroker::hwloc::CaptureError;
 use topobroker::hwloc::HwlocLoadError;
 use topobroker::location::LocationError;
@@ -14,6 +13,7 @@ use topobroker::placement::{PlacementError, PolicyError};
 use topobroker::publish::{LegacyError, PublishError, job};
 use topobroker_cluster::ClusterError;
 use topobroker_cluster::gather::GatherError;
+use topobroker_reader::text::synthetic::Irregular;
 
 impl From<HwlocLoadError> for Failure {
     fn from(error: HwlocLoadError) -> Self {

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::job::tb_job;
 use crate::pointers::{Buffer, Out};
 use crate::status::tb_status;
-use topobroker::gpus::{Interface, variables_of_rank};
+use topobroker_reader::devices::environment::{Interface, of_gpus_of_rank};
 
 /// Programming interfaces of GPUs that can be told which of them to use.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ pub extern "C" fn tb_job_gpu_env(
             3 => Interface::OpenCl,
             other => return Err(Failure::argument(format!("interface {other}, expected 0 to 3"))),
         };
-        let told = variables_of_rank(interface, job, rank);
+        let told = of_gpus_of_rank(interface, job, rank);
         told.iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>()
     })
 }

@@ -9,9 +9,8 @@ use crate::pointers::{Buffer, Out, Text};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::c_void;
-use topobroker::format::{synthetic, xml};
 use topobroker::node::hwloc_topology;
-use topobroker_reader::text::attributes;
+use topobroker_reader::text::{attributes, synthetic, xml};
 
 /// Stores the hwloc_topology_t of this process. The first call adopts the hwloc segment that the
 /// environment or the PMIx server names. If there is none, or it cannot be adopted, hwloc loads a

@@ -18,6 +18,7 @@ mod candidates;
 mod distances;
 mod distances_pmix7;
 mod domain;
+pub mod environment;
 mod id;
 mod kinds;
 mod near;

@@ -131,6 +131,16 @@ impl<'a> Distances<'a> {
         self.value(self.index_of(from)?, self.index_of(to)?)
     }
 
+    /// The values in place, row by row, and how many little-endian bytes each has. `None` if the
+    /// archive has them packed otherwise, a view hides objects of the matrix, or a node of a cluster
+    /// has values of its own.
+    #[must_use]
+    pub fn stored_values(self) -> Option<(&'a [u8], usize)> {
+        let is_whole = self.rows().count() == self.matrix.objects.len();
+        let is_alone = is_whole && self.topology.index.values.is_none();
+        self.matrix.values.as_bytes().filter(|_| is_alone)
+    }
+
     /// The value from the object of row `from` to that of column `to`; `None` if one is outside the
     /// matrix.
     #[must_use]

@@ -1,8 +1,10 @@
-//! Attributes and classes of objects as text, as hwloc writes them.
+//! Attributes and classes of objects, and whole topologies, as text as hwloc writes it.
 
 mod attributes;
 mod pci_class;
 mod pci_domains;
+pub mod synthetic;
+pub mod xml;
 
 pub use attributes::{attributes, memory_size};
 pub use pci_class::pci_class_name;

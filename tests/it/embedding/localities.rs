@@ -156,7 +156,7 @@ fn locality_strings_and_what_processes_share_are_those_of_pmix_and_open_mpi_on_a
         let part = any_set(&mut random, topology, &pus);
         let Ok(view) = View::new(topology, &part, RestrictFlags::REMOVE_CPULESS) else { continue };
         let xml = folder.path().join(&machine.name);
-        std::fs::write(&xml, topobroker::format::xml::export(view.topology())).unwrap();
+        std::fs::write(&xml, topobroker_reader::text::xml::export(view.topology())).unwrap();
         of_views += compare(&reference, &xml, view.topology(), 100);
         compare_job(&machine.path, topology, &view);
     }

@@ -6,9 +6,8 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use topobroker::binding::{Target, bind};
-use topobroker::gpus::{self, Interface};
-use topobroker::nics::{self, Library};
 use topobroker::publish::job::file_of;
+use topobroker_reader::devices::environment::{self, Interface, Library};
 use topobroker_reader::{Adopted, Object, devices::NicChoice, jobs::Job};
 
 /// Binds this process as a rank of a job is bound, and becomes the command, with the variables by which
@@ -44,9 +43,9 @@ fn of_devices(base: &Adopted, job: Job<'_>, rank: u32) -> Vec<(&'static str, Str
         false => all(NicChoice::ActiveOrUnknown),
     };
     let libraries = [Library::Ucx, Library::Nccl, Library::Mpich];
-    let of_nics = libraries.into_iter().flat_map(|it| nics::variables(it, &given, &all));
+    let of_nics = libraries.into_iter().flat_map(|it| environment::of_nics(it, &given, &all));
     let interfaces = [Interface::Cuda, Interface::Rocm, Interface::LevelZero];
-    let of_gpus = interfaces.into_iter().flat_map(|it| gpus::variables_of_rank(it, job, rank));
+    let of_gpus = interfaces.into_iter().flat_map(|it| environment::of_gpus_of_rank(it, job, rank));
     of_nics.chain(of_gpus).collect()
 }
 

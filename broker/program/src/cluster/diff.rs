@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::causes::with_causes;
 use topobroker::description::describe;
-use topobroker::format::xml;
 use topobroker_reader::cluster::{
     Cluster, ClusterNode, ClusterOpenError, FabricLink, FabricVertex,
 };
+use topobroker_reader::text::xml;
 
 /// Print what differs between two clusters: - is a node that only the first has, + one that only
 /// the second has, ~ one that differs. Or between two nodes: of one cluster, or each of a file of hwloc's XML

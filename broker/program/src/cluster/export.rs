@@ -7,10 +7,10 @@ use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::causes::with_causes;
-use topobroker::format::xml;
 use topobroker_cluster::file_name::file_name;
 use topobroker_cluster::write_file;
 use topobroker_reader::cluster::ClusterNode;
+use topobroker_reader::text::xml;
 
 /// Write a node of a cluster as hwloc XML, version 2, as the node alone is exported
 #[derive(Debug, Args)]

@@ -5,11 +5,11 @@ use crate::text_file::read_text;
 use anyhow::{Context, anyhow, ensure};
 use std::path::Path;
 use topobroker::file_bytes::FileBytes;
-use topobroker::format::xml;
 use topobroker_cluster::{ClusterBuilder, GroupId, NodeFile, prepare};
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::{Header, Kind, MAX_CLUSTER_LEN};
 use topobroker_reader::cluster::{Cluster, ClusterNode, ClusterOpenError};
+use topobroker_reader::text::xml;
 
 /// The bytes of a cluster's file.
 pub(super) struct Opened(Bytes);

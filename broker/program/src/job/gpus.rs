@@ -6,7 +6,7 @@ use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use topobroker::gpus::{Interface, variables_of_rank};
+use topobroker_reader::devices::environment::{Interface, of_gpus_of_rank};
 use topobroker_reader::{Adopted, Object};
 
 /// Print the GPUs of the ranks of a job, or the environment lines by which programs use them
@@ -68,7 +68,7 @@ impl Gpus {
                 Some(Env::Ze) => Interface::LevelZero,
                 Some(Env::Opencl) => Interface::OpenCl,
             };
-            let words = variables_of_rank(interface, job, rank);
+            let words = of_gpus_of_rank(interface, job, rank);
             let words: Vec<String> =
                 words.iter().map(|(name, value)| format!("{name}={value}")).collect();
             match self.rank {

@@ -7,8 +7,12 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use topobroker::findings::{self, Finding};
-use topobroker::nics::{self, Library, Rank, Rule};
-use topobroker_reader::{Adopted, Object, devices::NicChoice, jobs::Job};
+use topobroker::nics::{self, Rank, Rule};
+use topobroker_reader::devices::{
+    NicChoice,
+    environment::{Library, of_nics},
+};
+use topobroker_reader::{Adopted, Object, jobs::Job};
 
 /// Print the NICs of the ranks of a job, or the environment lines by which libraries use them
 #[derive(Debug, Args)]
@@ -126,7 +130,7 @@ impl Nics {
             Some(Env::Libfabric) => Library::Libfabric,
             Some(Env::Openmpi) => Library::OpenMpi,
         };
-        let variables = nics::variables(library, nics, all);
+        let variables = of_nics(library, nics, all);
         ensure!(
             !variables.is_empty() || nics.is_empty(),
             "rank {rank}: there is no variable by which the library is told to use {names}"

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Where Linux keeps POSIX shared memory.
-pub const FOLDER: &str = "/dev/shm";
+pub use topobroker_reader::ballot::SHM_FOLDER as FOLDER;
 
 /// Publishes a segment as a shared-memory object, which on Linux is a file in [`FOLDER`].
 pub(in crate::publish) fn publish(

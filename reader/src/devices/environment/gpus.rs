@@ -1,6 +1,14 @@
 //! Environment variables by which programs are told which GPUs a process is to use.
 
-use topobroker_reader::{Object, Topology, jobs::Job};
+use crate::jobs::Job;
+use crate::object::Object;
+use crate::topology::Topology;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::iter;
 
 /// A programming interface of GPUs that can be told which of them to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,20 +26,19 @@ pub enum Interface {
 }
 
 /// Name and value of each variable by which a programming interface is told to use the GPUs that a rank
-/// of a job was given, as [`variables`] tells them. Of a GPU that NVIDIA's MIG parts, the rank uses one
+/// of a job was given, as [`of_gpus`] tells them. Of a GPU that NVIDIA's MIG parts, the rank uses one
 /// instance: the ranks that were given this GPU have its instances in turn.
 ///
 /// ```
-/// use topobroker::gpus::{Interface, variables_of_rank};
-/// use topobroker_reader::jobs::Job;
+/// use topobroker_reader::{devices::environment::{Interface, of_gpus_of_rank}, jobs::Job};
 /// fn print(job: Job<'_>) {
-///     for (name, value) in variables_of_rank(Interface::Cuda, job, 0) {
+///     for (name, value) in of_gpus_of_rank(Interface::Cuda, job, 0) {
 ///         println!("{name}={value}");
 ///     }
 /// }
 /// ```
 #[must_use]
-pub fn variables_of_rank(
+pub fn of_gpus_of_rank(
     interface: Interface,
     job: Job<'_>,
     rank: u32,
@@ -57,7 +64,7 @@ fn instance_of<'a>(job: Job<'a>, rank: u32, gpu: Object<'a>) -> Option<&'a str> 
 /// GPUs are told by UUID where it is known, because a UUID means the same in every container. Else
 /// they are told by their number, in the order of PCI bus ids of the GPUs of one vendor on the node.
 #[must_use]
-pub fn variables(
+pub fn of_gpus(
     interface: Interface,
     given: &[Object<'_>],
     node: Topology<'_>,
@@ -65,7 +72,7 @@ pub fn variables(
     told(interface, &given.iter().map(|gpu| (*gpu, None)).collect::<Vec<_>>(), node)
 }
 
-/// What [`variables`] tells of GPUs, each whole or as one of its instances.
+/// What [`of_gpus`] tells of GPUs, each whole or as one of its instances.
 fn told(
     interface: Interface,
     given: &[(Object<'_>, Option<&str>)],
@@ -85,7 +92,7 @@ fn told(
         numbers.join(",")
     };
     let uuids = || {
-        let uuids = own.iter().map(|(gpu, instance)| instance.or_else(|| uuid(*gpu)));
+        let uuids = own.iter().map(|(gpu, instance)| instance.or_else(|| gpu.gpu_uuid()));
         uuids.collect::<Option<Vec<_>>>()
     };
     match interface {
@@ -124,13 +131,15 @@ fn vendor_of(gpu: Object<'_>) -> Option<u16> {
     gpu.pci_device_above()?.pci_attributes().map(|pci| pci.vendor_id)
 }
 
-/// The UUID of a GPU of NVIDIA or AMD that hwloc knows of one of its OS devices, or the driver of its PCI
-/// device, as they write it. `None` if neither does.
-#[must_use]
-pub fn uuid(gpu: Object<'_>) -> Option<&str> {
-    let pci = gpu.pci_device_above()?;
-    let infos = std::iter::once(gpu).chain(pci.io_children()).flat_map(Object::infos);
-    infos.chain(pci.facts()).find(|it| UUIDS.contains(&it.name)).map(|it| it.value)
+impl<'a> Object<'a> {
+    /// The UUID of a GPU of NVIDIA or AMD that hwloc knows of one of its OS devices, or the driver of its
+    /// PCI device, as they write it. `None` if neither does.
+    #[must_use]
+    pub fn gpu_uuid(self) -> Option<&'a str> {
+        let pci = self.pci_device_above()?;
+        let infos = iter::once(self).chain(pci.io_children()).flat_map(Object::infos);
+        infos.chain(pci.facts()).find(|it| UUIDS.contains(&it.name)).map(|it| it.value)
+    }
 }
 
 /// The place of a GPU among those of its vendor, by PCI bus id.

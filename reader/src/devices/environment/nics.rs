@@ -1,10 +1,13 @@
 //! Environment variables by which libraries are told which NICs a process is to use.
 
-use super::mpich;
-use topobroker_reader::{
-    Object, OsDeviceKind,
-    devices::{NetworkId, PortState},
-};
+use crate::devices::{NetworkId, PortState};
+use crate::object::Object;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use topobroker_layout::attributes::OsDeviceKind;
 
 /// A library that can be told which NICs to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,7 +29,7 @@ pub enum Library {
 /// Name and value of each variable by which a library is told to use the NICs `given`, the best
 /// first. `all` are those that the library finds.
 #[must_use]
-pub fn variables<'a>(
+pub fn of_nics<'a>(
     library: Library,
     given: &[Object<'a>],
     all: &[Object<'a>],
@@ -45,7 +48,7 @@ pub fn variables<'a>(
         Library::Mpich => {
             // It numbers the NICs of one provider of libfabric.
             let provider = |nic: &Object<'_>| NetworkId::of(*nic).map(provider);
-            let mut alike = mpich::by_name(all);
+            let mut alike = numbered_by_mpich(all);
             alike.retain(|nic| provider(nic) == provider(first));
             let number = alike.iter().position(|nic| nic == first);
             let told = number.map(|number| ("MPIR_CVAR_CH4_OFI_PREF_NIC", number.to_string()));
@@ -70,6 +73,14 @@ pub fn variables<'a>(
             }
         }
     }
+}
+
+/// NICs in the order in which MPICH numbers them.
+#[must_use]
+pub fn numbered_by_mpich<'a>(nics: &[Object<'a>]) -> Vec<Object<'a>> {
+    let mut nics = nics.to_vec();
+    nics.sort_by_key(|nic| nic.name());
+    nics
 }
 
 /// The provider by which libfabric knows a network.

@@ -1,11 +1,14 @@
 //! Writes hwloc XML of version 2 without hwloc. Any hwloc 2 can load it.
 
-use std::fmt::{self, Write};
+use crate::object::{Info, Object};
+use crate::tables::{Distances, Initiator, MemoryAttribute};
+use crate::topology::Topology;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::{self, Write};
+use topobroker_layout::attributes::{Associativity, Attributes, Bridge, Pci};
 use topobroker_layout::object_type::ObjectType;
-use topobroker_reader::{
-    Associativity, Attributes, Bridge, Distances, Info, Initiator, MemoryAttribute, Object, Pci,
-    Topology,
-};
 
 /// Number of predefined memory attributes. hwloc exports these only if they have values.
 const PREDEFINED_ATTRIBUTES: usize = 8;
@@ -16,13 +19,9 @@ const NUMBERS_PER_ELEMENT: usize = 10;
 /// Exports a topology as the XML that hwloc writes. Counterpart: `hwloc_topology_export_xmlbuffer`.
 ///
 /// ```
-/// use topobroker::{format::xml::export, hwloc::{Input, LoadOptions, capture, load}};
-/// use topobroker_layout::encode;
-/// use topobroker_reader::Archive;
-/// let input = Input::Synthetic("Core:2 PU:2".to_owned());
-/// let bytes = encode::to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
-/// assert!(export(Archive::open(&bytes)?.topology()).contains("<object type=\"Core\""));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
+/// use topobroker_reader::text::xml::export;
+/// assert!(export(topology).contains("<object type=\"Core\""));
 /// ```
 #[doc(alias = "hwloc_topology_export_xmlbuffer")]
 #[must_use]
@@ -286,7 +285,7 @@ impl Xml {
     }
 
     fn end_tag(&mut self) {
-        if std::mem::take(&mut self.in_tag) {
+        if core::mem::take(&mut self.in_tag) {
             self.text.push_str(">\n");
         }
     }

@@ -10,11 +10,11 @@ use topobroker_layout::set::Set;
 /// bound too. Counterpart: `hwloc_set_cpubind`.
 ///
 /// ```
-/// use topobroker::binding::{Target, bind, binding};
+/// use topobroker_binding::{Target, bind, binding};
 /// let pus = binding(Target::ThisThread)?;
 /// bind(Target::ThisThread, &pus.singlify())?;
 /// assert_eq!(binding(Target::ThisThread)?.weight(), Some(1));
-/// # Ok::<(), topobroker::binding::BindError>(())
+/// # Ok::<(), topobroker_binding::BindError>(())
 /// ```
 ///
 /// # Errors

@@ -1,7 +1,14 @@
 //! Exports a topology as an hwloc synthetic description, if it is regular enough for one.
 
-use std::fmt::Write;
-use topobroker_reader::{Attributes, Object, ObjectType, Topology};
+use crate::object::Object;
+use crate::topology::Topology;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Write;
+use topobroker_layout::attributes::Attributes;
+use topobroker_layout::object_type::ObjectType;
 
 /// The topology is not regular enough for a synthetic description.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
@@ -72,8 +79,9 @@ fn check_memory(topology: Topology<'_>) -> Result<(), Irregular> {
 /// The attached memory of an object as text: the first NUMA node of each memory child.
 fn memory(object: Object<'_>) -> impl Iterator<Item = String> {
     let below = |child| {
-        let mut path =
-            std::iter::successors(Some(child), |child: &Object<'_>| child.memory_children().next());
+        let mut path = core::iter::successors(Some(child), |child: &Object<'_>| {
+            child.memory_children().next()
+        });
         path.find(|child| child.object_type() == ObjectType::NUMANode)
     };
     let nodes = object.memory_children().filter_map(below);

@@ -2,6 +2,7 @@
 //!
 //! This is the one place of the project that acts on the machine and not only describes it. It calls
 //! the kernel directly, so it needs no topology that hwloc has loaded.
+#![deny(unsafe_code)]
 
 mod cpu;
 mod error;

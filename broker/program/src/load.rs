@@ -1,0 +1,36 @@
+//! `topobroker load`: the keys of a topology, for a process that has none.
+
+use super::output;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use topobroker::node::{keys_for, release};
+
+/// Print the keys of this node's topology, and discover it first if nobody has published it
+///
+/// Many processes that ask at once discover it once. The segment stays as long as the process that
+/// --for names
+#[derive(Debug, Args)]
+pub(super) struct Load {
+    /// The process that the topology is for; by default the one that started this program
+    #[arg(long, value_name = "PID")]
+    r#for: Option<u32>,
+    /// Print the keys as JSON instead of environment lines
+    #[arg(long)]
+    json: bool,
+    /// Remove a segment that this command has published, when its process ends
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["for", "json"])]
+    release: Option<PathBuf>,
+}
+
+impl Load {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        if let Some(file) = self.release {
+            release(&file);
+            return Ok(ExitCode::SUCCESS);
+        }
+        let keys = keys_for(self.r#for.unwrap_or_else(std::os::unix::process::parent_id))?;
+        let text = if self.json { keys.to_json() + "\n" } else { keys.to_string() };
+        output::print(&text)
+    }
+}

@@ -1,0 +1,7 @@
+//! Environment variables by which libraries are told which NICs and GPUs a process is to use.
+
+mod gpus;
+mod nics;
+
+pub use gpus::{Interface, of_gpus, of_gpus_of_rank};
+pub use nics::{Library, numbered_by_mpich, of_nics};
