@@ -1,0 +1,96 @@
+//! Adopting the topology that is published on this node.
+
+use crate::failure::{AdoptError, failed, not_adopted};
+use crate::kept::{Handle, Kept, OfTopology};
+use crate::object::PyObject;
+use crate::set::PySet;
+use crate::topology::PyTopology;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use topobroker_reader::ballot::elected;
+use topobroker_reader::jobs::{EffectiveViewError, Situation, effective_view};
+use topobroker_reader::{Adopted, Keys};
+
+fn whole(adopted: &'static Adopted) -> PyTopology {
+    PyTopology(Kept::<OfTopology>::adopted(adopted.topology()))
+}
+
+/// Adopts the topology that is published to this process: by its environment, its PMIx server or the
+/// node's daemon. The first call maps it, read-only; every later one, from any thread, returns the
+/// same. It starts no process and changes nothing.
+///
+/// Raises AdoptError if nothing is published: `topobroker.load()` finds or makes one then.
+#[pyfunction]
+pub(crate) fn adopt(py: Python<'_>) -> PyResult<PyTopology> {
+    py.detach(topobroker_reader::adopt).map(whole).map_err(not_adopted)
+}
+
+/// The topology that this process has adopted; None if it has not.
+#[pyfunction]
+pub(crate) fn adopted() -> Option<PyTopology> {
+    topobroker_reader::adopted().map(whole)
+}
+
+/// Adopts the segment with these keys, as lines NAME=VALUE.
+#[pyfunction]
+pub(crate) fn _adopt_keys(py: Python<'_>, lines: &str) -> PyResult<PyTopology> {
+    let keys = Keys::from_lines(lines).map_err(not_adopted)?;
+    py.detach(|| topobroker_reader::adopt_keys(keys)).map(whole).map_err(not_adopted)
+}
+
+/// The part of the node's topology that this process may use: that of its job, else what its launcher,
+/// affinity and cgroup leave. A view of `adopt()`.
+#[pyfunction]
+pub(crate) fn mine(py: Python<'_>) -> PyResult<PyTopology> {
+    let view = py.detach(effective_view).map_err(|error| match error {
+        EffectiveViewError::Adopt(error) => not_adopted(error),
+        error => failed(error),
+    })?;
+    Ok(PyTopology(Kept::of_adopted_view(view)))
+}
+
+/// The segment that a handle of the adopted topology is of; None for views and other topologies.
+pub(crate) fn segment_of<H: Handle>(handle: &Kept<H>) -> Option<String> {
+    let adopted = topobroker_reader::adopted().filter(|_| handle.is_adopted());
+    adopted.map(|adopted| adopted.header().segment_name())
+}
+
+/// Whatever was pickled: an object of the adopted topology, or all of it. The process that unpickles it
+/// must have adopted the same segment, or find it.
+#[pyfunction]
+#[pyo3(signature = (segment, id = None))]
+pub(crate) fn _unpickled(py: Python<'_>, segment: &str, id: Option<u32>) -> PyResult<Py<PyAny>> {
+    let topology = adopt(py)?;
+    let own = segment_of(&topology.0).unwrap_or_default();
+    if own != segment {
+        let text = format!("pickled of segment {segment}, but this process has adopted {own}");
+        return Err(AdoptError::new_err(text));
+    }
+    let Some(id) = id else { return Ok(Py::new(py, topology)?.into_any()) };
+    let object = topology.0.find(|topology| topology.object(id)).map(PyObject);
+    let object = object.ok_or_else(|| PyKeyError::new_err(id))?;
+    Ok(Py::new(py, object)?.into_any())
+}
+
+/// Adopts the segment that a process of this user has discovered; None if none has, or it is gone.
+#[pyfunction]
+pub(crate) fn _adopt_elected(py: Python<'_>) -> Option<PyTopology> {
+    py.detach(|| topobroker_reader::adopt_keys(elected()?).ok()).map(whole)
+}
+
+/// The PUs that this process may run on, and those that it could have: what its cgroup and its launcher
+/// leave of the adopted topology.
+#[pyfunction]
+pub(crate) fn _limits(py: Python<'_>) -> PyResult<(PySet, PySet)> {
+    let topology = adopt(py)?;
+    let situation = topology.0.ask(|topology| {
+        let published = topobroker_reader::adopted().map(|it| it.header().scope);
+        Situation::with_topology(*topology, published.unwrap_or_default())
+    });
+    let Situation { pus, cgroup, cpu_list, affinity, .. } = situation.map_err(failed)?;
+    let limits = [cgroup, cpu_list].into_iter().flatten();
+    let possible = limits.fold(pus.clone(), |left, limit| &left & &limit);
+    // A topology of another machine says nothing of the limits of this process.
+    let possible = if possible.is_empty() { pus } else { possible };
+    Ok((PySet(affinity), PySet(possible)))
+}

@@ -1,0 +1,50 @@
+//! Errors as Python's exceptions.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use std::error::Error;
+use std::fmt::Write;
+
+create_exception!(
+    topobroker,
+    TopobrokerError,
+    PyException,
+    "Something of topobroker failed. The text names the file or value, what was found and what was expected."
+);
+create_exception!(
+    topobroker,
+    AdoptError,
+    TopobrokerError,
+    "Nothing is published to this process, or what is published is refused."
+);
+
+/// An error with its causes, as text.
+fn text(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(found) = cause {
+        let found_text = found.to_string();
+        // Some errors have the text of their cause.
+        if !text.ends_with(&found_text) {
+            let _ = write!(text, ": {found_text}");
+        }
+        cause = found.source();
+    }
+    text
+}
+
+/// An error of what is asked.
+pub(crate) fn failed(error: impl Error) -> PyErr {
+    TopobrokerError::new_err(text(&error))
+}
+
+/// An error of adoption.
+pub(crate) fn not_adopted(error: impl Error) -> PyErr {
+    AdoptError::new_err(text(&error))
+}
+
+/// An argument of a wrong value.
+pub(crate) fn wrong_value(text: impl Into<String>) -> PyErr {
+    pyo3::exceptions::PyValueError::new_err(text.into())
+}

@@ -1,0 +1,422 @@
+//! Objects of a topology.
+
+use crate::kept::{Kept, OfObject};
+use crate::objects::{Members, PyObjects};
+use crate::set::{AnySet, PySet};
+use crate::topology::{PyTopology, type_named};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use topobroker_reader::devices::{LinkState, NetworkId};
+use topobroker_reader::{
+    Associativity, Attributes, CacheKind, Info, Object, OsDeviceKind, Pci, Set,
+};
+
+/// An object of a topology: a machine, package, core, PU, cache, NUMA node or device. Counterpart:
+/// `hwloc_obj_t`. Two are equal if they are the same object of the same topology, even in different
+/// views.
+#[pyclass(frozen, name = "Object", module = "topobroker")]
+pub(crate) struct PyObject(pub(crate) Kept<OfObject>);
+
+impl PyObject {
+    fn find(&self, of: impl for<'a> FnOnce(Object<'a>) -> Option<Object<'a>>) -> Option<Self> {
+        self.0.find(|object| of(*object)).map(Self)
+    }
+
+    fn each(&self, of: impl for<'a> FnOnce(Object<'a>) -> Vec<Object<'a>>) -> Vec<Self> {
+        self.0.each(|object| of(*object)).into_iter().map(Self).collect()
+    }
+
+    fn set(&self, of: impl for<'a> FnOnce(Object<'a>) -> Option<Set>) -> Option<PySet> {
+        self.0.ask(|object| of(*object)).map(PySet)
+    }
+
+    /// A text of the object, as Python's.
+    fn text<'py>(
+        &self,
+        py: Python<'py>,
+        of: impl for<'a> FnOnce(Object<'a>) -> Option<&'a str>,
+    ) -> Option<Bound<'py, pyo3::types::PyString>> {
+        self.0.ask(|object| of(*object).map(|text| pyo3::types::PyString::new(py, text)))
+    }
+}
+
+/// Pairs as a dictionary. Of pairs with the same name the first counts, as in hwloc.
+fn dictionary<'py, 'a>(
+    py: Python<'py>,
+    pairs: impl Iterator<Item = Info<'a>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dictionary = PyDict::new(py);
+    for info in pairs {
+        if !dictionary.contains(info.name)? {
+            dictionary.set_item(info.name, info.value)?;
+        }
+    }
+    Ok(dictionary)
+}
+
+#[pymethods]
+impl PyObject {
+    /// Name of the type: "Core", "NUMANode", "L3Cache". Counterpart: `type`.
+    #[getter]
+    fn r#type(&self) -> &'static str {
+        self.0.ask(|object| object.object_type().name())
+    }
+
+    /// Name of the type with details: "L1d", "Group0", "PCIBridge", "GPU". Counterpart:
+    /// `hwloc_obj_type_snprintf`.
+    #[getter]
+    fn type_name(&self) -> String {
+        self.0.ask(|object| object.type_name(false))
+    }
+
+    /// Number of the object in its topology, the same in every process and view.
+    #[getter]
+    fn id(&self) -> u32 {
+        self.0.ask(|object| object.id())
+    }
+
+    /// Depth in the tree; negative for types outside it, as in hwloc.
+    #[getter]
+    fn depth(&self) -> i32 {
+        self.0.ask(|object| object.depth().raw())
+    }
+
+    /// Index among the objects of its level.
+    #[getter]
+    fn logical_index(&self) -> u32 {
+        self.0.ask(|object| object.logical_index())
+    }
+
+    /// Number that the operating system gave; None if it has none.
+    #[getter]
+    fn os_index(&self) -> Option<u32> {
+        self.0.ask(|object| object.os_index())
+    }
+
+    /// Number that stays the same if the topology is restricted. Counterpart: `gp_index`.
+    #[getter]
+    fn gp_index(&self) -> u64 {
+        self.0.ask(|object| object.gp_index())
+    }
+
+    /// Name, such as "mlx5_0" of a device; None if it has none.
+    #[getter]
+    fn name<'py>(&self, py: Python<'py>) -> Option<Bound<'py, pyo3::types::PyString>> {
+        self.text(py, |object| object.name())
+    }
+
+    /// A more precise type, such as "NVSwitch"; None if it has none.
+    #[getter]
+    fn subtype<'py>(&self, py: Python<'py>) -> Option<Bound<'py, pyo3::types::PyString>> {
+        self.text(py, |object| object.subtype())
+    }
+
+    /// Infos by name. Counterpart: `infos`.
+    #[getter]
+    fn infos<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.0.ask(|object| dictionary(py, object.infos()))
+    }
+
+    /// What the publisher found out beside hwloc, by name.
+    #[getter]
+    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.0.ask(|object| dictionary(py, object.facts()))
+    }
+
+    /// Attributes of its type by name, such as "size" of a cache in bytes. Counterpart: `attr`.
+    #[getter]
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.0.ask(|object| attributes(py, *object))
+    }
+
+    /// Memory of the NUMA nodes below it in bytes. Counterpart: `total_memory`.
+    #[getter]
+    fn total_memory(&self) -> u64 {
+        self.0.ask(|object| object.total_memory())
+    }
+
+    /// Indexes of its PUs; None for devices and Misc objects.
+    #[getter]
+    fn cpuset(&self) -> Option<PySet> {
+        self.set(|object| object.cpuset())
+    }
+
+    /// Indexes of the NUMA nodes near it; None for devices and Misc objects.
+    #[getter]
+    fn nodeset(&self) -> Option<PySet> {
+        self.set(|object| object.nodeset())
+    }
+
+    /// As cpuset, with PUs that are not allowed or offline.
+    #[getter]
+    fn complete_cpuset(&self) -> Option<PySet> {
+        self.set(|object| object.complete_cpuset())
+    }
+
+    /// As nodeset, with NUMA nodes that are not allowed or offline.
+    #[getter]
+    fn complete_nodeset(&self) -> Option<PySet> {
+        self.set(|object| object.complete_nodeset())
+    }
+
+    /// The topology or view that it is of.
+    #[getter]
+    fn topology(&self) -> PyTopology {
+        PyTopology(self.0.map(|object| object.topology()))
+    }
+
+    /// The object above it; None for the machine.
+    #[getter]
+    fn parent(&self) -> Option<Self> {
+        self.find(|object| object.parent())
+    }
+
+    /// The objects directly below it, without memory, devices and Misc objects.
+    #[getter]
+    fn children(&self) -> Vec<Self> {
+        self.each(|object| object.children().collect())
+    }
+
+    /// NUMA nodes and memory-side caches that are attached to it.
+    #[getter]
+    fn memory_children(&self) -> Vec<Self> {
+        self.each(|object| object.memory_children().collect())
+    }
+
+    /// Bridges and devices that are attached to it.
+    #[getter]
+    fn io_children(&self) -> Vec<Self> {
+        self.each(|object| object.io_children().collect())
+    }
+
+    /// Misc objects that are attached to it.
+    #[getter]
+    fn misc_children(&self) -> Vec<Self> {
+        self.each(|object| object.misc_children().collect())
+    }
+
+    /// The objects above it, the nearest first.
+    #[getter]
+    fn ancestors(&self) -> Vec<Self> {
+        self.each(|object| object.ancestors().collect())
+    }
+
+    /// It and all objects below it, each before those below itself.
+    #[getter]
+    fn subtree(&self) -> Vec<Self> {
+        self.each(|object| object.subtree().collect())
+    }
+
+    /// Its place among its siblings.
+    #[getter]
+    fn sibling_rank(&self) -> u32 {
+        self.0.ask(|object| object.sibling_rank())
+    }
+
+    /// The next object of its level; None for the last.
+    #[getter]
+    fn next_cousin(&self) -> Option<Self> {
+        self.find(|object| object.next_cousin())
+    }
+
+    /// The object before it in its level; None for the first.
+    #[getter]
+    fn prev_cousin(&self) -> Option<Self> {
+        self.find(|object| object.prev_cousin())
+    }
+
+    /// The object of the tree of CPUs that it is attached to, or itself. Counterpart:
+    /// `hwloc_get_non_io_ancestor_obj`.
+    #[getter]
+    fn non_io_ancestor(&self) -> Self {
+        Self(self.0.map(|object| object.non_io_ancestor()))
+    }
+
+    /// The nearest object above it of a type, such as "package"; None if there is none.
+    fn ancestor(&self, r#type: &str) -> PyResult<Option<Self>> {
+        let wanted = type_named(r#type)?;
+        Ok(self.find(|object| object.ancestors().find(|above| wanted.matches(*above))))
+    }
+
+    /// The objects of a type below it.
+    fn objects(&self, r#type: &str) -> PyResult<PyObjects> {
+        let wanted = type_named(r#type)?;
+        let ids = self.0.ask(|object| {
+            let below = object.subtree().skip(1).filter(|below| wanted.matches(*below));
+            below.map(Object::id).collect()
+        });
+        let topology = self.0.map(|object| object.topology());
+        Ok(PyObjects { topology, members: Members::Ids(ids) })
+    }
+
+    /// The lowest object that has both below it or is one of them.
+    fn common_ancestor(&self, other: &Self) -> PyResult<Self> {
+        let id = self.0.ask_with(&other.0, |one, other| {
+            let is_same = one.topology().root() == other.topology().root();
+            is_same.then(|| one.common_ancestor(*other).id())
+        });
+        let id = id.ok_or_else(|| crate::failure::wrong_value("objects of two topologies"))?;
+        self.find(|object| object.topology().object(id))
+            .ok_or_else(|| crate::failure::wrong_value("an object that this view hides"))
+    }
+
+    /// Whether all of its PUs are in a set.
+    fn is_inside(&self, cpus: AnySet) -> bool {
+        self.0.ask(|object| object.is_inside(&cpus))
+    }
+
+    /// Whether some of its PUs are in a set.
+    fn intersects(&self, cpus: AnySet) -> bool {
+        self.0.ask(|object| object.intersects(&cpus))
+    }
+
+    /// PCI bus id, such as "0000:41:00.0"; None if it is on no PCI device.
+    #[getter]
+    fn bus_id(&self) -> Option<String> {
+        self.0.ask(|object| Some(object.pci_device_above()?.pci_attributes()?.bus_id_text()))
+    }
+
+    /// Whether it is ready for messages: True, False, or None if nobody knows.
+    #[getter]
+    fn link_is_active(&self) -> Option<bool> {
+        match self.0.ask(|object| object.link_state()) {
+            LinkState::Active => Some(true),
+            LinkState::Inactive => Some(false),
+            LinkState::Unknown => None,
+        }
+    }
+
+    /// Rate of a NIC in Mb/s; None if unknown.
+    #[getter]
+    fn link_mbps(&self) -> Option<u64> {
+        self.0.ask(|object| object.link_mbps())
+    }
+
+    /// The network of a NIC, such as "InfiniBand fe80:0000:0000:0000"; None if it is no NIC.
+    #[getter]
+    fn network(&self) -> Option<String> {
+        self.0.ask(|object| NetworkId::of(*object).map(|id| id.to_string()))
+    }
+
+    /// IP subnets of a NIC, such as "10.1.0.0/16".
+    #[getter]
+    fn ip_subnets(&self) -> Vec<String> {
+        self.0.ask(|object| object.ip_subnets().map(str::to_owned).collect())
+    }
+
+    /// UUID of a GPU; None if unknown.
+    #[getter]
+    fn uuid<'py>(&self, py: Python<'py>) -> Option<Bound<'py, pyo3::types::PyString>> {
+        self.text(py, |object| object.gpu_uuid())
+    }
+
+    /// UUIDs of the MIG instances of a GPU; none if it is whole.
+    #[getter]
+    fn mig_instances(&self) -> Vec<String> {
+        self.0.ask(|object| object.mig_instances().map(str::to_owned).collect())
+    }
+
+    /// The NVLink domain over nodes that a GPU is in; None if it is in none.
+    #[getter]
+    fn nvlink_domain<'py>(&self, py: Python<'py>) -> Option<Bound<'py, pyo3::types::PyString>> {
+        self.text(py, |object| object.nvlink_domain())
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.0.ask_with(&other.0, |one, other| one == other)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.id().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __str__(&self) -> String {
+        self.0.ask(|object| format!("{} L#{}", object.type_name(false), object.logical_index()))
+    }
+
+    fn __repr__(&self) -> String {
+        let name = self.0.ask(|object| object.name().map(|name| format!(" {name:?}")));
+        let os_index = self.os_index().map(|index| format!(" P#{index}"));
+        format!(
+            "<Object {self}{os_index}{name}>",
+            self = self.__str__(),
+            os_index = os_index.unwrap_or_default(),
+            name = name.unwrap_or_default()
+        )
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, u32))> {
+        let segment = crate::adopt::segment_of(&self.0).ok_or_else(|| {
+            PyTypeError::new_err("only objects of the adopted topology can be pickled; send its id")
+        })?;
+        let make = py.import("topobroker._topobroker")?.getattr("_unpickled")?;
+        Ok((make, (segment, self.id())))
+    }
+}
+
+/// Attributes by name, in hwloc's words.
+fn attributes<'py>(py: Python<'py>, object: Object<'_>) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    match object.attributes() {
+        Attributes::NumaNode { local_memory } => {
+            found.set_item("local_memory", local_memory)?;
+            let pages = PyDict::new(py);
+            object.page_types().try_for_each(|page| pages.set_item(page.size, page.count))?;
+            found.set_item("page_types", pages)?;
+        }
+        Attributes::Cache(cache) => {
+            found.set_item("size", cache.size)?;
+            found.set_item("depth", cache.depth)?;
+            found.set_item("linesize", cache.linesize)?;
+            found.set_item(
+                "type",
+                match cache.kind {
+                    CacheKind::Unified => "unified",
+                    CacheKind::Data => "data",
+                    CacheKind::Instruction => "instruction",
+                    _ => "unknown",
+                },
+            )?;
+            found.set_item("associativity", Associativity::raw(cache.associativity))?;
+        }
+        Attributes::Group(group) => found.set_item("depth", group.depth)?,
+        Attributes::Pci(pci) => add_pci(&found, &pci)?,
+        Attributes::Bridge(bridge) => {
+            if let Some(pci) = &bridge.upstream {
+                add_pci(&found, pci)?;
+            }
+            found.set_item("domain", bridge.downstream_domain)?;
+            found.set_item("secondary_bus", bridge.secondary_bus)?;
+            found.set_item("subordinate_bus", bridge.subordinate_bus)?;
+        }
+        Attributes::OsDevice { kind } => found.set_item(
+            "type",
+            match kind {
+                OsDeviceKind::Block => "block",
+                OsDeviceKind::Gpu => "gpu",
+                OsDeviceKind::Network => "network",
+                OsDeviceKind::OpenFabrics => "openfabrics",
+                OsDeviceKind::Dma => "dma",
+                OsDeviceKind::CoProcessor => "coproc",
+                _ => "other",
+            },
+        )?,
+        _ => {}
+    }
+    Ok(found)
+}
+
+fn add_pci(found: &Bound<'_, PyDict>, pci: &Pci) -> PyResult<()> {
+    found.set_item("bus_id", pci.bus_id_text())?;
+    found.set_item("class_id", pci.class_id)?;
+    found.set_item("vendor_id", pci.vendor_id)?;
+    found.set_item("device_id", pci.device_id)?;
+    found.set_item("subvendor_id", pci.subvendor_id)?;
+    found.set_item("subdevice_id", pci.subdevice_id)?;
+    found.set_item("revision", pci.revision)?;
+    found.set_item("linkspeed", pci.linkspeed)
+}
