@@ -9,7 +9,7 @@ use topobroker_layout::set::Set;
 pub enum BindError {
     /// The set is empty, or the kernel may not use any of its PUs or NUMA nodes here.
     #[error(
-        "{what} {set}: the kernel refuses to bind to them; expected ones that are online and in the cgroup of the process"
+        "{what} {set:?}: the kernel refuses to bind to them; expected ones that are online and in the cgroup of the process"
     )]
     Set {
         /// `PUs` or `NUMA nodes`.
@@ -18,7 +18,7 @@ pub enum BindError {
         set: Box<Set>,
     },
     /// The set has all indexes from some one on.
-    #[error("{what} {set}: expected a set that ends")]
+    #[error("{what} {set:?}: expected a set that ends")]
     Infinite {
         /// `PUs` or `NUMA nodes`.
         what: &'static str,

@@ -38,10 +38,7 @@ const ALL: &[(&str, Examples)] = &[
     ),
     (
         "topobroker load",
-        &[(
-            "eval $(topobroker load | sed 's/^/export /')",
-            "the keys, for the processes of this shell",
-        )],
+        &[("topobroker load", "the keys, of what stays as long as this shell runs")],
     ),
     (
         "topobroker serve",

@@ -107,7 +107,7 @@ impl PyJob {
         named.collect()
     }
 
-    /// The ranks on a resource, such as "hwloc://NUMANode:0".
+    /// The ranks on a resource, such as "hwloc://NUMANode/0".
     fn ranks_on(&self, resource: &str) -> PyResult<Vec<u32>> {
         let resources = self.0.hw_resources();
         let ranks = resources.ranks_on(uri(resource)?).map_err(failed)?;

@@ -9,6 +9,8 @@ mod adopt;
 mod binding;
 mod cluster;
 mod failure;
+#[allow(unsafe_code, reason = "PyO3 does not tell which interpreter this is")]
+mod interpreter;
 mod job;
 #[allow(unsafe_code, reason = "Python has no lifetimes")]
 mod kept;
@@ -26,6 +28,7 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 fn _topobroker(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    interpreter::refuse_others(module.py())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(adopt::adopt, module)?)?;
     module.add_function(wrap_pyfunction!(adopt::adopted, module)?)?;
