@@ -105,6 +105,7 @@ fn json_of_every_command_is_what_the_schema_says() {
         ("bind --get", &["bind", "--get", "--membind"]),
         ("ps", &["ps", "--all", "--threads"]),
         ("scope", &["scope"]),
+        ("load", &["load"]),
         ("scope", &["job", "exec", "mine", "--rank", "4", "topobroker", "scope"]),
         ("status", &["status"]),
         ("doctor", &["doctor"]),
@@ -121,6 +122,10 @@ fn json_of_every_command_is_what_the_schema_says() {
             words.iter().map(|it| if *it == "topobroker" { own.as_str() } else { *it }).collect();
         documents.check(name, &printed(&[&words[..], &["--json"]].concat()));
     }
+    let published = tempfile::tempdir().unwrap();
+    let words = ["publish", "--json", "-i", "pu:2", "--folder"];
+    let folder = published.path().to_str().unwrap();
+    documents.check("publish", &printed(&[&words[..], &[folder]].concat()));
     let Some(folder) = UNPACKED.as_ref() else { return };
     let files = folder.path().join("plafrim");
     let made = tempfile::tempdir().unwrap();

@@ -39,6 +39,7 @@ mod ip_subnets;
 mod jobs;
 mod json;
 mod links;
+mod load_for_others;
 mod lstopo;
 mod made_nodes;
 mod names;
