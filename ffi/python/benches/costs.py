@@ -1,11 +1,12 @@
 """What a Python process pays for the topology: memory above plain Python, time to import and adopt, time of
-questions; beside hwloc by ctypes.
+questions; beside hwloc by ctypes, and pyhwloc if it is installed. All are asked about the same synthetic machine.
 
 topobroker run -i "pack:8 [numa] l3:4 core:64 pu:2" -- python costs.py
 """
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import statistics
 import subprocess
@@ -13,15 +14,18 @@ import sys
 import timeit
 
 PROCESSES = 16
+MACHINE = "pack:8 [numa] l3:4 core:64 pu:2"
 HWLOC = (
     "import ctypes; l = ctypes.CDLL('libhwloc.so.15'); t = ctypes.c_void_p(); "
-    "l.hwloc_topology_init(ctypes.byref(t)); l.hwloc_topology_load(t)"
+    f"l.hwloc_topology_init(ctypes.byref(t)); l.hwloc_topology_set_synthetic(t, b'{MACHINE}'); l.hwloc_topology_load(t)"
 )
+PYHWLOC = f"import pyhwloc; c = pyhwloc.from_synthetic('{MACHINE}'); t = c.__enter__() if hasattr(c, '__enter__') else c"
 WAYS = {
     "plain": "pass",
     "adopt": "import topobroker; t = topobroker.adopt()",
     "adopt, ask cores": "import topobroker; t = topobroker.adopt(); c = [core.cpuset for core in t.cores]",
     "hwloc by ctypes": HWLOC,
+    **({"pyhwloc": PYHWLOC} if importlib.util.find_spec("pyhwloc") else {}),
 }
 QUESTIONS = [
     "core.type",
@@ -60,13 +64,11 @@ def memory(code: str) -> tuple[float, float]:
     return statistics.mean(it[0] for it in found), statistics.mean(it[1] for it in found)
 
 
-def start() -> tuple[float, float]:
-    """Microseconds to import and to adopt: medians of fresh processes."""
-    code = "import time; a = time.perf_counter_ns(); import topobroker; b = time.perf_counter_ns(); "
-    code += "t = topobroker.adopt(); c = time.perf_counter_ns(); print((b - a) / 1000, (c - b) / 1000)"
-    runs = [subprocess.run([sys.executable, "-I", "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(41)]
-    rows = [[float(word) for word in run.stdout.split()] for run in runs]
-    return statistics.median(row[0] for row in rows), statistics.median(row[1] for row in rows)
+def start(code: str) -> float:
+    """Microseconds until a fresh process has imported and has its topology: the median."""
+    whole = f"import time; begin = time.perf_counter_ns(); {code}; print((time.perf_counter_ns() - begin) / 1000)"
+    runs = [subprocess.run([sys.executable, "-I", "-c", whole], stdout=subprocess.PIPE, text=True) for _ in range(31)]
+    return statistics.median(float(run.stdout) for run in runs)
 
 
 def main() -> None:
@@ -75,8 +77,8 @@ def main() -> None:
     plain = memory(WAYS["plain"])
     for name, code in WAYS.items():
         private, tables = memory(code)
-        print(f"{name:20s} {private - plain[0]:8.1f} kB private, {tables - plain[1]:6.1f} kB of page tables")
-    print("import {:.0f} us, adopt {:.0f} us".format(*start()))
+        costs = f"{private - plain[0]:8.1f} kB private, {tables - plain[1]:6.1f} kB of page tables"
+        print(f"{name:20s} {costs}, {start(code):8.0f} us")
     t = topobroker.adopt()
 
     class Plain:

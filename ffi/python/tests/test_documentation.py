@@ -124,7 +124,7 @@ def test_the_example_of_mpi4py_finds_the_ranks_near_each(environment: dict[str, 
 
 def test_the_example_of_torchrun_binds_each_worker(environment: dict[str, str]) -> None:
     needs("torch")
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "4", str(EXAMPLES / "torchrun_train.py")]
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "4", str(EXAMPLES / "torchrun_train.py")]
     ran = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=180)
     assert ran.returncode == 0 and ran.stdout.count("PUs") == 4, ran.stderr
 
