@@ -43,6 +43,12 @@ done
 check "exports that are hwloc's own" "$same of $loaded$differ" "$loaded of $loaded"
 eval "$(topobroker publish | sed 's/^/export /')"
 found "address" "$TOPOBROKER_ADDR"
+# The Python package, if scripts/wheel has built it for this processor.
+wheel="$(ls "$checkout"/target/wheels/*-abi3-*_"$(uname -m)".whl 2>/dev/null | head -1)"
+if [ -n "$wheel" ] && python3 -m venv "$work/python" 2>/dev/null; then
+    "$work/python/bin/pip" install -q --no-index "$wheel" 2>/dev/null
+    check "$(python3 --version)" "$("$work/python/bin/python" -c 'import topobroker; print(len(topobroker.adopt().pus))')" "$(topobroker calc -N pu all)"
+fi
 for i in $(seq 64); do topobroker calc -N pu all >"$work/adopted.$i" & done
 wait
 check "64 processes that adopt" "$(cat "$work"/adopted.* | sort | uniq -c | awk '{print $1}')" 64
