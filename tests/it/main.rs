@@ -64,3 +64,4 @@ mod sources;
 mod tree;
 mod views;
 mod virtual_machines;
+mod watching;

@@ -1,8 +1,10 @@
-//! `topobroker serve`: the daemon of a node.
+//! The daemon itself.
 
-use super::output;
-use super::publish::What;
-use super::signals::Signals;
+use super::cdi;
+use super::metrics::{Metrics, Place};
+use crate::output;
+use crate::publish::What;
+use crate::signals::Signals;
 use anyhow::Context;
 use clap::Args;
 use parking_lot::Mutex;
@@ -22,7 +24,7 @@ use topobroker_reader::Keys;
 ///
 /// Publishes again when the topology changes, until SIGTERM. SIGHUP makes it check at once
 #[derive(Debug, Args)]
-pub(super) struct Serve {
+pub(crate) struct Serve {
     #[command(flatten)]
     what: What,
     /// Folder to publish in, by default $TOPOBROKER_RUN, or /run/topobroker if that is not set;
@@ -35,14 +37,30 @@ pub(super) struct Serve {
     /// At the end leave the published segment in the folder, for the next daemon
     #[arg(long)]
     keep: bool,
+    /// Tell those who watch it how it is, in OpenMetrics text: in a file for the textfile collector of
+    /// node_exporter, or on a socket for HTTP, unix:SOCKET
+    #[arg(long, value_name = "PLACE", value_parser = Place::parse)]
+    metrics: Option<Place>,
+    /// Write the file by which Docker, Podman and Kubernetes give containers the topology, such as
+    /// /etc/cdi/topobroker.json; the device is topobroker.io/topology=node
+    #[arg(long, value_name = "FILE")]
+    cdi: Option<PathBuf>,
 }
 
 impl Serve {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let mut signals = Signals::catch_for_daemon().context("signals")?;
         let mut folder =
             Folder::take(&self.folder.clone().unwrap_or_else(|| Keys::run_folder().into()))?;
-        let served = self.serve(&mut folder, &mut signals);
+        let metrics = self.metrics.as_ref().map(|place| Metrics::begin(folder.path(), place));
+        let metrics = metrics.transpose()?;
+        let served = self.serve(&mut folder, &mut signals, metrics.as_ref());
+        if let Some(metrics) = &metrics {
+            metrics.end();
+        }
+        if let Some(file) = self.cdi.as_ref().filter(|_| !self.keep) {
+            let _ = std::fs::remove_file(file);
+        }
         let ended = match self.keep {
             true => {
                 folder.leave();
@@ -58,16 +76,24 @@ impl Serve {
 
     /// Publishes, and publishes again when the machine has changed, until a signal asks this
     /// process to end.
-    fn serve(&self, folder: &mut Folder, signals: &mut Signals) -> anyhow::Result<()> {
+    fn serve(
+        &self,
+        folder: &mut Folder,
+        signals: &mut Signals,
+        metrics: Option<&Arc<Metrics>>,
+    ) -> anyhow::Result<()> {
         let input = self.what.input.input.clone().map(PathBuf::from);
         let look = move || fingerprint(input.as_deref());
         // The fingerprint of the machine when it was last published.
         let seen = Arc::new(Mutex::new(look()));
-        let mut published = self.publish(folder, None)?;
+        let mut published = self.publish(folder, None, metrics)?;
+        if let Some(file) = &self.cdi {
+            cdi::write(file, folder.path())?;
+        }
         let status = |generation: u64| format!("STATUS=generation {generation} in use\n");
         notify(&format!("READY=1\n{}", status(folder.generation() - 1)))
             .context("NOTIFY_SOCKET")?;
-        self.watch(folder.path(), look.clone(), Arc::clone(&seen));
+        self.watch(folder.path(), look.clone(), Arc::clone(&seen), metrics.cloned());
         loop {
             let got = signals.wait_any();
             if got.iter().any(|signal| *signal != SIGHUP) {
@@ -77,13 +103,16 @@ impl Serve {
                 continue;
             }
             let now = look();
-            match self.publish(folder, Some(&published)) {
+            match self.publish(folder, Some(&published), metrics) {
                 Ok(description) => {
                     published = description;
                     *seen.lock() = now;
                 }
                 // `seen` stays unchanged, so the next check tries again.
-                Err(error) => output::say(&output::whole_message(&error)),
+                Err(error) => {
+                    output::say(&output::whole_message(&error));
+                    metrics.inspect(|it| it.note(|counts| counts.failures += 1));
+                }
             }
             let _ = notify(&status(folder.generation() - 1));
         }
@@ -96,9 +125,11 @@ impl Serve {
         &self,
         folder: &mut Folder,
         published: Option<&Description>,
+        metrics: Option<&Arc<Metrics>>,
     ) -> anyhow::Result<Description> {
         let (description, source) = self.what.capture()?;
         if published == Some(&description) {
+            metrics.inspect(|it| it.note(|counts| counts.looks += 1));
             return Ok(description);
         }
         let options = PublishOptions {
@@ -109,6 +140,12 @@ impl Serve {
         let publication = publish(&description, &options)?;
         let (objects, bytes) = (description.objects.len(), publication.header().size);
         folder.announce(publication)?;
+        metrics.inspect(|it| {
+            it.note(|counts| {
+                (counts.looks, counts.publications) = (counts.looks + 1, counts.publications + 1);
+                counts.objects = objects;
+            });
+        });
         output::say(&format!(
             "{}: serves generation {}: {objects} objects in {bytes} bytes",
             folder.path().display(),
@@ -124,11 +161,13 @@ impl Serve {
         folder: &Path,
         look: impl Fn() -> String + Send + 'static,
         seen: Arc<Mutex<String>>,
+        metrics: Option<Arc<Metrics>>,
     ) {
         let (every, folder) = (Duration::from_secs(self.interval), folder.to_owned());
         std::thread::spawn(move || {
             loop {
                 std::thread::sleep(every);
+                metrics.iter().for_each(|it| it.tell());
                 if *seen.lock() != look() {
                     let _ = kill_process(getpid(), Signal::HUP);
                 }

@@ -1,0 +1,7 @@
+//! `topobroker serve`: the daemon of a node, and how it is watched.
+
+mod cdi;
+mod metrics;
+mod serve;
+
+pub(super) use serve::Serve;
