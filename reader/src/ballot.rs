@@ -1,6 +1,6 @@
-//! Where the processes of a user that find nothing published meet: the ballot, a file in shared memory.
-//! Who has locked it discovers the machine, and leaves the keys of its segment there. Electing is in
-//! `topobroker`; here is how anybody finds the keys.
+//! The ballot: a file in shared memory where processes of a user meet that find nothing published. The
+//! process that has locked it discovers the machine, and leaves the keys of its segment there. The lock is
+//! the business of `topobroker`; this module finds the keys.
 
 use crate::adopt::Keys;
 use crate::jobs::Cgroup;

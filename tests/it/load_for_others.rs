@@ -40,7 +40,10 @@ fn many_processes_that_load_for_one_discover_once_and_release_removes_it() {
     // Only whoever has discovered is an owner; here all are for one.
     assert_eq!(keys_of(start().unwrap()), keys[0]);
     let name = file.to_str().unwrap();
+    // What is another process's stays as long as that runs.
     assert!(load(&["--release", name]).status().unwrap().success());
+    assert!(file.exists());
+    assert!(load(&["--release", name, "--for", &pid]).status().unwrap().success());
     assert!(!file.exists());
     drop(owner.stdin.take());
     owner.wait().unwrap();
@@ -64,4 +67,23 @@ fn what_was_loaded_for_a_process_that_is_gone_is_removed_by_the_next_one() {
     let mut release = load(&["--release", file_of(&second).to_str().unwrap()]);
     assert!(release.env(OWN.0, "gone").status().unwrap().success());
     assert!(!file_of(&second).exists());
+}
+
+#[test]
+fn what_hwloc_is_told_to_load_is_nobody_else_s_and_goes_with_its_process() {
+    let pid = std::process::id().to_string();
+    let own = || {
+        let mut command = load(&["--for", &pid]);
+        command.env("HWLOC_SYNTHETIC", "core:3 pu:1");
+        keys_of(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+    };
+    let (first, second) = (own(), own());
+    assert!(first != second);
+    for keys in [first, second] {
+        let file = file_of(&keys).to_str().unwrap();
+        let mut release = load(&["--release", file, "--for", &pid]);
+        // Also if it is young.
+        assert!(release.env("TOPOBROKER_LOAD_KEEPS", "100").status().unwrap().success());
+        assert!(!Path::new(file).exists());
+    }
 }

@@ -8,8 +8,8 @@ use topobroker::node::{keys_for, release};
 
 /// Print the keys of this node's topology, and discover it first if nobody has published it
 ///
-/// Many processes that ask at once discover it once. The segment stays as long as the process that
-/// --for names
+/// Many processes that ask at once discover it once. What was discovered is removed when the process that it
+/// was discovered for has ended
 #[derive(Debug, Args)]
 pub(super) struct Load {
     /// The process that the topology is for; by default the one that started this program
@@ -18,18 +18,19 @@ pub(super) struct Load {
     /// Print the keys as JSON instead of environment lines
     #[arg(long)]
     json: bool,
-    /// Remove a segment that this command has published, when its process ends
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["for", "json"])]
+    /// Remove a segment that was discovered for this process, which ends now
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
     release: Option<PathBuf>,
 }
 
 impl Load {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let owner = self.r#for.unwrap_or_else(std::os::unix::process::parent_id);
         if let Some(file) = self.release {
-            release(&file);
+            release(&file, owner);
             return Ok(ExitCode::SUCCESS);
         }
-        let keys = keys_for(self.r#for.unwrap_or_else(std::os::unix::process::parent_id))?;
+        let keys = keys_for(owner)?;
         let text = if self.json { keys.to_json() + "\n" } else { keys.to_string() };
         output::print(&text)
     }

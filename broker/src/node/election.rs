@@ -121,6 +121,11 @@ pub fn close_all() {
     close_others(None);
 }
 
+/// Removes the ballots of this user that are not in use. Returns the segments that the others name.
+pub(super) fn named_by_ballots() -> BTreeSet<PathBuf> {
+    close_others(None)
+}
+
 /// Removes the ballots of this user that are not in use, but for its `own`. Returns the segments that
 /// those that are in use name.
 fn close_others(own: Option<&Path>) -> BTreeSet<PathBuf> {

@@ -1,10 +1,13 @@
 //! Loads the topology of a process: from a published segment, else from XML, else by discovery,
 //! which one process does for all.
 
-use super::election::{Election, close_all, kept};
-use super::status;
+use super::election::{Election, close_all, kept, named_by_ballots};
+use super::stale::remove_stale;
+use super::status::{self, PublisherState};
 use crate::hwloc::{self, CaptureError, HwlocLoadError, Input, LoadOptions, capture};
-use crate::publish::{PublishError, PublishOptions, Store, publish, remove, remove_at_exit};
+use crate::publish::{
+    PublishError, PublishOptions, SHM_FOLDER, Store, publish, remove, remove_at_exit,
+};
 use std::path::Path;
 use topobroker_layout::description::Description;
 use topobroker_reader::{AdoptError, Adopted, Keys, Scope, Source, adopt_keys, adopted};
@@ -76,8 +79,9 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
 }
 
 /// The keys of a topology for another process, which is to adopt it: of what is published to this
-/// process, else of what the first of many processes discovers, as in [`load`]. The segment stays as
-/// long as the process `owner` runs, which then calls [`release`] in a process of its own.
+/// process, else of what the first of many processes discovers. PMIx is not asked for XML, and there
+/// must be room for a segment. It stays as long as the process `owner` runs, for which [`release`] is
+/// called at its end.
 ///
 /// # Errors
 ///
@@ -91,6 +95,8 @@ pub fn keys_for(owner: u32) -> Result<Keys, LoadError> {
         Shared::Adopted(adopted) => return Ok(adopted.keys().clone()),
         Shared::Own(description, source) => (description, source),
     };
+    // No election has swept.
+    remove_stale(Path::new(SHM_FOLDER), &named_by_ballots());
     let options = PublishOptions { source, ..options(Some(owner)) };
     let publication = publish(&description, &options)?;
     let keys = publication.keys().clone();
@@ -98,10 +104,20 @@ pub fn keys_for(owner: u32) -> Result<Keys, LoadError> {
     Ok(keys)
 }
 
-/// Removes a segment that [`keys_for`] has published, unless it is so young that others may still look
-/// for it: then the next one that loads removes it.
-pub fn release(file: &Path) {
-    remove_unless_young(file);
+/// Removes a segment that [`keys_for`] has published for the process `owner`, and leaves those of other
+/// processes that run. One that is so young that others may still look for it is removed by the next
+/// process that loads.
+pub fn release(file: &Path, owner: u32) {
+    let Ok(published) = status::read(file, 0) else { return };
+    let header = published.header.as_ref().ok();
+    let is_own = header.is_some_and(|header| header.publisher_pid == owner);
+    if is_own || published.publisher == PublisherState::Gone {
+        match header.map(|header| header.source) {
+            // No other process looks for it.
+            Some(Source::Loaded) => _ = remove(file),
+            _ => remove_unless_young(file),
+        }
+    }
     close_all();
 }
 

@@ -1,4 +1,4 @@
-"""Communicators of the ranks of one L3 cache and of one GPU's NUMA node, without asking hwloc.
+"""A communicator of the ranks of one L3 cache, and how many ranks are on a package, without asking hwloc.
 
 topobroker run -- mpirun -n 4 python mpi_groups.py
 """

@@ -16,8 +16,8 @@ fn whole(adopted: &'static Adopted) -> PyTopology {
 }
 
 /// Adopts the topology that is published to this process: by its environment, its PMIx server or the
-/// node's daemon. The first call maps it, read-only; every later one, from any thread, returns the
-/// same. It starts no process and changes nothing.
+/// node's daemon. The first call maps it, read-only; every later one, from any thread, returns an equal
+/// one. It starts no process and changes nothing.
 ///
 /// Raises AdoptError if nothing is published: `topobroker.load()` finds or makes one then.
 #[pyfunction]
@@ -55,12 +55,15 @@ pub(crate) fn segment_of<H: Handle>(handle: &Kept<H>) -> Option<String> {
     adopted.map(|adopted| adopted.header().segment_name())
 }
 
-/// Whatever was pickled: an object of the adopted topology, or all of it. The process that unpickles it
-/// must have adopted the same segment, or find it.
+/// The adopted topology again, or the object with a number: what they are pickled as. This process must
+/// have adopted the same segment, or finds it as `load` does.
 #[pyfunction]
 #[pyo3(signature = (segment, id = None))]
 pub(crate) fn _unpickled(py: Python<'_>, segment: &str, id: Option<u32>) -> PyResult<Py<PyAny>> {
-    let topology = adopt(py)?;
+    let topology = match adopt(py) {
+        Ok(topology) => topology,
+        Err(error) => _adopt_elected(py).ok_or(error)?,
+    };
     let own = segment_of(&topology.0).unwrap_or_default();
     if own != segment {
         let text = format!("pickled of segment {segment}, but this process has adopted {own}");
@@ -76,6 +79,12 @@ pub(crate) fn _unpickled(py: Python<'_>, segment: &str, id: Option<u32>) -> PyRe
 #[pyfunction]
 pub(crate) fn _adopt_elected(py: Python<'_>) -> Option<PyTopology> {
     py.detach(|| topobroker_reader::adopt_keys(elected()?).ok()).map(whole)
+}
+
+/// The process that has published what this process has adopted, and with which it goes; 0 if nobody.
+#[pyfunction]
+pub(crate) fn _publisher() -> u32 {
+    topobroker_reader::adopted().map_or(0, |adopted| adopted.header().publisher_pid)
 }
 
 /// The PUs that this process may run on, and those that it could have: what its cgroup and its launcher

@@ -1,8 +1,7 @@
-//! What acts on this process: its binding, and what its NICs and GPUs are told by.
+//! Binding this process, and the environment variables of its NICs and GPUs.
 
 use crate::failure::{failed, wrong_value};
-use crate::kept::{Kept, OfTopology};
-use crate::object::PyObject;
+use crate::object::Given;
 use crate::set::{AnySet, PySet};
 use crate::topology::PyTopology;
 use pyo3::prelude::*;
@@ -48,18 +47,17 @@ pub(crate) fn bind_memory(policy: &str, nodes: Option<AnySet>, strict: bool) -> 
 /// Environment variables by which UCX, NCCL and MPICH use the NICs, and CUDA, ROCm and Level Zero the
 /// GPUs that are given, the best first.
 #[pyfunction]
-#[pyo3(signature = (topology, *, nics = Vec::new(), gpus = Vec::new()))]
+#[pyo3(signature = (topology, *, nics = Given(Vec::new()), gpus = Given(Vec::new())), text_signature = "(topology, *, nics=(), gpus=())")]
 pub(crate) fn variables_of(
     topology: &PyTopology,
-    nics: Vec<PyRef<'_, PyObject>>,
-    gpus: Vec<PyRef<'_, PyObject>>,
-) -> Vec<(String, String)> {
-    let topology: &Kept<OfTopology> = &topology.0;
-    let ids = |objects: &[PyRef<'_, PyObject>]| -> Vec<u32> {
-        objects.iter().map(|object| object.0.ask(|object| object.id())).collect()
+    nics: Given,
+    gpus: Given,
+) -> PyResult<Vec<(String, String)>> {
+    let ids = |objects: &Given| -> PyResult<Vec<u32>> {
+        objects.0.iter().map(|object| topology.own_id(object.get())).collect()
     };
-    let (nics, gpus) = (ids(&nics), ids(&gpus));
-    topology.ask(|topology| variables(*topology, &nics, &gpus))
+    let (nics, gpus) = (ids(&nics)?, ids(&gpus)?);
+    Ok(topology.0.ask(|topology| variables(*topology, &nics, &gpus)))
 }
 
 fn variables(topology: Topology<'_>, nics: &[u32], gpus: &[u32]) -> Vec<(String, String)> {

@@ -1,6 +1,6 @@
 //! Clusters: many nodes in one file.
 
-use crate::failure::{TopobrokerError, failed};
+use crate::failure::{failed, of_file};
 use crate::kept::{Kept, OfCluster, OfGroup, OfNode};
 use crate::topology::PyTopology;
 use pyo3::exceptions::{PyIndexError, PyKeyError};
@@ -38,12 +38,9 @@ impl PyCluster {
 impl PyCluster {
     /// Opens the cluster in a file that `topobroker cluster build` or `gather` wrote.
     #[new]
-    fn new(file: PathBuf) -> PyResult<Self> {
-        let opened = Kept::<OfCluster>::in_file(&file)?;
-        opened.map(Self).map_err(|error| {
-            let text = failed(&error).to_string();
-            TopobrokerError::new_err(format!("{}: {text}", file.display()))
-        })
+    fn new(py: Python<'_>, file: PathBuf) -> PyResult<Self> {
+        let opened = py.detach(|| Kept::<OfCluster>::in_file(&file));
+        of_file(&file, opened).map(Self)
     }
 
     /// The nodes, by number.

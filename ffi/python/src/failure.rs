@@ -1,10 +1,12 @@
 //! Errors as Python's exceptions.
 
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyOSError};
 use pyo3::prelude::*;
 use std::error::Error;
 use std::fmt::Write;
+use std::io;
+use std::path::Path;
 
 create_exception!(
     topobroker,
@@ -42,6 +44,25 @@ pub(crate) fn failed(error: impl Error) -> PyErr {
 /// An error of adoption.
 pub(crate) fn not_adopted(error: impl Error) -> PyErr {
     AdoptError::new_err(text(&error))
+}
+
+/// A file that cannot be opened, as the exception of Python that has its name, or that is damaged.
+pub(crate) fn of_file<T, E: Error>(file: &Path, opened: io::Result<Result<T, E>>) -> PyResult<T> {
+    match opened {
+        Ok(Ok(opened)) => Ok(opened),
+        Ok(Err(error)) => {
+            Err(TopobrokerError::new_err(format!("{}: {}", file.display(), text(&error))))
+        }
+        Err(error) => match error.raw_os_error() {
+            // Python chooses the class by the number.
+            Some(number) => {
+                let said = io::Error::from_raw_os_error(number).to_string();
+                let said = said.split(" (os error").next().unwrap_or_default().to_owned();
+                Err(PyOSError::new_err((number, said, file.as_os_str().to_owned())))
+            }
+            None => Err(TopobrokerError::new_err(format!("{}: {error}", file.display()))),
+        },
+    }
 }
 
 /// An argument of a wrong value.

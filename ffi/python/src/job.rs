@@ -9,7 +9,9 @@ use crate::set::PySet;
 use crate::topology::PyTopology;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use topobroker_reader::devices::environment::{Interface, of_gpus_of_rank, of_nics_of_rank};
 use topobroker_reader::groups::Uri;
 use topobroker_reader::jobs::{Job, JobRank, adopt_job};
 use topobroker_reader::{Locality, Object};
@@ -181,6 +183,21 @@ impl PyRank {
     #[getter]
     fn nvlink_domain(&self) -> Option<&'static str> {
         self.job.nvlink_domain(self.rank.rank)
+    }
+
+    /// Environment variables by which UCX, NCCL and MPICH use its NICs.
+    #[getter]
+    fn nic_variables(&self) -> BTreeMap<&'static str, String> {
+        of_nics_of_rank(self.job, self.rank.rank).into_iter().collect()
+    }
+
+    /// Environment variables by which CUDA, ROCm and Level Zero use its GPUs, or its instance of a GPU
+    /// that is parted by MIG.
+    #[getter]
+    fn gpu_variables(&self) -> BTreeMap<&'static str, String> {
+        let interfaces = [Interface::Cuda, Interface::Rocm, Interface::LevelZero];
+        let told = |it| of_gpus_of_rank(it, self.job, self.rank.rank);
+        interfaces.into_iter().flat_map(told).collect()
     }
 
     fn __repr__(&self) -> String {

@@ -9,6 +9,7 @@ use std::any::Any;
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use topobroker_layout::OpenError;
@@ -97,7 +98,8 @@ impl<H: Handle> Kept<H> {
         question(&self.handle)
     }
 
-    /// Asks two handles.
+    /// Asks two handles. The question must not keep one of them in the other, as it could in one with a
+    /// lock: then it would not be kept by its owner.
     pub(crate) fn ask_with<K: Handle, R>(
         &self,
         other: &Kept<K>,
@@ -195,9 +197,15 @@ impl Kept<OfNode> {
     }
 }
 
-/// The bytes of a file. If its owner cuts it short meanwhile, the kernel ends the process with SIGBUS.
+/// The bytes of a regular file. If its owner cuts it short meanwhile, the kernel ends the process with
+/// SIGBUS.
 fn mapped(file: &Path) -> io::Result<(&'static [u8], Owner)> {
-    let file = File::open(file)?;
+    // A FIFO without a writer must not be waited for.
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(file)?;
+    if !file.metadata()?.is_file() {
+        let text = "is not a regular file; expected one that topobroker has written";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
     // SAFETY: the mapping is private and read-only. If the file is written meanwhile, bytes may
     // change: they are checked as bytes of any value.
     let mapping = unsafe { Mmap::map(&file)? };
@@ -217,7 +225,8 @@ fn keep<T: Send + Sync + 'static>(value: T, below: Owner) -> (&'static T, Owner)
     let place: *const T = &raw const holder.value;
     // SAFETY: the value is behind a reference count, so it stays in its place as long as the owner
     // is kept. Within this module each reference goes into a `Kept` or a holder together with its
-    // owner, and a `Kept` shows it only to closures that must do for every lifetime.
+    // owner. A `Kept` shows it only to closures that must do for every lifetime, and none of those
+    // puts it into another handle.
     let value = unsafe { &*place };
     (value, Some(holder))
 }

@@ -35,6 +35,7 @@ fn _topobroker(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(adopt::mine, module)?)?;
     module.add_function(wrap_pyfunction!(adopt::_adopt_keys, module)?)?;
     module.add_function(wrap_pyfunction!(adopt::_adopt_elected, module)?)?;
+    module.add_function(wrap_pyfunction!(adopt::_publisher, module)?)?;
     module.add_function(wrap_pyfunction!(adopt::_limits, module)?)?;
     module.add_function(wrap_pyfunction!(adopt::_unpickled, module)?)?;
     module.add_function(wrap_pyfunction!(job::job, module)?)?;

@@ -42,6 +42,18 @@ impl PyObject {
     }
 }
 
+/// Any iterable of objects.
+pub(crate) struct Given(pub(crate) Vec<Py<PyObject>>);
+
+impl<'py> FromPyObject<'_, 'py> for Given {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let each = given.try_iter()?.map(|object| Ok(object?.cast_into::<PyObject>()?.unbind()));
+        each.collect::<PyResult<_>>().map(Self)
+    }
+}
+
 /// Pairs as a dictionary. Of pairs with the same name the first counts, as in hwloc.
 fn dictionary<'py, 'a>(
     py: Python<'py>,
@@ -338,7 +350,7 @@ impl PyObject {
         self.0.ask(|object| format!("{} L#{}", object.type_name(false), object.logical_index()))
     }
 
-    fn __repr__(&self) -> String {
+    pub(crate) fn __repr__(&self) -> String {
         let name = self.0.ask(|object| object.name().map(|name| format!(" {name:?}")));
         let os_index = self.os_index().map(|index| format!(" P#{index}"));
         format!(

@@ -1,5 +1,6 @@
 //! Sequences of objects.
 
+use crate::failure::wrong_value;
 use crate::kept::{Kept, OfObject, OfObjects, OfTopology};
 use crate::object::PyObject;
 use pyo3::exceptions::PyIndexError;
@@ -85,6 +86,19 @@ impl PyObjects {
             },
         };
         ObjectsIterator(walk)
+    }
+
+    /// The place of an object; ValueError if it is not in the sequence.
+    fn index(&self, object: &PyObject) -> PyResult<usize> {
+        let place = (0..self.__len__()).find(|place| {
+            self.at(*place).is_some_and(|own| own.0.ask_with(&object.0, |own, it| own == it))
+        });
+        place.ok_or_else(|| wrong_value(format!("{} is not in the sequence", object.__repr__())))
+    }
+
+    /// How often an object is in the sequence: once or not at all.
+    fn count(&self, object: &Bound<'_, PyAny>) -> usize {
+        usize::from(self.__contains__(object))
     }
 
     fn __contains__(&self, object: &Bound<'_, PyAny>) -> bool {

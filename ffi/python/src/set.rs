@@ -4,8 +4,7 @@ use crate::failure::wrong_value;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyRange, PyRangeMethods, PyString};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use pyo3::types::{PyFrozenSet, PyInt, PyRange, PyRangeMethods, PyString};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use topobroker_layout::archive::INDEX_LIMIT;
@@ -181,8 +180,8 @@ impl PySet {
         !self.0.is_empty()
     }
 
-    fn __contains__(&self, index: u32) -> bool {
-        self.0.contains(index)
+    fn __contains__(&self, index: &Bound<'_, PyAny>) -> bool {
+        index.extract().is_ok_and(|index| self.0.contains(index))
     }
 
     fn __iter__(&self) -> PyResult<Indexes> {
@@ -230,8 +229,13 @@ impl PySet {
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, how: CompareOp) -> PyResult<Py<PyAny>> {
         let py = other.py();
-        let Ok(other) = other.cast::<PySet>() else { return Ok(py.NotImplemented()) };
-        let (one, other) = (&self.0, &other.get().0);
+        let is_set = other.is_instance_of::<PySet>()
+            || other.is_instance_of::<pyo3::types::PySet>()
+            || other.is_instance_of::<PyFrozenSet>();
+        let Some(other) = other.extract::<AnySet>().ok().filter(|_| is_set) else {
+            return Ok(py.NotImplemented());
+        };
+        let (one, other) = (&self.0, &*other);
         let answer = match how {
             CompareOp::Eq => one == other,
             CompareOp::Ne => one != other,
@@ -243,10 +247,12 @@ impl PySet {
         Ok(answer.into_pyobject(py)?.to_owned().into_any().unbind())
     }
 
-    fn __hash__(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.0.to_text(Format::Hwloc).hash(&mut hasher);
-        hasher.finish()
+    /// That of an equal frozenset.
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        match self.0.is_infinite() {
+            true => py.get_type::<PyInt>().call1((self.__int__(py)?,))?.hash(),
+            false => PyFrozenSet::new(py, self.0.iter())?.hash(),
+        }
     }
 
     /// The bits as an int; negative if the set is infinite.

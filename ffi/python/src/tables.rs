@@ -4,6 +4,7 @@ use crate::failure::wrong_value;
 use crate::kept::{Kept, OfObject, OfTopology};
 use crate::object::PyObject;
 use crate::set::{AnySet, PySet};
+use crate::topology::own_id;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use topobroker_reader::{CpuKind, Distances, Initiator, MemoryAttribute, Set, Topology};
@@ -67,7 +68,7 @@ impl PyDistances {
     /// The value from one object to another; None if one of them is not in the matrix.
     fn between(&self, one: &PyObject, other: &PyObject) -> PyResult<Option<u64>> {
         let place = |object: &PyObject| {
-            let id = object.0.ask(|object| object.id());
+            let id = own_id(&self.topology, object)?;
             self.ask(|matrix| matrix.objects().position(|it| it.id() == id))
         };
         match (place(one)?, place(other)?) {
@@ -124,11 +125,11 @@ enum From {
 }
 
 impl From {
-    fn extract(given: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    fn extract(topology: &Kept<OfTopology>, given: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         Ok(match given {
             None => Self::Nowhere,
             Some(given) => match given.cast::<PyObject>() {
-                Ok(object) => Self::Object(object.get().0.ask(|object| object.id())),
+                Ok(object) => Self::Object(own_id(topology, object.get())?),
                 Err(_) => Self::Cpus(given.extract::<AnySet>()?.clone()),
             },
         })
@@ -188,7 +189,8 @@ impl PyMemoryAttribute {
         target: &PyObject,
         initiator: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<u64>> {
-        let (from, target) = (From::extract(initiator)?, target.0.ask(|object| object.id()));
+        let from = From::extract(&self.topology, initiator)?;
+        let target = own_id(&self.topology, target)?;
         Ok(self.topology.ask(|topology| {
             let attribute = topology.memory_attributes().nth(self.id)?;
             attribute.value(topology.object(target)?, &from.initiator(*topology))
@@ -202,7 +204,7 @@ impl PyMemoryAttribute {
         &self,
         initiator: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<(PyObject, u64)>> {
-        let from = From::extract(initiator)?;
+        let from = From::extract(&self.topology, initiator)?;
         let best = self.topology.ask(|topology| {
             let attribute = topology.memory_attributes().nth(self.id)?;
             let (target, value) = attribute.best_target(&from.initiator(*topology))?;

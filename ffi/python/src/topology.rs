@@ -1,10 +1,10 @@
 //! Topologies and views.
 
-use crate::failure::{failed, wrong_value};
+use crate::failure::{failed, of_file, wrong_value};
 use crate::kept::{Kept, OfTopology};
 use crate::links::PyLinks;
 use crate::networks::PyNetwork;
-use crate::object::PyObject;
+use crate::object::{Given, PyObject};
 use crate::objects::{Members, PyObjects};
 use crate::set::{AnySet, PySet};
 use crate::tables::{PyCpuKind, PyDistances, PyMemoryAttribute};
@@ -64,6 +64,21 @@ impl PyTopology {
     fn of_plain_type(&self, object_type: ObjectType) -> PyObjects {
         self.of_type(TypeName { object_type, group_depth: None, os_device_kind: None })
     }
+}
+
+impl PyTopology {
+    /// Number of an object, which must be of this topology or view.
+    pub(crate) fn own_id(&self, object: &PyObject) -> PyResult<u32> {
+        own_id(&self.0, object)
+    }
+}
+
+/// Number of an object, which must be of a topology or view.
+pub(crate) fn own_id(topology: &Kept<OfTopology>, object: &PyObject) -> PyResult<u32> {
+    let id = topology.ask_with(&object.0, |topology, object| {
+        topology.object(object.id()).filter(|own| own == object).map(Object::id)
+    });
+    id.ok_or_else(|| wrong_value(format!("{} is not of this topology or view", object.__repr__())))
 }
 
 fn depth_of(raw: i32) -> PyResult<Depth> {
@@ -299,7 +314,7 @@ impl PyTopology {
     #[pyo3(signature = (devices, ranks, per_rank = 1))]
     fn assign(
         &self,
-        devices: Vec<PyRef<'_, PyObject>>,
+        devices: Given,
         ranks: Vec<Bound<'_, PyAny>>,
         per_rank: usize,
     ) -> PyResult<Vec<Vec<PyObject>>> {
@@ -307,18 +322,19 @@ impl PyTopology {
             Cpus(AnySet),
             Device(u32),
         }
-        let device_ids = devices.iter().map(|it| it.0.ask(|object| object.id()));
-        let device_ids: Vec<u32> = device_ids.collect();
+        let device_ids = devices.0.iter().map(|it| self.own_id(it.get()));
+        let device_ids: Vec<u32> = device_ids.collect::<PyResult<_>>()?;
         let ranks = ranks.iter().map(|rank| match rank.cast::<PyObject>() {
-            Ok(object) => Ok(Rank::Device(object.get().0.ask(|object| object.id()))),
+            Ok(object) => self.own_id(object.get()).map(Rank::Device),
             Err(_) => rank.extract().map(Rank::Cpus),
         });
         let ranks: Vec<Rank> = ranks.collect::<PyResult<_>>()?;
         let given = self.0.each(|topology| {
-            let devices: Vec<_> = device_ids.iter().filter_map(|id| topology.object(*id)).collect();
+            let object = |id: &u32| topology.object(*id);
+            let devices: Vec<_> = device_ids.iter().filter_map(object).collect();
             let beside = ranks.iter().filter_map(|rank| match rank {
                 Rank::Cpus(set) => Some(Beside::Pus(set)),
-                Rank::Device(id) => topology.object(*id).map(Beside::Device),
+                Rank::Device(id) => object(id).map(Beside::Device),
             });
             topology.assign(&devices, &beside.collect::<Vec<_>>(), per_rank)
         });
@@ -383,6 +399,23 @@ impl PyTopology {
         Ok(Some(keys))
     }
 
+    /// Whether it is of the machine that this process runs on, as far as hwloc can tell.
+    #[getter]
+    fn is_this_system(&self) -> bool {
+        self.0.ask(|topology| topology.is_this_system())
+    }
+
+    /// Two are equal if they are the same topology, or views of one that have the same objects.
+    fn __eq__(&self, other: &Self) -> bool {
+        self.0.ask_with(&other.0, |one, other| {
+            one.root() == other.root() && one.objects().eq(other.objects())
+        })
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.0.ask(|topology| topology.object_count() as u64)
+    }
+
     fn __len__(&self) -> usize {
         self.0.ask(|topology| topology.object_count())
     }
@@ -417,10 +450,7 @@ impl PyTopology {
 /// published.
 #[pyfunction]
 #[pyo3(name = "open")]
-pub(crate) fn open_file(file: PathBuf) -> PyResult<PyTopology> {
-    let named = |error: &dyn std::error::Error| {
-        crate::failure::TopobrokerError::new_err(format!("{}: {error}", file.display()))
-    };
-    let opened = Kept::<OfTopology>::in_file(&file)?;
-    opened.map(PyTopology).map_err(|error| named(&error))
+pub(crate) fn open_file(py: Python<'_>, file: PathBuf) -> PyResult<PyTopology> {
+    let opened = py.detach(|| Kept::<OfTopology>::in_file(&file));
+    of_file(&file, opened).map(PyTopology)
 }

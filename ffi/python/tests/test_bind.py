@@ -16,7 +16,7 @@ import topobroker
 from conftest import Machine
 from machines import gpu_node
 from topobroker import Binding, Set, Topology, bind_this_rank
-from topobroker._bind import _named
+from topobroker._bind import _Gpu, _named
 
 
 def torchrun(rank: int, size: int, **more: str) -> dict[str, str]:
@@ -54,7 +54,7 @@ def test_eight_ranks_of_eight_gpus_divide_the_cores_near_each(gpus: Topology) ->
     assert [cores(gpus, it) for it in bindings] == [list(range(4 * rank, 4 * rank + 4)) for rank in range(8)]
     assert [list(it.nodes) for it in bindings] == [[rank // 2] for rank in range(8)]
     assert [it.nics[0].name for it in bindings] == [f"mlx5_{rank // 2}" for rank in range(8)]
-    assert all(len(it.cpus) == 8 and it.memory == "bind" for it in bindings)
+    assert all(len(it.cpus) == 8 and it.memory == "auto" for it in bindings)
     assert_apart(bindings)
     assert bindings[3].variables["NCCL_IB_HCA"] == "=mlx5_1:1" and "CUDA_VISIBLE_DEVICES" not in bindings[3].variables
 
@@ -83,7 +83,7 @@ def test_numbers_are_those_of_the_gpus_that_a_process_sees(gpus: Topology, visib
 def test_ranks_that_each_see_one_gpu_of_their_own_do_not_collide(gpus: Topology) -> None:
     """Slurm with --gpus-per-task, and Ray."""
     bindings = [
-        plan(gpus, {"SLURM_LOCALID": str(rank), "SLURM_TASKS_PER_NODE": "8(x2)", "SLURM_NODEID": "1", "CUDA_VISIBLE_DEVICES": str(7 - rank)})
+        plan(gpus, {"SLURM_LOCALID": str(rank), "SLURM_STEP_TASKS_PER_NODE": "8(x2)", "SLURM_NODEID": "1", "CUDA_VISIBLE_DEVICES": str(7 - rank)})
         for rank in range(8)
     ]
     assert [it.gpu.name for it in bindings if it.gpu] == [f"cuda{7 - rank}" for rank in range(8)]
@@ -137,6 +137,97 @@ def test_memory_beside_ordinary_memory_is_left_alone(machine: Machine) -> None:
     assert plan(machine(NUMA_XML), torchrun(1, 2), memory=None).memory == "default"
 
 
+def test_ranks_that_each_see_one_gpu_divide_its_cores_in_turn_and_in_blocks(machine: Machine) -> None:
+    t = machine(gpu_node(gpus=4, nics=2))
+    for gpu_of in (lambda rank: rank % 4, lambda rank: rank // 2):
+        bindings = [plan(t, torchrun(rank, 8, CUDA_VISIBLE_DEVICES=str(gpu_of(rank)))) for rank in range(8)]
+        assert_apart(bindings)
+        assert [len(it.cpus) for it in bindings] == [8] * 8
+
+
+def test_ranks_with_the_gpus_that_are_given_have_no_pu_in_common(machine: Machine) -> None:
+    t = machine(gpu_node(gpus=4, nics=2))
+    for gpu_of in (lambda rank: rank // 2, lambda rank: rank % 4, lambda rank: (7 - rank) // 2):
+        bindings = [plan(t, torchrun(rank, 8), gpu=gpu_of(rank)) for rank in range(8)]
+        assert_apart(bindings)
+    given = [0, 0, 0, 1, -1 + 3, 3, 3, 0]
+    bindings = [plan(t, torchrun(rank, 8), gpus=given) for rank in range(8)]
+    assert_apart(bindings)
+    assert [it.gpu.name for it in bindings if it.gpu] == [f"cuda{gpu}" for gpu in given]
+    with pytest.raises(ValueError, match="gpus names 2 GPUs; expected one for each of the 8 ranks"):
+        plan(t, torchrun(0, 8), gpus=[0, 1])
+
+
+def test_gpus_of_a_job_that_are_a_part_of_the_node_are_divided_alike_by_all_ranks(gpus: Topology) -> None:
+    bindings = [plan(gpus, torchrun(rank, 4), gpu=4 + rank) for rank in range(4)]
+    assert_apart(bindings)
+    same = plans(gpus, 4, more={"CUDA_VISIBLE_DEVICES": "0,0,1"})
+    assert [it.gpu.name for it in same if it.gpu] == ["cuda0", "cuda0", "cuda1", "cuda0"]
+    assert_apart(same)
+    assert len(plans(gpus, 2, more={"CUDA_VISIBLE_DEVICES": "0,0,1"})[0].cpus) == 8
+
+
+def test_amd_gpus_are_numbered_by_one_variable_in_those_of_the_other(machine: Machine) -> None:
+    t = machine(gpu_node().replace("[10de:2330]", "[1002:740f]").replace("NVIDIAUUID", "AMDUUID").replace('"GPU-', '"0x'))
+    seen = {"ROCR_VISIBLE_DEVICES": "2,3,4", "HIP_VISIBLE_DEVICES": "1,2", "CUDA_VISIBLE_DEVICES": "0"}
+    bindings = plans(t, 2, more=seen)
+    assert [it.gpu.name for it in bindings if it.gpu] == ["cuda3", "cuda4"]
+    assert plans(t, 2, more={"ROCR_VISIBLE_DEVICES": "GPU-00000005-0000"})[0].gpu == t.os_device("cuda5")
+
+
+def test_a_batch_script_of_slurm_is_no_rank() -> None:
+    from topobroker._bind import _rank_of
+
+    with pytest.raises(ValueError, match="nobody told"):
+        _rank_of({"SLURM_LOCALID": "0", "SLURM_TASKS_PER_NODE": "8", "SLURM_NODEID": "0"})
+    for environ, says in [
+        ({"LOCAL_RANK": "x", "LOCAL_WORLD_SIZE": "4"}, "LOCAL_RANK is 'x'"),
+        ({"SLURM_LOCALID": "0", "SLURM_STEP_TASKS_PER_NODE": "x"}, "SLURM_STEP_TASKS_PER_NODE is 'x'"),
+    ]:
+        with pytest.raises(ValueError, match=says):
+            _rank_of(environ)
+
+
+def test_a_second_call_of_the_same_rank_has_the_same_result(program: str, quiet_environment: dict[str, str]) -> None:
+    code = """
+import os, subprocess, sys, topobroker
+bound = [topobroker.bind_this_rank(0, 2, quiet=True).cpus for _ in range(3)]
+again = "import topobroker; print(topobroker.bind_this_rank(0, 2, quiet=True).cpus)"
+bound.append(topobroker.Set(subprocess.run([sys.executable, "-c", again], stdout=subprocess.PIPE, text=True).stdout.strip()))
+# Another rank in the PUs of this one, as of a pool of its own, divides these.
+bound.append(topobroker.bind_this_rank(0, 1, quiet=True).cpus)
+assert bound == [bound[0]] * 5, bound
+print("same")
+"""
+    environment = {**quiet_environment, "PATH": f"{Path(program).parent}:/usr/bin:/bin"}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert ran.stdout == "same\n", ran.stderr
+
+
+def test_memory_that_may_not_be_bound_ends_nothing_unless_it_was_asked_for(
+    gpus: Topology, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise topobroker.TopobrokerError("cannot bind its memory: Operation not permitted")
+
+    monkeypatch.setattr(topobroker, "bind_memory", refused)
+    monkeypatch.setattr(topobroker, "bind_cpus", lambda cpus: None)
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    binding = plan(gpus, torchrun(0, 8))
+    binding.apply()
+    assert binding.memory == "default" and "not permitted" in binding.reasons[-1]
+    with pytest.raises(topobroker.TopobrokerError):
+        plan(gpus, torchrun(0, 8), memory="bind").apply()
+
+
+def test_gpu_variables_name_the_instance_that_was_given(gpus: Topology) -> None:
+    binding = plan(gpus, torchrun(1, 8, CUDA_VISIBLE_DEVICES="0,1,2,3,4,5,6,7"), gpu_variables=True)
+    assert binding.variables["CUDA_VISIBLE_DEVICES"] == "GPU-00000001-0000"
+    binding = plan(gpus, torchrun(1, 8), gpu="MIG-GPU-00000003-0000/1/0", gpu_variables=True)
+    assert binding.variables["CUDA_VISIBLE_DEVICES"] == "MIG-GPU-00000003-0000/1/0"
+    assert "MIG-GPU-00000003-0000/1/0" in str(binding)
+
+
 class Gpu(NamedTuple):
     name: str
     uuid: str
@@ -148,8 +239,12 @@ def test_instances_of_mig_and_short_uuids_name_their_gpu() -> None:
     one = Gpu("cuda0", "GPU-aaaa-1", "0000:01:00.0", ["MIG-1111", "MIG-2222"])
     other = Gpu("cuda1", "GPU-bbbb-2", "0000:02:00.0", [])
     known: Any = [one, other]
-    named = {word: _named(word, known, known) for word in ["MIG-2222", "MIG-GPU-bbbb-2/3/0", "GPU-b", "1", "2", "MIG-9", "cuda0"]}
-    assert named == {"MIG-2222": one, "MIG-GPU-bbbb-2/3/0": other, "GPU-b": other, "1": other, "2": None, "MIG-9": None, "cuda0": one}
+    words = {"MIG-2222": one, "MIG-GPU-bbbb-2/3/0": other, "GPU-b": other, "1": other, "2": None, "MIG-9": None, "cuda0": one}
+    numbered = [_Gpu(gpu) for gpu in known]
+    for word, gpu in words.items():
+        found = _named(word, numbered, known)
+        assert (found and found.object) == gpu, word
+        assert found is None or found.instance == (word if word.startswith("MIG-") else None)
 
 
 LAUNCHERS: dict[str, dict[str, str]] = {
@@ -217,7 +312,7 @@ def test_workers_of_this_machine_are_bound_as_told(program: str, quiet_environme
 
 def test_a_dry_run_says_why_and_does_nothing(program: str, quiet_environment: dict[str, str], script: str) -> None:
     ran = bind_program(quiet_environment, program, ["--dry-run", "--", script], **torchrun(0, 2))
-    assert ran.returncode == 0 and ran.stdout == "" and "  it has " in ran.stderr
+    assert ran.returncode == 0 and ran.stdout == "" and "  PUs: " in ran.stderr
 
 
 @pytest.mark.parametrize(

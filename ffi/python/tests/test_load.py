@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import topobroker
@@ -59,6 +60,64 @@ sys.stdin.read()
     while own_files() - before and time.monotonic() < deadline:
         time.sleep(0.02)
     assert own_files() <= before
+
+
+def test_a_segment_stays_as_long_as_the_process_that_discovered_it(discoverer: str, quiet_environment: dict[str, str]) -> None:
+    environment = {**quiet_environment, "PATH": discoverer, "TOPOBROKER_LOAD_KEEPS": "0", "HWLOC_NOBODY": "stays"}
+    code = "import sys, topobroker; print(topobroker.load().keys['TOPOBROKER_FILE'], flush=True); sys.stdin.read()"
+    begin: dict[str, Any] = dict(env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    owner = subprocess.Popen([sys.executable, "-c", code], **begin)
+    assert owner.stdout is not None
+    file = Path(owner.stdout.readline().strip())
+    # Those that came at the same time have asked a discoverer too.
+    other = "import topobroker._load as own; print(own._discovered().keys['TOPOBROKER_FILE'])"
+    for words in (code, other):
+        ran = subprocess.run([sys.executable, "-c", words], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        assert ran.stdout.strip() == str(file)
+    time.sleep(0.3)
+    assert file.exists()
+    owner.communicate()
+    deadline = time.monotonic() + 10
+    while file.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not file.exists()
+
+
+def test_threads_that_load_at_once_load_one_topology(discoverer: str, quiet_environment: dict[str, str]) -> None:
+    environment = {**quiet_environment, "PATH": discoverer, "HWLOC_SYNTHETIC": "core:3 pu:2"}
+    code = """
+import threading, topobroker
+found = []
+threads = [threading.Thread(target=lambda: found.append(topobroker.load())) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(found), len({t.keys["TOPOBROKER_FILE"] for t in found}), len(found[0].pus))
+"""
+    before = own_files()
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert ran.stdout.split() == ["8", "1", "6"], ran.stderr
+    deadline = time.monotonic() + 10
+    while own_files() - before and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert own_files() <= before
+
+
+def test_objects_of_a_topology_that_was_discovered_are_pickled(discoverer: str, quiet_environment: dict[str, str], tmp_path: Path) -> None:
+    script = tmp_path / "work.py"
+    script.write_text(
+        """
+import multiprocessing, topobroker
+def where(core):
+    return core.parent
+if __name__ == "__main__":
+    cores = topobroker.load().cores
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        print(pool.map(where, cores) == [core.parent for core in cores])
+"""
+    )
+    environment = {**quiet_environment, "PATH": discoverer}
+    ran = subprocess.run([sys.executable, str(script)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert ran.stdout == "True\n", ran.stderr
 
 
 def test_what_is_published_is_adopted_and_no_process_is_started(python: Python) -> None:

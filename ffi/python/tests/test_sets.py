@@ -30,8 +30,8 @@ def test_operations_are_those_of_sets_of_python(one: set[int], other: set[int]) 
     assert a.issubset(other) == one.issubset(other)
     assert (len(a), bool(a), list(a)) == (len(one), bool(one), sorted(one))
     assert all((index in a) == (index in one) for index in range(301))
-    if a == b:
-        assert hash(a) == hash(b)
+    assert hash(a) == hash(frozenset(one)) and a == frozenset(one) and a == one and (a == other) == (one == other)
+    assert -1 not in a and "a" not in a and None not in a
 
 
 @given(indexes)

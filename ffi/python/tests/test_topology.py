@@ -155,6 +155,27 @@ def test_memory_attributes_and_default_nodes_are_told(machine: Machine) -> None:
     assert t.cpuset_of([2]) == Set([2, 3]) and t.numa_nodes[2].attributes["local_memory"] == 500_000_000
 
 
+def test_objects_of_another_topology_are_refused(machine: Machine, gpus: Topology) -> None:
+    t = machine(SMALL)
+    for wrong in (
+        lambda: gpus.assign([t.cores[3]], [[0]]),
+        lambda: gpus.assign(gpus.nics, [t.cores[3]]),
+        lambda: topobroker.variables_of(gpus, nics=[t.cores[3]]),
+        lambda: gpus.memory_attributes[0].value(t.numa_nodes[0]),
+        lambda: gpus.view(range(8)).assign(gpus.view(range(8)).nics, [gpus.gpus[7]]),
+    ):
+        with pytest.raises(ValueError, match="not of this topology"):
+            wrong()
+
+
+def test_topologies_and_sequences_are_compared_by_what_they_are(machine: Machine) -> None:
+    t = machine(SMALL)
+    assert t.view("0-5") == t.view("0-5") != t.view("0-3") and t.view("0-5") != t and len({t, t.root.topology}) == 1
+    assert t.cores.index(t.cores[5]) == 5 and t.cores.count(t.pus[0]) == 0
+    with pytest.raises(ValueError, match="not in the sequence"):
+        t.cores.index(t.pus[0])
+
+
 def test_what_processes_share_is_told(machine: Machine) -> None:
     t = machine(SMALL)
     shared = t.locality([0], [2])
@@ -241,11 +262,14 @@ def test_bad_files_are_errors_that_name_them(tmp_path: Path) -> None:
     empty, text = tmp_path / "empty", tmp_path / "text"
     empty.touch()
     text.write_text("no segment " * 100)
-    for file in (empty, text):
-        with pytest.raises((topobroker.TopobrokerError, OSError)):
-            topobroker.open(file)
-    with pytest.raises(FileNotFoundError):
+    os.mkfifo(tmp_path / "pipe")
+    for file in (empty, text, tmp_path / "pipe", tmp_path):
+        for read in (topobroker.open, topobroker.Cluster):
+            with pytest.raises((topobroker.TopobrokerError, OSError), match=str(file)):
+                read(file)
+    with pytest.raises(FileNotFoundError) as absent:
         topobroker.open(tmp_path / "absent")
+    assert absent.value.filename == str(tmp_path / "absent")
 
 
 @pytest.mark.parametrize("name", ["", "cpu_set", "L9", "x" * 1000])

@@ -23,7 +23,7 @@ from topobroker._topobroker import (
     variables_of,
 )
 
-# pyright: reportUnsupportedDunderAll=false
+# pyright: reportUnsupportedDunderAll=false, reportUnusedImport=false
 # What is in a module of Python, and is read when it is used.
 _MODULES: dict[str, str] = {
     "load": "topobroker._load",
@@ -76,7 +76,6 @@ __all__ = [
     "job",
     "load",
     "mine",
-    "open",
     "variables_of",
 ]
 

@@ -80,6 +80,5 @@ __all__ = [
     "job",
     "load",
     "mine",
-    "open",
     "variables_of",
 ]

@@ -23,12 +23,14 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     )
     bind.add_argument("--rank", type=int, help="rank on this node; by default the launcher's")
     bind.add_argument("--size", type=int, help="number of ranks on this node; by default the launcher's")
-    bind.add_argument("--gpu", help="UUID of the GPU, or its number as this process sees it; none for no GPU")
+    bind.add_argument("--gpu", help="UUID of the GPU of this rank, or its number as this process sees it; none for no GPU")
+    bind.add_argument("--gpus", help="GPUs of all ranks, with commas: then each knows what the others have")
     bind.add_argument(
         "--memory",
-        choices=["bind", "interleave", "firsttouch", "none"],
-        default="bind",
-        help="where memory comes from; default: %(default)s",
+        choices=["auto", "bind", "interleave", "firsttouch", "none"],
+        default="auto",
+        help="where memory comes from: near the cores (auto: if the kernel lets it), from all these nodes in turn, "
+        "or where it is first used; default: %(default)s",
     )
     bind.add_argument("--no-hyperthreads", action="store_true", help="one PU of each core")
     bind.add_argument("--no-nic-variables", action="store_true", help="tell no library its NIC")
@@ -43,9 +45,7 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     command: list[str] = [*options.words, *given[end + 1 :]]
     if not command and not options.dry_run:
         bind.error("which command? put it behind --")
-    gpu: Union[int, str, None] = options.gpu
-    if options.gpu is not None:
-        gpu = -1 if options.gpu == "none" else int(options.gpu) if options.gpu.isdigit() else options.gpu
+    gpu: Union[int, str, None] = -1 if options.gpu == "none" else options.gpu
 
     from topobroker import TopobrokerError, bind_this_rank
 
@@ -54,6 +54,7 @@ def main(words: Optional[Sequence[str]] = None) -> int:
             options.rank,
             options.size,
             gpu=gpu,
+            gpus=options.gpus.split(",") if options.gpus else None,
             memory=None if options.memory == "none" else options.memory,
             hyperthreads=not options.no_hyperthreads,
             nic_variables=not options.no_nic_variables,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Optional, Union
 
 if TYPE_CHECKING:
     from topobroker import Object, Set, Topology
 
-    _Memory = Literal["bind", "interleave", "firsttouch"]
+    _GpuName = Union[int, str]
+    _Memory = Literal["auto", "bind", "interleave", "firsttouch"]
 
 # Variables with the rank and the number of ranks on this node, by who sets them. The first one that is
 # there counts: torchrun below srun has both, and its own are those of the worker.
@@ -19,13 +20,22 @@ _LAUNCHERS = (
     ("MPICH", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
     ("MVAPICH", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"),
     ("PALS", "PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"),
+    ("PMI", "PMI_LOCAL_RANK", "PMI_LOCAL_SIZE"),
     ("PMIx", "PMIX_LOCAL_RANK", "PMIX_LOCAL_SIZE"),
 )
 
-# Launchers whose workers all have the PUs of the launcher.
-_NEVER_BIND = ("torchrun", "given")
+# How this process was bound: for whom, to what, and what it had before. So a second call, also of the
+# program that `python -m topobroker bind` becomes, divides the same PUs.
+_BOUND = "TOPOBROKER_BOUND"
 
-_VISIBLE = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+_NVIDIA, _AMD, _INTEL = 0x10DE, 0x1002, 0x8086
+
+# By vendor, variables that leave some GPUs, each of those that the one before leaves.
+_VISIBLE = {
+    _NVIDIA: (("CUDA_VISIBLE_DEVICES",),),
+    _AMD: (("ROCR_VISIBLE_DEVICES",), ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")),
+    _INTEL: (("ZE_AFFINITY_MASK",),),
+}
 
 
 class Binding:
@@ -41,10 +51,12 @@ class Binding:
     """PUs of the rank."""
     nodes: Set
     """NUMA nodes that its memory comes from."""
-    memory: Literal["default", "bind", "interleave", "firsttouch"]
-    """Memory policy."""
+    memory: Literal["default", "auto", "bind", "interleave", "firsttouch"]
+    """Memory policy; "auto" is "bind" if the kernel lets this process."""
     gpu: Optional[Object]
     """The GPU that it is near; None without one."""
+    gpu_name: Optional[str]
+    """The instance of MIG that it has; None if it has a whole GPU."""
     nics: list[Object]
     """Its NICs, the best first."""
     variables: dict[str, str]
@@ -56,18 +68,22 @@ class Binding:
         self.rank, self.size, self.launcher = rank, size, launcher
         self.memory = "default"
         self.gpu = None
+        self.gpu_name = None
         self.nics = []
         self.variables = {}
         self.reasons = []
+        self._before: Optional[Set] = None
 
     def __str__(self) -> str:
         """What it does, in one line."""
         parts = [f"rank {self.rank} of {self.size} ({self.launcher})"]
         if self.gpu is not None:
-            parts.append(f"GPU {self.gpu.uuid or self.gpu.name or ''} {self.gpu.bus_id or ''}".rstrip())
+            name = self.gpu_name or self.gpu.uuid or self.gpu.name or ""
+            parts.append(f"GPU {name} {self.gpu.bus_id or ''}".rstrip())
         parts.append(f"PUs {self.cpus}")
         if self.memory != "default":
-            parts.append(f"memory {self.memory} {self.nodes}".rstrip())
+            policy = "bind" if self.memory == "auto" else self.memory
+            parts.append(f"memory {policy} {self.nodes}".rstrip())
         if self.nics:
             parts.append("NIC " + ",".join(nic.name or "" for nic in self.nics))
         parts.extend(f"{name}={value}" for name, value in self.variables.items())
@@ -79,20 +95,32 @@ class Binding:
 
     def apply(self) -> None:
         """Binds this process, and sets the variables."""
-        from topobroker import bind_cpus, bind_memory
+        from topobroker import TopobrokerError, bind_cpus, bind_memory
 
-        bind_cpus(self.cpus)
-        if self.memory != "default":
-            bind_memory(self.memory, self.nodes)
         os.environ.update(self.variables)
+        bind_cpus(self.cpus)
+        if self._before is not None:
+            words = [self.launcher, str(self.rank), str(self.size), str(self.cpus), str(self._before)]
+            os.environ[_BOUND] = ":".join(words)
+        if self.memory == "default":
+            return
+        try:
+            bind_memory("bind" if self.memory == "auto" else self.memory, self.nodes)
+        except TopobrokerError as error:
+            # Containers often forbid it.
+            if self.memory != "auto":
+                raise
+            self.memory = "default"
+            self.reasons.append(f"the memory is not bound: {error}")
 
 
 def bind_this_rank(
     rank: Optional[int] = None,
     size: Optional[int] = None,
     *,
-    gpu: Union[int, str, None] = None,
-    memory: Optional[_Memory] = "bind",
+    gpu: Optional[_GpuName] = None,
+    gpus: Optional[Sequence[_GpuName]] = None,
+    memory: Optional[_Memory] = "auto",
     hyperthreads: bool = True,
     nic_variables: bool = True,
     gpu_variables: bool = False,
@@ -103,20 +131,26 @@ def bind_this_rank(
 ) -> Binding:
     """Binds this process, one of `size` ranks on this node, and returns how.
 
-    `rank` and `size` are numbers on this node; by default those that torchrun, Slurm, Open MPI, MPICH,
-    PALS or `topobroker job exec` set. `gpu` is the UUID of the rank's GPU (or MIG instance), or its number
-    as CUDA or ROCm show it to this process, or -1 for none; by default the GPU that the rank uses by
-    convention, cuda:LOCAL_RANK.
+    `rank` and `size` are numbers on this node; by default those that torchrun (also of Ray Train), Slurm,
+    Open MPI, MPICH, PALS or `topobroker job exec` set. Dask tells none: give them.
 
-    A rank has cores near its GPU, and shares them with no rank that it need not share with. Without a GPU
-    the cores that the ranks may use are divided among them. Ranks that a launcher has bound already keep
-    their PUs. `memory` is the policy for NUMA nodes of ordinary memory near these cores: "bind" (others
-    only if they are full), "interleave", "firsttouch", or None. With `hyperthreads=False` a rank has one
-    PU of each core. Variables tell UCX, NCCL and MPICH which NIC is near the GPU (not if they are set);
-    with `gpu_variables` also CUDA, ROCm and Level Zero the GPU.
+    A rank without `gpu` has the GPU that it uses by convention: cuda:LOCAL_RANK of those that it sees, in
+    turn if ranks are more. `gpus` is the GPU of each rank, if it is otherwise; then all ranks know what the
+    others have, and have no core in common that they need not share. `gpu` is the GPU of this rank alone:
+    of the others it is assumed that they divide the GPUs evenly. Both take a UUID, the name of a MIG
+    instance, or a number among the GPUs that this process sees, in the order of their bus ids
+    (CUDA_DEVICE_ORDER=PCI_BUS_ID); -1 is none.
+
+    A rank has cores near its GPU. Without GPUs the cores that the ranks may use are divided among them.
+    Ranks that a launcher has bound already keep their PUs. `memory` is the policy for NUMA nodes of
+    ordinary memory near these cores: "bind" (others only if they are full), "auto" (the same, if the kernel
+    lets this process), "interleave", "firsttouch", or None. With `hyperthreads=False` a rank has one PU of
+    each core. Variables tell UCX, NCCL and MPICH which NIC is near the GPU (not if they are set); with
+    `gpu_variables` also CUDA, ROCm and Level Zero the GPU, which then is number 0.
 
     One line on standard error says what was done, unless `quiet`. With `dry_run` nothing is done, and the
-    line says why too.
+    line says why too. A second call of the same rank has the same result. `topology` is another one than
+    `load()`, such as of a node for which it is only planned; `environ` other variables than `os.environ`.
 
     Raises ValueError if the rank is unknown, and TopobrokerError if the kernel refuses.
     """
@@ -124,55 +158,101 @@ def bind_this_rank(
 
     environ = os.environ if environ is None else environ
     planner = _Planner(topology, environ)
-    binding = planner.plan(rank, size, gpu, memory, hyperthreads)
+    binding = planner.plan(rank, size, _number(gpu), gpus and [_number(it) for it in gpus], memory, hyperthreads)
     planner.add_devices(binding, nic_variables, gpu_variables)
-    if not quiet:
-        print(binding.explain() if dry_run else binding, file=sys.stderr)
     if not dry_run:
         binding.apply()
+    if not quiet:
+        print(binding.explain() if dry_run else binding, file=sys.stderr)
     return binding
+
+
+def _number(gpu: Union[int, str, None]) -> Union[int, str, None]:
+    """A GPU, as a number if the text is one."""
+    return int(gpu) if isinstance(gpu, str) and gpu.isdigit() else gpu
+
+
+def _integer(environ: Mapping[str, str], name: str) -> int:
+    try:
+        return int(environ[name])
+    except ValueError:
+        raise ValueError(f"{name} is {environ[name]!r}; expected a number") from None
 
 
 def _rank_of(environ: Mapping[str, str]) -> tuple[str, int, int]:
     """Who launched this process, and its rank and the number of ranks on this node."""
     for launcher, rank, size in _LAUNCHERS:
-        if rank in environ and size in environ:
-            return launcher, int(environ[rank]), int(environ[size])
-    if "SLURM_LOCALID" in environ:
-        counts = environ.get("SLURM_STEP_TASKS_PER_NODE") or environ.get("SLURM_TASKS_PER_NODE", "")
-        sizes: list[int] = []
-        for part in filter(None, counts.split(",")):
-            count, _, times = part.partition("(x")
-            sizes.extend([int(count)] * int(times.rstrip(")") or 1))
+        if environ.get(rank) and environ.get(size):
+            return launcher, _integer(environ, rank), _integer(environ, size)
+    # A batch script outside of any step has SLURM_LOCALID too.
+    if environ.get("SLURM_LOCALID") and environ.get("SLURM_STEP_TASKS_PER_NODE"):
+        sizes = _tasks(environ["SLURM_STEP_TASKS_PER_NODE"])
         node = int(environ.get("SLURM_NODEID", "0"))
         if node < len(sizes):
-            return "Slurm", int(environ["SLURM_LOCALID"]), sizes[node]
+            return "Slurm", _integer(environ, "SLURM_LOCALID"), sizes[node]
     raise ValueError(
         "nobody told this process its rank: it has neither LOCAL_RANK and LOCAL_WORLD_SIZE (torchrun) nor "
         "variables of Slurm, Open MPI, MPICH or PALS; give bind_this_rank(rank, size)"
     )
 
 
+def _tasks(text: str) -> list[int]:
+    """The number of tasks of each node, from text such as 4(x2),3."""
+    sizes: list[int] = []
+    try:
+        for part in text.split(","):
+            count, _, times = part.partition("(x")
+            sizes.extend([int(count)] * int(times.rstrip(")") or 1))
+    except ValueError:
+        raise ValueError(f"SLURM_STEP_TASKS_PER_NODE is {text!r}; expected numbers such as 4(x2),3") from None
+    return sizes
+
+
+class _Gpu:
+    """A GPU that a process sees, with the name of the instance if it sees one instance of MIG."""
+
+    def __init__(self, object: Object, instance: Optional[str] = None) -> None:
+        self.object, self.instance = object, instance
+
+
+class _Choice:
+    """The GPU of a rank: GPUs that are used, how many ranks have this one, and which of these it is."""
+
+    def __init__(self, own: Optional[_Gpu], used: list[Object], sharers: int, index: int) -> None:
+        self.own, self.used, self.sharers, self.index = own, used, sharers, index
+
+    @classmethod
+    def of_all(cls, of_ranks: Sequence[Optional[_Gpu]], rank: int) -> _Choice:
+        """The choice of a rank, if that of each rank is known."""
+        own = of_ranks[rank]
+        objects = [None if it is None else it.object for it in of_ranks]
+        ranks = [it for it, other in enumerate(objects) if own is not None and other == own.object]
+        used = list(dict.fromkeys(it for it in objects if it is not None))
+        return cls(own, used, max(len(ranks), 1), ranks.index(rank) if ranks else 0)
+
+
 class _Planner:
-    """Finds out which PUs and which GPU a rank has. It is the same for all ranks of a node, so each rank
-    knows what the others have."""
+    """Finds out which PUs and which GPU a rank has. It computes what each rank of the node has, so that
+    each rank knows what the others have."""
 
     def __init__(self, topology: Optional[Topology], environ: Mapping[str, str]) -> None:
         from topobroker import load
 
         self.whole = topology if topology is not None else load()
-        self.own = topology is None
+        # Whether it says something of this process, and not only of another machine.
+        self.own = self.whole.keys is not None and self.whole.is_this_system
         self.environ = environ
 
     def plan(
         self,
         rank: Optional[int],
         size: Optional[int],
-        gpu: Union[int, str, None],
+        gpu: Optional[_GpuName],
+        gpus: Optional[Sequence[Optional[_GpuName]]],
         memory: Optional[_Memory],
         hyperthreads: bool,
     ) -> Binding:
-        if rank is None and size is None and "TOPOBROKER_RANK" in self.environ:
+        if rank is None and size is None and self.environ.get("TOPOBROKER_RANK") and self.whole.keys is not None:
             of_job = self._of_job(memory, hyperthreads)
             if of_job is not None:
                 return of_job
@@ -183,207 +263,283 @@ class _Planner:
             size = own_size if size is None else size
         if not 0 <= rank < size:
             raise ValueError(f"rank {rank} of {size} ranks on this node; expected 0 to {size - 1}")
+        if gpus is not None and len(gpus) != size:
+            raise ValueError(f"gpus names {len(gpus)} GPUs; expected one for each of the {size} ranks")
         binding = Binding(rank, size, launcher)
         usable, is_bound = self._usable(binding)
-        gpus = self._gpus(binding)
-        binding.gpu = self._gpu(binding, gpus, gpu)
+        seen = self._seen(binding)
+        choice = self._choice(binding, seen, gpu, gpus)
+        if choice.own is not None:
+            binding.gpu, binding.gpu_name = choice.own.object, choice.own.instance
         if is_bound:
             cpus = usable
-        elif binding.gpu is not None:
-            cpus = self._near(binding, gpus, binding.gpu, usable)
+        elif choice.own is not None:
+            cpus = self._near(binding, choice, choice.own.object, usable)
         else:
             cpus = self._share(usable, size, rank)
             binding.reasons.append(f"no GPU: {size} ranks divide the PUs {usable}")
-        return self._finish(binding, cpus, memory, hyperthreads)
+        return self._finish(binding, cpus, usable, memory, hyperthreads)
 
     def _of_job(self, memory: Optional[_Memory], hyperthreads: bool) -> Optional[Binding]:
         """What a job of topobroker has for the rank."""
         from topobroker import job
 
         own = job()
-        number = int(self.environ["TOPOBROKER_RANK"])
+        number = _integer(self.environ, "TOPOBROKER_RANK")
         if own is None or number not in own:
             return None
         rank = own[number]
         binding = Binding(rank.local_rank, len(own), f"job {own.name}")
         binding.gpu = rank.gpus[0] if rank.gpus else None
         binding.nics = rank.nics
+        binding.variables = {**rank.gpu_variables, **rank.nic_variables}
         binding.reasons.append(f"job {own.name} says what rank {number} has")
         usable, _ = self._usable(binding)
-        return self._finish(binding, rank.cpuset or usable, memory, hyperthreads)
+        return self._finish(binding, rank.cpuset or usable, usable, memory, hyperthreads)
 
     def _usable(self, binding: Binding) -> tuple[Set, bool]:
-        """The PUs that the ranks divide, or those of this rank if its launcher has bound it."""
+        """The PUs that the ranks divide; or those of this rank, if its launcher has bound it."""
         whole = self.whole.allowed_cpuset & self.whole.cpuset
         if not self.own:
             return whole, False
         from topobroker._topobroker import _limits
 
         affinity, possible = _limits()
+        before = self._before(binding, affinity)
+        affinity = affinity if before is None else before
+        binding._before = affinity
         usable = affinity & whole
         if not usable:
             binding.reasons.append(f"the topology has none of the PUs {affinity} of this process: it is of another machine")
             return whole, False
-        if usable == possible & whole or binding.launcher in _NEVER_BIND:
-            if usable != whole:
-                binding.reasons.append(f"affinity and cgroup leave the PUs {usable} of {whole}")
+        if usable == possible & whole:
             return usable, False
-        binding.reasons.append(f"{binding.launcher} has bound this rank to the PUs {usable}: they stay")
-        return usable, True
+        by = self._bound_by(binding, affinity) if before is None else None
+        if by is not None:
+            binding.reasons.append(f"{by} has bound this rank to the PUs {usable}: they stay")
+            return usable, True
+        binding.reasons.append(f"affinity and cgroup leave the PUs {usable} of {whole}")
+        return usable, False
 
-    def _gpus(self, binding: Binding) -> list[Object]:
-        """The GPUs that this process sees, in the order of their numbers. An instance of MIG is its GPU."""
-        all_gpus = sorted(self.whole.gpus, key=lambda gpu: gpu.bus_id or "")
-        name = next((name for name in _VISIBLE if self.environ.get(name) is not None), None)
-        if name is None:
-            reachable = [gpu for gpu in all_gpus if not self.own or _is_reachable(gpu)]
-            if len(reachable) < len(all_gpus):
-                binding.reasons.append(f"the cgroup leaves {len(reachable)} of {len(all_gpus)} GPUs")
-            return reachable
-        vendor = 0x10DE if name.startswith("CUDA") else 0x1002
-        of_vendor = [gpu for gpu in all_gpus if _vendor(gpu) in (vendor, None)]
-        numbered = [gpu for gpu in of_vendor if not self.own or _is_reachable(gpu)]
-        visible: list[Object] = []
-        for word in filter(None, (word.strip() for word in self.environ[name].split(","))):
-            found = _named(word, numbered, of_vendor)
-            if found is None:
-                # CUDA takes no GPU behind one that is not there.
-                break
-            visible.append(found)
-        binding.reasons.append(f"{name}={self.environ[name]} leaves {len(visible)} of {len(all_gpus)} GPUs")
-        return visible
+    def _before(self, binding: Binding, affinity: Set) -> Optional[Set]:
+        """The PUs that this process had before this package bound it as the same rank."""
+        from topobroker import Set
 
-    def _gpu(
-        self, binding: Binding, gpus: list[Object], wanted: Union[int, str, None]
-    ) -> Optional[Object]:
-        """The GPU of the rank."""
-        if wanted is None:
-            found = self._gpu_of_rank(binding.rank, gpus)
-            if found is not None:
-                binding.reasons.append(_which(binding, gpus))
-            return found
-        if isinstance(wanted, int):
-            if wanted < 0:
+        words = os.environ.get(_BOUND, "").split(":")
+        if words[:-1] != [binding.launcher, str(binding.rank), str(binding.size), str(affinity)]:
+            return None
+        binding.reasons.append(f"this rank was bound before: it had the PUs {words[-1]}")
+        return Set(words[-1])
+
+    def _bound_by(self, binding: Binding, affinity: Set) -> Optional[str]:
+        """Who has bound this rank; None if it has the PUs that all ranks have."""
+        from topobroker import Set
+
+        launcher = binding.launcher
+        if launcher == "given":
+            try:
+                launcher = _rank_of(self.environ)[0]
+            except ValueError:
                 return None
-            if wanted >= len(gpus):
-                raise ValueError(f"GPU {wanted}: this process sees {len(gpus)} GPUs")
-            return gpus[wanted]
+        if launcher != "torchrun":
+            return launcher
+        # torchrun binds only if it is asked to, and then not itself.
+        try:
+            return None if Set(os.sched_getaffinity(os.getppid())) == affinity else launcher
+        except OSError:
+            return None
+
+    def _seen(self, binding: Binding) -> list[_Gpu]:
+        """The GPUs that this process sees, in the order of their numbers."""
+        every = sorted(self.whole.gpus, key=lambda gpu: (gpu.bus_id or "", gpu.id))
+        vendors = [_vendor(gpu) for gpu in every]
+        # Numbers are those of one vendor's GPUs: of the vendor with the most.
+        vendor = max(dict.fromkeys(vendors), key=vendors.count, default=None)
+        known = [gpu for gpu, own in zip(every, vendors) if own == vendor]
+        seen = [_Gpu(gpu) for gpu in known if not self.own or _is_reachable(gpu)]
+        if len(seen) < len(known):
+            binding.reasons.append(f"the cgroup leaves {len(seen)} of {len(known)} GPUs")
+        self.reachable = seen
+        for names in _VISIBLE.get(vendor or _NVIDIA, ()):
+            name = next((name for name in names if self.environ.get(name) is not None), None)
+            if name is None:
+                continue
+            visible: list[_Gpu] = []
+            for word in filter(None, (word.strip() for word in self.environ[name].split(","))):
+                found = _named(word, seen, known)
+                if found is None:
+                    # CUDA takes no GPU behind one that is not there.
+                    break
+                visible.append(found)
+            binding.reasons.append(f"{name}={self.environ[name]} leaves {len(visible)} of {len(seen)} GPUs")
+            seen = visible
+        return seen
+
+    def _choice(
+        self,
+        binding: Binding,
+        seen: list[_Gpu],
+        gpu: Optional[_GpuName],
+        gpus: Optional[Sequence[Optional[_GpuName]]],
+    ) -> _Choice:
+        """The GPU of the rank, and which others have it, as far as this one can know."""
+        rank, size = binding.rank, binding.size
+        if gpus is not None:
+            binding.reasons.append("the GPU of each rank is given")
+            return _Choice.of_all([self._given(it, seen) for it in gpus], rank)
+        if gpu is None and (len(seen) != 1 or size == 1 or self._count() <= 1):
+            if not seen:
+                return _Choice(None, [], 1, 0)
+            binding.reasons.append(_which(binding, seen))
+            return _Choice.of_all([seen[it % len(seen)] for it in range(size)], rank)
+        own = self._given(gpu, seen) if gpu is not None else seen[0]
+        if own is None:
+            return _Choice(None, [], 1, 0)
+        # What others have is not known, and they must come to the same result: any GPU may have a rank.
+        every = [it.object for it in (seen if len(seen) > 1 else self.reachable)]
+        used = list(dict.fromkeys([*every, own.object]))
+        ways = {
+            "in turn": [every[it % len(every)] for it in range(size)],
+            "in blocks": [every[it * len(every) // size] for it in range(size)],
+        }
+        for way, of_ranks in ways.items():
+            if of_ranks[rank] == own.object:
+                binding.reasons.append(f"it is assumed that {size} ranks take {len(every)} GPUs {way}")
+                ranks = [it for it in range(size) if of_ranks[it] == own.object]
+                return _Choice(own, used, len(ranks), ranks.index(rank))
+        sharers = -(-size // max(self._count() if gpu is None else len(every), 1))
+        binding.reasons.append(f"it is assumed that {sharers} of {size} ranks have this GPU")
+        return _Choice(own, used, sharers, rank % sharers)
+
+    def _count(self) -> int:
+        """The number of GPUs that the ranks of this node have together, as far as their launcher tells."""
+        told = self.environ.get("SLURM_GPUS_ON_NODE", "")
+        return int(told) if told.isdigit() else len(self.reachable)
+
+    def _given(self, gpu: Optional[_GpuName], seen: list[_Gpu]) -> Optional[_Gpu]:
+        """A GPU that the user names."""
+        if gpu is None or (isinstance(gpu, int) and gpu < 0):
+            return None
+        if isinstance(gpu, int):
+            if gpu >= len(seen):
+                raise ValueError(f"GPU {gpu}: this process sees {len(seen)} GPUs")
+            return seen[gpu]
         everywhere = list(self.whole.gpus)
-        found = _named(wanted, [], everywhere)
+        found = _named(gpu, [], everywhere)
         if found is None:
-            known = ", ".join(gpu.uuid or gpu.bus_id or str(gpu) for gpu in everywhere) or "none"
-            raise ValueError(f"GPU {wanted!r} is not on this node; it has {known}")
+            known = ", ".join(it.uuid or it.bus_id or str(it) for it in everywhere) or "none"
+            raise ValueError(f"GPU {gpu!r} is not on this node; it has {known}")
         return found
 
-    def _gpu_of_rank(self, rank: int, gpus: list[Object]) -> Optional[Object]:
-        return gpus[rank % len(gpus)] if gpus else None
-
-    def _near(self, binding: Binding, gpus: list[Object], gpu: Object, usable: Set) -> Set:
-        """The PUs of a rank with a GPU. PUs near several GPUs are divided among these, and those of a GPU
-        among the ranks that have it."""
+    def _near(self, binding: Binding, choice: _Choice, gpu: Object, usable: Set) -> Set:
+        """The PUs of a rank with a GPU. PUs near several GPUs that are used are divided among these, and
+        those of a GPU among the ranks that have it."""
         near = _locality(gpu, usable)
-        # If this process sees a GPU of its own alone, so do others: any GPU may be one of theirs.
-        is_shared = len(gpus) > 1 or binding.size == 1
-        used = list(dict.fromkeys(gpus)) if is_shared else list(self.whole.gpus)
-        if gpu not in used:
-            used.append(gpu)
-        if is_shared:
-            ranks = [rank for rank in range(binding.size) if self._gpu_of_rank(rank, gpus) == gpu]
-            if binding.rank not in ranks:
-                # The rank has another GPU than by convention, and so have others.
-                ranks = [binding.rank]
-            used = used[: max(binding.size, used.index(gpu) + 1)]
-            sharers, own = len(ranks), ranks.index(binding.rank)
-        else:
-            sharers = -(-binding.size // len(used))
-            own = binding.rank % sharers
         rivals = sorted(
-            {other for other in used if _locality(other, usable) == near},
+            (other for other in choice.used if _locality(other, usable) == near),
             key=lambda other: (other.bus_id or "", other.id),
         )
         part = self._share(near, len(rivals), rivals.index(gpu))
-        binding.reasons.append(
-            f"the PUs {near} are near the GPU, and near {len(rivals) - 1} others: {part} are its part"
-        )
-        if sharers == 1:
+        binding.reasons.append(f"GPUs that are used near the PUs {near}: {len(rivals)}; the part of this one is {part}")
+        if choice.sharers == 1:
             return part
-        binding.reasons.append(f"{sharers} ranks have this GPU, and divide its PUs")
-        return self._share(part, sharers, own)
+        binding.reasons.append(f"{choice.sharers} ranks have this GPU, and divide its PUs")
+        return self._share(part, choice.sharers, choice.index)
 
     def _share(self, cpus: Set, count: int, number: int) -> Set:
-        """A share of some PUs. Cores are not split, unless there are more shares than PUs of all cores."""
+        """A share of some PUs. Cores are not split, unless there are more shares than cores."""
         view = self.whole.view(cpus)
         shares = view.distribute(count, "core" if count <= len(view.cores) else None)
         return shares[number] & cpus
 
-    def _finish(self, binding: Binding, cpus: Set, memory: Optional[_Memory], hyperthreads: bool) -> Binding:
+    def _finish(
+        self, binding: Binding, cpus: Set, usable: Set, memory: Optional[_Memory], hyperthreads: bool
+    ) -> Binding:
         from topobroker import Set
 
         if not hyperthreads:
             cpus = self.whole.singlify_per_core(cpus)
         binding.cpus = cpus
         near = self.whole.nodeset_of(cpus)
+        if self.own:
+            # The memory controller of the cgroup may leave fewer.
+            near = (near & _allowed_nodes()) or near
         binding.nodes = (near & self.whole.default_nodeset) or near
         if memory is not None and binding.nodes:
             binding.memory = memory
             if memory == "firsttouch":
                 binding.nodes = Set()
-        cores = (len(self.whole.view(cpus).cores), len(self.whole.cores))
+        cores = (len(self.whole.view(cpus).cores), len(self.whole.view(usable).cores))
         if binding.size > cores[1]:
             binding.reasons.append(f"{binding.size} ranks share {cores[1]} cores: oversubscribed")
-        binding.reasons.append(f"it has {len(cpus)} PUs of {cores[0]} cores")
+        binding.reasons.append(f"PUs: {len(cpus)}, of cores: {cores[0]}")
         return binding
 
     def add_devices(self, binding: Binding, nic_variables: bool, gpu_variables: bool) -> None:
         """The NIC near the GPU, else near the PUs, and the variables of both."""
         from topobroker import variables_of
 
+        found = binding.variables
         networks = self.whole.networks
         if not binding.nics and networks:
             nics = networks[0].nics
             if binding.gpu is not None:
                 # All GPUs of the node take NICs in turn, so that two beside one NIC know of each other.
                 gpus = list(self.whole.gpus)
-                gpus = gpus if binding.gpu in gpus else [*gpus, binding.gpu]
                 binding.nics = self.whole.assign(nics, gpus)[gpus.index(binding.gpu)]
             else:
                 binding.nics = self.whole.assign(nics, [binding.cpus])[0]
-        found = variables_of(
-            self.whole,
-            nics=binding.nics if nic_variables else [],
-            gpus=[binding.gpu] if gpu_variables and binding.gpu is not None else [],
-        )
-        binding.variables = {name: value for name, value in found if name not in self.environ}
+        if not found:
+            gpus = [] if binding.gpu is None else [binding.gpu]
+            found = dict(variables_of(self.whole, nics=binding.nics, gpus=gpus))
+            if binding.gpu_name is not None:
+                found = {name: value for name, value in found.items() if not _is_of_gpus(name)}
+                found["CUDA_VISIBLE_DEVICES"] = binding.gpu_name
+        wanted = {True: gpu_variables, False: nic_variables}
+        # What a launcher has set for GPUs is what the rank sees now: with `gpu_variables` it sees fewer.
+        binding.variables = {
+            name: value
+            for name, value in found.items()
+            if wanted[_is_of_gpus(name)] and (_is_of_gpus(name) or name not in self.environ)
+        }
 
 
-def _which(binding: Binding, gpus: list[Object]) -> str:
-    if len(gpus) == 1:
+def _is_of_gpus(name: str) -> bool:
+    return name.startswith(("CUDA_", "ROCR_", "ZE_"))
+
+
+def _which(binding: Binding, seen: list[_Gpu]) -> str:
+    if len(seen) == 1:
         return "it is the only GPU that this process sees"
-    if len(gpus) < binding.size:
-        return f"{binding.size} ranks take {len(gpus)} GPUs in turn"
+    if len(seen) < binding.size:
+        return f"{binding.size} ranks take {len(seen)} GPUs in turn"
     return f"rank {binding.rank} has GPU {binding.rank} of those that it sees, as cuda:LOCAL_RANK"
 
 
 def _vendor(gpu: Object) -> Optional[int]:
     """PCI vendor of a GPU; None if it is on no PCI device."""
     above = [gpu, *gpu.ancestors]
-    return next((it.attributes["vendor_id"] for it in above if it.type == "PCIDevice"), None)
+    return next((it.attributes["vendor_id"] for it in above if it.type == "PCIDev"), None)
 
 
-def _named(word: str, numbered: list[Object], known: list[Object]) -> Optional[Object]:
-    """The GPU that a word of CUDA_VISIBLE_DEVICES names: a number, a UUID or its beginning, or a MIG
-    instance."""
-    if word.isdigit():
-        return numbered[int(word)] if int(word) < len(numbered) else None
+def _named(word: str, numbered: Sequence[_Gpu], known: Sequence[Object]) -> Optional[_Gpu]:
+    """The GPU that a word of CUDA_VISIBLE_DEVICES names: a number, a UUID or its beginning, or an instance
+    of MIG."""
+    number = word.split(".")[0]
+    if number.isdigit():
+        return numbered[int(number)] if int(number) < len(numbered) else None
     # The old name of an instance: MIG-GPU-<uuid>/<instance>/<instance>.
-    whole = word.removeprefix("MIG-").split("/")[0] if word.startswith("MIG-GPU-") else word
-    plain = word.removeprefix("GPU-")
+    whole = word[len("MIG-") :].split("/")[0] if word.startswith("MIG-GPU-") else word
     for gpu in known:
         uuid = gpu.uuid or ""
-        if uuid.startswith(whole) or (uuid and uuid.removeprefix("0x") == plain):
-            return gpu
-        if word in (gpu.bus_id, gpu.name) or any(it.startswith(word) for it in gpu.mig_instances):
-            return gpu
+        if any(it.startswith(word) for it in gpu.mig_instances):
+            return _Gpu(gpu, word)
+        # ROCm has GPU- before the digits that hwloc tells with 0x.
+        plain = uuid[2:] if uuid.startswith("0x") else uuid
+        if uuid and (uuid.startswith(whole) or f"GPU-{plain}".startswith(whole)):
+            return _Gpu(gpu, word if word.startswith("MIG-") else None)
+        if word in (gpu.bus_id, gpu.name):
+            return _Gpu(gpu)
     return None
 
 
@@ -408,3 +564,15 @@ def _locality(gpu: Object, usable: Set) -> Set:
             return near
         place = place.parent
     return usable
+
+
+def _allowed_nodes() -> Set:
+    """The NUMA nodes that the kernel lets this process take memory from."""
+    from topobroker import Set
+
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as status:
+            lines = [line.split()[1] for line in status if line.startswith("Mems_allowed_list:")]
+        return Set(lines[0]) if lines else ~Set()
+    except (OSError, ValueError, IndexError):
+        return ~Set()

@@ -3,37 +3,61 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import TYPE_CHECKING, Optional
 
-from topobroker._topobroker import _adopt_elected, _adopt_keys, adopt, adopted
+from topobroker._topobroker import _adopt_elected, _adopt_keys, _publisher, adopt, adopted
 
 if TYPE_CHECKING:
     from topobroker import Topology
+
+_one_at_a_time = threading.Lock()
+
+
+def _unlock_in_child() -> None:
+    """A lock that another thread holds when this process is forked would never be given back."""
+    global _one_at_a_time
+    _one_at_a_time = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_unlock_in_child)
 
 
 def load() -> Topology:
     """The topology of this node: what is published to this process, else what one process of this
     user has discovered, else it is discovered now.
 
-    Discovering is work of the program `topobroker`, if it is installed, else of a helper in this
-    package, which needs hwloc's library. Of many processes that come at once, one discovers, and all
-    share one segment, which goes with the last of them.
+    The program `topobroker` discovers, if it is installed, else a helper in this package, which needs
+    hwloc's library. Of many processes that come at once, one discovers, and all share its segment. The
+    segment is removed when that process ends; others keep what they have adopted, and a later process
+    discovers again.
 
     Raises AdoptError if there is neither, and says what to install.
 
-    >>> load() is not None
+    >>> load() == load()
     True
     """
     topology = adopted()
     if topology is not None:
         return topology
+    with _one_at_a_time:
+        return adopted() or _loaded()
+
+
+def _loaded() -> Topology:
     from topobroker._topobroker import AdoptError
 
     try:
         return adopt()
     except AdoptError:
         pass
-    return _adopt_elected() or _discovered()
+    topology = _adopt_elected()
+    if topology is None:
+        topology = _discovered()
+    elif _publisher() == os.getpid():
+        # This process has discovered it before it became another program.
+        _release_at_exit(topology.keys)
+    return topology
 
 
 def _discoverers() -> list[str]:
@@ -62,7 +86,8 @@ def _discovered() -> Topology:
         )
         if ran.returncode == 0:
             topology = _adopt_keys(ran.stdout)
-            _release_at_exit(program, topology.keys)
+            if _publisher() == os.getpid():
+                _release_at_exit(topology.keys)
             return topology
         failures.append(f"{program}: {ran.stderr.strip() or f'status {ran.returncode}'}")
     reasons = "; ".join(failures) or "there is no program that could discover it"
@@ -73,8 +98,8 @@ def _discovered() -> Topology:
     )
 
 
-def _release_at_exit(program: str, keys: Optional[dict[str, str]]) -> None:
-    """The process with which a segment goes removes it when it ends; children that it forks do not."""
+def _release_at_exit(keys: Optional[dict[str, str]]) -> None:
+    """The process that a segment was discovered for removes it when it ends; its forked children do not."""
     file = (keys or {}).get("TOPOBROKER_FILE")
     if file is None or not file.startswith("/"):
         return
@@ -83,7 +108,18 @@ def _release_at_exit(program: str, keys: Optional[dict[str, str]]) -> None:
     owner = os.getpid()
 
     def release() -> None:
-        if os.getpid() == owner and os.path.exists(file):
-            os.posix_spawn(program, [program, "load", "--release", file], os.environ)
+        if os.getpid() != owner or not os.path.exists(file):
+            return
+        # Nobody waits for it, so it must not hold a pipe open that somebody reads to its end.
+        quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+        for program in _discoverers():
+            try:
+                os.posix_spawn(
+                    program, [program, "load", "--for", str(owner), "--release", file], os.environ, file_actions=quiet
+                )
+                return
+            except OSError:
+                # What it leaves is removed by the next process that loads.
+                continue
 
     atexit.register(release)

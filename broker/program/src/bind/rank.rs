@@ -7,8 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use topobroker::binding::{Target, bind};
 use topobroker::publish::job::file_of;
-use topobroker_reader::devices::environment::{self, Interface, Library};
-use topobroker_reader::{Adopted, Object, devices::NicChoice, jobs::Job};
+use topobroker_reader::devices::environment::{self, Interface};
+use topobroker_reader::{Adopted, jobs::Job};
 
 /// Binds this process as a rank of a job is bound, and becomes the command, with the variables by which
 /// libraries use the NICs and GPUs of the rank. Variables that are set already stay.
@@ -24,7 +24,7 @@ pub(crate) fn exec_as_rank(
     base.keys().to_env().into_iter().for_each(|(name, value)| add(name, value));
     add(RANK, rank.to_string().into());
     add(Job::VARIABLE, file_of(base, job.name())?.as_os_str().to_owned());
-    for (name, value) in of_devices(base, job, rank) {
+    for (name, value) in of_devices(job, rank) {
         if std::env::var_os(name).is_none() {
             add(name, value.into());
         }
@@ -33,20 +33,10 @@ pub(crate) fn exec_as_rank(
 }
 
 /// The variables of the NICs and GPUs of a rank.
-fn of_devices(base: &Adopted, job: Job<'_>, rank: u32) -> Vec<(&'static str, String)> {
-    let given: Vec<Object<'_>> = job.nics(rank).collect();
-    // A rank may have NICs of unknown state.
-    let all = |choice| base.topology().nics(choice).collect::<Vec<_>>();
-    let active = all(NicChoice::Active);
-    let all = match given.iter().all(|nic| active.contains(nic)) {
-        true => active,
-        false => all(NicChoice::ActiveOrUnknown),
-    };
-    let libraries = [Library::Ucx, Library::Nccl, Library::Mpich];
-    let of_nics = libraries.into_iter().flat_map(|it| environment::of_nics(it, &given, &all));
+fn of_devices(job: Job<'_>, rank: u32) -> Vec<(&'static str, String)> {
     let interfaces = [Interface::Cuda, Interface::Rocm, Interface::LevelZero];
     let of_gpus = interfaces.into_iter().flat_map(|it| environment::of_gpus_of_rank(it, job, rank));
-    of_nics.chain(of_gpus).collect()
+    environment::of_nics_of_rank(job, rank).into_iter().chain(of_gpus).collect()
 }
 
 /// Becomes a command. Returns the exit status of shells if that fails.

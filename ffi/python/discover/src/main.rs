@@ -1,5 +1,5 @@
-//! `discover load --for PID` and `discover load --release FILE`, as of the program `topobroker`. The
-//! wheel has it, because it needs no more than hwloc's library.
+//! `topobroker-discover load --for PID [--release FILE]`, as of the program `topobroker`. The wheel has
+//! it, because it needs no more than hwloc's library.
 #![forbid(unsafe_code)]
 
 use std::path::Path;
@@ -10,25 +10,32 @@ use topobroker::node::{keys_for, release};
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["load", "--release", file] => {
-            release(Path::new(file));
+        ["load", "--for", pid, ref rest @ ..] => match (pid.parse(), rest) {
+            (Ok(owner), []) => print_keys(owner),
+            (Ok(owner), ["--release", file]) => {
+                release(Path::new(file), owner);
+                ExitCode::SUCCESS
+            }
+            _ => usage(),
+        },
+        _ => usage(),
+    }
+}
+
+fn print_keys(owner: u32) -> ExitCode {
+    match keys_for(owner) {
+        Ok(keys) => {
+            print!("{keys}");
             ExitCode::SUCCESS
         }
-        ["load", "--for", pid] if pid.parse::<u32>().is_ok() => {
-            match keys_for(pid.parse().unwrap_or_default()) {
-                Ok(keys) => {
-                    print!("{keys}");
-                    ExitCode::SUCCESS
-                }
-                Err(error) => {
-                    eprintln!("topobroker: {}", with_causes(&error));
-                    ExitCode::FAILURE
-                }
-            }
-        }
-        _ => {
-            eprintln!("usage: discover load --for PID | load --release FILE");
-            ExitCode::from(2)
+        Err(error) => {
+            eprintln!("topobroker: {}", with_causes(&error));
+            ExitCode::FAILURE
         }
     }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: topobroker-discover load --for PID [--release FILE]");
+    ExitCode::from(2)
 }

@@ -1,6 +1,7 @@
 //! Environment variables by which libraries are told which NICs a process is to use.
 
-use crate::devices::{NetworkId, PortState};
+use crate::devices::{NetworkId, NicChoice, PortState};
+use crate::jobs::Job;
 use crate::object::Object;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -73,6 +74,22 @@ pub fn of_nics<'a>(
             }
         }
     }
+}
+
+/// Name and value of each variable by which libraries are told to use the NICs that a rank of a job was
+/// given: UCX, NCCL and MPICH.
+#[must_use]
+pub fn of_nics_of_rank(job: Job<'_>, rank: u32) -> Vec<(&'static str, String)> {
+    let given: Vec<Object<'_>> = job.nics(rank).collect();
+    // A rank may have NICs of unknown state.
+    let all = |choice| job.topology().nics(choice).collect::<Vec<_>>();
+    let active = all(NicChoice::Active);
+    let all = match given.iter().all(|nic| active.contains(nic)) {
+        true => active,
+        false => all(NicChoice::ActiveOrUnknown),
+    };
+    let libraries = [Library::Ucx, Library::Nccl, Library::Mpich];
+    libraries.into_iter().flat_map(|library| of_nics(library, &given, &all)).collect()
 }
 
 /// NICs in the order in which MPICH numbers them.
