@@ -14,7 +14,7 @@ const KIND: &str = "topobroker.io/topology";
 pub(super) fn write(file: &Path, folder: &Path) -> anyhow::Result<()> {
     let inside = "/run/topobroker";
     let document = json!({
-        "cdiVersion": "0.6.0",
+        "cdiVersion": "0.5.0",
         "kind": KIND,
         "devices": [{
             "name": "node",
