@@ -8,7 +8,7 @@
 use clap::Parser;
 use libfuzzer_sys::fuzz_target;
 use topobroker::description::describe;
-use topobroker::format::{synthetic, xml};
+use topobroker_reader::text::{synthetic, xml};
 use topobroker::placement::{Policy, place};
 use topobroker_cli::{calc::Calc, console, distrib::Distrib, info::Info, ls::Ls};
 use topobroker_layout::encode::to_bytes;
