@@ -1,19 +1,20 @@
 //! The file by which container engines give containers the daemon's folder: CDI, the Container Device
 //! Interface, that Docker, Podman, containerd and CRI-O read.
 
+use super::whole_file;
+use crate::json;
 use anyhow::Context;
-use serde_json::json;
-use std::io::Write;
 use std::path::Path;
 
 /// Name of the kind of devices; the device is `topobroker.io/topology=node`.
 const KIND: &str = "topobroker.io/topology";
 
-/// Writes the file, whole or not at all. The folder is where processes of a container look on their own,
-/// whatever it is called outside.
+/// Where processes of a container look on their own.
+const INSIDE: &str = "/run/topobroker";
+
+/// Writes the file, whole or not at all: containers get the daemon's folder at [`INSIDE`].
 pub(super) fn write(file: &Path, folder: &Path) -> anyhow::Result<()> {
-    let inside = "/run/topobroker";
-    let document = json!({
+    let document = serde_json::json!({
         "cdiVersion": "0.5.0",
         "kind": KIND,
         "devices": [{
@@ -21,20 +22,15 @@ pub(super) fn write(file: &Path, folder: &Path) -> anyhow::Result<()> {
             "containerEdits": {
                 "mounts": [{
                     "hostPath": folder,
-                    "containerPath": inside,
+                    "containerPath": INSIDE,
                     "options": ["ro", "nosuid", "nodev", "noexec", "rbind"],
                 }],
             },
         }],
     });
     let name = || format!("{}: the file for containers", file.display());
-    let beside = file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(beside).with_context(name)?;
-    let mut new = tempfile::NamedTempFile::new_in(beside).with_context(name)?;
-    serde_json::to_writer_pretty(&mut new, &document).with_context(name)?;
-    writeln!(new).with_context(name)?;
-    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    new.as_file().set_permissions(readable).with_context(name)?;
-    new.persist(file).with_context(name)?;
-    Ok(())
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).with_context(name)?;
+    }
+    whole_file::replace(file, (json::text(&document)?).as_bytes()).with_context(name)
 }

@@ -1,13 +1,13 @@
 //! What the daemon tells those who watch it: text of OpenMetrics, in a file for the textfile collector
 //! of node_exporter, or on a socket.
 
+use super::whole_file;
 use crate::output;
 use anyhow::Context;
 use parking_lot::Mutex;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,10 +29,10 @@ pub(super) enum Place {
 impl Place {
     /// A place as users name it: a file, or `unix:` and a socket.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
+        const EXPECTED: &str = "expected FILE, or unix:SOCKET";
         match text.strip_prefix("unix:") {
-            Some("") | None if text.is_empty() || text == "unix:" => {
-                Err("expected FILE, or unix:SOCKET".to_owned())
-            }
+            None if text.is_empty() => Err(EXPECTED.to_owned()),
+            Some("") => Err(EXPECTED.to_owned()),
             Some(socket) => Ok(Self::Socket(socket.into())),
             None => Ok(Self::File(text.into())),
         }
@@ -101,7 +101,7 @@ impl Metrics {
     /// Writes the file, if it is one.
     pub(super) fn tell(&self) {
         let Place::File(file) = &self.place else { return };
-        let written = self.write(file);
+        let written = whole_file::replace(file, self.text().as_bytes());
         let was_failing = self.is_failing.swap(written.is_err(), Ordering::Relaxed);
         if let Err(error) = written
             && !was_failing
@@ -114,15 +114,6 @@ impl Metrics {
     pub(super) fn end(&self) {
         let (Place::File(path) | Place::Socket(path)) = &self.place;
         let _ = fs::remove_file(path);
-    }
-
-    fn write(&self, file: &Path) -> io::Result<()> {
-        let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
-        let mut new = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        new.write_all(self.text().as_bytes())?;
-        new.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
-        new.persist(file).map_err(|error| error.error)?;
-        Ok(())
     }
 
     fn answer(&self, mut stream: UnixStream) -> io::Result<()> {

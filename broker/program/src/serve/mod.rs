@@ -3,5 +3,6 @@
 mod cdi;
 mod metrics;
 mod serve;
+mod whole_file;
 
 pub(super) use serve::Serve;
