@@ -27,6 +27,7 @@ mod compatibility;
 mod containers;
 mod dependencies;
 mod difference;
+mod documents;
 mod embedding;
 mod examples;
 mod faults;

@@ -120,6 +120,12 @@ fn every_store_reaches_the_command_of_run() {
     }
 }
 
+/// The segments in the JSON of `topobroker status`.
+fn segments(json: &str) -> Vec<serde_json::Value> {
+    let document: serde_json::Value = serde_json::from_str(json).unwrap();
+    document["segments"].as_array().unwrap().clone()
+}
+
 #[test]
 fn what_is_published_is_listed_and_stays_until_it_is_unpublished() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,8 +135,7 @@ fn what_is_published_is_listed_and_stays_until_it_is_unpublished() {
     let file = keys["file"].as_str().unwrap();
     let listed = || {
         let output = run(&["status", "--json", "--folder", path]);
-        let all: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
-        all.into_iter().find(|segment| segment["file"] == file)
+        segments(text(&output.stdout)).into_iter().find(|segment| segment["file"] == file)
     };
     let segment = listed().unwrap();
     assert_eq!(segment["publisher"], "kept");
@@ -147,6 +152,9 @@ fn what_is_published_is_listed_and_stays_until_it_is_unpublished() {
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.starts_with("ok "), "{line}");
     assert_eq!(listed().unwrap()["mappings"], 1);
+    assert_eq!(listed().unwrap()["mapped_by"], serde_json::json!([child.id()]));
+    let verbose = run(&["status", "--verbose", "--folder", path]);
+    assert!(text(&verbose.stdout).contains(&format!("mapped by: {} ", child.id())), "{verbose:?}");
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
     assert_eq!(listed().unwrap()["mappings"], 0);
@@ -166,17 +174,16 @@ fn status_counts_mappings_and_knows_whether_the_publisher_lives() {
     let mut child = run_in(folder.path(), &script).stdout(Stdio::piped()).spawn().unwrap();
     let mut reader = BufReader::new(child.stdout.take().unwrap());
     let mut listing = String::new();
-    while !listing.ends_with("]\n") {
+    while !listing.ends_with("\n}\n") {
         assert_ne!(reader.read_line(&mut listing).unwrap(), 0, "{listing}");
     }
-    let all: Vec<serde_json::Value> = serde_json::from_str(&listing).unwrap();
+    let all = segments(&listing);
     let ours = all.iter().find(|s| s["file"].as_str().unwrap().starts_with(path)).unwrap();
     assert_eq!(ours["publisher"], "alive");
     assert_eq!(ours["publisher_pid"], child.id());
     signal(&child, Signal::KILL);
     child.wait().unwrap();
-    let all: Vec<serde_json::Value> =
-        serde_json::from_slice(&run(&["status", "--json", "--folder", path]).stdout).unwrap();
+    let all = segments(text(&run(&["status", "--json", "--folder", path]).stdout));
     let ours = all.iter().find(|s| s["file"].as_str().unwrap().starts_with(path)).unwrap();
     assert_eq!(ours["publisher"], "gone");
     let mut shell = String::new();

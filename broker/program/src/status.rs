@@ -18,12 +18,16 @@ pub(super) struct Status {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print also the jobs on each segment, the files for unmodified programs beside it, and the
+    /// processes that map it
+    #[arg(long, short)]
+    verbose: bool,
 }
 
 impl Status {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let found = published(&with_daemons(&self.folder))?;
-        let text = if self.json { json(&found)? } else { table(&found) };
+        let text = if self.json { json(&found)? } else { table(&found, self.verbose) };
         output::print(&text)
     }
 }
@@ -36,57 +40,101 @@ pub(super) fn with_daemons(folders: &[PathBuf]) -> Vec<PathBuf> {
     folders.iter().cloned().chain(is_new.then_some(daemons)).collect()
 }
 
-fn table(found: &[Published]) -> String {
-    let hwloc = format!("hwloc of this program: {}\n", library_version());
+fn table(found: &[Published], is_verbose: bool) -> String {
+    let versions = format!("topobroker {VERSION}, hwloc {}\n", library_version());
     if found.is_empty() {
-        return format!("nothing is published on this node\n{hwloc}");
+        return format!("nothing is published on this node\n{versions}");
     }
     let mut text = format!(
-        "{:>9} {:>9} {:<9} {:<9} {:>8} {:>6} FILE\n",
-        "SIZE", "AGE", "SOURCE", "PUBLISHER", "MAPPINGS", "OWNER"
+        "{:>9} {:>9} {:>10} {:<9} {:<9} {:>8} {:>4} {:>6} FILE\n",
+        "SIZE", "AGE", "GENERATION", "SOURCE", "PUBLISHER", "MAPPINGS", "JOBS", "OWNER"
     );
     for segment in found {
         let age = humane(segment.age().as_secs());
         let source = segment.header.as_ref().map_or("?", |header| header.source.name());
+        let generation = segment.header.as_ref().map_or(0, |header| header.generation);
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{:>9} {age:>9} {source:<9} {:<9} {:>8} {:>6} {}",
+            "{:>9} {age:>9} {generation:>10} {source:<9} {:<9} {:>8} {:>4} {:>6} {}",
             segment.size,
             segment.publisher.name(),
-            segment.mappings,
+            segment.mapped_by.len(),
+            segment.jobs().len(),
             segment.owner,
             segment.file.display()
         );
         if let Err(error) = &segment.header {
             let _ = writeln!(text, "{:>9} {error}", "");
         }
+        if is_verbose {
+            text += &details(segment);
+        }
     }
-    text + &hwloc
+    text + &versions
+}
+
+/// What else there is of a segment, a line for each kind.
+fn details(segment: &Published) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, values: Vec<String>| {
+        if !values.is_empty() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{:>9} {name}: {}", "", values.join(" "));
+        }
+    };
+    let header = segment.header.as_ref().ok();
+    line("address", header.map(|it| format!("{:#x}", it.address)).into_iter().collect());
+    line("jobs", segment.jobs());
+    line("beside it", names(&segment.files_beside()));
+    let named = |pid: &u32| {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        format!("{pid} {}", name.trim_end()).trim_end().to_owned()
+    };
+    line("mapped by", vec![segment.mapped_by.iter().map(named).collect::<Vec<_>>().join(", ")]);
+    text
+}
+
+/// Names of files, without their folders.
+fn names(files: &[PathBuf]) -> Vec<String> {
+    let names = files.iter().filter_map(|file| file.file_name());
+    names.map(|name| name.to_string_lossy().into_owned()).collect()
 }
 
 fn json(found: &[Published]) -> anyhow::Result<String> {
-    let segments = found.iter().map(|segment| {
-        let header = segment.header.as_ref().ok();
-        serde_json::json!({
-            "file": segment.file.display().to_string(),
-            "size": segment.size,
-            "mode": format!("{:04o}", segment.mode),
-            "owner": segment.owner,
-            "age_seconds": segment.age().as_secs_f64(),
-            "publisher": segment.publisher.name(),
-            "publisher_pid": header.map(|header| header.publisher_pid),
-            "mappings": segment.mappings,
-            "segment_id": header.map(topobroker_layout::header::Header::segment_name),
-            "address": header.map(|header| format!("{:#x}", header.address)),
-            "source": header.map(|header| header.source.name()),
-            "scope": header.map(|header| header.scope.name()),
-            "generation": header.map(|header| header.generation),
-            "error": segment.header.as_ref().err().map(ToString::to_string),
+    let segments: Vec<_> = found
+        .iter()
+        .map(|segment| {
+            let header = segment.header.as_ref().ok();
+            serde_json::json!({
+                "file": segment.file.display().to_string(),
+                "size": segment.size,
+                "mode": format!("{:04o}", segment.mode),
+                "owner": segment.owner,
+                "age_seconds": segment.age().as_secs_f64(),
+                "publisher": segment.publisher.name(),
+                "publisher_pid": header.map(|header| header.publisher_pid),
+                "mappings": segment.mapped_by.len(),
+                "mapped_by": segment.mapped_by,
+                "jobs": segment.jobs(),
+                "files_beside": names(&segment.files_beside()),
+                "segment_id": header.map(topobroker_layout::header::Header::segment_name),
+                "address": header.map(|header| format!("{:#x}", header.address)),
+                "source": header.map(|header| header.source.name()),
+                "scope": header.map(|header| header.scope.name()),
+                "generation": header.map(|header| header.generation),
+                "error": segment.header.as_ref().err().map(ToString::to_string),
+            })
         })
-    });
-    json::text(&segments.collect::<Vec<_>>())
+        .collect();
+    json::text(&serde_json::json!({
+        "version": VERSION,
+        "hwloc": library_version(),
+        "segments": segments,
+    }))
 }
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A duration in one unit, rounded down.
 fn humane(seconds: u64) -> String {

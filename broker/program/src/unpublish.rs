@@ -48,7 +48,7 @@ impl Unpublish {
         }
         for file in &files {
             let name = || file.display().to_string();
-            let published = status::read(file, 0).with_context(name)?;
+            let published = status::read(file).with_context(name)?;
             if let Err(error) = published.header {
                 let stays = format!("{}: is no segment, and stays", name());
                 return Err(anyhow::Error::from(error).context(stays));

@@ -70,7 +70,7 @@ impl Election {
     /// Keys of the segment that an earlier winner published, if they are of use.
     pub(super) fn elected(&self) -> Option<Keys> {
         let keys = keys_in_ballot(&self.file)?;
-        let published = status::read(keys.path()?, 0).ok()?;
+        let published = status::read(keys.path()?).ok()?;
         is_usable(&published).then_some(keys)
     }
 
@@ -110,7 +110,7 @@ pub(crate) fn close(ballot: &Path) {
     if rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return;
     }
-    let published = keys_in_ballot(&file).and_then(|keys| status::read(keys.path()?, 0).ok());
+    let published = keys_in_ballot(&file).and_then(|keys| status::read(keys.path()?).ok());
     if !published.is_some_and(|it| is_usable(&it)) && is_at(&file, ballot) {
         let _ = std::fs::remove_file(ballot);
     }

@@ -108,7 +108,7 @@ pub fn keys_for(owner: u32) -> Result<Keys, LoadError> {
 /// processes that run. One that is so young that others may still look for it is removed by the next
 /// process that loads.
 pub fn release(file: &Path, owner: u32) {
-    let Ok(published) = status::read(file, 0) else { return };
+    let Ok(published) = status::read(file) else { return };
     let header = published.header.as_ref().ok();
     let is_own = header.is_some_and(|header| header.publisher_pid == owner);
     if is_own || published.publisher == PublisherState::Gone {
@@ -170,7 +170,7 @@ fn options(publisher: Option<u32>) -> PublishOptions {
 }
 
 fn remove_unless_young(file: &Path) {
-    if !status::read(file, 0).is_ok_and(|published| published.is_younger(kept())) {
+    if !status::read(file).is_ok_and(|published| published.is_younger(kept())) {
         let _ = remove(file);
     }
 }

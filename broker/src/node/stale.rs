@@ -12,7 +12,7 @@ pub fn remove_stale(folder: &Path, named: &BTreeSet<PathBuf>) {
     let me = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if is_segment_name(&entry.file_name().to_string_lossy())
-            && let Ok(found) = read(&entry.path(), 0)
+            && let Ok(found) = read(&entry.path())
             && found.owner == me
             && found.publisher == PublisherState::Gone
             && !found.is_announced()

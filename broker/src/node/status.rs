@@ -5,6 +5,10 @@ use crate::publish::{
     FileId, NAME_PREFIX, PublishError, SHM_FOLDER, boot_id, id_of, remove, remove_file, remove_if,
     state_of,
 };
+use crate::publish::{
+    job::{names_beside, place_of_memfd},
+    legacy::files_beside,
+};
 use rustix::fs::{Mode, OFlags};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -46,8 +50,8 @@ pub struct Published {
     pub header: Result<Header, HeaderError>,
     /// Whether the publisher runs.
     pub publisher: PublisherState,
-    /// Number of processes that map it, among those that this user may inspect.
-    pub mappings: usize,
+    /// Numbers of the processes that map it, among those that this user may inspect.
+    pub mapped_by: Vec<u32>,
     /// The id of the file.
     id: FileId,
 }
@@ -59,6 +63,27 @@ impl Published {
         let created = self.header.as_ref().map_or(0, |header| header.created);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         now.saturating_sub(Duration::from_nanos(created))
+    }
+
+    /// Names of the jobs on it, sorted.
+    #[must_use]
+    pub fn jobs(&self) -> Vec<String> {
+        names_beside(&self.named_file())
+    }
+
+    /// The files beside it: hwloc's segment and XML for unmodified programs, the slots of the hwloc
+    /// guard, and told links.
+    #[must_use]
+    pub fn files_beside(&self) -> Vec<PathBuf> {
+        files_beside(&self.named_file())
+    }
+
+    /// Its file; for a memfd the one that it would have in shared memory.
+    fn named_file(&self) -> PathBuf {
+        match &self.header {
+            Ok(header) if self.file.starts_with("/proc") => place_of_memfd(header),
+            _ => self.file.clone(),
+        }
     }
 
     /// Whether it was published in this boot, and less than that time ago.
@@ -134,12 +159,12 @@ pub fn published(folders: &[PathBuf]) -> Result<Vec<Published>, StatusError> {
             files.entry(id_of(&metadata)).or_insert(file);
         }
     }
-    let mappings = mappings(&files.keys().copied().collect());
+    let mut processes = processes_that_map(&files.keys().copied().collect());
     let found = files.into_iter().filter_map(|(id, file)| {
-        let mappings = mappings.get(&id).copied().unwrap_or(0);
+        let mapped_by = processes.remove(&id).unwrap_or_default();
         // In /proc the path of an open memfd is a link.
         let more = if file.starts_with("/proc") { OFlags::empty() } else { OFlags::NOFOLLOW };
-        read_opened(&file, more, mappings).ok()
+        read_opened(&file, more, mapped_by).ok()
     });
     Ok(found.collect())
 }
@@ -148,12 +173,13 @@ pub fn published(folders: &[PathBuf]) -> Result<Vec<Published>, StatusError> {
 ///
 /// # Errors
 ///
-/// If the file cannot be opened or is not a regular file. A bad header is not an error here.
-pub fn read(file: &Path, mappings: usize) -> io::Result<Published> {
-    read_opened(file, OFlags::NOFOLLOW, mappings)
+/// If the file cannot be opened or is not a regular file. A bad header is not an error here. Who maps
+/// it is not looked for.
+pub fn read(file: &Path) -> io::Result<Published> {
+    read_opened(file, OFlags::NOFOLLOW, Vec::new())
 }
 
-fn read_opened(file: &Path, more: OFlags, mappings: usize) -> io::Result<Published> {
+fn read_opened(file: &Path, more: OFlags, mapped_by: Vec<u32>) -> io::Result<Published> {
     // NONBLOCK, because another user may have put a FIFO in place of the file by now.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | more;
     let opened = File::from(rustix::fs::open(file, flags, Mode::empty())?);
@@ -169,7 +195,7 @@ fn read_opened(file: &Path, more: OFlags, mappings: usize) -> io::Result<Publish
         mode: metadata.mode() & 0o7777,
         publisher: state_of(header.as_ref().ok()),
         header,
-        mappings,
+        mapped_by,
         id: id_of(&metadata),
     })
 }
@@ -214,18 +240,19 @@ fn memfds() -> Vec<PathBuf> {
     descriptors.filter(is_ours).collect()
 }
 
-/// Number of processes that have each of `files` mapped.
-fn mappings(files: &BTreeSet<FileId>) -> BTreeMap<FileId, usize> {
-    let mut counts = BTreeMap::new();
+/// Numbers of the processes that have each of `files` mapped.
+fn processes_that_map(files: &BTreeSet<FileId>) -> BTreeMap<FileId, Vec<u32>> {
+    let mut found: BTreeMap<FileId, Vec<u32>> = BTreeMap::new();
     for process in processes() {
+        let number: Option<u32> = process.file_name().and_then(|name| name.to_str()?.parse().ok());
         let maps = fs::read_to_string(process.join("maps")).unwrap_or_default();
         let mapped: BTreeSet<FileId> =
             maps.lines().filter_map(mapped_file).filter(|file| files.contains(file)).collect();
         for file in mapped {
-            *counts.entry(file).or_insert(0) += 1;
+            found.entry(file).or_default().extend(number);
         }
     }
-    counts
+    found
 }
 
 fn mapped_file(line: &str) -> Option<FileId> {

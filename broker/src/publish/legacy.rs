@@ -189,6 +189,12 @@ pub(super) fn remove_beside(file: &Path) {
     }
 }
 
+/// The files for hwloc that are beside a segment or job, and the links and slots there.
+pub(crate) fn files_beside(file: &Path) -> Vec<PathBuf> {
+    let files = ENDINGS.iter().map(|ending| with_ending(file, ending));
+    files.filter(|file| file.exists()).collect()
+}
+
 /// A file name without the ending of a file for hwloc, and whether it had such an ending.
 pub(super) fn split_name(name: &str) -> (&str, bool) {
     let own = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending));

@@ -1,7 +1,7 @@
 //! The C libraries: their exports and dependencies, every function, the examples, and several
 //! copies in one process.
 
-use super::installed::{assert_one_address, compile, has, prefix, root, succeed, topobroker};
+use super::installed::{assert_one_address, compile, has, prefix, root, said, succeed, topobroker};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -246,27 +246,42 @@ fn cmake_finds_the_libraries() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let lists = format!(
-        "cmake_minimum_required(VERSION 3.16)\nproject(rank C)\nfind_package(topobroker 0.1 REQUIRED)\n\
-         add_executable(rank {})\ntarget_link_libraries(rank topobroker::reader)\n",
-        root().join("tests/c/rank.c").display()
-    );
-    std::fs::write(folder.path().join("CMakeLists.txt"), lists).unwrap();
     let build = folder.path().join("build");
-    let mut cmake = Command::new("cmake");
-    cmake.arg("-S").arg(folder.path()).arg("-B").arg(&build);
-    succeed(cmake.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix().display())));
+    let configure = |components: &str| {
+        let mut lists = format!(
+            "cmake_minimum_required(VERSION 3.16)\nproject(rank C)\n\
+             find_package(topobroker 0.1 REQUIRED COMPONENTS {components})\n"
+        );
+        for target in ["reader", "reader_static", "topobroker", "topobroker_static"] {
+            lists += &format!(
+                "add_executable({target} {})\ntarget_link_libraries({target} topobroker::{target})\n",
+                root().join("tests/c/rank.c").display()
+            );
+        }
+        std::fs::write(folder.path().join("CMakeLists.txt"), lists).unwrap();
+        let mut cmake = Command::new("cmake");
+        cmake.arg("-S").arg(folder.path()).arg("-B").arg(&build);
+        cmake.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix().display()));
+        cmake
+    };
+    let missing = said(&configure("reader fabric").output().unwrap());
+    assert!(missing.contains("component fabric: expected reader or topobroker"), "{missing}");
+    succeed(&mut configure("reader topobroker"));
     succeed(Command::new("cmake").arg("--build").arg(&build));
-    let mut run = topobroker();
-    run.args(["run", "-i", "Core:2 PU:2", "--"]).arg(build.join("rank"));
-    assert!(succeed(&mut run).contains(" sees PUs 0-3"));
+    for program in ["reader", "reader_static", "topobroker", "topobroker_static"] {
+        let mut run = topobroker();
+        run.args(["run", "-i", "Core:2 PU:2", "--"]).arg(build.join(program));
+        assert!(succeed(&mut run).contains(" sees PUs 0-3"), "{program}");
+        let needs = succeed(Command::new("ldd").arg(build.join(program)));
+        assert_eq!(needs.contains("libtopobroker"), !program.ends_with("_static"), "{needs}");
+    }
 }
 
 #[test]
 fn licences_documents_and_completions_are_installed() {
     for file in [
         "share/doc/topobroker/LICENSE-MIT",
-        "share/doc/topobroker/EMBEDDING.md",
+        "share/doc/topobroker/docs/book/administrator.md",
         "share/bash-completion/completions/topobroker",
         "share/zsh/site-functions/_topobroker",
         "share/fish/vendor_completions.d/topobroker.fish",
@@ -410,8 +425,9 @@ fn manual_pages_and_pkg_config_files_are_installed_and_say_the_version() {
 }
 
 #[test]
-fn the_c_code_of_the_embedding_guide_compiles() {
-    let guide = std::fs::read_to_string(root().join("docs/EMBEDDING.md")).unwrap();
+fn the_c_code_of_the_pages_for_libraries_and_launchers_compiles() {
+    let page = |name| std::fs::read_to_string(root().join("docs/book").join(name)).unwrap();
+    let guide = page("libraries.md") + &page("launchers.md");
     let blocks: Vec<&str> =
         guide.split("```c\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     assert_eq!(blocks.len(), 5);

@@ -139,7 +139,7 @@ fn a_machine_that_changes_is_published_again_and_what_was_adopted_stays() {
     machine(folder.path(), "Core:4 PU:2");
     until("the next change is seen", || daemon.pus() == "8");
     assert_eq!(adopted.topology().objects_with_type(topobroker_reader::ObjectType::PU).count(), 4);
-    let published = topobroker::node::status::read(daemon.keys().path().unwrap(), 0).unwrap();
+    let published = topobroker::node::status::read(daemon.keys().path().unwrap()).unwrap();
     assert_eq!(published.header.unwrap().generation, 2);
     until("there are two generations, the keys and the lock", || files(&run) == 4);
     // If nothing has changed, nothing is published.
@@ -278,7 +278,7 @@ fn a_daemon_that_is_killed_and_started_again_loses_no_reader_and_leaves_nothing(
     assert!(keys.path().unwrap().exists());
     assert_ne!(daemon.keys(), keys);
     assert_eq!(daemon.pus(), "4");
-    let published = topobroker::node::status::read(daemon.keys().path().unwrap(), 0).unwrap();
+    let published = topobroker::node::status::read(daemon.keys().path().unwrap()).unwrap();
     assert_eq!(published.header.unwrap().generation, 1);
     assert_eq!(files(&run), 4);
     daemon.signal(Signal::TERM);

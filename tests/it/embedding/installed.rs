@@ -207,3 +207,38 @@ fn libraries_and_guard_need_no_symbol_newer_than_glibc_2_28_and_the_program_none
         assert!(newer.is_empty(), "{file}: {newer:?}");
     }
 }
+
+#[test]
+fn links_of_installed_documents_lead_to_installed_files() {
+    let documents = prefix().join("share/doc/topobroker");
+    let wrong = crate::documents::broken_links(&documents);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn what_is_installed_is_removed_again_and_nothing_else() {
+    prefix();
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("usr/bin/mine");
+    std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+    std::fs::write(&own, "").unwrap();
+    let run = |arguments: &[&str]| {
+        let mut install = Command::new(root().join("scripts/install"));
+        // Cargo's variables for this test must not reach the build.
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_")) {
+            install.env_remove(name);
+        }
+        succeed(install.args(arguments).env("DESTDIR", folder.path()));
+    };
+    run(&["--reader", "--prefix=/usr", "--libdir=lib/here"]);
+    let installed = |file: &str| folder.path().join(file).exists();
+    assert!(installed("usr/lib/here/libtopobroker-reader.so"));
+    assert!(installed("usr/share/topobroker/FILES") && !installed("usr/lib/here/libtopobroker.so"));
+    let pc = folder.path().join("usr/lib/here/pkgconfig/topobroker-reader.pc");
+    assert!(std::fs::read_to_string(pc).unwrap().contains("libdir=${prefix}/lib/here"));
+    run(&["--uninstall", "/usr"]);
+    let left = succeed(Command::new("find").arg(folder.path()).args(["!", "-type", "d"]));
+    assert_eq!(left.trim(), own.to_str().unwrap());
+    let folders = std::fs::read_dir(folder.path().join("usr")).unwrap().count();
+    assert_eq!(folders, 1);
+}

@@ -3,6 +3,7 @@
 mod administration;
 mod audited;
 mod beside_hwloc;
+mod book;
 mod c_interface;
 mod communicators;
 mod daemon;

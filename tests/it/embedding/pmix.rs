@@ -9,7 +9,7 @@ use std::process::Command;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Archive, Locality, Set};
 
-const SERVER: &str = "pmix_server.c";
+const SERVER: &str = "../../ffi/examples/pmix_server.c";
 const UNMODIFIED: &str = "pmix_client.c";
 const WITH_US: &str = "pmix_client.c with us";
 /// An Open MPI program.

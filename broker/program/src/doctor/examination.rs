@@ -181,7 +181,7 @@ fn slurm() -> Option<Answer> {
         None => Answer::note(
             "Slurm",
             format!("{}: no plugin of topobroker", folder.join("plugstack.conf").display()),
-            "docs/EMBEDDING.md has its line: tasks then adopt what the plugin publishes",
+            "docs/book/launchers.md has its line: tasks then adopt what the plugin publishes",
         ),
     })
 }

@@ -1,8 +1,8 @@
 //! What the daemon tells those who watch it: text of OpenMetrics, in a file for the textfile collector
 //! of node_exporter, or on a socket.
 
+use super::journal::{self, Priority};
 use super::whole_file;
-use crate::output;
 use anyhow::Context;
 use parking_lot::Mutex;
 use std::fmt::Write as _;
@@ -106,7 +106,8 @@ impl Metrics {
         if let Err(error) = written
             && !was_failing
         {
-            output::say(&format!("{}: the metrics are not written: {error}", file.display()));
+            let message = format!("{}: the metrics are not written: {error}", file.display());
+            journal::say(Priority::Error, &message, &[]);
         }
     }
 
@@ -142,16 +143,19 @@ impl Metrics {
             *listed = Some((Instant::now(), own.collect()));
         }
         let segments = listed.as_ref().map_or(&[][..], |(_, segments)| segments);
-        text(&self.folder, *self.counts.lock(), segments)
+        text(*self.counts.lock(), segments)
     }
 }
 
-fn text(folder: &Path, counts: Counts, segments: &[Published]) -> String {
+fn text(counts: Counts, segments: &[Published]) -> String {
     let generation = |it: &Published| it.header.as_ref().map_or(0, |header| header.generation);
     let newest = segments.iter().max_by_key(|it| generation(it));
     let created = newest.and_then(|it| it.header.as_ref().ok()).map_or(0, |it| it.created);
-    let ends_with = |ending: &str| files(folder).filter(|name| name.ends_with(ending)).count();
-    let jobs = files(folder).filter(|name| name.contains(".job-") && !name.contains('+')).count();
+    let beside: Vec<PathBuf> = segments.iter().flat_map(Published::files_beside).collect();
+    let ends_with = |ending: &str| {
+        beside.iter().filter(|file| file.to_string_lossy().ends_with(ending)).count()
+    };
+    let jobs: usize = segments.iter().map(|it| it.jobs().len()).sum();
     let mut out = String::new();
     let mut metric =
         |name: &str, kind: &str, help: &str, unit: &str, value: &dyn std::fmt::Display| {
@@ -164,7 +168,7 @@ fn text(folder: &Path, counts: Counts, segments: &[Published]) -> String {
             let _ = writeln!(out, "topobroker_{name}{total} {value}");
         };
     let size = newest.map_or(0, |it| it.size);
-    let mapped: usize = segments.iter().map(|it| it.mappings).sum();
+    let mapped: usize = segments.iter().map(|it| it.mapped_by.len()).sum();
     let seconds = Duration::from_nanos(created).as_secs();
     metric("publications", "counter", "Topologies that were published", "", &counts.publications);
     metric("looks", "counter", "Times that the machine was looked at in full", "", &counts.looks);
@@ -195,10 +199,4 @@ fn text(folder: &Path, counts: Counts, segments: &[Published]) -> String {
         format!("version=\"{}\",hwloc=\"{}\"", env!("CARGO_PKG_VERSION"), library_version());
     let _ = writeln!(out, "topobroker_info{{{versions}}} 1\n# EOF");
     out
-}
-
-/// Names of the files in a folder.
-fn files(folder: &Path) -> impl Iterator<Item = String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().into_string().ok())
 }

@@ -1,6 +1,7 @@
 //! `topobroker serve`: the daemon of a node, and how it is watched.
 
 mod cdi;
+mod journal;
 mod metrics;
 mod serve;
 mod whole_file;

@@ -1,6 +1,7 @@
 //! The daemon itself.
 
 use super::cdi;
+use super::journal::{self, Priority};
 use super::metrics::{Metrics, Place};
 use crate::output;
 use crate::publish::What;
@@ -110,7 +111,7 @@ impl Serve {
                 }
                 // `seen` stays unchanged, so the next check tries again.
                 Err(error) => {
-                    output::say(&output::whole_message(&error));
+                    journal::say(Priority::Error, &output::whole_message(&error), &[]);
                     metrics.inspect(|it| it.note(|counts| counts.failures += 1));
                 }
             }
@@ -146,11 +147,16 @@ impl Serve {
                 counts.objects = objects;
             });
         });
-        output::say(&format!(
-            "{}: serves generation {}: {objects} objects in {bytes} bytes",
-            folder.path().display(),
-            folder.generation() - 1,
-        ));
+        let (place, generation) = (folder.path().display(), folder.generation() - 1);
+        journal::say(
+            Priority::Info,
+            &format!("{place}: serves generation {generation}: {objects} objects in {bytes} bytes"),
+            &[
+                ("GENERATION", generation.to_string()),
+                ("OBJECTS", objects.to_string()),
+                ("BYTES", bytes.to_string()),
+            ],
+        );
         Ok(description)
     }
 

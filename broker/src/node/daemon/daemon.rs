@@ -87,7 +87,7 @@ impl Folder {
         let is_unused = |file: &&PathBuf| {
             // A job whose launcher is gone is no reason to keep the generation.
             let _ = job::sweep_beside(file);
-            !job::has_jobs(file)
+            job::names_beside(file).is_empty()
         };
         let gone: Vec<PathBuf> =
             self.before.iter().take(older).filter(is_unused).cloned().collect();
@@ -200,7 +200,7 @@ fn left_in(folder: &Path) -> Vec<(u64, PathBuf)> {
         let name = entry.file_name();
         let id = name.to_str()?.strip_prefix(NAME_PREFIX)?;
         let segment = id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let published = status::read(&entry.path(), 0).ok().filter(|_| segment)?;
+        let published = status::read(&entry.path()).ok().filter(|_| segment)?;
         let gone = published.publisher == PublisherState::Gone;
         Some((published.header.ok()?.generation, entry.path())).filter(|_| gone)
     });

@@ -156,7 +156,7 @@ fn starts_beside(base_file: &Path) -> Vec<PathBuf> {
 
 /// The path that a memfd would have in shared memory. The jobs over it are beside this path,
 /// because a memfd has no folder.
-pub(in crate::publish) fn place_of_memfd(header: &Header) -> PathBuf {
+pub(crate) fn place_of_memfd(header: &Header) -> PathBuf {
     Path::new(SHM_FOLDER).join(format!("{NAME_PREFIX}{}", header.segment_name()))
 }
 
@@ -175,9 +175,10 @@ pub(in crate::publish) fn remove_all(base_file: &Path) {
     }
 }
 
-/// Whether there are jobs over the topology of a file.
-pub(crate) fn has_jobs(base_file: &Path) -> bool {
-    all_files(&starts_beside(base_file)).is_ok_and(|files| !files.is_empty())
+/// Names of the jobs over the topology of a file, sorted; none if a folder cannot be listed.
+pub(crate) fn names_beside(base_file: &Path) -> Vec<String> {
+    let files = all_files(&starts_beside(base_file)).unwrap_or_default();
+    files.into_iter().map(|(name, _)| name).collect()
 }
 
 /// Removes the jobs over the topology of a file if their launcher is gone. Returns their number.

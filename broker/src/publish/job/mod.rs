@@ -7,8 +7,8 @@ mod job;
 
 pub use devices::DevicePolicy;
 pub use error::JobError;
-pub(crate) use files::has_jobs;
+pub(super) use files::remove_all;
 pub use files::{PublishedJob, file_of, list, remove, sweep};
-pub(super) use files::{place_of_memfd, remove_all};
+pub(crate) use files::{names_beside, place_of_memfd};
 pub use files::{remove_orphans, sweep_beside};
 pub use job::{JobOptions, JobPublication, Launcher, add};
