@@ -1,7 +1,7 @@
 /* Slurm plugin: publishes the node's topology once per step, and hands each task its keys and
  * the CPUs of the step. It is configured by this line in plugstack.conf:
  *
- *     required /usr/local/lib/topobroker/topobroker_spank.so [legacy] [guard] [threads] [folder=FOLDER]
+ *     optional /usr/local/lib/topobroker/topobroker_spank.so [legacy] [guard] [threads] [folder=FOLDER]
  *
  * `legacy` also publishes for unmodified hwloc and PMIx. `guard` has tasks preload the hwloc guard,
  * and publishes what it serves. `folder` keeps the files in a folder

@@ -1,14 +1,14 @@
-//! Any bytes are refused as a cluster or read: the slots of a class, groups and a fabric behind a
+//! Any bytes are refused as a cluster or read: the fields of a class, groups and a fabric behind a
 //! right checksum, and the whole file.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker_layout::cluster::delta::ClassSlots;
+use topobroker_layout::cluster::delta::ClassFields;
 use topobroker_reader::cluster::Cluster;
 
 fuzz_target!(|data: &[u8]| {
-    if let Some(slots) = ClassSlots::read(data) {
-        let _ = slots.values(data, "node", |_| Some("text".into()));
+    if let Some(fields) = ClassFields::read(data) {
+        let _ = fields.values(data, "node", |_| Some("text".into()));
     }
     let (whole, sealed) = topobroker_fuzz::clusters(data);
     for file in [&whole, &sealed] {

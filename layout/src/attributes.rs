@@ -62,6 +62,17 @@ pub enum CacheKind {
 }
 
 impl CacheKind {
+    /// Its name: `unified`, `data` or `instruction`, else `unknown`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unified => "unified",
+            Self::Data => "data",
+            Self::Instruction => "instruction",
+            Self::Other(_) => "unknown",
+        }
+    }
+
     /// The kind with hwloc's number.
     #[must_use]
     pub const fn from_raw(raw: u32) -> Self {
@@ -145,6 +156,20 @@ impl OsDeviceKind {
     #[must_use]
     pub fn from_raw(raw: u32) -> Self {
         Self::ALL.into_iter().find(|kind| kind.raw() == raw).unwrap_or(Self::Other(raw))
+    }
+
+    /// Its name: `block`, `gpu`, `network`, `openfabrics`, `dma` or `coproc`, else `other`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Gpu => "gpu",
+            Self::Network => "network",
+            Self::OpenFabrics => "openfabrics",
+            Self::Dma => "dma",
+            Self::CoProcessor => "coproc",
+            Self::Other(_) => "other",
+        }
     }
 
     /// hwloc's number of the kind.

@@ -195,18 +195,18 @@ impl TreeRows<'_> {
         self.member(id).sibling_rank
     }
 
-    /// Slots of the children of an object.
+    /// Rows of the children of an object.
     #[must_use]
     #[inline]
-    pub fn child_slots(&self, id: u32) -> Range<u32> {
-        with_columns!(self, columns => columns.child_slots(id))
+    pub fn child_rows(&self, id: u32) -> Range<u32> {
+        with_columns!(self, columns => columns.child_rows(id))
     }
 
-    /// The object in a slot of a child list.
+    /// The object in a row of a child list.
     #[must_use]
     #[inline]
-    pub fn child(&self, slot: u32) -> u32 {
-        with_columns!(self, columns => columns.child(slot))
+    pub fn child(&self, row: u32) -> u32 {
+        with_columns!(self, columns => columns.child(row))
     }
 }
 
@@ -249,14 +249,14 @@ impl<'a, W: Width> Columns<'a, W> {
     }
 
     #[inline]
-    fn child_slots(self, id: u32) -> Range<u32> {
+    fn child_rows(self, id: u32) -> Range<u32> {
         let rest = self.child_start.get(id as usize..).unwrap_or_default();
         let [start, end] = rest.first_chunk::<2>().map_or([0; 2], |pair| pair.map(W::value));
         start..end
     }
 
     #[inline]
-    fn child(self, slot: u32) -> u32 {
-        self.children.get(slot as usize).map_or(0, |number| W::value(*number))
+    fn child(self, row: u32) -> u32 {
+        self.children.get(row as usize).map_or(0, |number| W::value(*number))
     }
 }

@@ -109,7 +109,7 @@ fn clusters_have_few_classes_and_few_bytes_a_node() {
         let (_, head) = Head::read(&bytes[..HEAD_LEN], bytes.len() as u64).unwrap();
         let rows = (0..head.classes.count).map(|class| {
             let row = ClassRow::read(head.classes.get(&bytes, class).unwrap()).unwrap();
-            row.slots.len + row.rows.byte_len() + u64::from(row.texts.len)
+            row.fields.len + row.rows.byte_len() + u64::from(row.texts.len)
         });
         let own = rows.sum::<u64>() as f64 / count as f64;
         assert!(own <= bytes_a_node, "{name}: {own} bytes a node");

@@ -1,8 +1,10 @@
 #!/bin/sh
 # Runs in a root, for scripts/matrix: tries the installed program with the hwloc, launchers and MPIs that
-# are there. $1 is the checkout, $2 the folder of the reference data. Prints a line for each check:
-# its name, a tab, and what was found. The exit status is 1 if one failed.
-export PATH=/opt/topobroker/bin:/usr/sbin:/usr/bin:/sbin:/bin LD_LIBRARY_PATH=/opt/topobroker/lib
+# are there. $1 is the checkout, $2 the folder of the reference data, $3 where it is installed (default
+# /opt/topobroker). Prints a line for each check: its name, a tab, and what was found. The exit status is 1
+# if one failed.
+prefix="${3:-/opt/topobroker}"
+export PATH="$prefix/bin:/usr/sbin:/usr/bin:/sbin:/bin" LD_LIBRARY_PATH="${LD_LIBRARY_PATH:-$prefix/lib}"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 checkout="$1"
 shared="$2"
@@ -87,10 +89,14 @@ if command -v slurmctld >/dev/null && command -v munged >/dev/null; then
     slurm="$work/slurm"
     mkdir -m 755 "$slurm"
     chmod 755 "$work"
-    cc -std=c99 -O2 -shared -fPIC -I"$checkout/ffi/include" -o "$slurm/spank.so" \
-        -DTOPOBROKER_GUARD_LIBRARY='"/opt/topobroker/lib/topobroker/libtopobroker-guard.so"' \
-        "$checkout/ffi/spank/topobroker_spank.c" -L/opt/topobroker/lib -ltopobroker -Wl,-rpath,/opt/topobroker/lib
-    echo "required $slurm/spank.so guard" >"$slurm/plugstack.conf"
+    spank="$prefix/lib/topobroker/topobroker_spank.so"
+    [ "$prefix" != /opt/topobroker ] || {
+        spank="$slurm/spank.so"
+        cc -std=c99 -O2 -shared -fPIC -I"$checkout/ffi/include" -o "$spank" \
+            -DTOPOBROKER_GUARD_LIBRARY="\"$prefix/lib/topobroker/libtopobroker-guard.so\"" \
+            "$checkout/ffi/spank/topobroker_spank.c" -L"$prefix/lib" -ltopobroker -Wl,-rpath,"$prefix/lib"
+    }
+    echo "required $spank guard" >"$slurm/plugstack.conf"
     found slurm "$(slurmctld -V | cut -d' ' -f2)"
     # Tasks are in cgroups, where this machine has those of version 1 and Slurm knows them.
     up="$shared/programs/slurm4-up.sh"

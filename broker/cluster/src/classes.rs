@@ -6,7 +6,7 @@ use super::own_values::{Own, own_values};
 use super::skeleton::skeleton;
 use std::collections::{BTreeSet, HashMap};
 use topobroker_layout::cluster::delta::Column;
-use topobroker_layout::cluster::slot::Slot;
+use topobroker_layout::cluster::field::Field;
 use topobroker_layout::encode::AlignedVec;
 use topobroker_reader::Archive;
 use xxhash_rust::xxh3::xxh3_128;
@@ -16,7 +16,7 @@ pub(crate) struct Prepared {
     archive: AlignedVec,
     skeleton: Vec<u8>,
     hash: u128,
-    pub(super) values: Vec<(Slot, Own<Box<str>>)>,
+    pub(super) values: Vec<(Field, Own<Box<str>>)>,
     counts: [u32; 3],
     ports: HostPorts,
     nvlink_domain: Option<String>,
@@ -30,7 +30,7 @@ pub(super) struct Class {
     pub(super) archive: AlignedVec,
     first: usize,
     /// The values of the node that came first, with which others are compared.
-    example: Vec<(Slot, Own<Box<str>>)>,
+    example: Vec<(Field, Own<Box<str>>)>,
     members: Vec<Member>,
     /// Numbers of cores, PUs and GPUs of a node.
     pub(super) counts: [u32; 3],
@@ -60,7 +60,7 @@ impl Prepared {
             Own::Number(number) => Own::Number(number),
             Own::Text(text) => Own::Text(Box::from(text)),
         };
-        let values = own_values(topology).into_iter().map(|(slot, value)| (slot, owned(value)));
+        let values = own_values(topology).into_iter().map(|(field, value)| (field, owned(value)));
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let of_type = |object_type| count(topology.objects_with_type(object_type).count());
         let counts = [
@@ -160,13 +160,13 @@ impl Class {
         self.members.iter().map(|member| member.node)
     }
 
-    /// The values that differ between the nodes, by slot.
-    pub(super) fn columns(&self) -> Vec<(Slot, Column<'_>)> {
+    /// The values that differ between the nodes, by field.
+    pub(super) fn columns(&self) -> Vec<(Field, Column<'_>)> {
         let others = self.members.iter().flat_map(|member| member.others.iter());
         let places: BTreeSet<u32> = others.map(|(place, _)| *place).collect();
         let column = |place: u32| {
-            let (slot, example) = self.example.get(place as usize)?;
-            Some((*slot, self.column(place, example)))
+            let (field, example) = self.example.get(place as usize)?;
+            Some((*field, self.column(place, example)))
         };
         places.into_iter().filter_map(column).collect()
     }

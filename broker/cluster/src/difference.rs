@@ -4,8 +4,8 @@ use super::classes::Prepared;
 use super::own_values::Own;
 use topobroker::description::describe;
 use topobroker_layout::cluster::bytes::{ByteReader, push_number};
-use topobroker_layout::cluster::delta::{NodeValues, SlotValue};
-use topobroker_layout::cluster::slot::Slot;
+use topobroker_layout::cluster::delta::{FieldValue, NodeValues};
+use topobroker_layout::cluster::field::Field;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::Archive;
 use topobroker_reader::internal::archive_of_node;
@@ -137,7 +137,7 @@ fn same(pairs: impl Iterator<Item = (u8, u8)>) -> usize {
 /// bytes do not fit.
 pub(super) fn apply_difference(base: &Prepared, bytes: &[u8]) -> Option<AlignedVec> {
     let mut from = ByteReader(bytes);
-    let mut values: Vec<(Slot, Own<Box<str>>)> = Vec::new();
+    let mut values: Vec<(Field, Own<Box<str>>)> = Vec::new();
     let mut place = 0_usize;
     let mut is_first = true;
     while !from.0.is_empty() {
@@ -145,7 +145,7 @@ pub(super) fn apply_difference(base: &Prepared, bytes: &[u8]) -> Option<AlignedV
         (step > 0 || is_first).then_some(())?;
         is_first = false;
         place = place.checked_add(step)?;
-        let (slot, other) = base.values.get(place)?;
+        let (field, other) = base.values.get(place)?;
         let own = match other {
             Own::Number(other) => {
                 let folded = from.number()?;
@@ -154,11 +154,11 @@ pub(super) fn apply_difference(base: &Prepared, bytes: &[u8]) -> Option<AlignedV
             }
             Own::Text(other) => Own::Text(text_from(&mut from, other)?.into_boxed_str()),
         };
-        values.push((*slot, own));
+        values.push((*field, own));
     }
-    let pairs = values.iter().map(|(slot, own)| match own {
-        Own::Number(number) => (*slot, SlotValue::Number(*number)),
-        Own::Text(text) => (*slot, SlotValue::Text(text)),
+    let pairs = values.iter().map(|(field, own)| match own {
+        Own::Number(number) => (*field, FieldValue::Number(*number)),
+        Own::Text(text) => (*field, FieldValue::Text(text)),
     });
     let values = NodeValues::new(pairs)?;
     let opened = Archive::open(base.archive()).ok()?;

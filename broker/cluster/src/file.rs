@@ -260,7 +260,7 @@ impl File {
         let [cores, pus, gpus] = class.counts;
         Ok(ClassRow {
             segment: self.part(&segment, PAGE),
-            slots: self.part(&fitted.slots, 1),
+            fields: self.part(&fitted.fields, 1),
             rows: self.records(fitted.row_len, &fitted.rows),
             texts: self.texts(&texts).0,
             members: u32::try_from(names.len()).unwrap_or(u32::MAX),

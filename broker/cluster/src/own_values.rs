@@ -1,6 +1,6 @@
 //! The values of a topology that may differ between nodes of one class.
 
-use topobroker_layout::cluster::slot::{Property, Slot};
+use topobroker_layout::cluster::field::{Field, Property};
 use topobroker_reader::{Attributes, Object, Pci, Topology};
 
 /// A value of a node.
@@ -12,16 +12,16 @@ pub(super) enum Own<T> {
     Text(T),
 }
 
-/// All values that may differ, by ascending slot. Nodes with equal skeletons have the same slots.
-pub(super) fn own_values(topology: Topology<'_>) -> Vec<(Slot, Own<&str>)> {
+/// All values that may differ, by ascending field. Nodes with equal skeletons have the same fields.
+pub(super) fn own_values(topology: Topology<'_>) -> Vec<(Field, Own<&str>)> {
     let mut values = Values(Vec::with_capacity(8 * topology.object_count()));
     topology.objects().for_each(|object| values.object(object));
     values.tables(topology);
-    values.0.sort_unstable_by_key(|(slot, _)| *slot);
+    values.0.sort_unstable_by_key(|(field, _)| *field);
     values.0
 }
 
-struct Values<'a>(Vec<(Slot, Own<&'a str>)>);
+struct Values<'a>(Vec<(Field, Own<&'a str>)>);
 
 impl<'a> Values<'a> {
     fn object(&mut self, object: Object<'a>) {
@@ -41,8 +41,8 @@ impl<'a> Values<'a> {
             Attributes::NumaNode { local_memory } => {
                 self.number(Property::LocalMemory, id, local_memory);
                 for (page, place) in object.page_types().zip(0..) {
-                    let slot = Slot::new(Property::PageCount, id, place);
-                    self.0.push((slot, Own::Number(page.count)));
+                    let field = Field::new(Property::PageCount, id, place);
+                    self.0.push((field, Own::Number(page.count)));
                 }
             }
             Attributes::Pci(pci) => self.pci(id, &pci),
@@ -75,23 +75,23 @@ impl<'a> Values<'a> {
             let cells = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
             for ((from, to), place) in cells.zip(0..) {
                 let value = matrix.value(from, to).unwrap_or_default();
-                let slot = Slot::new(Property::Distance, number, place);
-                self.0.push((slot, Own::Number(value)));
+                let field = Field::new(Property::Distance, number, place);
+                self.0.push((field, Own::Number(value)));
             }
         }
         let stored = topology.memory_attributes().filter(|attribute| !attribute.is_derived());
         let values = stored.flat_map(topobroker_reader::MemoryAttribute::values);
         for (value, place) in values.zip(0..) {
-            let slot = Slot::new(Property::MemoryValue, 0, place);
-            self.0.push((slot, Own::Number(value.value)));
+            let field = Field::new(Property::MemoryValue, 0, place);
+            self.0.push((field, Own::Number(value.value)));
         }
     }
 
     fn number(&mut self, property: Property, id: u32, value: u64) {
-        self.0.push((Slot::new(property, id, 0), Own::Number(value)));
+        self.0.push((Field::new(property, id, 0), Own::Number(value)));
     }
 
     fn text(&mut self, property: Property, id: u32, place: u32, value: &'a str) {
-        self.0.push((Slot::new(property, id, place), Own::Text(value)));
+        self.0.push((Field::new(property, id, place), Own::Text(value)));
     }
 }

@@ -1,7 +1,6 @@
 //! `topobroker devices`: NICs, GPUs and other devices, and how far they are from a process.
 
 use super::job::{cpuset_of_rank, named};
-use super::json::device_kind;
 use super::part;
 use super::subject::Subject;
 use super::{json, output};
@@ -162,7 +161,7 @@ impl Device<'_> {
     }
 
     fn kind(&self) -> &'static str {
-        if self.is_gpu { "gpu" } else { device_kind(self.kind) }
+        if self.is_gpu { "gpu" } else { self.kind.name() }
     }
 
     fn pci(&self) -> Option<Object<'_>> {

@@ -80,7 +80,7 @@ fn details(segment: &Published) -> String {
     let mut line = |name: &str, values: Vec<String>| {
         if !values.is_empty() {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "{:>9} {name}: {}", "", values.join(" "));
+            let _ = writeln!(text, "{:>9} {name}: {}", "", values.join(", "));
         }
     };
     let header = segment.header.as_ref().ok();
@@ -91,7 +91,8 @@ fn details(segment: &Published) -> String {
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         format!("{pid} {}", name.trim_end()).trim_end().to_owned()
     };
-    line("mapped by", vec![segment.mapped_by.iter().map(named).collect::<Vec<_>>().join(", ")]);
+    let processes: Vec<String> = segment.mapped_by.iter().map(named).collect();
+    line("mapped by", processes);
     text
 }
 

@@ -26,7 +26,7 @@ pub(crate) enum Declined {
     /// Another hwloc library has written the slots, and might have found other things.
     Library,
     /// The program has called this function, so it does not want this machine as it is.
-    Source(&'static str),
+    Input(&'static str),
     /// It is loaded already.
     Loaded,
     /// There is no segment of this node.
@@ -77,7 +77,7 @@ impl fmt::Display for Declined {
             Self::Library => {
                 formatter.write_str("its hwloc is another file than the one that wrote the slots")
             }
-            Self::Source(function) => write!(formatter, "the program has called {function}"),
+            Self::Input(function) => write!(formatter, "the program has called {function}"),
             Self::Loaded => formatter.write_str("it is loaded already"),
             Self::Unpublished => formatter.write_str("no topology is published for this process"),
             Self::File { path, source } => write!(formatter, "{path}: {source}"),

@@ -35,6 +35,7 @@ mod load;
 mod loaded;
 mod lock;
 mod modify;
+mod not_loaded;
 mod note;
 mod obj_info;
 mod private;
@@ -43,7 +44,6 @@ mod segment;
 mod set_source;
 mod settings;
 mod sharing;
-mod source;
 mod state;
 mod texts;
 #[cfg(panic = "abort")]

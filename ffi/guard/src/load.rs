@@ -5,11 +5,11 @@ use crate::call::{Call, errno};
 use crate::fate::{Declined, Fate};
 use crate::handle::exchange;
 use crate::hwloc::Topology;
+use crate::not_loaded::NotLoaded;
 use crate::note::noted_load;
 use crate::say::say;
 use crate::segment::{Adopt, Mapped, Where};
 use crate::settings::{audit_folder, variables};
-use crate::source::Source;
 use crate::state::{State, state};
 use core::ffi::{c_int, c_ulong, c_void};
 use core::ptr::without_provenance_mut;
@@ -103,7 +103,7 @@ fn find(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<Found, 
     }
     let key = key.ok_or(Declined::Version(call.hwloc.version()))?;
     match state().source(topology) {
-        Some(Source { other: Some(function), .. }) => return Err(Declined::Source(function)),
+        Some(NotLoaded { other: Some(function), .. }) => return Err(Declined::Input(function)),
         Some(_) => {}
         // hwloc refuses to load it again.
         None => return Err(Declined::Loaded),

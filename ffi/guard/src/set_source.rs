@@ -2,8 +2,8 @@
 
 use crate::call::{Call, stored};
 use crate::hwloc::Topology;
+use crate::not_loaded::NotLoaded;
 use crate::note::noted;
-use crate::source::Source;
 use crate::state::state;
 use core::ffi::{CStr, c_char, c_int, c_ulong, c_void};
 
@@ -22,13 +22,13 @@ pub(crate) unsafe extern "C" fn init(topology: *mut Topology, caller: *const c_v
         let mut state = state();
         let topology = stored(topology, result);
         state.forget(topology);
-        state.sources.push(Source { topology, other: None, without_gl: false });
+        state.sources.push(NotLoaded { topology, other: None, without_gl: false });
     }
     result
 }
 
 /// Notes what a program has said of a topology.
-fn tell(call: &Call, topology: Topology, change: impl FnMut(&mut Source)) {
+fn tell(call: &Call, topology: Topology, change: impl FnMut(&mut NotLoaded)) {
     if call.is_inner() {
         return;
     }

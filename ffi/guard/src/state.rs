@@ -4,8 +4,8 @@
 use crate::handle::{Handle, copy_of_master, free_copy};
 use crate::hwloc::{Hwloc, Topology};
 use crate::lock::{Lock, Locked, hold_during_forks};
+use crate::not_loaded::NotLoaded;
 use crate::segment::{Adopt, Mapped, Segments, Where};
-use crate::source::Source;
 use crate::texts::OwnTexts;
 use alloc::vec::Vec;
 use core::ffi::c_void;
@@ -15,7 +15,7 @@ pub(crate) struct State {
     /// Topologies of this process that are in a segment.
     pub(crate) handles: Vec<Handle>,
     /// Topologies that are not loaded yet, and what programs have said of them.
-    pub(crate) sources: Vec<Source>,
+    pub(crate) sources: Vec<NotLoaded>,
     pub(crate) texts: OwnTexts,
 }
 
@@ -61,7 +61,7 @@ impl State {
     }
 
     /// What a program has said of a topology. `None` if it is loaded, or the guard does not know it.
-    pub(crate) fn source(&self, topology: Topology) -> Option<Source> {
+    pub(crate) fn source(&self, topology: Topology) -> Option<NotLoaded> {
         self.sources.iter().find(|source| source.topology == topology).copied()
     }
 

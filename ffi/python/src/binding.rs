@@ -66,9 +66,7 @@ fn variables(topology: Topology<'_>, nics: &[u32], gpus: &[u32]) -> Vec<(String,
     };
     let (nics, gpus) = (objects(nics), objects(gpus));
     let all: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
-    let libraries = [Library::Ucx, Library::Nccl, Library::Mpich];
-    let of_nics = libraries.into_iter().flat_map(|library| of_nics(library, &nics, &all));
-    let interfaces = [Interface::Cuda, Interface::Rocm, Interface::LevelZero];
-    let of_gpus = interfaces.into_iter().flat_map(|it| of_gpus(it, &gpus, topology));
+    let of_nics = Library::OF_RANKS.into_iter().flat_map(|library| of_nics(library, &nics, &all));
+    let of_gpus = Interface::OF_RANKS.into_iter().flat_map(|it| of_gpus(it, &gpus, topology));
     of_nics.chain(of_gpus).map(|(name, value)| (name.to_owned(), value)).collect()
 }

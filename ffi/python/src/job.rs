@@ -195,9 +195,8 @@ impl PyRank {
     /// that is parted by MIG.
     #[getter]
     fn gpu_variables(&self) -> BTreeMap<&'static str, String> {
-        let interfaces = [Interface::Cuda, Interface::Rocm, Interface::LevelZero];
         let told = |it| of_gpus_of_rank(it, self.job, self.rank.rank);
-        interfaces.into_iter().flat_map(told).collect()
+        Interface::OF_RANKS.into_iter().flat_map(told).collect()
     }
 
     fn __repr__(&self) -> String {

@@ -9,9 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use topobroker_reader::devices::{LinkState, NetworkId};
-use topobroker_reader::{
-    Associativity, Attributes, CacheKind, Info, Object, OsDeviceKind, Pci, Set,
-};
+use topobroker_reader::{Associativity, Attributes, Info, Object, Pci, Set};
 
 /// An object of a topology: a machine, package, core, PU, cache, NUMA node or device. Counterpart:
 /// `hwloc_obj_t`. Two are equal if they are the same object of the same topology, even in different
@@ -384,15 +382,7 @@ fn attributes<'py>(py: Python<'py>, object: Object<'_>) -> PyResult<Bound<'py, P
             found.set_item("size", cache.size)?;
             found.set_item("depth", cache.depth)?;
             found.set_item("linesize", cache.linesize)?;
-            found.set_item(
-                "type",
-                match cache.kind {
-                    CacheKind::Unified => "unified",
-                    CacheKind::Data => "data",
-                    CacheKind::Instruction => "instruction",
-                    _ => "unknown",
-                },
-            )?;
+            found.set_item("type", cache.kind.name())?;
             found.set_item("associativity", Associativity::raw(cache.associativity))?;
         }
         Attributes::Group(group) => found.set_item("depth", group.depth)?,
@@ -405,18 +395,7 @@ fn attributes<'py>(py: Python<'py>, object: Object<'_>) -> PyResult<Bound<'py, P
             found.set_item("secondary_bus", bridge.secondary_bus)?;
             found.set_item("subordinate_bus", bridge.subordinate_bus)?;
         }
-        Attributes::OsDevice { kind } => found.set_item(
-            "type",
-            match kind {
-                OsDeviceKind::Block => "block",
-                OsDeviceKind::Gpu => "gpu",
-                OsDeviceKind::Network => "network",
-                OsDeviceKind::OpenFabrics => "openfabrics",
-                OsDeviceKind::Dma => "dma",
-                OsDeviceKind::CoProcessor => "coproc",
-                _ => "other",
-            },
-        )?,
+        Attributes::OsDevice { kind } => found.set_item("type", kind.name())?,
         _ => {}
     }
     Ok(found)

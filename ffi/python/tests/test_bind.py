@@ -17,7 +17,7 @@ import topobroker
 from conftest import Machine
 from machines import gpu_node
 from topobroker import Binding, Set, Topology, bind_this_rank
-from topobroker._bind import _Gpu, _named
+from topobroker._gpus import Gpu, named
 
 
 def torchrun(rank: int, size: int, **more: str) -> dict[str, str]:
@@ -177,16 +177,16 @@ def test_amd_gpus_are_numbered_by_one_variable_in_those_of_the_other(machine: Ma
 
 
 def test_a_batch_script_of_slurm_is_no_rank() -> None:
-    from topobroker._bind import _rank_of
+    from topobroker._launcher import rank_of
 
     with pytest.raises(ValueError, match="nobody told"):
-        _rank_of({"SLURM_LOCALID": "0", "SLURM_TASKS_PER_NODE": "8", "SLURM_NODEID": "0"})
+        rank_of({"SLURM_LOCALID": "0", "SLURM_TASKS_PER_NODE": "8", "SLURM_NODEID": "0"})
     for environ, says in [
         ({"LOCAL_RANK": "x", "LOCAL_WORLD_SIZE": "4"}, "LOCAL_RANK is 'x'"),
         ({"SLURM_LOCALID": "0", "SLURM_STEP_TASKS_PER_NODE": "x"}, "SLURM_STEP_TASKS_PER_NODE is 'x'"),
     ]:
         with pytest.raises(ValueError, match=says):
-            _rank_of(environ)
+            rank_of(environ)
 
 
 def test_a_second_call_of_the_same_rank_has_the_same_result(program: str, quiet_environment: dict[str, str]) -> None:
@@ -241,9 +241,9 @@ def test_instances_of_mig_and_short_uuids_name_their_gpu() -> None:
     other = Gpu("cuda1", "GPU-bbbb-2", "0000:02:00.0", [])
     known: Any = [one, other]
     words = {"MIG-2222": one, "MIG-GPU-bbbb-2/3/0": other, "GPU-b": other, "1": other, "2": None, "MIG-9": None, "cuda0": one}
-    numbered = [_Gpu(gpu) for gpu in known]
+    numbered = [Gpu(gpu) for gpu in known]
     for word, gpu in words.items():
-        found = _named(word, numbered, known)
+        found = named(word, numbered, known)
         assert (found and found.object) == gpu, word
         assert found is None or found.instance == (word if word.startswith("MIG-") else None)
 

@@ -6,37 +6,18 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Optional, Union
 
+from topobroker._gpus import Gpu, named, seen_gpus
+from topobroker._launcher import integer, rank_of
+
 if TYPE_CHECKING:
     from topobroker import Object, Set, Topology
 
     _GpuName = Union[int, str]
     _Memory = Literal["auto", "bind", "interleave", "firsttouch"]
 
-# Variables with the rank and the number of ranks on this node, by who sets them. The first one that is
-# there counts: torchrun below srun has both, and its own are those of the worker.
-_LAUNCHERS = (
-    ("torchrun", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
-    ("Open MPI", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
-    ("MPICH", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
-    ("MVAPICH", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"),
-    ("PALS", "PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"),
-    ("PMI", "PMI_LOCAL_RANK", "PMI_LOCAL_SIZE"),
-    ("PMIx", "PMIX_LOCAL_RANK", "PMIX_LOCAL_SIZE"),
-)
-
 # How this process was bound: for whom, to what, and what it had before. So a second call, also of the
 # program that `python -m topobroker bind` becomes, divides the same PUs.
 _BOUND = "TOPOBROKER_BOUND"
-
-_NVIDIA, _AMD, _INTEL = 0x10DE, 0x1002, 0x8086
-
-# By vendor, variables that leave some GPUs, each of those that the one before leaves.
-_VISIBLE = {
-    _NVIDIA: (("CUDA_VISIBLE_DEVICES",),),
-    _AMD: (("ROCR_VISIBLE_DEVICES",), ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")),
-    _INTEL: (("ZE_AFFINITY_MASK",),),
-}
-
 
 class Binding:
     """How a rank is bound, and why."""
@@ -172,57 +153,14 @@ def _number(gpu: Union[int, str, None]) -> Union[int, str, None]:
     return int(gpu) if isinstance(gpu, str) and gpu.isdigit() else gpu
 
 
-def _integer(environ: Mapping[str, str], name: str) -> int:
-    try:
-        return int(environ[name])
-    except ValueError:
-        raise ValueError(f"{name} is {environ[name]!r}; expected a number") from None
-
-
-def _rank_of(environ: Mapping[str, str]) -> tuple[str, int, int]:
-    """Who launched this process, and its rank and the number of ranks on this node."""
-    for launcher, rank, size in _LAUNCHERS:
-        if environ.get(rank) and environ.get(size):
-            return launcher, _integer(environ, rank), _integer(environ, size)
-    # A batch script outside of any step has SLURM_LOCALID too.
-    if environ.get("SLURM_LOCALID") and environ.get("SLURM_STEP_TASKS_PER_NODE"):
-        sizes = _tasks(environ["SLURM_STEP_TASKS_PER_NODE"])
-        node = int(environ.get("SLURM_NODEID", "0"))
-        if node < len(sizes):
-            return "Slurm", _integer(environ, "SLURM_LOCALID"), sizes[node]
-    raise ValueError(
-        "nobody told this process its rank: it has neither LOCAL_RANK and LOCAL_WORLD_SIZE (torchrun) nor "
-        "variables of Slurm, Open MPI, MPICH or PALS; give bind_this_rank(rank, size)"
-    )
-
-
-def _tasks(text: str) -> list[int]:
-    """The number of tasks of each node, from text such as 4(x2),3."""
-    sizes: list[int] = []
-    try:
-        for part in text.split(","):
-            count, _, times = part.partition("(x")
-            sizes.extend([int(count)] * int(times.rstrip(")") or 1))
-    except ValueError:
-        raise ValueError(f"SLURM_STEP_TASKS_PER_NODE is {text!r}; expected numbers such as 4(x2),3") from None
-    return sizes
-
-
-class _Gpu:
-    """A GPU that a process sees, with the name of the instance if it sees one instance of MIG."""
-
-    def __init__(self, object: Object, instance: Optional[str] = None) -> None:
-        self.object, self.instance = object, instance
-
-
 class _Choice:
     """The GPU of a rank: GPUs that are used, how many ranks have this one, and which of these it is."""
 
-    def __init__(self, own: Optional[_Gpu], used: list[Object], sharers: int, index: int) -> None:
+    def __init__(self, own: Optional[Gpu], used: list[Object], sharers: int, index: int) -> None:
         self.own, self.used, self.sharers, self.index = own, used, sharers, index
 
     @classmethod
-    def of_all(cls, of_ranks: Sequence[Optional[_Gpu]], rank: int) -> _Choice:
+    def of_all(cls, of_ranks: Sequence[Optional[Gpu]], rank: int) -> _Choice:
         """The choice of a rank, if that of each rank is known."""
         own = of_ranks[rank]
         objects = [None if it is None else it.object for it in of_ranks]
@@ -258,7 +196,7 @@ class _Planner:
                 return of_job
         launcher = "given"
         if rank is None or size is None:
-            launcher, own_rank, own_size = _rank_of(self.environ)
+            launcher, own_rank, own_size = rank_of(self.environ)
             rank = own_rank if rank is None else rank
             size = own_size if size is None else size
         if not 0 <= rank < size:
@@ -267,7 +205,7 @@ class _Planner:
             raise ValueError(f"gpus names {len(gpus)} GPUs; expected one for each of the {size} ranks")
         binding = Binding(rank, size, launcher)
         usable, is_bound = self._usable(binding)
-        seen = self._seen(binding)
+        self.reachable, seen = seen_gpus(self.whole.gpus, self.environ, self.own, binding.reasons)
         choice = self._choice(binding, seen, gpu, gpus)
         if choice.own is not None:
             binding.gpu, binding.gpu_name = choice.own.object, choice.own.instance
@@ -285,7 +223,7 @@ class _Planner:
         from topobroker import job
 
         own = job()
-        number = _integer(self.environ, "TOPOBROKER_RANK")
+        number = integer(self.environ, "TOPOBROKER_RANK")
         if own is None or number not in own:
             return None
         rank = own[number]
@@ -338,7 +276,7 @@ class _Planner:
         launcher = binding.launcher
         if launcher == "given":
             try:
-                launcher = _rank_of(self.environ)[0]
+                launcher = rank_of(self.environ)[0]
             except ValueError:
                 return None
         if launcher != "torchrun":
@@ -349,36 +287,10 @@ class _Planner:
         except OSError:
             return None
 
-    def _seen(self, binding: Binding) -> list[_Gpu]:
-        """The GPUs that this process sees, in the order of their numbers."""
-        every = sorted(self.whole.gpus, key=lambda gpu: (gpu.bus_id or "", gpu.id))
-        vendors = [_vendor(gpu) for gpu in every]
-        # Numbers are those of one vendor's GPUs: of the vendor with the most.
-        vendor = max(dict.fromkeys(vendors), key=vendors.count, default=None)
-        known = [gpu for gpu, own in zip(every, vendors) if own == vendor]
-        seen = [_Gpu(gpu) for gpu in known if not self.own or _is_reachable(gpu)]
-        if len(seen) < len(known):
-            binding.reasons.append(f"the cgroup leaves {len(seen)} of {len(known)} GPUs")
-        self.reachable = seen
-        for names in _VISIBLE.get(vendor or _NVIDIA, ()):
-            name = next((name for name in names if self.environ.get(name) is not None), None)
-            if name is None:
-                continue
-            visible: list[_Gpu] = []
-            for word in filter(None, (word.strip() for word in self.environ[name].split(","))):
-                found = _named(word, seen, known)
-                if found is None:
-                    # CUDA takes no GPU behind one that is not there.
-                    break
-                visible.append(found)
-            binding.reasons.append(f"{name}={self.environ[name]} leaves {len(visible)} of {len(seen)} GPUs")
-            seen = visible
-        return seen
-
     def _choice(
         self,
         binding: Binding,
-        seen: list[_Gpu],
+        seen: list[Gpu],
         gpu: Optional[_GpuName],
         gpus: Optional[Sequence[Optional[_GpuName]]],
     ) -> _Choice:
@@ -416,7 +328,7 @@ class _Planner:
         told = self.environ.get("SLURM_GPUS_ON_NODE", "")
         return int(told) if told.isdigit() else len(self.reachable)
 
-    def _given(self, gpu: Optional[_GpuName], seen: list[_Gpu]) -> Optional[_Gpu]:
+    def _given(self, gpu: Optional[_GpuName], seen: list[Gpu]) -> Optional[Gpu]:
         """A GPU that the user names."""
         if gpu is None or (isinstance(gpu, int) and gpu < 0):
             return None
@@ -425,7 +337,7 @@ class _Planner:
                 raise ValueError(f"GPU {gpu}: this process sees {len(seen)} GPUs")
             return seen[gpu]
         everywhere = list(self.whole.gpus)
-        found = _named(gpu, [], everywhere)
+        found = named(gpu, [], everywhere)
         if found is None:
             known = ", ".join(it.uuid or it.bus_id or str(it) for it in everywhere) or "none"
             raise ValueError(f"GPU {gpu!r} is not on this node; it has {known}")
@@ -508,51 +420,12 @@ def _is_of_gpus(name: str) -> bool:
     return name.startswith(("CUDA_", "ROCR_", "ZE_"))
 
 
-def _which(binding: Binding, seen: list[_Gpu]) -> str:
+def _which(binding: Binding, seen: list[Gpu]) -> str:
     if len(seen) == 1:
         return "it is the only GPU that this process sees"
     if len(seen) < binding.size:
         return f"{binding.size} ranks take {len(seen)} GPUs in turn"
     return f"rank {binding.rank} has GPU {binding.rank} of those that it sees, as cuda:LOCAL_RANK"
-
-
-def _vendor(gpu: Object) -> Optional[int]:
-    """PCI vendor of a GPU; None if it is on no PCI device."""
-    above = [gpu, *gpu.ancestors]
-    return next((it.attributes["vendor_id"] for it in above if it.type == "PCIDev"), None)
-
-
-def _named(word: str, numbered: Sequence[_Gpu], known: Sequence[Object]) -> Optional[_Gpu]:
-    """The GPU that a word of CUDA_VISIBLE_DEVICES names: a number, a UUID or its beginning, or an instance
-    of MIG."""
-    number = word.split(".")[0]
-    if number.isdigit():
-        return numbered[int(number)] if int(number) < len(numbered) else None
-    # The old name of an instance: MIG-GPU-<uuid>/<instance>/<instance>.
-    whole = word[len("MIG-") :].split("/")[0] if word.startswith("MIG-GPU-") else word
-    for gpu in known:
-        uuid = gpu.uuid or ""
-        if any(it.startswith(word) for it in gpu.mig_instances):
-            return _Gpu(gpu, word)
-        # ROCm has GPU- before the digits that hwloc tells with 0x.
-        plain = uuid[2:] if uuid.startswith("0x") else uuid
-        if uuid and (uuid.startswith(whole) or f"GPU-{plain}".startswith(whole)):
-            return _Gpu(gpu, word if word.startswith("MIG-") else None)
-        if word in (gpu.bus_id, gpu.name):
-            return _Gpu(gpu)
-    return None
-
-
-def _is_reachable(gpu: Object) -> bool:
-    """Whether the cgroup of this process lets it open a GPU. If nobody knows its file, it does."""
-    minor = next((it.facts["NVIDIAMinor"] for it in [gpu, *gpu.ancestors] if "NVIDIAMinor" in it.facts), None)
-    if minor is None:
-        return True
-    try:
-        os.close(os.open(f"/dev/nvidia{minor}", os.O_RDONLY | os.O_NONBLOCK))
-    except OSError:
-        return False
-    return True
 
 
 def _locality(gpu: Object, usable: Set) -> Set:

@@ -17,12 +17,12 @@ const MOST_RECORD: u32 = 1 << 20;
 const CHECK: usize = 8;
 
 /// The bytes of a cluster's file: mapped, or read from it.
-pub trait Source<'a> {
+pub trait ClusterBytes<'a> {
     /// `len` bytes from the offset `at`; `None` if there are not that many.
     fn bytes(&self, at: u64, len: usize) -> Option<Cow<'a, [u8]>>;
 }
 
-impl<'a> Source<'a> for &'a [u8] {
+impl<'a> ClusterBytes<'a> for &'a [u8] {
     fn bytes(&self, at: u64, len: usize) -> Option<Cow<'a, [u8]>> {
         let at = usize::try_from(at).ok()?;
         self.get(at..at.checked_add(len)?).map(Cow::Borrowed)
@@ -87,9 +87,9 @@ impl Records {
     }
 
     /// A record, read with its block, whose checksum is checked.
-    pub fn read<'a>(&self, source: &impl Source<'a>, index: u32) -> Option<Cow<'a, [u8]>> {
+    pub fn read<'a>(&self, file: &impl ClusterBytes<'a>, index: u32) -> Option<Cow<'a, [u8]>> {
         let (block, start) = self.place_of(index)?;
-        let bytes = read_block(source, self.at, self.byte_len(), block, self.block_len())?;
+        let bytes = read_block(file, self.at, self.byte_len(), block, self.block_len())?;
         part(bytes, start, self.record as usize)
     }
 
@@ -168,10 +168,10 @@ impl Texts {
     }
 
     /// The text at a place, read with its block, whose checksum is checked.
-    pub fn read<'a>(&self, source: &impl Source<'a>, place: u32) -> Option<Cow<'a, str>> {
+    pub fn read<'a>(&self, file: &impl ClusterBytes<'a>, place: u32) -> Option<Cow<'a, str>> {
         let block = place.checked_div(self.block)?;
         let length = self.block as usize;
-        let bytes = read_block(source, self.at, self.len.into(), block as usize, length)?;
+        let bytes = read_block(file, self.at, self.len.into(), block as usize, length)?;
         let start = (place - block * self.block) as usize;
         let length = u16::from_le_bytes(*bytes.get(start..)?.first_chunk()?);
         match part(bytes, start + 2, length.into())? {
@@ -235,7 +235,7 @@ impl Blocks {
 
 /// One block of those of `len` bytes at `at`, if its checksum is right.
 fn read_block<'a>(
-    source: &impl Source<'a>,
+    file: &impl ClusterBytes<'a>,
     at: u64,
     len: u64,
     block: usize,
@@ -244,7 +244,7 @@ fn read_block<'a>(
     let first = (block as u64).checked_mul(block_len as u64)?;
     let here = usize::try_from(len.checked_sub(first)?).ok()?.min(block_len);
     let at = at.checked_add(first)?;
-    let bytes = source.bytes(at, here)?;
+    let bytes = file.bytes(at, here)?;
     let (check, block) = bytes.split_first_chunk::<CHECK>()?;
     (xxh3_64_with_seed(block, at) == u64::from_le_bytes(*check)).then_some(bytes)
 }

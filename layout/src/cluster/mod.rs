@@ -6,7 +6,7 @@ pub mod blocks;
 pub mod bytes;
 pub mod delta;
 pub mod directory;
+pub mod field;
 pub mod head;
 pub mod nodes;
 pub mod rules;
-pub mod slot;

@@ -1,6 +1,6 @@
 //! The rows of nodes and classes, and how a node is found by its name.
 
-use super::blocks::{Records, Source, Texts};
+use super::blocks::{ClusterBytes, Records, Texts};
 use super::head::{CLASS_ROW, Head, NODE_ROW, Part};
 use alloc::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
@@ -23,8 +23,8 @@ pub struct NodeRow {
 pub struct ClassRow {
     /// The segment of the topology.
     pub segment: Part,
-    /// The slots and their codings.
-    pub slots: Part,
+    /// The fields and their codings.
+    pub fields: Part,
     /// The bytes of each node.
     pub rows: Records,
     /// Texts that the codings refer to.
@@ -78,9 +78,9 @@ impl ClassRow {
             self.segment.at,
             self.segment.len,
             self.segment.check,
-            self.slots.at,
-            self.slots.len,
-            self.slots.check,
+            self.fields.at,
+            self.fields.len,
+            self.fields.check,
             records.at,
             records.record.into(),
             records.count.into(),
@@ -104,13 +104,13 @@ impl ClassRow {
         let (numbers, _) = bytes.as_chunks::<8>();
         let numbers: &[[u8; 8]; 16] = numbers.first_chunk()?;
         let wide = numbers.map(u64::from_le_bytes);
-        let [at, len, check, slots_at, slots_len, slots_check, rest @ ..] = wide;
+        let [at, len, check, fields_at, fields_len, fields_check, rest @ ..] = wide;
         let [rows_at, record, count, texts_at, texts_len, block, rest @ ..] = rest;
         let [members, cores, pus, gpus] = rest;
         let small = |number: u64| u32::try_from(number).ok();
         Some(Self {
             segment: Part { at, len, check },
-            slots: Part { at: slots_at, len: slots_len, check: slots_check },
+            fields: Part { at: fields_at, len: fields_len, check: fields_check },
             rows: Records::new(rows_at, small(record)?, small(count)?),
             texts: Texts { at: texts_at, len: small(texts_len)?, block: small(block)? },
             members: small(members)?,
@@ -169,16 +169,16 @@ impl Head {
     /// The name of the part that cannot be read or whose checksum is wrong.
     pub fn look_up<'a>(
         &self,
-        source: &impl Source<'a>,
+        file: &impl ClusterBytes<'a>,
         name: &str,
     ) -> Result<Option<(u32, NodeRow)>, &'static str> {
         for at in probes(name, self.places.count as usize) {
-            let place = self.places.read(source, u32::try_from(at).unwrap_or(u32::MAX));
+            let place = self.places.read(file, u32::try_from(at).unwrap_or(u32::MAX));
             let place: Cow<'_, [u8]> = place.ok_or("table of names")?;
             let place = place.first_chunk().ok_or("table of names")?;
             let Some(node) = u32::from_le_bytes(*place).checked_sub(1) else { return Ok(None) };
-            let row = self.row(source, node).ok_or("nodes")?;
-            if self.names.read(source, row.name).ok_or("names")? == name {
+            let row = self.row(file, node).ok_or("nodes")?;
+            if self.names.read(file, row.name).ok_or("names")? == name {
                 return Ok(Some((node, row)));
             }
         }
@@ -186,12 +186,12 @@ impl Head {
     }
 
     /// The row of a node, read with its block.
-    pub fn row<'a>(&self, source: &impl Source<'a>, node: u32) -> Option<NodeRow> {
-        NodeRow::read(&self.nodes.read(source, node)?)
+    pub fn row<'a>(&self, file: &impl ClusterBytes<'a>, node: u32) -> Option<NodeRow> {
+        NodeRow::read(&self.nodes.read(file, node)?)
     }
 
     /// The row of a class, read with its block.
-    pub fn class<'a>(&self, source: &impl Source<'a>, class: u16) -> Option<ClassRow> {
-        ClassRow::read(&self.classes.read(source, class.into())?)
+    pub fn class<'a>(&self, file: &impl ClusterBytes<'a>, class: u16) -> Option<ClassRow> {
+        ClassRow::read(&self.classes.read(file, class.into())?)
     }
 }

@@ -262,11 +262,11 @@ impl ArchivedOverlay {
         u32::try_from(index * 64).ok().map(|first| first + nth_bit(self.word(index), wanted))
     }
 
-    /// Slots of the children of the object with an ordinal, in [`Moved::children`]. Only meaningful
+    /// Rows of the children of the object with an ordinal, in [`Moved::children`]. Only meaningful
     /// if objects have moved.
     #[must_use]
     #[inline]
-    pub fn child_slots(&self, ordinal: u32) -> Range<u32> {
+    pub fn child_rows(&self, ordinal: u32) -> Range<u32> {
         let start = |ordinal: usize| self.moved.child_start.get_u32(ordinal);
         start(ordinal as usize)..start(ordinal as usize + 1)
     }

@@ -251,26 +251,26 @@ fn validate_moved(
             start == next && start <= end && end < count as u64,
             "overlay.moved.child_start",
             ordinal,
-            "is the slot behind those of the object before",
+            "is the row behind those of the object before",
         )?;
-        let slots = overlay.child_slots(u32::try_from(ordinal).unwrap_or(u32::MAX));
-        let slots = slots.start as usize..slots.end as usize;
-        let kind_of = |slot| type_of(moved.children.get_u32(slot)).map(ObjectType::child_kind);
+        let rows = overlay.child_rows(u32::try_from(ordinal).unwrap_or(u32::MAX));
+        let rows = rows.start as usize..rows.end as usize;
+        let kind_of = |row| type_of(moved.children.get_u32(row)).map(ObjectType::child_kind);
         ensure(
-            slots.clone().map(kind_of).is_sorted(),
+            rows.clone().map(kind_of).is_sorted(),
             "overlay.moved.children",
-            slots.start,
+            rows.start,
             "has normal children first, then memory, I/O and Misc objects",
         )?;
-        for slot in slots {
-            let child = moved.children.get(slot);
+        for row in rows {
+            let child = moved.children.get(row);
             let parent = ordinal_of(child).map(|ordinal| moved.parent.get(ordinal));
             let listed = ordinal_of(child).and_then(|ordinal| is_listed.get_mut(ordinal));
             let twice = listed.is_none_or(|listed| core::mem::replace(listed, true));
             ensure(
                 parent == Some(moved.order.get(ordinal)) && child != 0 && !twice,
                 "overlay.moved.children",
-                slot,
+                row,
                 "is an object whose parent this is, and listed once",
             )?;
         }
@@ -319,10 +319,10 @@ fn validate_order_of_pus(
     // The PUs of each object as a run of ordinals, from the lowest objects up.
     let mut runs: Vec<Range<usize>> = (0..end).map(|ordinal| ordinal..ordinal + 1).collect();
     for ordinal in (0..first_pu).rev() {
-        let slots = overlay.child_slots(u32::try_from(ordinal).unwrap_or(u32::MAX));
+        let rows = overlay.child_rows(u32::try_from(ordinal).unwrap_or(u32::MAX));
         let mut own = 0..0;
-        for slot in slots.start as usize..slots.end as usize {
-            let child = ordinal_of(moved.children.get(slot)).filter(|child| *child < end);
+        for row in rows.start as usize..rows.end as usize {
+            let child = ordinal_of(moved.children.get(row)).filter(|child| *child < end);
             // Special children are in none of these runs.
             let Some(run) = child.and_then(|child| runs.get(child)) else { continue };
             if own.is_empty() {
@@ -333,7 +333,7 @@ fn validate_order_of_pus(
             ensure(
                 follows,
                 "overlay.moved.children",
-                slot,
+                row,
                 "has children in the order of their PUs",
             )?;
             own.end = own.end.max(run.end);

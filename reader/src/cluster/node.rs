@@ -7,8 +7,8 @@ use crate::object::Object;
 use alloc::borrow::{Cow, ToOwned};
 use alloc::string::String;
 use topobroker_layout::archive::ArchivedTopology;
-use topobroker_layout::cluster::blocks::Source;
-use topobroker_layout::cluster::delta::{ClassSlots, NodeValues};
+use topobroker_layout::cluster::blocks::ClusterBytes;
+use topobroker_layout::cluster::delta::{ClassFields, NodeValues};
 use topobroker_layout::cluster::nodes::{ClassRow, NodeRow};
 
 /// A node of a cluster. It is a handle: copy it freely.
@@ -115,9 +115,9 @@ impl<'a> ClusterNode<'a> {
 
     /// The node's own values.
     fn values(self, class: &ClassRow) -> Result<NodeValues, ClusterOpenError> {
-        let slots = part(self.cluster.file, &class.slots);
-        let slots = slots.ok_or(ClusterOpenError::class_checksum(self.class()))?;
-        values_of(&self.cluster.file, class, slots, self.row().member, self.name())
+        let fields = part(self.cluster.file, &class.fields);
+        let fields = fields.ok_or(ClusterOpenError::class_checksum(self.class()))?;
+        values_of(&self.cluster.file, class, fields, self.row().member, self.name())
     }
 
     pub(super) fn class_row(self) -> Result<ClassRow, ClusterOpenError> {
@@ -136,15 +136,15 @@ impl<'a> ClusterNode<'a> {
 
 /// The values of a member of a class, from the bytes of a file.
 pub(super) fn values_of<'s>(
-    source: &impl Source<'s>,
+    source: &impl ClusterBytes<'s>,
     class: &ClassRow,
-    slots: &[u8],
+    fields: &[u8],
     member: u32,
     name: &str,
 ) -> Result<NodeValues, ClusterOpenError> {
     let damaged = |what| ClusterOpenError::Values { node: name.to_owned(), what };
-    let slots = ClassSlots::read(slots).ok_or(damaged("have unknown codings"))?;
-    if slots.row_len() != class.rows.record {
+    let fields = ClassFields::read(fields).ok_or(damaged("have unknown codings"))?;
+    if fields.row_len() != class.rows.record {
         return Err(damaged("have another length than their codings"));
     }
     let row = match class.rows.record {
@@ -152,7 +152,7 @@ pub(super) fn values_of<'s>(
         _ => class.rows.read(source, member).ok_or(damaged("have a wrong checksum"))?,
     };
     let stored = |place| class.texts.read(source, place);
-    let values = slots.values(&row, name, stored).ok_or(damaged("do not fit their codings"))?;
+    let values = fields.values(&row, name, stored).ok_or(damaged("do not fit their codings"))?;
     // Programs in C read texts up to the first zero.
     let has_zero = values.texts().any(|text| text.contains('\0'));
     if has_zero { Err(damaged("have a text with a zero byte")) } else { Ok(values) }

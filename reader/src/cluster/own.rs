@@ -11,7 +11,7 @@ use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;
-use topobroker_layout::cluster::blocks::Source;
+use topobroker_layout::cluster::blocks::ClusterBytes;
 use topobroker_layout::cluster::delta::NodeValues;
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};
 use topobroker_layout::header::MAX_CLUSTER_LEN;
@@ -90,10 +90,10 @@ impl OwnNode {
         let opened = topobroker_layout::open(segment);
         let (_, columns) =
             opened.map_err(|source| ClusterOpenError::Class { class: row.class, source })?;
-        let length = usize::try_from(class.slots.len).unwrap_or(usize::MAX);
-        let slots = pieces.bytes(class.slots.at, length).filter(|it| class.slots.is_sound(it));
-        let slots = slots.ok_or(ClusterOpenError::class_checksum(row.class))?;
-        let values = values_of(&pieces, &class, &slots, row.member, &name)?;
+        let length = usize::try_from(class.fields.len).unwrap_or(usize::MAX);
+        let fields = pieces.bytes(class.fields.at, length).filter(|it| class.fields.is_sound(it));
+        let fields = fields.ok_or(ClusterOpenError::class_checksum(row.class))?;
+        let values = values_of(&pieces, &class, &fields, row.member, &name)?;
         let values: &'static NodeValues = Box::leak(Box::new(values));
         let archive = Archive::of_node(columns, values);
         let host = archive.topology().root().info("HostName");
@@ -145,7 +145,7 @@ impl OwnNode {
 /// Pieces of a file, read when they are asked for.
 struct Pieces<'c>(&'c Candidate);
 
-impl Source<'static> for Pieces<'_> {
+impl ClusterBytes<'static> for Pieces<'_> {
     fn bytes(&self, at: u64, len: usize) -> Option<Cow<'static, [u8]>> {
         // A damaged length must not make this allocate more than the file has.
         (at.checked_add(len as u64)? <= self.0.keys.size()).then_some(())?;

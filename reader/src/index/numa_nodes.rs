@@ -4,7 +4,7 @@
 use super::Index;
 use super::regular::block_of;
 use core::ops::Range;
-use topobroker_layout::cluster::slot::{Property, Slot};
+use topobroker_layout::cluster::field::{Field, Property};
 use topobroker_layout::column::partition_point;
 use topobroker_layout::set::Set;
 
@@ -22,7 +22,7 @@ impl Index<'_> {
         let (rows, first) = (self.rows_of_nodes, self.first_special);
         move |node| {
             let stored = self.archive.numa_nodes.local_memory.get(rows.row(node - first));
-            self.number(|| Slot::new(Property::LocalMemory, node, 0), stored)
+            self.number(|| Field::new(Property::LocalMemory, node, 0), stored)
         }
     }
 

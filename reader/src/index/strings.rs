@@ -2,7 +2,7 @@
 
 use super::Index;
 use core::ffi::CStr;
-use topobroker_layout::cluster::slot::Slot;
+use topobroker_layout::cluster::field::Field;
 
 impl<'a> Index<'a> {
     /// The string in a row of the table.
@@ -17,17 +17,17 @@ impl<'a> Index<'a> {
         rest.is_some_and(|rest| rest.first() == Some(&0))
     }
 
-    /// The text in a slot: the node's own, else the string in a row.
+    /// The text in a field: the node's own, else the string in a row.
     #[inline]
-    pub(crate) fn text(&self, slot: impl FnOnce() -> Slot, row: u32) -> &'a str {
-        let own = self.values.and_then(|values| values.text(slot()));
+    pub(crate) fn text(&self, field: impl FnOnce() -> Field, row: u32) -> &'a str {
+        let own = self.values.and_then(|values| values.text(field()));
         own.unwrap_or_else(|| self.string(row))
     }
 
-    /// The number in a slot: the node's own, else the stored one.
+    /// The number in a field: the node's own, else the stored one.
     #[inline]
-    pub(crate) fn number(&self, slot: impl FnOnce() -> Slot, stored: u64) -> u64 {
-        self.values.and_then(|values| values.number(slot())).unwrap_or(stored)
+    pub(crate) fn number(&self, field: impl FnOnce() -> Field, stored: u64) -> u64 {
+        self.values.and_then(|values| values.number(field())).unwrap_or(stored)
     }
 
     /// The string in a row with its terminating zero, and all strings after it.

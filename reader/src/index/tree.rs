@@ -1,4 +1,4 @@
-//! The tree: parents, slots of children, and PUs of objects.
+//! The tree: parents, rows of children, and PUs of objects.
 
 use super::Index;
 use core::ops::Range;
@@ -39,32 +39,32 @@ impl Index<'_> {
         core::iter::successors(Some(id), |id| self.parent(*id)).any(|id| id == other)
     }
 
-    /// The child in a slot of the child lists, visible or hidden.
+    /// The child in a row of the child lists, visible or hidden.
     #[inline]
-    pub(crate) fn child(&self, slot: u32) -> u32 {
+    pub(crate) fn child(&self, row: u32) -> u32 {
         match self.is_in_order {
-            true => self.tree.child(slot),
-            false => self.moved_child(slot),
+            true => self.tree.child(row),
+            false => self.moved_child(row),
         }
     }
 
     /// [`Index::child`] in a view whose objects have moved.
-    fn moved_child(&self, slot: u32) -> u32 {
-        self.overlay.map_or(0, |overlay| overlay.moved.children.get_u32(slot as usize))
+    fn moved_child(&self, row: u32) -> u32 {
+        self.overlay.map_or(0, |overlay| overlay.moved.children.get_u32(row as usize))
     }
 
-    /// Slots of all children of an object, visible or hidden.
+    /// Rows of all children of an object, visible or hidden.
     #[inline]
-    pub(crate) fn child_slots(&self, id: u32) -> Range<u32> {
+    pub(crate) fn child_rows(&self, id: u32) -> Range<u32> {
         match self.is_in_order {
-            true => self.tree.child_slots(id),
-            false => self.moved_child_slots(id),
+            true => self.tree.child_rows(id),
+            false => self.moved_child_rows(id),
         }
     }
 
-    /// [`Index::child_slots`] in a view whose objects have moved.
-    fn moved_child_slots(&self, id: u32) -> Range<u32> {
-        self.overlay.map_or(0..0, |overlay| overlay.child_slots(overlay.ordinal_of(id)))
+    /// [`Index::child_rows`] in a view whose objects have moved.
+    fn moved_child_rows(&self, id: u32) -> Range<u32> {
+        self.overlay.map_or(0..0, |overlay| overlay.child_rows(overlay.ordinal_of(id)))
     }
 
     /// Logical indexes in the topology of the PUs of an object, visible or hidden. An I/O or Misc

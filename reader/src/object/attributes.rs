@@ -5,7 +5,7 @@ use core::ops::Range;
 use topobroker_layout::attributes::{
     Associativity, Attributes, Bridge, Cache, CacheKind, Group, OsDeviceKind, PageType, Pci,
 };
-use topobroker_layout::cluster::slot::{Property, Slot};
+use topobroker_layout::cluster::field::{Field, Property};
 use topobroker_layout::column::{ArchivedColumn, partition_point};
 use topobroker_layout::object_type::ObjectType;
 
@@ -154,7 +154,7 @@ impl<'a> Object<'a> {
 
     /// A number of this object: the node's own, else the stored one.
     fn number(self, property: Property, place: u32, stored: u64) -> u64 {
-        self.index.number(|| Slot::new(property, self.id(), place), stored)
+        self.index.number(|| Field::new(property, self.id(), place), stored)
     }
 
     fn small(self, property: Property, stored: u32) -> u32 {

@@ -13,26 +13,26 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn children(self) -> Children<'a> {
         let index = self.index;
-        // Fast path: up to 3 times as fast together with that of `normal_slots`.
+        // Fast path: up to 3 times as fast together with that of `normal_rows`.
         if self.id() >= index.pu_ids().start {
             // No normal object is below a PU or a special object.
-            return Children { index, slots: 0..0, all_visible: true };
+            return Children { index, rows: 0..0, all_visible: true };
         }
-        Children::new(index, self.normal_slots(), || index.has_all_below(self.id()))
+        Children::new(index, self.normal_rows(), || index.has_all_below(self.id()))
     }
 
-    /// Slots of the children in the tree of CPUs, visible or hidden.
+    /// Rows of the children in the tree of CPUs, visible or hidden.
     #[inline]
-    fn normal_slots(self) -> Range<u32> {
+    fn normal_rows(self) -> Range<u32> {
         let index = self.index;
-        let slots = if index.is_in_order { index.tree.child_slots(self.id()) } else { 0..0 };
+        let rows = if index.is_in_order { index.tree.child_rows(self.id()) } else { 0..0 };
         // Memory children come next: nearly always one NUMA node or none.
-        let special = |slot: u32| index.tree.child(slot) >= index.first_special;
+        let special = |row: u32| index.tree.child(row) >= index.first_special;
         // Fast path: up to 3 times as fast together with that of `children`.
-        match slots.end.wrapping_sub(slots.start) {
-            1.. if !special(slots.end - 1) => slots,
-            2.. if !special(slots.end - 2) => slots.start..slots.end - 1,
-            _ => self.search_slots(ChildKind::Normal),
+        match rows.end.wrapping_sub(rows.start) {
+            1.. if !special(rows.end - 1) => rows,
+            2.. if !special(rows.end - 2) => rows.start..rows.end - 1,
+            _ => self.search_rows(ChildKind::Normal),
         }
     }
 
@@ -58,26 +58,26 @@ impl<'a> Object<'a> {
     #[doc(alias = "hwloc_get_next_child")]
     #[must_use]
     pub fn all_children(self) -> Children<'a> {
-        Children::new(self.index, self.index.child_slots(self.id()), || false)
+        Children::new(self.index, self.index.child_rows(self.id()), || false)
     }
 
     /// Children in one of the four lists.
     #[must_use]
     pub fn children_of_kind(self, kind: ChildKind) -> Children<'a> {
-        Children::new(self.index, self.slots_of_kind(kind), || false)
+        Children::new(self.index, self.rows_of_kind(kind), || false)
     }
 
-    /// Slots of the children in one of the four lists, visible or hidden.
-    pub(super) fn slots_of_kind(self, kind: ChildKind) -> Range<u32> {
+    /// Rows of the children in one of the four lists, visible or hidden.
+    pub(super) fn rows_of_kind(self, kind: ChildKind) -> Range<u32> {
         match kind {
-            ChildKind::Normal => self.normal_slots(),
-            _ => self.search_slots(kind),
+            ChildKind::Normal => self.normal_rows(),
+            _ => self.search_rows(kind),
         }
     }
 
-    /// [`Object::slots_of_kind`] by binary search.
-    fn search_slots(self, kind: ChildKind) -> Range<u32> {
-        let all = self.index.child_slots(self.id());
+    /// [`Object::rows_of_kind`] by binary search.
+    fn search_rows(self, kind: ChildKind) -> Range<u32> {
+        let all = self.index.child_rows(self.id());
         let first = |kind| self.first_child_of(kind, &all);
         match kind {
             _ if all.is_empty() => all,
@@ -88,7 +88,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Slot of the first child of a kind among all children of the object. The kinds of children
+    /// Row of the first child of a kind among all children of the object. The kinds of children
     /// have the same order as the numbers of objects.
     #[inline]
     fn first_child_of(self, kind: ChildKind, all: &Range<u32>) -> u32 {
@@ -102,7 +102,7 @@ impl<'a> Object<'a> {
             ChildKind::Io => first_of(Depth::Bridge),
             ChildKind::Misc => first_of(Depth::Misc),
         };
-        partition_point(all.clone(), |slot| self.index.child(slot) < first)
+        partition_point(all.clone(), |row| self.index.child(row) < first)
     }
 }
 
@@ -110,7 +110,7 @@ impl<'a> Object<'a> {
 #[derive(Clone)]
 pub struct Children<'a> {
     index: &'a Index<'a>,
-    slots: Range<u32>,
+    rows: Range<u32>,
     /// Whether all are known to be visible and none has moved.
     all_visible: bool,
 }
@@ -122,22 +122,22 @@ impl core::fmt::Debug for Children<'_> {
 }
 
 impl<'a> Children<'a> {
-    /// The visible children in `slots`. `has_all` is only called in views; it returns true if all
+    /// The visible children in `rows`. `has_all` is only called in views; it returns true if all
     /// children are known to be visible.
     #[inline]
-    fn new(index: &'a Index<'a>, slots: Range<u32>, has_all: impl FnOnce() -> bool) -> Self {
+    fn new(index: &'a Index<'a>, rows: Range<u32>, has_all: impl FnOnce() -> bool) -> Self {
         // Fast path: up to 2.1 times as fast.
         let all_visible = index.overlay.is_none() || has_all();
-        Self { index, slots, all_visible }
+        Self { index, rows, all_visible }
     }
 
-    /// The first slot in `start..end` whose object is visible, and that object; `end` if there is
+    /// The first row in `start..end` whose object is visible, and that object; `end` if there is
     /// none.
     fn first_visible(index: &'a Index<'a>, start: u32, end: u32) -> (u32, u32) {
-        for slot in start..end {
-            let child = index.child(slot);
+        for row in start..end {
+            let child = index.child(row);
             if index.is_visible(child) {
-                return (slot, child);
+                return (row, child);
             }
         }
         (end, 0)
@@ -154,22 +154,22 @@ impl<'a> Iterator for Children<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Object<'a>> {
-        if self.slots.is_empty() {
+        if self.rows.is_empty() {
             return None;
         }
         if self.all_visible {
-            let slot = self.slots.next()?;
-            return Some(self.object(self.index.tree.child(slot)));
+            let row = self.rows.next()?;
+            return Some(self.object(self.index.tree.child(row)));
         }
-        let Range { start, end } = self.slots;
-        let (slot, child) = Self::first_visible(self.index, start, end);
-        self.slots.start = end.min(slot + 1);
-        (slot < end).then(|| self.object(child))
+        let Range { start, end } = self.rows;
+        let (row, child) = Self::first_visible(self.index, start, end);
+        self.rows.start = end.min(row + 1);
+        (row < end).then(|| self.object(child))
     }
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let count = if self.all_visible { self.slots.len() } else { self.clone().count() };
+        let count = if self.all_visible { self.rows.len() } else { self.clone().count() };
         (count, Some(count))
     }
 }
@@ -177,7 +177,7 @@ impl<'a> Iterator for Children<'a> {
 impl DoubleEndedIterator for Children<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
         loop {
-            let child = self.index.child(self.slots.next_back()?);
+            let child = self.index.child(self.rows.next_back()?);
             if self.index.is_visible(child) {
                 return Some(self.object(child));
             }

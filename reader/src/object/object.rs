@@ -4,7 +4,7 @@ use crate::index::Index;
 use crate::topology::Topology;
 use core::ops::Range;
 use topobroker_layout::archive::{ArchivedFactsOfObjects, ArchivedStringsOfObjects};
-use topobroker_layout::cluster::slot::{Property, Slot};
+use topobroker_layout::cluster::field::{Field, Property};
 use topobroker_layout::column::partition_point;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::levels::ArchivedLevel;
@@ -92,7 +92,7 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn gp_index(self) -> u64 {
         let stored = self.index.archive.objects.gp_index.get(self.row());
-        self.index.number(|| Slot::new(Property::GpIndex, self.id, 0), stored)
+        self.index.number(|| Field::new(Property::GpIndex, self.id, 0), stored)
     }
 
     /// Name, if the object has one. Counterpart: `name`.
@@ -188,10 +188,10 @@ impl<'a> Object<'a> {
 
     fn info_value(self, row: usize) -> &'a str {
         let infos = &self.index.archive.infos;
-        let slot = || {
-            Slot::new(Property::InfoValue, self.id, narrow(row) - narrow(self.info_rows().start))
+        let field = || {
+            Field::new(Property::InfoValue, self.id, narrow(row) - narrow(self.info_rows().start))
         };
-        self.index.text(slot, infos.value.get_u32(row))
+        self.index.text(field, infos.value.get_u32(row))
     }
 
     /// The rows of facts in their table.
@@ -205,8 +205,8 @@ impl<'a> Object<'a> {
 
     fn fact_value(self, facts: &ArchivedFactsOfObjects, row: usize) -> &'a str {
         let first = self.fact_rows(facts).start;
-        let slot = || Slot::new(Property::FactValue, self.id, narrow(row) - narrow(first));
-        self.index.text(slot, facts.value.get_u32(row))
+        let field = || Field::new(Property::FactValue, self.id, narrow(row) - narrow(first));
+        self.index.text(field, facts.value.get_u32(row))
     }
 
     /// The parent, `None` for the root. Counterpart: `parent`.
@@ -277,7 +277,7 @@ impl<'a> Object<'a> {
 
     fn string(self, property: Property, table: &ArchivedStringsOfObjects) -> Option<&'a str> {
         let row = self.string_row(table)?;
-        Some(self.index.text(|| Slot::new(property, self.id, 0), row))
+        Some(self.index.text(|| Field::new(property, self.id, 0), row))
     }
 
     fn string_row(self, table: &ArchivedStringsOfObjects) -> Option<u32> {

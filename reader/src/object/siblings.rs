@@ -13,24 +13,24 @@ impl<'a> Object<'a> {
             return self.index.tree.sibling_rank(self.id());
         }
         self.sides()
-            .map_or(0, |[before, _]| before.map(|slot| u32::from(self.is_visible(slot))).sum())
+            .map_or(0, |[before, _]| before.map(|row| u32::from(self.is_visible(row))).sum())
     }
 
     /// The next child in its list. Counterpart: `next_sibling`.
     #[must_use]
     pub fn next_sibling(self) -> Option<Self> {
         let [_, mut behind] = self.sides()?;
-        behind.find(|slot| self.is_visible(*slot)).map(|slot| self.in_slot(slot))
+        behind.find(|row| self.is_visible(*row)).map(|row| self.in_row(row))
     }
 
     /// The previous child in its list. Counterpart: `prev_sibling`.
     #[must_use]
     pub fn prev_sibling(self) -> Option<Self> {
         let [mut before, _] = self.sides()?;
-        before.rfind(|slot| self.is_visible(*slot)).map(|slot| self.in_slot(slot))
+        before.rfind(|row| self.is_visible(*row)).map(|row| self.in_row(row))
     }
 
-    /// The slots before and after that of the object in its list, visible or hidden; `None` for the
+    /// The rows before and after that of the object in its list, visible or hidden; `None` for the
     /// root.
     fn sides(self) -> Option<[Range<u32>; 2]> {
         let parent = self.parent()?;
@@ -38,19 +38,19 @@ impl<'a> Object<'a> {
             true => ChildKind::Normal,
             false => self.object_type().child_kind(),
         };
-        let slots = parent.slots_of_kind(kind);
+        let rows = parent.rows_of_kind(kind);
         let own = match self.index.is_in_order {
-            true => slots.start + self.index.tree.sibling_rank(self.id()),
-            false => slots.clone().find(|slot| self.index.child(*slot) == self.id())?,
+            true => rows.start + self.index.tree.sibling_rank(self.id()),
+            false => rows.clone().find(|row| self.index.child(*row) == self.id())?,
         };
-        Some([slots.start..own, own + 1..slots.end])
+        Some([rows.start..own, own + 1..rows.end])
     }
 
-    fn is_visible(self, slot: u32) -> bool {
-        self.index.is_visible(self.index.child(slot))
+    fn is_visible(self, row: u32) -> bool {
+        self.index.is_visible(self.index.child(row))
     }
 
-    fn in_slot(self, slot: u32) -> Self {
-        self.beside(self.index.child(slot))
+    fn in_row(self, row: u32) -> Self {
+        self.beside(self.index.child(row))
     }
 }

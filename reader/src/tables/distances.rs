@@ -3,7 +3,7 @@
 use crate::object::Object;
 use crate::topology::Topology;
 use topobroker_layout::archive::{ArchivedDistances, NONE};
-use topobroker_layout::cluster::slot::{Property, Slot};
+use topobroker_layout::cluster::field::{Field, Property};
 use topobroker_layout::object_type::ObjectType;
 
 impl<'a> Topology<'a> {
@@ -88,13 +88,13 @@ impl<'a> Distances<'a> {
         (0..ids.len()).filter(move |row| self.topology.index.is_visible(ids.get_u32(*row)))
     }
 
-    /// The slot of a stored value.
-    fn slot(self, place: usize) -> Slot {
+    /// The field of a stored value.
+    fn field(self, place: usize) -> Field {
         let mut all = self.topology.index.archive.distances.iter();
         let number = all.position(|matrix| core::ptr::eq(matrix, self.matrix));
         let [number, place] = [number.unwrap_or(usize::MAX), place];
         let small = |number| u32::try_from(number).unwrap_or(u32::MAX);
-        Slot::new(Property::Distance, small(number), small(place))
+        Field::new(Property::Distance, small(number), small(place))
     }
 
     /// The stored row for a row of the visible matrix.
@@ -149,6 +149,6 @@ impl<'a> Distances<'a> {
         let (from, to) = (self.row(from)?, self.row(to)?);
         let place = from * count + to;
         let stored = self.matrix.values.get(place);
-        Some(self.topology.index.number(|| self.slot(place), stored))
+        Some(self.topology.index.number(|| self.field(place), stored))
     }
 }

@@ -4,7 +4,7 @@ use crate::index::Words;
 use crate::object::Object;
 
 use crate::topology::Topology;
-use topobroker_layout::cluster::slot::{Property, Slot};
+use topobroker_layout::cluster::field::{Field, Property};
 use topobroker_layout::set::Set;
 
 /// Id of the attribute Capacity. Its value is the local memory of a node.
@@ -216,7 +216,7 @@ impl<'a> MemoryAttribute<'a> {
     fn number(self, row: usize) -> u64 {
         let stored = self.topology.index.archive.memory_attributes.value.get(row);
         let place = u32::try_from(row).unwrap_or(u32::MAX);
-        self.topology.index.number(|| Slot::new(Property::MemoryValue, 0, place), stored)
+        self.topology.index.number(|| Field::new(Property::MemoryValue, 0, place), stored)
     }
 
     /// Rows of the stored values of the attribute, without those of hidden objects.

@@ -296,6 +296,33 @@ fn licences_documents_and_completions_are_installed() {
 }
 
 #[test]
+fn a_tool_of_openmp_tells_the_runtime_the_cores_that_are_published() {
+    let found = Command::new("sh").args(["-c", "ls /usr/lib/llvm-*/lib/libomp.so.5"]).output();
+    let found = String::from_utf8(found.unwrap().stdout).unwrap();
+    let Some(runtime) = found.lines().next() else {
+        topobroker_tests::skip(format_args!("there is no libomp.so.5; scripts/test installs it"));
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    examples(folder.path(), "-O2");
+    let program = folder.path().join("places");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-fopenmp", "-o"]).arg(&program).arg(root().join("tests/c/omp_places.c"));
+    succeed(&mut compiler);
+    let places = |tool: &str| {
+        let mut run = topobroker();
+        run.args(["run", "-i", "Core:1 PU:2", "--"]).arg(&program);
+        run.env("LD_PRELOAD", runtime).env("OMP_PROC_BIND", "close").env_remove("OMP_PLACES");
+        run.env("OMP_TOOL_LIBRARIES", tool);
+        succeed(&mut run)
+    };
+    let tool = folder.path().join("libomp_places.so");
+    // On a machine whose PUs are threads of one core, the runtime has the same place alone.
+    assert_eq!(places(tool.to_str().unwrap()), "{0,1}\n");
+    assert!(!places("").is_empty());
+}
+
+#[test]
 fn a_launcher_in_c_hands_the_topology_to_its_children_and_their_libraries() {
     let folder = tempfile::tempdir().unwrap();
     examples(folder.path(), "-O2");

@@ -34,8 +34,8 @@ pub(crate) fn exec_as_rank(
 
 /// The variables of the NICs and GPUs of a rank.
 fn of_devices(job: Job<'_>, rank: u32) -> Vec<(&'static str, String)> {
-    let interfaces = [Interface::Cuda, Interface::Rocm, Interface::LevelZero];
-    let of_gpus = interfaces.into_iter().flat_map(|it| environment::of_gpus_of_rank(it, job, rank));
+    let of_gpus =
+        Interface::OF_RANKS.into_iter().flat_map(|it| environment::of_gpus_of_rank(it, job, rank));
     environment::of_nics_of_rank(job, rank).into_iter().chain(of_gpus).collect()
 }
 

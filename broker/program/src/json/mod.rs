@@ -5,5 +5,5 @@ mod object;
 mod tables;
 
 pub(crate) use json::{set, set_or_null, short, text};
-pub(crate) use object::{device_kind, object, tree};
+pub(crate) use object::{object, tree};
 pub(crate) use tables::{cpu_kinds, distances, levels, memory_attributes};

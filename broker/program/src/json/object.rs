@@ -2,9 +2,7 @@
 
 use super::json::{infos, set_or_null, short};
 use serde_json::{Value, json};
-use topobroker_reader::{
-    Associativity, Attributes, CacheKind, ChildKind, Object, OsDeviceKind, Pci,
-};
+use topobroker_reader::{Associativity, Attributes, ChildKind, Object, Pci};
 
 /// An object with all that is known of it.
 pub(crate) fn object(object: Object<'_>) -> Value {
@@ -56,12 +54,7 @@ fn attributes(object: Object<'_>) -> Value {
             "size": cache.size,
             "depth": cache.depth,
             "line_size": cache.linesize,
-            "kind": match cache.kind {
-                CacheKind::Unified => "unified",
-                CacheKind::Data => "data",
-                CacheKind::Instruction => "instruction",
-                _ => "unknown",
-            },
+            "kind": cache.kind.name(),
             "ways": match cache.associativity {
                 Some(Associativity::Ways(ways)) => json!(ways),
                 Some(Associativity::Full) => json!("full"),
@@ -76,7 +69,7 @@ fn attributes(object: Object<'_>) -> Value {
             "secondary_bus": bridge.secondary_bus,
             "subordinate_bus": bridge.subordinate_bus,
         }),
-        Attributes::OsDevice { kind } => json!({ "kind": device_kind(kind) }),
+        Attributes::OsDevice { kind } => json!({ "kind": kind.name() }),
         _ => json!({}),
     }
 }
@@ -92,17 +85,4 @@ fn pci(found: &Pci) -> Value {
         "revision": found.revision,
         "linkspeed_gb_per_s": (found.linkspeed > 0.0).then_some(found.linkspeed),
     })
-}
-
-/// Name of a kind of OS devices.
-pub(crate) fn device_kind(kind: OsDeviceKind) -> &'static str {
-    match kind {
-        OsDeviceKind::Block => "block",
-        OsDeviceKind::Gpu => "gpu",
-        OsDeviceKind::Network => "network",
-        OsDeviceKind::OpenFabrics => "openfabrics",
-        OsDeviceKind::Dma => "dma",
-        OsDeviceKind::CoProcessor => "coproc",
-        _ => "other",
-    }
 }

@@ -1,4 +1,4 @@
-//! The values that a class leaves open: its slots with their codings, and how a node's bits become
+//! The values that a class leaves open: its fields with their codings, and how a node's bits become
 //! its values.
 
 use super::bits::BitReader;
@@ -6,32 +6,32 @@ use super::coding::Coding;
 use super::digits::{last_digits, with_digits};
 use super::values::NodeValues;
 use crate::cluster::bytes::ByteReader;
-use crate::cluster::slot::Slot;
+use crate::cluster::field::Field;
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The slots of a class in ascending order, and the codings of their values.
+/// The fields of a class in ascending order, and the codings of their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClassSlots<'a>(pub(super) Vec<(Slot, Coding<'a>)>);
+pub struct ClassFields<'a>(pub(super) Vec<(Field, Coding<'a>)>);
 
-impl<'a> ClassSlots<'a> {
-    /// Reads the slots of a class; `None` if the bytes are not what was written.
+impl<'a> ClassFields<'a> {
+    /// Reads the fields of a class; `None` if the bytes are not what was written.
     #[must_use]
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut from = ByteReader(bytes);
         let count = from.small()?;
-        let (mut slots, mut last) = (Vec::new(), 0_u64);
+        let (mut fields, mut last) = (Vec::new(), 0_u64);
         for place in 0..count {
             let step = from.number()?;
             (step > 0 || place == 0).then_some(())?;
             last = last.checked_add(step)?;
-            slots.push((Slot::from_raw(last)?, Coding::read(&mut from)?));
+            fields.push((Field::from_raw(last)?, Coding::read(&mut from)?));
         }
-        from.0.is_empty().then_some(Self(slots))
+        from.0.is_empty().then_some(Self(fields))
     }
 
-    /// Number of slots.
+    /// Number of fields.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -60,8 +60,8 @@ impl<'a> ClassSlots<'a> {
     ) -> Option<NodeValues> {
         let mut bits = BitReader::new(row);
         let mut values = NodeValues::default();
-        for (slot, coding) in &self.0 {
-            value(&mut values, *slot, coding, &mut bits, node, &stored)?;
+        for (field, coding) in &self.0 {
+            value(&mut values, *field, coding, &mut bits, node, &stored)?;
         }
         Some(values)
     }
@@ -69,41 +69,41 @@ impl<'a> ClassSlots<'a> {
 
 fn value<'t>(
     values: &mut NodeValues,
-    slot: Slot,
+    field: Field,
     coding: &Coding<'_>,
     from: &mut BitReader<'_>,
     node: &str,
     stored: &impl Fn(u32) -> Option<Cow<'t, str>>,
 ) -> Option<()> {
     let index = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
-    if slot.property().is_text() != coding.is_text(slot) {
+    if field.property().is_text() != coding.is_text(field) {
         return None;
     }
     match coding {
         Coding::Same { place } => match values.number_at(*place as usize) {
-            Some(number) if !slot.property().is_text() => values.push_number(slot, number),
-            _ => values.push_copy(slot, &values.copied(*place as usize)?)?,
+            Some(number) if !field.property().is_text() => values.push_number(field, number),
+            _ => values.push_copy(field, &values.copied(*place as usize)?)?,
         },
-        Coding::NodeName => values.push_copy(slot, node)?,
+        Coding::NodeName => values.push_copy(field, node)?,
         Coding::Choice { bits, texts } => {
-            values.push_copy(slot, texts.get(index(from.take(*bits)))?)?
+            values.push_copy(field, texts.get(index(from.take(*bits)))?)?
         }
         Coding::Stored { bits } => {
-            values.push_copy(slot, &stored(u32::try_from(from.take(*bits)).ok()?)?)?;
+            values.push_copy(field, &stored(u32::try_from(from.take(*bits)).ok()?)?)?;
         }
         Coding::Number { bits, base, step } => {
-            values.push_number(slot, base.wrapping_add(step.wrapping_mul(from.take(*bits))));
+            values.push_number(field, base.wrapping_add(step.wrapping_mul(from.take(*bits))));
         }
         Coding::NumberChoice { bits, numbers } => {
-            values.push_number(slot, *numbers.get(index(from.take(*bits)))?);
+            values.push_number(field, *numbers.get(index(from.take(*bits)))?);
         }
         Coding::Quotient { place, divisor, plus } => {
             let number = values.number_at(*place as usize)?.checked_div(*divisor)?;
-            values.push_number(slot, number.wrapping_add(*plus));
+            values.push_number(field, number.wrapping_add(*plus));
         }
         Coding::Numbered { digits, bits, base, step } => {
             let number = base.wrapping_add(step.wrapping_mul(from.take(*bits)));
-            values.push_text(slot, |all| digits.format(number, all))?;
+            values.push_text(field, |all| digits.format(number, all))?;
         }
         Coding::Template { text: template, characters } => {
             let mut filled = Vec::from(template.as_bytes());
@@ -111,21 +111,21 @@ fn value<'t>(
                 let chosen = character.alphabet.as_bytes().get(index(from.take(character.bits())));
                 *filled.get_mut(character.at as usize)? = *chosen?;
             }
-            values.push_copy(slot, &String::from_utf8(filled).ok()?)?;
+            values.push_copy(field, &String::from_utf8(filled).ok()?)?;
         }
         Coding::Successor { place, text: template, count, plus } => {
             let digits = last_digits(values.text_at(*place as usize)?, *count)?;
-            values.push_text(slot, |all| with_digits(digits, *plus, template, all))?;
+            values.push_text(field, |all| with_digits(digits, *plus, template, all))?;
         }
     }
     Some(())
 }
 
 impl Coding<'_> {
-    /// Whether the values in a slot are texts with this coding.
-    fn is_text(&self, slot: Slot) -> bool {
+    /// Whether the values in a field are texts with this coding.
+    fn is_text(&self, field: Field) -> bool {
         match self {
-            Self::Same { .. } => slot.property().is_text(),
+            Self::Same { .. } => field.property().is_text(),
             Self::Number { .. } | Self::NumberChoice { .. } | Self::Quotient { .. } => false,
             _ => true,
         }

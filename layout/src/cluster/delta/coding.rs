@@ -1,13 +1,13 @@
-//! The codings: how the values of one slot are written for all nodes of a class.
+//! The codings: how the values of one field are written for all nodes of a class.
 
 use super::digits::Digits;
 use crate::cluster::bytes::{ByteReader, push_number, push_text};
 use alloc::vec::Vec;
 
-/// How the values of a slot are made from the bits of a node. A place is that of an earlier slot.
+/// How the values of a field are made from the bits of a node. A place is that of an earlier field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Coding<'a> {
-    /// The value of an earlier slot.
+    /// The value of an earlier field.
     Same { place: u32 },
     /// The name of the node.
     NodeName,
@@ -19,7 +19,7 @@ pub(super) enum Coding<'a> {
     Number { bits: u32, base: u64, step: u64 },
     /// One of a few numbers.
     NumberChoice { bits: u32, numbers: Vec<u64> },
-    /// The number of an earlier slot, divided by one constant, plus another.
+    /// The number of an earlier field, divided by one constant, plus another.
     Quotient { place: u32, divisor: u64, plus: u64 },
     /// A number between two texts: `base + step * bits`.
     Numbered { digits: Digits<'a>, bits: u32, base: u64, step: u64 },

@@ -1,16 +1,16 @@
-//! Finds the shortest coding of each slot of a class, and writes its nodes with them.
+//! Finds the shortest coding of each field of a class, and writes its nodes with them.
 
 use super::bits::{BitWriter, bits_of};
 use super::coding::{Character, Coding};
 use super::digits::{Digits, digits_apart, hex_digits, last_digits, with_digits};
 use crate::cluster::blocks::Texts;
 use crate::cluster::bytes::push_number;
-use crate::cluster::slot::Slot;
+use crate::cluster::field::Field;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The values of a slot, one for each node of the class.
+/// The values of a field, one for each node of the class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Column<'a> {
     /// Numbers.
@@ -30,11 +30,11 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The slots of a class and its nodes, as they are written.
+/// The fields of a class and its nodes, as they are written.
 #[derive(Debug, Clone, Default)]
 pub struct Fitted {
-    /// The slots and their codings, as [`ClassSlots::read`](super::ClassSlots::read) reads them.
-    pub slots: Vec<u8>,
+    /// The fields and their codings, as [`ClassFields::read`](super::ClassFields::read) reads them.
+    pub fields: Vec<u8>,
     /// Number of bytes of a node.
     pub row_len: u32,
     /// The bytes of all nodes.
@@ -47,15 +47,15 @@ pub struct Fitted {
 /// every process reads of a class stays short.
 const MOST_CHOICE: usize = 512;
 
-/// Finds the codings of the slots of a class, which must ascend, and writes its nodes, whose names
+/// Finds the codings of the fields of a class, which must ascend, and writes its nodes, whose names
 /// are `nodes`.
 #[must_use]
-pub fn fit(slots: &[(Slot, Column<'_>)], nodes: &[&str]) -> Fitted {
-    let found: Vec<Option<Coded<'_>>> = slots
+pub fn fit(fields: &[(Field, Column<'_>)], nodes: &[&str]) -> Fitted {
+    let found: Vec<Option<Coded<'_>>> = fields
         .iter()
         .enumerate()
         .map(|(at, (_, column))| {
-            let before = slots.get(..at).unwrap_or_default();
+            let before = fields.get(..at).unwrap_or_default();
             match column {
                 Column::Numbers(numbers) => Some(of_numbers(numbers, before)),
                 Column::Texts(texts) => of_texts(texts, before, nodes),
@@ -63,25 +63,25 @@ pub fn fit(slots: &[(Slot, Column<'_>)], nodes: &[&str]) -> Fitted {
         })
         .collect();
     // The texts that no coding makes.
-    let stored = slots.iter().zip(&found).filter(|(_, coded)| coded.is_none());
+    let stored = fields.iter().zip(&found).filter(|(_, coded)| coded.is_none());
     let stored: BTreeSet<&str> = stored.flat_map(|((_, column), _)| column.texts()).collect();
     let texts: Vec<&str> = stored.into_iter().collect();
     let (_, _, places) = Texts::pack(0, &texts);
     let place_of: BTreeMap<&str, u32> = texts.iter().copied().zip(places).collect();
     let mut fitted = Fitted::default();
     let mut rows: Vec<BitWriter> = nodes.iter().map(|_| BitWriter::default()).collect();
-    push_number(&mut fitted.slots, slots.len() as u64);
+    push_number(&mut fitted.fields, fields.len() as u64);
     let mut last = 0;
-    for ((slot, column), coded) in slots.iter().zip(found) {
+    for ((field, column), coded) in fields.iter().zip(found) {
         let (coding, codes) = coded.unwrap_or_else(|| {
             let codes = column.texts().map(|it| place_of.get(it).copied().unwrap_or(0));
             let codes: Vec<u64> = codes.map(u64::from).collect();
             let bits = bits_of(codes.iter().copied().max().unwrap_or(0));
             (Coding::Stored { bits }, one_each(codes, bits))
         });
-        push_number(&mut fitted.slots, slot.raw() - last);
-        last = slot.raw();
-        coding.write(&mut fitted.slots);
+        push_number(&mut fitted.fields, field.raw() - last);
+        last = field.raw();
+        coding.write(&mut fitted.fields);
         for (row, codes) in rows.iter_mut().zip(codes) {
             codes.iter().for_each(|(code, bits)| row.push(*code, *bits));
         }
@@ -110,7 +110,7 @@ fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-fn of_numbers<'a>(numbers: &[u64], before: &[(Slot, Column<'a>)]) -> Coded<'a> {
+fn of_numbers<'a>(numbers: &[u64], before: &[(Field, Column<'a>)]) -> Coded<'a> {
     for (place, (_, column)) in before.iter().enumerate() {
         let Column::Numbers(others) = column else { continue };
         if others == numbers {
@@ -163,7 +163,7 @@ fn quotient(numbers: &[u64], others: &[u64]) -> Option<(u64, u64)> {
 
 fn of_texts<'a>(
     texts: &[&'a str],
-    before: &[(Slot, Column<'a>)],
+    before: &[(Field, Column<'a>)],
     nodes: &[&str],
 ) -> Option<Coded<'a>> {
     if texts == nodes {

@@ -1,4 +1,4 @@
-//! What differs between the nodes of one class: each class has slots, each slot a coding, and each
+//! What differs between the nodes of one class: each class has fields, each field a coding, and each
 //! node a few bytes from which its values are made.
 
 mod bits;
@@ -8,6 +8,6 @@ mod digits;
 mod fit;
 mod values;
 
-pub use class::ClassSlots;
+pub use class::ClassFields;
 pub use fit::{Column, Fitted, fit};
-pub use values::{NodeValues, SlotValue};
+pub use values::{FieldValue, NodeValues};

@@ -1,25 +1,25 @@
 //! The values of one node that its class leaves open.
 
-use crate::cluster::slot::Slot;
+use crate::cluster::field::Field;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Most bytes of all texts of a node. A few bytes of a class can stand for a long text.
 const MOST_TEXT: u32 = 1 << 24;
 
-/// Values of a node by their slots. A topology that is read through them has them in place of those
+/// Values of a node by their fields. A topology that is read through them has them in place of those
 /// of its class.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeValues {
-    /// The slots, ascending.
-    slots: Vec<Slot>,
+    /// The fields, ascending.
+    fields: Vec<Field>,
     values: Vec<Value>,
     texts: String,
 }
 
-/// A value for a slot.
+/// A value for a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SlotValue<'v> {
+pub enum FieldValue<'v> {
     /// A number.
     Number(u64),
     /// A text.
@@ -34,17 +34,17 @@ enum Value {
 }
 
 impl NodeValues {
-    /// Values of these slots, which must ascend; `None` if a slot is of the other kind, or the
+    /// Values of these fields, which must ascend; `None` if a field is of the other kind, or the
     /// texts are too long.
-    pub fn new<'v>(pairs: impl IntoIterator<Item = (Slot, SlotValue<'v>)>) -> Option<Self> {
+    pub fn new<'v>(pairs: impl IntoIterator<Item = (Field, FieldValue<'v>)>) -> Option<Self> {
         let mut values = Self::default();
-        for (slot, value) in pairs {
+        for (field, value) in pairs {
             match value {
-                SlotValue::Number(number) if !slot.property().is_text() => {
-                    values.push_number(slot, number);
+                FieldValue::Number(number) if !field.property().is_text() => {
+                    values.push_number(field, number);
                 }
-                SlotValue::Text(text) if slot.property().is_text() => {
-                    values.push_copy(slot, text)?
+                FieldValue::Text(text) if field.property().is_text() => {
+                    values.push_copy(field, text)?
                 }
                 _ => return None,
             }
@@ -52,18 +52,18 @@ impl NodeValues {
         Some(values)
     }
 
-    /// The number in a slot; `None` if it is that of the class.
+    /// The number in a field; `None` if it is that of the class.
     #[must_use]
     #[inline]
-    pub fn number(&self, slot: Slot) -> Option<u64> {
-        self.number_at(self.slots.binary_search(&slot).ok()?)
+    pub fn number(&self, field: Field) -> Option<u64> {
+        self.number_at(self.fields.binary_search(&field).ok()?)
     }
 
-    /// The text in a slot; `None` if it is that of the class.
+    /// The text in a field; `None` if it is that of the class.
     #[must_use]
     #[inline]
-    pub fn text(&self, slot: Slot) -> Option<&str> {
-        self.text_at(self.slots.binary_search(&slot).ok()?)
+    pub fn text(&self, field: Field) -> Option<&str> {
+        self.text_at(self.fields.binary_search(&field).ok()?)
     }
 
     /// The texts.
@@ -74,13 +74,13 @@ impl NodeValues {
     /// Number of values.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.slots.len()
+        self.fields.len()
     }
 
     /// Whether all values are those of the class.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.fields.is_empty()
     }
 
     pub(super) fn text_at(&self, place: usize) -> Option<&str> {
@@ -97,14 +97,14 @@ impl NodeValues {
         }
     }
 
-    pub(super) fn push_number(&mut self, slot: Slot, number: u64) {
-        self.slots.push(slot);
+    pub(super) fn push_number(&mut self, field: Field, number: u64) {
+        self.fields.push(field);
         self.values.push(Value::Number(number));
     }
 
     /// Adds a text.
-    pub(super) fn push_copy(&mut self, slot: Slot, text: &str) -> Option<()> {
-        self.push_text(slot, |all| {
+    pub(super) fn push_copy(&mut self, field: Field, text: &str) -> Option<()> {
+        self.push_text(field, |all| {
             all.push_str(text);
             Some(())
         })
@@ -113,12 +113,12 @@ impl NodeValues {
     /// Adds a text that `write` appends. Nothing is added if it cannot.
     pub(super) fn push_text(
         &mut self,
-        slot: Slot,
+        field: Field,
         write: impl FnOnce(&mut String) -> Option<()>,
     ) -> Option<()> {
         let start = u32::try_from(self.texts.len()).ok().filter(|start| *start < MOST_TEXT)?;
         write(&mut self.texts)?;
-        self.slots.push(slot);
+        self.fields.push(field);
         self.values.push(Value::Text(start, u32::try_from(self.texts.len()).ok()?));
         // As in an archive, so that C can read the text in place.
         self.texts.push('\0');

@@ -11,7 +11,7 @@ impl<W: Width> Rows<'_, W> {
     /// or special children, or if a row is not as expected. Then the objects must be checked one by
     /// one. The PUs of the level above must have been checked before.
     ///
-    /// No sum overflows the width of a number. The number of slots fits in it, so the numbers of
+    /// No sum overflows the width of a number. The number of rows fits in it, so the numbers of
     /// all objects and PUs fit too. A list whose start overflowed would end before it begins.
     pub(super) fn special_of_each(&self, level: usize) -> Option<u32> {
         let pus = |level| self.levels.row(level).map_or(0, |row| row.pus());
@@ -19,8 +19,8 @@ impl<W: Width> Rows<'_, W> {
         let arity = above.checked_div(own)?;
         let [parents, children, end] =
             [level - 1, level, level + 1].map(|level| self.levels.first(level));
-        let slots = self.slots(parents).start..self.slots(children - 1).end;
-        let all = slots.end.checked_sub(slots.start)?;
+        let lists = self.child_rows(parents).start..self.child_rows(children - 1).end;
+        let all = lists.end.checked_sub(lists.start)?;
         let each = all / (children - parents);
         let count = |each: u32| u64::from(children - parents) * u64::from(each);
         let whole = arity > 0 && arity * own == above && count(arity) == u64::from(end - children);
@@ -29,7 +29,7 @@ impl<W: Width> Rows<'_, W> {
         }
         let rows = self.members.get(children as usize..end as usize)?;
         let starts = self.child_start.get(parents as usize..=children as usize)?;
-        let list = self.children.get(slots.start as usize..slots.end as usize)?;
+        let list = self.children.get(lists.start as usize..lists.end as usize)?;
         let of_first = rows
             .iter()
             .zip(0..arity)
@@ -41,7 +41,7 @@ impl<W: Width> Rows<'_, W> {
         goes_on.then_some(each - arity)
     }
 
-    /// Whether each list of `each` slots begins with the next `arity` of `objects`.
+    /// Whether each list of `each` rows begins with the next `arity` of `objects`.
     fn lists_begin_with(list: &[W::Number], each: u32, objects: Range<u32>, arity: u32) -> bool {
         // Lists of these objects alone are checked as one list.
         let all = objects.end - objects.start;

@@ -62,17 +62,17 @@ impl<'a, W: Width> Rows<'a, W> {
         member.or_else(attached).map_or([0; 2], |row| row.map(W::value))
     }
 
-    /// Slots of the children of an object.
+    /// Rows of the children of an object.
     #[inline]
-    pub(super) fn slots(&self, parent: u32) -> Range<u32> {
+    pub(super) fn child_rows(&self, parent: u32) -> Range<u32> {
         let rest = self.child_start.get(parent as usize..).unwrap_or_default();
         rest.first_chunk().map_or(0..0, |[start, end]| W::value(*start)..W::value(*end))
     }
 
-    /// The object in a slot.
+    /// The object in a row.
     #[inline]
-    pub(super) fn child(&self, slot: u32) -> Option<u32> {
-        self.children.get(slot as usize).map(|child| W::value(*child))
+    pub(super) fn child(&self, row: u32) -> Option<u32> {
+        self.children.get(row as usize).map(|child| W::value(*child))
     }
 
     #[inline]

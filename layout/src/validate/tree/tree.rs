@@ -40,8 +40,8 @@ fn indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), Validatio
 }
 
 impl<W: Width> Rows<'_, W> {
-    /// Checks that each object but the root is in the slot of its parent that its rank names. There
-    /// are as many slots as such objects, so every slot then has one object.
+    /// Checks that each object but the root is in the row of its parent that its rank names. There
+    /// are as many rows as such objects, so every row then has one object.
     fn check(&self) -> Result<(), ValidationError> {
         let Counts { objects, pus, normal_objects, .. } = *self.counts;
         let root = self.member(0).map(|number| number as usize);
@@ -56,7 +56,7 @@ impl<W: Width> Rows<'_, W> {
         let ends = [self.child_start.first(), self.child_start.last()];
         let ends = ends.map(|end| end.map(|end| W::value(*end) as usize));
         let all = ends == [Some(0), Some(self.children.len())];
-        ensure(all, "tree.child_start", 0, "has all slots")?;
+        ensure(all, "tree.child_start", 0, "has all rows")?;
 
         let last = self.levels.normal.to_native() as usize - 1;
         let mut special = 0;
@@ -83,7 +83,7 @@ impl<W: Width> Rows<'_, W> {
         let [first, end] = [level, level + 1].map(|level| self.levels.first(level));
         for child in first..end {
             let rule = "is in the list of its parent, behind its siblings and their PUs";
-            ensure(self.is_in_its_slot(child, first), "tree.members", child as usize, rule)?;
+            ensure(self.is_in_its_row(child, first), "tree.members", child as usize, rule)?;
         }
         let each = match self.levels.row(level).map_or(0, |row| row.pus()) {
             0 if self.levels.object_type(level) == Some(ObjectType::PU) => 1,
@@ -98,26 +98,25 @@ impl<W: Width> Rows<'_, W> {
         other.map_or(Ok(()), |place| fail("tree.members", first as usize + place, rule))
     }
 
-    /// Whether a normal object is in the slot that its rank names, after normal siblings only. Its
+    /// Whether a normal object is in the row that its rank names, after normal siblings only. Its
     /// PUs must begin where those of the sibling before it end, or where those of its parent begin.
     /// Those of the last normal sibling must end where those of the parent end.
-    fn is_in_its_slot(&self, child: u32, first_of_level: u32) -> bool {
+    fn is_in_its_row(&self, child: u32, first_of_level: u32) -> bool {
         let [parent, rank, pu_first, pu_count] = self.member(child);
-        let slots = self.slots(parent);
-        let slot = slots.start.saturating_add(rank);
-        if parent >= first_of_level || slot >= slots.end || self.child(slot) != Some(child) {
+        let rows = self.child_rows(parent);
+        let row = rows.start.saturating_add(rank);
+        if parent >= first_of_level || row >= rows.end || self.child(row) != Some(child) {
             return false;
         }
         let [_, _, first, count] = self.member(parent);
         let begins = match rank {
             0 => Some(first.into()),
-            _ => self.child(slot - 1).filter(|before| self.is_normal(*before)).map(|before| {
+            _ => self.child(row - 1).filter(|before| self.is_normal(*before)).map(|before| {
                 let [_, _, first, count] = self.member(before);
                 end_of(first, count)
             }),
         };
-        let next =
-            self.child(slot + 1).filter(|next| slot + 1 < slots.end && self.is_normal(*next));
+        let next = self.child(row + 1).filter(|next| row + 1 < rows.end && self.is_normal(*next));
         begins == Some(pu_first.into())
             && (next.is_some() || end_of(pu_first, pu_count) == end_of(first, count))
     }
@@ -133,18 +132,18 @@ impl<W: Width> Rows<'_, W> {
         // There is no early exit, so that the compiler can vectorise the loop.
         let ascend = pairs.fold(true, ascend);
         ensure(ascend, "tree.child_start", first as usize, "ascends")?;
-        let slots = self.slots(first).start..self.slots(end - 1).end;
-        let children = self.children.get(slots.start as usize..slots.end as usize);
+        let rows = self.child_rows(first).start..self.child_rows(end - 1).end;
+        let children = self.children.get(rows.start as usize..rows.end as usize);
         let children = children.unwrap_or_default().iter().map(|child| W::value(*child));
         let counts = self.counts;
         let mut found = 0;
-        for (slot, child) in slots.zip(children) {
+        for (row, child) in rows.zip(children) {
             if self.is_normal(child) {
                 continue;
             }
             let [parent, rank] = self.place(child);
-            let slots = self.slots(parent);
-            let before = slot.checked_sub(1).filter(|before| *before >= slots.start);
+            let rows = self.child_rows(parent);
+            let before = row.checked_sub(1).filter(|before| *before >= rows.start);
             let before = before.and_then(|before| self.child(before));
             let before = before.filter(|before| !self.is_normal(*before));
             let kind = special_kind(child as usize, counts);
@@ -157,9 +156,9 @@ impl<W: Width> Rows<'_, W> {
                 _ => rank == 0 && of_before.is_none_or(|before| before < kind),
             };
             let rule = "is below its parent, behind its siblings, and may be there";
-            let there = slots.contains(&slot) && (child as usize) < counts.objects && behind;
+            let there = rows.contains(&row) && (child as usize) < counts.objects && behind;
             let may = may_have(parent as usize, child as usize, counts);
-            ensure(there && may, "tree.children", slot as usize, rule)?;
+            ensure(there && may, "tree.children", row as usize, rule)?;
             found += 1;
         }
         Ok(found)

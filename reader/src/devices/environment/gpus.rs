@@ -25,6 +25,11 @@ pub enum Interface {
     OpenCl,
 }
 
+impl Interface {
+    /// Those whose variables a rank is given.
+    pub const OF_RANKS: [Self; 3] = [Self::Cuda, Self::Rocm, Self::LevelZero];
+}
+
 /// Name and value of each variable by which a programming interface is told to use the GPUs that a rank
 /// of a job was given, as [`of_gpus`] tells them. Of a GPU that NVIDIA's MIG parts, the rank uses one
 /// instance: the ranks that were given this GPU have its instances in turn.

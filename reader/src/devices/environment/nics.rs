@@ -27,6 +27,11 @@ pub enum Library {
     OpenMpi,
 }
 
+impl Library {
+    /// Those whose variables a rank is given.
+    pub const OF_RANKS: [Self; 3] = [Self::Ucx, Self::Nccl, Self::Mpich];
+}
+
 /// Name and value of each variable by which a library is told to use the NICs `given`, the best
 /// first. `all` are those that the library finds.
 #[must_use]
@@ -88,8 +93,7 @@ pub fn of_nics_of_rank(job: Job<'_>, rank: u32) -> Vec<(&'static str, String)> {
         true => active,
         false => all(NicChoice::ActiveOrUnknown),
     };
-    let libraries = [Library::Ucx, Library::Nccl, Library::Mpich];
-    libraries.into_iter().flat_map(|library| of_nics(library, &given, &all)).collect()
+    Library::OF_RANKS.into_iter().flat_map(|library| of_nics(library, &given, &all)).collect()
 }
 
 /// NICs in the order in which MPICH numbers them.

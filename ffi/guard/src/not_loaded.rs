@@ -4,7 +4,7 @@ use crate::hwloc::Topology;
 
 /// What a program has said of a topology that is not loaded yet.
 #[derive(Clone, Copy)]
-pub(crate) struct Source {
+pub(crate) struct NotLoaded {
     pub(crate) topology: Topology,
     /// hwloc's function by which the program has said that it wants another topology than that of
     /// this machine as it is.

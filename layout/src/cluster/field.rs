@@ -64,13 +64,13 @@ impl Property {
 /// that of an info, of a fact or of a page type of the object, of a value of the matrix, or of a
 /// stored value of the memory attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot(u64);
+pub struct Field(u64);
 
-/// First object and first place that are too high for a slot.
+/// First object and first place that are too high for a field.
 const LIMIT: u64 = 1 << 28;
 
-impl Slot {
-    /// The slot of a value.
+impl Field {
+    /// The field of a value.
     #[must_use]
     #[inline]
     pub fn new(property: Property, object: u32, place: u32) -> Self {
@@ -78,13 +78,13 @@ impl Slot {
         Self(((property as u64) << 56) | (object << 28) | place)
     }
 
-    /// The slot with this number; `None` if there is no such property.
+    /// The field with this number; `None` if there is no such property.
     #[must_use]
     pub fn from_raw(raw: u64) -> Option<Self> {
         usize::try_from(raw >> 56).is_ok_and(|it| it < Property::ALL.len()).then_some(Self(raw))
     }
 
-    /// The number of the slot. Slots ascend by property, object and place.
+    /// The number of the field. Fields ascend by property, object and place.
     #[must_use]
     pub fn raw(self) -> u64 {
         self.0
