@@ -82,6 +82,29 @@ fn links_of_all_pages_lead_to_files_and_headings() {
 }
 
 #[test]
+fn names_of_the_c_interface_in_the_pages_are_those_of_the_headers() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let words = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        let is_ours = |word: &&str| word.starts_with("tb_") || word.starts_with("TB_");
+        words.filter(is_ours).filter(|word| !word.ends_with('_')).map(str::to_owned).collect()
+    };
+    let mut known = BTreeSet::new();
+    for folder in ["ffi/include", "ffi/include/topobroker", "ffi/examples"] {
+        for entry in fs::read_dir(root.join(folder)).unwrap().flatten() {
+            known.extend(words(&fs::read_to_string(entry.path()).unwrap_or_default()));
+        }
+    }
+    let mut unknown = BTreeSet::new();
+    for page in pages(&root.join("docs")).into_iter().chain([root.join("README.md")]) {
+        let text = fs::read_to_string(&page).unwrap();
+        let missing = words(&text).into_iter().filter(|word| !known.contains(word));
+        unknown.extend(missing.map(|word| format!("{}: {word}", page.display())));
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+#[test]
 fn every_page_of_docs_is_in_the_book() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let book = root.join("docs/book");

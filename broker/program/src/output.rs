@@ -22,6 +22,11 @@ fn harmless(text: &str) -> String {
     text.chars().map(escaped).collect()
 }
 
+/// A name of others without what would end the line or steer a terminal.
+pub(super) fn in_line(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+}
+
 /// Prints to standard output. If the reader has gone away, the error is that of a broken pipe.
 pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
@@ -53,5 +58,6 @@ mod tests {
             harmless("n1: \u{1b}[31mred\r\u{9b}2J\tü\n"),
             "n1: \\u{1b}[31mred\\r\\u{9b}2J\tü\n"
         );
+        assert_eq!(in_line("X\n\u{1b}Y"), "X??Y");
     }
 }

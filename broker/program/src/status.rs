@@ -89,7 +89,7 @@ fn details(segment: &Published) -> String {
     line("beside it", names(&segment.files_beside()));
     let named = |pid: &u32| {
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        format!("{pid} {}", name.trim_end()).trim_end().to_owned()
+        format!("{pid} {}", output::in_line(name.trim_end())).trim_end().to_owned()
     };
     let processes: Vec<String> = segment.mapped_by.iter().map(named).collect();
     line("mapped by", processes);

@@ -1,4 +1,4 @@
-//! The segments on this node, their publishers, and the number of processes that map them.
+//! The segments on this node, their publishers, and the processes that map them.
 
 pub use crate::publish::PublisherState;
 use crate::publish::{

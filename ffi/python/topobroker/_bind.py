@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # program that `python -m topobroker bind` becomes, divides the same PUs.
 _BOUND = "TOPOBROKER_BOUND"
 
+
 class Binding:
     """How a rank is bound, and why."""
 

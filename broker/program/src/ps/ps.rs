@@ -154,7 +154,7 @@ impl Ps {
             "{}\t{}\t\t{}",
             process.id,
             self.place(topology, &process.pus),
-            in_line(&process.name)
+            output::in_line(&process.name)
         );
         if let Some(job) = job {
             text += &format!("\tjob {}", job.name());
@@ -168,7 +168,7 @@ impl Ps {
                 " {}\t{}\t\t{}\n",
                 thread.id,
                 self.place(topology, &thread.pus),
-                in_line(&thread.name)
+                output::in_line(&thread.name)
             );
         }
         why.iter().for_each(|why| text += &format!(" {}\n", why.text));
@@ -194,11 +194,6 @@ impl Ps {
         };
         objects.into_iter().map(name).collect::<Vec<_>>().join(" ")
     }
-}
-
-/// A name of others without what would end the line or steer a terminal.
-fn in_line(name: &str) -> String {
-    name.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
 }
 
 /// The largest objects that have these PUs and no others. Caches with one child are left out for it.
