@@ -313,6 +313,29 @@ fn a_daemon_that_ends_with_keep_and_is_started_again_loses_no_reader() {
 }
 
 #[test]
+fn a_job_stays_on_its_generation_when_the_daemon_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let input = machine(folder.path(), "Core:2 PU:2");
+    let mut first = Daemon::start_keeping(&run, &input);
+    let keys = first.keys();
+    let ours = |arguments: &[&str]| {
+        let mut command = topobroker();
+        succeed(command.args(arguments).env("TOPOBROKER_RUN", &run).envs(keys.to_env()))
+    };
+    ours(&["job", "add", "held", "-n", "1", "--map-by", "slot"]);
+    first.signal(Signal::TERM);
+    assert!(first.child.wait().unwrap().success());
+    let mut second = Daemon::start(&run, &input);
+    // Its processes have the keys of the generation that they were started with.
+    assert!(ours(&["job", "show", "held"]).starts_with("rank 0 bound"));
+    assert!(ours(&["status", "--verbose"]).contains("jobs: held"));
+    second.signal(Signal::TERM);
+    assert!(second.child.wait().unwrap().success());
+    assert!(!run.exists());
+}
+
+#[test]
 fn status_lists_a_daemon_and_unpublish_stale_removes_the_files_of_a_killed_one() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
