@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// Folder of the installation, below the target folder. The first test that asks for it installs.
+/// Folder of the installation, below the target folder. The first test that asks for it installs; under
+/// nextest, whose tests are processes, the first one of a run.
 pub(super) fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
@@ -12,14 +13,25 @@ pub(super) fn prefix() -> &'static Path {
         let prefix = target.join("installed");
         let lock = std::fs::File::create(target.join("installed.lock")).unwrap();
         lock.lock().unwrap();
-        let mut install = Command::new(root().join("scripts/install"));
-        // Cargo's variables for this test must not reach the build.
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_")) {
-            install.env_remove(name);
+        let run = std::env::var("NEXTEST_RUN_ID").unwrap_or_default();
+        let stamp = target.join("installed.run");
+        let is_done = std::fs::read_to_string(&stamp).is_ok_and(|it| !run.is_empty() && it == run);
+        if !is_done {
+            succeed(install().arg(&prefix));
+            std::fs::write(stamp, run).unwrap();
         }
-        succeed(install.arg(&prefix));
         prefix
     })
+}
+
+/// The script that installs.
+fn install() -> Command {
+    let mut install = Command::new(root().join("scripts/install"));
+    // Cargo's variables for this test must not reach the build.
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_")) {
+        install.env_remove(name);
+    }
+    install
 }
 
 /// Folder of the checkout.
@@ -223,12 +235,7 @@ fn what_is_installed_is_removed_again_and_nothing_else() {
     std::fs::create_dir_all(own.parent().unwrap()).unwrap();
     std::fs::write(&own, "").unwrap();
     let run = |arguments: &[&str]| {
-        let mut install = Command::new(root().join("scripts/install"));
-        // Cargo's variables for this test must not reach the build.
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO_")) {
-            install.env_remove(name);
-        }
-        succeed(install.args(arguments).env("DESTDIR", folder.path()));
+        succeed(install().args(arguments).env("DESTDIR", folder.path()));
     };
     run(&["--reader", "--prefix=/usr", "--libdir=lib/here"]);
     let installed = |file: &str| folder.path().join(file).exists();
