@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Optional
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Gpu:
 
 
 def seen_gpus(
-    gpus: Sequence[Object], environ: Mapping[str, str], is_own: bool, reasons: list[str]
+    gpus: Iterable[Object], environ: Mapping[str, str], is_own: bool, reasons: list[str]
 ) -> tuple[list[Gpu], list[Gpu]]:
     """The GPUs of the node that this process can reach, and those of them that it sees, in the order of their
     numbers. What leaves some of them goes to the reasons."""
