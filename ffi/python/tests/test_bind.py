@@ -229,7 +229,7 @@ def test_gpu_variables_name_the_instance_that_was_given(gpus: Topology) -> None:
     assert "MIG-GPU-00000003-0000/1/0" in str(binding)
 
 
-class Gpu(NamedTuple):
+class Stub(NamedTuple):
     name: str
     uuid: str
     bus_id: str
@@ -237,8 +237,8 @@ class Gpu(NamedTuple):
 
 
 def test_instances_of_mig_and_short_uuids_name_their_gpu() -> None:
-    one = Gpu("cuda0", "GPU-aaaa-1", "0000:01:00.0", ["MIG-1111", "MIG-2222"])
-    other = Gpu("cuda1", "GPU-bbbb-2", "0000:02:00.0", [])
+    one = Stub("cuda0", "GPU-aaaa-1", "0000:01:00.0", ["MIG-1111", "MIG-2222"])
+    other = Stub("cuda1", "GPU-bbbb-2", "0000:02:00.0", [])
     known: Any = [one, other]
     words = {"MIG-2222": one, "MIG-GPU-bbbb-2/3/0": other, "GPU-b": other, "1": other, "2": None, "MIG-9": None, "cuda0": one}
     numbered = [Gpu(gpu) for gpu in known]
