@@ -142,7 +142,7 @@ fn sealed(mut file: AlignedVec) -> AlignedVec {
         let Some(mut row) = row else { continue };
         seal_records(&mut file, &row.rows);
         seal_texts(&mut file, &row.texts);
-        for part in [&mut row.segment, &mut row.slots] {
+        for part in [&mut row.segment, &mut row.fields] {
             let bytes = usize::try_from(part.at).ok().zip(usize::try_from(part.len).ok());
             let bytes = bytes.and_then(|(at, len)| file.get(at..at.checked_add(len)?));
             if let Some(bytes) = bytes {
