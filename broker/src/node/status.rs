@@ -1,13 +1,11 @@
 //! The segments on this node, their publishers, and the processes that map them.
 
 pub use crate::publish::PublisherState;
+use crate::publish::job::{names_beside, place_of_memfd};
+use crate::publish::legacy::files_beside;
 use crate::publish::{
     FileId, NAME_PREFIX, PublishError, SHM_FOLDER, boot_id, id_of, remove, remove_file, remove_if,
     state_of,
-};
-use crate::publish::{
-    job::{names_beside, place_of_memfd},
-    legacy::files_beside,
 };
 use rustix::fs::{Mode, OFlags};
 use std::collections::{BTreeMap, BTreeSet};
