@@ -5,7 +5,7 @@ use topobroker_layout::header::{
     Header, Kind, VERSION_MAJOR, VERSION_MINOR, mark_ready, segment_len,
 };
 use topobroker_layout::job::{Job, Rank};
-use topobroker_reader::internal::runs_of_pus;
+use topobroker_reader::jobs::runs_of_pus;
 use topobroker_reader::{ObjectType, Scope, Set, Source, Topology, View};
 
 /// The segment of a job whose ranks have `each` PUs, in turn. It is over no published segment.

@@ -7,8 +7,8 @@ use std::io;
 use std::ops::Deref;
 use std::path::Path;
 use topobroker_layout::encode::AlignedVec;
+use topobroker_process::bytes_within;
 use topobroker_reader::FileError;
-use topobroker_reader::internal::bytes_within;
 
 /// The bytes of a file, at an address where an archive can be read. A regular file is mapped, and
 /// only the pages that are used are read. If its owner cuts it short meanwhile, the kernel ends the

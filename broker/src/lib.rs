@@ -30,8 +30,6 @@
 #[doc(hidden)]
 pub mod aligned;
 #[doc(hidden)]
-pub mod causes;
-
 pub mod description;
 #[allow(unsafe_code, reason = "maps files")]
 pub mod file_bytes;

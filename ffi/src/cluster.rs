@@ -15,7 +15,7 @@ use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
-use topobroker_reader::internal::Global;
+use topobroker_process::Global;
 use topobroker_reader::{
     Archive,
     cluster::{

@@ -1,8 +1,7 @@
 //! Why a call fails: a status, and what is said about it.
 
 use crate::status::tb_status;
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use topobroker_layout::OpenError;
 use topobroker_reader::{
     AdoptError, KeysError, LocalityTextError, ParseSetError, RestrictError,
@@ -28,9 +27,7 @@ impl Failure {
     /// away from that of calls that succeed.
     #[cold]
     pub(crate) fn of(status: tb_status, error: &dyn core::error::Error) -> Self {
-        let causes = core::iter::successors(error.source(), |cause| cause.source());
-        let detail = causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
-        Self { status, detail }
+        Self { status, detail: topobroker_process::with_causes(error) }
     }
 
     pub(crate) fn argument(detail: impl Into<String>) -> Self {

@@ -9,7 +9,7 @@ use crate::status::tb_status;
 use crate::structs::Asked;
 use crate::topology::tb_topology;
 use alloc::format;
-use topobroker_reader::internal::trusted_var;
+use topobroker_process::trusted_var;
 use topobroker_reader::{
     Scope,
     jobs::{Decision, EffectivePart, Launch, Situation},

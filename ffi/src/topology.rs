@@ -12,7 +12,7 @@ use crate::structs::{Asked, Struct};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
-use topobroker_reader::internal::Global;
+use topobroker_process::Global;
 use topobroker_reader::{
     Adopted, ObjectType, OsError, Placement, Topology, View, adopt, adopt_keys, adopted,
 };

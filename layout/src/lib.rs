@@ -34,7 +34,6 @@ pub mod packed_texts;
 pub mod pu_sets;
 pub mod set;
 pub mod shape;
-pub mod slots;
 pub mod stored_set;
 pub mod support;
 pub mod tree;

@@ -46,6 +46,12 @@ impl<'a> Archive<'a> {
         Self(Box::new(Index::of_node(archive, values)))
     }
 
+    /// The same archive with the own values of a node of a cluster.
+    #[must_use]
+    pub fn with_values(&self, values: &'a NodeValues) -> Self {
+        Self::of_node(self.columns(), values)
+    }
+
     /// The columns of the archive. Those of a node of a cluster are the columns of its class.
     #[must_use]
     pub fn columns(&self) -> &'a ArchivedTopology {
@@ -57,12 +63,6 @@ impl<'a> Archive<'a> {
     pub fn topology(&self) -> Topology<'_> {
         Topology::of(&self.0)
     }
-}
-
-/// The archive with other values, as a node of a cluster has them.
-#[must_use]
-pub fn archive_of_node<'a>(archive: &Archive<'a>, values: &'a NodeValues) -> Archive<'a> {
-    Archive::of_node(archive.columns(), values)
 }
 
 impl core::fmt::Debug for Archive<'_> {

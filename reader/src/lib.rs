@@ -14,8 +14,6 @@
 //! ```
 //! The crate needs an allocator and libc. The feature `std`, which is on by default, adds only
 //! conversions from and to types of the standard library.
-// Loom tests only the guard: `tests/loom/main.rs` includes its file by path.
-#![cfg(not(loom))]
 #![cfg_attr(not(test), no_std)]
 #![deny(unsafe_code)]
 
@@ -42,8 +40,8 @@ mod topology;
 mod view;
 
 pub use adopt::{
-    AdoptError, Adopted, FileError, FileKey, FilePath, Keys, KeysError, OsError, Placement, adopt,
-    adopt_keys, adopted, pmix_keys, pmix_value,
+    AdoptError, Adopted, FileKey, Keys, KeysError, Placement, adopt, adopt_keys, adopted,
+    pmix_keys, pmix_value,
 };
 pub use archive::Archive;
 pub use locality::{Locality, LocalityTextError};
@@ -60,19 +58,6 @@ pub use topobroker_layout::header::{Header, Scope, Source};
 pub use topobroker_layout::object_type::{ChildKind, ObjectType};
 pub use topobroker_layout::set::{Format, ParseSetError, Set};
 pub use topobroker_layout::type_filter::TypeFilter;
+pub use topobroker_process::{FileError, FilePath, OsError};
 pub use topology::{Topology, TypeDepth};
 pub use view::{RestrictError, RestrictFlags, View};
-
-/// Items that the other crates of this workspace need and that are not part of the public
-/// interface. No stability is promised.
-#[doc(hidden)]
-pub mod internal {
-    pub use crate::adopt::pmix_abi;
-    pub use crate::adopt::{
-        Gate, Global, Mapping, Turn, bytes_within, mappings, open_trusted, text_within, trusted_var,
-    };
-    pub use crate::archive::archive_of_node;
-    pub use crate::devices::row::device_row;
-    pub use crate::jobs::{hash_of_affinity, hash_of_cgroup, place_of_cgroup, runs_of_pus};
-    pub use crate::links::nvlink_bandwidth;
-}

@@ -140,7 +140,7 @@ fn of_three() -> AlignedVec {
 
 fn refusal(bytes: &AlignedVec) -> String {
     let error = Cluster::open(bytes).map(|_| ()).unwrap_err();
-    topobroker_tests::with_causes(&error)
+    topobroker_process::with_causes(&error)
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn topologies_that_slurm_refuses_are_refused_with_the_line() {
     ];
     for (text, expected) in cases {
         let error = SlurmTopology::from_conf("f", text).unwrap_err();
-        let error = topobroker_tests::with_causes(&error);
+        let error = topobroker_process::with_causes(&error);
         assert!(error.starts_with('f') && error.contains(expected), "{error}: {expected}");
     }
     for (text, expected) in [

@@ -10,7 +10,7 @@ use topobroker_benches::jobs::segment_of_job;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job as layout;
 use topobroker_reader::devices::environment::{Library, of_nics};
-use topobroker_reader::internal::runs_of_pus;
+use topobroker_reader::jobs::runs_of_pus;
 use topobroker_reader::{
     Archive, Object, Set, Topology, View,
     devices::{Beside, LinkLayer, NetworkId, NicChoice},

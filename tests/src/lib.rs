@@ -142,13 +142,6 @@ fn unescape(text: &str) -> String {
     plain
 }
 
-/// Text of an error and of its causes, as the program prints it.
-#[must_use]
-pub fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
-}
-
 /// Says that the running test is skipped, and why: on standard error, and in the file that
 /// `TOPOBROKER_SKIPPED` names, because a test runner counts the test as passed.
 ///

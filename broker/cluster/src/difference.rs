@@ -8,7 +8,6 @@ use topobroker_layout::cluster::delta::{FieldValue, NodeValues};
 use topobroker_layout::cluster::field::Field;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::Archive;
-use topobroker_reader::internal::archive_of_node;
 
 /// The values of a node that differ from those of another node of its class: their places, and of a
 /// text only the middle that differs.
@@ -162,6 +161,6 @@ pub(super) fn apply_difference(base: &Prepared, bytes: &[u8]) -> Option<AlignedV
     });
     let values = NodeValues::new(pairs)?;
     let opened = Archive::open(base.archive()).ok()?;
-    let node = archive_of_node(&opened, &values);
+    let node = opened.with_values(&values);
     to_bytes(&describe(node.topology())).ok()
 }

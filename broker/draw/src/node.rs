@@ -9,7 +9,7 @@ use crate::shape::Shape;
 use std::collections::BTreeSet;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::devices::{NetworkId, NicChoice};
-use topobroker_reader::text::{attributes, has_pci_domains, memory_size, pci_class_name};
+use topobroker_reader::text::{attributes, has_pci_domains, memory_size, pci_class_name, rate};
 use topobroker_reader::{Attributes, ChildKind, Object, ObjectType, OsDeviceKind, Topology};
 
 /// A process with a place in the picture.
@@ -155,7 +155,7 @@ impl Drawing<'_> {
                 let mut text = vec![object.name().map_or(label, str::to_owned)];
                 text.extend(object.subtype().map(str::to_owned));
                 let is_nic = matches!(kind, OsDeviceKind::Network | OsDeviceKind::OpenFabrics);
-                text.extend(object.link_mbps().map(|it| format!("{} Gb/s", rate(it))));
+                text.extend(object.link_mbps().map(rate));
                 let network = NetworkId::of(object).filter(|_| is_nic && self.networks > 0);
                 text.extend(network.map(|network| network.kind().to_owned()));
                 text
@@ -273,14 +273,6 @@ impl Drawing<'_> {
 fn with_subtype(object: Object<'_>) -> String {
     let subtype = object.subtype().map(|subtype| format!("({subtype})")).unwrap_or_default();
     object.type_name(false) + &subtype
-}
-
-/// A rate in Gb/s.
-fn rate(mbps: u64) -> String {
-    match mbps % 1000 {
-        0 => (mbps / 1000).to_string(),
-        rest => format!("{}.{}", mbps / 1000, rest / 100),
-    }
 }
 
 fn kind(object: Object<'_>) -> Kind {

@@ -143,8 +143,7 @@ fn line(network: &Network<'_>) -> String {
 fn rate(mbps: u64) -> String {
     match mbps {
         0 => "rate unknown".to_owned(),
-        mbps if mbps % 1000 == 0 => format!("{} Gb/s", mbps / 1000),
-        mbps => format!("{mbps} Mb/s"),
+        mbps => topobroker_reader::text::rate(mbps),
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::PathBuf;
 use topobroker_cluster::write_file;
-use topobroker_reader::internal::{open_trusted, text_within};
+use topobroker_process::{open_trusted, text_within};
 use topobroker_reader::{Adopted, FilePath, Keys, adopt_keys};
 
 /// The folder of topobroker in the user's runtime folder: `$XDG_RUNTIME_DIR`, else `/run/user/UID`. `None`

@@ -15,8 +15,8 @@ use topobroker::nics::add_site;
 use topobroker::node::remove_stale;
 use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
 use topobroker_layout::description::Description;
-use topobroker_layout::slots::LoadKey;
 use topobroker_reader::{Keys, Scope, Source};
+use topobroker_slots::LoadKey;
 
 /// Publish a topology and print its keys; it stays until it is unpublished
 #[derive(Debug, Args)]

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::time::Duration;
 use topobroker::publish::job::sweep_beside;
-use topobroker_layout::slots::SLOTS_ENDING;
-use topobroker_reader::internal::open_trusted;
+use topobroker_process::open_trusted;
 use topobroker_reader::{FilePath, Keys, adopt_keys};
+use topobroker_slots::SLOTS_ENDING;
 
 /// Publish a topology, run a command that finds it, and unpublish it
 ///

@@ -6,7 +6,7 @@ use rustix::fd::{AsFd, AsRawFd};
 use std::ffi::{c_int, c_ulong, c_void};
 use std::fs::File;
 use std::io;
-use topobroker_reader::internal::mappings;
+use topobroker_process::mappings;
 
 unsafe extern "C" {
     fn hwloc_shmem_topology_get_length(

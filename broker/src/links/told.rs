@@ -5,7 +5,7 @@ use super::nccl_read::{NcclFile, NcclLink, NcclReadError};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use topobroker_layout::attributes::Attributes;
-use topobroker_reader::internal::nvlink_bandwidth;
+use topobroker_reader::links::nvlink_bandwidth;
 use topobroker_reader::{
     Object,
     links::{Link, LinkClass, LinkOrigin, Links, LinksError, Vertex, VertexId, VertexKind},

@@ -5,7 +5,7 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use topobroker_reader::internal::text_within;
+use topobroker_process::text_within;
 
 /// Maximum length of a file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 16;

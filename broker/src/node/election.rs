@@ -13,9 +13,9 @@ use std::fs::File;
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use topobroker_process::{Gate, Turn};
 use topobroker_reader::Keys;
 use topobroker_reader::ballot::{ballot, ballot_prefix, keys_in_ballot, open_ballot};
-use topobroker_reader::internal::{Gate, Turn};
 
 /// The turn of this process: no other process has the turn until this is dropped.
 ///

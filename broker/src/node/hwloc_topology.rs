@@ -4,7 +4,7 @@
 use crate::hwloc::{self, AdoptedHwloc, HwlocLoadError, Input, LoadOptions, adopt_shmem};
 use crate::publish::legacy::{SHMEM_ADDR, SHMEM_FILE, SHMEM_SIZE};
 use std::fs::File;
-use topobroker_reader::internal::{Gate, Global, open_trusted, trusted_var};
+use topobroker_process::{Gate, Global, open_trusted, trusted_var};
 use topobroker_reader::{Keys, pmix_keys};
 
 /// PMIx keys of hwloc's segment: `PMIX_HWLOC_SHMEM_FILE`, `_ADDR`, `_SIZE`.

@@ -8,7 +8,7 @@ use crate::publish::legacy::Legacy;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use topobroker_reader::internal::pmix_abi::{
+use topobroker_process::pmix_abi::{
     DATA_ARRAY, DEVICE_DISTANCE, DataArray, PROC_RANK, SIZE, STRING, SUCCESS,
 };
 use topobroker_reader::{

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::OnceLock;
 use topobroker_layout::header::MAX_SEGMENT_LEN;
-use topobroker_reader::internal::mappings;
+use topobroker_process::mappings;
 
 /// The address at which processes map a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

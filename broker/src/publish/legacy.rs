@@ -9,9 +9,9 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use topobroker_layout::object_type::ObjectType;
-use topobroker_layout::slots::SLOTS_ENDING;
 use topobroker_reader::text::xml;
 use topobroker_reader::{FileKey, Keys, Topology, links::ToldLinks};
+use topobroker_slots::SLOTS_ENDING;
 
 /// The files for hwloc beside a segment or job. They are removed with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,9 +24,12 @@ pub struct Legacy {
     is_this_system: bool,
 }
 
+/// Ending of the name of hwloc's own segment, after the name of the segment or job.
+pub const HWLOC_ENDING: &str = "+hwloc";
+
 /// Endings of the file names, after the name of the segment or job. No name of a job contains the
 /// `+`. The last ones are those of the slots for the guard and of links.
-const ENDINGS: [&str; 5] = ["+hwloc", "+xml2", "+xml1", SLOTS_ENDING, ToldLinks::ENDING];
+const ENDINGS: [&str; 5] = [HWLOC_ENDING, "+xml2", "+xml1", SLOTS_ENDING, ToldLinks::ENDING];
 
 /// Values of `HWLOC_TOPOLOGY_FLAG_*`.
 const INCLUDE_DISALLOWED: u64 = 1;

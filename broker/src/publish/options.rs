@@ -2,8 +2,8 @@
 
 use super::address::Address;
 use std::path::PathBuf;
-use topobroker_layout::slots::LoadKey;
 use topobroker_reader::{Scope, Source};
+use topobroker_slots::LoadKey;
 
 /// Prefix of the file names of segments.
 pub const NAME_PREFIX: &str = "topobroker-";

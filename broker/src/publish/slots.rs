@@ -16,12 +16,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use topobroker_layout::slots::{
-    CALLERS, Conditions, FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, hash_of_environment,
-    hash_of_file,
-};
-use topobroker_reader::internal::{hash_of_affinity, place_of_cgroup};
 use topobroker_reader::jobs::SourceError;
+use topobroker_slots::{
+    CALLERS, Conditions, FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, hash_of_affinity,
+    hash_of_environment, hash_of_file, place_of_cgroup,
+};
 
 /// The loads of the programs that were seen: see `docs/GUARD.md`.
 pub const USUAL_KEYS: [&str; 5] = [

@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::{c_int, c_uint};
 use core::fmt;
-use topobroker_layout::slots::LoadKey;
 use topobroker_reader::{FileError, FilePath};
+use topobroker_slots::LoadKey;
 
 /// What became of a load.
 pub(crate) enum Fate {

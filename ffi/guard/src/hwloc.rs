@@ -7,7 +7,7 @@ use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use rustix::fs::CWD;
-use topobroker_layout::slots::hash_of_file;
+use topobroker_slots::hash_of_file;
 
 /// `hwloc_topology_t`: a structure that differs between versions of hwloc.
 pub(crate) type Topology = *mut c_void;

@@ -14,11 +14,12 @@ use crate::state::{State, state};
 use core::ffi::{c_int, c_ulong, c_void};
 use core::ptr::without_provenance_mut;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
-use topobroker_layout::slots::{
-    FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, TYPES, hash_of_environment, is_tried,
-};
-use topobroker_reader::internal::{hash_of_affinity, hash_of_cgroup, open_trusted};
+use topobroker_process::open_trusted;
 use topobroker_reader::{FilePath, Keys};
+use topobroker_slots::{
+    FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, TYPES, hash_of_affinity, hash_of_cgroup,
+    hash_of_environment, is_tried,
+};
 
 /// Stands for `hwloc_topology_load`.
 ///

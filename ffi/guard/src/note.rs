@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use core::ffi::c_int;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::time::{ClockId, clock_gettime};
-use topobroker_layout::slots::LoadKey;
+use topobroker_slots::LoadKey;
 
 /// Does the work of a call, and notes it if somebody audits. `topology` returns the topology of the
 /// call from its result.

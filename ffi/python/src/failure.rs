@@ -4,9 +4,9 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError};
 use pyo3::prelude::*;
 use std::error::Error;
-use std::fmt::Write;
 use std::io;
 use std::path::Path;
+use topobroker_process::with_causes;
 
 create_exception!(
     topobroker,
@@ -21,29 +21,14 @@ create_exception!(
     "Nothing is published to this process, or what is published is refused."
 );
 
-/// An error with its causes, as text.
-fn text(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(found) = cause {
-        let found_text = found.to_string();
-        // Some errors have the text of their cause.
-        if !text.ends_with(&found_text) {
-            let _ = write!(text, ": {found_text}");
-        }
-        cause = found.source();
-    }
-    text
-}
-
 /// An error of what is asked.
 pub(crate) fn failed(error: impl Error) -> PyErr {
-    TopobrokerError::new_err(text(&error))
+    TopobrokerError::new_err(with_causes(&error))
 }
 
 /// An error of adoption.
 pub(crate) fn not_adopted(error: impl Error) -> PyErr {
-    AdoptError::new_err(text(&error))
+    AdoptError::new_err(with_causes(&error))
 }
 
 /// A file that cannot be opened, as the exception of Python that has its name, or that is damaged.
@@ -51,7 +36,7 @@ pub(crate) fn of_file<T, E: Error>(file: &Path, opened: io::Result<Result<T, E>>
     match opened {
         Ok(Ok(opened)) => Ok(opened),
         Ok(Err(error)) => {
-            Err(TopobrokerError::new_err(format!("{}: {}", file.display(), text(&error))))
+            Err(TopobrokerError::new_err(format!("{}: {}", file.display(), with_causes(&error))))
         }
         Err(error) => match error.raw_os_error() {
             // Python chooses the class by the number.

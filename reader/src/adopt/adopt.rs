@@ -1,17 +1,15 @@
 //! Adoption: once per process, behind one global.
 
 use super::error::AdoptError;
-use super::gate::Gate;
 use super::keys::Keys;
 use super::map::{self, Mapped, Placement};
 use super::meeting::Guest;
-use super::once::Global;
 use super::open::Candidate;
-use super::os_error::OsError;
 use crate::archive::Archive;
 use crate::topology::Topology;
 use rustix::io::Errno;
 use topobroker_layout::header::{Header, MAX_SEGMENT_LEN};
+use topobroker_process::{Gate, Global, OsError};
 
 /// The adopted topology of this process, with the header, keys and placement of its segment.
 #[derive(Debug)]

@@ -2,12 +2,12 @@
 
 use super::error::AdoptError;
 use super::file_key::FileKey;
-use super::file_path::FilePath;
 use super::keys::Keys;
 use super::map::anywhere;
 use super::meeting::Guest;
 use super::open::Candidate;
 use rustix::fs::{AtFlags, CWD};
+use topobroker_process::FilePath;
 
 /// Opens and maps the segment in a file that is not known by its size, of which there is a limit.
 pub(crate) fn beside(

@@ -1,14 +1,10 @@
 //! Finds the keys of the node's segment: in the environment, in PMIx, or in the daemon's folder.
 
-use super::bounded::text_within;
-use super::environment::variable;
 use super::error::KeysError;
-use super::file_error::FileError;
 use super::file_key::FileKey;
-use super::file_path::FilePath;
 use super::keys::{Keys, unquoted};
-use super::open::open_trusted;
 use super::pmix_client::pmix_keys;
+use topobroker_process::{FileError, FilePath, open_trusted, text_within, variable};
 
 /// Default folder of the node's daemon.
 const RUN_FOLDER: &str = "/run/topobroker";

@@ -1,11 +1,9 @@
 //! Errors of keys and of adoption.
 
-use super::file_error::FileError;
 use super::file_key::FileKey;
-use super::file_path::FilePath;
-use super::os_error::OsError;
 use alloc::string::String;
 use topobroker_layout::OpenError;
+use topobroker_process::{FileError, FilePath, OsError};
 
 /// Why keys cannot be used: they are missing, malformed or not trusted.
 #[derive(Debug, thiserror::Error)]

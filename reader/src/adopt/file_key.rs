@@ -1,7 +1,7 @@
 //! The file key: a path, or an inherited descriptor.
 
-use super::file_path::FilePath;
 use core::fmt;
+use topobroker_process::FilePath;
 
 /// A file key.
 #[derive(Debug, Clone, PartialEq, Eq)]

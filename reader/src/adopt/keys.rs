@@ -1,9 +1,7 @@
 //! The three keys by which a process finds a segment.
 
-use super::environment::variable;
 use super::error::KeysError;
 use super::file_key::FileKey;
-use super::file_path::FilePath;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,6 +9,7 @@ use alloc::vec::Vec;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::{ffi::OsString, os::unix::ffi::OsStringExt};
+use topobroker_process::{FilePath, variable};
 
 /// Environment variable with the file.
 const FILE: &str = "TOPOBROKER_FILE";

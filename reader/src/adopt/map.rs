@@ -1,17 +1,15 @@
 //! Mapping a segment into this process.
 
-use super::environment::{auxiliary, variable};
 use super::error::AdoptError;
-use super::file_error::FileError;
 use super::meeting::{self, Guest};
 use super::open::Candidate;
-use super::proc_maps;
 use alloc::boxed::Box;
 use rustix::fd::AsFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use topobroker_layout::encode::AlignedVec;
+use topobroker_process::{FileError, auxiliary, variable};
 
 /// Where the segment is mapped in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,8 +224,9 @@ fn mapped_already(candidate: &Candidate, mapped: usize, own: Option<u64>) -> Opt
     let maps = rustix::fs::open("/proc/self/maps", flags, Mode::empty()).ok()?;
     let device = (rustix::fs::major(candidate.device), rustix::fs::minor(candidate.device));
     let pages = (mapped as u64).checked_next_multiple_of(auxiliary(libc::AT_PAGESZ).max(1))?;
-    let others = proc_maps::mappings(maps).filter(|mapping| Some(mapping.range.start) != own);
-    proc_maps::find(others, device, candidate.inode, pages)
+    let others =
+        topobroker_process::mappings(maps).filter(|mapping| Some(mapping.range.start) != own);
+    topobroker_process::find_mapping(others, device, candidate.inode, pages)
 }
 
 /// The bytes of a mapping that stays for the life of the process.

@@ -9,8 +9,8 @@
 //! own code (the vDSO), and pages beside the stack are described by a page table that every process
 //! has anyway.
 
-use super::environment::auxiliary;
 use topobroker_layout::header::MAX_SEGMENT_LEN;
+use topobroker_process::auxiliary;
 
 /// What is mapped. Each has addresses of its own if there is room for both, so that one does not find
 /// that of the other taken.

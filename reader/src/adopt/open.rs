@@ -2,17 +2,15 @@
 //! that the file that was checked is the one that is mapped.
 
 use super::error::AdoptError;
-use super::file_error::FileError;
 use super::file_key::FileKey;
-use super::file_path::FilePath;
 use super::keys::Keys;
-use super::owner::{Trust, trust_of};
 use core::cell::Cell;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
+use rustix::fs::{Mode, OFlags, SealFlags, Stat};
 use rustix::io::Errno;
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{HEADER_LEN, Header};
+use topobroker_process::{FileError, Trust, other_than_regular, trust_of};
 
 /// An open file whose owner, mode or seals, and length have been checked. None of its bytes has
 /// been read yet.
@@ -81,29 +79,6 @@ impl AsFd for Candidate {
     }
 }
 
-/// Opens a file that only root or this user can have written: a regular file, not a symbolic link,
-/// that neither group nor others may write. Its name alone proves nothing, because anybody may
-/// choose a name. In a container, root may be unknown; then a file is also opened if no folder
-/// above it can be written by others.
-///
-/// # Errors
-///
-/// [`FileError`], with what was found.
-pub fn open_trusted(path: &FilePath) -> Result<OwnedFd, FileError> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = rustix::fs::open(path.as_bytes(), flags, Mode::empty())?;
-    let stat = rustix::fs::fstat(&file)?;
-    if let Some(found) = other_than_regular(&stat) {
-        return Err(FileError::NotRegular { found });
-    }
-    match trust_of(&stat, Some(path)) {
-        Trust::Trusted if stat.st_mode & 0o022 == 0 => Ok(file),
-        Trust::Trusted => Err(FileError::Writable { found: stat.st_mode & 0o7777 }),
-        Trust::OtherUser => Err(FileError::OtherUser { found: stat.st_uid }),
-        Trust::Unmapped => Err(FileError::Unmapped),
-    }
-}
-
 /// Refuses a file that is longer than any segment, before anything of it is read or mapped.
 fn check_size(keys: &Keys, limit: u64) -> Result<(), AdoptError> {
     let found = keys.size();
@@ -169,16 +144,4 @@ fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<(), AdoptError
         return Err(AdoptError::Writable { file: name(), found: mode });
     }
     Ok(())
-}
-
-/// Kind of a file that is not regular; `None` for a regular file.
-fn other_than_regular(stat: &Stat) -> Option<&'static str> {
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => None,
-        FileType::Directory => Some("directory"),
-        FileType::Fifo => Some("FIFO"),
-        FileType::Socket => Some("socket"),
-        FileType::CharacterDevice | FileType::BlockDevice => Some("device"),
-        _ => Some("special file"),
-    }
 }

@@ -2,16 +2,16 @@
 //!
 //! Nothing is linked or loaded. A process without PMIx only looks at its environment.
 
-use super::environment::trusted_var;
 use super::keys::Keys;
-use super::pmix_abi::{
-    Get, Info, MAX_NAMESPACE, Process, SIZE, STRING, SUCCESS, UINT64, Value, WILDCARD,
-};
 use alloc::borrow::ToOwned;
 use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::ffi::{CStr, c_int, c_void};
+use topobroker_process::pmix_abi::{
+    Get, Info, MAX_NAMESPACE, Process, SIZE, STRING, SUCCESS, UINT64, Value, WILDCARD,
+};
+use topobroker_process::trusted_var;
 
 /// Environment variable that every PMIx server sets for its clients: their namespace.
 const NAMESPACE: &str = "PMIX_NAMESPACE";

@@ -2,8 +2,9 @@
 
 use super::cluster::Cluster;
 use super::error::ClusterOpenError;
-use crate::adopt::{FilePath, Global, beside, variable};
+use crate::adopt::beside;
 use topobroker_layout::header::MAX_CLUSTER_LEN;
+use topobroker_process::{FilePath, Global, variable};
 
 static ADOPTED: Global<(Cluster<'static>, FilePath)> = Global::new();
 

@@ -1,8 +1,9 @@
 //! Why a cluster, or a part of one, cannot be used.
 
-use crate::adopt::{AdoptError, FilePath};
+use crate::adopt::AdoptError;
 use alloc::string::String;
 use topobroker_layout::{OpenError, ValidationError};
+use topobroker_process::FilePath;
 
 /// Why a cluster, or a part of one, cannot be used.
 #[derive(Debug, thiserror::Error)]

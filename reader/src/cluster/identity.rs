@@ -1,7 +1,7 @@
 //! Who this process's node is.
 
-use crate::adopt::{FilePath, file_within};
 use alloc::string::{String, ToString};
+use topobroker_process::{FilePath, file_within};
 
 /// What tells a node from others: its host name and its boot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,7 +24,7 @@ impl Identity {
     /// name; then nothing else is compared.
     #[must_use]
     pub fn of_this_process() -> Self {
-        if let Some(host) = crate::adopt::trusted_var(HOST) {
+        if let Some(host) = topobroker_process::trusted_var(HOST) {
             return Self { host, boot: None, is_of_kernel: false };
         }
         let host = rustix::system::uname().nodename().to_string_lossy().to_string();

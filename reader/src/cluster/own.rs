@@ -4,7 +4,7 @@ use super::adopt::named_file;
 use super::error::ClusterOpenError;
 use super::identity::Identity;
 use super::node::values_of;
-use crate::adopt::{Candidate, FilePath, Global, candidate, map_part};
+use crate::adopt::{Candidate, candidate, map_part};
 use crate::archive::Archive;
 use crate::topology::Topology;
 use alloc::borrow::{Cow, ToOwned};
@@ -15,6 +15,7 @@ use topobroker_layout::cluster::blocks::ClusterBytes;
 use topobroker_layout::cluster::delta::NodeValues;
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};
 use topobroker_layout::header::MAX_CLUSTER_LEN;
+use topobroker_process::{FilePath, Global};
 
 /// A node of a cluster that this process reads as its own topology.
 #[derive(Debug)]

@@ -27,7 +27,7 @@ mod path;
 mod pci_link;
 mod pci_tree;
 mod ports;
-pub(crate) mod row;
+mod row;
 
 pub use assign::Beside;
 pub(crate) use candidates::is_cxi;
@@ -40,3 +40,5 @@ pub use network::{Network, NetworkId, NetworkShare};
 pub use path::PathClass;
 pub use pci_link::PciLink;
 pub use ports::{LinkLayer, Port, PortState, prefix_text};
+pub(crate) use row::device_of_row;
+pub use row::device_row;

@@ -4,6 +4,7 @@
 use super::candidates::{NicChoice, is_slingshot, pci_vendor};
 use super::ports::{AMAZON, LinkLayer, Port, prefix_text};
 use crate::object::Object;
+use crate::text::rate;
 use crate::topology::Topology;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -124,10 +125,9 @@ impl fmt::Display for NetworkId {
             Self::InfiniBand(Some(subnet)) | Self::OmniPath(Some(subnet)) => {
                 write!(f, " {}", prefix_text(subnet))
             }
-            Self::Roce(Some(mbps)) | Self::Ethernet(Some(mbps)) => match mbps % 1000 {
-                0 => write!(f, " {} Gb/s", mbps / 1000),
-                _ => write!(f, " {mbps} Mb/s"),
-            },
+            Self::Roce(Some(mbps)) | Self::Ethernet(Some(mbps)) => {
+                write!(f, " {}", rate(mbps))
+            }
             _ => Ok(()),
         }
     }

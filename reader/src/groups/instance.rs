@@ -4,7 +4,7 @@ use super::error::ResourceError;
 use super::lowest::{are_visible, lowest};
 use super::resource_type::{ResourceType, group_levels};
 use super::uri::Uri;
-use crate::devices::row::device_row;
+use crate::devices::device_row;
 use crate::devices::{Domains, GpuLink};
 use crate::index::block_of;
 use crate::jobs::Job;

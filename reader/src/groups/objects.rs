@@ -2,7 +2,7 @@
 
 use super::resource_type::ResourceType;
 use super::uri::Uri;
-use crate::devices::row::device_row;
+use crate::devices::device_row;
 use crate::devices::{Domains, GpuLink, NicChoice};
 use crate::object::Object;
 use crate::topology::Topology;

@@ -1,8 +1,8 @@
 //! Jobs: the part of the node's topology that a launcher made ready for a job, and the PUs of its
 //! ranks.
 
-use crate::adopt::{AdoptError, Adopted, FilePath, beside, pmix_value, variable};
-use crate::devices::{nvlink_domain_of, row::device_of_row};
+use crate::adopt::{AdoptError, Adopted, beside, pmix_value};
+use crate::devices::{device_of_row, nvlink_domain_of};
 use crate::locality::{Blocks, Locality, by_pus, by_sets};
 use crate::object::Object;
 use crate::topology::Topology;
@@ -16,6 +16,7 @@ use topobroker_layout::header::{Header, MAX_SEGMENT_LEN, segment_name};
 use topobroker_layout::job::{self, ArchivedDevicesOfRanks, ArchivedJob};
 use topobroker_layout::pu_sets::PuSet;
 use topobroker_layout::set::Set;
+use topobroker_process::{FilePath, variable};
 
 /// A job on this node. It is a handle: copy it freely.
 #[derive(Clone, Copy)]

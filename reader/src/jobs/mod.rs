@@ -17,6 +17,6 @@ mod sources;
 pub use job::{AdoptJobError, Job, JobRank, adopt_job, runs_of_pus};
 pub use scope::{Decision, EffectivePart, EffectiveViewError, Launch, Situation, effective_view};
 pub use sources::{
-    Cgroup, CpuList, Numbering, SlurmBinding, SourceError, affinity, hash_of_affinity,
-    hash_of_cgroup, omp_places, place_of_cgroup, pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
+    Cgroup, CpuList, Numbering, SlurmBinding, SourceError, affinity, omp_places, pmix_cpu_list,
+    pmix_cpuset, slurm_cpu_bind,
 };

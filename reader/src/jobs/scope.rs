@@ -2,13 +2,14 @@
 
 use super::job::{AdoptJobError, Job};
 use super::sources::{Cgroup, SourceError, affinity, pmix_cpu_list, step_cpu_list};
-use crate::adopt::{AdoptError, Adopted, adopt, trusted_var};
+use crate::adopt::{AdoptError, Adopted, adopt};
 use crate::topology::Topology;
 use crate::view::{RestrictError, View};
 use alloc::string::String;
 use core::fmt;
 use topobroker_layout::header::Scope;
 use topobroker_layout::set::{Format, Set};
+use topobroker_process::trusted_var;
 
 /// How a process was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

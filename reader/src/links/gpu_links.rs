@@ -71,7 +71,7 @@ fn of_one_nvlink(gpu: Object<'_>) -> Option<u32> {
 }
 
 /// The bandwidth in MB/s of one NVLink of a GPU in one direction, which is that of its generation:
-/// hwloc has only the sum of all links.
+/// hwloc has only the sum of all links. `device_id` is the PCI device's.
 #[must_use]
 pub fn nvlink_bandwidth(device_id: u16) -> u32 {
     match device_id {

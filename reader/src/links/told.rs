@@ -3,7 +3,7 @@
 use super::graph::{Links, LinksError};
 use super::of_topology::parts_of;
 use super::parts::{Parts, SwitchModel};
-use crate::adopt::{AdoptError, Adopted, FileKey, FilePath, beside};
+use crate::adopt::{AdoptError, Adopted, FileKey, beside};
 use crate::topology::Topology;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,6 +12,7 @@ use topobroker_layout::OpenError;
 use topobroker_layout::header::{MAX_SEGMENT_LEN, segment_name};
 use topobroker_layout::links::{self, ArchivedLinks};
 use topobroker_layout::links::{Link, Vertex, VertexId, VertexKind};
+use topobroker_process::FilePath;
 
 /// Links that are told of a node, in addition to what hwloc knows. It is a handle: copy it freely.
 #[derive(Clone, Copy)]

@@ -3,9 +3,11 @@
 mod attributes;
 mod pci_class;
 mod pci_domains;
+mod rate;
 pub mod synthetic;
 pub mod xml;
 
 pub use attributes::{attributes, memory_size};
 pub use pci_class::pci_class_name;
 pub use pci_domains::has_pci_domains;
+pub use rate::rate;

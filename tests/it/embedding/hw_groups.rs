@@ -11,7 +11,7 @@ use topobroker_benches::jobs::segment_of_ranks;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job::Rank;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::internal::runs_of_pus;
+use topobroker_reader::jobs::runs_of_pus;
 use topobroker_reader::{
     Archive, RestrictFlags, Topology, View,
     groups::{HwResources, Unguided, Uri},

@@ -6,11 +6,11 @@
 use std::io::{Read, Write};
 use std::process::ExitCode;
 use topobroker_layout::object_type::ObjectType;
+use topobroker_process::with_causes;
 use topobroker_reader::{
     AdoptError, Adopted, Format, Keys, Locality, OsError, Set, adopt, adopt_keys, adopted,
     jobs::Job,
 };
-use topobroker_tests::with_causes;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

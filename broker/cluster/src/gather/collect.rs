@@ -6,8 +6,8 @@ use super::report::{Known, Told};
 use crate::builder::{ClusterBuilder, GroupId};
 use crate::prepared_node::PreparedNode;
 use std::collections::{BTreeSet, HashSet};
-use topobroker::causes::with_causes;
 use topobroker_layout::header;
+use topobroker_process::with_causes;
 
 /// A cluster that is being gathered.
 #[derive(Default)]

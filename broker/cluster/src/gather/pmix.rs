@@ -3,7 +3,7 @@
 use super::error::GatherError;
 use super::rounds::Exchange;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use topobroker_reader::internal::pmix_abi::{
+use topobroker_process::pmix_abi::{
     BYTE_OBJECT, Bytes, Data, Get, GivenValue, Info, Process, STRING, UINT16, UINT32, Value,
     WILDCARD,
 };

@@ -8,12 +8,12 @@ use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use topobroker::causes::with_causes;
 use topobroker::file_bytes::FileBytes;
 use topobroker_cluster::gather::node_of_report;
 use topobroker_cluster::{
     ClusterBuilder, ClusterError, GroupId, NodeFile, PreparedNode, files_in, prepare_all,
 };
+use topobroker_process::with_causes;
 
 /// Put the topologies of many nodes into one file. Nodes that are alike are stored once
 #[derive(Debug, Args)]

@@ -9,8 +9,8 @@ use similar::{ChangeTag, TextDiff};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::causes::with_causes;
 use topobroker::description::describe;
+use topobroker_process::with_causes;
 use topobroker_reader::cluster::{
     Cluster, ClusterNode, ClusterOpenError, FabricLink, FabricVertex,
 };

@@ -6,9 +6,9 @@ use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::causes::with_causes;
 use topobroker_cluster::file_name::file_name;
 use topobroker_cluster::write_file;
+use topobroker_process::with_causes;
 use topobroker_reader::cluster::ClusterNode;
 use topobroker_reader::text::xml;
 

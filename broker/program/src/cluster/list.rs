@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::causes::with_causes;
 use topobroker_cluster::fold;
+use topobroker_process::with_causes;
 use topobroker_reader::cluster::{Cluster, ClusterNode, ClusterOpenError, NodeGroup};
 
 /// List what a cluster has: a line for the nodes of each class, and what all have together

@@ -8,7 +8,7 @@ use std::io::{IsTerminal, Write, stdin, stdout};
 use std::process::ExitCode;
 use topobroker_cluster::gather::Known;
 use topobroker_layout::header::MAX_SEGMENT_LEN;
-use topobroker_reader::internal::bytes_within;
+use topobroker_process::bytes_within;
 
 /// Print what this node tells of itself when a cluster is gathered. Standard input has the classes
 /// that are known already; of a node of one of them only what differs is printed

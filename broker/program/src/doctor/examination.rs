@@ -5,10 +5,10 @@ use crate::output::whole_message;
 use crate::preload;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use topobroker::causes::with_causes;
 use topobroker::findings;
 use topobroker::hwloc::{BUILT_WITH, library_version};
 use topobroker::linux::{Process, Root, locked_memory};
+use topobroker_process::with_causes;
 use topobroker_reader::jobs::{Job, Situation};
 use topobroker_reader::{AdoptError, Keys, KeysError, Placement, adopt};
 

@@ -16,10 +16,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::causes::with_causes;
 use topobroker::placement::{self, Policy, report};
 use topobroker::publish::job::{self, DevicePolicy, JobOptions, Launcher};
 use topobroker_layout::set::{Format, Set};
+use topobroker_process::with_causes;
 use topobroker_reader::{
     Adopted, Keys, Object, ObjectType, View, devices::NicChoice, jobs::JobRank,
 };

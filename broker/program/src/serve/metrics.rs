@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use topobroker::hwloc::library_version;
 use topobroker::node::status::{self, Published};
-use topobroker_layout::slots::SLOTS_ENDING;
+use topobroker::publish::legacy::HWLOC_ENDING;
+use topobroker_slots::SLOTS_ENDING;
 
 /// Where the text goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,7 +187,13 @@ fn text(counts: Counts, segments: &[Published]) -> String {
     metric("segments", "gauge", "Generations that are still there", "", &segments.len());
     metric("adopters", "gauge", "Processes that map one of them", "", &mapped);
     metric("jobs", "gauge", "Jobs on them", "", &jobs);
-    metric("legacy_segments", "gauge", "Segments of hwloc beside them", "", &ends_with("+hwloc"));
+    metric(
+        "legacy_segments",
+        "gauge",
+        "Segments of hwloc beside them",
+        "",
+        &ends_with(HWLOC_ENDING),
+    );
     metric(
         "guard_slot_files",
         "gauge",

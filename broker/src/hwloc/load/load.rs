@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use topobroker_layout::header::Source;
 use topobroker_layout::object_type::ObjectType;
-use topobroker_layout::slots::LoadKey;
 use topobroker_layout::type_filter::TypeFilter;
+use topobroker_slots::LoadKey;
 
 /// Where a topology is loaded from.
 #[derive(Debug, Clone, PartialEq, Eq)]

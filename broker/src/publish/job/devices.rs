@@ -5,8 +5,7 @@ use topobroker_layout::job::DevicesOfRanks;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
     Object, Topology, View,
-    devices::{Beside, NicChoice},
-    internal::device_row,
+    devices::{Beside, NicChoice, device_row},
 };
 
 /// How many devices each rank of a job is given, and which: see [`Topology::assign`]. All ranks are

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{HEADER_LEN, Header, MAX_SEGMENT_LEN};
 use topobroker_layout::job::{self, MAX_NAME};
-use topobroker_reader::internal::open_trusted;
+use topobroker_process::open_trusted;
 use topobroker_reader::{Adopted, FileKey};
 
 /// A job found on this node.

@@ -18,7 +18,8 @@ use topobroker_layout::encode::EncodeError;
 use topobroker_layout::header::{self, Header, Kind};
 use topobroker_layout::job::{Job, MAX_RANKS, Rank};
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::internal::{open_trusted, runs_of_pus};
+use topobroker_process::open_trusted;
+use topobroker_reader::jobs::runs_of_pus;
 use topobroker_reader::{Adopted, Object, ObjectType, Scope, Source, View};
 
 /// How a job is added.

@@ -4,8 +4,8 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use topobroker::causes::with_causes;
 use topobroker::node::{keys_for, release};
+use topobroker_process::with_causes;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

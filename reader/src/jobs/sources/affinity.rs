@@ -1,10 +1,10 @@
 //! The PUs that the kernel lets this thread run on.
 
 use super::error::SourceError;
-use crate::adopt::{FileError, FilePath, file_within};
 use alloc::boxed::Box;
 use rustix::thread::CpuSet;
 use topobroker_layout::set::{Format, Set};
+use topobroker_process::{FileError, FilePath, file_within};
 
 /// PUs that this thread may run on, by OS index. Counterpart: `hwloc_get_cpubind` with
 /// `HWLOC_CPUBIND_THREAD`.

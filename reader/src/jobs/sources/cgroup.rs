@@ -1,12 +1,12 @@
 //! The PUs and NUMA nodes of a cgroup.
 
 use super::error::SourceError;
-use crate::adopt::{FileError, FilePath, file_within};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use rustix::fs::{AtFlags, CWD};
 use topobroker_layout::set::{Format, Set};
+use topobroker_process::{FileError, FilePath, file_within};
 
 /// The PUs and NUMA nodes that the cpuset controller of a cgroup, version 1 or 2, allows.
 ///
@@ -56,12 +56,22 @@ impl Cgroup {
     ///
     /// The errors of [`Cgroup::read`].
     pub fn of_this_process() -> Result<Option<Self>, SourceError> {
-        let places = places(&membership()?, &text_of_kernel("/proc/self/mountinfo")?);
+        let places = places(&Self::membership()?, &text_of_kernel("/proc/self/mountinfo")?);
         let above = places.into_iter().flat_map(|(folder, mount)| {
             let upwards = core::iter::successors(Some(folder), FilePath::parent);
             upwards.take_while(move |above| above.as_bytes().starts_with(mount.as_bytes()))
         });
         above.into_iter().find_map(|folder| Self::read_if_any(&folder).transpose()).transpose()
+    }
+
+    /// The cgroups that this process is in, as `/proc/self/cgroup` lists them; empty if the kernel does not
+    /// say.
+    ///
+    /// # Errors
+    ///
+    /// [`SourceError::Read`] if the list is longer than any kernel writes.
+    pub fn membership() -> Result<String, SourceError> {
+        text_of_kernel("/proc/self/cgroup")
     }
 
     /// Reads the cgroup in a folder; `None` if it has no cpuset controller.
@@ -71,11 +81,6 @@ impl Cgroup {
         let (cpus, mems) = (list(path.join(cpus))?, list(path.join(mems))?);
         Ok(Some(Self { path: path.clone(), cpus, mems }))
     }
-}
-
-/// The cgroups that this process is in, as the kernel tells them.
-pub(super) fn membership() -> Result<String, SourceError> {
-    text_of_kernel("/proc/self/cgroup")
 }
 
 /// The text of a file of the kernel; empty if it is not there or must not be read.

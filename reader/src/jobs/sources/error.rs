@@ -1,7 +1,7 @@
 //! Errors of the sources of PUs.
 
-use crate::adopt::{FileError, FilePath};
 use alloc::string::String;
+use topobroker_process::{FileError, FilePath};
 
 /// Why a source of PUs cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,6 @@
 
 mod affinity;
 mod cgroup;
-mod conditions;
 mod cpu_list;
 mod error;
 mod omp_places;
@@ -12,7 +11,6 @@ mod text;
 
 pub use affinity::affinity;
 pub use cgroup::Cgroup;
-pub use conditions::{hash_of_affinity, hash_of_cgroup, place_of_cgroup};
 pub use cpu_list::{CpuList, Numbering};
 pub use error::SourceError;
 pub use omp_places::omp_places;

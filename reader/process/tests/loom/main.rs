@@ -1,5 +1,5 @@
 //! Runs the guard of adoption in every order of threads and of memory accesses that loom explores:
-//! `RUSTFLAGS="--cfg loom" cargo test -p topobroker-reader --test loom --release`.
+//! `RUSTFLAGS="--cfg loom" cargo test -p topobroker-process --test loom --release`.
 #![cfg(loom)]
 #![allow(missing_docs, dead_code, unreachable_pub, reason = "the guard's own file, alone")]
 
@@ -10,7 +10,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-#[path = "../../src/adopt/once.rs"]
+#[path = "../../src/once.rs"]
 mod once;
 
 use once::Global;

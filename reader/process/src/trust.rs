@@ -6,12 +6,39 @@
 //! folder above it, up to the root of its mount, can be written by others, then root or whoever set
 //! up the container chose its place.
 
-use super::file_path::FilePath;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat, StatxAttributes, StatxFlags};
+use crate::file_error::FileError;
+use crate::file_path::FilePath;
+use rustix::fd::OwnedFd;
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, StatxAttributes, StatxFlags,
+};
+
+/// Opens a file that only root or this user can have written: a regular file, not a symbolic link,
+/// that neither group nor others may write. Its name alone proves nothing, because anybody may
+/// choose a name. In a container, root may be unknown; then a file is also opened if no folder
+/// above it can be written by others.
+///
+/// # Errors
+///
+/// [`FileError`], with what was found.
+pub fn open_trusted(path: &FilePath) -> Result<OwnedFd, FileError> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = rustix::fs::open(path.as_bytes(), flags, Mode::empty())?;
+    let stat = rustix::fs::fstat(&file)?;
+    if let Some(found) = other_than_regular(&stat) {
+        return Err(FileError::NotRegular { found });
+    }
+    match trust_of(&stat, Some(path)) {
+        Trust::Trusted if stat.st_mode & 0o022 == 0 => Ok(file),
+        Trust::Trusted => Err(FileError::Writable { found: stat.st_mode & 0o7777 }),
+        Trust::OtherUser => Err(FileError::OtherUser { found: stat.st_uid }),
+        Trust::Unmapped => Err(FileError::Unmapped),
+    }
+}
 
 /// Whether the owner of an open file is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trust {
+pub enum Trust {
     /// The owner is trusted, or the place of the file is.
     Trusted,
     /// The owner is another user.
@@ -22,7 +49,8 @@ pub(crate) enum Trust {
 
 /// Decides whether the owner of an open file is trusted. `path` is the path by which it was opened,
 /// if it has one.
-pub(crate) fn trust_of(stat: &Stat, path: Option<&FilePath>) -> Trust {
+#[must_use]
+pub fn trust_of(stat: &Stat, path: Option<&FilePath>) -> Trust {
     if stat.st_uid == 0 || stat.st_uid == rustix::process::geteuid().as_raw() {
         return Trust::Trusted;
     }
@@ -33,6 +61,19 @@ pub(crate) fn trust_of(stat: &Stat, path: Option<&FilePath>) -> Trust {
         Some(path) if !is_sheltered(stat, path).unwrap_or(false) => Trust::Unmapped,
         // The folders are safe, or the process that started this one handed over a descriptor.
         _ => Trust::Trusted,
+    }
+}
+
+/// Kind of a file that is not regular; `None` for a regular file.
+#[must_use]
+pub fn other_than_regular(stat: &Stat) -> Option<&'static str> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => None,
+        FileType::Directory => Some("directory"),
+        FileType::Fifo => Some("FIFO"),
+        FileType::Socket => Some("socket"),
+        FileType::CharacterDevice | FileType::BlockDevice => Some("device"),
+        _ => Some("special file"),
     }
 }
 

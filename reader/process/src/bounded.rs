@@ -1,8 +1,8 @@
 //! Reads input up to a limit, because its length is unknown: a file may be a device that never
 //! ends.
 
-use super::file_error::FileError;
-use super::file_path::FilePath;
+use crate::file_error::FileError;
+use crate::file_path::FilePath;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,11 +15,11 @@ use rustix::io::Errno;
 /// ```
 /// # let file = std::env::temp_dir().join(format!("topobroker-{}", std::process::id()));
 /// std::fs::write(&file, "0-3\n")?;
-/// let text = topobroker_reader::internal::text_within(4, std::fs::File::open(&file)?)?;
+/// let text = topobroker_process::text_within(4, std::fs::File::open(&file)?)?;
 /// assert_eq!(text, "0-3\n");
 /// # std::fs::remove_file(&file)?;
 /// let endless = std::fs::File::open("/dev/zero")?;
-/// assert!(topobroker_reader::internal::text_within(4, endless).is_err());
+/// assert!(topobroker_process::text_within(4, endless).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -33,7 +33,11 @@ pub fn text_within(most: u64, source: impl AsFd) -> Result<String, FileError> {
 }
 
 /// Reads a file of the kernel, of at most `most` bytes, as text.
-pub(crate) fn file_within(most: u64, path: &FilePath) -> Result<String, FileError> {
+///
+/// # Errors
+///
+/// Those of [`text_within`], and of opening the file.
+pub fn file_within(most: u64, path: &FilePath) -> Result<String, FileError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     text_within(most, rustix::fs::open(path.as_bytes(), flags, Mode::empty())?)
 }

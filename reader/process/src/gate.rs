@@ -11,7 +11,7 @@ use rustix::thread::futex;
 /// Lets one thread at a time do work that is needed once.
 ///
 /// ```
-/// static GATE: topobroker_reader::internal::Gate = topobroker_reader::internal::Gate::new();
+/// static GATE: topobroker_process::Gate = topobroker_process::Gate::new();
 /// let _turn = GATE.enter();
 /// ```
 #[derive(Debug)]

@@ -27,7 +27,7 @@ pub struct Mapping {
 /// let maps = std::fs::File::open("/proc/self/maps")?;
 /// let local = 7;
 /// let stack = std::ptr::from_ref(&local).addr() as u64;
-/// assert!(topobroker_reader::internal::mappings(maps).any(|mapping| mapping.range.contains(&stack)));
+/// assert!(topobroker_process::mappings(maps).any(|mapping| mapping.range.contains(&stack)));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[must_use = "mappings are read as they are asked for"]
@@ -64,7 +64,7 @@ fn lines(mut read: impl FnMut(&mut [u8]) -> Option<usize>) -> impl Iterator<Item
 ///
 /// Another copy of the reader in this process (each library may link its own) makes such a mapping
 /// and never unmaps it.
-pub(crate) fn find(
+pub fn find_mapping(
     mut mappings: impl Iterator<Item = Mapping>,
     device: (u32, u32),
     inode: u64,
@@ -139,8 +139,14 @@ mod tests {
 
     #[test]
     fn a_mapping_is_found_by_device_and_inode() {
-        assert_eq!(find(text(MAPS.as_bytes()), (0, 0x1a), 77, 0xc000), Some(0x5500_0000_0000));
-        assert_eq!(find(text(MAPS.as_bytes()), (0, 0x1a), 79, 0x1000), Some(0x7f00_0000_0000));
+        assert_eq!(
+            find_mapping(text(MAPS.as_bytes()), (0, 0x1a), 77, 0xc000),
+            Some(0x5500_0000_0000)
+        );
+        assert_eq!(
+            find_mapping(text(MAPS.as_bytes()), (0, 0x1a), 79, 0x1000),
+            Some(0x7f00_0000_0000)
+        );
     }
 
     #[test]
@@ -149,8 +155,8 @@ mod tests {
         maps.extend([0xc3; 5000]);
         maps.push(b'\n');
         maps.extend(MAPS.bytes());
-        assert_eq!(find(text(&maps), (0, 0x1a), 79, 0x1000), Some(0x7f00_0000_0000));
-        assert_eq!(find(text(&maps), (0, 0x1a), 76, 0x1000), Some(0x7e00_0000_0000));
+        assert_eq!(find_mapping(text(&maps), (0, 0x1a), 79, 0x1000), Some(0x7f00_0000_0000));
+        assert_eq!(find_mapping(text(&maps), (0, 0x1a), 76, 0x1000), Some(0x7e00_0000_0000));
     }
 
     #[test]
@@ -161,7 +167,7 @@ mod tests {
             ((0, 0x1b), 77, 0xc000),
             ((0, 0x1a), 77, 0xb000),
         ] {
-            assert_eq!(find(text(MAPS.as_bytes()), device, inode, size), None);
+            assert_eq!(find_mapping(text(MAPS.as_bytes()), device, inode, size), None);
         }
     }
 }

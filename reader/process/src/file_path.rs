@@ -9,7 +9,7 @@ use core::fmt;
 /// With the feature `std` it converts from and to [`Path`](std::path::Path).
 ///
 /// ```
-/// use topobroker_reader::FilePath;
+/// use topobroker_process::FilePath;
 /// let folder = FilePath::from("/run/topobroker");
 /// assert_eq!(folder.join("keys").to_string(), "/run/topobroker/keys");
 /// assert_eq!(folder.file_name(), Some(b"topobroker".as_slice()));

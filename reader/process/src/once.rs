@@ -15,7 +15,7 @@ use loom::sync::atomic::AtomicPtr;
 /// that another crate derives from it.
 ///
 /// ```
-/// static ANSWER: topobroker_reader::internal::Global<u32> = topobroker_reader::internal::Global::new();
+/// static ANSWER: topobroker_process::Global<u32> = topobroker_process::Global::new();
 /// assert_eq!((*ANSWER.set(42), *ANSWER.set(7), ANSWER.get()), (42, 42, Some(&42)));
 /// ```
 #[derive(Debug)]
@@ -57,7 +57,11 @@ impl<T: Send + Sync> Global<T> {
 
     /// Sets the value. If the cell is set already, gives the value back together with the one in
     /// the cell.
-    pub(crate) fn offer(&self, value: T) -> Result<&'static T, (T, &'static T)> {
+    ///
+    /// # Errors
+    ///
+    /// Both values, if another one is in the cell.
+    pub fn offer(&self, value: T) -> Result<&'static T, (T, &'static T)> {
         let value = Box::into_raw(Box::new(value));
         let first = self.0.compare_exchange(
             core::ptr::null_mut(),

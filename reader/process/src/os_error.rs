@@ -22,7 +22,9 @@ impl OsError {
         self.0
     }
 
-    pub(crate) fn is(self, errno: Errno) -> bool {
+    /// Whether it is this error.
+    #[must_use]
+    pub fn is(self, errno: Errno) -> bool {
         self.0 == errno.raw_os_error()
     }
 }

@@ -4,11 +4,10 @@
 //! A slot is one such segment, at an address of its own. A process that loads the same topology
 //! twice takes two slots, so that what it writes into the objects of one does not show in the other.
 
+use crate::conditions::{CgroupPlace, Conditions};
+use crate::load_key::{LoadKey, TYPES};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
-use core::str::FromStr;
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// First bytes of the file.
 const MAGIC: [u8; 8] = *b"TOPOSLOT";
@@ -21,88 +20,6 @@ pub const SLOTS_ENDING: &str = "+slots";
 
 /// Length in bytes of the page that says which slots there are.
 pub const FIRST_PAGE: usize = 4096;
-
-/// Number of object types of hwloc 2, each of which has a filter.
-pub const TYPES: usize = 20;
-
-/// What a program has asked hwloc for before it loads a topology. Two loads with the same key, under
-/// the same conditions, give the same topology.
-///
-/// As text it is the flags, a filter for each type in hwloc's order, and `without-gl` if the program
-/// has excluded hwloc's component `gl`:
-///
-/// ```
-/// use topobroker_layout::slots::LoadKey;
-/// let key: LoadKey = "0x2/00000000011120333100".parse()?;
-/// assert_eq!((key.flags, key.filters[9], key.without_gl), (2, 1, false));
-/// assert_eq!(key.to_string(), "0x2/00000000011120333100");
-/// # Ok::<(), topobroker_layout::slots::ParseLoadKeyError>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LoadKey {
-    /// Sum of `HWLOC_TOPOLOGY_FLAG_*`.
-    pub flags: u64,
-    /// Number of the filter of each type: see [`crate::type_filter::TypeFilter`].
-    pub filters: [u8; TYPES],
-    /// Whether the component `gl`, which finds displays, is excluded.
-    pub without_gl: bool,
-}
-
-/// Ending of the text of a key without the component `gl`.
-const WITHOUT_GL: &str = "/without-gl";
-
-impl fmt::Display for LoadKey {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{:#x}/", self.flags)?;
-        self.filters.iter().try_for_each(|filter| write!(formatter, "{filter}"))?;
-        formatter.write_str(if self.without_gl { WITHOUT_GL } else { "" })
-    }
-}
-
-/// A text is not a [`LoadKey`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{found}: expected flags and {TYPES} filters from 0 to 3, such as 0x0/00000000011120333100, as `topobroker audit` prints them"
-)]
-pub struct ParseLoadKeyError {
-    /// The text.
-    pub found: String,
-}
-
-impl FromStr for LoadKey {
-    type Err = ParseLoadKeyError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parse = || {
-            let (text, without_gl) = match text.strip_suffix(WITHOUT_GL) {
-                Some(text) => (text, true),
-                None => (text, false),
-            };
-            let (flags, filters) = text.split_once('/')?;
-            let flags = u64::from_str_radix(flags.strip_prefix("0x")?, 16).ok()?;
-            let filters: Option<Vec<u8>> = filters
-                .bytes()
-                .map(|digit| digit.checked_sub(b'0').filter(|it| *it <= 3))
-                .collect();
-            Some(Self { flags, filters: filters?.try_into().ok()?, without_gl })
-        };
-        parse().ok_or_else(|| ParseLoadKeyError { found: text.to_string() })
-    }
-}
-
-/// What the topology of a load depends on besides its [`LoadKey`]. A process is served only if all
-/// this is for it as it was for the publisher.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Conditions {
-    /// [`hash_of_environment`] of the publisher.
-    pub environment: u64,
-    /// [`hash_of_environment`] of processes that have got the variables of the publication.
-    pub published_environment: u64,
-    /// [`hash_of_lists`] of the PUs and NUMA nodes that the cgroup allows.
-    pub cgroup: u64,
-    /// [`hash_of_lists`] of the PUs that the process may run on.
-    pub affinity: u64,
-}
 
 /// The slots for one key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,16 +54,6 @@ impl SlotsOfKey {
         let same_gl = self.any_gl || self.key.without_gl == key.without_gl;
         self.key.flags == key.flags && self.key.filters == key.filters && same_gl
     }
-}
-
-/// Where the publisher has found its cgroup. A process in the same one need not look for it among
-/// all mounts, which takes longer than all the rest of a load.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CgroupPlace {
-    /// [`hash_of_lists`] of what `/proc/self/cgroup` says.
-    pub member: u64,
-    /// Folder of the cgroup; empty if it is not known.
-    pub folder: Vec<u8>,
 }
 
 /// What the first page of the file says.
@@ -268,82 +175,12 @@ fn read_entry(entry: &[u8; ENTRY], file: u64) -> Option<SlotsOfKey> {
     })
 }
 
-/// Whether a file is one of the callers, by its name without folders. `libfoo.so.2` covers
-/// `libfoo.so.2.1`, and `*` every file. What a Python wheel adds to the names of its libraries does not
-/// count.
-///
-/// ```
-/// use topobroker_layout::slots::is_tried;
-/// let callers = ["libfoo.so.2".to_string()];
-/// assert!(is_tried(&callers, "libfoo.so.2.10.1") && is_tried(&callers, "libfoo-0a1b2c3d.so.2"));
-/// assert!(!is_tried(&callers, "libfoo.so.20") && !is_tried(&callers, "libfoo.so"));
-/// ```
-#[must_use]
-pub fn is_tried(callers: &[String], file: &str) -> bool {
-    /// Digits that `auditwheel` puts behind the name of a library.
-    const DIGITS: usize = 8;
-    let wheel = file.split_once(".so").and_then(|(name, version)| {
-        let (name, digits) = name.rsplit_once('-')?;
-        let is_hash = digits.len() == DIGITS && digits.bytes().all(|it| it.is_ascii_hexdigit());
-        is_hash.then(|| [name, ".so", version].concat())
-    });
-    let file = wheel.as_deref().unwrap_or(file);
-    callers.iter().any(|caller| {
-        let rest = file.strip_prefix(caller.as_str());
-        caller == "*" || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    })
-}
-
 /// Four numbers, and the bytes behind them.
 fn numbers(bytes: &[u8]) -> Option<([u64; 4], &[u8])> {
     let (numbers, rest) = bytes.split_at_checked(32)?;
     let (numbers, _) = numbers.as_chunks::<8>();
     let numbers: [[u8; 8]; 4] = numbers.try_into().ok()?;
     Some((numbers.map(u64::from_le_bytes), rest))
-}
-
-/// Prefix of the variables that change what hwloc loads.
-const HWLOC_PREFIX: &[u8] = b"HWLOC_";
-/// Variables that change which GPUs the libraries of their vendors find.
-const GPU_VARIABLES: [&[u8]; 8] = [
-    b"CUDA_DEVICE_ORDER=",
-    b"CUDA_VISIBLE_DEVICES=",
-    b"ROCR_VISIBLE_DEVICES=",
-    b"HIP_VISIBLE_DEVICES=",
-    b"GPU_DEVICE_ORDINAL=",
-    b"ZE_AFFINITY_MASK=",
-    b"ZE_FLAT_DEVICE_HIERARCHY=",
-    b"ZE_ENABLE_PCI_ID_DEVICE_ORDER=",
-];
-/// Variables of hwloc that only change what it prints.
-const WITHOUT_EFFECT: [&[u8]; 2] = [b"HWLOC_HIDE_ERRORS=", b"HWLOC_COMPONENTS_VERBOSE="];
-
-/// A hash of those variables that change what hwloc loads, of all that are given as `NAME=VALUE`, in
-/// any order.
-pub fn hash_of_environment<'a>(variables: impl Iterator<Item = &'a [u8]>) -> u64 {
-    let starts = |variable: &[u8], names: &[&[u8]]| names.iter().any(|it| variable.starts_with(it));
-    let mut counted: Vec<&[u8]> = variables
-        .filter(|it| it.starts_with(HWLOC_PREFIX) || starts(it, &GPU_VARIABLES))
-        .filter(|it| !starts(it, &WITHOUT_EFFECT))
-        .collect();
-    counted.sort_unstable();
-    let mut hash = Xxh3::new();
-    for variable in counted {
-        hash.update(&xxh3_64(variable).to_le_bytes());
-    }
-    hash.digest()
-}
-
-/// A hash of a file, by device and inode.
-#[must_use]
-pub fn hash_of_file(device: u64, inode: u64) -> u64 {
-    xxh3_64([device.to_le_bytes(), inode.to_le_bytes()].as_flattened())
-}
-
-/// A hash of lists of indexes, such as `0-3,8`.
-#[must_use]
-pub fn hash_of_lists(lists: &[&str]) -> u64 {
-    xxh3_64(lists.join("\n").as_bytes())
 }
 
 #[cfg(test)]
@@ -408,49 +245,10 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_read_from_the_text_that_it_is_written_as() {
-        for SlotsOfKey { key, .. } in example().keys {
-            assert_eq!(key.to_string().parse(), Ok(key));
-        }
-        for text in [
-            "",
-            "0x0",
-            "0x0/",
-            "0x0/0000000000000000000",
-            "0x0/00000000000000000004",
-            "0/00000000000000000000",
-        ] {
-            let error = text.parse::<LoadKey>().unwrap_err();
-            assert!(
-                error
-                    .to_string()
-                    .starts_with(&alloc::format!("{text}: expected flags and 20 filters"))
-            );
-        }
-    }
-
-    #[test]
     fn slots_are_for_loads_with_the_same_flags_and_filters_and_gl_if_there_is_a_display() {
         let [first, second] = example().keys.try_into().unwrap();
         let other = LoadKey { without_gl: false, ..first.key };
         assert!(first.is_for(&first.key) && !first.is_for(&other) && !first.is_for(&second.key));
         assert!(second.is_for(&LoadKey { flags: 0, ..other }) && second.is_for(&second.key));
-    }
-
-    #[test]
-    fn only_variables_that_change_what_hwloc_loads_count_in_any_order() {
-        let hash = |list: &[&str]| hash_of_environment(list.iter().map(|it| it.as_bytes()));
-        let expected = hash(&["HWLOC_XMLFILE=/a", "HWLOC_THISSYSTEM=1"]);
-        assert_eq!(
-            hash(&["HOME=/", "HWLOC_THISSYSTEM=1", "HWLOC_HIDE_ERRORS=2", "HWLOC_XMLFILE=/a"]),
-            expected
-        );
-        assert_ne!(hash(&["HWLOC_XMLFILE=/b", "HWLOC_THISSYSTEM=1"]), expected);
-        assert_ne!(
-            hash(&["HWLOC_XMLFILE=/a", "HWLOC_THISSYSTEM=1", "CUDA_VISIBLE_DEVICES=0"]),
-            expected
-        );
-        assert_ne!(hash(&["HWLOC_XMLFILE=/a"]), expected);
-        assert_ne!(hash_of_lists(&["0-3", "0"]), hash_of_lists(&["0-3", ""]));
     }
 }

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 
 /// The value of a variable, any bytes. `None` in a program that runs with more rights than the user
 /// who started it, because that user could name any file there.
-pub(crate) fn variable(name: &str) -> Option<Vec<u8>> {
+#[must_use]
+pub fn variable(name: &str) -> Option<Vec<u8>> {
     value(name).filter(|_| !has_more_rights())
 }
 
@@ -28,12 +29,11 @@ fn value(name: &str) -> Option<Vec<u8>> {
     value.map(|value| value.to_bytes().to_vec())
 }
 
-/// The value of a variable as text, for crates that must read the environment as this one does.
-/// `None` if it is not UTF-8, or in a program that runs with more rights than the user who started
+/// The value of a variable as text. `None` if it is not UTF-8, or in a program that runs with more rights than the user who started
 /// it.
 ///
 /// ```
-/// let address = topobroker_reader::internal::trusted_var("PMIX_HWLOC_SHMEM_ADDR");
+/// let address = topobroker_process::trusted_var("PMIX_HWLOC_SHMEM_ADDR");
 /// assert_eq!(address, std::env::var("PMIX_HWLOC_SHMEM_ADDR").ok());
 /// ```
 #[must_use]
@@ -47,7 +47,8 @@ fn has_more_rights() -> bool {
 }
 
 /// A value that the kernel passed to this program; 0 if it did not pass that one.
-pub(crate) fn auxiliary(kind: libc::c_ulong) -> u64 {
+#[must_use]
+pub fn auxiliary(kind: libc::c_ulong) -> u64 {
     // SAFETY: `getauxval` takes any number and returns one.
     unsafe { libc::getauxval(kind) as u64 }
 }

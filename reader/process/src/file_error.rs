@@ -1,6 +1,6 @@
 //! Why a file cannot be used.
 
-use super::os_error::OsError;
+use crate::os_error::OsError;
 use alloc::boxed::Box;
 use core::error::Error;
 use rustix::io::Errno;
