@@ -75,31 +75,16 @@ fn value<'t>(
     node: &str,
     stored: &impl Fn(u32) -> Option<Cow<'t, str>>,
 ) -> Option<()> {
-    let index = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
-    if field.property().is_text() != coding.is_text(field) {
+    if field.property().is_text() == matches!(coding, Coding::Number { .. }) {
         return None;
     }
     match coding {
-        Coding::Same { place } => match values.number_at(*place as usize) {
-            Some(number) if !field.property().is_text() => values.push_number(field, number),
-            _ => values.push_copy(field, &values.copied(*place as usize)?)?,
-        },
         Coding::NodeName => values.push_copy(field, node)?,
-        Coding::Choice { bits, texts } => {
-            values.push_copy(field, texts.get(index(from.take(*bits)))?)?
-        }
         Coding::Stored { bits } => {
             values.push_copy(field, &stored(u32::try_from(from.take(*bits)).ok()?)?)?;
         }
         Coding::Number { bits, base, step } => {
             values.push_number(field, base.wrapping_add(step.wrapping_mul(from.take(*bits))));
-        }
-        Coding::NumberChoice { bits, numbers } => {
-            values.push_number(field, *numbers.get(index(from.take(*bits)))?);
-        }
-        Coding::Quotient { place, divisor, plus } => {
-            let number = values.number_at(*place as usize)?.checked_div(*divisor)?;
-            values.push_number(field, number.wrapping_add(*plus));
         }
         Coding::Numbered { digits, bits, base, step } => {
             let number = base.wrapping_add(step.wrapping_mul(from.take(*bits)));
@@ -108,7 +93,8 @@ fn value<'t>(
         Coding::Template { text: template, characters } => {
             let mut filled = Vec::from(template.as_bytes());
             for character in characters {
-                let chosen = character.alphabet.as_bytes().get(index(from.take(character.bits())));
+                let place = usize::try_from(from.take(character.bits())).ok()?;
+                let chosen = character.alphabet.as_bytes().get(place);
                 *filled.get_mut(character.at as usize)? = *chosen?;
             }
             values.push_copy(field, &String::from_utf8(filled).ok()?)?;
@@ -119,15 +105,4 @@ fn value<'t>(
         }
     }
     Some(())
-}
-
-impl Coding<'_> {
-    /// Whether the values in a field are texts with this coding.
-    fn is_text(&self, field: Field) -> bool {
-        match self {
-            Self::Same { .. } => field.property().is_text(),
-            Self::Number { .. } | Self::NumberChoice { .. } | Self::Quotient { .. } => false,
-            _ => true,
-        }
-    }
 }

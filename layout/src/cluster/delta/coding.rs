@@ -7,20 +7,12 @@ use alloc::vec::Vec;
 /// How the values of a field are made from the bits of a node. A place is that of an earlier field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Coding<'a> {
-    /// The value of an earlier field.
-    Same { place: u32 },
     /// The name of the node.
     NodeName,
-    /// One of a few texts.
-    Choice { bits: u32, texts: Vec<&'a str> },
     /// A text of the class's table of texts, by its place there.
     Stored { bits: u32 },
     /// `base + step * bits`.
     Number { bits: u32, base: u64, step: u64 },
-    /// One of a few numbers.
-    NumberChoice { bits: u32, numbers: Vec<u64> },
-    /// The number of an earlier field, divided by one constant, plus another.
-    Quotient { place: u32, divisor: u64, plus: u64 },
     /// A number between two texts: `base + step * bits`.
     Numbered { digits: Digits<'a>, bits: u32, base: u64, step: u64 },
     /// A text of which some characters are chosen by bits.
@@ -47,14 +39,10 @@ impl<'a> Coding<'a> {
     /// Number of bits of a node.
     pub(super) fn bits(&self) -> u32 {
         match self {
-            Self::Same { .. } | Self::NodeName | Self::Quotient { .. } | Self::Successor { .. } => {
-                0
+            Self::NodeName | Self::Successor { .. } => 0,
+            Self::Stored { bits } | Self::Number { bits, .. } | Self::Numbered { bits, .. } => {
+                *bits
             }
-            Self::Choice { bits, .. }
-            | Self::Stored { bits }
-            | Self::Number { bits, .. }
-            | Self::NumberChoice { bits, .. }
-            | Self::Numbered { bits, .. } => *bits,
             Self::Template { characters, .. } => {
                 characters.iter().map(Character::bits).fold(0, u32::saturating_add)
             }
@@ -67,29 +55,17 @@ impl<'a> Coding<'a> {
             numbers.iter().for_each(|number| push_number(bytes, *number));
         };
         match self {
-            Self::Same { place } => numbers(bytes, 0, &[u64::from(*place)]),
-            Self::NodeName => numbers(bytes, 1, &[]),
-            Self::Choice { bits, texts } => {
-                numbers(bytes, 2, &[u64::from(*bits), texts.len() as u64]);
-                texts.iter().for_each(|text| push_text(bytes, text));
-            }
-            Self::Stored { bits } => numbers(bytes, 3, &[u64::from(*bits)]),
+            Self::NodeName => numbers(bytes, 0, &[]),
+            Self::Stored { bits } => numbers(bytes, 1, &[u64::from(*bits)]),
             Self::Number { bits, base, step } => {
-                numbers(bytes, 4, &[u64::from(*bits), *base, *step]);
-            }
-            Self::NumberChoice { bits, numbers: choice } => {
-                numbers(bytes, 5, &[u64::from(*bits), choice.len() as u64]);
-                choice.iter().for_each(|number| push_number(bytes, *number));
-            }
-            Self::Quotient { place, divisor, plus } => {
-                numbers(bytes, 6, &[u64::from(*place), *divisor, *plus]);
+                numbers(bytes, 2, &[u64::from(*bits), *base, *step]);
             }
             Self::Numbered { digits, bits, base, step } => {
-                numbers(bytes, 7, &[u64::from(*bits), *base, *step]);
+                numbers(bytes, 3, &[u64::from(*bits), *base, *step]);
                 digits.write(bytes);
             }
             Self::Template { text, characters } => {
-                numbers(bytes, 8, &[characters.len() as u64]);
+                numbers(bytes, 4, &[characters.len() as u64]);
                 push_text(bytes, text);
                 let mut last = "";
                 for character in characters {
@@ -101,7 +77,7 @@ impl<'a> Coding<'a> {
                 }
             }
             Self::Successor { place, text, count, plus } => {
-                numbers(bytes, 9, &[u64::from(*place), u64::from(*count), *plus]);
+                numbers(bytes, 5, &[u64::from(*place), u64::from(*count), *plus]);
                 push_text(bytes, text);
             }
         }
@@ -110,34 +86,14 @@ impl<'a> Coding<'a> {
     /// Reads what [`Coding::write`] wrote; `None` if the bytes are not that.
     pub(super) fn read(from: &mut ByteReader<'a>) -> Option<Self> {
         let coding = match from.byte()? {
-            0 => Self::Same { place: from.small()? },
-            1 => Self::NodeName,
-            2 => {
-                let bits = from.small()?;
-                let count = from.small()?;
-                Self::Choice {
-                    bits,
-                    texts: (0..count).map(|_| from.text()).collect::<Option<_>>()?,
-                }
-            }
-            3 => Self::Stored { bits: from.small()? },
-            4 => Self::Number { bits: from.small()?, base: from.number()?, step: from.number()? },
-            5 => {
-                let bits = from.small()?;
-                let count = from.small()?;
-                let numbers = (0..count).map(|_| from.number()).collect::<Option<_>>()?;
-                Self::NumberChoice { bits, numbers }
-            }
-            6 => Self::Quotient {
-                place: from.small()?,
-                divisor: from.number()?,
-                plus: from.number()?,
-            },
-            7 => {
+            0 => Self::NodeName,
+            1 => Self::Stored { bits: from.small()? },
+            2 => Self::Number { bits: from.small()?, base: from.number()?, step: from.number()? },
+            3 => {
                 let (bits, base, step) = (from.small()?, from.number()?, from.number()?);
                 Self::Numbered { digits: Digits::read(from)?, bits, base, step }
             }
-            8 => {
+            4 => {
                 let count = from.small()?;
                 let text = from.text()?;
                 let (mut characters, mut last) = (Vec::new(), "");
@@ -149,7 +105,7 @@ impl<'a> Coding<'a> {
                 }
                 Self::Template { text, characters }
             }
-            9 => {
+            5 => {
                 let (place, count, plus) = (from.small()?, from.small()?, from.number()?);
                 Self::Successor { place, text: from.text()?, count, plus }
             }

@@ -43,10 +43,6 @@ pub struct Fitted {
     pub texts: Vec<String>,
 }
 
-/// Total length up to which texts are among the codings and not in the table of texts, so that what
-/// every process reads of a class stays short.
-const MOST_CHOICE: usize = 512;
-
 /// Finds the codings of the fields of a class, which must ascend, and writes its nodes, whose names
 /// are `nodes`.
 #[must_use]
@@ -57,7 +53,7 @@ pub fn fit(fields: &[(Field, Column<'_>)], nodes: &[&str]) -> Fitted {
         .map(|(at, (_, column))| {
             let before = fields.get(..at).unwrap_or_default();
             match column {
-                Column::Numbers(numbers) => Some(of_numbers(numbers, before)),
+                Column::Numbers(numbers) => Some(of_numbers(numbers)),
                 Column::Texts(texts) => of_texts(texts, before, nodes),
             }
         })
@@ -110,29 +106,14 @@ fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-fn of_numbers<'a>(numbers: &[u64], before: &[(Field, Column<'a>)]) -> Coded<'a> {
-    for (place, (_, column)) in before.iter().enumerate() {
-        let Column::Numbers(others) = column else { continue };
-        if others == numbers {
-            return (Coding::Same { place: small(place) }, no_bits(numbers));
-        }
-        if let Some((divisor, plus)) = quotient(numbers, others) {
-            return (Coding::Quotient { place: small(place), divisor, plus }, no_bits(numbers));
-        }
-    }
+fn of_numbers<'a>(numbers: &[u64]) -> Coded<'a> {
     let (base, step, bits) = progression(numbers);
-    let distinct: BTreeSet<u64> = numbers.iter().copied().collect();
-    let choice_bits = bits_of((distinct.len() as u64).saturating_sub(1));
-    // A number among the codings has up to ten bytes, and is read by every process.
-    let choice = distinct.len() * 80 + choice_bits as usize * numbers.len();
-    if distinct.len() <= 32 && choice < bits as usize * numbers.len() {
-        let all: Vec<u64> = distinct.into_iter().collect();
-        let place = |number: &u64| all.binary_search(number).unwrap_or(0) as u64;
-        let codes = one_each(numbers.iter().map(place).collect(), choice_bits);
-        return (Coding::NumberChoice { bits: choice_bits, numbers: all }, codes);
-    }
-    let codes = numbers.iter().map(|number| (number - base).checked_div(step).unwrap_or(0));
-    (Coding::Number { bits, base, step }, one_each(codes.collect(), bits))
+    (Coding::Number { bits, base, step }, one_each(steps(numbers, base, step), bits))
+}
+
+/// How many steps each number is above the least.
+fn steps(numbers: &[u64], base: u64, step: u64) -> Vec<u64> {
+    numbers.iter().map(|number| (number - base).checked_div(step).unwrap_or(0)).collect()
 }
 
 /// The least number, the greatest step by which all are apart, and the bits of the number of steps.
@@ -150,17 +131,6 @@ fn gcd(mut one: u64, mut other: u64) -> u64 {
     one
 }
 
-/// The constants by which all numbers follow from others: those divided by one, plus the other.
-fn quotient(numbers: &[u64], others: &[u64]) -> Option<(u64, u64)> {
-    let (first, from) = (*numbers.first()?, *others.first()?);
-    let (next, other) = numbers.iter().zip(others).find(|(number, _)| **number != first)?;
-    let (apart, steps) = (other.abs_diff(from), next.abs_diff(first));
-    let divisor = apart.checked_div(steps).filter(|divisor| *divisor > 0)?;
-    let plus = first.wrapping_sub(from / divisor);
-    let holds = |(number, other): (&u64, &u64)| (other / divisor).wrapping_add(plus) == *number;
-    numbers.iter().zip(others).all(holds).then_some((divisor, plus))
-}
-
 fn of_texts<'a>(
     texts: &[&'a str],
     before: &[(Field, Column<'a>)],
@@ -171,16 +141,13 @@ fn of_texts<'a>(
     }
     for (place, (_, column)) in before.iter().enumerate() {
         let Column::Texts(others) = column else { continue };
-        if others == texts {
-            return Some((Coding::Same { place: small(place) }, no_bits(texts)));
-        }
         if let Some((count, plus)) = successor(texts, others) {
             let text = *texts.first()?;
             let coding = Coding::Successor { place: small(place), text, count, plus };
             return Some((coding, no_bits(texts)));
         }
     }
-    let made = [numbered(texts, false), numbered(texts, true), template(texts), choice(texts)];
+    let made = [numbered(texts, false), numbered(texts, true), template(texts)];
     let length = |coded: &Coded<'a>| {
         let mut bytes = Vec::new();
         coded.0.write(&mut bytes);
@@ -215,8 +182,8 @@ fn numbered<'a>(texts: &[&'a str], is_hexadecimal: bool) -> Option<Coded<'a>> {
     let digits = Digits::of(texts, is_hexadecimal)?;
     let numbers: Vec<u64> = texts.iter().map(|it| digits.number(it)).collect::<Option<_>>()?;
     let (base, step, bits) = progression(&numbers);
-    let codes = numbers.iter().map(|number| (number - base).checked_div(step).unwrap_or(0));
-    Some((Coding::Numbered { digits, bits, base, step }, one_each(codes.collect(), bits)))
+    let codes = one_each(steps(&numbers, base, step), bits);
+    Some((Coding::Numbered { digits, bits, base, step }, codes))
 }
 
 /// The characters that a character of a template can be, shortest first.
@@ -253,14 +220,4 @@ fn template<'a>(texts: &[&'a str]) -> Option<Coded<'a>> {
     };
     let codes = texts.iter().map(codes).collect();
     Some((Coding::Template { text, characters }, codes))
-}
-
-fn choice<'a>(texts: &[&'a str]) -> Option<Coded<'a>> {
-    let distinct: BTreeSet<&str> = texts.iter().copied().collect();
-    (distinct.iter().map(|text| text.len() + 2).sum::<usize>() <= MOST_CHOICE).then_some(())?;
-    let all: Vec<&str> = distinct.into_iter().collect();
-    let bits = bits_of((all.len() as u64).saturating_sub(1));
-    let codes = texts.iter().map(|text| all.binary_search(text).unwrap_or(0) as u64);
-    let codes = one_each(codes.collect(), bits);
-    Some((Coding::Choice { bits, texts: all }, codes))
 }

@@ -56,7 +56,10 @@ impl NodeValues {
     #[must_use]
     #[inline]
     pub fn number(&self, field: Field) -> Option<u64> {
-        self.number_at(self.fields.binary_search(&field).ok()?)
+        match self.values.get(self.fields.binary_search(&field).ok()?)? {
+            Value::Number(number) => Some(*number),
+            Value::Text(..) => None,
+        }
     }
 
     /// The text in a field; `None` if it is that of the class.
@@ -90,13 +93,6 @@ impl NodeValues {
         }
     }
 
-    pub(super) fn number_at(&self, place: usize) -> Option<u64> {
-        match self.values.get(place)? {
-            Value::Number(number) => Some(*number),
-            Value::Text(..) => None,
-        }
-    }
-
     pub(super) fn push_number(&mut self, field: Field, number: u64) {
         self.fields.push(field);
         self.values.push(Value::Number(number));
@@ -123,10 +119,5 @@ impl NodeValues {
         // As in an archive, so that C can read the text in place.
         self.texts.push('\0');
         Some(())
-    }
-
-    /// The text at a place, as an owned one, for values that are made from it.
-    pub(super) fn copied(&self, place: usize) -> Option<String> {
-        self.text_at(place).map(String::from)
     }
 }
