@@ -19,7 +19,7 @@ from conftest import ROOT
 
 PACKAGE = Path(__file__).resolve().parents[1]
 EXAMPLES = PACKAGE / "examples"
-TOOLS = ("_bind", "_gpus", "_launcher", "_load", "_tools", "_graph")
+TOOLS = ("_bind", "_binding", "_gpus", "_launcher", "_load", "_tools", "_graph")
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from topobroker._topobroker import (
 _MODULES: dict[str, str] = {
     "load": "topobroker._load",
     "bind_this_rank": "topobroker._bind",
-    "Binding": "topobroker._bind",
+    "Binding": "topobroker._binding",
     "diff": "topobroker._tools",
     "Difference": "topobroker._tools",
     "audit": "topobroker._tools",

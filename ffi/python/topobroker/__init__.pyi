@@ -1,5 +1,5 @@
-from topobroker._bind import Binding as Binding
 from topobroker._bind import bind_this_rank as bind_this_rank
+from topobroker._binding import Binding as Binding
 from topobroker._load import load as load
 from topobroker._tools import Audit as Audit
 from topobroker._tools import AuditedCall as AuditedCall

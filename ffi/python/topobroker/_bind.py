@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Optional, Union
 
+from topobroker._binding import BOUND, Binding
 from topobroker._gpus import Gpu, named, seen_gpus
 from topobroker._launcher import integer, rank_of
 
@@ -14,86 +15,6 @@ if TYPE_CHECKING:
 
     _GpuName = Union[int, str]
     _Memory = Literal["auto", "bind", "interleave", "firsttouch"]
-
-# How this process was bound: for whom, to what, and what it had before. So a second call, also of the
-# program that `python -m topobroker bind` becomes, divides the same PUs.
-_BOUND = "TOPOBROKER_BOUND"
-
-
-class Binding:
-    """How a rank is bound, and why."""
-
-    rank: int
-    """Number of the rank on this node."""
-    size: int
-    """Number of ranks on this node."""
-    launcher: str
-    """Who told rank and size."""
-    cpus: Set
-    """PUs of the rank."""
-    nodes: Set
-    """NUMA nodes that its memory comes from."""
-    memory: Literal["default", "auto", "bind", "interleave", "firsttouch"]
-    """Memory policy; "auto" is "bind" if the kernel lets this process."""
-    gpu: Optional[Object]
-    """The GPU that it is near; None without one."""
-    gpu_name: Optional[str]
-    """The instance of MIG that it has; None if it has a whole GPU."""
-    nics: list[Object]
-    """Its NICs, the best first."""
-    variables: dict[str, str]
-    """Environment variables that are set; those that are set already are not among them."""
-    reasons: list[str]
-    """Why it is so, a sentence for each step."""
-
-    def __init__(self, rank: int, size: int, launcher: str) -> None:
-        self.rank, self.size, self.launcher = rank, size, launcher
-        self.memory = "default"
-        self.gpu = None
-        self.gpu_name = None
-        self.nics = []
-        self.variables = {}
-        self.reasons = []
-        self._before: Optional[Set] = None
-
-    def __str__(self) -> str:
-        """What it does, in one line."""
-        parts = [f"rank {self.rank} of {self.size} ({self.launcher})"]
-        if self.gpu is not None:
-            name = self.gpu_name or self.gpu.uuid or self.gpu.name or ""
-            parts.append(f"GPU {name} {self.gpu.bus_id or ''}".rstrip())
-        parts.append(f"PUs {self.cpus}")
-        if self.memory != "default":
-            policy = "bind" if self.memory == "auto" else self.memory
-            parts.append(f"memory {policy} {self.nodes}".rstrip())
-        if self.nics:
-            parts.append("NIC " + ",".join(nic.name or "" for nic in self.nics))
-        parts.extend(f"{name}={value}" for name, value in self.variables.items())
-        return "topobroker: " + "; ".join(parts)
-
-    def explain(self) -> str:
-        """What it does, and why, in lines."""
-        return "\n".join([str(self), *(f"  {reason}" for reason in self.reasons)])
-
-    def apply(self) -> None:
-        """Binds this process, and sets the variables."""
-        from topobroker import TopobrokerError, bind_cpus, bind_memory
-
-        os.environ.update(self.variables)
-        bind_cpus(self.cpus)
-        if self._before is not None:
-            words = [self.launcher, str(self.rank), str(self.size), str(self.cpus), str(self._before)]
-            os.environ[_BOUND] = ":".join(words)
-        if self.memory == "default":
-            return
-        try:
-            bind_memory("bind" if self.memory == "auto" else self.memory, self.nodes)
-        except TopobrokerError as error:
-            # Containers often forbid it.
-            if self.memory != "auto":
-                raise
-            self.memory = "default"
-            self.reasons.append(f"the memory is not bound: {error}")
 
 
 def bind_this_rank(
@@ -246,7 +167,7 @@ class _Planner:
         affinity, possible = _limits()
         before = self._before(binding, affinity)
         affinity = affinity if before is None else before
-        binding._before = affinity
+        binding.before = affinity
         usable = affinity & whole
         if not usable:
             binding.reasons.append(f"the topology has none of the PUs {affinity} of this process: it is of another machine")
@@ -264,7 +185,7 @@ class _Planner:
         """The PUs that this process had before this package bound it as the same rank."""
         from topobroker import Set
 
-        words = os.environ.get(_BOUND, "").split(":")
+        words = os.environ.get(BOUND, "").split(":")
         if words[:-1] != [binding.launcher, str(binding.rank), str(binding.size), str(affinity)]:
             return None
         binding.reasons.append(f"this rank was bound before: it had the PUs {words[-1]}")
