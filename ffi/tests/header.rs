@@ -36,9 +36,13 @@ const PARTS: [Part; 7] = [
     Part {
         name: "devices",
         about: "Devices, what is between them, and groups of ranks at the same hardware.",
-        sources: &["devices", "ports", "nics", "groups", "links"],
+        sources: &["devices", "ports", "nics", "groups", "links", "link_paths"],
     },
-    Part { name: "cluster", about: "Many nodes, and what connects them.", sources: &["cluster"] },
+    Part {
+        name: "cluster",
+        about: "Many nodes, and what connects them.",
+        sources: &["cluster", "cluster_groups"],
+    },
     Part {
         name: "launcher",
         about: "Publishing, for launchers. Only libtopobroker has these functions.",

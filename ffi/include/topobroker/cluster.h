@@ -12,24 +12,6 @@ extern "C" {
 
 /* ---- Clusters: many nodes in one segment, and what is above them. ---- */
 
-/// What a group of nodes is.
-typedef enum tb_group_kind {
-  /// The cluster itself.
-  TB_GROUP_CLUSTER = 0,
-  /// A switch and what is connected below it.
-  TB_GROUP_SWITCH = 1,
-  /// A block of Slurm's topology.
-  TB_GROUP_BLOCK = 2,
-  /// A rack.
-  TB_GROUP_RACK = 3,
-  /// Any other group.
-  TB_GROUP_OTHER = 4,
-  /// A ring of Slurm's topology.
-  TB_GROUP_RING = 5,
-  /// A torus of Slurm's topology.
-  TB_GROUP_TORUS = 6,
-} tb_group_kind;
-
 /// The cluster that this process has adopted. Nobody frees it.
 typedef struct tb_cluster tb_cluster;
 
@@ -56,34 +38,6 @@ typedef struct tb_cluster_node {
   /// Whether this process runs on it. Only then its sets can be used for binding.
   bool is_local;
 } tb_cluster_node;
-
-/// A group of nodes.
-typedef struct tb_cluster_group {
-  /// A tb_group_kind.
-  int32_t kind;
-  /// The group that it is in; of the cluster, itself.
-  uint32_t parent;
-  /// Number of groups above it: 0 for the cluster.
-  uint32_t depth;
-  /// Number of nodes in it and in all groups below.
-  uint32_t nodes;
-  /// Speed of its links in the unit that the site uses, 0 if unknown.
-  uint32_t speed;
-} tb_cluster_group;
-
-/// What nodes have together.
-typedef struct tb_cluster_sum {
-  /// Number of nodes.
-  uint64_t nodes;
-  /// Number of cores.
-  uint64_t cores;
-  /// Number of PUs.
-  uint64_t pus;
-  /// Number of GPUs.
-  uint64_t gpus;
-  /// Memory of the NUMA nodes, in bytes.
-  uint64_t memory;
-} tb_cluster_sum;
 
 /// Adopts the cluster in `file`, and stores it. If `file` is NULL, that of the environment variable
 /// TOPOBROKER_CLUSTER. Every later call stores the same pointer, which stays valid for the life of
@@ -130,6 +84,78 @@ tb_status tb_cluster_bindable(const tb_cluster *cluster,
                               tb_obj obj,
                               tb_set *set);
 
+/// Stores the least number of links between a port of one node and a port of another. 2 if they are
+/// at one switch. TB_ERR_NOT_FOUND if the fabric has no way.
+tb_status tb_cluster_hops(const tb_cluster *cluster,
+                          uint32_t node,
+                          uint32_t other,
+                          uint32_t *hops);
+
+/// Stores the ways by the fabric from a node to each of `node_count` others in `paths`, in their
+/// order, and their number in `count` (may be NULL). Of the ways of the fewest links the widest one
+/// counts, with the bandwidth of its narrowest link; latencies are not known.
+tb_status tb_cluster_distances(const tb_cluster *cluster,
+                               uint32_t node,
+                               const uint32_t *nodes,
+                               size_t node_count,
+                               tb_link_path *paths,
+                               size_t element_size,
+                               size_t capacity,
+                               size_t *count);
+
+/// Stores the topology of this process's node, out of the cluster that TOPOBROKER_CLUSTER names.
+/// Only the few pages of this node are read, however many nodes there are. Every later call stores
+/// the same pointer. TB_ERR_NOT_FOUND if the node is not in the cluster.
+tb_status tb_cluster_own_node(const tb_topology **topology);
+
+/* ---- Groups of nodes of a cluster, and what their nodes have together. ---- */
+
+/// What a group of nodes is.
+typedef enum tb_group_kind {
+  /// The cluster itself.
+  TB_GROUP_CLUSTER = 0,
+  /// A switch and what is connected below it.
+  TB_GROUP_SWITCH = 1,
+  /// A block of Slurm's topology.
+  TB_GROUP_BLOCK = 2,
+  /// A rack.
+  TB_GROUP_RACK = 3,
+  /// Any other group.
+  TB_GROUP_OTHER = 4,
+  /// A ring of Slurm's topology.
+  TB_GROUP_RING = 5,
+  /// A torus of Slurm's topology.
+  TB_GROUP_TORUS = 6,
+} tb_group_kind;
+
+/// A group of nodes.
+typedef struct tb_cluster_group {
+  /// A tb_group_kind.
+  int32_t kind;
+  /// The group that it is in; of the cluster, itself.
+  uint32_t parent;
+  /// Number of groups above it: 0 for the cluster.
+  uint32_t depth;
+  /// Number of nodes in it and in all groups below.
+  uint32_t nodes;
+  /// Speed of its links in the unit that the site uses, 0 if unknown.
+  uint32_t speed;
+} tb_cluster_group;
+
+/// What nodes have together.
+typedef struct tb_cluster_sum {
+  /// Number of nodes.
+  uint64_t nodes;
+  /// Number of cores.
+  uint64_t cores;
+  /// Number of PUs.
+  uint64_t pus;
+  /// Number of GPUs.
+  uint64_t gpus;
+  /// Memory of the NUMA nodes, in bytes.
+  uint64_t memory;
+} tb_cluster_sum;
+
 /// Stores what a cluster knows of a group. Group 0 is the cluster itself.
 tb_status tb_cluster_group_get(const tb_cluster *cluster,
                                uint32_t group,
@@ -157,9 +183,7 @@ tb_status tb_cluster_group_nodes(const tb_cluster *cluster,
 
 /// A group has no set of PUs, because sets of several machines do not mix: always TB_ERR_NO_SET,
 /// and `set` is left as it was. For programs that ask any object for its set.
-tb_status tb_cluster_group_cpuset(const tb_cluster *cluster,
-                                  uint32_t group,
-                                  tb_set *set);
+tb_status tb_cluster_group_cpuset(const tb_cluster *cluster, uint32_t group, tb_set *set);
 
 /// Stores the lowest group that two nodes are both in, such as the switch that connects them.
 tb_status tb_cluster_common(const tb_cluster *cluster,
@@ -167,35 +191,11 @@ tb_status tb_cluster_common(const tb_cluster *cluster,
                             uint32_t other,
                             uint32_t *group);
 
-/// Stores the least number of links between a port of one node and a port of another. 2 if they are
-/// at one switch. TB_ERR_NOT_FOUND if the fabric has no way.
-tb_status tb_cluster_hops(const tb_cluster *cluster,
-                          uint32_t node,
-                          uint32_t other,
-                          uint32_t *hops);
-
-/// Stores the ways by the fabric from a node to each of `node_count` others in `paths`, in their
-/// order, and their number in `count` (may be NULL). Of the ways of the fewest links the widest one
-/// counts, with the bandwidth of its narrowest link; latencies are not known.
-tb_status tb_cluster_distances(const tb_cluster *cluster,
-                               uint32_t node,
-                               const uint32_t *nodes,
-                               size_t node_count,
-                               tb_link_path *paths,
-                               size_t element_size,
-                               size_t capacity,
-                               size_t *count);
-
 /// Stores what the nodes of a group and of all groups below have together; group 0 is the cluster.
 tb_status tb_cluster_totals(const tb_cluster *cluster,
                             uint32_t group,
                             tb_cluster_sum *sum,
                             size_t sum_size);
-
-/// Stores the topology of this process's node, out of the cluster that TOPOBROKER_CLUSTER names.
-/// Only the few pages of this node are read, however many nodes there are. Every later call stores
-/// the same pointer. TB_ERR_NOT_FOUND if the node is not in the cluster.
-tb_status tb_cluster_own_node(const tb_topology **topology);
 
 #ifdef __cplusplus
 }

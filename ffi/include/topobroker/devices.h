@@ -405,7 +405,7 @@ tb_status tb_hw_objects(const tb_topology *topology,
 /// with TB_ERR_TRUNCATED.
 tb_status tb_hw_uri(const char *text, char *buffer, size_t size, size_t *length);
 
-/* ---- The graph of links, and paths in it. ---- */
+/* ---- The graph of links. ---- */
 
 /// What a vertex of the graph of links is.
 typedef enum tb_vertex_kind {
@@ -473,17 +473,6 @@ typedef enum tb_link_origin {
   TB_LINK_MEASURED = 5,
 } tb_link_origin;
 
-/// What makes a path the best.
-typedef enum tb_measure {
-  /// The greatest bandwidth, then the fewest links. A path with links of unknown bandwidth is
-  /// only taken if there is no other, and such a link limits nothing.
-  TB_MEASURE_BANDWIDTH = 0,
-  /// The fewest links of unknown latency, then the least latency.
-  TB_MEASURE_LATENCY = 1,
-  /// The fewest links.
-  TB_MEASURE_HOPS = 2,
-} tb_measure;
-
 /// The graph of links of a topology, with memory for searches in it. Free it with tb_links_free.
 typedef struct tb_links tb_links;
 
@@ -506,20 +495,6 @@ typedef struct tb_link {
   /// Latency in nanoseconds; -1 if unknown.
   int64_t latency;
 } tb_link;
-
-/// A path between two vertices.
-typedef struct tb_link_path {
-  /// Whether there is one; if not, the other values mean nothing.
-  bool is_there;
-  /// Whether it has a link of unknown bandwidth, so that the bandwidth may be less.
-  bool has_unknown_bandwidth;
-  /// Number of links.
-  uint16_t hops;
-  /// Bandwidth of the narrowest link in MB/s; -1 if none is known.
-  int64_t bandwidth;
-  /// Latency in nanoseconds; -1 if that of a link is unknown.
-  int64_t latency;
-} tb_link_path;
 
 /// Makes the graph of links of the whole adopted topology: what connects CPUs, memory, GPUs, NICs
 /// and disks, as hwloc and links that the administrator told say. With `separate_switches`, each
@@ -562,6 +537,33 @@ tb_status tb_links_link(const tb_links *links,
                         size_t number,
                         tb_link *link,
                         size_t link_size);
+
+/* ---- Paths in the graph of links. ---- */
+
+/// What makes a path the best.
+typedef enum tb_measure {
+  /// The greatest bandwidth, then the fewest links. A path with links of unknown bandwidth is
+  /// only taken if there is no other, and such a link limits nothing.
+  TB_MEASURE_BANDWIDTH = 0,
+  /// The fewest links of unknown latency, then the least latency.
+  TB_MEASURE_LATENCY = 1,
+  /// The fewest links.
+  TB_MEASURE_HOPS = 2,
+} tb_measure;
+
+/// A path between two vertices.
+typedef struct tb_link_path {
+  /// Whether there is one; if not, the other values mean nothing.
+  bool is_there;
+  /// Whether it has a link of unknown bandwidth, so that the bandwidth may be less.
+  bool has_unknown_bandwidth;
+  /// Number of links.
+  uint16_t hops;
+  /// Bandwidth of the narrowest link in MB/s; -1 if none is known.
+  int64_t bandwidth;
+  /// Latency in nanoseconds; -1 if that of a link is unknown.
+  int64_t latency;
+} tb_link_path;
 
 /// Stores the best path from one vertex to another; `measure` is a tb_measure. Also stores its
 /// vertices from the beginning to the end, up to `capacity`, and their number in `count` (may be
