@@ -8,7 +8,6 @@ mod ancestry;
 mod attacks;
 mod bind;
 mod browser;
-mod circles;
 mod cluster;
 mod cluster_damage;
 mod cluster_fabric_files;
