@@ -6,7 +6,7 @@ use topobroker_reader::jobs::{Cgroup, SourceError, affinity};
 use topobroker_reader::{FilePath, Format};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// What the topology of a load depends on besides its [`LoadKey`]. A process is served only if all
+/// What the topology of a load depends on besides its [`LoadKey`](crate::LoadKey). A process is served only if all
 /// this is for it as it was for the publisher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Conditions {

@@ -59,14 +59,14 @@ impl SlotsOfKey {
 /// What the first page of the file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slots {
-    /// [`hash_of_file`] of the hwloc library that has written the slots. Another one, even of the
+    /// [`hash_of_file`](crate::hash_of_file) of the hwloc library that has written the slots. Another one, even of the
     /// same version, may find other things.
     pub library: u64,
     /// Under which conditions the slots were written.
     pub conditions: Conditions,
     /// Where the publisher has found its cgroup.
     pub cgroup: CgroupPlace,
-    /// The libraries and programs whose loads are served: see [`is_tried`].
+    /// The libraries and programs whose loads are served: see [`is_tried`](crate::is_tried).
     pub callers: Vec<String>,
     /// The slots for each key.
     pub keys: Vec<SlotsOfKey>,

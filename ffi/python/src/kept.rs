@@ -5,13 +5,14 @@
 //! handle only to closures that must do for every lifetime, so nothing that borrows gets out alone.
 
 use memmap2::Mmap;
+use parking_lot::Mutex;
 use std::any::Any;
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use topobroker_layout::OpenError;
 use topobroker_layout::header::HEADER_LEN;
 use topobroker_reader::cluster::{Cluster, ClusterNode, ClusterOpenError, NodeGroup, NodeTopology};

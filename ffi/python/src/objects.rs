@@ -3,11 +3,11 @@
 use crate::failure::wrong_value;
 use crate::kept::{Kept, OfObject, OfObjects, OfTopology};
 use crate::object::PyObject;
+use parking_lot::Mutex;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PySliceMethods};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use topobroker_reader::{Depth, Topology};
 
 /// A sequence of objects. It is not made ahead: it has a length, indexes and slices.
@@ -146,8 +146,7 @@ impl ObjectsIterator {
 
     fn __next__(&self) -> Option<PyObject> {
         let found: Option<Kept<OfObject>> = match &self.0 {
-            Walk::Level(objects) => objects
-                .find(|objects| objects.lock().unwrap_or_else(PoisonError::into_inner).next()),
+            Walk::Level(objects) => objects.find(|objects| objects.lock().next()),
             Walk::Ids { topology, ids, next } => {
                 let id = *ids.get(next.fetch_add(1, Ordering::Relaxed))?;
                 topology.find(|topology| topology.object(id))
