@@ -29,7 +29,6 @@
 
 #[doc(hidden)]
 pub mod aligned;
-#[doc(hidden)]
 pub mod description;
 #[allow(unsafe_code, reason = "maps files")]
 pub mod file_bytes;

@@ -5,6 +5,7 @@ use crate::call::{adopting, call};
 use crate::failure::Failure;
 use crate::given::{Found, Given};
 use crate::link_paths::tb_link_path;
+use crate::links::known;
 use crate::object::{object, tb_obj};
 use crate::pointers::{Buffer, List, Out, Output, Text};
 use crate::set::tb_set;
@@ -19,8 +20,8 @@ use topobroker_process::Global;
 use topobroker_reader::{
     Archive,
     cluster::{
-        Cluster, ClusterNode, NodeGroup, NodeTopology, Place, adopt_cluster, adopt_cluster_file,
-        own_node,
+        Cluster, ClusterNode, FabricPath, NodeGroup, NodeTopology, Place, adopt_cluster,
+        adopt_cluster_file, own_node,
     },
 };
 
@@ -271,7 +272,7 @@ pub extern "C" fn tb_cluster_distances(
         let distances = fabric.distances_from(cluster.node(node)?);
         let others = others.iter().map(|other| cluster.node(*other));
         let others = others.collect::<Result<Vec<_>, _>>()?;
-        let ways = others.into_iter().map(|other| tb_link_path::of_fabric(distances.to(other)));
+        let ways = others.into_iter().map(|other| path_of(distances.to(other)));
         paths.fill(ways, element_size, capacity, count)
     })
 }
@@ -287,4 +288,16 @@ pub extern "C" fn tb_cluster_own_node(topology: Out<'_, &'static tb_topology>) -
         out.write(OWN.get().unwrap_or_else(|| OWN.set(tb_topology::of_node(own.topology()))));
         Ok(())
     })
+}
+
+/// The path between two nodes.
+fn path_of(path: Option<FabricPath>) -> tb_link_path {
+    tb_link_path {
+        is_there: path.is_some(),
+        has_unknown_bandwidth: path.is_some_and(|it| it.has_unknown),
+        hops: path.map_or(0, |it| u16::try_from(it.hops).unwrap_or(u16::MAX)),
+        // From Mb/s.
+        bandwidth: known(path.and_then(|it| it.mbps).map(|it| it / 8)),
+        latency: known(None),
+    }
 }

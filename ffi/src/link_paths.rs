@@ -9,7 +9,6 @@ use crate::pointers::{Input, List, Out, Output, Room};
 use crate::status::tb_status;
 use crate::structs::{Struct, Structs};
 use alloc::format;
-use topobroker_reader::cluster::FabricPath;
 use topobroker_reader::links::{Direction, LinkPath, Measure};
 
 /// What makes a path the best.
@@ -135,19 +134,5 @@ fn path_of(path: Option<LinkPath>) -> tb_link_path {
         hops: path.map_or(0, |it| it.hops),
         bandwidth: known(path.and_then(|it| it.bandwidth)),
         latency: known(path.and_then(|it| it.latency)),
-    }
-}
-
-impl tb_link_path {
-    /// The way between two nodes.
-    pub(crate) fn of_fabric(path: Option<FabricPath>) -> Self {
-        Self {
-            is_there: path.is_some(),
-            has_unknown_bandwidth: path.is_some_and(|it| it.has_unknown),
-            hops: path.map_or(0, |it| u16::try_from(it.hops).unwrap_or(u16::MAX)),
-            // From Mb/s.
-            bandwidth: known(path.and_then(|it| it.mbps).map(|it| it / 8)),
-            latency: known(None),
-        }
     }
 }

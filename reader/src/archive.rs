@@ -46,7 +46,17 @@ impl<'a> Archive<'a> {
         Self(Box::new(Index::of_node(archive, values)))
     }
 
-    /// The same archive with the own values of a node of a cluster.
+    /// The archive of a node of a cluster: this one, which is its class, with the values of the node in
+    /// place of those of the class. Values that this archive has already count no more.
+    ///
+    /// ```
+    /// use topobroker_layout::cluster::delta::NodeValues;
+    /// # fn of<'a>(class: &topobroker_reader::Archive<'a>, values: &'a NodeValues) {
+    /// // The values come from `ClassFields::values`, or from `NodeValues::new`.
+    /// let node = class.with_values(values);
+    /// assert_eq!(node.topology().object_count(), class.topology().object_count());
+    /// # }
+    /// ```
     #[must_use]
     pub fn with_values(&self, values: &'a NodeValues) -> Self {
         Self::of_node(self.columns(), values)

@@ -6,17 +6,17 @@ use topobroker_reader::jobs::{Cgroup, SourceError, affinity};
 use topobroker_reader::{FilePath, Format};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// What the topology of a load depends on besides its [`LoadKey`](crate::LoadKey). A process is served only if all
-/// this is for it as it was for the publisher.
+/// What the topology of a load depends on besides its [`LoadKey`](crate::LoadKey). A process is
+/// served only if all this is for it as it was for the publisher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Conditions {
     /// [`hash_of_environment`] of the publisher.
     pub environment: u64,
     /// [`hash_of_environment`] of processes that have got the variables of the publication.
     pub published_environment: u64,
-    /// [`hash_of_lists`] of the PUs and NUMA nodes that the cgroup allows.
+    /// A hash of the PUs and NUMA nodes that the cgroup allows.
     pub cgroup: u64,
-    /// [`hash_of_lists`] of the PUs that the process may run on.
+    /// A hash of the PUs that the process may run on.
     pub affinity: u64,
 }
 
@@ -24,7 +24,7 @@ pub struct Conditions {
 /// all mounts, which takes longer than all the rest of a load.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CgroupPlace {
-    /// [`hash_of_lists`] of what `/proc/self/cgroup` says.
+    /// A hash of what `/proc/self/cgroup` says.
     pub member: u64,
     /// Folder of the cgroup; empty if it is not known.
     pub folder: Vec<u8>,
@@ -105,15 +105,8 @@ pub fn hash_of_environment<'a>(variables: impl Iterator<Item = &'a [u8]>) -> u64
     hash.digest()
 }
 
-/// A hash of a file, by device and inode.
-#[must_use]
-pub fn hash_of_file(device: u64, inode: u64) -> u64 {
-    xxh3_64([device.to_le_bytes(), inode.to_le_bytes()].as_flattened())
-}
-
 /// A hash of lists of indexes, such as `0-3,8`.
-#[must_use]
-pub fn hash_of_lists(lists: &[&str]) -> u64 {
+fn hash_of_lists(lists: &[&str]) -> u64 {
     xxh3_64(lists.join("\n").as_bytes())
 }
 

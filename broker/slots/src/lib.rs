@@ -22,8 +22,7 @@ mod slots;
 
 pub use callers::is_tried;
 pub use conditions::{
-    CgroupPlace, Conditions, hash_of_affinity, hash_of_cgroup, hash_of_environment, hash_of_file,
-    hash_of_lists, place_of_cgroup,
+    CgroupPlace, Conditions, hash_of_affinity, hash_of_cgroup, hash_of_environment, place_of_cgroup,
 };
-pub use load_key::{LoadKey, ParseLoadKeyError, TYPES};
-pub use slots::{CALLERS, FIRST_PAGE, SLOTS_ENDING, Slots, SlotsOfKey};
+pub use load_key::{LoadKey, OBJECT_TYPES, ParseLoadKeyError};
+pub use slots::{CALLERS_LEN, FIRST_PAGE, SLOTS_ENDING, Slots, SlotsOfKey, hash_of_file};

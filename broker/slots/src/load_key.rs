@@ -6,7 +6,7 @@ use core::fmt;
 use core::str::FromStr;
 
 /// Number of object types of hwloc 2, each of which has a filter.
-pub const TYPES: usize = 20;
+pub const OBJECT_TYPES: usize = 20;
 
 /// What a program has asked hwloc for before it loads a topology. Two loads with the same key, under
 /// the same conditions, give the same topology.
@@ -25,8 +25,8 @@ pub const TYPES: usize = 20;
 pub struct LoadKey {
     /// Sum of `HWLOC_TOPOLOGY_FLAG_*`.
     pub flags: u64,
-    /// Number of the filter of each type: see [`TypeFilter`](topobroker_layout::type_filter::TypeFilter).
-    pub filters: [u8; TYPES],
+    /// Number of the filter of each type: see [`TypeFilter`](topobroker_reader::TypeFilter).
+    pub filters: [u8; OBJECT_TYPES],
     /// Whether the component `gl`, which finds displays, is excluded.
     pub without_gl: bool,
 }
@@ -45,7 +45,7 @@ impl fmt::Display for LoadKey {
 /// A text is not a [`LoadKey`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{found}: expected flags and {TYPES} filters from 0 to 3, such as 0x0/00000000011120333100, as `topobroker audit` prints them"
+    "{found}: expected flags and {OBJECT_TYPES} filters from 0 to 3, such as 0x0/00000000011120333100, as `topobroker audit` prints them"
 )]
 pub struct ParseLoadKeyError {
     /// The text.

@@ -5,9 +5,10 @@
 //! twice takes two slots, so that what it writes into the objects of one does not show in the other.
 
 use crate::conditions::{CgroupPlace, Conditions};
-use crate::load_key::{LoadKey, TYPES};
+use crate::load_key::{LoadKey, OBJECT_TYPES};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// First bytes of the file.
 const MAGIC: [u8; 8] = *b"TOPOSLOT";
@@ -59,7 +60,7 @@ impl SlotsOfKey {
 /// What the first page of the file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slots {
-    /// [`hash_of_file`](crate::hash_of_file) of the hwloc library that has written the slots. Another one, even of the
+    /// [`hash_of_file`] of the hwloc library that has written the slots. Another one, even of the
     /// same version, may find other things.
     pub library: u64,
     /// Under which conditions the slots were written.
@@ -75,9 +76,9 @@ pub struct Slots {
 /// Bytes for the folder of a cgroup, with a zero at the end.
 const FOLDER: usize = 448;
 /// Bytes for the names of callers, a line each.
-pub const CALLERS: usize = 1536;
+pub const CALLERS_LEN: usize = 1536;
 /// Bytes in front of the keys.
-const HEAD: usize = 16 + 32 + 8 + 8 + FOLDER + CALLERS;
+const HEAD: usize = 16 + 32 + 8 + 8 + FOLDER + CALLERS_LEN;
 /// Bytes of a key.
 const ENTRY: usize = 64;
 
@@ -85,7 +86,7 @@ impl Slots {
     /// Number of keys that have room.
     pub const MOST: usize = (FIRST_PAGE - HEAD) / ENTRY;
 
-    /// The first page. Keys beyond [`Slots::MOST`], and callers beyond [`CALLERS`] bytes, are left out.
+    /// The first page. Keys beyond [`Slots::MOST`], and callers beyond [`CALLERS_LEN`] bytes, are left out.
     #[must_use]
     pub fn to_page(&self) -> [u8; FIRST_PAGE] {
         let keys: Vec<_> = self.keys.iter().take(Self::MOST).collect();
@@ -101,7 +102,7 @@ impl Slots {
         bytes.extend(self.cgroup.member.to_le_bytes());
         let folder = Some(&self.cgroup.folder).filter(|folder| folder.len() < FOLDER);
         bytes.extend(folder.map(Vec::as_slice).unwrap_or_default());
-        bytes.resize(HEAD - CALLERS, 0);
+        bytes.resize(HEAD - CALLERS_LEN, 0);
         for caller in &self.callers {
             if bytes.len() + caller.len() < HEAD {
                 bytes.extend(caller.bytes().chain([b'\n']));
@@ -116,7 +117,7 @@ impl Slots {
             bytes.extend([u8::from(key.without_gl), u8::from(*any_gl)]);
             bytes.extend(key.filters);
             bytes.extend(named_types.to_le_bytes());
-            bytes.resize(bytes.len() + ENTRY - 32 - 6 - TYPES - 4, 0);
+            bytes.resize(bytes.len() + ENTRY - 32 - 6 - OBJECT_TYPES - 4, 0);
         }
         bytes.resize(FIRST_PAGE, 0);
         bytes.try_into().unwrap_or([0; FIRST_PAGE])
@@ -137,7 +138,7 @@ impl Slots {
         let library = u64::from_le_bytes(*library);
         let (member, rest) = rest.split_first_chunk()?;
         let (folder, rest) = rest.split_first_chunk::<FOLDER>()?;
-        let (callers, entries) = rest.split_first_chunk::<CALLERS>()?;
+        let (callers, entries) = rest.split_first_chunk::<CALLERS_LEN>()?;
         let callers = core::str::from_utf8(callers).ok()?.trim_end_matches('\0');
         let callers = callers.lines().map(str::to_string).collect();
         let folder = folder.split(|byte| *byte == 0).next()?.to_vec();
@@ -181,6 +182,12 @@ fn numbers(bytes: &[u8]) -> Option<([u64; 4], &[u8])> {
     let (numbers, _) = numbers.as_chunks::<8>();
     let numbers: [[u8; 8]; 4] = numbers.try_into().ok()?;
     Some((numbers.map(u64::from_le_bytes), rest))
+}
+
+/// A hash of a file, by device and inode.
+#[must_use]
+pub fn hash_of_file(device: u64, inode: u64) -> u64 {
+    xxh3_64([device.to_le_bytes(), inode.to_le_bytes()].as_flattened())
 }
 
 #[cfg(test)]

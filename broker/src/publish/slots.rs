@@ -18,8 +18,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use topobroker_reader::jobs::SourceError;
 use topobroker_slots::{
-    CALLERS, Conditions, FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, hash_of_affinity,
-    hash_of_environment, hash_of_file, place_of_cgroup,
+    CALLERS_LEN, Conditions, FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey,
+    hash_of_affinity, hash_of_environment, hash_of_file, place_of_cgroup,
 };
 
 /// The loads of the programs that were seen: see `docs/GUARD.md`.
@@ -163,8 +163,8 @@ fn callers(more: &[String]) -> Result<Vec<String>, LegacyError> {
         }
     }
     let found = callers.iter().map(|it| it.len() + 1).sum();
-    if found > CALLERS {
-        return Err(LegacyError::Callers { found, limit: CALLERS });
+    if found > CALLERS_LEN {
+        return Err(LegacyError::Callers { found, limit: CALLERS_LEN });
     }
     Ok(callers)
 }

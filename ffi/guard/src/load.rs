@@ -17,8 +17,8 @@ use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use topobroker_process::open_trusted;
 use topobroker_reader::{FilePath, Keys};
 use topobroker_slots::{
-    FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey, TYPES, hash_of_affinity, hash_of_cgroup,
-    hash_of_environment, is_tried,
+    FIRST_PAGE, LoadKey, OBJECT_TYPES, SLOTS_ENDING, Slots, SlotsOfKey, hash_of_affinity,
+    hash_of_cgroup, hash_of_environment, is_tried,
 };
 
 /// Stands for `hwloc_topology_load`.
@@ -74,7 +74,7 @@ fn key_of(call: &Call, topology: Topology) -> Option<LoadKey> {
     type GetFilter = unsafe extern "C" fn(Topology, c_int, *mut c_int) -> c_int;
     let get_flags: GetFlags = call.hwloc.function(c"hwloc_topology_get_flags")?;
     let get_filter: GetFilter = call.hwloc.function(c"hwloc_topology_get_type_filter")?;
-    let mut filters = [0; TYPES];
+    let mut filters = [0; OBJECT_TYPES];
     for (object_type, filter) in filters.iter_mut().enumerate() {
         let mut found = 0;
         // SAFETY: it is hwloc's function, the topology is valid, and `found` is an output.

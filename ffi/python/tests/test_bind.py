@@ -198,6 +198,7 @@ bound.append(topobroker.Set(subprocess.run([sys.executable, "-c", again], stdout
 # Another rank in the PUs of this one, as of a pool of its own, divides these.
 bound.append(topobroker.bind_this_rank(0, 1, quiet=True).cpus)
 assert bound == [bound[0]] * 5, bound
+assert os.environ["TOPOBROKER_BOUND"].split(":")[1:4] == ["0", "1", str(bound[0])], os.environ
 print("same")
 """
     environment = {**quiet_environment, "PATH": f"{Path(program).parent}:/usr/bin:/bin"}

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Optional, Union
 
-from topobroker._binding import BOUND, Binding
+from topobroker._binding import _BOUND, Binding
 from topobroker._gpus import Gpu, named, seen_gpus
 from topobroker._launcher import integer, rank_of
 
@@ -167,7 +167,7 @@ class _Planner:
         affinity, possible = _limits()
         before = self._before(binding, affinity)
         affinity = affinity if before is None else before
-        binding.before = affinity
+        binding._before = affinity
         usable = affinity & whole
         if not usable:
             binding.reasons.append(f"the topology has none of the PUs {affinity} of this process: it is of another machine")
@@ -185,7 +185,7 @@ class _Planner:
         """The PUs that this process had before this package bound it as the same rank."""
         from topobroker import Set
 
-        words = os.environ.get(BOUND, "").split(":")
+        words = os.environ.get(_BOUND, "").split(":")
         if words[:-1] != [binding.launcher, str(binding.rank), str(binding.size), str(affinity)]:
             return None
         binding.reasons.append(f"this rank was bound before: it had the PUs {words[-1]}")

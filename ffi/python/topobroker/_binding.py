@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 # How this process was bound: for whom, to what, and what it had before. So a second call, also of the
 # program that `python -m topobroker bind` becomes, divides the same PUs.
-BOUND = "TOPOBROKERBOUND"
+_BOUND = "TOPOBROKER_BOUND"
 
 
 class Binding:
@@ -36,8 +36,6 @@ class Binding:
     """Its NICs, the best first."""
     variables: dict[str, str]
     """Environment variables that are set; those that are set already are not among them."""
-    before: Optional[Set]
-    """PUs that it had before; None if the topology is of another machine."""
     reasons: list[str]
     """Why it is so, a sentence for each step."""
 
@@ -49,7 +47,7 @@ class Binding:
         self.nics = []
         self.variables = {}
         self.reasons = []
-        self.before = None
+        self._before: Optional[Set] = None
 
     def __str__(self) -> str:
         """What it does, in one line."""
@@ -76,9 +74,9 @@ class Binding:
 
         os.environ.update(self.variables)
         bind_cpus(self.cpus)
-        if self.before is not None:
-            words = [self.launcher, str(self.rank), str(self.size), str(self.cpus), str(self.before)]
-            os.environ[BOUND] = ":".join(words)
+        if self._before is not None:
+            words = [self.launcher, str(self.rank), str(self.size), str(self.cpus), str(self._before)]
+            os.environ[_BOUND] = ":".join(words)
         if self.memory == "default":
             return
         try:

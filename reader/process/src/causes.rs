@@ -4,12 +4,23 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::error::Error;
 
-/// The text of an error with those of its causes, but for those that it ends with already.
+/// The text of an error, and behind it those of its causes. A cause is left out if the text ends with
+/// it already, because some errors of other crates have the text of their cause.
 ///
 /// ```
-/// use topobroker_process::{FileError, OsError, with_causes};
-/// let absent = FileError::Os(OsError::from_raw_os_error(2));
-/// assert_eq!(with_causes(&absent), "No such file or directory (os error 2)");
+/// use topobroker_process::with_causes;
+/// # use std::{error::Error, fmt};
+/// #[derive(Debug)]
+/// struct Refused(&'static str, Option<Box<Refused>>);
+/// # impl fmt::Display for Refused {
+/// #     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(self.0) }
+/// # }
+/// # impl Error for Refused {
+/// #     fn source(&self) -> Option<&(dyn Error + 'static)> { self.1.as_deref().map(|it| it as _) }
+/// # }
+/// let cause = || Some(Box::new(Refused("not found", None)));
+/// assert_eq!(with_causes(&Refused("cannot open /a", cause())), "cannot open /a: not found");
+/// assert_eq!(with_causes(&Refused("/a: not found", cause())), "/a: not found");
 /// ```
 #[must_use]
 pub fn with_causes(error: &dyn Error) -> String {

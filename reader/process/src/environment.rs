@@ -29,8 +29,8 @@ fn value(name: &str) -> Option<Vec<u8>> {
     value.map(|value| value.to_bytes().to_vec())
 }
 
-/// The value of a variable as text. `None` if it is not UTF-8, or in a program that runs with more rights than the user who started
-/// it.
+/// The value of a variable as text. `None` if it is not UTF-8, or in a program that runs with more
+/// rights than the user who started it.
 ///
 /// ```
 /// let address = topobroker_process::trusted_var("PMIX_HWLOC_SHMEM_ADDR");

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Path of a file: any bytes, as the kernel takes them.
+/// Path of a file: any bytes, as the kernel takes them. It is `topobroker_reader::FilePath` too.
 ///
 /// With the feature `std` it converts from and to [`Path`](std::path::Path).
 ///

@@ -1,5 +1,6 @@
 //! What topobroker asks of its own process: which files and variables can be trusted, how much of an
-//! input is read, what is mapped, and values that are set once.
+//! input is read, what is mapped, and values that are set once. Also errors and paths without the
+//! standard library, and libpmix' types.
 //!
 //! The crate is for the other crates of topobroker. It needs an allocator and libc. The feature `std`,
 //! which is on by default, adds only conversions from and to types of the standard library.

@@ -7,13 +7,13 @@ use core::ffi::{c_char, c_int, c_void};
 /// `PMIX_MAX_NSLEN`.
 pub const MAX_NAMESPACE: usize = 255;
 /// `PMIX_MAX_KEYLEN`.
-pub const MAX_KEY: usize = 511;
+const MAX_KEY: usize = 511;
 /// `PMIX_RANK_WILDCARD`: asks for a value that all ranks of the namespace share.
 pub const WILDCARD: u32 = u32::MAX - 1;
 /// `PMIX_SUCCESS`.
 pub const SUCCESS: c_int = 0;
 
-pub const BOOL: u16 = 1;
+const BOOL: u16 = 1;
 pub const STRING: u16 = 3;
 pub const SIZE: u16 = 4;
 pub const UINT16: u16 = 13;

@@ -4,7 +4,7 @@ use super::error::ResourceError;
 use super::lowest::{are_visible, lowest};
 use super::resource_type::{ResourceType, group_levels};
 use super::uri::Uri;
-use crate::devices::device_row;
+use crate::devices::device_number;
 use crate::devices::{Domains, GpuLink};
 use crate::index::block_of;
 use crate::jobs::Job;
@@ -153,8 +153,8 @@ impl<'r> Instances<'r> {
         let nics = || self.job.nics_of(local_rank);
         let index = |device: Option<Object<'_>>| device.map(Object::logical_index);
         match self.uri.resource {
-            ResourceType::Gpu => same(gpus().map(|it| Some(device_row(it)))),
-            ResourceType::Nic => same(nics().map(|it| Some(device_row(it)))),
+            ResourceType::Gpu => same(gpus().map(device_number)),
+            ResourceType::Nic => same(nics().map(device_number)),
             ResourceType::HostBridge => {
                 same(gpus().chain(nics()).map(|it| index(it.host_bridge())))
             }

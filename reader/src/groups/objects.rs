@@ -2,7 +2,7 @@
 
 use super::resource_type::ResourceType;
 use super::uri::Uri;
-use crate::devices::device_row;
+use crate::devices::device_number;
 use crate::devices::{Domains, GpuLink, NicChoice};
 use crate::object::Object;
 use crate::topology::Topology;
@@ -58,7 +58,7 @@ impl<'a> Topology<'a> {
                 let mut nics = self.nics(NicChoice::ActiveOrUnknown);
                 nics.any(|it| it == object).then(|| object.logical_index())
             }
-            ResourceType::Gpu => Some(device_row(object)),
+            ResourceType::Gpu => device_number(object),
             ResourceType::Group(None) => Some(object.logical_index()),
             wanted => (ResourceType::of(object)? == wanted).then(|| object.logical_index()),
         };

@@ -2,7 +2,7 @@
 //! ranks.
 
 use crate::adopt::{AdoptError, Adopted, beside, pmix_value};
-use crate::devices::{device_of_row, nvlink_domain_of};
+use crate::devices::{device_of_number, nvlink_domain_of};
 use crate::locality::{Blocks, Locality, by_pus, by_sets};
 use crate::object::Object;
 use crate::topology::Topology;
@@ -281,7 +281,7 @@ impl<'a> Job<'a> {
         devices: &'a ArchivedDevicesOfRanks,
         local_rank: usize,
     ) -> impl Iterator<Item = Object<'a>> {
-        devices.of(local_rank).filter_map(move |row| device_of_row(self.base, row))
+        devices.of(local_rank).filter_map(move |number| device_of_number(self.base, number))
     }
 
     /// What two ranks share. They share the node alone if one of them is not bound. `None` if one
@@ -351,6 +351,14 @@ impl<'a> Job<'a> {
 
 /// The PUs of a set as a job stores them: runs of logical indexes. `None` if the set is empty or
 /// has an index that is no PU of the topology.
+///
+/// ```no_run
+/// let topology = topobroker_reader::adopt()?.topology();
+/// let pus = topology.root().cpuset().unwrap_or_default();
+/// let all = topobroker_reader::jobs::runs_of_pus(topology, &pus);
+/// println!("{all:?}"); // Some([0..8])
+/// # Ok::<(), topobroker_reader::AdoptError>(())
+/// ```
 #[must_use]
 pub fn runs_of_pus(base: Topology<'_>, set: &Set) -> Option<Vec<Range<u32>>> {
     let mut runs = Vec::new();

@@ -2,7 +2,8 @@
 //!
 //! [`effective_view`] is what a process usually wants: a view of the part of its job, or else of the
 //! part that its launcher, affinity and cgroup leave it. [`adopt_job`] adopts a job: its ranks, their
-//! PUs, NICs and GPUs. The other functions read one source each.
+//! PUs, NICs and GPUs; [`runs_of_pus`] is how it stores their PUs. The other functions read one source
+//! each.
 //!
 //! ```no_run
 //! let view = topobroker_reader::jobs::effective_view()?;

@@ -71,7 +71,13 @@ fn of_one_nvlink(gpu: Object<'_>) -> Option<u32> {
 }
 
 /// The bandwidth in MB/s of one NVLink of a GPU in one direction, which is that of its generation:
-/// hwloc has only the sum of all links. `device_id` is the PCI device's.
+/// hwloc has only the sum of all links. `device_id` is the PCI device id of an NVIDIA GPU that has
+/// NVLink; of any other the answer means nothing.
+///
+/// ```
+/// // An H100.
+/// assert_eq!(topobroker_reader::links::nvlink_bandwidth(0x2330), 25_000);
+/// ```
 #[must_use]
 pub fn nvlink_bandwidth(device_id: u16) -> u32 {
     match device_id {

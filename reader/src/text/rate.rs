@@ -3,7 +3,8 @@
 use alloc::format;
 use alloc::string::String;
 
-/// A rate, which is given in Mb/s: `100 Gb/s`, or `2500 Mb/s` if it is no whole number of Gb/s.
+/// The text of a rate in Mb/s: in Gb/s if it is a whole number of them, else in Mb/s. A rate of 0 is
+/// unknown, and not for this function.
 ///
 /// ```
 /// assert_eq!(topobroker_reader::text::rate(400_000), "400 Gb/s");

@@ -5,7 +5,7 @@ use topobroker_layout::job::DevicesOfRanks;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
     Object, Topology, View,
-    devices::{Beside, NicChoice, device_row},
+    devices::{Beside, NicChoice, device_number},
 };
 
 /// How many devices each rank of a job is given, and which: see [`Topology::assign`]. All ranks are
@@ -88,7 +88,8 @@ impl<'a> Dealt<'a> {
     }
 
     fn packed(&self) -> DevicesOfRanks {
-        let rows: Vec<u32> = self.devices.iter().map(|device| device_row(*device)).collect();
-        DevicesOfRanks::pack(u32::try_from(self.per_rank).unwrap_or(0), &rows)
+        let numbers = self.devices.iter().filter_map(|device| device_number(*device));
+        let numbers: Vec<u32> = numbers.collect();
+        DevicesOfRanks::pack(u32::try_from(self.per_rank).unwrap_or(0), &numbers)
     }
 }

@@ -43,7 +43,7 @@ pub struct Fitted {
     pub texts: Vec<String>,
 }
 
-/// Finds the codings of the fields of a class, which must ascend, and writes its nodes, whose names
+/// Finds the shortest codings of the fields of a class, which must ascend, and writes its nodes, whose names
 /// are `nodes`.
 #[must_use]
 pub fn fit(fields: &[(Field, Column<'_>)], nodes: &[&str]) -> Fitted {
@@ -153,7 +153,14 @@ fn of_texts<'a>(
         coded.0.write(&mut bytes);
         8 * bytes.len() + coded.0.bits() as usize * texts.len()
     };
-    made.into_iter().flatten().min_by_key(length)
+    made.into_iter().flatten().min_by_key(length).filter(|made| length(made) <= stored_len(texts))
+}
+
+/// Number of bits that texts take if each node has the place of its own in a table of them.
+fn stored_len(texts: &[&str]) -> usize {
+    let distinct: BTreeSet<&str> = texts.iter().copied().collect();
+    let table: usize = distinct.iter().map(|text| text.len() + 1).sum();
+    8 * table + bits_of(table as u64) as usize * texts.len()
 }
 
 /// How many of their last hexadecimal digits texts have from others, plus which constant.
@@ -220,4 +227,70 @@ fn template<'a>(texts: &[&'a str]) -> Option<Coded<'a>> {
     };
     let codes = texts.iter().map(codes).collect();
     Some((Coding::Template { text, characters }, codes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::delta::{ClassFields, FieldValue, NodeValues};
+    use crate::cluster::field::Property;
+    use std::borrow::Cow;
+
+    /// Writes the values of nodes `n0`, `n1`, ... and reads them again. Returns the bytes of a node.
+    fn row_len_of(columns: &[(Field, Column<'_>)], nodes: u32) -> u32 {
+        let names: Vec<String> = (0..nodes).map(|number| std::format!("n{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let fitted = fit(columns, &names);
+        let texts: Vec<&str> = fitted.texts.iter().map(String::as_str).collect();
+        let (_, _, places) = Texts::pack(0, &texts);
+        let stored = |place| {
+            let at = places.iter().position(|it| *it == place)?;
+            texts.get(at).map(|text| Cow::Borrowed(*text))
+        };
+        let fields = ClassFields::read(&fitted.fields).unwrap();
+        assert_eq!(fields.row_len(), fitted.row_len);
+        for (at, name) in names.iter().enumerate() {
+            let length = fitted.row_len as usize;
+            let row = &fitted.rows[at * length..(at + 1) * length];
+            let values = columns.iter().map(|(field, column)| match column {
+                Column::Numbers(numbers) => (*field, FieldValue::Number(numbers[at])),
+                Column::Texts(texts) => (*field, FieldValue::Text(texts[at])),
+            });
+            assert_eq!(fields.values(row, name, stored), NodeValues::new(values), "{name}");
+        }
+        fitted.row_len
+    }
+
+    fn info(place: u32) -> Field {
+        Field::new(Property::InfoValue, 0, place)
+    }
+
+    #[test]
+    fn names_and_addresses_that_follow_others_take_no_bytes_of_a_node() {
+        let names: Vec<String> = (0..300).map(|number| std::format!("n{number}")).collect();
+        let address = |plus: u32| {
+            (0..300).map(move |it| {
+                std::format!("02:00:00:00:{:02x}:{:02x}", (it + plus) / 256, (it + plus) % 256)
+            })
+        };
+        let (first, second): (Vec<String>, Vec<String>) =
+            (address(7).collect(), address(9).collect());
+        let texts =
+            |texts: &'static [String]| Column::Texts(texts.iter().map(String::as_str).collect());
+        let [names, first, second] = [names, first, second].map(|it| texts(it.leak()));
+        // An address takes the bits of its number alone.
+        assert_eq!(row_len_of(&[(info(0), names.clone())], 300), 0);
+        let one = row_len_of(&[(info(1), first.clone())], 300);
+        assert_eq!(row_len_of(&[(info(0), names), (info(1), first), (info(2), second)], 300), one);
+    }
+
+    #[test]
+    fn few_long_texts_of_one_length_are_stored_once_and_numbers_take_the_bits_of_their_steps() {
+        let serials = ["0123456789abcdef", "fedcba9876543210"].map(|text| text.repeat(4));
+        let texts = (0..300).map(|node| serials[node % 2].as_str()).collect();
+        assert_eq!(row_len_of(&[(info(0), Column::Texts(texts))], 300), 1);
+        let numbers = (0..300).map(|node| (1 << 40) + 4096 * (node % 8)).collect();
+        let field = Field::new(Property::LocalMemory, 3, 0);
+        assert_eq!(row_len_of(&[(field, Column::Numbers(numbers))], 300), 1);
+    }
 }
