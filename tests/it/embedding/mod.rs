@@ -22,6 +22,7 @@ mod nvlink_domains;
 mod older_headers;
 mod owners;
 mod pmix;
+mod shared_libraries;
 mod slots;
 mod slurm;
 mod storm;
