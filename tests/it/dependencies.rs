@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// All packages in the reader, without those that only run while it is compiled.
-const OF_THE_READER: [&str; 17] = [
+const OF_THE_READER: [&str; 18] = [
     "bitflags",
     "bytecheck",
     "hashbrown",
@@ -20,6 +20,7 @@ const OF_THE_READER: [&str; 17] = [
     "smallvec",
     "thiserror",
     "topobroker-layout",
+    "topobroker-process",
     "topobroker-reader",
     "xxhash-rust",
 ];
