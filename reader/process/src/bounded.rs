@@ -28,7 +28,12 @@ use rustix::io::Errno;
 /// [`FileError::TooLong`] if there are more bytes, [`FileError::Content`] if they are not UTF-8,
 /// else the error of reading.
 pub fn text_within(most: u64, source: impl AsFd) -> Result<String, FileError> {
-    let bytes = bytes_within(most, source)?;
+    text_of(bytes_within(most, source)?)
+}
+
+/// Apart from the function above, which is compiled into each crate that calls it: so what its error
+/// takes of the page of pointers is there once.
+fn text_of(bytes: Vec<u8>) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|error| FileError::Content(Box::new(error)))
 }
 
