@@ -234,11 +234,23 @@ mod tests {
     use super::*;
     use crate::cluster::delta::{ClassFields, FieldValue, NodeValues};
     use crate::cluster::field::Property;
-    use std::borrow::Cow;
+    use alloc::borrow::Cow;
+    use alloc::format;
+
+    const NODES: u64 = 16;
+
+    /// A text of each node.
+    fn texts(of_node: impl Fn(u64) -> String) -> Vec<String> {
+        (0..NODES).map(of_node).collect()
+    }
+
+    fn column(texts: &[String]) -> Column<'_> {
+        Column::Texts(texts.iter().map(String::as_str).collect())
+    }
 
     /// Writes the values of nodes `n0`, `n1`, ... and reads them again. Returns the bytes of a node.
-    fn row_len_of(columns: &[(Field, Column<'_>)], nodes: u32) -> u32 {
-        let names: Vec<String> = (0..nodes).map(|number| std::format!("n{number}")).collect();
+    fn row_len_of(columns: &[(Field, Column<'_>)]) -> u32 {
+        let names = texts(|node| format!("n{node}"));
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let fitted = fit(columns, &names);
         let texts: Vec<&str> = fitted.texts.iter().map(String::as_str).collect();
@@ -267,30 +279,25 @@ mod tests {
 
     #[test]
     fn names_and_addresses_that_follow_others_take_no_bytes_of_a_node() {
-        let names: Vec<String> = (0..300).map(|number| std::format!("n{number}")).collect();
-        let address = |plus: u32| {
-            (0..300).map(move |it| {
-                std::format!("02:00:00:00:{:02x}:{:02x}", (it + plus) / 256, (it + plus) % 256)
-            })
-        };
-        let (first, second): (Vec<String>, Vec<String>) =
-            (address(7).collect(), address(9).collect());
-        let texts =
-            |texts: &'static [String]| Column::Texts(texts.iter().map(String::as_str).collect());
-        let [names, first, second] = [names, first, second].map(|it| texts(it.leak()));
-        // An address takes the bits of its number alone.
-        assert_eq!(row_len_of(&[(info(0), names.clone())], 300), 0);
-        let one = row_len_of(&[(info(1), first.clone())], 300);
-        assert_eq!(row_len_of(&[(info(0), names), (info(1), first), (info(2), second)], 300), one);
+        let names = texts(|node| format!("n{node}"));
+        let [first, second] = [7, 9].map(|plus| texts(|node| format!("02:00:{:02x}", node + plus)));
+        assert_eq!(row_len_of(&[(info(0), column(&names))]), 0);
+        // An address takes the four bits that tell 16 nodes apart.
+        let [names, first, second] = [&names, &first, &second].map(|it| column(it));
+        assert_eq!(row_len_of(&[(info(0), names), (info(1), first), (info(2), second)]), 1);
     }
 
     #[test]
-    fn few_long_texts_of_one_length_are_stored_once_and_numbers_take_the_bits_of_their_steps() {
+    fn few_long_texts_of_one_length_are_stored_once() {
         let serials = ["0123456789abcdef", "fedcba9876543210"].map(|text| text.repeat(4));
-        let texts = (0..300).map(|node| serials[node % 2].as_str()).collect();
-        assert_eq!(row_len_of(&[(info(0), Column::Texts(texts))], 300), 1);
-        let numbers = (0..300).map(|node| (1 << 40) + 4096 * (node % 8)).collect();
+        let serials = texts(|node| serials[usize::from(node % 2 == 0)].clone());
+        assert_eq!(row_len_of(&[(info(0), column(&serials))]), 1);
+    }
+
+    #[test]
+    fn numbers_take_the_bits_of_their_steps() {
+        let numbers = (0..NODES).map(|node| (1 << 40) + 4096 * (node % 8)).collect();
         let field = Field::new(Property::LocalMemory, 3, 0);
-        assert_eq!(row_len_of(&[(field, Column::Numbers(numbers))], 300), 1);
+        assert_eq!(row_len_of(&[(field, Column::Numbers(numbers))]), 1);
     }
 }
