@@ -31,8 +31,8 @@ pub fn text_within(most: u64, source: impl AsFd) -> Result<String, FileError> {
     text_of(bytes_within(most, source)?)
 }
 
-/// Apart from the function above, which is compiled into each crate that calls it: so what its error
-/// takes of the page of pointers is there once.
+/// A function of its own, because the one above is compiled into each crate that calls it. The tables of
+/// pointers that its error needs are here once.
 fn text_of(bytes: Vec<u8>) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|error| FileError::Content(Box::new(error)))
 }

@@ -22,8 +22,8 @@ use core::error::Error;
 /// assert_eq!(with_causes(&Refused("cannot open /a", cause())), "cannot open /a: not found");
 /// assert_eq!(with_causes(&Refused("/a: not found", cause())), "/a: not found");
 /// ```
-// Inlined, because the code that appends to a text takes of the page of pointers in each crate that
-// has it, and this one has it for nothing else.
+// Inlined, because `format!` needs tables of pointers in each crate that uses it. This crate uses it
+// nowhere else, and its callers have them anyway.
 #[inline]
 #[must_use]
 pub fn with_causes(error: &dyn Error) -> String {

@@ -43,8 +43,8 @@ pub struct Fitted {
     pub texts: Vec<String>,
 }
 
-/// Finds the shortest codings of the fields of a class, which must ascend, and writes its nodes, whose names
-/// are `nodes`.
+/// Finds the shortest codings of the fields of a class, which must ascend, and writes its nodes,
+/// whose names are `nodes`.
 #[must_use]
 pub fn fit(fields: &[(Field, Column<'_>)], nodes: &[&str]) -> Fitted {
     let found: Vec<Option<Coded<'_>>> = fields
