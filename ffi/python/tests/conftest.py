@@ -38,7 +38,7 @@ def program() -> str:
 def quiet_environment() -> dict[str, str]:
     """The environment without what a launcher or daemon sets, and without installed programs of ours."""
     own = {k: v for k, v in os.environ.items() if not k.startswith(("TOPOBROKER_", "PMIX_", "PMI_", "SLURM_", "OMPI_"))}
-    return {**own, "TOPOBROKER_RUN": "/none", "XDG_RUNTIME_DIR": "/none", "TOPOBROKER_LOAD_KEEPS": "2"}
+    return {**own, "TOPOBROKER_RUN": "/none", "XDG_RUNTIME_DIR": "/none", "TOPOBROKER_LOAD_KEEPS": "0"}
 
 
 @pytest.fixture(scope="session")
