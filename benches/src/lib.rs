@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 pub mod clients;
+pub mod cluster_questions;
 pub mod jobs;
 pub mod machines;
 pub mod nics;

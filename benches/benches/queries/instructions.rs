@@ -1,4 +1,4 @@
-//! Counts the instructions of every query and of the check of an archive, and compares them with
+//! Counts the instructions of every query, of the check of an archive, and of questions to a cluster, and compares them with
 //! those that are kept in `instructions.csv`:
 //! `cargo bench -p topobroker-benches --bench instructions`. It fails if one takes more than was kept,
 //! beyond `TOLERANCE`. With the argument `keep` it keeps what it counts.
@@ -22,10 +22,13 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
-use topobroker::hwloc::capture;
+use topobroker::hwloc::{Input, LoadOptions, capture, load};
+use topobroker_benches::cluster_questions::questions;
 use topobroker_benches::machines;
+use topobroker_cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;
+use topobroker_reader::cluster::Cluster;
 
 /// How often a query is run for one count.
 const RUNS: usize = 10;
@@ -47,6 +50,7 @@ fn main() -> anyhow::Result<()> {
 
 /// Calls `each` with every query, in an order that is always the same.
 fn run(mut each: impl FnMut(&mut Case<'_>)) -> anyhow::Result<()> {
+    ask_a_cluster(&mut each)?;
     let machine = machines::standard().into_iter().nth(1).context("the second machine")?;
     let hwloc = machine.load()?;
     let bytes = to_bytes(&capture(&hwloc)?)?;
@@ -60,6 +64,28 @@ fn run(mut each: impl FnMut(&mut Case<'_>)) -> anyhow::Result<()> {
             }
         }
     })
+}
+
+/// Nodes of the cluster that is asked.
+const NODES: u32 = 1000;
+
+fn ask_a_cluster(each: &mut impl FnMut(&mut Case<'_>)) -> anyhow::Result<()> {
+    let node = Input::Synthetic("NUMANode:2 Core:4 PU:2".to_owned());
+    let like = Like::new(capture(&load(&node, &LoadOptions::default())?)?);
+    let mut cluster = ClusterBuilder::new();
+    for number in 0..NODES {
+        cluster.add_node(GroupId::CLUSTER, Some(&Like::name(number)), &like.node(number))?;
+    }
+    let tree = SwitchTree { nodes_a_leaf: 18, leaves_a_pod: 18, spines_a_pod: 18 };
+    tree.add_to(&mut cluster, NODES)?;
+    let bytes = cluster.finish()?;
+    let open = || Cluster::open(&bytes).map_or(0, |it| u64::from(it.node_count()));
+    each(&mut case("cluster, opening it", 1, open, || 0));
+    let cluster = Cluster::open(&bytes)?;
+    for question in questions(&cluster)? {
+        each(&mut case(question.name, question.times, question.ask, || 0));
+    }
+    Ok(())
 }
 
 #[inline(never)]

@@ -68,6 +68,23 @@ pub struct Fabric {
     pub hops: Column,
 }
 
+impl ArchivedFabric {
+    /// Links between switches of two rows plus one, 0 if there is no way. The first row is the higher
+    /// one, if they differ.
+    #[must_use]
+    #[inline]
+    pub fn hops_between(&self, row: u32, column: u32) -> u32 {
+        let cell = cells_before(row.into()) + u64::from(column);
+        self.hops.get_u32(usize::try_from(cell).unwrap_or(usize::MAX))
+    }
+}
+
+/// Cells of the table of hops before a row: each row has one for each row up to itself.
+#[inline]
+pub(super) fn cells_before(row: u64) -> u64 {
+    row * (row + 1) / 2
+}
+
 impl Directory {
     /// Archives the directory. The bytes are valid at any address that is a multiple of 16.
     ///

@@ -69,7 +69,7 @@ fn right() -> Directory {
         leaf: pack(&[1, 2, 3, 1, 1, 2, 2, 1, 2]),
         port_first: pack(&[1, 3, 4, 5, 6]),
         row_of: pack(&[1, 2, 0]),
-        hops: pack(&[0, 3, 3, 0]),
+        hops: pack(&[0, 3, 0]),
     };
     Directory { groups, fabric }
 }
@@ -110,9 +110,9 @@ const RULES: [Rule; 28] = [
         "control characters",
     ),
     (|it| it.fabric.switches = 10, "fabric.switches", "are vertices"),
-    (|it| it.fabric.hops = pack(&[0, 3, 3]), "fabric.hops", "is a square"),
-    (|it| it.fabric.hops = pack(&[0, 9, 9, 0]), "fabric.hops", ""),
-    (|it| it.fabric.hops = pack(&[0, 3, 2, 0]), "fabric.hops", "in both directions"),
+    (|it| it.fabric.hops = pack(&[0, 3, 3, 0]), "fabric.hops", "up to itself"),
+    (|it| it.fabric.hops = pack(&[0, 9, 0]), "fabric.hops", ""),
+    (|it| it.fabric.row_of = pack(&[1, 3, 0]), "fabric.hops", "up to itself"),
     (
         |it| it.fabric.link_first = pack(&[1, 4, 8, 10, 11, 12, 13, 14, 15, 16]),
         "fabric.link_first",
@@ -130,7 +130,7 @@ const RULES: [Rule; 28] = [
         "up to the last port",
     ),
     (|it| it.fabric.port_first = pack(&[3, 1, 4, 5, 6]), "fabric.port_first", "ascends"),
-    (|it| it.fabric.leaf = pack(&[1, 2, 3, 1, 1, 2, 2, 1, 1]), "fabric.leaf", "the first one"),
+    (|it| it.fabric.leaf = pack(&[1, 2, 3, 1, 1, 2, 2, 1, 1]), "fabric.leaf", "only link"),
     (|it| it.fabric.peer_port = pack(&[2; 16]), "fabric.peer", "once in each direction"),
     (|it| it.fabric.port = pack(&[1; 16]), "fabric.port", "ports of a vertex ascend"),
     (|it| it.fabric.guid = pack(&[1]), "fabric", ""),

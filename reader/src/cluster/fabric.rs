@@ -3,6 +3,7 @@
 use super::cluster::Cluster;
 use super::error::ClusterOpenError;
 use super::node::ClusterNode;
+use core::ops::Range;
 use topobroker_layout::cluster::directory::ArchivedFabric;
 use topobroker_layout::packed_texts::text_at;
 
@@ -32,6 +33,14 @@ pub struct FabricLink<'a> {
     pub peer_port: u16,
     /// What the link carries in one direction, in Mb/s of data; `None` if unknown.
     pub mbps: Option<u32>,
+}
+
+/// More links than any way has.
+const NO_WAY: u32 = u32::MAX;
+
+/// So many links, if that is a way.
+fn a_way(hops: u32) -> Option<u32> {
+    (hops != NO_WAY).then_some(hops)
 }
 
 impl core::fmt::Debug for Fabric<'_> {
@@ -85,17 +94,35 @@ impl<'a> Fabric<'a> {
         self,
         node: ClusterNode<'a>,
     ) -> impl ExactSizeIterator<Item = FabricVertex<'a>> + Clone {
+        self.numbers_of(node).map(move |number| self.vertex(number))
+    }
+
+    /// The numbers of the ports of a node.
+    #[inline]
+    fn numbers_of(self, node: ClusterNode<'a>) -> Range<u32> {
         let at = |row: u32| self.table.port_first.get_u32(row as usize);
         let (first, end) = (at(node.number()), at(node.number().saturating_add(1)));
         let start = self.switch_count();
-        (first..end.max(first)).map(move |number| self.vertex(start.saturating_add(number)))
+        start.saturating_add(first)..start.saturating_add(end)
     }
 
     /// Least number of links between a port of one node and a port of another: 2 if they are at one
     /// switch. `None` if there is no way.
     #[must_use]
     pub fn hops_of_nodes(self, one: ClusterNode<'a>, other: ClusterNode<'a>) -> Option<u32> {
-        self.hops_of_sets(self.ports_of(one), self.ports_of(other))
+        /// Up to so many pairs, a look at the table for each is faster than a search.
+        const MOST_LOOKS: usize = 64;
+        let (ports, others) = (self.numbers_of(one), self.numbers_of(other));
+        let is_few = ports.len() * others.len() <= MOST_LOOKS;
+        let mut pairs = ports.flat_map(|port| others.clone().map(move |other| (port, other)));
+        let look = |least: u32, (port, other)| {
+            Some(least.min(self.look_up(self.vertex(port), self.vertex(other))?))
+        };
+        let least = if is_few { pairs.try_fold(NO_WAY, look) } else { None };
+        match least {
+            Some(hops) => a_way(hops),
+            None => self.search(self.ports_of(one), self.ports_of(other)),
+        }
     }
 
     /// Least number of links between two ports: 2 if they are at one switch. `None` if there is no
@@ -103,48 +130,27 @@ impl<'a> Fabric<'a> {
     #[must_use]
     #[inline]
     pub fn hops(self, one: FabricVertex<'a>, other: FabricVertex<'a>) -> Option<u32> {
-        self.hops_of_sets(core::iter::once(one), core::iter::once(other))
-    }
-
-    /// Least number of links between a vertex of one set and a vertex of another.
-    #[inline]
-    fn hops_of_sets<V>(self, one: V, other: V) -> Option<u32>
-    where
-        V: ExactSizeIterator<Item = FabricVertex<'a>> + Clone,
-    {
-        /// Up to so many pairs, a look at the table for each is faster than a search.
-        const MOST_LOOKS: usize = 64;
-        let is_few = one.len() * other.len() <= MOST_LOOKS;
-        let mut least = Some(u32::MAX);
-        for from in one.clone().take(if is_few { usize::MAX } else { 0 }) {
-            for to in other.clone() {
-                least = least.zip(self.look_up(from, to)).map(|(least, hops)| least.min(hops));
-            }
-        }
-        match least.filter(|_| is_few) {
-            Some(u32::MAX) => None,
-            Some(least) => Some(least),
-            None => self.search(one, other),
+        match self.look_up(one, other) {
+            Some(hops) => a_way(hops),
+            None => self.search(core::iter::once(one), core::iter::once(other)),
         }
     }
 
-    /// Links between two vertices by the table, [`u32::MAX`] if there is no way. `None` if the table
-    /// does not tell.
+    /// Links between two vertices by the table, or [`NO_WAY`]. `None` if the table does not tell.
     #[inline]
     fn look_up(self, one: FabricVertex<'a>, other: FabricVertex<'a>) -> Option<u32> {
         if one == other {
             return Some(0);
         }
-        let (leaf, other_leaf) = (one.only_leaf()?, other.only_leaf()?);
+        let (leaf, other_leaf) = (one.leaf()?, other.leaf()?);
         let ends = u32::from(leaf != one.number) + u32::from(other_leaf != other.number);
         if leaf == other_leaf {
             return Some(ends);
         }
         let row = |switch: u32| self.table.row_of.get_u32(switch as usize).checked_sub(1);
-        let (row, column) = row(leaf).zip(row(other_leaf))?;
-        let rows = self.table.hops.len().isqrt();
-        let plus_one = self.table.hops.get_u32(row as usize * rows + column as usize);
-        Some(plus_one.checked_sub(1).map_or(u32::MAX, |hops| ends + hops))
+        let (row, other) = row(leaf).zip(row(other_leaf))?;
+        let plus_one = self.table.hops_between(row.max(other), row.min(other));
+        Some(plus_one.checked_sub(1).map_or(NO_WAY, |hops| ends + hops))
     }
 
     /// Number of links.
@@ -249,10 +255,8 @@ impl<'a> FabricVertex<'a> {
 
     /// The switch itself, or the switch that a port is connected to by its only link.
     #[inline]
-    fn only_leaf(self) -> Option<u32> {
-        let is_one = self.is_switch() || self.links().len() == 1;
-        let leaf = self.fabric.table.leaf.get_u32(self.row());
-        leaf.checked_sub(1).filter(|_| is_one)
+    fn leaf(self) -> Option<u32> {
+        self.fabric.table.leaf.get_u32(self.row()).checked_sub(1)
     }
 
     #[inline]

@@ -60,10 +60,10 @@ pub(crate) fn pack(
     let names: Vec<String> = vertices.iter().map(|(_, it)| plain(&it.name)).collect();
     let (name_end, names) = pack_texts(names.iter().map(String::as_str));
     let planes = planes(&links);
-    // The switch itself, or the first switch that a port is connected to.
-    let leaf = |(place, own): (usize, &Vec<Half>)| match place < switches {
-        true => place as u64 + 1,
-        false => own.iter().find(|it| it.peer < switches).map_or(0, |it| it.peer as u64 + 1),
+    let leaf = |(place, own): (usize, &Vec<Half>)| match own[..] {
+        _ if place < switches => place as u64 + 1,
+        [only] if only.peer < switches => only.peer as u64 + 1,
+        _ => 0,
     };
     let leaves: Vec<u64> = links.iter().enumerate().map(leaf).collect();
     let (row_of, hops) = hops(&links, switches);
@@ -120,8 +120,8 @@ fn planes(links: &Links) -> Vec<u64> {
 }
 
 /// The row of each switch that nodes are at plus one, 0 of others, and the table of the links between
-/// switches of two rows plus one; 0 is no way. Switches with the same neighbours share a row, because
-/// all ways from them are as long.
+/// switches of two rows plus one; 0 is no way. A row has a cell for each row up to itself. Switches with
+/// the same neighbours share a row, because all ways from them are as long.
 fn hops(links: &Links, switches: usize) -> (Vec<u64>, Vec<u64>) {
     let of_switch = |own: &Vec<Half>| {
         let mut all: Vec<usize> =
@@ -147,7 +147,7 @@ fn hops(links: &Links, switches: usize) -> (Vec<u64>, Vec<u64>) {
     if examples.len() > MOST_ROWS || examples.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let mut table = vec![0; examples.len() * examples.len()];
+    let mut table = Vec::new();
     for (row, start) in examples.iter().enumerate() {
         let mut far: Vec<Option<u64>> = vec![None; switches];
         let mut open = VecDeque::from([(*start, 0)]);
@@ -158,9 +158,11 @@ fn hops(links: &Links, switches: usize) -> (Vec<u64>, Vec<u64>) {
                 open.extend(peers.map(|peer| (*peer, hops + 1)));
             }
         }
+        let first = table.len();
+        table.resize(first + row + 1, 0);
         for (switch, of_row) in row_of.iter().enumerate().filter(|(switch, _)| switch != start) {
             let column = usize::try_from(*of_row).ok().and_then(|row| row.checked_sub(1));
-            let cell = column.and_then(|column| table.get_mut(row * examples.len() + column));
+            let cell = column.and_then(|column| table.get_mut(first + column));
             if let Some((cell, hops)) = cell.zip(far.get(switch).copied().flatten()) {
                 *cell = hops + 1;
             }
