@@ -30,7 +30,7 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
-        Failure::new(tb_status::TB_ERR_INTERNAL, said.unwrap_or("panic"))
+        Failure::new(tb_status::TB_ERR_INTERNAL, format_args!("{}", said.unwrap_or("panic")))
     })
 }
 

@@ -76,14 +76,14 @@ pub struct tb_cluster_node {
 impl tb_cluster {
     pub(crate) fn node(&self, node: u32) -> Result<ClusterNode<'static>, Failure> {
         let count = self.cluster.node_count();
-        let missing = || Failure::argument(format!("node {node}: the cluster has {count}"));
+        let missing = || Failure::argument(format_args!("node {node}: the cluster has {count}"));
         self.cluster.node(node).ok_or_else(missing)
     }
 
     pub(crate) fn group(&self, group: u32) -> Result<NodeGroup<'static>, Failure> {
         let groups = self.cluster.groups()?;
         let count = groups.iter().len();
-        let missing = || Failure::argument(format!("group {group}: the cluster has {count}"));
+        let missing = || Failure::argument(format_args!("group {group}: the cluster has {count}"));
         groups.iter().nth(group as usize).ok_or_else(missing)
     }
 }

@@ -146,7 +146,7 @@ pub extern "C" fn tb_cluster_group_cpuset(
     call_with(|handles| {
         set.given(handles, "set")?;
         let group = cluster.given("cluster")?.group(group)?;
-        let detail = format!("group {:?} is above nodes; ask one of its nodes", group.name());
+        let detail = format_args!("group {:?} is above nodes; ask one of its nodes", group.name());
         Err(Failure::new(tb_status::TB_ERR_NO_SET, detail))
     })
 }

@@ -118,7 +118,7 @@ fn kinds_of(kinds: i32) -> Result<DeviceKinds, Failure> {
     match kinds {
         0 => Ok(DeviceKinds::ALL),
         bits => DeviceKinds::from_bits(u64::try_from(bits).unwrap_or(u64::MAX))
-            .ok_or_else(|| Failure::argument(format!("kinds {bits}"))),
+            .ok_or_else(|| Failure::argument(format_args!("kinds {bits}"))),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Why a call fails: a status, and what is said about it.
 
 use crate::status::tb_status;
+use alloc::fmt::format;
 use alloc::string::String;
+use core::fmt::Arguments;
 use topobroker_layout::OpenError;
 use topobroker_reader::{
     AdoptError, KeysError, LocalityTextError, ParseSetError, RestrictError,
@@ -19,18 +21,21 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn new(status: tb_status, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into() }
+    /// Cold, as all that make a failure, which keeps the code of failures away from that of calls
+    /// that succeed.
+    #[cold]
+    pub(crate) fn new(status: tb_status, detail: Arguments<'_>) -> Self {
+        Self { status, detail: format(detail) }
     }
 
-    /// A failure with the text of an error and of its causes. Cold, which keeps the code of failures
-    /// away from that of calls that succeed.
+    /// A failure with the text of an error and of its causes.
     #[cold]
     pub(crate) fn of(status: tb_status, error: &dyn core::error::Error) -> Self {
         Self { status, detail: topobroker_process::with_causes(error) }
     }
 
-    pub(crate) fn argument(detail: impl Into<String>) -> Self {
+    #[cold]
+    pub(crate) fn argument(detail: Arguments<'_>) -> Self {
         Self::new(tb_status::TB_ERR_ARGUMENT, detail)
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::status::tb_status;
-use alloc::format;
 use alloc::string::String;
 
 /// Converts an argument that is required. NULL becomes TB_ERR_ARGUMENT.
@@ -18,7 +17,7 @@ impl<T> Given<T> for Option<T> {
 
 #[cold]
 fn missing(name: &str) -> Failure {
-    Failure::argument(format!("{name} is NULL"))
+    Failure::argument(format_args!("{name} is NULL"))
 }
 
 /// Converts a result that may be missing. `None` becomes TB_ERR_NOT_FOUND.
@@ -28,6 +27,6 @@ pub(crate) trait Found<T> {
 
 impl<T> Found<T> for Option<T> {
     fn found(self, what: impl FnOnce() -> String) -> Result<T, Failure> {
-        self.ok_or_else(|| Failure::new(tb_status::TB_ERR_NOT_FOUND, what()))
+        self.ok_or_else(|| Failure { status: tb_status::TB_ERR_NOT_FOUND, detail: what() })
     }
 }

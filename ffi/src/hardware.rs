@@ -12,7 +12,6 @@ use crate::structs::Struct;
 use crate::topology::{object_type, tb_topology};
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::ToString;
 use core::ffi::c_char;
 use topobroker_reader::{CpuKind, Distances, Object, Topology};
 
@@ -75,7 +74,7 @@ pub extern "C" fn tb_cpu_kind_of(
     answer!(index, |topology, cpuset| {
         let kind = topology
             .cpu_kind_of(cpuset)
-            .map_err(|error| Failure::new(tb_status::TB_ERR_NOT_FOUND, error.to_string()))?;
+            .map_err(|error| Failure::new(tb_status::TB_ERR_NOT_FOUND, format_args!("{error}")))?;
         let pus = kind.cpuset();
         let found = topology.cpu_kinds().position(|other| other.cpuset() == pus);
         found.found(|| "no such CPU kind".to_owned())?

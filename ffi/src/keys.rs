@@ -48,7 +48,8 @@ impl tb_keys {
         let mut file = [0; TB_FILE_MAX];
         let room = file.get_mut(..name.len()).filter(|room| room.len() < TB_FILE_MAX);
         let room = room.ok_or_else(|| {
-            let detail = format!("a file name of {} bytes, {TB_FILE_MAX} are room for", name.len());
+            let detail =
+                format_args!("a file name of {} bytes, {TB_FILE_MAX} are room for", name.len());
             Failure::new(tb_status::TB_ERR_TRUNCATED, detail)
         })?;
         for (to, from) in room.iter_mut().zip(name) {
@@ -61,7 +62,7 @@ impl tb_keys {
         let bytes = self.file.iter().map(|byte| u8::from_le_bytes(byte.to_le_bytes()));
         let bytes: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
         let file = String::from_utf8(bytes)
-            .map_err(|error| Failure::new(tb_status::TB_ERR_KEYS, format!("file: {error}")))?;
+            .map_err(|error| Failure::new(tb_status::TB_ERR_KEYS, format_args!("file: {error}")))?;
         Ok(Keys::parse(&file, &format!("{:#x}", self.address), &self.size.to_string())?)
     }
 }
@@ -112,7 +113,7 @@ pub extern "C" fn tb_keys_text(
             0 => keys.to_string(),
             1 => keys.to_json(),
             2..=4 => value(usize::try_from(format - 2).unwrap_or(0)),
-            other => return Err(Failure::argument(format!("keys format {other}"))),
+            other => return Err(Failure::argument(format_args!("keys format {other}"))),
         }
     })
 }

@@ -150,7 +150,7 @@ pub extern "C" fn tb_type_parse(name: Text<'_>, r#type: Out<'_, i32>) -> tb_stat
     call(|| {
         let (name, r#type) = (name.get("name")?, r#type.given("type")?);
         let parsed = TypeName::parse(name).ok_or_else(|| {
-            let detail = format!("{name:?} is no type; expected such as core, L2 or numa");
+            let detail = format_args!("{name:?} is no type; expected such as core, L2 or numa");
             Failure::new(tb_status::TB_ERR_TEXT, detail)
         })?;
         r#type.write(parsed.object_type.raw().into());
@@ -292,5 +292,7 @@ fn raw_or_unknown(depth: Option<Depth>) -> i32 {
 /// A depth from a caller. Checks that the topology has it.
 pub(crate) fn depth_of(topology: Topology<'_>, raw: i32) -> Result<Depth, Failure> {
     let known = Depth::from_raw(raw).filter(|depth| topology.depth_type(*depth).is_some());
-    known.ok_or_else(|| Failure::argument(format!("depth {raw}: the topology has no such level")))
+    known.ok_or_else(|| {
+        Failure::argument(format_args!("depth {raw}: the topology has no such level"))
+    })
 }

@@ -8,7 +8,6 @@ use crate::links::{in_graph, known, tb_links};
 use crate::pointers::{Input, List, Out, Output, Room};
 use crate::status::tb_status;
 use crate::structs::{Struct, Structs};
-use alloc::format;
 use topobroker_reader::links::{Direction, LinkPath, Measure};
 
 /// What makes a path the best.
@@ -123,7 +122,7 @@ fn measure_of(measure: i32) -> Result<Measure, Failure> {
         0 => Ok(Measure::Bandwidth),
         1 => Ok(Measure::Latency),
         2 => Ok(Measure::Hops),
-        other => Err(Failure::argument(format!("measure {other}"))),
+        other => Err(Failure::argument(format_args!("measure {other}"))),
     }
 }
 

@@ -245,7 +245,7 @@ pub(crate) fn in_graph(links: &tb_links, vertex: u16) -> Result<VertexId, Failur
     let count = links.paths.links().vertices().len();
     match usize::from(vertex) < count {
         true => Ok(VertexId(vertex)),
-        false => Err(Failure::argument(format!("vertex {vertex}; there are {count}"))),
+        false => Err(Failure::argument(format_args!("vertex {vertex}; there are {count}"))),
     }
 }
 

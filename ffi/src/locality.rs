@@ -9,7 +9,6 @@ use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::borrow::ToOwned;
-use alloc::format;
 use topobroker_reader::Locality;
 
 /// Encodings of what processes share. Open MPI keeps its own encoding under the name of PMIx's key.
@@ -114,6 +113,6 @@ fn encode(encoding: i32) -> Result<fn(Locality) -> u16, Failure> {
     match encoding {
         0 => Ok(Locality::bits),
         1 => Ok(Locality::to_opal),
-        other => Err(Failure::argument(format!("encoding {other}"))),
+        other => Err(Failure::argument(format_args!("encoding {other}"))),
     }
 }

@@ -6,7 +6,6 @@ use crate::failure::Failure;
 use crate::pointers::{Input, Output};
 use crate::set::tb_set;
 use crate::status::tb_status;
-use alloc::format;
 use core::cmp::Ordering;
 use topobroker_reader::Set;
 
@@ -113,7 +112,7 @@ fn range(first: u32, last: i64) -> Result<Set, Failure> {
     match u32::try_from(last) {
         Ok(last) => range.insert_range(first..=within_reach(last)?),
         Err(_) if last == -1 => range.insert_from(first),
-        Err(_) => return Err(Failure::argument(format!("last index {last}"))),
+        Err(_) => return Err(Failure::argument(format_args!("last index {last}"))),
     }
     Ok(range)
 }
@@ -124,7 +123,7 @@ fn within_reach(index: u32) -> Result<u32, Failure> {
     const MOST: u32 = 1 << 24;
     match index {
         0..MOST => Ok(index),
-        _ => Err(Failure::argument(format!("index {index}, expected below {MOST}"))),
+        _ => Err(Failure::argument(format_args!("index {index}, expected below {MOST}"))),
     }
 }
 
@@ -145,7 +144,7 @@ pub extern "C" fn tb_set_combine(
             1 => &*set & &other,
             2 => set.and_not(&other),
             3 => &*set ^ &other,
-            unknown => return Err(Failure::argument(format!("operation {unknown}"))),
+            unknown => return Err(Failure::argument(format_args!("operation {unknown}"))),
         };
         Ok(())
     })

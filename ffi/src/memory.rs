@@ -47,7 +47,7 @@ pub extern "C" fn tb_memory_local_nodes(
 ) -> tb_status {
     answer!(objs(capacity, count), |topology, cpuset| {
         let which = LocalNumaNodes::from_bits(flags);
-        let which = which.ok_or_else(|| Failure::argument(format!("flags {flags:#x}")))?;
+        let which = which.ok_or_else(|| Failure::argument(format_args!("flags {flags:#x}")))?;
         let found = topology.local_numa_nodes(cpuset, which);
         found.map(Object::id)
     })

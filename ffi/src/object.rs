@@ -80,11 +80,13 @@ pub struct tb_obj_data {
 
 /// The object with a number, if it is visible in the topology.
 pub(crate) fn object(topology: Topology<'_>, obj: tb_obj) -> Result<Object<'_>, Failure> {
-    let found = topology.object(obj);
-    found.ok_or_else(|| {
-        let count = topology.object_count();
-        Failure::argument(format!("object {obj}: is none of the {count} of the topology"))
-    })
+    topology.object(obj).ok_or_else(|| no_object(topology, obj))
+}
+
+#[cold]
+fn no_object(topology: Topology<'_>, obj: tb_obj) -> Failure {
+    let count = topology.object_count();
+    Failure::argument(format_args!("object {obj}: is none of the {count} of the topology"))
 }
 
 /// Number of an object; TB_OBJ_NONE for `None`.
@@ -153,7 +155,7 @@ pub extern "C" fn tb_obj_children(
             1 => ChildKind::Memory,
             2 => ChildKind::Io,
             3 => ChildKind::Misc,
-            other => return Err(Failure::argument(format!("kind of children {other}"))),
+            other => return Err(Failure::argument(format_args!("kind of children {other}"))),
         };
         object.children_of_kind(kind).map(Object::id)
     })
@@ -254,7 +256,9 @@ pub extern "C" fn tb_obj_set(
             1 => object.copy_complete_cpuset(set),
             2 => object.copy_nodeset(set),
             3 => object.copy_complete_nodeset(set),
-            other => return Err(Failure::argument(format!("which set: {other}, expected 0 to 3"))),
+            other => {
+                return Err(Failure::argument(format_args!("which set: {other}, expected 0 to 3")));
+            }
         };
         there.then_some(()).found(|| format!("object {obj} is of a type without sets"))
     })

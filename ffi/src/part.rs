@@ -10,7 +10,6 @@ use crate::set::{given_sets, store_sets, tb_set};
 use crate::status::tb_status;
 use crate::topology::tb_topology;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::vec::Vec;
 use topobroker_reader::{
     Object, RestrictFlags, Set,
@@ -128,7 +127,7 @@ pub extern "C" fn tb_source_cgroup(
         let cgroup = match folder.optional("folder")? {
             Some(folder) => Cgroup::read(folder)?,
             None => Cgroup::of_this_process()?.ok_or_else(|| {
-                let detail = "this process is in no cgroup with a cpuset controller";
+                let detail = format_args!("this process is in no cgroup with a cpuset controller");
                 Failure::new(tb_status::TB_ERR_NOT_FOUND, detail)
             })?,
         };
@@ -198,11 +197,13 @@ pub extern "C" fn tb_source_cpuset(
             2 => match slurm_cpu_bind(topology, text, local_id)? {
                 SlurmBinding::Pus(pus) => pus,
                 SlurmBinding::Automatic | SlurmBinding::None => {
-                    let detail = format!("{text:?} names no PUs: ask for the affinity");
+                    let detail = format_args!("{text:?} names no PUs: ask for the affinity");
                     return Err(Failure::new(tb_status::TB_ERR_NOT_FOUND, detail));
                 }
             },
-            other => return Err(Failure::argument(format!("source {other}, expected 0 to 2"))),
+            other => {
+                return Err(Failure::argument(format_args!("source {other}, expected 0 to 2")));
+            }
         };
         Ok(())
     })

@@ -7,7 +7,6 @@ use crate::failure::Failure;
 use crate::given::Given;
 use crate::status::tb_status;
 use alloc::boxed::Box;
-use alloc::format;
 use core::ffi::{CStr, c_char};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -155,7 +154,7 @@ impl<'a> Text<'a> {
     /// The text as UTF-8, `None` if the pointer is NULL.
     pub(crate) fn optional(self, name: &str) -> Result<Option<&'a str>, Failure> {
         let text = self.bytes().map(CStr::to_str).transpose();
-        text.map_err(|error| Failure::new(tb_status::TB_ERR_TEXT, format!("{name}: {error}")))
+        text.map_err(|error| Failure::new(tb_status::TB_ERR_TEXT, format_args!("{name}: {error}")))
     }
 
     /// The text as UTF-8. NULL is `TB_ERR_ARGUMENT`.
@@ -178,11 +177,12 @@ impl Buffer<'_> {
             length.write(text.len());
         }
         if size <= text.len() {
-            let detail = format!("a text of {} bytes and a zero, buffer of {size}", text.len());
+            let detail =
+                format_args!("a text of {} bytes and a zero, buffer of {size}", text.len());
             return Err(Failure::new(tb_status::TB_ERR_TRUNCATED, detail));
         }
         if self.0.is_null() {
-            return Err(Failure::argument("buffer is NULL"));
+            return Err(Failure::argument(format_args!("buffer is NULL")));
         }
         // SAFETY: the buffer is not NULL, and C has room for `size` bytes there, which is more than
         // the length of the text. The text belongs to this library, so the buffer does not overlap
@@ -202,7 +202,7 @@ impl<'a, T> List<'a, T> {
             return Ok(&[]);
         }
         if self.0.is_null() || count > isize::MAX as usize / size_of::<T>().max(1) {
-            return Err(Failure::argument(format!(
+            return Err(Failure::argument(format_args!(
                 "{name}: {count} elements at NULL, or too many"
             )));
         }
@@ -238,7 +238,7 @@ pub(crate) fn fill<T>(
     write: impl Fn(usize, T),
 ) -> Result<(), Failure> {
     if is_null && capacity > 0 {
-        return Err(Failure::argument("room for elements is NULL"));
+        return Err(Failure::argument(format_args!("room for elements is NULL")));
     }
     let mut found = 0;
     for value in values {
@@ -250,7 +250,8 @@ pub(crate) fn fill<T>(
     match count.optional() {
         Some(count) => _ = count.write(found),
         None if found > capacity => {
-            let detail = format!("{found} elements, room for {capacity}, and no count to say so");
+            let detail =
+                format_args!("{found} elements, room for {capacity}, and no count to say so");
             return Err(Failure::new(tb_status::TB_ERR_TRUNCATED, detail));
         }
         None => {}

@@ -8,7 +8,6 @@ use crate::set::tb_set;
 use crate::status::tb_status;
 use crate::structs::Asked;
 use crate::topology::tb_topology;
-use alloc::format;
 use topobroker_process::trusted_var;
 use topobroker_reader::{
     Scope,
@@ -108,13 +107,13 @@ const LAUNCHERS: [(Launch, tb_launcher); 5] = [
 fn launch(number: i32) -> Result<Launch, Failure> {
     let found = LAUNCHERS.into_iter().find(|(_, known)| *known as i32 == number);
     let found = found.map(|(launch, _)| launch);
-    found.ok_or_else(|| Failure::argument(format!("launcher {number}, expected 0 to 4")))
+    found.ok_or_else(|| Failure::argument(format_args!("launcher {number}, expected 0 to 4")))
 }
 
 /// The scope with a number of tb_segment_scope.
 pub(crate) fn scope(number: i32) -> Result<Scope, Failure> {
     let found = u32::try_from(number).ok().and_then(Scope::from_raw);
-    found.ok_or_else(|| Failure::argument(format!("scope {number}, expected 1 to 3")))
+    found.ok_or_else(|| Failure::argument(format_args!("scope {number}, expected 1 to 3")))
 }
 
 fn tell(

@@ -6,7 +6,6 @@ use crate::failure::Failure;
 use crate::pointers::{Buffer, Handles, Input, List, Out, Output, Room, Text};
 use crate::status::tb_status;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use topobroker_layout::set::Format;
@@ -86,7 +85,7 @@ pub extern "C" fn tb_set_text(
             0 => Format::Hwloc,
             1 => Format::List,
             2 => Format::Taskset,
-            other => return Err(Failure::argument(format!("set format {other}"))),
+            other => return Err(Failure::argument(format_args!("set format {other}"))),
         };
         set.to_text(format)
     })

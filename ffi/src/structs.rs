@@ -4,7 +4,6 @@
 use crate::failure::Failure;
 use crate::given::Given;
 use crate::pointers::{Out, fill};
-use alloc::format;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
@@ -69,7 +68,7 @@ impl<T> Asked<'_, T> {
             core::slice::from_raw_parts(self.0.cast::<u8>().wrapping_add(known), size - known)
         };
         if more.iter().any(|byte| *byte != 0) {
-            return Err(Failure::argument(format!(
+            return Err(Failure::argument(format_args!(
                 "{} of {size} bytes asks for something that this library does not know: it knows the first {}",
                 name::<T>(),
                 size_of::<T>()
@@ -109,7 +108,7 @@ unsafe fn store<T>(value: T, to: *mut u8, size: usize) {
 fn check_size<T>(size: usize) -> Result<(), Failure> {
     match size {
         1..=0xffff => Ok(()),
-        _ => Err(Failure::argument(format!(
+        _ => Err(Failure::argument(format_args!(
             "{} of {size} bytes, expected sizeof: {}",
             name::<T>(),
             size_of::<T>()

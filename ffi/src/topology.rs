@@ -74,8 +74,11 @@ impl tb_topology {
 
     /// The adopted topology that this is or is a part of.
     pub(crate) fn adopted(&self) -> Result<&'static Adopted, Failure> {
-        let other = "topology is a node of a cluster; expected the adopted topology";
-        self.adopted.ok_or_else(|| Failure::argument(other))
+        self.adopted.ok_or_else(|| {
+            Failure::argument(format_args!(
+                "topology is a node of a cluster; expected the adopted topology"
+            ))
+        })
     }
 }
 
@@ -308,5 +311,5 @@ pub extern "C" fn tb_topology_allowed(
 /// The type with hwloc's number.
 pub(crate) fn object_type(number: i32) -> Result<ObjectType, Failure> {
     let found = ObjectType::ALL.into_iter().find(|known| i32::from(known.raw()) == number);
-    found.ok_or_else(|| Failure::argument(format!("object type {number}, expected 0 to 19")))
+    found.ok_or_else(|| Failure::argument(format_args!("object type {number}, expected 0 to 19")))
 }

@@ -71,7 +71,8 @@ pub extern "C" fn tb_membind_set(
 ) -> tb_status {
     call_with(|handles| {
         let found = POLICIES.into_iter().find(|(_, known)| *known as i32 == policy);
-        let (policy, _) = found.ok_or_else(|| Failure::argument(format!("policy {policy}")))?;
+        let (policy, _) =
+            found.ok_or_else(|| Failure::argument(format_args!("policy {policy}")))?;
         Ok(bind_memory(policy, &nodeset.given(handles, "nodeset")?.0, strict)?)
     })
 }
@@ -104,6 +105,6 @@ fn target_of(target: i32) -> Result<Target, Failure> {
     match target {
         0 => Ok(Target::ThisProcess),
         1 => Ok(Target::ThisThread),
-        other => Err(Failure::argument(format!("target {other}, expected 0 or 1"))),
+        other => Err(Failure::argument(format_args!("target {other}, expected 0 or 1"))),
     }
 }

@@ -171,7 +171,9 @@ pub extern "C" fn tb_gathering_write(
         let (file, hosts) = (file.get("file")?, expected(hosts)?);
         let gathering = gathering.given("gathering")?;
         if gathering.rounds.as_ref().is_none_or(|rounds| rounds.mine().is_some()) {
-            return Err(Failure::argument("the rounds are not over, or it was written already"));
+            return Err(Failure::argument(format_args!(
+                "the rounds are not over, or it was written already"
+            )));
         }
         let gathering = gathering.rounds.take().and_then(Rounds::gathering);
         let count = gathering.map_or(Ok(0), |it| write(it, &hosts, file, mode, replace))?;
@@ -189,7 +191,7 @@ pub extern "C" fn tb_gathering_free(gathering: Option<Box<tb_gathering>>) {
 /// The names of a hostlist; none of NULL.
 fn expected(hosts: Text<'_>) -> Result<Vec<String>, Failure> {
     let Some(hosts) = hosts.optional("hosts")? else { return Ok(Vec::new()) };
-    expand(hosts).map_err(|error| Failure::argument(error.to_string()))
+    expand(hosts).map_err(|error| Failure::argument(format_args!("{error}")))
 }
 
 /// Writes what was gathered. Returns the number of nodes that are missing.

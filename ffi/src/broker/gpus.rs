@@ -40,7 +40,9 @@ pub extern "C" fn tb_job_gpu_env(
             1 => Interface::Rocm,
             2 => Interface::LevelZero,
             3 => Interface::OpenCl,
-            other => return Err(Failure::argument(format!("interface {other}, expected 0 to 3"))),
+            other => {
+                return Err(Failure::argument(format_args!("interface {other}, expected 0 to 3")));
+            }
         };
         let told = of_gpus_of_rank(interface, job, rank);
         told.iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>()

@@ -78,7 +78,10 @@ pub extern "C" fn tb_topology_export_xml(
     call(|| {
         let (topology, file) = (topology.given("topology")?.get(), file.get("file")?);
         std::fs::write(file, xml::export(topology)).map_err(|error| {
-            Failure::new(tb_status::TB_ERR_PUBLISH, format!("{file}: cannot be written: {error}"))
+            Failure::new(
+                tb_status::TB_ERR_PUBLISH,
+                format_args!("{file}: cannot be written: {error}"),
+            )
         })
     })
 }

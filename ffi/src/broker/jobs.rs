@@ -92,7 +92,7 @@ pub extern "C" fn tb_job_add(
             -1 => Launcher::Nobody,
             pid => match u32::try_from(pid) {
                 Ok(pid) => Launcher::Process(pid),
-                Err(_) => return Err(Failure::argument(format!("launcher {pid}"))),
+                Err(_) => return Err(Failure::argument(format_args!("launcher {pid}"))),
             },
         };
         let options = JobOptions {

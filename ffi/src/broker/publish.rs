@@ -117,9 +117,15 @@ fn read(options: tb_publish_options<'_>, usual: PublishOptions) -> Result<Publis
     let store = match (options.store, options.folder.optional("folder")?) {
         (0, _) => Store::Shm,
         (1, Some(folder)) => Store::Folder(PathBuf::from(folder)),
-        (1, None) => return Err(Failure::argument("folder is NULL, and the store is a folder")),
+        (1, None) => {
+            return Err(Failure::argument(format_args!(
+                "folder is NULL, and the store is a folder"
+            )));
+        }
         (2, _) => Store::Memfd,
-        (other, _) => return Err(Failure::argument(format!("store {other}, expected 0 to 2"))),
+        (other, _) => {
+            return Err(Failure::argument(format_args!("store {other}, expected 0 to 2")));
+        }
     };
     let address = match options.address {
         TB_ADDRESS_USUAL => Address::Usual,
