@@ -21,8 +21,8 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Cold, as all that make a failure, which keeps the code of failures away from that of calls
-    /// that succeed.
+    /// A failure with a text. What makes failures is cold: this keeps its code away from that of
+    /// calls that succeed.
     #[cold]
     pub(crate) fn new(status: tb_status, detail: Arguments<'_>) -> Self {
         Self { status, detail: format(detail) }
@@ -34,6 +34,7 @@ impl Failure {
         Self { status, detail: topobroker_process::with_causes(error) }
     }
 
+    /// A failure of an argument, with a text.
     #[cold]
     pub(crate) fn argument(detail: Arguments<'_>) -> Self {
         Self::new(tb_status::TB_ERR_ARGUMENT, detail)

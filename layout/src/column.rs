@@ -61,6 +61,12 @@ impl Column {
         Self { base_low, base_high: u32::from_le_bytes(high), shape, bytes }
     }
 
+    /// A column without values that reads as `base`.
+    #[cfg(test)]
+    pub(crate) fn empty_with_base(base: u32) -> Self {
+        Self { base_low: base, ..Self::default() }
+    }
+
     /// A column of `rows` values of two bytes each that has only one byte in all.
     #[cfg(test)]
     pub(crate) fn unsound(rows: u32) -> Self {
@@ -144,8 +150,8 @@ impl ArchivedColumn {
         self.len() == 0
     }
 
-    /// The value at `index`. Past the end it is the base, or with a dictionary possibly another
-    /// value, but never a panic. No index of a validated archive is past the end.
+    /// The value at `index`. Past the end it is the base, which is 0 if there are no values, or with
+    /// a dictionary possibly another value, but never a panic.
     #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> u64 {
@@ -231,8 +237,8 @@ impl ArchivedColumn {
         if self.is_empty() { 0 } else { self.base().saturating_add(delta) }
     }
 
-    /// Whether the packing is sound: the width is known, the bytes have a place for every value,
-    /// and no sum of the base and a delta overflows 64 bits.
+    /// Whether the packing is sound: the width is known, the bytes have a place for every value, no
+    /// sum of the base and a delta overflows 64 bits, and a column without values reads as 0.
     #[must_use]
     #[inline(never)]
     pub(crate) fn is_sound(&self) -> bool {
@@ -253,7 +259,8 @@ impl ArchivedColumn {
             4 => self.base() == 0,
             _ => self.base().checked_add(u64::from(u32::MAX)).is_some(),
         };
-        log <= 4 && whole && sums
+        let is_read_as_zero = !self.is_empty() || self.base() == 0;
+        log <= 4 && whole && sums && is_read_as_zero
     }
 
     /// What is added to each delta: the least value of a column of 32-bit values.
@@ -317,6 +324,15 @@ mod tests {
             shift in 0u32..64,
         ) {
             check(&picks.iter().map(|pick| pick.get(&distinct) >> shift).collect::<Vec<_>>())?;
+        }
+    }
+
+    #[test]
+    fn a_column_without_values_must_read_as_0() {
+        for (base, is_sound) in [(0, true), (1, false), (u32::MAX, false)] {
+            let bytes = archived(&Column::empty_with_base(base));
+            let column = rkyv::access::<ArchivedColumn, rkyv::rancor::Error>(&bytes).unwrap();
+            assert_eq!(column.is_sound(), is_sound, "{base}");
         }
     }
 

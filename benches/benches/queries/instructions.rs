@@ -1,7 +1,8 @@
-//! Counts the instructions of every query, of the check of an archive, and of questions to a cluster, and compares them with
-//! those that are kept in `instructions.csv`:
-//! `cargo bench -p topobroker-benches --bench instructions`. It fails if one takes more than was kept,
-//! beyond `TOLERANCE`. With the argument `keep` it keeps what it counts.
+//! Counts the instructions of every query, of the check of an archive, and of questions to a cluster,
+//! and compares them with those that are kept in `instructions.csv`:
+//! `cargo bench --profile packaged -p topobroker-benches --bench instructions`, as `scripts/install`
+//! compiles. It fails if one takes more than was kept, beyond `TOLERANCE`. With the argument `keep` it
+//! keeps what it counts.
 //!
 //! Times vary on a machine that others use; instructions do not. They do with the compiler, so the
 //! file says of which it is, and counts of another one are printed and not compared.
@@ -23,9 +24,9 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
-use topobroker_benches::cluster_questions::questions;
+use topobroker_benches::cluster_questions::{TIMES, TREE, questions};
 use topobroker_benches::machines;
-use topobroker_cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
+use topobroker_cluster::{ClusterBuilder, GroupId, Like};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;
 use topobroker_reader::cluster::Cluster;
@@ -69,6 +70,7 @@ fn run(mut each: impl FnMut(&mut Case<'_>)) -> anyhow::Result<()> {
 /// Nodes of the cluster that is asked.
 const NODES: u32 = 1000;
 
+/// Calls `each` with the opening of a cluster, and with the questions to it.
 fn ask_a_cluster(each: &mut impl FnMut(&mut Case<'_>)) -> anyhow::Result<()> {
     let node = Input::Synthetic("NUMANode:2 Core:4 PU:2".to_owned());
     let like = Like::new(capture(&load(&node, &LoadOptions::default())?)?);
@@ -76,14 +78,13 @@ fn ask_a_cluster(each: &mut impl FnMut(&mut Case<'_>)) -> anyhow::Result<()> {
     for number in 0..NODES {
         cluster.add_node(GroupId::CLUSTER, Some(&Like::name(number)), &like.node(number))?;
     }
-    let tree = SwitchTree { nodes_a_leaf: 18, leaves_a_pod: 18, spines_a_pod: 18 };
-    tree.add_to(&mut cluster, NODES)?;
+    TREE.add_to(&mut cluster, NODES)?;
     let bytes = cluster.finish()?;
     let open = || Cluster::open(&bytes).map_or(0, |it| u64::from(it.node_count()));
-    each(&mut case("cluster, opening it", 1, open, || 0));
+    each(&mut case("opening a cluster", 1, open, || 0));
     let cluster = Cluster::open(&bytes)?;
     for question in questions(&cluster)? {
-        each(&mut case(question.name, question.times, question.ask, || 0));
+        each(&mut case(question.name, TIMES, question.ask, || 0));
     }
     Ok(())
 }

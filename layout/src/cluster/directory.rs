@@ -69,12 +69,11 @@ pub struct Fabric {
 }
 
 impl ArchivedFabric {
-    /// Links between switches of two rows plus one, 0 if there is no way. The first row is the higher
-    /// one, if they differ.
+    /// Links between switches of two rows plus one, 0 if there is no way.
     #[must_use]
     #[inline]
-    pub fn hops_between(&self, row: u32, column: u32) -> u32 {
-        let cell = cells_before(row.into()) + u64::from(column);
+    pub fn hops_between(&self, row: u32, other: u32) -> u32 {
+        let cell = cells_before(row.max(other).into()) + u64::from(row.min(other));
         self.hops.get_u32(usize::try_from(cell).unwrap_or(usize::MAX))
     }
 }

@@ -134,7 +134,7 @@ fn check_fabric(
     ensure(is_all, "fabric.link_first", vertices, "has all links")?;
     check_ports(fabric, nodes, switches)?;
     check_links(fabric, vertices, switches)?;
-    // That its numbers are those of the links is not checked: it would take a search from each row.
+    // Whether the hops are those of the links is not checked: it would take a search from each row.
     let rows = fabric.row_of.iter().max().unwrap_or(0);
     let rule = "each row has a cell for each row up to itself";
     ensure(cells_before(rows) == hops as u64, "fabric.hops", hops, rule)
@@ -170,8 +170,7 @@ fn check_ports(
     Ok(())
 }
 
-/// Checks that each link is there once in each direction, and that leaves are the switches that
-/// ports are linked to.
+/// Checks that each link is there once in each direction, and that leaves follow from the links.
 fn check_links(
     fabric: &ArchivedFabric,
     vertices: usize,
@@ -196,14 +195,13 @@ fn check_links(
                 && fabric.peer.get(at) == vertex as u64;
             ensure(is_back, "fabric.peer", link, "each link is there once in each direction")?;
         }
-        let only = Some(links_of(vertex)).filter(|links| links.len() == 1);
-        let leaf = match vertex < switches {
-            true => Some(vertex as u64),
-            false => only.map(|link| fabric.peer.get(link.start as usize)),
+        let peer = fabric.peer.get(row(vertex) as usize);
+        let expected = match links_of(vertex).len() {
+            _ if vertex < switches => vertex as u64 + 1,
+            1 if peer < switches as u64 => peer + 1,
+            _ => 0,
         };
-        let leaf = leaf.filter(|leaf| *leaf < switches as u64);
-        let expected = leaf.map_or(0, |leaf| leaf + 1);
-        let rule = "is the switch itself, or the one that the port's only link is with";
+        let rule = "is the switch itself, or the switch at the end of a port's only link";
         ensure(fabric.leaf.get(vertex) == expected, "fabric.leaf", vertex, rule)?;
     }
     Ok(())

@@ -77,7 +77,7 @@ fn right() -> Directory {
 /// What breaks a rule, and the column and a part of the rule in the error.
 type Rule = (fn(&mut Directory), &'static str, &'static str);
 
-const RULES: [Rule; 28] = [
+const RULES: [Rule; 29] = [
     (|it| it.groups.members = pack(&[0, 2, 1]), "groups.members", "has each node"),
     (|it| it.groups.members = pack(&[0, 2, 2, 3]), "groups.members", "has each node once"),
     (|it| it.groups.parent = pack(&[0, 0, 3, 1]), "groups.parent", "before those in it"),
@@ -131,6 +131,18 @@ const RULES: [Rule; 28] = [
     ),
     (|it| it.fabric.port_first = pack(&[3, 1, 4, 5, 6]), "fabric.port_first", "ascends"),
     (|it| it.fabric.leaf = pack(&[1, 2, 3, 1, 1, 2, 2, 1, 1]), "fabric.leaf", "only link"),
+    (
+        // The last port is linked to both leaves.
+        |it| {
+            it.fabric.link_first = pack(&[0, 5, 9, 11, 12, 13, 14, 15, 16, 18]);
+            it.fabric.peer = pack(&[2, 4, 7, 3, 8, 2, 5, 6, 8, 0, 1, 0, 0, 1, 1, 0, 1, 0]);
+            it.fabric.port = pack(&[1, 2, 3, 4, 5, 1, 2, 3, 4, 1, 2, 1, 1, 1, 1, 1, 1, 2]);
+            it.fabric.peer_port = pack(&[1, 1, 1, 1, 2, 2, 1, 1, 1, 1, 1, 4, 2, 2, 3, 3, 4, 5]);
+            it.fabric.rate = pack(&[100_000; 18]);
+        },
+        "fabric.leaf",
+        "only link",
+    ),
     (|it| it.fabric.peer_port = pack(&[2; 16]), "fabric.peer", "once in each direction"),
     (|it| it.fabric.port = pack(&[1; 16]), "fabric.port", "ports of a vertex ascend"),
     (|it| it.fabric.guid = pack(&[1]), "fabric", ""),

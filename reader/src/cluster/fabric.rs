@@ -35,11 +35,11 @@ pub struct FabricLink<'a> {
     pub mbps: Option<u32>,
 }
 
-/// More links than any way has.
+/// Stands for no way among numbers of links, because it is larger than any.
 const NO_WAY: u32 = u32::MAX;
 
-/// So many links, if that is a way.
-fn a_way(hops: u32) -> Option<u32> {
+/// The number of links, `None` for [`NO_WAY`].
+fn known(hops: u32) -> Option<u32> {
     (hops != NO_WAY).then_some(hops)
 }
 
@@ -113,15 +113,17 @@ impl<'a> Fabric<'a> {
         /// Up to so many pairs, a look at the table for each is faster than a search.
         const MOST_LOOKS: usize = 64;
         let (ports, others) = (self.numbers_of(one), self.numbers_of(other));
-        let is_few = ports.len() * others.len() <= MOST_LOOKS;
+        let search = || self.search(self.ports_of(one), self.ports_of(other));
+        if ports.len() * others.len() > MOST_LOOKS {
+            return search();
+        }
         let mut pairs = ports.flat_map(|port| others.clone().map(move |other| (port, other)));
-        let look = |least: u32, (port, other)| {
+        let least = pairs.try_fold(NO_WAY, |least, (port, other)| {
             Some(least.min(self.look_up(self.vertex(port), self.vertex(other))?))
-        };
-        let least = if is_few { pairs.try_fold(NO_WAY, look) } else { None };
+        });
         match least {
-            Some(hops) => a_way(hops),
-            None => self.search(self.ports_of(one), self.ports_of(other)),
+            Some(hops) => known(hops),
+            None => search(),
         }
     }
 
@@ -131,7 +133,7 @@ impl<'a> Fabric<'a> {
     #[inline]
     pub fn hops(self, one: FabricVertex<'a>, other: FabricVertex<'a>) -> Option<u32> {
         match self.look_up(one, other) {
-            Some(hops) => a_way(hops),
+            Some(hops) => known(hops),
             None => self.search(core::iter::once(one), core::iter::once(other)),
         }
     }
@@ -149,7 +151,7 @@ impl<'a> Fabric<'a> {
         }
         let row = |switch: u32| self.table.row_of.get_u32(switch as usize).checked_sub(1);
         let (row, other) = row(leaf).zip(row(other_leaf))?;
-        let plus_one = self.table.hops_between(row.max(other), row.min(other));
+        let plus_one = self.table.hops_between(row, other);
         Some(plus_one.checked_sub(1).map_or(NO_WAY, |hops| ends + hops))
     }
 

@@ -120,8 +120,9 @@ fn planes(links: &Links) -> Vec<u64> {
 }
 
 /// The row of each switch that nodes are at plus one, 0 of others, and the table of the links between
-/// switches of two rows plus one; 0 is no way. A row has a cell for each row up to itself. Switches with
-/// the same neighbours share a row, because all ways from them are as long.
+/// switches of two rows plus one; 0 is no way. A row has a cell for each row up to itself: ways are
+/// equally long in both directions. Switches with the same neighbours share a row, because the ways from
+/// them to any other switch are equally long; the row's own cell is for the way between two of them.
 fn hops(links: &Links, switches: usize) -> (Vec<u64>, Vec<u64>) {
     let of_switch = |own: &Vec<Half>| {
         let mut all: Vec<usize> =
