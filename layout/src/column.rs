@@ -255,12 +255,12 @@ impl ArchivedColumn {
         } else {
             self.len() * width(log) == bytes.len()
         };
-        let sums = match log {
-            4 => self.base() == 0,
-            _ => self.base().checked_add(u64::from(u32::MAX)).is_some(),
+        let base = if log == 4 || self.is_empty() {
+            self.base() == 0
+        } else {
+            self.base().checked_add(u64::from(u32::MAX)).is_some()
         };
-        let is_read_as_zero = !self.is_empty() || self.base() == 0;
-        log <= 4 && whole && sums && is_read_as_zero
+        log <= 4 && whole && base
     }
 
     /// What is added to each delta: the least value of a column of 32-bit values.
