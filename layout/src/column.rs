@@ -255,12 +255,12 @@ impl ArchivedColumn {
         } else {
             self.len() * width(log) == bytes.len()
         };
-        let base = if log == 4 || self.is_empty() {
+        let is_base_sound = if log == 4 || self.is_empty() {
             self.base() == 0
         } else {
             self.base().checked_add(u64::from(u32::MAX)).is_some()
         };
-        log <= 4 && whole && base
+        log <= 4 && whole && is_base_sound
     }
 
     /// What is added to each delta: the least value of a column of 32-bit values.

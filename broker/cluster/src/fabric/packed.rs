@@ -163,6 +163,7 @@ fn hops(links: &Links, switches: usize) -> (Vec<u64>, Vec<u64>) {
         table.resize(first + row + 1, 0);
         for (switch, of_row) in row_of.iter().enumerate().filter(|(switch, _)| switch != start) {
             let column = usize::try_from(*of_row).ok().and_then(|row| row.checked_sub(1));
+            // Rows that follow have no cell here.
             let cell = column.and_then(|column| table.get_mut(first + column));
             if let Some((cell, hops)) = cell.zip(far.get(switch).copied().flatten()) {
                 *cell = hops + 1;
