@@ -13,8 +13,9 @@ use std::path::Path;
 use topobroker::hwloc::capture;
 use topobroker::publish::{Address, PublishOptions, Store, publish};
 use topobroker_benches::clients::Client;
-use topobroker_benches::{machines, rival};
+use topobroker_benches::machines;
 use topobroker_reader::Keys;
+use topobroker_rival as rival;
 
 const THIN: &str = env!("CARGO_BIN_EXE_thin_client");
 const HWLOC: &str = env!("CARGO_BIN_EXE_hwloc_client");

@@ -6,7 +6,8 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use std::fs::File;
 use topobroker::hwloc::capture;
 use topobroker::publish::{PublishOptions, Store, publish};
-use topobroker_benches::{machines, rival};
+use topobroker_benches::machines;
+use topobroker_rival as rival;
 
 fn publishing(criterion: &mut Criterion) {
     let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {

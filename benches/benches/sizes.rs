@@ -3,8 +3,9 @@
 #![allow(missing_docs, reason = "a program")]
 
 use topobroker::hwloc::capture;
-use topobroker_benches::{machines, rival};
+use topobroker_benches::machines;
 use topobroker_layout::{encode, header};
+use topobroker_rival as rival;
 
 fn main() -> anyhow::Result<()> {
     println!(

@@ -1,7 +1,8 @@
 //! Machines to measure on.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use topobroker::hwloc::{HwlocTopology, Input, LoadOptions, load};
+use topobroker_samples::{SYNTHETIC_256, SYNTHETIC_2048, shared_folder};
 
 /// A machine with a short name.
 #[derive(Debug, Clone)]
@@ -31,13 +32,6 @@ impl Machine {
     }
 }
 
-/// 256 PUs, 691 objects.
-pub const SYNTHETIC_256: &str =
-    "Package:2 Group:4 NUMANode:1 L3Cache:4 L2Cache:4 L1dCache:1 Core:1 PU:2";
-
-/// 2048 PUs, 3681 objects.
-pub const SYNTHETIC_2048: &str = "Package:16 NUMANode:1 L3Cache:4 L2Cache:8 L1dCache:1 Core:1 PU:4";
-
 /// This machine, and synthetic ones of 256 and 2048 PUs.
 #[must_use]
 pub fn standard() -> Vec<Machine> {
@@ -54,14 +48,6 @@ pub fn standard() -> Vec<Machine> {
 pub fn growing(pus: u32) -> Machine {
     let text = format!("Package:{} NUMANode:1 L3Cache:4 L2Cache:8 Core:1 PU:2", pus / 64);
     Machine::synthetic(&format!("{pus} PUs"), &text)
-}
-
-/// The folder of reference data, if it is there: `TOPOBROKER_SHARED`, or beside the checkout.
-#[must_use]
-pub fn shared_folder() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
-    let folder = std::env::var_os("TOPOBROKER_SHARED").map_or(beside, PathBuf::from);
-    folder.join("topologies").is_dir().then_some(folder)
 }
 
 /// All reference topologies, sorted by file name.

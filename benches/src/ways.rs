@@ -2,7 +2,6 @@
 
 use crate::clients::{Client, Memory, measured};
 use crate::machines::Machine;
-use crate::rival;
 use anyhow::Context;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,6 +10,7 @@ use std::time::{Duration, Instant};
 use topobroker::hwloc::Input;
 use topobroker::hwloc::capture;
 use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
+use topobroker_rival as rival;
 
 /// A way to get a topology.
 #[derive(Debug, Clone)]

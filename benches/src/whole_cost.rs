@@ -5,7 +5,6 @@
 //! `scripts/install` installed, and against hwloc. What the first one takes is taken from the others.
 
 use crate::machines::Machine;
-use crate::rival;
 use crate::ways::Way;
 use anyhow::Context;
 use std::fmt::Write;
@@ -15,6 +14,7 @@ use std::process::Command;
 use std::time::Duration;
 use topobroker::hwloc::capture;
 use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
+use topobroker_rival as rival;
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/whole_cost.c");
 

@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use topobroker_cluster::fabric::FabricGraph;
 use topobroker_cluster::{ClusterBuilder, GroupId};
 use topobroker_reader::cluster::Cluster;
-use topobroker_tests::synthetic;
+use topobroker_samples::synthetic;
 
 fuzz_target!(|data: &[u8]| {
     let mut graph = FabricGraph::default();

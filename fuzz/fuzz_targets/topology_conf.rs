@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use topobroker_cluster::{ClusterBuilder, GroupId, SlurmTopology};
 use topobroker_cluster::formats::topology_conf;
 use topobroker_reader::cluster::Cluster;
-use topobroker_tests::synthetic;
+use topobroker_samples::synthetic;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };

@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use topobroker_reader::text::xml::export;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
-use topobroker_benches::rival;
+use topobroker_rival as rival;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;
 

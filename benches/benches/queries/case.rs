@@ -1,7 +1,7 @@
 //! A query to topobroker and to hwloc.
 
-use topobroker_benches::rival_queries::RivalObject;
 use topobroker_reader::Object;
+use topobroker_rival::queries::RivalObject;
 
 /// A query to topobroker (`ours`) and the same query to hwloc (`theirs`).
 pub(crate) struct Case<'a> {

@@ -3,9 +3,9 @@
 use crate::case::{Case, case, other, own};
 use crate::near_cases;
 use crate::pair::{Pair, Sets};
-use topobroker_benches::rival_bitmap::Bitmap;
-use topobroker_benches::rival_queries::RivalObject;
 use topobroker_reader::{Depth, Object, ObjectType, TypeDepth};
+use topobroker_rival::bitmap::Bitmap;
+use topobroker_rival::queries::RivalObject;
 
 pub(crate) fn every_query(pair: Pair<'_>) -> Vec<Case<'_>> {
     let mut cases = Vec::new();

@@ -3,10 +3,10 @@
 use crate::case::{Case, case, other, own};
 use crate::pair::{Pair, Sets};
 use std::ffi::CString;
-use topobroker_benches::rival_bitmap::Bitmap;
-use topobroker_benches::rival_queries::From;
 use topobroker_layout::set::Format;
 use topobroker_reader::{Attributes, Distribution, Initiator, LocalNumaNodes, ObjectType, Set};
+use topobroker_rival::bitmap::Bitmap;
+use topobroker_rival::queries::From;
 
 pub(super) fn near<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
     let Pair { ours, theirs } = pair;

@@ -2,11 +2,11 @@
 
 use topobroker::hwloc::HwlocTopology as Hwloc;
 use topobroker::hwloc::capture;
-use topobroker_benches::rival_bitmap::Bitmap;
-use topobroker_benches::rival_queries::{Rival, RivalObject};
-use topobroker_benches::rival_restrict::Restricted;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Archive, Object, ObjectType, RestrictFlags, Set, Topology, View};
+use topobroker_rival::bitmap::Bitmap;
+use topobroker_rival::queries::{Rival, RivalObject};
+use topobroker_rival::restrict::Restricted;
 
 /// One topology, archived and in hwloc's own structures.
 #[derive(Clone, Copy)]

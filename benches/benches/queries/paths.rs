@@ -23,12 +23,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 use topobroker::hwloc::capture;
-use topobroker_benches::jobs::job_segment;
 use topobroker_benches::machines::{self, Machine};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive, Object, ObjectType, RestrictFlags, Set, Topology, View, jobs::Job,
 };
+use topobroker_samples::jobs::job_segment;
 
 /// How long a query is repeated for one time.
 const SAMPLE: Duration = Duration::from_micros(100);

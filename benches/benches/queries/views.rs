@@ -7,9 +7,9 @@ use criterion::Criterion;
 use std::path::Path;
 use topobroker::hwloc::HwlocTopology as Hwloc;
 use topobroker_benches::machines::Machine;
-use topobroker_benches::rival_bitmap::Bitmap;
-use topobroker_benches::rival_restrict::{Restricted, heap_bytes};
 use topobroker_reader::{ObjectType, RestrictFlags, Set, View};
+use topobroker_rival::bitmap::Bitmap;
+use topobroker_rival::restrict::{Restricted, heap_bytes};
 
 /// The cost of making views.
 #[derive(Default)]

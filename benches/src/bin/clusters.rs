@@ -12,7 +12,6 @@ use std::time::Instant;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker::publish::{PublishOptions, publish};
 use topobroker_benches::cluster_questions::{TIMES, TREE, questions};
-use topobroker_benches::machines::shared_folder;
 use topobroker_cluster::{
     ClusterBuilder, GroupId, Like, NodeFile, SwitchTree, prepare_all, write_file,
 };
@@ -22,6 +21,7 @@ use topobroker_reader::{
     Archive, FilePath, adopt,
     cluster::{Cluster, Identity, OwnNode, own_node},
 };
+use topobroker_samples::shared_folder;
 
 /// Of switches with 64 ports.
 const LARGE_TREE: SwitchTree = SwitchTree { nodes_a_leaf: 32, leaves_a_pod: 32, spines_a_pod: 32 };

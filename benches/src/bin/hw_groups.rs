@@ -5,14 +5,14 @@
 use std::hint::black_box;
 use std::time::Instant;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
-use topobroker_benches::jobs::job_segment;
-use topobroker_benches::machines::{SYNTHETIC_256, SYNTHETIC_2048, shared_folder};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive,
     groups::{HwResources, Instances, Uri},
     jobs::Job,
 };
+use topobroker_samples::jobs::job_segment;
+use topobroker_samples::{SYNTHETIC_256, SYNTHETIC_2048, shared_folder};
 
 fn main() -> anyhow::Result<()> {
     let shared = shared_folder().map(|it| it.join("topologies/flux-core__ipa20.xml"));

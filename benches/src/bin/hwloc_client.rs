@@ -6,7 +6,7 @@ use anyhow::bail;
 use std::time::Instant;
 use topobroker::hwloc::Input;
 use topobroker_benches::clients::{begin_heap_anywhere, ready};
-use topobroker_benches::rival;
+use topobroker_rival as rival;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

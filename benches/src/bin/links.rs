@@ -9,12 +9,12 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker::links::json;
-use topobroker_benches::machines::shared_folder;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive,
     links::{Direction, Links, Measure, Paths, SwitchModel, VertexId, VertexKind},
 };
+use topobroker_samples::shared_folder;
 
 /// Times building, one pair, and the widest paths of all pairs in a directed multigraph, in
 /// microseconds. It knows no rules of transit.

@@ -8,8 +8,6 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
-use topobroker_benches::jobs::job_segment;
-use topobroker_benches::machines::{SYNTHETIC_256, SYNTHETIC_2048, shared_folder};
 use topobroker_benches::nics::with_nics;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
@@ -17,6 +15,8 @@ use topobroker_reader::{
     devices::{Beside, DeviceKinds, NicChoice},
     jobs::Job,
 };
+use topobroker_samples::jobs::job_segment;
+use topobroker_samples::{SYNTHETIC_256, SYNTHETIC_2048, shared_folder};
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/locality_cost.c");
 

@@ -1,0 +1,57 @@
+//! Clusters as files of Flux, Graphviz and Scotch.
+
+use topobroker::description::describe;
+use topobroker_cluster::formats::{FluxLevels, dot, jgf, r, tleaf};
+use topobroker_cluster::{ClusterBuilder, GroupId};
+use topobroker_layout::encode::to_bytes;
+use topobroker_reader::{Archive, RestrictFlags, Set, View, cluster::Cluster};
+use topobroker_sample_clusters::regular;
+use topobroker_samples::synthetic;
+
+#[test]
+fn clusters_are_written_for_flux_graphviz_and_scotch() {
+    let bytes = regular();
+    let cluster = Cluster::open(&bytes).unwrap();
+    let graph = jgf(&cluster, FluxLevels::default()).unwrap();
+    let vertices = graph["graph"]["nodes"].as_array().unwrap();
+    let edges = graph["graph"]["edges"].as_array().unwrap();
+    // The cluster, 2 pods, 6 leaves, 12 nodes of 6 cores.
+    assert_eq!((vertices.len(), edges.len()), (1 + 2 + 6 + 12 + 72, 8 + 12 + 72));
+    let path = |at: usize| vertices[at]["metadata"]["paths"]["containment"].as_str().unwrap();
+    assert_eq!((path(0), path(3)), ("/cluster0", "/cluster0/pod0/leaf0/node000000"));
+    let resources = r(&cluster).unwrap();
+    let execution = &resources["execution"];
+    assert_eq!(execution["R_lite"][0]["rank"], "0-11");
+    assert_eq!(execution["R_lite"][0]["children"]["core"], "0-5");
+    assert_eq!(execution["nodelist"][0], "node[000000-000011]");
+    assert_eq!(tleaf(&cluster).unwrap(), "tleaf\n5 2 16 3 8 2 4 2 2 3 1\n");
+    let drawn = dot(cluster.fabric().unwrap());
+    // 12 nodes at leaves, 6 leaves at 2 spines each, 4 spines at a core switch each.
+    assert_eq!(drawn.matches(" -- ").count(), 12 + 12 + 4, "{drawn}");
+    // Ranks are numbers of nodes, whatever order their names would have in a list.
+    let mut builder = ClusterBuilder::new().keep_order();
+    for name in ["n2", "n1", "n01", "n10", "n11"] {
+        builder.add_node(GroupId::CLUSTER, Some(name), &synthetic("Core:2 PU:1")).unwrap();
+    }
+    let named = builder.finish().unwrap();
+    let resources = r(&Cluster::open(&named).unwrap()).unwrap();
+    assert_eq!(resources["execution"]["nodelist"][0], "n2,n1,n01,n[10-11]");
+    // Packages of different sizes are no tree of equal parts, although nodes are.
+    let mut uneven = ClusterBuilder::new();
+    let archive = to_bytes(&synthetic("Package:2 Core:2 PU:1")).unwrap();
+    let opened = Archive::open(&archive).unwrap();
+    let pus = Set::from_iter([0, 1, 2]);
+    let view = View::new(opened.topology(), &pus, RestrictFlags::NONE).unwrap();
+    uneven.add_node(GroupId::CLUSTER, Some("a"), &describe(view.topology())).unwrap();
+    let uneven = uneven.finish().unwrap();
+    let error = tleaf(&Cluster::open(&uneven).unwrap()).unwrap_err().to_string();
+    assert!(error.starts_with("cores of packages differ: found 2 and 1"), "{error}");
+    let irregular = {
+        let mut builder = ClusterBuilder::new();
+        builder.add_node(GroupId::CLUSTER, Some("a"), &synthetic("Core:2 PU:1")).unwrap();
+        builder.add_node(GroupId::CLUSTER, Some("b"), &synthetic("Core:4 PU:1")).unwrap();
+        builder.finish().unwrap()
+    };
+    let error = tleaf(&Cluster::open(&irregular).unwrap()).unwrap_err().to_string();
+    assert_eq!(error, "cores of packages differ: found 2 and 4; a tree of Scotch has equal parts");
+}

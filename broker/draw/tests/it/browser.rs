@@ -1,0 +1,203 @@
+//! Pages in a real browser: Chromium without a screen, steered by ChromeDriver over WebDriver.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use topobroker_draw::{NodeOptions, Rank, Units, html, node};
+use topobroker_layout::encode::to_bytes;
+use topobroker_reader::Archive;
+use topobroker_samples::{skip, synthetic};
+
+/// A browser that ends with the test.
+struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    /// `None`, and says so, if there is no Chromium here.
+    fn start() -> Option<Self> {
+        let profile = tempfile::tempdir().unwrap();
+        // Chromium makes its runtime folder, wherever it is to be.
+        let mut driver = Command::new("chromedriver");
+        driver.arg("--port=0").env("XDG_RUNTIME_DIR", profile.path()).stdout(Stdio::piped());
+        let driver = driver.spawn();
+        let Ok(mut driver) = driver else {
+            skip(format_args!("no chromedriver: install chromium-driver"));
+            return None;
+        };
+        let told = BufReader::new(driver.stdout.take().unwrap());
+        let mut ports = told.lines().map_while(Result::ok).filter_map(|line| {
+            line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
+        });
+        let port = ports.next().expect("the port of chromedriver");
+        // What it says later has nobody to read it, and must not block it.
+        std::thread::spawn(move || ports.for_each(|_| {}));
+        let folder = format!("--user-data-dir={}", profile.path().display());
+        let arguments = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-sync",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--window-size=1400,900",
+            &folder,
+        ];
+        let mut browser = Self { driver, port, session: String::new(), _profile: profile };
+        let wanted = json!({ "capabilities": { "alwaysMatch": {
+            "goog:chromeOptions": { "args": arguments },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        } } });
+        let session = browser.ask("/session", &wanted);
+        browser.session = format!("/session/{}", session["sessionId"].as_str().unwrap());
+        Some(browser)
+    }
+
+    fn ask(&self, path: &str, body: &Value) -> Value {
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let length = body.len();
+        write!(
+            stream,
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        // The driver keeps connections open.
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let mut answer = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            answer.read_line(&mut line).unwrap();
+            match line.trim_end().to_ascii_lowercase().split_once(':') {
+                Some(("content-length", value)) => length = value.trim().parse().unwrap(),
+                None if line.trim_end().is_empty() => break,
+                _ => {}
+            }
+        }
+        let mut content = vec![0; length];
+        answer.read_exact(&mut content).unwrap();
+        let answer: Value = serde_json::from_slice(&content).unwrap();
+        assert!(answer["value"]["error"].is_null(), "{path}: {answer}");
+        answer["value"].clone()
+    }
+
+    fn open(&self, page: &Path) {
+        let url = format!("file://{}", page.display());
+        self.ask(&format!("{}/url", self.session), &json!({ "url": url }));
+    }
+
+    /// What a script returns in the page.
+    fn run(&self, script: &str) -> Value {
+        let body = json!({ "script": script, "args": [] });
+        self.ask(&format!("{}/execute/sync", self.session), &body)
+    }
+
+    /// Presses keys, one after the other.
+    fn press(&self, keys: &[&str]) {
+        let both = |key: &&str| {
+            [json!({ "type": "keyDown", "value": key }), json!({ "type": "keyUp", "value": key })]
+        };
+        let actions: Vec<Value> = keys.iter().flat_map(both).collect();
+        let body = json!({ "actions": [{ "type": "key", "id": "keys", "actions": actions }] });
+        self.ask(&format!("{}/actions", self.session), &body);
+    }
+
+    /// What the page wrote to its console.
+    fn console(&self) -> Value {
+        self.ask(&format!("{}/se/log", self.session), &json!({ "type": "browser" }))
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Closes Chromium; the driver alone would leave it.
+        if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) {
+            let _ = write!(stream, "DELETE {} HTTP/1.1\r\nHost: localhost\r\n\r\n", self.session);
+            let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
+            let _ = stream.read(&mut [0; 64]);
+        }
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+const UP: &str = "\u{e013}";
+const DOWN: &str = "\u{e015}";
+const RIGHT: &str = "\u{e014}";
+const ENTER: &str = "\u{e007}";
+const ESCAPE: &str = "\u{e00c}";
+
+#[test]
+fn the_page_is_searched_walked_and_zoomed_by_keyboard_without_an_error() {
+    let Some(browser) = Browser::start() else { return };
+    let mut description = synthetic("Package:2 Core:8 PU:2");
+    description.objects[0].infos.push(("HostName".to_owned(), "node17".to_owned()));
+    let bytes = to_bytes(&description).unwrap();
+    let archive = Archive::open(&bytes).unwrap();
+    let rank = |rank: u32| Rank {
+        job: "j".to_owned(),
+        rank,
+        pus: Some([2 * rank, 2 * rank + 1].into_iter().collect()),
+    };
+    let options = NodeOptions { ranks: (0..16).map(rank).collect(), ..NodeOptions::default() };
+    let page = tempfile::Builder::new().suffix(".html").tempfile().unwrap();
+    std::fs::write(page.path(), html(&node(archive.topology(), &options, Units::PIXELS))).unwrap();
+    browser.open(page.path());
+
+    // By rank: rank 1 is not rank 10.
+    let found = "return [...document.querySelectorAll('.found title')].map(it => it.textContent.split('\\n')[0])";
+    browser.press(&["/", "r", "a", "n", "k", " ", "1"]);
+    let expected = ["PU L#2 (P#2), rank 1", "PU L#3 (P#3), rank 1", "rank 1: PUs P#2-3"];
+    assert_eq!(browser.run(found), json!(expected));
+    browser.press(&[ENTER]);
+    assert_eq!(browser.run("return count.textContent"), "2 of 3");
+    assert_eq!(browser.run("return facts.textContent"), "PU L#3 (P#3), rank 1");
+    // By OS index and by host.
+    browser.press(&[ESCAPE, "/", "P", "#", "1", "7"]);
+    assert_eq!(browser.run(found), json!(["PU L#17 (P#17), rank 8"]));
+    browser.press(&[ESCAPE, "/", "n", "o", "d", "e", "1", "7"]);
+    assert_eq!(browser.run(found), json!(["Host: node17"]));
+    browser.press(&[ESCAPE, "/", "x", "y", "z"]);
+    assert_eq!(browser.run("return count.textContent"), "nothing found");
+
+    // What is found is where one goes on.
+    let focused = "return document.activeElement.getAttribute('aria-label')";
+    browser.press(&[ESCAPE, "/", "P", "#", "1", "7", ESCAPE]);
+    assert_eq!(browser.run(focused), "PU L#17 (P#17), rank 8");
+    // By arrows: machine, its NUMA node, the package beside it, its first core, and back.
+    browser.press(&["\u{e011}", DOWN]);
+    assert!(browser.run(focused).as_str().unwrap().starts_with("NUMANode L#0"));
+    browser.press(&[RIGHT, DOWN]);
+    assert!(browser.run(focused).as_str().unwrap().starts_with("Core L#0"));
+    browser.press(&[UP]);
+    assert!(browser.run(focused).as_str().unwrap().starts_with("Package L#0"));
+
+    let width = "return document.querySelector('svg').getBoundingClientRect().width";
+    browser.press(&["0"]);
+    let before = browser.run(width).as_f64().unwrap();
+    browser.press(&["+"]);
+    assert!(browser.run(width).as_f64().unwrap() > before * 1.2);
+    browser.press(&["0"]);
+    let after = browser.run(width).as_f64().unwrap();
+    assert!((after - before).abs() < 1.0, "{before} {after}");
+
+    let ground = "return getComputedStyle(document.body).backgroundColor";
+    let light = browser.run(ground);
+    browser.run("document.getElementById('theme').click()");
+    assert_ne!(browser.run(ground), light);
+    // Every box has a name, and the page asks for nothing.
+    let unnamed = "return document.querySelectorAll('svg g[id]:not([aria-label])').length";
+    assert_eq!(browser.run(unnamed), 0);
+    let asked = "return performance.getEntriesByType('resource').length";
+    assert_eq!(browser.run(asked), 0);
+    assert_eq!(browser.console(), json!([]));
+}

@@ -1,0 +1,6 @@
+//! Tests of pictures: what is in them, and pages in a real browser.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
+
+mod browser;
+mod pictures;

@@ -1,0 +1,191 @@
+//! Pictures: what is in them is what `ls` prints, their boxes lie in each other and not on each other.
+
+use std::collections::BTreeMap;
+use topobroker::hwloc::Input;
+use topobroker_cli::console::{self, Style};
+use topobroker_draw::{
+    Fold, Lines, NodeOptions, Picture, Rank, Units, ascii, cluster, html, links, node, svg, tikz,
+};
+use topobroker_layout::encode::to_bytes;
+use topobroker_reader::cluster::Cluster;
+use topobroker_reader::links::SwitchModel;
+use topobroker_reader::{Archive, ObjectType, Set, Topology};
+use topobroker_sample_clusters::grouped_by_fabric;
+use topobroker_samples::{SYNTHETIC_2048, describe, machines, shared, synthetic};
+
+fn whole() -> NodeOptions<'static> {
+    NodeOptions { fold: Fold::Nothing, no_legend: true, ..NodeOptions::default() }
+}
+
+/// What `ls` prints of each object.
+fn listed(topology: Topology<'_>) -> Vec<String> {
+    let text = console::print(topology, &Style { no_collapse: true, ..Style::default() });
+    let objects = text.lines().flat_map(|line| line.trim().split(" + "));
+    sorted(objects.filter(|it| !it.is_empty()).map(str::to_owned).collect())
+}
+
+fn sorted(mut all: Vec<String>) -> Vec<String> {
+    all.sort();
+    all
+}
+
+/// An attribute of an element of a line of SVG.
+fn number(line: &str, name: &str) -> Option<u32> {
+    let (_, rest) = line.split_once(&format!(" {name}=\""))?;
+    rest.split('"').next()?.parse().ok()
+}
+
+/// Left, top, right and bottom, and the number of the box that it is in.
+type Rect = ([u32; 4], Option<u32>, bool);
+
+fn rects(picture: &Picture) -> Vec<Rect> {
+    let rect = |line: &str| {
+        let (_, shape) = line.split_once("<rect").unwrap();
+        let side = |name| number(shape, name).unwrap();
+        let (x, y) = (side("x"), side("y"));
+        let parent =
+            line.split_once("data-in=\"b").map(|(_, rest)| rest.split('"').next().unwrap());
+        let is_open = line.contains("class=\"cache") || line.contains("class=\"bridge");
+        (
+            [x, y, x + side("width"), y + side("height")],
+            parent.map(|it| it.parse().unwrap()),
+            is_open,
+        )
+    };
+    let text = svg(picture).replace("\n", " ");
+    text.split("<g id=").skip(1).map(rect).collect()
+}
+
+/// Boxes are within the box that they are in, unless that is a cache or a bridge, and boxes beside each
+/// other do not meet.
+fn assert_boxes_are_apart(picture: &Picture, name: &str) {
+    let rects = rects(picture);
+    let mut beside: BTreeMap<Option<u32>, Vec<[u32; 4]>> = BTreeMap::new();
+    for ([left, top, right, bottom], parent, _) in &rects {
+        assert!(*right <= picture.width() && *bottom <= picture.height(), "{name}");
+        if let Some((outer, _, is_open)) = parent.and_then(|it| rects.get(it as usize)) {
+            let is_in =
+                outer[0] <= *left && outer[1] <= *top && *right <= outer[2] && *bottom <= outer[3];
+            assert!(is_in || *is_open, "{name}: {outer:?} {:?}", [left, top, right, bottom]);
+        }
+        beside.entry(*parent).or_default().push([*left, *top, *right, *bottom]);
+    }
+    for siblings in beside.into_values() {
+        for (number, one) in siblings.iter().enumerate() {
+            for other in siblings.iter().skip(number + 1).take(64) {
+                let is_apart = one[2] <= other[0]
+                    || other[2] <= one[0]
+                    || one[3] <= other[1]
+                    || other[3] <= one[1];
+                assert!(is_apart, "{name}: {one:?} {other:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pictures_of_all_machines_have_what_ls_prints_and_no_box_on_another() {
+    let Some(shared) = shared() else { return };
+    let mut drawn = 0;
+    for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
+        let input = match machine.path.is_dir() {
+            true => continue,
+            false => Input::Xml(machine.path.clone()),
+        };
+        let bytes = to_bytes(&describe(&input)).unwrap();
+        let archive = Archive::open(&bytes).unwrap();
+        let topology = archive.topology();
+        let picture = node(topology, &whole(), Units::PIXELS);
+        let labels = sorted(picture.labels().map(str::to_owned).collect());
+        assert_eq!(labels, listed(topology), "{}", machine.name);
+        let folded = node(topology, &NodeOptions::default(), Units::PIXELS);
+        let graph = links(&topology.links(SwitchModel::One).unwrap(), Units::PIXELS);
+        for picture in [&picture, &folded, &graph] {
+            assert_boxes_are_apart(picture, &machine.name);
+            assert_eq!(svg(picture), svg(&picture.clone()));
+            assert!(html(picture).contains(&svg(picture)));
+            assert!(tikz(picture).ends_with("\\end{document}\n"));
+        }
+        let text = ascii(&node(topology, &whole(), Units::LETTERS), Lines::Unicode);
+        let pus = topology.objects_with_type(ObjectType::PU).count();
+        assert_eq!(text.matches("│ PU L#").count(), pus, "{}", machine.name);
+        drawn += 1;
+    }
+    println!("{drawn} machines");
+    assert!(drawn > 100, "{drawn}");
+}
+
+#[test]
+fn names_that_would_be_marks_of_a_format_are_written_as_text() {
+    let mut description = synthetic("Core:1 PU:1");
+    let name = "<b>&\"\u{1}\\input{x}_$";
+    description.objects[0].infos.push(("HostName".to_owned(), name.to_owned()));
+    let bytes = to_bytes(&description).unwrap();
+    let archive = Archive::open(&bytes).unwrap();
+    let options = NodeOptions::default();
+    let picture = node(archive.topology(), &options, Units::PIXELS);
+    assert!(svg(&picture).contains("Host: &lt;b&gt;&amp;&quot;\u{fffd}\\input{x}_$"));
+    assert!(tikz(&picture).contains("\\textbackslash{}input\\{x\\}\\_\\$"));
+    let letters = node(archive.topology(), &options, Units::LETTERS);
+    assert!(ascii(&letters, Lines::Ascii).chars().all(|it| it == '\n' || !it.is_control()));
+}
+
+#[test]
+fn a_page_of_2048_pus_is_small_also_with_a_rank_on_each_core() {
+    let bytes = to_bytes(&synthetic(SYNTHETIC_2048)).unwrap();
+    let archive = Archive::open(&bytes).unwrap();
+    let topology = archive.topology();
+    let cores = topology.objects_with_type(ObjectType::Core).zip(0..);
+    let rank = |pus: Option<Set>, rank| Rank { job: "j".to_owned(), rank, pus };
+    let ranks: Vec<Rank> = cores.map(|(core, number)| rank(core.cpuset(), number)).collect();
+    let plain = svg(&node(topology, &NodeOptions::default(), Units::PIXELS));
+    let coloured = NodeOptions { ranks, ..NodeOptions::default() };
+    let coloured = svg(&node(topology, &coloured, Units::PIXELS));
+    println!("{} bytes, with ranks {} bytes", plain.len(), coloured.len());
+    assert!(plain.len() < 64 << 10, "{}", plain.len());
+    assert!(coloured.len() < 1 << 20, "{}", coloured.len());
+    // Of the four PUs of a core, the first and the last are drawn.
+    assert_eq!(coloured.matches("class=\"pu on c").count(), 1024);
+}
+
+#[test]
+fn what_a_view_hides_is_grey_and_ranks_have_the_colours_of_the_legend() {
+    let bytes = to_bytes(&synthetic("Package:2 Core:2 PU:2")).unwrap();
+    let archive = Archive::open(&bytes).unwrap();
+    let topology = archive.topology();
+    let pus: Set = (0..4).collect();
+    let view = topobroker_reader::View::whole(topology).restrict(&pus, Default::default()).unwrap();
+    let ranks = vec![
+        Rank { job: "j".to_owned(), rank: 7, pus: Some((0..2).collect()) },
+        Rank { job: "j".to_owned(), rank: 9, pus: None },
+    ];
+    let options = NodeOptions {
+        ranks,
+        view: Some(view.topology()),
+        highlighted: Some((2..4).collect()),
+        ..NodeOptions::default()
+    };
+    let text = svg(&node(topology, &options, Units::PIXELS));
+    assert_eq!(text.matches("class=\"pu hidden\"").count(), 4);
+    assert_eq!(text.matches("class=\"pu on c0\"").count(), 2);
+    assert_eq!(text.matches("class=\"pu mark\"").count(), 2);
+    assert!(text.contains("rank 7: PUs P#0-1") && text.contains("rank 9: not bound"), "{text}");
+    assert!(text.contains("grey or (in brackets): not in this view"));
+    let letters = ascii(&node(topology, &options, Units::LETTERS), Lines::Ascii);
+    assert!(letters.contains("(PU L#4)") && letters.contains("*PU L#2*"), "{letters}");
+}
+
+#[test]
+fn clusters_are_drawn_by_switch_and_large_ones_by_class() {
+    let Some(avakas) = grouped_by_fabric("avakas") else { return };
+    let avakas = Cluster::open(&avakas).unwrap();
+    let picture = cluster(&avakas, Fold::Large, Units::PIXELS).unwrap();
+    assert_boxes_are_apart(&picture, "avakas");
+    let labels: Vec<&str> = picture.labels().collect();
+    for node in avakas.nodes() {
+        let label = format!("{}, class {}", node.name(), node.class());
+        assert!(labels.contains(&label.as_str()), "{label}");
+    }
+    assert_eq!(labels.iter().filter(|it| it.starts_with("switch ")).count(), 17);
+    println!("{} x {}", picture.width(), picture.height());
+}

@@ -1,0 +1,6 @@
+//! Tests of what commands print beside what hwloc's programs print.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
+
+mod against_hwloc_programs;
+mod lstopo;

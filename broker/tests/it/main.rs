@@ -1,0 +1,19 @@
+//! Tests of what launchers embed: queries and views beside hwloc itself, graphs of links, networks, placement.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
+
+mod ancestry;
+mod links;
+mod names;
+mod nccl;
+mod nccl_guests;
+mod network_model;
+mod networks;
+mod odd_machines;
+mod placement;
+mod queries;
+mod random_cases;
+mod sizes;
+mod summit;
+mod tree;
+mod views;

@@ -1,0 +1,45 @@
+//! Files of NCCL about virtual machines: switches that hwloc does not see there.
+
+use crate::nccl::with;
+use topobroker::links::told;
+use topobroker_reader::links::{LinkClass, SwitchModel, VertexKind};
+use topobroker_samples::shared;
+
+#[test]
+fn files_of_virtual_machines_tell_hidden_switches_and_those_of_several_hosts_are_refused() {
+    let Some(shared) = shared() else { return };
+    let folder = shared.join("cases/nccl");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    with(&folder.join("vm.hwloc.xml"), |topology| {
+        let known = topology.links(SwitchModel::Separate).unwrap();
+        for (file, counts) in [
+            ("hidden-nvswitch.xml", [18, 18]),
+            ("switch-that-the-vm-lacks.xml", [18, 18]),
+            // A GPU in two parts lists all of its links at each.
+            ("mlopart.xml", [36, 18]),
+        ] {
+            let told = told(&known, &read(file)).unwrap();
+            let to_switch = told.links().iter().filter(|link| link.class == LinkClass::NvLink);
+            let found: Vec<u16> = to_switch.map(|link| link.links.unwrap()).collect();
+            assert_eq!(found, counts, "{file}");
+            let switches =
+                told.vertices().iter().filter(|vertex| vertex.kind == VertexKind::NvSwitch);
+            assert_eq!(switches.count(), 1, "{file}");
+            let from_cpus = told.links().iter().filter(|link| link.class == LinkClass::C2c);
+            assert_eq!(from_cpus.count(), 2, "{file}");
+        }
+        let hosts = read("two-hosts.xml");
+        let refused = told(&known, &hosts).unwrap_err().to_string();
+        assert!(
+            refused.contains("2 hosts, of which 2 have only devices of this machine"),
+            "{refused}"
+        );
+        // If the other host has devices that are not here, its part is left out.
+        let start = hosts.rfind("host_hash=\"0x1111111111111111\" numaid=\"0\"").unwrap();
+        let other = hosts[start..].replace("0003:00:00.0", "0009:00:00.0");
+        let told = told(&known, &(hosts[..start].to_owned() + &other)).unwrap();
+        let nvlinks = told.links().iter().filter(|link| link.class == LinkClass::NvLink);
+        let counts: Vec<u16> = nvlinks.map(|link| link.links.unwrap()).collect();
+        assert_eq!(counts, [18, 18]);
+    });
+}

@@ -1,0 +1,174 @@
+//! What the daemon tells those who watch it, and containers.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, ChildStderr, Stdio};
+use std::time::{Duration, Instant};
+use topobroker_tests::segments::topobroker;
+
+/// A daemon that serves a machine in a file, in a folder of the test.
+struct Daemon {
+    child: Child,
+    said: BufReader<ChildStderr>,
+    before: String,
+}
+
+fn machine(folder: &Path, synthetic: &str) {
+    let xml = topobroker().args(["export", "-i", synthetic]).output().unwrap();
+    std::fs::write(folder.join("machine.xml"), xml.stdout).unwrap();
+}
+
+impl Daemon {
+    fn start(folder: &Path, more: &[&str]) -> Self {
+        machine(folder, "Package:1 Core:2 PU:1");
+        let mut command = topobroker();
+        command.arg("serve").arg("-i").arg(folder.join("machine.xml"));
+        command.arg("--folder").arg(folder.join("run")).args(["--interval", "1"]).args(more);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap());
+        let mut before = String::new();
+        while !before.contains("serves generation 0") {
+            assert!(said.read_line(&mut before).unwrap() > 0, "{before}");
+        }
+        Self { child, said, before }
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    fn end(mut self) -> String {
+        self.signal(Signal::TERM);
+        assert!(self.child.wait().unwrap().success());
+        self.said.read_to_string(&mut self.before).unwrap();
+        self.before
+    }
+}
+
+/// The values of an OpenMetrics text, whose rules are checked: a type and a help of each metric before
+/// its value, `_total` of counters alone, units as endings, and an end.
+fn values(text: &str) -> BTreeMap<String, f64> {
+    let (mut kinds, mut values) = (BTreeMap::new(), BTreeMap::new());
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.last(), Some(&"# EOF"), "{text}");
+    for line in &lines[..lines.len() - 1] {
+        let words: Vec<&str> = line.splitn(4, ' ').collect();
+        match words[..] {
+            ["#", "TYPE", name, kind] => assert!(kinds.insert(name, kind).is_none(), "{line}"),
+            ["#", "UNIT", name, unit] => assert!(name.ends_with(&format!("_{unit}")), "{line}"),
+            ["#", "HELP", name, _] => assert!(kinds.contains_key(name), "{line}"),
+            [sample, value] => {
+                let name = sample.split('{').next().unwrap();
+                let mut named = kinds.iter().map(|(metric, kind)| match *kind {
+                    "counter" => format!("{metric}_total"),
+                    "info" => format!("{metric}_info"),
+                    _ => (*metric).to_owned(),
+                });
+                assert!(named.any(|it| it == name), "{line}");
+                values.insert(name.to_owned(), value.parse().unwrap());
+            }
+            _ => panic!("{line}"),
+        }
+    }
+    values
+}
+
+fn until(what: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !what() {
+        assert!(begin.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn metrics_in_a_file_follow_what_the_daemon_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("topobroker.prom");
+    let daemon = Daemon::start(folder.path(), &["--metrics", file.to_str().unwrap()]);
+    let now = || values(&std::fs::read_to_string(&file).unwrap_or("# EOF".to_owned()));
+    until(|| file.exists());
+    let first = now();
+    assert_eq!(
+        ["publications_total", "failures_total", "generation", "objects", "segments", "adopters"]
+            .map(|name| first[&format!("topobroker_{name}")]),
+        [1.0, 0.0, 0.0, 7.0, 1.0, 0.0]
+    );
+    assert!(first["topobroker_segment_bytes"] > 500.0);
+    machine(folder.path(), "Package:2 Core:2 PU:1");
+    daemon.signal(Signal::HUP);
+    until(|| now()["topobroker_generation"] == 1.0);
+    assert_eq!(now()["topobroker_publications_total"], 2.0);
+    std::fs::write(folder.path().join("machine.xml"), "no machine").unwrap();
+    daemon.signal(Signal::HUP);
+    until(|| now()["topobroker_failures_total"] >= 1.0);
+    assert!(daemon.end().contains("machine.xml"));
+    assert!(!file.exists());
+}
+
+#[test]
+fn metrics_on_a_socket_answer_whoever_asks_by_http() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("metrics");
+    let place = format!("unix:{}", socket.display());
+    let daemon = Daemon::start(folder.path(), &["--metrics", &place]);
+    let ask = || {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    };
+    // Who asks nothing and stays keeps nobody out for long.
+    let _silent = UnixStream::connect(&socket).unwrap();
+    let text = ask();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.0 200 OK") && head.contains("application/openmetrics-text"));
+    assert_eq!(values(body)["topobroker_generation"], 0.0);
+    let second = topobroker()
+        .args(["serve", "--metrics", &place, "--folder"])
+        .arg(folder.path().join("other"))
+        .output()
+        .unwrap();
+    assert_eq!(second.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&second.stderr).contains("the socket for metrics"));
+    assert!(ask().contains("topobroker_generation 0"));
+    daemon.end();
+    assert!(!socket.exists());
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_said_and_the_daemon_serves_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let daemon = Daemon::start(folder.path(), &["--metrics", "/nonexistent/folder/file"]);
+    let output = topobroker()
+        .args(["ls", "--adopted"])
+        .env("TOPOBROKER_RUN", folder.path().join("run"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = daemon.end();
+    assert_eq!(said.matches("/nonexistent/folder/file: the metrics are not written").count(), 1);
+}
+
+#[test]
+fn the_file_for_containers_mounts_the_folder_where_processes_look() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cdi/topobroker.json");
+    let daemon = Daemon::start(folder.path(), &["--cdi", file.to_str().unwrap()]);
+    until(|| file.exists());
+    let document: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(document["kind"], "topobroker.io/topology");
+    let device = &document["devices"][0];
+    assert_eq!(device["name"], "node");
+    let mount = &device["containerEdits"]["mounts"][0];
+    assert_eq!(mount["hostPath"], folder.path().join("run").to_str().unwrap());
+    assert_eq!(mount["containerPath"], "/run/topobroker");
+    assert!(mount["options"].as_array().unwrap().contains(&"ro".into()));
+    daemon.end();
+    assert!(!file.exists());
+}

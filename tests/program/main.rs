@@ -1,0 +1,18 @@
+//! Tests of the program: what its commands print and refuse.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
+
+mod bind;
+mod command_line;
+mod difference;
+mod info_and_calc;
+mod ip_subnets;
+mod json;
+mod links_told;
+mod networks;
+mod nics;
+mod pictures;
+mod ports;
+mod program;
+mod ps;
+mod virtual_machines;

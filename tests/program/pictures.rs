@@ -1,0 +1,31 @@
+//! `topobroker draw` writes pictures, and replaces no file unasked.
+
+use topobroker_tests::published_here::PublishedHere;
+
+#[test]
+fn the_program_writes_each_format_and_replaces_no_file_unless_it_is_told_to() {
+    let node = PublishedHere::new();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, start) in [
+        ("a.svg", &b"<svg "[..]),
+        ("a.html", b"<!DOCTYPE html>"),
+        ("a.png", b"\x89PNG"),
+        ("a.tex", b"\\documentclass"),
+        ("a.txt", b""),
+    ] {
+        let file = folder.path().join(name);
+        let words = ["draw", "-o", file.to_str().unwrap()];
+        node.run(&words);
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(bytes.starts_with(start), "{name}");
+        let again = node.output(&words);
+        let told = String::from_utf8_lossy(&again.stderr);
+        assert!(!again.status.success() && told.contains("--force"), "{name}: {told}");
+        node.run(&["draw", "--force", "-o", file.to_str().unwrap()]);
+        assert_eq!(std::fs::read(&file).unwrap(), bytes, "{name}");
+    }
+    assert!(node.run(&["draw"]).starts_with("<svg "));
+    assert!(node.run(&["draw", "--links", "--of", "ascii"]).contains("GB/s"));
+    let shown = node.run(&["draw", "--of", "ascii", "--show", "core", "--no-factorize"]);
+    assert!(shown.contains("Core L#0") && !shown.contains("L2 L#0"), "{shown}");
+}

@@ -1,0 +1,64 @@
+//! What tests, benchmarks and fuzz targets run on.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
+#![allow(clippy::new_without_default, clippy::missing_panics_doc, reason = "what is made has files; it fails as tests do")]
+
+pub mod jobs;
+pub mod json_schema;
+pub mod made_nodes;
+pub mod nvidia_driver;
+mod reference;
+pub mod saved_root;
+
+pub use reference::{Machine, Row, machines, rows, shared, shared_folder, words};
+
+use std::path::PathBuf;
+use topobroker::hwloc::{Input, LoadOptions, capture, load};
+use topobroker_layout::description::Description;
+
+/// 256 PUs, 691 objects.
+pub const SYNTHETIC_256: &str =
+    "Package:2 Group:4 NUMANode:1 L3Cache:4 L2Cache:4 L1dCache:1 Core:1 PU:2";
+
+/// 2048 PUs, 3681 objects.
+pub const SYNTHETIC_2048: &str = "Package:16 NUMANode:1 L3Cache:4 L2Cache:8 L1dCache:1 Core:1 PU:4";
+
+/// Folder of the checkout.
+#[must_use]
+pub fn checkout() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// Loads an input without filtering out any object, and describes it.
+///
+/// # Panics
+///
+/// If it cannot be loaded.
+#[must_use]
+pub fn describe(input: &Input) -> Description {
+    let topology = load(input, &LoadOptions::default()).expect("a topology that hwloc loads");
+    capture(&topology).expect("a topology that can be captured")
+}
+
+/// Describes a synthetic machine.
+#[must_use]
+pub fn synthetic(text: &str) -> Description {
+    describe(&Input::Synthetic(text.to_owned()))
+}
+
+/// Says that the running test is skipped, and why: on standard error, and in the file that
+/// `TOPOBROKER_SKIPPED` names, because a test runner counts the test as passed.
+///
+/// # Panics
+///
+/// If that file cannot be written.
+pub fn skip(why: std::fmt::Arguments<'_>) {
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    eprintln!("skipped: {why}");
+    if let Some(file) = std::env::var_os("TOPOBROKER_SKIPPED") {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(file);
+        // One write for each line, because tests run at the same time.
+        let line = format!("{test}: {why}\n");
+        std::io::Write::write_all(&mut file.expect("the file"), line.as_bytes()).expect("a line");
+    }
+}
