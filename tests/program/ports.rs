@@ -294,7 +294,7 @@ fn only_machines_with_several_active_ports_of_one_network_warn_of_prefixes() {
             warning.push(machine.name.clone());
         }
     }
-    let expected = ["sierra", "summit"];
+    let expected = ["sierra", "summit", "turin"];
     let is_expected = |name: &String| expected.iter().any(|part| name.contains(part));
     let is_there = |part: &&str| warning.iter().any(|name| name.contains(part));
     assert!(warning.iter().all(is_expected) && expected.iter().all(is_there), "{warning:?}");

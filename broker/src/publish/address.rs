@@ -64,8 +64,11 @@ pub(super) fn at(part: u64) -> u64 {
 /// It is 2^47 on x86-64, and elsewhere what this kernel has: arm64 has kernels of 39 to 48 bits, riscv64
 /// of 38 to 47. The stack is at the upper end of it.
 fn limit() -> u64 {
+    if cfg!(target_arch = "x86_64") {
+        return 1 << 47;
+    }
     let of_stack = rustix::param::linux_execfn().as_ptr().addr() as u64;
-    if cfg!(target_arch = "x86_64") { 1 << 47 } else { of_stack.next_power_of_two() }
+    of_stack.next_power_of_two()
 }
 
 // Parts that are free in native programs and under valgrind, on x86-64 under the sanitizers too. Programs

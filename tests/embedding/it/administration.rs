@@ -1,9 +1,9 @@
 //! What administrators and users of a node do with what is published: withdraw it, run commands with it,
 //! and add jobs of their own to a daemon's topology.
 
-use crate::installed::{is_root, said, succeed, topobroker};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use topobroker_embedding::{is_root, said, succeed, topobroker};
 use topobroker_reader::Keys;
 
 /// A daemon of root in a folder, killed when this is dropped.

@@ -1,8 +1,8 @@
 //! `topobroker audit`: which topologies real programs make, and which of their libraries ask for
 //! them.
 
-use crate::installed::{compile, has, succeed, topobroker};
 use std::path::Path;
+use topobroker_embedding::{compile, has, succeed, topobroker};
 use topobroker_samples::json_schema::Documents;
 
 /// Audits an MPI program with two ranks. `None` if the launcher or the compiler is not installed.

@@ -2,12 +2,12 @@
 //! outcomes are asserted. hwloc's are only printed, because they depend on its version and on
 //! chance.
 
-use crate::installed::{compile, is_root, succeed, topobroker};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use topobroker_embedding::{compile, is_root, succeed, topobroker};
 use topobroker_layout::header::{HEADER_LEN, Header, mark_ready};
 use topobroker_reader::Keys;
 

@@ -1,7 +1,7 @@
 //! The commands of the book do what its pages say.
 
-use crate::installed::{prefix, said};
 use std::process::Command;
+use topobroker_embedding::{prefix, said};
 use topobroker_samples::checkout;
 
 /// A block of a page that is run, and what it is said to print.

@@ -1,9 +1,9 @@
 //! The C libraries: every function, and the examples.
 
-use crate::installed::{assert_one_address, compile, has, prefix, said, succeed, topobroker};
 use crate::shared_libraries::declared;
 use std::path::Path;
 use std::process::Command;
+use topobroker_embedding::{assert_one_address, compile, has, prefix, said, succeed, topobroker};
 use topobroker_samples::checkout;
 
 #[test]
@@ -269,8 +269,8 @@ fn a_program_that_ends_without_freeing_leaves_nothing_published() {
     let program = compile(folder.path(), "cc", "exits.c", "exits", &["topobroker"], &[]);
     let file = succeed(&mut Command::new(program));
     assert!(file.starts_with("/dev/shm/topobroker-"));
-    crate::installed::assert_gone(&file);
-    crate::installed::assert_gone(&file.replace('\n', "+hwloc"));
+    topobroker_embedding::assert_gone(&file);
+    topobroker_embedding::assert_gone(&file.replace('\n', "+hwloc"));
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Real communicators from hardware groups, with several MPIs.
 
-use crate::installed::{has, prefix, succeed, topobroker};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use topobroker::hwloc::Input;
+use topobroker_embedding::{has, prefix, succeed, temporary, topobroker};
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::{
     Archive,
@@ -30,7 +30,7 @@ pub(crate) fn of_system(compiler: &'static str, launcher: &'static [&'static str
 
 /// An MPI from the package index of Python; `None` if that cannot be reached.
 fn of_index(package: &str, launcher: &'static [&'static str]) -> Option<Mpi> {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(package.replace("==", "-"));
+    let place = temporary().join(package.replace("==", "-"));
     let bin = place.join("bin");
     if !bin.join(launcher[0]).exists() {
         let made =

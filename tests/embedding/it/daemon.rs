@@ -1,11 +1,11 @@
 //! `topobroker serve`: one topology for the whole node, as it is now.
 
-use crate::installed::{compile, has, succeed, topobroker};
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use topobroker_embedding::{compile, has, succeed, topobroker};
 use topobroker_reader::Keys;
 
 /// A daemon with a folder of its own, killed when this is dropped.
@@ -366,7 +366,7 @@ fn login_sessions_and_services_are_told_what_the_daemon_publishes_for_hwloc() {
     serve.args(["serve", "--legacy", "--folder"]).arg(&run).stderr(Stdio::null());
     let mut child = serve.spawn().unwrap();
     until("the daemon serves", || run.join("keys").exists());
-    let prefix = crate::installed::prefix();
+    let prefix = topobroker_embedding::prefix();
     let note = folder.path().join("note");
     // How often hwloc opens a file below /sys.
     let looks = |before: &str| {

@@ -1,10 +1,10 @@
 //! Distances of devices beside what PMIx says of the same sets.
 
-use crate::installed::{compile, has_package, said};
 use crate::localities::any_set;
 use std::path::Path;
 use std::process::Command;
 use topobroker::hwloc::Input;
+use topobroker_embedding::{compile, has_package, said};
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{

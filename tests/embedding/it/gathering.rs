@@ -1,10 +1,10 @@
 //! Gathering a cluster of four nodes, all of them this machine, in every way that there is: the result
 //! is the same file but for its id and time.
 
-use crate::installed::{has, is_root, prefix, succeed};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use topobroker_embedding::{has, is_root, prefix, succeed};
 use topobroker_layout::encode::AlignedVec;
 use topobroker_reader::cluster::Cluster;
 use topobroker_samples::checkout;

@@ -1,13 +1,13 @@
 //! Attacks by another user, and files that change between the check and the mapping.
 
-use crate::installed::{
-    cgroup_of_the_first_pu, compile_for_others, has, is_root, succeed, topobroker,
-};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use topobroker_embedding::{
+    cgroup_of_the_first_pu, compile_for_others, has, is_root, succeed, topobroker,
+};
 use topobroker_reader::Keys;
 
 /// Publishes a machine in a folder.

@@ -1,12 +1,12 @@
 //! Hardware groups of ranks: beside the recorded answers, beside hwloc itself, and beside each
 //! other.
 
-use crate::installed::{compile, said};
 use crate::localities::any_set;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use topobroker::hwloc::Input;
+use topobroker_embedding::{compile, said};
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job::Rank;
 use topobroker_layout::set::{Format, Set};

@@ -1,7 +1,9 @@
 //! Legacy files: unmodified hwloc programs read the published topology, or their job's part of it.
 
-use crate::installed::{assert_gone, cgroup_of_the_first_pu, compile, has, succeed, topobroker};
 use std::process::Command;
+use topobroker_embedding::{
+    assert_gone, cgroup_of_the_first_pu, compile, has, succeed, topobroker,
+};
 
 /// A command `topobroker run --legacy`, for this machine or for an input.
 fn run(input: &[&str]) -> Command {

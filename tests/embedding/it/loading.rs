@@ -1,14 +1,14 @@
 //! `load()`: takes the topology from the first source that has one. If none has, one process
 //! discovers it for all.
 
-use crate::installed::{compile, succeed, topobroker};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use topobroker_embedding::{compile, succeed, temporary, topobroker};
 
 /// Lock for tests that load. They take turns, because all processes of a user and cgroup take part
 /// in one election.
 pub(crate) fn alone() -> std::fs::File {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("election.lock");
+    let file = temporary().join("election.lock");
     let file = std::fs::File::create(file).unwrap();
     file.lock().unwrap();
     file

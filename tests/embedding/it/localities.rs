@@ -1,10 +1,10 @@
 //! The locality of processes beside what PMIx and Open MPI say of the same sets.
 
-use crate::installed::{compile, has, has_package, said};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use topobroker::hwloc::Input;
+use topobroker_embedding::{compile, has, has_package, said};
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job::Rank;
 use topobroker_layout::set::{Format, Set};

@@ -15,7 +15,7 @@ mod gathering;
 mod guard;
 mod hostile;
 mod hw_groups;
-mod installed;
+mod installing;
 mod legacy;
 mod loading;
 mod localities;

@@ -1,8 +1,8 @@
 //! MPI launchers below `topobroker run`: each rank adopts the segment that it publishes.
 
-use crate::installed::{assert_one_address, compile, has, succeed, topobroker};
 use std::path::Path;
 use std::process::Command;
+use topobroker_embedding::{assert_one_address, compile, has, succeed, topobroker};
 
 /// Sorted lines that ranks print under a launcher. Asserts that no file of a segment is left.
 /// `None` if the launcher or the compiler is not installed.

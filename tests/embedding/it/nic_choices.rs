@@ -1,12 +1,12 @@
 //! NICs of ranks beside the rules of Open MPI, MPICH and NCCL, run with real hwloc and PMIx.
 
-use crate::installed::{compile, has_package, said};
 use crate::localities::any_set;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use topobroker::hwloc::Input;
 use topobroker::nics::{Rank, Rule, chosen};
+use topobroker_embedding::{compile, has_package, said};
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{

@@ -1,8 +1,8 @@
 //! Communicators of GPUs that reach each other by NVLink, also over nodes.
 
 use crate::communicators::of_system;
-use crate::installed::{prefix, succeed};
 use std::process::Command;
+use topobroker_embedding::{prefix, succeed};
 use topobroker_samples::nvidia_driver::install;
 use topobroker_samples::shared_folder;
 

@@ -1,7 +1,7 @@
 //! Programs that were compiled with another version of the header.
 
-use crate::installed::{prefix, succeed, topobroker};
 use std::process::Command;
+use topobroker_embedding::{prefix, succeed, topobroker};
 
 /// A program that fills a struct of the header that it was compiled with, and says what stands
 /// behind it.

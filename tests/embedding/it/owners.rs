@@ -1,11 +1,11 @@
 //! What the owner of a segment can do to processes that have adopted it, for each kind of store;
 //! and adoption under limits, in signal handlers and in set-uid programs.
 
-use crate::installed::{compile, compile_for_others, is_root, prefix, topobroker};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use topobroker_embedding::{compile, compile_for_others, is_root, prefix, topobroker};
 
 /// A process that adopts again for every line on its standard input.
 struct Adopts {
@@ -38,7 +38,7 @@ fn adopted(folder: &Path, copies: bool) -> (topobroker_reader::Keys, Adopts) {
     let mut publish = topobroker();
     publish.args(["publish", "-i", "Package:2 Core:16 PU:2", "--folder"]).arg(folder);
     let keys =
-        topobroker_reader::Keys::from_lines(&crate::installed::succeed(&mut publish)).unwrap();
+        topobroker_reader::Keys::from_lines(&topobroker_embedding::succeed(&mut publish)).unwrap();
     let mut command = Command::new(program(folder));
     command.envs(keys.to_env()).env("TOPOBROKER_COPY", if copies { "1" } else { "0" });
     let mut adopts = Adopts::start(&mut command);
@@ -102,7 +102,7 @@ fn a_sealed_memfd_cannot_be_cut_or_written_by_anybody() {
     command
         .args(["run", "--store", "memfd", "-i", "Core:2 PU:2", "--", "sh", "-c", script])
         .arg(broker);
-    let text = crate::installed::succeed(&mut command);
+    let text = topobroker_embedding::succeed(&mut command);
     assert!(text.starts_with("Machine"), "{text}");
     drop(folder);
 }
@@ -116,7 +116,7 @@ fn adoption_under_a_limit_is_an_error_and_works_once_the_limit_is_lifted() {
     {
         let mut command = topobroker();
         command.args(["run", "-i", "Package:8 Core:32 PU:2", "--"]).arg(&limits).arg(limit);
-        assert_eq!(crate::installed::succeed(&mut command), format!("{error}, then success\n"));
+        assert_eq!(topobroker_embedding::succeed(&mut command), format!("{error}, then success\n"));
     }
 }
 
@@ -130,7 +130,7 @@ fn with_the_heap_used_up_adoption_ends_with_a_status_and_works_once_there_is_mem
         let mut command = topobroker();
         command.args(["run", "-i", "Package:2 Core:4 PU:2", "--"]).arg(&program);
         command.arg(prefix().join("lib/libtopobroker-reader.so"));
-        let text = crate::installed::succeed(&mut command);
+        let text = topobroker_embedding::succeed(&mut command);
         assert!(text.starts_with("99 of 99 well, 0 aborted"), "{flags:?}: {text}");
     }
 }
@@ -142,7 +142,7 @@ fn a_signal_handler_that_interrupts_an_adoption_and_adopts_is_refused() {
         compile(folder.path(), "cc", "interrupted.c", "interrupted", &["topobroker-reader"], &[]);
     let mut command = topobroker();
     command.args(["run", "-i", "Package:8 Core:32 PU:2", "--"]).arg(&program);
-    assert_eq!(crate::installed::succeed(&mut command), "0 wrong, some refused\n");
+    assert_eq!(topobroker_embedding::succeed(&mut command), "0 wrong, some refused\n");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_set_uid_program_believes_nothing_of_its_environment() {
         broker.args(["run", "-i", "Core:2 PU:2", "--folder"]).arg(folder.path()).arg("--");
         broker.args(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]);
         broker.args(["sh", "-c", "echo | \"$0\""]).arg(&program);
-        crate::installed::succeed(&mut broker)
+        topobroker_embedding::succeed(&mut broker)
     };
     assert!(answer().starts_with("adopted 4 PUs"));
     std::fs::set_permissions(&program, mode(0o4755)).unwrap();

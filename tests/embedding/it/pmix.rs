@@ -1,11 +1,11 @@
 //! PMIx: a server that embeds the broker, clients that use our library, and clients that do not.
 
-use crate::installed::{
-    assert_gone, assert_one_address, compile, has, has_package, is_root, prefix, said,
-};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use topobroker_embedding::{
+    assert_gone, assert_one_address, compile, has, has_package, is_root, prefix, said,
+};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Archive, Locality, Set};
 

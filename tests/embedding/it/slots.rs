@@ -1,12 +1,12 @@
 //! What the hwloc guard serves to loads of this machine, and what it leaves to hwloc.
 
 use crate::guard::{library, program};
-use crate::installed::{
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use topobroker_embedding::{
     assert_gone, cgroup_of_the_first_pu, compile, has, has_package, is_root, prefix, said, succeed,
     topobroker,
 };
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// A command below `topobroker run --guard` that says what the guard does.
 fn run(folder: &Path, options: &[&str]) -> Command {

@@ -1,15 +1,15 @@
 //! A whole Slurm cluster on this machine. The plugin publishes for each step, and hands keys and
 //! CPUs to its tasks.
 
-use crate::installed::{
-    assert_one_address, compile_for_others, has, is_root, prefix, said, succeed, topobroker,
-};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use topobroker_embedding::{
+    assert_one_address, compile_for_others, has, is_root, prefix, said, succeed, topobroker,
+};
 
 /// Slurm's controller and node daemon, and munge, which authenticates them. All their files are in
 /// one folder.

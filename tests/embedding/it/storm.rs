@@ -3,10 +3,10 @@
 //!
 //! Each test has shared memory of its own, so that every file in it at the end was left behind.
 
-use crate::installed::{compile, has, is_root, prefix, succeed};
 use std::fs::{self, DirEntry};
 use std::path::Path;
 use std::process::Command;
+use topobroker_embedding::{compile, has, is_root, prefix, succeed};
 
 /// Output of a shell script that has a `/dev/shm` of its own, and the loader as its first argument. No
 /// segment stays after the process that has published it.

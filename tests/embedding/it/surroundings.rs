@@ -1,8 +1,8 @@
 //! Processes under unusual tools, limits, system call filters and clocks.
 
-use crate::installed::{compile, has, prefix, succeed, topobroker};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use topobroker_embedding::{compile, has, prefix, succeed, topobroker};
 
 /// Output of a rank that the command `start` starts, below `topobroker run` with 16 PUs at an
 /// address.

@@ -1,7 +1,11 @@
 //! What tests, benchmarks and fuzz targets run on.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
-#![allow(clippy::new_without_default, clippy::missing_panics_doc, reason = "what is made has files; it fails as tests do")]
+#![allow(
+    clippy::new_without_default,
+    clippy::missing_panics_doc,
+    reason = "what is made has files; it fails as tests do"
+)]
 
 pub mod jobs;
 pub mod json_schema;

@@ -1,5 +1,6 @@
 //! Which nodes are asked about: `gpus>0 and memory>=512GiB`.
 
+use super::group_path::path;
 use anyhow::{Context, bail, ensure};
 use std::str::FromStr;
 use topobroker_reader::cluster::{ClusterNode, ClusterOpenError};
@@ -34,7 +35,7 @@ impl Facts {
         Ok(Self {
             name: node.name().to_owned(),
             class: node.class().into(),
-            groups: super::list::path(node.group()?),
+            groups: path(node.group()?),
             packages: count(ObjectType::Package),
             numa_nodes: count(ObjectType::NUMANode),
             cores: count(ObjectType::Core),

@@ -1,6 +1,7 @@
 //! `topobroker cluster ls`: the nodes of a cluster.
 
 use super::filter::{Facts, Filter};
+use super::group_path::path;
 use super::opened::Opened;
 use crate::{json, output};
 use clap::Args;
@@ -170,15 +171,6 @@ fn sums_text([nodes, cores, pus, gpus, memory]: [u64; 5], classes: usize) -> Str
     format!(
         "{nodes} nodes of {classes} classes: {cores} cores, {pus} PUs, {gpus} GPUs, {memory} bytes of memory\n"
     )
-}
-
-/// Names of a group and of those that it is in, the outermost first.
-pub(super) fn path(group: NodeGroup<'_>) -> Vec<String> {
-    let all = std::iter::successors(Some(group), |group| group.parent());
-    let mut path: Vec<String> =
-        all.filter(|group| group.parent().is_some()).map(|group| group.name().to_owned()).collect();
-    path.reverse();
-    path
 }
 
 fn tree(group: NodeGroup<'_>, depth: usize, text: &mut String) {

@@ -11,6 +11,7 @@ mod export;
 mod fabric;
 mod filter;
 mod gather;
+mod group_path;
 mod info;
 mod join;
 mod list;

@@ -1,5 +1,6 @@
 //! Where a picture is written, and in which format.
 
+#[cfg(feature = "png")]
 use super::png::png;
 use crate::output;
 use anyhow::{Context, bail};
@@ -76,7 +77,12 @@ impl PictureFile {
         let bytes = match self.format()? {
             Format::Svg => svg(picture).into_bytes(),
             Format::Html => html(picture).into_bytes(),
+            #[cfg(feature = "png")]
             Format::Png => png(&svg(picture))?,
+            #[cfg(not(feature = "png"))]
+            Format::Png => bail!(
+                "this program was built without the feature png: write .svg, or build it with --features png"
+            ),
             Format::Tikz => tikz(picture).into_bytes(),
             Format::Ascii => ascii(picture, lines()).into_bytes(),
         };

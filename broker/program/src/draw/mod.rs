@@ -2,6 +2,7 @@
 
 mod draw;
 mod file;
+#[cfg(feature = "png")]
 mod png;
 
 pub(crate) use draw::Draw;

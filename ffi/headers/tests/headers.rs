@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+/// Folder of the C interface.
+const FFI: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
 /// A header, and the sources that declare what is in it, in its order.
 struct Part {
     name: &'static str,
@@ -88,7 +91,7 @@ const RULES: &str = "\
 
 #[test]
 fn the_headers_are_what_cbindgen_makes_of_the_sources() {
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let include = Path::new(FFI).join("include");
     let parts = PARTS.iter().enumerate().map(|(at, part)| {
         let before = at.checked_sub(1).and_then(|before| PARTS.get(before));
         (include.join("topobroker").join(part.name).with_extension("h"), part.header(before))
@@ -116,7 +119,7 @@ fn unsafe_blocks_are_where_pointers_of_c_are_used() {
 }
 
 fn source(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(name).with_extension("rs")
+    Path::new(FFI).join("src").join(name).with_extension("rs")
 }
 
 /// The header that includes all parts.
