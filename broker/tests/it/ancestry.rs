@@ -4,8 +4,8 @@ use hwlocality::object::TopologyObject;
 use hwlocality::topology::Topology as Hwloc;
 use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 use std::collections::HashMap;
+use topobroker::hwloc::Input;
 use topobroker::hwloc::capture;
-use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Archive, Depth, Object, ObjectType, Topology};
 use topobroker_samples::{machines, shared};
@@ -44,7 +44,7 @@ fn check(ours: Topology<'_>, theirs: &Hwloc, name: &str) -> usize {
 }
 
 fn check_input(input: &Input, theirs: &Hwloc, name: &str) -> usize {
-    let topology = load(input, &LoadOptions::default()).unwrap();
+    let topology = topobroker_samples::loaded(input);
     let bytes = to_bytes(&capture(&topology).unwrap()).unwrap();
     check(Archive::open(&bytes).unwrap().topology(), theirs, name)
 }
@@ -97,7 +97,7 @@ fn the_non_io_ancestor_of_a_device_is_the_object_it_is_attached_to() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("device.xml");
     std::fs::write(&path, xml).unwrap();
-    let topology = load(&Input::Xml(path), &LoadOptions::default()).unwrap();
+    let topology = topobroker_samples::loaded(&Input::Xml(path));
     let bytes = to_bytes(&capture(&topology).unwrap()).unwrap();
     let opened = Archive::open(&bytes).unwrap();
     let topology = opened.topology();

@@ -4,7 +4,7 @@
 use crate::random_cases::{Picks, picks, synthetic};
 use proptest::test_runner::{Config, TestRunner};
 use topobroker::hwloc::capture;
-use topobroker::hwloc::{HwlocTopology as Hwloc, Input, LoadOptions, load};
+use topobroker::hwloc::{HwlocTopology as Hwloc, Input};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive, Attributes, CacheKind, Depth, Distribution, Initiator, LocalNumaNodes, NoCpuKind,
@@ -45,7 +45,7 @@ fn depth_of(depth: TypeDepth) -> i32 {
 
 impl<'a> Both<'a> {
     fn with(input: &Input, check: impl FnOnce(&Both<'_>)) {
-        let hwloc: Hwloc<'_> = load(input, &LoadOptions::default()).unwrap();
+        let hwloc: Hwloc<'_> = topobroker_samples::loaded(input);
         let bytes = to_bytes(&capture(&hwloc).unwrap()).unwrap();
         let opened = Archive::open(&bytes).unwrap();
         let ours = opened.topology();

@@ -1,13 +1,13 @@
 //! How much smaller than hwloc's segments ours are.
 
-use topobroker::hwloc::{Input, LoadOptions, load};
+use topobroker::hwloc::Input;
 use topobroker_layout::{encode, header};
 use topobroker_rival as rival;
 use topobroker_samples::{SYNTHETIC_256, SYNTHETIC_2048, machines, shared};
 
 /// Bytes of our segment and of hwloc's, and the number of objects.
 fn sizes(input: &Input) -> (usize, usize, usize) {
-    let topology = load(input, &LoadOptions::default()).unwrap();
+    let topology = topobroker_samples::loaded(input);
     let description = topobroker::hwloc::capture(&topology).unwrap();
     let ours = header::segment_len(encode::to_bytes(&description).unwrap().len());
     (ours, rival::length(&topology).unwrap(), description.objects.len())

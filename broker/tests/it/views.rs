@@ -7,7 +7,7 @@ use proptest::test_runner::TestRunner;
 use std::path::Path;
 use topobroker::description::describe;
 use topobroker::hwloc::capture;
-use topobroker::hwloc::{HwlocTopology as Hwloc, Input, LoadOptions, load};
+use topobroker::hwloc::{HwlocTopology as Hwloc, Input};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::overlay;
@@ -98,7 +98,7 @@ fn is_beyond_hwloc(topology: Topology<'_>, flags: RestrictFlags) -> bool {
 }
 
 pub(crate) fn check(input: &Input, cuts: &[Cut]) {
-    let hwloc = load(input, &LoadOptions::default()).unwrap();
+    let hwloc = topobroker_samples::loaded(input);
     let bytes = to_bytes(&capture(&hwloc).unwrap()).unwrap();
     let opened = Archive::open(&bytes).unwrap();
     let whole = opened.topology();
@@ -157,7 +157,7 @@ fn views_of_random_machines_equal_topologies_that_hwloc_restricted() {
 #[test]
 fn an_empty_group_stays_in_a_view_if_it_stays_in_hwlocs_copy() {
     let input = Input::Synthetic("Package:2 [NUMANode] Group:2 [NUMANode] Core:2 PU:1".to_owned());
-    let hwloc = load(&input, &LoadOptions::default()).unwrap();
+    let hwloc = topobroker_samples::loaded(&input);
     let bytes = to_bytes(&capture(&hwloc).unwrap()).unwrap();
     let opened = Archive::open(&bytes).unwrap();
     let mut view = View::whole(opened.topology());

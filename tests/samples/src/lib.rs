@@ -17,7 +17,8 @@ pub mod saved_root;
 pub use reference::{Machine, Row, machines, rows, shared, shared_folder, words};
 
 use std::path::PathBuf;
-use topobroker::hwloc::{Input, LoadOptions, capture, load};
+use std::sync::Once;
+use topobroker::hwloc::{HwlocTopology, Input, LoadOptions, capture, load};
 use topobroker_layout::description::Description;
 
 /// 256 PUs, 691 objects.
@@ -33,6 +34,27 @@ pub fn checkout() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
+/// Keeps hwloc's plugins loaded until the process ends. hwloc loads them for each topology of a process that has
+/// no other one, which takes longer than most of what tests ask.
+fn keep_plugins() {
+    static KEPT: Once = Once::new();
+    KEPT.call_once(|| {
+        let topology = load(&Input::Synthetic("PU:1".to_owned()), &LoadOptions::default());
+        std::mem::forget(topology.unwrap());
+    });
+}
+
+/// Loads an input with hwloc, without filtering out any object.
+///
+/// # Panics
+///
+/// If it cannot be loaded.
+#[must_use]
+pub fn loaded(input: &Input) -> HwlocTopology<'static> {
+    keep_plugins();
+    load(input, &LoadOptions::default()).expect("a topology that hwloc loads")
+}
+
 /// Loads an input without filtering out any object, and describes it.
 ///
 /// # Panics
@@ -40,8 +62,7 @@ pub fn checkout() -> PathBuf {
 /// If it cannot be loaded.
 #[must_use]
 pub fn describe(input: &Input) -> Description {
-    let topology = load(input, &LoadOptions::default()).expect("a topology that hwloc loads");
-    capture(&topology).expect("a topology that can be captured")
+    capture(&loaded(input)).expect("a topology that can be captured")
 }
 
 /// Describes a synthetic machine.
