@@ -9,11 +9,11 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use topobroker::hwloc::Input;
 
-#[path = "../../tests/it/queries.rs"]
+#[path = "../../broker/tests/it/queries.rs"]
 mod queries;
-#[path = "../../tests/it/random_cases.rs"]
+#[path = "../../broker/tests/it/random_cases.rs"]
 mod random_cases;
-#[path = "../../tests/it/views.rs"]
+#[path = "../../broker/tests/it/views.rs"]
 mod views;
 
 fuzz_target!(|seed: [u8; 32]| {

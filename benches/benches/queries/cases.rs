@@ -1,4 +1,4 @@
-//! The queries that are measured. `tests/it/queries.rs` tests that both sides find the same.
+//! The queries that are measured. `broker/tests/it/queries.rs` tests that both sides find the same.
 
 use crate::case::{Case, case, other, own};
 use crate::near_cases;
