@@ -49,7 +49,13 @@ fn every_function_answers_as_hwloc_does_and_refuses_what_makes_no_sense() {
 pub(crate) fn valgrind() -> Command {
     let mut command = Command::new("valgrind");
     let suppressions = checkout().join("tests/c/valgrind.supp");
-    command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
+    command.args([
+        "--quiet",
+        "--leak-check=full",
+        "--error-exitcode=9",
+        // Suppressions name functions that are far up the stack of a build that is not optimised.
+        "--num-callers=40",
+    ]);
     command.arg(format!("--suppressions={}", suppressions.display()));
     command
 }
