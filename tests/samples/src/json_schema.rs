@@ -35,7 +35,7 @@ impl Documents {
         self.tried.insert(name);
     }
 
-    /// Checks all documents with Python's jsonschema, and returns the definitions that none of them has.
+    /// Checks all documents with Python's jsonschema, and returns the definitions without a document.
     pub fn assert_valid(&self) -> BTreeSet<String> {
         let file = checkout().join("docs/json/topobroker.schema.json");
         let schema: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
