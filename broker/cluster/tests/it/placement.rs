@@ -66,23 +66,29 @@ fn ranks_over_three_nodes_are_on_those_where_the_installed_mpirun_maps_them() {
     let bytes = archive(MACHINE);
     let text = topobroker_reader::text::xml::export(Archive::open(&bytes).unwrap().topology());
     std::fs::write(&file, text).unwrap();
+    let all = ["slot", "node", "core", "socket", "socket:SPAN", "ppr:1:socket", "ppr:2:node"];
+    let cases: Vec<_> =
+        all.into_iter().flat_map(|map_by| [7, 13, 25].map(|count| (map_by, count))).collect();
+    // At the same time, because mpirun waits for five seconds before it refuses a mapping.
+    let theirs: Vec<_> = std::thread::scope(|scope| {
+        let file = &file;
+        let ask = |(map_by, count)| scope.spawn(move || mpirun(file, map_by, count));
+        let asked: Vec<_> = cases.into_iter().map(|case| (case, ask(case))).collect();
+        asked.into_iter().map(|(case, theirs)| (case, theirs.join().unwrap())).collect()
+    });
     let (mut equal, mut refused) = (0, 0);
     with_cluster(MACHINE, 3, |nodes| {
-        for map_by in
-            ["slot", "node", "core", "socket", "socket:SPAN", "ppr:1:socket", "ppr:2:node"]
-        {
-            for count in [7, 13, 25] {
-                let ours = place_on_nodes(nodes, map_by, Some("none"), Some(count));
-                let Some(theirs) = mpirun(&file, map_by, count) else {
-                    assert!(ours.is_err(), "{map_by} {count}: {ours:?}");
-                    refused += 1;
-                    continue;
-                };
-                let ours = ours.unwrap_or_else(|error| panic!("{map_by} {count}: {error}"));
-                let ours: Vec<usize> = ours.iter().map(|it| it.node.number() as usize).collect();
-                assert_eq!(ours, theirs, "{map_by} {count}");
-                equal += 1;
-            }
+        for ((map_by, count), theirs) in theirs {
+            let ours = place_on_nodes(nodes, map_by, Some("none"), Some(count));
+            let Some(theirs) = theirs else {
+                assert!(ours.is_err(), "{map_by} {count}: {ours:?}");
+                refused += 1;
+                continue;
+            };
+            let ours = ours.unwrap_or_else(|error| panic!("{map_by} {count}: {error}"));
+            let ours: Vec<usize> = ours.iter().map(|it| it.node.number() as usize).collect();
+            assert_eq!(ours, theirs, "{map_by} {count}");
+            equal += 1;
         }
     });
     assert!((equal, refused) == (10, 11), "{equal} equal, {refused} refused by both");
