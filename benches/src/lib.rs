@@ -7,5 +7,6 @@ pub mod clients;
 pub mod cluster_questions;
 pub mod machines;
 pub mod nics;
+pub mod queries;
 pub mod ways;
 pub mod whole_cost;

@@ -3,20 +3,14 @@
 //! with the number of PUs, and of views.
 #![allow(missing_docs, reason = "a program")]
 
-mod case;
-mod cases;
-mod near_cases;
-mod pair;
 mod table;
 mod views;
 
-use case::Case;
-use cases::every_query;
 use criterion::Criterion;
-use pair::Pair;
 use std::path::Path;
 use std::time::Duration;
 use topobroker_benches::machines::{self, Machine};
+use topobroker_benches::queries::{Case, Pair, every_query};
 
 /// Queries whose cost must not depend on the number of PUs.
 const LEVEL: [&str; 9] = [

@@ -7,16 +7,7 @@
 //!   empty line. Then it answers each number of a query with nanoseconds, until an empty line.
 #![allow(missing_docs, reason = "a program")]
 
-#[allow(dead_code, reason = "hwloc's side is not run")]
-mod case;
-mod cases;
-mod near_cases;
-mod pair;
-
 use anyhow::{Context, bail};
-use case::{Case, case};
-use cases::every_query;
-use pair::Pair;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Write};
@@ -24,6 +15,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 use topobroker::hwloc::capture;
 use topobroker_benches::machines::{self, Machine};
+use topobroker_benches::queries::{Case, Pair, Sets, case, every_query};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive, Object, ObjectType, RestrictFlags, Set, Topology, View, jobs::Job,
@@ -67,7 +59,7 @@ fn serve(machine: &Machine) -> anyhow::Result<()> {
     let (one, many): (Set, Set) = (pus().take(1).collect(), pus().take(ranks / 2).collect());
     let mut outcome = Ok(());
     Pair::with_both(&hwloc, |whole, half| {
-        let view = |sets: pair::Sets| {
+        let view = |sets: Sets| {
             let flags = RestrictFlags::REMOVE_CPULESS;
             move || View::new(whole.ours, &sets.ours, flags).map_or(0, |_| 1)
         };

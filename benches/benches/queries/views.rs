@@ -1,12 +1,12 @@
 //! Compares the time and the private bytes of making a view with those of duplicating and
 //! restricting in hwloc.
 
-use crate::pair::{Pair, Sets};
 use crate::table::{Rows, print_grid};
 use criterion::Criterion;
 use std::path::Path;
 use topobroker::hwloc::HwlocTopology as Hwloc;
 use topobroker_benches::machines::Machine;
+use topobroker_benches::queries::{Pair, Sets};
 use topobroker_reader::{ObjectType, RestrictFlags, Set, View};
 use topobroker_rival::bitmap::Bitmap;
 use topobroker_rival::restrict::{Restricted, heap_bytes};

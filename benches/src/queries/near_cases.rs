@@ -1,7 +1,6 @@
 //! More queries that are measured: close objects, memory, devices and sets.
 
-use crate::case::{Case, case, other, own};
-use crate::pair::{Pair, Sets};
+use super::{Case, Pair, Sets, case, other, own};
 use std::ffi::CString;
 use topobroker_layout::set::Format;
 use topobroker_reader::{Attributes, Distribution, Initiator, LocalNumaNodes, ObjectType, Set};

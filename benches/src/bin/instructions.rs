@@ -1,6 +1,6 @@
 //! Counts the instructions of every query, of the check of an archive, and of questions to a cluster,
 //! and compares them with those that are kept in `instructions.csv`:
-//! `cargo bench --profile packaged -p topobroker-benches --bench instructions`, as `scripts/install`
+//! `cargo run --profile packaged -p topobroker-benches --bin instructions`, as `scripts/install`
 //! compiles. It fails if one takes more than was kept, beyond `TOLERANCE`. With the argument `keep` it
 //! keeps what it counts.
 //!
@@ -8,16 +8,7 @@
 //! file says of which it is, and counts of another one are printed and not compared.
 #![allow(missing_docs, reason = "a program")]
 
-#[allow(dead_code, reason = "hwloc's side is not run")]
-mod case;
-mod cases;
-mod near_cases;
-mod pair;
-
 use anyhow::{Context, bail, ensure};
-use case::{Case, case};
-use cases::every_query;
-use pair::Pair;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -26,6 +17,7 @@ use std::process::Command;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker_benches::cluster_questions::{TIMES, TREE, questions};
 use topobroker_benches::machines;
+use topobroker_benches::queries::{Case, Pair, case, every_query};
 use topobroker_cluster::{ClusterBuilder, GroupId, Like};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;
@@ -41,7 +33,7 @@ const TOLERANCE: (f64, u64) = (1.02, 20);
 const COUNTED: &str = "instructions::run_of_counted_query";
 
 fn main() -> anyhow::Result<()> {
-    match std::env::args().skip(1).find(|it| it != "--bench").as_deref() {
+    match std::env::args().nth(1).as_deref() {
         None => compare(&counts()?),
         Some("keep") => Ok(std::fs::write(kept_file(), text_of(&counts()?)?)?),
         Some("run") => run(run_of_counted_query),
@@ -165,5 +157,5 @@ fn compiler() -> anyhow::Result<String> {
 }
 
 fn kept_file() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/queries/instructions.csv")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.csv")
 }

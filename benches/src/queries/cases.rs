@@ -1,13 +1,12 @@
 //! The queries that are measured. `broker/tests/it/queries.rs` tests that both sides find the same.
 
-use crate::case::{Case, case, other, own};
-use crate::near_cases;
-use crate::pair::{Pair, Sets};
+use super::{Case, Pair, Sets, case, near_cases, other, own};
 use topobroker_reader::{Depth, Object, ObjectType, TypeDepth};
 use topobroker_rival::bitmap::Bitmap;
 use topobroker_rival::queries::RivalObject;
 
-pub(crate) fn every_query(pair: Pair<'_>) -> Vec<Case<'_>> {
+/// Every query, with how this topology answers it.
+pub fn every_query(pair: Pair<'_>) -> Vec<Case<'_>> {
     let mut cases = Vec::new();
     traversal(pair, &mut cases);
     covering(pair, &mut cases);
