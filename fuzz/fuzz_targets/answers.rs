@@ -2,13 +2,19 @@
 //! them have answers that agree: those of a node and those of its group, of both ends of a link, of
 //! a rank and of all ranks, of a graph and of what is written of it.
 #![no_main]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a fault ends the run")]
 
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeSet;
+use topobroker::links::json;
 use topobroker_cluster::SlurmTopology;
 use topobroker_cluster::formats::{FluxLevels, jgf, topology_conf};
-use topobroker::links::json;
-use topobroker_reader::{cluster::{Cluster, Fabric, NodeGroups, Totals}, jobs::Job, links::{Direction, Measure, Paths, SwitchModel, ToldLinks}, Locality};
+use topobroker_reader::{
+    Locality,
+    cluster::{Cluster, Fabric, NodeGroups, Totals},
+    jobs::Job,
+    links::{Direction, Measure, Paths, SwitchModel, ToldLinks},
+};
 
 fuzz_target!(|data: &[u8]| {
     let Some((kind, data)) = data.split_first() else { return };
@@ -59,7 +65,8 @@ fn of_groups(cluster: &Cluster<'_>, groups: NodeGroups<'_>) {
             assert_eq!(node.group().map(|it| it.number()).ok(), Some(group.number()));
         }
     }
-    let own: u32 = groups.iter().map(|group| group.own_nodes().count() as u32).sum();
+    let own: u32 =
+        groups.iter().map(|group| u32::try_from(group.own_nodes().count()).unwrap()).sum();
     assert_eq!(own, cluster.node_count());
     let Ok(text) = topology_conf(groups) else { return };
     let written = SlurmTopology::from_conf("written", &text).expect("what is written is read");

@@ -4,15 +4,16 @@
 //! The first byte picks whether an archive or a job is patched (a job is sealed again). The second
 //! byte picks what is asked.
 #![no_main]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a fault ends the run")]
 
 use clap::Parser;
 use libfuzzer_sys::fuzz_target;
 use topobroker::description::describe;
-use topobroker_reader::text::{synthetic, xml};
 use topobroker::placement::{Policy, place};
 use topobroker_cli::{calc::Calc, console, distrib::Distrib, info::Info, ls::Ls};
 use topobroker_layout::encode::to_bytes;
-use topobroker_reader::{jobs::Job, Archive, RestrictFlags, Set, Topology, View};
+use topobroker_reader::text::{synthetic, xml};
+use topobroker_reader::{Archive, RestrictFlags, Set, Topology, View, jobs::Job};
 
 #[derive(Parser)]
 enum Command {

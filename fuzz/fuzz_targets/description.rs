@@ -1,6 +1,7 @@
 //! Any description is archived without loss or is refused: description -> archive -> the same
 //! description.
 #![no_main]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a fault ends the run")]
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
@@ -60,7 +61,7 @@ fn description(input: &mut Unstructured<'_>) -> Result<Description> {
         let logical = next_logical.entry(depth).or_insert(0);
         let is_in_sets = matches!(object_type, ObjectType::PU | ObjectType::NUMANode);
         let os_index = match is_in_sets && input.ratio(15, 16)? {
-            true => Some(place as u32 + 32 * u32::from(input.arbitrary::<u8>()?)),
+            true => Some(u32::try_from(place).unwrap() + 32 * u32::from(input.arbitrary::<u8>()?)),
             false => input.arbitrary()?,
         };
         objects.push(Object {

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker_reader::{groups::Uri, jobs::Job, ObjectType};
+use topobroker_reader::{ObjectType, groups::Uri, jobs::Job};
 
 fuzz_target!(|data: &[u8]| {
     let (base, sealed) = topobroker_fuzz::job(data);

@@ -4,7 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use topobroker::links::{NcclFile, json, told};
-use topobroker_reader::links::{Direction, Link, Links, Measure, Paths, SwitchModel, ToldLinks, VertexId};
+use topobroker_reader::links::{
+    Direction, Link, Links, Measure, Paths, SwitchModel, ToldLinks, VertexId,
+};
 
 fn search(links: &Links<'_>) {
     assert!(links.links().iter().all(|link| link.one != link.other));

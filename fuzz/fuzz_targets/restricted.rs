@@ -2,7 +2,13 @@
 //! generators of the tests pick the machine, the sets and the flags, from a seed that the fuzzer
 //! gives.
 #![no_main]
-#![allow(dead_code, unused_imports, reason = "the tests' own files")]
+#![allow(
+    dead_code,
+    unused_imports,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the tests' own files"
+)]
 
 use libfuzzer_sys::fuzz_target;
 use proptest::strategy::{Strategy, ValueTree};

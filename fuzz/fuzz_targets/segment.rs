@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use topobroker_cli::console::{Contents, Style, print};
-use topobroker_reader::text::xml::export;
 use topobroker_reader::Archive;
+use topobroker_reader::text::xml::export;
 
 fuzz_target!(|data: &[u8]| {
     // Reading a header works on any bytes.

@@ -1,5 +1,6 @@
 //! Sets do the same as hwloc's bitmaps, and have the same texts.
 #![no_main]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a fault ends the run")]
 
 use hwlocality::bitmap::{Bitmap, BitmapIndex};
 use libfuzzer_sys::fuzz_target;
@@ -76,7 +77,8 @@ fuzz_target!(|data: (Vec<u64>, bool, Vec<u64>, bool, u16, &str)| {
     assert_eq!(one.is_included_in(&other), b.includes(&a));
     assert_eq!(one.weight().map(|weight| weight as usize), a.weight());
     assert_eq!(one.is_empty(), a.is_empty());
-    let number = |index: Option<BitmapIndex>| index.map(|index| usize::from(index) as u32);
+    let number =
+        |index: Option<BitmapIndex>| index.map(|index| u32::try_from(usize::from(index)).unwrap());
     assert_eq!(one.first(), number(a.first_set()));
     if !infinite {
         assert_eq!(one.last(), number(a.last_set()));

@@ -9,7 +9,11 @@ use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker::location::{Location, Reading};
 use topobroker::placement::{Policy, place};
 use topobroker_layout::encode::{self, AlignedVec};
-use topobroker_reader::{groups::Uri, jobs::{CpuList, Numbering, omp_places, pmix_cpu_list, pmix_cpuset, slurm_cpu_bind}, Archive, Format, Keys, Locality, Set, Topology, TypeName};
+use topobroker_reader::{
+    Archive, Format, Keys, Locality, Set, Topology, TypeName,
+    groups::Uri,
+    jobs::{CpuList, Numbering, omp_places, pmix_cpu_list, pmix_cpuset, slurm_cpu_bind},
+};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };

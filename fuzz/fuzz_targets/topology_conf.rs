@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker_cluster::{ClusterBuilder, GroupId, SlurmTopology};
 use topobroker_cluster::formats::topology_conf;
+use topobroker_cluster::{ClusterBuilder, GroupId, SlurmTopology};
 use topobroker_reader::cluster::Cluster;
 use topobroker_samples::synthetic;
 

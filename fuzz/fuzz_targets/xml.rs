@@ -6,12 +6,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker_reader::text::xml::export;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
-use topobroker_rival as rival;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;
+use topobroker_reader::text::xml::export;
+use topobroker_rival as rival;
 
 fuzz_target!(|data: &[u8]| {
     let Some(text) = topobroker_fuzz::xml(data) else { return };

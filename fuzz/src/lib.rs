@@ -1,12 +1,12 @@
 //! Shared code of the fuzz targets: archives, overlays, jobs and XML texts, made from the fuzzer's
 //! bytes.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a fault ends the run")]
 
 use rkyv::util::AlignedVec;
 use std::sync::LazyLock;
-use topobroker_cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
-use topobroker_reader::text::xml::export;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
+use topobroker_cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
 use topobroker_layout::cluster::blocks::{BLOCK, Records, Texts};
 use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
 use topobroker_layout::cluster::nodes::ClassRow;
@@ -14,6 +14,7 @@ use topobroker_layout::encode::to_bytes;
 use topobroker_layout::header::{HEADER_LEN, Header, Kind, mark_ready, segment_len};
 use topobroker_layout::links::{Link, LinkClass, LinkOrigin, Links, Vertex, VertexId, VertexKind};
 use topobroker_layout::overlay;
+use topobroker_reader::text::xml::export;
 use topobroker_reader::{Archive, RestrictFlags, Set, View};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
