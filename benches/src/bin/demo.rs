@@ -30,7 +30,10 @@ fn main() -> anyhow::Result<()> {
         );
         println!("such a process has ended.\n");
         print!("{}", WholeCost::new(&machine, &built)?.table(&[PROCESSES], 100)?);
-        println!("\nThe topology alone, above the same program with the library in it already:\n");
+        println!(
+            "\nThe topology alone, above the same program with the library in it already. These"
+        );
+        println!("clients were compiled quickly; docs/BENCHMARKS.md has optimised ones.\n");
         demonstrate(&machine, programs)?;
     }
     println!(
