@@ -1,12 +1,9 @@
 //! Groups of nodes of a cluster, and what their nodes have together.
 
 use crate::answer::answer;
-use crate::call::call_with;
 use crate::cluster::tb_cluster;
-use crate::failure::Failure;
-use crate::given::{Found, Given};
-use crate::pointers::{Buffer, Out, Output, Room, Text};
-use crate::set::tb_set;
+use crate::given::Found;
+use crate::pointers::{Buffer, Out, Room, Text};
 use crate::status::tb_status;
 use crate::structs::Struct;
 use alloc::format;
@@ -132,22 +129,6 @@ pub extern "C" fn tb_cluster_group_nodes(
     answer!(nodes(capacity, count), |cluster| {
         let group = cluster.group(group)?;
         group.nodes().map(ClusterNode::number)
-    })
-}
-
-/// A group has no set of PUs, because sets of several machines do not mix: always TB_ERR_NO_SET,
-/// and `set` is left as it was. For programs that ask any object for its set.
-#[unsafe(no_mangle)]
-pub extern "C" fn tb_cluster_group_cpuset(
-    cluster: Option<&'static tb_cluster>,
-    group: u32,
-    set: Output<'_, tb_set>,
-) -> tb_status {
-    call_with(|handles| {
-        set.given(handles, "set")?;
-        let group = cluster.given("cluster")?.group(group)?;
-        let detail = format_args!("group {:?} is above nodes; ask one of its nodes", group.name());
-        Err(Failure::new(tb_status::TB_ERR_NO_SET, detail))
     })
 }
 

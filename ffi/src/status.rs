@@ -55,17 +55,15 @@ pub enum tb_status {
     TB_ERR_INTERNAL = -20,
     /// This thread is adopting already: the caller is a signal handler that has interrupted it.
     TB_ERR_BUSY = -21,
-    /// What is above the nodes of a cluster has no set of PUs.
-    TB_ERR_NO_SET = -22,
     /// The object is on another node of the cluster, or has no PUs: it cannot be bound to.
-    TB_ERR_REMOTE = -23,
+    TB_ERR_REMOTE = -22,
     /// The kernel does not bind the process, or its memory, as asked.
-    TB_ERR_BIND = -24,
+    TB_ERR_BIND = -23,
 }
 
 impl tb_status {
     /// All statuses.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 24] = [
         Self::TB_OK,
         Self::TB_ERR_ARGUMENT,
         Self::TB_ERR_NOT_FOUND,
@@ -88,7 +86,6 @@ impl tb_status {
         Self::TB_ERR_PMIX,
         Self::TB_ERR_INTERNAL,
         Self::TB_ERR_BUSY,
-        Self::TB_ERR_NO_SET,
         Self::TB_ERR_REMOTE,
         Self::TB_ERR_BIND,
     ];
@@ -119,7 +116,6 @@ the hwloc segment cannot be written or adopted\0\
 libpmix is not there or refuses\0\
 fault of topobroker\0\
 called by a signal handler that interrupts an adoption\0\
-what is above nodes has no set\0\
 the object is on another node\0\
 the kernel does not bind so\0\
 unknown status\0";

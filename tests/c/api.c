@@ -759,7 +759,6 @@ static void nulls(const tb_topology *topology)
     REFUSED(tb_cluster_group_find(NULL, "a", NULL));
     REFUSED(tb_cluster_group_name(NULL, 0, NULL, 0, NULL));
     REFUSED(tb_cluster_group_nodes(NULL, 0, NULL, 0, NULL));
-    REFUSED(tb_cluster_group_cpuset(NULL, 0, NULL));
     REFUSED(tb_cluster_common(NULL, 0, 0, NULL));
     REFUSED(tb_cluster_hops(NULL, 0, 0, NULL));
     REFUSED(tb_cluster_distances(NULL, 0, NULL, 0, NULL, 0, 0, NULL));
@@ -995,7 +994,6 @@ static void clusters(const tb_topology *topology)
     EXPECT(tb_job_adopt(opened, NULL, &job) == TB_ERR_ARGUMENT);
     OK(tb_set_add(set, 5));
     EXPECT(tb_cluster_bindable(cluster, 0, 0, set) == TB_ERR_REMOTE);
-    EXPECT(tb_cluster_group_cpuset(cluster, 0, set) == TB_ERR_NO_SET);
     EXPECT(tb_set_weight(set) == 1);
     setenv("TOPOBROKER_HOST", "alpha.example.org", 1);
     OK(tb_cluster_local(cluster, &node));

@@ -1,5 +1,6 @@
 //! Places the ranks of a job as `mpirun` maps and binds them, and reports bindings as launchers do.
 
+mod binder;
 mod device;
 mod error;
 mod place;

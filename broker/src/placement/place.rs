@@ -1,9 +1,9 @@
 //! Places the ranks of a job on PUs, as Open MPI's mapper and binder do.
 
+use super::binder::Binder;
 use super::device::Placed;
 use super::error::PlacementError;
 use super::policy::{self, BindTo, Devices, MapBy, Policy};
-use std::collections::HashMap;
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType, Topology};
@@ -116,7 +116,7 @@ fn place_bound(
         let near = if is_near { sets } else { gpus.near_those_of(&sets) };
         return Ok(near.into_iter().map(Some).collect());
     }
-    let mut binder = Binder { topology, policy, used: HashMap::new(), taken: Set::new() };
+    let mut binder = Binder::new(topology, policy);
     let places = locales.into_iter().enumerate();
     places.map(|(rank, locale)| binder.bind(rank, &locale)).collect()
 }
@@ -164,7 +164,7 @@ fn ranks_and_objects(
 }
 
 /// Where a rank is mapped: to an object, to PUs of a list, or to those near a device.
-enum Locale<'a> {
+pub(super) enum Locale<'a> {
     Object(Object<'a>),
     Pus(Set),
     Near(Set),
@@ -229,7 +229,7 @@ fn locales<'a>(
 
 /// Objects of a type that have PUs; the root if there are none. NUMA nodes are those whose memory is
 /// the default of their PUs, as in PRRTE and Open MPI 5: not the high-bandwidth memory beside it.
-fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_>> {
+pub(super) fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_>> {
     let all: Vec<Object<'_>> = match kind {
         ObjectType::NUMANode => topology.default_numa_nodes().collect(),
         kind => topology.objects_with_type(kind).collect(),
@@ -238,104 +238,6 @@ fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_>> {
     if all.is_empty() { vec![topology.root()] } else { all }
 }
 
-struct Binder<'a, 'p> {
-    topology: Topology<'a>,
-    policy: &'p Policy,
-    /// How many ranks are bound to each object, by the number of the object.
-    used: HashMap<u32, usize>,
-    /// PUs of the ranks that were given several cores or hardware threads.
-    taken: Set,
-}
-
-impl<'a> Binder<'a, '_> {
-    fn bind(&mut self, rank: usize, locale: &Locale<'a>) -> Result<Option<Set>, PlacementError> {
-        let target = match self.policy.bind {
-            BindTo::None | BindTo::Usual | BindTo::Gpu => return Ok(None),
-            BindTo::Object(kind) => kind,
-        };
-        let object = match locale {
-            Locale::Pus(set) => return Ok(Some(set.clone())),
-            // The lowest object with all PUs near a device.
-            Locale::Near(set) => {
-                self.topology.covering(set).unwrap_or_else(|| self.topology.root())
-            }
-            Locale::Object(object) => *object,
-        };
-        if self.policy.cpus > 1 {
-            return self.several(rank, object, target).map(Some);
-        }
-        let bound = if object.object_type() == target {
-            object
-        } else {
-            // Takes an object that shares PUs with `object`: the one with the fewest ranks, and of
-            // several such objects the first.
-            let own = object.cpuset().unwrap_or_default();
-            let near = objects(self.topology, target)
-                .into_iter()
-                .filter(|it| it.object_type() == target && it.intersects(&own));
-            near.min_by_key(|it| self.used_of(*it)).ok_or_else(|| PlacementError::NoObjects {
-                option: match self.policy.map {
-                    MapBy::Object(kind) if kind == target => "--map-by",
-                    _ => "--bind-to",
-                },
-                name: policy::name_of(target),
-                object: named(object),
-            })?
-        };
-        if let Locale::Near(near) = locale
-            && !bound.is_inside(near)
-        {
-            let (object, near) = (named(bound), named(object));
-            return Err(PlacementError::Coarse { rank, object, near });
-        }
-        let (expected, name) = self.cpus_of(bound);
-        let used = self.used_of(bound) + 1;
-        if used > expected && !self.policy.overload {
-            let object = named(bound);
-            return Err(PlacementError::Overload { rank, object, name, expected });
-        }
-        self.used.insert(bound.id(), used);
-        Ok(bound.cpuset())
-    }
-
-    /// How many ranks may be bound to an object, and the name of what is counted: its cores; or its
-    /// PUs, if ranks are mapped by or bound to PUs or if it has no cores.
-    fn cpus_of(&self, object: Object<'_>) -> (usize, &'static str) {
-        let threads = self.policy.bind == BindTo::Object(ObjectType::PU)
-            || matches!(self.policy.map, MapBy::Object(ObjectType::PU));
-        let cores = object.objects_inside(ObjectType::Core).count();
-        match threads || cores == 0 {
-            true => (object.cpuset_weight().unwrap_or(0) as usize, "PUs"),
-            false => (cores, "cores"),
-        }
-    }
-
-    fn used_of(&self, object: Object<'_>) -> usize {
-        self.used.get(&object.id()).copied().unwrap_or(0)
-    }
-
-    /// Takes the next cores, or hardware threads, of an object that no rank has yet.
-    fn several(
-        &mut self,
-        rank: usize,
-        object: Object<'_>,
-        target: ObjectType,
-    ) -> Result<Set, PlacementError> {
-        let kind = if target == ObjectType::PU { target } else { ObjectType::Core };
-        let expected = self.policy.cpus;
-        let sets = object.objects_inside(kind).filter_map(|it| it.cpuset());
-        let free: Vec<Set> = sets.filter(|set| !set.intersects(&self.taken)).collect();
-        let Some(chosen) = free.get(..expected) else {
-            let (object, name, found) = (named(object), policy::name_of(kind), free.len());
-            return Err(PlacementError::TooFew { rank, object, name, found, expected });
-        };
-        let mut cpuset = Set::new();
-        chosen.iter().for_each(|set| cpuset = &cpuset | set);
-        self.taken = &self.taken | &cpuset;
-        Ok(cpuset)
-    }
-}
-
-fn named(object: Object<'_>) -> String {
+pub(super) fn named(object: Object<'_>) -> String {
     format!("{} L#{}", object.type_name(false), object.logical_index())
 }

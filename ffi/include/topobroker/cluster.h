@@ -181,10 +181,6 @@ tb_status tb_cluster_group_nodes(const tb_cluster *cluster,
                                  size_t capacity,
                                  size_t *count);
 
-/// A group has no set of PUs, because sets of several machines do not mix: always TB_ERR_NO_SET,
-/// and `set` is left as it was. For programs that ask any object for its set.
-tb_status tb_cluster_group_cpuset(const tb_cluster *cluster, uint32_t group, tb_set *set);
-
 /// Stores the lowest group that two nodes are both in, such as the switch that connects them.
 tb_status tb_cluster_common(const tb_cluster *cluster,
                             uint32_t node,

@@ -65,16 +65,14 @@ typedef enum tb_status {
   TB_ERR_INTERNAL = -20,
   /// This thread is adopting already: the caller is a signal handler that has interrupted it.
   TB_ERR_BUSY = -21,
-  /// What is above the nodes of a cluster has no set of PUs.
-  TB_ERR_NO_SET = -22,
   /// The object is on another node of the cluster, or has no PUs: it cannot be bound to.
-  TB_ERR_REMOTE = -23,
+  TB_ERR_REMOTE = -22,
   /// The kernel does not bind the process, or its memory, as asked.
-  TB_ERR_BIND = -24,
+  TB_ERR_BIND = -23,
 } tb_status;
 
 /// All statuses.
-#define tb_status_ALL { TB_OK, TB_ERR_ARGUMENT, TB_ERR_NOT_FOUND, TB_ERR_TRUNCATED, TB_ERR_TEXT, TB_ERR_KEYS, TB_ERR_OPEN, TB_ERR_TRUST, TB_ERR_SEGMENT, TB_ERR_MAP, TB_ERR_DIFFERENT, TB_ERR_RESTRICT, TB_ERR_SOURCE, TB_ERR_JOB, TB_ERR_LOAD, TB_ERR_PUBLISH, TB_ERR_FULL, TB_ERR_PLACEMENT, TB_ERR_HWLOC, TB_ERR_PMIX, TB_ERR_INTERNAL, TB_ERR_BUSY, TB_ERR_NO_SET, TB_ERR_REMOTE, TB_ERR_BIND, }
+#define tb_status_ALL { TB_OK, TB_ERR_ARGUMENT, TB_ERR_NOT_FOUND, TB_ERR_TRUNCATED, TB_ERR_TEXT, TB_ERR_KEYS, TB_ERR_OPEN, TB_ERR_TRUST, TB_ERR_SEGMENT, TB_ERR_MAP, TB_ERR_DIFFERENT, TB_ERR_RESTRICT, TB_ERR_SOURCE, TB_ERR_JOB, TB_ERR_LOAD, TB_ERR_PUBLISH, TB_ERR_FULL, TB_ERR_PLACEMENT, TB_ERR_HWLOC, TB_ERR_PMIX, TB_ERR_INTERNAL, TB_ERR_BUSY, TB_ERR_REMOTE, TB_ERR_BIND, }
 
 /// A status in words; "unknown status" for a number that is no status. The text is valid for the
 /// life of the process.

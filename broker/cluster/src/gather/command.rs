@@ -55,6 +55,7 @@ pub fn run_on(hosts: &[String], commands: &Commands, interrupted: &AtomicBool) -
             waiting: HashMap::new(),
             claimed: HashSet::new(),
             running: 0,
+            first_is_asked: false,
         }),
         changed: Condvar::new(),
     };
@@ -98,6 +99,8 @@ struct State {
     /// Classes whose first node is being asked.
     claimed: HashSet<u128>,
     running: usize,
+    /// Whether the first node is being asked: then no other one is.
+    first_is_asked: bool,
 }
 
 impl Work {
@@ -108,10 +111,11 @@ impl Work {
             if interrupted.load(Relaxed) {
                 return None;
             }
-            if state.running < ALONE
+            if !state.first_is_asked
                 && let Some(job) = state.queue.pop_front()
             {
-                state.running += if job.is_first { ALONE } else { 1 };
+                state.running += 1;
+                state.first_is_asked = job.is_first;
                 return Some(job);
             }
             // Whoever is still asked may come back into the queue.
@@ -131,7 +135,10 @@ impl Work {
         let has_run = answer.is_ok();
         let sent = answer.and_then(|sent| Sent::read(&job.host, &sent, Some(&name)));
         let mut state = self.state.lock();
-        state.running -= if std::mem::take(&mut job.is_first) { ALONE } else { 1 };
+        state.running -= 1;
+        if std::mem::take(&mut job.is_first) {
+            state.first_is_asked = false;
+        }
         let added = sent.and_then(|sent| state.gathering.take(&job.host, sent));
         if let Some(class) = job.claim.take() {
             state.claimed.remove(&class);
@@ -170,9 +177,6 @@ impl Work {
         self.changed.notify_all();
     }
 }
-
-/// What the first node counts for while it is asked, so that no other one is.
-const ALONE: usize = 1 << 32;
 
 /// Runs the command of a node, and returns what it printed.
 fn run_of(

@@ -1,5 +1,6 @@
 //! Runs a command of a shell within a time, and takes what it prints.
 
+use super::error::MAX_REPORT;
 use parking_lot::Mutex;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -9,7 +10,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
-use topobroker_layout::header::MAX_SEGMENT_LEN;
 
 /// When a command is ended.
 pub(super) struct Limits<'i> {
@@ -18,6 +18,9 @@ pub(super) struct Limits<'i> {
     /// Whether it is to end now.
     pub(super) interrupted: &'i AtomicBool,
 }
+
+/// Most bytes that a command may print: hwloc's XML is longer than the topology that is made of it.
+pub(super) const MOST_PRINTED: usize = 4 * MAX_REPORT;
 
 /// Most bytes that are kept of what a command says of an error.
 const MOST_SAID: usize = 4096;
@@ -46,21 +49,20 @@ pub(super) fn run_command(
         // A command that does not read its input is none of ours to judge.
         let _ = pipe.map(|mut pipe| pipe.write_all(&input));
     });
-    let most = usize::try_from(MAX_SEGMENT_LEN).unwrap_or(usize::MAX);
-    let (output, errors) =
-        (LastBytes::of(child.stdout.take(), most), LastBytes::of(child.stderr.take(), MOST_SAID));
-    match wait(&mut child, limits) {
+    let output = Pipe::read(child.stdout.take(), MOST_PRINTED, Then::Stop);
+    let errors = Pipe::read(child.stderr.take(), MOST_SAID, Then::ForgetTheFirst);
+    let end = wait(&mut child, limits, &output);
+    let too_much = || format!("printed more than {MOST_PRINTED} bytes; expected one topology");
+    match end {
+        _ if output.is_too_long() => Err(too_much()),
         End::TooLate => Err(format!("no answer within {} s", limits.time_out.as_secs_f64())),
-        End::Interrupted => Err("interrupted".to_owned()),
+        End::Stopped => Err("interrupted".to_owned()),
         End::Of(status) if status.success() => {
-            let (bytes, total) = output.finish();
-            match total > most as u64 {
-                true => Err(format!("wrote {total} bytes; expected {most} at most")),
-                false => Ok(bytes),
-            }
+            let printed = output.finish();
+            if printed.len() > MOST_PRINTED { Err(too_much()) } else { Ok(printed) }
         }
         End::Of(status) => {
-            let (said, _) = errors.finish();
+            let said = errors.finish();
             let said = String::from_utf8_lossy(&said);
             let said = said.trim().lines().next_back().unwrap_or_default();
             let quoted: String = said.chars().take(MOST_QUOTED).collect();
@@ -73,23 +75,23 @@ pub(super) fn run_command(
 enum End {
     Of(ExitStatus),
     TooLate,
-    Interrupted,
+    /// Because it was interrupted, or prints too much.
+    Stopped,
 }
 
 /// Waits for a child, or kills it with its group.
-fn wait(child: &mut Child, limits: &Limits<'_>) -> End {
+fn wait(child: &mut Child, limits: &Limits<'_>, output: &Pipe) -> End {
     let start = Instant::now();
     loop {
-        if let Ok(Some(status)) = child.try_wait() {
+        let end = if limits.interrupted.load(Relaxed) || output.is_too_long() {
+            End::Stopped
+        } else if let Ok(Some(status)) = child.try_wait() {
             return End::Of(status);
-        }
-        let end = match (limits.interrupted.load(Relaxed), start.elapsed() >= limits.time_out) {
-            (true, _) => End::Interrupted,
-            (_, true) => End::TooLate,
-            _ => {
-                std::thread::sleep(Duration::from_millis(5));
-                continue;
-            }
+        } else if start.elapsed() >= limits.time_out {
+            End::TooLate
+        } else {
+            std::thread::sleep(Duration::from_millis(5));
+            continue;
         };
         let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
         if let Some(group) = group {
@@ -100,17 +102,24 @@ fn wait(child: &mut Child, limits: &Limits<'_>) -> End {
     }
 }
 
-/// The last bytes that come through a pipe. All are read while the command runs, because it would
-/// be killed for writing to a pipe that nobody reads.
-struct LastBytes {
-    /// The bytes, and how many there were in all.
-    read: Arc<Mutex<(Vec<u8>, u64)>>,
+/// What comes through a pipe, which is read while the command runs, because it would be killed for
+/// writing to a pipe that nobody reads.
+struct Pipe {
+    read: Arc<Mutex<Vec<u8>>>,
+    most: usize,
     end: Receiver<()>,
 }
 
-impl LastBytes {
-    fn of(pipe: Option<impl Read + Send + 'static>, most: usize) -> Self {
-        let read = Arc::new(Mutex::new((Vec::new(), 0)));
+/// What is done if more bytes come than are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Stop,
+    ForgetTheFirst,
+}
+
+impl Pipe {
+    fn read(pipe: Option<impl Read + Send + 'static>, most: usize, then: Then) -> Self {
+        let read = Arc::new(Mutex::new(Vec::new()));
         let (send, end) = sync_channel(1);
         let all = Arc::clone(&read);
         std::thread::spawn(move || {
@@ -118,20 +127,25 @@ impl LastBytes {
             let mut chunk = [0; 8192];
             while let Some(Ok(count @ 1..)) = pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {
                 let mut all = all.lock();
-                let (bytes, total) = &mut *all;
-                bytes.extend_from_slice(chunk.get(..count).unwrap_or_default());
-                *total += count as u64;
-                if bytes.len() >= most.saturating_mul(2) {
-                    bytes.drain(..bytes.len() - most);
+                all.extend_from_slice(chunk.get(..count).unwrap_or_default());
+                if all.len() > most {
+                    match then {
+                        Then::Stop => break,
+                        Then::ForgetTheFirst => drop(all.drain(..count)),
+                    }
                 }
             }
             // Nobody may wait any more.
             let _ = send.send(());
         });
-        Self { read, end }
+        Self { read, most, end }
     }
 
-    fn finish(self) -> (Vec<u8>, u64) {
+    fn is_too_long(&self) -> bool {
+        self.read.lock().len() > self.most
+    }
+
+    fn finish(self) -> Vec<u8> {
         let _ = self.end.recv_timeout(AFTER_END);
         std::mem::take(&mut *self.read.lock())
     }

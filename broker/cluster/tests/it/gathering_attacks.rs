@@ -159,6 +159,18 @@ fn asked(folder: &Path, of_n1: &str) -> (Gathered, usize) {
 }
 
 #[test]
+fn a_command_that_prints_without_end_is_ended_when_it_has_printed_more_than_a_topology_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    // Ended without a signal it would print for as long as the test waits for it.
+    for of_n1 in ["yes", "trap '' PIPE; while :; do cat /dev/zero; done 2>/dev/null"] {
+        let (gathered, _) = asked(folder.path(), of_n1);
+        assert_eq!(names(&gathered), ["n2"]);
+        let said = failures(&gathered);
+        assert!(said.contains("printed more than 16777216 bytes"), "{said}");
+    }
+}
+
+#[test]
 fn a_command_that_fails_is_tried_again_and_bad_output_is_not() {
     let folder = tempfile::tempdir().unwrap();
     for (of_n1, expected) in [("echo '<topology>'", 1), ("echo failed >&2; exit 3", 3)] {

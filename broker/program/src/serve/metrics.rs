@@ -1,44 +1,18 @@
-//! What the daemon tells those who watch it: text of OpenMetrics, in a file for the textfile collector
-//! of node_exporter, or on a socket.
+//! What the daemon tells those who watch it: in the text format of Prometheus, in a file for the
+//! textfile collector of node_exporter.
 
 use super::journal::{self, Priority};
 use super::whole_file;
-use anyhow::Context;
 use parking_lot::Mutex;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use topobroker::hwloc::library_version;
 use topobroker::node::status::{self, Published};
 use topobroker::publish::legacy::HWLOC_ENDING;
 use topobroker_slots::SLOTS_ENDING;
-
-/// Where the text goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
-    /// A file, which is replaced whole.
-    File(PathBuf),
-    /// A socket, which answers each connection as an HTTP server does.
-    Socket(PathBuf),
-}
-
-impl Place {
-    /// A place as users name it: a file, or `unix:` and a socket.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        const EXPECTED: &str = "expected FILE, or unix:SOCKET";
-        match text.strip_prefix("unix:") {
-            None if text.is_empty() => Err(EXPECTED.to_owned()),
-            Some("") => Err(EXPECTED.to_owned()),
-            Some(socket) => Ok(Self::Socket(socket.into())),
-            None => Ok(Self::File(text.into())),
-        }
-    }
-}
 
 /// What has happened since the daemon began.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,7 +27,8 @@ pub(super) struct Counts {
 /// The metrics of a daemon.
 pub(super) struct Metrics {
     folder: PathBuf,
-    place: Place,
+    /// Is replaced whole.
+    file: PathBuf,
     counts: Mutex<Counts>,
     /// Whether the file could not be written last time: that is said once.
     is_failing: AtomicBool,
@@ -66,30 +41,14 @@ pub(super) struct Metrics {
 const OLD: Duration = Duration::from_secs(30);
 
 impl Metrics {
-    /// Begins to tell. A socket is bound at once; a file is written by [`Metrics::tell`].
-    pub(super) fn begin(folder: &Path, place: &Place) -> anyhow::Result<Arc<Self>> {
-        let own = Arc::new(Self {
+    pub(super) fn new(folder: &Path, file: &Path) -> Self {
+        Self {
             folder: folder.to_owned(),
-            place: place.clone(),
+            file: file.to_owned(),
             counts: Mutex::default(),
             is_failing: AtomicBool::new(false),
             listed: Mutex::default(),
-        });
-        if let Place::Socket(socket) = place {
-            let name = || format!("{}: the socket for metrics", socket.display());
-            // What a killed daemon has left answers nobody.
-            if UnixStream::connect(socket)
-                .is_err_and(|it| it.kind() == io::ErrorKind::ConnectionRefused)
-            {
-                fs::remove_file(socket).with_context(name)?;
-            }
-            let listener = UnixListener::bind(socket).with_context(name)?;
-            let answering = Arc::clone(&own);
-            std::thread::spawn(move || {
-                listener.incoming().flatten().for_each(|it| _ = answering.answer(it));
-            });
         }
-        Ok(own)
     }
 
     /// Notes what has happened, and tells it.
@@ -99,9 +58,9 @@ impl Metrics {
         self.tell();
     }
 
-    /// Writes the file, if it is one.
+    /// Writes the file.
     pub(super) fn tell(&self) {
-        let Place::File(file) = &self.place else { return };
+        let file = &self.file;
         let written = whole_file::replace(file, self.text().as_bytes());
         let was_failing = self.is_failing.swap(written.is_err(), Ordering::Relaxed);
         if let Err(error) = written
@@ -112,29 +71,12 @@ impl Metrics {
         }
     }
 
-    /// Removes the file or socket.
+    /// Removes the file.
     pub(super) fn end(&self) {
-        let (Place::File(path) | Place::Socket(path)) = &self.place;
-        let _ = fs::remove_file(path);
+        let _ = fs::remove_file(&self.file);
     }
 
-    fn answer(&self, mut stream: UnixStream) -> io::Result<()> {
-        /// Whoever asks for longer is not waited for.
-        const PATIENCE: Option<Duration> = Some(Duration::from_secs(2));
-        stream.set_read_timeout(PATIENCE)?;
-        stream.set_write_timeout(PATIENCE)?;
-        let mut request = [0; 4096];
-        let _ = stream.read(&mut request)?;
-        let text = self.text();
-        let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-        let length = text.len();
-        write!(
-            stream,
-            "HTTP/1.0 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n{text}"
-        )
-    }
-
-    /// The metrics as text of OpenMetrics 1.0.
+    /// The metrics in the text format of Prometheus, which knows no `# UNIT`, no `info` and no `# EOF`.
     fn text(&self) -> String {
         let mut listed = self.listed.lock();
         let is_new = listed.as_ref().is_some_and(|(when, _)| when.elapsed() < OLD);
@@ -158,52 +100,31 @@ fn text(counts: Counts, segments: &[Published]) -> String {
     };
     let jobs: usize = segments.iter().map(|it| it.jobs().len()).sum();
     let mut out = String::new();
-    let mut metric =
-        |name: &str, kind: &str, help: &str, unit: &str, value: &dyn std::fmt::Display| {
-            let total = if kind == "counter" { "_total" } else { "" };
-            let _ = writeln!(out, "# TYPE topobroker_{name} {kind}");
-            if !unit.is_empty() {
-                let _ = writeln!(out, "# UNIT topobroker_{name} {unit}");
-            }
-            let _ = writeln!(out, "# HELP topobroker_{name} {help}");
-            let _ = writeln!(out, "topobroker_{name}{total} {value}");
-        };
+    let mut metric = |name: &str, help: &str, value: &dyn std::fmt::Display| {
+        // In the name, by Prometheus' rules.
+        let kind = if name.ends_with("_total") { "counter" } else { "gauge" };
+        let _ = writeln!(out, "# HELP topobroker_{name} {help}\n# TYPE topobroker_{name} {kind}");
+        let _ = writeln!(out, "topobroker_{name} {value}");
+    };
     let size = newest.map_or(0, |it| it.size);
     let mapped: usize = segments.iter().map(|it| it.mapped_by.len()).sum();
     let seconds = Duration::from_nanos(created).as_secs();
-    metric("publications", "counter", "Topologies that were published", "", &counts.publications);
-    metric("looks", "counter", "Times that the machine was looked at in full", "", &counts.looks);
-    metric("failures", "counter", "Times that looking or publishing failed", "", &counts.failures);
-    metric(
-        "generation",
-        "gauge",
-        "Generation of the newest topology",
-        "",
-        &newest.map_or(0, generation),
-    );
-    metric("published_timestamp_seconds", "gauge", "When it was published", "seconds", &seconds);
-    metric("segment_bytes", "gauge", "Size of its segment", "bytes", &size);
-    metric("objects", "gauge", "Number of its objects", "", &counts.objects);
-    metric("segments", "gauge", "Generations that are still there", "", &segments.len());
-    metric("adopters", "gauge", "Processes that map one of them", "", &mapped);
-    metric("jobs", "gauge", "Jobs on them", "", &jobs);
-    metric(
-        "legacy_segments",
-        "gauge",
-        "Segments of hwloc beside them",
-        "",
-        &ends_with(HWLOC_ENDING),
-    );
-    metric(
-        "guard_slot_files",
-        "gauge",
-        "Slots of the hwloc guard beside them",
-        "",
-        &ends_with(SLOTS_ENDING),
-    );
-    let _ = writeln!(out, "# TYPE topobroker info\n# HELP topobroker Versions");
+    metric("publications_total", "Topologies that were published", &counts.publications);
+    metric("looks_total", "Times that the machine was looked at in full", &counts.looks);
+    metric("failures_total", "Times that looking or publishing failed", &counts.failures);
+    metric("generation", "Generation of the newest topology", &newest.map_or(0, generation));
+    metric("published_timestamp_seconds", "When it was published", &seconds);
+    metric("segment_bytes", "Size of its segment", &size);
+    metric("objects", "Number of its objects", &counts.objects);
+    metric("segments", "Generations that are still there", &segments.len());
+    metric("adopters", "Processes that map one of them", &mapped);
+    metric("jobs", "Jobs on them", &jobs);
+    metric("legacy_segments", "Segments of hwloc beside them", &ends_with(HWLOC_ENDING));
+    metric("guard_slot_files", "Slots of the hwloc guard beside them", &ends_with(SLOTS_ENDING));
     let versions =
         format!("version=\"{}\",hwloc=\"{}\"", env!("CARGO_PKG_VERSION"), library_version());
-    let _ = writeln!(out, "topobroker_info{{{versions}}} 1\n# EOF");
+    let _ =
+        writeln!(out, "# HELP topobroker_build_info Versions\n# TYPE topobroker_build_info gauge");
+    let _ = writeln!(out, "topobroker_build_info{{{versions}}} 1");
     out
 }

@@ -2,7 +2,7 @@
 
 use super::cdi;
 use super::journal::{self, Priority};
-use super::metrics::{Metrics, Place};
+use super::metrics::Metrics;
 use crate::output;
 use crate::publish::What;
 use crate::signals::Signals;
@@ -38,10 +38,9 @@ pub(crate) struct Serve {
     /// At the end leave the published segment in the folder, for the next daemon
     #[arg(long)]
     keep: bool,
-    /// Tell those who watch it how it is, in OpenMetrics text: in a file for the textfile collector of
-    /// node_exporter, or on a socket for HTTP, unix:SOCKET
-    #[arg(long, value_name = "PLACE", value_parser = Place::parse)]
-    metrics: Option<Place>,
+    /// Tell those who watch it how it is, in a file for the textfile collector of node_exporter
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
     /// Write the file by which Docker, Podman and Kubernetes give containers the topology, such as
     /// /etc/cdi/topobroker.json; the device is topobroker.io/topology=node
     #[arg(long, value_name = "FILE")]
@@ -53,8 +52,7 @@ impl Serve {
         let mut signals = Signals::catch_for_daemon().context("signals")?;
         let mut folder =
             Folder::take(&self.folder.clone().unwrap_or_else(|| Keys::run_folder().into()))?;
-        let metrics = self.metrics.as_ref().map(|place| Metrics::begin(folder.path(), place));
-        let metrics = metrics.transpose()?;
+        let metrics = self.metrics.as_ref().map(|file| Arc::new(Metrics::new(folder.path(), file)));
         let served = self.serve(&mut folder, &mut signals, metrics.as_ref());
         if let Some(metrics) = &metrics {
             metrics.end();
