@@ -1,7 +1,7 @@
 //! Binds ranks to objects near where they are mapped, as Open MPI's binder does.
 
 use super::error::PlacementError;
-use super::place::{Locale, named, objects};
+use super::locale::{Locale, named, objects};
 use super::policy::{self, BindTo, MapBy, Policy};
 use std::collections::HashMap;
 use topobroker_layout::set::Set;

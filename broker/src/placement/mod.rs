@@ -3,6 +3,7 @@
 mod binder;
 mod device;
 mod error;
+mod locale;
 mod place;
 mod policy;
 pub mod report;

@@ -3,7 +3,8 @@
 use super::binder::Binder;
 use super::device::Placed;
 use super::error::PlacementError;
-use super::policy::{self, BindTo, Devices, MapBy, Policy};
+use super::locale::{Locale, devices, locales, objects};
+use super::policy::{BindTo, Devices, MapBy, Policy};
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType, Topology};
@@ -121,17 +122,6 @@ fn place_bound(
     places.map(|(rank, locale)| binder.bind(rank, &locale)).collect()
 }
 
-fn devices<'a>(
-    topology: Topology<'a>,
-    devices: &Devices,
-    option: &'static str,
-) -> Result<Placed<'a>, PlacementError> {
-    let found = Placed::of(topology, devices);
-    let what = if *devices == Devices::Gpus { "GPU" } else { "such device" };
-    let none = || PlacementError::NoDevice { option, device: devices.to_string(), what };
-    if found.count() == 0 { Err(none()) } else { Ok(found) }
-}
-
 /// Number of ranks that a policy makes if no number is given. `ppr:N:OBJECT` makes N for each
 /// object. `slot` makes one for each core and `cpu-list` one for each CPU of `order`; with `PE=N`,
 /// one for each N of them. Other policies make one for each object.
@@ -161,83 +151,4 @@ fn ranks_and_objects(
         MapBy::Device { devices, .. } => (1, Placed::of(topology, devices).count()),
     };
     (mapped.saturating_mul(ranks), mapped)
-}
-
-/// Where a rank is mapped: to an object, to PUs of a list, or to those near a device.
-pub(super) enum Locale<'a> {
-    Object(Object<'a>),
-    Pus(Set),
-    Near(Set),
-}
-
-impl Locale<'_> {
-    fn pus(&self) -> Set {
-        match self {
-            Self::Object(object) => object.cpuset().unwrap_or_default(),
-            Self::Pus(set) | Self::Near(set) => set.clone(),
-        }
-    }
-}
-
-fn locales<'a>(
-    topology: Topology<'a>,
-    policy: &Policy,
-    count: usize,
-    order: &[Object<'a>],
-) -> Result<Vec<Locale<'a>>, PlacementError> {
-    let too_many =
-        |expected| PlacementError::TooMany { ranks: count, policy: policy.to_string(), expected };
-    Ok(match &policy.map {
-        MapBy::Object(kind) => {
-            let all = objects(topology, *kind);
-            all.iter().cycle().take(count).map(|object| Locale::Object(*object)).collect()
-        }
-        MapBy::Slot => (0..count).map(|_| Locale::Object(topology.root())).collect(),
-        MapBy::Device { devices: wanted, shared } => {
-            let all = devices(topology, wanted, "--map-by")?;
-            // Every rank is near the one device that has a name.
-            let is_one = matches!(wanted, Devices::Named(_));
-            if !shared && !is_one && count > all.count() {
-                return Err(too_many(all.count()));
-            }
-            all.in_turn(count).into_iter().map(Locale::Near).collect()
-        }
-        MapBy::PerObject(each, kind) => {
-            let all = objects(topology, *kind);
-            let (option, name) = ("--map-by", policy::name_of(*kind));
-            if all.iter().any(|object| object.object_type() != *kind) {
-                let object = named(topology.root());
-                return Err(PlacementError::NoObjects { option, name, object });
-            }
-            if count > all.len().saturating_mul(*each) {
-                return Err(too_many(all.len() * each));
-            }
-            let all = all.into_iter().flat_map(|object| std::iter::repeat_n(object, *each));
-            all.take(count).map(Locale::Object).collect()
-        }
-        MapBy::CpuList => {
-            let each = policy.cpus.max(1);
-            if count > order.len() / each {
-                return Err(too_many(order.len() / each));
-            }
-            let parts = order.chunks_exact(each).take(count);
-            let set = |pus: &[Object<'_>]| pus.iter().filter_map(|pu| pu.os_index()).collect();
-            parts.map(|pus| Locale::Pus(set(pus))).collect()
-        }
-    })
-}
-
-/// Objects of a type that have PUs; the root if there are none. NUMA nodes are those whose memory is
-/// the default of their PUs, as in PRRTE and Open MPI 5: not the high-bandwidth memory beside it.
-pub(super) fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_>> {
-    let all: Vec<Object<'_>> = match kind {
-        ObjectType::NUMANode => topology.default_numa_nodes().collect(),
-        kind => topology.objects_with_type(kind).collect(),
-    };
-    let all: Vec<Object<'_>> = all.into_iter().filter(|it| it.cpuset_weight() != Some(0)).collect();
-    if all.is_empty() { vec![topology.root()] } else { all }
-}
-
-pub(super) fn named(object: Object<'_>) -> String {
-    format!("{} L#{}", object.type_name(false), object.logical_index())
 }
