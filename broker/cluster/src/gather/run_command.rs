@@ -50,7 +50,7 @@ pub(super) fn run_command(
         let _ = pipe.map(|mut pipe| pipe.write_all(&input));
     });
     let output = Pipe::read(child.stdout.take(), MOST_PRINTED, Then::Stop);
-    let errors = Pipe::read(child.stderr.take(), MOST_SAID, Then::ForgetTheFirst);
+    let errors = Pipe::read(child.stderr.take(), MOST_SAID, Then::KeepTheLast);
     let end = wait(&mut child, limits, &output);
     let too_much = || format!("printed more than {MOST_PRINTED} bytes; expected one topology");
     match end {
@@ -102,19 +102,20 @@ fn wait(child: &mut Child, limits: &Limits<'_>, output: &Pipe) -> End {
     }
 }
 
-/// What comes through a pipe, which is read while the command runs, because it would be killed for
-/// writing to a pipe that nobody reads.
+/// A pipe from a command. A thread reads it while the command runs, because a command that fills a pipe
+/// waits until it is read.
 struct Pipe {
     read: Arc<Mutex<Vec<u8>>>,
+    /// Most bytes that are kept.
     most: usize,
     end: Receiver<()>,
 }
 
-/// What is done if more bytes come than are kept.
+/// What the reading thread does if a command writes more than is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
     Stop,
-    ForgetTheFirst,
+    KeepTheLast,
 }
 
 impl Pipe {
@@ -131,11 +132,14 @@ impl Pipe {
                 if all.len() > most {
                     match then {
                         Then::Stop => break,
-                        Then::ForgetTheFirst => drop(all.drain(..count)),
+                        Then::KeepTheLast => {
+                            let surplus = all.len() - most;
+                            all.drain(..surplus);
+                        }
                     }
                 }
             }
-            // Nobody may wait any more.
+            // If the command was ended, the other end of the channel is gone.
             let _ = send.send(());
         });
         Self { read, most, end }

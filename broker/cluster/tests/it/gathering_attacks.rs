@@ -161,13 +161,21 @@ fn asked(folder: &Path, of_n1: &str) -> (Gathered, usize) {
 #[test]
 fn a_command_that_prints_without_end_is_ended_when_it_has_printed_more_than_a_topology_takes() {
     let folder = tempfile::tempdir().unwrap();
-    // Ended without a signal it would print for as long as the test waits for it.
+    // The second ignores SIGPIPE, so closing the pipe alone would not end it.
     for of_n1 in ["yes", "trap '' PIPE; while :; do cat /dev/zero; done 2>/dev/null"] {
         let (gathered, _) = asked(folder.path(), of_n1);
         assert_eq!(names(&gathered), ["n2"]);
         let said = failures(&gathered);
         assert!(said.contains("printed more than 16777216 bytes"), "{said}");
     }
+}
+
+#[test]
+fn of_a_long_error_the_last_line_is_quoted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (gathered, _) =
+        asked(folder.path(), "{ yes | head -c 300000; echo; echo last; } >&2; exit 3");
+    assert!(failures(&gathered).contains(": last"), "{}", failures(&gathered));
 }
 
 #[test]
