@@ -5,7 +5,7 @@ use topobroker_reader::{Depth, Object, ObjectType, TypeDepth};
 use topobroker_rival::bitmap::Bitmap;
 use topobroker_rival::queries::RivalObject;
 
-/// Every query, with how this topology answers it.
+/// All queries, on this topology.
 pub fn every_query(pair: Pair<'_>) -> Vec<Case<'_>> {
     let mut cases = Vec::new();
     traversal(pair, &mut cases);

@@ -10,13 +10,13 @@ pub use pair::{Pair, Sets};
 use topobroker_reader::Object;
 use topobroker_rival::queries::RivalObject;
 
-/// A query, and how both are asked it.
+/// The same query to topobroker and to hwloc.
 pub struct Case<'a> {
     /// What is asked.
     pub name: &'static str,
     /// Number of operations in one run of either.
     pub operations: usize,
-    /// Asks topobroker. What it gives back keeps the compiler from leaving the query out.
+    /// Asks topobroker. The result keeps the compiler from removing the query.
     pub ours: Box<dyn FnMut() -> u64 + 'a>,
     /// Asks hwloc.
     pub theirs: Box<dyn FnMut() -> u64 + 'a>,
@@ -32,7 +32,7 @@ pub fn case<'a>(
     Case { name, operations, ours: Box::new(ours), theirs: Box::new(theirs) }
 }
 
-/// A number that stands for our object, and costs nothing to get.
+/// A number that identifies our object and costs nothing to get.
 fn own(object: Option<Object<'_>>) -> u64 {
     object.map_or(0, |object| u64::from(object.id()))
 }

@@ -3,12 +3,12 @@
 use super::error::PlacementError;
 use super::locale::{Locale, named, objects};
 use super::policy::{self, BindTo, MapBy, Policy};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType, Topology};
 
-/// Binds the ranks of a job, one after the other, with work in proportion to the ranks and to the PUs of
-/// the objects that they are mapped to. Objects are known by their numbers.
+/// Binds the ranks of a job, one after the other. The time grows linearly with the ranks and with the PUs of
+/// the objects that they are mapped to. Keys of objects are their ids.
 pub(super) struct Binder<'a, 'p> {
     topology: Topology<'a>,
     policy: &'p Policy,
@@ -17,7 +17,7 @@ pub(super) struct Binder<'a, 'p> {
     /// Places in `targets` of those that have a PU, by its OS index.
     targets_of_pu: HashMap<u32, Vec<usize>>,
     /// The targets that share PUs with an object that ranks are mapped to.
-    near: HashMap<u32, Near>,
+    near: HashMap<u32, Near<'a>>,
     bound: HashMap<u32, Bound>,
     /// Cores or PUs of an object that no rank was given yet, for ranks that are given several.
     rest: HashMap<u32, std::vec::IntoIter<Set>>,
@@ -25,16 +25,15 @@ pub(super) struct Binder<'a, 'p> {
     taken: Set,
 }
 
-/// Targets in the order of the topology. Counts of ranks only grow, so no target has fewer than `ranks`,
-/// and those before `next` have more.
-struct Near {
-    targets: Vec<usize>,
+/// Targets by logical index. Ranks are only added, so every target has at least `ranks`, and those before
+/// `next` have more.
+struct Near<'a> {
+    targets: Vec<Object<'a>>,
     ranks: usize,
     next: usize,
 }
 
 /// An object that ranks are bound to.
-#[derive(Clone, Copy)]
 struct Bound {
     ranks: usize,
     /// How many ranks may be bound to it, and the name of what is counted.
@@ -110,27 +109,24 @@ impl<'a, 'p> Binder<'a, 'p> {
         Ok(chosen.cpuset())
     }
 
-    /// Of the targets that share PUs with an object the one with the fewest ranks, and of several such
-    /// the first.
+    /// The target with the fewest ranks that shares PUs with `object`; the first one of several.
     fn least_used(&mut self, object: Object<'a>) -> Option<Object<'a>> {
         let near = self.near.entry(object.id()).or_insert_with(|| {
             let pus = object.cpuset().unwrap_or_default();
             let places = pus.iter().filter_map(|pu| self.targets_of_pu.get(&pu)).flatten();
-            let mut targets: Vec<usize> = places.copied().collect();
-            targets.sort_unstable();
-            targets.dedup();
-            Near { targets, ranks: 0, next: 0 }
+            let places: BTreeSet<usize> = places.copied().collect();
+            let targets = places.into_iter().filter_map(|it| self.targets.get(it).copied());
+            Near { targets: targets.collect(), ranks: 0, next: 0 }
         });
-        let found = |place: &usize| self.targets.get(*place).copied();
         let ranks = |it: Object<'_>| self.bound.get(&it.id()).map_or(0, |bound| bound.ranks);
         loop {
-            while let Some(target) = near.targets.get(near.next).and_then(found) {
+            while let Some(target) = near.targets.get(near.next).copied() {
                 if ranks(target) == near.ranks {
                     return Some(target);
                 }
                 near.next += 1;
             }
-            near.ranks = near.targets.iter().filter_map(found).map(ranks).min()?;
+            near.ranks = near.targets.iter().copied().map(ranks).min()?;
             near.next = 0;
         }
     }

@@ -14,6 +14,7 @@ pub(super) enum Locale<'a> {
 }
 
 impl Locale<'_> {
+    /// All PUs of it.
     pub(super) fn pus(&self) -> Set {
         match self {
             Self::Object(object) => object.cpuset().unwrap_or_default(),
@@ -22,7 +23,7 @@ impl Locale<'_> {
     }
 }
 
-/// The locales of this many ranks, one after the other.
+/// The locale of each of `count` ranks. `order` is the list of CPUs for [`MapBy::CpuList`].
 pub(super) fn locales<'a>(
     topology: Topology<'a>,
     policy: &Policy,
@@ -71,6 +72,7 @@ pub(super) fn locales<'a>(
     })
 }
 
+/// Devices that ranks are mapped or bound to by this option.
 pub(super) fn devices<'a>(
     topology: Topology<'a>,
     devices: &Devices,
@@ -83,7 +85,7 @@ pub(super) fn devices<'a>(
 }
 
 /// Objects of a type that have PUs; the root if there are none. NUMA nodes are those whose memory is
-/// the default of their PUs, as in PRRTE and Open MPI 5: not the high-bandwidth memory beside it.
+/// the default of their PUs, as in PRRTE and Open MPI 5: not high-bandwidth memory of the same PUs.
 pub(super) fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_>> {
     let all: Vec<Object<'_>> = match kind {
         ObjectType::NUMANode => topology.default_numa_nodes().collect(),
@@ -93,6 +95,7 @@ pub(super) fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_
     if all.is_empty() { vec![topology.root()] } else { all }
 }
 
+/// Type and logical index of an object, for errors.
 pub(super) fn named(object: Object<'_>) -> String {
     format!("{} L#{}", object.type_name(false), object.logical_index())
 }

@@ -1,5 +1,5 @@
-//! What the daemon tells those who watch it: in the text format of Prometheus, in a file for the
-//! textfile collector of node_exporter.
+//! Metrics of the daemon: a file in the text format of Prometheus, for the textfile collector of
+//! node_exporter.
 
 use super::journal::{self, Priority};
 use super::whole_file;
@@ -27,7 +27,7 @@ pub(super) struct Counts {
 /// The metrics of a daemon.
 pub(super) struct Metrics {
     folder: PathBuf,
-    /// Is replaced whole.
+    /// Each write replaces the whole file.
     file: PathBuf,
     counts: Mutex<Counts>,
     /// Whether the file could not be written last time: that is said once.
@@ -119,8 +119,12 @@ fn text(counts: Counts, segments: &[Published]) -> String {
     metric("segments", "Generations that are still there", &segments.len());
     metric("adopters", "Processes that map one of them", &mapped);
     metric("jobs", "Jobs on them", &jobs);
-    metric("legacy_segments", "Segments of hwloc beside them", &ends_with(HWLOC_ENDING));
-    metric("guard_slot_files", "Slots of the hwloc guard beside them", &ends_with(SLOTS_ENDING));
+    metric("legacy_segments", "hwloc segments of these topologies", &ends_with(HWLOC_ENDING));
+    metric(
+        "guard_slot_files",
+        "Files of the hwloc guard's slots for these topologies",
+        &ends_with(SLOTS_ENDING),
+    );
     let versions =
         format!("version=\"{}\",hwloc=\"{}\"", env!("CARGO_PKG_VERSION"), library_version());
     let _ =

@@ -38,7 +38,7 @@ pub(crate) struct Serve {
     /// At the end leave the published segment in the folder, for the next daemon
     #[arg(long)]
     keep: bool,
-    /// Tell those who watch it how it is, in a file for the textfile collector of node_exporter
+    /// Write metrics of the daemon to this file, for the textfile collector of node_exporter
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
     /// Write the file by which Docker, Podman and Kubernetes give containers the topology, such as
