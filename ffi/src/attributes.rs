@@ -6,7 +6,7 @@ use crate::pointers::Out;
 use crate::status::tb_status;
 use crate::structs::{Struct, Structs};
 use crate::topology::tb_topology;
-use topobroker_reader::{Associativity, Attributes, Pci};
+use topobroker_reader::{Associativity, Attributes, Group, PageType, Pci};
 
 /// Kind of the attributes of an object.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ pub enum tb_attributes_kind {
 /// What a cache holds. Counterpart: hwloc_obj_cache_type_t.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub enum tb_cache_kind {
+pub enum tb_cache_type {
     /// Data and instructions.
     TB_CACHE_UNIFIED = 0,
     /// Data.
@@ -40,22 +40,22 @@ pub enum tb_cache_kind {
     TB_CACHE_INSTRUCTION = 2,
 }
 
-/// Kind of an OS device. Counterpart: hwloc_obj_osdev_type_t.
+/// Type of an OS device. Counterpart: hwloc_obj_osdev_type_t.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub enum tb_os_device_kind {
+pub enum tb_osdev_type {
     /// A block device, or non-volatile memory.
-    TB_OS_DEVICE_BLOCK = 0,
+    TB_OSDEV_BLOCK = 0,
     /// A GPU.
-    TB_OS_DEVICE_GPU = 1,
+    TB_OSDEV_GPU = 1,
     /// A network interface.
-    TB_OS_DEVICE_NETWORK = 2,
+    TB_OSDEV_NETWORK = 2,
     /// An OpenFabrics host channel adapter.
-    TB_OS_DEVICE_OPENFABRICS = 3,
+    TB_OSDEV_OPENFABRICS = 3,
     /// A DMA engine.
-    TB_OS_DEVICE_DMA = 4,
+    TB_OSDEV_DMA = 4,
     /// A co-processor.
-    TB_OS_DEVICE_COPROC = 5,
+    TB_OSDEV_COPROC = 5,
 }
 
 /// Attributes of a cache. Counterpart: struct hwloc_cache_attr_s.
@@ -70,51 +70,8 @@ pub struct tb_cache {
     pub linesize: u32,
     /// Number of ways; -1 if fully associative, 0 if unknown.
     pub associativity: i32,
-    /// A tb_cache_kind.
-    pub kind: u32,
-}
-
-/// Attributes of a group. Counterpart: struct hwloc_group_attr_s.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub struct tb_group {
-    /// Level among the levels of groups; 0 is the outermost. It is the number in Group0.
-    pub depth: u32,
-    /// hwloc's internal kind.
-    pub kind: u32,
-    /// hwloc's internal subkind, which tells different levels of one kind apart.
-    pub subkind: u32,
-    /// Whether the group must not be merged with another object, even if it adds nothing to the
-    /// structure.
-    pub dont_merge: bool,
-}
-
-/// Attributes of a PCI device. Counterpart: struct hwloc_pcidev_attr_s.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub struct tb_pci {
-    /// Domain: xxxx of xxxx:yy:zz.t.
-    pub domain: u32,
-    /// Bus: yy.
-    pub bus: u8,
-    /// Device: zz.
-    pub dev: u8,
-    /// Function: t.
-    pub func: u8,
-    /// Revision.
-    pub revision: u8,
-    /// Class and subclass.
-    pub class_id: u16,
-    /// Vendor id.
-    pub vendor_id: u16,
-    /// Device id.
-    pub device_id: u16,
-    /// Vendor id of the board.
-    pub subvendor_id: u16,
-    /// Device id of the board.
-    pub subdevice_id: u16,
-    /// Speed of the link in GB/s; 0 if unknown.
-    pub linkspeed: f32,
+    /// A tb_cache_type.
+    pub r#type: u32,
 }
 
 /// Attributes of a bridge. Counterpart: struct hwloc_bridge_attr_s.
@@ -143,28 +100,18 @@ pub struct tb_bridge {
 pub struct tb_attributes {
     /// A tb_attributes_kind.
     pub kind: i32,
-    /// Kind of an OS device: a tb_os_device_kind.
-    pub os_device_kind: u32,
+    /// Type of an OS device: a tb_osdev_type.
+    pub osdev_type: u32,
     /// Memory of a NUMA node, in bytes.
     pub local_memory: u64,
     /// Attributes of a cache.
     pub cache: tb_cache,
     /// Attributes of a group.
-    pub group: tb_group,
+    pub group: Group,
     /// Attributes of a PCI device, or of the upstream side of a PCI bridge.
-    pub pci: tb_pci,
+    pub pci: Pci,
     /// Attributes of a bridge.
     pub bridge: tb_bridge,
-}
-
-/// Memory pages of one size. Counterpart: struct hwloc_memory_page_type_s.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub struct tb_page_type {
-    /// Size of a page in bytes.
-    pub size: u64,
-    /// Number of pages.
-    pub count: u64,
 }
 
 /// Stores the attributes of an object. Counterpart: attr.
@@ -184,7 +131,7 @@ pub extern "C" fn tb_obj_attributes(
 pub extern "C" fn tb_obj_page_types(
     topology: Option<&tb_topology>,
     obj: tb_obj,
-    pages: Structs<'_, tb_page_type>,
+    pages: Structs<'_, PageType>,
     element_size: usize,
     capacity: usize,
     count: Out<'_, usize>,
@@ -192,7 +139,7 @@ pub extern "C" fn tb_obj_page_types(
     answer!(pages(element_size, capacity, count), |topology| {
         let object = object(topology, obj)?;
 
-        object.page_types().map(|it| tb_page_type { size: it.size, count: it.count })
+        object.page_types()
     })
 }
 
@@ -206,7 +153,7 @@ fn of(attributes: Attributes) -> tb_attributes {
                 depth: cache.depth,
                 linesize: cache.linesize,
                 associativity: Associativity::raw(cache.associativity),
-                kind: cache.kind.raw(),
+                r#type: cache.kind.raw(),
             },
             ..none
         },
@@ -215,19 +162,12 @@ fn of(attributes: Attributes) -> tb_attributes {
             local_memory,
             ..none
         },
-        Attributes::Group(group) => tb_attributes {
-            kind: tb_attributes_kind::TB_ATTRIBUTES_GROUP as i32,
-            group: tb_group {
-                depth: group.depth,
-                kind: group.kind,
-                subkind: group.subkind,
-                dont_merge: group.dont_merge,
-            },
-            ..none
-        },
+        Attributes::Group(group) => {
+            tb_attributes { kind: tb_attributes_kind::TB_ATTRIBUTES_GROUP as i32, group, ..none }
+        }
         Attributes::Bridge(bridge) => tb_attributes {
             kind: tb_attributes_kind::TB_ATTRIBUTES_BRIDGE as i32,
-            pci: bridge.upstream.map(pci).unwrap_or_default(),
+            pci: bridge.upstream.unwrap_or_default(),
             bridge: tb_bridge {
                 is_pci: bridge.upstream.is_some(),
                 secondary_bus: bridge.secondary_bus,
@@ -238,32 +178,14 @@ fn of(attributes: Attributes) -> tb_attributes {
             },
             ..none
         },
-        Attributes::Pci(device) => tb_attributes {
-            kind: tb_attributes_kind::TB_ATTRIBUTES_PCI as i32,
-            pci: pci(device),
-            ..none
-        },
+        Attributes::Pci(pci) => {
+            tb_attributes { kind: tb_attributes_kind::TB_ATTRIBUTES_PCI as i32, pci, ..none }
+        }
         Attributes::OsDevice { kind } => tb_attributes {
             kind: tb_attributes_kind::TB_ATTRIBUTES_OS_DEVICE as i32,
-            os_device_kind: kind.raw(),
+            osdev_type: kind.raw(),
             ..none
         },
         _ => none,
-    }
-}
-
-fn pci(pci: Pci) -> tb_pci {
-    tb_pci {
-        domain: pci.domain,
-        bus: pci.bus,
-        dev: pci.dev,
-        func: pci.func,
-        revision: pci.revision,
-        class_id: pci.class_id,
-        vendor_id: pci.vendor_id,
-        device_id: pci.device_id,
-        subvendor_id: pci.subvendor_id,
-        subdevice_id: pci.subdevice_id,
-        linkspeed: pci.linkspeed,
     }
 }

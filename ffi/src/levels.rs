@@ -82,7 +82,7 @@ pub extern "C" fn tb_type_depth(
 }
 
 /// Stores the depth of the caches of a level, 1 to 5, or TB_DEPTH_UNKNOWN or TB_DEPTH_MULTIPLE.
-/// `kind` is a tb_cache_kind, or -1 for any kind. Counterpart: hwloc_get_cache_type_depth.
+/// `kind` is a tb_cache_type, or -1 for any kind. Counterpart: hwloc_get_cache_type_depth.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cache_depth(
     topology: Option<&tb_topology>,

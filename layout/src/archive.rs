@@ -1,6 +1,7 @@
 //! The archive: a topology as columns. `FORMAT.md` in the folder of this crate describes every
 //! column and why it is there.
 
+use crate::attributes::{Bridges, Caches, Groups, PciTable};
 use crate::column::Column;
 use crate::levels::Levels;
 use crate::tree::Tree;
@@ -47,6 +48,7 @@ pub struct TopologyColumns {
     pub caches: Caches,
     pub numa_nodes: NumaNodes,
     pub groups: Groups,
+    pub bridge_upstream: Column,
     pub bridges: Bridges,
     pub pci: PciTable,
     pub os_device_kind: Column,
@@ -127,17 +129,6 @@ pub struct TotalMemory {
     pub bytes: Column,
 }
 
-/// Rows of cache attributes, for CPU caches and memory-side caches.
-#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "FORMAT.md documents every column")]
-pub struct Caches {
-    pub size: Column,
-    pub depth: Column,
-    pub linesize: Column,
-    pub associativity: Column,
-    pub kind: Column,
-}
-
 /// Rows of NUMA node attributes.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
@@ -146,44 +137,6 @@ pub struct NumaNodes {
     pub page_type_start: Column,
     pub page_size: Column,
     pub page_count: Column,
-}
-
-/// Rows of group attributes.
-#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "FORMAT.md documents every column")]
-pub struct Groups {
-    pub depth: Column,
-    pub kind: Column,
-    pub subkind: Column,
-    pub dont_merge: Column,
-}
-
-/// Rows of bridge attributes. `upstream` is a row of the PCI table plus one, or 0 for a host
-/// bridge.
-#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "FORMAT.md documents every column")]
-pub struct Bridges {
-    pub upstream: Column,
-    pub downstream_type: Column,
-    pub downstream_domain: Column,
-    pub secondary_bus: Column,
-    pub subordinate_bus: Column,
-    pub depth: Column,
-}
-
-/// Rows of PCI attributes, for PCI devices and for the upstream side of bridges.
-#[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "FORMAT.md documents every column")]
-pub struct PciTable {
-    pub domain: Column,
-    pub bus: Column,
-    pub dev_func: Column,
-    pub class_id: Column,
-    pub vendor_id: Column,
-    pub device_id: Column,
-    pub subsystem: Column,
-    pub revision: Column,
-    pub linkspeed: Column,
 }
 
 /// A run of PUs whose OS indexes are contiguous and whose logical indexes are a fixed step apart. A

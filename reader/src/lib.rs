@@ -51,7 +51,8 @@ pub use query::{
 };
 pub use tables::{CpuKind, Distances, Initiator, MemoryAttribute, MemoryValue, NoCpuKind};
 pub use topobroker_layout::attributes::{
-    Associativity, Attributes, Bridge, Cache, CacheKind, Group, OsDeviceKind, PageType, Pci,
+    Associativity, AttributeValue, Attributes, Bridge, BusId, Cache, CacheKind, Group,
+    OsDeviceKind, PageType, Pci,
 };
 pub use topobroker_layout::depth::Depth;
 pub use topobroker_layout::header::{Header, Scope, Source};

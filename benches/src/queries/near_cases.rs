@@ -137,7 +137,7 @@ pub(super) fn devices<'a>(pair: Pair<'a>, cases: &mut Vec<Case<'a>>) {
         cases.push(case(
             "PCI device by bus id",
             1,
-            move || own(ours.pci_device(pci.domain, pci.bus, pci.dev, pci.func)),
+            move || own(ours.pci_device(pci.bus_id())),
             move || other(theirs.pci_device(id)),
         ));
     }

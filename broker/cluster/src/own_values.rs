@@ -1,7 +1,7 @@
 //! The values of a topology that may differ between nodes of one class.
 
 use topobroker_layout::cluster::field::{Field, Property};
-use topobroker_reader::{Attributes, Object, Pci, Topology};
+use topobroker_reader::{Attributes, Object, Topology};
 
 /// A value of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,47 +26,38 @@ struct Values<'a>(Vec<(Field, Own<&'a str>)>);
 impl<'a> Values<'a> {
     fn object(&mut self, object: Object<'a>) {
         let id = object.id();
-        let texts = [(Property::Name, object.name()), (Property::Subtype, object.subtype())];
+        let texts = [(Property::NAME, object.name()), (Property::SUBTYPE, object.subtype())];
         for (property, text) in texts {
             text.inspect(|text| self.text(property, id, 0, text));
         }
         for (info, place) in object.infos().zip(0..) {
-            self.text(Property::InfoValue, id, place, info.value);
+            self.text(Property::INFO_VALUE, id, place, info.value);
         }
         for (fact, place) in object.facts().zip(0..) {
-            self.text(Property::FactValue, id, place, fact.value);
+            self.text(Property::FACT_VALUE, id, place, fact.value);
         }
-        self.number(Property::GpIndex, id, object.gp_index());
+        self.number(Property::GP_INDEX, id, object.gp_index());
         match object.attributes() {
             Attributes::NumaNode { local_memory } => {
-                self.number(Property::LocalMemory, id, local_memory);
+                self.number(Property::LOCAL_MEMORY, id, local_memory);
                 for (page, place) in object.page_types().zip(0..) {
-                    let field = Field::new(Property::PageCount, id, place);
+                    let field = Field::new(Property::PAGE_COUNT, id, place);
                     self.0.push((field, Own::Number(page.count)));
                 }
             }
-            Attributes::Pci(pci) => self.pci(id, &pci),
+            Attributes::Pci(pci) => self.attributes(id, pci.numbers()),
             Attributes::Bridge(bridge) => {
-                bridge.upstream.inspect(|pci| self.pci(id, pci));
-                self.number(Property::BridgeDomain, id, bridge.downstream_domain.into());
-                self.number(Property::BridgeSecondaryBus, id, bridge.secondary_bus.into());
-                self.number(Property::BridgeSubordinateBus, id, bridge.subordinate_bus.into());
+                bridge.upstream.inspect(|pci| self.attributes(id, pci.numbers()));
+                self.attributes(id, bridge.numbers());
             }
             _ => {}
         }
     }
 
-    fn pci(&mut self, id: u32, pci: &Pci) {
-        let pair = |high: u16, low: u16| (u64::from(high) << 16) | u64::from(low);
-        let place = u64::from(u16::from_be_bytes([pci.dev, pci.func]));
-        self.number(Property::PciDomain, id, pci.domain.into());
-        self.number(Property::PciBus, id, pci.bus.into());
-        self.number(Property::PciDeviceFunction, id, place);
-        self.number(Property::PciVendor, id, pci.vendor_id.into());
-        self.number(Property::PciDevice, id, pci.device_id.into());
-        self.number(Property::PciSubsystem, id, pair(pci.subvendor_id, pci.subdevice_id));
-        self.number(Property::PciRevision, id, pci.revision.into());
-        self.number(Property::PciLinkSpeed, id, pci.linkspeed.to_bits().into());
+    fn attributes(&mut self, id: u32, numbers: impl Iterator<Item = (Option<Property>, u64)>) {
+        for (property, number) in numbers {
+            property.inspect(|property| self.number(*property, id, number));
+        }
     }
 
     fn tables(&mut self, topology: Topology<'a>) {
@@ -75,14 +66,14 @@ impl<'a> Values<'a> {
             let cells = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
             for ((from, to), place) in cells.zip(0..) {
                 let value = matrix.value(from, to).unwrap_or_default();
-                let field = Field::new(Property::Distance, number, place);
+                let field = Field::new(Property::DISTANCE, number, place);
                 self.0.push((field, Own::Number(value)));
             }
         }
         let stored = topology.memory_attributes().filter(|attribute| !attribute.is_derived());
         let values = stored.flat_map(topobroker_reader::MemoryAttribute::values);
         for (value, place) in values.zip(0..) {
-            let field = Field::new(Property::MemoryValue, 0, place);
+            let field = Field::new(Property::MEMORY_VALUE, 0, place);
             self.0.push((field, Own::Number(value.value)));
         }
     }

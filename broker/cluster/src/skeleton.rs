@@ -10,12 +10,11 @@ use topobroker_layout::archive::{
     ArchivedStringsOfObjects, ArchivedTopology,
 };
 use topobroker_layout::cluster::bytes::{push_number, push_text};
+use topobroker_layout::cluster::field::Property;
 use topobroker_layout::column::ArchivedColumn;
 use topobroker_layout::levels::{ArchivedLevel, ArchivedLevels};
 use topobroker_layout::tree::ArchivedTree;
-use topobroker_reader::{
-    Archive, Associativity, Attributes, Bridge, Cache, Group, Object, Pci, Topology,
-};
+use topobroker_reader::{Archive, Attributes, Object, Topology};
 
 /// The bytes of the skeleton of a topology. They are equal for nodes of one class, on every
 /// machine.
@@ -46,6 +45,7 @@ impl Skeleton {
             caches: _,
             numa_nodes: _,
             groups: _,
+            bridge_upstream: _,
             bridges: _,
             pci: _,
             os_device_kind: _,
@@ -176,28 +176,14 @@ impl Skeleton {
     /// The attributes that nodes of one class have in common.
     fn attributes(&mut self, object: Object<'_>) {
         match object.attributes() {
-            Attributes::Cache(cache) => {
-                let Cache { size, depth, linesize, associativity, kind } = cache;
-                let associativity = Associativity::raw(associativity).cast_unsigned();
-                let kind = kind.raw();
-                [depth, linesize, associativity, kind]
-                    .into_iter()
-                    .for_each(|it| self.number(it.into()));
-                self.number(size);
-            }
-            Attributes::Group(group) => {
-                let Group { depth, kind, subkind, dont_merge } = group;
-                [depth, kind, subkind, dont_merge.into()]
-                    .into_iter()
-                    .for_each(|it| self.number(it.into()));
-            }
+            Attributes::Cache(cache) => self.in_common(cache.numbers()),
+            Attributes::Group(group) => self.in_common(group.numbers()),
             Attributes::Bridge(bridge) => {
-                let Bridge { upstream, downstream_type, depth, .. } = bridge;
-                [downstream_type, depth].into_iter().for_each(|it| self.number(it.into()));
-                self.number(upstream.is_some().into());
-                upstream.inspect(|pci| self.pci(pci));
+                self.in_common(bridge.numbers());
+                self.number(bridge.upstream.is_some().into());
+                bridge.upstream.inspect(|pci| self.in_common(pci.numbers()));
             }
-            Attributes::Pci(pci) => self.pci(&pci),
+            Attributes::Pci(pci) => self.in_common(pci.numbers()),
             Attributes::OsDevice { kind } => self.number(kind.raw().into()),
             Attributes::NumaNode { .. } => {
                 self.number(object.page_types().count() as u64);
@@ -207,9 +193,9 @@ impl Skeleton {
         }
     }
 
-    fn pci(&mut self, pci: &Pci) {
-        let Pci { class_id, .. } = pci;
-        self.number((*class_id).into());
+    fn in_common(&mut self, numbers: impl Iterator<Item = (Option<Property>, u64)>) {
+        let numbers = numbers.filter(|(property, _)| property.is_none());
+        numbers.for_each(|(_, number)| self.number(number));
     }
 
     /// Names of infos, facts and tables, and all texts of CPU kinds.

@@ -126,8 +126,11 @@ impl Drawing<'_> {
         let name = object.name();
         label.extend(name.filter(|_| names_itself).map(|name| format!(" {name}")));
         if let Attributes::Pci(pci) = object.attributes() {
-            label +=
-                &format!(" {} ({})", self.bus_id(&pci.bus_id_text()), pci_class_name(pci.class_id));
+            label += &format!(
+                " {} ({})",
+                self.bus_id(&pci.bus_id().to_string()),
+                pci_class_name(pci.class_id)
+            );
         }
         let has_both = matches!(object_type, ObjectType::PU | ObjectType::NUMANode);
         let os_index =
@@ -161,7 +164,7 @@ impl Drawing<'_> {
                 text
             }
             Attributes::Pci(pci) => vec![
-                format!("{} {}", with_subtype(object), self.bus_id(&pci.bus_id_text())),
+                format!("{} {}", with_subtype(object), self.bus_id(&pci.bus_id().to_string())),
                 pci_class_name(pci.class_id).to_owned(),
             ],
             _ => match (object.object_type(), label.split_once(" (")) {

@@ -171,7 +171,7 @@ impl Device<'_> {
     /// The bus id of the PCI device that this is a part of.
     fn bus_id(&self) -> Option<String> {
         let Attributes::Pci(pci) = self.pci()?.attributes() else { return None };
-        Some(pci.bus_id_text())
+        Some(pci.bus_id().to_string())
     }
 
     /// Logical indexes of the default NUMA nodes that it is local to; `None` if it is local to all of

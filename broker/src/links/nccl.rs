@@ -208,7 +208,7 @@ impl Dialect<'_> {
     /// sees no PCI switches: theirs are in a domain that it does not have, as clouds name them.
     fn bus_id(&self, object: Object<'_>) -> Option<String> {
         let pci = object.pci_attributes()?;
-        let own = pci.bus_id_text();
+        let own = pci.bus_id().to_string();
         match (self.guest.is_empty(), object.object_type()) {
             (true, _) => Some(own),
             (false, ObjectType::Bridge) => {
@@ -231,7 +231,7 @@ impl Dialect<'_> {
                 continue;
             }
             if let Some(own) = pci.pci_attributes() {
-                unknown.remove(&own.bus_id_text());
+                unknown.remove(&own.bus_id().to_string());
             }
             let node = node_of(links.topology(), pci);
             let place = cpus.iter().position(|it| it.node == node);

@@ -5,7 +5,7 @@ use super::nccl_read::{NcclDevice, NcclFile, NcclReadError};
 use crate::description::{Filters, filter};
 use crate::linux::NUMA_NODE;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use topobroker_layout::attributes::{Attributes, Bridge, Pci};
+use topobroker_layout::attributes::{Attributes, Bridge, BusId, Pci};
 use topobroker_layout::depth::Depth;
 use topobroker_layout::description::{Description, Object};
 use topobroker_layout::object_type::{ChildKind, ObjectType};
@@ -93,7 +93,7 @@ impl Tree {
     /// Puts a device where the file has it.
     fn place(&mut self, file: &NcclFile, device: &NcclDevice) -> Result<(), PciTreeError> {
         let is_it = |object: &Object| match &object.attributes {
-            Attributes::Pci(pci) => pci.bus_id_text() == device.bus_id,
+            Attributes::Pci(pci) => pci.bus_id().to_string() == device.bus_id,
             _ => false,
         };
         let place = self.description.objects.iter().position(is_it);
@@ -248,18 +248,17 @@ impl Tree {
 
 /// A switch as a PCI device; `None` if its bus id is beyond what PCI has.
 fn port_of(switch: &NcclDevice) -> Option<Pci> {
-    let number = |text: &str| u32::from_str_radix(text, 16).ok();
     let attribute = |name: &str| {
-        let text = switch.attributes.get(name)?;
-        number(text.trim_start_matches("0x")).and_then(|it| u16::try_from(it).ok())
+        let digits = switch.attributes.get(name)?.trim_start_matches("0x");
+        u16::from_str_radix(digits, 16).ok()
     };
-    let parts: Vec<u32> = switch.bus_id.split([':', '.']).map(number).collect::<Option<_>>()?;
-    let [domain, bus, dev, func] = parts[..] else { return None };
+    let BusId { domain, bus, dev, func } =
+        BusId::parse(&switch.bus_id).filter(|it| it.dev < 32 && it.func < 8)?;
     Some(Pci {
         domain,
-        bus: u8::try_from(bus).ok()?,
-        dev: u8::try_from(dev).ok().filter(|it| *it < 32)?,
-        func: u8::try_from(func).ok().filter(|it| *it < 8)?,
+        bus,
+        dev,
+        func,
         class_id: 0x0604,
         vendor_id: attribute("vendor").unwrap_or(0),
         device_id: attribute("device").unwrap_or(0),

@@ -111,8 +111,7 @@ fn gpus(objects: &[Object]) -> Vec<nvml::Gpu> {
 }
 
 fn of_gpu(pci: &Pci, gpus: &[nvml::Gpu]) -> Vec<(String, String)> {
-    let place = (pci.domain, pci.bus.into(), pci.dev.into());
-    let Some(gpu) = gpus.iter().find(|gpu| gpu.place == place && pci.func == 0) else {
+    let Some(gpu) = gpus.iter().find(|gpu| gpu.bus_id == pci.bus_id()) else {
         return Vec::new();
     };
     let instances = Some(gpu.instances.join(",")).filter(|list| !list.is_empty());
@@ -189,7 +188,7 @@ fn numa_node(pci: &Pci, root: &Root) -> Option<(String, String)> {
 }
 
 fn folder(pci: &Pci) -> String {
-    format!("sys/bus/pci/devices/{}", pci.bus_id_text())
+    format!("sys/bus/pci/devices/{}", pci.bus_id())
 }
 
 fn link(pci: &Pci, root: &Root) -> Vec<(String, String)> {

@@ -8,6 +8,7 @@ use nvml_wrapper_sys::bindings::{
 use std::ffi::c_uint;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
+use topobroker_layout::attributes::BusId;
 
 /// The driver's library, as all programs load it.
 const LIBRARY: &str = "libnvidia-ml.so.1";
@@ -15,8 +16,7 @@ const LIBRARY: &str = "libnvidia-ml.so.1";
 /// A GPU, as NVML knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Gpu {
-    /// PCI domain, bus and device.
-    pub(super) place: (u32, u32, u32),
+    pub(super) bus_id: BusId,
     /// NVML's number.
     pub(super) number: u32,
     /// The number of its device file, `/dev/nvidiaN`.
@@ -73,7 +73,12 @@ impl Driver {
         // SAFETY: all of its fields are numbers, for which 0 is a value, and NVML stored some.
         let pci = unsafe { pci.assume_init() };
         Some(Gpu {
-            place: (pci.domain, pci.bus, pci.device),
+            bus_id: BusId {
+                domain: pci.domain,
+                bus: u8::try_from(pci.bus).ok()?,
+                dev: u8::try_from(pci.device).ok()?,
+                func: 0,
+            },
             number,
             minor: self.minor(device),
             uuid: self.uuid(device),

@@ -3,9 +3,7 @@
 
 use super::rank::Rank;
 use std::cmp::Reverse;
-use topobroker_reader::{
-    Attributes, Object, ObjectType, OsDeviceKind, Topology, devices::PathClass,
-};
+use topobroker_reader::{Object, ObjectType, OsDeviceKind, Topology, devices::PathClass};
 
 pub(super) fn chosen<'a>(
     topology: Topology<'a>,
@@ -14,7 +12,7 @@ pub(super) fn chosen<'a>(
 ) -> Vec<Option<Object<'a>>> {
     // CUDA's numbers, in the order of bus ids; of the GPUs that ranks have, all are in one communicator.
     let mut gpus: Vec<Object<'a>> = topology.gpus().collect();
-    gpus.sort_by_key(|gpu| bus_id(*gpu));
+    gpus.sort_by_key(|gpu| gpu.bus_id());
     let has_rank = |gpu: &Object<'a>| ranks.iter().any(|rank| rank.gpu == Some(*gpu));
     let used: Vec<Object<'a>> = gpus.iter().copied().filter(has_rank).collect();
     let choose = |rank: &Rank<'a>| {
@@ -27,13 +25,6 @@ pub(super) fn chosen<'a>(
         local.get(turn % local.len()).copied()
     };
     ranks.iter().map(choose).collect()
-}
-
-fn bus_id(device: Object<'_>) -> Option<(u32, u32)> {
-    match device.pci_device_above()?.attributes() {
-        Attributes::Pci(pci) => Some((pci.domain, pci.bus_id())),
-        _ => None,
-    }
 }
 
 /// The devices of the highest bandwidth from a device, and of those the ones of the shortest path.

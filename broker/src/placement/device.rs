@@ -2,7 +2,7 @@
 
 use super::policy::Devices;
 use topobroker_layout::set::Set;
-use topobroker_reader::{Object, ObjectType, OsDeviceKind, Topology, devices::Beside};
+use topobroker_reader::{BusId, Object, ObjectType, OsDeviceKind, Topology, devices::Beside};
 
 /// Devices of a topology, in the order of their PCI bus ids, and the PUs near each of them.
 pub(super) struct Placed<'a> {
@@ -33,10 +33,7 @@ impl<'a> Placed<'a> {
                 all.filter(is_it).take(1).collect()
             }
         };
-        all.sort_by_key(|device| {
-            let pci = device.pci_device_above().and_then(Object::pci_attributes);
-            pci.map_or((u32::MAX, u32::MAX), |pci| (pci.domain, pci.bus_id()))
-        });
+        all.sort_by_key(|device| device.bus_id().unwrap_or(BusId::LAST));
         Self { topology, all }
     }
 

@@ -45,7 +45,7 @@ fn check_device(topology: Topology<'_>, device: &NcclDevice) {
     assert_eq!(speed.is_some(), width.is_some());
     let bridge = topology.objects_with_type(ObjectType::Bridge).find(|it| match it.attributes() {
         Attributes::Bridge(bridge) => {
-            bridge.upstream.is_some_and(|pci| pci.bus_id_text() == device.bus_id)
+            bridge.upstream.is_some_and(|pci| pci.bus_id().to_string() == device.bus_id)
         }
         _ => false,
     });
@@ -90,7 +90,8 @@ fn check(topology: Topology<'_>, links: &Links<'_>, file: &NcclFile, name: &str)
                 _ => object.pci_device_above().unwrap(),
             };
             let Attributes::Pci(attributes) = pci.attributes() else { panic!("{pci:?}") };
-            let place = file.devices.iter().position(|it| it.bus_id == attributes.bus_id_text());
+            let place =
+                file.devices.iter().position(|it| it.bus_id == attributes.bus_id().to_string());
             (vertex, pci, place.expect("each GPU and NIC is in the file"))
         })
         .collect();

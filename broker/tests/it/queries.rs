@@ -259,10 +259,9 @@ impl<'a> Both<'a> {
         match one.attributes() {
             Attributes::Pci(pci) => {
                 let bus_id = [pci.domain, pci.bus.into(), pci.dev.into(), pci.func.into()];
-                let ours = self.ours.pci_device(pci.domain, pci.bus, pci.dev, pci.func);
+                let ours = self.ours.pci_device(pci.bus_id());
                 self.same(ours, theirs.pci_device(bus_id), "PCI device");
-                let text =
-                    format!("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func);
+                let text = pci.bus_id().to_string();
                 self.same(self.ours.pci_device_by_bus_id(&text), theirs.pci_device(bus_id), &text);
             }
             Attributes::OsDevice { .. } => {

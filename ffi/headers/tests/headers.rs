@@ -62,6 +62,15 @@ const PARTS: [Part; 7] = [
     },
 ];
 
+/// Structs of `topobroker-layout` that C has too, by their names there.
+const OF_LAYOUT: [(&str, &str); 3] =
+    [("Pci", "tb_pci"), ("Group", "tb_group"), ("PageType", "tb_page_type")];
+const OF_LAYOUT_SOURCES: [&str; 3] =
+    ["attributes/pci.rs", "attributes/group.rs", "attributes/mod.rs"];
+
+/// What these sources also declare.
+const NOT_IN_C: [&str; 2] = ["BusId", "OsDeviceKind"];
+
 const RULES: &str = "\
 /* topobroker: the hwloc topology of a node, once in shared memory, adopted by every process.
  *
@@ -176,13 +185,18 @@ fn declarations(source_file: &Path) -> String {
         line_length: 100,
         export: cbindgen::ExportConfig {
             include: numbers(source_file),
+            exclude: NOT_IN_C.map(str::to_owned).into(),
+            rename: OF_LAYOUT.map(|(name, c)| (name.to_owned(), c.to_owned())).into(),
             ..cbindgen::ExportConfig::default()
         },
         ..cbindgen::Config::default()
     };
     let builder = cbindgen::Builder::new().with_config(config);
     let builder = builder.with_src(source_file).with_src(source("pointers"));
-    let builder = builder.with_src(source("structs"));
+    let builder =
+        OF_LAYOUT_SOURCES.iter().fold(builder.with_src(source("structs")), |builder, file| {
+            builder.with_src(Path::new(FFI).join("../layout/src").join(file))
+        });
     let mut written = Vec::new();
     builder.generate().expect("sources that cbindgen reads").write(&mut written);
     plain(&String::from_utf8(written).expect("UTF-8"))

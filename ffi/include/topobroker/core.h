@@ -377,7 +377,7 @@ uint32_t tb_topology_depth(const tb_topology *topology);
 tb_status tb_type_depth(const tb_topology *topology, int32_t type, int32_t *depth);
 
 /// Stores the depth of the caches of a level, 1 to 5, or TB_DEPTH_UNKNOWN or TB_DEPTH_MULTIPLE.
-/// `kind` is a tb_cache_kind, or -1 for any kind. Counterpart: hwloc_get_cache_type_depth.
+/// `kind` is a tb_cache_type, or -1 for any kind. Counterpart: hwloc_get_cache_type_depth.
 tb_status tb_cache_depth(const tb_topology *topology, uint32_t level, int32_t kind, int32_t *depth);
 
 /// Stores the depth of a type, or of the first type below it that has objects. TB_DEPTH_UNKNOWN if
@@ -458,30 +458,30 @@ typedef enum tb_attributes_kind {
 } tb_attributes_kind;
 
 /// What a cache holds. Counterpart: hwloc_obj_cache_type_t.
-typedef enum tb_cache_kind {
+typedef enum tb_cache_type {
   /// Data and instructions.
   TB_CACHE_UNIFIED = 0,
   /// Data.
   TB_CACHE_DATA = 1,
   /// Instructions.
   TB_CACHE_INSTRUCTION = 2,
-} tb_cache_kind;
+} tb_cache_type;
 
-/// Kind of an OS device. Counterpart: hwloc_obj_osdev_type_t.
-typedef enum tb_os_device_kind {
+/// Type of an OS device. Counterpart: hwloc_obj_osdev_type_t.
+typedef enum tb_osdev_type {
   /// A block device, or non-volatile memory.
-  TB_OS_DEVICE_BLOCK = 0,
+  TB_OSDEV_BLOCK = 0,
   /// A GPU.
-  TB_OS_DEVICE_GPU = 1,
+  TB_OSDEV_GPU = 1,
   /// A network interface.
-  TB_OS_DEVICE_NETWORK = 2,
+  TB_OSDEV_NETWORK = 2,
   /// An OpenFabrics host channel adapter.
-  TB_OS_DEVICE_OPENFABRICS = 3,
+  TB_OSDEV_OPENFABRICS = 3,
   /// A DMA engine.
-  TB_OS_DEVICE_DMA = 4,
+  TB_OSDEV_DMA = 4,
   /// A co-processor.
-  TB_OS_DEVICE_COPROC = 5,
-} tb_os_device_kind;
+  TB_OSDEV_COPROC = 5,
+} tb_osdev_type;
 
 /// Attributes of a cache. Counterpart: struct hwloc_cache_attr_s.
 typedef struct tb_cache {
@@ -493,15 +493,15 @@ typedef struct tb_cache {
   uint32_t linesize;
   /// Number of ways; -1 if fully associative, 0 if unknown.
   int32_t associativity;
-  /// A tb_cache_kind.
-  uint32_t kind;
+  /// A tb_cache_type.
+  uint32_t type;
 } tb_cache;
 
-/// Attributes of a group. Counterpart: struct hwloc_group_attr_s.
+/// Attributes of a group. Counterpart: `struct hwloc_group_attr_s`.
 typedef struct tb_group {
-  /// Level among the levels of groups; 0 is the outermost. It is the number in Group0.
+  /// Level among the levels of groups; 0 is the outermost. It is the number in `Group0`.
   uint32_t depth;
-  /// hwloc's internal kind.
+  /// hwloc's internal kind of group.
   uint32_t kind;
   /// hwloc's internal subkind, which tells different levels of one kind apart.
   uint32_t subkind;
@@ -510,15 +510,15 @@ typedef struct tb_group {
   bool dont_merge;
 } tb_group;
 
-/// Attributes of a PCI device. Counterpart: struct hwloc_pcidev_attr_s.
+/// Attributes of a PCI device. Counterpart: `struct hwloc_pcidev_attr_s`.
 typedef struct tb_pci {
-  /// Domain: xxxx of xxxx:yy:zz.t.
+  /// Domain, `xxxx` of `xxxx:yy:zz.t`.
   uint32_t domain;
-  /// Bus: yy.
+  /// Bus, `yy`.
   uint8_t bus;
-  /// Device: zz.
+  /// Device, `zz`.
   uint8_t dev;
-  /// Function: t.
+  /// Function, `t`.
   uint8_t func;
   /// Revision.
   uint8_t revision;
@@ -532,7 +532,7 @@ typedef struct tb_pci {
   uint16_t subvendor_id;
   /// Device id of the board.
   uint16_t subdevice_id;
-  /// Speed of the link in GB/s; 0 if unknown.
+  /// Speed of the link in GB/s, 0 if unknown.
   float linkspeed;
 } tb_pci;
 
@@ -558,8 +558,8 @@ typedef struct tb_bridge {
 typedef struct tb_attributes {
   /// A tb_attributes_kind.
   int32_t kind;
-  /// Kind of an OS device: a tb_os_device_kind.
-  uint32_t os_device_kind;
+  /// Type of an OS device: a tb_osdev_type.
+  uint32_t osdev_type;
   /// Memory of a NUMA node, in bytes.
   uint64_t local_memory;
   /// Attributes of a cache.
@@ -572,7 +572,7 @@ typedef struct tb_attributes {
   tb_bridge bridge;
 } tb_attributes;
 
-/// Memory pages of one size. Counterpart: struct hwloc_memory_page_type_s.
+/// Memory pages of one size. Counterpart: `struct hwloc_memory_page_type_s`.
 typedef struct tb_page_type {
   /// Size of a page in bytes.
   uint64_t size;

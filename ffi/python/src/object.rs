@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use topobroker_reader::devices::{LinkState, NetworkId};
-use topobroker_reader::{Associativity, Attributes, Info, Object, Pci, Set};
+use topobroker_reader::{AttributeValue, Info, Object, ObjectType, Set};
 
 /// An object of a topology: a machine, package, core, PU, cache, NUMA node or device. Counterpart:
 /// `hwloc_obj_t`. Two are equal if they are the same object of the same topology, even in different
@@ -285,7 +285,7 @@ impl PyObject {
     /// PCI bus id, such as "0000:41:00.0"; None if it is on no PCI device.
     #[getter]
     fn bus_id(&self) -> Option<String> {
-        self.0.ask(|object| Some(object.pci_device_above()?.pci_attributes()?.bus_id_text()))
+        self.0.ask(|object| Some(object.bus_id()?.to_string()))
     }
 
     /// Whether it is ready for messages: True, False, or None if nobody knows.
@@ -368,46 +368,26 @@ impl PyObject {
     }
 }
 
-/// Attributes by name, in hwloc's words.
+/// Attributes by their names in hwloc.
 fn attributes<'py>(py: Python<'py>, object: Object<'_>) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
-    match object.attributes() {
-        Attributes::NumaNode { local_memory } => {
-            found.set_item("local_memory", local_memory)?;
-            let pages = PyDict::new(py);
-            object.page_types().try_for_each(|page| pages.set_item(page.size, page.count))?;
-            found.set_item("page_types", pages)?;
-        }
-        Attributes::Cache(cache) => {
-            found.set_item("size", cache.size)?;
-            found.set_item("depth", cache.depth)?;
-            found.set_item("linesize", cache.linesize)?;
-            found.set_item("type", cache.kind.name())?;
-            found.set_item("associativity", Associativity::raw(cache.associativity))?;
-        }
-        Attributes::Group(group) => found.set_item("depth", group.depth)?,
-        Attributes::Pci(pci) => add_pci(&found, &pci)?,
-        Attributes::Bridge(bridge) => {
-            if let Some(pci) = &bridge.upstream {
-                add_pci(&found, pci)?;
-            }
-            found.set_item("domain", bridge.downstream_domain)?;
-            found.set_item("secondary_bus", bridge.secondary_bus)?;
-            found.set_item("subordinate_bus", bridge.subordinate_bus)?;
-        }
-        Attributes::OsDevice { kind } => found.set_item("type", kind.name())?,
-        _ => {}
+    let mut result = Ok(());
+    object.attributes().each(&mut |name, value| {
+        let added = match value {
+            AttributeValue::Number(number) => found.set_item(name, number),
+            AttributeValue::PciId(id) => found.set_item(name, id),
+            AttributeValue::BusId(bus_id) => found.set_item(name, bus_id.to_string()),
+            AttributeValue::Real(number) => found.set_item(name, number),
+            AttributeValue::Flag(flag) => found.set_item(name, flag),
+            AttributeValue::Text(text) => found.set_item(name, text),
+            _ => found.set_item(name, py.None()),
+        };
+        result = std::mem::replace(&mut result, Ok(())).and(added);
+    });
+    if object.object_type() == ObjectType::NUMANode {
+        let pages = PyDict::new(py);
+        object.page_types().try_for_each(|page| pages.set_item(page.size, page.count))?;
+        found.set_item("page_types", pages)?;
     }
-    Ok(found)
-}
-
-fn add_pci(found: &Bound<'_, PyDict>, pci: &Pci) -> PyResult<()> {
-    found.set_item("bus_id", pci.bus_id_text())?;
-    found.set_item("class_id", pci.class_id)?;
-    found.set_item("vendor_id", pci.vendor_id)?;
-    found.set_item("device_id", pci.device_id)?;
-    found.set_item("subvendor_id", pci.subvendor_id)?;
-    found.set_item("subdevice_id", pci.subdevice_id)?;
-    found.set_item("revision", pci.revision)?;
-    found.set_item("linkspeed", pci.linkspeed)
+    result.map(|()| found)
 }

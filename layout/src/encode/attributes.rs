@@ -1,9 +1,10 @@
 //! Encodes attributes, in one table for each kind. A level whose objects have equal attributes has
 //! one row for all.
 
-use crate::archive::{Bridges, Caches, Groups, NumaNodes, PciTable};
+use crate::archive::NumaNodes;
 use crate::attributes::{
-    Associativity, Attributes, Bridge, Cache, Group, OsDeviceKind, PageType, Pci,
+    Attributes, Bridge, Bridges, Cache, Caches, Group, Groups, OsDeviceKind, PageType, Pci,
+    PciTable,
 };
 use crate::column::Column;
 use crate::description::Object;
@@ -18,6 +19,7 @@ pub(super) struct Packed {
     pub(super) caches: Caches,
     pub(super) numa_nodes: NumaNodes,
     pub(super) groups: Groups,
+    pub(super) bridge_upstream: Column,
     pub(super) bridges: Bridges,
     pub(super) pci: PciTable,
     pub(super) os_device_kind: Column,
@@ -49,15 +51,16 @@ pub(super) fn pack(by_id: &[&Object], level_first: &[u64]) -> Packed {
         let kept = if alike { 1 } else { level.len() };
         level.iter().take(kept).for_each(|object| rows.push(object));
     }
-    let (bridges, pci) = bridges_and_pci(&rows.bridges, rows.pci);
+    let bridge_upstream = bridge_upstream(&rows.bridges, &mut rows.pci);
     Packed {
         first: Column::pack(&first),
         stride: Column::pack(&stride),
-        caches: caches(&rows.caches),
+        caches: Caches::pack(&rows.caches),
         numa_nodes: numa_nodes(&rows.numa_nodes),
-        groups: groups(&rows.groups),
-        bridges,
-        pci,
+        groups: Groups::pack(&rows.groups),
+        bridge_upstream,
+        bridges: Bridges::pack(&rows.bridges),
+        pci: PciTable::pack(&rows.pci),
         os_device_kind: column(&rows.os_devices, |kind| u64::from(kind.raw())),
     }
 }
@@ -96,18 +99,6 @@ fn column<T>(rows: &[T], field: impl Fn(&T) -> u64) -> Column {
     Column::pack(&rows.iter().map(field).collect::<Vec<_>>())
 }
 
-fn caches(rows: &[Cache]) -> Caches {
-    Caches {
-        size: column(rows, |cache| cache.size),
-        depth: column(rows, |cache| u64::from(cache.depth)),
-        linesize: column(rows, |cache| u64::from(cache.linesize)),
-        associativity: column(rows, |cache| {
-            u64::from(Associativity::raw(cache.associativity).cast_unsigned())
-        }),
-        kind: column(rows, |cache| u64::from(cache.kind.raw())),
-    }
-}
-
 fn numa_nodes(rows: &[(u64, &[PageType])]) -> NumaNodes {
     let mut start = vec![0];
     let mut pages: Vec<PageType> = Vec::new();
@@ -123,43 +114,11 @@ fn numa_nodes(rows: &[(u64, &[PageType])]) -> NumaNodes {
     }
 }
 
-fn groups(rows: &[Group]) -> Groups {
-    Groups {
-        depth: column(rows, |group| u64::from(group.depth)),
-        kind: column(rows, |group| u64::from(group.kind)),
-        subkind: column(rows, |group| u64::from(group.subkind)),
-        dont_merge: column(rows, |group| u64::from(group.dont_merge)),
-    }
-}
-
-fn bridges_and_pci(rows: &[Bridge], mut pci: Vec<Pci>) -> (Bridges, PciTable) {
-    let mut upstream = Vec::new();
-    for bridge in rows {
+/// The upstream sides of bridges, which follow the PCI devices.
+fn bridge_upstream(rows: &[Bridge], pci: &mut Vec<Pci>) -> Column {
+    let row_plus_one = |bridge: &Bridge| {
         pci.extend(bridge.upstream);
-        upstream.push(bridge.upstream.map_or(0, |_| pci.len() as u64));
-    }
-    let bridges = Bridges {
-        upstream: Column::pack(&upstream),
-        downstream_type: column(rows, |bridge| u64::from(bridge.downstream_type)),
-        downstream_domain: column(rows, |bridge| u64::from(bridge.downstream_domain)),
-        secondary_bus: column(rows, |bridge| u64::from(bridge.secondary_bus)),
-        subordinate_bus: column(rows, |bridge| u64::from(bridge.subordinate_bus)),
-        depth: column(rows, |bridge| u64::from(bridge.depth)),
+        bridge.upstream.map_or(0, |_| pci.len() as u64)
     };
-    (bridges, pci_table(&pci))
-}
-
-fn pci_table(rows: &[Pci]) -> PciTable {
-    let pair = |high: u16, low: u16| (u64::from(high) << 16) | u64::from(low);
-    PciTable {
-        domain: column(rows, |pci| u64::from(pci.domain)),
-        bus: column(rows, |pci| u64::from(pci.bus)),
-        dev_func: column(rows, |pci| u64::from(u16::from_be_bytes([pci.dev, pci.func]))),
-        class_id: column(rows, |pci| u64::from(pci.class_id)),
-        vendor_id: column(rows, |pci| u64::from(pci.vendor_id)),
-        device_id: column(rows, |pci| u64::from(pci.device_id)),
-        subsystem: column(rows, |pci| pair(pci.subvendor_id, pci.subdevice_id)),
-        revision: column(rows, |pci| u64::from(pci.revision)),
-        linkspeed: column(rows, |pci| u64::from(pci.linkspeed.to_bits())),
-    }
+    Column::pack(&rows.iter().map(row_plus_one).collect::<Vec<_>>())
 }

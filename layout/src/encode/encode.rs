@@ -108,6 +108,7 @@ impl Builder<'_> {
         topology.caches = attributes.caches;
         topology.numa_nodes = attributes.numa_nodes;
         topology.groups = attributes.groups;
+        topology.bridge_upstream = attributes.bridge_upstream;
         topology.bridges = attributes.bridges;
         topology.pci = attributes.pci;
         topology.os_device_kind = attributes.os_device_kind;

@@ -4,7 +4,7 @@ use super::builder::Builder;
 use super::error::EncodeError;
 use super::intern::DistinctRows;
 use crate::archive::{self, CPUSET_OF_PUS, SAME_SET};
-use crate::attributes::{Attributes, Pci};
+use crate::attributes::BusId;
 use crate::column::Column;
 use crate::depth::Depth;
 use crate::description::Object;
@@ -117,11 +117,7 @@ impl<'d> Builder<'d> {
 /// The stored form of an OS index: 0 for none, 1 for the bus id of the PCI device or bridge,
 /// otherwise the index plus two.
 fn os_index(object: &Object) -> u64 {
-    let bus_id = match &object.attributes {
-        Attributes::Pci(pci) => Some(pci.bus_id()),
-        Attributes::Bridge(bridge) => bridge.upstream.as_ref().map(Pci::bus_id),
-        _ => None,
-    };
+    let bus_id = object.attributes.bus_id().map(BusId::os_index);
     match object.os_index {
         None => 0,
         Some(os_index) if bus_id == Some(os_index) => 1,

@@ -1,5 +1,6 @@
 //! Checks each column by itself: how it is packed, how many values it has, and how large they are.
 
+use super::column_rules::{ANY, check_rules};
 use super::levels::Counts;
 use super::rule::broken;
 use crate::archive::{ArchivedTopology, MAX_SET_WORDS};
@@ -7,16 +8,8 @@ use crate::column::ArchivedColumn;
 use crate::error::ValidationError;
 use crate::support;
 
-/// The limit of a column that may have any value.
-pub(crate) const ANY: u64 = u64::MAX;
 /// The limit of a column of 32-bit values.
 const WORD: u64 = 1 << 32;
-
-pub(super) const IN_PROPORTION: &str = "has rows in proportion to the archive";
-
-/// A rule of a column: the column, the number of rows of its table, and the limit that every value
-/// is below.
-type Rule<'a> = (&'a ArchivedColumn, usize, u64);
 
 /// Checks columns of a topology by rules, one on each line.
 ///
@@ -98,52 +91,30 @@ fn attributes(
     most_rows: usize,
 ) -> Result<(), ValidationError> {
     let memory = topology.total_memory.object.len();
-    let caches = topology.caches.size.len();
     let nodes = topology.numa_nodes.local_memory.len();
     let pages = topology.numa_nodes.page_size.len();
-    let groups = topology.groups.depth.len();
     check_columns! { topology, most_rows;
         total_memory.object: memory, counts.objects as u64;
         total_memory.bytes: memory, ANY;
-        caches.size: caches, ANY;
-        caches.depth: caches, WORD;
-        caches.linesize: caches, WORD;
-        caches.associativity: caches, WORD;
-        caches.kind: caches, WORD;
         numa_nodes.local_memory: nodes, ANY;
         numa_nodes.page_type_start: nodes + 1, ANY;
         numa_nodes.page_size: pages, ANY;
         numa_nodes.page_count: pages, ANY;
         numa_by_os_index: topology.numa_by_os_index.len(), counts.numa_nodes() as u64;
-        groups.depth: groups, WORD;
-        groups.kind: groups, WORD;
-        groups.subkind: groups, WORD;
-        groups.dont_merge: groups, 2;
-    }
+    }?;
+    topology.caches.check(most_rows)?;
+    topology.groups.check(most_rows)
 }
 
 #[inline(never)]
 fn devices(topology: &ArchivedTopology, most_rows: usize) -> Result<(), ValidationError> {
-    let bridges = topology.bridges.upstream.len();
-    let pci = topology.pci.domain.len();
+    let pci = topology.pci.rows();
     check_columns! { topology, most_rows;
-        bridges.upstream: bridges, pci as u64 + 1;
-        bridges.downstream_type: bridges, WORD;
-        bridges.downstream_domain: bridges, WORD;
-        bridges.secondary_bus: bridges, 1 << 8;
-        bridges.subordinate_bus: bridges, 1 << 8;
-        bridges.depth: bridges, WORD;
-        pci.domain: pci, WORD;
-        pci.bus: pci, 1 << 8;
-        pci.dev_func: pci, 1 << 16;
-        pci.class_id: pci, 1 << 16;
-        pci.vendor_id: pci, 1 << 16;
-        pci.device_id: pci, 1 << 16;
-        pci.subsystem: pci, WORD;
-        pci.revision: pci, 1 << 8;
-        pci.linkspeed: pci, WORD;
+        bridge_upstream: topology.bridges.rows(), pci as u64 + 1;
         os_device_kind: topology.os_device_kind.len(), WORD;
-    }
+    }?;
+    topology.bridges.check(most_rows)?;
+    topology.pci.check(most_rows)
 }
 
 #[inline(never)]
@@ -164,44 +135,6 @@ fn machine(
         memory_attributes.value: values, ANY;
         machine.type_filters: topology.machine.type_filters.len(), 256;
         machine.support: support::COUNT, 256;
-    }
-}
-
-/// Checks columns by their rules. `names` has the names of the columns, separated by blanks.
-pub(crate) fn check_rules(
-    rules: &[Rule<'_>],
-    names: &'static str,
-    most_rows: usize,
-) -> Result<(), ValidationError> {
-    let holds = |(column, rows, limit): &Rule<'_>| {
-        column.is_sound()
-            && column.len() == *rows
-            && *rows <= most_rows
-            && (*limit == ANY || column.is_below(*limit))
-    };
-    match rules.iter().position(|rule| !holds(rule)) {
-        Some(place) => Err(what_fails(rules, names, place, most_rows)),
-        None => Ok(()),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn what_fails(
-    rules: &[Rule<'_>],
-    names: &'static str,
-    place: usize,
-    most_rows: usize,
-) -> ValidationError {
-    let name = names.split(' ').nth(place).unwrap_or_default();
-    let Some((column, rows, _)) = rules.get(place) else {
-        return broken(name, 0, "is a column");
-    };
-    match column.len() {
-        _ if !column.is_sound() => broken(name, 0, "packing is sound"),
-        found if found != *rows => broken(name, found, "has a value for each row of its table"),
-        found if found > most_rows => broken(name, found, IN_PROPORTION),
-        _ => broken(name, 0, "values are in range"),
     }
 }
 

@@ -4,6 +4,7 @@
 //! each table that has more rules, then the tree level by level.
 
 mod allowed;
+mod column_rules;
 mod columns;
 mod levels;
 mod proportion;
@@ -17,7 +18,8 @@ mod texts;
 mod topology;
 mod tree;
 
-pub(crate) use columns::{ANY, check_rules, starts};
+pub(crate) use column_rules::{ANY, check_rules};
+pub(crate) use columns::starts;
 pub(crate) use proportion::ROWS_A_BYTE;
 pub(crate) use rule::ensure;
 pub(crate) use topology::topology;

@@ -1,7 +1,8 @@
 //! Checks the tables beside the tree: the rules of several columns together, and those of order.
 
 use super::allowed;
-use super::columns::{ANY, IN_PROPORTION, check_rules, starts};
+use super::column_rules::{ANY, IN_PROPORTION, check_rules};
+use super::columns::starts;
 use super::levels::Counts;
 use super::rule::{ensure, fail};
 use crate::archive::{
@@ -135,11 +136,11 @@ fn attribute_rows(topology: &ArchivedTopology) -> Result<(), ValidationError> {
             continue;
         };
         let rows = match levels.object_type(level) {
-            Some(ObjectType::MemCache) => topology.caches.size.len(),
-            Some(kind) if kind.is_cache() => topology.caches.size.len(),
+            Some(ObjectType::MemCache) => topology.caches.rows(),
+            Some(kind) if kind.is_cache() => topology.caches.rows(),
             Some(ObjectType::NUMANode) => topology.numa_nodes.local_memory.len(),
             Some(ObjectType::Group) => topology.groups.depth.len(),
-            Some(ObjectType::Bridge) => topology.bridges.upstream.len(),
+            Some(ObjectType::Bridge) => topology.bridges.rows(),
             Some(ObjectType::PCIDevice) => topology.pci.domain.len(),
             Some(ObjectType::OSDevice) => topology.os_device_kind.len(),
             _ => continue,

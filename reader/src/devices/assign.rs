@@ -1,13 +1,13 @@
 //! Deals devices to ranks. The result depends on the topology and the order of ranks only, so every
 //! process that computes it has the same one.
 
-use super::candidates::bus_id;
 use super::near::{Nearness, farthest};
 use crate::object::Object;
 use crate::topology::Topology;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use topobroker_layout::attributes::BusId;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
@@ -90,7 +90,7 @@ struct Candidate<'a> {
     rate: u64,
     /// How many ranks can have a part of it that no other one has.
     parts: u32,
-    bus_id: (u32, u32),
+    bus_id: BusId,
     /// Number of ranks that have it.
     load: u32,
     /// For the rank whose turn it is.
@@ -150,7 +150,7 @@ impl<'a> Dealer<'a> {
                 place,
                 rate: device.link_mbps().unwrap_or(0),
                 parts: u32::try_from(device.mig_instances().count()).unwrap_or(0).max(1),
-                bus_id: bus_id(*device),
+                bus_id: device.bus_id().unwrap_or(BusId::LAST),
                 load: 0,
                 merit: Merit::default(),
                 is_given: false,

@@ -3,7 +3,8 @@
 use crate::object::Object;
 use crate::topology::Topology;
 use alloc::borrow::Cow;
-use topobroker_layout::attributes::{Attributes, OsDeviceKind};
+use alloc::string::ToString;
+use topobroker_layout::attributes::{Attributes, BusId, OsDeviceKind};
 use topobroker_layout::object_type::ObjectType;
 
 /// Whether a network device is ready for messages.
@@ -207,7 +208,7 @@ impl<'a> Object<'a> {
     pub fn device_name(self) -> Cow<'a, str> {
         match (self.os_device_kind(), self.pci_attributes()) {
             (Some(_), _) => self.name().unwrap_or_default().into(),
-            (None, Some(pci)) => pci.bus_id_text().into(),
+            (None, Some(pci)) => pci.bus_id().to_string().into(),
             (None, None) => "".into(),
         }
     }
@@ -266,10 +267,10 @@ fn backend(device: Object<'_>) -> Option<usize> {
     })
 }
 
-/// Domain, bus, device and function; devices that are not on PCI come last.
-pub(super) fn bus_id(device: Object<'_>) -> (u32, u32) {
-    match device.pci_device_above().map(Object::attributes) {
-        Some(Attributes::Pci(pci)) => (pci.domain, pci.bus_id()),
-        _ => (u32::MAX, u32::MAX),
+impl Object<'_> {
+    /// The bus id of a PCI device, or of the PCI device that an OS device is of.
+    #[must_use]
+    pub fn bus_id(self) -> Option<BusId> {
+        Some(self.pci_device_above()?.pci_attributes()?.bus_id())
     }
 }

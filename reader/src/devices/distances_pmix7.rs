@@ -1,6 +1,5 @@
 //! PMIx's distances of devices: PMIx 7, which measures each PU.
 
-use super::candidates::bus_id;
 use super::distances::{DeviceDistance, PmixDepths};
 use super::kinds::DeviceKinds;
 use crate::object::Object;
@@ -71,7 +70,7 @@ impl<'a> Topology<'a> {
         // In the order of bus ids, then of names: no two have the same. Sorting would be more code in
         // every process than a search for the next one.
         let key = |device: Object<'a>| {
-            let id = function(device).map(|_| bus_id(device));
+            let id = function(device).and_then(|_| device.bus_id());
             (id.is_none(), id, if id.is_some() { None } else { device.name() }, device.id())
         };
         let after = |last| {

@@ -22,7 +22,7 @@ impl Index<'_> {
         let (rows, first) = (self.rows_of_nodes, self.first_special);
         move |node| {
             let stored = self.archive.numa_nodes.local_memory.get(rows.row(node - first));
-            self.number(|| Field::new(Property::LocalMemory, node, 0), stored)
+            self.number(|| Field::new(Property::LOCAL_MEMORY, node, 0), stored)
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::object::Object;
 use crate::topology::Topology;
 use alloc::borrow::Cow;
+use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
@@ -223,7 +224,7 @@ fn name_of(object: Object<'_>) -> Cow<'_, str> {
         return object.name().unwrap_or_default().into();
     }
     if let Some(pci) = object.pci_attributes() {
-        return pci.bus_id_text().into();
+        return pci.bus_id().to_string().into();
     }
     let mut name = object.type_name(false).to_ascii_lowercase();
     // Writing to a string cannot fail.

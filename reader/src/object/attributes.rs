@@ -2,9 +2,7 @@
 
 use super::object::Object;
 use core::ops::Range;
-use topobroker_layout::attributes::{
-    Associativity, Attributes, Bridge, Cache, CacheKind, Group, OsDeviceKind, PageType, Pci,
-};
+use topobroker_layout::attributes::{Attributes, Bridge, BusId, OsDeviceKind, PageType, Pci};
 use topobroker_layout::cluster::field::{Field, Property};
 use topobroker_layout::column::{ArchivedColumn, partition_point};
 use topobroker_layout::object_type::ObjectType;
@@ -15,30 +13,20 @@ impl<'a> Object<'a> {
     pub fn attributes(self) -> Attributes {
         let archive = self.index.archive;
         let row = self.attribute_row();
+        let stored = |_, stored| stored;
         match self.object_type() {
             ObjectType::NUMANode => {
                 Attributes::NumaNode { local_memory: self.index.local_memory()(self.id()) }
             }
-            ObjectType::Group => Attributes::Group(Group {
-                depth: archive.groups.depth.get_u32(row),
-                kind: archive.groups.kind.get_u32(row),
-                subkind: archive.groups.subkind.get_u32(row),
-                dont_merge: archive.groups.dont_merge.get(row) != 0,
-            }),
+            ObjectType::Group => Attributes::Group(archive.groups.row(row, stored)),
             ObjectType::Bridge => Attributes::Bridge(self.bridge(row)),
             ObjectType::PCIDevice => Attributes::Pci(self.pci(row)),
             ObjectType::OSDevice => Attributes::OsDevice {
                 kind: OsDeviceKind::from_raw(archive.os_device_kind.get_u32(row)),
             },
-            kind if kind.is_cache() || kind == ObjectType::MemCache => Attributes::Cache(Cache {
-                size: archive.caches.size.get(row),
-                depth: archive.caches.depth.get_u32(row),
-                linesize: archive.caches.linesize.get_u32(row),
-                associativity: Associativity::from_raw(
-                    archive.caches.associativity.get_u32(row).cast_signed(),
-                ),
-                kind: CacheKind::from_raw(archive.caches.kind.get_u32(row)),
-            }),
+            kind if kind.is_cache() || kind == ObjectType::MemCache => {
+                Attributes::Cache(archive.caches.row(row, stored))
+            }
             _ => Attributes::None,
         }
     }
@@ -49,7 +37,7 @@ impl<'a> Object<'a> {
     pub fn os_index(self) -> Option<u32> {
         match self.index.archive.objects.os_index.get(self.row()) {
             0 => None,
-            1 => self.bus_id(),
+            1 => self.attributes().bus_id().map(BusId::os_index),
             plus_two => u32::try_from(plus_two - 2).ok(),
         }
     }
@@ -81,31 +69,21 @@ impl<'a> Object<'a> {
         };
         rows.zip(0..).map(move |(row, place)| PageType {
             size: nodes.page_size.get(row as usize),
-            count: self.number(Property::PageCount, place, nodes.page_count.get(row as usize)),
+            count: self.number(Property::PAGE_COUNT, place, nodes.page_count.get(row as usize)),
         })
     }
 
-    /// The bus id of a PCI device or bridge as one number.
-    fn bus_id(self) -> Option<u32> {
-        match self.attributes() {
-            Attributes::Pci(pci) => Some(pci.bus_id()),
-            Attributes::Bridge(bridge) => bridge.upstream.as_ref().map(Pci::bus_id),
-            _ => None,
-        }
-    }
-
     /// Whether a PCI device has this bus id.
-    pub(crate) fn has_pci_bus_id(self, domain: u32, bus: u8, device: u8, function: u8) -> bool {
+    pub(crate) fn has_bus_id(self, bus_id: BusId) -> bool {
         if self.index.values.is_some() {
-            let Attributes::Pci(pci) = self.attributes() else { return false };
-            return (pci.domain, pci.bus, pci.dev, pci.func) == (domain, bus, device, function);
+            return self.attributes().bus_id() == Some(bus_id);
         }
         let pci = &self.index.archive.pci;
         let row = self.attribute_row();
-        let place = (u64::from(device) << 8) | u64::from(function);
-        pci.bus.get(row) == u64::from(bus)
+        let place = (u64::from(bus_id.dev) << 8) | u64::from(bus_id.func);
+        pci.bus.get(row) == u64::from(bus_id.bus)
             && pci.dev_func.get(row) == place
-            && pci.domain.get(row) == u64::from(domain)
+            && pci.domain.get(row) == u64::from(bus_id.domain)
     }
 
     fn attribute_row(self) -> usize {
@@ -115,62 +93,20 @@ impl<'a> Object<'a> {
     }
 
     fn bridge(self, row: usize) -> Bridge {
-        let bridges = &self.index.archive.bridges;
-        let upstream = (bridges.upstream.get_u32(row) as usize).checked_sub(1);
-        Bridge {
-            upstream: upstream.map(|row| self.pci(row)),
-            downstream_type: bridges.downstream_type.get_u32(row),
-            downstream_domain: self
-                .small(Property::BridgeDomain, bridges.downstream_domain.get_u32(row)),
-            secondary_bus: low_byte(
-                self.small(Property::BridgeSecondaryBus, bridges.secondary_bus.get_u32(row)),
-            ),
-            subordinate_bus: low_byte(
-                self.small(Property::BridgeSubordinateBus, bridges.subordinate_bus.get_u32(row)),
-            ),
-            depth: bridges.depth.get_u32(row),
-        }
+        let archive = self.index.archive;
+        let upstream = (archive.bridge_upstream.get_u32(row) as usize).checked_sub(1);
+        let bridge = archive.bridges.row(row, |property, stored| self.number(property, 0, stored));
+        Bridge { upstream: upstream.map(|row| self.pci(row)), ..bridge }
     }
 
     fn pci(self, row: usize) -> Pci {
-        let pci = &self.index.archive.pci;
-        let own = |property, column: &ArchivedColumn| self.small(property, column.get_u32(row));
-        let [_, _, dev, func] = own(Property::PciDeviceFunction, &pci.dev_func).to_be_bytes();
-        let (subvendor_id, subdevice_id) = halves(own(Property::PciSubsystem, &pci.subsystem));
-        Pci {
-            domain: own(Property::PciDomain, &pci.domain),
-            bus: low_byte(own(Property::PciBus, &pci.bus)),
-            dev,
-            func,
-            class_id: halves(pci.class_id.get_u32(row)).1,
-            vendor_id: halves(own(Property::PciVendor, &pci.vendor_id)).1,
-            device_id: halves(own(Property::PciDevice, &pci.device_id)).1,
-            subvendor_id,
-            subdevice_id,
-            revision: low_byte(own(Property::PciRevision, &pci.revision)),
-            linkspeed: f32::from_bits(own(Property::PciLinkSpeed, &pci.linkspeed)),
-        }
+        self.index.archive.pci.row(row, |property, stored| self.number(property, 0, stored))
     }
 
     /// A number of this object: the node's own, else the stored one.
     fn number(self, property: Property, place: u32, stored: u64) -> u64 {
         self.index.number(|| Field::new(property, self.id(), place), stored)
     }
-
-    fn small(self, property: Property, stored: u32) -> u32 {
-        let own = self.number(property, 0, stored.into());
-        u32::try_from(own).unwrap_or(stored)
-    }
-}
-
-fn halves(pair: u32) -> (u16, u16) {
-    let [a, b, c, d] = pair.to_be_bytes();
-    (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
-}
-
-fn low_byte(value: u32) -> u8 {
-    let [low, ..] = value.to_le_bytes();
-    low
 }
 
 /// Rows of an object in a table that is sorted by object.

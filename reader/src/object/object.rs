@@ -92,13 +92,13 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn gp_index(self) -> u64 {
         let stored = self.index.archive.objects.gp_index.get(self.row());
-        self.index.number(|| Field::new(Property::GpIndex, self.id, 0), stored)
+        self.index.number(|| Field::new(Property::GP_INDEX, self.id, 0), stored)
     }
 
     /// Name, if the object has one. Counterpart: `name`.
     #[must_use]
     pub fn name(self) -> Option<&'a str> {
-        self.string(Property::Name, &self.index.archive.names)
+        self.string(Property::NAME, &self.index.archive.names)
     }
 
     /// Whether [`Object::name`] is `name`.
@@ -114,7 +114,7 @@ impl<'a> Object<'a> {
     /// Subtype, which describes the type more precisely. Counterpart: `subtype`.
     #[must_use]
     pub fn subtype(self) -> Option<&'a str> {
-        self.string(Property::Subtype, &self.index.archive.subtypes)
+        self.string(Property::SUBTYPE, &self.index.archive.subtypes)
     }
 
     /// Pairs of name and value. Counterpart: `infos`.
@@ -189,7 +189,7 @@ impl<'a> Object<'a> {
     fn info_value(self, row: usize) -> &'a str {
         let infos = &self.index.archive.infos;
         let field = || {
-            Field::new(Property::InfoValue, self.id, narrow(row) - narrow(self.info_rows().start))
+            Field::new(Property::INFO_VALUE, self.id, narrow(row) - narrow(self.info_rows().start))
         };
         self.index.text(field, infos.value.get_u32(row))
     }
@@ -205,7 +205,7 @@ impl<'a> Object<'a> {
 
     fn fact_value(self, facts: &ArchivedFactsOfObjects, row: usize) -> &'a str {
         let first = self.fact_rows(facts).start;
-        let field = || Field::new(Property::FactValue, self.id, narrow(row) - narrow(first));
+        let field = || Field::new(Property::FACT_VALUE, self.id, narrow(row) - narrow(first));
         self.index.text(field, facts.value.get_u32(row))
     }
 

@@ -94,7 +94,7 @@ impl<'a> Distances<'a> {
         let number = all.position(|matrix| core::ptr::eq(matrix, self.matrix));
         let [number, place] = [number.unwrap_or(usize::MAX), place];
         let small = |number| u32::try_from(number).unwrap_or(u32::MAX);
-        Field::new(Property::Distance, small(number), small(place))
+        Field::new(Property::DISTANCE, small(number), small(place))
     }
 
     /// The stored row for a row of the visible matrix.

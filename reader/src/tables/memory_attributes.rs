@@ -216,7 +216,7 @@ impl<'a> MemoryAttribute<'a> {
     fn number(self, row: usize) -> u64 {
         let stored = self.topology.index.archive.memory_attributes.value.get(row);
         let place = u32::try_from(row).unwrap_or(u32::MAX);
-        self.topology.index.number(|| Field::new(Property::MemoryValue, 0, place), stored)
+        self.topology.index.number(|| Field::new(Property::MEMORY_VALUE, 0, place), stored)
     }
 
     /// Rows of the stored values of the attribute, without those of hidden objects.

@@ -67,7 +67,7 @@ fn verbose_attributes(object: Object<'_>, attributes: Attributes) -> Vec<String>
 fn pci_attributes(pci: &Pci) -> Vec<String> {
     let class = pci_class_name(pci.class_id);
     let mut details = vec![
-        format!("busid={}", pci.bus_id_text()),
+        format!("busid={}", pci.bus_id()),
         format!("id={:04x}:{:04x}", pci.vendor_id, pci.device_id),
         format!("class={:04x}({class})", pci.class_id),
     ];

@@ -131,8 +131,7 @@ fn bridge(xml: &mut Xml, bridge: &Bridge) {
 }
 
 fn pci(xml: &mut Xml, pci: &Pci) {
-    let Pci { domain, bus, dev, func, .. } = pci;
-    xml.attribute("pci_busid", format_args!("{domain:04x}:{bus:02x}:{dev:02x}.{func:01x}"));
+    xml.attribute("pci_busid", pci.bus_id());
     let Pci { class_id, vendor_id, device_id, subvendor_id, subdevice_id, revision, .. } = pci;
     xml.attribute(
         "pci_type",

@@ -105,7 +105,7 @@ pub(crate) fn ask_object<'a>(object: Object<'a>, other: Object<'a>, set: &Set, r
         let _ = (topology.pu_by_os_index(index), topology.numa_node_by_os_index(index));
     }
     if let Attributes::Pci(pci) = object.attributes() {
-        let _ = topology.pci_device(pci.domain, pci.bus, pci.dev, pci.func);
+        let _ = topology.pci_device(pci.bus_id());
     }
     if let Some(name) = object.name() {
         let _ = (topology.os_device(name), topology.objects_with_name(name).count());

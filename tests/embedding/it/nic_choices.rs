@@ -98,10 +98,7 @@ fn nics_by_the_rules_of_open_mpi_mpich_and_nccl_are_those_that_their_rules_choos
         // PMIx' topology has no devices that are unimportant to hwloc.
         let mut gpus: Vec<Object<'_>> =
             topology.gpus().filter(|it| it.pci_device_above().is_some()).collect();
-        gpus.sort_by_key(|gpu| match gpu.pci_device_above().unwrap().attributes() {
-            Attributes::Pci(pci) => (pci.domain, pci.bus, pci.dev, pci.func),
-            _ => unreachable!(),
-        });
+        gpus.sort_by_key(|gpu| gpu.bus_id());
         files += 1;
         for kind in 0..3 {
             let ranks = ranks(&mut random, topology, &gpus, kind);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use topobroker::links::links_of_gpus;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
-    Object, ObjectType, Topology,
+    BusId, Object, ObjectType, Topology,
     cluster::{Cluster, ClusterOpenError},
     links::SwitchModel,
 };
@@ -92,10 +92,7 @@ fn shape(topology: Topology<'_>) -> Shape {
     let sockets = count(ObjectType::Package).max(1);
     let cores = core_count(topology);
     let mut all: Vec<Object<'_>> = topology.gpus().collect();
-    all.sort_by_key(|gpu| {
-        let pci = gpu.pci_device_above().and_then(Object::pci_attributes);
-        pci.map_or((u32::MAX, u32::MAX), |pci| (pci.domain, pci.bus_id()))
-    });
+    all.sort_by_key(|gpu| gpu.bus_id().unwrap_or(BusId::LAST));
     let mut gpus: BTreeMap<String, usize> = BTreeMap::new();
     all.iter().for_each(|gpu| *gpus.entry(kind_of(*gpu)).or_default() += 1);
     Shape {

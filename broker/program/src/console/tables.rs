@@ -67,7 +67,7 @@ impl Console {
             return name.to_owned();
         }
         if let Attributes::Pci(pci) = object.attributes() {
-            return pci.bus_id_text();
+            return pci.bus_id().to_string();
         }
         let index = self.index(object).map_or_else(|| "-1".to_owned(), |index| index.to_string());
         if with_type { format!("{}:{index}", object.object_type().name()) } else { index }
@@ -121,7 +121,7 @@ impl Console {
     fn named(&self, object: Object<'_>) -> String {
         let letter = if self.style.indexes == Indexes::Physical { 'P' } else { 'L' };
         if let Attributes::Pci(pci) = object.attributes() {
-            return pci.bus_id_text();
+            return pci.bus_id().to_string();
         }
         let index = self.index(object).map_or(-1, i64::from);
         let mut text = format!("{} {letter}#{index}", object.type_name(false));

@@ -1,8 +1,8 @@
 //! One object with all that is known of it, and the tree.
 
 use super::json::{infos, set_or_null, short};
-use serde_json::{Value, json};
-use topobroker_reader::{Associativity, Attributes, ChildKind, Object, Pci};
+use serde_json::{Map, Value, json};
+use topobroker_reader::{AttributeValue, ChildKind, Object, ObjectType};
 
 /// An object with all that is known of it.
 pub(crate) fn object(object: Object<'_>) -> Value {
@@ -43,46 +43,28 @@ pub(crate) fn tree(root: Object<'_>) -> Value {
     value
 }
 
+/// Attributes by their names in hwloc.
 fn attributes(object: Object<'_>) -> Value {
-    match object.attributes() {
-        Attributes::NumaNode { local_memory } => {
-            let pages = object.page_types();
-            let pages = pages.map(|page| json!({ "size": page.size, "count": page.count }));
-            json!({ "local_memory": local_memory, "page_types": pages.collect::<Vec<_>>() })
-        }
-        Attributes::Cache(cache) => json!({
-            "size": cache.size,
-            "depth": cache.depth,
-            "line_size": cache.linesize,
-            "kind": cache.kind.name(),
-            "ways": match cache.associativity {
-                Some(Associativity::Ways(ways)) => json!(ways),
-                Some(Associativity::Full) => json!("full"),
-                None => Value::Null,
-            },
-        }),
-        Attributes::Group(group) => json!({ "depth": group.depth }),
-        Attributes::Pci(found) => pci(&found),
-        Attributes::Bridge(bridge) => json!({
-            "upstream": bridge.upstream.as_ref().map(pci),
-            "downstream_domain": bridge.downstream_domain,
-            "secondary_bus": bridge.secondary_bus,
-            "subordinate_bus": bridge.subordinate_bus,
-        }),
-        Attributes::OsDevice { kind } => json!({ "kind": kind.name() }),
-        _ => json!({}),
+    let mut found = Map::new();
+    object.attributes().each(&mut |name, value| {
+        found.insert(name.to_owned(), attribute(value));
+    });
+    if object.object_type() == ObjectType::NUMANode {
+        let pages = object.page_types();
+        let pages = pages.map(|page| json!({ "size": page.size, "count": page.count }));
+        found.insert("page_types".to_owned(), pages.collect());
     }
+    found.into()
 }
 
-fn pci(found: &Pci) -> Value {
-    json!({
-        "bus_id": found.bus_id_text(),
-        "class": format!("{:04x}", found.class_id),
-        "vendor": format!("{:04x}", found.vendor_id),
-        "device": format!("{:04x}", found.device_id),
-        "subvendor": format!("{:04x}", found.subvendor_id),
-        "subdevice": format!("{:04x}", found.subdevice_id),
-        "revision": found.revision,
-        "linkspeed_gb_per_s": (found.linkspeed > 0.0).then_some(found.linkspeed),
-    })
+fn attribute(value: AttributeValue) -> Value {
+    match value {
+        AttributeValue::Number(number) => number.into(),
+        AttributeValue::PciId(id) => format!("{id:04x}").into(),
+        AttributeValue::BusId(bus_id) => bus_id.to_string().into(),
+        AttributeValue::Real(number) => number.into(),
+        AttributeValue::Flag(flag) => flag.into(),
+        AttributeValue::Text(text) => text.into(),
+        _ => Value::Null,
+    }
 }

@@ -26,7 +26,7 @@ impl<'a> ClassFields<'a> {
             let step = from.number()?;
             (step > 0 || place == 0).then_some(())?;
             last = last.checked_add(step)?;
-            fields.push((Field::from_raw(last)?, Coding::read(&mut from)?));
+            fields.push((Field::from_raw(last), Coding::read(&mut from)?));
         }
         from.0.is_empty().then_some(Self(fields))
     }

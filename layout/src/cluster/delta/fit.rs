@@ -274,7 +274,7 @@ mod tests {
     }
 
     fn info(place: u32) -> Field {
-        Field::new(Property::InfoValue, 0, place)
+        Field::new(Property::INFO_VALUE, 0, place)
     }
 
     #[test]
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn numbers_take_the_bits_of_their_steps() {
         let numbers = (0..NODES).map(|node| (1 << 40) + 4096 * (node % 8)).collect();
-        let field = Field::new(Property::LocalMemory, 3, 0);
+        let field = Field::new(Property::LOCAL_MEMORY, 3, 0);
         assert_eq!(row_len_of(&[(field, Column::Numbers(numbers))]), 1);
     }
 }

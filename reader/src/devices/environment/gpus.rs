@@ -149,14 +149,13 @@ impl<'a> Object<'a> {
 
 /// The place of a GPU among those of its vendor, by PCI bus id.
 fn number_of(gpu: Object<'_>, node: Topology<'_>) -> String {
-    let place = |gpu: Object<'_>| {
-        let pci = gpu.pci_device_above()?.pci_attributes()?;
-        Some((pci.domain, pci.bus_id()))
-    };
-    let mut all: Vec<_> =
-        node.gpus().filter(|it| vendor_of(*it) == vendor_of(gpu)).filter_map(place).collect();
+    let mut all: Vec<_> = node
+        .gpus()
+        .filter(|it| vendor_of(*it) == vendor_of(gpu))
+        .filter_map(Object::bus_id)
+        .collect();
     all.sort_unstable();
     all.dedup();
-    let own = place(gpu);
+    let own = gpu.bus_id();
     all.iter().take_while(|it| Some(**it) != own).count().to_string()
 }

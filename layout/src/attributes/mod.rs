@@ -1,0 +1,97 @@
+//! Attributes that only objects of some types have. Counterpart: `union hwloc_obj_attr_u`.
+
+#[macro_use]
+mod table;
+mod bus_id;
+mod cache;
+mod group;
+mod os_device;
+mod pci;
+mod stored;
+
+pub use bus_id::BusId;
+pub use cache::{ArchivedCaches, Associativity, Cache, CacheKind, Caches};
+pub use group::{ArchivedGroups, Group, Groups};
+pub use os_device::OsDeviceKind;
+pub use pci::{ArchivedBridges, ArchivedPciTable, Bridge, Bridges, Pci, PciTable};
+pub use stored::AttributeValue;
+
+/// Attributes of an object, which depend on its type.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Attributes {
+    /// The type has no attributes.
+    #[default]
+    None,
+    /// Of a CPU cache or a memory-side cache.
+    Cache(Cache),
+    /// Of a NUMA node. Its page types are not here but in
+    /// [`page_types`](crate::description::Object::page_types), because there may be many.
+    NumaNode {
+        /// Memory of the node, in bytes.
+        local_memory: u64,
+    },
+    /// Of a group.
+    Group(Group),
+    /// Of a bridge.
+    Bridge(Bridge),
+    /// Of a PCI device.
+    Pci(Pci),
+    /// Of an OS device.
+    OsDevice {
+        /// Kind of the device.
+        kind: OsDeviceKind,
+    },
+}
+
+/// Memory pages of one size. Counterpart: `struct hwloc_memory_page_type_s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub struct PageType {
+    /// Size of a page in bytes.
+    pub size: u64,
+    /// Number of pages.
+    pub count: u64,
+}
+
+impl Attributes {
+    /// The bus id of a PCI device, or of a bridge to PCI.
+    #[must_use]
+    pub fn bus_id(&self) -> Option<BusId> {
+        match self {
+            Self::Pci(pci) | Self::Bridge(Bridge { upstream: Some(pci), .. }) => Some(pci.bus_id()),
+            _ => None,
+        }
+    }
+
+    /// Hands each attribute to `visit`, with its name in hwloc. A PCI device also has its bus id, and a
+    /// bridge to PCI what its upstream side has as a PCI device.
+    ///
+    /// ```
+    /// use topobroker_layout::attributes::{Attributes, Cache, AttributeValue};
+    /// let cache = Attributes::Cache(Cache { size: 1 << 20, depth: 2, ..Cache::default() });
+    /// let mut names = Vec::new();
+    /// cache.each(&mut |name, value| names.push((name, value)));
+    /// assert_eq!(names[..2], [("size", AttributeValue::Number(1 << 20)), ("depth", AttributeValue::Number(2))]);
+    /// assert_eq!(names[4], ("type", AttributeValue::Text("unified")));
+    /// ```
+    pub fn each(&self, visit: &mut dyn FnMut(&'static str, AttributeValue)) {
+        match self {
+            Self::None => {}
+            Self::Cache(cache) => cache.each(visit),
+            Self::NumaNode { local_memory } => visit("local_memory", (*local_memory).into()),
+            Self::Group(group) => group.each(visit),
+            Self::Bridge(bridge) => {
+                if let Some(pci) = &bridge.upstream {
+                    Self::Pci(*pci).each(visit);
+                }
+                bridge.each(visit);
+            }
+            Self::Pci(pci) => {
+                visit("bus_id", AttributeValue::BusId(pci.bus_id()));
+                pci.each(visit);
+            }
+            Self::OsDevice { kind } => visit("type", AttributeValue::Text(kind.name())),
+        }
+    }
+}
