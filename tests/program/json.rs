@@ -6,7 +6,7 @@ use topobroker_sample_clusters::UNPACKED;
 use topobroker_samples::json_schema::Documents;
 use topobroker_samples::{shared, skip};
 use topobroker_tests::published_here::PublishedHere;
-use topobroker_tests::segments::topobroker_file;
+use topobroker_tests::segments::{topobroker, topobroker_file};
 
 #[test]
 fn json_of_every_command_is_what_the_schema_says() {
@@ -121,6 +121,22 @@ fn json_of_every_command_is_what_the_schema_says() {
     if fabric.is_empty() {
         skip(format_args!("no fabric of plafrim in the reference data"));
     }
+}
+
+#[test]
+fn two_infos_of_one_name_are_both_in_json() {
+    let export = topobroker().args(["export", "-i", "pu:1"]).output().unwrap();
+    let xml = String::from_utf8(export.stdout).unwrap();
+    let twice = r#"<info name="Note" value="one"/><info name="Note" value="two"/>"#;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, xml.replacen("<info ", &format!("{twice}<info "), 1)).unwrap();
+    let mut info = topobroker();
+    let shown = info.args(["info", "--json", "machine:0", "-i"]).arg(file.path()).output().unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let infos = document[0]["infos"].as_array().unwrap();
+    let values: Vec<_> =
+        infos.iter().filter(|it| it["name"] == "Note").map(|it| &it["value"]).collect();
+    assert_eq!(values, ["one", "two"]);
 }
 
 fn topobroker_program() -> String {

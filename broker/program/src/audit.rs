@@ -1,7 +1,6 @@
 //! `topobroker audit`: reports the hwloc topologies that the processes of a command make, and their
 //! cost.
 
-use super::json;
 use super::preload::{GUARD_VARIABLE, PRELOAD, preload};
 use super::run::finish;
 use super::signals::Signals;
@@ -47,7 +46,7 @@ impl Audit {
         let code = finish(command, &mut signals)?;
         let report = Report::read(folder.path()).context("the notes")?;
         let text = match self.json {
-            true => json::text(&report.to_json())?,
+            true => report.to_json()?,
             false => report.to_text(),
         };
         match &self.output {

@@ -1,7 +1,7 @@
 //! The report of an audit: the hwloc topologies that the processes of a command made, read from the
 //! notes of the audit library and summed up.
 
-use serde_json::{Value, json};
+use crate::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io;
@@ -161,36 +161,45 @@ impl Audit {
         text
     }
 
-    /// The audit as one JSON object.
-    #[must_use]
-    pub fn to_json(&self) -> Value {
-        let processes = self.processes.iter().map(|process| {
-            let calls = process.calls.iter().map(|call| {
-                json!({
-                    "call": call.name,
-                    "library": call.library.to_string_lossy(),
-                    "microseconds": call.micros,
-                    "bytes": call.kept,
-                    "destroyed": call.destroyed,
-                    "failed": call.failed,
-                    "load": call.load,
-                    "guard": call.guard,
-                })
-            });
-            json!({
-                "pid": process.pid,
-                "program": process.program.to_string_lossy(),
-                "calls": calls.collect::<Vec<_>>(),
-                "hwloc_inside": paths(&mut process.embedded.iter().map(PathBuf::as_path)),
-            })
-        });
-        json!({
-            "processes": processes.collect::<Vec<_>>(),
-            "microseconds": self.micros(),
-            "bytes_kept": self.kept(),
-            "bytes_saved_by_sharing": self.saved(),
-            "hwloc_inside": paths(&mut self.embedded().into_iter()),
+    /// The audit as a JSON document.
+    ///
+    /// # Errors
+    ///
+    /// None that is known.
+    pub fn to_json(&self) -> anyhow::Result<String> {
+        json::text(&json::Audit {
+            processes: self.processes.iter().map(Process::described).collect(),
+            microseconds: self.micros(),
+            bytes_kept: self.kept(),
+            bytes_saved_by_sharing: self.saved(),
+            hwloc_inside: paths(&mut self.embedded().into_iter()),
         })
+    }
+}
+
+impl Process {
+    fn described(&self) -> json::ProcessOfAudit<'_> {
+        json::ProcessOfAudit {
+            pid: self.pid,
+            program: self.program.to_string_lossy().into_owned(),
+            calls: self.calls.iter().map(Call::described).collect(),
+            hwloc_inside: paths(&mut self.embedded.iter().map(PathBuf::as_path)),
+        }
+    }
+}
+
+impl Call {
+    fn described(&self) -> json::Call<'_> {
+        json::Call {
+            call: &self.name,
+            library: self.library.to_string_lossy().into_owned(),
+            microseconds: self.micros,
+            bytes: self.kept,
+            destroyed: self.destroyed,
+            failed: self.failed,
+            load: &self.load,
+            guard: &self.guard,
+        }
     }
 }
 
@@ -303,7 +312,8 @@ mod tests {
         assert_eq!((audit.kept(), audit.micros()), (705_000, 4053));
         assert_eq!(audit.saved(), 705_000 - 4096);
         assert!(audit.to_text().contains("2.500 ms       -900 bytes  /l/a.so, destroyed later"));
-        assert_eq!(audit.to_json()["processes"][0]["calls"][2]["library"], "/l/b.so");
+        let json: serde_json::Value = serde_json::from_str(&audit.to_json().unwrap()).unwrap();
+        assert_eq!(json["processes"][0]["calls"][2]["library"], "/l/b.so");
     }
 
     #[test]

@@ -5,7 +5,6 @@ use super::input::{Input, Now};
 use super::{job, json, output};
 use clap::Args;
 use rustix::param::page_size;
-use serde_json::{Value, json};
 use std::process::ExitCode;
 use topobroker::findings::{self, Finding, Kind};
 use topobroker::linux::{self, Process};
@@ -108,7 +107,7 @@ impl Check {
 
     fn print(&self, found: &[Finding], host: Option<&str>) -> anyhow::Result<ExitCode> {
         if self.json {
-            let all: Vec<Value> = found.iter().map(|it| finding_as_json(it, host)).collect();
+            let all: Vec<_> = found.iter().map(|it| described(it, host)).collect();
             return output::print(&json::text(&all)?);
         }
         let on = host.map(|host| format!("{host}: ")).unwrap_or_default();
@@ -117,13 +116,8 @@ impl Check {
 }
 
 /// A finding, and the machine that it is about.
-pub(crate) fn finding_as_json(finding: &Finding, host: Option<&str>) -> Value {
-    json!({
-        "host": host,
-        "kind": finding.kind.name(),
-        "note": finding.is_note,
-        "text": finding.text,
-    })
+pub(crate) fn described<'a>(finding: &'a Finding, host: Option<&'a str>) -> json::Finding<'a> {
+    json::Finding { host, kind: finding.kind.name(), note: finding.is_note, text: &finding.text }
 }
 
 /// Whether the limits matter: the node has OpenFabrics devices.

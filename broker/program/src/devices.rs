@@ -6,13 +6,12 @@ use super::subject::Subject;
 use super::{json, output};
 use anyhow::{Context, ensure};
 use clap::Args;
-use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::process::ExitCode;
 use topobroker::findings::worded;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
-    Attributes, Object, ObjectType, OsDeviceKind, Topology,
+    Object, ObjectType, OsDeviceKind, Topology,
     devices::{DeviceDistance, DeviceKinds, Nearness},
 };
 
@@ -86,7 +85,7 @@ impl Devices {
             };
             let devices = self.devices(topology, near.as_ref());
             if self.json {
-                let all: Vec<Value> = devices.iter().map(Device::json).collect();
+                let all: Vec<_> = devices.iter().map(Device::described).collect();
                 return json::text(&all);
             }
             Ok(devices.iter().map(|device| device.line() + "\n").collect())
@@ -170,8 +169,7 @@ impl Device<'_> {
 
     /// The bus id of the PCI device that this is a part of.
     fn bus_id(&self) -> Option<String> {
-        let Attributes::Pci(pci) = self.pci()?.attributes() else { return None };
-        Some(pci.bus_id().to_string())
+        Some(self.object.bus_id()?.to_string())
     }
 
     /// Logical indexes of the default NUMA nodes that it is local to; `None` if it is local to all of
@@ -215,33 +213,31 @@ impl Device<'_> {
         parts.join("  ")
     }
 
-    fn json(&self) -> Value {
-        let ports = self.ports();
-        let ports = ports.iter().map(|(port, state)| json!({ "port": port, "state": state }));
-        let mut value = json!({
-            "name": self.name(),
-            "other_names": self.other_names,
-            "kind": self.kind(),
-            "pci": self.bus_id(),
-            "numa": self.nodes(),
-            "ports": ports.collect::<Vec<_>>(),
-            "rate_mbps": self.object.link_mbps(),
-            "max_link_speed": self.pci().and_then(|pci| pci.fact("MaxLinkSpeed")),
-            "max_link_width": self.pci().and_then(|pci| pci.fact("MaxLinkWidth")),
-            "uuid": self.object.gpu_uuid(),
-            "mig_instances": self.object.mig_instances().collect::<Vec<_>>(),
-            "nvlink_domain": self.object.nvlink_domain(),
-        });
-        if let (Some(path), Some(object)) = (self.path, value.as_object_mut()) {
-            object.insert("nearness".to_owned(), json!(nearness(path.nearness)));
-            let (min, max) = self.distance.unzip();
-            object.insert("pmix_distance".to_owned(), json!(min));
-            object.insert("pmix_greatest_distance".to_owned(), json!(max));
-            object.insert("latency".to_owned(), json!(path.latency));
-            object.insert("pci_hops".to_owned(), json!(path.pci_hops));
-            object.insert("linkspeed_gb_per_s".to_owned(), json!(path.linkspeed));
+    fn described(&self) -> json::Device<'_> {
+        let port = |(port, state)| json::DevicePort { port, state };
+        let (pmix_distance, pmix_greatest_distance) = self.distance.unzip();
+        json::Device {
+            name: self.name(),
+            other_names: self.other_names.clone(),
+            r#type: self.kind(),
+            bus_id: self.bus_id(),
+            numa_nodes: self.nodes(),
+            ports: self.ports().into_iter().map(port).collect(),
+            rate_mbps: self.object.link_mbps(),
+            max_link_speed: self.pci().and_then(|pci| pci.fact("MaxLinkSpeed")),
+            max_link_width: self.pci().and_then(|pci| pci.fact("MaxLinkWidth")),
+            uuid: self.object.gpu_uuid(),
+            mig_instances: self.object.mig_instances().collect(),
+            nvlink_domain: self.object.nvlink_domain(),
+            near: self.path.map(|path| json::Near {
+                nearness: nearness(path.nearness),
+                pmix_distance,
+                pmix_greatest_distance,
+                latency: path.latency,
+                pci_hops: path.pci_hops,
+                linkspeed: path.linkspeed,
+            }),
         }
-        value
     }
 }
 

@@ -126,7 +126,7 @@ impl Distrib {
             parts.iter_mut().for_each(|part| *part = one(part).into_iter().collect());
         }
         if self.json {
-            return json::text(&parts.iter().map(json::set).collect::<Vec<_>>());
+            return json::text(&parts.iter().map(json::Set::from).collect::<Vec<_>>());
         }
         let format = if self.taskset { Format::Taskset } else { Format::Hwloc };
         Ok(parts.iter().map(|part| part.to_text(format) + "\n").collect())

@@ -216,7 +216,16 @@ impl Links {
         }
         if self.of == Format::Json {
             let paths = found.iter().map(|(from, to, path, way)| {
-                links::json_path(graph, (*from, *to), path.as_ref(), way)
+                let path = path.as_ref();
+                json::LinkPath {
+                    from: graph.name(*from),
+                    to: graph.name(*to),
+                    bandwidth: path.and_then(|it| it.bandwidth),
+                    has_unknown_bandwidth: path.map(|it| it.has_unknown_bandwidth),
+                    latency: path.and_then(|it| it.latency),
+                    hops: path.map(|it| it.hops),
+                    way: way.iter().map(|vertex| graph.name(*vertex)).collect(),
+                }
             });
             return json::text(&paths.collect::<Vec<_>>());
         }

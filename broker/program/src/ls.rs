@@ -7,7 +7,6 @@ use crate::console::{self, Contents, Cpusets, Indexes, Style};
 use crate::json;
 use anyhow::Context;
 use clap::Args;
-use serde_json::{Value, json};
 use std::process::ExitCode;
 use topobroker_layout::set::Format;
 use topobroker_reader::text::synthetic;
@@ -94,7 +93,7 @@ impl Ls {
 
     fn print(&self, topology: Topology<'_>) -> anyhow::Result<String> {
         if self.json {
-            return json::text(&self.as_json(topology));
+            return self.as_json(topology);
         }
         match self.of {
             Of::Console => Ok(console::print(topology, &self.style())),
@@ -102,22 +101,17 @@ impl Ls {
         }
     }
 
-    fn as_json(&self, topology: Topology<'_>) -> Value {
+    fn as_json(&self, topology: Topology<'_>) -> anyhow::Result<String> {
         match self.style().contents {
-            Contents::Tree => json!({
-                "root": json::tree(topology.root()),
-                "levels": json::levels(topology),
-                "distances": json::distances(topology),
-                "memory_attributes": json::memory_attributes(topology),
-                "cpu_kinds": json::cpu_kinds(topology),
-            }),
-            Contents::Summary => json::levels(topology),
+            Contents::Tree => json::text(&json::Topology::from(topology)),
+            Contents::Summary => json::text(&json::levels(topology)),
             Contents::Only(wanted) => {
-                topology.objects().filter(|it| wanted.matches(*it)).map(json::object).collect()
+                let found = topology.objects().filter(|it| wanted.matches(*it));
+                json::text(&found.map(json::Object::from).collect::<Vec<_>>())
             }
-            Contents::Distances => json::distances(topology),
-            Contents::MemoryAttributes => json::memory_attributes(topology),
-            Contents::CpuKinds => json::cpu_kinds(topology),
+            Contents::Distances => json::text(&json::distances(topology)),
+            Contents::MemoryAttributes => json::text(&json::memory_attributes(topology)),
+            Contents::CpuKinds => json::text(&json::cpu_kinds(topology)),
         }
     }
 

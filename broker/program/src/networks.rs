@@ -3,14 +3,13 @@
 use super::subject::Subject;
 use super::{json, output};
 use clap::Args;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use topobroker::nics::{NicFilter, nodes_reached};
 use topobroker_cluster::Rails;
 use topobroker_reader::Object;
 use topobroker_reader::cluster::{ClusterOpenError, adopt_cluster};
-use topobroker_reader::devices::{Network, NetworkId, NicChoice};
+use topobroker_reader::devices::{Network, NetworkId, NicChoice, Port};
 
 /// List the networks of the node, the one that jobs use first
 #[derive(Debug, Args)]
@@ -92,8 +91,7 @@ impl Networks {
         output::print(&self.subject.answer(None, |topology| {
             let networks = filter.networks(topology, choice);
             if self.json {
-                let all: Vec<Value> =
-                    networks.iter().map(|it| as_json(it, reach.as_ref())).collect();
+                let all: Vec<_> = networks.iter().map(|it| described(it, reach.as_ref())).collect();
                 return json::text(&all);
             }
             let reaching = |network: &Network<'_>| match &reach {
@@ -147,25 +145,25 @@ fn rate(mbps: u64) -> String {
     }
 }
 
-fn as_json(network: &Network<'_>, reach: Option<&Reach>) -> Value {
-    let nics = network.nics.iter().map(|nic| {
-        let ports = nic.ports().map(|port| {
-            json!({ "port": port.number, "active": port.is_active(), "rate_mbps": port.rate_mbps() })
-        });
-        json!({
-            "name": nic.device_name(),
-            "interface": nic.interface().and_then(|it| it.name().map(str::to_owned)),
-            "rate_mbps": nic.link_mbps(),
-            "ip_subnets": nic.ip_subnets().collect::<Vec<_>>(),
-            "ports": ports.collect::<Vec<_>>(),
-        })
-    });
-    json!({
-        "network": network.id.to_string(),
-        "kind": network.id.kind(),
-        "subnet": network.id.subnet().map(|it| format!("{it:#018x}")),
-        "rate_mbps": network.mbps,
-        "nodes": reach.map(|(_, reached)| reached.get(&network.id).copied().unwrap_or(0)),
-        "nics": nics.collect::<Vec<_>>(),
-    })
+fn described<'a>(network: &Network<'a>, reach: Option<&Reach>) -> json::FoundNetwork<'a> {
+    let port = |port: Port<'_>| json::NicPort {
+        port: port.number,
+        active: port.is_active(),
+        rate_mbps: port.rate_mbps(),
+    };
+    let nic = |nic: &Object<'a>| json::Nic {
+        name: nic.device_name(),
+        interface: nic.interface().and_then(Object::name),
+        rate_mbps: nic.link_mbps(),
+        ip_subnets: nic.ip_subnets().collect(),
+        ports: nic.ports().map(port).collect(),
+    };
+    json::FoundNetwork {
+        network: network.id.to_string(),
+        kind: network.id.kind(),
+        subnet: network.id.subnet().map(|it| format!("{it:#018x}")),
+        rate_mbps: network.mbps,
+        nodes: reach.map(|(_, reached)| reached.get(&network.id).copied().unwrap_or(0)),
+        nics: network.nics.iter().map(nic).collect(),
+    }
 }

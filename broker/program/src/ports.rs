@@ -3,7 +3,6 @@
 use super::input::Input;
 use super::{json, output};
 use clap::Args;
-use serde_json::{Value, json};
 use std::process::ExitCode;
 use topobroker::findings::{named, worded};
 use topobroker_reader::{
@@ -28,9 +27,9 @@ impl Ports {
         let text = self.input.now(|now| {
             let topology = now.topology;
             if self.json {
-                let all: Vec<Value> = ports(topology)
-                    .map(describe)
-                    .chain(interfaces(topology).map(describe_interface))
+                let all: Vec<_> = ports(topology)
+                    .map(described)
+                    .chain(interfaces(topology).map(described_interface))
                     .collect();
                 return json::text(&all);
             }
@@ -71,30 +70,30 @@ fn line_of_interface(interface: Object<'_>) -> String {
     parts.join("  ")
 }
 
-fn describe(port: Port<'_>) -> Value {
-    json!({
-        "device": port.device.name(),
-        "port": port.number,
-        "node_type": port.device.fact("NodeType").map(without_number),
-        "state": port.state().map(|state| worded(Some(state))),
-        "physical_state": port.physical_state().map(without_number),
-        "link_layer": port.link_layer().map(layer),
-        "rate": port.rate(),
-        "rate_mbps": port.rate_mbps(),
-        "lid": port.lid(),
-        "sm_lid": port.sm_lid(),
-        "gid": port.gid(0).map(|gid| gid.to_string()),
-        "subnet": subnet(port),
-        "pkeys": pkeys(port),
+fn described(port: Port<'_>) -> json::AnyPort<'_> {
+    json::AnyPort::Port(json::Port {
+        device: port.device.name(),
+        port: port.number,
+        node_type: port.device.fact("NodeType").map(without_number),
+        state: port.state().map(|state| worded(Some(state))),
+        physical_state: port.physical_state().map(without_number),
+        link_layer: port.link_layer().map(layer),
+        rate: port.rate(),
+        rate_mbps: port.rate_mbps(),
+        lid: port.lid(),
+        sm_lid: port.sm_lid(),
+        gid: port.gid(0).map(|gid| gid.to_string()),
+        subnet: subnet(port),
+        pkeys: pkeys(port),
     })
 }
 
-fn describe_interface(interface: Object<'_>) -> Value {
-    json!({
-        "device": interface.name(),
-        "state": interface.fact("OperState"),
-        "rate_mbps": interface.link_mbps(),
-        "address": interface.info("Address"),
+fn described_interface(interface: Object<'_>) -> json::AnyPort<'_> {
+    json::AnyPort::Interface(json::Interface {
+        device: interface.name(),
+        state: interface.fact("OperState"),
+        rate_mbps: interface.link_mbps(),
+        address: interface.info("Address"),
     })
 }
 

@@ -4,7 +4,6 @@ use super::input::{Held, Input};
 use super::subject::ensure_is_here;
 use super::{json, output};
 use clap::Args;
-use serde_json::json;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::Scope as Described;
@@ -38,17 +37,17 @@ impl Scope {
         let decision = situation.decide();
         let of_job = job.map(|job| job.view().topology().root().cpuset().unwrap_or_default());
         if self.json {
-            return output::print(&json::text(&json!({
-                "launch": situation.launch.name(),
-                "published": situation.published.name(),
-                "pus": json::set(&situation.pus),
-                "cpu_list": json::set_or_null(situation.cpu_list.clone()),
-                "affinity": json::set(&situation.affinity),
-                "cgroup": json::set_or_null(situation.cgroup.clone()),
-                "job": job.map(Job::name),
-                "part": json::set_or_null(of_job),
-                "decision": job.is_none().then(|| decision.to_string()),
-            }))?);
+            return output::print(&json::text(&json::Scope {
+                launch: situation.launch.name(),
+                published: situation.published.name(),
+                pus: (&situation.pus).into(),
+                cpu_list: situation.cpu_list.as_ref().map(json::Set::from),
+                affinity: (&situation.affinity).into(),
+                cgroup: situation.cgroup.as_ref().map(json::Set::from),
+                job: job.map(Job::name),
+                part: of_job.map(json::Set::from),
+                decision: job.is_none().then(|| decision.to_string()),
+            })?);
         }
         let list = |set: &Set| set.to_text(Format::List);
         let or_none = |set: &Option<Set>| set.as_ref().map_or("none".to_owned(), list);

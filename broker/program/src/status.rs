@@ -103,36 +103,33 @@ fn names(files: &[PathBuf]) -> Vec<String> {
 }
 
 fn json(found: &[Published]) -> anyhow::Result<String> {
-    let segments: Vec<_> = found
-        .iter()
-        .map(|segment| {
-            let header = segment.header.as_ref().ok();
-            serde_json::json!({
-                "file": segment.file.display().to_string(),
-                "size": segment.size,
-                "mode": format!("{:04o}", segment.mode),
-                "owner": segment.owner,
-                "age_seconds": segment.age().as_secs_f64(),
-                "publisher": segment.publisher.name(),
-                "publisher_pid": header.map(|header| header.publisher_pid),
-                "mappings": segment.mapped_by.len(),
-                "mapped_by": segment.mapped_by,
-                "jobs": segment.jobs(),
-                "files_beside": names(&segment.files_beside()),
-                "segment_id": header.map(topobroker_layout::header::Header::segment_name),
-                "address": header.map(|header| format!("{:#x}", header.address)),
-                "source": header.map(|header| header.source.name()),
-                "scope": header.map(|header| header.scope.name()),
-                "generation": header.map(|header| header.generation),
-                "error": segment.header.as_ref().err().map(ToString::to_string),
-            })
-        })
-        .collect();
-    json::text(&serde_json::json!({
-        "version": VERSION,
-        "hwloc": library_version(),
-        "segments": segments,
-    }))
+    let segments = found.iter().map(|segment| {
+        let header = segment.header.as_ref().ok();
+        json::Segment {
+            file: segment.file.display().to_string(),
+            size: segment.size,
+            mode: format!("{:04o}", segment.mode),
+            owner: segment.owner,
+            age_seconds: segment.age().as_secs_f64(),
+            publisher: segment.publisher.name(),
+            publisher_pid: header.map(|header| header.publisher_pid),
+            mappings: segment.mapped_by.len(),
+            mapped_by: &segment.mapped_by,
+            jobs: segment.jobs(),
+            files_beside: names(&segment.files_beside()),
+            segment_id: header.map(topobroker_layout::header::Header::segment_name),
+            address: header.map(|header| format!("{:#x}", header.address)),
+            source: header.map(|header| header.source.name()),
+            scope: header.map(|header| header.scope.name()),
+            generation: header.map(|header| header.generation),
+            error: segment.header.as_ref().err().map(ToString::to_string),
+        }
+    });
+    json::text(&json::Status {
+        version: VERSION,
+        hwloc: library_version(),
+        segments: segments.collect(),
+    })
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,7 +1,7 @@
 //! JSON: node-link data as networkx reads it, and JSON Graph Format as Flux reads it.
 
 use serde_json::{Value, json as value};
-use topobroker_reader::links::{Link, LinkPath, Links, VertexId, VertexKind};
+use topobroker_reader::links::{Link, Links, VertexKind};
 
 /// The graph as node-link data: `networkx.node_link_graph(data, edges="edges")` makes a directed
 /// multigraph of it. Each direction of a link is an edge. Bandwidths are in MB/s, latencies in
@@ -35,26 +35,6 @@ fn edge(links: &Links<'_>, link: &Link) -> Value {
         "latency": link.latency,
         "links": link.links,
         "origin": link.origin.name(),
-    })
-}
-
-/// A path between two vertices; `way` are its vertices from its beginning to its end.
-#[must_use]
-pub fn json_path(
-    links: &Links<'_>,
-    (from, to): (VertexId, VertexId),
-    path: Option<&LinkPath>,
-    way: &[VertexId],
-) -> Value {
-    let name = |vertex: &VertexId| links.name(*vertex);
-    value!({
-        "from": name(&from),
-        "to": name(&to),
-        "bandwidth": path.and_then(|it| it.bandwidth),
-        "has_unknown_bandwidth": path.map(|it| it.has_unknown_bandwidth),
-        "latency": path.and_then(|it| it.latency),
-        "hops": path.map(|it| it.hops),
-        "way": way.iter().map(name).collect::<Vec<_>>(),
     })
 }
 

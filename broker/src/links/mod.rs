@@ -12,7 +12,7 @@ mod tell;
 mod told;
 
 pub use dot::dot;
-pub use json::{jgf, json, json_path};
+pub use json::{jgf, json};
 pub use matrix::{links_of_gpus, matrix};
 pub use nccl::{GuestBusIds, NcclError, nccl, rccl};
 pub use nccl_read::{NcclDevice, NcclFile, NcclLink, NcclReadError, is_bus_id};

@@ -6,7 +6,7 @@ use crate::set::{AnySet, PySet};
 use crate::topology::{PyTopology, type_named};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use topobroker_reader::devices::{LinkState, NetworkId};
 use topobroker_reader::{AttributeValue, Info, Object, ObjectType, Set};
@@ -52,18 +52,9 @@ impl<'py> FromPyObject<'_, 'py> for Given {
     }
 }
 
-/// Pairs as a dictionary. Of pairs with the same name the first counts, as in hwloc.
-fn dictionary<'py, 'a>(
-    py: Python<'py>,
-    pairs: impl Iterator<Item = Info<'a>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let dictionary = PyDict::new(py);
-    for info in pairs {
-        if !dictionary.contains(info.name)? {
-            dictionary.set_item(info.name, info.value)?;
-        }
-    }
-    Ok(dictionary)
+/// Names and values, in their order: a name may be there twice.
+pub(crate) fn pairs<'a>(infos: impl Iterator<Item = Info<'a>>) -> Vec<(&'a str, &'a str)> {
+    infos.map(|info| (info.name, info.value)).collect()
 }
 
 #[pymethods]
@@ -123,16 +114,26 @@ impl PyObject {
         self.text(py, |object| object.subtype())
     }
 
-    /// Infos by name. Counterpart: `infos`.
+    /// Names and values of its infos. A name may be there twice. Counterpart: `infos`.
     #[getter]
-    fn infos<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.0.ask(|object| dictionary(py, object.infos()))
+    fn infos<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.0.ask(|object| PyList::new(py, pairs(object.infos())))
     }
 
-    /// What the publisher found out beside hwloc, by name.
+    /// The value of its first info of a name; None if it has none. Counterpart: `hwloc_obj_get_info_by_name`.
+    fn info<'py>(&self, py: Python<'py>, name: &str) -> Option<Bound<'py, pyo3::types::PyString>> {
+        self.text(py, |object| object.info(name))
+    }
+
+    /// Names and values of what the publisher found out and hwloc does not know.
     #[getter]
-    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.0.ask(|object| dictionary(py, object.facts()))
+    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.0.ask(|object| PyList::new(py, pairs(object.facts())))
+    }
+
+    /// The value of its first fact of a name; None if it has none.
+    fn fact<'py>(&self, py: Python<'py>, name: &str) -> Option<Bound<'py, pyo3::types::PyString>> {
+        self.text(py, |object| object.fact(name))
     }
 
     /// Attributes of its type by name, such as "size" of a cache in bytes. Counterpart: `attr`.

@@ -225,8 +225,8 @@ pub(crate) struct PyCpuKind {
     cpuset: Py<PySet>,
     /// Its rank from 0, the least efficient; None if unknown.
     efficiency: Option<u32>,
-    /// Infos by name, such as "CoreType".
-    infos: std::collections::BTreeMap<String, String>,
+    /// Names and values of its infos, such as of "CoreType".
+    infos: Vec<(String, String)>,
 }
 
 impl PyCpuKind {

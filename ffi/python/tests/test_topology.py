@@ -155,6 +155,13 @@ def test_memory_attributes_and_default_nodes_are_told(machine: Machine) -> None:
     assert t.cpuset_of([2]) == Set([2, 3]) and t.numa_nodes[2].attributes["local_memory"] == 500_000_000
 
 
+def test_two_infos_of_one_name_are_both_there(machine: Machine) -> None:
+    twice = '<info name="Note" value="one"/><info name="Note" value="two"/>'
+    root = machine(NUMA_XML.replace('gp_index="1">', f'gp_index="1">{twice}')).root
+    assert [value for name, value in root.infos if name == "Note"] == ["one", "two"]
+    assert root.info("Note") == "one" and root.info("Nothing") is None
+
+
 def test_objects_of_another_topology_are_refused(machine: Machine, gpus: Topology) -> None:
     t = machine(SMALL)
     for wrong in (

@@ -85,7 +85,7 @@ def named(word: str, numbered: Sequence[Gpu], known: Sequence[Object]) -> Option
 
 def _is_reachable(gpu: Object) -> bool:
     """Whether the cgroup of this process lets it open a GPU. If nobody knows its file, it does."""
-    minor = next((it.facts["NVIDIAMinor"] for it in [gpu, *gpu.ancestors] if "NVIDIAMinor" in it.facts), None)
+    minor = next(filter(None, (it.fact("NVIDIAMinor") for it in [gpu, *gpu.ancestors])), None)
     if minor is None:
         return True
     try:

@@ -46,9 +46,8 @@ def diff(one: Topology, other: Topology) -> list[Difference]:
             memory = [object.attributes["local_memory"] for object in (a, b)]
             if memory[0] != memory[1]:
                 found.append(Difference(a, "local_memory", *memory))
-        infos = (a.infos, b.infos)
-        for name in dict.fromkeys([*infos[0], *infos[1]]):
-            values = [info.get(name) for info in infos]
+        for name in dict.fromkeys(name for name, _ in [*a.infos, *b.infos]):
+            values = [a.info(name), b.info(name)]
             if values[0] != values[1]:
                 found.append(Difference(a, name, *values))
     return found

@@ -10,7 +10,7 @@ use topobroker_embedding::{compile, has_package, said};
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
-    Archive, Attributes, Object, ObjectType, OsDeviceKind, Topology,
+    Archive, Object, ObjectType, OsDeviceKind, Topology,
     devices::{Beside, Nearness, NicChoice, PathClass},
 };
 use topobroker_samples::{describe, machines, shared};

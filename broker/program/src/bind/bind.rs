@@ -145,7 +145,7 @@ impl Bind {
         };
         let bound = Bound::of(topology, self.target(), asked)?;
         if self.json {
-            return json::text(&bound.json());
+            return json::text(&bound.document());
         }
         let format = if self.taskset { Format::Taskset } else { Format::Hwloc };
         Ok(bound.text(manner.prints_nodes(), format))

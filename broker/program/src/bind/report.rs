@@ -2,7 +2,6 @@
 
 use crate::json;
 use anyhow::bail;
-use serde_json::{Value, json};
 use topobroker::binding::{MemoryPolicy, Target, binding, last_location, memory_binding};
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::Topology;
@@ -52,12 +51,12 @@ impl Bound {
         format!("{}{policy}\n", set.to_text(format))
     }
 
-    pub(super) fn json(&self) -> Value {
-        json!({
-            "cpuset": json::set(&self.cpuset),
-            "nodeset": json::set(&self.nodeset),
-            "policy": self.policy,
-        })
+    pub(super) fn document(&self) -> json::Bound {
+        json::Bound {
+            cpuset: (&self.cpuset).into(),
+            nodeset: (&self.nodeset).into(),
+            policy: self.policy,
+        }
     }
 }
 

@@ -180,16 +180,12 @@ impl Calc {
             Question::Mask(_) => None,
             question => Some(super::answer::answer(topology, set, question, &style)?),
         };
-        let answer = answer.map(|it| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let answer = answer.map(|it| it.split_whitespace().map(str::to_owned).collect());
         let [cpuset, nodeset] = match manner.nodeset_output {
             true => [topology.cpuset_of_nodes(set), set.clone()],
             false => [set.clone(), topology.nodeset_of(set)],
         };
-        json::text(&serde_json::json!({
-            "cpuset": json::set(&cpuset),
-            "nodeset": json::set(&nodeset),
-            "answer": answer,
-        }))
+        json::text(&json::Calculated { cpuset: cpuset.into(), nodeset: nodeset.into(), answer })
     }
 
     /// Reduces the set to the PUs that `--cpukind` and `--no-smt` keep.

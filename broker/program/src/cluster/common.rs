@@ -3,7 +3,6 @@
 use super::opened::{Opened, named};
 use crate::{json, output};
 use clap::Args;
-use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_reader::cluster::NodeGroup;
@@ -37,8 +36,8 @@ impl Common {
         let Some(group) = common else { return Ok(ExitCode::SUCCESS) };
         let (kind, count) = (group.kind().name(), group.node_count());
         if self.json {
-            let value = json!({ "kind": kind, "name": group.name(), "nodes": count });
-            return output::print(&json::text(&value)?);
+            let document = json::Group { kind, name: group.name(), nodes: count };
+            return output::print(&json::text(&document)?);
         }
         let name =
             if group.name().is_empty() { String::new() } else { format!(" {}", group.name()) };

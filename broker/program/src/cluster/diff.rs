@@ -4,7 +4,6 @@ use super::group_path::path;
 use super::opened::{Opened, named};
 use crate::{json, output};
 use clap::Args;
-use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -61,14 +60,14 @@ impl Change {
         format!("{} {node}{}\n{}", self.sign, what.unwrap_or_default(), lines.collect::<String>())
     }
 
-    fn json(&self) -> Value {
-        let lines = self.lines.iter().map(|(sign, line)| json!({ "sign": sign, "line": line }));
-        json!({
-            "sign": self.sign,
-            "node": self.node,
-            "what": self.what,
-            "lines": lines.collect::<Vec<_>>(),
-        })
+    fn described(&self) -> json::Change<'_> {
+        let lines = self.lines.iter();
+        json::Change {
+            sign: self.sign,
+            node: self.node.as_deref(),
+            what: self.what.as_deref(),
+            lines: lines.map(|(sign, line)| json::SignedLine { sign: *sign, line }).collect(),
+        }
     }
 }
 
@@ -121,7 +120,7 @@ impl Diff {
 
     fn print(&self, changes: &[Change]) -> anyhow::Result<ExitCode> {
         output::print(&match self.json {
-            true => json::text(&changes.iter().map(Change::json).collect::<Vec<_>>())?,
+            true => json::text(&changes.iter().map(Change::described).collect::<Vec<_>>())?,
             false => changes.iter().map(Change::text).collect(),
         })
     }

@@ -3,7 +3,6 @@
 use super::opened::{Opened, named};
 use crate::{json, output};
 use clap::Args;
-use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,12 +33,12 @@ impl Show {
         let cluster = opened.cluster(&self.file)?;
         let fabric = cluster.fabric()?;
         if self.json {
-            let value = match (&self.from, &self.to) {
-                (Some(from), Some(to)) => between_as_json(&cluster, fabric, from, to)?,
-                _ if self.links => fabric.switches().map(switch_as_json).collect(),
-                _ => counts_as_json(fabric),
+            let text = match (&self.from, &self.to) {
+                (Some(from), Some(to)) => json::text(&paths(&cluster, fabric, from, to)?),
+                _ if self.links => json::text(&fabric.switches().map(links_of).collect::<Vec<_>>()),
+                _ => json::text(&totals(fabric)),
             };
-            return output::print(&json::text(&value)?);
+            return output::print(&text?);
         }
         let text = match (&self.from, &self.to) {
             (Some(from), Some(to)) => between(&cluster, fabric, from, to)?,
@@ -50,78 +49,78 @@ impl Show {
     }
 }
 
-/// What there is how often.
-fn totals(fabric: Fabric<'_>) -> [(&'static str, usize); 6] {
+fn totals(fabric: Fabric<'_>) -> json::FabricCounts {
     let ports: Vec<FabricVertex<'_>> = fabric.ports().collect();
     let of_switches: usize = fabric.switches().map(|it| usize::from(it.port_count())).sum();
     let used: usize = fabric.switches().map(|switch| switch.links().len()).sum();
     let planes = fabric.ports().chain(fabric.switches()).map(|it| it.plane()).max();
-    [
-        ("switches", fabric.switches().len()),
-        ("ports of nodes", ports.len()),
-        ("ports of nodes in the cluster", ports.iter().filter(|it| it.node().is_some()).count()),
-        ("links", fabric.link_count()),
-        ("unconnected ports of switches", of_switches.saturating_sub(used)),
-        ("planes", planes.map_or(0, |plane| usize::from(plane) + 1)),
-    ]
-}
-
-fn counts_as_json(fabric: Fabric<'_>) -> Value {
-    let totals = totals(fabric).map(|(name, value)| (name.replace(' ', "_"), Value::from(value)));
-    let mut value: serde_json::Map<String, Value> = totals.into_iter().collect();
     let pairs = fabric.port_pairs().into_iter();
-    let pairs = pairs.map(|(hops, count)| json!({ "hops": hops, "pairs": count }));
-    value.insert("pairs_by_hops".to_owned(), pairs.collect());
-    value.into()
+    json::FabricCounts {
+        switches: fabric.switches().len(),
+        ports_of_nodes: ports.len(),
+        ports_of_nodes_in_the_cluster: ports.iter().filter(|it| it.node().is_some()).count(),
+        links: fabric.link_count(),
+        unconnected_ports_of_switches: of_switches.saturating_sub(used),
+        planes: planes.map_or(0, |plane| usize::from(plane) + 1),
+        pairs_by_hops: pairs.map(|(hops, pairs)| json::HopsOfPairs { hops, pairs }).collect(),
+    }
 }
 
-fn switch_as_json(switch: FabricVertex<'_>) -> Value {
-    let links = switch.links().map(|link| {
-        json!({
-            "port": link.port,
-            "peer": end(link.peer),
-            "peer_port": link.peer_port,
-            "rate_mbps": link.mbps,
-        })
+fn links_of(switch: FabricVertex<'_>) -> json::Switch<'_> {
+    let links = switch.links().map(|link| json::FabricLink {
+        port: link.port,
+        peer: end(link.peer),
+        peer_port: link.peer_port,
+        rate_mbps: link.mbps,
     });
-    let links: Vec<Value> = links.collect();
-    json!({ "switch": end(switch), "links": links })
+    json::Switch { switch: end(switch), links: links.collect() }
 }
 
-fn end(vertex: FabricVertex<'_>) -> Value {
-    json!({ "guid": format!("{:#018x}", vertex.guid()), "name": vertex.name() })
+fn end(vertex: FabricVertex<'_>) -> json::End<'_> {
+    json::End { guid: guid(vertex), name: vertex.name() }
 }
 
-fn between_as_json<'a>(
+fn guid(vertex: FabricVertex<'_>) -> String {
+    format!("{:#018x}", vertex.guid())
+}
+
+fn paths<'a>(
     cluster: &'a Cluster<'a>,
     fabric: Fabric<'_>,
     from: &str,
     to: &str,
-) -> anyhow::Result<Value> {
+) -> anyhow::Result<json::Paths<'a>> {
     let (from, to) = (named(cluster, from)?, named(cluster, to)?);
     let common = cluster.groups()?.common(from, to);
     let mut ports = Vec::new();
     for one in fabric.ports_of(from) {
         for other in fabric.ports_of(to) {
-            ports.push(json!({
-                "from": format!("{:#018x}", one.guid()),
-                "to": format!("{:#018x}", other.guid()),
-                "hops": fabric.hops(one, other),
-            }));
+            let hops = fabric.hops(one, other);
+            ports.push(json::Path { from: guid(one), to: guid(other), hops });
         }
     }
-    Ok(json!({ "group": common.name(), "kind": common.kind().name(), "ports": ports }))
+    Ok(json::Paths { group: common.name(), kind: common.kind().name(), ports })
 }
 
 fn counts(fabric: Fabric<'_>) -> String {
+    let totals = totals(fabric);
     let mut text = String::new();
-    let mut line = |name: &str, value: usize| {
+    let mut line = |name: &str, value: u64| {
         let _ = writeln!(text, "{name}: {value}");
     };
-    totals(fabric).into_iter().for_each(|(name, value)| line(name, value));
-    for (hops, count) in fabric.port_pairs() {
+    for (name, count) in [
+        ("switches", totals.switches),
+        ("ports of nodes", totals.ports_of_nodes),
+        ("ports of nodes in the cluster", totals.ports_of_nodes_in_the_cluster),
+        ("links", totals.links),
+        ("unconnected ports of switches", totals.unconnected_ports_of_switches),
+        ("planes", totals.planes),
+    ] {
+        line(name, count as u64);
+    }
+    for json::HopsOfPairs { hops, pairs } in totals.pairs_by_hops {
         let hops = hops.map_or("unconnected".to_owned(), |hops| format!("{hops} links apart"));
-        line(&format!("pairs {hops}"), usize::try_from(count).unwrap_or(usize::MAX));
+        line(&format!("pairs {hops}"), pairs);
     }
     text
 }

@@ -4,7 +4,6 @@ use super::group_path::path;
 use super::opened::{Opened, named};
 use crate::{json, output};
 use clap::Args;
-use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -43,7 +42,7 @@ impl Info {
         let topology = node.open()?;
         let archive = topology.archive();
         if self.json {
-            return output::print(&json::text(&as_json(node, archive.topology(), &topology)?)?);
+            return output::print(&json::text(&described(node, archive.topology(), &topology)?)?);
         }
         let mut text = String::new();
         let mut line = |name: &str, value: String| {
@@ -76,31 +75,33 @@ impl Info {
     }
 }
 
-fn as_json(
-    node: ClusterNode<'_>,
-    topology: Topology<'_>,
+fn described<'a>(
+    node: ClusterNode<'a>,
+    topology: Topology<'a>,
     opened: &NodeTopology<'_>,
-) -> anyhow::Result<Value> {
+) -> anyhow::Result<json::ClusterNode<'a>> {
     let count = |object_type| topology.objects_with_type(object_type).count();
-    let networks = topology.networks(NicChoice::ActiveOrUnknown).into_iter().map(|network| {
-        let nics: Vec<_> = network.nics.iter().map(|nic| nic.device_name()).collect();
-        json!({ "network": network.id.to_string(), "nics": nics })
-    });
-    Ok(json!({
-        "name": node.name(),
-        "number": node.number(),
-        "host_name": opened.host_name(),
-        "local": node.place() == Place::Local,
-        "class": node.class(),
-        "groups": path(node.group()?),
-        "objects": topology.object_count(),
-        "packages": count(ObjectType::Package),
-        "cores": count(ObjectType::Core),
-        "pus": count(ObjectType::PU),
-        "numa_nodes": count(ObjectType::NUMANode),
-        "gpus": topology.gpus().count(),
-        "nvlink_domain": topology.nvlink_domain(),
-        "memory": topology.root().total_memory(),
-        "networks": networks.collect::<Vec<_>>(),
-    }))
+    let networks = topology.networks(NicChoice::ActiveOrUnknown).into_iter();
+    Ok(json::ClusterNode {
+        name: node.name(),
+        number: node.number(),
+        host_name: opened.host_name(),
+        local: node.place() == Place::Local,
+        class: node.class().into(),
+        groups: path(node.group()?),
+        objects: topology.object_count(),
+        packages: count(ObjectType::Package),
+        cores: count(ObjectType::Core),
+        pus: count(ObjectType::PU),
+        numa_nodes: count(ObjectType::NUMANode),
+        gpus: topology.gpus().count(),
+        nvlink_domain: topology.nvlink_domain(),
+        memory: topology.root().total_memory(),
+        networks: networks
+            .map(|network| json::Network {
+                network: network.id.to_string(),
+                nics: network.nics.iter().map(|nic| nic.device_name()).collect(),
+            })
+            .collect(),
+    })
 }

@@ -5,7 +5,6 @@ use super::group_path::path;
 use super::opened::Opened;
 use crate::{json, output};
 use clap::Args;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -55,7 +54,7 @@ impl List {
         }
         let (found, is_sound) = self.found(&cluster);
         let text = if self.json {
-            json::text(&as_json(&cluster, &found)?)?
+            json::text(&described(&cluster, &found)?)?
         } else if self.hostlist {
             fold(found.iter().map(|node| node.name.as_str())) + "\n"
         } else {
@@ -183,33 +182,37 @@ fn tree(group: NodeGroup<'_>, depth: usize, text: &mut String) {
     group.children().for_each(|child| tree(child, depth + 1, text));
 }
 
-fn as_json(cluster: &Cluster<'_>, found: &[Facts]) -> anyhow::Result<Value> {
-    let node =
-        |node: &Facts| json!({ "name": node.name, "class": node.class, "groups": node.groups });
-    let kind = |kind: &Kind<'_>| {
-        json!({
-            "class": kind.first.class,
-            "nodes": fold(kind.names.iter().copied()),
-            "count": kind.names.len(),
-            "packages": kind.first.packages,
-            "cores": kind.first.cores,
-            "pus": kind.first.pus,
-            "gpus": kind.first.gpus,
-            "nics": kind.first.nics,
-            "network": kind.first.network,
-            "least_memory": kind.memory.0,
-            "greatest_memory": kind.memory.1,
-        })
+fn described<'a>(
+    cluster: &'a Cluster<'a>,
+    found: &'a [Facts],
+) -> Result<json::Cluster<'a>, ClusterOpenError> {
+    let node = |node: &'a Facts| json::NamedNode {
+        name: &node.name,
+        class: node.class,
+        groups: &node.groups,
+    };
+    let kind = |kind: Kind<'a>| json::Kind {
+        class: kind.first.class,
+        nodes: fold(kind.names.iter().copied()),
+        count: kind.names.len(),
+        packages: kind.first.packages,
+        cores: kind.first.cores,
+        pus: kind.first.pus,
+        gpus: kind.first.gpus,
+        nics: kind.first.nics,
+        network: &kind.first.network,
+        least_memory: kind.memory.0,
+        greatest_memory: kind.memory.1,
     };
     let sum = |value: fn(&Facts) -> u64| found.iter().map(value).sum::<u64>();
-    Ok(json!({
-        "nodes": found.iter().map(node).collect::<Vec<_>>(),
-        "kinds": kinds(found).iter().map(kind).collect::<Vec<_>>(),
-        "classes": cluster.class_count(),
-        "missing": cluster.missing()?.collect::<Vec<_>>(),
-        "cores": sum(|node| node.cores),
-        "pus": sum(|node| node.pus),
-        "gpus": sum(|node| node.gpus),
-        "memory": sum(|node| node.memory),
-    }))
+    Ok(json::Cluster {
+        nodes: found.iter().map(node).collect(),
+        kinds: kinds(found).into_iter().map(kind).collect(),
+        classes: cluster.class_count(),
+        missing: cluster.missing()?.collect(),
+        cores: sum(|node| node.cores),
+        pus: sum(|node| node.pus),
+        gpus: sum(|node| node.gpus),
+        memory: sum(|node| node.memory),
+    })
 }

@@ -2,11 +2,10 @@
 
 use super::above::SlurmFile;
 use super::opened::Opened;
-use crate::check::finding_as_json;
+use crate::check::described;
 use crate::{json, output};
 use anyhow::Context;
 use clap::Args;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -41,9 +40,7 @@ impl Check {
             findings.extend(slurm_findings(&cluster, &topology)?);
         }
         let text = match self.json {
-            true => json::text(
-                &findings.iter().map(|it| finding_as_json(it, None)).collect::<Vec<_>>(),
-            )?,
+            true => json::text(&findings.iter().map(|it| described(it, None)).collect::<Vec<_>>())?,
             false => findings.iter().map(|finding| format!("{finding}\n")).collect(),
         };
         output::print(&text)?;
@@ -77,7 +74,7 @@ impl Ports {
         let opened = Opened::read(&self.file)?;
         let cluster = opened.cluster(&self.file)?;
         let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let mut described: BTreeMap<String, Value> = BTreeMap::new();
+        let mut documents: BTreeMap<String, json::PortsOfNodes> = BTreeMap::new();
         for node in cluster.nodes() {
             let topology = node.open()?;
             let archive = topology.archive();
@@ -93,26 +90,23 @@ impl Ports {
             }
             if !lines.is_empty() {
                 if self.json {
-                    let ports: Vec<Value> = ports.iter().map(|port| as_json(*port)).collect();
-                    let value = json!({ "ports": ports, "may_lock": limit });
-                    described.entry(lines.clone()).or_insert(value);
+                    documents.entry(lines.clone()).or_insert_with(|| json::PortsOfNodes {
+                        nodes: None,
+                        count: 0,
+                        ports: ports.iter().map(|port| port_of_node(*port)).collect(),
+                        may_lock: limit.map(str::to_owned),
+                    });
                 }
                 alike.entry(lines).or_default().push(node.name().to_owned());
             }
         }
         if self.json {
-            let paragraph = |(lines, nodes): (String, Vec<String>)| {
-                let names = (!self.anonymous).then(|| fold(nodes.iter().map(String::as_str)));
-                let mut value = described.remove(&lines).unwrap_or_default();
-                if let Some(fields) = value.as_object_mut() {
-                    fields.insert("nodes".to_owned(), names.into());
-                    fields.insert("count".to_owned(), nodes.len().into());
-                }
-                value
-            };
-            return output::print(&json::text(
-                &alike.into_iter().map(paragraph).collect::<Vec<_>>(),
-            )?);
+            for (lines, document) in &mut documents {
+                let nodes = alike.get(lines).map(Vec::as_slice).unwrap_or_default();
+                document.count = nodes.len();
+                document.nodes = (!self.anonymous).then(|| fold(nodes.iter().map(String::as_str)));
+            }
+            return output::print(&json::text(&documents.into_values().collect::<Vec<_>>())?);
         }
         let mut text = String::new();
         for (lines, nodes) in alike {
@@ -132,12 +126,12 @@ fn line(port: Port<'_>) -> String {
     parts.join("  ")
 }
 
-fn as_json(port: Port<'_>) -> Value {
-    json!({
-        "port": named(port),
-        "state": worded(port.state()),
-        "rate": port.rate(),
-        "rate_mbps": port.rate_mbps(),
-        "subnet": port.subnet_prefix().map(prefix_text),
-    })
+fn port_of_node(port: Port<'_>) -> json::NodePort {
+    json::NodePort {
+        port: named(port),
+        state: worded(port.state()),
+        rate: port.rate().map(str::to_owned),
+        rate_mbps: port.rate_mbps(),
+        subnet: port.subnet_prefix().map(prefix_text),
+    }
 }

@@ -4,7 +4,6 @@ use super::opened::{Opened, named};
 use crate::{json, output};
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -94,8 +93,8 @@ impl Reach {
             let all = reach(one, other, self.nodes.rule.get(), planes);
             is_reached = !all.is_empty();
             if self.nodes.json {
-                let pair = |(one, other): &(String, String)| json!({ "one": one, "other": other });
-                return json::text(&all.iter().map(pair).collect::<Vec<_>>());
+                let pairs = all.iter().map(|(one, other)| json::Reached { one, other });
+                return json::text(&pairs.collect::<Vec<_>>());
             }
             Ok(all.iter().map(|(one, other)| format!("{one} {other}\n")).collect())
         })?;
@@ -118,7 +117,7 @@ impl Pairs {
         let text = self.nodes.answer(|one, other, planes| {
             let pairs = port_pairs(one, other, self.nodes.rule.get(), planes);
             if self.nodes.json {
-                return json::text(&as_json(&pairs));
+                return json::text(&described(&pairs));
             }
             let mut text = String::new();
             for pair in &pairs.pairs {
@@ -145,23 +144,24 @@ impl Pairs {
     }
 }
 
-fn as_json(pairs: &PortPairs) -> Value {
-    let left = |ports: &[Unpaired]| -> Value {
-        ports.iter().map(|it| json!({ "port": it.port, "reason": it.reason })).collect()
-    };
-    let all = pairs.pairs.iter().map(|pair| {
-        json!({
-            "one": pair.one,
-            "other": pair.other,
-            "subnet": prefix_text(pair.subnet),
-            "rate_mbps": pair.mbps,
-            "rates": pair.rates,
-            "share_per_mille": pair.share,
-        })
+fn described(pairs: &PortPairs) -> json::Pairs<'_> {
+    let all = pairs.pairs.iter().map(|pair| json::PairOfPorts {
+        one: &pair.one,
+        other: &pair.other,
+        subnet: prefix_text(pair.subnet),
+        rate_mbps: pair.mbps,
+        rates: pair.rates.each_ref().map(Option::as_deref),
+        share_per_mille: pair.share,
     });
-    json!({
-        "pairs": all.collect::<Vec<_>>(),
-        "left_of_one": left(&pairs.left),
-        "left_of_other": left(&pairs.right),
-    })
+    json::Pairs {
+        pairs: all.collect(),
+        left_of_one: left(&pairs.left),
+        left_of_other: left(&pairs.right),
+    }
+}
+
+fn left(ports: &[Unpaired]) -> Vec<json::Unpaired<'_>> {
+    let left =
+        ports.iter().map(|it| json::Unpaired { port: &it.port, reason: it.reason.to_string() });
+    left.collect()
 }

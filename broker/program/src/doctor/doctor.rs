@@ -3,7 +3,6 @@
 use super::examination::{Answer, State, examine};
 use crate::{json, output};
 use clap::Args;
-use serde_json::json;
 use std::process::ExitCode;
 
 /// Say what works on this node, and what to do about the rest
@@ -21,7 +20,7 @@ impl Doctor {
     pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
         let answers = examine();
         let text = match self.json {
-            true => json::text(&answers.iter().map(as_json).collect::<Vec<_>>())?,
+            true => json::text(&answers.iter().map(described).collect::<Vec<_>>())?,
             false => answers.iter().map(lines).collect(),
         };
         output::print(&text)?;
@@ -30,13 +29,13 @@ impl Doctor {
     }
 }
 
-fn as_json(answer: &Answer) -> serde_json::Value {
-    json!({
-        "name": answer.name,
-        "state": answer.state.name(),
-        "text": answer.text,
-        "advice": answer.advice,
-    })
+fn described(answer: &Answer) -> json::Answer<'_> {
+    json::Answer {
+        name: answer.name,
+        state: answer.state.name(),
+        text: &answer.text,
+        advice: answer.advice.as_deref(),
+    }
 }
 
 fn lines(answer: &Answer) -> String {

@@ -144,8 +144,8 @@ impl Info {
             for object in objects {
                 if self.json {
                     match self.related(object)? {
-                        None => found.push(json::object(object)),
-                        Some(all) => found.extend(all.iter().map(|it| json::object(it.object))),
+                        None => found.push(json::Object::from(object)),
+                        Some(all) => found.extend(all.iter().map(|it| it.object.into())),
                     }
                     continue;
                 }

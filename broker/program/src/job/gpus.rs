@@ -4,7 +4,6 @@ use super::named::{JobName, not_here};
 use crate::{json, output};
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
 use std::process::ExitCode;
 use topobroker_reader::devices::environment::{Interface, of_gpus_of_rank};
 use topobroker_reader::{Adopted, Object};
@@ -46,11 +45,11 @@ impl Gpus {
         let ranks = job.ranks().map(|it| it.rank);
         let asked: Vec<u32> = ranks.filter(|it| self.rank.is_none_or(|rank| rank == *it)).collect();
         if self.json {
-            let of = |rank: &u32| {
-                let gpus: Vec<_> = job.gpus(*rank).map(Object::device_name).collect();
-                json!({ "rank": rank, "gpus": gpus })
+            let of = |rank: &u32| json::GpusOfRank {
+                rank: *rank,
+                gpus: job.gpus(*rank).map(Object::device_name).collect(),
             };
-            let all: Vec<Value> = asked.iter().map(of).collect();
+            let all: Vec<_> = asked.iter().map(of).collect();
             return output::print(&json::text(&all)?);
         }
         let mut text = String::new();

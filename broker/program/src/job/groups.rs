@@ -4,7 +4,6 @@ use super::named::{JobName, not_here};
 use crate::{json, output};
 use anyhow::{Context, ensure};
 use clap::Args;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use topobroker_reader::{
@@ -72,15 +71,16 @@ impl Groups {
         }
     }
 
-    fn groups(&self, resources: &HwResources<'_>) -> (String, Value) {
+    fn groups(&self, resources: &HwResources<'_>) -> (String, json::Groups) {
         let mut groups = resources.groups(if self.single { 1 } else { 2 });
         groups.retain(|group| self.rank.is_none_or(|rank| group.ranks.contains(&rank)));
         let uris = |group: &HwGroup| -> Vec<String> {
             group.uris.iter().map(ToString::to_string).collect()
         };
         let line = |group: &HwGroup| format!("{} {}\n", list(&group.ranks), uris(group).join(" "));
-        let describe = |group: &HwGroup| json!({ "ranks": group.ranks, "uris": uris(group) });
-        (groups.iter().map(line).collect(), groups.iter().map(describe).collect())
+        let ranks = |group: &HwGroup| json::Ranks { ranks: group.ranks.clone(), uris: uris(group) };
+        let document = json::Groups::OfRanks(groups.iter().map(ranks).collect());
+        (groups.iter().map(line).collect(), document)
     }
 }
 
@@ -99,7 +99,7 @@ fn on_uri(
     resources: &HwResources<'_>,
     text: &str,
     ranks: &[u32],
-) -> anyhow::Result<(String, Value)> {
+) -> anyhow::Result<(String, json::Groups)> {
     let uri = Uri::parse(text)?;
     if uri.instance.is_some() {
         let is_there = resources.topology().resource_objects(uri).next().is_some();
@@ -107,7 +107,7 @@ fn on_uri(
         ensure!(is_there || !has_objects, "{uri}: the topology has no such instance");
         let on: Vec<u32> = resources.ranks_on(uri)?.filter(|it| ranks.contains(it)).collect();
         let lines = if on.is_empty() { String::new() } else { list(&on) + "\n" };
-        return Ok((lines, json!({ "uri": uri.to_string(), "ranks": on })));
+        return Ok((lines, json::Groups::Instance { uri: uri.to_string(), ranks: on }));
     }
     let instances = resources.instances(uri)?;
     let of = |rank: &u32| {
@@ -116,12 +116,13 @@ fn on_uri(
     };
     let word = |rank: &u32| of(rank).map_or("-".to_owned(), |it| it.to_string());
     let text = ranks.iter().map(|rank| format!("{rank} {}\n", word(rank))).collect();
-    let rows = ranks.iter().map(|rank| json!({ "rank": rank, "instance": of(rank) }));
-    Ok((text, json!({ "uri": uri.to_string(), "ranks": rows.collect::<Vec<_>>() })))
+    let row = |rank: &u32| json::InstanceOfRank { rank: *rank, instance: of(rank) };
+    let ranks = ranks.iter().map(row).collect();
+    Ok((text, json::Groups::Instances { uri: uri.to_string(), ranks }))
 }
 
 /// The resources by which each rank is separated from others, the outermost first.
-fn split(resources: &HwResources<'_>, ranks: &[u32]) -> anyhow::Result<(String, Value)> {
+fn split(resources: &HwResources<'_>, ranks: &[u32]) -> anyhow::Result<(String, json::Groups)> {
     let all: Vec<u32> = resources.job().ranks().map(|it| it.rank).collect();
     let mut paths: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     let mut parts = vec![all];
@@ -141,21 +142,20 @@ fn split(resources: &HwResources<'_>, ranks: &[u32]) -> anyhow::Result<(String, 
         let path = path(rank);
         format!("{rank} {}\n", if path.is_empty() { "-".to_owned() } else { path.join(" ") })
     };
-    let rows = ranks.iter().map(|rank| json!({ "rank": rank, "uris": path(rank) }));
-    Ok((ranks.iter().map(line).collect(), rows.collect()))
+    let row = |rank: &u32| json::UrisOfRank { rank: *rank, uris: path(rank) };
+    let document = json::Groups::Unguided(ranks.iter().map(row).collect());
+    Ok((ranks.iter().map(line).collect(), document))
 }
 
 /// Of which types each rank is on one instance.
-fn told(resources: &HwResources<'_>, ranks: &[u32]) -> anyhow::Result<(String, Value)> {
+fn told(resources: &HwResources<'_>, ranks: &[u32]) -> anyhow::Result<(String, json::Groups)> {
     let (mut text, mut rows) = (String::new(), Vec::new());
     for rank in ranks {
         let info: Vec<(String, bool)> =
             resources.info(*rank)?.map(|(it, is)| (Uri::of(it).to_string(), is)).collect();
         let words = info.iter().map(|(uri, is)| format!(" {uri}={is}"));
         text += &format!("{rank}{}\n", words.collect::<String>());
-        let info: serde_json::Map<String, Value> =
-            info.into_iter().map(|(uri, is)| (uri, is.into())).collect();
-        rows.push(json!({ "rank": rank, "info": info }));
+        rows.push(json::InfoOfRank { rank: *rank, info: info.into_iter().collect() });
     }
-    Ok((text, rows.into()))
+    Ok((text, json::Groups::Info(rows)))
 }

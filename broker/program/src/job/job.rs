@@ -315,15 +315,13 @@ impl List {
     fn run(&self, base: &Adopted) -> anyhow::Result<ExitCode> {
         let jobs = job::list(base)?;
         if self.json {
-            let jobs = jobs.iter().map(|job| {
-                serde_json::json!({
-                    "name": job.name,
-                    "file": job.file.display().to_string(),
-                    "size": job.size,
-                    "ranks": job.contents.as_ref().ok().map(|(_, ranks)| ranks),
-                    "launcher": job.contents.as_ref().ok().map(|(header, _)| header.publisher_pid),
-                    "error": job.contents.as_ref().err().map(ToString::to_string),
-                })
+            let jobs = jobs.iter().map(|job| json::Job {
+                name: &job.name,
+                file: job.file.display().to_string(),
+                size: job.size,
+                ranks: job.contents.as_ref().ok().map(|(_, ranks)| *ranks),
+                launcher: job.contents.as_ref().ok().map(|(header, _)| header.publisher_pid),
+                error: job.contents.as_ref().err().map(ToString::to_string),
             });
             return output::print(&json::text(&jobs.collect::<Vec<_>>())?);
         }
@@ -352,11 +350,11 @@ impl Show {
         if self.json {
             let rank = |it: JobRank| {
                 let objects = it.cpuset.as_ref().map(|set| base.topology().inside(set).largest());
-                serde_json::json!({
-                    "rank": it.rank,
-                    "cpuset": it.cpuset.as_ref().map(json::set),
-                    "objects": objects.into_iter().flatten().map(json::short).collect::<Vec<_>>(),
-                })
+                json::RankOfJob {
+                    rank: it.rank,
+                    cpuset: it.cpuset.as_ref().map(json::Set::from),
+                    objects: objects.into_iter().flatten().map(json::ShortObject::from).collect(),
+                }
             };
             return output::print(&json::text(&job.ranks().map(rank).collect::<Vec<_>>())?);
         }

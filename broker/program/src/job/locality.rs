@@ -4,7 +4,6 @@ use super::named::{JobName, not_here};
 use crate::{json, output};
 use anyhow::Context;
 use clap::Args;
-use serde_json::{Value, json};
 use std::process::ExitCode;
 use topobroker_reader::{
     Adopted, Locality as Shared,
@@ -50,7 +49,7 @@ impl Locality {
         let asked = |it: &JobRank| self.rank.is_none_or(|rank| it.rank == rank);
         let ranks = job.ranks().filter(asked);
         if self.json {
-            let all: Vec<Value> = ranks.map(|rank| describe(job, &rank)).collect();
+            let all: Vec<_> = ranks.map(|rank| described(job, &rank)).collect();
             return output::print(&json::text(&all)?);
         }
         let Encoding { pmix, opal, names } = self.encoding;
@@ -94,21 +93,17 @@ fn string_of(job: Job<'_>, rank: &JobRank) -> Option<String> {
     job.view().topology().locality_string(rank.cpuset.as_ref()?)
 }
 
-fn describe(job: Job<'_>, rank: &JobRank) -> Value {
-    let peer = |(it, shared): (JobRank, Shared)| {
-        let names = shared.to_string();
-        json!({
-            "rank": it.rank,
-            "pmix": shared.bits(),
-            "opal": shared.to_opal(),
-            "names": names.split(',').collect::<Vec<_>>(),
-        })
+fn described(job: Job<'_>, rank: &JobRank) -> json::RankLocality {
+    let peer = |(it, shared): (JobRank, Shared)| json::Peer {
+        rank: it.rank,
+        pmix: shared.bits(),
+        opal: shared.to_opal(),
+        names: shared.to_string().split(',').map(str::to_owned).collect(),
     };
-    let peers: Vec<Value> = job.ranks().zip(shared(job, rank.rank)).map(peer).collect();
-    json!({
-        "rank": rank.rank,
-        "bound": rank.cpuset.is_some(),
-        "string": string_of(job, rank),
-        "peers": peers,
-    })
+    json::RankLocality {
+        rank: rank.rank,
+        bound: rank.cpuset.is_some(),
+        string: string_of(job, rank),
+        peers: job.ranks().zip(shared(job, rank.rank)).map(peer).collect(),
+    }
 }

@@ -4,7 +4,6 @@ use super::named::{JobName, named, not_here};
 use crate::{json, output};
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
 use std::process::ExitCode;
 use topobroker::findings::{self, Finding};
 use topobroker::nics::{self, Rank, Rule};
@@ -74,12 +73,12 @@ impl Nics {
             warn(base, job);
         }
         if self.json {
-            let describe = |(rank, nics): &(u32, Vec<Object<'_>>)| {
-                let gpus: Vec<_> = job.gpus(*rank).map(|it| it.device_name()).collect();
-                let nics: Vec<_> = nics.iter().map(|it| it.device_name()).collect();
-                json!({ "rank": rank, "nics": nics, "gpus": gpus })
+            let of = |(rank, nics): &(u32, Vec<Object<'static>>)| json::NicsOfRank {
+                rank: *rank,
+                nics: nics.iter().map(|it| it.device_name()).collect(),
+                gpus: job.gpus(*rank).map(Object::device_name).collect(),
             };
-            let all: Vec<Value> = asked.map(describe).collect();
+            let all: Vec<_> = asked.map(of).collect();
             return output::print(&json::text(&all)?);
         }
         // What the ranks were given may be of unknown state, and is among what a library finds.

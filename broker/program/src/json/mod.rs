@@ -1,9 +1,34 @@
-//! What JSON says of objects, sets and tables, the same in all commands. `docs/json/` describes it.
+//! The documents that commands print with `--json`. Types are in files by their subjects, and all words of
+//! JSON are names of their fields. `docs/json/topobroker.schema.json` is made of them.
 
-mod json;
+mod cluster;
+mod devices;
+mod jobs;
+mod node;
 mod object;
+#[cfg(test)]
+mod schema;
+mod set;
 mod tables;
+mod text;
 
-pub(crate) use json::{set, set_or_null, short, text};
-pub(crate) use object::{object, tree};
-pub(crate) use tables::{cpu_kinds, distances, levels, memory_attributes};
+pub(crate) use cluster::{
+    Change, Cluster, ClusterNode, End, FabricCounts, FabricLink, Group, HopsOfPairs, Kind,
+    NamedNode, Network, NodePort, PairOfPorts, Pairs, Path, Paths, PortsOfNodes, Reached,
+    SignedLine, Switch, Unpaired,
+};
+pub(crate) use devices::{
+    AnyPort, Device, DevicePort, FoundNetwork, Interface, LinkPath, Near, Nic, NicPort, Port,
+};
+pub(crate) use jobs::{
+    GpusOfRank, Groups, InfoOfRank, InstanceOfRank, Job, NicsOfRank, Peer, RankLocality, RankOfJob,
+    Ranks, UrisOfRank,
+};
+pub(crate) use node::{
+    Answer, Audit, Bound, Calculated, Call, Finding, Misbound, Process, ProcessOfAudit, Scope,
+    Segment, Status, Task,
+};
+pub(crate) use object::{Object, ShortObject};
+pub(crate) use set::Set;
+pub(crate) use tables::{Topology, cpu_kinds, distances, levels, memory_attributes};
+pub(crate) use text::text;

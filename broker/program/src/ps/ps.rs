@@ -6,7 +6,6 @@ use crate::subject::{Subject, ensure_is_here};
 use crate::{json, output};
 use anyhow::ensure;
 use clap::Args;
-use serde_json::{Value, json};
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::jobs::{Job, adopt_job};
@@ -91,7 +90,7 @@ impl Ps {
         all.retain(|(_, why)| !self.misbound || !why.is_empty());
         let text = match self.json {
             true => json::text(
-                &all.iter().map(|(it, why)| as_json(topology, it, why)).collect::<Vec<_>>(),
+                &all.iter().map(|(it, why)| described(topology, it, why)).collect::<Vec<_>>(),
             )?,
             false => all.iter().map(|(it, why)| self.lines(topology, it, why)).collect(),
         };
@@ -219,23 +218,23 @@ fn highest(object: Object<'_>) -> Object<'_> {
     highest
 }
 
-fn as_json(topology: Topology<'_>, (process, job): &Member, why: &[Misbound]) -> Value {
-    let task = |it: &Process| {
-        json!({
-            "id": it.id,
-            "name": it.name,
-            "bound": it.is_bound,
-            "cpuset": json::set(&it.pus),
-            "objects": objects(topology, &it.pus).into_iter().map(json::short).collect::<Vec<_>>(),
-        })
+fn described<'a>(
+    topology: Topology<'_>,
+    (process, job): &'a Member,
+    why: &'a [Misbound],
+) -> json::Process<'a> {
+    let task = |it: &'a Process| json::Task {
+        id: it.id,
+        name: &it.name,
+        bound: it.is_bound,
+        cpuset: (&it.pus).into(),
+        objects: objects(topology, &it.pus).into_iter().map(json::ShortObject::from).collect(),
     };
-    let mut value = task(process);
-    if let Some(fields) = value.as_object_mut() {
-        fields.insert("job".to_owned(), job.map(Job::name).into());
-        fields.insert("rank".to_owned(), process.rank.into());
-        fields.insert("threads".to_owned(), process.threads.iter().map(task).collect());
-        let why = why.iter().map(|it| json!({ "kind": it.kind, "text": it.text }));
-        fields.insert("misbound".to_owned(), why.collect());
+    json::Process {
+        task: task(process),
+        job: job.map(Job::name),
+        rank: process.rank,
+        threads: process.threads.iter().map(task).collect(),
+        misbound: why.iter().map(|it| json::Misbound { kind: it.kind, text: &it.text }).collect(),
     }
-    value
 }
