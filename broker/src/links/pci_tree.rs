@@ -264,7 +264,6 @@ fn port_of(switch: &NcclDevice) -> Option<Pci> {
         device_id: attribute("device").unwrap_or(0),
         subvendor_id: attribute("subsystem_vendor").unwrap_or(0),
         subdevice_id: attribute("subsystem_device").unwrap_or(0),
-        revision: 0,
-        linkspeed: 0.0,
+        ..Pci::default()
     })
 }
