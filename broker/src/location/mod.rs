@@ -2,9 +2,276 @@
 
 mod error;
 mod level;
-mod location;
 mod range;
 
 pub use error::LocationError;
 pub use level::{Level, NoSuchLevel};
-pub use location::{Combine, Location, Reading};
+
+use error::malformed;
+use range::IndexRange;
+use std::collections::HashMap;
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::{Object, ObjectType, Topology};
+
+/// How a location is combined with those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Combine {
+    /// It is added to them.
+    Add,
+    /// It is removed from them: `~`.
+    Remove,
+    /// Only indexes in both are kept: `x`.
+    Intersect,
+    /// Only indexes in exactly one of the two are kept: `^`.
+    Toggle,
+}
+
+/// A location as a user writes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Location {
+    text: String,
+    combine: Combine,
+    place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Place {
+    /// `all` or `root`.
+    Root,
+    /// A mask of PUs, or of NUMA nodes after `nodeset=`.
+    Set { set: Set, is_of_nodes: bool },
+    /// An object by name: `os=NAME`, `pci=BUSID` or `misc=NAME`.
+    Named(ObjectType, String),
+    /// Objects below objects.
+    Path(Vec<Step>),
+}
+
+/// One part of a path: `core:2-3`.
+#[derive(Debug, Clone, PartialEq)]
+struct Step {
+    level: Level,
+    range: IndexRange,
+}
+
+/// How indexes are read, and what happens if an object does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// Whether indexes are OS indexes instead of logical ones.
+    pub physical: bool,
+    /// Whether levels and objects that do not exist are left out, instead of being an error.
+    pub skip_missing: bool,
+}
+
+impl Location {
+    /// Reads a location.
+    ///
+    /// ```
+    /// use topobroker::location::{Combine, Location};
+    /// assert_eq!(Location::parse("~core:0")?.combine(), Combine::Remove);
+    /// assert!(Location::parse("core:").is_err());
+    /// # Ok::<(), topobroker::location::LocationError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LocationError::Malformed`] with the position of the mistake.
+    pub fn parse(text: &str) -> Result<Self, LocationError> {
+        let (combine, rest) = match text.as_bytes().first() {
+            Some(b'~') => (Combine::Remove, text.get(1..)),
+            Some(b'x') => (Combine::Intersect, text.get(1..)),
+            Some(b'^') => (Combine::Toggle, text.get(1..)),
+            _ => (Combine::Add, Some(text)),
+        };
+        let place = parse_place(text, rest.unwrap_or_default())?;
+        Ok(Self { text: text.to_owned(), combine, place })
+    }
+
+    /// How this location is combined with those before it.
+    #[must_use]
+    pub fn combine(&self) -> Combine {
+        self.combine
+    }
+
+    /// The set, if the location is written as one.
+    #[must_use]
+    pub fn as_set(&self) -> Option<&Set> {
+        match &self.place {
+            Place::Set { set, .. } => Some(set),
+            _ => None,
+        }
+    }
+
+    /// Whether the location is a set that says itself that it is of NUMA nodes: `nodeset=0x3`, which
+    /// hwloc has from 2.10 on.
+    #[must_use]
+    pub fn is_set_of_nodes(&self) -> bool {
+        matches!(self.place, Place::Set { is_of_nodes: true, .. })
+    }
+
+    /// The objects of the location, in the order in which it names them.
+    ///
+    /// # Errors
+    ///
+    /// [`LocationError`] if the topology has no such level or object, or if the location is a set,
+    /// because several objects may have that set.
+    pub fn objects<'a>(
+        &self,
+        topology: Topology<'a>,
+        reading: Reading,
+    ) -> Result<Vec<Object<'a>>, LocationError> {
+        match &self.place {
+            Place::Root => Ok(vec![topology.root()]),
+            Place::Set { .. } => Err(malformed(
+                &self.text,
+                &self.text,
+                "a set, which names no object",
+                "an object such as core:0",
+            )),
+            Place::Named(kind, name) => match named(topology, *kind, name) {
+                Some(object) => Ok(vec![object]),
+                None if reading.skip_missing => Ok(Vec::new()),
+                None => Err(LocationError::NoSuchDevice {
+                    text: self.text.clone(),
+                    kind: kind.name(),
+                    name: name.clone(),
+                }),
+            },
+            Place::Path(steps) => {
+                let mut found = Vec::new();
+                self.descend(topology.root(), steps, reading, &mut found)?;
+                Ok(found)
+            }
+        }
+    }
+
+    fn descend<'a>(
+        &self,
+        root: Object<'a>,
+        steps: &[Step],
+        reading: Reading,
+        found: &mut Vec<Object<'a>>,
+    ) -> Result<(), LocationError> {
+        let Some((step, rest)) = steps.split_first() else {
+            found.push(root);
+            return Ok(());
+        };
+        let below = match step.level.objects_in(root) {
+            Ok(below) => below,
+            Err(_) if reading.skip_missing => return Ok(()),
+            Err(error) => return Err(error.of(&self.text)),
+        };
+        let missing = |index: u32| LocationError::NoSuchObject {
+            text: self.text.clone(),
+            index,
+            level: step.level.to_string(),
+            below: format!("{}:{}", root.type_name(true), root.logical_index()),
+            count: below.len(),
+        };
+        if reading.physical && step.range.is_open() {
+            let mut chosen: Vec<Object<'a>> = below;
+            chosen.retain(|object| object.os_index().is_some_and(|index| step.range.has(index)));
+            chosen.sort_by_key(|object| object.os_index());
+            return chosen.into_iter().try_for_each(|it| self.descend(it, rest, reading, found));
+        }
+        let by_os_index: HashMap<u32, Object<'a>> = match reading.physical {
+            // Reversed, so that the first of several objects with an index stays.
+            true => below.iter().rev().filter_map(|it| Some((it.os_index()?, *it))).collect(),
+            false => HashMap::new(),
+        };
+        let last = match reading.physical {
+            true => by_os_index.keys().copied().max(),
+            false => u32::try_from(below.len()).ok().and_then(|count| count.checked_sub(1)),
+        };
+        for index in step.range.indexes(below.len(), reading.physical) {
+            if reading.skip_missing && last.is_none_or(|last| index > last) {
+                break;
+            }
+            let object = match reading.physical {
+                true => by_os_index.get(&index),
+                false => below.get(index as usize),
+            };
+            match object {
+                Some(object) => self.descend(*object, rest, reading, found)?,
+                None if reading.skip_missing => {}
+                None => return Err(missing(index)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn parse_place(text: &str, rest: &str) -> Result<Place, LocationError> {
+    if rest == "all" || rest == "root" {
+        return Ok(Place::Root);
+    }
+    if let Some(mask) = rest.strip_prefix("nodeset=") {
+        return Ok(Place::Set { set: parse_set(text, mask)?, is_of_nodes: true });
+    }
+    match rest.find([':', '=', '[']) {
+        Some(end) if end > 0 => match rest.split_at(end) {
+            (kind, name) if name.starts_with('=') => {
+                let expected = "os=NAME, pci=BUSID or misc=NAME";
+                let device = Level::parse(kind).and_then(|level| level.object_type());
+                match device {
+                    Some(
+                        kind @ (ObjectType::OSDevice | ObjectType::PCIDevice | ObjectType::Misc),
+                    ) => Ok(Place::Named(kind, name.trim_start_matches('=').to_owned())),
+                    _ => Err(malformed(text, rest, "no kind of device that has names", expected)),
+                }
+            }
+            _ => Ok(Place::Path(parse_path(text, rest)?)),
+        },
+        _ => Ok(Place::Set { set: parse_set(text, rest)?, is_of_nodes: false }),
+    }
+}
+
+fn parse_path(text: &str, rest: &str) -> Result<Vec<Step>, LocationError> {
+    let mut left = rest;
+    let mut steps = Vec::new();
+    loop {
+        let bracket = left.find(']').filter(|_| left.find('[') < left.find(':')).unwrap_or(0);
+        let colon = left.get(bracket..).and_then(|tail| tail.find(':'));
+        let Some(colon) = colon.map(|colon| bracket + colon) else {
+            return Err(malformed(text, left, "no index", "a level and indexes such as core:2-3"));
+        };
+        let (name, tail) = left.split_at(colon);
+        let Some(level) = Level::parse(name) else {
+            return Err(malformed(text, left, "no type or depth", level::EXPECTED));
+        };
+        let tail = tail.get(1..).unwrap_or_default();
+        let (range, next) = tail.split_at(tail.find('.').unwrap_or(tail.len()));
+        let parsed = IndexRange::parse(range);
+        let range = parsed.map_err(|(place, reason)| {
+            malformed(text, tail.get(place..).unwrap_or_default(), reason, range::EXPECTED)
+        })?;
+        steps.push(Step { level, range });
+        match next.strip_prefix('.') {
+            None => return Ok(steps),
+            Some(next) => left = next,
+        }
+    }
+}
+
+fn parse_set(text: &str, rest: &str) -> Result<Set, LocationError> {
+    let expected = "a location such as core:2-3, os=eth0, 0x0000000f or all";
+    let mask = rest.strip_prefix("0xf...f").unwrap_or(rest);
+    let hexadecimal = mask
+        .bytes()
+        .all(|letter| letter.is_ascii_hexdigit() || matches!(letter, b'x' | b'X' | b','));
+    if mask.is_empty() || !hexadecimal {
+        return Err(malformed(text, rest, "neither an object nor a mask", expected));
+    }
+    let format = if mask.contains(',') { Format::Hwloc } else { Format::Taskset };
+    Set::parse(rest, format).map_err(|error| {
+        let tail = rest.get(error.position..).unwrap_or_default();
+        malformed(text, tail, error.reason, expected)
+    })
+}
+
+fn named<'a>(topology: Topology<'a>, kind: ObjectType, name: &str) -> Option<Object<'a>> {
+    match kind {
+        ObjectType::OSDevice => topology.os_device(name),
+        ObjectType::PCIDevice => topology.pci_device_by_bus_id(name),
+        _ => topology.objects_with_type(kind).find(|object| object.is_named(name)),
+    }
+}

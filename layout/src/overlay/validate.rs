@@ -1,6 +1,6 @@
 //! Checks the rules of an overlay.
 
-use super::overlay::{ArchivedOverlay, NOT_CONTIGUOUS, SEVERAL};
+use super::{ArchivedOverlay, NOT_CONTIGUOUS, SEVERAL};
 use crate::archive::{ArchivedTopology, MAX_DEPTH, MAX_SET_WORDS};
 use crate::error::ValidationError;
 use crate::levels::{ArchivedLevel, depths_of_types};

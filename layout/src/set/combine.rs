@@ -1,6 +1,6 @@
 //! Combines sets, word by word.
 
-use super::set::Set;
+use super::Set;
 use core::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
 impl Set {

@@ -1,6 +1,6 @@
 //! Ranges of indexes: added to a set and looked up in one, a word at a time.
 
-use super::set::{INLINE_WORDS, Set};
+use super::{INLINE_WORDS, Set};
 use core::ops::{Range, RangeInclusive};
 use smallvec::SmallVec;
 

@@ -1,6 +1,6 @@
 //! Tests of sets, which are compared index by index.
 
-use super::set::Set;
+use super::Set;
 use proptest::prelude::*;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Sets as text: hwloc's masks, lists of ranges, and masks in the format of taskset.
 
-use super::set::{INLINE_WORDS, Set};
+use super::{INLINE_WORDS, Set};
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::string::ToString;

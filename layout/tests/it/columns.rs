@@ -17,7 +17,7 @@ const RULES: [&str; 7] = [
     include_str!("../../src/validate/tables.rs"),
     include_str!("../../src/validate/texts.rs"),
     include_str!("../../src/validate/tree/rows.rs"),
-    include_str!("../../src/validate/tree/tree.rs"),
+    include_str!("../../src/validate/tree/mod.rs"),
 ];
 
 /// Columns for which any value is right, with the reason.

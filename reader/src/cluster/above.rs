@@ -1,6 +1,6 @@
 //! What is above nodes: groups. They have no PUs of their own, and so no sets.
 
-use super::cluster::Cluster;
+use super::Cluster;
 use super::error::ClusterOpenError;
 use super::node::ClusterNode;
 use core::ops::Range;

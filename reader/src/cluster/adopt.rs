@@ -1,6 +1,6 @@
 //! Adoption of a cluster, once per process, beside the topology of the own node.
 
-use super::cluster::Cluster;
+use super::Cluster;
 use super::error::ClusterOpenError;
 use crate::adopt::beside;
 use topobroker_layout::header::MAX_CLUSTER_LEN;

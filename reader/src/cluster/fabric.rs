@@ -1,6 +1,6 @@
 //! The fabric of a cluster: switches, ports of nodes, and the links between them.
 
-use super::cluster::Cluster;
+use super::Cluster;
 use super::error::ClusterOpenError;
 use super::node::ClusterNode;
 use core::ops::Range;

@@ -1,6 +1,6 @@
 //! Which node this process runs on, and what it can be bound to.
 
-use super::cluster::Cluster;
+use super::Cluster;
 use super::identity::Identity;
 use super::node::{ClusterNode, NodeTopology};
 use crate::object::Object;

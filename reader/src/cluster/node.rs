@@ -1,7 +1,7 @@
 //! A node of a cluster.
 
-use super::cluster::{Cluster, part};
 use super::error::ClusterOpenError;
+use super::{Cluster, part};
 use crate::archive::Archive;
 use crate::object::Object;
 use alloc::borrow::{Cow, ToOwned};

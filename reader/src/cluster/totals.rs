@@ -1,6 +1,6 @@
 //! What nodes have together.
 
-use super::cluster::Cluster;
+use super::Cluster;
 use super::error::ClusterOpenError;
 use super::node::ClusterNode;
 

@@ -1,7 +1,7 @@
 //! What PUs share where each PU is in one object of each type and all objects of a type have the same
 //! number of PUs, as on nearly all machines.
 
-use super::locality::{Locality, OBJECTS};
+use super::{Locality, OBJECTS};
 use crate::index::{Index, LogicalPus, neighbours};
 use topobroker_layout::levels::MULTIPLE;
 use topobroker_layout::object_type::ObjectType;

@@ -1,6 +1,6 @@
 //! Computes what two sets of PUs share.
 
-use super::locality::{Locality, OBJECTS};
+use super::{Locality, OBJECTS};
 use crate::index::{Index, LogicalPus, PusOfSet, neighbours};
 use crate::topology::Topology;
 use topobroker_layout::object_type::ObjectType;

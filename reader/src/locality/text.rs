@@ -1,8 +1,8 @@
 //! PMIx's locality strings: which objects a process is on, by logical index, such as
 //! `SK0:L30:L20-1:L10-1:CR0-1:HT0-3:NM0`.
 
-use super::locality::{Locality, OBJECTS};
 use super::relative::is_unbound;
+use super::{Locality, OBJECTS};
 use crate::object::Object;
 use crate::topology::Topology;
 use alloc::borrow::ToOwned;

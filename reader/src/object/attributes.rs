@@ -1,6 +1,6 @@
 //! Attributes of an object, which depend on its type.
 
-use super::object::Object;
+use super::Object;
 use core::ops::Range;
 use topobroker_layout::attributes::{Attributes, Bridge, BusId, OsDeviceKind, PageType, Pci};
 use topobroker_layout::cluster::field::{Field, Property};

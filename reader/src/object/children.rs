@@ -1,6 +1,6 @@
 //! The children of an object, in hwloc's four lists.
 
-use super::object::Object;
+use super::Object;
 use crate::index::Index;
 use core::ops::Range;
 use topobroker_layout::column::partition_point;

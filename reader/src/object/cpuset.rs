@@ -1,6 +1,6 @@
 //! Comparisons of an object's cpuset with another set, without building the cpuset.
 
-use super::object::Object;
+use super::Object;
 use topobroker_layout::set::Set;
 use topobroker_layout::tree::Member;
 

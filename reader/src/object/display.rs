@@ -1,6 +1,6 @@
 //! The text of an object for people.
 
-use super::object::Object;
+use super::Object;
 use core::fmt;
 use topobroker_layout::set::Format;
 

@@ -1,6 +1,6 @@
 //! The four sets of an object, built on demand.
 
-use super::object::Object;
+use super::Object;
 use crate::index::Words;
 use topobroker_layout::set::Set;
 

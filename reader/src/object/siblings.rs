@@ -1,6 +1,6 @@
 //! Siblings: the objects in the same list of children.
 
-use super::object::Object;
+use super::Object;
 use core::ops::Range;
 use topobroker_layout::object_type::ChildKind;
 

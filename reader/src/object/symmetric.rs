@@ -1,6 +1,6 @@
 //! Symmetric subtrees: all subtrees below an object have the same shape.
 
-use super::object::Object;
+use super::Object;
 
 impl Object<'_> {
     /// Whether all subtrees below the object have the same shape. Counterpart: `symmetric_subtree`.

@@ -1,6 +1,6 @@
 //! Names of types as hwloc's programs print and read them.
 
-use super::object::Object;
+use super::Object;
 use alloc::string::String;
 use core::fmt;
 use topobroker_layout::attributes::{Attributes, CacheKind, OsDeviceKind};

@@ -1,6 +1,6 @@
 //! Prints one object on one line.
 
-use super::console::Console;
+use super::Console;
 use super::style::{Cpusets, Indexes};
 use topobroker_reader::text::{attributes, memory_size, pci_class_name};
 use topobroker_reader::{Attributes, Depth, Object, ObjectType, Pci};

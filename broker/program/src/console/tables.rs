@@ -1,6 +1,6 @@
 //! Prints distances, memory attributes and CPU kinds.
 
-use super::console::Console;
+use super::Console;
 use super::style::Indexes;
 use topobroker_reader::{
     Attributes, Distances, Initiator, MemoryAttribute, Object, ObjectType, Set, Topology,

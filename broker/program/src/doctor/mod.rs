@@ -1,7 +1,48 @@
 //! `topobroker doctor`: what works on this node, and what to do about the rest.
 
-mod doctor;
 mod examination;
 mod price;
 
-pub(crate) use doctor::Doctor;
+use crate::{json, output};
+use clap::Args;
+use examination::{Answer, State, examine};
+use std::process::ExitCode;
+
+/// Say what works on this node, and what to do about the rest
+///
+/// Looks at publication, daemon, hwloc, guard, PMIx, Slurm, container, limits, and what processes pay. Exits
+/// with 1 if something is bad
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Doctor {
+    pub(crate) fn run(&self) -> anyhow::Result<ExitCode> {
+        let answers = examine();
+        let text = match self.json {
+            true => json::text(&answers.iter().map(described).collect::<Vec<_>>())?,
+            false => answers.iter().map(lines).collect(),
+        };
+        output::print(&text)?;
+        let is_bad = answers.iter().any(|answer| answer.state == State::Bad);
+        Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+fn described(answer: &Answer) -> json::Answer<'_> {
+    json::Answer {
+        name: answer.name,
+        state: answer.state.name(),
+        text: &answer.text,
+        advice: answer.advice.as_deref(),
+    }
+}
+
+fn lines(answer: &Answer) -> String {
+    let advice = answer.advice.as_ref().map(|advice| format!("{:>18}{advice}\n", ""));
+    let (state, name) = (answer.state.name(), answer.name);
+    format!("{state:<5} {name:<12}{}\n{}", answer.text, advice.unwrap_or_default())
+}

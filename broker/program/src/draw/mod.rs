@@ -1,9 +1,141 @@
 //! `topobroker draw` and `topobroker cluster draw`: pictures.
 
-mod draw;
 mod file;
 #[cfg(feature = "png")]
 mod png;
 
-pub(crate) use draw::Draw;
 pub(crate) use file::PictureFile;
+
+use crate::calc::{self, combined, set_of};
+use crate::filter_options::{FilterOptions, type_name};
+use crate::job::named;
+use crate::links::graph;
+use crate::subject::Subject;
+use anyhow::Context;
+use clap::Args;
+use std::process::ExitCode;
+use topobroker::description::Filters;
+use topobroker::hwloc::TypeFilter;
+use topobroker::location::Location;
+use topobroker::publish::job;
+use topobroker_draw::{Fold, Indexes, NodeOptions, Rank, links, node};
+use topobroker_layout::set::Set;
+use topobroker_reader::jobs::{Job, JobRank};
+use topobroker_reader::links::SwitchModel;
+use topobroker_reader::{Topology, TypeName};
+
+/// Draw a node: its objects, what a view of it hides, the ranks of its jobs in colour, or its links
+#[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+pub(crate) struct Draw {
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    file: PictureFile,
+    /// Draw the graph of links
+    #[arg(long, conflicts_with_all = ["highlight", "show", "ignore", "filter", "factorize", "no_factorize", "no_ranks", "no_legend", "physical", "logical"])]
+    links: bool,
+    #[command(flatten)]
+    filters: FilterOptions,
+    /// Only objects of a type, besides PUs and NUMA nodes. Repeat for others
+    #[arg(long, value_name = "TYPE", value_parser = type_name, visible_alias = "only")]
+    show: Vec<TypeName>,
+    /// Highlight a location of the whole picture, as calc takes it. Repeat for others
+    #[arg(long, value_name = "LOCATION")]
+    highlight: Vec<String>,
+    /// Leave out the ranks of jobs
+    #[arg(long)]
+    no_ranks: bool,
+    /// Of COUNT and more neighbours that are alike, draw the first and the last. By default 4 in large
+    /// pictures
+    #[arg(long, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = "4")]
+    factorize: Option<usize>,
+    /// Draw everything, whatever repeats
+    #[arg(long, conflicts_with = "factorize", visible_alias = "no-collapse")]
+    no_factorize: bool,
+    /// Write indexes of the operating system
+    #[arg(short, long)]
+    physical: bool,
+    /// Write logical indexes
+    #[arg(short, long, conflicts_with = "physical")]
+    logical: bool,
+    /// Draw no legend
+    #[arg(long)]
+    no_legend: bool,
+}
+
+impl Draw {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let units = self.file.units()?;
+        let picture = if self.links {
+            self.subject
+                .answer(None, |topology| Ok(links(&graph(topology, SwitchModel::One)?, units)))?
+        } else {
+            let filters = self.filters();
+            self.subject.answer_beside_whole(Some(&filters), |whole, part| {
+                Ok(node(whole, &self.options(whole, part)?, units))
+            })?
+        };
+        self.file.write(&picture)
+    }
+
+    fn filters(&self) -> Filters {
+        let mut filters = self.filters.filters().clone();
+        if !self.show.is_empty() {
+            filters.set_all(TypeFilter::None);
+            self.show.iter().for_each(|it| filters.set(it.object_type, TypeFilter::All));
+        }
+        filters
+    }
+
+    fn options<'a>(
+        &self,
+        whole: Topology<'_>,
+        part: Topology<'a>,
+    ) -> anyhow::Result<NodeOptions<'a>> {
+        Ok(NodeOptions {
+            ranks: if self.no_ranks { Vec::new() } else { self.ranks()? },
+            view: Some(part),
+            highlighted: self.highlighted(whole)?,
+            indexes: match (self.physical, self.logical) {
+                (true, _) => Indexes::Physical,
+                (_, true) => Indexes::Logical,
+                _ => Indexes::Both,
+            },
+            fold: match (self.factorize, self.no_factorize) {
+                (Some(least), _) => Fold::Alike(least),
+                (None, true) => Fold::Nothing,
+                (None, false) => Fold::Large,
+            },
+            no_pus: self.filters.leaves_out_pus(),
+            no_legend: self.no_legend,
+        })
+    }
+
+    /// The ranks of the job that is named, else those of all jobs over the adopted topology.
+    fn ranks(&self) -> anyhow::Result<Vec<Rank>> {
+        let Some(base) = self.subject.adopted() else { return Ok(Vec::new()) };
+        let jobs: Vec<Job<'_>> = match self.subject.job() {
+            Some(name) => vec![named(base, name)?],
+            // One that goes away meanwhile is not there.
+            None => job::list(base)?.iter().filter_map(|it| named(base, &it.name).ok()).collect(),
+        };
+        let ranks_of = |job: &Job<'_>| {
+            let name = job.name().to_owned();
+            let rank = |it: JobRank| Rank { job: name.clone(), rank: it.rank, pus: it.cpuset };
+            job.ranks().map(rank).collect::<Vec<_>>()
+        };
+        Ok(jobs.iter().flat_map(ranks_of).collect())
+    }
+
+    fn highlighted(&self, topology: Topology<'_>) -> anyhow::Result<Option<Set>> {
+        let mut all: Option<Set> = None;
+        for word in &self.highlight {
+            let location = Location::parse(word).context("--highlight")?;
+            let manner = calc::Manner { physical_input: self.physical, ..calc::Manner::default() };
+            let set = set_of(topology, &location, manner, false).context("--highlight")?;
+            all = Some(combined(&all.unwrap_or_default(), &set, &location));
+        }
+        Ok(all)
+    }
+}

@@ -1,6 +1,238 @@
 //! `topobroker info`: prints the details of objects, as `hwloc-info` does.
 
 mod details;
-mod info;
 
-pub use info::Info;
+use crate::calc::{attribute_of, default_local, local_flags};
+use crate::console::{self, Contents, Style};
+use crate::filter_options::{FilterOptions, level};
+use crate::json;
+use crate::output;
+use crate::subject::Subject;
+use anyhow::bail;
+use clap::Args;
+use details::{details, title};
+use std::process::ExitCode;
+use topobroker::location::{Combine, Level, Location, Reading};
+use topobroker_reader::{Initiator, LocalNumaNodes, Object, Topology};
+
+/// Print the details of objects, or the levels of the topology, as hwloc-info does
+#[derive(Debug, Args)]
+pub struct Info {
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    filters: FilterOptions,
+    /// Print objects (default if there are locations)
+    #[arg(long, conflicts_with_all = ["topology", "support"])]
+    objects: bool,
+    /// Print the levels of the topology (default without locations)
+    #[arg(long, conflicts_with = "support")]
+    topology: bool,
+    /// Print what the operating system of the topology supports
+    #[arg(long)]
+    support: bool,
+    /// Print types and indexes only, and leave out objects that do not exist
+    #[arg(short, long)]
+    silent: bool,
+    /// Print each object and its ancestors, up to the root
+    #[arg(long, group = "related")]
+    ancestors: bool,
+    /// For each object, print its ancestor of a type
+    #[arg(long, value_name = "TYPE", value_parser = level, group = "related")]
+    ancestor: Option<Level>,
+    /// Print the children of each object
+    #[arg(long, group = "related")]
+    children: bool,
+    /// Print the objects of a type below each object
+    #[arg(long, value_name = "TYPE", value_parser = level, group = "related")]
+    descendants: Option<Level>,
+    /// Print the NUMA nodes local to each object
+    #[arg(long)]
+    local_memory: bool,
+    /// Which NUMA nodes are local: larger_locality, smaller_locality, all, or parts of these names
+    #[arg(long, value_name = "FLAGS", value_parser = local_flags)]
+    local_memory_flags: Option<LocalNumaNodes>,
+    /// Print the best local NUMA node by a memory attribute
+    #[arg(long, value_name = "NAME")]
+    best_memattr: Option<String>,
+    /// Begin each line with the position of its object in the output
+    #[arg(short = 'n')]
+    numbered: bool,
+    /// Take indexes of the operating system
+    #[arg(short, long)]
+    physical: bool,
+    /// Take logical indexes (default)
+    #[arg(short, long, conflicts_with = "physical")]
+    logical: bool,
+    /// Say how many objects each location is
+    #[arg(short, long)]
+    verbose: bool,
+    /// Print JSON
+    #[arg(long, conflicts_with_all = ["support", "silent", "numbered"])]
+    json: bool,
+    /// Objects, such as core:2-3, package:1.pu:all, os=eth0, pci=0000:03:00.1 or all
+    #[arg(value_name = "LOCATION")]
+    locations: Vec<String>,
+}
+
+/// An object that is printed in place of a named object.
+struct Related<'a> {
+    object: Object<'a>,
+    /// Its relation to the named object, such as `child`.
+    relation: &'static str,
+    /// Its position among the related objects, if there can be several.
+    place: Option<usize>,
+}
+
+impl Info {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        output::print(&self.output()?)
+    }
+
+    /// Returns the text that this command prints for the topology that its options name.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such topology, or for the reasons that [`Info::text`] lists.
+    pub fn output(&self) -> anyhow::Result<String> {
+        self.subject.answer(Some(self.filters.filters()), |topology| self.print(topology))
+    }
+
+    /// Returns the text that this command prints for a topology.
+    ///
+    /// # Errors
+    ///
+    /// If a location is malformed or names an object that does not exist, or if a type has no
+    /// level.
+    pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        let filters = Some(self.filters.filters());
+        self.subject.answer_of(topology, filters, |topology| self.print(topology))
+    }
+
+    fn print(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+        if self.support {
+            let mut bits: Vec<_> = topology.support().enumerate().collect();
+            // hwloc-info prints this bit second.
+            let is_second = |name| name == "discovery.disallowed_pu";
+            bits.sort_by_key(|(place, (name, _))| if is_second(*name) { 1 } else { 2 * place });
+            let lines = bits.into_iter().map(|(_, (name, bit))| {
+                let (part, name) = name.split_once('.').unwrap_or(("misc", name));
+                format!("{part}:{name} = {bit}\n")
+            });
+            return Ok(lines.collect());
+        }
+        if self.topology || (self.locations.is_empty() && !self.objects) {
+            if self.json {
+                return json::text(&json::levels(topology));
+            }
+            let style = Style { contents: Contents::Summary, ..Style::default() };
+            return Ok(console::print(topology, &style));
+        }
+        let mut text = String::new();
+        let mut found = Vec::new();
+        let mut number = 0;
+        for location in &self.locations {
+            let reading = Reading { physical: self.physical, skip_missing: self.silent };
+            let parsed = Location::parse(location)?;
+            if parsed.combine() != Combine::Add {
+                bail!(
+                    "location {location:?}: objects are printed one by one, not combined; leave out the prefix"
+                );
+            }
+            let objects = parsed.objects(topology, reading)?;
+            if self.verbose {
+                output::say(&format!("{location} is {} objects", objects.len()));
+            }
+            for object in objects {
+                if self.json {
+                    match self.related(object)? {
+                        None => found.push(json::Object::from(object)),
+                        Some(all) => found.extend(all.iter().map(|it| it.object.into())),
+                    }
+                    continue;
+                }
+                self.object(object, number, &mut text)?;
+                number += 1;
+            }
+        }
+        if self.json {
+            return json::text(&found);
+        }
+        Ok(text)
+    }
+
+    fn object(&self, object: Object<'_>, number: usize, text: &mut String) -> anyhow::Result<()> {
+        let Some(related) = self.related(object)? else {
+            let prefix = if self.numbered { format!("{number}: ") } else { String::new() };
+            self.lines(object, "", &prefix, text);
+            return Ok(());
+        };
+        for Related { object: other, relation, place } in related {
+            let prefix = match (self.numbered, place) {
+                (false, _) => String::new(),
+                (true, None) => format!("{number}: "),
+                (true, Some(place)) => format!("{number}.{place}: "),
+            };
+            let place = place.map_or_else(String::new, |place| format!(" #{place}"));
+            let what = match object == other {
+                true => String::new(),
+                false => format!(" = {relation}{place} of {}", title(object)),
+            };
+            self.lines(other, &what, &prefix, text);
+        }
+        Ok(())
+    }
+
+    /// The objects that the options ask for in place of `object`; `None` if they ask for `object`
+    /// itself.
+    fn related<'a>(&self, object: Object<'a>) -> anyhow::Result<Option<Vec<Related<'a>>>> {
+        let numbered = |relation, objects: Vec<Object<'a>>| {
+            let related = objects.into_iter().enumerate();
+            let related =
+                related.map(|(place, object)| Related { object, relation, place: Some(place) });
+            Some(related.collect())
+        };
+        if self.ancestors {
+            let path = std::iter::once(object).chain(object.ancestors());
+            return Ok(numbered("parent", path.collect()));
+        }
+        if let Some(level) = &self.ancestor {
+            let depth = level.depth(object.topology())?;
+            let found = object.ancestors().find(|above| above.depth() == depth);
+            let related = |object| Related { object, relation: "parent", place: None };
+            return Ok(Some(found.map(related).into_iter().collect()));
+        }
+        if self.children {
+            return Ok(numbered("child", object.all_children().collect()));
+        }
+        if let Some(level) = &self.descendants {
+            return Ok(numbered("descendant", level.objects_in(object)?));
+        }
+        if self.local_memory || self.local_memory_flags.is_some() || self.best_memattr.is_some() {
+            let which = self.local_memory_flags.unwrap_or_else(default_local);
+            let nodes = object.local_numa_nodes(which);
+            let nodes = match &self.best_memattr {
+                None => nodes.collect(),
+                Some(name) => {
+                    let attribute = attribute_of(object.topology(), name)?;
+                    let cpuset = object.non_io_ancestor().cpuset().unwrap_or_default();
+                    let from = Initiator::Cpuset(cpuset);
+                    attribute.best_among(nodes, &from).into_iter().collect()
+                }
+            };
+            return Ok(numbered("local memory", nodes));
+        }
+        Ok(None)
+    }
+
+    fn lines(&self, object: Object<'_>, what: &str, prefix: &str, text: &mut String) {
+        let lines = match self.silent {
+            true => vec![format!("{}:{}", object.type_name(true), object.logical_index())],
+            false => {
+                let head = format!("{}{what}", title(object));
+                std::iter::once(head).chain(details(object)).collect()
+            }
+        };
+        lines.iter().for_each(|line| text.extend([prefix, line, "\n"]));
+    }
+}

@@ -2,10 +2,299 @@
 
 mod error;
 mod fsroot;
-mod load;
 mod synthetic;
 mod xml;
 
 pub use error::HwlocLoadError;
-pub(crate) use load::load_as;
-pub use load::{Input, LoadOptions, Plugins, export_v1, load};
+
+use crate::hwloc::topology::HwlocTopology;
+use crate::linux::Root;
+use hwlocality_sys as sys;
+use std::ffi::{CString, c_int};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use topobroker_layout::header::Source;
+use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::type_filter::TypeFilter;
+use topobroker_slots::LoadKey;
+
+/// Where a topology is loaded from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// This machine.
+    ThisMachine,
+    /// An hwloc XML file of version 1 or 2; `-` is standard input.
+    Xml(PathBuf),
+    /// hwloc XML of version 1 or 2.
+    XmlText(String),
+    /// A synthetic description, such as `Package:2 Core:4 PU:2`.
+    Synthetic(String),
+    /// The root of a saved Linux file system with `/sys` and `/proc`. hwloc takes it from the
+    /// environment, so `HWLOC_FSROOT` must be set to it before this process starts.
+    Fsroot(PathBuf),
+}
+
+impl Input {
+    /// How a topology that is loaded from here was made.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        match self {
+            Self::ThisMachine => Source::ThisMachine,
+            Self::Xml(_) | Self::XmlText(_) => Source::Xml,
+            Self::Synthetic(_) => Source::Synthetic,
+            Self::Fsroot(_) => Source::Fsroot,
+        }
+    }
+}
+
+/// How a topology is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// Sum of `HWLOC_TOPOLOGY_FLAG_*`.
+    pub flags: u64,
+    /// Filters that differ from "keep everything", in the order in which they are set.
+    pub filters: Vec<(ObjectType, TypeFilter)>,
+}
+
+impl Default for LoadOptions {
+    /// Sets no filters. An imported topology has the support bits of the machine that it describes.
+    fn default() -> Self {
+        Self { flags: sys::HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT, filters: Vec::new() }
+    }
+}
+
+impl Input {
+    /// A short name of the input, for messages.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::ThisMachine => "this machine".to_owned(),
+            Self::XmlText(_) => "the XML text".to_owned(),
+            Self::Xml(path) | Self::Fsroot(path) => path.display().to_string(),
+            Self::Synthetic(text) => text.clone(),
+        }
+    }
+}
+
+/// Loads a topology. Counterpart: `hwloc_topology_load` and the calls that prepare it.
+///
+/// # Errors
+///
+/// [`HwlocLoadError`] naming the input and the reason.
+#[doc(alias = "hwloc_topology_load")]
+pub fn load(
+    input: &Input,
+    options: &LoadOptions,
+) -> Result<HwlocTopology<'static>, HwlocLoadError> {
+    let name = input.name();
+    let failed = |step| HwlocLoadError::Hwloc {
+        input: name.clone(),
+        step,
+        source: io::Error::last_os_error(),
+    };
+    let xml = match input {
+        Input::Xml(path) => Some(xml::read(path)?),
+        Input::Fsroot(path) => {
+            check_fsroot(path)?;
+            None
+        }
+        Input::XmlText(text) => Some(xml::checked(text.clone().into_bytes(), "the XML text")?),
+        Input::ThisMachine | Input::Synthetic(_) => None,
+    };
+    let topology = new_topology().map_err(|()| failed("make a topology"))?;
+    configure(&topology, options).map_err(|()| failed("take the type filters"))?;
+    let newer = || xml.as_ref().and_then(|xml| xml.refused(&name));
+    match (input, &xml) {
+        (Input::Synthetic(text), _) => set_synthetic(&topology, text)?,
+        (_, Some(xml)) => {
+            let set = set_xml(&topology, &xml.content);
+            set.map_err(|()| newer().unwrap_or_else(|| failed("take the XML")))?;
+        }
+        _ => {}
+    }
+    // SAFETY: `topology` is initialised and not loaded yet.
+    match unsafe { sys::hwloc_topology_load(topology.raw) } {
+        0 if is_discovered(input) => Ok(topology.discovered()),
+        0 => Ok(match saved(input) {
+            Some(root) => topology.read_from(root),
+            None => topology,
+        }),
+        _ if let Some(newer) = newer() => Err(newer),
+        // hwloc sometimes reports only EINVAL or no error number, for example for XML without NUMA
+        // nodes.
+        _ if matches!(io::Error::last_os_error().raw_os_error(), Some(0 | EINVAL)) => {
+            Err(HwlocLoadError::Unexplained { input: name })
+        }
+        _ => Err(failed("load the topology")),
+    }
+}
+
+/// Keeps hwloc's plugins loaded. hwloc loads them for the first topology of a process and unloads them
+/// with the last one: who loads many topologies, one after the other, loads the plugins only once
+/// while this lives.
+#[must_use]
+pub struct Plugins {
+    _topology: Option<HwlocTopology<'static>>,
+}
+
+impl Plugins {
+    /// Loads the plugins, if there are any.
+    pub fn hold() -> Self {
+        Self { _topology: new_topology().ok() }
+    }
+}
+
+/// Whether hwloc discovers this machine, and does not read a description from its environment.
+fn is_discovered(input: &Input) -> bool {
+    let others = ["HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_COMPONENTS"];
+    cfg!(target_os = "linux")
+        && *input == Input::ThisMachine
+        && others.iter().all(|name| std::env::var_os(name).is_none())
+}
+
+/// The saved file system that hwloc reads.
+fn saved(input: &Input) -> Option<Root> {
+    let others = ["HWLOC_XMLFILE", "HWLOC_SYNTHETIC"].map(std::env::var_os);
+    match input {
+        Input::Fsroot(root) => Some(Root::saved(root)),
+        Input::ThisMachine if others.iter().all(Option::is_none) => {
+            std::env::var_os("HWLOC_FSROOT").filter(|root| !root.is_empty()).map(Root::saved)
+        }
+        _ => None,
+    }
+}
+
+/// Loads this machine as a program does that has said to hwloc what is in `key`.
+///
+/// # Errors
+///
+/// [`HwlocLoadError`] naming the step that fails.
+pub(crate) fn load_as(key: &LoadKey) -> Result<HwlocTopology<'static>, HwlocLoadError> {
+    let failed = |step| HwlocLoadError::Hwloc {
+        input: Input::ThisMachine.name(),
+        step,
+        source: io::Error::last_os_error(),
+    };
+    let topology = new_topology().map_err(|()| failed("make a topology"))?;
+    // SAFETY: `topology` is initialised and not loaded yet.
+    ok(unsafe { sys::hwloc_topology_set_flags(topology.raw, key.flags) })
+        .map_err(|()| HwlocLoadError::Flags { found: key.flags })?;
+    for (object_type, filter) in (0..).zip(key.filters) {
+        // SAFETY: `topology` is initialised and not loaded yet; hwloc refuses unknown filters.
+        ok(unsafe {
+            sys::hwloc_topology_set_type_filter(topology.raw, object_type, filter.into())
+        })
+        .map_err(|()| failed("take the type filters"))?;
+    }
+    if key.without_gl {
+        const EXCLUDE: std::ffi::c_ulong = sys::HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST;
+        // SAFETY: `topology` is initialised and not loaded yet; the name ends with a zero.
+        ok(unsafe { sys::hwloc_topology_set_components(topology.raw, EXCLUDE, c"gl".as_ptr()) })
+            .map_err(|()| failed("leave out the component gl"))?;
+    }
+    // SAFETY: `topology` is initialised and not loaded yet.
+    ok(unsafe { sys::hwloc_topology_load(topology.raw) }).map_err(|()| failed("load"))?;
+    Ok(topology)
+}
+
+const EINVAL: i32 = rustix::io::Errno::INVAL.raw_os_error();
+
+fn new_topology() -> Result<HwlocTopology<'static>, ()> {
+    let mut raw = ptr::null_mut();
+    // SAFETY: `raw` is an output, and there are no other arguments.
+    match unsafe { sys::hwloc_topology_init(&raw mut raw) } {
+        0 => Ok(HwlocTopology::owned(raw)),
+        _ => Err(()),
+    }
+}
+
+fn ok(error: c_int) -> Result<(), ()> {
+    if error == 0 { Ok(()) } else { Err(()) }
+}
+
+fn configure(topology: &HwlocTopology<'_>, options: &LoadOptions) -> Result<(), ()> {
+    let all = TypeFilter::All.raw().into();
+    // SAFETY: `topology` is initialised and not loaded yet.
+    ok(unsafe { sys::hwloc_topology_set_flags(topology.raw, options.flags) })?;
+    // SAFETY: `topology` is initialised and not loaded yet.
+    ok(unsafe { sys::hwloc_topology_set_all_types_filter(topology.raw, all) })?;
+    for (object_type, filter) in &options.filters {
+        let object_type = object_type.raw().into();
+        // SAFETY: `topology` is initialised and not loaded yet; hwloc refuses unknown types.
+        ok(unsafe {
+            sys::hwloc_topology_set_type_filter(topology.raw, object_type, filter.raw().into())
+        })?;
+    }
+    Ok(())
+}
+
+fn set_synthetic(topology: &HwlocTopology<'_>, text: &str) -> Result<(), HwlocLoadError> {
+    let synthetic = |(word, position, reason)| HwlocLoadError::Synthetic {
+        input: text.to_owned(),
+        word,
+        position,
+        reason,
+    };
+    if let Some(word) = synthetic::exceeds(text) {
+        return Err(synthetic(word));
+    }
+    let refused = || synthetic(synthetic::blame(text));
+    let Ok(raw) = CString::new(text) else {
+        return Err(refused());
+    };
+    // SAFETY: `topology` is initialised and not loaded yet; the string is zero-terminated.
+    ok(unsafe { sys::hwloc_topology_set_synthetic(topology.raw, raw.as_ptr()) })
+        .map_err(|()| refused())
+}
+
+fn set_xml(topology: &HwlocTopology<'_>, content: &[u8]) -> Result<(), ()> {
+    let length = c_int::try_from(content.len()).map_err(|_| ())?;
+    // SAFETY: `topology` is initialised and not loaded yet. `content` has `length` bytes, the last
+    // of which is the zero that hwloc requires; hwloc reads them before this returns.
+    ok(unsafe { sys::hwloc_topology_set_xmlbuffer(topology.raw, content.as_ptr().cast(), length) })
+}
+
+fn check_fsroot(path: &Path) -> Result<(), HwlocLoadError> {
+    fsroot::check(path)?;
+    let input = path.display().to_string();
+    let found = std::env::var_os("HWLOC_FSROOT").unwrap_or_default();
+    if found == path {
+        Ok(())
+    } else {
+        Err(HwlocLoadError::Fsroot { input, found: found.to_string_lossy().into_owned() })
+    }
+}
+
+/// The topology as XML of hwloc 1. Counterpart: `hwloc_topology_export_xmlbuffer` with
+/// `HWLOC_TOPOLOGY_EXPORT_XML_FLAG_V1`.
+///
+/// ```
+/// use topobroker::hwloc::{Input, LoadOptions, export_v1, load};
+/// let core = load(&Input::Synthetic("Core:1 PU:2".to_owned()), &LoadOptions::default())?;
+/// assert!(String::from_utf8(export_v1(&core)?)?.contains("<object type=\"Core\""));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// The error that hwloc reports.
+pub fn export_v1(topology: &HwlocTopology<'_>) -> io::Result<Vec<u8>> {
+    const V1: std::ffi::c_ulong = 1;
+    let (mut text, mut length) = (ptr::null_mut(), 0);
+    // SAFETY: `topology.raw` is a loaded topology; `text` and `length` are outputs.
+    let error = unsafe {
+        sys::hwloc_topology_export_xmlbuffer(topology.raw, &raw mut text, &raw mut length, V1)
+    };
+    if error != 0 || text.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    let length = usize::try_from(length).unwrap_or(0);
+    // SAFETY: `text` is not null. hwloc made it with `length` bytes, the last of which is a zero.
+    let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
+    let copy = bytes.strip_suffix(&[0]).unwrap_or(bytes).to_vec();
+    // SAFETY: `text` is hwloc's buffer, and nothing refers to it after the copy.
+    unsafe { sys::hwloc_free_xmlbuffer(topology.raw, text) };
+    Ok(copy)
+}
