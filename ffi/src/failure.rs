@@ -41,130 +41,46 @@ impl Failure {
     }
 }
 
-impl From<KeysError> for Failure {
-    fn from(error: KeysError) -> Self {
-        Self::of(tb_status::TB_ERR_KEYS, &error)
-    }
-}
-
-impl From<ClusterOpenError> for Failure {
-    fn from(error: ClusterOpenError) -> Self {
-        let status = match error {
-            ClusterOpenError::Adopt(error) => return error.into(),
-            ClusterOpenError::NoNode { .. } => tb_status::TB_ERR_NOT_FOUND,
-            ClusterOpenError::NoFile => tb_status::TB_ERR_KEYS,
-            ClusterOpenError::Different { .. } => tb_status::TB_ERR_DIFFERENT,
-            _ => tb_status::TB_ERR_SEGMENT,
-        };
-        Self::of(status, &error)
-    }
-}
-
-impl From<NotLocal> for Failure {
-    fn from(error: NotLocal) -> Self {
-        Self::of(tb_status::TB_ERR_REMOTE, &error)
-    }
-}
-
-impl From<ParseSetError> for Failure {
-    fn from(error: ParseSetError) -> Self {
-        Self::of(tb_status::TB_ERR_TEXT, &error)
-    }
-}
-
-impl From<LocalityTextError> for Failure {
-    fn from(error: LocalityTextError) -> Self {
-        Self::of(tb_status::TB_ERR_TEXT, &error)
-    }
-}
-
-impl From<AdoptLinksError> for Failure {
-    fn from(error: AdoptLinksError) -> Self {
-        match error {
-            AdoptLinksError::Adopt(error) => error.into(),
-            error => Self::of(tb_status::TB_ERR_SEGMENT, &error),
+/// Statuses of errors, a line for each. In brackets are variants whose only field is an error that has a
+/// line of its own. The last pattern is also for variants that are added later.
+macro_rules! statuses {
+    ($($error:ident $([$($cause:ident)+])?: $($pattern:pat => $status:ident),+;)*) => {$(
+        impl From<$error> for $crate::failure::Failure {
+            fn from(error: $error) -> Self {
+                #[allow(dead_code, reason = "a line of one pattern names no variant")]
+                type E = $error;
+                let status = match error {
+                    $($(E::$cause(error) => return error.into(),)+)?
+                    $($pattern => $crate::status::tb_status::$status,)+
+                };
+                Self::of(status, &error)
+            }
         }
-    }
+    )*};
 }
+#[cfg(feature = "broker")]
+pub(crate) use statuses;
 
-impl From<LinksError> for Failure {
-    fn from(error: LinksError) -> Self {
-        Self::of(tb_status::TB_ERR_SEGMENT, &error)
-    }
-}
-
-impl From<UriError> for Failure {
-    fn from(error: UriError) -> Self {
-        Self::of(tb_status::TB_ERR_TEXT, &error)
-    }
-}
-
-impl From<ResourceError> for Failure {
-    fn from(error: ResourceError) -> Self {
-        match error {
-            ResourceError::NotHere { .. } => Self::of(tb_status::TB_ERR_NOT_FOUND, &error),
-            error => Self::of(tb_status::TB_ERR_TEXT, &error),
-        }
-    }
-}
-
-impl From<RestrictError> for Failure {
-    fn from(error: RestrictError) -> Self {
-        Self::of(tb_status::TB_ERR_RESTRICT, &error)
-    }
-}
-
-impl From<SourceError> for Failure {
-    fn from(error: SourceError) -> Self {
-        Self::of(tb_status::TB_ERR_SOURCE, &error)
-    }
-}
-
-impl From<OpenError> for Failure {
-    fn from(error: OpenError) -> Self {
-        Self::of(tb_status::TB_ERR_SEGMENT, &error)
-    }
-}
-
-impl From<AdoptError> for Failure {
-    fn from(error: AdoptError) -> Self {
-        let status = match &error {
-            AdoptError::Keys(_) => tb_status::TB_ERR_KEYS,
-            AdoptError::Open { .. } => tb_status::TB_ERR_OPEN,
-            AdoptError::Symlink { .. }
-            | AdoptError::NotRegular { .. }
-            | AdoptError::Owner { .. }
-            | AdoptError::Unmapped { .. }
-            | AdoptError::Writable { .. }
-            | AdoptError::Unsealed { .. } => tb_status::TB_ERR_TRUST,
-            AdoptError::Map { .. } => tb_status::TB_ERR_MAP,
-            AdoptError::Different { .. } => tb_status::TB_ERR_DIFFERENT,
-            // Size, Address, Segment, and variants that are added later.
-            _ => tb_status::TB_ERR_SEGMENT,
-        };
-        Self::of(status, &error)
-    }
-}
-
-impl From<AdoptJobError> for Failure {
-    fn from(error: AdoptJobError) -> Self {
-        match error {
-            AdoptJobError::Adopt(error) => error.into(),
-            error => Self::of(tb_status::TB_ERR_JOB, &error),
-        }
-    }
-}
-
-impl From<EffectiveViewError> for Failure {
-    fn from(error: EffectiveViewError) -> Self {
-        match error {
-            EffectiveViewError::Adopt(error) => error.into(),
-            EffectiveViewError::Job(error) => error.into(),
-            EffectiveViewError::Source(error) => error.into(),
-            EffectiveViewError::Restrict(error) => error.into(),
-            error => Self::of(tb_status::TB_ERR_INTERNAL, &error),
-        }
-    }
+statuses! {
+    KeysError: _ => TB_ERR_KEYS;
+    ParseSetError: _ => TB_ERR_TEXT;
+    LocalityTextError: _ => TB_ERR_TEXT;
+    UriError: _ => TB_ERR_TEXT;
+    ResourceError: E::NotHere { .. } => TB_ERR_NOT_FOUND, _ => TB_ERR_TEXT;
+    NotLocal: _ => TB_ERR_REMOTE;
+    OpenError: _ => TB_ERR_SEGMENT;
+    LinksError: _ => TB_ERR_SEGMENT;
+    AdoptLinksError [Adopt]: _ => TB_ERR_SEGMENT;
+    ClusterOpenError [Adopt]: E::NoNode { .. } => TB_ERR_NOT_FOUND, E::NoFile => TB_ERR_KEYS,
+        E::Different { .. } => TB_ERR_DIFFERENT, _ => TB_ERR_SEGMENT;
+    AdoptError: E::Keys(_) => TB_ERR_KEYS, E::Open { .. } => TB_ERR_OPEN,
+        E::Symlink { .. } | E::NotRegular { .. } | E::Owner { .. } | E::Unmapped { .. } | E::Writable { .. }
+        | E::Unsealed { .. } => TB_ERR_TRUST,
+        E::Map { .. } => TB_ERR_MAP, E::Different { .. } => TB_ERR_DIFFERENT, _ => TB_ERR_SEGMENT;
+    AdoptJobError [Adopt]: _ => TB_ERR_JOB;
+    RestrictError: _ => TB_ERR_RESTRICT;
+    SourceError: _ => TB_ERR_SOURCE;
+    EffectiveViewError [Adopt Job Source Restrict]: _ => TB_ERR_INTERNAL;
 }
 
 #[cfg(test)]

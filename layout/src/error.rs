@@ -5,102 +5,54 @@ use alloc::boxed::Box;
 /// A field of the header is not as expected.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum HeaderError {
     /// The number of bytes is too low for a header, or differs from the size in the header.
     #[error("{found} bytes, expected {expected}")]
-    Length {
-        /// Number of bytes.
-        found: u64,
-        /// Number of bytes expected.
-        expected: u64,
-    },
+    Length { found: u64, expected: u64 },
     /// More bytes than a segment may have.
     #[error("{found} bytes, expected {limit} at most: no segment is that long")]
-    TooLong {
-        /// Number of bytes.
-        found: u64,
-        /// Maximum number of bytes of a segment.
-        limit: u64,
-    },
+    TooLong { found: u64, limit: u64 },
     /// The first bytes are not those of a segment: the file is something else.
     #[error("starts with {found:02x?}, expected \"TOPOBRKR\": not a topobroker segment")]
-    Magic {
-        /// The first bytes.
-        found: [u8; 8],
-    },
+    Magic { found: [u8; 8] },
     /// The major version of the format is not the one that this reader knows.
     #[error("format version {}.{}, expected {expected}.x: reader and broker are too far apart", found.0, found.1)]
-    Version {
-        /// Version of the segment, major and minor.
-        found: (u16, u16),
-        /// Major version that this reader knows.
-        expected: u16,
-    },
+    Version { found: (u16, u16), expected: u16 },
     /// The state word says that the publisher has not finished.
     #[error("state word {found:#x}: half-written, its publisher has not finished")]
-    NotReady {
-        /// The state word.
-        found: u32,
-    },
+    NotReady { found: u32 },
     /// The archive does not start right after the header.
     #[error("archive at offset {found}, expected {expected}")]
-    ArchiveOffset {
-        /// Offset in the header.
-        found: u64,
-        /// Offset expected.
-        expected: u64,
-    },
+    ArchiveOffset { found: u64, expected: u64 },
     /// Lengths in the header contradict each other.
     #[error("an archive of {archive} bytes in a segment of {segment}: the lengths do not fit")]
-    ArchiveLength {
-        /// Length of the archive.
-        archive: u64,
-        /// Length of the segment.
-        segment: u64,
-    },
+    ArchiveLength { archive: u64, segment: u64 },
     /// Unknown kind of segment.
     #[error("segment kind {found}, expected 1 (topology), 2 (job), 3 (links) or 4 (cluster)")]
-    Kind {
-        /// The number found.
-        found: u32,
-    },
+    Kind { found: u32 },
     /// The segment holds something else than the caller asked for.
     #[error("holds a {found}, expected a {expected}")]
-    OtherKind {
-        /// The kind of the segment.
-        found: &'static str,
-        /// The kind that the caller asked for.
-        expected: &'static str,
-    },
+    OtherKind { found: &'static str, expected: &'static str },
     /// Unknown scope.
     #[error("scope {found}, expected 1 to 3")]
-    Scope {
-        /// The number found.
-        found: u32,
-    },
+    Scope { found: u32 },
     /// Unknown source.
     #[error("source {found}, expected 1 to 5")]
-    Source {
-        /// The number found.
-        found: u32,
-    },
+    Source { found: u32 },
 }
 
 /// Why bytes are not a topology segment.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum OpenError {
     /// The header is not one that this reader can use.
     #[error("its header cannot be used")]
     Header(#[from] HeaderError),
     /// The bytes are not those that were published.
     #[error("checksum {found:#018x}, expected {expected:#018x}: the segment is damaged")]
-    Checksum {
-        /// Checksum of the bytes.
-        found: u64,
-        /// Checksum in the header.
-        expected: u64,
-    },
+    Checksum { found: u64, expected: u64 },
     /// rkyv cannot read the archive.
     #[error("its archive cannot be read")]
     Archive(#[source] Box<dyn core::error::Error + Send + Sync>),

@@ -13,6 +13,7 @@ pub mod formats;
 pub mod gather;
 mod generate;
 mod inputs;
+mod located;
 mod majority;
 mod natural;
 mod own_values;
@@ -29,12 +30,13 @@ pub use error::ClusterError;
 pub use findings::{cluster_findings, slurm_findings};
 pub use generate::{Like, SwitchTree};
 pub use inputs::{NodeFile, files_in, prepare, prepare_all};
+pub use located::{Located, Unexpected};
 pub use place::{PlaceError, PlacedRank, place_on_nodes};
 pub use prepared_node::{MAX_NAME, PreparedNode};
 pub use rails::{Miscabled, Rails};
 pub use reach::{Planes, PortPair, PortPairs, ReachRule, Unpaired, port_pairs, reach};
 pub use slurm::{
-    Applied, HostlistError, MAX_HOSTS, SlurmError, SlurmGroup, SlurmTopology, expand, fold,
-    fold_in_order, read_conf, read_yaml,
+    Applied, HostlistError, MAX_HOSTS, SlurmError, SlurmErrorKind, SlurmGroup, SlurmTopology,
+    expand, fold, fold_in_order, read_conf, read_yaml,
 };
 pub use write::write_file;

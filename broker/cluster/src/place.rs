@@ -22,6 +22,7 @@ pub struct PlacedRank<'a> {
 /// Why ranks cannot be placed on nodes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum PlaceError {
     /// The policy is none.
     #[error(transparent)]
@@ -33,32 +34,13 @@ pub enum PlaceError {
     #[error(
         "{ranks} ranks: {policy} has place for {slots} on {nodes} nodes; ask for fewer, or add :OVERSUBSCRIBE"
     )]
-    TooMany {
-        /// Number of ranks.
-        ranks: usize,
-        /// The policy.
-        policy: String,
-        /// Number of ranks that there is place for.
-        slots: usize,
-        /// Number of nodes.
-        nodes: usize,
-    },
+    TooMany { ranks: usize, policy: String, slots: usize, nodes: usize },
     /// The policy makes no rank on these nodes.
     #[error("{policy}: there is no place for a rank on {nodes} nodes")]
-    Nothing {
-        /// The policy.
-        policy: String,
-        /// Number of nodes.
-        nodes: usize,
-    },
+    Nothing { policy: String, nodes: usize },
     /// The ranks of a node cannot be placed on it.
     #[error("{node}")]
-    Node {
-        /// Its name.
-        node: String,
-        /// Why.
-        source: PlacementError,
-    },
+    Node { node: String, source: PlacementError },
 }
 
 /// How ranks are dealt to nodes.

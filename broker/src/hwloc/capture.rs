@@ -18,44 +18,28 @@ use topobroker_layout::object_type::ObjectType;
 /// Why a loaded topology cannot be described.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum CaptureError {
     /// hwloc has an object type that this library does not know.
     #[error(
         "object type {found} is not known; expected 0 to 19: this hwloc is too new for this topobroker"
     )]
-    UnknownType {
-        /// The number of the type.
-        found: u32,
-    },
+    UnknownType { found: u32 },
     /// hwloc has a depth that this library does not know.
     #[error("depth {found} is not known; expected -8 to -3, or a depth of the tree of CPUs")]
-    UnknownDepth {
-        /// The depth.
-        found: i32,
-    },
+    UnknownDepth { found: i32 },
     /// A bridge is neither a host bridge nor a PCI bridge.
     #[error("a bridge has upstream type {found}; expected 0 (host) or 1 (PCI)")]
-    UnknownBridge {
-        /// The number of the type.
-        found: u32,
-    },
+    UnknownBridge { found: u32 },
     /// The forced efficiency of a CPU kind is not a number from 0 on.
     #[error("a CPU kind has forced efficiency {found:?}; expected a number from 0 on")]
-    ForcedEfficiency {
-        /// What hwloc's XML has there.
-        found: String,
-    },
+    ForcedEfficiency { found: String },
     /// The topology is not loaded.
     #[error("the hwloc topology has no objects; load it first")]
     NotLoaded,
     /// A set has a higher index than an archive holds.
     #[error("a set of the hwloc topology reaches to {found}; archives hold indexes below {limit}")]
-    SetTooLarge {
-        /// The last set index; the last unset one if the set is infinite.
-        found: u32,
-        /// First index that is too high.
-        limit: usize,
-    },
+    SetTooLarge { found: u32, limit: usize },
 }
 
 impl From<BitmapTooLarge> for CaptureError {

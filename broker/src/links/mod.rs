@@ -15,7 +15,7 @@ pub use dot::dot;
 pub use json::{jgf, json};
 pub use matrix::{links_of_gpus, matrix};
 pub use nccl::{GuestBusIds, NcclError, nccl, rccl};
-pub use nccl_read::{NcclDevice, NcclFile, NcclLink, NcclReadError, is_bus_id};
+pub use nccl_read::{NcclDevice, NcclFile, NcclLink, NcclReadError, NcclReadErrorKind, is_bus_id};
 pub use pci_tree::{PciTreeError, with_pci_tree};
 pub use tell::{TellError, forget, tell};
 pub use told::{ToldError, told};

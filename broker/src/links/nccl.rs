@@ -14,6 +14,7 @@ use topobroker_reader::{
 /// Why a machine cannot be described to NCCL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum NcclError {
     /// There is nothing to describe.
     #[error("the topology has no GPU and no NIC on PCI, so there is nothing to tell NCCL")]
@@ -22,16 +23,10 @@ pub enum NcclError {
     #[error(
         "the file would have {found} elements, with those that NCCL adds; it has room for {MOST_ELEMENTS}"
     )]
-    TooMany {
-        /// Number of elements.
-        found: usize,
-    },
+    TooMany { found: usize },
     /// No GPU or NIC has a bus id that a virtual machine is said to know by another one.
     #[error("{bus_id}: is no GPU or NIC of this topology; `topobroker devices` lists them")]
-    Unknown {
-        /// The bus id.
-        bus_id: String,
-    },
+    Unknown { bus_id: String },
 }
 
 /// Bus ids of a host's devices in lower case, each with the one that the device has in a virtual

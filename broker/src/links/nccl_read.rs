@@ -5,38 +5,30 @@ use quick_xml::events::{BytesStart, Event};
 use std::collections::BTreeMap;
 use topobroker_reader::devices::PathClass;
 
+/// Why a text is no file that NCCL reads, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("at byte {at}: {kind}")]
+pub struct NcclReadError {
+    /// The byte, from 0.
+    pub at: u64,
+    /// What is wrong.
+    pub kind: NcclReadErrorKind,
+}
+
 /// Why a text is no file that NCCL reads.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NcclReadError {
+#[allow(missing_docs, reason = "the messages say what the fields are")]
+pub enum NcclReadErrorKind {
     /// The text is no XML.
-    #[error("at byte {at}: {found}")]
-    Xml {
-        /// Where.
-        at: u64,
-        /// What the parser says.
-        found: String,
-    },
+    #[error("{0}")]
+    Xml(String),
     /// The file is not of the grammar.
-    #[error("at byte {at}: {found}; expected {expected}")]
-    Grammar {
-        /// Where.
-        at: u64,
-        /// What was found.
-        found: String,
-        /// What was expected.
-        expected: &'static str,
-    },
+    #[error("{found}; expected {expected}")]
+    Grammar { found: String, expected: &'static str },
     /// The file is beyond what NCCL reads.
-    #[error("at byte {at}: {found}; NCCL reads at most {most}")]
-    Limit {
-        /// Where.
-        at: u64,
-        /// What was found.
-        found: String,
-        /// The limit.
-        most: usize,
-    },
+    #[error("{found}; NCCL reads at most {most}")]
+    Limit { found: String, most: usize },
 }
 
 /// What NCCL reads at most: elements (it has room for 256, and fails when that is full), attributes
@@ -101,8 +93,10 @@ impl NcclFile {
         loop {
             let event = reader.read_event();
             let at = reader.buffer_position();
-            let xml =
-                |found: &dyn std::fmt::Display| NcclReadError::Xml { at, found: found.to_string() };
+            let xml = |found: &dyn std::fmt::Display| NcclReadError {
+                at,
+                kind: NcclReadErrorKind::Xml(found.to_string()),
+            };
             match event.map_err(|error| xml(&error))? {
                 Event::Start(element) => {
                     reading.open(&element, at)?;
@@ -179,7 +173,9 @@ enum Element {
 impl Reading {
     fn open(&mut self, element: &BytesStart<'_>, at: u64) -> Result<(), NcclReadError> {
         self.elements += 1;
-        let limit = |found: String, most| Err(NcclReadError::Limit { at, found, most });
+        let limit = |found: String, most| {
+            Err(NcclReadError { at, kind: NcclReadErrorKind::Limit { found, most } })
+        };
         if self.elements > MOST_ELEMENTS {
             return limit(format!("element {}", self.elements), MOST_ELEMENTS);
         }
@@ -187,8 +183,10 @@ impl Reading {
         let mut attributes = BTreeMap::new();
         // Each name is there once, which the parser would find out by comparing each two.
         for attribute in element.attributes().with_checks(false) {
-            let wrong =
-                |found: &dyn std::fmt::Display| NcclReadError::Xml { at, found: found.to_string() };
+            let wrong = |found: &dyn std::fmt::Display| NcclReadError {
+                at,
+                kind: NcclReadErrorKind::Xml(found.to_string()),
+            };
             let attribute = attribute.map_err(|error| wrong(&error))?;
             let value = attribute.unescape_value().map_err(|error| wrong(&error))?.into_owned();
             let key = String::from_utf8_lossy(attribute.key.as_ref()).into_owned();
@@ -206,7 +204,7 @@ impl Reading {
         let wrong = |expected| {
             let words = attributes.iter().map(|(name, value)| format!(" {name}={value:?}"));
             let found = format!("<{name}{}>", words.collect::<String>());
-            NcclReadError::Grammar { at, found, expected }
+            NcclReadError { at, kind: NcclReadErrorKind::Grammar { found, expected } }
         };
         let next = match (name.as_str(), self.open.last()) {
             ("system", None) if self.elements == 1 => {

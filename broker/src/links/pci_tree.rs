@@ -13,38 +13,27 @@ use topobroker_layout::object_type::{ChildKind, ObjectType};
 /// Why a PCI tree is not that of a topology.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum PciTreeError {
     /// The file is none that NCCL reads.
     #[error(transparent)]
     Nccl(#[from] NcclReadError),
     /// The file has several hosts.
     #[error("the file has {hosts} hosts; expected one: keep the cpu elements of this machine")]
-    Hosts {
-        /// Number of hosts.
-        hosts: usize,
-    },
+    Hosts { hosts: usize },
     /// A device of the file is not in the topology.
     #[error("{bus_id}: the topology has no such PCI device; expected a file of this machine")]
-    Device {
-        /// Its bus id.
-        bus_id: String,
-    },
+    Device { bus_id: String },
     /// A NUMA node of the file is not in the topology.
     #[error(
         "numaid {numa}: the topology has no such NUMA node; expected one of its OS indexes, or -1"
     )]
-    Node {
-        /// Its number.
-        numa: i64,
-    },
+    Node { numa: i64 },
     /// A switch has a bus id of more than a PCI bus has.
     #[error(
         "{bus_id}: is no bus id of a switch; expected a domain, a bus below 0x100, a device and a function"
     )]
-    Switch {
-        /// Its bus id.
-        bus_id: String,
-    },
+    Switch { bus_id: String },
 }
 
 /// The fact of a device or switch that is where a file says, and not where hwloc found it.

@@ -15,28 +15,20 @@ use topobroker_reader::{
 /// Why links cannot be told.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum TellError {
     /// The topology is in a memfd, which has no file beside it.
     #[error("the topology is in a memfd: links can be told only of one in a file")]
     Memfd,
     /// Links are told already.
     #[error("{}: links are told already; forget them first", .file.display())]
-    Exists {
-        /// Their file.
-        file: PathBuf,
-    },
+    Exists { file: PathBuf },
     /// No links are told.
     #[error("{}: no links are told of this topology", .file.display())]
-    Missing {
-        /// The file that is not there.
-        file: PathBuf,
-    },
+    Missing { file: PathBuf },
     /// The name of the topology's file is not UTF-8.
     #[error("{}: links can be told only of a topology whose file has a name in UTF-8", .file.display())]
-    Name {
-        /// The file that the links would have.
-        file: PathBuf,
-    },
+    Name { file: PathBuf },
     /// Readers would refuse the links.
     #[error("the links cannot be told")]
     Refused(#[from] OpenError),

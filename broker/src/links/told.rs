@@ -14,6 +14,7 @@ use topobroker_reader::{
 /// Why a text tells no links.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ToldError {
     /// It is no file of NCCL.
     #[error(transparent)]
@@ -23,16 +24,10 @@ pub enum ToldError {
     Json(#[from] serde_json::Error),
     /// A PCI device is not in the topology.
     #[error("{bus_id}: the topology has no such PCI device; expected one of this machine")]
-    Device {
-        /// Its bus id.
-        bus_id: String,
-    },
+    Device { bus_id: String },
     /// A GPU has a link to itself.
     #[error("{bus_id}: has a link to itself; expected one to another device")]
-    Itself {
-        /// Its bus id.
-        bus_id: String,
-    },
+    Itself { bus_id: String },
     /// The JSON has no edges.
     #[error("no edges; expected node-link data with a list of \"edges\"")]
     NoEdges,
@@ -45,24 +40,10 @@ pub enum ToldError {
     #[error(
         "the file has {hosts} hosts, of which {fitting} have only devices of this machine; expected one: keep its cpu elements alone"
     )]
-    Hosts {
-        /// Number of hosts.
-        hosts: usize,
-        /// Number of those whose devices are all in the topology.
-        fitting: usize,
-    },
+    Hosts { hosts: usize, fitting: usize },
     /// An edge of the JSON has a wrong field.
     #[error("edge {edge}: {field} is {found}; expected {expected}")]
-    Field {
-        /// Number of the edge.
-        edge: usize,
-        /// The field.
-        field: &'static str,
-        /// What was found.
-        found: String,
-        /// What was expected.
-        expected: &'static str,
-    },
+    Field { edge: usize, field: &'static str, found: String, expected: &'static str },
     /// The vertices and links are no graph.
     #[error(transparent)]
     Graph(#[from] LinksError),

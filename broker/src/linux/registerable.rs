@@ -17,33 +17,17 @@ pub struct Registerable {
 /// Why the parameters of a driver do not say how much memory it can register.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum RegisterableError {
     /// A file cannot be read.
     #[error("{file}: {source}")]
-    Read {
-        /// The file.
-        file: String,
-        /// The error.
-        source: io::Error,
-    },
+    Read { file: String, source: io::Error },
     /// A parameter is no number that it may be.
     #[error("{file} is {found:?}; expected a number from {least} to {most}")]
-    Parameter {
-        /// The file.
-        file: String,
-        /// What it says.
-        found: String,
-        /// The least number.
-        least: u64,
-        /// The greatest number.
-        most: u64,
-    },
+    Parameter { file: String, found: String, least: u64, most: u64 },
     /// A parameter is not there, though another one is.
     #[error("{file} is not there, so that the limit of this driver is unknown")]
-    Missing {
-        /// The file.
-        file: String,
-    },
+    Missing { file: String },
 }
 
 /// Open MPI's assumption for a `log_num_mtt` of 0, with which the driver chooses.

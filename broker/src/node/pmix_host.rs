@@ -20,37 +20,20 @@ use topobroker_reader::{
 /// Why the array cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum PmixError {
     /// libpmix cannot be loaded.
     #[error("libpmix.so.2 cannot be loaded: {reason}; a PMIx server has it in its process")]
-    Library {
-        /// The message of the dynamic loader.
-        reason: String,
-    },
+    Library { reason: String },
     /// libpmix lacks a function.
     #[error("libpmix.so.2 has no {function}; expected PMIx 4.1 or later")]
-    Function {
-        /// Its name.
-        function: &'static str,
-    },
+    Function { function: &'static str },
     /// A function of libpmix fails.
     #[error("{function} fails with status {status} for key {key}")]
-    Refused {
-        /// The function.
-        function: &'static str,
-        /// The key.
-        key: String,
-        /// A `pmix_status_t`.
-        status: i32,
-    },
+    Refused { function: &'static str, key: String, status: i32 },
     /// A file cannot be read.
     #[error("{file}: cannot be read")]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Read { file: PathBuf, source: std::io::Error },
 }
 
 /// An array of `pmix_info_t`, in memory of libpmix.

@@ -22,15 +22,11 @@ use topobroker_reader::Keys;
 /// Why the published segments cannot be listed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum StatusError {
     /// A folder cannot be read.
     #[error("{folder}: cannot be listed")]
-    List {
-        /// The folder.
-        folder: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    List { folder: PathBuf, source: io::Error },
 }
 
 /// A segment found on this node.

@@ -10,6 +10,7 @@ use topobroker_reader::jobs::SourceError;
 /// Why a topology cannot be published. Nothing of it is left behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum PublishError {
     /// The description cannot be archived.
     #[error(transparent)]
@@ -19,34 +20,15 @@ pub enum PublishError {
     Archive(#[from] OpenError),
     /// A step fails.
     #[error("{file}: cannot {step}")]
-    Store {
-        /// The file, or the folder that it should be in.
-        file: PathBuf,
-        /// What cannot be done.
-        step: &'static str,
-        /// Why.
-        source: io::Error,
-    },
+    Store { file: PathBuf, step: &'static str, source: io::Error },
     /// There is no room for the file.
     #[error(
         "{file}: no room for {needed} bytes (free some, or publish elsewhere with another store)"
     )]
-    Full {
-        /// The file, or the folder that it should be in.
-        file: PathBuf,
-        /// Bytes needed.
-        needed: u64,
-        /// Why.
-        source: io::Error,
-    },
+    Full { file: PathBuf, needed: u64, source: io::Error },
     /// The kernel does not report the identity of a process or boot.
     #[error("{what}: gives no answer")]
-    Identity {
-        /// The file or function that was to tell it.
-        what: String,
-        /// Why it is not known.
-        source: io::Error,
-    },
+    Identity { what: String, source: io::Error },
     /// The files for hwloc cannot be published.
     #[error(transparent)]
     Legacy(Box<LegacyError>),
@@ -54,39 +36,23 @@ pub enum PublishError {
     #[error(
         "address {found:#x} cannot be a preferred address; expected a multiple of 0x10000 below 0x{limit:x}"
     )]
-    Address {
-        /// The address.
-        found: u64,
-        /// First address that is too high.
-        limit: u64,
-    },
+    Address { found: u64, limit: u64 },
 }
 
 /// Why the files for hwloc cannot be published. None of them is left behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum LegacyError {
     /// hwloc cannot load the topology from its XML.
     #[error("there is no hwloc segment")]
     Load(#[from] HwlocLoadError),
     /// hwloc cannot write a file.
     #[error("{file}: hwloc cannot {step}")]
-    Hwloc {
-        /// The file.
-        file: PathBuf,
-        /// What hwloc cannot do.
-        step: &'static str,
-        /// The error that hwloc reports.
-        source: io::Error,
-    },
+    Hwloc { file: PathBuf, step: &'static str, source: io::Error },
     /// No address for hwloc segments is free in this process.
     #[error("{file}: none of the addresses for hwloc segments is free in this process")]
-    Address {
-        /// The file.
-        file: PathBuf,
-        /// The error that hwloc reports for the last address.
-        source: io::Error,
-    },
+    Address { file: PathBuf, source: io::Error },
     /// A file for hwloc cannot be made.
     #[error(transparent)]
     Publish(#[from] PublishError),
@@ -104,30 +70,17 @@ pub enum LegacyError {
     #[error(
         "{found} different loads for the hwloc guard; expected at most {limit}: leave some out"
     )]
-    Loads {
-        /// Number of loads, the usual ones included.
-        found: usize,
-        /// Number of loads that have room.
-        limit: usize,
-    },
+    Loads { found: usize, limit: usize },
     /// A caller is no name of a file.
     #[error(
         "{found:?} is no name of a library or program; expected one without folders, such as libfoo.so.2"
     )]
-    Caller {
-        /// What was given.
-        found: String,
-    },
+    Caller { found: String },
     /// The names of callers that the guard is to serve do not fit into the file.
     #[error(
         "the names of callers for the hwloc guard have {found} bytes; expected at most {limit}: leave some out"
     )]
-    Callers {
-        /// Bytes of the names, those that were tried included.
-        found: usize,
-        /// Bytes that have room.
-        limit: usize,
-    },
+    Callers { found: usize, limit: usize },
     /// It is not known what hwloc's discovery depends on here.
     #[error("there are no slots for the hwloc guard")]
     Conditions(#[from] SourceError),

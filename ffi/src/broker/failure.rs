@@ -1,7 +1,6 @@
 //! Converts the errors of the broker to statuses.
 
-use crate::failure::Failure;
-use crate::status::tb_status;
+use crate::failure::{Failure, statuses};
 use topobroker::binding::BindError;
 use topobroker::hwloc::CaptureError;
 use topobroker::hwloc::HwlocLoadError;
@@ -10,141 +9,41 @@ use topobroker::nics::NicListError;
 use topobroker::node::LoadError;
 use topobroker::node::pmix_host::PmixError;
 use topobroker::placement::{PlacementError, PolicyError};
-use topobroker::publish::{LegacyError, PublishError, job};
+use topobroker::publish::job::JobError;
+use topobroker::publish::{LegacyError, PublishError};
 use topobroker_cluster::ClusterError;
 use topobroker_cluster::gather::GatherError;
 use topobroker_reader::text::synthetic::Irregular;
 
-impl From<HwlocLoadError> for Failure {
-    fn from(error: HwlocLoadError) -> Self {
-        Self::of(tb_status::TB_ERR_LOAD, &error)
-    }
+statuses! {
+    HwlocLoadError: _ => TB_ERR_LOAD;
+    CaptureError: _ => TB_ERR_LOAD;
+    LoadError [Load Capture Publish Adopt]: _ => TB_ERR_INTERNAL;
+    PublishError [Legacy]: E::Full { .. } => TB_ERR_FULL, E::Address { .. } => TB_ERR_ARGUMENT,
+        _ => TB_ERR_PUBLISH;
+    LegacyError [Publish]: _ => TB_ERR_HWLOC;
+    ClusterError [Publish]: E::Load { .. } | E::Capture { .. } => TB_ERR_LOAD, _ => TB_ERR_PUBLISH;
+    GatherError [Cluster]: _ => TB_ERR_PUBLISH;
+    JobError [Publish View]: E::Missing { .. } => TB_ERR_NOT_FOUND, _ => TB_ERR_JOB;
+    BindError: E::Infinite { .. } => TB_ERR_ARGUMENT, _ => TB_ERR_BIND;
+    PolicyError: _ => TB_ERR_TEXT;
+    PlacementError: _ => TB_ERR_PLACEMENT;
+    NicListError: _ => TB_ERR_TEXT;
+    Irregular: _ => TB_ERR_NOT_FOUND;
+    LocationError: E::Malformed { .. } => TB_ERR_TEXT, _ => TB_ERR_NOT_FOUND;
+    PmixError: _ => TB_ERR_PMIX;
 }
 
-impl From<BindError> for Failure {
-    fn from(error: BindError) -> Self {
-        let status = match error {
-            BindError::Infinite { .. } => tb_status::TB_ERR_ARGUMENT,
-            _ => tb_status::TB_ERR_BIND,
-        };
-        Self::of(status, &error)
-    }
-}
-
-impl From<CaptureError> for Failure {
-    fn from(error: CaptureError) -> Self {
-        Self::of(tb_status::TB_ERR_LOAD, &error)
-    }
-}
-
-impl From<PublishError> for Failure {
-    fn from(error: PublishError) -> Self {
-        let status = match error {
-            PublishError::Full { .. } => tb_status::TB_ERR_FULL,
-            PublishError::Address { .. } => tb_status::TB_ERR_ARGUMENT,
-            PublishError::Legacy(error) => return (*error).into(),
-            _ => tb_status::TB_ERR_PUBLISH,
-        };
-        Self::of(status, &error)
-    }
-}
-
-impl From<ClusterError> for Failure {
-    fn from(error: ClusterError) -> Self {
-        match error {
-            ClusterError::Publish(error) => error.into(),
-            ClusterError::Load { .. } | ClusterError::Capture { .. } => {
-                Self::of(tb_status::TB_ERR_LOAD, &error)
-            }
-            error => Self::of(tb_status::TB_ERR_PUBLISH, &error),
-        }
-    }
-}
-
-impl From<GatherError> for Failure {
-    fn from(error: GatherError) -> Self {
-        match error {
-            GatherError::Cluster(error) => error.into(),
-            error => Self::of(tb_status::TB_ERR_PUBLISH, &error),
-        }
-    }
-}
-
-impl From<LegacyError> for Failure {
-    fn from(error: LegacyError) -> Self {
-        match error {
-            LegacyError::Publish(error) => error.into(),
-            error => Self::of(tb_status::TB_ERR_HWLOC, &error),
-        }
-    }
-}
-
-impl From<LoadError> for Failure {
-    fn from(error: LoadError) -> Self {
-        match error {
-            LoadError::Load(error) => error.into(),
-            LoadError::Capture(error) => error.into(),
-            LoadError::Publish(error) => error.into(),
-            LoadError::Adopt(error) => error.into(),
-            error => Self::of(tb_status::TB_ERR_INTERNAL, &error),
-        }
-    }
-}
-
-impl From<job::JobError> for Failure {
-    fn from(error: job::JobError) -> Self {
-        match error {
-            job::JobError::Publish(error) => error.into(),
-            job::JobError::View(error) => error.into(),
-            job::JobError::Missing { .. } => Self::of(tb_status::TB_ERR_NOT_FOUND, &error),
-            error => Self::of(tb_status::TB_ERR_JOB, &error),
-        }
-    }
-}
-
-impl From<PolicyError> for Failure {
-    fn from(error: PolicyError) -> Self {
-        Self::of(tb_status::TB_ERR_TEXT, &error)
-    }
-}
-
-impl From<PlacementError> for Failure {
-    fn from(error: PlacementError) -> Self {
-        Self::of(tb_status::TB_ERR_PLACEMENT, &error)
-    }
-}
-
-impl From<NicListError> for Failure {
-    fn from(error: NicListError) -> Self {
-        Self::of(tb_status::TB_ERR_TEXT, &error)
-    }
-}
-
-impl From<Irregular> for Failure {
-    fn from(error: Irregular) -> Self {
-        Self::of(tb_status::TB_ERR_NOT_FOUND, &error)
-    }
-}
-
-impl From<LocationError> for Failure {
-    fn from(error: LocationError) -> Self {
-        let status = match error {
-            LocationError::Malformed { .. } => tb_status::TB_ERR_TEXT,
-            _ => tb_status::TB_ERR_NOT_FOUND,
-        };
-        Self::of(status, &error)
-    }
-}
-
-impl From<PmixError> for Failure {
-    fn from(error: PmixError) -> Self {
-        Self::of(tb_status::TB_ERR_PMIX, &error)
+impl From<Box<LegacyError>> for Failure {
+    fn from(error: Box<LegacyError>) -> Self {
+        (*error).into()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::status::tb_status;
     use std::io;
     use std::path::PathBuf;
 
@@ -157,8 +56,8 @@ mod tests {
         let full = PublishError::Full { file: file(), needed: 1, source: source() };
         let hwloc = LegacyError::Hwloc { file: file(), step, source: source() };
         let load = || HwlocLoadError::Read { input: text(), source: source() };
-        let missing = job::JobError::Missing { name: text() };
-        let name = job::JobError::Name { found: text() };
+        let missing = JobError::Missing { name: text() };
+        let name = JobError::Name { found: text() };
         let identity = PublishError::Identity { what: text(), source: source() };
         let read = PmixError::Read { file: file(), source: source() };
         let cases: [(Failure, tb_status); 13] = [
@@ -173,7 +72,7 @@ mod tests {
             (LoadError::from(publish()).into(), tb_status::TB_ERR_PUBLISH),
             (missing.into(), tb_status::TB_ERR_NOT_FOUND),
             (name.into(), tb_status::TB_ERR_JOB),
-            (job::JobError::from(publish()).into(), tb_status::TB_ERR_PUBLISH),
+            (JobError::from(publish()).into(), tb_status::TB_ERR_PUBLISH),
             (read.into(), tb_status::TB_ERR_PMIX),
         ];
         for (failure, status) in cases {

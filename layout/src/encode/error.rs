@@ -7,104 +7,48 @@ use alloc::string::String;
 /// Why a description cannot be archived.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum EncodeError {
     /// There is no root.
     #[error("the topology has no objects; expected at least a Machine")]
     Empty,
     /// The description refers to an object that it does not have.
     #[error("{what} names object {found}, but the topology has {count} objects")]
-    NoSuchObject {
-        /// The part that refers to the object.
-        what: &'static str,
-        /// The place that it refers to.
-        found: usize,
-        /// Number of objects.
-        count: usize,
-    },
+    NoSuchObject { what: &'static str, found: usize, count: usize },
     /// The normal depths are not 0, 1, 2, ..., or a logical index is missing or occurs twice.
     #[error(
         "depth {depth} has no object of logical index {logical_index}; levels must be complete"
     )]
-    Level {
-        /// The depth with the gap.
-        depth: Depth,
-        /// The index expected there.
-        logical_index: u32,
-    },
+    Level { depth: Depth, logical_index: u32 },
     /// Objects of one level have different types.
     #[error("depth {depth} has objects of type {found} and {expected}; a level has one type")]
-    MixedLevel {
-        /// The depth.
-        depth: Depth,
-        /// The type found.
-        found: &'static str,
-        /// The type of its first object.
-        expected: &'static str,
-    },
+    MixedLevel { depth: Depth, found: &'static str, expected: &'static str },
     /// The logical indexes of PUs are not in the order of the tree.
     #[error("PU L#{found} comes where the tree has PU L#{expected}")]
-    PuOrder {
-        /// The logical index found.
-        found: u32,
-        /// The logical index expected.
-        expected: u32,
-    },
+    PuOrder { found: u32, expected: u32 },
     /// A set, a PU or a NUMA node has a higher OS index than an archive may have.
     #[error("a set, a PU or a NUMA node has index {found}; archives hold indexes below {limit}")]
-    SetTooLarge {
-        /// The OS index, or the last index of the highest word of a set.
-        found: usize,
-        /// First index that is too high.
-        limit: usize,
-    },
+    SetTooLarge { found: usize, limit: usize },
     /// Two PUs or two NUMA nodes have one OS index.
     #[error(
         "two objects of type {object_type} have OS index {index}; expected a different one for each"
     )]
-    SameIndex {
-        /// The type of the objects.
-        object_type: &'static str,
-        /// Their OS index.
-        index: u32,
-    },
+    SameIndex { object_type: &'static str, index: u32 },
     /// The own set of a PU or a NUMA node is not just its OS index.
     #[error("the {object_type} of OS index {index} has {which} {{{found}}}; expected {{{index}}}")]
-    OwnSet {
-        /// The type of the object.
-        object_type: &'static str,
-        /// Its OS index.
-        index: u32,
-        /// Which of its sets: the cpuset or complete cpuset of a PU, the nodeset or complete
-        /// nodeset of a NUMA node.
-        which: &'static str,
-        /// This set, as a list.
-        found: String,
-    },
+    OwnSet { object_type: &'static str, index: u32, which: &'static str, found: String },
     /// PUs are allowed that the machine does not have.
     #[error(
         "the allowed cpuset is {found}, but the machine's complete cpuset is {complete}; expected \
          only PUs of the machine"
     )]
-    Allowed {
-        /// The allowed cpuset.
-        found: String,
-        /// The complete cpuset of the root.
-        complete: String,
-    },
+    Allowed { found: String, complete: String },
     /// A string has a zero inside, at which it would end in C.
     #[error("the string {found:?} has a zero byte inside; hwloc's strings end there")]
-    ZeroInString {
-        /// The string.
-        found: String,
-    },
+    ZeroInString { found: String },
     /// Objects are nested deeper than an archive allows, or one is below itself.
     #[error("object {found} is nested more than {limit} deep, or below itself")]
-    TooDeep {
-        /// Place of the object in the list.
-        found: usize,
-        /// Maximum depth of an archive.
-        limit: usize,
-    },
+    TooDeep { found: usize, limit: usize },
     /// Serialising failed.
     #[error("the archive cannot be written")]
     Serialize(#[source] Box<dyn core::error::Error + Send + Sync>),

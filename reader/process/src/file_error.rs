@@ -8,28 +8,20 @@ use rustix::io::Errno;
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum FileError {
     /// The kernel refuses.
     #[error(transparent)]
     Os(#[from] OsError),
     /// The file is not a regular file.
     #[error("is a {found}")]
-    NotRegular {
-        /// Kind of the file.
-        found: &'static str,
-    },
+    NotRegular { found: &'static str },
     /// Group or others may write the file.
     #[error("has mode {found:04o}, which others may write")]
-    Writable {
-        /// Its permission bits.
-        found: u32,
-    },
+    Writable { found: u32 },
     /// The file belongs to another user.
     #[error("belongs to user {found}")]
-    OtherUser {
-        /// Its owner.
-        found: u32,
-    },
+    OtherUser { found: u32 },
     /// The owner of the file could be anybody.
     #[error(
         "belongs to a user that this namespace does not map, in a folder that others may write"
@@ -37,10 +29,7 @@ pub enum FileError {
     Unmapped,
     /// The file is longer than anything that is expected.
     #[error("has more than {limit} bytes")]
-    TooLong {
-        /// Most bytes.
-        limit: u64,
-    },
+    TooLong { limit: u64 },
     /// The file ended early.
     #[error("ends before its length")]
     Ended,

@@ -8,6 +8,7 @@ use topobroker_process::FilePath;
 /// Why a cluster, or a part of one, cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum ClusterOpenError {
     /// The file cannot be adopted.
     #[error(transparent)]
@@ -17,10 +18,7 @@ pub enum ClusterOpenError {
     Head(#[from] OpenError),
     /// A part without which no node is found is damaged.
     #[error("{part} of the cluster: wrong checksum; build it again")]
-    Damaged {
-        /// The part.
-        part: &'static str,
-    },
+    Damaged { part: &'static str },
     /// Groups and links are damaged. Nodes can be used.
     #[error("groups and links of the cluster cannot be used; nodes can")]
     Directory(#[source] OpenError),
@@ -29,54 +27,29 @@ pub enum ClusterOpenError {
     Nodes(#[source] ValidationError),
     /// The values of a node are damaged. Other nodes can be used.
     #[error("the values of node {node:?} {what}; other nodes can be used")]
-    Values {
-        /// Name of the node.
-        node: String,
-        /// What is wrong.
-        what: &'static str,
-    },
+    Values { node: String, what: &'static str },
     /// The class of a node is damaged. Nodes of other classes can be used.
     #[error("class {class} of the cluster cannot be used; nodes of other classes can")]
     Class {
-        /// Number of the class.
         class: u16,
-        /// What is wrong.
         #[source]
         source: OpenError,
     },
     /// The cluster has no such node.
     #[error("the cluster has no node {name:?} among its {count}")]
-    NoNode {
-        /// The name.
-        name: String,
-        /// Number of nodes.
-        count: u32,
-    },
+    NoNode { name: String, count: u32 },
     /// The node was published in another boot than the one that runs.
     #[error("node {name:?} was published in another boot; gather or build the cluster again")]
-    OtherBoot {
-        /// The name.
-        name: String,
-    },
+    OtherBoot { name: String },
     /// hwloc found another host name on the node than that of this one.
     #[error("node {name:?} of the cluster is host {found:?}, and this is not; name it otherwise")]
-    OtherHost {
-        /// Name of the node.
-        name: String,
-        /// The host name.
-        found: String,
-    },
+    OtherHost { name: String, found: String },
     /// No file is named.
     #[error("no cluster is named; set TOPOBROKER_CLUSTER to its file")]
     NoFile,
     /// This process has adopted another cluster.
     #[error("{file}: is another cluster than {adopted}, which this process has adopted")]
-    Different {
-        /// The file.
-        file: FilePath,
-        /// The adopted one.
-        adopted: FilePath,
-    },
+    Different { file: FilePath, adopted: FilePath },
 }
 
 /// The rule of a part that is checked as a whole.

@@ -20,25 +20,17 @@ pub enum Place {
 
 /// Why an object cannot be bound to.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum NotLocal {
     /// It is on another node.
     #[error("is on node {host}, and this process is not: bind to objects of the own node")]
-    Remote {
-        /// Name of the node that the object is on.
-        host: String,
-    },
+    Remote { host: String },
     /// It is an object of another topology than that of the node.
     #[error("is no object of node {host}: ask the node that it is of")]
-    OtherTopology {
-        /// Name of the node.
-        host: String,
-    },
+    OtherTopology { host: String },
     /// It has no PUs.
     #[error("has no PUs on node {host}: bind to an object with PUs")]
-    NoPus {
-        /// Name of the node.
-        host: String,
-    },
+    NoPus { host: String },
 }
 
 impl Cluster<'_> {

@@ -41,6 +41,7 @@ pub struct Uri<'t> {
 /// Why a text is no URI of a hardware resource.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum UriError {
     /// The scheme is not known, or there is none and the text is no word of an MPI.
     #[error(
@@ -51,12 +52,7 @@ pub enum UriError {
     #[error(
         "{uri:?}: no type {found:?}; hwloc:// has Machine, Package, Die, NUMANode, MemCache, L1Cache to L5Cache, L1iCache to L3iCache, Core, PU and Group0, Group1, ...; topobroker:// has Job, HostBridge, PCISwitch, NVLinkDomain, XGMIHive, NIC, GPU and Binding"
     )]
-    Type {
-        /// The text.
-        uri: String,
-        /// What should be a type.
-        found: String,
-    },
+    Type { uri: String, found: String },
     /// The word means different types.
     #[error(
         "{0:?} is a NUMA node in hwloc and the machine in MPICH; say hwloc://NUMANode or hwloc://Machine"
@@ -64,20 +60,10 @@ pub enum UriError {
     Ambiguous(String),
     /// The instance is no number.
     #[error("{uri:?}: instance {found:?}; expected a number below 2^32")]
-    Instance {
-        /// The text.
-        uri: String,
-        /// What should be a number.
-        found: String,
-    },
+    Instance { uri: String, found: String },
     /// What follows the question mark is not known, or does not fit the type.
     #[error("{uri:?}: {found:?}; expected node=NAME or, of NUMA nodes, subtype=NAME")]
-    Query {
-        /// The text.
-        uri: String,
-        /// What is not known.
-        found: String,
-    },
+    Query { uri: String, found: String },
 }
 
 impl<'t> Uri<'t> {

@@ -41,6 +41,7 @@ pub struct JobRank {
 /// Why a process cannot adopt a job.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum AdoptJobError {
     /// The segment of the job cannot be adopted.
     #[error(transparent)]
@@ -49,14 +50,7 @@ pub enum AdoptJobError {
     #[error(
         "{file}: is a job over segment {found}, but this process has adopted {expected}; hand the process the keys of the topology that the job was made for"
     )]
-    OtherBase {
-        /// File of the job.
-        file: FilePath,
-        /// Id of the segment that the job is over.
-        found: String,
-        /// Id of the adopted segment.
-        expected: String,
-    },
+    OtherBase { file: FilePath, found: String, expected: String },
 }
 
 impl fmt::Debug for Job<'_> {

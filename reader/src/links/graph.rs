@@ -16,37 +16,21 @@ use topobroker_layout::object_type::ObjectType;
 /// Why vertices and links are no graph.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum LinksError {
     /// A link has a vertex that is not there.
     #[error("link {link} has vertex {found}; there are {vertices}")]
-    Vertex {
-        /// Number of the link.
-        link: usize,
-        /// The vertex.
-        found: VertexId,
-        /// Number of vertices.
-        vertices: usize,
-    },
+    Vertex { link: usize, found: VertexId, vertices: usize },
     /// A link has the same vertex at both ends.
     #[error("link {link} is from vertex {vertex} to itself")]
-    ToItself {
-        /// Number of the link.
-        link: usize,
-        /// The vertex.
-        vertex: VertexId,
-    },
+    ToItself { link: usize, vertex: VertexId },
     /// There are too many vertices or links.
     #[error(
         "{vertices} vertices and {links} links; at most {} and {}",
         Links::MOST_VERTICES,
         Links::MOST_LINKS
     )]
-    TooMany {
-        /// Number of vertices.
-        vertices: usize,
-        /// Number of links.
-        links: usize,
-    },
+    TooMany { vertices: usize, links: usize },
 }
 
 /// The graph of links of a node.

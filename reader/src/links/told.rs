@@ -23,6 +23,7 @@ pub struct ToldLinks<'a> {
 /// Why a process cannot adopt the links that are told.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum AdoptLinksError {
     /// The segment of the links cannot be adopted.
     #[error(transparent)]
@@ -31,14 +32,7 @@ pub enum AdoptLinksError {
     #[error(
         "{file}: has links of segment {found}, but this process has adopted {expected}; tell the links again"
     )]
-    OtherBase {
-        /// File of the links.
-        file: FilePath,
-        /// Id of the segment that the links are of.
-        found: String,
-        /// Id of the adopted segment.
-        expected: String,
-    },
+    OtherBase { file: FilePath, found: String, expected: String },
 }
 
 impl ToldLinks<'static> {

@@ -21,23 +21,17 @@ const PREFIX: &str = "hwloc:";
 /// A text is not a locality string.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum LocalityTextError {
     /// A part of the text does not begin with the letters of a type.
     #[error(
         "{text:?} is no locality string: {part:?} begins with none of HT, CR, L1, L2, L3, SK, NM; expected parts such as SK0 and HT0-3, separated by colons"
     )]
-    Type {
-        /// The text.
-        text: String,
-        /// The part.
-        part: String,
-    },
+    Type { text: String, part: String },
     /// The letters of a part are not followed by a list of logical indexes.
     #[error("{text:?} is no locality string")]
     List {
-        /// The text.
         text: String,
-        /// What is wrong with the list.
         #[source]
         source: ParseSetError,
     },

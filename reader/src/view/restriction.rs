@@ -70,37 +70,19 @@ impl BitOr for RestrictFlags {
 /// Why a topology cannot be restricted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum RestrictError {
     /// hwloc does not have these flags, or they do not go together.
     #[error("the flags {found:#x} do not go together: {rule}")]
-    Flags {
-        /// The flags.
-        found: u64,
-        /// What is expected.
-        rule: &'static str,
-    },
+    Flags { found: u64, rule: &'static str },
     /// The set has no PU or NUMA node that may be used.
     #[error(
         "nothing would be left: of {what} {found} none may be used here; expected some of {expected}"
     )]
-    Nothing {
-        /// Kind of the objects in the set.
-        what: &'static str,
-        /// The set, as a list.
-        found: String,
-        /// The PUs or NUMA nodes that may be used, as a list.
-        expected: String,
-    },
+    Nothing { what: &'static str, found: String, expected: String },
     /// A flag would remove all that is left of the other kind: all NUMA nodes, or all PUs.
     #[error("no {what} would be left: {found} has none; leave out the flag that removes {which}")]
-    NoneLeft {
-        /// Kind of the objects that would all go.
-        what: &'static str,
-        /// The set, as a list.
-        found: String,
-        /// The objects that the flag removes.
-        which: &'static str,
-    },
+    NoneLeft { what: &'static str, found: String, which: &'static str },
     /// The overlay cannot be archived.
     #[error(transparent)]
     Overlay(#[from] EncodeError),

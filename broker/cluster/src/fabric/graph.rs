@@ -1,6 +1,7 @@
 //! The graph of a fabric while it is read.
 
-use super::error::FabricError;
+use super::error::{FabricError, FabricErrorKind};
+use crate::located::Located;
 use std::collections::BTreeMap;
 
 /// One end of a link: a switch by its GUID, or a port of a host by its own, and the number of the
@@ -108,7 +109,7 @@ impl FabricGraph {
     ///
     /// # Errors
     ///
-    /// [`FabricError::Twice`] if one of them is connected already.
+    /// [`FabricErrorKind::Twice`] if one of them is connected already.
     pub fn link_host(
         &mut self,
         host: End,
@@ -129,7 +130,7 @@ impl FabricGraph {
     ///
     /// # Errors
     ///
-    /// [`FabricError::Twice`] if one of the ports is connected already.
+    /// [`FabricErrorKind::Twice`] if one of the ports is connected already.
     pub fn link_switches(
         &mut self,
         one: End,
@@ -170,22 +171,24 @@ impl FabricGraph {
     ) -> Result<(), FabricError> {
         let file = self.files.len().saturating_sub(1);
         if from == to {
-            let file = self.files.get(file).cloned().unwrap_or_default();
-            return Err(FabricError::ToItself { file, line, port: from.to_string() });
+            let kind = FabricErrorKind::ToItself { port: from.to_string() };
+            return Err(Located::in_line(self.name_of(file), line, kind));
         }
         match self.links.insert(from, (to, mbps)) {
-            Some((before, _)) if before != to => Err(FabricError::Twice {
-                file: self.files.get(file).cloned().unwrap_or_default(),
-                line,
-                from: from.to_string(),
-                one: before.to_string(),
-                other: to.to_string(),
-            }),
+            Some((before, _)) if before != to => {
+                let [from, one, other] = [from, before, to].map(|end| end.to_string());
+                let kind = FabricErrorKind::Twice { from, one, other };
+                Err(Located::in_line(self.name_of(file), line, kind))
+            }
             _ => {
                 self.lines.insert(from, (file, line));
                 Ok(())
             }
         }
+    }
+
+    fn name_of(&self, file: usize) -> &str {
+        self.files.get(file).map_or("", String::as_str)
     }
 
     /// Checks that each link is there in both directions, and that no GUID is that of a switch and of
@@ -194,15 +197,14 @@ impl FabricGraph {
         if let Some(guid) = self.switches.keys().find(|guid| self.ports.contains_key(guid)) {
             let mut ends = self.lines.range(End { guid: *guid, port: 0 }..);
             let (file, line) = ends.next().map(|(_, place)| *place).unwrap_or_default();
-            let file = self.files.get(file).cloned().unwrap_or_default();
-            return Err(FabricError::Both { file, line, guid: *guid });
+            let kind = FabricErrorKind::Both { guid: *guid };
+            return Err(Located::in_line(self.name_of(file), line, kind));
         }
         for (from, (to, _)) in &self.links {
             if self.links.get(to).map(|(back, _)| back) != Some(from) {
                 let (file, line) = self.lines.get(from).copied().unwrap_or_default();
-                let file = self.files.get(file).cloned().unwrap_or_default();
-                let (from, to) = (from.to_string(), to.to_string());
-                return Err(FabricError::OneWay { file, line, from, to });
+                let kind = FabricErrorKind::OneWay { from: from.to_string(), to: to.to_string() };
+                return Err(Located::in_line(self.name_of(file), line, kind));
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! `iblinkinfo --line`: a line for each port.
 
-use super::error::FabricError;
+use super::error::{FabricError, wrong_line};
 use super::graph::{End, FabricGraph, Kind};
 use super::rate::{mbps, speed_of};
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
         let expected =
             "0xGUID \"NAME\" LID PORT[] ==( WIDTH SPEED Gbps STATE)==> 0xGUID LID PORT[] \"NAME\"";
         let (own, state, peer) =
-            split(line).ok_or_else(|| FabricError::line(file, number, line, expected))?;
+            split(line).ok_or_else(|| wrong_line(file, number, line, expected))?;
         let known = ports.entry(own.end.guid).or_default();
         *known = (known.0.max(own.end.port), known.1 + 1);
         links.push((number, own, state, peer));

@@ -1,7 +1,7 @@
 //! `iblinkinfo` without options: a block for each switch and each adapter, whose lines name the other end
 //! by its LID alone.
 
-use super::error::FabricError;
+use super::error::{FabricError, wrong_line};
 use super::graph::{End, FabricGraph, Kind};
 use super::rate::{mbps, speed_of};
 use std::collections::BTreeMap;
@@ -46,19 +46,14 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
         let expected =
             "[0xGUID] LID PORT[] ==( WIDTH SPEED Gbps STATE)==> LID PORT[] \"NAME\", in a block";
         let row = block.and_then(|block| row(number, block, line));
-        rows.push(row.ok_or_else(|| FabricError::line(file, number, line, expected))?);
+        rows.push(row.ok_or_else(|| wrong_line(file, number, line, expected))?);
     }
     let mut by_lid: BTreeMap<u16, u64> = BTreeMap::new();
     for row in &rows {
         let known = *by_lid.entry(row.lid).or_insert(row.own.guid);
         if known != row.own.guid {
             let found = format!("LID {} of {:#018x} and {known:#018x}", row.lid, row.own.guid);
-            return Err(FabricError::line(
-                file,
-                row.line,
-                &found,
-                "a LID for each switch and port",
-            ));
+            return Err(wrong_line(file, row.line, &found, "a LID for each switch and port"));
         }
     }
     for row in &rows {
@@ -71,7 +66,7 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
         let Some((lid, port)) = row.peer else { continue };
         let Some(guid) = by_lid.get(&lid) else {
             let expected = "the LID of a port of the file; was it made with --switches-only?";
-            return Err(FabricError::line(file, row.line, &format!("LID {lid}"), expected));
+            return Err(wrong_line(file, row.line, &format!("LID {lid}"), expected));
         };
         let mut words = row.state.split_whitespace();
         let (width, speed) = (words.next().unwrap_or(""), words.next().unwrap_or(""));

@@ -1,6 +1,6 @@
 //! `ibnetdiscover` without options: a block for each switch and each adapter.
 
-use super::error::FabricError;
+use super::error::{FabricError, wrong_line};
 use super::graph::{End, FabricGraph, Kind};
 use super::rate::mbps;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
         } else if line.starts_with('[') {
             let expected =
                 "[PORT](GUID) \"S-GUID\"[PORT] # \"NAME\" lid LID WIDTHxSPEED, in a block";
-            let bad = || FabricError::line(file, number, line, expected);
+            let bad = || wrong_line(file, number, line, expected);
             let header = block.as_ref().ok_or_else(bad)?;
             let port = Port::read(line).ok_or_else(bad)?;
             let own = match header.kind {
@@ -78,7 +78,7 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
                 (End { guid: own, port: port.number }, End { guid: peer, port: port.peer_port });
             graph.connect(number, from, to, rate(port.comment))?;
         } else if !is_other(line) {
-            return Err(FabricError::line(file, number, line, "a block of ibnetdiscover"));
+            return Err(wrong_line(file, number, line, "a block of ibnetdiscover"));
         }
     }
     Ok(())

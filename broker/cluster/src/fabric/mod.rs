@@ -13,7 +13,7 @@ mod rate;
 mod read;
 mod units;
 
-pub use error::FabricError;
+pub use error::{FabricError, FabricErrorKind};
 pub use graph::{End, FabricGraph};
 pub use matching::{HostPorts, Matching};
 pub(super) use packed::pack;

@@ -1,6 +1,6 @@
 //! Node name maps: a GUID and a name in quotes a line.
 
-use super::error::FabricError;
+use super::error::{FabricError, wrong_line};
 use std::collections::BTreeMap;
 
 /// Names by GUID.
@@ -18,7 +18,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<BTreeMap<u64, String>, Fabr
             Some((u64::from_str_radix(guid, 16).ok()?, name.to_owned()))
         };
         let (guid, name) =
-            entry().ok_or_else(|| FabricError::line(file, number, line, "0xGUID \"NAME\""))?;
+            entry().ok_or_else(|| wrong_line(file, number, line, "0xGUID \"NAME\""))?;
         names.insert(guid, name);
     }
     Ok(names)

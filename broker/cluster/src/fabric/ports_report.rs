@@ -1,6 +1,6 @@
 //! `ibnetdiscover -p`: a line for each port.
 
-use super::error::FabricError;
+use super::error::{FabricError, wrong_line};
 use super::graph::{End, FabricGraph, Kind};
 use super::rate::mbps;
 
@@ -23,7 +23,7 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
         }
         let expected =
             "SW|CA|RT LID PORT 0xGUID WIDTH SPEED - TYPE LID PORT 0xGUID ( 'NAME' - 'NAME' )";
-        let bad = || FabricError::line(file, number, line, expected);
+        let bad = || wrong_line(file, number, line, expected);
         port(graph, number, rest, bad)?;
     }
     Ok(())

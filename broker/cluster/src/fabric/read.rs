@@ -1,9 +1,11 @@
 //! Reads files of fabrics, whose format their lines tell.
 
-use super::error::FabricError;
+use super::error::{FabricError, FabricErrorKind};
 use super::graph::FabricGraph;
 use super::{iblinkinfo, iblinkinfo_blocks, ibnetdiscover, name_map, ports_report};
+use crate::located::Located;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use topobroker::file_bytes::FileBytes;
 
@@ -40,7 +42,7 @@ impl FabricGraph {
         } else if has(iblinkinfo_blocks::is_line) {
             iblinkinfo_blocks::read(self, file, text)
         } else {
-            Err(FabricError::Format { file: file.to_owned() })
+            Err(Located::in_file(file, FabricErrorKind::Format))
         }?;
         self.check()
     }
@@ -83,7 +85,7 @@ pub fn read_name_map(file: &Path) -> Result<BTreeMap<u64, String>, FabricError> 
 /// Names of devices may be in any encoding.
 fn read(file: &Path) -> Result<(String, String), FabricError> {
     let name = file.display().to_string();
-    let failed = |source| FabricError::Read { file: name.clone(), source };
+    let failed = |error: io::Error| Located::in_file(&name, error);
     let text = FileBytes::open(file, MOST).map_err(failed)?.lossy_text().into_owned();
     Ok((name, text))
 }

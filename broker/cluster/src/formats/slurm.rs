@@ -8,32 +8,22 @@ use topobroker_reader::cluster::{ClusterOpenError, GroupKind, NodeGroup, NodeGro
 /// Why groups cannot be written for Slurm.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum SlurmTextError {
     /// The groups are damaged.
     #[error(transparent)]
     Cluster(#[from] ClusterOpenError),
     /// A group has both nodes and groups. Slurm's switches have one of them.
     #[error("group {name:?} has both nodes and groups; Slurm's switches have either")]
-    Both {
-        /// Name of the group.
-        name: String,
-    },
+    Both { name: String },
     /// A name is not one word.
     #[error(
         "{what} {name:?}: a name for Slurm is one word of 1 to 64 letters, digits, dots, hyphens and underscores"
     )]
-    Name {
-        /// `group` or `node`.
-        what: &'static str,
-        /// The name.
-        name: String,
-    },
+    Name { what: &'static str, name: String },
     /// Two groups have one name.
     #[error("there are two groups {name:?}; Slurm's switches have different names")]
-    Twice {
-        /// The name.
-        name: String,
-    },
+    Twice { name: String },
     /// There are no groups.
     #[error("the cluster has no groups; build it with --slurm, --group or --group-by-fabric")]
     Empty,

@@ -8,20 +8,14 @@ use topobroker_reader::{
 /// Why a cluster is no `tleaf` of Scotch, in which all parts of a level are alike.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum NotRegular {
     /// A part of the cluster is damaged.
     #[error(transparent)]
     Cluster(#[from] ClusterOpenError),
     /// Groups or nodes of one level differ.
     #[error("{what} differ: found {one} and {other}; a tree of Scotch has equal parts")]
-    Differ {
-        /// What differs.
-        what: &'static str,
-        /// One number.
-        one: usize,
-        /// Another number.
-        other: usize,
-    },
+    Differ { what: &'static str, one: usize, other: usize },
 }
 
 /// The cluster as `tleaf`: groups, nodes, packages and cores, with a link that is twice as long for

@@ -8,86 +8,41 @@ pub const MAX_REPORT: usize = 1 << 22;
 /// Why nodes cannot be gathered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum GatherError {
     /// What a node sent is no report.
     #[error("{from}: sent {found}; expected a report, a segment or hwloc XML")]
-    NotAReport {
-        /// The node, or where the report is from.
-        from: String,
-        /// What was found.
-        found: String,
-    },
+    NotAReport { from: String, found: String },
     /// A report is damaged.
     #[error("{from}: the report {what}; have it sent again")]
-    Damaged {
-        /// The node, or where the report is from.
-        from: String,
-        /// What is wrong.
-        what: &'static str,
-    },
+    Damaged { from: String, what: &'static str },
     /// A node sent more than any machine has to tell.
     #[error(
         "{from}: its topology has {found} bytes; expected at most {MAX_REPORT}, more than ten times what the largest machines have"
     )]
-    TooLarge {
-        /// The node, or where the report is from.
-        from: String,
-        /// Number of bytes.
-        found: usize,
-    },
+    TooLarge { from: String, found: usize },
     /// Two nodes say that they have one name. Neither is taken.
     #[error("{other}: says that it is the node {name:?}, as {from} does; neither is taken")]
-    SameName {
-        /// The name.
-        name: String,
-        /// Where the first one is from.
-        from: String,
-        /// Where the other one is from.
-        other: String,
-    },
+    SameName { name: String, from: String, other: String },
     /// A report has another name than what its sender is known by.
     #[error("{from}: says that it is the node {found:?}; expected {expected:?}")]
-    OtherName {
-        /// Where the report is from.
-        from: String,
-        /// The name in the report.
-        found: String,
-        /// The name by which the sender is known.
-        expected: String,
-    },
+    OtherName { from: String, found: String, expected: String },
     /// A report refers to a class whose first node is not known.
     #[error("{from}: is of class {class:032x}, of which no node has told its whole topology")]
-    NoBase {
-        /// The node, or where the report is from.
-        from: String,
-        /// The class.
-        class: u128,
-    },
+    NoBase { from: String, class: u128 },
     /// A node cannot be told.
     #[error("{node}: {reason}")]
-    Failed {
-        /// The node.
-        node: String,
-        /// What its process says.
-        reason: String,
-    },
+    Failed { node: String, reason: String },
     /// The exchange with other processes failed.
     #[error("{step} failed: {what}")]
-    Exchange {
-        /// The step.
-        step: &'static str,
-        /// What the launcher says.
-        what: String,
-    },
+    Exchange { step: &'static str, what: String },
     /// A node or the cluster cannot be used.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
     /// A file cannot be read.
     #[error("{file}: cannot be read")]
     Read {
-        /// The file.
         file: String,
-        /// Why.
         #[source]
         source: std::io::Error,
     },

@@ -3,6 +3,8 @@
 use super::error::SlurmError;
 use super::groups::{SlurmGroup, SlurmTopology, checked_sizes};
 use super::hostlist::expand;
+use crate::located::{Located, Unexpected};
+use std::io;
 use std::path::Path;
 use topobroker::file_bytes::FileBytes;
 use topobroker_reader::cluster::GroupKind;
@@ -17,7 +19,7 @@ const MOST: u64 = 1 << 26;
 /// [`SlurmError`] with file and line.
 pub fn read_conf(file: &Path) -> Result<SlurmTopology, SlurmError> {
     let name = file.display().to_string();
-    let failed = |source| SlurmError::Read { file: name.clone(), source };
+    let failed = |error: io::Error| Located::in_file(&name, error);
     let bytes = FileBytes::open(file, MOST).map_err(failed)?;
     SlurmTopology::from_conf(&name, &bytes.lossy_text())
 }
@@ -55,8 +57,8 @@ impl SlurmTopology {
         let words: Vec<String> = block_sizes.iter().map(u32::to_string).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         if !words.is_empty() && checked_sizes(&words).is_none() {
-            let (file, line, found) = (file.to_owned(), text.lines().count(), words.join(","));
-            return Err(SlurmError::Line { file, line, found, expected: SIZES });
+            let (line, found) = (text.lines().count(), words.join(","));
+            return Err(Located::in_line(file, line, Unexpected::new(&found, SIZES)));
         }
         Self::checked(file, groups, block_sizes)
     }
@@ -73,26 +75,16 @@ fn sizes_of(file: &str, line: usize, text: &str) -> Result<Vec<u32>, SlurmError>
         is_it.then(|| value.to_owned())
     };
     let Some(list) = text.split_whitespace().find_map(told) else { return Ok(Vec::new()) };
-    let wrong =
-        || SlurmError::Line { file: file.to_owned(), line, found: list.clone(), expected: SIZES };
+    let wrong = || Located::in_line(file, line, Unexpected::new(&list, SIZES));
     checked_sizes(&list.split(',').collect::<Vec<_>>()).ok_or_else(wrong)
 }
 
 /// The group of a line, `None` for a line of other settings.
 fn group(file: &str, number: usize, line: &str) -> Result<Option<SlurmGroup>, SlurmError> {
-    let bad = |found: &str, expected| SlurmError::Line {
-        file: file.to_owned(),
-        line: number,
-        found: found.chars().take(80).collect(),
-        expected,
-    };
-    let hosts = |value: &str| {
-        expand(value).map_err(|source| SlurmError::Hostlist {
-            file: file.to_owned(),
-            line: number,
-            source,
-        })
-    };
+    let bad =
+        |found: &str, expected| SlurmError::in_line(file, number, Unexpected::new(found, expected));
+    let hosts =
+        |value: &str| expand(value).map_err(|error| SlurmError::in_line(file, number, error));
     let mut found: Option<(GroupKind, String)> = None;
     let (mut children, mut nodes, mut speed) = (Vec::new(), Vec::new(), 0);
     let mut sizes = String::new();

@@ -1,7 +1,8 @@
 //! A topology of Slurm, whatever file it is from.
 
-use super::error::SlurmError;
+use super::error::{SlurmError, SlurmErrorKind};
 use super::hostlist::fold;
+use crate::located::{Located, Unexpected};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use topobroker_reader::cluster::GroupKind;
 
@@ -53,7 +54,9 @@ impl SlurmTopology {
     pub(super) fn check_count(file: &str, line: usize, names: usize) -> Result<(), SlurmError> {
         match names <= MOST_NAMES {
             true => Ok(()),
-            false => Err(SlurmError::TooMany { file: file.to_owned(), line, limit: MOST_NAMES }),
+            false => {
+                Err(Located::in_line(file, line, SlurmErrorKind::TooMany { limit: MOST_NAMES }))
+            }
         }
     }
 
@@ -64,25 +67,25 @@ impl SlurmTopology {
         mut groups: Vec<SlurmGroup>,
         block_sizes: Vec<u32>,
     ) -> Result<Self, SlurmError> {
-        let own = || file.to_owned();
+        let wrong = |line, kind| Err(Located::in_line(file, line, kind));
         let mut places: HashMap<&str, usize> = HashMap::new();
         for (place, group) in groups.iter().enumerate() {
             let (line, name) = (group.line, group.name.clone());
             if name.is_empty() || name.len() > MAX_NAME {
                 let expected = "a name of 1 to 64 bytes";
-                return Err(SlurmError::Line { file: own(), line, found: name, expected });
+                return wrong(line, Unexpected::new(&name, expected).into());
             }
             if let Some(first) = places.insert(&group.name, place) {
                 let first = groups.get(first).map_or(0, |group| group.line);
-                return Err(SlurmError::Twice { file: own(), line, name, first });
+                return wrong(line, SlurmErrorKind::Twice { name, first });
             }
             if group.kind == GroupKind::Ring && group.nodes.len() > MOST_IN_RING {
                 let found = format!("{name} with {} nodes", group.nodes.len());
                 let expected = "a ring of at most 16 nodes, as Slurm has them";
-                return Err(SlurmError::Line { file: own(), line, found, expected });
+                return wrong(line, Unexpected::new(&found, expected).into());
             }
             if !group.children.is_empty() && !group.nodes.is_empty() {
-                return Err(SlurmError::Content { file: own(), line, name });
+                return wrong(line, SlurmErrorKind::Content { name });
             }
         }
         let is_empty =
@@ -92,17 +95,17 @@ impl SlurmTopology {
         {
             let (line, found) = (first.line, first.name.clone());
             let expected = "a block with nodes, or BlockSizes";
-            return Err(SlurmError::Line { file: own(), line, found, expected });
+            return wrong(line, Unexpected::new(&found, expected).into());
         }
         if let Some(lost) = in_a_circle(&groups, &places).and_then(|at| groups.get(at)) {
             let (line, name) = (lost.line, lost.name.clone());
-            return Err(SlurmError::NoRoot { file: own(), line, name });
+            return wrong(line, SlurmErrorKind::NoRoot { name });
         }
         for group in &groups {
             if let Some(child) = group.children.iter().find(|it| !places.contains_key(it.as_str()))
             {
                 let (line, name, child) = (group.line, group.name.clone(), child.clone());
-                return Err(SlurmError::Unknown { file: own(), line, name, child });
+                return wrong(line, SlurmErrorKind::Unknown { name, child });
             }
         }
         let notes = keep_first(&mut groups);

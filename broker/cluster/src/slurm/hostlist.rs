@@ -13,39 +13,23 @@ const MOST_LETTERS: usize = crate::MAX_NAME;
 /// Why a hostlist cannot be expanded.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum HostlistError {
     /// A bracket is not closed, or closed but not opened.
     #[error("{text:?}: a bracket has no counterpart")]
-    Bracket {
-        /// The hostlist.
-        text: String,
-    },
+    Bracket { text: String },
     /// What is in brackets is no range.
     #[error("{text:?}: found {found:?} in brackets, expected numbers and ranges such as 1-4,7")]
-    Range {
-        /// The hostlist.
-        text: String,
-        /// What was found.
-        found: String,
-    },
+    Range { text: String, found: String },
     /// A name is empty.
     #[error("{text:?}: a name is empty")]
-    Empty {
-        /// The hostlist.
-        text: String,
-    },
+    Empty { text: String },
     /// A name is too long.
     #[error("{text:?}: a name has more than {MOST_LETTERS} bytes")]
-    Long {
-        /// The hostlist, at most its first 80 characters.
-        text: String,
-    },
+    Long { text: String },
     /// There are too many names.
     #[error("{text:?}: has more than {MAX_HOSTS} names")]
-    TooMany {
-        /// The hostlist, at most its first 80 characters.
-        text: String,
-    },
+    TooMany { text: String },
 }
 
 /// The names of a hostlist, in its order.

@@ -9,7 +9,7 @@ mod yaml;
 
 pub use apply::Applied;
 pub use conf::read_conf;
-pub use error::SlurmError;
+pub use error::{SlurmError, SlurmErrorKind};
 pub use groups::{SlurmGroup, SlurmTopology};
 pub use hostlist::{HostlistError, MAX_HOSTS, expand, fold, fold_in_order};
 pub use yaml::read_yaml;

@@ -1,9 +1,11 @@
 //! `topology.yaml`, which newer Slurms read in place of `topology.conf`.
 
-use super::error::SlurmError;
+use super::error::{SlurmError, SlurmErrorKind};
 use super::groups::{SlurmGroup, SlurmTopology, checked_sizes};
 use super::hostlist::expand;
+use crate::located::Unexpected;
 use serde_json::Value;
+use std::io;
 use std::path::Path;
 use topobroker::file_bytes::FileBytes;
 use topobroker_reader::cluster::GroupKind;
@@ -19,7 +21,7 @@ const MOST: u64 = 1 << 26;
 /// [`SlurmError`].
 pub fn read_yaml(file: &Path, wanted: Option<&str>) -> Result<SlurmTopology, SlurmError> {
     let name = file.display().to_string();
-    let failed = |source| SlurmError::Read { file: name.clone(), source };
+    let failed = |error: io::Error| SlurmError::in_file(&name, error);
     let bytes = FileBytes::open(file, MOST).map_err(failed)?;
     SlurmTopology::from_yaml(&name, bytes.text().map_err(failed)?, wanted)
 }
@@ -29,9 +31,9 @@ impl SlurmTopology {
     ///
     /// # Errors
     ///
-    /// [`SlurmError::Yaml`], or what is wrong with the tree.
+    /// [`SlurmErrorKind::Yaml`], or what is wrong with the tree.
     pub fn from_yaml(file: &str, text: &str, wanted: Option<&str>) -> Result<Self, SlurmError> {
-        let wrong = |what: String| SlurmError::Yaml { file: file.to_owned(), what };
+        let wrong = |what: String| SlurmError::in_file(file, SlurmErrorKind::Yaml(what));
         if let Some(line) = too_deep(text) {
             return Err(wrong(format!(
                 "line {line}: more than {MOST_DEPTH} brackets are open; expected a list of topologies"
@@ -83,11 +85,8 @@ impl SlurmTopology {
         let mut names = 0;
         let mut groups = Vec::new();
         for ((kind, key, row), line) in rows.into_iter().zip(lines) {
-            let bad = |found: String, expected| SlurmError::Line {
-                file: file.to_owned(),
-                line,
-                found: found.chars().take(80).collect(),
-                expected,
+            let bad = |found: String, expected| {
+                SlurmError::in_line(file, line, Unexpected::new(&found, expected))
             };
             let hosts = |key: &str| {
                 let list = match row.get(key) {
@@ -99,11 +98,7 @@ impl SlurmTopology {
                     Some(one) => word(one),
                 };
                 let list = list.ok_or_else(|| bad(row.to_string(), "hostlists"))?;
-                expand(&list).map_err(|source| SlurmError::Hostlist {
-                    file: file.to_owned(),
-                    line,
-                    source,
-                })
+                expand(&list).map_err(|error| SlurmError::in_line(file, line, error))
             };
             let name = row.get(key).and_then(word);
             let name =

@@ -7,123 +7,54 @@ use topobroker_layout::archive::INDEX_LIMIT;
 /// Why a topology cannot be loaded. Every message names the input.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum HwlocLoadError {
     /// The file cannot be read.
     #[error("{input}: cannot be read")]
-    Read {
-        /// The file.
-        input: String,
-        /// Why.
-        source: io::Error,
-    },
+    Read { input: String, source: io::Error },
     /// The file is not well-formed XML.
     #[error("{input}: is not XML: {reason}, at byte {position}")]
-    NotXml {
-        /// The file.
-        input: String,
-        /// The message of the parser.
-        reason: String,
-        /// Offset of the error in bytes.
-        position: u64,
-    },
+    NotXml { input: String, reason: String, position: u64 },
     /// The file is XML, but not hwloc's.
     #[error(
         "{input}: is XML with root element <{found}>, expected <topology> or <root> as hwloc writes"
     )]
-    NotTopology {
-        /// The file.
-        input: String,
-        /// Name of the root element.
-        found: String,
-    },
+    NotTopology { input: String, found: String },
     /// An XML format that this hwloc does not know.
     #[error(
         "{input}: is hwloc XML version {found}, which hwloc {hwloc} of this process cannot load; use hwloc 2.12 or later for version 3, or export it again for this one (lstopo --export-xml-flags v2)"
     )]
-    XmlVersion {
-        /// The file.
-        input: String,
-        /// Its version.
-        found: String,
-        /// Version of hwloc.
-        hwloc: String,
-    },
+    XmlVersion { input: String, found: String, hwloc: String },
     /// A synthetic description with a word that hwloc does not know.
     #[error(
         "synthetic description {input:?}: {word:?} at position {position}: {reason}; expected words such as Package:2"
     )]
-    Synthetic {
-        /// The description.
-        input: String,
-        /// The word.
-        word: String,
-        /// Offset of the word in bytes.
-        position: usize,
-        /// What is wrong with it.
-        reason: &'static str,
-    },
+    Synthetic { input: String, word: String, position: usize, reason: &'static str },
     /// The environment variable `HWLOC_FSROOT` does not name the file system root.
     #[error(
         "{input}: HWLOC_FSROOT is {found:?}; hwloc takes the root from the environment, so set HWLOC_FSROOT={input} before this program starts"
     )]
-    Fsroot {
-        /// The root.
-        input: String,
-        /// Value of the variable.
-        found: String,
-    },
+    Fsroot { input: String, found: String },
     /// A saved file system has what hwloc must not read.
     #[error("{input}: {file} is {found}; expected files, folders, and links that stay in it")]
-    Special {
-        /// The root.
-        input: String,
-        /// The file in it.
-        file: String,
-        /// What it is.
-        found: &'static str,
-    },
+    Special { input: String, file: String, found: &'static str },
     /// A saved file system has more files than any machine.
     #[error("{input}: has more than {limit} files in sys and proc")]
-    TooManyFiles {
-        /// The root.
-        input: String,
-        /// The limit.
-        limit: usize,
-    },
+    TooManyFiles { input: String, limit: usize },
     /// An object has an OS index that is too high for an archive, or a PU has none.
     #[error(
         "{input}: has a {object} with OS index {found:?}; expected an index below {INDEX_LIMIT}"
     )]
-    Index {
-        /// The input.
-        input: String,
-        /// The type of the object.
-        object: String,
-        /// Its index.
-        found: String,
-    },
+    Index { input: String, object: String, found: String },
     /// hwloc does not know some flags.
     #[error("hwloc {} of this process does not know all flags of {found:#x}", library_version())]
-    Flags {
-        /// The flags.
-        found: u64,
-    },
+    Flags { found: u64 },
     /// hwloc refuses the topology and reports no reason.
     #[error(
         "{input}: hwloc cannot load the topology, and does not say why; expected a Machine with PUs and at least one NUMA node, each with its sets"
     )]
-    Unexplained {
-        /// The input.
-        input: String,
-    },
+    Unexplained { input: String },
     /// hwloc reports an error.
     #[error("{input}: hwloc cannot {step}")]
-    Hwloc {
-        /// The input.
-        input: String,
-        /// What hwloc cannot do.
-        step: &'static str,
-        /// The error that hwloc reports.
-        source: io::Error,
-    },
+    Hwloc { input: String, step: &'static str, source: io::Error },
 }
