@@ -38,6 +38,7 @@ pub mod hwloc;
 pub mod links;
 pub mod linux;
 pub mod location;
+pub mod name_pattern;
 pub mod nics;
 pub mod node;
 pub mod placement;

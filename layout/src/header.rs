@@ -29,48 +29,54 @@ pub const MAX_CLUSTER_LEN: u64 = 1 << 28;
 /// written.
 pub const STATE_READY: u32 = 0x5944_4552;
 
-/// What a segment holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Kind {
-    /// The topology of a node.
-    Topology,
-    /// The overlay of a job, and the PUs of its ranks.
-    Job,
-    /// Links that an administrator tells.
-    Links,
-    /// Many nodes.
-    Cluster,
+words! {
+    /// What a segment holds.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Kind {
+        /// The topology of a node.
+        Topology => "topology",
+        /// The overlay of a job, and the PUs of its ranks.
+        Job => "job",
+        /// Links that an administrator tells.
+        Links => "links",
+        /// Many nodes.
+        Cluster => "cluster",
+    }
 }
 
-/// Whose resources a segment describes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Scope {
-    /// The whole machine.
-    #[default]
-    Machine,
-    /// The part of the machine that the cgroup of the publisher allows.
-    Cgroup,
-    /// One job.
-    Job,
+words! {
+    /// Whose resources a segment describes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[non_exhaustive]
+    pub enum Scope {
+        /// The whole machine.
+        #[default]
+        Machine => "machine",
+        /// The part of the machine that the cgroup of the publisher allows.
+        Cgroup => "cgroup",
+        /// One job.
+        Job => "job",
+    }
 }
 
-/// Where a topology was captured from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Source {
-    /// This machine, as hwloc discovered it.
-    #[default]
-    ThisMachine,
-    /// An hwloc XML file.
-    Xml,
-    /// A synthetic description.
-    Synthetic,
-    /// The root of a saved Linux file system.
-    Fsroot,
-    /// A topology that the publisher had already loaded.
-    Loaded,
+words! {
+    /// Where a topology was captured from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[non_exhaustive]
+    pub enum Source {
+        /// This machine, as hwloc discovered it.
+        #[default]
+        ThisMachine => "machine",
+        /// An hwloc XML file.
+        Xml => "xml",
+        /// A synthetic description.
+        Synthetic => "synthetic",
+        /// The root of a saved Linux file system.
+        Fsroot => "fsroot",
+        /// A topology that the publisher had already loaded.
+        Loaded => "loaded",
+    }
 }
 
 /// The fields of a header, except for the magic, the state word, and the offset and length of the
@@ -294,34 +300,15 @@ impl Fields<'_> {
 
 impl Kind {
     fn raw(self) -> u32 {
-        match self {
-            Self::Topology => 1,
-            Self::Job => 2,
-            Self::Links => 3,
-            Self::Cluster => 4,
-        }
+        self as u32 + 1
     }
 
     fn from_raw(raw: u32) -> Option<Self> {
-        let all = [Self::Topology, Self::Job, Self::Links, Self::Cluster];
-        all.into_iter().find(|kind| kind.raw() == raw)
-    }
-
-    /// Name of the kind: `topology`, `job`, `links` or `cluster`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Topology => "topology",
-            Self::Job => "job",
-            Self::Links => "links",
-            Self::Cluster => "cluster",
-        }
+        Self::ALL.into_iter().find(|kind| kind.raw() == raw)
     }
 }
 
 impl Scope {
-    const ALL: [Self; 3] = [Self::Machine, Self::Cgroup, Self::Job];
-
     /// The number that stands for this value in a header.
     #[must_use]
     pub fn raw(self) -> u32 {
@@ -336,9 +323,6 @@ impl Scope {
 }
 
 impl Source {
-    const ALL: [Self; 5] =
-        [Self::ThisMachine, Self::Xml, Self::Synthetic, Self::Fsroot, Self::Loaded];
-
     /// The number that stands for this value in a header.
     #[must_use]
     pub fn raw(self) -> u32 {
@@ -349,29 +333,5 @@ impl Source {
     #[must_use]
     pub fn from_raw(raw: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|source| source.raw() == raw)
-    }
-
-    /// Name of the source: `machine`, `xml`, `synthetic`, `fsroot` or `loaded`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ThisMachine => "machine",
-            Self::Xml => "xml",
-            Self::Synthetic => "synthetic",
-            Self::Fsroot => "fsroot",
-            Self::Loaded => "loaded",
-        }
-    }
-}
-
-impl Scope {
-    /// Name of the scope: `machine`, `cgroup` or `job`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Machine => "machine",
-            Self::Cgroup => "cgroup",
-            Self::Job => "job",
-        }
     }
 }

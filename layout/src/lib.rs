@@ -15,6 +15,9 @@
 
 extern crate alloc;
 
+#[macro_use]
+mod words;
+
 pub mod archive;
 pub mod attributes;
 pub mod cluster;

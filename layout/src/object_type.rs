@@ -1,50 +1,52 @@
 //! hwloc's object types, with hwloc's names and numbers.
 
-/// Type of an object. Counterpart: `hwloc_obj_type_t`, with the same numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum ObjectType {
-    /// The root: a machine.
-    Machine = 0,
-    /// A physical package, which goes into a socket.
-    Package = 1,
-    /// A core, shared by its hardware threads.
-    Core = 2,
-    /// A processing unit: a logical processor.
-    PU = 3,
-    /// Level 1 data or unified cache.
-    L1Cache = 4,
-    /// Level 2 data or unified cache.
-    L2Cache = 5,
-    /// Level 3 data or unified cache.
-    L3Cache = 6,
-    /// Level 4 data or unified cache.
-    L4Cache = 7,
-    /// Level 5 data or unified cache.
-    L5Cache = 8,
-    /// Level 1 instruction cache.
-    L1ICache = 9,
-    /// Level 2 instruction cache.
-    L2ICache = 10,
-    /// Level 3 instruction cache.
-    L3ICache = 11,
-    /// A group of objects that have something in common.
-    Group = 12,
-    /// A NUMA node: memory, attached to the object whose PUs are near it.
-    NUMANode = 13,
-    /// A bridge between I/O buses, or from the host to one.
-    Bridge = 14,
-    /// A PCI device.
-    PCIDevice = 15,
-    /// A device as the operating system names it.
-    OSDevice = 16,
-    /// Anything that a user added.
-    Misc = 17,
-    /// A cache in front of memory.
-    MemCache = 18,
-    /// A die within a package.
-    Die = 19,
+words! {
+    /// Type of an object. Counterpart: `hwloc_obj_type_t`, with the same numbers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[repr(u8)]
+    #[non_exhaustive]
+    pub enum ObjectType {
+        /// The root: a machine.
+        Machine = 0 => "Machine",
+        /// A physical package, which goes into a socket.
+        Package = 1 => "Package",
+        /// A core, shared by its hardware threads.
+        Core = 2 => "Core",
+        /// A processing unit: a logical processor.
+        PU = 3 => "PU",
+        /// Level 1 data or unified cache.
+        L1Cache = 4 => "L1Cache",
+        /// Level 2 data or unified cache.
+        L2Cache = 5 => "L2Cache",
+        /// Level 3 data or unified cache.
+        L3Cache = 6 => "L3Cache",
+        /// Level 4 data or unified cache.
+        L4Cache = 7 => "L4Cache",
+        /// Level 5 data or unified cache.
+        L5Cache = 8 => "L5Cache",
+        /// Level 1 instruction cache.
+        L1ICache = 9 => "L1iCache",
+        /// Level 2 instruction cache.
+        L2ICache = 10 => "L2iCache",
+        /// Level 3 instruction cache.
+        L3ICache = 11 => "L3iCache",
+        /// A group of objects that have something in common.
+        Group = 12 => "Group",
+        /// A NUMA node: memory, attached to the object whose PUs are near it.
+        NUMANode = 13 => "NUMANode",
+        /// A bridge between I/O buses, or from the host to one.
+        Bridge = 14 => "Bridge",
+        /// A PCI device.
+        PCIDevice = 15 => "PCIDev",
+        /// A device as the operating system names it.
+        OSDevice = 16 => "OSDev",
+        /// Anything that a user added.
+        Misc = 17 => "Misc",
+        /// A cache in front of memory.
+        MemCache = 18 => "MemCache",
+        /// A die within a package.
+        Die = 19 => "Die",
+    }
 }
 
 /// Which of the four child lists an object is in.
@@ -61,30 +63,6 @@ pub enum ChildKind {
 }
 
 impl ObjectType {
-    /// All types, in the order of their numbers.
-    pub const ALL: [Self; 20] = [
-        Self::Machine,
-        Self::Package,
-        Self::Core,
-        Self::PU,
-        Self::L1Cache,
-        Self::L2Cache,
-        Self::L3Cache,
-        Self::L4Cache,
-        Self::L5Cache,
-        Self::L1ICache,
-        Self::L2ICache,
-        Self::L3ICache,
-        Self::Group,
-        Self::NUMANode,
-        Self::Bridge,
-        Self::PCIDevice,
-        Self::OSDevice,
-        Self::Misc,
-        Self::MemCache,
-        Self::Die,
-    ];
-
     /// The types outside the tree of CPUs, in the order in which an archive has their levels.
     pub const SPECIAL: [Self; 6] =
         [Self::NUMANode, Self::MemCache, Self::Bridge, Self::PCIDevice, Self::OSDevice, Self::Misc];
@@ -99,35 +77,6 @@ impl ObjectType {
     #[must_use]
     pub const fn raw(self) -> u8 {
         self as u8
-    }
-
-    /// hwloc's name of this type, as in its XML: `PCIDev` for a PCI device, `OSDev` for an OS
-    /// device. Counterpart: `hwloc_obj_type_string`.
-    #[doc(alias = "hwloc_obj_type_string")]
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Machine => "Machine",
-            Self::Package => "Package",
-            Self::Core => "Core",
-            Self::PU => "PU",
-            Self::L1Cache => "L1Cache",
-            Self::L2Cache => "L2Cache",
-            Self::L3Cache => "L3Cache",
-            Self::L4Cache => "L4Cache",
-            Self::L5Cache => "L5Cache",
-            Self::L1ICache => "L1iCache",
-            Self::L2ICache => "L2iCache",
-            Self::L3ICache => "L3iCache",
-            Self::Group => "Group",
-            Self::NUMANode => "NUMANode",
-            Self::Bridge => "Bridge",
-            Self::PCIDevice => "PCIDev",
-            Self::OSDevice => "OSDev",
-            Self::Misc => "Misc",
-            Self::MemCache => "MemCache",
-            Self::Die => "Die",
-        }
     }
 
     /// Which child list of its parent an object of this type is in.

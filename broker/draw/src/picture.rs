@@ -94,62 +94,26 @@ impl Place {
     }
 }
 
-/// What a box stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    Machine,
-    Group,
-    Package,
-    Die,
-    Cache,
-    Core,
-    Pu,
-    Memory,
-    Bridge,
-    Pci,
-    Device,
-    Misc,
-    /// Stands for boxes that are alike.
-    More,
-    /// A line of the legend.
-    Legend,
-}
-
-impl Kind {
-    pub(crate) const ALL: [Self; 14] = [
-        Self::Machine,
-        Self::Group,
-        Self::Package,
-        Self::Die,
-        Self::Cache,
-        Self::Core,
-        Self::Pu,
-        Self::Memory,
-        Self::Bridge,
-        Self::Pci,
-        Self::Device,
-        Self::Misc,
-        Self::More,
-        Self::Legend,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Machine => "machine",
-            Self::Group => "group",
-            Self::Package => "package",
-            Self::Die => "die",
-            Self::Cache => "cache",
-            Self::Core => "core",
-            Self::Pu => "pu",
-            Self::Memory => "memory",
-            Self::Bridge => "bridge",
-            Self::Pci => "pci",
-            Self::Device => "device",
-            Self::Misc => "misc",
-            Self::More => "more",
-            Self::Legend => "legend",
-        }
+topobroker_layout::words! {
+    /// What a box stands for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub(crate) enum Kind {
+        Machine => "machine",
+        Group => "group",
+        Package => "package",
+        Die => "die",
+        Cache => "cache",
+        Core => "core",
+        Pu => "pu",
+        Memory => "memory",
+        Bridge => "bridge",
+        Pci => "pci",
+        Device => "device",
+        Misc => "misc",
+        /// Stands for boxes that are alike.
+        More => "more",
+        /// A line of the legend.
+        Legend => "legend",
     }
 }
 
@@ -175,23 +139,14 @@ pub(crate) struct Line {
     pub(crate) label: Option<String>,
 }
 
-/// How a line is drawn, so that colour alone tells nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Dash {
-    #[default]
-    Solid,
-    Dashed,
-    Dotted,
-    Thick,
-}
-
-impl Dash {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Solid => "solid",
-            Self::Dashed => "dashed",
-            Self::Dotted => "dotted",
-            Self::Thick => "thick",
-        }
+topobroker_layout::words! {
+    /// How a line is drawn, so that colour alone tells nothing.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub(crate) enum Dash {
+        #[default]
+        Solid => "solid",
+        Dashed => "dashed",
+        Dotted => "dotted",
+        Thick => "thick",
     }
 }

@@ -13,37 +13,39 @@ pub struct Finding {
     pub text: String,
 }
 
-/// Kinds of findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// No port of the OpenFabrics devices is active.
-    NoActivePort,
-    /// Several active ports have the subnet prefix that they were made with.
-    DefaultPrefix,
-    /// Ports on different networks have one subnet prefix.
-    SharedPrefix,
-    /// Processes may lock little memory.
-    Memlock,
-    /// The adapters can register less memory than the node has.
-    RegisterableMemory,
-    /// Ranks are bound far from every NIC that they may use.
-    Far,
-    /// Some PUs of a rank are far from every NIC, and others are not.
-    Split,
-    /// Ranks are not bound.
-    Unbound,
-    /// Ranks of one job have NICs of networks that do not reach each other.
-    Networks,
-    /// A NIC has another name than on other nodes of its class.
-    NicName,
-    /// A NIC has fewer active ports than on other nodes of its class.
-    FewerPorts,
-    /// A NIC has a lower rate than on other nodes of its class.
-    Slow,
-    /// A NIC is connected to the switch of another rail.
-    Rail,
-    /// A configured topology is not the fabric that is there.
-    Topology,
+topobroker_layout::words! {
+    /// Kinds of findings.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Kind {
+        /// No port of the OpenFabrics devices is active.
+        NoActivePort => "no-active-port",
+        /// Several active ports have the subnet prefix that they were made with.
+        DefaultPrefix => "default-prefix",
+        /// Ports on different networks have one subnet prefix.
+        SharedPrefix => "shared-prefix",
+        /// Processes may lock little memory.
+        Memlock => "memlock",
+        /// The adapters can register less memory than the node has.
+        RegisterableMemory => "registerable-memory",
+        /// Ranks are bound far from every NIC that they may use.
+        Far => "far",
+        /// Some PUs of a rank are far from every NIC, and others are not.
+        Split => "split",
+        /// Ranks are not bound.
+        Unbound => "unbound",
+        /// Ranks of one job have NICs of networks that do not reach each other.
+        Networks => "networks",
+        /// A NIC has another name than on other nodes of its class.
+        NicName => "nic-name",
+        /// A NIC has fewer active ports than on other nodes of its class.
+        FewerPorts => "fewer-ports",
+        /// A NIC has a lower rate than on other nodes of its class.
+        Slow => "slow",
+        /// A NIC is connected to the switch of another rail.
+        Rail => "rail",
+        /// A configured topology is not the fabric that is there.
+        Topology => "topology",
+    }
 }
 
 impl Finding {
@@ -56,29 +58,6 @@ impl Finding {
     /// Something that is worth knowing.
     pub(super) fn note(kind: Kind, text: String) -> Self {
         Self { kind, is_note: true, text }
-    }
-}
-
-impl Kind {
-    /// Its name, such as `no-active-port`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NoActivePort => "no-active-port",
-            Self::DefaultPrefix => "default-prefix",
-            Self::SharedPrefix => "shared-prefix",
-            Self::Memlock => "memlock",
-            Self::RegisterableMemory => "registerable-memory",
-            Self::Networks => "networks",
-            Self::NicName => "nic-name",
-            Self::FewerPorts => "fewer-ports",
-            Self::Slow => "slow",
-            Self::Rail => "rail",
-            Self::Topology => "topology",
-            Self::Far => "far",
-            Self::Split => "split",
-            Self::Unbound => "unbound",
-        }
     }
 }
 

@@ -16,10 +16,6 @@ pub const NUMA_NODE: &str = "NumaNode";
 const OF_DRIVER: [&str; 5] =
     ["NVMLNumber", "NVIDIAMinor", "NVIDIAUUID", "NVLinkDomain", "MIGInstances"];
 
-/// PCI vendor of NVIDIA, and PCI class of displays, which GPUs that only compute are too.
-const NVIDIA: u16 = 0x10de;
-const DISPLAY: u16 = 0x03;
-
 /// Maximum number of ports of a device, and of partition keys of a port.
 const MOST_ENTRIES: usize = 256;
 
@@ -104,7 +100,7 @@ fn devices_of_the_machine(objects: &[Object]) -> BTreeSet<usize> {
 /// uses them.
 fn gpus(objects: &[Object]) -> Vec<nvml::Gpu> {
     let is_one = |object: &Object| match &object.attributes {
-        Attributes::Pci(pci) => pci.vendor_id == NVIDIA && pci.class_id >> 8 == DISPLAY,
+        Attributes::Pci(pci) => pci.vendor_id == Pci::NVIDIA && pci.is_display(),
         _ => false,
     };
     if objects.iter().any(is_one) { nvml::gpus() } else { Vec::new() }

@@ -1,5 +1,6 @@
 //! Which NICs a site lets jobs use, as its administrators and users write it.
 
+use crate::name_pattern::is_like;
 use std::collections::BTreeMap;
 use topobroker_reader::{
     Object, Topology,
@@ -159,15 +160,11 @@ impl NicList {
     fn names_it(&self, nic: Object<'_>) -> bool {
         let interface = nic.interface().and_then(Object::name);
         self.names.iter().any(|(wanted, port)| {
-            let is_it = |name: &str| match wanted.split_once('*') {
-                Some((start, end)) => {
-                    name.len() >= start.len() + end.len()
-                        && name.starts_with(start)
-                        && name.ends_with(end)
-                }
-                None if self.is_exact || port.is_some() => name == wanted,
-                // NCCL takes the beginning of a name; a whole name is never another's beginning.
-                None => name == wanted || (!ends_with_digit(wanted) && name.starts_with(wanted)),
+            // NCCL takes the beginning of a name; a whole name is never another's beginning.
+            let is_beginning = !(wanted.contains('*') || self.is_exact || port.is_some())
+                && !ends_with_digit(wanted);
+            let is_it = |name: &str| {
+                is_like(wanted, name) || (is_beginning && name.starts_with(wanted.as_str()))
             };
             let has_port = port.is_none_or(|port| nic.ports().any(|it| it.number == port));
             has_port && [nic.name(), interface].into_iter().flatten().any(is_it)

@@ -117,29 +117,18 @@ pub fn now() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Whether the publisher of a segment still runs and will remove the segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PublisherState {
-    /// Its publisher runs.
-    Alive,
-    /// Its publisher is gone, or the machine was booted since: nobody will remove it.
-    Gone,
-    /// It was published to stay until it is unpublished.
-    Kept,
-    /// Its header cannot be read, or its publisher is in another pid namespace.
-    Unknown,
-}
-
-impl PublisherState {
-    /// The state in a word: `alive`, `gone`, `kept` or `unknown`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Alive => "alive",
-            Self::Gone => "gone",
-            Self::Kept => "kept",
-            Self::Unknown => "unknown",
-        }
+topobroker_layout::words! {
+    /// Whether the publisher of a segment still runs and will remove the segment.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum PublisherState {
+        /// Its publisher runs.
+        Alive => "alive",
+        /// Its publisher is gone, or the machine was booted since: nobody will remove it.
+        Gone => "gone",
+        /// It was published to stay until it is unpublished.
+        Kept => "kept",
+        /// Its header cannot be read, or its publisher is in another pid namespace.
+        Unknown => "unknown",
     }
 }
 

@@ -45,6 +45,19 @@ table! {
 }
 
 impl Pci {
+    /// Vendor id of NVIDIA.
+    pub const NVIDIA: u16 = 0x10de;
+    /// Vendor id of AMD.
+    pub const AMD: u16 = 0x1002;
+    /// Vendor id of Intel.
+    pub const INTEL: u16 = 0x8086;
+
+    /// Whether it is of the class of displays, as GPUs are, those that only compute too.
+    #[must_use]
+    pub const fn is_display(&self) -> bool {
+        self.class_id >> 8 == 0x03
+    }
+
     /// Whether hwloc keeps the device if only important I/O is wanted
     /// (`HWLOC_TYPE_FILTER_KEEP_IMPORTANT`): displays, networks, storage, co-processors and the
     /// like.

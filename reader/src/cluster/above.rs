@@ -7,55 +7,33 @@ use core::ops::Range;
 use topobroker_layout::cluster::directory::ArchivedGroups;
 use topobroker_layout::packed_texts::text_at;
 
-/// What a group of nodes is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum GroupKind {
-    /// The cluster itself.
-    Cluster,
-    /// A switch and what is connected below it.
-    Switch,
-    /// A block of Slurm's topology.
-    Block,
-    /// A rack.
-    Rack,
-    /// Any other group.
-    Group,
-    /// A ring of Slurm's topology: its nodes are in the order of the ring.
-    Ring,
-    /// A torus of Slurm's topology: its nodes are in the order of the torus.
-    Torus,
+topobroker_layout::words! {
+    /// What a group of nodes is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum GroupKind {
+        /// The cluster itself.
+        Cluster => "cluster",
+        /// A switch and what is connected below it.
+        Switch => "switch",
+        /// A block of Slurm's topology.
+        Block => "block",
+        /// A rack.
+        Rack => "rack",
+        /// Any other group.
+        Group => "group",
+        /// A ring of Slurm's topology: its nodes are in the order of the ring.
+        Ring => "ring",
+        /// A torus of Slurm's topology: its nodes are in the order of the torus.
+        Torus => "torus",
+    }
 }
 
 impl GroupKind {
-    const ALL: [Self; 7] = [
-        Self::Cluster,
-        Self::Switch,
-        Self::Block,
-        Self::Rack,
-        Self::Group,
-        Self::Ring,
-        Self::Torus,
-    ];
-
     /// The number that stands for the kind in a file.
     #[must_use]
     pub fn raw(self) -> u8 {
         self as u8
-    }
-
-    /// Name of the kind: `cluster`, `switch`, `block`, `rack`, `group`, `ring` or `torus`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cluster => "cluster",
-            Self::Switch => "switch",
-            Self::Block => "block",
-            Self::Rack => "rack",
-            Self::Group => "group",
-            Self::Ring => "ring",
-            Self::Torus => "torus",
-        }
     }
 }
 

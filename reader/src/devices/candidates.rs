@@ -41,9 +41,6 @@ const BACKENDS: &str = "CUDA NVML RSMI AMDSMI LevelZero OpenCL";
 /// PCI classes of controllers for three-dimensional graphics without a display, and of what computes.
 const COMPUTES: [u16; 2] = [0x0302, 0x1200];
 
-/// PCI class of displays.
-const DISPLAY: u16 = 0x03;
-
 impl<'a> Topology<'a> {
     /// The NICs that ranks may be given, in logical order: one of each PCI device. They are
     /// OpenFabrics and Slingshot devices (the CXI device, where hwloc knows it) if the node has any,
@@ -263,7 +260,7 @@ fn backend(device: Object<'_>) -> Option<usize> {
     place.or_else(|| {
         let Attributes::Pci(pci) = device.pci_device_above()?.attributes() else { return None };
         let is_render = device.name()?.starts_with("renderD");
-        (is_render && pci.class_id >> 8 == DISPLAY).then_some(usize::MAX)
+        (is_render && pci.is_display()).then_some(usize::MAX)
     })
 }
 

@@ -102,7 +102,7 @@ impl<'a> PmixDepths<'a> {
 /// interface, or is a display controller with a render node.
 fn is_gpu(device: Object<'_>) -> bool {
     let Some(pci) = function(device) else { return has_backend(device) };
-    let is_display = matches!(pci.attributes(), Attributes::Pci(pci) if pci.class_id >> 8 == 0x03);
+    let is_display = matches!(pci.attributes(), Attributes::Pci(pci) if pci.is_display());
     pci.io_children().any(has_backend) || (is_display && pci.io_children().any(is_render_node))
 }
 

@@ -11,20 +11,22 @@ use topobroker_layout::header::Scope;
 use topobroker_layout::set::{Format, Set};
 use topobroker_process::trusted_var;
 
-/// How a process was started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Launch {
-    /// By Open MPI's `mpirun`: `OMPI_LAUNCHED=1`, or the variables of its version 4.
-    OpenMpi,
-    /// By a DVM of PRRTE: `PRTE_LAUNCHED=1`.
-    Prte,
-    /// As a task of Slurm: `SLURM_PROCID`.
-    Slurm,
-    /// By another launcher, such as `hydra`, that set a variable such as `PMI_RANK`.
-    Direct,
-    /// Not by a launcher.
-    Singleton,
+topobroker_layout::words! {
+    /// How a process was started.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Launch {
+        /// By Open MPI's `mpirun`: `OMPI_LAUNCHED=1`, or the variables of its version 4.
+        OpenMpi => "Open MPI",
+        /// By a DVM of PRRTE: `PRTE_LAUNCHED=1`.
+        Prte => "PRRTE",
+        /// As a task of Slurm: `SLURM_PROCID`.
+        Slurm => "Slurm",
+        /// By another launcher, such as `hydra`, that set a variable such as `PMI_RANK`.
+        Direct => "direct",
+        /// Not by a launcher.
+        Singleton => "singleton",
+    }
 }
 
 impl Launch {
@@ -51,18 +53,6 @@ impl Launch {
             Self::Direct
         } else {
             Self::Singleton
-        }
-    }
-
-    /// Name of the launch, in a word or two.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OpenMpi => "Open MPI",
-            Self::Prte => "PRRTE",
-            Self::Slurm => "Slurm",
-            Self::Direct => "direct",
-            Self::Singleton => "singleton",
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use topobroker::links::links_of_gpus;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
-    BusId, Object, ObjectType, Topology,
+    BusId, Object, ObjectType, Pci, Topology,
     cluster::{Cluster, ClusterOpenError},
     links::SwitchModel,
 };
@@ -163,7 +163,8 @@ fn gres(topology: Topology<'_>, gpus: &[Object<'_>]) -> Vec<String> {
 fn file(gpu: Object<'_>, place: usize) -> String {
     let pci = gpu.pci_device_above();
     let names = || pci.into_iter().flat_map(Object::io_children).filter_map(Object::name);
-    let is_nvidia = pci.and_then(Object::pci_attributes).is_some_and(|pci| pci.vendor_id == 0x10de);
+    let is_nvidia =
+        pci.and_then(Object::pci_attributes).is_some_and(|pci| pci.vendor_id == Pci::NVIDIA);
     if is_nvidia {
         let minor = pci.and_then(|pci| pci.fact("NVIDIAMinor")?.parse().ok());
         return format!("/dev/nvidia{}", minor.unwrap_or(place));

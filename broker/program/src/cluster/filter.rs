@@ -3,6 +3,7 @@
 use super::group_path::path;
 use anyhow::{Context, bail, ensure};
 use std::str::FromStr;
+use topobroker::name_pattern::is_like;
 use topobroker_reader::cluster::{ClusterNode, ClusterOpenError};
 use topobroker_reader::devices::NicChoice;
 use topobroker_reader::{ObjectType, Topology};
@@ -130,8 +131,8 @@ impl Condition {
             "class" => node.class,
             key => {
                 let is_it = match key {
-                    "name" => matches(&self.value, &node.name),
-                    "group" => node.groups.iter().any(|group| matches(&self.value, group)),
+                    "name" => is_like(&self.value, &node.name),
+                    "group" => node.groups.iter().any(|group| is_like(&self.value, group)),
                     _ => {
                         node.network.to_ascii_lowercase().contains(&self.value.to_ascii_lowercase())
                     }
@@ -171,16 +172,6 @@ fn bytes(text: &str) -> anyhow::Result<u64> {
     };
     let number: u64 = digits.parse().with_context(|| format!("{text:?}: expected a number"))?;
     number.checked_mul(1 << shift).with_context(|| format!("{text:?}: is too large"))
-}
-
-/// Whether a name is a text, or has what is before and behind the star of it.
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((start, end)) => {
-            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
-        }
-    }
 }
 
 #[cfg(test)]

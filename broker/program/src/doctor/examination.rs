@@ -12,22 +12,14 @@ use topobroker_process::with_causes;
 use topobroker_reader::jobs::{Job, Situation};
 use topobroker_reader::{AdoptError, Keys, KeysError, Placement, adopt};
 
-/// How something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    Good,
-    /// Worth knowing: it may be wanted.
-    Note,
-    Bad,
-}
-
-impl State {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Note => "note",
-            Self::Bad => "bad",
-        }
+topobroker_layout::words! {
+    /// How something is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum State {
+        Good => "good",
+        /// Worth knowing: it may be wanted.
+        Note => "note",
+        Bad => "bad",
     }
 }
 

@@ -9,6 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::iter;
+use topobroker_layout::attributes::Pci;
 
 /// A programming interface of GPUs that can be told which of them to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -84,9 +85,9 @@ fn told(
     node: Topology<'_>,
 ) -> Vec<(&'static str, String)> {
     let vendor = match interface {
-        Interface::Cuda => NVIDIA,
-        Interface::Rocm | Interface::OpenCl => AMD,
-        Interface::LevelZero => INTEL,
+        Interface::Cuda => Pci::NVIDIA,
+        Interface::Rocm | Interface::OpenCl => Pci::AMD,
+        Interface::LevelZero => Pci::INTEL,
     };
     let own: Vec<_> = given.iter().filter(|(gpu, _)| vendor_of(*gpu) == Some(vendor)).collect();
     if own.is_empty() {
@@ -127,10 +128,6 @@ fn told(
 
 /// The infos of hwloc that have the UUID of a GPU.
 const UUIDS: [&str; 2] = ["NVIDIAUUID", "AMDUUID"];
-
-const NVIDIA: u16 = 0x10de;
-const AMD: u16 = 0x1002;
-const INTEL: u16 = 0x8086;
 
 fn vendor_of(gpu: Object<'_>) -> Option<u16> {
     gpu.pci_device_above()?.pci_attributes().map(|pci| pci.vendor_id)

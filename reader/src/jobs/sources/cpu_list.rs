@@ -12,21 +12,14 @@ use topobroker_layout::set::{Format, Set};
 
 const EXPECTED: &str = "indexes and ranges such as 0,2-5";
 
-/// Numbering of the indexes in a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Numbering {
-    /// Logical indexes, as `mpirun --cpu-set` takes them.
-    Logical,
-    /// OS indexes, as `taskset` takes them.
-    Os,
-}
-
-impl Numbering {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Logical => "logical",
-            Self::Os => "OS",
-        }
+topobroker_layout::words! {
+    /// Numbering of the indexes in a list.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Numbering {
+        /// Logical indexes, as `mpirun --cpu-set` takes them.
+        Logical => "logical",
+        /// OS indexes, as `taskset` takes them.
+        Os => "OS",
     }
 }
 
