@@ -161,8 +161,8 @@ impl NicList {
         let interface = nic.interface().and_then(Object::name);
         self.names.iter().any(|(wanted, port)| {
             // NCCL takes the beginning of a name; a whole name is never another's beginning.
-            let is_beginning = !(wanted.contains('*') || self.is_exact || port.is_some())
-                && !ends_with_digit(wanted);
+            let is_whole = self.is_exact || port.is_some() || ends_with_digit(wanted);
+            let is_beginning = !(is_whole || wanted.contains('*'));
             let is_it = |name: &str| {
                 is_like(wanted, name) || (is_beginning && name.starts_with(wanted.as_str()))
             };
