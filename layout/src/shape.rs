@@ -13,7 +13,7 @@ const NONE: u32 = u32::MAX;
 
 /// The properties of an object that the rules depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub struct Traits {
     /// Its type.
     pub object_type: ObjectType,
     /// Kind and subkind of a group.
@@ -30,7 +30,7 @@ pub struct Shape {
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    kind: Kind,
+    kind: Traits,
     parent: u32,
     next: u32,
     lists: [List; 4],
@@ -48,7 +48,7 @@ const EMPTY: List = List { first: NONE, last: NONE };
 impl Shape {
     /// A tree of objects of these kinds, none of which is in a list yet.
     #[must_use]
-    pub fn new(kinds: impl IntoIterator<Item = Kind>) -> Self {
+    pub fn new(kinds: impl IntoIterator<Item = Traits>) -> Self {
         let node = |kind| Node { kind, parent: NONE, next: NONE, lists: [EMPTY; 4] };
         Self { nodes: kinds.into_iter().map(node).collect() }
     }

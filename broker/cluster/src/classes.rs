@@ -31,12 +31,12 @@ pub(super) struct Class {
     first: usize,
     /// The values of the node that came first, with which others are compared.
     example: Vec<(Field, Own<Box<str>>)>,
-    members: Vec<Member>,
+    members: Vec<ClassNode>,
     /// Numbers of cores, PUs and GPUs of a node.
     pub(super) counts: [u32; 3],
 }
 
-struct Member {
+struct ClassNode {
     /// Number of the node, in the order in which nodes were added.
     node: usize,
     /// Where the values differ from those of the example: places and values.
@@ -124,14 +124,14 @@ impl Classes {
         let place = known.iter().copied().find(is_it);
         let Some(class) = place.and_then(|place| all.get_mut(place)) else {
             known.push(all.len());
-            let members = vec![Member { node, others: Box::default() }];
+            let members = vec![ClassNode { node, others: Box::default() }];
             all.push(Class { skeleton, archive, first: node, example: values, members, counts });
             return;
         };
         let pairs = class.example.iter().zip(values).zip(0_u32..);
         let others = pairs.filter(|((example, own), _)| example.1 != own.1);
         let others = others.map(|((_, own), place)| (place, own.1)).collect();
-        class.members.push(Member { node, others });
+        class.members.push(ClassNode { node, others });
         if natural(name(node), name(class.first)).is_lt() {
             (class.first, class.archive) = (node, archive);
         }

@@ -1,10 +1,15 @@
 //! Gives boxes their places: memory above, children below in rows, I/O at the right.
 
-use crate::picture::{Block, Dash, Kind, Line, Picture, Place, Units};
-use crate::shape::Shape;
+use crate::picture::{Block, BoxKind, Dash, Frame, Line, Picture, Units};
+use crate::shape::NestedBox;
 
 /// Places a box with all that is in it, and the legend below.
-pub(crate) fn arrange(title: &str, shape: Shape, legend: Vec<Shape>, units: Units) -> Picture {
+pub(crate) fn arrange(
+    title: &str,
+    shape: NestedBox,
+    legend: Vec<NestedBox>,
+    units: Units,
+) -> Picture {
     let whole = Placed::new(shape, units);
     let mut picture = Picture { title: title.to_owned(), ..Picture::default() };
     let (gap_x, gap_y) = (units.gap.0, units.gap.1.max(1));
@@ -30,7 +35,7 @@ pub(crate) fn arrange(title: &str, shape: Shape, legend: Vec<Shape>, units: Unit
 
 /// A box whose size is known, with the places of its parts in it.
 struct Placed {
-    shape: Shape,
+    shape: NestedBox,
     width: u32,
     height: u32,
     /// Height of what is drawn as a box: caches do not enclose what is below them.
@@ -42,12 +47,12 @@ struct Placed {
 const LINK_LETTERS: u32 = 7;
 
 impl Placed {
-    fn new(mut shape: Shape, units: Units) -> Self {
+    fn new(mut shape: NestedBox, units: Units) -> Self {
         let [memory, children, io] =
             [&mut shape.memory, &mut shape.children, &mut shape.io].map(|parts| {
                 std::mem::take(parts).into_iter().map(|it| Self::new(it, units)).collect()
             });
-        if shape.look.kind == Kind::Bridge {
+        if shape.look.kind == BoxKind::Bridge {
             return Self::bridge(shape, io, units);
         }
         let longest = shape.look.text.iter().map(|line| letters(line)).max().unwrap_or(0);
@@ -57,7 +62,7 @@ impl Placed {
         let own_height = lines.saturating_mul(units.line) + 2 * pad_y;
         let (width, height) = (text_width, own_height);
         let mut placed = Self { shape, width, height, own_height, parts: Vec::new() };
-        let is_bar = placed.shape.look.kind == Kind::Cache;
+        let is_bar = placed.shape.look.kind == BoxKind::Cache;
         let (left, inner) = if is_bar { (0, 0) } else { (pad_x, pad_y) };
         // Below the text.
         let mut y =
@@ -90,7 +95,7 @@ impl Placed {
     }
 
     /// A small square with what is behind it at its right.
-    fn bridge(shape: Shape, io: Vec<Self>, units: Units) -> Self {
+    fn bridge(shape: NestedBox, io: Vec<Self>, units: Units) -> Self {
         let side = (units.letter.max(units.line) * 2 / 3).max(1);
         let (width, height) = if units.letter == 1 { (1, 1) } else { (side, side) };
         let (column, size) = column(io, units);
@@ -107,7 +112,7 @@ impl Placed {
     }
 
     fn is_bridge(&self) -> bool {
-        self.shape.look.kind == Kind::Bridge
+        self.shape.look.kind == BoxKind::Bridge
     }
 
     fn take(&mut self, parts: Vec<(u32, u32, Self)>, (left, top): (u32, u32)) {
@@ -116,7 +121,7 @@ impl Placed {
 
     /// One part alone is as wide as the box that it is in.
     fn widen(&mut self, units: Units) {
-        let is_bar = self.shape.look.kind == Kind::Cache;
+        let is_bar = self.shape.look.kind == BoxKind::Cache;
         let room = if is_bar { self.width } else { self.width - 2 * units.pad.0 };
         if let [(_, _, part)] = self.parts.as_mut_slice()
             && !part.is_bridge()
@@ -130,7 +135,7 @@ impl Placed {
     fn put(&self, picture: &mut Picture, (x, y): (u32, u32), parent: Option<usize>, units: Units) {
         let number = picture.blocks.len();
         let width = if self.is_bridge() { self.own_height } else { self.width };
-        let place = Place { x, y: y + self.head(units), width, height: self.own_height };
+        let place = Frame { x, y: y + self.head(units), width, height: self.own_height };
         picture.blocks.push(Block { place, look: self.shape.look.clone(), parent });
         for (left, below, part) in &self.parts {
             if self.is_bridge() {
@@ -193,7 +198,7 @@ fn rows(parts: Vec<Placed>, units: Units) -> Rows {
 /// Parts in as many columns as give about the form of a page, in a box that is `room` wide at least.
 fn rows_of(parts: Vec<Placed>, room: u32, units: Units) -> Rows {
     let sizes: Vec<(u32, u32)> = parts.iter().map(|part| (part.width, part.height)).collect();
-    let is_folded = parts.iter().any(|part| part.shape.look.kind == Kind::More);
+    let is_folded = parts.iter().any(|part| part.shape.look.kind == BoxKind::More);
     let columns = if is_folded { parts.len() } else { columns(&sizes, room, units) };
     in_columns(parts, columns, units)
 }
@@ -219,8 +224,8 @@ fn in_columns(mut parts: Vec<Placed>, columns: usize, units: Units) -> Rows {
 fn align(parts: &mut [Placed], columns: usize, units: Units) {
     let kind = parts.first().map(|part| part.shape.look.kind);
     let is_other =
-        |part: &Placed| Some(part.shape.look.kind) != kind && part.shape.look.kind != Kind::More;
-    if kind == Some(Kind::Bridge) || parts.iter().any(is_other) {
+        |part: &Placed| Some(part.shape.look.kind) != kind && part.shape.look.kind != BoxKind::More;
+    if kind == Some(BoxKind::Bridge) || parts.iter().any(is_other) {
         return;
     }
     for column in 0..columns.min(parts.len()) {

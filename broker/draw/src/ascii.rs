@@ -1,6 +1,6 @@
 //! Text, for terminals.
 
-use crate::picture::{Block, Kind, Line, Marks, Picture};
+use crate::picture::{Block, BoxKind, Line, Marks, Picture};
 
 /// What borders are drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,14 +75,14 @@ impl Grid {
 
     fn block(&mut self, block: &Block) {
         let place = block.place;
-        if block.look.kind == Kind::Bridge {
+        if block.look.kind == BoxKind::Bridge {
             if let Some(field) = self.field(place.x, place.y) {
                 *field = Field::Letter('o');
             }
             return;
         }
         let (right, below) = (place.x + place.width - 1, place.y + place.height - 1);
-        if !(block.look.kind == Kind::Legend && block.look.colour.is_none()) {
+        if !(block.look.kind == BoxKind::Legend && block.look.colour.is_none()) {
             for x in place.x..=right {
                 for y in [place.y, below] {
                     self.add(x, y, sides([(x > place.x, LEFT), (x < right, RIGHT)]));

@@ -3,8 +3,8 @@
 use crate::arrange::arrange;
 use crate::fold::{Fold, fold};
 use crate::legend::coloured;
-use crate::picture::{Kind, Picture, Units};
-use crate::shape::Shape;
+use crate::picture::{BoxKind, Picture, Units};
+use crate::shape::NestedBox;
 use std::collections::BTreeMap;
 use topobroker_reader::ObjectType;
 use topobroker_reader::cluster::{Cluster, ClusterNode, ClusterOpenError, GroupKind, NodeGroup};
@@ -59,18 +59,18 @@ struct Drawing {
 }
 
 impl Drawing {
-    fn group(&self, group_of_nodes: NodeGroup<'_>) -> Result<Shape, ClusterOpenError> {
+    fn group(&self, group_of_nodes: NodeGroup<'_>) -> Result<NestedBox, ClusterOpenError> {
         let (kind, count) = (group_of_nodes.kind(), group_of_nodes.node_count());
         let label = match group_of_nodes.name() {
             "" => format!("{} ({count} nodes)", kind.name()),
             name => format!("{} {name} ({count} nodes)", kind.name()),
         };
         let box_kind = match kind {
-            GroupKind::Cluster => Kind::Machine,
-            GroupKind::Switch => Kind::Package,
-            _ => Kind::Group,
+            GroupKind::Cluster => BoxKind::Machine,
+            GroupKind::Switch => BoxKind::Package,
+            _ => BoxKind::Group,
         };
-        let mut shape = Shape::new(box_kind, label);
+        let mut shape = NestedBox::new(box_kind, label);
         shape.likeness = format!("{} {count}", kind.name());
         shape
             .look
@@ -86,7 +86,7 @@ impl Drawing {
                 continue;
             }
             let mut own =
-                Shape::new(Kind::Core, format!("{}, class {}", node.name(), node.class()));
+                NestedBox::new(BoxKind::Core, format!("{}, class {}", node.name(), node.class()));
             own.look.text = vec![self.name(node)];
             own.likeness = String::from("node");
             own.look.colour = Some(node.class().into());
@@ -94,7 +94,8 @@ impl Drawing {
         }
         for (class, count) in nodes {
             let nodes = if count == 1 { "node" } else { "nodes" };
-            let mut own = Shape::new(Kind::Core, format!("{count} {nodes} of class {class}"));
+            let mut own =
+                NestedBox::new(BoxKind::Core, format!("{count} {nodes} of class {class}"));
             own.look.text = vec![format!("{count} {nodes} [{class}]")];
             own.look.colour = Some(class.into());
             shape.children.push(own);

@@ -1,7 +1,7 @@
 //! Boxes that are alike, of which only the first and the last are drawn.
 
-use crate::picture::Kind;
-use crate::shape::Shape;
+use crate::picture::BoxKind;
+use crate::shape::NestedBox;
 
 /// Which boxes are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,7 +19,7 @@ pub enum Fold {
 const LARGE: usize = 500;
 
 /// Leaves out what repeats.
-pub(crate) fn fold(shape: &mut Shape, which: Fold) {
+pub(crate) fn fold(shape: &mut NestedBox, which: Fold) {
     match which {
         Fold::Nothing => {}
         Fold::Alike(least) => fold_runs(shape, least.max(3)),
@@ -28,7 +28,7 @@ pub(crate) fn fold(shape: &mut Shape, which: Fold) {
     }
 }
 
-fn fold_runs(shape: &mut Shape, least: usize) {
+fn fold_runs(shape: &mut NestedBox, least: usize) {
     for parts in [&mut shape.memory, &mut shape.children, &mut shape.io] {
         let mut rest = std::mem::take(parts).into_iter().peekable();
         while let Some(first) = rest.next() {
@@ -42,7 +42,7 @@ fn fold_runs(shape: &mut Shape, least: usize) {
                 let middle = run.len() - 2;
                 let last = run.pop();
                 run.truncate(1);
-                run.push(Shape::new(Kind::More, format!("... {middle} more")));
+                run.push(NestedBox::new(BoxKind::More, format!("... {middle} more")));
                 run.extend(last);
             }
             run.iter_mut().for_each(|it| fold_runs(it, least));
@@ -55,10 +55,10 @@ fn fold_runs(shape: &mut Shape, least: usize) {
 mod tests {
     use super::*;
 
-    fn machine(names: &[&str]) -> Shape {
-        let mut machine = Shape::new(Kind::Machine, "Machine".to_owned());
+    fn machine(names: &[&str]) -> NestedBox {
+        let mut machine = NestedBox::new(BoxKind::Machine, "Machine".to_owned());
         machine.children =
-            names.iter().map(|name| Shape::new(Kind::Core, (*name).to_owned())).collect();
+            names.iter().map(|name| NestedBox::new(BoxKind::Core, (*name).to_owned())).collect();
         machine
     }
 

@@ -1,15 +1,15 @@
 //! The legend: what marks and colours mean.
 
 use crate::picture::Marks;
-use crate::shape::Shape;
+use crate::shape::NestedBox;
 
 /// Entries for the marks that a picture has.
-pub(crate) fn of_marks(shape: &Shape) -> Vec<Shape> {
+pub(crate) fn of_marks(shape: &NestedBox) -> Vec<NestedBox> {
     let mut found = Marks::default();
     collect(shape, &mut found);
     let mark = |is_there: bool, text: &str, marks: Marks| {
         is_there.then(|| {
-            let mut entry = Shape::legend(text.to_owned());
+            let mut entry = NestedBox::legend(text.to_owned());
             entry.look.marks = marks;
             entry
         })
@@ -37,7 +37,7 @@ pub(crate) fn of_marks(shape: &Shape) -> Vec<Shape> {
     .collect()
 }
 
-fn collect(shape: &Shape, found: &mut Marks) {
+fn collect(shape: &NestedBox, found: &mut Marks) {
     found.hidden |= shape.look.marks.hidden;
     found.disallowed |= shape.look.marks.disallowed;
     found.highlighted |= shape.look.marks.highlighted;
@@ -45,8 +45,8 @@ fn collect(shape: &Shape, found: &mut Marks) {
 }
 
 /// An entry with a colour.
-pub(crate) fn coloured(text: String, colour: usize) -> Shape {
-    let mut entry = Shape::legend(text);
+pub(crate) fn coloured(text: String, colour: usize) -> NestedBox {
+    let mut entry = NestedBox::legend(text);
     entry.look.colour = Some(colour);
     entry
 }

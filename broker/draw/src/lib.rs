@@ -30,7 +30,7 @@ pub use cluster::cluster;
 pub use fold::Fold;
 pub use html::html;
 pub use links::links;
-pub use node::{Indexes, NodeOptions, Rank, node};
+pub use node::{DrawnRank, Indexes, NodeOptions, node};
 pub use picture::{Picture, Units};
 pub use svg::svg;
 pub use tikz::tikz;

@@ -1,6 +1,6 @@
 //! The picture of a graph of links: vertices in rows by what they are, links between them.
 
-use crate::picture::{Block, Dash, Kind, Line, Look, Picture, Place, Units};
+use crate::picture::{Block, BoxKind, Dash, Frame, Line, Look, Picture, Units};
 use std::collections::BTreeMap;
 use topobroker_reader::links::{Link, LinkClass, Links, VertexId, VertexKind};
 
@@ -40,13 +40,13 @@ fn row(kind: VertexKind) -> u32 {
     }
 }
 
-fn kind(kind: VertexKind) -> Kind {
+fn kind(kind: VertexKind) -> BoxKind {
     match kind {
-        VertexKind::NetSwitch | VertexKind::Remote | VertexKind::NvSwitch => Kind::Misc,
-        VertexKind::Gpu | VertexKind::Nic | VertexKind::Block => Kind::Device,
-        VertexKind::PciSwitch | VertexKind::HostBridge => Kind::Pci,
-        VertexKind::Cpu | VertexKind::Mesh => Kind::Package,
-        VertexKind::Memory => Kind::Memory,
+        VertexKind::NetSwitch | VertexKind::Remote | VertexKind::NvSwitch => BoxKind::Misc,
+        VertexKind::Gpu | VertexKind::Nic | VertexKind::Block => BoxKind::Device,
+        VertexKind::PciSwitch | VertexKind::HostBridge => BoxKind::Pci,
+        VertexKind::Cpu | VertexKind::Mesh => BoxKind::Package,
+        VertexKind::Memory => BoxKind::Memory,
     }
 }
 
@@ -81,7 +81,7 @@ fn put_vertices(
     rows: &BTreeMap<u32, Vec<VertexId>>,
     links: &Links<'_>,
     units: Units,
-) -> BTreeMap<VertexId, Place> {
+) -> BTreeMap<VertexId, Frame> {
     let text = |vertex: VertexId| {
         let name = links.name(vertex).into_owned();
         let kind = links.vertex(vertex).map_or("", |it| it.kind.name());
@@ -106,7 +106,7 @@ fn put_vertices(
             (widest - width_of_row(row)) / (u32::try_from(row.len()).unwrap_or(u32::MAX) + 1);
         let mut x = gap + slack;
         for vertex in row {
-            let place = Place { x, y, width: width_of(*vertex), height };
+            let place = Frame { x, y, width: width_of(*vertex), height };
             places.insert(*vertex, place);
             let text = text(*vertex);
             let kind = kind(links.vertex(*vertex).map_or(VertexKind::Remote, |it| it.kind));
@@ -120,7 +120,7 @@ fn put_vertices(
     places
 }
 
-fn line(links: &Links<'_>, link: &Link, one: Place, other: Place) -> Line {
+fn line(links: &Links<'_>, link: &Link, one: Frame, other: Frame) -> Line {
     let (above, below) = if one.y <= other.y { (one, other) } else { (other, one) };
     let is_arc = above.y == below.y;
     let from = (above.middle().0, if is_arc { above.y } else { above.y + above.height });
@@ -175,8 +175,8 @@ fn put_legend(picture: &mut Picture, links: &Links<'_>, units: Units) {
         let width =
             u32::try_from(text.chars().count()).unwrap_or(400) * units.letter + 2 * units.pad.0;
         let height = units.line + 2 * units.pad.1;
-        let place = Place { x: units.gap.0, y, width, height };
-        picture.blocks.push(Block { place, look: Look::new(Kind::Legend, text), parent: None });
+        let place = Frame { x: units.gap.0, y, width, height };
+        picture.blocks.push(Block { place, look: Look::new(BoxKind::Legend, text), parent: None });
         picture.width = picture.width.max(width + 2 * units.gap.0);
         y += height;
     };

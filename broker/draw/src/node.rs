@@ -4,8 +4,8 @@ use crate::arrange::arrange;
 use crate::fold::{Fold, fold};
 use crate::legend::{coloured, of_marks};
 use crate::palette::COLOURS;
-use crate::picture::{Kind, Picture, Units};
-use crate::shape::Shape;
+use crate::picture::{BoxKind, Picture, Units};
+use crate::shape::NestedBox;
 use std::collections::BTreeSet;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::devices::{NetworkId, NicChoice};
@@ -14,7 +14,7 @@ use topobroker_reader::{Attributes, ChildKind, Object, ObjectType, OsDeviceKind,
 
 /// A process with a place in the picture.
 #[derive(Debug, Clone)]
-pub struct Rank {
+pub struct DrawnRank {
     /// Name of its job.
     pub job: String,
     /// Its rank.
@@ -39,7 +39,7 @@ pub enum Indexes {
 #[derive(Debug, Clone, Default)]
 pub struct NodeOptions<'a> {
     /// Ranks, in colour.
-    pub ranks: Vec<Rank>,
+    pub ranks: Vec<DrawnRank>,
     /// A view of the topology: what it hides is grey.
     pub view: Option<Topology<'a>>,
     /// OS indexes of PUs whose objects are highlighted.
@@ -90,8 +90,8 @@ struct Drawing<'d> {
 const MOST_RANKS: usize = 32;
 
 impl Drawing<'_> {
-    fn shape(&self, object: Object<'_>) -> Shape {
-        let mut shape = Shape::new(kind(object), self.label(object));
+    fn shape(&self, object: Object<'_>) -> NestedBox {
+        let mut shape = NestedBox::new(kind(object), self.label(object));
         shape.look.text = self.text(object);
         shape.likeness = likeness(object);
         shape.look.details = details(object);
@@ -103,7 +103,7 @@ impl Drawing<'_> {
         let children = object.children_of_kind(ChildKind::Normal).filter(is_drawn);
         shape.children = children.map(|child| self.shape(child)).collect();
         // What a device consists of is in its box.
-        let is_device = matches!(shape.look.kind, Kind::Pci | Kind::Device);
+        let is_device = matches!(shape.look.kind, BoxKind::Pci | BoxKind::Device);
         let io = if is_device { &mut shape.children } else { &mut shape.io };
         io.extend(all(ChildKind::Io));
         shape.children.extend(all(ChildKind::Misc));
@@ -184,7 +184,7 @@ impl Drawing<'_> {
         }
     }
 
-    fn mark(&self, object: Object<'_>, shape: &mut Shape) {
+    fn mark(&self, object: Object<'_>, shape: &mut NestedBox) {
         let options = self.options;
         shape.look.marks.hidden =
             self.visible.as_ref().is_some_and(|it| !it.contains(&object.id()));
@@ -214,10 +214,10 @@ impl Drawing<'_> {
         }
     }
 
-    fn mark_ranks(&self, object: Object<'_>, shape: &mut Shape) {
-        let has_it = |rank: &Rank| rank.pus.as_ref().is_some_and(|pus| object.intersects(pus));
+    fn mark_ranks(&self, object: Object<'_>, shape: &mut NestedBox) {
+        let has_it = |rank: &DrawnRank| rank.pus.as_ref().is_some_and(|pus| object.intersects(pus));
         let ranks = self.options.ranks.iter().enumerate().filter(|(_, rank)| has_it(rank));
-        let ranks: Vec<(usize, &Rank)> = ranks.collect();
+        let ranks: Vec<(usize, &DrawnRank)> = ranks.collect();
         let Some((first, _)) = ranks.first() else { return };
         shape.look.colour = Some(*first);
         ranks.iter().for_each(|(_, rank)| shape.look.label += &format!(", {}", self.name(rank)));
@@ -228,34 +228,34 @@ impl Drawing<'_> {
     }
 
     /// `rank 3`, and of which job if there are several.
-    fn name(&self, rank: &Rank) -> String {
+    fn name(&self, rank: &DrawnRank) -> String {
         let of = if self.several_jobs { format!(" of {}", rank.job) } else { String::new() };
         format!("rank {}{of}", rank.rank)
     }
 
     /// The same for a small box.
-    fn short_name(&self, rank: &Rank) -> String {
+    fn short_name(&self, rank: &DrawnRank) -> String {
         match self.several_jobs {
             true => format!("{}:{}", rank.job, rank.rank),
             false => rank.rank.to_string(),
         }
     }
 
-    fn legend(&self, host: Option<&str>, shape: &Shape) -> Vec<Shape> {
-        let mut legend: Vec<Shape> =
-            host.map(|host| Shape::legend(format!("Host: {host}"))).into_iter().collect();
+    fn legend(&self, host: Option<&str>, shape: &NestedBox) -> Vec<NestedBox> {
+        let mut legend: Vec<NestedBox> =
+            host.map(|host| NestedBox::legend(format!("Host: {host}"))).into_iter().collect();
         let indexes = match self.options.indexes {
             Indexes::Both => "L#: logical index, P#: index of the operating system",
             Indexes::Logical => "L#: logical index",
             Indexes::Physical => "P#: index of the operating system",
         };
-        legend.push(Shape::legend(indexes.to_owned()));
+        legend.push(NestedBox::legend(indexes.to_owned()));
         if has_link(shape) {
-            legend.push(Shape::legend("at lines: GB/s".to_owned()));
+            legend.push(NestedBox::legend("at lines: GB/s".to_owned()));
         }
         legend.extend(of_marks(shape));
         let ranks = &self.options.ranks;
-        let entry = |(number, rank): (usize, &Rank)| {
+        let entry = |(number, rank): (usize, &DrawnRank)| {
             let pus = rank.pus.as_ref().map(|pus| pus.to_text(Format::List));
             let place = pus.map_or("not bound".to_owned(), |pus| format!("PUs P#{pus}"));
             coloured(format!("{}: {place}", self.name(rank)), number)
@@ -267,7 +267,7 @@ impl Drawing<'_> {
                 ranks.len(),
                 COLOURS.len()
             );
-            legend.push(Shape::legend(text));
+            legend.push(NestedBox::legend(text));
         }
         legend
     }
@@ -278,20 +278,20 @@ fn with_subtype(object: Object<'_>) -> String {
     object.type_name(false) + &subtype
 }
 
-fn kind(object: Object<'_>) -> Kind {
+fn kind(object: Object<'_>) -> BoxKind {
     match object.object_type() {
-        ObjectType::Machine => Kind::Machine,
-        ObjectType::Package => Kind::Package,
-        ObjectType::Die => Kind::Die,
-        ObjectType::Core => Kind::Core,
-        ObjectType::PU => Kind::Pu,
-        ObjectType::NUMANode | ObjectType::MemCache => Kind::Memory,
-        ObjectType::Bridge => Kind::Bridge,
-        ObjectType::PCIDevice => Kind::Pci,
-        ObjectType::OSDevice => Kind::Device,
-        ObjectType::Misc => Kind::Misc,
-        it if it.is_cache() => Kind::Cache,
-        _ => Kind::Group,
+        ObjectType::Machine => BoxKind::Machine,
+        ObjectType::Package => BoxKind::Package,
+        ObjectType::Die => BoxKind::Die,
+        ObjectType::Core => BoxKind::Core,
+        ObjectType::PU => BoxKind::Pu,
+        ObjectType::NUMANode | ObjectType::MemCache => BoxKind::Memory,
+        ObjectType::Bridge => BoxKind::Bridge,
+        ObjectType::PCIDevice => BoxKind::Pci,
+        ObjectType::OSDevice => BoxKind::Device,
+        ObjectType::Misc => BoxKind::Misc,
+        it if it.is_cache() => BoxKind::Cache,
+        _ => BoxKind::Group,
     }
 }
 
@@ -322,6 +322,6 @@ fn details(object: Object<'_>) -> Vec<String> {
     details
 }
 
-fn has_link(shape: &Shape) -> bool {
+fn has_link(shape: &NestedBox) -> bool {
     shape.link.is_some() || shape.parts().any(has_link)
 }

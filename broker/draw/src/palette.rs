@@ -1,20 +1,23 @@
 //! Colours. Black text is readable on all of them, and no fact is told by colour alone.
 
-use crate::picture::Kind;
+use crate::picture::BoxKind;
 
 /// Colour of the boxes of a kind.
-pub(crate) fn of_kind(kind: Kind) -> &'static str {
+pub(crate) fn of_kind(kind: BoxKind) -> &'static str {
     match kind {
-        Kind::Machine | Kind::Group | Kind::Cache | Kind::Pu | Kind::Bridge | Kind::Legend => {
-            "#ffffff"
-        }
-        Kind::Package => "#d5e8c4",
-        Kind::Die => "#e5f2da",
-        Kind::Core => "#d2d2d2",
-        Kind::Memory => "#f3dedc",
-        Kind::Pci => "#dce6f2",
-        Kind::Device => "#eef2f7",
-        Kind::Misc | Kind::More => "#f5f5f0",
+        BoxKind::Machine
+        | BoxKind::Group
+        | BoxKind::Cache
+        | BoxKind::Pu
+        | BoxKind::Bridge
+        | BoxKind::Legend => "#ffffff",
+        BoxKind::Package => "#d5e8c4",
+        BoxKind::Die => "#e5f2da",
+        BoxKind::Core => "#d2d2d2",
+        BoxKind::Memory => "#f3dedc",
+        BoxKind::Pci => "#dce6f2",
+        BoxKind::Device => "#eef2f7",
+        BoxKind::Misc | BoxKind::More => "#f5f5f0",
     }
 }
 

@@ -52,7 +52,7 @@ impl Units {
 /// What a box looks like.
 #[derive(Debug, Clone)]
 pub(crate) struct Look {
-    pub(crate) kind: Kind,
+    pub(crate) kind: BoxKind,
     pub(crate) marks: Marks,
     /// Number of its colour, if its kind does not give it one.
     pub(crate) colour: Option<usize>,
@@ -65,7 +65,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    pub(crate) fn new(kind: Kind, label: String) -> Self {
+    pub(crate) fn new(kind: BoxKind, label: String) -> Self {
         let text = vec![label.clone()];
         Self { kind, marks: Marks::default(), colour: None, text, label, details: Vec::new() }
     }
@@ -74,21 +74,21 @@ impl Look {
 /// A box with its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
-    pub(crate) place: Place,
+    pub(crate) place: Frame,
     pub(crate) look: Look,
     /// The box that it is in.
     pub(crate) parent: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Place {
+pub(crate) struct Frame {
     pub(crate) x: u32,
     pub(crate) y: u32,
     pub(crate) width: u32,
     pub(crate) height: u32,
 }
 
-impl Place {
+impl Frame {
     pub(crate) fn middle(self) -> (u32, u32) {
         (self.x + self.width / 2, self.y + self.height / 2)
     }
@@ -97,7 +97,7 @@ impl Place {
 topobroker_layout::words! {
     /// What a box stands for.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-    pub(crate) enum Kind {
+    pub(crate) enum BoxKind {
         Machine => "machine",
         Group => "group",
         Package => "package",

@@ -1,24 +1,24 @@
 //! Boxes before they have a place: each with what is in it.
 
-use crate::picture::{Kind, Look};
+use crate::picture::{BoxKind, Look};
 
 /// A box, and what is in it.
 #[derive(Debug, Clone)]
-pub(crate) struct Shape {
+pub(crate) struct NestedBox {
     pub(crate) look: Look,
     /// What it has in common with boxes that are alike.
     pub(crate) likeness: String,
     /// Text of the line to it.
     pub(crate) link: Option<String>,
     /// Above what is in it.
-    pub(crate) memory: Vec<Shape>,
-    pub(crate) children: Vec<Shape>,
+    pub(crate) memory: Vec<NestedBox>,
+    pub(crate) children: Vec<NestedBox>,
     /// At the right of what is in it.
-    pub(crate) io: Vec<Shape>,
+    pub(crate) io: Vec<NestedBox>,
 }
 
-impl Shape {
-    pub(crate) fn new(kind: Kind, label: String) -> Self {
+impl NestedBox {
+    pub(crate) fn new(kind: BoxKind, label: String) -> Self {
         Self {
             likeness: label.clone(),
             look: Look::new(kind, label),
@@ -31,7 +31,7 @@ impl Shape {
 
     /// A line of the legend.
     pub(crate) fn legend(text: String) -> Self {
-        Self::new(Kind::Legend, text)
+        Self::new(BoxKind::Legend, text)
     }
 
     /// What is in it.

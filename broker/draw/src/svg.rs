@@ -1,7 +1,7 @@
 //! SVG. The same picture is always the same text.
 
 use crate::palette;
-use crate::picture::{Block, Dash, Kind, Line, Picture, Units};
+use crate::picture::{Block, BoxKind, Dash, Line, Picture, Units};
 use std::fmt::Write;
 
 /// Writes a picture as SVG, which browsers and programs show without anything else.
@@ -39,7 +39,7 @@ fn style() -> String {
          .dashed{{stroke-dasharray:6 3}}.dotted{{stroke-dasharray:2 3}}.thick{{stroke-width:3}}\
          .mark>rect{{stroke:#b35c00;stroke-width:3}}"
     );
-    for kind in Kind::ALL {
+    for kind in BoxKind::ALL {
         let _ = write!(text, ".{}>rect{{fill:{}}}", kind.name(), palette::of_kind(kind));
     }
     for (number, colour) in palette::COLOURS.iter().enumerate() {

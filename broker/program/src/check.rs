@@ -6,7 +6,7 @@ use super::{job, json, output};
 use clap::Args;
 use rustix::param::page_size;
 use std::process::ExitCode;
-use topobroker::findings::{self, Finding, Kind};
+use topobroker::findings::{self, Finding, FindingKind};
 use topobroker::linux::{self, Process};
 use topobroker::publish::{PublisherState, state_of};
 use topobroker_reader::{ObjectType, OsDeviceKind, Topology};
@@ -51,15 +51,22 @@ struct Silence {
 }
 
 impl Silence {
-    fn has(&self, kind: Kind) -> bool {
+    fn has(&self, kind: FindingKind) -> bool {
         match kind {
-            Kind::NoActivePort => self.no_active_port,
-            Kind::DefaultPrefix | Kind::SharedPrefix => self.no_default_prefix,
-            Kind::Memlock => self.no_memlock,
-            Kind::RegisterableMemory => self.no_registerable_memory,
-            Kind::Far | Kind::Split | Kind::Unbound | Kind::Networks => self.no_binding,
+            FindingKind::NoActivePort => self.no_active_port,
+            FindingKind::DefaultPrefix | FindingKind::SharedPrefix => self.no_default_prefix,
+            FindingKind::Memlock => self.no_memlock,
+            FindingKind::RegisterableMemory => self.no_registerable_memory,
+            FindingKind::Far
+            | FindingKind::Split
+            | FindingKind::Unbound
+            | FindingKind::Networks => self.no_binding,
             // Of clusters.
-            Kind::NicName | Kind::FewerPorts | Kind::Slow | Kind::Rail | Kind::Topology => false,
+            FindingKind::NicName
+            | FindingKind::FewerPorts
+            | FindingKind::Slow
+            | FindingKind::Rail
+            | FindingKind::Topology => false,
         }
     }
 }

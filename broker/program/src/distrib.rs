@@ -9,7 +9,7 @@ use clap::Args;
 use std::process::ExitCode;
 use topobroker::description::Filters;
 use topobroker::hwloc::TypeFilter;
-use topobroker::location::Level;
+use topobroker::location::NamedLevel;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Depth, Distribution, Object, ObjectType, Topology};
 
@@ -23,13 +23,13 @@ pub struct Distrib {
     ignore: Vec<ObjectType>,
     /// Begin at the objects of a type
     #[arg(long, value_name = "TYPE", value_parser = level)]
-    from: Option<Level>,
+    from: Option<NamedLevel>,
     /// Divide objects down to those of a type
     #[arg(long, value_name = "TYPE", value_parser = level)]
-    to: Option<Level>,
+    to: Option<NamedLevel>,
     /// Divide among the objects of a type, as with --from and --to of that type
     #[arg(long, value_name = "TYPE", value_parser = level, conflicts_with_all = ["from", "to"])]
-    at: Option<Level>,
+    at: Option<NamedLevel>,
     /// Begin at the last objects
     #[arg(long)]
     reverse: bool,
@@ -137,7 +137,7 @@ impl Distrib {
         &self,
         topology: Topology<'_>,
         option: &str,
-        level: Option<&Level>,
+        level: Option<&NamedLevel>,
     ) -> anyhow::Result<Option<Depth>> {
         let Some(level) = level else { return Ok(None) };
         let option = if self.at.is_some() { "--at" } else { option };

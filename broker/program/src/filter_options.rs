@@ -4,7 +4,7 @@
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use topobroker::description::{Filters, is_any_cache};
 use topobroker::hwloc::TypeFilter;
-use topobroker::location::Level;
+use topobroker::location::NamedLevel;
 use topobroker_reader::{ObjectType, TypeName};
 
 /// The filters that the options ask for.
@@ -143,9 +143,9 @@ pub(super) fn type_name(name: &str) -> Result<TypeName, String> {
 }
 
 /// Parses the value of an option that takes a type or a depth.
-pub(super) fn level(text: &str) -> Result<Level, String> {
+pub(super) fn level(text: &str) -> Result<NamedLevel, String> {
     let expected = || format!("no such type of object, nor a depth; expected one of {TYPES}");
-    Level::parse(text).ok_or_else(expected)
+    NamedLevel::parse(text).ok_or_else(expected)
 }
 
 fn ignored(text: &str) -> Result<Change, String> {

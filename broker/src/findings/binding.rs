@@ -1,6 +1,6 @@
 //! Findings about the binding of ranks to NICs.
 
-use super::finding::{Finding, Kind};
+use super::finding::{Finding, FindingKind};
 use std::collections::BTreeMap;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
@@ -44,7 +44,7 @@ pub fn binding(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
     let Some(best) = best_pus(&nics, &all) else {
         return several_networks(job).into_iter().collect();
     };
-    let mut misplaced: BTreeMap<(Kind, u32), Misplaced<'_>> = BTreeMap::new();
+    let mut misplaced: BTreeMap<(FindingKind, u32), Misplaced<'_>> = BTreeMap::new();
     let (mut unbound, mut taken) = (Vec::new(), Set::new());
     for JobRank { rank, cpuset, .. } in job.ranks() {
         let Some(cpuset) = cpuset else {
@@ -55,7 +55,7 @@ pub fn binding(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
             taken = &taken | &cpuset;
             continue;
         }
-        let kind = if cpuset.intersects(&best) { Kind::Split } else { Kind::Far };
+        let kind = if cpuset.intersects(&best) { FindingKind::Split } else { FindingKind::Far };
         // A job may have been added before its NICs were known to be active.
         let Some(nic) = job.nics(rank).chain(nics.iter().copied()).next() else { continue };
         let together = misplaced.entry((kind, nic.id())).or_insert_with(|| Misplaced::of(nic));
@@ -66,7 +66,7 @@ pub fn binding(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
     findings.extend(several_networks(job));
     if !unbound.is_empty() {
         let text = format!("{} not bound, and may run far from every NIC", are(&unbound));
-        findings.push(Finding::note(Kind::Unbound, text));
+        findings.push(Finding::note(FindingKind::Unbound, text));
     }
     findings
 }
@@ -89,7 +89,7 @@ fn several_networks(job: Job<'_>) -> Option<Finding> {
         "{}: these networks do not reach each other; add the job again with --network",
         list.join(", ")
     );
-    (networks.len() > 1).then(|| Finding::new(Kind::Networks, text))
+    (networks.len() > 1).then(|| Finding::new(FindingKind::Networks, text))
 }
 
 /// The PUs of a job that are as near to a NIC as any are: local to one, else on the package of one.
@@ -127,10 +127,12 @@ impl<'a> Misplaced<'a> {
         }
     }
 
-    fn finding(&self, kind: Kind, best: &Set, taken: &Set) -> Finding {
+    fn finding(&self, kind: FindingKind, best: &Set, taken: &Set) -> Finding {
         let list = |set: &Set| set.to_text(Format::List);
         let how = match kind {
-            Kind::Split => format!("of which only {} are near a NIC", list(&(&self.pus & best))),
+            FindingKind::Split => {
+                format!("of which only {} are near a NIC", list(&(&self.pus & best)))
+            }
             _ => "far from every NIC".to_owned(),
         };
         let latency = match self.latencies {

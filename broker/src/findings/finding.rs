@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What kind of thing it is.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// Whether it is only worth knowing: it may be wanted.
     pub is_note: bool,
     /// What was found, what was expected, and what to do.
@@ -16,7 +16,7 @@ pub struct Finding {
 topobroker_layout::words! {
     /// Kinds of findings.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    pub enum Kind {
+    pub enum FindingKind {
         /// No port of the OpenFabrics devices is active.
         NoActivePort => "no-active-port",
         /// Several active ports have the subnet prefix that they were made with.
@@ -51,12 +51,12 @@ topobroker_layout::words! {
 impl Finding {
     /// Something that is wrong.
     #[must_use]
-    pub fn new(kind: Kind, text: String) -> Self {
+    pub fn new(kind: FindingKind, text: String) -> Self {
         Self { kind, is_note: false, text }
     }
 
     /// Something that is worth knowing.
-    pub(super) fn note(kind: Kind, text: String) -> Self {
+    pub(super) fn note(kind: FindingKind, text: String) -> Self {
         Self { kind, is_note: true, text }
     }
 }

@@ -1,6 +1,6 @@
 //! Findings about the memory that network adapters can use.
 
-use super::finding::{Finding, Kind};
+use super::finding::{Finding, FindingKind};
 use crate::linux::{LockLimit, MemoryLock, Registerable, RegisterableError};
 
 /// The least that libibverbs wants a process to be able to lock, in bytes. Linux' old default.
@@ -12,7 +12,7 @@ const LEAST: u64 = 32_768;
 pub fn locked_memory(who: &str, limit: Option<&MemoryLock>) -> Option<Finding> {
     let Some(limit) = limit else {
         let text = format!("how much memory {who} may lock is unknown: its limits are not there");
-        return Some(Finding::note(Kind::Memlock, text));
+        return Some(Finding::note(FindingKind::Memlock, text));
     };
     let LockLimit::Bytes(soft) = limit.soft else { return None };
     let found = format!("{who} may lock {}", limit.soft);
@@ -26,11 +26,11 @@ pub fn locked_memory(who: &str, limit: Option<&MemoryLock>) -> Option<Finding> {
     Some(match soft <= LEAST {
         true => {
             let text = format!("{found}; network adapters need more than {LEAST} bytes: {raise}");
-            Finding::new(Kind::Memlock, text)
+            Finding::new(FindingKind::Memlock, text)
         }
         false => {
             let text = format!("{found}; network adapters work best without a limit: {raise}");
-            Finding::note(Kind::Memlock, text)
+            Finding::note(FindingKind::Memlock, text)
         }
     })
 }
@@ -39,7 +39,7 @@ pub fn locked_memory(who: &str, limit: Option<&MemoryLock>) -> Option<Finding> {
 /// memory of the node, and its FAQ twice that memory.
 #[must_use]
 pub fn registerable_memory(found: &Result<Registerable, RegisterableError>) -> Option<Finding> {
-    let kind = Kind::RegisterableMemory;
+    let kind = FindingKind::RegisterableMemory;
     let Registerable { driver, bytes, memory } = match found {
         Ok(found) => found,
         Err(error) => return Some(Finding::new(kind, error.to_string())),

@@ -6,6 +6,6 @@ mod memory;
 mod ports;
 
 pub use binding::binding;
-pub use finding::{Finding, Kind};
+pub use finding::{Finding, FindingKind};
 pub use memory::{locked_memory, registerable_memory};
 pub use ports::{named, ports, prefix_of, worded};

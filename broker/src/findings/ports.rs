@@ -1,6 +1,6 @@
 //! Findings about ports.
 
-use super::finding::{Finding, Kind};
+use super::finding::{Finding, FindingKind};
 use topobroker_reader::{
     ObjectType, Topology,
     devices::{LinkLayer, Port, PortState},
@@ -30,12 +30,12 @@ fn no_active_port(ports: &[Port<'_>]) -> Option<Finding> {
         let text = format!(
             "no port is known to be active: {states}; topologies that were saved may have no states, `topobroker ports --input machine` reads them on the node"
         );
-        return Some(Finding::note(Kind::NoActivePort, text));
+        return Some(Finding::note(FindingKind::NoActivePort, text));
     }
     let text = format!(
         "expected an active port, found none: {states}; a port that is down has no cable or a switch that is off, one that is init waits for a subnet manager"
     );
-    Some(Finding::new(Kind::NoActivePort, text))
+    Some(Finding::new(FindingKind::NoActivePort, text))
 }
 
 fn default_prefix(ports: &[Port<'_>]) -> Option<Finding> {
@@ -56,7 +56,7 @@ fn default_prefix(ports: &[Port<'_>]) -> Option<Finding> {
             found.join(", ")
         )
     };
-    (found.len() > 1).then(|| Finding::new(Kind::DefaultPrefix, text()))
+    (found.len() > 1).then(|| Finding::new(FindingKind::DefaultPrefix, text()))
 }
 
 /// The name of a port, such as `mlx5_0:1`.

@@ -11,14 +11,14 @@ pub(super) const EXPECTED: &str =
 
 /// A level, and a condition that says which of its objects count.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Level {
+pub struct NamedLevel {
     text: String,
-    place: Place,
+    place: LevelBy,
     filter: Filter,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum LevelBy {
     Type(TypeName),
     Depth(i32),
 }
@@ -53,22 +53,22 @@ impl fmt::Display for NoSuchLevel {
 
 impl std::error::Error for NoSuchLevel {}
 
-impl fmt::Display for Level {
+impl fmt::Display for NamedLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl From<ObjectType> for Level {
+impl From<ObjectType> for NamedLevel {
     /// The level of a type.
     fn from(object_type: ObjectType) -> Self {
         let name = TypeName { object_type, group_depth: None, os_device_kind: None };
         let text = object_type.name().to_owned();
-        Self { text, place: Place::Type(name), filter: Filter::All }
+        Self { text, place: LevelBy::Type(name), filter: Filter::All }
     }
 }
 
-impl Level {
+impl NamedLevel {
     /// Reads the name of a level.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -82,16 +82,16 @@ impl Level {
             (Some(ObjectType::PCIDevice), Some(ids)) => {
                 let (vendor, device) = ids.split_once(':')?;
                 let filter = Filter::Pci { vendor: pci_id(vendor)?, device: pci_id(device)? };
-                level(Place::Type(named?), filter)
+                level(LevelBy::Type(named?), filter)
             }
             (Some(ObjectType::OSDevice), Some(kind)) => {
-                level(Place::Type(TypeName::parse(&format!("osdev[{kind}]"))?), Filter::All)
+                level(LevelBy::Type(TypeName::parse(&format!("osdev[{kind}]"))?), Filter::All)
             }
-            (Some(_), None) => level(Place::Type(named?), Filter::All),
+            (Some(_), None) => level(LevelBy::Type(named?), Filter::All),
             (None, None) if name.eq_ignore_ascii_case("hbm") => {
-                level(Place::Type(TypeName::parse("numanode")?), Filter::HighBandwidth)
+                level(LevelBy::Type(TypeName::parse("numanode")?), Filter::HighBandwidth)
             }
-            (None, None) => level(Place::Depth(name.parse().ok()?), Filter::All),
+            (None, None) => level(LevelBy::Depth(name.parse().ok()?), Filter::All),
             _ => None,
         }
     }
@@ -100,8 +100,8 @@ impl Level {
     #[must_use]
     pub fn object_type(&self) -> Option<ObjectType> {
         match self.place {
-            Place::Type(name) => Some(name.object_type),
-            Place::Depth(_) => None,
+            LevelBy::Type(name) => Some(name.object_type),
+            LevelBy::Depth(_) => None,
         }
     }
 
@@ -112,21 +112,21 @@ impl Level {
     /// [`NoSuchLevel`] if the topology has no objects of the type, or has them at several depths.
     pub fn depth(&self, topology: Topology<'_>) -> Result<Depth, NoSuchLevel> {
         let depth = match self.place {
-            Place::Depth(raw) => {
+            LevelBy::Depth(raw) => {
                 let depth = Depth::from_raw(raw);
                 let depth = depth.filter(|depth| topology.depth_type(*depth).is_some());
                 depth.map_or(TypeDepth::Unknown, TypeDepth::Depth)
             }
-            Place::Type(TypeName { group_depth: Some(level), .. }) => {
+            LevelBy::Type(TypeName { group_depth: Some(level), .. }) => {
                 topology.group_depth(level).map_or(TypeDepth::Unknown, TypeDepth::Depth)
             }
-            Place::Type(name) => topology.type_depth(name.object_type),
+            LevelBy::Type(name) => topology.type_depth(name.object_type),
         };
         match depth {
             TypeDepth::Depth(depth) => Ok(depth),
             TypeDepth::Unknown => Err(NoSuchLevel(match self.place {
-                Place::Depth(depth) => format!("no depth {depth}"),
-                Place::Type(_) => format!("no {}", self.text),
+                LevelBy::Depth(depth) => format!("no depth {depth}"),
+                LevelBy::Type(_) => format!("no {}", self.text),
             })),
             TypeDepth::Multiple => Err(NoSuchLevel(format!("{} at several depths", self.text))),
         }
@@ -158,8 +158,8 @@ impl Level {
 
     fn counts(&self, object: Object<'_>) -> bool {
         let of_kind = match self.place {
-            Place::Type(name) => name.matches(object),
-            Place::Depth(_) => true,
+            LevelBy::Type(name) => name.matches(object),
+            LevelBy::Depth(_) => true,
         };
         let passes = match (self.filter, object.attributes()) {
             (Filter::All, _) => true,

@@ -5,7 +5,7 @@ mod level;
 mod range;
 
 pub use error::LocationError;
-pub use level::{Level, NoSuchLevel};
+pub use level::{NamedLevel, NoSuchLevel};
 
 use error::malformed;
 use range::IndexRange;
@@ -31,11 +31,11 @@ pub enum Combine {
 pub struct Location {
     text: String,
     combine: Combine,
-    place: Place,
+    place: Which,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Place {
+enum Which {
     /// `all` or `root`.
     Root,
     /// A mask of PUs, or of NUMA nodes after `nodeset=`.
@@ -49,7 +49,7 @@ enum Place {
 /// One part of a path: `core:2-3`.
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
-    level: Level,
+    level: NamedLevel,
     range: IndexRange,
 }
 
@@ -96,7 +96,7 @@ impl Location {
     #[must_use]
     pub fn as_set(&self) -> Option<&Set> {
         match &self.place {
-            Place::Set { set, .. } => Some(set),
+            Which::Set { set, .. } => Some(set),
             _ => None,
         }
     }
@@ -105,7 +105,7 @@ impl Location {
     /// hwloc has from 2.10 on.
     #[must_use]
     pub fn is_set_of_nodes(&self) -> bool {
-        matches!(self.place, Place::Set { is_of_nodes: true, .. })
+        matches!(self.place, Which::Set { is_of_nodes: true, .. })
     }
 
     /// The objects of the location, in the order in which it names them.
@@ -120,14 +120,14 @@ impl Location {
         reading: Reading,
     ) -> Result<Vec<Object<'a>>, LocationError> {
         match &self.place {
-            Place::Root => Ok(vec![topology.root()]),
-            Place::Set { .. } => Err(malformed(
+            Which::Root => Ok(vec![topology.root()]),
+            Which::Set { .. } => Err(malformed(
                 &self.text,
                 &self.text,
                 "a set, which names no object",
                 "an object such as core:0",
             )),
-            Place::Named(kind, name) => match named(topology, *kind, name) {
+            Which::Named(kind, name) => match named(topology, *kind, name) {
                 Some(object) => Ok(vec![object]),
                 None if reading.skip_missing => Ok(Vec::new()),
                 None => Err(LocationError::NoSuchDevice {
@@ -136,7 +136,7 @@ impl Location {
                     name: name.clone(),
                 }),
             },
-            Place::Path(steps) => {
+            Which::Path(steps) => {
                 let mut found = Vec::new();
                 self.descend(topology.root(), steps, reading, &mut found)?;
                 Ok(found)
@@ -200,28 +200,28 @@ impl Location {
     }
 }
 
-fn parse_place(text: &str, rest: &str) -> Result<Place, LocationError> {
+fn parse_place(text: &str, rest: &str) -> Result<Which, LocationError> {
     if rest == "all" || rest == "root" {
-        return Ok(Place::Root);
+        return Ok(Which::Root);
     }
     if let Some(mask) = rest.strip_prefix("nodeset=") {
-        return Ok(Place::Set { set: parse_set(text, mask)?, is_of_nodes: true });
+        return Ok(Which::Set { set: parse_set(text, mask)?, is_of_nodes: true });
     }
     match rest.find([':', '=', '[']) {
         Some(end) if end > 0 => match rest.split_at(end) {
             (kind, name) if name.starts_with('=') => {
                 let expected = "os=NAME, pci=BUSID or misc=NAME";
-                let device = Level::parse(kind).and_then(|level| level.object_type());
+                let device = NamedLevel::parse(kind).and_then(|level| level.object_type());
                 match device {
                     Some(
                         kind @ (ObjectType::OSDevice | ObjectType::PCIDevice | ObjectType::Misc),
-                    ) => Ok(Place::Named(kind, name.trim_start_matches('=').to_owned())),
+                    ) => Ok(Which::Named(kind, name.trim_start_matches('=').to_owned())),
                     _ => Err(malformed(text, rest, "no kind of device that has names", expected)),
                 }
             }
-            _ => Ok(Place::Path(parse_path(text, rest)?)),
+            _ => Ok(Which::Path(parse_path(text, rest)?)),
         },
-        _ => Ok(Place::Set { set: parse_set(text, rest)?, is_of_nodes: false }),
+        _ => Ok(Which::Set { set: parse_set(text, rest)?, is_of_nodes: false }),
     }
 }
 
@@ -235,7 +235,7 @@ fn parse_path(text: &str, rest: &str) -> Result<Vec<Step>, LocationError> {
             return Err(malformed(text, left, "no index", "a level and indexes such as core:2-3"));
         };
         let (name, tail) = left.split_at(colon);
-        let Some(level) = Level::parse(name) else {
+        let Some(level) = NamedLevel::parse(name) else {
             return Err(malformed(text, left, "no type or depth", level::EXPECTED));
         };
         let tail = tail.get(1..).unwrap_or_default();

@@ -10,7 +10,7 @@ mod rule;
 mod site;
 
 pub use filter::{NicFilter, NicListError};
-pub use rank::Rank;
+pub use rank::NicRank;
 pub use reach::nodes_reached;
 pub use rule::{Rule, chosen};
 pub use site::{SiteError, add_site};

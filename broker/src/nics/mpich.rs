@@ -1,17 +1,17 @@
 //! The rule of MPICH over libfabric.
 
-use super::rank::Rank;
+use super::rank::NicRank;
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, Topology, devices::environment::numbered_by_mpich};
 
 pub(super) fn chosen<'a>(
     topology: Topology<'a>,
     nics: &[Object<'a>],
-    ranks: &[Rank<'a>],
+    ranks: &[NicRank<'a>],
 ) -> Vec<Option<Object<'a>>> {
     let all = topology.root().cpuset().unwrap_or_default();
     let nics = numbered_by_mpich(nics);
-    let choose = |(local_rank, rank): (usize, &Rank<'a>)| {
+    let choose = |(local_rank, rank): (usize, &NicRank<'a>)| {
         let own = rank.cpuset.as_ref().unwrap_or(&all);
         let close: Vec<Object<'a>> =
             nics.iter().copied().filter(|nic| is_close(*nic, own)).collect();

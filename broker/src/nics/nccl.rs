@@ -1,21 +1,21 @@
 //! The rule of NCCL. Its bandwidths are estimates: of PCI links by their generation and width, of
 //! links between processors by their kind.
 
-use super::rank::Rank;
+use super::rank::NicRank;
 use std::cmp::Reverse;
 use topobroker_reader::{Object, ObjectType, OsDeviceKind, Topology, devices::PathClass};
 
 pub(super) fn chosen<'a>(
     topology: Topology<'a>,
     nics: &[Object<'a>],
-    ranks: &[Rank<'a>],
+    ranks: &[NicRank<'a>],
 ) -> Vec<Option<Object<'a>>> {
     // CUDA's numbers, in the order of bus ids; of the GPUs that ranks have, all are in one communicator.
     let mut gpus: Vec<Object<'a>> = topology.gpus().collect();
     gpus.sort_by_key(|gpu| gpu.bus_id());
     let has_rank = |gpu: &Object<'a>| ranks.iter().any(|rank| rank.gpu == Some(*gpu));
     let used: Vec<Object<'a>> = gpus.iter().copied().filter(has_rank).collect();
-    let choose = |rank: &Rank<'a>| {
+    let choose = |rank: &NicRank<'a>| {
         let gpu = rank.gpu?;
         let number = gpus.iter().position(|it| *it == gpu)?;
         let local = best(topology, gpu, nics);

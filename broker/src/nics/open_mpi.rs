@@ -1,6 +1,6 @@
 //! The rule of Open MPI 5.0.11 over libfabric.
 
-use super::rank::Rank;
+use super::rank::NicRank;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
     Locality, Object, Topology,
@@ -10,9 +10,9 @@ use topobroker_reader::{
 pub(super) fn chosen<'a>(
     topology: Topology<'a>,
     nics: &[Object<'a>],
-    ranks: &[Rank<'a>],
+    ranks: &[NicRank<'a>],
 ) -> Vec<Option<Object<'a>>> {
-    let choose = |(place, rank): (usize, &Rank<'a>)| {
+    let choose = |(place, rank): (usize, &NicRank<'a>)| {
         // Processes that are not bound take turns.
         let Some(set) = &rank.cpuset else {
             return nics.get(place.checked_rem(nics.len())?).copied();
@@ -45,7 +45,7 @@ fn near<'a>(topology: Topology<'a>, nics: &[Object<'a>], set: &Set) -> Vec<Objec
 
 /// Which of several near NICs a rank takes: how many ranks before it share its package, or its rank
 /// if one of them is not bound, because that has no locality string.
-fn turn(topology: Topology<'_>, ranks: &[Rank<'_>], place: usize, rank: &Rank<'_>) -> usize {
+fn turn(topology: Topology<'_>, ranks: &[NicRank<'_>], place: usize, rank: &NicRank<'_>) -> usize {
     let before = ranks.get(..place).unwrap_or_default().iter().map(|it| it.cpuset.as_ref());
     let sets = rank.cpuset.as_ref().zip(before.collect::<Option<Vec<&Set>>>());
     let Some((own, before)) = sets else { return usize::try_from(rank.rank).unwrap_or(0) };

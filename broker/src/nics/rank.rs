@@ -5,7 +5,7 @@ use topobroker_reader::Object;
 
 /// A rank, in the order of local ranks.
 #[derive(Debug, Clone)]
-pub struct Rank<'a> {
+pub struct NicRank<'a> {
     /// Rank in the job.
     pub rank: u32,
     /// Its PUs; `None` if it is not bound.

@@ -1,6 +1,6 @@
 //! The rules by which libraries choose a NIC for a rank.
 
-use super::rank::Rank;
+use super::rank::NicRank;
 use super::{mpich, nccl, open_mpi};
 use topobroker_reader::{Object, Topology};
 
@@ -25,9 +25,9 @@ pub enum Rule {
 /// finds, and objects of `topology`.
 ///
 /// ```
-/// use topobroker::nics::{Rank, Rule, chosen};
+/// use topobroker::nics::{NicRank, Rule, chosen};
 /// use topobroker_reader::{devices::NicChoice, Object, Topology};
-/// fn print(topology: Topology<'_>, ranks: &[Rank<'_>]) {
+/// fn print(topology: Topology<'_>, ranks: &[NicRank<'_>]) {
 ///     let nics: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
 ///     for (rank, nic) in ranks.iter().zip(chosen(Rule::Mpich, topology, &nics, ranks)) {
 ///         println!("{} {:?}", rank.rank, nic.and_then(|nic| nic.name()));
@@ -39,7 +39,7 @@ pub fn chosen<'a>(
     rule: Rule,
     topology: Topology<'a>,
     nics: &[Object<'a>],
-    ranks: &[Rank<'a>],
+    ranks: &[NicRank<'a>],
 ) -> Vec<Option<Object<'a>>> {
     match rule {
         Rule::OpenMpi => open_mpi::chosen(topology, nics, ranks),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use topobroker::findings;
 use topobroker::hwloc::Input;
-use topobroker::nics::{NicFilter, Rank, Rule, chosen};
+use topobroker::nics::{NicFilter, NicRank, Rule, chosen};
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job as layout;
 use topobroker_reader::devices::environment::{Library, of_nics};
@@ -141,9 +141,9 @@ fn alone(rule: Rule, nics: &[Nic]) -> BTreeSet<String> {
     let opened = Archive::open(&bytes).unwrap();
     let topology = opened.topology();
     let all: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
-    let ranks: Vec<Rank<'_>> = (0..)
+    let ranks: Vec<NicRank<'_>> = (0..)
         .zip(topology.objects_with_type(topobroker_reader::ObjectType::Core))
-        .map(|(rank, core)| Rank { rank, cpuset: core.cpuset(), gpu: None })
+        .map(|(rank, core)| NicRank { rank, cpuset: core.cpuset(), gpu: None })
         .collect();
     let chosen = chosen(rule, topology, &all, &ranks);
     chosen.into_iter().flatten().map(|nic| nic.name().unwrap().to_owned()).collect()
@@ -257,7 +257,7 @@ fn a_job_whose_ranks_are_on_networks_that_do_not_reach_each_other_is_found() {
         let segment = segment_of_job(&layout::Job { nics, ..job }).unwrap();
         let job = Job::from_segment(topology, &segment).unwrap();
         let findings = findings::binding(topology, job);
-        let texts = findings.into_iter().filter(|it| it.kind == findings::Kind::Networks);
+        let texts = findings.into_iter().filter(|it| it.kind == findings::FindingKind::Networks);
         texts.map(|it| it.text).collect::<Vec<_>>()
     };
     assert!(found(["mlx5_0", "mlx5_0"]).is_empty());

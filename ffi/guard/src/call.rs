@@ -1,19 +1,19 @@
 //! A call of one of hwloc's functions.
 
-use crate::hwloc::{Hwloc, Place, Topology};
+use crate::hwloc::{Hwloc, LoadedFile, Topology};
 use crate::settings;
 use core::ffi::{CStr, c_int, c_void};
 
 /// A call of one of hwloc's functions: who called, and which hwloc library is meant.
 pub(crate) struct Call {
     pub(crate) hwloc: Hwloc,
-    pub(crate) by: Place,
+    pub(crate) by: LoadedFile,
 }
 
 impl Call {
     /// The call that returns to an address. `None`, with `errno`, if the process has no hwloc.
     pub(crate) fn from(caller: *const c_void) -> Option<Self> {
-        let by = Place::of(caller);
+        let by = LoadedFile::of(caller);
         let hwloc = Hwloc::of(&by);
         if hwloc.is_none() {
             set_errno(libc::ENOSYS);

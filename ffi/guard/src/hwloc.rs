@@ -144,7 +144,7 @@ impl Hwloc {
     /// The hwloc that the caller would have called without this library: one that was in the process
     /// from the start, which every library finds first; else that of the caller and the libraries
     /// that it was loaded with; else any other. `None` if there is none.
-    pub(crate) fn of(caller: &Place) -> Option<Self> {
+    pub(crate) fn of(caller: &LoadedFile) -> Option<Self> {
         let next = || Self::in_scope(Scope(libc::RTLD_NEXT));
         let first = || next().filter(|found| found.base == FROM_START.load(Ordering::Relaxed));
         let own = || caller.file.filter(|_| !caller.is_program()).and_then(Self::in_library);
@@ -160,8 +160,8 @@ impl Hwloc {
     }
 
     fn in_scope(scope: Scope) -> Option<Self> {
-        let place = Place::of(scope.address(c"hwloc_topology_load")?);
-        let this = Place::of(Self::in_scope as *const c_void).base;
+        let place = LoadedFile::of(scope.address(c"hwloc_topology_load")?);
+        let this = LoadedFile::of(Self::in_scope as *const c_void).base;
         if place.base == this {
             return None;
         }
@@ -197,14 +197,14 @@ impl Hwloc {
 }
 
 /// A loaded program or library.
-pub(crate) struct Place {
+pub(crate) struct LoadedFile {
     /// Where it is mapped; 0 if the address is in none.
     pub(crate) base: usize,
     /// Its file.
     pub(crate) file: Option<&'static CStr>,
 }
 
-impl Place {
+impl LoadedFile {
     /// The program or library that contains an address.
     pub(crate) fn of(address: *const c_void) -> Self {
         let mut info = libc::Dl_info {

@@ -318,23 +318,23 @@ impl PyTopology {
         ranks: Vec<Bound<'_, PyAny>>,
         per_rank: usize,
     ) -> PyResult<Vec<Vec<PyObject>>> {
-        enum Rank {
+        enum GivenRank {
             Cpus(AnySet),
             Device(u32),
         }
         let device_ids = devices.0.iter().map(|it| self.own_id(it.get()));
         let device_ids: Vec<u32> = device_ids.collect::<PyResult<_>>()?;
         let ranks = ranks.iter().map(|rank| match rank.cast::<PyObject>() {
-            Ok(object) => self.own_id(object.get()).map(Rank::Device),
-            Err(_) => rank.extract().map(Rank::Cpus),
+            Ok(object) => self.own_id(object.get()).map(GivenRank::Device),
+            Err(_) => rank.extract().map(GivenRank::Cpus),
         });
-        let ranks: Vec<Rank> = ranks.collect::<PyResult<_>>()?;
+        let ranks: Vec<GivenRank> = ranks.collect::<PyResult<_>>()?;
         let given = self.0.each(|topology| {
             let object = |id: &u32| topology.object(*id);
             let devices: Vec<_> = device_ids.iter().filter_map(object).collect();
             let beside = ranks.iter().filter_map(|rank| match rank {
-                Rank::Cpus(set) => Some(Beside::Pus(set)),
-                Rank::Device(id) => object(id).map(Beside::Device),
+                GivenRank::Cpus(set) => Some(Beside::Pus(set)),
+                GivenRank::Device(id) => object(id).map(Beside::Device),
             });
             topology.assign(&devices, &beside.collect::<Vec<_>>(), per_rank)
         });

@@ -10,15 +10,15 @@ pub(super) const IN_PROPORTION: &str = "has rows in proportion to the archive";
 
 /// A rule of a column: the column, the number of rows of its table, and the limit that every value
 /// is below.
-type Rule<'a> = (&'a ArchivedColumn, usize, u64);
+type ColumnRule<'a> = (&'a ArchivedColumn, usize, u64);
 
 /// Checks columns by their rules. `names` has the names of the columns, separated by blanks.
 pub(crate) fn check_rules(
-    rules: &[Rule<'_>],
+    rules: &[ColumnRule<'_>],
     names: &'static str,
     most_rows: usize,
 ) -> Result<(), ValidationError> {
-    let holds = |(column, rows, limit): &Rule<'_>| {
+    let holds = |(column, rows, limit): &ColumnRule<'_>| {
         column.is_sound()
             && column.len() == *rows
             && *rows <= most_rows
@@ -33,7 +33,7 @@ pub(crate) fn check_rules(
 #[cold]
 #[inline(never)]
 fn what_fails(
-    rules: &[Rule<'_>],
+    rules: &[ColumnRule<'_>],
     names: &'static str,
     place: usize,
     most_rows: usize,

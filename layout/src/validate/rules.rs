@@ -9,9 +9,9 @@ use crate::levels::{Level, Levels};
 use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
 
 /// The name of a rule, a function that breaks it, and a part of the expected error.
-type Rule = (&'static str, fn(&mut TopologyColumns), &'static str);
+type BrokenRule = (&'static str, fn(&mut TopologyColumns), &'static str);
 
-const RULES: [Rule; 25] = [
+const RULES: [BrokenRule; 25] = [
     ("packing", |it| it.objects.gp_index = Column::unsound(9), "packing is sound"),
     ("rows", |it| it.objects.gp_index = Column::pack(&[1, 2]), "for each row of its table"),
     (

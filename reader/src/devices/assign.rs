@@ -75,7 +75,7 @@ struct Dealer<'a> {
     topology: Topology<'a>,
     candidates: Vec<Candidate<'a>>,
     /// Objects that devices are attached to, each once.
-    places: Vec<Place<'a>>,
+    places: Vec<Attachment<'a>>,
     /// Distinct sets of PUs of places, packages and NUMA nodes.
     regions: Vec<Region>,
     /// The region of each NUMA node.
@@ -100,7 +100,7 @@ struct Candidate<'a> {
 }
 
 /// An object that devices are attached to.
-struct Place<'a> {
+struct Attachment<'a> {
     local: Object<'a>,
     is_known: bool,
     region: usize,
@@ -129,13 +129,13 @@ impl<'a> Dealer<'a> {
                 regions.len() - 1
             })
         };
-        let mut places: Vec<Place<'a>> = Vec::new();
+        let mut places: Vec<Attachment<'a>> = Vec::new();
         let mut candidates = Vec::with_capacity(devices.len());
         for device in devices {
             let local = device.non_io_ancestor();
             let known = places.iter().position(|place| place.local == local);
             let place = known.unwrap_or_else(|| {
-                places.push(Place {
+                places.push(Attachment {
                     local,
                     is_known: topology.has_place(*device),
                     region: region(local),
@@ -206,7 +206,7 @@ impl<'a> Dealer<'a> {
     }
 }
 
-impl Place<'_> {
+impl Attachment<'_> {
     fn weigh(&self, set: &Set, regions: &[Region], own_nodes: &[usize]) -> (u8, u64) {
         let is_hit = |region: usize| regions.get(region).is_some_and(|region| region.is_hit);
         let has_all = |region: &Region| set.is_included_in(&region.pus);

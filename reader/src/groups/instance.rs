@@ -28,7 +28,7 @@ enum Way {
     /// There is none.
     Nowhere,
     /// By the PUs of the rank, among the objects of a depth.
-    Pus(Level),
+    Pus(InstanceLevel),
     /// By the devices that the rank was given.
     Devices,
     /// By the PUs of the rank, as they are.
@@ -38,7 +38,7 @@ enum Way {
 }
 
 /// The objects of a depth.
-struct Level {
+struct InstanceLevel {
     depth: Depth,
     /// Their numbers, visible or hidden, if each has a run of PUs in the order of the objects.
     ids: Range<u32>,
@@ -62,7 +62,7 @@ impl<'r> Instances<'r> {
             _ => None,
         };
         let among = |depth: Option<Depth>| {
-            let level = depth.and_then(|depth| Level::new(topology, depth));
+            let level = depth.and_then(|depth| InstanceLevel::new(topology, depth));
             level.map_or(Way::Nowhere, Way::Pus)
         };
         let way = match uri.resource {
@@ -104,7 +104,7 @@ impl<'r> Instances<'r> {
     }
 
     /// The first object of a level that has all of some PUs.
-    fn of_pus(&self, level: &Level, pus: &PuSet<'_>) -> Option<u32> {
+    fn of_pus(&self, level: &InstanceLevel, pus: &PuSet<'_>) -> Option<u32> {
         let index = self.topology.index;
         let is_normal = matches!(level.depth, Depth::Normal(_));
         // Fast path: up to 2.4 times as fast.
@@ -173,7 +173,7 @@ impl<'r> Instances<'r> {
     }
 }
 
-impl Level {
+impl InstanceLevel {
     /// `None` if the topology has no such depth.
     fn new(topology: Topology<'_>, depth: Depth) -> Option<Self> {
         let index = topology.index;

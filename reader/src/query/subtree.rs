@@ -106,7 +106,7 @@ const MOST_LEVELS: usize = 16;
 /// Then the numbers of the objects of each level are contiguous, so that counters replace the tree.
 #[derive(Debug, Clone)]
 struct RegularSubtree {
-    levels: [Level; MOST_LEVELS],
+    levels: [Counter; MOST_LEVELS],
     /// Number of levels below the object.
     count: usize,
     /// The level of the next object. It is the lowest level only if there are no others.
@@ -115,7 +115,7 @@ struct RegularSubtree {
 
 /// The counters of a level.
 #[derive(Debug, Clone, Copy, Default)]
-struct Level {
+struct Counter {
     /// Number of the next object.
     id: u32,
     /// Number of objects below the same parent that are still to come.
@@ -133,13 +133,13 @@ impl RegularSubtree {
         if rows.is_empty() || rows.len() >= MOST_LEVELS || !index.has_all_below(id) {
             return None;
         }
-        let mut levels = [Level::default(); MOST_LEVELS];
+        let mut levels = [Counter::default(); MOST_LEVELS];
         let pus = index.pus_of(id);
         let mut parent_pus = pus.end - pus.start;
         for (level, row) in levels.iter_mut().zip(rows) {
             let each = block_of(parent_pus, row.pus());
             let id = row.first() + block_of(pus.start, row.pus());
-            *level = Level { id, left: each, each };
+            *level = Counter { id, left: each, each };
             parent_pus = row.pus();
         }
         Some(Self { levels, count: rows.len(), next: 0 })

@@ -38,7 +38,7 @@ fn shape_of(topology: Topology<'_>) -> Shape {
     shape
 }
 
-fn kind_of(topology: Topology<'_>, id: u32, object_type: ObjectType) -> shape::Kind {
+fn kind_of(topology: Topology<'_>, id: u32, object_type: ObjectType) -> shape::Traits {
     let group = match object_type {
         ObjectType::Group => Object::new(topology.whole().index, id).attributes(),
         _ => Attributes::None,
@@ -46,9 +46,9 @@ fn kind_of(topology: Topology<'_>, id: u32, object_type: ObjectType) -> shape::K
     match group {
         Attributes::Group(group) => {
             let kinds = Some((group.kind, group.subkind));
-            shape::Kind { object_type, group: kinds, stays: group.dont_merge }
+            shape::Traits { object_type, group: kinds, stays: group.dont_merge }
         }
-        _ => shape::Kind { object_type, group: None, stays: false },
+        _ => shape::Traits { object_type, group: None, stays: false },
     }
 }
 

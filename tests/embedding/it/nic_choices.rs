@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use topobroker::hwloc::Input;
-use topobroker::nics::{Rank, Rule, chosen};
+use topobroker::nics::{NicRank, Rule, chosen};
 use topobroker_embedding::{compile, has_package, said};
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::{Format, Set};
@@ -25,7 +25,7 @@ fn ask(
     xml: &Path,
     nics: &[Object<'_>],
     gpus: &[Object<'_>],
-    ranks: &[Rank<'_>],
+    ranks: &[NicRank<'_>],
 ) -> Vec<Vec<String>> {
     let names = |devices: &[Object<'_>]| {
         let names: Vec<&str> = devices.iter().map(name).collect();
@@ -57,7 +57,7 @@ fn ranks<'a>(
     topology: Topology<'a>,
     gpus: &[Object<'a>],
     kind: u8,
-) -> Vec<Rank<'a>> {
+) -> Vec<NicRank<'a>> {
     let pus: Vec<u32> = topology.root().cpuset().unwrap_or_default().iter().collect();
     let count = random.usize(2..40);
     let step = pus.len().div_ceil(count);
@@ -66,7 +66,7 @@ fn ranks<'a>(
         1 => Some(any_set(random, topology, &pus)),
         _ => random.bool().then(|| any_set(random, topology, &pus)),
     };
-    let rank = |place: usize| Rank {
+    let rank = |place: usize| NicRank {
         rank: 100 + u32::try_from(place).unwrap(),
         cpuset: set(place, random).filter(|set: &Set| !set.is_empty()),
         gpu: gpus.get(place.checked_rem(gpus.len()).unwrap_or(0)).copied(),

@@ -42,7 +42,7 @@ pub(super) struct Vertex {
 
 /// What a vertex is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EndKind {
     Switch,
     Host,
     Router,
@@ -117,10 +117,10 @@ impl FabricGraph {
         name: &str,
         mbps: Option<u32>,
     ) -> Result<(), FabricError> {
-        let vertex = self.vertex(Kind::Host, host.guid);
+        let vertex = self.vertex(EndKind::Host, host.guid);
         name.clone_into(&mut vertex.name);
         vertex.ports = vertex.ports.max(host.port);
-        let vertex = self.vertex(Kind::Switch, switch.guid);
+        let vertex = self.vertex(EndKind::Switch, switch.guid);
         vertex.ports = vertex.ports.max(switch.port);
         self.connect(0, host, switch, mbps)?;
         self.connect(0, switch, host, mbps)
@@ -138,7 +138,7 @@ impl FabricGraph {
         mbps: Option<u32>,
     ) -> Result<(), FabricError> {
         for end in [one, other] {
-            let vertex = self.vertex(Kind::Switch, end.guid);
+            let vertex = self.vertex(EndKind::Switch, end.guid);
             vertex.ports = vertex.ports.max(end.port);
         }
         self.connect(0, one, other, mbps)?;
@@ -146,13 +146,13 @@ impl FabricGraph {
     }
 
     /// The vertex with a GUID; made if it is new.
-    pub(super) fn vertex(&mut self, kind: Kind, guid: u64) -> &mut Vertex {
+    pub(super) fn vertex(&mut self, kind: EndKind, guid: u64) -> &mut Vertex {
         let all = match kind {
-            Kind::Switch => &mut self.switches,
-            Kind::Host | Kind::Router => &mut self.ports,
+            EndKind::Switch => &mut self.switches,
+            EndKind::Host | EndKind::Router => &mut self.ports,
         };
         let vertex = all.entry(guid).or_default();
-        vertex.is_router |= kind == Kind::Router;
+        vertex.is_router |= kind == EndKind::Router;
         vertex
     }
 

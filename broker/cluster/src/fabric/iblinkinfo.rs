@@ -1,7 +1,7 @@
 //! `iblinkinfo --line`: a line for each port.
 
 use super::error::{FabricError, wrong_line};
-use super::graph::{End, FabricGraph, Kind};
+use super::graph::{End, EndKind, FabricGraph};
 use super::rate::{mbps, speed_of};
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(super) fn is_line(line: &str) -> bool {
 }
 
 /// One end as a line has it.
-struct Told<'t> {
+struct EndOfLine<'t> {
     end: End,
     name: &'t str,
     lid: u16,
@@ -35,8 +35,8 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
         links.push((number, own, state, peer));
     }
     let kind = |guid: u64| match ports.get(&guid) {
-        Some((_, count)) if *count > 2 => Kind::Switch,
-        _ => Kind::Host,
+        Some((_, count)) if *count > 2 => EndKind::Switch,
+        _ => EndKind::Host,
     };
     for (number, own, state, peer) in links {
         let all = [Some(&own), peer.as_ref()];
@@ -56,7 +56,7 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
 }
 
 /// Both ends of a line, and what is between them; no other end if the port is down.
-fn split(line: &str) -> Option<(Told<'_>, &str, Option<Told<'_>>)> {
+fn split(line: &str) -> Option<(EndOfLine<'_>, &str, Option<EndOfLine<'_>>)> {
     let (own, rest) = line.split_once("==(")?;
     let (state, peer) = rest.split_once(")==>")?;
     let (guid, rest) = own.split_once('"')?;
@@ -72,10 +72,10 @@ fn split(line: &str) -> Option<(Told<'_>, &str, Option<Told<'_>>)> {
     Some((own, state, Some(told(guid, name, numbers)?)))
 }
 
-fn told<'t>(guid: &str, name: &'t str, numbers: &str) -> Option<Told<'t>> {
+fn told<'t>(guid: &str, name: &'t str, numbers: &str) -> Option<EndOfLine<'t>> {
     let guid = u64::from_str_radix(guid.trim().strip_prefix("0x")?, 16).ok()?;
     let mut words = numbers.split(['[', ' ', '\t']).filter(|word| !word.is_empty());
     let lid = words.next()?.parse().ok()?;
     let port = words.next()?.parse().ok()?;
-    Some(Told { end: End { guid, port }, name: name.trim(), lid })
+    Some(EndOfLine { end: End { guid, port }, name: name.trim(), lid })
 }

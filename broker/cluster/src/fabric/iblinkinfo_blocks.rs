@@ -2,7 +2,7 @@
 //! by its LID alone.
 
 use super::error::{FabricError, wrong_line};
-use super::graph::{End, FabricGraph, Kind};
+use super::graph::{End, EndKind, FabricGraph};
 use super::rate::{mbps, speed_of};
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) fn is_line(line: &str) -> bool {
 /// What a block begins with: `Switch: 0x00000000000000a1 leaf1:` or `CA: n1 HCA-1:`.
 #[derive(Clone, Copy)]
 struct Block<'t> {
-    kind: Kind,
+    kind: EndKind,
     /// Of a switch; the lines of an adapter have the GUIDs of its ports.
     guid: Option<u64>,
     name: &'t str,
@@ -83,10 +83,10 @@ impl<'t> Block<'t> {
         match word {
             "Switch" => {
                 let (guid, name) = name.split_once(' ')?;
-                Some(Self { kind: Kind::Switch, guid: Some(number(guid)?), name: name.trim() })
+                Some(Self { kind: EndKind::Switch, guid: Some(number(guid)?), name: name.trim() })
             }
-            "CA" => Some(Self { kind: Kind::Host, guid: None, name: name.trim() }),
-            "RT" | "Router" => Some(Self { kind: Kind::Router, guid: None, name: name.trim() }),
+            "CA" => Some(Self { kind: EndKind::Host, guid: None, name: name.trim() }),
+            "RT" | "Router" => Some(Self { kind: EndKind::Router, guid: None, name: name.trim() }),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! `ibnetdiscover` without options: a block for each switch and each adapter.
 
 use super::error::{FabricError, wrong_line};
-use super::graph::{End, FabricGraph, Kind};
+use super::graph::{End, EndKind, FabricGraph};
 use super::rate::mbps;
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) fn is_line(line: &str) -> bool {
 
 /// What a block starts with: `Switch 36 "S-0008f10500108c9e" # "name" ...`.
 struct Header<'t> {
-    kind: Kind,
+    kind: EndKind,
     ports: u16,
     guid: u64,
     name: &'t str,
@@ -25,7 +25,7 @@ struct Port<'t> {
     number: u16,
     /// GUID of the port of an adapter.
     own: Option<u64>,
-    kind: Kind,
+    kind: EndKind,
     peer: u64,
     peer_port: u16,
     peer_guid: Option<u64>,
@@ -40,7 +40,7 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
     for line in text.lines() {
         block = Header::read(line).or(block);
         if let (Some(header), Some(port)) = (&block, Port::read(line))
-            && header.kind != Kind::Switch
+            && header.kind != EndKind::Switch
         {
             let guid = port.own.unwrap_or(header.guid);
             guids.insert((header.guid, port.number), guid);
@@ -53,8 +53,8 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
     let mut block: Option<Header<'_>> = None;
     for (line, number) in text.lines().zip(1..) {
         if let Some(header) = Header::read(line) {
-            if header.kind == Kind::Switch {
-                let vertex = graph.vertex(Kind::Switch, header.guid);
+            if header.kind == EndKind::Switch {
+                let vertex = graph.vertex(EndKind::Switch, header.guid);
                 header.name.clone_into(&mut vertex.name);
                 (vertex.lid, vertex.ports) = (header.lid, header.ports);
             }
@@ -66,13 +66,13 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
             let header = block.as_ref().ok_or_else(bad)?;
             let port = Port::read(line).ok_or_else(bad)?;
             let own = match header.kind {
-                Kind::Switch => header.guid,
-                Kind::Host | Kind::Router => port.own.unwrap_or(header.guid),
+                EndKind::Switch => header.guid,
+                EndKind::Host | EndKind::Router => port.own.unwrap_or(header.guid),
             };
             let known = guids.get(&(port.peer, port.peer_port)).copied();
             let peer = match port.kind {
-                Kind::Switch => port.peer,
-                Kind::Host | Kind::Router => port.peer_guid.or(known).unwrap_or(port.peer),
+                EndKind::Switch => port.peer,
+                EndKind::Host | EndKind::Router => port.peer_guid.or(known).unwrap_or(port.peer),
             };
             let (from, to) =
                 (End { guid: own, port: port.number }, End { guid: peer, port: port.peer_port });
@@ -105,9 +105,9 @@ impl<'t> Header<'t> {
     fn read(line: &'t str) -> Option<Self> {
         let (word, rest) = line.split_once(char::is_whitespace)?;
         let kind = match word {
-            "Switch" => Kind::Switch,
-            "Ca" => Kind::Host,
-            "Rt" => Kind::Router,
+            "Switch" => EndKind::Switch,
+            "Ca" => EndKind::Host,
+            "Rt" => EndKind::Router,
             _ => return None,
         };
         let (ports, rest) = rest.trim_start().split_once(char::is_whitespace)?;
@@ -132,14 +132,14 @@ impl<'t> Port<'t> {
 }
 
 /// `"S-0008f10500108c9e"`: what it is, and its GUID.
-fn quoted_guid(text: &str) -> Option<(Kind, u64, &str)> {
+fn quoted_guid(text: &str) -> Option<(EndKind, u64, &str)> {
     let rest = text.strip_prefix('"')?;
     let (id, rest) = rest.split_once('"')?;
     let (kind, guid) = id.split_once('-')?;
     let kind = match kind {
-        "S" => Kind::Switch,
-        "R" => Kind::Router,
-        _ => Kind::Host,
+        "S" => EndKind::Switch,
+        "R" => EndKind::Router,
+        _ => EndKind::Host,
     };
     Some((kind, u64::from_str_radix(guid, 16).ok()?, rest))
 }

@@ -1,7 +1,7 @@
 //! `ibnetdiscover -p`: a line for each port.
 
 use super::error::{FabricError, wrong_line};
-use super::graph::{End, FabricGraph, Kind};
+use super::graph::{End, EndKind, FabricGraph};
 use super::rate::mbps;
 
 /// Whether a line is of this format.
@@ -31,7 +31,7 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
 
 /// A port: the kind of its vertex, its LID, and its end.
 struct Port {
-    kind: Kind,
+    kind: EndKind,
     lid: u16,
     end: End,
 }
@@ -79,11 +79,11 @@ fn take_port(text: &str) -> Option<(Port, &str)> {
     Some((Port { kind: kind(first)?, lid: lid.parse().ok()?, end }, rest))
 }
 
-fn kind(word: &str) -> Option<Kind> {
+fn kind(word: &str) -> Option<EndKind> {
     match word {
-        "SW" => Some(Kind::Switch),
-        "CA" => Some(Kind::Host),
-        "RT" => Some(Kind::Router),
+        "SW" => Some(EndKind::Switch),
+        "CA" => Some(EndKind::Host),
+        "RT" => Some(EndKind::Router),
         _ => None,
     }
 }

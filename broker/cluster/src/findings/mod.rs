@@ -9,7 +9,7 @@ use crate::gather::MEMLOCK;
 use crate::slurm::fold;
 use nics::{Devices, miscabled};
 use std::collections::BTreeMap;
-use topobroker::findings::{Finding, Kind, named};
+use topobroker::findings::{Finding, FindingKind, named};
 use topobroker_reader::{
     ObjectType,
     cluster::{Cluster, ClusterOpenError},
@@ -85,13 +85,13 @@ fn shared_prefix(ports: &[SubnetPort]) -> Option<Finding> {
             && other.guid != port.guid
         {
             let proof = format!("both have LID {lid}");
-            return Some(Finding::new(Kind::SharedPrefix, text(other, port, proof)));
+            return Some(Finding::new(FindingKind::SharedPrefix, text(other, port, proof)));
         }
         if let Some(plane) = port.plane {
             let first = by_plane.entry(port.prefix).or_insert(port);
             if first.plane != Some(plane) {
                 let proof = "the fabric has no way between them".to_owned();
-                return Some(Finding::new(Kind::SharedPrefix, text(first, port, proof)));
+                return Some(Finding::new(FindingKind::SharedPrefix, text(first, port, proof)));
             }
         }
     }
@@ -115,5 +115,5 @@ fn memlock(limits: &BTreeMap<String, Vec<String>>) -> Option<Finding> {
         "how much memory processes may lock differs between nodes: {}; restart the daemons that start processes with one limit",
         worded.collect::<Vec<_>>().join("; ")
     );
-    Some(Finding::new(Kind::Memlock, text))
+    Some(Finding::new(FindingKind::Memlock, text))
 }

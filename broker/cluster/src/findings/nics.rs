@@ -4,7 +4,7 @@ use crate::majority::majority;
 use crate::rails::Rails;
 use crate::slurm::fold;
 use std::collections::BTreeMap;
-use topobroker::findings::{Finding, Kind};
+use topobroker::findings::{Finding, FindingKind};
 use topobroker_reader::{
     Object, OsDeviceKind,
     cluster::{Cluster, ClusterNode, ClusterOpenError},
@@ -71,7 +71,7 @@ fn beside_others(alike: &[Device]) -> Vec<Finding> {
         };
         let most =
             format!("most nodes of this kind name it {name}: name interfaces and devices alike");
-        other(Kind::NicName, grouped(&is_named), most);
+        other(FindingKind::NicName, grouped(&is_named), most);
     }
     if let Some(ports) = majority(alike.iter().map(|device| device.active_ports)) {
         let has_fewer = |device: &Device| {
@@ -80,7 +80,7 @@ fn beside_others(alike: &[Device]) -> Vec<Finding> {
         };
         let most =
             format!("on most nodes of this kind it has {ports}: look at cables and switches");
-        other(Kind::FewerPorts, grouped(&has_fewer), most);
+        other(FindingKind::FewerPorts, grouped(&has_fewer), most);
     }
     if let Some(Some(mbps)) = majority(alike.iter().map(|device| device.mbps)) {
         let is_slower = |device: &Device| {
@@ -88,7 +88,7 @@ fn beside_others(alike: &[Device]) -> Vec<Finding> {
             Some(format!("{} has a rate of {own} Mb/s", device.name))
         };
         let most = format!("on most nodes of this kind it has {mbps}: look at cables and switches");
-        other(Kind::Slow, grouped(&is_slower), most);
+        other(FindingKind::Slow, grouped(&is_slower), most);
     }
     found
 }
@@ -106,7 +106,7 @@ pub(super) fn miscabled(cluster: &Cluster<'_>) -> Result<Vec<Finding>, ClusterOp
                 nic.number,
                 nic.rail
             );
-            found.push(Finding::new(Kind::Rail, text));
+            found.push(Finding::new(FindingKind::Rail, text));
         }
     }
     Ok(found)

@@ -3,7 +3,7 @@
 use crate::majority::majority;
 use crate::slurm::{SlurmGroup, SlurmTopology, fold};
 use std::collections::{BTreeMap, BTreeSet};
-use topobroker::findings::{Finding, Kind};
+use topobroker::findings::{Finding, FindingKind};
 use topobroker_reader::cluster::{Cluster, ClusterOpenError, GroupKind};
 
 /// The leaf switches of a node, by GUID.
@@ -34,7 +34,7 @@ pub fn slurm_findings(
         topology.groups().flat_map(|group| &group.nodes).map(String::as_str).collect();
     let found = |nodes: Vec<&str>, what: &str| {
         let text = || format!("{} {what}", fold(nodes.iter().copied()));
-        (!nodes.is_empty()).then(|| Finding::new(Kind::Topology, text()))
+        (!nodes.is_empty()).then(|| Finding::new(FindingKind::Topology, text()))
     };
     let unknown = told.iter().filter(|name| !at.contains_key(**name)).copied().collect();
     let without = at.keys().filter(|name| !told.contains(**name)).copied().collect();
@@ -67,7 +67,7 @@ pub fn slurm_findings(
                 group.name,
                 words(&usual),
             );
-            findings.push(Finding::new(Kind::Topology, text));
+            findings.push(Finding::new(FindingKind::Topology, text));
         }
         match first.get(&usual) {
             Some(other) => {
@@ -76,7 +76,7 @@ pub fn slurm_findings(
                     group.name,
                     words(&usual),
                 );
-                findings.push(Finding::new(Kind::Topology, text));
+                findings.push(Finding::new(FindingKind::Topology, text));
             }
             None => _ = first.insert(usual, &group.name),
         }

@@ -13,7 +13,7 @@ use topobroker_reader::{
 
 /// What Slurm is told of nodes: equal for nodes that share a line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Shape {
+struct NodeLine {
     sockets: usize,
     cores: usize,
     threads: usize,
@@ -36,7 +36,7 @@ pub fn node_names(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
         text += "GresTypes=gpu\n";
     }
     for (shape, (names, memory)) in shapes {
-        let Shape { sockets, cores, threads, gpus, .. } = shape;
+        let NodeLine { sockets, cores, threads, gpus, .. } = shape;
         let cpus = sockets * cores * threads;
         let _ = write!(
             text,
@@ -72,8 +72,10 @@ pub fn gres_conf(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
 }
 
 /// The names of the nodes of each shape, and the least memory of one, in bytes.
-fn shapes(cluster: &Cluster<'_>) -> Result<BTreeMap<Shape, (Vec<String>, u64)>, ClusterOpenError> {
-    let mut shapes: BTreeMap<Shape, (Vec<String>, u64)> = BTreeMap::new();
+fn shapes(
+    cluster: &Cluster<'_>,
+) -> Result<BTreeMap<NodeLine, (Vec<String>, u64)>, ClusterOpenError> {
+    let mut shapes: BTreeMap<NodeLine, (Vec<String>, u64)> = BTreeMap::new();
     for node in cluster.nodes() {
         let opened = node.open()?;
         let archive = opened.archive();
@@ -86,7 +88,7 @@ fn shapes(cluster: &Cluster<'_>) -> Result<BTreeMap<Shape, (Vec<String>, u64)>, 
     Ok(shapes)
 }
 
-fn shape(topology: Topology<'_>) -> Shape {
+fn shape(topology: Topology<'_>) -> NodeLine {
     let count = |kind| topology.objects_with_type(kind).count();
     let pus = count(ObjectType::PU);
     let sockets = count(ObjectType::Package).max(1);
@@ -95,7 +97,7 @@ fn shape(topology: Topology<'_>) -> Shape {
     all.sort_by_key(|gpu| gpu.bus_id().unwrap_or(BusId::LAST));
     let mut gpus: BTreeMap<String, usize> = BTreeMap::new();
     all.iter().for_each(|gpu| *gpus.entry(kind_of(*gpu)).or_default() += 1);
-    Shape {
+    NodeLine {
         sockets,
         cores: cores / sockets,
         threads: pus / cores.max(1),

@@ -2,7 +2,7 @@
 
 use super::error::{GatherError, MAX_REPORT};
 use super::frame::{Body, Frame, MAGIC};
-use super::report::{Known, Told};
+use super::report::{Known, Reported};
 use crate::builder::{ClusterBuilder, GroupId};
 use crate::prepared_node::PreparedNode;
 use std::collections::{BTreeSet, HashSet};
@@ -167,8 +167,8 @@ impl Gathering {
     /// Adds a report of a class that is known, or one that tells its class.
     fn add_known(&mut self, from: &str, frame: Frame) -> Result<Added, GatherError> {
         match self.known.node(from, frame)? {
-            Told::Node(node) => self.add_node(*node),
-            Told::Class(class) => Ok(Added::Class(class)),
+            Reported::Node(node) => self.add_node(*node),
+            Reported::Class(class) => Ok(Added::Class(class)),
         }
     }
 

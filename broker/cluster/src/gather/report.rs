@@ -105,13 +105,13 @@ impl NodeReport {
 /// [`GatherError`]. `from` is for that.
 pub fn node_of_report(from: &str, sent: &[u8]) -> Result<PreparedNode, GatherError> {
     match Known::default().node(from, Frame::read(from, sent)?)? {
-        Told::Node(node) => Ok(*node),
-        Told::Class(_) => Err(GatherError::only_a_class(from)),
+        Reported::Node(node) => Ok(*node),
+        Reported::Class(_) => Err(GatherError::only_a_class(from)),
     }
 }
 
 /// What a report tells.
-pub(super) enum Told {
+pub(super) enum Reported {
     /// A node.
     Node(Box<PreparedNode>),
     /// Only its class.
@@ -134,7 +134,7 @@ impl Known {
     /// Takes note of the nodes in whole reports that follow each other.
     pub(super) fn take_note(&mut self, from: &str, reports: &[u8]) -> Result<(), GatherError> {
         for frame in Frame::read_all(from, reports)? {
-            if let Told::Class(0) = self.node(from, frame)? {
+            if let Reported::Class(0) = self.node(from, frame)? {
                 self.asks_for_classes = true;
             }
         }
@@ -172,11 +172,11 @@ impl Known {
     }
 
     /// What a report tells. A node of a class that was not known is known from now on.
-    pub(super) fn node(&mut self, from: &str, frame: Frame) -> Result<Told, GatherError> {
+    pub(super) fn node(&mut self, from: &str, frame: Frame) -> Result<Reported, GatherError> {
         let Frame { name, boot, class, body } = frame;
         let damaged = |what| GatherError::Damaged { from: from.to_owned(), what };
         let archive = match body {
-            Body::Hash => return Ok(Told::Class(class)),
+            Body::Hash => return Ok(Reported::Class(class)),
             Body::Failed(reason) => return Err(GatherError::Failed { node: name, reason }),
             Body::Whole(bytes) if bytes.len() > MAX_REPORT => {
                 return Err(GatherError::TooLarge { from: from.to_owned(), found: bytes.len() });
@@ -206,6 +206,6 @@ impl Known {
             self.bytes += archive.len();
             self.bases.insert(class, Base { node: prepare(&archive)?, hash });
         }
-        Ok(Told::Node(Box::new(node)))
+        Ok(Reported::Node(Box::new(node)))
     }
 }

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use topobroker_draw::{NodeOptions, Rank, Units, html, node};
+use topobroker_draw::{DrawnRank, NodeOptions, Units, html, node};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;
 use topobroker_samples::{skip, synthetic};
@@ -143,7 +143,7 @@ fn the_page_is_searched_walked_and_zoomed_by_keyboard_without_an_error() {
     description.objects[0].infos.push(("HostName".to_owned(), "node17".to_owned()));
     let bytes = to_bytes(&description).unwrap();
     let archive = Archive::open(&bytes).unwrap();
-    let rank = |rank: u32| Rank {
+    let rank = |rank: u32| DrawnRank {
         job: "j".to_owned(),
         rank,
         pus: Some([2 * rank, 2 * rank + 1].into_iter().collect()),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use topobroker::hwloc::Input;
 use topobroker_cli::console::{self, Style};
 use topobroker_draw::{
-    Fold, Lines, NodeOptions, Picture, Rank, Units, ascii, cluster, html, links, node, svg, tikz,
+    DrawnRank, Fold, Lines, NodeOptions, Picture, Units, ascii, cluster, html, links, node, svg,
+    tikz,
 };
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::cluster::Cluster;
@@ -136,8 +137,8 @@ fn a_page_of_2048_pus_is_small_also_with_a_rank_on_each_core() {
     let archive = Archive::open(&bytes).unwrap();
     let topology = archive.topology();
     let cores = topology.objects_with_type(ObjectType::Core).zip(0..);
-    let rank = |pus: Option<Set>, rank| Rank { job: "j".to_owned(), rank, pus };
-    let ranks: Vec<Rank> = cores.map(|(core, number)| rank(core.cpuset(), number)).collect();
+    let rank = |pus: Option<Set>, rank| DrawnRank { job: "j".to_owned(), rank, pus };
+    let ranks: Vec<DrawnRank> = cores.map(|(core, number)| rank(core.cpuset(), number)).collect();
     let plain = svg(&node(topology, &NodeOptions::default(), Units::PIXELS));
     let coloured = NodeOptions { ranks, ..NodeOptions::default() };
     let coloured = svg(&node(topology, &coloured, Units::PIXELS));
@@ -156,8 +157,8 @@ fn what_a_view_hides_is_grey_and_ranks_have_the_colours_of_the_legend() {
     let pus: Set = (0..4).collect();
     let view = topobroker_reader::View::whole(topology).restrict(&pus, Default::default()).unwrap();
     let ranks = vec![
-        Rank { job: "j".to_owned(), rank: 7, pus: Some((0..2).collect()) },
-        Rank { job: "j".to_owned(), rank: 9, pus: None },
+        DrawnRank { job: "j".to_owned(), rank: 7, pus: Some((0..2).collect()) },
+        DrawnRank { job: "j".to_owned(), rank: 9, pus: None },
     ];
     let options = NodeOptions {
         ranks,

@@ -2,7 +2,7 @@
 
 use super::manner::Manner;
 use anyhow::bail;
-use topobroker::location::Level;
+use topobroker::location::NamedLevel;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{Initiator, LocalNumaNodes, MemoryAttribute, Object, Topology};
 
@@ -12,12 +12,12 @@ pub(super) enum Question {
     /// The set itself.
     Mask(Format),
     /// The number of objects of a level that intersect the set.
-    NumberOf(Level),
+    NumberOf(NamedLevel),
     /// The indexes of the objects of a level that intersect the set.
-    Intersect(Level),
+    Intersect(NamedLevel),
     /// Paths, such as `Package:0.Core:1`, to the objects of the last level that intersect the set.
     /// Each path goes through objects of the other levels, from the top.
-    Hierarchical(Vec<Level>),
+    Hierarchical(Vec<NamedLevel>),
     /// The largest objects inside the set.
     Largest,
     /// The NUMA nodes local to the set, or the best of them by a memory attribute.
@@ -126,7 +126,7 @@ impl Style {
     fn hierarchical(
         &self,
         root: Object<'_>,
-        levels: &[Level],
+        levels: &[NamedLevel],
         set: &Set,
         path: &str,
         found: &mut Vec<String>,

@@ -18,7 +18,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use std::io::{BufRead, Read};
 use std::process::ExitCode;
-use topobroker::location::{Level, Location};
+use topobroker::location::{Location, NamedLevel};
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{LocalNumaNodes, Object, ObjectType, Topology};
 
@@ -35,10 +35,10 @@ pub struct Calc {
     cpukind: Option<String>,
     /// Print the number of objects of a type or depth that intersect the set
     #[arg(short = 'N', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question", allow_negative_numbers = true)]
-    number_of: Option<Level>,
+    number_of: Option<NamedLevel>,
     /// Print the indexes of the objects of a type or depth that intersect the set
     #[arg(short = 'I', long, value_name = "TYPE|DEPTH", value_parser = level, group = "question", allow_negative_numbers = true)]
-    intersect: Option<Level>,
+    intersect: Option<NamedLevel>,
     /// Print the indexes of the PUs of the set: hwloc's name for --intersect pu
     #[arg(long, alias = "proclist", hide = true, group = "question")]
     pulist: bool,
@@ -86,7 +86,7 @@ pub struct Calc {
 
 /// The levels of `--hierarchical`, from the top.
 #[derive(Debug, Clone)]
-struct Levels(Vec<Level>);
+struct Levels(Vec<NamedLevel>);
 
 fn levels(text: &str) -> Result<Levels, String> {
     text.split('.').map(level).collect::<Result<_, _>>().map(Levels)

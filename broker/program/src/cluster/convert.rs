@@ -21,11 +21,11 @@ pub(super) struct Convert {
     to: Target,
     /// Of jgf: levels of nodes beside cores and GPUs, with commas between: socket, numanode, L3cache, pu
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LEVELS")]
-    levels: Vec<Level>,
+    levels: Vec<GraphLevel>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Level {
+enum GraphLevel {
     /// Packages
     Socket,
     /// NUMA nodes whose memory is the default of their PUs
@@ -72,10 +72,10 @@ impl Convert {
         );
         let has = |level| self.levels.contains(&level);
         let levels = FluxLevels {
-            sockets: has(Level::Socket),
-            numa_nodes: has(Level::NumaNode),
-            l3_caches: has(Level::L3Cache),
-            pus: has(Level::Pu),
+            sockets: has(GraphLevel::Socket),
+            numa_nodes: has(GraphLevel::NumaNode),
+            l3_caches: has(GraphLevel::L3Cache),
+            pus: has(GraphLevel::Pu),
         };
         let text = match self.to {
             Target::SlurmConf => topology_conf(cluster.groups()?)?,

@@ -10,7 +10,7 @@ use topobroker_reader::{ObjectType, Topology};
 
 /// What a node has, as far as filters and tables go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(super) struct NodeSummary {
     pub(super) name: String,
     pub(super) class: u64,
     /// The names of the groups that it is in, the outermost first.
@@ -27,7 +27,7 @@ pub(super) struct Facts {
     pub(super) network: String,
 }
 
-impl Facts {
+impl NodeSummary {
     pub(super) fn of(node: ClusterNode<'_>) -> Result<Self, ClusterOpenError> {
         let opened = node.open()?;
         let archive = opened.archive();
@@ -119,7 +119,7 @@ impl Condition {
         Ok(Self { key, sign, value: value.to_owned(), number })
     }
 
-    fn is_met(&self, node: &Facts) -> bool {
+    fn is_met(&self, node: &NodeSummary) -> bool {
         let number = match self.key.as_str() {
             "cores" => node.cores,
             "pus" => node.pus,
@@ -152,7 +152,7 @@ impl Condition {
 }
 
 impl Filter {
-    pub(super) fn has(&self, node: &Facts) -> bool {
+    pub(super) fn has(&self, node: &NodeSummary) -> bool {
         self.0.iter().all(|condition| condition.is_met(node))
     }
 }
@@ -178,8 +178,8 @@ fn bytes(text: &str) -> anyhow::Result<u64> {
 mod tests {
     use super::*;
 
-    fn node() -> Facts {
-        Facts {
+    fn node() -> NodeSummary {
+        NodeSummary {
             name: "n007".to_owned(),
             class: 2,
             groups: vec!["pod1".to_owned(), "leaf3".to_owned()],

@@ -1,6 +1,6 @@
 //! `topobroker cluster ls`: the nodes of a cluster.
 
-use super::filter::{Facts, Filter};
+use super::filter::{Filter, NodeSummary};
 use super::group_path::path;
 use super::opened::Opened;
 use crate::{json, output};
@@ -69,11 +69,11 @@ impl List {
 
     /// The nodes that are asked for, and whether all can be opened. Those that cannot are told and left out:
     /// others may be sound.
-    fn found(&self, cluster: &Cluster<'_>) -> (Vec<Facts>, bool) {
+    fn found(&self, cluster: &Cluster<'_>) -> (Vec<NodeSummary>, bool) {
         let mut is_sound = true;
         let mut found = Vec::new();
         for node in cluster.nodes() {
-            match Facts::of(node) {
+            match NodeSummary::of(node) {
                 Ok(facts) => found.push(facts),
                 Err(error) => {
                     output::say(&format!("{}: {}", node.name(), with_causes(&error)));
@@ -87,17 +87,17 @@ impl List {
 }
 
 /// The nodes of one class.
-struct Kind<'f> {
-    first: &'f Facts,
+struct NodesAlike<'f> {
+    first: &'f NodeSummary,
     names: Vec<&'f str>,
     /// Least and greatest memory.
     memory: (u64, u64),
 }
 
-fn kinds(found: &[Facts]) -> Vec<Kind<'_>> {
-    let mut kinds: BTreeMap<(u64, &str), Kind<'_>> = BTreeMap::new();
+fn kinds(found: &[NodeSummary]) -> Vec<NodesAlike<'_>> {
+    let mut kinds: BTreeMap<(u64, &str), NodesAlike<'_>> = BTreeMap::new();
     for node in found {
-        let kind = kinds.entry((node.class, &node.network)).or_insert_with(|| Kind {
+        let kind = kinds.entry((node.class, &node.network)).or_insert_with(|| NodesAlike {
             first: node,
             names: Vec::new(),
             memory: (node.memory, node.memory),
@@ -108,7 +108,7 @@ fn kinds(found: &[Facts]) -> Vec<Kind<'_>> {
     kinds.into_values().collect()
 }
 
-fn table(found: &[Facts]) -> String {
+fn table(found: &[NodeSummary]) -> String {
     let head = ["class", "cores", "PUs", "memory", "GPUs", "NICs", "network", "nodes"];
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
     for kind in kinds(found) {
@@ -158,10 +158,10 @@ fn missing(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
     Ok(cluster.missing()?.map(|name| format!("{name} is missing\n")).collect())
 }
 
-fn sums(found: &[Facts]) -> String {
-    let sum = |value: fn(&Facts) -> u64| found.iter().map(value).sum::<u64>();
+fn sums(found: &[NodeSummary]) -> String {
+    let sum = |value: fn(&NodeSummary) -> u64| found.iter().map(value).sum::<u64>();
     let classes: std::collections::BTreeSet<u64> = found.iter().map(|node| node.class).collect();
-    let values: [fn(&Facts) -> u64; 5] =
+    let values: [fn(&NodeSummary) -> u64; 5] =
         [|_| 1, |node| node.cores, |node| node.pus, |node| node.gpus, |node| node.memory];
     sums_text(values.map(sum), classes.len())
 }
@@ -184,14 +184,14 @@ fn tree(group: NodeGroup<'_>, depth: usize, text: &mut String) {
 
 fn described<'a>(
     cluster: &'a Cluster<'a>,
-    found: &'a [Facts],
+    found: &'a [NodeSummary],
 ) -> Result<json::Cluster<'a>, ClusterOpenError> {
-    let node = |node: &'a Facts| json::NamedNode {
+    let node = |node: &'a NodeSummary| json::NamedNode {
         name: &node.name,
         class: node.class,
         groups: &node.groups,
     };
-    let kind = |kind: Kind<'a>| json::Kind {
+    let kind = |kind: NodesAlike<'a>| json::NodesAlike {
         class: kind.first.class,
         nodes: fold(kind.names.iter().copied()),
         count: kind.names.len(),
@@ -204,7 +204,7 @@ fn described<'a>(
         least_memory: kind.memory.0,
         greatest_memory: kind.memory.1,
     };
-    let sum = |value: fn(&Facts) -> u64| found.iter().map(value).sum::<u64>();
+    let sum = |value: fn(&NodeSummary) -> u64| found.iter().map(value).sum::<u64>();
     Ok(json::Cluster {
         nodes: found.iter().map(node).collect(),
         kinds: kinds(found).into_iter().map(kind).collect(),

@@ -11,7 +11,7 @@ use topobroker_cluster::{Planes, PortPairs, ReachRule, Unpaired, port_pairs, rea
 use topobroker_reader::{Topology, devices::prefix_text};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Rule {
+enum ReachWord {
     /// Open MPI's openib BTL: one subnet prefix
     Openib,
     /// The same, with a router between subnets
@@ -21,7 +21,7 @@ enum Rule {
     Ucx,
 }
 
-impl Rule {
+impl ReachWord {
     fn get(self) -> ReachRule {
         match self {
             Self::Openib => ReachRule::OpenIb,
@@ -42,7 +42,7 @@ struct TwoNodes {
     other: String,
     /// By whose rule ports reach each other
     #[arg(long, value_enum, default_value = "openib")]
-    rule: Rule,
+    rule: ReachWord,
     /// Take ports that the fabric connects for those of one subnet, whatever their prefixes are
     #[arg(long)]
     subnet_by_fabric: bool,

@@ -18,7 +18,7 @@ use topobroker::description::Filters;
 use topobroker::hwloc::TypeFilter;
 use topobroker::location::Location;
 use topobroker::publish::job;
-use topobroker_draw::{Fold, Indexes, NodeOptions, Rank, links, node};
+use topobroker_draw::{DrawnRank, Fold, Indexes, NodeOptions, links, node};
 use topobroker_layout::set::Set;
 use topobroker_reader::jobs::{Job, JobRank};
 use topobroker_reader::links::SwitchModel;
@@ -113,7 +113,7 @@ impl Draw {
     }
 
     /// The ranks of the job that is named, else those of all jobs over the adopted topology.
-    fn ranks(&self) -> anyhow::Result<Vec<Rank>> {
+    fn ranks(&self) -> anyhow::Result<Vec<DrawnRank>> {
         let Some(base) = self.subject.adopted() else { return Ok(Vec::new()) };
         let jobs: Vec<Job<'_>> = match self.subject.job() {
             Some(name) => vec![named(base, name)?],
@@ -122,7 +122,7 @@ impl Draw {
         };
         let ranks_of = |job: &Job<'_>| {
             let name = job.name().to_owned();
-            let rank = |it: JobRank| Rank { job: name.clone(), rank: it.rank, pus: it.cpuset };
+            let rank = |it: JobRank| DrawnRank { job: name.clone(), rank: it.rank, pus: it.cpuset };
             job.ranks().map(rank).collect::<Vec<_>>()
         };
         Ok(jobs.iter().flat_map(ranks_of).collect())

@@ -9,7 +9,7 @@ pub(super) fn title(object: Object<'_>) -> String {
 
 /// The lines that `info` prints below the title of an object.
 pub(super) fn details(object: Object<'_>) -> Vec<String> {
-    let mut facts = Facts { lines: Vec::new() };
+    let mut facts = Lines { lines: Vec::new() };
     facts.identity(object);
     facts.sets(object);
     facts.attributes(object);
@@ -22,11 +22,11 @@ pub(super) fn details(object: Object<'_>) -> Vec<String> {
     facts.lines
 }
 
-struct Facts {
+struct Lines {
     lines: Vec<String>,
 }
 
-impl Facts {
+impl Lines {
     fn put(&mut self, name: &str, value: impl std::fmt::Display) {
         self.lines.push(format!(" {name} = {value}"));
     }

@@ -12,7 +12,7 @@ use anyhow::bail;
 use clap::Args;
 use details::{details, title};
 use std::process::ExitCode;
-use topobroker::location::{Combine, Level, Location, Reading};
+use topobroker::location::{Combine, Location, NamedLevel, Reading};
 use topobroker_reader::{Initiator, LocalNumaNodes, Object, Topology};
 
 /// Print the details of objects, or the levels of the topology, as hwloc-info does
@@ -39,13 +39,13 @@ pub struct Info {
     ancestors: bool,
     /// For each object, print its ancestor of a type
     #[arg(long, value_name = "TYPE", value_parser = level, group = "related")]
-    ancestor: Option<Level>,
+    ancestor: Option<NamedLevel>,
     /// Print the children of each object
     #[arg(long, group = "related")]
     children: bool,
     /// Print the objects of a type below each object
     #[arg(long, value_name = "TYPE", value_parser = level, group = "related")]
-    descendants: Option<Level>,
+    descendants: Option<NamedLevel>,
     /// Print the NUMA nodes local to each object
     #[arg(long)]
     local_memory: bool,

@@ -6,7 +6,7 @@ use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use std::process::ExitCode;
 use topobroker::findings::{self, Finding};
-use topobroker::nics::{self, Rank, Rule};
+use topobroker::nics::{self, NicRank, Rule};
 use topobroker_reader::devices::{
     NicChoice,
     environment::{Library, of_nics},
@@ -105,9 +105,9 @@ impl Nics {
             Some(Mode::Mpich) => Rule::Mpich,
             Some(Mode::Nccl) => Rule::Nccl,
         };
-        let ranks: Vec<Rank<'a>> = job
+        let ranks: Vec<NicRank<'a>> = job
             .ranks()
-            .map(|it| Rank { rank: it.rank, cpuset: it.cpuset, gpu: job.gpus(it.rank).next() })
+            .map(|it| NicRank { rank: it.rank, cpuset: it.cpuset, gpu: job.gpus(it.rank).next() })
             .collect();
         let chosen = nics::chosen(rule, base.topology(), all, &ranks);
         ranks.iter().zip(chosen).map(|(it, nic)| (it.rank, nic.into_iter().collect())).collect()

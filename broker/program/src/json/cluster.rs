@@ -8,7 +8,7 @@ use std::borrow::Cow;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Cluster<'a> {
     pub(crate) nodes: Vec<NamedNode<'a>>,
-    pub(crate) kinds: Vec<Kind<'a>>,
+    pub(crate) kinds: Vec<NodesAlike<'a>>,
     pub(crate) classes: u32,
     pub(crate) missing: Vec<&'a str>,
     pub(crate) cores: u64,
@@ -30,7 +30,7 @@ pub(crate) struct NamedNode<'a> {
 /// The nodes of a class that are on one network.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Kind<'a> {
+pub(crate) struct NodesAlike<'a> {
     pub(crate) class: u64,
     /// As a hostlist.
     pub(crate) nodes: String,

@@ -13,8 +13,8 @@ mod tables;
 mod text;
 
 pub(crate) use cluster::{
-    Change, Cluster, ClusterNode, End, FabricCounts, FabricLink, Group, HopsOfPairs, Kind,
-    NamedNode, Network, NodePort, PairOfPorts, Pairs, Path, Paths, PortsOfNodes, Reached,
+    Change, Cluster, ClusterNode, End, FabricCounts, FabricLink, Group, HopsOfPairs, NamedNode,
+    Network, NodePort, NodesAlike, PairOfPorts, Pairs, Path, Paths, PortsOfNodes, Reached,
     SignedLine, Switch, Unpaired,
 };
 pub(crate) use devices::{

@@ -14,15 +14,15 @@ pub(super) struct Misbound {
 }
 
 /// A process, and the job that it is in.
-pub(super) type Member = (Process, Option<Job<'static>>);
+pub(super) type ProcessOfJob = (Process, Option<Job<'static>>);
 
 /// Least memory of a process on other NUMA nodes that is worth a word.
 const LEAST_BYTES: u64 = 16 << 20;
 
 /// What is wrong with each of some processes.
-pub(super) fn misbound(topology: Topology<'_>, processes: &[Member]) -> Vec<Vec<Misbound>> {
+pub(super) fn misbound(topology: Topology<'_>, processes: &[ProcessOfJob]) -> Vec<Vec<Misbound>> {
     let cores = ranks_of_cores(topology, processes);
-    let of = |member: &Member| {
+    let of = |member: &ProcessOfJob| {
         let (process, job) = member;
         let outside = job.and_then(|job| outside(process, job));
         let mut on =
@@ -57,7 +57,7 @@ fn cores_of<'a>(topology: Topology<'a>, process: &Process) -> Vec<Object<'a>> {
 /// What launched a process, and its rank.
 type Seat = (Option<String>, u32);
 
-fn seat((process, job): &Member) -> Option<Seat> {
+fn seat((process, job): &ProcessOfJob) -> Option<Seat> {
     let launch = process.launch.clone().or_else(|| job.map(|job| job.name().to_owned()));
     Some((launch, process.rank?))
 }
@@ -71,7 +71,7 @@ struct Bound {
 }
 
 /// The ranks that are bound to each core, among others.
-fn ranks_of_cores(topology: Topology<'_>, processes: &[Member]) -> BTreeMap<u32, Vec<Bound>> {
+fn ranks_of_cores(topology: Topology<'_>, processes: &[ProcessOfJob]) -> BTreeMap<u32, Vec<Bound>> {
     let mut cores: BTreeMap<u32, Vec<Bound>> = BTreeMap::new();
     for member in processes {
         let Some(seat) = seat(member) else { continue };
@@ -87,7 +87,7 @@ fn ranks_of_cores(topology: Topology<'_>, processes: &[Member]) -> BTreeMap<u32,
 
 /// Several ranks are on a core that nobody gave to both. Ranks of one launch may share cores, as those that
 /// are bound to a package do, but not a hardware thread of one core.
-fn crowd(member: &Member, ranks: &[Bound]) -> Option<Misbound> {
+fn crowd(member: &ProcessOfJob, ranks: &[Bound]) -> Option<Misbound> {
     let own = seat(member)?;
     let (process, job) = member;
     let given = |rank| job.and_then(|job| job.rank(rank)?.cpuset);

@@ -10,7 +10,7 @@ use crate::subject::{Subject, ensure_is_here};
 use crate::{json, output};
 use anyhow::ensure;
 use clap::Args;
-use misbound::{Member, Misbound, misbound};
+use misbound::{Misbound, ProcessOfJob, misbound};
 use process::{Look, Process, ids, own_user};
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
@@ -92,7 +92,7 @@ impl Ps {
             true => misbound(topology, &found),
             false => found.iter().map(|_| Vec::new()).collect(),
         };
-        let mut all: Vec<(Member, Vec<Misbound>)> = found.into_iter().zip(why).collect();
+        let mut all: Vec<(ProcessOfJob, Vec<Misbound>)> = found.into_iter().zip(why).collect();
         all.retain(|(_, why)| !self.misbound || !why.is_empty());
         let text = match self.json {
             true => json::text(
@@ -112,7 +112,7 @@ impl Ps {
         Ok(if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 
-    fn processes(&self, topology: Topology<'_>) -> anyhow::Result<Vec<Member>> {
+    fn processes(&self, topology: Topology<'_>) -> anyhow::Result<Vec<ProcessOfJob>> {
         let all_pus = topology.root().cpuset().unwrap_or_default();
         let user = match self.uid {
             None => Some(own_user()),
@@ -153,7 +153,7 @@ impl Ps {
         Ok(found.collect())
     }
 
-    fn lines(&self, topology: Topology<'_>, member: &Member, why: &[Misbound]) -> String {
+    fn lines(&self, topology: Topology<'_>, member: &ProcessOfJob, why: &[Misbound]) -> String {
         let (process, job) = member;
         let mut text = format!(
             "{}\t{}\t\t{}",
@@ -226,7 +226,7 @@ fn highest(object: Object<'_>) -> Object<'_> {
 
 fn described<'a>(
     topology: Topology<'_>,
-    (process, job): &'a Member,
+    (process, job): &'a ProcessOfJob,
     why: &'a [Misbound],
 ) -> json::Process<'a> {
     let task = |it: &'a Process| json::Task {

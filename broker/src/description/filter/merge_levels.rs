@@ -15,7 +15,7 @@ impl Tree {
                 Attributes::Group(group) => Some(group),
                 _ => None,
             };
-            shape::Kind {
+            shape::Traits {
                 object_type: object.object_type,
                 group: group.map(|group| (group.kind, group.subkind)),
                 stays: group.is_some_and(|group| group.dont_merge),

@@ -42,9 +42,9 @@ pub(super) fn check(root: &Path) -> Result<(), HwlocLoadError> {
             }
             let found = kind(&opened, &entry, &file).map_err(failed)?;
             match found {
-                Kind::Folder if !is_of_process(&file) => open.push(file),
-                Kind::Folder | Kind::File => {}
-                Kind::Other(found) => {
+                FileKind::Folder if !is_of_process(&file) => open.push(file),
+                FileKind::Folder | FileKind::File => {}
+                FileKind::Other(found) => {
                     let file = file.display().to_string();
                     return Err(HwlocLoadError::Special { input, file, found });
                 }
@@ -54,37 +54,37 @@ pub(super) fn check(root: &Path) -> Result<(), HwlocLoadError> {
     Ok(())
 }
 
-enum Kind {
+enum FileKind {
     Folder,
     File,
     /// What hwloc must not read.
     Other(&'static str),
 }
 
-fn kind(root: &OwnedFd, entry: &DirEntry, file: &Path) -> io::Result<Kind> {
+fn kind(root: &OwnedFd, entry: &DirEntry, file: &Path) -> io::Result<FileKind> {
     let found = entry.file_type()?;
     if found.is_dir() {
-        return Ok(Kind::Folder);
+        return Ok(FileKind::Folder);
     }
     if found.is_file() {
-        return Ok(Kind::File);
+        return Ok(FileKind::File);
     }
     if !found.is_symlink() {
-        return Ok(Kind::Other("no file and no folder"));
+        return Ok(FileKind::Other("no file and no folder"));
     }
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let target = rustix::fs::openat2(root, file, flags, Mode::empty(), ResolveFlags::BENEATH);
     let target = match target {
-        Err(Errno::XDEV) => return Ok(Kind::Other("a link out of the root; make it relative")),
+        Err(Errno::XDEV) => return Ok(FileKind::Other("a link out of the root; make it relative")),
         // A link to nothing, or a kernel without the call.
-        Err(_) => return Ok(Kind::File),
+        Err(_) => return Ok(FileKind::File),
         Ok(target) => target,
     };
     let stat = rustix::fs::fstat(&target)?;
     Ok(match FileType::from_raw_mode(stat.st_mode) {
         // What is in a folder is looked at in its own place.
-        FileType::RegularFile | FileType::Directory | FileType::Symlink => Kind::File,
-        _ => Kind::Other("a link to no file and no folder"),
+        FileType::RegularFile | FileType::Directory | FileType::Symlink => FileKind::File,
+        _ => FileKind::Other("a link to no file and no folder"),
     })
 }
 
