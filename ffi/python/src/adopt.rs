@@ -1,10 +1,9 @@
 //! Adopting the topology that is published on this node.
 
 use crate::failure::{AdoptError, failed, not_adopted};
+use crate::handles::{PyObject, PyTopology};
 use crate::kept::{Handle, Kept, OfTopology};
-use crate::object::PyObject;
 use crate::set::PySet;
-use crate::topology::PyTopology;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use topobroker_reader::ballot::elected;

@@ -1,9 +1,9 @@
 //! Binding this process, and the environment variables of its NICs and GPUs.
 
 use crate::failure::{failed, wrong_value};
+use crate::handles::PyTopology;
 use crate::object::Given;
 use crate::set::{AnySet, PySet};
-use crate::topology::PyTopology;
 use pyo3::prelude::*;
 use topobroker_binding::{MemoryPolicy, Target};
 use topobroker_reader::devices::NicChoice;

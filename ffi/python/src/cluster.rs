@@ -1,8 +1,8 @@
 //! Clusters: many nodes in one file.
 
 use crate::failure::{failed, of_file};
+use crate::handles::PyTopology;
 use crate::kept::{Kept, OfCluster, OfGroup, OfNode};
-use crate::topology::PyTopology;
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use std::path::PathBuf;

@@ -2,11 +2,10 @@
 
 use crate::adopt::adopt;
 use crate::failure::{failed, wrong_value};
+use crate::handles::{PyObject, PyTopology};
 use crate::kept::Kept;
 use crate::locality::PyLocality;
-use crate::object::PyObject;
 use crate::set::PySet;
-use crate::topology::PyTopology;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -91,12 +90,13 @@ impl PyJob {
 
     /// Ranks on this node that share something, such as "L3", with a rank.
     fn sharing(&self, rank: u32, what: &str) -> PyResult<Vec<u32>> {
-        let is_what = |found: Locality| {
-            found.to_string().split(',').any(|name| name.eq_ignore_ascii_case(what))
-        };
-        let all = self.0.localities(rank).ok_or_else(|| self.not_here(rank))?;
-        let with = self.0.ranks().zip(all).filter(|(_, shared)| is_what(*shared));
-        Ok(with.map(|(rank, _)| rank.rank).collect())
+        let shared = Locality::named(what).ok_or_else(|| {
+            wrong_value(format!(
+                "{what:?} is shared by no ranks; expected one such as \"L3\" or \"NUMA\""
+            ))
+        })?;
+        self.rank(rank)?;
+        Ok(self.0.sharing(rank, shared).collect())
     }
 
     /// The ranks that are on the same instance of hardware, a pair of URIs and ranks for each. Counterpart:

@@ -9,6 +9,7 @@ mod adopt;
 mod binding;
 mod cluster;
 mod failure;
+mod handles;
 #[allow(unsafe_code, reason = "PyO3 does not tell which interpreter this is")]
 mod interpreter;
 mod job;
@@ -52,9 +53,9 @@ fn _topobroker(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn __getattr__<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let class = match name {
-        "Topology" => py.get_type::<topology::PyTopology>(),
-        "Object" => py.get_type::<object::PyObject>(),
-        "Objects" => py.get_type::<objects::PyObjects>(),
+        "Topology" => py.get_type::<handles::PyTopology>(),
+        "Object" => py.get_type::<handles::PyObject>(),
+        "Objects" => py.get_type::<handles::PyObjects>(),
         "Set" => py.get_type::<set::PySet>(),
         "Locality" => py.get_type::<locality::PyLocality>(),
         "Job" => py.get_type::<job::PyJob>(),

@@ -1,8 +1,8 @@
 //! The graph of links of a node.
 
 use crate::failure::{failed, wrong_value};
+use crate::handles::PyObject;
 use crate::kept::{Kept, OfLinks, OfObject, OfTopology};
-use crate::object::PyObject;
 use pyo3::prelude::*;
 use topobroker_draw::{Units, svg};
 use topobroker_reader::links::{LinkPath, Links, Measure, Paths, SwitchModel, ToldLinks, VertexId};

@@ -1,7 +1,7 @@
 //! Networks of a node.
 
+use crate::handles::PyObject;
 use crate::kept::{Kept, OfObject, OfTopology};
-use crate::object::PyObject;
 use pyo3::prelude::*;
 use topobroker_reader::devices::{NetworkId, NicChoice};
 

@@ -1,21 +1,23 @@
 //! Objects of a topology.
 
-use crate::kept::{Kept, OfObject};
-use crate::objects::{Members, PyObjects};
+use crate::failure::wrong_value;
+use crate::handles::{Members, PyObject, PyObjects, PyTopology};
 use crate::set::{AnySet, PySet};
-use crate::topology::{PyTopology, type_named};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use topobroker_reader::devices::{LinkState, NetworkId};
-use topobroker_reader::{AttributeValue, Info, Object, ObjectType, Set};
+use topobroker_reader::{AttributeValue, Info, Object, ObjectType, Set, TypeName};
 
-/// An object of a topology: a machine, package, core, PU, cache, NUMA node or device. Counterpart:
-/// `hwloc_obj_t`. Two are equal if they are the same object of the same topology, even in different
-/// views.
-#[pyclass(frozen, name = "Object", module = "topobroker")]
-pub(crate) struct PyObject(pub(crate) Kept<OfObject>);
+/// A type as Python names it.
+pub(crate) fn type_named(name: &str) -> PyResult<TypeName> {
+    TypeName::parse(name).ok_or_else(|| {
+        wrong_value(format!(
+            "{name:?} is no type; expected one of hwloc, such as \"package\", \"core\", \"L3\", \"gpu\" or \"net\""
+        ))
+    })
+}
 
 impl PyObject {
     fn find(&self, of: impl for<'a> FnOnce(Object<'a>) -> Option<Object<'a>>) -> Option<Self> {
@@ -268,9 +270,9 @@ impl PyObject {
             let is_same = one.topology().root() == other.topology().root();
             is_same.then(|| one.common_ancestor(*other).id())
         });
-        let id = id.ok_or_else(|| crate::failure::wrong_value("objects of two topologies"))?;
+        let id = id.ok_or_else(|| wrong_value("objects of two topologies"))?;
         self.find(|object| object.topology().object(id))
-            .ok_or_else(|| crate::failure::wrong_value("an object that this view hides"))
+            .ok_or_else(|| wrong_value("an object that this view hides"))
     }
 
     /// Whether all of its PUs are in a set.

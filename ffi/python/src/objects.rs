@@ -1,32 +1,14 @@
 //! Sequences of objects.
 
 use crate::failure::wrong_value;
+use crate::handles::{Members, PyObject, PyObjects};
 use crate::kept::{Kept, OfObject, OfObjects, OfTopology};
-use crate::object::PyObject;
 use parking_lot::Mutex;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PySlice, PySliceMethods};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use topobroker_reader::{Depth, Topology};
-
-/// A sequence of objects. It is not made ahead: it has a length, indexes and slices.
-#[pyclass(frozen, name = "Objects", module = "topobroker", sequence)]
-pub(crate) struct PyObjects {
-    pub(crate) topology: Kept<OfTopology>,
-    pub(crate) members: Members,
-}
-
-/// Which objects a sequence has.
-#[derive(Clone)]
-pub(crate) enum Members {
-    /// Those of a level.
-    Level(Depth),
-    /// All.
-    All,
-    /// Those with these numbers.
-    Ids(Vec<u32>),
-}
+use topobroker_reader::Topology;
 
 impl Members {
     fn len(&self, topology: Topology<'_>) -> usize {

@@ -1,10 +1,9 @@
 //! Distances, memory attributes and kinds of CPUs.
 
 use crate::failure::wrong_value;
+use crate::handles::PyObject;
 use crate::kept::{Kept, OfObject, OfTopology};
-use crate::object::PyObject;
 use crate::set::{AnySet, PySet};
-use crate::topology::own_id;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use topobroker_reader::{CpuKind, Distances, Initiator, MemoryAttribute, Set, Topology};
@@ -68,7 +67,7 @@ impl PyDistances {
     /// The value from one object to another; None if one of them is not in the matrix.
     fn between(&self, one: &PyObject, other: &PyObject) -> PyResult<Option<u64>> {
         let place = |object: &PyObject| {
-            let id = own_id(&self.topology, object)?;
+            let id = self.topology.own_id(object)?;
             self.ask(|matrix| matrix.objects().position(|it| it.id() == id))
         };
         match (place(one)?, place(other)?) {
@@ -129,7 +128,7 @@ impl From {
         Ok(match given {
             None => Self::Nowhere,
             Some(given) => match given.cast::<PyObject>() {
-                Ok(object) => Self::Object(own_id(topology, object.get())?),
+                Ok(object) => Self::Object(topology.own_id(object.get())?),
                 Err(_) => Self::Cpus(given.extract::<AnySet>()?.clone()),
             },
         })
@@ -190,7 +189,7 @@ impl PyMemoryAttribute {
         initiator: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Option<u64>> {
         let from = From::extract(&self.topology, initiator)?;
-        let target = own_id(&self.topology, target)?;
+        let target = self.topology.own_id(target)?;
         Ok(self.topology.ask(|topology| {
             let attribute = topology.memory_attributes().nth(self.id)?;
             attribute.value(topology.object(target)?, &from.initiator(*topology))

@@ -1,11 +1,11 @@
 //! Topologies and views.
 
 use crate::failure::{failed, of_file, wrong_value};
+use crate::handles::{Members, PyObject, PyObjects, PyTopology};
 use crate::kept::{Kept, OfTopology};
 use crate::links::PyLinks;
 use crate::networks::PyNetwork;
-use crate::object::{Given, PyObject};
-use crate::objects::{Members, PyObjects};
+use crate::object::{Given, type_named};
 use crate::set::{AnySet, PySet};
 use crate::tables::{PyCpuKind, PyDistances, PyMemoryAttribute};
 use crate::{adopt, locality::PyLocality};
@@ -19,21 +19,6 @@ use topobroker_reader::text::{synthetic, xml};
 use topobroker_reader::{
     Depth, Distribution, Object, ObjectType, RestrictFlags, Topology, TypeDepth, TypeName, View,
 };
-
-/// A node's topology, or a view of it. Counterpart: `hwloc_topology_t`.
-///
-/// `topobroker.adopt()` returns the one that is published on this node.
-#[pyclass(frozen, name = "Topology", module = "topobroker")]
-pub(crate) struct PyTopology(pub(crate) Kept<OfTopology>);
-
-/// A type as Python names it.
-pub(crate) fn type_named(name: &str) -> PyResult<TypeName> {
-    TypeName::parse(name).ok_or_else(|| {
-        wrong_value(format!(
-            "{name:?} is no type; expected one of hwloc, such as \"package\", \"core\", \"L3\", \"gpu\" or \"net\""
-        ))
-    })
-}
 
 impl PyTopology {
     fn find(
@@ -64,21 +49,6 @@ impl PyTopology {
     fn of_plain_type(&self, object_type: ObjectType) -> PyObjects {
         self.of_type(TypeName { object_type, group_depth: None, os_device_kind: None })
     }
-}
-
-impl PyTopology {
-    /// Number of an object, which must be of this topology or view.
-    pub(crate) fn own_id(&self, object: &PyObject) -> PyResult<u32> {
-        own_id(&self.0, object)
-    }
-}
-
-/// Number of an object, which must be of a topology or view.
-pub(crate) fn own_id(topology: &Kept<OfTopology>, object: &PyObject) -> PyResult<u32> {
-    let id = topology.ask_with(&object.0, |topology, object| {
-        topology.object(object.id()).filter(|own| own == object).map(Object::id)
-    });
-    id.ok_or_else(|| wrong_value(format!("{} is not of this topology or view", object.__repr__())))
 }
 
 fn depth_of(raw: i32) -> PyResult<Depth> {

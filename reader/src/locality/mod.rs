@@ -49,6 +49,19 @@ impl Locality {
     /// Different nodes. Counterpart: `PMIX_LOCALITY_NONLOCAL`.
     pub const NONLOCAL: Self = Self(0x8000);
 
+    /// The locality of this name, as it is printed: `L3` or `l3`.
+    ///
+    /// ```
+    /// use topobroker_reader::Locality;
+    /// assert_eq!(Locality::named("numa"), Some(Locality::NUMA));
+    /// assert_eq!(Locality::named("rack"), None);
+    /// ```
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let mut all = IN_OPAL.iter().zip(NAMES.split(','));
+        all.find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|((locality, _), _)| *locality)
+    }
+
     /// The bits, in PMIx's encoding.
     #[must_use]
     #[inline]
