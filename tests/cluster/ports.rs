@@ -86,15 +86,15 @@ fn ports_are_paired_within_their_subnets_in_order() {
     let b = machine(&[port(RIGHT, 3, 2, &[]), port(LEFT, 4, 2, &[])]);
     assert_eq!(
         pairs(&a, &b, "openib"),
-        "mlx4_0:1 mlx4_1:1 fec0:0000:0000:0001 32000 Mb/s, 50.0 %\n\
-         mlx4_1:1 mlx4_0:1 fec0:0000:0000:0002 32000 Mb/s, 50.0 %\n"
+        "mlx4_0:1 mlx4_1:1 fec0:0000:0000:0001 32 Gb/s, 50.0 %\n\
+         mlx4_1:1 mlx4_0:1 fec0:0000:0000:0002 32 Gb/s, 50.0 %\n"
     );
     // Two against one, and four against none.
     let two = machine(&[port(LEFT, 1, 1, &[]), port(LEFT, 2, 2, &[])]);
     let one = machine(&[port(LEFT, 3, 3, &[])]);
     assert_eq!(
         pairs(&two, &one, "openib"),
-        "mlx4_0:1 mlx4_0:1 fec0:0000:0000:0001 32000 Mb/s\n\
+        "mlx4_0:1 mlx4_0:1 fec0:0000:0000:0001 32 Gb/s\n\
          unpaired: a mlx4_1:1: not enough ports on the other node\n"
     );
     let four = machine(&[1, 2, 3, 4].map(|guid| port(LEFT, guid, guid, &[])));
@@ -128,12 +128,12 @@ fn pairs_carry_as_much_of_a_message_as_they_can_and_unknown_rates_are_printed_as
     let mixed = || of(["10 Gb/sec (4X SDR)", "20 Gb/sec (4X DDR)"]);
     assert_eq!(
         pairs(&mixed(), &mixed(), "openib"),
-        "mlx4_0:1 mlx4_0:1 fec0:0000:0000:0001 8000 Mb/s, 33.3 %\n\
-         mlx4_1:1 mlx4_1:1 fec0:0000:0000:0001 16000 Mb/s, 66.6 %\n"
+        "mlx4_0:1 mlx4_0:1 fec0:0000:0000:0001 8 Gb/s, 33.3 %\n\
+         mlx4_1:1 mlx4_1:1 fec0:0000:0000:0001 16 Gb/s, 66.6 %\n"
     );
     let odd = of(["10 Gb/sec (4X SDR)", "100 Gb/sec (4X ???)"]);
     let text = pairs(&odd, &mixed(), "openib");
-    assert!(text.contains("8000 Mb/s\n"), "{text}");
+    assert!(text.contains("8 Gb/s\n"), "{text}");
     assert!(text.ends_with("100 Gb/sec (4X ???) and 20 Gb/sec (4X DDR)\n"), "{text}");
 }
 

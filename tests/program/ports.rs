@@ -56,13 +56,13 @@ fn ports_of_saved_machines_have_state_rate_and_subnet_as_linux_says() {
             "32em64t-2n8c+1mic",
             "mlx4_0:1  active  LinkUp  InfiniBand  56 Gb/sec (4X FDR)  LID 0x3a4  SM LID 0x1  \
              subnet fe80:0000:0000:0000  pkeys 0xffff\n\
-             eth0  up  1000 Mb/s\neth1  down\nib0  up\n",
+             eth0  up  1 Gb/s\neth1  down\nib0  up\n",
         ),
         (
             "40intel64-2g2n4c+pci",
             "qib0:1  active  LinkUp  InfiniBand  40 Gb/sec (4X QDR)  LID 0x12a  SM LID 0x1  \
              subnet fe80:0000:0000:0000  pkeys 0xffff\n\
-             eth0  up  1000 Mb/s\neth1  down\neth2  down\neth3  down\nib0  up\n",
+             eth0  up  1 Gb/s\neth1  down\neth2  down\neth3  down\nib0  up\n",
         ),
     ];
     for (name, ports) in expected {
@@ -143,7 +143,7 @@ fn ports_of_ethernet_and_of_amazon_have_no_subnet_prefix() {
         assert_eq!(told("check", root.path(), &["--no-memlock"]), (0, String::new()));
     }
     let (_, text) = told("ports", told_by_address.path(), &[]);
-    assert!(text.ends_with("mlx4_0:2  active  Ethernet\neth2  up  10000 Mb/s\n"), "{text}");
+    assert!(text.ends_with("mlx4_0:2  active  Ethernet\neth2  up  10 Gb/s\n"), "{text}");
 }
 
 #[test]

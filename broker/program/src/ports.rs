@@ -5,6 +5,7 @@ use super::{json, output};
 use clap::Args;
 use std::process::ExitCode;
 use topobroker::findings::{named, worded};
+use topobroker_reader::text::rate;
 use topobroker_reader::{
     Object, ObjectType, Topology,
     devices::{LinkLayer, LinkState, Port, prefix_text},
@@ -66,7 +67,7 @@ fn line(port: Port<'_>) -> String {
 fn line_of_interface(interface: Object<'_>) -> String {
     let mut parts =
         vec![interface.name().unwrap_or("-").to_owned(), state_of_interface(interface).to_owned()];
-    parts.extend(interface.link_mbps().map(|it| format!("{it} Mb/s")));
+    parts.extend(interface.link_mbps().map(rate));
     parts.join("  ")
 }
 

@@ -5,6 +5,7 @@ use crate::rails::Rails;
 use crate::slurm::fold;
 use std::collections::BTreeMap;
 use topobroker::findings::{Finding, FindingKind};
+use topobroker_reader::text::rate;
 use topobroker_reader::{
     Object, OsDeviceKind,
     cluster::{Cluster, ClusterNode, ClusterOpenError},
@@ -85,9 +86,12 @@ fn beside_others(alike: &[Device]) -> Vec<Finding> {
     if let Some(Some(mbps)) = majority(alike.iter().map(|device| device.mbps)) {
         let is_slower = |device: &Device| {
             let own = device.mbps.filter(|own| *own < mbps)?;
-            Some(format!("{} has a rate of {own} Mb/s", device.name))
+            Some(format!("{} has a rate of {}", device.name, rate(own)))
         };
-        let most = format!("on most nodes of this kind it has {mbps}: look at cables and switches");
+        let most = format!(
+            "on most nodes of this kind it has {}: look at cables and switches",
+            rate(mbps)
+        );
         other(FindingKind::Slow, grouped(&is_slower), most);
     }
     found

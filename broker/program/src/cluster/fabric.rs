@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_reader::cluster::{Cluster, Fabric, FabricVertex};
+use topobroker_reader::text::rate;
 
 /// Print the fabric of a cluster: how many switches, ports and links there are, and how many pairs
 /// of ports are how many links apart
@@ -130,7 +131,7 @@ fn links(fabric: Fabric<'_>) -> String {
     for vertex in fabric.switches() {
         let _ = writeln!(text, "switch {:#018x} {}", vertex.guid(), vertex.name());
         for link in vertex.links() {
-            let rate = link.mbps.map_or("unknown".to_owned(), |it| format!("{it} Mb/s"));
+            let rate = link.mbps.map_or("unknown".to_owned(), |it| rate(it.into()));
             let _ = writeln!(
                 text,
                 "  [{}] {:#018x}[{}] {} {rate}",

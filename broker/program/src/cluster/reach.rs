@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_cluster::{Planes, PortPairs, ReachRule, Unpaired, port_pairs, reach};
-use topobroker_reader::{Topology, devices::prefix_text};
+use topobroker_reader::{Topology, devices::prefix_text, text::rate};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ReachWord {
@@ -124,7 +124,7 @@ impl Pairs {
                 let rates =
                     || pair.rates.each_ref().map(|rate| rate.as_deref().unwrap_or("unknown"));
                 let unknown = || rates().join(" and ");
-                let rate = pair.mbps.map_or_else(unknown, |rate| format!("{rate} Mb/s"));
+                let rate = pair.mbps.map_or_else(unknown, |mbps| rate(mbps.into()));
                 let subnet = prefix_text(pair.subnet);
                 let _ = write!(text, "{} {} {subnet} {rate}", pair.one, pair.other);
                 let share = pair.share.filter(|_| pairs.pairs.len() > 1);
