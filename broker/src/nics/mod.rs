@@ -4,13 +4,25 @@ mod filter;
 mod mpich;
 mod nccl;
 mod open_mpi;
-mod rank;
 mod reach;
 mod rule;
 mod site;
 
 pub use filter::{NicFilter, NicListError};
-pub use rank::NicRank;
 pub use reach::nodes_reached;
 pub use rule::{Rule, chosen};
 pub use site::{SiteError, add_site};
+
+use topobroker_layout::set::Set;
+use topobroker_reader::Object;
+
+/// A rank, in the order of local ranks.
+#[derive(Debug, Clone)]
+pub struct NicRank<'a> {
+    /// Rank in the job.
+    pub rank: u32,
+    /// Its PUs; `None` if it is not bound.
+    pub cpuset: Option<Set>,
+    /// Its GPU.
+    pub gpu: Option<Object<'a>>,
+}

@@ -1,6 +1,6 @@
 //! The rule of MPICH over libfabric.
 
-use super::rank::NicRank;
+use super::NicRank;
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, Topology, devices::environment::numbered_by_mpich};
 

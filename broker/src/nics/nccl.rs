@@ -1,7 +1,7 @@
 //! The rule of NCCL. Its bandwidths are estimates: of PCI links by their generation and width, of
 //! links between processors by their kind.
 
-use super::rank::NicRank;
+use super::NicRank;
 use std::cmp::Reverse;
 use topobroker_reader::{Object, ObjectType, OsDeviceKind, Topology, devices::PathClass};
 

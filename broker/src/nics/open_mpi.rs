@@ -1,6 +1,6 @@
 //! The rule of Open MPI 5.0.11 over libfabric.
 
-use super::rank::NicRank;
+use super::NicRank;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
     Locality, Object, Topology,

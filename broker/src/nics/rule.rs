@@ -1,6 +1,6 @@
 //! The rules by which libraries choose a NIC for a rank.
 
-use super::rank::NicRank;
+use super::NicRank;
 use super::{mpich, nccl, open_mpi};
 use topobroker_reader::{Object, Topology};
 

@@ -7,7 +7,6 @@ mod allowed;
 mod column_rules;
 mod columns;
 mod levels;
-mod proportion;
 mod rule;
 #[cfg(test)]
 mod rules;
@@ -15,11 +14,24 @@ mod tables;
 #[cfg(test)]
 pub(crate) mod tests;
 mod texts;
-mod topology;
 mod tree;
 
 pub(crate) use column_rules::{ANY, check_rules};
 pub(crate) use columns::starts;
-pub(crate) use proportion::ROWS_A_BYTE;
-pub(crate) use rule::ensure;
-pub(crate) use topology::topology;
+pub(crate) use rule::{ROWS_A_BYTE, ensure};
+
+use crate::archive::ArchivedTopology;
+use crate::error::ValidationError;
+
+/// Checks all rules of an archive, in their order.
+pub(crate) fn topology(
+    topology: &ArchivedTopology,
+    archive_len: usize,
+) -> Result<(), ValidationError> {
+    let counts = levels::check(topology)?;
+    let most_rows = archive_len.saturating_mul(ROWS_A_BYTE);
+    columns::check(topology, &counts, most_rows)?;
+    tables::check(topology, &counts, most_rows)?;
+    texts::check(topology, archive_len)?;
+    tree::check(topology, &counts)
+}

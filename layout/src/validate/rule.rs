@@ -1,4 +1,4 @@
-//! Makes the error that says which rule is broken and where.
+//! How rules are checked: the error that says which one is broken and where, and the limit of the work.
 
 use crate::error::ValidationError;
 
@@ -25,3 +25,8 @@ pub(crate) fn ensure(
 ) -> Result<(), ValidationError> {
     if holds { Ok(()) } else { Err(broken(column, row, rule)) }
 }
+
+/// Maximum number of rows of a table, and of bytes of text that rows refer to, for each byte of the
+/// archive. A column of equal values takes no bytes and strings are stored once, so without this
+/// limit a small archive could keep a process busy.
+pub(crate) const ROWS_A_BYTE: usize = 64;

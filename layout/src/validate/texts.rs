@@ -1,7 +1,7 @@
 //! Checks that the text that rows refer to is in proportion to the archive. Each string is stored
 //! once, however many rows refer to it, but a copy of a topology has a string for every row.
 
-use super::proportion::ROWS_A_BYTE;
+use super::rule::ROWS_A_BYTE;
 use super::rule::ensure;
 use crate::archive::ArchivedTopology;
 use crate::column::ArchivedColumn;

@@ -3,10 +3,8 @@
 mod attributes;
 mod children;
 mod cpuset;
-mod display;
 mod sets;
 mod siblings;
-mod symmetric;
 mod type_name;
 
 pub use children::Children;
@@ -14,6 +12,7 @@ pub use type_name::TypeName;
 
 use crate::index::Index;
 use crate::topology::Topology;
+use core::fmt;
 use core::ops::Range;
 use topobroker_layout::archive::{ArchivedFactsOfObjects, ArchivedStringsOfObjects};
 use topobroker_layout::cluster::field::{Field, Property};
@@ -21,6 +20,7 @@ use topobroker_layout::column::partition_point;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::levels::ArchivedLevel;
 use topobroker_layout::object_type::ObjectType;
+use topobroker_layout::set::Format;
 
 /// An object of a topology. Counterpart: `hwloc_obj_t`. This is a handle that can be copied freely.
 /// Two handles are equal if they refer to the same object of the same topology, even in different
@@ -301,4 +301,46 @@ impl<'a> Object<'a> {
 
 fn narrow(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX)
+}
+
+impl Object<'_> {
+    /// Whether all subtrees below the object have the same shape. Counterpart: `symmetric_subtree`.
+    #[must_use]
+    pub fn is_symmetric_subtree(self) -> bool {
+        if self.index.overlay.is_some() && self.object_type().is_normal() {
+            return self.has_children_alike();
+        }
+        let symmetric = &self.index.archive.objects.symmetric;
+        self.row() < symmetric.len() && symmetric.get(self.row()) != 0
+    }
+
+    /// Whether the subtrees of all children are symmetric, and have the same depths and the same
+    /// numbers of children all the way down.
+    fn has_children_alike(self) -> bool {
+        let Some(first) = self.children().next() else { return true };
+        let alike = |mut one: Self, mut other: Self| loop {
+            if one.depth() != other.depth() || one.children().len() != other.children().len() {
+                return false;
+            }
+            match one.children().next().zip(other.children().next()) {
+                Some(below) => (one, other) = below,
+                None => return true,
+            }
+        };
+        self.children().all(|child| child.has_children_alike() && alike(first, child))
+    }
+}
+
+impl fmt::Debug for Object<'_> {
+    /// Writes the type, the logical index and the OS indexes of the PUs, such as `Core L#3 {6,7}`;
+    /// for an I/O or Misc object the name instead of the PUs, such as `PCI L#0 "mlx5_0"`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_type_name(false, f)?;
+        write!(f, " L#{}", self.logical_index())?;
+        match (self.cpuset(), self.name()) {
+            (Some(pus), _) => write!(f, " {{{}}}", pus.to_text(Format::List)),
+            (None, Some(name)) => write!(f, " {name:?}"),
+            (None, None) => Ok(()),
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! `topobroker cluster diff`: what differs between two clusters.
 
-use super::group_path::path;
+use super::opened::path;
 use super::opened::{Opened, named};
 use crate::{json, output};
 use clap::Args;

@@ -1,6 +1,6 @@
 //! Which nodes are asked about: `gpus>0 and memory>=512GiB`.
 
-use super::group_path::path;
+use super::opened::path;
 use anyhow::{Context, bail, ensure};
 use std::str::FromStr;
 use topobroker::name_pattern::is_like;

@@ -1,6 +1,6 @@
 //! `topobroker cluster info`: one node of a cluster.
 
-use super::group_path::path;
+use super::opened::path;
 use super::opened::{Opened, named};
 use crate::{json, output};
 use clap::Args;

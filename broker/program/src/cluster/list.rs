@@ -1,8 +1,8 @@
 //! `topobroker cluster ls`: the nodes of a cluster.
 
 use super::filter::{Filter, NodeSummary};
-use super::group_path::path;
 use super::opened::Opened;
+use super::opened::path;
 use crate::{json, output};
 use clap::Args;
 use std::collections::BTreeMap;

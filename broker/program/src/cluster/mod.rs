@@ -10,7 +10,6 @@ mod export;
 mod fabric;
 mod filter;
 mod gather;
-mod group_path;
 mod info;
 mod join;
 mod list;

@@ -8,7 +8,7 @@ use topobroker::file_bytes::FileBytes;
 use topobroker_cluster::{ClusterBuilder, GroupId, NodeFile, prepare};
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::{Header, Kind, MAX_CLUSTER_LEN};
-use topobroker_reader::cluster::{Cluster, ClusterNode, ClusterOpenError};
+use topobroker_reader::cluster::{Cluster, ClusterNode, ClusterOpenError, NodeGroup};
 use topobroker_reader::text::xml;
 
 /// The bytes of a cluster's file.
@@ -113,4 +113,13 @@ fn like<'a>(cluster: &'a Cluster<'a>, name: &str) -> Option<&'a str> {
     };
     let nearest = cluster.nodes().min_by_key(distance)?;
     (distance(&nearest) <= 2).then(|| nearest.name())
+}
+
+/// Names of a group and of those that it is in, the outermost first.
+pub(super) fn path(group: NodeGroup<'_>) -> Vec<String> {
+    let all = std::iter::successors(Some(group), |group| group.parent());
+    let mut path: Vec<String> =
+        all.filter(|group| group.parent().is_some()).map(|group| group.name().to_owned()).collect();
+    path.reverse();
+    path
 }

@@ -1,7 +1,6 @@
 //! Jobs and their ranks.
 
-use super::object::ShortObject;
-use super::set::Set;
+use super::object::{Set, ShortObject};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

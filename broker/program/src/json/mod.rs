@@ -8,9 +8,7 @@ mod node;
 mod object;
 #[cfg(test)]
 mod schema;
-mod set;
 mod tables;
-mod text;
 
 pub(crate) use cluster::{
     Change, Cluster, ClusterNode, End, FabricCounts, FabricLink, Group, HopsOfPairs, NamedNode,
@@ -28,7 +26,12 @@ pub(crate) use node::{
     Answer, Audit, Bound, Calculated, Call, Finding, Misbound, Process, ProcessOfAudit, Scope,
     Segment, Status, Task,
 };
-pub(crate) use object::{Object, ShortObject};
-pub(crate) use set::Set;
+pub(crate) use object::{Object, Set, ShortObject};
 pub(crate) use tables::{Topology, cpu_kinds, distances, levels, memory_attributes};
-pub(crate) use text::text;
+
+use serde::Serialize;
+
+/// The text of a document.
+pub(crate) fn text(document: &impl Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(document)? + "\n")
+}

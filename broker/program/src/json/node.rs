@@ -1,7 +1,6 @@
 //! A node: what is published, what processes use, and what is wrong.
 
-use super::object::ShortObject;
-use super::set::Set;
+use super::object::{Set, ShortObject};
 use serde::Serialize;
 
 /// What is published on this node.

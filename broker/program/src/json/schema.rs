@@ -1,7 +1,6 @@
 //! The schema of all documents, made of their types.
 
-use super::object::{Object, Pages};
-use super::set::Set;
+use super::object::{Object, Pages, Set};
 use super::tables::{CpuKind, Level, Matrix, MemoryAttribute, Topology};
 use super::{cluster, devices, jobs, node};
 use schemars::generate::SchemaSettings;

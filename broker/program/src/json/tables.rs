@@ -1,7 +1,6 @@
 //! Levels, distances, memory attributes and CPU kinds, and a whole topology.
 
-use super::object::{Pair, ShortObject, Tree};
-use super::set::Set;
+use super::object::{Pair, Set, ShortObject, Tree};
 use serde::Serialize;
 use topobroker_reader::{self as reader, Depth, Initiator};
 
