@@ -86,10 +86,6 @@ fn value<'t>(
         Coding::Number { bits, base, step } => {
             values.push_number(field, base.wrapping_add(step.wrapping_mul(from.take(*bits))));
         }
-        Coding::Numbered { digits, bits, base, step } => {
-            let number = base.wrapping_add(step.wrapping_mul(from.take(*bits)));
-            values.push_text(field, |all| digits.format(number, all))?;
-        }
         Coding::Template { text: template, characters } => {
             let mut filled = Vec::from(template.as_bytes());
             for character in characters {

@@ -1,6 +1,5 @@
 //! The codings: how the values of one field are written for all nodes of a class.
 
-use super::digits::Digits;
 use crate::cluster::bytes::{ByteReader, push_number, push_text};
 use alloc::vec::Vec;
 
@@ -13,8 +12,6 @@ pub(super) enum Coding<'a> {
     Stored { bits: u32 },
     /// `base + step * bits`.
     Number { bits: u32, base: u64, step: u64 },
-    /// A number between two texts: `base + step * bits`.
-    Numbered { digits: Digits<'a>, bits: u32, base: u64, step: u64 },
     /// A text of which some characters are chosen by bits.
     Template { text: &'a str, characters: Vec<Character<'a>> },
     /// A text whose last hexadecimal digits are those of an earlier text plus a constant.
@@ -40,9 +37,7 @@ impl<'a> Coding<'a> {
     pub(super) fn bits(&self) -> u32 {
         match self {
             Self::NodeName | Self::Successor { .. } => 0,
-            Self::Stored { bits } | Self::Number { bits, .. } | Self::Numbered { bits, .. } => {
-                *bits
-            }
+            Self::Stored { bits } | Self::Number { bits, .. } => *bits,
             Self::Template { characters, .. } => {
                 characters.iter().map(Character::bits).fold(0, u32::saturating_add)
             }
@@ -60,12 +55,8 @@ impl<'a> Coding<'a> {
             Self::Number { bits, base, step } => {
                 numbers(bytes, 2, &[u64::from(*bits), *base, *step]);
             }
-            Self::Numbered { digits, bits, base, step } => {
-                numbers(bytes, 3, &[u64::from(*bits), *base, *step]);
-                digits.write(bytes);
-            }
             Self::Template { text, characters } => {
-                numbers(bytes, 4, &[characters.len() as u64]);
+                numbers(bytes, 3, &[characters.len() as u64]);
                 push_text(bytes, text);
                 let mut last = "";
                 for character in characters {
@@ -77,7 +68,7 @@ impl<'a> Coding<'a> {
                 }
             }
             Self::Successor { place, text, count, plus } => {
-                numbers(bytes, 5, &[u64::from(*place), u64::from(*count), *plus]);
+                numbers(bytes, 4, &[u64::from(*place), u64::from(*count), *plus]);
                 push_text(bytes, text);
             }
         }
@@ -90,10 +81,6 @@ impl<'a> Coding<'a> {
             1 => Self::Stored { bits: from.small()? },
             2 => Self::Number { bits: from.small()?, base: from.number()?, step: from.number()? },
             3 => {
-                let (bits, base, step) = (from.small()?, from.number()?, from.number()?);
-                Self::Numbered { digits: Digits::read(from)?, bits, base, step }
-            }
-            4 => {
                 let count = from.small()?;
                 let text = from.text()?;
                 let (mut characters, mut last) = (Vec::new(), "");
@@ -105,7 +92,7 @@ impl<'a> Coding<'a> {
                 }
                 Self::Template { text, characters }
             }
-            5 => {
+            4 => {
                 let (place, count, plus) = (from.small()?, from.small()?, from.number()?);
                 Self::Successor { place, text: from.text()?, count, plus }
             }

@@ -2,7 +2,7 @@
 
 use super::bits::{BitWriter, bits_of};
 use super::coding::{Character, Coding};
-use super::digits::{Digits, digits_apart, hex_digits, last_digits, with_digits};
+use super::digits::{digits_apart, hex_digits, last_digits, with_digits};
 use crate::cluster::blocks::Texts;
 use crate::cluster::bytes::push_number;
 use crate::cluster::field::Field;
@@ -147,13 +147,11 @@ fn of_texts<'a>(
             return Some((coding, no_bits(texts)));
         }
     }
-    let made = [numbered(texts, false), numbered(texts, true), template(texts)];
-    let length = |coded: &Coded<'a>| {
-        let mut bytes = Vec::new();
-        coded.0.write(&mut bytes);
-        8 * bytes.len() + coded.0.bits() as usize * texts.len()
-    };
-    made.into_iter().flatten().min_by_key(length).filter(|made| length(made) <= stored_len(texts))
+    let (coding, codes) = template(texts)?;
+    let mut bytes = Vec::new();
+    coding.write(&mut bytes);
+    let length = 8 * bytes.len() + coding.bits() as usize * texts.len();
+    (length <= stored_len(texts)).then_some((coding, codes))
 }
 
 /// Number of bits that texts take if each node has the place of its own in a table of them.
@@ -183,14 +181,6 @@ fn successor(texts: &[&str], others: &[&str]) -> Option<(u32, u64)> {
         written.is_some() && again == **text
     };
     texts.iter().zip(others).all(holds).then_some((count, plus))
-}
-
-fn numbered<'a>(texts: &[&'a str], is_hexadecimal: bool) -> Option<Coded<'a>> {
-    let digits = Digits::of(texts, is_hexadecimal)?;
-    let numbers: Vec<u64> = texts.iter().map(|it| digits.number(it)).collect::<Option<_>>()?;
-    let (base, step, bits) = progression(&numbers);
-    let codes = one_each(steps(&numbers, base, step), bits);
-    Some((Coding::Numbered { digits, bits, base, step }, codes))
 }
 
 /// The characters that a character of a template can be, shortest first.
