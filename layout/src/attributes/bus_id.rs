@@ -17,7 +17,7 @@ pub struct BusId {
 }
 
 impl BusId {
-    /// Not before any device: in orders, for what is not on PCI.
+    /// Behind all devices: where things are sorted, for what is not on PCI.
     pub const LAST: Self = Self { domain: u32::MAX, bus: u8::MAX, dev: u8::MAX, func: u8::MAX };
 
     /// The bus id with this text. `03:00.1` is in domain 0. Counterpart: what

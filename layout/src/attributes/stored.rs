@@ -34,7 +34,7 @@ pub enum AttributeValue {
     Flag(bool),
     /// One of few words.
     Text(&'static str),
-    /// Nobody knows.
+    /// It is not known.
     Unknown,
 }
 
@@ -161,7 +161,7 @@ impl From<bool> for AttributeValue {
     }
 }
 
-/// hwloc has 0 for a speed that nobody knows.
+/// hwloc has 0 for a speed that is not known.
 impl From<f32> for AttributeValue {
     fn from(speed: f32) -> Self {
         if speed > 0.0 { Self::Real(speed) } else { Self::Unknown }
