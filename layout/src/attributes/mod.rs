@@ -95,3 +95,24 @@ impl Attributes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Bridge, Pci};
+    use crate::cluster::field::Property;
+    use alloc::collections::BTreeSet;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn each_property_in_which_nodes_may_differ_has_a_number_of_its_own() {
+        let (pci, bridge) = (Pci::default(), Bridge::default());
+        let attributes = pci.numbers().chain(bridge.numbers());
+        let mut all: Vec<Property> = attributes.filter_map(|(property, _)| property).collect();
+        assert!(all.len() >= 11, "{all:?}");
+        all.extend([Property::NAME, Property::SUBTYPE, Property::INFO_VALUE, Property::FACT_VALUE]);
+        all.extend([Property::GP_INDEX, Property::LOCAL_MEMORY, Property::PAGE_COUNT]);
+        all.extend([Property::DISTANCE, Property::MEMORY_VALUE]);
+        let distinct: BTreeSet<Property> = all.iter().copied().collect();
+        assert_eq!(distinct.len(), all.len(), "{all:?}");
+    }
+}

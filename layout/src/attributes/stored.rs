@@ -18,7 +18,7 @@ pub(crate) const fn limit<Row, T: Stored>(_field: fn(&Row) -> T) -> u64 {
     T::LIMIT
 }
 
-/// AttributeValue of an attribute, for files and languages in which an attribute has a name.
+/// The value of an attribute, for files and languages in which an attribute has a name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum AttributeValue {
