@@ -7,27 +7,7 @@ use crate::pointers::{Buffer, Out, Room, Text};
 use crate::status::tb_status;
 use crate::structs::Struct;
 use alloc::format;
-use topobroker_reader::cluster::{ClusterNode, GroupKind, NodeGroup};
-
-/// What a group of nodes is.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub enum tb_group_kind {
-    /// The cluster itself.
-    TB_GROUP_CLUSTER = 0,
-    /// A switch and what is connected below it.
-    TB_GROUP_SWITCH = 1,
-    /// A block of Slurm's topology.
-    TB_GROUP_BLOCK = 2,
-    /// A rack.
-    TB_GROUP_RACK = 3,
-    /// Any other group.
-    TB_GROUP_OTHER = 4,
-    /// A ring of Slurm's topology.
-    TB_GROUP_RING = 5,
-    /// A torus of Slurm's topology.
-    TB_GROUP_TORUS = 6,
-}
+use topobroker_reader::cluster::{ClusterNode, NodeGroup};
 
 /// A group of nodes.
 #[derive(Debug, Clone, Copy)]
@@ -71,17 +51,8 @@ pub extern "C" fn tb_cluster_group_get(
 ) -> tb_status {
     answer!(data(data_size), |cluster| {
         let group = cluster.group(group)?;
-        let kind = match group.kind() {
-            GroupKind::Cluster => tb_group_kind::TB_GROUP_CLUSTER,
-            GroupKind::Switch => tb_group_kind::TB_GROUP_SWITCH,
-            GroupKind::Block => tb_group_kind::TB_GROUP_BLOCK,
-            GroupKind::Rack => tb_group_kind::TB_GROUP_RACK,
-            GroupKind::Ring => tb_group_kind::TB_GROUP_RING,
-            GroupKind::Torus => tb_group_kind::TB_GROUP_TORUS,
-            _ => tb_group_kind::TB_GROUP_OTHER,
-        };
         tb_cluster_group {
-            kind: kind as i32,
+            kind: group.kind().raw().into(),
             parent: group.parent().map_or(0, NodeGroup::number),
             depth: u32::try_from(group.depth()).unwrap_or(u32::MAX),
             nodes: group.node_count(),

@@ -17,52 +17,6 @@ pub const TB_DEPTH_UNKNOWN: i32 = -1;
 /// HWLOC_TYPE_DEPTH_MULTIPLE.
 pub const TB_DEPTH_MULTIPLE: i32 = -2;
 
-/// Types of objects. They have hwloc's numbers. Counterpart: hwloc_obj_type_t.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub enum tb_type {
-    /// The root: a machine.
-    TB_MACHINE = 0,
-    /// A physical package, which goes into a socket.
-    TB_PACKAGE = 1,
-    /// A core.
-    TB_CORE = 2,
-    /// A processing unit: a hardware thread.
-    TB_PU = 3,
-    /// Level 1 data or unified cache.
-    TB_L1CACHE = 4,
-    /// Level 2 data or unified cache.
-    TB_L2CACHE = 5,
-    /// Level 3 data or unified cache.
-    TB_L3CACHE = 6,
-    /// Level 4 data or unified cache.
-    TB_L4CACHE = 7,
-    /// Level 5 data or unified cache.
-    TB_L5CACHE = 8,
-    /// Level 1 instruction cache.
-    TB_L1ICACHE = 9,
-    /// Level 2 instruction cache.
-    TB_L2ICACHE = 10,
-    /// Level 3 instruction cache.
-    TB_L3ICACHE = 11,
-    /// A group of objects that have something in common.
-    TB_GROUP = 12,
-    /// A NUMA node.
-    TB_NUMANODE = 13,
-    /// A bridge between I/O buses, or from the host to one.
-    TB_BRIDGE = 14,
-    /// A PCI device.
-    TB_PCI_DEVICE = 15,
-    /// A device as the operating system names it.
-    TB_OS_DEVICE = 16,
-    /// Anything that a user added.
-    TB_MISC = 17,
-    /// A memory-side cache.
-    TB_MEMCACHE = 18,
-    /// A die.
-    TB_DIE = 19,
-}
-
 /// Number of depths of the tree of CPUs; 0 if `topology` is NULL. Counterpart:
 /// hwloc_topology_get_depth.
 #[unsafe(no_mangle)]

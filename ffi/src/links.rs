@@ -12,81 +12,8 @@ use crate::topology::tb_topology;
 use alloc::boxed::Box;
 use alloc::format;
 use topobroker_reader::links::{
-    AdoptLinksError, Link, LinkClass, LinkOrigin, Links, Paths, SwitchModel, ToldLinks, VertexId,
-    VertexKind,
+    AdoptLinksError, Link, Links, Paths, SwitchModel, ToldLinks, VertexId,
 };
-
-/// What a vertex of the graph of links is.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub enum tb_vertex_kind {
-    /// CPUs that memory or devices hang on.
-    TB_VERTEX_CPU = 0,
-    /// What connects the CPUs of a package, or packages.
-    TB_VERTEX_MESH = 1,
-    /// A NUMA node, or the memory of a GPU.
-    TB_VERTEX_MEMORY = 2,
-    /// A host bridge.
-    TB_VERTEX_HOST_BRIDGE = 3,
-    /// A PCI switch.
-    TB_VERTEX_PCI_SWITCH = 4,
-    /// A GPU, or a part of one that programs see as a GPU.
-    TB_VERTEX_GPU = 5,
-    /// A NIC.
-    TB_VERTEX_NIC = 6,
-    /// A disk.
-    TB_VERTEX_BLOCK = 7,
-    /// A switch of links between GPUs.
-    TB_VERTEX_NVSWITCH = 8,
-    /// A switch of the network.
-    TB_VERTEX_NET_SWITCH = 9,
-    /// Something on another node.
-    TB_VERTEX_REMOTE = 10,
-}
-
-/// What a link is.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub enum tb_link_class {
-    /// Within one device.
-    TB_LINK_LOC = 0,
-    /// To memory.
-    TB_LINK_MEM = 1,
-    /// Within a package, or from it to a host bridge.
-    TB_LINK_CPU = 2,
-    /// Between packages.
-    TB_LINK_SMP = 3,
-    /// PCI.
-    TB_LINK_PCI = 4,
-    /// NVLink.
-    TB_LINK_NVLINK = 5,
-    /// XGMI.
-    TB_LINK_XGMI = 6,
-    /// NVIDIA's between a CPU and a GPU in one package.
-    TB_LINK_C2C = 7,
-    /// Xe Link.
-    TB_LINK_XELINK = 8,
-    /// A network.
-    TB_LINK_FABRIC = 9,
-}
-
-/// Where the values of a link are from.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub enum tb_link_origin {
-    /// hwloc reports the link.
-    TB_LINK_REPORTED = 0,
-    /// The speed that the link had when the topology was published.
-    TB_LINK_CURRENT = 1,
-    /// The greatest speed of both ends.
-    TB_LINK_MAXIMUM = 2,
-    /// Follows from how such machines are built.
-    TB_LINK_ASSUMED = 3,
-    /// The administrator told it.
-    TB_LINK_TOLD = 4,
-    /// Was measured.
-    TB_LINK_MEASURED = 5,
-}
 
 /// A link between two vertices.
 #[derive(Debug, Clone, Copy)]
@@ -184,7 +111,7 @@ pub extern "C" fn tb_links_vertex(
         let graph = links.given("links")?.paths.links();
         let found = graph.vertex(VertexId(vertex)).found(|| format!("no vertex {vertex}"))?;
         if let Some(kind) = kind.optional() {
-            kind.write(place(&VertexKind::ALL, found.kind));
+            kind.write(found.kind as i32);
         }
         if let Some(object) = object.optional() {
             object.write(found.object.unwrap_or(TB_OBJ_NONE));
@@ -257,46 +184,11 @@ fn link_of(link: &Link) -> tb_link {
     tb_link {
         one: link.one.0,
         other: link.other.0,
-        link_class: place(&LinkClass::ALL, link.class),
-        origin: place(&LinkOrigin::ALL, link.origin),
+        link_class: link.class as i32,
+        origin: link.origin as i32,
         links: link.links.unwrap_or(0),
         forward: known(link.forward),
         backward: known(link.backward),
         latency: known(link.latency),
-    }
-}
-
-/// The number of a value in C: the enums of C have those of Rust in the same order.
-fn place<T: PartialEq>(all: &[T], value: T) -> i32 {
-    let place = all.iter().position(|it| *it == value);
-    place.and_then(|it| i32::try_from(it).ok()).unwrap_or(-1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_numbers_of_c_are_the_places_of_rust() {
-        let kinds = [
-            (VertexKind::Cpu, tb_vertex_kind::TB_VERTEX_CPU as i32),
-            (VertexKind::Gpu, tb_vertex_kind::TB_VERTEX_GPU as i32),
-            (VertexKind::NvSwitch, tb_vertex_kind::TB_VERTEX_NVSWITCH as i32),
-            (VertexKind::Remote, tb_vertex_kind::TB_VERTEX_REMOTE as i32),
-        ];
-        assert!(kinds.iter().all(|(kind, number)| place(&VertexKind::ALL, *kind) == *number));
-        let classes = [
-            (LinkClass::Loc, tb_link_class::TB_LINK_LOC as i32),
-            (LinkClass::Pci, tb_link_class::TB_LINK_PCI as i32),
-            (LinkClass::C2c, tb_link_class::TB_LINK_C2C as i32),
-            (LinkClass::Fabric, tb_link_class::TB_LINK_FABRIC as i32),
-        ];
-        assert!(classes.iter().all(|(class, number)| place(&LinkClass::ALL, *class) == *number));
-        let origins = [
-            (LinkOrigin::Reported, tb_link_origin::TB_LINK_REPORTED as i32),
-            (LinkOrigin::Assumed, tb_link_origin::TB_LINK_ASSUMED as i32),
-            (LinkOrigin::Measured, tb_link_origin::TB_LINK_MEASURED as i32),
-        ];
-        assert!(origins.iter().all(|(origin, number)| place(&LinkOrigin::ALL, *origin) == *number));
     }
 }

@@ -138,34 +138,6 @@ pub extern "C" fn tb_topology_free(topology: Returned<tb_topology>) {
     topology.free_unless(tb_topology::is_whole);
 }
 
-/// Whose resources a segment describes.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub enum tb_segment_scope {
-    /// The resources of the whole machine.
-    TB_SCOPE_MACHINE = 1,
-    /// The part of the machine that the cgroup of the publisher allows.
-    TB_SCOPE_CGROUP = 2,
-    /// The resources of a job.
-    TB_SCOPE_JOB = 3,
-}
-
-/// Source from which the topology of a segment was captured.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub enum tb_segment_source {
-    /// This machine, as hwloc discovered it.
-    TB_FROM_THIS_MACHINE = 1,
-    /// An hwloc XML file.
-    TB_FROM_XML = 2,
-    /// A synthetic description.
-    TB_FROM_SYNTHETIC = 3,
-    /// The root of a saved Linux file system.
-    TB_FROM_FSROOT = 4,
-    /// A topology that the publisher had already loaded.
-    TB_FROM_LOADED = 5,
-}
-
 /// Which objects of a type were kept at capture. Counterpart: enum hwloc_type_filter_e.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]

@@ -4,7 +4,7 @@ use super::nvml;
 use super::root::Root;
 use super::subnets::Routes;
 use std::collections::BTreeSet;
-use topobroker_layout::attributes::{Attributes, OsDeviceKind, Pci};
+use topobroker_layout::attributes::{Attributes, OsDeviceKind, Pci, vendor};
 use topobroker_layout::description::Object;
 use topobroker_layout::object_type::ObjectType;
 
@@ -100,7 +100,7 @@ fn devices_of_the_machine(objects: &[Object]) -> BTreeSet<usize> {
 /// uses them.
 fn gpus(objects: &[Object]) -> Vec<nvml::Gpu> {
     let is_one = |object: &Object| match &object.attributes {
-        Attributes::Pci(pci) => pci.vendor_id == Pci::NVIDIA && pci.is_display(),
+        Attributes::Pci(pci) => pci.vendor_id == vendor::NVIDIA && pci.is_display(),
         _ => false,
     };
     if objects.iter().any(is_one) { nvml::gpus() } else { Vec::new() }

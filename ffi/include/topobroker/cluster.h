@@ -121,10 +121,10 @@ typedef enum tb_group_kind {
   /// A rack.
   TB_GROUP_RACK = 3,
   /// Any other group.
-  TB_GROUP_OTHER = 4,
-  /// A ring of Slurm's topology.
+  TB_GROUP_GROUP = 4,
+  /// A ring of Slurm's topology: its nodes are in the order of the ring.
   TB_GROUP_RING = 5,
-  /// A torus of Slurm's topology.
+  /// A torus of Slurm's topology: its nodes are in the order of the torus.
   TB_GROUP_TORUS = 6,
 } tb_group_kind;
 

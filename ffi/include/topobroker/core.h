@@ -61,18 +61,18 @@ tb_status tb_keys_text(const tb_keys *keys,
 
 /// Whose resources a segment describes.
 typedef enum tb_segment_scope {
-  /// The resources of the whole machine.
+  /// The whole machine.
   TB_SCOPE_MACHINE = 1,
   /// The part of the machine that the cgroup of the publisher allows.
   TB_SCOPE_CGROUP = 2,
-  /// The resources of a job.
+  /// One job.
   TB_SCOPE_JOB = 3,
 } tb_segment_scope;
 
-/// Source from which the topology of a segment was captured.
+/// Where a topology was captured from.
 typedef enum tb_segment_source {
   /// This machine, as hwloc discovered it.
-  TB_FROM_THIS_MACHINE = 1,
+  TB_FROM_MACHINE = 1,
   /// An hwloc XML file.
   TB_FROM_XML = 2,
   /// A synthetic description.
@@ -317,22 +317,15 @@ tb_status tb_obj_type_name(const tb_topology *topology,
 
 /* ---- Levels, and objects by their position in a level. ---- */
 
-/// What tb_type_depth stores for a type that has no objects. Counterpart: HWLOC_TYPE_DEPTH_UNKNOWN.
-#define TB_DEPTH_UNKNOWN -1
-
-/// What tb_type_depth stores for a type with objects at several depths. Counterpart:
-/// HWLOC_TYPE_DEPTH_MULTIPLE.
-#define TB_DEPTH_MULTIPLE -2
-
-/// Types of objects. They have hwloc's numbers. Counterpart: hwloc_obj_type_t.
+/// Type of an object. Counterpart: `hwloc_obj_type_t`, with the same numbers.
 typedef enum tb_type {
   /// The root: a machine.
   TB_MACHINE = 0,
   /// A physical package, which goes into a socket.
   TB_PACKAGE = 1,
-  /// A core.
+  /// A core, shared by its hardware threads.
   TB_CORE = 2,
-  /// A processing unit: a hardware thread.
+  /// A processing unit: a logical processor.
   TB_PU = 3,
   /// Level 1 data or unified cache.
   TB_L1CACHE = 4,
@@ -352,21 +345,28 @@ typedef enum tb_type {
   TB_L3ICACHE = 11,
   /// A group of objects that have something in common.
   TB_GROUP = 12,
-  /// A NUMA node.
+  /// A NUMA node: memory, attached to the object whose PUs are near it.
   TB_NUMANODE = 13,
   /// A bridge between I/O buses, or from the host to one.
   TB_BRIDGE = 14,
   /// A PCI device.
-  TB_PCI_DEVICE = 15,
+  TB_PCIDEV = 15,
   /// A device as the operating system names it.
-  TB_OS_DEVICE = 16,
+  TB_OSDEV = 16,
   /// Anything that a user added.
   TB_MISC = 17,
-  /// A memory-side cache.
+  /// A cache in front of memory.
   TB_MEMCACHE = 18,
-  /// A die.
+  /// A die within a package.
   TB_DIE = 19,
 } tb_type;
+
+/// What tb_type_depth stores for a type that has no objects. Counterpart: HWLOC_TYPE_DEPTH_UNKNOWN.
+#define TB_DEPTH_UNKNOWN -1
+
+/// What tb_type_depth stores for a type with objects at several depths. Counterpart:
+/// HWLOC_TYPE_DEPTH_MULTIPLE.
+#define TB_DEPTH_MULTIPLE -2
 
 /// Number of depths of the tree of CPUs; 0 if `topology` is NULL. Counterpart:
 /// hwloc_topology_get_depth.

@@ -416,9 +416,9 @@ typedef enum tb_vertex_kind {
   /// A NUMA node, or the memory of a GPU.
   TB_VERTEX_MEMORY = 2,
   /// A host bridge.
-  TB_VERTEX_HOST_BRIDGE = 3,
+  TB_VERTEX_HOSTBRIDGE = 3,
   /// A PCI switch.
-  TB_VERTEX_PCI_SWITCH = 4,
+  TB_VERTEX_PCISWITCH = 4,
   /// A GPU, or a part of one that programs see as a GPU.
   TB_VERTEX_GPU = 5,
   /// A NIC.
@@ -428,7 +428,7 @@ typedef enum tb_vertex_kind {
   /// A switch of links between GPUs.
   TB_VERTEX_NVSWITCH = 8,
   /// A switch of the network.
-  TB_VERTEX_NET_SWITCH = 9,
+  TB_VERTEX_NETSWITCH = 9,
   /// Something on another node.
   TB_VERTEX_REMOTE = 10,
 } tb_vertex_kind;
@@ -445,23 +445,23 @@ typedef enum tb_link_class {
   TB_LINK_SMP = 3,
   /// PCI.
   TB_LINK_PCI = 4,
-  /// NVLink.
-  TB_LINK_NVLINK = 5,
-  /// XGMI.
+  /// NVIDIA's between GPUs, switches and CPUs.
+  TB_LINK_NVL = 5,
+  /// AMD's between GPUs and CPUs.
   TB_LINK_XGMI = 6,
   /// NVIDIA's between a CPU and a GPU in one package.
   TB_LINK_C2C = 7,
-  /// Xe Link.
-  TB_LINK_XELINK = 8,
+  /// Intel's between GPUs.
+  TB_LINK_XE = 8,
   /// A network.
-  TB_LINK_FABRIC = 9,
+  TB_LINK_FAB = 9,
 } tb_link_class;
 
 /// Where the values of a link are from.
 typedef enum tb_link_origin {
   /// hwloc reports the link.
   TB_LINK_REPORTED = 0,
-  /// The speed that the link had when the topology was published.
+  /// The speed that the link had when the topology was published: it may have been asleep.
   TB_LINK_CURRENT = 1,
   /// The greatest speed of both ends.
   TB_LINK_MAXIMUM = 2,

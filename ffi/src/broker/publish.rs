@@ -10,12 +10,12 @@ use crate::pointers::{Out, Text};
 use crate::scope::scope;
 use crate::status::tb_status;
 use crate::structs::{Asked, Struct};
-use crate::topology::tb_segment_scope;
 use std::ffi::{CString, OsString, c_char, c_void};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use topobroker::node::pmix_host;
 use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
+use topobroker_reader::Scope;
 
 /// The kind of storage of a segment.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +81,7 @@ pub extern "C" fn tb_publish_options_init(
 ) -> tb_status {
     answer!(options(options_size), || tb_publish_options {
         store: 0,
-        scope: tb_segment_scope::TB_SCOPE_MACHINE as i32,
+        scope: Scope::Machine.raw().cast_signed(),
         folder: Text::null(),
         address: TB_ADDRESS_USUAL,
         generation: 0,

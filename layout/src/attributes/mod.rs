@@ -6,13 +6,16 @@ mod bus_id;
 mod cache;
 mod group;
 mod os_device;
+mod page_type;
 mod pci;
 mod stored;
+pub mod vendor;
 
 pub use bus_id::BusId;
 pub use cache::{ArchivedCaches, Associativity, Cache, CacheKind, Caches};
 pub use group::{ArchivedGroups, Group, Groups};
 pub use os_device::OsDeviceKind;
+pub use page_type::PageType;
 pub use pci::{ArchivedBridges, ArchivedPciTable, Bridge, Bridges, Pci, PciTable};
 pub use stored::AttributeValue;
 
@@ -42,16 +45,6 @@ pub enum Attributes {
         /// Kind of the device.
         kind: OsDeviceKind,
     },
-}
-
-/// Memory pages of one size. Counterpart: `struct hwloc_memory_page_type_s`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)]
-pub struct PageType {
-    /// Size of a page in bytes.
-    pub size: u64,
-    /// Number of pages.
-    pub count: u64,
 }
 
 impl Attributes {

@@ -45,13 +45,6 @@ table! {
 }
 
 impl Pci {
-    /// Vendor id of NVIDIA.
-    pub const NVIDIA: u16 = 0x10de;
-    /// Vendor id of AMD.
-    pub const AMD: u16 = 0x1002;
-    /// Vendor id of Intel.
-    pub const INTEL: u16 = 0x8086;
-
     /// Whether it is of the class of displays, as GPUs are, those that only compute too.
     #[must_use]
     pub const fn is_display(&self) -> bool {

@@ -3,7 +3,7 @@
 use crate::object::Object;
 use crate::tables::Distances;
 use crate::topology::Topology;
-use topobroker_layout::attributes::{Attributes, Pci};
+use topobroker_layout::attributes::{Attributes, vendor};
 
 /// Kinds of links between GPUs, of which hwloc has a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -169,7 +169,7 @@ impl<'a> Object<'a> {
     pub fn is_gpu_switch(self) -> bool {
         let is_by_numbers = || match self.attributes() {
             Attributes::Pci(pci) => {
-                (pci.vendor_id, pci.class_id) == (Pci::NVIDIA, 0x0680) && pci.device_id >= 0x1a00
+                (pci.vendor_id, pci.class_id) == (vendor::NVIDIA, 0x0680) && pci.device_id >= 0x1a00
             }
             _ => false,
         };

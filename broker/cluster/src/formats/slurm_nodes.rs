@@ -4,9 +4,10 @@ use crate::fold;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use topobroker::links::links_of_gpus;
+use topobroker_layout::attributes::vendor;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
-    BusId, Object, ObjectType, Pci, Topology,
+    BusId, Object, ObjectType, Topology,
     cluster::{Cluster, ClusterOpenError},
     links::SwitchModel,
 };
@@ -166,7 +167,7 @@ fn file(gpu: Object<'_>, place: usize) -> String {
     let pci = gpu.pci_device_above();
     let names = || pci.into_iter().flat_map(Object::io_children).filter_map(Object::name);
     let is_nvidia =
-        pci.and_then(Object::pci_attributes).is_some_and(|pci| pci.vendor_id == Pci::NVIDIA);
+        pci.and_then(Object::pci_attributes).is_some_and(|pci| pci.vendor_id == vendor::NVIDIA);
     if is_nvidia {
         let minor = pci.and_then(|pci| pci.fact("NVIDIAMinor")?.parse().ok());
         return format!("/dev/nvidia{}", minor.unwrap_or(place));

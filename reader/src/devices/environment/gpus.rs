@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::iter;
-use topobroker_layout::attributes::Pci;
+use topobroker_layout::attributes::vendor;
 
 /// A programming interface of GPUs that can be told which of them to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,9 +85,9 @@ fn told(
     node: Topology<'_>,
 ) -> Vec<(&'static str, String)> {
     let vendor = match interface {
-        Interface::Cuda => Pci::NVIDIA,
-        Interface::Rocm | Interface::OpenCl => Pci::AMD,
-        Interface::LevelZero => Pci::INTEL,
+        Interface::Cuda => vendor::NVIDIA,
+        Interface::Rocm | Interface::OpenCl => vendor::AMD,
+        Interface::LevelZero => vendor::INTEL,
     };
     let own: Vec<_> = given.iter().filter(|(gpu, _)| vendor_of(*gpu) == Some(vendor)).collect();
     if own.is_empty() {
