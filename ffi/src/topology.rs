@@ -285,3 +285,24 @@ pub(crate) fn object_type(number: i32) -> Result<ObjectType, Failure> {
     let found = ObjectType::ALL.into_iter().find(|known| i32::from(known.raw()) == number);
     found.ok_or_else(|| Failure::argument(format_args!("object type {number}, expected 0 to 19")))
 }
+
+#[cfg(test)]
+mod tests {
+    use topobroker_layout::links::{LinkClass, LinkOrigin, VertexKind};
+    use topobroker_reader::cluster::GroupKind;
+    use topobroker_reader::{ObjectType, Scope, Source};
+
+    /// What `ffi/headers` writes into the header.
+    #[test]
+    fn enums_of_the_libraries_are_numbered_in_their_order() {
+        let ascend = |numbers: &[u32], first: u32| {
+            numbers.iter().zip(first..).all(|(number, place)| *number == place)
+        };
+        assert!(ascend(&Scope::ALL.map(Scope::raw), 1) && ascend(&Source::ALL.map(Source::raw), 1));
+        assert!(ascend(&ObjectType::ALL.map(|it| it.raw().into()), 0));
+        assert!(ascend(&GroupKind::ALL.map(|it| it.raw().into()), 0));
+        assert!(ascend(&VertexKind::ALL.map(|it| it as u32), 0));
+        assert!(ascend(&LinkClass::ALL.map(|it| it as u32), 0));
+        assert!(ascend(&LinkOrigin::ALL.map(|it| it as u32), 0));
+    }
+}

@@ -45,6 +45,8 @@ impl<'a> Values<'a> {
                     self.0.push((field, Own::Number(page.count)));
                 }
             }
+            Attributes::Cache(cache) => self.attributes(id, cache.numbers()),
+            Attributes::Group(group) => self.attributes(id, group.numbers()),
             Attributes::Pci(pci) => self.attributes(id, pci.numbers()),
             Attributes::Bridge(bridge) => {
                 bridge.upstream.inspect(|pci| self.attributes(id, pci.numbers()));

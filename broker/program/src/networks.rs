@@ -10,6 +10,7 @@ use topobroker_cluster::Rails;
 use topobroker_reader::Object;
 use topobroker_reader::cluster::{ClusterOpenError, adopt_cluster};
 use topobroker_reader::devices::{Network, NetworkId, NicChoice, Port};
+use topobroker_reader::text::known_rate;
 
 /// List the networks of the node, the one that jobs use first
 #[derive(Debug, Args)]
@@ -135,14 +136,7 @@ fn line(network: &Network<'_>) -> String {
         subnets => format!("{} ({subnets})", nic.device_name()),
     };
     let names: Vec<_> = network.nics.iter().map(name).collect();
-    format!("{}, {} together: {}", network.id, rate(network.mbps), names.join(" "))
-}
-
-fn rate(mbps: u64) -> String {
-    match mbps {
-        0 => "rate unknown".to_owned(),
-        mbps => topobroker_reader::text::rate(mbps),
-    }
+    format!("{}, {} together: {}", network.id, known_rate(network.mbps), names.join(" "))
 }
 
 fn described<'a>(network: &Network<'a>, reach: Option<&Reach>) -> json::FoundNetwork<'a> {

@@ -1,4 +1,5 @@
-//! Objects as users name them on a command line, such as `core:2-3` or `package:0.pu:all`.
+//! Locations: objects and sets as hwloc's programs take them, such as `core:2-3`,
+//! `package:1.core:all.pu:0`, `os=eth0`, `pci=0000:03:00.1`, `0x0000000f` or `all`.
 
 mod error;
 mod level;

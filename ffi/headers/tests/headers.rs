@@ -221,7 +221,9 @@ impl Enum {
         declared += &format!("typedef enum {c_name} {{\n");
         let mut number = self.first;
         for line in rest.lines().map(str::trim).take_while(|line| *line != "}") {
-            if let Some((_, word)) = line.split_once(" => \"") {
+            if let Some((value, word)) = line.split_once(" => \"") {
+                let given = value.split_once(" = ").map(|(_, number)| number.parse());
+                number = given.transpose().expect("a number").unwrap_or(number);
                 let word = word.trim_end_matches("\",").to_uppercase();
                 declared += &format!("  {prefix}{word} = {number},\n");
                 number += 1;

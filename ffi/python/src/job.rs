@@ -88,7 +88,7 @@ impl PyJob {
         Ok(all.map(PyLocality).collect())
     }
 
-    /// Ranks on this node that share something, such as "L3", with a rank.
+    /// Ranks on this node that share something, such as "L3", with a rank. ValueError if ranks share no such thing.
     fn sharing(&self, rank: u32, what: &str) -> PyResult<Vec<u32>> {
         let shared = Locality::named(what).ok_or_else(|| {
             wrong_value(format!(

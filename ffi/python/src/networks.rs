@@ -4,7 +4,7 @@ use crate::handles::PyObject;
 use crate::kept::{Kept, OfObject, OfTopology};
 use pyo3::prelude::*;
 use topobroker_reader::devices::{NetworkId, NicChoice};
-use topobroker_reader::text::rate;
+use topobroker_reader::text::known_rate;
 
 /// NICs of a node that reach each other.
 #[pyclass(frozen, name = "Network", module = "topobroker")]
@@ -57,6 +57,6 @@ impl PyNetwork {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Network {}: {} NICs, {}>", self.id, self.nics.len(), rate(self.mbps))
+        format!("<Network {}: {} NICs, {}>", self.id, self.nics.len(), known_rate(self.mbps))
     }
 }

@@ -378,6 +378,7 @@ fn attributes<'py>(py: Python<'py>, object: Object<'_>) -> PyResult<Bound<'py, P
     object.attributes().each(&mut |name, value| {
         let added = match value {
             AttributeValue::Number(number) => found.set_item(name, number),
+            AttributeValue::Signed(number) => found.set_item(name, number),
             AttributeValue::PciId(id) => found.set_item(name, id),
             AttributeValue::BusId(bus_id) => found.set_item(name, bus_id.to_string()),
             AttributeValue::Real(number) => found.set_item(name, number),

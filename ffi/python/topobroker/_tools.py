@@ -47,9 +47,9 @@ def diff(one: Topology, other: Topology) -> list[Difference]:
             if memory[0] != memory[1]:
                 found.append(Difference(a, "local_memory", *memory))
         for name in dict.fromkeys(name for name, _ in [*a.infos, *b.infos]):
-            values = [a.info(name), b.info(name)]
+            values = [[value for own, value in it.infos if own == name] for it in (a, b)]
             if values[0] != values[1]:
-                found.append(Difference(a, name, *values))
+                found.append(Difference(a, name, *(", ".join(it) or None for it in values)))
     return found
 
 

@@ -140,6 +140,6 @@ impl Stored for Option<Associativity> {
 
 impl From<Option<Associativity>> for AttributeValue {
     fn from(associativity: Option<Associativity>) -> Self {
-        associativity.map_or(Self::Unknown, |it| Self::Number(Associativity::raw(Some(it)).into()))
+        associativity.map_or(Self::Unknown, |it| Self::Signed(Associativity::raw(Some(it))))
     }
 }

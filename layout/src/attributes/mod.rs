@@ -91,7 +91,7 @@ impl Attributes {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bridge, Pci};
+    use super::{Bridge, Cache, Group, Pci};
     use crate::cluster::field::Property;
     use alloc::collections::BTreeSet;
     use alloc::vec::Vec;
@@ -99,7 +99,9 @@ mod tests {
     #[test]
     fn each_property_in_which_nodes_may_differ_has_a_number_of_its_own() {
         let (pci, bridge) = (Pci::default(), Bridge::default());
-        let attributes = pci.numbers().chain(bridge.numbers());
+        let (cache, group) = (Cache::default(), Group::default());
+        let attributes = pci.numbers().chain(bridge.numbers()).chain(cache.numbers());
+        let attributes = attributes.chain(group.numbers());
         let mut all: Vec<Property> = attributes.filter_map(|(property, _)| property).collect();
         assert!(all.len() >= 11, "{all:?}");
         all.extend([Property::NAME, Property::SUBTYPE, Property::INFO_VALUE, Property::FACT_VALUE]);

@@ -23,7 +23,9 @@ pub(crate) const fn limit<Row, T: Stored>(_field: fn(&Row) -> T) -> u64 {
 #[non_exhaustive]
 pub enum AttributeValue {
     /// A number.
-    Number(i64),
+    Number(u64),
+    /// A number that may be negative.
+    Signed(i32),
     /// A PCI id or class, which is usually written with four hexadecimal digits.
     PciId(u16),
     /// The bus id of a PCI device.
@@ -151,7 +153,7 @@ impl From<u32> for AttributeValue {
 
 impl From<u64> for AttributeValue {
     fn from(number: u64) -> Self {
-        Self::Number(i64::try_from(number).unwrap_or(i64::MAX))
+        Self::Number(number)
     }
 }
 

@@ -1,4 +1,8 @@
-//! The overlay of a view, and its rules.
+//! The overlay of a view: which objects of a topology are visible, and the order and parents of
+//! moved ones.
+//!
+//! Objects keep their numbers in the topology. The *ordinal* of a visible object is the number that
+//! it would have if the view were a topology of its own.
 
 mod validate;
 

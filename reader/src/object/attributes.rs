@@ -13,19 +13,19 @@ impl<'a> Object<'a> {
     pub fn attributes(self) -> Attributes {
         let archive = self.index.archive;
         let row = self.attribute_row();
-        let stored = |_, stored| stored;
+        let own = |property, stored| self.number(property, 0, stored);
         match self.object_type() {
             ObjectType::NUMANode => {
                 Attributes::NumaNode { local_memory: self.index.local_memory()(self.id()) }
             }
-            ObjectType::Group => Attributes::Group(archive.groups.row(row, stored)),
+            ObjectType::Group => Attributes::Group(archive.groups.row(row, own)),
             ObjectType::Bridge => Attributes::Bridge(self.bridge(row)),
             ObjectType::PCIDevice => Attributes::Pci(self.pci(row)),
             ObjectType::OSDevice => Attributes::OsDevice {
                 kind: OsDeviceKind::from_raw(archive.os_device_kind.get_u32(row)),
             },
             kind if kind.is_cache() || kind == ObjectType::MemCache => {
-                Attributes::Cache(archive.caches.row(row, stored))
+                Attributes::Cache(archive.caches.row(row, own))
             }
             _ => Attributes::None,
         }

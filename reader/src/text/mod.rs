@@ -10,4 +10,4 @@ pub mod xml;
 pub use attributes::{attributes, memory_size};
 pub use pci_class::pci_class_name;
 pub use pci_domains::has_pci_domains;
-pub use rate::rate;
+pub use rate::{known_rate, rate};

@@ -1,4 +1,5 @@
-//! `topobroker job`: jobs over the adopted topology.
+//! `topobroker job`: adds, lists, removes and shows jobs. A job has a part of the topology, and the
+//! PUs of its ranks.
 
 mod exec;
 mod gpus;

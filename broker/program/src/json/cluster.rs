@@ -216,6 +216,7 @@ pub(crate) struct NodePort {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Change<'a> {
     /// -: only the first has it, +: only the second, ~: it differs.
+    #[cfg_attr(test, schemars(extend("enum" = ["-", "+", "~"])))]
     pub(crate) sign: char,
     /// null for the fabric.
     pub(crate) node: Option<&'a str>,
@@ -227,6 +228,7 @@ pub(crate) struct Change<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SignedLine<'a> {
+    #[cfg_attr(test, schemars(extend("enum" = ["-", "+"])))]
     pub(crate) sign: char,
     pub(crate) line: &'a str,
 }

@@ -51,7 +51,7 @@ pub(crate) struct Finding<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Answer<'a> {
     pub(crate) name: &'static str,
-    /// good, note or bad.
+    #[cfg_attr(test, schemars(extend("enum" = ["good", "note", "bad"])))]
     pub(crate) state: &'static str,
     pub(crate) text: &'a str,
     pub(crate) advice: Option<&'a str>,
@@ -99,7 +99,7 @@ pub(crate) struct Task<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Misbound<'a> {
-    /// outside, shared core or far memory.
+    #[cfg_attr(test, schemars(extend("enum" = ["outside", "shared core", "far memory"])))]
     pub(crate) kind: &'static str,
     pub(crate) text: &'a str,
 }

@@ -175,6 +175,7 @@ impl Serialize for Attribute {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             AttributeValue::Number(number) => number.serialize(serializer),
+            AttributeValue::Signed(number) => number.serialize(serializer),
             AttributeValue::PciId(id) => serializer.collect_str(&format_args!("{id:04x}")),
             AttributeValue::BusId(bus_id) => serializer.collect_str(&bus_id),
             AttributeValue::Real(number) => number.serialize(serializer),

@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use topobroker_reader as reader;
-use topobroker_reader::{AttributeValue, Bridge, Cache, Group, OsDeviceKind, Pci};
+use topobroker_reader::{Associativity, AttributeValue, Bridge, Cache, Group, OsDeviceKind, Pci};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json/topobroker.schema.json");
 
@@ -154,9 +154,10 @@ impl JsonSchema for Attributes {
     fn json_schema(all: &mut SchemaGenerator) -> Schema {
         let pages = all.subschema_for::<Vec<Pages>>();
         let bridge = Bridge::default();
+        let cache = Cache { associativity: Some(Associativity::Full), ..Cache::default() };
         let kinds = [
             reader::Attributes::None,
-            reader::Attributes::Cache(Cache::default()),
+            reader::Attributes::Cache(cache),
             reader::Attributes::NumaNode { local_memory: 0 },
             reader::Attributes::Group(Group::default()),
             reader::Attributes::Bridge(bridge),
@@ -186,6 +187,7 @@ impl JsonSchema for Attributes {
 fn of_value(value: AttributeValue) -> Schema {
     let types: &[&str] = match value {
         AttributeValue::Number(_) => &["integer"],
+        AttributeValue::Signed(_) => &["integer", "null"],
         AttributeValue::Flag(_) => &["boolean"],
         AttributeValue::PciId(_) | AttributeValue::BusId(_) | AttributeValue::Text(_) => {
             &["string"]

@@ -1,4 +1,5 @@
-//! Checks the rules of the tree.
+//! Checks that the objects form one tree in levels, and that every normal object covers a run of
+//! PUs.
 
 mod regular;
 mod rows;

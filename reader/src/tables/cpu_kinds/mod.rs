@@ -1,4 +1,4 @@
-//! CPU kinds, and how hwloc ranks them.
+//! The CPU kinds of a topology, and the kind of a set of PUs.
 
 mod kind;
 mod ranking;
