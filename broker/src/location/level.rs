@@ -136,7 +136,7 @@ impl NamedLevel {
     ///
     /// # Errors
     ///
-    /// Those of [`Level::depth`].
+    /// Those of [`NamedLevel::depth`].
     pub fn objects<'a, 'l>(
         &'l self,
         topology: Topology<'a>,
@@ -150,7 +150,7 @@ impl NamedLevel {
     ///
     /// # Errors
     ///
-    /// Those of [`Level::depth`].
+    /// Those of [`NamedLevel::depth`].
     pub fn objects_in<'a>(&self, root: Object<'a>) -> Result<Vec<Object<'a>>, NoSuchLevel> {
         let depth = self.depth(root.topology())?;
         Ok(root.objects_within(depth).filter(|object| self.counts(*object)).collect())
