@@ -140,7 +140,7 @@ pub(crate) struct Line {
 }
 
 topobroker_layout::words! {
-    /// How a line is drawn, so that colour alone tells nothing.
+    /// How a line is drawn, so that lines differ not only by colour.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub(crate) enum Dash {
         #[default]

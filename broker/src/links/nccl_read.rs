@@ -93,11 +93,7 @@ impl NcclFile {
         loop {
             let event = reader.read_event();
             let at = reader.buffer_position();
-            let xml = |found: &dyn std::fmt::Display| NcclReadError {
-                at,
-                kind: NcclReadErrorKind::Xml(found.to_string()),
-            };
-            match event.map_err(|error| xml(&error))? {
+            match event.map_err(|error| no_xml(at, &error))? {
                 Event::Start(element) => {
                     reading.open(&element, at)?;
                 }
@@ -109,7 +105,7 @@ impl NcclFile {
                 Event::Eof if reading.open.is_empty() && reading.elements > 0 => {
                     return Ok(reading.file);
                 }
-                Event::Eof => return Err(xml(&"the text ends before its elements do")),
+                Event::Eof => return Err(no_xml(at, &"the text ends before its elements do")),
                 _ => {}
             }
         }
@@ -183,12 +179,9 @@ impl Reading {
         let mut attributes = BTreeMap::new();
         // Each name is there once, which the parser would find out by comparing each two.
         for attribute in element.attributes().with_checks(false) {
-            let wrong = |found: &dyn std::fmt::Display| NcclReadError {
-                at,
-                kind: NcclReadErrorKind::Xml(found.to_string()),
-            };
-            let attribute = attribute.map_err(|error| wrong(&error))?;
-            let value = attribute.unescape_value().map_err(|error| wrong(&error))?.into_owned();
+            let attribute = attribute.map_err(|error| no_xml(at, &error))?;
+            let value =
+                attribute.unescape_value().map_err(|error| no_xml(at, &error))?.into_owned();
             let key = String::from_utf8_lossy(attribute.key.as_ref()).into_owned();
             if value.len() > MOST_LETTERS {
                 return limit(format!("{key} of {} letters", value.len()), MOST_LETTERS);
@@ -197,7 +190,7 @@ impl Reading {
                 return limit(format!("{name} with more attributes"), MOST_ATTRIBUTES);
             }
             if attributes.contains_key(&key) {
-                return Err(wrong(&format!("{name} has the attribute {key} twice")));
+                return Err(no_xml(at, &format!("{name} has the attribute {key} twice")));
             }
             attributes.insert(key, value);
         }
@@ -269,6 +262,10 @@ impl Reading {
     fn close(&mut self) {
         self.open.pop();
     }
+}
+
+fn no_xml(at: u64, found: &dyn std::fmt::Display) -> NcclReadError {
+    NcclReadError { at, kind: NcclReadErrorKind::Xml(found.to_string()) }
 }
 
 /// Whether a text is domain, bus, device and function, as NCCL writes them.

@@ -59,7 +59,7 @@ pub enum ToldError {
 ///
 /// [`ToldError`].
 pub fn told<'a>(known: &Links<'a>, text: &str) -> Result<Links<'a>, ToldError> {
-    let mut told = ToldLinks { known, vertices: Vec::new(), links: Vec::new() };
+    let mut told = NewLinks { known, vertices: Vec::new(), links: Vec::new() };
     match text.trim_start().starts_with('<') {
         true => {
             let mut file = NcclFile::read(text)?;
@@ -87,13 +87,14 @@ fn is_bridge(class: &str) -> bool {
 /// `fffffff:ff:ff.0`.
 const HIDDEN_DOMAIN: &str = "fffffff:";
 
-struct ToldLinks<'k, 't> {
+/// What the text adds to the links that are known.
+struct NewLinks<'k, 't> {
     known: &'k Links<'t>,
     vertices: Vec<Vertex>,
     links: Vec<Link>,
 }
 
-impl<'t> ToldLinks<'_, 't> {
+impl<'t> NewLinks<'_, 't> {
     fn nccl(&mut self, file: &NcclFile, link: &NcclLink) -> Result<(), ToldError> {
         let Some(device) = file.devices.get(link.gpu) else { return Ok(()) };
         let gpu = self.device(&device.bus_id)?;

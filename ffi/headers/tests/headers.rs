@@ -69,48 +69,20 @@ const OF_LAYOUT_SOURCES: [&str; 3] =
     ["attributes/pci.rs", "attributes/group.rs", "attributes/page_type.rs"];
 
 /// What these sources also declare.
-const NOT_IN_C: [&str; 2] = ["BusId", "OsDeviceKind"];
+const NOT_IN_C: [&str; 1] = ["BusId"];
 
-/// An enum of the libraries whose values C has too.
-struct Enum {
-    /// The part of the header that has it.
-    section: &'static str,
-    source: &'static str,
-    name: &'static str,
-    c_name: &'static str,
-    /// What the names of its values begin with in C. The word of the value follows.
-    prefix: &'static str,
-    /// The number of the first value.
-    first: usize,
-}
-
+/// Enums of the libraries whose values C has too: the section of the header, the source, the names there and
+/// in C, what the names of values begin with in C (the word of the value follows), and the first number.
 const ENUMS: [Enum; 7] = [
-    of("topology", "layout/src/header.rs", "Scope", "tb_segment_scope", "TB_SCOPE_", 1),
-    of("topology", "layout/src/header.rs", "Source", "tb_segment_source", "TB_FROM_", 1),
-    of("levels", "layout/src/object_type.rs", "ObjectType", "tb_type", "TB_", 0),
-    of("links", "layout/src/links/kinds.rs", "VertexKind", "tb_vertex_kind", "TB_VERTEX_", 0),
-    of("links", "layout/src/links/kinds.rs", "LinkClass", "tb_link_class", "TB_LINK_", 0),
-    of("links", "layout/src/links/kinds.rs", "LinkOrigin", "tb_link_origin", "TB_LINK_", 0),
-    of(
-        "cluster_groups",
-        "reader/src/cluster/above.rs",
-        "GroupKind",
-        "tb_group_kind",
-        "TB_GROUP_",
-        0,
-    ),
+    ("topology", "layout/src/header.rs", "Scope", "tb_segment_scope", "TB_SCOPE_", 1),
+    ("topology", "layout/src/header.rs", "Source", "tb_segment_source", "TB_FROM_", 1),
+    ("levels", "layout/src/object_type.rs", "ObjectType", "tb_type", "TB_", 0),
+    ("links", "layout/src/links/kinds.rs", "VertexKind", "tb_vertex_kind", "TB_VERTEX_", 0),
+    ("links", "layout/src/links/kinds.rs", "LinkClass", "tb_link_class", "TB_LINK_", 0),
+    ("links", "layout/src/links/kinds.rs", "LinkOrigin", "tb_link_origin", "TB_LINK_", 0),
+    ("cluster_groups", "reader/src/cluster/above.rs", "GroupKind", "tb_group_kind", "TB_GROUP_", 0),
 ];
-
-const fn of(
-    section: &'static str,
-    source: &'static str,
-    name: &'static str,
-    c_name: &'static str,
-    prefix: &'static str,
-    first: usize,
-) -> Enum {
-    Enum { section, source, name, c_name, prefix, first }
-}
+type Enum = (&'static str, &'static str, &'static str, &'static str, &'static str, usize);
 
 const RULES: &str = "\
 /* topobroker: the hwloc topology of a node, once in shared memory, adopted by every process.
@@ -203,36 +175,33 @@ fn section(name: &str) -> String {
     let about: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//! ")).collect();
     let about = about.join(" ");
     let heading = about.split_inclusive('.').next().unwrap_or_default();
-    let enums: String = ENUMS.iter().filter(|it| it.section == name).map(Enum::in_c).collect();
+    let enums: String = ENUMS.iter().filter(|it| it.0 == name).map(in_c).collect();
     format!("\n/* ---- {heading} ---- */\n\n{enums}{}\n", declarations(&source(name)).trim())
 }
 
-impl Enum {
-    /// The enum as C has it, made of the lines of `words!`.
-    fn in_c(&self) -> String {
-        let Self { c_name, prefix, .. } = self;
-        let text = std::fs::read_to_string(Path::new(FFI).join("..").join(self.source));
-        let text = text.expect("a source");
-        let beginning = format!("    pub enum {} {{\n", self.name);
-        let (before, rest) = text.split_once(&beginning).expect("the enum");
-        let about = before.rsplit_once("words! {\n").expect("its macro").1;
-        let about = about.lines().filter(|line| line.trim().starts_with("///")).map(str::trim);
-        let mut declared: String = about.map(|line| format!("{line}\n")).collect();
-        declared += &format!("typedef enum {c_name} {{\n");
-        let mut number = self.first;
-        for line in rest.lines().map(str::trim).take_while(|line| *line != "}") {
-            if let Some((value, word)) = line.split_once(" => \"") {
-                let given = value.split_once(" = ").map(|(_, number)| number.parse());
-                number = given.transpose().expect("a number").unwrap_or(number);
-                let word = word.trim_end_matches("\",").to_uppercase();
-                declared += &format!("  {prefix}{word} = {number},\n");
-                number += 1;
-            } else if line.starts_with("///") {
-                declared += &format!("  {line}\n");
-            }
+/// The enum as C has it, made of the lines of `words!`.
+fn in_c((_, source, name, c_name, prefix, first): &Enum) -> String {
+    let text = std::fs::read_to_string(Path::new(FFI).join("..").join(source));
+    let text = text.expect("a source");
+    let beginning = format!("    pub enum {} {{\n", name);
+    let (before, rest) = text.split_once(&beginning).expect("the enum");
+    let about = before.rsplit_once("words! {\n").expect("its macro").1;
+    let about = about.lines().filter(|line| line.trim().starts_with("///")).map(str::trim);
+    let mut declared: String = about.map(|line| format!("{line}\n")).collect();
+    declared += &format!("typedef enum {c_name} {{\n");
+    let mut number = *first;
+    for line in rest.lines().map(str::trim).take_while(|line| *line != "}") {
+        if let Some((value, word)) = line.split_once(" => \"") {
+            let given = value.split_once(" = ").map(|(_, number)| number.parse());
+            number = given.transpose().expect("a number").unwrap_or(number);
+            let word = word.trim_end_matches("\",").to_uppercase();
+            declared += &format!("  {prefix}{word} = {number},\n");
+            number += 1;
+        } else if line.starts_with("///") {
+            declared += &format!("  {line}\n");
         }
-        format!("{declared}}} {c_name};\n\n")
     }
+    format!("{declared}}} {c_name};\n\n")
 }
 
 /// Enums that functions take and return as plain numbers. cbindgen must be told to include them,

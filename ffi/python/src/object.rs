@@ -376,7 +376,10 @@ fn attributes<'py>(py: Python<'py>, object: Object<'_>) -> PyResult<Bound<'py, P
     let found = PyDict::new(py);
     let mut result = Ok(());
     object.attributes().each(&mut |name, value| {
-        let added = match value {
+        if result.is_err() {
+            return;
+        }
+        result = match value {
             AttributeValue::Number(number) => found.set_item(name, number),
             AttributeValue::Signed(number) => found.set_item(name, number),
             AttributeValue::PciId(id) => found.set_item(name, id),
@@ -386,7 +389,6 @@ fn attributes<'py>(py: Python<'py>, object: Object<'_>) -> PyResult<Bound<'py, P
             AttributeValue::Text(text) => found.set_item(name, text),
             _ => found.set_item(name, py.None()),
         };
-        result = std::mem::replace(&mut result, Ok(())).and(added);
     });
     if object.object_type() == ObjectType::NUMANode {
         let pages = PyDict::new(py);

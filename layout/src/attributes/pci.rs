@@ -88,8 +88,8 @@ pub struct Bridge {
 }
 
 table! {
-    /// Attributes of bridges, but for the upstream side, which is a row of [`PciTable`].
-    Bridges, ArchivedBridges, "bridges" of Bridge besides upstream;
+    /// Attributes of bridges, except the upstream side, which is a row of [`PciTable`].
+    Bridges, ArchivedBridges, "bridges" of Bridge except upstream;
     downstream_type = (downstream_type)
     downstream_domain = (downstream_domain), own 15
     secondary_bus = (secondary_bus), own 16

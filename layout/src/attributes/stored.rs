@@ -139,6 +139,7 @@ impl From<u8> for AttributeValue {
     }
 }
 
+/// All attributes of 16 bits are ids of PCI.
 impl From<u16> for AttributeValue {
     fn from(id: u16) -> Self {
         Self::PciId(id)

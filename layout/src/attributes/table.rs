@@ -3,12 +3,12 @@
 /// Declares the table of a struct of attributes. Each line is a column: its name, the fields that are
 /// in it (two share the number of [`Stored`](super::stored::Stored) for pairs), and the number of its
 /// [`Property`](crate::cluster::field::Property) if nodes of one class may differ in it. The types of
-/// the fields say how they are packed and which numbers are valid. A field that no column has does not
-/// compile.
+/// the fields say how they are packed and which numbers are valid. A field that is in no column, and not
+/// behind `except`, does not compile.
 macro_rules! table {
     (
         $(#[$about:meta])*
-        $table:ident, $archived:ident, $name:literal of $row:ident $(besides $other:ident)?;
+        $table:ident, $archived:ident, $name:literal of $row:ident $(except $other:ident)?;
         $($column:ident = ($($field:ident $(as $word:literal)?),+) $(, own $own:literal)?)+
     ) => {
         $(#[$about])*

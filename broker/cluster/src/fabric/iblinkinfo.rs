@@ -40,11 +40,11 @@ pub(super) fn read(graph: &mut FabricGraph, file: &str, text: &str) -> Result<()
     };
     for (number, own, state, peer) in links {
         let all = [Some(&own), peer.as_ref()];
-        for told in all.into_iter().flatten() {
-            let vertex = graph.vertex(kind(told.end.guid), told.end.guid);
-            told.name.clone_into(&mut vertex.name);
-            (vertex.lid, vertex.adapter) = (told.lid, told.end.guid);
-            vertex.ports = vertex.ports.max(told.end.port);
+        for one in all.into_iter().flatten() {
+            let vertex = graph.vertex(kind(one.end.guid), one.end.guid);
+            one.name.clone_into(&mut vertex.name);
+            (vertex.lid, vertex.adapter) = (one.lid, one.end.guid);
+            vertex.ports = vertex.ports.max(one.end.port);
         }
         if let Some(peer) = peer {
             let mut words = state.split_whitespace();
@@ -61,7 +61,7 @@ fn split(line: &str) -> Option<(EndOfLine<'_>, &str, Option<EndOfLine<'_>>)> {
     let (state, peer) = rest.split_once(")==>")?;
     let (guid, rest) = own.split_once('"')?;
     let (name, numbers) = rest.rsplit_once('"')?;
-    let own = told(guid, name, numbers)?;
+    let own = end_of_line(guid, name, numbers)?;
     let peer = peer.trim();
     if !peer.starts_with("0x") {
         return Some((own, state, None));
@@ -69,10 +69,10 @@ fn split(line: &str) -> Option<(EndOfLine<'_>, &str, Option<EndOfLine<'_>>)> {
     let (numbers, rest) = peer.split_once('"')?;
     let (name, _) = rest.rsplit_once('"')?;
     let (guid, numbers) = numbers.split_once(char::is_whitespace)?;
-    Some((own, state, Some(told(guid, name, numbers)?)))
+    Some((own, state, Some(end_of_line(guid, name, numbers)?)))
 }
 
-fn told<'t>(guid: &str, name: &'t str, numbers: &str) -> Option<EndOfLine<'t>> {
+fn end_of_line<'t>(guid: &str, name: &'t str, numbers: &str) -> Option<EndOfLine<'t>> {
     let guid = u64::from_str_radix(guid.trim().strip_prefix("0x")?, 16).ok()?;
     let mut words = numbers.split(['[', ' ', '\t']).filter(|word| !word.is_empty());
     let lid = words.next()?.parse().ok()?;

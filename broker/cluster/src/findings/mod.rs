@@ -98,7 +98,7 @@ fn shared_prefix(ports: &[SubnetPort]) -> Option<Finding> {
     None
 }
 
-/// Limits that differ between nodes: those that fewer nodes have are told first.
+/// Limits that differ between nodes: those that fewer nodes have come first.
 fn memlock(limits: &BTreeMap<String, Vec<String>>) -> Option<Finding> {
     if limits.len() < 2 {
         return None;

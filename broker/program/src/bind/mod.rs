@@ -171,17 +171,17 @@ impl Bind {
         }
         // All that can be found wrong before anything is bound has been.
         if let Some((policy, nodes)) = memory {
-            self.tell("memory: NUMA nodes", &nodes);
+            self.explain("memory: NUMA nodes", &nodes);
             self.forced(binding::bind_memory(policy, &nodes, self.strict))?;
         }
         if let Some(cpus) = &cpus {
-            self.tell("processors: PUs", cpus);
+            self.explain("processors: PUs", cpus);
             self.forced(binding::bind(self.target(), cpus))?;
         }
         Ok(())
     }
 
-    /// With --force, an error is told, and the rest goes on.
+    /// With --force, an error is printed, and the rest goes on.
     fn forced<E: Into<anyhow::Error>>(&self, bound: Result<(), E>) -> anyhow::Result<()> {
         match bound.map_err(Into::into) {
             Err(error) if self.force => {
@@ -243,7 +243,7 @@ impl Bind {
         Ok(places)
     }
 
-    fn tell(&self, what: &str, set: &Set) {
+    fn explain(&self, what: &str, set: &Set) {
         if self.verbose {
             say(&format!("binds {what} {}", set.to_text(Format::List)));
         }

@@ -62,7 +62,7 @@ impl Groups {
         let (text, json) = match uri {
             Some(uri) => on_uri(&resources, uri, &ranks)?,
             None if *unguided => split(&resources, &ranks)?,
-            None if *info => told(&resources, &ranks)?,
+            None if *info => info_of(&resources, &ranks)?,
             None => self.groups(&resources),
         };
         match self.json {
@@ -148,7 +148,7 @@ fn split(resources: &HwResources<'_>, ranks: &[u32]) -> anyhow::Result<(String, 
 }
 
 /// Of which types each rank is on one instance.
-fn told(resources: &HwResources<'_>, ranks: &[u32]) -> anyhow::Result<(String, json::Groups)> {
+fn info_of(resources: &HwResources<'_>, ranks: &[u32]) -> anyhow::Result<(String, json::Groups)> {
     let (mut text, mut rows) = (String::new(), Vec::new());
     for rank in ranks {
         let info: Vec<(String, bool)> =

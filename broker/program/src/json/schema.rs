@@ -29,7 +29,8 @@ fn schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let documents = documents(&mut generator);
     let types = generator.take_definitions(true).into_iter();
-    let all = types.chain(documents.map(|(name, schema)| (name.to_owned(), schema.to_value())));
+    let all = types
+        .chain(documents.into_iter().map(|(name, schema)| (name.to_owned(), schema.to_value())));
     let mut schema = json_schema!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:topobroker:json:1",
@@ -42,8 +43,8 @@ fn schema() -> Value {
 }
 
 /// The documents, by the commands that print them.
-fn documents(all: &mut SchemaGenerator) -> impl Iterator<Item = (&'static str, Schema)> + use<> {
-    let documents = [
+fn documents(all: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
+    vec![
         ("topobroker ls", all.subschema_for::<Topology<'_>>()),
         ("topobroker ls --summary", all.subschema_for::<Vec<Level>>()),
         ("topobroker ls --only TYPE", all.subschema_for::<Vec<Object<'_>>>()),
@@ -85,8 +86,7 @@ fn documents(all: &mut SchemaGenerator) -> impl Iterator<Item = (&'static str, S
         ("topobroker cluster ports", all.subschema_for::<Vec<cluster::PortsOfNodes>>()),
         ("topobroker cluster check", all.subschema_for::<Vec<node::Finding<'_>>>()),
         ("topobroker cluster diff", all.subschema_for::<Vec<cluster::Change<'_>>>()),
-    ];
-    documents.into_iter()
+    ]
 }
 
 /// Documents have the fields that the schema names, and no others. How many bits a number has is of no use
