@@ -4,6 +4,7 @@
 
 mod adoption;
 mod attacks;
+mod cgroups;
 mod containers;
 mod dependencies;
 mod examples;

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use topobroker::findings::{self, Finding, FindingKind};
 use topobroker::linux::{self, Process};
 use topobroker::publish::{PublisherState, state_of};
+use topobroker_reader::jobs::{CpuQuota, affinity};
 use topobroker_reader::{ObjectType, OsDeviceKind, Topology};
 
 /// Look for what is wrong with the node's ports and limits, and with the binding of a job
@@ -45,6 +46,9 @@ struct Silence {
     /// Accept any limit of how much memory the adapters can register
     #[arg(long)]
     no_registerable_memory: bool,
+    /// Accept that the quota of the cgroup is not enough for all ranks or PUs
+    #[arg(long)]
+    no_quota: bool,
     /// Accept where the ranks of --job are bound, and which NICs they have
     #[arg(long)]
     no_binding: bool,
@@ -61,6 +65,7 @@ impl Silence {
             | FindingKind::Split
             | FindingKind::Unbound
             | FindingKind::Networks => self.no_binding,
+            FindingKind::Quota => self.no_quota,
             // Of clusters.
             FindingKind::NicName
             | FindingKind::FewerPorts
@@ -83,10 +88,29 @@ impl Check {
         if let Some(name) = &self.job {
             found.extend(job::findings_of(name)?);
         }
+        if self.input.input.is_none() {
+            found.extend(self.quota()?);
+        }
         found.retain(|finding| !self.silence.has(finding.kind));
         self.print(&found, host.as_deref())?;
         let is_wrong = found.iter().any(|finding| !finding.is_note);
         Ok(if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+
+    /// Whether the quota of this process is enough for the ranks of the job, or for its own PUs.
+    fn quota(&self) -> anyhow::Result<Option<Finding>> {
+        let Some(quota) = CpuQuota::of_this_process()? else { return Ok(None) };
+        let note = match &self.job {
+            Some(name) => {
+                let job = job::named(topobroker_reader::adopt()?, name)?;
+                quota.note(job.ranks().count(), "ranks")
+            }
+            None => {
+                let pus = affinity()?.weight().unwrap_or_default() as usize;
+                quota.note(pus, "threads, one for each PU that this process may use,")
+            }
+        };
+        Ok(note.map(|text| Finding::note(FindingKind::Quota, text)))
     }
 
     /// What this process may lock, and the publisher of the adopted topology, which may be a daemon

@@ -9,7 +9,7 @@ use clap::Args;
 use std::borrow::Cow;
 use std::process::ExitCode;
 use topobroker::findings::worded;
-use topobroker_layout::set::Set;
+use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
     Object, ObjectType, OsDeviceKind, Topology,
     devices::{DeviceDistance, DeviceKinds, Nearness},
@@ -172,15 +172,12 @@ impl Device<'_> {
         Some(self.object.bus_id()?.to_string())
     }
 
-    /// Logical indexes of the default NUMA nodes that it is local to; `None` if it is local to all of
-    /// several.
-    fn nodes(&self) -> Option<Vec<u32>> {
-        let local = self.object.non_io_ancestor().nodeset()?;
-        let has_pus = |node: &Object<'_>| node.cpuset_weight() != Some(0);
-        let all = || self.object.topology().default_numa_nodes().filter(has_pus);
-        let is_local = |node: &Object<'_>| node.os_index().is_some_and(|it| local.contains(it));
-        let nodes: Vec<u32> = all().filter(is_local).map(Object::logical_index).collect();
-        (nodes.len() == 1 || nodes.len() < all().count()).then_some(nodes)
+    /// OS indexes of the NUMA nodes that it is local to; `None` if these are all of several.
+    fn nodes(&self) -> Option<Set> {
+        let local = self.object.local_nodeset();
+        let all: Set =
+            self.object.topology().default_numa_nodes().filter_map(Object::os_index).collect();
+        (local != all || local.weight() == Some(1)).then_some(local)
     }
 
     /// The number and the state of each port of an OpenFabrics device.
@@ -191,10 +188,7 @@ impl Device<'_> {
     fn line(&self) -> String {
         let mut parts = vec![self.name().into_owned(), self.kind().to_owned()];
         parts.extend(self.bus_id());
-        parts.extend(self.nodes().map(|nodes| {
-            let list: Vec<String> = nodes.iter().map(ToString::to_string).collect();
-            format!("NUMA {}", list.join(","))
-        }));
+        parts.extend(self.nodes().map(|nodes| format!("NUMA {}", nodes.to_text(Format::List))));
         parts.extend(self.ports().iter().map(|(port, state)| format!("port {port} {state}")));
         let instances = self.object.mig_instances().count();
         parts.extend((instances > 0).then(|| format!("{instances} MIG instances")));
@@ -221,7 +215,7 @@ impl Device<'_> {
             other_names: self.other_names.clone(),
             r#type: self.kind(),
             bus_id: self.bus_id(),
-            numa_nodes: self.nodes(),
+            numa_nodes: self.nodes().map(|nodes| nodes.iter().collect()),
             ports: self.ports().into_iter().map(port).collect(),
             rate_mbps: self.object.link_mbps(),
             max_link_speed: self.pci().and_then(|pci| pci.fact("MaxLinkSpeed")),

@@ -21,7 +21,7 @@ use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::{AdoptError, Adopted, Archive, Keys, KeysError, Source, Topology};
 
 /// Where a topology comes from.
-#[derive(Debug, PartialEq, Args)]
+#[derive(Debug, Clone, PartialEq, Args)]
 pub(super) struct Input {
     /// Read this instead: an hwloc XML file (`-` is standard input), the folder of a saved Linux
     /// file system, a synthetic description such as "Package:2 Core:4 PU:2", or `machine`
@@ -95,7 +95,8 @@ impl Input {
     /// Captures the named input without the types that `filters` leave out. Without a named input,
     /// adopts the segment that this process's keys name; it is read in place and not filtered. If nothing is
     /// published to this process, and the adopted topology is not insisted on, it is what this user has
-    /// published here last, else this machine as it is now: a message says which.
+    /// published here last, else this machine as it is now: a message says which. Where the environment
+    /// makes hwloc read something other than this machine, it is that, as in hwloc's programs.
     pub(super) fn topology(
         &self,
         filters: Option<&Filters>,
@@ -103,6 +104,7 @@ impl Input {
     ) -> anyhow::Result<Held> {
         let input = match &self.input {
             Some(input) => input.as_str(),
+            None if !insists && hwloc_reads_another() => "machine",
             None => match topobroker_reader::adopt() {
                 Err(AdoptError::Keys(KeysError::Missing { .. }))
                     if !insists && !Keys::is_in_env() =>
@@ -127,7 +129,7 @@ impl Input {
         Ok(Held::Own(archive, input.to_owned()))
     }
 
-    fn note(&self, text: &str) {
+    pub(super) fn note(&self, text: &str) {
         if !self.is_quiet {
             say(text);
         }
@@ -204,6 +206,19 @@ impl Input {
             }
         })
     }
+}
+
+/// Whether the environment makes hwloc read something other than this machine, and not because a launcher
+/// has published this topology for unmodified programs too.
+fn hwloc_reads_another() -> bool {
+    let value = |name| std::env::var(name).ok();
+    let of_launcher = |keys| {
+        let is_next_to =
+            |keys: String| value("HWLOC_XMLFILE")?.strip_prefix(&keys)?.strip_prefix('+').map(drop);
+        value(keys).and_then(is_next_to).is_some()
+    };
+    hwloc::is_told_what_to_load()
+        && !["TOPOBROKER_FILE", "TOPOBROKER_JOB"].into_iter().any(of_launcher)
 }
 
 /// Says which command reads a file that is no XML.

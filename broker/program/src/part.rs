@@ -5,7 +5,7 @@ use topobroker::location::{Combine, Location, Reading};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
-    Object, RestrictFlags, Topology, View,
+    Object, Topology, View,
     jobs::{
         Cgroup, CpuList, Numbering, SlurmBinding, affinity, omp_places, pmix_cpu_list, pmix_cpuset,
         slurm_cpu_bind,
@@ -13,19 +13,22 @@ use topobroker_reader::{
 };
 
 /// The names of parts, for error messages.
-pub(super) const EXPECTED: &str = "mine, affinity, cgroup, cgroup:FOLDER, env:VARIABLE, cpukind:INDEX, cpukind:NAME=VALUE, a list of logical \
+pub(super) const EXPECTED: &str = "machine, mine, affinity, cgroup, cgroup:FOLDER, env:VARIABLE, cpukind:INDEX, cpukind:NAME=VALUE, a list of logical \
     indexes (14,15,0,1 or P0:0-3;P1:*), os:LIST, or objects (numa:0 package:1.core:0-3)";
+
+/// The name of all of a topology.
+pub(super) const MACHINE: &str = "machine";
 
 /// The environment variables that name PUs, for error messages.
 const VARIABLES: &str = "PMIX_CPU_LIST, PMIX_CPUSET, SLURM_CPU_BIND, SLURM_CPU_BIND_LIST, \
                          TOPOBROKER_CPU_LIST or OMP_PLACES";
 
-/// The PUs that a user has chosen, and NUMA nodes if the source names them.
+/// The PUs that a user has chosen.
 #[derive(Debug)]
 pub(super) struct Chosen<'a> {
     cpus: Set,
-    /// The NUMA nodes, if the source names them.
-    nodes: Option<Set>,
+    /// The cgroup that they are of.
+    cgroup: Option<Cgroup>,
     /// The PUs in the order in which they were named; empty if they were named without an order.
     pub(super) order: Vec<Object<'a>>,
 }
@@ -33,7 +36,7 @@ pub(super) struct Chosen<'a> {
 impl<'a> Chosen<'a> {
     /// PUs without an order.
     fn of(cpus: Set) -> Self {
-        Self { cpus, nodes: None, order: Vec::new() }
+        Self { cpus, cgroup: None, order: Vec::new() }
     }
 
     /// PUs in the order of a list.
@@ -43,8 +46,7 @@ impl<'a> Chosen<'a> {
 
     /// PUs and NUMA nodes of a cgroup.
     fn in_cgroup(cgroup: Cgroup) -> Self {
-        let nodes = Some(cgroup.mems).filter(|mems| !mems.is_empty());
-        Self { nodes, ..Self::of(cgroup.cpus) }
+        Self { cpus: cgroup.cpus.clone(), cgroup: Some(cgroup), order: Vec::new() }
     }
 
     /// The PUs.
@@ -52,13 +54,12 @@ impl<'a> Chosen<'a> {
         self.cpus
     }
 
-    /// The part as a view: with the NUMA nodes that the source names, else with those of the PUs.
+    /// The part as a view: of a cgroup as hwloc would find it there, else with the NUMA nodes of the PUs.
     pub(super) fn view<'t>(&self, topology: Topology<'t>) -> anyhow::Result<View<'t>> {
-        let Some(nodes) = &self.nodes else {
-            return Ok(View::of_pus(topology, &self.cpus)?);
-        };
-        let view = View::new(topology, &self.cpus, RestrictFlags::NONE)?;
-        Ok(view.restrict(nodes, RestrictFlags::BYNODESET)?)
+        Ok(match &self.cgroup {
+            Some(cgroup) => cgroup.view(topology)?,
+            None => View::of_pus(topology, &self.cpus)?,
+        })
     }
 }
 
@@ -68,7 +69,9 @@ pub(super) fn chosen<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<C
         text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.starts_with("0x");
     let package = text.strip_prefix(['P', 'p']).unwrap_or_default();
     let is_by_package = package.starts_with(|letter: char| letter.is_ascii_digit());
-    if text == "mine" {
+    if text == MACHINE {
+        Ok(Chosen::of(topology.root().cpuset().unwrap_or_default()))
+    } else if text == "mine" {
         let mine = topobroker_reader::jobs::effective_view()?;
         Ok(Chosen::of(mine.topology().root().cpuset().unwrap_or_default()))
     } else if text == "affinity" {

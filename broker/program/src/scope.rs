@@ -7,7 +7,7 @@ use clap::Args;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::Scope as Described;
-use topobroker_reader::jobs::{Job, Situation};
+use topobroker_reader::jobs::{CpuQuota, Job, Situation};
 
 /// Print which part of the topology is this process's own, and why
 #[derive(Debug, Args)]
@@ -35,6 +35,8 @@ impl Scope {
         }
         let situation = Situation::with_topology(archive.topology(), published)?;
         let decision = situation.decide();
+        let quota = CpuQuota::of_this_process()?;
+        let note = situation.is_elsewhere().then(|| elsewhere(&situation));
         let of_job = job.map(|job| job.view().topology().root().cpuset().unwrap_or_default());
         if self.json {
             return output::print(&json::text(&json::Scope {
@@ -44,9 +46,11 @@ impl Scope {
                 cpu_list: situation.cpu_list.as_ref().map(json::Set::from),
                 affinity: (&situation.affinity).into(),
                 cgroup: situation.cgroup.as_ref().map(json::Set::from),
+                quota: quota.as_ref().map(json::CpuQuota::from),
                 job: job.map(Job::name),
                 part: of_job.map(json::Set::from),
                 decision: job.is_none().then(|| decision.to_string()),
+                note,
             })?);
         }
         let list = |set: &Set| set.to_text(Format::List);
@@ -55,14 +59,29 @@ impl Scope {
             (Some(job), Some(pus)) => format!("PUs {}: it is of job {}", list(&pus), job.name()),
             _ => decision.to_string(),
         };
+        let note = note.map(|note| format!("note: {note}\n")).unwrap_or_default();
         output::print(&format!(
-            "launch: {}\npublished: {}\nPUs: {}\ncpu list: {}\naffinity: {}\ncgroup: {}\npart: {part}\n",
+            "launch: {}\npublished: {}\nPUs: {}\ncpu list: {}\naffinity: {}\ncgroup: {}\nquota: {}\npart: {part}\n{note}",
             situation.launch.name(),
             situation.published.name(),
             list(&situation.pus),
             or_none(&situation.cpu_list),
             list(&situation.affinity),
             or_none(&situation.cgroup),
+            quota.map_or("none".to_owned(), |quota| quota.to_string()),
         ))
     }
+}
+
+/// What is to be said where a topology of this machine has no PU that this process may use.
+pub(crate) fn elsewhere(situation: &Situation) -> String {
+    let list = |set: &Set| set.to_text(Format::List);
+    let cgroup = situation.cgroup.as_ref().map(|pus| format!(", its cgroup {}", list(pus)));
+    format!(
+        "no PU of the topology ({}) is among those that this process may use (affinity {}{}): does \
+         something such as LXCFS stand in for files of the kernel?",
+        list(&situation.pus),
+        list(&situation.affinity),
+        cgroup.unwrap_or_default()
+    )
 }

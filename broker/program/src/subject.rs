@@ -11,6 +11,7 @@ use topobroker::description::describe;
 use topobroker::description::{Filters, filter};
 use topobroker_layout::encode;
 use topobroker_layout::set::{Format, Set};
+use topobroker_reader::jobs::cgroup_view;
 use topobroker_reader::{Adopted, Archive, RestrictFlags, Topology, View};
 
 /// Options that name a topology and a part of it.
@@ -33,7 +34,8 @@ pub(super) struct Subject {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["input", "view"])]
     job: Option<String>,
     /// Show a part: mine (what launcher, affinity and cgroup leave this process), affinity, cgroup,
-    /// cgroup:FOLDER, env:VARIABLE, a list of logical indexes, os:LIST, or objects
+    /// cgroup:FOLDER, env:VARIABLE, a list of logical indexes, os:LIST, objects, or machine, which is all
+    /// of it. By default what the cgroup of this process leaves
     #[arg(long, value_name = "PART")]
     view: Option<String>,
 }
@@ -73,7 +75,9 @@ impl Subject {
     ) -> anyhow::Result<R> {
         // Jobs, and what is left of the adopted topology, are of that.
         let is_of_adopted = self.job.is_some() || self.view.as_deref() == Some("mine");
-        let held = self.input.topology(filters, self.adopted || is_of_adopted)?;
+        let disallowed = self.input.disallowed || self.view.as_deref() == Some(part::MACHINE);
+        let input = Input { disallowed, ..self.input.clone() };
+        let held = input.topology(filters, self.adopted || is_of_adopted)?;
         let filters = filters.filter(|_| matches!(held, Held::Adopted(_)));
         self.answer_beside(held.archive()?.topology(), filters, text)
     }
@@ -95,11 +99,34 @@ impl Subject {
         filters: Option<&Filters>,
         text: impl FnOnce(Topology<'_>, Topology<'_>) -> anyhow::Result<R>,
     ) -> anyhow::Result<R> {
-        let Some(filters) = filters else { return text(whole, self.part(whole)?.topology()) };
+        let answer = |whole| {
+            let usable = self.usable(whole)?;
+            text(usable.topology(), self.part(usable.topology())?.topology())
+        };
+        let Some(filters) = filters else { return answer(whole) };
         let archive = encode::to_bytes(&filter(&describe(whole), filters));
         let archive = archive.context("the filtered topology")?;
         let filtered = Archive::open(&archive).context("the filtered topology")?;
-        text(filtered.topology(), self.part(filtered.topology())?.topology())
+        answer(filtered.topology())
+    }
+
+    /// What hwloc would find here: of what is adopted, what the cgroup of this process leaves. All of it if
+    /// the user names a part.
+    fn usable<'a>(&self, whole: Topology<'a>) -> anyhow::Result<View<'a>> {
+        let is_named = self.job.is_some() || self.view.is_some() || self.input.disallowed;
+        if is_named || self.adopted().is_none() {
+            return Ok(View::whole(whole));
+        }
+        let usable = cgroup_view(whole)?;
+        if usable != View::whole(whole) {
+            let pus = usable.topology().root().cpuset().unwrap_or_default().to_text(Format::List);
+            self.input.note(&format!(
+                "this is what the cgroup of this process leaves of the node: PUs {pus}; --view {} shows \
+                 all of it",
+                part::MACHINE
+            ));
+        }
+        Ok(usable)
     }
 
     /// Says nothing of where the topology is from, for commands that others run in their scripts.
@@ -119,7 +146,7 @@ impl Subject {
 
     fn part<'a>(&self, topology: Topology<'a>) -> anyhow::Result<View<'a>> {
         let mut view = match (&self.job, self.view.as_deref()) {
-            (None, None) => View::whole(topology),
+            (None, None | Some(part::MACHINE)) => View::whole(topology),
             (Some(name), _) => {
                 let adopted = topobroker_reader::adopt()?;
                 let job = named(adopted, name)?;

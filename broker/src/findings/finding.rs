@@ -35,6 +35,8 @@ topobroker_layout::words! {
         Unbound => "unbound",
         /// Ranks of one job have NICs of networks that do not reach each other.
         Networks => "networks",
+        /// The CPU time of a cgroup is not enough for all ranks or threads.
+        Quota => "quota",
         /// A NIC has another name than on other nodes of its class.
         NicName => "nic-name",
         /// A NIC has fewer active ports than on other nodes of its class.
@@ -56,7 +58,8 @@ impl Finding {
     }
 
     /// Something that is worth knowing.
-    pub(super) fn note(kind: FindingKind, text: String) -> Self {
+    #[must_use]
+    pub fn note(kind: FindingKind, text: String) -> Self {
         Self { kind, is_note: true, text }
     }
 }

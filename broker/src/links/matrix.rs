@@ -117,5 +117,5 @@ fn word(class: LinkClass) -> Option<&'static str> {
 fn affinity(device: Option<Object<'_>>) -> [String; 2] {
     let local = device.map(Object::non_io_ancestor);
     let text = |set: Option<Set>| set.unwrap_or_default().to_text(Format::List);
-    [text(local.and_then(Object::cpuset)), text(local.and_then(Object::nodeset))]
+    [text(local.and_then(Object::cpuset)), text(device.map(Object::local_nodeset))]
 }

@@ -1,27 +1,21 @@
 //! The processors of a file for NCCL: the NUMA node that a device is near, and what is told of it.
 
 use super::nccl_read::MOST_LETTERS;
-use crate::linux::NUMA_NODE;
 use std::borrow::Cow;
 use std::fmt::Write;
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType, Topology};
 
-/// The NUMA node of a device, as Linux has it: the first default one that has all PUs
-/// that the device is local to, or some of them. A device that hwloc puts below the whole machine is
-/// near the node that Linux says, which may have no PUs. `None` if nobody tells where the device is.
+/// The first NUMA node that a device is local to. `None` if it is below the whole machine, and so local to all of
+/// several.
 pub(super) fn node_of<'a>(topology: Topology<'a>, device: Object<'a>) -> Option<Object<'a>> {
-    let told = device.fact(NUMA_NODE).and_then(|node| node.parse().ok());
-    if let Some(node) = told.and_then(|node| topology.numa_node_by_os_index(node)) {
-        return Some(node);
-    }
-    let local = device.non_io_ancestor().cpuset().filter(|set| !set.is_empty())?;
-    let nodes = || topology.default_numa_nodes();
-    let several = nodes().filter(|it| it.intersects(&local)).nth(1).is_some();
-    if several && device.non_io_ancestor() == topology.root() {
+    let local = device.local_nodeset();
+    if local.weight() != Some(1) && device.non_io_ancestor() == topology.root() {
         return None;
     }
-    nodes().find(|it| it.covers(&local)).or_else(|| nodes().find(|it| it.intersects(&local)))
+    topology
+        .objects_with_type(ObjectType::NUMANode)
+        .find(|it| it.os_index().is_some_and(|node| local.contains(node)))
 }
 
 /// The OS index of a NUMA node as NCCL has it: -1 for none.

@@ -3,12 +3,12 @@
 
 use super::nccl_read::{NcclDevice, NcclFile, NcclReadError};
 use crate::description::{Filters, filter};
-use crate::linux::NUMA_NODE;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use topobroker_layout::attributes::{Attributes, Bridge, BusId, Pci};
 use topobroker_layout::depth::Depth;
 use topobroker_layout::description::{Description, Object};
 use topobroker_layout::object_type::{ChildKind, ObjectType};
+use topobroker_reader::devices::NUMA_NODE;
 
 /// Why a PCI tree is not that of a topology.
 #[derive(Debug, thiserror::Error)]

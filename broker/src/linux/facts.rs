@@ -7,10 +7,7 @@ use std::collections::BTreeSet;
 use topobroker_layout::attributes::{Attributes, OsDeviceKind, Pci, vendor};
 use topobroker_layout::description::Object;
 use topobroker_layout::object_type::ObjectType;
-
-/// The fact of a PCI device that hwloc puts below the machine: the OS index of the NUMA node that
-/// Linux, or a file about the machine, says it is near.
-pub const NUMA_NODE: &str = "NumaNode";
+use topobroker_reader::devices::NUMA_NODE;
 
 /// Facts that the driver of a GPU tells.
 const OF_DRIVER: [&str; 5] =

@@ -134,7 +134,7 @@ enum Shared {
 
 /// Finds the segment that others have discovered, else discovers for all.
 fn shared(owner: Option<u32>) -> Result<Shared, LoadError> {
-    if is_hwloc_told_what_to_load() {
+    if hwloc::is_told_how_to_load() {
         return Ok(Shared::Own(discovered()?, Source::Loaded));
     }
     let Some(election) = Election::enter() else {
@@ -186,17 +186,4 @@ fn adopt_own(description: &Description, source: Source) -> Result<&'static Adopt
     let options = PublishOptions { store: Store::Memfd, keep: true, source, ..Default::default() };
     let publication = publish(description, &options)?;
     Ok(adopt_keys(publication.keys().clone())?)
-}
-
-/// Whether the environment makes hwloc load something other than this machine as it is.
-fn is_hwloc_told_what_to_load() -> bool {
-    const NAMES: [&str; 6] = [
-        "HWLOC_XMLFILE",
-        "HWLOC_SYNTHETIC",
-        "HWLOC_FSROOT",
-        "HWLOC_COMPONENTS",
-        "HWLOC_CPUID_PATH",
-        "HWLOC_DUMPED_HWDATA_DIR",
-    ];
-    NAMES.into_iter().any(|name| std::env::var_os(name).is_some())
 }

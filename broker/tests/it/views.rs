@@ -53,18 +53,7 @@ fn assert_same(ours: Topology<'_>, theirs: &Hwloc<'_>, what: &str) {
     let theirs = to_bytes(&capture(theirs).unwrap()).unwrap();
     let opened = Archive::open(&theirs).unwrap();
     let theirs = opened.topology();
-    let (left, right) = (describe(ours), describe(theirs));
-    for (one, other) in left.objects.iter().zip(&right.objects) {
-        assert_eq!(one, other, "{what}");
-    }
-    assert_eq!(left.objects.len(), right.objects.len(), "{what}");
-    assert_eq!(left.distances, right.distances, "{what}");
-    assert_eq!(left.memory_attributes, right.memory_attributes, "{what}");
-    assert_eq!(left.cpu_kinds, right.cpu_kinds, "{what}");
-    assert_eq!(left.allowed_cpuset, right.allowed_cpuset, "{what}");
-    assert_eq!(left.allowed_nodeset, right.allowed_nodeset, "{what}");
-    let other = |it: Description| Description { objects: Vec::new(), ..it };
-    assert!(other(left) == other(right), "{what}");
+    assert_same_contents(describe(ours), describe(theirs), what);
     for (one, other) in ours.objects().zip(theirs.objects()) {
         assert_eq!(one.total_memory(), other.total_memory(), "{what} {one:?}");
         assert_eq!(one.sibling_rank(), other.sibling_rank(), "{what} {one:?}");
@@ -77,6 +66,20 @@ fn assert_same(ours: Topology<'_>, theirs: &Hwloc<'_>, what: &str) {
         };
         assert_eq!(beside(one), beside(other), "{what} {one:?}");
     }
+}
+
+pub(crate) fn assert_same_contents(left: Description, right: Description, what: &str) {
+    for (one, other) in left.objects.iter().zip(&right.objects) {
+        assert_eq!(one, other, "{what}");
+    }
+    assert_eq!(left.objects.len(), right.objects.len(), "{what}");
+    assert_eq!(left.distances, right.distances, "{what}");
+    assert_eq!(left.memory_attributes, right.memory_attributes, "{what}");
+    assert_eq!(left.cpu_kinds, right.cpu_kinds, "{what}");
+    assert_eq!(left.allowed_cpuset, right.allowed_cpuset, "{what}");
+    assert_eq!(left.allowed_nodeset, right.allowed_nodeset, "{what}");
+    let other = |it: Description| Description { objects: Vec::new(), ..it };
+    assert!(other(left) == other(right), "{what}");
 }
 
 /// Asserts that a view is the same after it was written to an overlay and read again.

@@ -6,9 +6,12 @@ use crate::kept::{Handle, Kept, OfTopology};
 use crate::set::PySet;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
+use std::sync::OnceLock;
 use topobroker_reader::ballot::elected;
-use topobroker_reader::jobs::{EffectiveViewError, Situation, effective_view};
-use topobroker_reader::{Adopted, Keys};
+use topobroker_reader::jobs::{
+    CpuQuota, EffectiveViewError, Situation, cgroup_view, effective_view,
+};
+use topobroker_reader::{Adopted, Keys, Topology, View};
 
 fn whole(adopted: &'static Adopted) -> PyTopology {
     PyTopology(Kept::<OfTopology>::adopted(adopted.topology()))
@@ -24,10 +27,38 @@ pub(crate) fn adopt(py: Python<'_>) -> PyResult<PyTopology> {
     py.detach(topobroker_reader::adopt).map(whole).map_err(not_adopted)
 }
 
+/// What the cgroup of this process leaves of what it has adopted, as hwloc would find it here. Like the
+/// topology itself, it is found once in a process.
+fn usable(adopted: &'static Adopted) -> PyResult<PyTopology> {
+    static PART: OnceLock<View<'static>> = OnceLock::new();
+    let part = match PART.get() {
+        Some(part) => part,
+        None => {
+            let part = cgroup_view(adopted.topology()).map_err(failed)?;
+            PART.get_or_init(|| part)
+        }
+    };
+    Ok(PyTopology(Kept::<OfTopology>::adopted(part.topology())))
+}
+
 /// The topology that this process has adopted; None if it has not.
 #[pyfunction]
 pub(crate) fn adopted() -> Option<PyTopology> {
     topobroker_reader::adopted().map(whole)
+}
+
+/// What the cgroup of this process leaves of the adopted topology.
+#[pyfunction]
+pub(crate) fn _usable(py: Python<'_>) -> PyResult<PyTopology> {
+    usable(py.detach(topobroker_reader::adopt).map_err(not_adopted)?)
+}
+
+/// How many PUs the processes of the cgroup of this process can keep busy all the time: the quota of
+/// `cpu.max`, or of version 1 of cgroups. None if there is none.
+#[pyfunction]
+pub(crate) fn cpu_quota() -> PyResult<Option<f64>> {
+    let quota = CpuQuota::of_this_process().map_err(failed)?;
+    Ok(quota.map(|quota| quota.cpus()))
 }
 
 /// Adopts the segment with these keys, as lines NAME=VALUE.
@@ -48,17 +79,31 @@ pub(crate) fn mine(py: Python<'_>) -> PyResult<PyTopology> {
     Ok(PyTopology(Kept::of_adopted_view(view)))
 }
 
+/// Whether a topology is the whole of what this process has adopted, and not what its cgroup leaves.
+pub(crate) fn is_whole(topology: Topology<'_>) -> bool {
+    topobroker_reader::adopted()
+        .is_some_and(|it| View::whole(it.topology()) == View::whole(topology))
+}
+
 /// The segment that a handle of the adopted topology is of; None for views and other topologies.
 pub(crate) fn segment_of<H: Handle>(handle: &Kept<H>) -> Option<String> {
     let adopted = topobroker_reader::adopted().filter(|_| handle.is_adopted());
     adopted.map(|adopted| adopted.header().segment_name())
 }
 
+/// What pickles something: the function that makes it again, and its arguments.
+pub(crate) type Pickled<'py> = (Bound<'py, PyAny>, (String, Option<u32>, bool));
+
 /// The adopted topology again, or the object with a number: what they are pickled as. This process must
-/// have adopted the same segment, or finds it as `load` does.
+/// have adopted the same segment, or finds it as `load` does. `is_part`: what its own cgroup leaves.
 #[pyfunction]
-#[pyo3(signature = (segment, id = None))]
-pub(crate) fn _unpickled(py: Python<'_>, segment: &str, id: Option<u32>) -> PyResult<Py<PyAny>> {
+#[pyo3(signature = (segment, id = None, is_part = false))]
+pub(crate) fn _unpickled(
+    py: Python<'_>,
+    segment: &str,
+    id: Option<u32>,
+    is_part: bool,
+) -> PyResult<Py<PyAny>> {
     let topology = match adopt(py) {
         Ok(topology) => topology,
         Err(error) => _adopt_elected(py).ok_or(error)?,
@@ -68,6 +113,7 @@ pub(crate) fn _unpickled(py: Python<'_>, segment: &str, id: Option<u32>) -> PyRe
         let text = format!("pickled of segment {segment}, but this process has adopted {own}");
         return Err(AdoptError::new_err(text));
     }
+    let topology = if is_part { _usable(py)? } else { topology };
     let Some(id) = id else { return Ok(Py::new(py, topology)?.into_any()) };
     let object = topology.0.find(|topology| topology.object(id)).map(PyObject);
     let object = object.ok_or_else(|| PyKeyError::new_err(id))?;

@@ -33,6 +33,8 @@ fn _topobroker(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(adopt::adopt, module)?)?;
     module.add_function(wrap_pyfunction!(adopt::adopted, module)?)?;
+    module.add_function(wrap_pyfunction!(adopt::_usable, module)?)?;
+    module.add_function(wrap_pyfunction!(adopt::cpu_quota, module)?)?;
     module.add_function(wrap_pyfunction!(adopt::mine, module)?)?;
     module.add_function(wrap_pyfunction!(adopt::_adopt_keys, module)?)?;
     module.add_function(wrap_pyfunction!(adopt::_adopt_elected, module)?)?;

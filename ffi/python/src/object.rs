@@ -362,12 +362,13 @@ impl PyObject {
         )
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, u32))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<crate::adopt::Pickled<'py>> {
         let segment = crate::adopt::segment_of(&self.0).ok_or_else(|| {
             PyTypeError::new_err("only objects of the adopted topology can be pickled; send its id")
         })?;
         let make = py.import("topobroker._topobroker")?.getattr("_unpickled")?;
-        Ok((make, (segment, self.id())))
+        let is_whole = self.0.ask(|object| crate::adopt::is_whole(object.topology()));
+        Ok((make, (segment, Some(self.id()), !is_whole)))
     }
 }
 

@@ -405,14 +405,15 @@ impl PyTopology {
         format!("<Topology{host}: {cores} cores, {pus} PUs, {} objects>", self.__len__())
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<adopt::Pickled<'py>> {
         let segment = adopt::segment_of(&self.0).ok_or_else(|| {
             PyTypeError::new_err(
                 "only the adopted topology can be pickled; send the cpuset of a view",
             )
         })?;
         let make = py.import("topobroker._topobroker")?.getattr("_unpickled")?;
-        Ok((make, (segment,)))
+        let is_whole = self.0.ask(|topology| adopt::is_whole(*topology));
+        Ok((make, (segment, None, !is_whole)))
     }
 }
 

@@ -70,7 +70,7 @@ def test_a_segment_stays_as_long_as_the_process_that_discovered_it(discoverer: s
     assert owner.stdout is not None
     file = Path(owner.stdout.readline().strip())
     # Those that came at the same time have asked a discoverer too.
-    other = "import topobroker._load as own; print(own._discovered().keys['TOPOBROKER_FILE'])"
+    other = "import topobroker._load as own; print(own._discover().keys['TOPOBROKER_FILE'])"
     for words in (code, other):
         ran = subprocess.run([sys.executable, "-c", words], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         assert ran.stdout.strip() == str(file)
@@ -157,3 +157,26 @@ except topobroker.AdoptError as error:
     print(error)
 """
     assert f"{folder}/topobroker: no machine here" in python(code, None, PATH=f"{folder}:/bin", HWLOC_NOBODY="else")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not os.path.isdir("/sys/fs/cgroup/cpuset"), reason="needs root and cgroups of version 1")
+def test_load_shows_what_the_cgroup_leaves_and_adopt_all(python: Python, program: str) -> None:
+    code = """
+import os, pickle, topobroker
+folder = f"/sys/fs/cgroup/cpuset/topobroker-python-{os.getpid()}"
+first = min(os.sched_getaffinity(0))
+os.mkdir(folder)
+try:
+    for file, text in [("cpuset.cpus", first), ("cpuset.mems", 0), ("tasks", os.getpid())]:
+        with open(f"{folder}/{file}", "w") as written:
+            written.write(str(text))
+    t = topobroker.load()
+    assert [pu.os_index for pu in t.pus] == [first] and t.cpuset == {first}, t
+    assert topobroker.load() == t == pickle.loads(pickle.dumps(t)) and t.keys == topobroker.adopt().keys
+    assert len(topobroker.adopt().pus) >= len(t.pus) and pickle.loads(pickle.dumps(t.pus[0])) == t.pus[0]
+finally:
+    with open("/sys/fs/cgroup/cpuset/tasks", "w") as written:
+        written.write(str(os.getpid()))
+    os.rmdir(folder)
+"""
+    python(code, "machine")

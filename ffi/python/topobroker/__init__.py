@@ -5,8 +5,8 @@
 >>> len(t.cores) >= 1 and t.cores[0].cpuset <= t.cpuset
 True
 
-`adopt()` maps what is published on this node, `load()` also discovers it where nothing is published,
-`mine()` is the part that this process may use. `bind_this_rank()` binds a worker to cores near its GPU.
+`load()` finds what is published on this node or discovers it, and shows what the cgroup of this process
+leaves, as hwloc would. `adopt()` maps all of what is published. `mine()` is the part that this process may use. `bind_this_rank()` binds a worker to cores near its GPU.
 """
 
 from topobroker._topobroker import (
@@ -17,6 +17,7 @@ from topobroker._topobroker import (
     bind_cpus,
     bind_memory,
     bound_cpus,
+    cpu_quota,
     job,
     mine,
     open,
@@ -72,6 +73,7 @@ __all__ = [
     "bind_memory",
     "bind_this_rank",
     "bound_cpus",
+    "cpu_quota",
     "diff",
     "job",
     "load",

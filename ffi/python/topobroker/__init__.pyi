@@ -35,6 +35,7 @@ from topobroker._topobroker import (
     bind_cpus as bind_cpus,
     bind_memory as bind_memory,
     bound_cpus as bound_cpus,
+    cpu_quota as cpu_quota,
     job as job,
     mine as mine,
     open as open,

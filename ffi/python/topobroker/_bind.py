@@ -289,7 +289,7 @@ class _Planner:
     def _finish(
         self, binding: Binding, cpus: Set, usable: Set, memory: Optional[_Memory], hyperthreads: bool
     ) -> Binding:
-        from topobroker import Set
+        from topobroker import Set, cpu_quota
 
         if not hyperthreads:
             cpus = self.whole.singlify_per_core(cpus)
@@ -306,6 +306,9 @@ class _Planner:
         cores = (len(self.whole.view(cpus).cores), len(self.whole.view(usable).cores))
         if binding.size > cores[1]:
             binding.reasons.append(f"{binding.size} ranks share {cores[1]} cores: oversubscribed")
+        quota = cpu_quota() if self.own else None
+        if quota is not None and binding.size > quota:
+            binding.reasons.append(f"the quota of the cgroup leaves {binding.size} ranks the CPU time of {quota:.2f} PUs")
         binding.reasons.append(f"PUs: {len(cpus)}, of cores: {cores[0]}")
         return binding
 

@@ -6,7 +6,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Optional
 
-from topobroker._topobroker import _adopt_elected, _adopt_keys, _publisher, adopt, adopted
+from topobroker._topobroker import _adopt_elected, _adopt_keys, _publisher, _usable, adopt, adopted
 
 if TYPE_CHECKING:
     from topobroker import Topology
@@ -25,7 +25,8 @@ os.register_at_fork(after_in_child=_unlock_in_child)
 
 def load() -> Topology:
     """The topology of this node: what is published to this process, else what one process of this
-    user has discovered, else it is discovered now.
+    user has discovered, else it is discovered now. In a cgroup it is the part that the cgroup leaves, as
+    hwloc would find it there; `adopt()` is all of it.
 
     The program `topobroker` discovers, if it is installed, else a helper in this package, which needs
     hwloc's library. Of many processes that come at once, one discovers, and all share its segment. The
@@ -37,27 +38,27 @@ def load() -> Topology:
     >>> load() == load()
     True
     """
-    topology = adopted()
-    if topology is not None:
-        return topology
-    with _one_at_a_time:
-        return adopted() or _loaded()
+    if adopted() is None:
+        with _one_at_a_time:
+            if adopted() is None:
+                _load()
+    return _usable()
 
 
-def _loaded() -> Topology:
+def _load() -> None:
     from topobroker._topobroker import AdoptError
 
     try:
-        return adopt()
+        adopt()
+        return
     except AdoptError:
         pass
     topology = _adopt_elected()
     if topology is None:
-        topology = _discovered()
+        _discover()
     elif _publisher() == os.getpid():
         # This process has discovered it before it became another program.
         _release_at_exit(topology.keys)
-    return topology
 
 
 def _discoverers() -> list[str]:
@@ -69,7 +70,7 @@ def _discoverers() -> list[str]:
     return [program for program in found if program is not None]
 
 
-def _discovered() -> Topology:
+def _discover() -> None:
     import subprocess
 
     from topobroker._topobroker import AdoptError
@@ -88,7 +89,7 @@ def _discovered() -> Topology:
             topology = _adopt_keys(ran.stdout)
             if _publisher() == os.getpid():
                 _release_at_exit(topology.keys)
-            return topology
+            return
         failures.append(f"{program}: {ran.stderr.strip() or f'status {ran.returncode}'}")
     reasons = "; ".join(failures) or "there is no program that could discover it"
     raise AdoptError(

@@ -1,7 +1,8 @@
 //! Jobs, and the part of the topology that belongs to this process.
 //!
 //! [`effective_view`] is what a process usually wants: a view of the part of its job, or else of the
-//! part that its launcher, affinity and cgroup leave it. [`adopt_job`] adopts a job: its ranks, their
+//! part that its launcher, affinity and cgroup leave it. [`cgroup_view`] is what hwloc's own programs would
+//! see: only the cgroup counts. [`adopt_job`] adopts a job: its ranks, their
 //! PUs, NICs and GPUs; [`runs_of_pus`] is how it stores their PUs. The other functions read one source
 //! each.
 //!
@@ -16,8 +17,10 @@ mod scope;
 mod sources;
 
 pub use job::{AdoptJobError, Job, JobRank, adopt_job, runs_of_pus};
-pub use scope::{Decision, EffectivePart, EffectiveViewError, Launch, Situation, effective_view};
+pub use scope::{
+    Decision, EffectivePart, EffectiveViewError, Launch, Situation, cgroup_view, effective_view,
+};
 pub use sources::{
-    Cgroup, CpuList, Numbering, SlurmBinding, SourceError, affinity, omp_places, pmix_cpu_list,
-    pmix_cpuset, slurm_cpu_bind,
+    Cgroup, CpuList, CpuQuota, Numbering, SlurmBinding, SourceError, affinity, omp_places,
+    pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
 };

@@ -207,6 +207,13 @@ impl Situation {
         }
     }
 
+    /// Whether the topology is said to be of this machine and yet has no PU that this process may use. So
+    /// it is where something stands in for files of the kernel, as LXCFS does for containers.
+    #[must_use]
+    pub fn is_elsewhere(&self) -> bool {
+        self.is_this_system && !self.pus.intersects(&self.own())
+    }
+
     /// PUs that affinity, cgroup and the launcher's list all have.
     fn own(&self) -> Set {
         let limits = [&self.cgroup, &self.cpu_list];
@@ -283,4 +290,28 @@ pub fn effective_view() -> Result<View<'static>, EffectiveViewError> {
     }
     let decision = Situation::of_this_process(adopted)?.decide();
     Ok(decision.view(adopted.topology())?)
+}
+
+/// What the cgroup of this process leaves of a topology of this machine, as hwloc would find it here. All of
+/// it if there is no cpuset controller, if the topology is of another machine, or if it has none of the PUs.
+///
+/// ```no_run
+/// let adopted = topobroker_reader::adopt()?;
+/// let view = topobroker_reader::jobs::cgroup_view(adopted.topology())?;
+/// println!("{} PUs", view.topology().root().pus().map_or(0, |pus| pus.len()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`EffectiveViewError`] if the cgroup cannot be read.
+pub fn cgroup_view(topology: Topology<'_>) -> Result<View<'_>, EffectiveViewError> {
+    let cgroup = match topology.is_this_system() {
+        true => Cgroup::of_this_process()?,
+        false => None,
+    };
+    match cgroup.map(|it| it.view(topology)) {
+        None | Some(Err(RestrictError::Nothing { .. })) => Ok(View::whole(topology)),
+        Some(view) => Ok(view?),
+    }
 }

@@ -2,6 +2,7 @@
 //! level.
 
 use super::restriction::{RestrictFlags, Restriction};
+use crate::object::Object;
 use crate::topology::Topology;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -30,8 +31,10 @@ pub(super) fn overlay(topology: Topology<'_>, restriction: &Restriction) -> Opti
     }
     let mut visible = Bits::new(archive.tree.len());
     mark_by_pus(topology, restriction, &mut visible);
-    let has_cpuless = mark_by_nodes(topology, restriction, &mut visible);
-    if may_keep_empty(topology, &visible) {
+    let has_cpuless = mark_by_attached(topology, restriction, &mut visible);
+    if may_keep_empty(topology, &visible)
+        || (restriction.is_discovery && hides_misc(topology, &visible))
+    {
         return None;
     }
     let may_sort = restriction.sorts()
@@ -168,23 +171,35 @@ fn fold(bits: &mut Vec<u64>, size: u32) {
     *bits = folded;
 }
 
-/// Makes the NUMA nodes that are kept and all objects above them visible. Returns whether an object
-/// in the tree of CPUs is visible only because of a node.
-fn mark_by_nodes(topology: Topology<'_>, restriction: &Restriction, visible: &mut Bits) -> bool {
+/// Makes the NUMA nodes that are kept and all objects above them visible, and where I/O objects keep what
+/// they are attached to, those too. Returns whether an object in the tree of CPUs is visible only because of
+/// them.
+fn mark_by_attached(topology: Topology<'_>, restriction: &Restriction, visible: &mut Bits) -> bool {
     let mut has_cpuless = false;
-    for node in topology.numa_nodes() {
-        let is_kept = |nodes: &Set| node.os_index().is_some_and(|os| nodes.contains(os));
-        if !restriction.nodes.as_ref().is_none_or(is_kept) {
-            continue;
-        }
-        let mut next = Some(node);
+    let mut mark = |object: Object<'_>| {
+        let mut next = Some(object);
         while let Some(object) = next.filter(|object| !visible.has(object.id())) {
             visible.set(object.id());
             has_cpuless |= object.object_type().is_normal();
             next = object.parent();
         }
+    };
+    let is_kept = |node: &Object<'_>| {
+        let contains = |nodes: &Set| node.os_index().is_some_and(|os| nodes.contains(os));
+        restriction.nodes.as_ref().is_none_or(contains)
+    };
+    topology.numa_nodes().filter(is_kept).for_each(&mut mark);
+    if restriction.is_discovery {
+        let io = [ObjectType::Bridge, ObjectType::PCIDevice, ObjectType::OSDevice];
+        io.into_iter().flat_map(|kind| topology.objects_with_type(kind)).for_each(mark);
     }
     has_cpuless
+}
+
+/// Whether a Misc object would go with its parent, where hwloc attaches it higher.
+fn hides_misc(topology: Topology<'_>, visible: &Bits) -> bool {
+    let mut all = topology.objects_with_type(ObjectType::Misc);
+    all.any(|misc| misc.parent().is_some_and(|parent| !visible.has(parent.id())))
 }
 
 /// Whether the fold would hide objects that had no PUs in this view even before. hwloc may keep

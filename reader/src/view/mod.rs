@@ -64,6 +64,19 @@ impl<'a> View<'a> {
         }
     }
 
+    /// What hwloc finds of a machine where only these PUs and NUMA nodes may be used, as in a cgroup.
+    /// Unlike [`View::new`], it keeps all I/O devices, and the objects without PUs that they are attached
+    /// to: a cgroup does not limit where a process may reach them.
+    /// Counterpart: `hwloc_topology_load` without `HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED`.
+    ///
+    /// # Errors
+    ///
+    /// [`RestrictError::Nothing`] if the topology has none of the PUs or none of the NUMA nodes.
+    pub fn allowed(topology: Topology<'a>, cpus: &Set, nodes: &Set) -> Result<Self, RestrictError> {
+        let restriction = Restriction::of_allowed(topology, cpus, nodes)?;
+        Self::owned(topology.whole(), overlay::to_bytes(&overlay_of(topology, &restriction))?)
+    }
+
     fn owned(whole: Topology<'a>, overlay: AlignedVec) -> Result<Self, RestrictError> {
         let storage = Storage::owned(whole, overlay);
         let storage = storage.map_err(|error| EncodeError::Serialize(error.into()))?;

@@ -83,11 +83,11 @@ impl Pruning<'_, '_> {
                 self.shape.append(parent, child);
                 continue;
             }
-            let flags = self.restriction.flags;
+            let Restriction { flags, is_discovery, .. } = *self.restriction;
             if flags.has(RestrictFlags::ADAPT_IO) {
                 self.shape.hand_on(child, parent, ChildKind::Io);
             }
-            if flags.has(RestrictFlags::ADAPT_MISC) {
+            if flags.has(RestrictFlags::ADAPT_MISC) || is_discovery {
                 self.shape.hand_on(child, parent, ChildKind::Misc);
             }
         }
@@ -97,7 +97,7 @@ impl Pruning<'_, '_> {
     /// hwloc only looks at PUs, or with `BYNODESET` only at NUMA nodes, and aborts if an object
     /// loses only the others.
     fn is_hit(&self, object: Object<'_>) -> bool {
-        let Restriction { flags, cpus, nodes } = self.restriction;
+        let Restriction { flags, cpus, nodes, .. } = self.restriction;
         let by_nodes = flags.has(RestrictFlags::BYNODESET);
         let is_cpuless = |own: &Extent<'_>| {
             !by_nodes && flags.has(RestrictFlags::REMOVE_CPULESS) && own.is_empty()
@@ -125,12 +125,18 @@ impl Pruning<'_, '_> {
             .into_iter()
             .any(|kind| !self.shape.is_empty(node, kind));
         let (flags, kind) = (self.restriction.flags, object.object_type());
+        let is_discovery = self.restriction.is_discovery;
+        let by_nodes = match is_discovery {
+            true => !kind.is_normal(),
+            false => flags.has(RestrictFlags::BYNODESET),
+        };
         let meets = |set: Option<&Set>, meets: &dyn Fn(&Set) -> bool, is_empty: bool| match set {
             Some(set) => meets(set),
             None => !is_empty,
         };
         has_children
-            || if flags.has(RestrictFlags::BYNODESET) {
+            || (is_discovery && !self.shape.is_empty(node, ChildKind::Io))
+            || if by_nodes {
                 let own = object.index.nodeset(object.id());
                 let left = own.is_some_and(|own| {
                     let is_empty = own.is_empty();

@@ -95,9 +95,25 @@ pub(super) struct Restriction {
     pub(super) cpus: Option<Set>,
     /// NUMA nodes; `None` means all.
     pub(super) nodes: Option<Set>,
+    /// Whether this is what hwloc does while it discovers a machine of which it may use a part.
+    pub(super) is_discovery: bool,
 }
 
 impl Restriction {
+    /// What hwloc keeps of a machine if it may use these PUs and NUMA nodes.
+    #[inline(never)]
+    pub(super) fn of_allowed(
+        topology: Topology<'_>,
+        cpus: &Set,
+        nodes: &Set,
+    ) -> Result<Self, RestrictError> {
+        let all = |set: Option<Set>| set.unwrap_or_default();
+        check_some("PUs", cpus, &all(topology.root().cpuset()))?;
+        check_some("NUMA nodes", nodes, &all(topology.root().nodeset()))?;
+        let (cpus, nodes) = (Some(cpus.clone()), Some(nodes.clone()));
+        Ok(Self { flags: RestrictFlags::NONE, cpus, nodes, is_discovery: true })
+    }
+
     #[inline(never)]
     pub(super) fn new(
         topology: Topology<'_>,
@@ -129,7 +145,7 @@ impl Restriction {
                 return Err(RestrictError::NoneLeft { what, found: list(set), which });
             }
         }
-        Ok(Self { flags, cpus: Some(set.clone()), nodes: all_but(&dropped) })
+        Ok(Self { flags, cpus: Some(set.clone()), nodes: all_but(&dropped), is_discovery: false })
     }
 
     fn by_nodes(
@@ -150,12 +166,14 @@ impl Restriction {
                 return Err(RestrictError::NoneLeft { what, found: list(set), which });
             }
         }
-        Ok(Self { flags, cpus: all_but(&dropped), nodes: Some(set.clone()) })
+        Ok(Self { flags, cpus: all_but(&dropped), nodes: Some(set.clone()), is_discovery: false })
     }
 
     /// Whether hwloc sorts children again after this restriction.
     pub(super) fn sorts(&self) -> bool {
-        !self.flags.has(RestrictFlags::BYNODESET) || self.flags.has(RestrictFlags::REMOVE_MEMLESS)
+        !self.is_discovery
+            && (!self.flags.has(RestrictFlags::BYNODESET)
+                || self.flags.has(RestrictFlags::REMOVE_MEMLESS))
     }
 
     /// The PUs that are kept, and if the topology is a view, only its own; `None` means all.

@@ -92,7 +92,9 @@ fn shapes(
 fn shape(topology: Topology<'_>) -> NodeLine {
     let count = |kind| topology.objects_with_type(kind).count();
     let pus = count(ObjectType::PU);
-    let sockets = count(ObjectType::Package).max(1);
+    // What slurmd counts. Of a part of a node, packages of which no PU is left are there too.
+    let packages = topology.objects_with_type(ObjectType::Package);
+    let sockets = packages.filter(|it| it.cpuset_weight() != Some(0)).count().max(1);
     let cores = core_count(topology);
     let mut all: Vec<Object<'_>> = topology.gpus().collect();
     all.sort_by_key(|gpu| gpu.bus_id().unwrap_or(BusId::LAST));

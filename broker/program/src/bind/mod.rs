@@ -10,6 +10,7 @@ use crate::calc::{attribute_of, combined, keep_one_of_each_core, set_of};
 use crate::job::named;
 use crate::json;
 use crate::output::{self, say};
+use crate::scope::elsewhere;
 use crate::subject::{Subject, ensure_is_here};
 use crate::switches::Inputs;
 use anyhow::{Context, bail, ensure};
@@ -22,7 +23,8 @@ use std::process::ExitCode;
 use topobroker::binding::{self, MemoryPolicy, Target};
 use topobroker::location::Location;
 use topobroker_layout::set::{Format, Set};
-use topobroker_reader::{Initiator, Topology};
+use topobroker_reader::jobs::Situation;
+use topobroker_reader::{Initiator, Scope, Topology};
 
 /// Run a command on some processors and with memory of some NUMA nodes, as hwloc-bind does
 ///
@@ -160,6 +162,10 @@ impl Bind {
     /// Binds.
     fn act(&self, topology: Topology<'_>) -> anyhow::Result<()> {
         ensure_is_here(topology, "nothing here can be bound to its PUs")?;
+        let situation = Situation::with_topology(topology, Scope::Machine)?;
+        if situation.is_elsewhere() && !self.quiet {
+            say(&elsewhere(&situation));
+        }
         let Places { cpus, nodes } = self.sets(topology)?;
         let memory = nodes.map(|nodes| self.memory(topology, nodes, cpus.clone())).transpose()?;
         ensure!(

@@ -3,13 +3,14 @@
 use super::price::price;
 use crate::output::whole_message;
 use crate::preload;
+use crate::scope::elsewhere;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use topobroker::findings;
 use topobroker::hwloc::{BUILT_WITH, library_version};
 use topobroker::linux::{Process, Root, locked_memory};
 use topobroker_process::with_causes;
-use topobroker_reader::jobs::{Job, Situation};
+use topobroker_reader::jobs::{CpuQuota, Job, Situation};
 use topobroker_reader::{AdoptError, Keys, KeysError, Placement, adopt};
 
 topobroker_layout::words! {
@@ -50,6 +51,7 @@ impl Answer {
 pub(super) fn examine() -> Vec<Answer> {
     let mut answers = vec![segment()];
     answers.extend(part());
+    answers.extend(quota());
     answers.extend([daemon(), hwloc(), guard(), pmix()]);
     answers.extend(slurm());
     answers.extend([container(), limits(), cost()]);
@@ -90,6 +92,10 @@ fn part() -> Option<Answer> {
     let adopted = adopt().ok()?;
     let text = match (Job::find(adopted), Situation::of_this_process(adopted)) {
         (Ok(Some(job)), _) => format!("that of job {}", job.name()),
+        (_, Ok(situation)) if situation.is_elsewhere() => {
+            let advice = "mount the kernel's own /sys there, or leave its CPUs as they are";
+            return Some(Answer::bad("part", elsewhere(&situation), advice));
+        }
         (_, Ok(situation)) => situation.decide().to_string(),
         (_, Err(error)) => {
             let advice = "is /proc mounted?";
@@ -97,6 +103,14 @@ fn part() -> Option<Answer> {
         }
     };
     Some(Answer::good("part", text))
+}
+
+/// Whether the CPU time of this process is limited; `None` if it is not.
+fn quota() -> Option<Answer> {
+    let quota = CpuQuota::of_this_process().ok().flatten()?;
+    let advice =
+        "start no more ranks and threads than that: `topobroker scope` shows PUs and quota";
+    Some(Answer::note("quota", quota.to_string(), advice))
 }
 
 fn daemon() -> Answer {

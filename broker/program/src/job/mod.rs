@@ -32,7 +32,9 @@ use topobroker::publish::job::{self, DevicePolicy, JobOptions, Launcher};
 use topobroker_layout::set::{Format, Set};
 use topobroker_process::with_causes;
 use topobroker_reader::{
-    Adopted, Keys, Object, ObjectType, View, devices::NicChoice, jobs::JobRank,
+    Adopted, Keys, Object, ObjectType, View,
+    devices::NicChoice,
+    jobs::{Cgroup, CpuQuota, JobRank, cgroup_view},
 };
 
 /// Add, list and remove jobs over the adopted topology, or show their binding
@@ -61,7 +63,8 @@ struct Add {
     /// Name of the job
     name: String,
     /// PUs of the job: a list of logical indexes such as 14,15,0,1, or P0:0-3;P1:*, or what --view
-    /// of other commands takes; by default the whole topology
+    /// of other commands takes, such as machine for all; by default what the cgroup of this process
+    /// leaves
     #[arg(long, value_name = "PUS")]
     cpu_set: Option<String>,
     /// Read the ranks from this file: a line for each rank with the OS indexes of its PUs, such as
@@ -202,7 +205,7 @@ impl Add {
             None => ("--cpu-set", self.cpu_set.as_ref()),
         };
         let (view, order) = match cpu_set {
-            None => (View::whole(base.topology()), Vec::new()),
+            None => (cgroup_view(base.topology())?, Vec::new()),
             Some(text) => {
                 let chosen = part::chosen(base.topology(), text).context(option)?;
                 (chosen.view(base.topology())?, chosen.order)
@@ -227,7 +230,12 @@ impl Add {
         let devices = self.devices()?;
         let networks = devices.site.networks(base.topology(), devices.nics);
         let networks = if devices.nics_per_rank > 0 { networks } else { Vec::new() };
-        let notes = [not_used(&networks), networks.first().and_then(subnets_apart)];
+        let notes = [
+            beyond_cgroup(&view)?,
+            beyond_quota(ranks.len())?,
+            not_used(&networks),
+            networks.first().and_then(subnets_apart),
+        ];
         let options = JobOptions { name, ranks, launcher, private, legacy, devices };
         let job = job::add(base, &view, &options)?;
         let told = output::hand_over(&Keys::lines(job.to_env()));
@@ -297,6 +305,27 @@ impl Add {
         let last = last.with_context(|| format!("--first-rank {first}: ranks are below 2^32"))?;
         Ok((first..last).zip(sets).collect())
     }
+}
+
+/// What is to be said of a job with PUs that the cgroup of this process does not leave it.
+fn beyond_cgroup(view: &View<'_>) -> anyhow::Result<Option<String>> {
+    let Some(cgroup) = Cgroup::of_this_process()? else { return Ok(None) };
+    let pus = view.topology().root().cpuset().unwrap_or_default();
+    let is_beyond = view.topology().is_this_system() && !pus.is_included_in(&cgroup.cpus);
+    let list = |set: &Set| set.to_text(Format::List);
+    Ok(is_beyond.then(|| {
+        format!(
+            "it has the PUs {}, and the cgroup {} leaves {}: ranks that are started here cannot be bound to the others",
+            list(&pus),
+            cgroup.path,
+            list(&cgroup.cpus)
+        )
+    }))
+}
+
+/// What is to be said of more ranks than the quota of the cgroup of this process is enough for.
+fn beyond_quota(ranks: usize) -> anyhow::Result<Option<String>> {
+    Ok(CpuQuota::of_this_process()?.and_then(|quota| quota.note(ranks, "ranks")))
 }
 
 /// Limit of the size of a file of ranks in bytes: some hundred times the size for the ranks of a

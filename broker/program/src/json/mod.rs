@@ -23,8 +23,8 @@ pub(crate) use jobs::{
     Ranks, UrisOfRank,
 };
 pub(crate) use node::{
-    Answer, Audit, Bound, Calculated, Call, Finding, Misbound, Process, ProcessOfAudit, Scope,
-    Segment, Status, Task,
+    Answer, Audit, Bound, Calculated, Call, CpuQuota, Finding, Misbound, Process, ProcessOfAudit,
+    Scope, Segment, Status, Task,
 };
 pub(crate) use object::{Object, Set, ShortObject};
 pub(crate) use tables::{Topology, cpu_kinds, distances, levels, memory_attributes};

@@ -67,9 +67,29 @@ pub(crate) struct Scope<'a> {
     pub(crate) cpu_list: Option<Set>,
     pub(crate) affinity: Set,
     pub(crate) cgroup: Option<Set>,
+    pub(crate) quota: Option<CpuQuota>,
     pub(crate) job: Option<&'a str>,
     pub(crate) part: Option<Set>,
     pub(crate) decision: Option<String>,
+    /// What is wrong, if something is.
+    pub(crate) note: Option<String>,
+}
+
+/// The CPU time that the cgroups of this process leave it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct CpuQuota {
+    /// The folder of the cgroup.
+    pub(crate) cgroup: String,
+    pub(crate) quota_us: u64,
+    pub(crate) period_us: u64,
+}
+
+impl From<&topobroker_reader::jobs::CpuQuota> for CpuQuota {
+    fn from(quota: &topobroker_reader::jobs::CpuQuota) -> Self {
+        let topobroker_reader::jobs::CpuQuota { path, quota_us, period_us } = quota;
+        Self { cgroup: path.to_string(), quota_us: *quota_us, period_us: *period_us }
+    }
 }
 
 /// A process.

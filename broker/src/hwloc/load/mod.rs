@@ -146,12 +146,30 @@ impl Plugins {
     }
 }
 
+/// Environment variables by which hwloc reads something other than this machine.
+const SOURCES: [&str; 5] = [
+    "HWLOC_XMLFILE",
+    "HWLOC_SYNTHETIC",
+    "HWLOC_FSROOT",
+    "HWLOC_CPUID_PATH",
+    "HWLOC_DUMPED_HWDATA_DIR",
+];
+
+/// Whether the environment makes hwloc read something other than this machine.
+#[must_use]
+pub fn is_told_what_to_load() -> bool {
+    SOURCES.into_iter().any(|name| std::env::var_os(name).is_some())
+}
+
+/// Whether the environment makes hwloc load this machine by other means than usually.
+#[must_use]
+pub(crate) fn is_told_how_to_load() -> bool {
+    is_told_what_to_load() || std::env::var_os("HWLOC_COMPONENTS").is_some()
+}
+
 /// Whether hwloc discovers this machine, and does not read a description from its environment.
 fn is_discovered(input: &Input) -> bool {
-    let others = ["HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_COMPONENTS"];
-    cfg!(target_os = "linux")
-        && *input == Input::ThisMachine
-        && others.iter().all(|name| std::env::var_os(name).is_none())
+    cfg!(target_os = "linux") && *input == Input::ThisMachine && !is_told_how_to_load()
 }
 
 /// The saved file system that hwloc reads.

@@ -1,6 +1,8 @@
 //! The PUs and NUMA nodes of a cgroup.
 
 use super::error::SourceError;
+use crate::topology::Topology;
+use crate::view::{RestrictError, View};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -56,12 +58,23 @@ impl Cgroup {
     ///
     /// The errors of [`Cgroup::read`].
     pub fn of_this_process() -> Result<Option<Self>, SourceError> {
-        let places = places(&Self::membership()?, &text_of_kernel("/proc/self/mountinfo")?);
-        let above = places.into_iter().flat_map(|(folder, mount)| {
-            let upwards = core::iter::successors(Some(folder), FilePath::parent);
-            upwards.take_while(move |above| above.as_bytes().starts_with(mount.as_bytes()))
-        });
-        above.into_iter().find_map(|folder| Self::read_if_any(&folder).transpose()).transpose()
+        let mut folders = own_and_above("cpuset")?;
+        folders.find_map(|folder| Self::read_if_any(&folder).transpose()).transpose()
+    }
+
+    /// What this cgroup leaves of a topology, as hwloc would find it there.
+    ///
+    /// # Errors
+    ///
+    /// [`RestrictError::Nothing`] if the topology has none of its PUs: it is of another machine.
+    pub fn view<'a>(&self, topology: Topology<'a>) -> Result<View<'a>, RestrictError> {
+        let all = topology.root().nodeset().unwrap_or_default();
+        let nodes = if self.mems.is_empty() { &all } else { &self.mems };
+        let has_all = topology.root().cpuset().is_some_and(|pus| pus.is_included_in(&self.cpus));
+        match has_all && all.is_included_in(nodes) {
+            true => Ok(View::whole(topology)),
+            false => View::allowed(topology, &self.cpus, nodes),
+        }
     }
 
     /// The cgroups that this process is in, as `/proc/self/cgroup` lists them; empty if the kernel does not
@@ -83,8 +96,20 @@ impl Cgroup {
     }
 }
 
+/// The folders of the cgroups of this process that may have a controller: its own, then those above it.
+pub(super) fn own_and_above(
+    controller: &str,
+) -> Result<impl Iterator<Item = FilePath>, SourceError> {
+    let places =
+        places(&Cgroup::membership()?, &text_of_kernel("/proc/self/mountinfo")?, controller);
+    Ok(places.into_iter().flat_map(|(folder, mount)| {
+        let upwards = core::iter::successors(Some(folder), FilePath::parent);
+        upwards.take_while(move |above| above.as_bytes().starts_with(mount.as_bytes()))
+    }))
+}
+
 /// The text of a file of the kernel; empty if it is not there or must not be read.
-fn text_of_kernel(file: &str) -> Result<String, SourceError> {
+pub(super) fn text_of_kernel(file: &str) -> Result<String, SourceError> {
     /// Limit in bytes: more than the mounts of a node full of containers take.
     const MOST: u64 = 1 << 26;
     match file_within(MOST, &file.into()) {
@@ -111,9 +136,9 @@ fn list(file: FilePath) -> Result<Set, SourceError> {
         .map_err(|error| failed(FileError::Content(Box::new(error))))
 }
 
-/// Folders that may be the cgroup of a process for the cpuset controller, version 1 first, each
-/// with its mount point.
-fn places(cgroup: &str, mounts: &str) -> Vec<(FilePath, FilePath)> {
+/// Folders that may be the cgroup of a process for a controller, version 1 first, each with its mount
+/// point.
+fn places(cgroup: &str, mounts: &str, controller: &str) -> Vec<(FilePath, FilePath)> {
     let found = mounts.lines().filter_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
         let mut place = place.split(' ').skip(3);
@@ -125,7 +150,7 @@ fn places(cgroup: &str, mounts: &str) -> Vec<(FilePath, FilePath)> {
         let mut kind = kind.split(' ');
         let (name, options) = (kind.next()?, kind.nth(1).unwrap_or_default());
         let version = match name {
-            "cgroup" if options.split(',').any(|option| option == "cpuset") => 1,
+            "cgroup" if options.split(',').any(|option| option == controller) => 1,
             "cgroup2" => 2,
             _ => return None,
         };
@@ -133,7 +158,7 @@ fn places(cgroup: &str, mounts: &str) -> Vec<(FilePath, FilePath)> {
             let mut parts = line.splitn(3, ':');
             let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
             let fits = match version {
-                1 => controllers.split(',').any(|controller| controller == "cpuset"),
+                1 => controllers.split(',').any(|it| it == controller),
                 _ => controllers.is_empty(),
             };
             fits.then_some(path)
@@ -163,15 +188,15 @@ mod tests {
     #[test]
     fn below_a_mount_of_the_host_the_cgroup_of_a_namespace_is_unknown() {
         let mounts = "30 23 0:26 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
-        assert!(places("0::/\n", mounts).is_empty());
-        assert_eq!(places("0::/\n", &mounts.replace("/../..", "/")).len(), 1);
+        assert!(places("0::/\n", mounts, "cpuset").is_empty());
+        assert_eq!(places("0::/\n", &mounts.replace("/../..", "/"), "cpuset").len(), 1);
     }
 
     #[test]
     fn the_folder_of_version_1_is_looked_at_before_that_of_version_2() {
         let cgroup = "12:memory:/a\n5:cpuset,cpu:/job/step\n0::/user\n";
         let folders: Vec<FilePath> =
-            places(cgroup, MOUNTS).into_iter().map(|(folder, _)| folder).collect();
+            places(cgroup, MOUNTS, "cpuset").into_iter().map(|(folder, _)| folder).collect();
         let expected = ["/sys/fs/cgroup/cpuset/job/step", "/sys/fs/cgroup/unified/user"];
         assert_eq!(folders, expected.map(FilePath::from));
     }
@@ -179,7 +204,7 @@ mod tests {
     #[test]
     fn a_container_sees_its_cgroup_at_the_mount_point() {
         let mounts = "30 23 0:26 /docker/x /sys/fs/cgroup rw - cgroup2 cgroup rw";
-        let folders = places("0::/docker/x/child", mounts);
+        let folders = places("0::/docker/x/child", mounts, "cpuset");
         assert_eq!(folders, [("/sys/fs/cgroup/child".into(), "/sys/fs/cgroup".into())]);
     }
 

@@ -6,6 +6,7 @@ mod cpu_list;
 mod error;
 mod omp_places;
 mod pmix;
+mod quota;
 mod slurm;
 mod text;
 
@@ -15,5 +16,6 @@ pub use cpu_list::{CpuList, Numbering};
 pub use error::SourceError;
 pub use omp_places::omp_places;
 pub use pmix::{pmix_cpu_list, pmix_cpuset};
+pub use quota::CpuQuota;
 pub(crate) use slurm::step_cpu_list;
 pub use slurm::{SlurmBinding, slurm_cpu_bind};
