@@ -97,6 +97,15 @@ impl Handle for tb_topology {
 /// its own, for the same mapping. The handle stays valid for the life of the process; freeing it
 /// does nothing. A failed adoption can be tried again. Counterparts: PMIx_Load_topology,
 /// hwloc_shmem_topology_adopt.
+///
+/// The topology is that of the whole node. tb_view_effective stores a view of the part that this process
+/// may use:
+///
+///     tb_topology *mine;
+///     if (tb_view_effective(&mine) == TB_OK) {
+///         ...
+///         tb_topology_free(mine);
+///     }
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_adopt(topology: Out<'_, &'static tb_topology>) -> tb_status {
     adopting(|| {

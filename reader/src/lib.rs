@@ -6,11 +6,14 @@
 //! process. Every later call, from any thread or library, returns the same [`Adopted`].
 //!
 //! ```no_run
-//! let topology = topobroker_reader::adopt()?.topology();
-//! for pu in topology.objects_with_type(topobroker_reader::ObjectType::PU) {
+//! let node = topobroker_reader::adopt()?.topology();
+//! println!("the node has {} PUs", node.root().pus().map_or(0, |pus| pus.len()));
+//! // All of the node is published. This is the part that this process may use.
+//! let mine = topobroker_reader::jobs::effective_view()?;
+//! for pu in mine.topology().objects_with_type(topobroker_reader::ObjectType::PU) {
 //!     println!("PU L#{} P#{:?}", pu.logical_index(), pu.os_index());
 //! }
-//! # Ok::<(), topobroker_reader::AdoptError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //! The crate needs an allocator and libc. The feature `std`, which is on by default, adds only
 //! conversions from and to types of the standard library.

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use topobroker_layout::header::{Header, mark_ready};
 use topobroker_reader::Keys;
-use topobroker_tests::segments::{adopter_file, topobroker, topobroker_file};
+use topobroker_tests::segments::{Published, adopter_file, topobroker, topobroker_file};
 
 fn error(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -88,7 +88,8 @@ fn a_link_in_shared_memory_is_not_followed_to_a_device_or_a_fifo() {
 fn sweeping_a_stale_file_keeps_the_files_beside_a_living_segment_of_that_name() {
     // The files beside a memfd segment are in shared memory and have its name as prefix. The name
     // itself is free there, so that another file can take it.
-    let id = "0123456789abcdef".repeat(2);
+    let living = Published::memfd();
+    let id = living.segment();
     let beside = InSharedMemory::named(&format!("{id}+xml2"));
     fs::write(&beside.0, "its XML").unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -5,6 +5,7 @@
 mod adoption;
 mod attacks;
 mod cgroups;
+mod changes;
 mod containers;
 mod dependencies;
 mod examples;

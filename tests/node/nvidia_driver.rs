@@ -21,10 +21,10 @@ fn printed(script: &str) -> String {
 #[test]
 fn gpus_that_hwloc_knows_no_interface_of_are_told_to_programs_by_the_drivers_uuid() {
     let text = printed(
-        "eval $P > keys; . ./keys; $T job add j --map-by hwthread > env && $T job gpus j --env cuda; \
+        "eval $P > keys; . ./keys; $T job add j --map-by hwthread --cpu-set machine > env && $T job gpus j --env cuda; \
          $T devices --gpu --json | grep uuid; cp $TOPOBROKER_FILE seg; $T cluster build c n1=seg; \
          $T cluster convert c --to slurm-gres; $T check --json >/dev/null; $T ports; \
-         $T job add d --map-by device=0000:22:00.0 --bind-to hwthread -n 1 >env; $T job show d; \
+         $T job add d --cpu-set machine --map-by device=0000:22:00.0 --bind-to hwthread -n 1 >env; $T job show d; \
          \
          $T job groups j --uri topobroker://GPU; $T job groups j --uri topobroker://NVLinkDomain",
     );

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
-use topobroker::description::{Filters, describe};
+use topobroker::description::Filters;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{self, LoadOptions, TypeFilter};
-use topobroker::linux::{Root, refresh_facts};
+use topobroker::linux::{Root, with_facts_of_now};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{self, AlignedVec};
 use topobroker_layout::header::Kind;
@@ -171,20 +171,35 @@ impl Input {
         let held = self.topology(None, false)?;
         let archive = held.archive()?;
         let topology = archive.topology();
-        let saved = match &self.input {
-            Some(input) if self.format_of(input) == Format::Fsroot => Some(Root::saved(input)),
-            _ => None,
-        };
-        let is_saved = saved.is_some();
-        let root = saved.or_else(|| topology.is_this_system().then(Root::of_this_node));
+        let is_saved = self.is_saved();
+        let is_here = is_saved || topology.is_this_system();
+        let root = is_here.then(|| self.root()).flatten();
         let (Held::Adopted(_), Some(own)) = (&held, &root) else {
             return answer(&Now { topology, root, is_saved });
         };
-        let mut machine = describe(topology);
-        refresh_facts(&mut machine.objects, own);
-        let fresh = encode::to_bytes(&machine).context("the topology with the facts of now")?;
-        let fresh = Archive::open(&fresh).context("the topology with the facts of now")?;
-        answer(&Now { topology: fresh.topology(), root, is_saved })
+        let fresh =
+            with_facts_of_now(topology, own).context("the topology with the facts of now")?;
+        let fresh = fresh.as_ref().map(|bytes| Archive::open(bytes)).transpose();
+        let fresh = fresh.context("the topology with the facts of now")?;
+        let topology = fresh.as_ref().map_or(topology, Archive::topology);
+        answer(&Now { topology, root, is_saved })
+    }
+
+    /// Whether it is a saved file system.
+    pub(super) fn is_saved(&self) -> bool {
+        self.input.as_ref().is_some_and(|input| self.format_of(input) == Format::Fsroot)
+    }
+
+    /// The file system of the machine; `None` if it is not here.
+    pub(super) fn root(&self) -> Option<Root> {
+        match &self.input {
+            None => Some(Root::of_this_node()),
+            Some(input) => match self.format_of(input) {
+                Format::Machine => Some(Root::of_this_node()),
+                Format::Fsroot => Some(Root::saved(input)),
+                Format::Xml | Format::Synthetic => None,
+            },
+        }
     }
 
     fn format_of(&self, input: &str) -> Format {

@@ -7,13 +7,11 @@ use super::signals::{self, Signals};
 use super::text_file::read_text;
 use anyhow::Context;
 use clap::{Args, Parser, ValueEnum};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::links::with_pci_tree;
 use topobroker::nics::add_site;
-use topobroker::node::remove_stale;
-use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
+use topobroker::publish::{Address, Publication, PublishOptions, Store, Whose, publish, sweep};
 use topobroker_layout::description::Description;
 use topobroker_reader::{Keys, Scope, Source};
 use topobroker_slots::LoadKey;
@@ -125,7 +123,7 @@ impl How {
         if let Store::Folder(folder) = &store {
             // Removes what a killed publisher has left in this folder, because nothing else looks
             // there.
-            remove_stale(folder, &BTreeSet::new());
+            sweep(folder, Whose::Own);
         }
         let (description, source) = self.what.capture()?;
         let options = PublishOptions { store, keep, ..self.what.options(&description, source) };

@@ -5,8 +5,11 @@ use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 use topobroker::hwloc::library_version;
-use topobroker::node::status::{Published, published};
+
+use topobroker::node::daemon::looked;
+use topobroker::node::status::{Published, PublisherState, published};
 use topobroker_reader::Keys;
 
 /// List what is published on this node
@@ -46,19 +49,20 @@ fn table(found: &[Published], is_verbose: bool) -> String {
         return format!("nothing is published on this node\n{versions}");
     }
     let mut text = format!(
-        "{:>9} {:>9} {:>10} {:<9} {:<9} {:>8} {:>4} {:>6} FILE\n",
-        "SIZE", "AGE", "GENERATION", "SOURCE", "PUBLISHER", "MAPPINGS", "JOBS", "OWNER"
+        "{:>9} {:>9} {:>9} {:>10} {:<9} {:<9} {:>8} {:>4} {:>6} FILE\n",
+        "SIZE", "AGE", "LOOKED", "GENERATION", "SOURCE", "PUBLISHER", "MAPPINGS", "JOBS", "OWNER"
     );
     for segment in found {
         let age = humane(segment.age().as_secs());
+        let looked = looked_at(segment).map_or("-".to_owned(), |it| humane(it.as_secs()));
         let source = segment.header.as_ref().map_or("?", |header| header.source.name());
         let generation = segment.header.as_ref().map_or(0, |header| header.generation);
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{:>9} {age:>9} {generation:>10} {source:<9} {:<9} {:>8} {:>4} {:>6} {}",
+            "{:>9} {age:>9} {looked:>9} {generation:>10} {source:<9} {:<9} {:>8} {:>4} {:>6} {}",
             segment.size,
-            segment.publisher.name(),
+            publisher_of(segment).name(),
             segment.mapped_by.len(),
             segment.jobs().len(),
             segment.owner,
@@ -72,6 +76,19 @@ fn table(found: &[Published], is_verbose: bool) -> String {
         }
     }
     text + &versions
+}
+
+/// How long ago a daemon looked whether a segment is still true, with its ports, links and GPUs.
+fn looked_at(segment: &Published) -> Option<Duration> {
+    looked(segment.file.parent().filter(|_| segment.is_announced())?)
+}
+
+/// Whether the publisher of a segment runs, or a daemon that goes on with it.
+pub(super) fn publisher_of(segment: &Published) -> PublisherState {
+    match looked_at(segment) {
+        Some(_) => PublisherState::Alive,
+        None => segment.publisher,
+    }
 }
 
 /// What else there is of a segment, a line for each kind.
@@ -111,7 +128,8 @@ fn json(found: &[Published]) -> anyhow::Result<String> {
             mode: format!("{:04o}", segment.mode),
             owner: segment.owner,
             age_seconds: segment.age().as_secs_f64(),
-            publisher: segment.publisher.name(),
+            looked_seconds: looked_at(segment).map(|it| it.as_secs_f64()),
+            publisher: publisher_of(segment).name(),
             publisher_pid: header.map(|header| header.publisher_pid),
             mappings: segment.mapped_by.len(),
             mapped_by: &segment.mapped_by,

@@ -2,12 +2,12 @@
 
 use super::output::{print, say};
 use super::status::with_daemons;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::node::close_all;
-use topobroker::node::daemon::{clear_after_killed, was_killed};
+use topobroker::node::daemon::{clear_after_killed, looked, was_killed};
 use topobroker::node::status::{self, Published, PublisherState};
 use topobroker::publish::SHM_FOLDER;
 use topobroker::publish::job::{remove_orphans, sweep_beside};
@@ -28,6 +28,9 @@ pub(super) struct Unpublish {
     /// All segments of this user whose publisher is gone, in shared memory and in the daemon's folder
     #[arg(long, groups = ["what", "many"])]
     stale: bool,
+    /// Also withdraw what a daemon serves: it publishes again at its next look
+    #[arg(long, conflicts_with = "many")]
+    force: bool,
     /// With --all or --stale: only those in this folder
     #[arg(long, value_name = "FOLDER", requires = "many", conflicts_with = "files")]
     folder: Vec<PathBuf>,
@@ -52,6 +55,13 @@ impl Unpublish {
             if let Err(error) = published.header {
                 let stays = format!("{}: is no segment, and stays", name());
                 return Err(anyhow::Error::from(error).context(stays));
+            }
+            let folder = file.parent().filter(|_| published.is_announced() && !self.force);
+            if folder.is_some_and(|folder| looked(folder).is_some()) {
+                bail!(
+                    "{}: a daemon serves it, and would publish it again: stop the daemon, or give --force",
+                    name()
+                );
             }
             published.remove()?;
             print_withdrawn(&published)?;

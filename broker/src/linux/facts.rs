@@ -3,15 +3,47 @@
 use super::nvml;
 use super::root::Root;
 use super::subnets::Routes;
+use crate::description::describe;
 use std::collections::BTreeSet;
 use topobroker_layout::attributes::{Attributes, OsDeviceKind, Pci, vendor};
 use topobroker_layout::description::Object;
+use topobroker_layout::encode::{self, AlignedVec, EncodeError};
 use topobroker_layout::object_type::ObjectType;
+use topobroker_reader::Topology;
 use topobroker_reader::devices::NUMA_NODE;
 
 /// Facts that the driver of a GPU tells.
 const OF_DRIVER: [&str; 5] =
     ["NVMLNumber", "NVIDIAMinor", "NVIDIAUUID", "NVLinkDomain", "MIGInstances"];
+
+/// The facts that change while a node runs: of ports (as Port1State), of network interfaces and of GPUs. All others
+/// stay as they are until devices do.
+pub const CHANGING: [&str; 13] = [
+    "PortState",
+    "PortPhysicalState",
+    "PortLinkLayer",
+    "PortRate",
+    "PortLID",
+    "PortSMLID",
+    "PortGID0",
+    "PortPkeys",
+    "Speed",
+    "OperState",
+    "IPSubnets",
+    "NVLinkDomain",
+    "MIGInstances",
+];
+
+/// Whether a fact is one of [`CHANGING`].
+fn is_changing(name: &str) -> bool {
+    let port = name
+        .strip_prefix("Port")
+        .map(|rest| rest.trim_start_matches(|it: char| it.is_ascii_digit()));
+    CHANGING.into_iter().any(|changing| match port {
+        Some(what) => changing.strip_prefix("Port") == Some(what),
+        None => changing == name,
+    })
+}
 
 /// Maximum number of ports of a device, and of partition keys of a port.
 const MOST_ENTRIES: usize = 256;
@@ -31,32 +63,66 @@ const PORT: [(&str, &str); 7] = [
 /// Adds to devices the facts that a file system has of them, and drivers of this node.
 pub fn add_facts(objects: &mut [Object], root: &Root) {
     let gpus = if root.is_of_this_node() { gpus(objects) } else { Vec::new() };
-    add(objects, root, |pci, _| of_gpu(pci, &gpus));
+    let found = facts(objects, root, |pci| of_gpu(pci, &gpus));
+    objects.iter_mut().zip(found).for_each(|(object, found)| object.facts = found);
 }
 
-/// Replaces the facts of devices by those that a file system has of them now. No driver is asked: what it
-/// said of GPUs stays.
+/// Replaces the facts of devices that change ([`CHANGING`]) by those that a file system has of them now. No driver is
+/// asked: what it said of GPUs stays.
 pub fn refresh_facts(objects: &mut [Object], root: &Root) {
-    let is_of_driver = |fact: &&(String, String)| OF_DRIVER.contains(&fact.0.as_str());
-    add(objects, root, |_, known| known.iter().filter(is_of_driver).cloned().collect());
+    refresh(objects, root, &[], &|name| is_changing(name) && !OF_DRIVER.contains(&name));
 }
 
-/// [`add_facts`], with what is said of a PCI device beside: of its attributes and the facts that it has.
-fn add(
-    objects: &mut [Object],
+/// A topology with the facts that a file system has of its devices now, as an archive in which objects have the same
+/// numbers; `None` if nothing has changed.
+///
+/// # Errors
+///
+/// [`EncodeError`] if there are more facts than an archive can have.
+pub fn with_facts_of_now(
+    topology: Topology<'_>,
     root: &Root,
-    of_driver: impl Fn(&Pci, &[(String, String)]) -> Vec<(String, String)>,
-) {
+) -> Result<Option<AlignedVec>, EncodeError> {
+    let mut machine = describe(topology);
+    let facts = |objects: &[Object]| -> Vec<BTreeSet<(String, String)>> {
+        objects.iter().map(|object| object.facts.iter().cloned().collect()).collect()
+    };
+    let before = facts(&machine.objects);
+    refresh_facts(&mut machine.objects, root);
+    let has_changed = before != facts(&machine.objects);
+    has_changed.then(|| encode::to_bytes(&machine)).transpose()
+}
+
+/// Replaces the facts of GPUs that change by what drivers of this node say now. To ask a driver takes a second if
+/// nobody uses the GPUs.
+pub fn refresh_driver_facts(objects: &mut [Object], root: &Root) {
+    let gpus = if root.is_of_this_node() { gpus(objects) } else { Vec::new() };
+    if !gpus.is_empty() {
+        refresh(objects, root, &gpus, &|name| is_changing(name) && OF_DRIVER.contains(&name));
+    }
+}
+
+fn refresh(objects: &mut [Object], root: &Root, gpus: &[nvml::Gpu], is_new: &dyn Fn(&str) -> bool) {
+    let now = facts(objects, root, |pci| of_gpu(pci, gpus));
+    for (object, now) in objects.iter_mut().zip(now) {
+        object.facts.retain(|(name, _)| !is_new(name));
+        object.facts.extend(now.into_iter().filter(|(name, _)| is_new(name)));
+    }
+}
+
+/// The facts of each device that a file system and drivers say now.
+fn facts(
+    objects: &[Object],
+    root: &Root,
+    of_driver: impl Fn(&Pci) -> Vec<(String, String)>,
+) -> Vec<Vec<(String, String)>> {
     let anywhere = devices_of_the_machine(objects);
     let routes = Routes::of(root);
-    for (place, object) in objects.iter_mut().enumerate() {
+    let of_object = |(place, object): (usize, &Object)| {
         let facts = match &object.attributes {
             Attributes::Pci(pci) => {
                 let near = anywhere.contains(&place).then(|| numa_node(pci, root)).flatten();
-                {
-                    let told = of_driver(pci, &object.facts);
-                    link(pci, root).into_iter().chain(near).chain(told).collect()
-                }
+                link(pci, root).into_iter().chain(near).chain(of_driver(pci)).collect()
             }
             Attributes::Bridge(bridge) => {
                 bridge.upstream.as_ref().map(|pci| link(pci, root)).unwrap_or_default()
@@ -71,8 +137,9 @@ fn add(
             _ => Vec::new(),
         };
         let is_new = |fact: &(String, String)| !object.infos.contains(fact);
-        object.facts = facts.into_iter().filter(is_new).collect();
-    }
+        facts.into_iter().filter(is_new).collect()
+    };
+    objects.iter().enumerate().map(of_object).collect()
 }
 
 /// The places of the PCI devices that hwloc puts below the machine, although it has several NUMA nodes:

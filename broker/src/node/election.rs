@@ -4,11 +4,9 @@
 //! it has the turn; the kernel releases a dead process's lock. The ballot has the keys of the
 //! segment that the winner published.
 
-use super::stale::remove_stale;
 use super::status::{self, Published, PublisherState};
-use crate::publish::{SHM_FOLDER, is_at, remove_at_exit};
-use rustix::fs::{FlockOperation, OFlags};
-use std::collections::BTreeSet;
+use crate::publish::{SHM_FOLDER, is_at, kept, remove_at_exit};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
@@ -19,7 +17,8 @@ use topobroker_reader::ballot::{ballot, ballot_prefix, keys_in_ballot, open_ball
 
 /// The turn of this process: no other process has the turn until this is dropped.
 ///
-/// The lock belongs to the process, not to the open file, so forked children do not have it.
+/// The lock belongs to the open file. So it stays if this process closes the ballot that it has opened
+/// elsewhere, and it is given back explicitly, because forked children have the open file too.
 pub(super) struct Election {
     file: File,
     path: PathBuf,
@@ -28,16 +27,6 @@ pub(super) struct Election {
 
 /// How long a process waits for its turn. With hundreds of processes at once it has taken 20 s.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Environment variable with the seconds that the segment of a winner stays after it was published.
-const KEEPS: &str = "TOPOBROKER_LOAD_KEEPS";
-
-/// How long the segment of a winner stays after it was published, although the winner has ended.
-/// Processes that come one after the other would else each discover the machine again.
-pub(super) fn kept() -> Duration {
-    let told = std::env::var(KEEPS).ok().and_then(|seconds| seconds.parse().ok());
-    Duration::from_secs(told.unwrap_or(10))
-}
 
 /// Whether processes may adopt a winner's segment: the winner runs, or has published it just now.
 fn is_usable(published: &Published) -> bool {
@@ -49,14 +38,14 @@ impl Election {
     /// Waits for this process's turn. `None` if there can be no election: there is no shared
     /// memory, another user has made a file there, or the process that has the turn hangs.
     pub(super) fn enter() -> Option<Self> {
-        /// Lets one thread at a time go on, because the kernel's lock is for the whole process.
+        /// Lets one thread at a time go on: only one of them has to look.
         static GATE: Gate = Gate::new();
         let turn = GATE.enter();
         let path = ballot()?;
         let (start, mut pause) = (Instant::now(), Duration::from_millis(1));
         while start.elapsed() < PATIENCE {
             let file = open_ballot(&path, OFlags::CREATE)?;
-            let locked = rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
+            let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
             // If the ballot was removed meanwhile, try again with the new one.
             if locked.is_ok() && is_at(&file, &path) {
                 return Some(Self { file, path, _turn: turn });
@@ -74,10 +63,10 @@ impl Election {
         is_usable(&published).then_some(keys)
     }
 
-    /// Removes what earlier winners have left and nobody may adopt any more.
-    pub(super) fn sweep(&self) {
-        let named = close_others(Some(&self.path));
-        remove_stale(Path::new(SHM_FOLDER), &named);
+    /// Removes the ballots of earlier winners whose segments nobody may adopt any more: then whoever publishes
+    /// removes the segments.
+    pub(super) fn close_others(&self) {
+        close_others(Some(&self.path));
     }
 
     /// Tells other processes the keys of this process's segment, until this process ends and [`kept`]
@@ -101,13 +90,14 @@ impl Drop for Election {
         if empty && is_at(&self.file, &self.path) {
             let _ = std::fs::remove_file(&self.path);
         }
+        let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 
 /// Removes a ballot, unless a process has locked it or its segment is of use.
 pub(crate) fn close(ballot: &Path) {
     let Some(file) = open_ballot(ballot, OFlags::empty()) else { return };
-    if rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return;
     }
     let published = keys_in_ballot(&file).and_then(|keys| status::read(keys.path()?).ok());
@@ -121,25 +111,13 @@ pub fn close_all() {
     close_others(None);
 }
 
-/// Removes the ballots of this user that are not in use. Returns the segments that the others name.
-pub(super) fn named_by_ballots() -> BTreeSet<PathBuf> {
-    close_others(None)
-}
-
-/// Removes the ballots of this user that are not in use, but for its `own`. Returns the segments that
-/// those that are in use name.
-fn close_others(own: Option<&Path>) -> BTreeSet<PathBuf> {
-    let mut named = BTreeSet::new();
+/// Removes the ballots of this user that are not in use, but for its `own`.
+fn close_others(own: Option<&Path>) {
     let start = ballot_prefix();
     for entry in std::fs::read_dir(SHM_FOLDER).into_iter().flatten().flatten() {
         let ballot = entry.path();
-        // Closing a file of this process's own ballot would give back its lock.
-        if !entry.file_name().to_string_lossy().starts_with(&start) || own == Some(&ballot) {
-            continue;
+        if entry.file_name().to_string_lossy().starts_with(&start) && own != Some(&ballot) {
+            close(&ballot);
         }
-        close(&ballot);
-        let keys = open_ballot(&ballot, OFlags::empty()).and_then(|file| keys_in_ballot(&file));
-        named.extend(keys.and_then(|keys| Some(keys.path()?.to_owned())));
     }
-    named
 }

@@ -1,13 +1,10 @@
 //! Loads the topology of a process: from a published segment, else from XML, else by discovery,
 //! which one process does for all.
 
-use super::election::{Election, close_all, kept, named_by_ballots};
-use super::stale::remove_stale;
+use super::election::{Election, close_all};
 use super::status::{self, PublisherState};
 use crate::hwloc::{self, CaptureError, HwlocLoadError, Input, LoadOptions, capture};
-use crate::publish::{
-    PublishError, PublishOptions, SHM_FOLDER, Store, publish, remove, remove_at_exit,
-};
+use crate::publish::{PublishError, PublishOptions, Store, kept, publish, remove, remove_at_exit};
 use std::path::Path;
 use topobroker_layout::description::Description;
 use topobroker_reader::{AdoptError, Adopted, Keys, Scope, Source, adopt_keys, adopted};
@@ -95,8 +92,6 @@ pub fn keys_for(owner: u32) -> Result<Keys, LoadError> {
         Shared::Adopted(adopted) => return Ok(adopted.keys().clone()),
         Shared::Own(description, source) => (description, source),
     };
-    // No election has swept.
-    remove_stale(Path::new(SHM_FOLDER), &named_by_ballots());
     let options = PublishOptions { source, ..options(Some(owner)) };
     let publication = publish(&description, &options)?;
     let keys = publication.keys().clone();
@@ -145,7 +140,7 @@ fn shared(owner: Option<u32>) -> Result<Shared, LoadError> {
     {
         return Ok(Shared::Adopted(adopted));
     }
-    election.sweep();
+    election.close_others();
     let description = discovered()?;
     let Ok(publication) = publish(&description, &options(owner)) else {
         return Ok(Shared::Own(description, Source::ThisMachine));

@@ -8,10 +8,8 @@ mod hwloc_topology;
 mod load;
 #[allow(unsafe_code, reason = "calling libpmix is what this module is for")]
 pub mod pmix_host;
-mod stale;
 pub mod status;
 
 pub use election::close_all;
 pub use hwloc_topology::{PMIX_SHMEM_NAMES, hwloc_topology};
 pub use load::{LoadError, keys_for, load, release};
-pub use stale::remove_stale;

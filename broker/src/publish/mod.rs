@@ -5,6 +5,7 @@ mod address;
 #[allow(unsafe_code, reason = "the C library is told what to do at exit")]
 mod at_exit;
 mod error;
+pub(crate) mod found;
 mod header;
 pub mod job;
 pub mod legacy;
@@ -13,6 +14,7 @@ mod publisher;
 mod remove;
 pub mod slots;
 mod store;
+mod sweep;
 
 pub use address::Address;
 pub(crate) use at_exit::remove_at_exit;
@@ -21,15 +23,18 @@ pub(crate) use header::{framed, header_of};
 pub use options::{NAME_PREFIX, PublishOptions, Store};
 pub(crate) use publisher::Publisher;
 pub use publisher::{PublisherState, boot_id, now, random, state_of};
-pub(crate) use remove::{remove, remove_file};
-pub(crate) use store::file_id::{FileId, id_of, is_at, remove_if};
+pub(crate) use remove::remove;
+pub(crate) use store::file_id::{FileId, id_of, is_at};
+pub(crate) use store::memfd::{memfds, processes};
 pub(crate) use store::named;
 pub use store::shm::FOLDER as SHM_FOLDER;
+pub(crate) use sweep::kept;
+pub use sweep::{Whose, sweep};
 
 use at_exit::forget;
 use legacy::Legacy;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use store::{memfd, shm};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode;
@@ -59,7 +64,8 @@ enum Placed {
     },
 }
 
-/// Publishes a description.
+/// Publishes a description. First it removes from shared memory what publishers and launchers of this user have
+/// left that were killed: see [`sweep`].
 ///
 /// ```
 /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
@@ -79,13 +85,14 @@ pub fn publish(
     description: &Description,
     options: &PublishOptions,
 ) -> Result<Publication, PublishError> {
+    sweep(Path::new(SHM_FOLDER), Whose::Own);
     let archive = encode::to_bytes(description)?;
     // An archive that readers would refuse is not published.
     topobroker_layout::open_archive(&archive)?;
     let header = new_header(options, segment_len(archive.len()) as u64)?;
     let mut segment = framed(&header, &archive)?;
     let name = format!("{NAME_PREFIX}{}", header.segment_name());
-    let mode = if options.private { 0o400 } else { 0o444 };
+    let mode = mode_of(options);
     let (placed, store) = match &options.store {
         Store::Shm => file(shm::publish(&name, &mut segment, mode)?),
         Store::Folder(folder) => file(named::publish(folder, &name, &mut segment, mode)?),
@@ -109,6 +116,11 @@ pub fn publish(
     }
     publication.keep = options.keep;
     Ok(publication)
+}
+
+/// Permission bits of a segment.
+pub(crate) fn mode_of(options: &PublishOptions) -> u32 {
+    if options.private { 0o400 } else { 0o444 }
 }
 
 /// Publishes what is for programs that know only hwloc.

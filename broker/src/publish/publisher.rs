@@ -26,23 +26,23 @@ pub(super) fn publisher() -> Result<Publisher, PublishError> {
 
 /// A running process, by its pid.
 pub(super) fn process(pid: u32) -> Result<Publisher, PublishError> {
-    let start = start_of(pid)
-        .map_err(|source| PublishError::Identity { what: format!("/proc/{pid}/stat"), source })?;
-    Ok(Publisher { pid, start })
+    let start = start_of(pid).and_then(|start| start.ok_or_else(|| io::ErrorKind::NotFound.into()));
+    let unknown = |source| PublishError::Identity { what: format!("/proc/{pid}/stat"), source };
+    Ok(Publisher { pid, start: start.map_err(unknown)? })
 }
 
-/// Start of a process in clock ticks since boot; the value is the same in every time namespace.
-pub(crate) fn start_of(pid: u32) -> io::Result<u64> {
+/// Start of a process in clock ticks since boot; the value is the same in every time namespace. `None` if it is
+/// a zombie: it is gone, although its parent has not waited for it yet.
+fn start_of(pid: u32) -> io::Result<Option<u64>> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     // The name in parentheses may contain any character; the fields after it do not.
     let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
-    // A zombie is gone, although its parent has not waited for it yet.
     if fields.trim_start().starts_with(['Z', 'X']) {
-        return Err(io::ErrorKind::NotFound.into());
+        return Ok(None);
     }
     let start = fields.split_ascii_whitespace().nth(19).and_then(|start| start.parse().ok());
     let start: u64 = start.ok_or(io::ErrorKind::InvalidData)?;
-    Ok(start.saturating_add_signed(-ticks_ahead()))
+    Ok(Some(start.saturating_add_signed(-ticks_ahead())))
 }
 
 /// The offset of the time since boot in this process's time namespace, in clock ticks.
@@ -147,7 +147,7 @@ pub fn state_of(header: Option<&Header>) -> PublisherState {
     }
     let alive = match start_of(header.publisher_pid) {
         // Ticks are rounded from nanoseconds, in another time namespace perhaps differently.
-        Ok(start) => start.abs_diff(header.publisher_start) <= 1,
+        Ok(start) => start.is_some_and(|start| start.abs_diff(header.publisher_start) <= 1),
         // /proc may hide the process from this user.
         Err(_) => is_process(header.publisher_pid),
     };

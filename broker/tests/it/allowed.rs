@@ -3,7 +3,6 @@
 use crate::queries::config;
 use crate::random_cases::{Picks, picks, synthetic};
 use crate::views::assert_same_contents;
-use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use topobroker::description::describe;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};

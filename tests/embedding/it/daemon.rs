@@ -273,11 +273,17 @@ fn a_daemon_that_is_killed_and_started_again_loses_no_reader_and_leaves_nothing(
     killed.child.wait().unwrap();
     // While no daemon runs, processes still find the segment.
     assert_eq!(killed.pus(), "4");
+    // Nothing has changed: the next daemon goes on with the segment.
+    let mut resumed = Daemon::start(&run, &input);
+    assert_eq!((resumed.keys(), files(&run)), (keys.clone(), 3));
+    resumed.signal(Signal::KILL);
+    resumed.child.wait().unwrap();
+    machine(folder.path(), "Core:3 PU:2");
     let mut daemon = Daemon::start(&run, &input);
     // The earlier segment stays, because processes may already have read its keys.
     assert!(keys.path().unwrap().exists());
     assert_ne!(daemon.keys(), keys);
-    assert_eq!(daemon.pus(), "4");
+    assert_eq!(daemon.pus(), "6");
     let published = topobroker::node::status::read(daemon.keys().path().unwrap()).unwrap();
     assert_eq!(published.header.unwrap().generation, 1);
     assert_eq!(files(&run), 4);

@@ -4,11 +4,15 @@ use super::price::price;
 use crate::output::whole_message;
 use crate::preload;
 use crate::scope::elsewhere;
+use crate::status::{publisher_of, with_daemons};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 use topobroker::findings;
 use topobroker::hwloc::{BUILT_WITH, library_version};
 use topobroker::linux::{Process, Root, locked_memory};
+use topobroker::node::daemon::{looked, was_killed};
+use topobroker::node::status::{Published, PublisherState, published};
 use topobroker_process::with_causes;
 use topobroker_reader::jobs::{CpuQuota, Job, Situation};
 use topobroker_reader::{AdoptError, Keys, KeysError, Placement, adopt};
@@ -52,14 +56,19 @@ pub(super) fn examine() -> Vec<Answer> {
     let mut answers = vec![segment()];
     answers.extend(part());
     answers.extend(quota());
-    answers.extend([daemon(), hwloc(), guard(), pmix()]);
+    answers.push(daemon());
+    answers.extend(left_behind());
+    answers.extend([hwloc(), guard(), pmix()]);
     answers.extend(slurm());
     answers.extend([container(), limits(), cost()]);
     answers
 }
 
+/// The name of the answer that says what is published to this process.
+pub(super) const SEGMENT: &str = "segment";
+
 fn segment() -> Answer {
-    const NAME: &str = "segment";
+    const NAME: &str = SEGMENT;
     match adopt() {
         Ok(adopted) => {
             let keys = adopted.keys();
@@ -113,16 +122,57 @@ fn quota() -> Option<Answer> {
     Some(Answer::note("quota", quota.to_string(), advice))
 }
 
+/// A daemon that has not looked for so long does not run as it should.
+const LATE: Duration = Duration::from_secs(3600);
+
 fn daemon() -> Answer {
+    const NAME: &str = "daemon";
     let folder = Keys::run_folder();
-    match Keys::in_folder(&folder) {
-        Some(keys) => Answer::good("daemon", format!("has published {}", keys.file_key())),
-        None => Answer::note(
-            "daemon",
+    let path = folder.as_path();
+    let looked = looked(path);
+    match (Keys::in_folder(&folder), looked) {
+        (Some(keys), Some(ago)) if ago > LATE => Answer::bad(
+            NAME,
+            format!("serves {}, but last looked {} min ago", keys.file_key(), ago.as_secs() / 60),
+            "as root: `systemctl status topobroker` says what it does",
+        ),
+        (Some(keys), Some(ago)) => Answer::good(
+            NAME,
+            format!("serves {}, and looked {} s ago", keys.file_key(), ago.as_secs()),
+        ),
+        (None, Some(_)) => Answer::bad(
+            NAME,
+            format!("{folder}: a daemon runs, but its keys are gone"),
+            "it puts them back at its next look; `systemctl reload topobroker` makes it look at once",
+        ),
+        (Some(keys), None) => Answer {
+            // One that ends with --keep leaves its segment on purpose.
+            state: if was_killed(path) { State::Bad } else { State::Note },
+            ..Answer::note(
+                NAME,
+                format!("{}: of a daemon that no longer runs", keys.file_key()),
+                "as root: `systemctl restart topobroker`, or `topobroker unpublish --stale` removes it",
+            )
+        },
+        (None, None) => Answer::note(
+            NAME,
             format!("{folder}: no daemon publishes there"),
             "as root: `systemctl enable --now topobroker`, or `topobroker serve`",
         ),
     }
+}
+
+/// What killed publishers of this user have left; `None` if nothing.
+fn left_behind() -> Option<Answer> {
+    let all = published(&with_daemons(&[])).ok()?;
+    let me = rustix::process::geteuid().as_raw();
+    let is_left = |it: &&Published| it.owner == me && publisher_of(it) == PublisherState::Gone;
+    let files: Vec<String> =
+        all.iter().filter(is_left).map(|it| it.file.display().to_string()).collect();
+    let text = || format!("left by publishers that were killed: {}", files.join(", "));
+    let advice =
+        "`topobroker unpublish --stale` removes them, and so does whatever you publish next";
+    (!files.is_empty()).then(|| Answer::note("stale", text(), advice))
 }
 
 fn hwloc() -> Answer {

@@ -5,7 +5,7 @@ mod price;
 
 use crate::{json, output};
 use clap::Args;
-use examination::{Answer, State, examine};
+use examination::{Answer, SEGMENT, State, examine};
 use std::process::ExitCode;
 
 /// Say what works on this node, and what to do about the rest
@@ -24,11 +24,26 @@ impl Doctor {
         let answers = examine();
         let text = match self.json {
             true => json::text(&answers.iter().map(described).collect::<Vec<_>>())?,
-            false => answers.iter().map(lines).collect(),
+            false => summary(&answers) + &answers.iter().map(lines).collect::<String>(),
         };
         output::print(&text)?;
         let is_bad = answers.iter().any(|answer| answer.state == State::Bad);
         Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+/// What there is to do, in a line.
+fn summary(answers: &[Answer]) -> String {
+    let bad = answers.iter().filter(|answer| answer.state == State::Bad).count();
+    let shared =
+        match answers.iter().any(|answer| answer.name == SEGMENT && answer.state == State::Good) {
+            true => "the topology of this node is shared",
+            false => "nothing is shared",
+        };
+    match bad {
+        0 => format!("nothing is wrong; {shared}\n"),
+        1 => format!("1 thing to do; {shared}\n"),
+        count => format!("{count} things to do; {shared}\n"),
     }
 }
 

@@ -205,6 +205,8 @@ impl Add {
             None => ("--cpu-set", self.cpu_set.as_ref()),
         };
         let (view, order) = match cpu_set {
+            // A file of ranks asks for what it names.
+            None if self.ranks.is_some() => (View::whole(base.topology()), Vec::new()),
             None => (cgroup_view(base.topology())?, Vec::new()),
             Some(text) => {
                 let chosen = part::chosen(base.topology(), text).context(option)?;

@@ -21,6 +21,8 @@ pub(crate) struct Segment<'a> {
     pub(crate) mode: String,
     pub(crate) owner: u32,
     pub(crate) age_seconds: f64,
+    /// How long ago the daemon looked whether it is still true; null without a daemon.
+    pub(crate) looked_seconds: Option<f64>,
     pub(crate) publisher: &'static str,
     pub(crate) publisher_pid: Option<u32>,
     pub(crate) mappings: usize,

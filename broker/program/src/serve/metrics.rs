@@ -3,11 +3,9 @@
 
 use super::journal::{self, Priority};
 use super::whole_file;
-use parking_lot::Mutex;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use topobroker::hwloc::library_version;
 use topobroker::node::status::{self, Published};
@@ -19,6 +17,8 @@ use topobroker_slots::SLOTS_ENDING;
 pub(super) struct Counts {
     pub(super) publications: u64,
     pub(super) failures: u64,
+    /// How often somebody had removed what was published.
+    pub(super) repairs: u64,
     /// How often the machine was looked at in full.
     pub(super) looks: u64,
     pub(super) objects: usize,
@@ -29,12 +29,12 @@ pub(super) struct Metrics {
     folder: PathBuf,
     /// Each write replaces the whole file.
     file: PathBuf,
-    counts: Mutex<Counts>,
+    counts: Counts,
     /// Whether the file could not be written last time: that is said once.
-    is_failing: AtomicBool,
+    is_failing: bool,
     /// The segments, and when they were listed: to count who maps them is work in proportion to all
     /// processes of the node.
-    listed: Mutex<Option<(Instant, Vec<Published>)>>,
+    listed: Option<(Instant, Vec<Published>)>,
 }
 
 /// How long a list of segments is used again.
@@ -45,24 +45,25 @@ impl Metrics {
         Self {
             folder: folder.to_owned(),
             file: file.to_owned(),
-            counts: Mutex::default(),
-            is_failing: AtomicBool::new(false),
-            listed: Mutex::default(),
+            counts: Counts::default(),
+            is_failing: false,
+            listed: None,
         }
     }
 
     /// Notes what has happened, and tells it.
-    pub(super) fn note(&self, change: impl FnOnce(&mut Counts)) {
-        change(&mut self.counts.lock());
-        *self.listed.lock() = None;
+    pub(super) fn note(&mut self, change: impl FnOnce(&mut Counts)) {
+        change(&mut self.counts);
+        self.listed = None;
         self.tell();
     }
 
     /// Writes the file.
-    pub(super) fn tell(&self) {
+    pub(super) fn tell(&mut self) {
+        let text = self.text();
         let file = &self.file;
-        let written = whole_file::replace(file, self.text().as_bytes());
-        let was_failing = self.is_failing.swap(written.is_err(), Ordering::Relaxed);
+        let written = whole_file::replace(file, text.as_bytes());
+        let was_failing = std::mem::replace(&mut self.is_failing, written.is_err());
         if let Err(error) = written
             && !was_failing
         {
@@ -77,16 +78,15 @@ impl Metrics {
     }
 
     /// The metrics in the text format of Prometheus, which knows no `# UNIT`, no `info` and no `# EOF`.
-    fn text(&self) -> String {
-        let mut listed = self.listed.lock();
-        let is_new = listed.as_ref().is_some_and(|(when, _)| when.elapsed() < OLD);
+    fn text(&mut self) -> String {
+        let is_new = self.listed.as_ref().is_some_and(|(when, _)| when.elapsed() < OLD);
         if !is_new {
             let all = status::published(std::slice::from_ref(&self.folder)).unwrap_or_default();
             let own = all.into_iter().filter(|it| it.file.parent() == Some(&self.folder));
-            *listed = Some((Instant::now(), own.collect()));
+            self.listed = Some((Instant::now(), own.collect()));
         }
-        let segments = listed.as_ref().map_or(&[][..], |(_, segments)| segments);
-        text(*self.counts.lock(), segments)
+        let segments = self.listed.as_ref().map_or(&[][..], |(_, segments)| segments);
+        text(self.counts, segments)
     }
 }
 
@@ -112,6 +112,7 @@ fn text(counts: Counts, segments: &[Published]) -> String {
     metric("publications_total", "Topologies that were published", &counts.publications);
     metric("looks_total", "Times that the machine was looked at in full", &counts.looks);
     metric("failures_total", "Times that looking or publishing failed", &counts.failures);
+    metric("repairs_total", "Times that somebody had removed what was published", &counts.repairs);
     metric("generation", "Generation of the newest topology", &newest.map_or(0, generation));
     metric("published_timestamp_seconds", "When it was published", &seconds);
     metric("segment_bytes", "Size of its segment", &size);

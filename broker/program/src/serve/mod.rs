@@ -3,6 +3,7 @@
 mod cdi;
 mod journal;
 mod metrics;
+mod watched;
 mod whole_file;
 
 use crate::output;
@@ -11,19 +12,18 @@ use crate::signals::Signals;
 use anyhow::Context;
 use clap::Args;
 use journal::Priority;
-use metrics::Metrics;
-use parking_lot::Mutex;
-use rustix::process::{Signal, getpid, kill_process};
+use metrics::{Counts, Metrics};
 use signal_hook::consts::SIGHUP;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
-use topobroker::node::daemon::{Folder, fingerprint, notify};
-use topobroker::publish::job::sweep_beside;
-use topobroker::publish::{PublishOptions, Store, publish};
+use topobroker::node::daemon::{Folder, notify};
+use topobroker::publish::{PublishOptions, SHM_FOLDER, Store, Whose, publish, sweep};
 use topobroker_layout::description::Description;
+use topobroker_layout::encode;
 use topobroker_reader::Keys;
+use watched::Watched;
 
 /// Publish the node's topology for all its processes, as the daemon of the node
 ///
@@ -53,140 +53,154 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        let mut signals = Signals::catch_for_daemon().context("signals")?;
-        let mut folder =
+        let signals = Signals::catch_for_daemon().context("signals")?;
+        let folder =
             Folder::take(&self.folder.clone().unwrap_or_else(|| Keys::run_folder().into()))?;
-        let metrics = self.metrics.as_ref().map(|file| Arc::new(Metrics::new(folder.path(), file)));
-        let served = self.serve(&mut folder, &mut signals, metrics.as_ref());
-        if let Some(metrics) = &metrics {
-            metrics.end();
-        }
+        let metrics = self.metrics.as_ref().map(|file| Metrics::new(folder.path(), file));
+        let mut serving = Serving { options: &self, folder, metrics, published: None };
+        let served = serving.serve(signals);
+        serving.metrics.iter().for_each(Metrics::end);
         if let Some(file) = self.cdi.as_ref().filter(|_| !self.keep) {
             let _ = std::fs::remove_file(file);
         }
         let ended = match self.keep {
             true => {
-                folder.leave();
+                serving.folder.leave();
                 Ok(())
             }
-            false => folder.withdraw(),
+            false => serving.folder.withdraw(),
         };
         // An error of serving is reported before one of ending.
         served?;
         ended?;
         Ok(ExitCode::SUCCESS)
     }
+}
 
+/// A daemon that serves.
+struct Serving<'a> {
+    options: &'a Serve,
+    folder: Folder,
+    metrics: Option<Metrics>,
+    /// What processes find now.
+    published: Option<Description>,
+}
+
+impl Serving<'_> {
     /// Publishes, and publishes again when the machine has changed, until a signal asks this
     /// process to end.
-    fn serve(
-        &self,
-        folder: &mut Folder,
-        signals: &mut Signals,
-        metrics: Option<&Arc<Metrics>>,
-    ) -> anyhow::Result<()> {
-        let input = self.what.input.input.clone().map(PathBuf::from);
-        let look = move || fingerprint(input.as_deref());
-        // The fingerprint of the machine when it was last published.
-        let seen = Arc::new(Mutex::new(look()));
-        let mut published = self.publish(folder, None, metrics)?;
-        if let Some(file) = &self.cdi {
-            cdi::write(file, folder.path())?;
+    fn serve(&mut self, mut signals: Signals) -> anyhow::Result<()> {
+        let what = &self.options.what;
+        let mut watched = Watched::new(&what.input);
+        self.publish(false)?;
+        if let Some(file) = &self.options.cdi {
+            cdi::write(file, self.folder.path())?;
         }
-        let status = |generation: u64| format!("STATUS=generation {generation} in use\n");
-        notify(&format!("READY=1\n{}", status(folder.generation() - 1)))
-            .context("NOTIFY_SOCKET")?;
-        self.watch(folder.path(), look.clone(), Arc::clone(&seen), metrics.cloned());
+        notify(&format!("READY=1\n{}", self.status())).context("NOTIFY_SOCKET")?;
+        let (told, events) = channel();
+        std::thread::spawn(move || {
+            // It ends with this process, or when nobody listens.
+            while signals.wait_any().into_iter().all(|signal| told.send(signal).is_ok()) {}
+        });
         loop {
-            let got = signals.wait_any();
-            if got.iter().any(|signal| *signal != SIGHUP) {
-                break;
-            }
-            if got.is_empty() {
-                continue;
-            }
-            let now = look();
-            match self.publish(folder, Some(&published), metrics) {
-                Ok(description) => {
-                    published = description;
-                    *seen.lock() = now;
+            let looks = match events.recv_timeout(Duration::from_secs(self.options.interval)) {
+                Ok(SIGHUP) => true,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.clean();
+                    self.published.as_ref().is_some_and(|it| watched.has_changed(it))
                 }
-                // `seen` stays unchanged, so the next check tries again.
+                Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
+            };
+            let looked = self.restored().and_then(|is_gone| match looks || is_gone {
+                true => self.publish(is_gone),
+                false => Ok(()),
+            });
+            match looked {
+                Ok(()) if looks => watched.remember(),
+                Ok(()) => {}
+                // Nothing is remembered, so the next look tries again.
                 Err(error) => {
                     journal::say(Priority::Error, &output::whole_message(&error), &[]);
-                    metrics.inspect(|it| it.note(|counts| counts.failures += 1));
+                    self.note(|counts| counts.failures += 1);
                 }
             }
-            let _ = notify(&status(folder.generation() - 1));
+            let _ = notify(&self.status());
+            self.metrics.iter_mut().for_each(Metrics::tell);
         }
         let _ = notify("STOPPING=1\n");
         Ok(())
     }
 
-    /// Captures the machine, and publishes it if it differs from `published`.
-    fn publish(
-        &self,
-        folder: &mut Folder,
-        published: Option<&Description>,
-        metrics: Option<&Arc<Metrics>>,
-    ) -> anyhow::Result<Description> {
-        let (description, source) = self.what.capture()?;
-        if published == Some(&description) {
-            metrics.inspect(|it| it.note(|counts| counts.looks += 1));
-            return Ok(description);
+    /// Captures the machine, and publishes it if it differs from what is published, or if that `is_gone`.
+    fn publish(&mut self, is_gone: bool) -> anyhow::Result<()> {
+        let what = &self.options.what;
+        let (description, source) = what.capture()?;
+        self.note(|counts| counts.looks += 1);
+        if !is_gone && self.published.as_ref() == Some(&description) {
+            return Ok(());
         }
         let options = PublishOptions {
-            store: Store::Folder(folder.path().to_owned()),
-            generation: folder.generation(),
-            ..self.what.options(&description, source)
+            store: Store::Folder(self.folder.path().to_owned()),
+            generation: self.folder.generation(),
+            ..what.options(&description, source)
         };
-        let publication = publish(&description, &options)?;
-        let (objects, bytes) = (description.objects.len(), publication.header().size);
-        folder.announce(publication)?;
-        metrics.inspect(|it| {
-            it.note(|counts| {
-                (counts.looks, counts.publications) = (counts.looks + 1, counts.publications + 1);
-                counts.objects = objects;
+        let objects = description.objects.len();
+        let is_first = self.published.is_none();
+        if is_first && self.folder.resume(&encode::to_bytes(&description)?, &options) {
+            self.note(|counts| counts.objects = objects);
+            self.say(&format!("goes on with generation {}", self.folder.generation() - 1), &[]);
+        } else {
+            let publication = publish(&description, &options)?;
+            let bytes = publication.header().size;
+            self.folder.announce(publication)?;
+            self.note(|counts| {
+                (counts.publications, counts.objects) = (counts.publications + 1, objects)
             });
-        });
-        let (place, generation) = (folder.path().display(), folder.generation() - 1);
-        journal::say(
-            Priority::Info,
-            &format!("{place}: serves generation {generation}: {objects} objects in {bytes} bytes"),
-            &[
-                ("GENERATION", generation.to_string()),
-                ("OBJECTS", objects.to_string()),
-                ("BYTES", bytes.to_string()),
-            ],
-        );
-        Ok(description)
+            let generation = self.folder.generation() - 1;
+            self.say(
+                &format!("serves generation {generation}: {objects} objects in {bytes} bytes"),
+                &[
+                    ("GENERATION", generation.to_string()),
+                    ("OBJECTS", objects.to_string()),
+                    ("BYTES", bytes.to_string()),
+                ],
+            );
+        }
+        self.published = Some(description);
+        Ok(())
     }
 
-    /// Starts a thread that sends SIGHUP to this process if the machine's fingerprint is no longer
-    /// `seen`, and that removes jobs whose launcher is gone.
-    fn watch(
-        &self,
-        folder: &Path,
-        look: impl Fn() -> String + Send + 'static,
-        seen: Arc<Mutex<String>>,
-        metrics: Option<Arc<Metrics>>,
-    ) {
-        let (every, folder) = (Duration::from_secs(self.interval), folder.to_owned());
-        std::thread::spawn(move || {
-            loop {
-                std::thread::sleep(every);
-                metrics.iter().for_each(|it| it.tell());
-                if *seen.lock() != look() {
-                    let _ = kill_process(getpid(), Signal::HUP);
-                }
-                let keys = std::fs::read_to_string(Keys::file_in(&folder.as_path().into())).ok();
-                if let Some(keys) = keys.and_then(|keys| Keys::from_lines(&keys).ok())
-                    && let Some(file) = keys.path()
-                {
-                    // If the folder cannot be listed now, the next round tries again.
-                    let _ = sweep_beside(file);
-                }
-            }
-        });
+    /// Puts back what somebody has removed. Returns whether the segment has to be published again.
+    fn restored(&mut self) -> anyhow::Result<bool> {
+        if self.folder.is_intact() {
+            return Ok(false);
+        }
+        let is_gone = self.folder.restore()?;
+        self.note(|counts| counts.repairs += 1);
+        let what = if is_gone { "its segment" } else { "its keys or lock" };
+        self.say(&format!("{what} was removed by somebody, and is put back"), &[]);
+        Ok(is_gone)
+    }
+
+    /// Removes what others have left: jobs over what is served whose launcher is gone, and in shared memory
+    /// all that killed processes have left, of all users if this is root.
+    fn clean(&self) {
+        self.folder.sweep_jobs();
+        let is_root = rustix::process::geteuid().is_root();
+        sweep(Path::new(SHM_FOLDER), if is_root { Whose::Everybody } else { Whose::Own });
+    }
+
+    fn note(&mut self, change: impl FnOnce(&mut Counts)) {
+        if let Some(metrics) = &mut self.metrics {
+            metrics.note(change);
+        }
+    }
+
+    fn status(&self) -> String {
+        format!("STATUS=generation {} in use\n", self.folder.generation() - 1)
+    }
+
+    fn say(&self, text: &str, fields: &[(&str, String)]) {
+        journal::say(Priority::Info, &format!("{}: {text}", self.folder.path().display()), fields);
     }
 }

@@ -5,28 +5,31 @@
 //! the newest, and `lock`, which the daemon locks.
 
 mod error;
+mod left;
 mod own_folder;
+mod served;
 
 pub use error::DaemonError;
+pub use left::{clear_after_killed, looked, was_killed};
 
-use crate::node::status::{self, PublisherState};
-use crate::publish::job;
-use crate::publish::{NAME_PREFIX, Publication, is_at, remove};
-use own_folder::OwnFolder;
-use rustix::fs::FlockOperation;
+use crate::publish::{Publication, PublishOptions, is_at, job, remove};
+use left::left_in;
+use own_folder::{KEYS, LOCK, NEW_KEYS, OwnFolder};
+use rustix::fs::{FlockOperation, Timespec, Timestamps};
+use served::Served;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use topobroker_reader::{Keys, jobs::Cgroup};
+use topobroker_reader::jobs::Cgroup;
 
 /// The folder of a daemon. No other daemon can take it as long as this lives.
 #[derive(Debug)]
 pub struct Folder {
     folder: OwnFolder,
-    _lock: File,
-    current: Option<Publication>,
+    lock: File,
+    current: Option<Served>,
     /// Files of earlier generations, the newest last, of this daemon and of earlier ones.
     before: Vec<PathBuf>,
     generation: u64,
@@ -42,31 +45,20 @@ impl Folder {
     ///
     /// [`DaemonError::Busy`] if another daemon has the folder.
     pub fn take(path: &Path) -> Result<Self, DaemonError> {
-        let failed = |file: &Path, step| {
-            let file = file.to_owned();
-            move |source: io::Error| DaemonError::Folder { file, step, source }
-        };
         if path.to_str().is_none_or(|path| path.contains('\n')) {
             return Err(DaemonError::Name { folder: path.to_owned() });
         }
-        let path = std::path::absolute(path).map_err(failed(path, "find the folder"))?;
-        let (folder, lock) = loop {
-            let folder = OwnFolder::open(&path)?;
-            let file = folder.path.join(LOCK);
-            let lock = folder.open_file(LOCK).map_err(failed(&file, "open the lock"))?;
-            if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-                return Err(DaemonError::Busy { folder: folder.path.clone() });
-            }
-            // Try again if another daemon has just removed the lock file.
-            if is_at(&lock, &file) {
-                break (folder, lock);
-            }
-        };
+        let path = std::path::absolute(path).map_err(|source| DaemonError::Folder {
+            file: path.to_owned(),
+            step: "find the folder",
+            source,
+        })?;
+        let (folder, lock) = lock(&path)?;
         let mut left = left_in(&folder.path);
         left.sort_by_key(|(generation, _)| *generation);
         let generation = left.last().map_or(0, |(generation, _)| generation + 1);
         let before = left.into_iter().map(|(_, file)| file).collect();
-        Ok(Self { folder, _lock: lock, current: None, before, generation })
+        Ok(Self { folder, lock, current: None, before, generation })
     }
 
     /// The folder itself.
@@ -81,6 +73,16 @@ impl Folder {
         self.generation
     }
 
+    /// Goes on with the segment that an earlier daemon has left ([`Folder::leave`]) if it has the same archive,
+    /// mode and files for hwloc as one that would be published now. Then jobs over it go on too. Returns whether
+    /// it does.
+    pub fn resume(&mut self, archive: &[u8], options: &PublishOptions) -> bool {
+        let Some(served) = Served::left(&self.folder.path, archive, options) else { return false };
+        self.before.retain(|file| *file != served.file);
+        self.current = Some(served);
+        true
+    }
+
     /// Announces a segment that was published in the folder, in place of the one before. The
     /// generation before stays, and so do older ones with jobs over them; the others are removed.
     ///
@@ -88,9 +90,10 @@ impl Folder {
     ///
     /// [`DaemonError`]. Then processes still find the segment that was announced before.
     pub fn announce(&mut self, publication: Publication) -> Result<(), DaemonError> {
-        self.write_keys(&Keys::lines(publication.to_env()))?;
+        let served = Served::new(publication);
+        self.write_keys(&served.lines)?;
         self.generation += 1;
-        self.before.extend(self.current.replace(publication).map(Publication::outlive));
+        self.before.extend(self.current.replace(served).map(Served::outlive));
         let older = self.before.len().saturating_sub(1);
         let is_unused = |file: &&PathBuf| {
             // A job whose launcher is gone is no reason to keep the generation.
@@ -103,6 +106,43 @@ impl Folder {
         // A file that cannot be removed now stays in the list, to be tried again later.
         self.before.splice(0..0, gone.into_iter().filter(|file| remove(file).is_err()));
         Ok(())
+    }
+
+    /// Whether the lock, the keys and all files of the announced segment are those that this daemon has
+    /// written. Notes for others that it has looked ([`looked`]).
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        let times = Timestamps { last_access: NOW, last_modification: NOW };
+        let _ = rustix::fs::futimens(&self.lock, &times);
+        let keys = fs::read_to_string(self.folder.path.join(KEYS)).ok();
+        is_at(&self.lock, &self.folder.path.join(LOCK))
+            && self
+                .current
+                .as_ref()
+                .is_some_and(|it| keys == Some(it.lines.clone()) && it.is_there())
+    }
+
+    /// Puts back what somebody has removed or replaced in the folder: the folder, its lock and the keys. Returns
+    /// whether the announced segment is gone and has to be published again.
+    ///
+    /// # Errors
+    ///
+    /// [`DaemonError`], such as that another daemon has the folder by now.
+    pub fn restore(&mut self) -> Result<bool, DaemonError> {
+        if !is_at(&self.lock, &self.folder.path.join(LOCK)) {
+            let path = self.folder.path.clone();
+            (self.folder, self.lock) = lock(&path)?;
+        }
+        match &self.current {
+            Some(current) if current.is_there() => self.write_keys(&current.lines).map(|()| false),
+            _ => Ok(true),
+        }
+    }
+
+    /// Removes jobs over the announced segment whose launcher is gone.
+    pub fn sweep_jobs(&self) {
+        // If a folder cannot be listed now, the next round tries again.
+        let _ = self.current.as_ref().map(|current| job::sweep_beside(&current.file));
     }
 
     /// Replaces the file with the keys in one step.
@@ -135,7 +175,7 @@ impl Folder {
         // The keys go first, so that no process looks for a removed segment.
         let _ = self.folder.remove_file(KEYS);
         let _ = self.folder.remove_file(NEW_KEYS);
-        let current = self.current.take().map_or(Ok(()), Publication::unpublish);
+        let current = self.current.take().map_or(Ok(()), |served| remove(&served.outlive()));
         let removed = self.before.iter().fold(current, |first, file| first.and(remove(file)));
         let _ = job::remove_orphans(&self.folder.path, &BTreeSet::new());
         self.let_go();
@@ -170,49 +210,27 @@ impl Folder {
     }
 }
 
-/// Name of the file with the keys. Readers know it.
-const KEYS: &str = "keys";
-/// Name of the file with the keys while it is written.
-const NEW_KEYS: &str = "keys.new";
-/// Name of the file that the daemon locks.
-const LOCK: &str = "lock";
+/// The time of now, for `futimens`.
+const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
 
-/// Whether the daemon of a folder was killed: its lock file is there, and nobody has locked it.
-pub fn was_killed(folder: &Path) -> bool {
-    lock_of_killed(folder).is_some()
-}
-
-/// Removes what a killed daemon has left in its folder, if no segment is there any more.
-pub fn clear_after_killed(folder: &Path) {
-    let is_empty = left_in(folder).is_empty() && !folder.join(KEYS).exists();
-    // The lock is held until all is removed, so that no new daemon takes the folder meanwhile.
-    if let Some(_lock) = lock_of_killed(folder).filter(|_| is_empty) {
-        let _ = fs::remove_file(folder.join(NEW_KEYS));
-        let _ = fs::remove_file(folder.join(LOCK));
-        let _ = fs::remove_dir(folder);
+/// Opens a folder, and takes its lock.
+fn lock(path: &Path) -> Result<(OwnFolder, File), DaemonError> {
+    loop {
+        let folder = OwnFolder::open(path)?;
+        let file = folder.path.join(LOCK);
+        let lock = folder.open_file(LOCK).map_err(|source| DaemonError::Folder {
+            file: file.clone(),
+            step: "open the lock",
+            source,
+        })?;
+        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(DaemonError::Busy { folder: folder.path });
+        }
+        // Try again if another daemon has just removed the lock file.
+        if is_at(&lock, &file) {
+            return Ok((folder, lock));
+        }
     }
-}
-
-/// The lock of a folder, locked, if a daemon has left it.
-fn lock_of_killed(folder: &Path) -> Option<File> {
-    let lock = File::open(folder.join(LOCK)).ok()?;
-    let is_free = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-    (is_free && is_at(&lock, &folder.join(LOCK))).then_some(lock)
-}
-
-/// Generation and file of each segment in a folder that an earlier daemon left: its publisher is
-/// gone.
-fn left_in(folder: &Path) -> Vec<(u64, PathBuf)> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let found = entries.filter_map(|entry| {
-        let name = entry.file_name();
-        let id = name.to_str()?.strip_prefix(NAME_PREFIX)?;
-        let segment = id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let published = status::read(&entry.path()).ok().filter(|_| segment)?;
-        let gone = published.publisher == PublisherState::Gone;
-        Some((published.header.ok()?.generation, entry.path())).filter(|_| gone)
-    });
-    found.collect()
 }
 
 /// A text that changes when the topology may have changed. If `input` is a file, the text has its

@@ -8,6 +8,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+/// Name of the file with the keys. Readers know it.
+pub(super) const KEYS: &str = "keys";
+/// Name of the file with the keys while it is written.
+pub(super) const NEW_KEYS: &str = "keys.new";
+/// Name of the file that the daemon locks.
+pub(super) const LOCK: &str = "lock";
+
 /// An open folder of root or this user. No other user can change the folders above it.
 #[derive(Debug)]
 pub(super) struct OwnFolder {

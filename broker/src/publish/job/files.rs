@@ -224,7 +224,7 @@ pub fn remove_orphans(folder: &Path, known: &BTreeSet<String>) -> io::Result<()>
 
 /// The name of the topology that a file belongs to. The file is a job over it, or a file for hwloc
 /// beside the topology or a job.
-fn base_of(name: &str) -> Option<&str> {
+pub(in crate::publish) fn base_of(name: &str) -> Option<&str> {
     let name = name.strip_prefix(NAME_PREFIX)?;
     let (own, copy) = legacy::split_name(name);
     match own.split_once(".job-") {

@@ -6,11 +6,12 @@ mod files;
 
 pub use devices::DevicePolicy;
 pub use error::JobError;
-pub(super) use files::remove_all;
 pub use files::{PublishedJob, file_of, list, remove, sweep};
+pub(super) use files::{base_of, remove_all};
 pub(crate) use files::{names_beside, place_of_memfd};
 pub use files::{remove_orphans, sweep_beside};
 
+use crate::linux::{Root, with_facts_of_now};
 use crate::publish::error::PublishError;
 use crate::publish::header::{framed, header_of};
 use crate::publish::legacy::{self, Legacy};
@@ -25,11 +26,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use topobroker_layout::encode::EncodeError;
 use topobroker_layout::header::{self, Header, Kind};
-use topobroker_layout::job::{Job, MAX_RANKS, Rank};
+use topobroker_layout::job::{DevicesOfRanks, Job, MAX_RANKS, Rank};
 use topobroker_layout::set::{Format, Set};
 use topobroker_process::open_trusted;
 use topobroker_reader::jobs::runs_of_pus;
-use topobroker_reader::{Adopted, Object, ObjectType, Scope, Source, View};
+use topobroker_reader::{
+    Adopted, Archive, Object, ObjectType, OsDeviceKind, Scope, Source, Topology, View,
+};
 
 /// How a job is added.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -148,7 +151,7 @@ pub fn add(
     }
     let ranks = ranks(base, view, &options.ranks)?;
     let job = Job::new(base.header().segment_id, name, view.to_overlay()?, &ranks);
-    let (nics, gpus) = options.devices.assign(base.topology(), view, &options.ranks);
+    let (nics, gpus) = devices(base.topology(), view, options)?;
     let job = Job { nics, gpus, ..job };
     let archive = job.to_bytes().map_err(|error: EncodeError| PublishError::from(error))?;
     let launcher = match options.launcher {
@@ -188,6 +191,25 @@ pub fn add(
     let ends_with_us = options.launcher == Launcher::ThisProcess;
     let owned = id.filter(|_| ends_with_us).map(|id| (id, std::process::id()));
     Ok(JobPublication { file, bytes: segment.len(), owned, legacy })
+}
+
+/// The NICs and GPUs of the ranks, by the state that ports and links have now: the topology may have been
+/// published when a port was down.
+fn devices(
+    node: Topology<'_>,
+    view: &View<'_>,
+    options: &JobOptions,
+) -> Result<(DevicesOfRanks, DevicesOfRanks), PublishError> {
+    let kinds = [Some(OsDeviceKind::Network), Some(OsDeviceKind::OpenFabrics)];
+    let mut devices = node.objects_with_type(ObjectType::OSDevice);
+    let deals_nics = options.devices.nics_per_rank > 0 && node.is_this_system();
+    let now = match deals_nics && devices.any(|it| kinds.contains(&it.os_device_kind())) {
+        true => with_facts_of_now(node, &Root::of_this_node())?,
+        false => None,
+    };
+    let now = now.as_ref().and_then(|archive| Archive::open(archive).ok());
+    let node = now.as_ref().map_or(node, Archive::topology);
+    Ok(options.devices.assign(node, view, &options.ranks))
 }
 
 /// The ranks with their PUs by logical index. Checks that each rank is given once, and has PUs of

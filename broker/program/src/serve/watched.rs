@@ -1,0 +1,81 @@
+//! What the daemon looks at, and when it has changed.
+
+use crate::input::Input;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use topobroker::linux::{Root, refresh_driver_facts, refresh_facts};
+use topobroker::node::daemon::fingerprint;
+use topobroker_layout::description::{Description, Object};
+
+/// What says that the machine may have changed: the file of its topology, or which PUs and NUMA nodes are online
+/// and allowed; and the facts of its devices that change.
+pub(super) struct Watched {
+    file: Option<PathBuf>,
+    root: Option<Root>,
+    is_saved: bool,
+    /// The fingerprint of when the machine was last captured, and that of now.
+    fingerprints: [String; 2],
+    /// Facts that differed from those that are published when they were last looked at.
+    differed: Option<Facts>,
+    driver_asked: Instant,
+}
+
+/// The facts of each object, sorted.
+type Facts = Vec<Vec<(String, String)>>;
+
+/// How long what a driver said is taken to be true: asking it may start it.
+const DRIVER: Duration = Duration::from_secs(60);
+
+impl Watched {
+    pub(super) fn new(input: &Input) -> Self {
+        let file = input.input.clone().map(PathBuf::from);
+        let now = fingerprint(file.as_deref());
+        let fingerprints = [now.clone(), now];
+        Self {
+            root: input.root(),
+            is_saved: input.is_saved(),
+            file,
+            fingerprints,
+            differed: None,
+            driver_asked: Instant::now(),
+        }
+    }
+
+    /// Whether the machine is to be captured again. Facts count if they differ from those of the published
+    /// objects, and are the same as at the look before: so a port that comes and goes does not publish each time.
+    pub(super) fn has_changed(&mut self, published: &Description) -> bool {
+        let [seen, now] = &mut self.fingerprints;
+        *now = fingerprint(self.file.as_deref());
+        if seen != now {
+            return true;
+        }
+        let is_here = self.is_saved || published.is_this_system;
+        let Some(root) = self.root.as_ref().filter(|_| is_here) else { return false };
+        let mut objects = published.objects.clone();
+        refresh_facts(&mut objects, root);
+        if self.driver_asked.elapsed() >= DRIVER {
+            refresh_driver_facts(&mut objects, root);
+            self.driver_asked = Instant::now();
+        }
+        let now = Some(sorted(&objects)).filter(|now| *now != sorted(&published.objects));
+        let is_steady = now.is_some() && now == self.differed;
+        self.differed = now;
+        is_steady
+    }
+
+    /// Notes that the machine was captured as it was at the last look.
+    pub(super) fn remember(&mut self) {
+        let [seen, now] = &mut self.fingerprints;
+        seen.clone_from(now);
+        self.differed = None;
+    }
+}
+
+fn sorted(objects: &[Object]) -> Facts {
+    let of = |object: &Object| {
+        let mut facts = object.facts.clone();
+        facts.sort();
+        facts
+    };
+    objects.iter().map(of).collect()
+}

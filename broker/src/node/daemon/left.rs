@@ -1,0 +1,58 @@
+//! What is in the folder of a daemon, for those who are not the daemon: whether it looks, and what one that was
+//! killed has left.
+
+use super::own_folder::{KEYS, LOCK, NEW_KEYS};
+use crate::publish::found::read;
+use crate::publish::{NAME_PREFIX, PublisherState, is_at};
+use rustix::fs::FlockOperation;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long ago the daemon of a folder last looked whether what it has published is still true; `None` if no daemon
+/// has the folder, or it was killed and this user may know.
+#[must_use]
+pub fn looked(folder: &Path) -> Option<Duration> {
+    if was_killed(folder) {
+        return None;
+    }
+    fs::symlink_metadata(folder.join(LOCK)).ok()?.modified().ok()?.elapsed().ok()
+}
+
+/// Whether the daemon of a folder was killed: its lock file is there, and nobody has locked it.
+pub fn was_killed(folder: &Path) -> bool {
+    lock_of_killed(folder).is_some()
+}
+
+/// Removes what a killed daemon has left in its folder, if no segment is there any more.
+pub fn clear_after_killed(folder: &Path) {
+    let is_empty = left_in(folder).is_empty() && !folder.join(KEYS).exists();
+    // The lock is held until all is removed, so that no new daemon takes the folder meanwhile.
+    if let Some(_lock) = lock_of_killed(folder).filter(|_| is_empty) {
+        let _ = fs::remove_file(folder.join(NEW_KEYS));
+        let _ = fs::remove_file(folder.join(LOCK));
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+/// The lock of a folder, locked, if a daemon has left it.
+fn lock_of_killed(folder: &Path) -> Option<File> {
+    let lock = File::open(folder.join(LOCK)).ok()?;
+    let is_free = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+    (is_free && is_at(&lock, &folder.join(LOCK))).then_some(lock)
+}
+
+/// Generation and file of each segment in a folder that an earlier daemon left: its publisher is
+/// gone.
+pub(super) fn left_in(folder: &Path) -> Vec<(u64, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let found = entries.filter_map(|entry| {
+        let name = entry.file_name();
+        let id = name.to_str()?.strip_prefix(NAME_PREFIX)?;
+        let segment = id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let published = read(&entry.path()).ok().filter(|_| segment)?;
+        let gone = published.publisher == PublisherState::Gone;
+        Some((published.header.ok()?.generation, entry.path())).filter(|_| gone)
+    });
+    found.collect()
+}

@@ -1,0 +1,64 @@
+//! The segment that a daemon has announced.
+
+use crate::publish::found::{Published, read};
+use crate::publish::legacy::{HWLOC_ENDING, files_beside};
+use crate::publish::{FileId, Publication, PublishOptions, PublisherState, id_of, mode_of};
+use std::fs;
+use std::path::{Path, PathBuf};
+use topobroker_layout::header::{HEADER_LEN, segment_len};
+use topobroker_reader::Keys;
+use topobroker_slots::SLOTS_ENDING;
+
+#[derive(Debug)]
+pub(super) struct Served {
+    pub(super) file: PathBuf,
+    /// The lines by which processes find it.
+    pub(super) lines: String,
+    id: Option<FileId>,
+    /// Its files for hwloc.
+    beside: Vec<PathBuf>,
+    /// `None` if an earlier daemon has published it.
+    publication: Option<Publication>,
+}
+
+impl Served {
+    pub(super) fn new(publication: Publication) -> Self {
+        let (file, lines) = (publication.place(), Keys::lines(publication.to_env()));
+        Self::found(file, lines, Some(publication))
+    }
+
+    fn found(file: PathBuf, lines: String, publication: Option<Publication>) -> Self {
+        let id = fs::symlink_metadata(&file).ok().map(|it| id_of(&it));
+        let beside = files_beside(&file);
+        Self { file, lines, id, beside, publication }
+    }
+
+    /// What the keys of a folder name, if it was left to the next daemon and is what would be published now.
+    pub(super) fn left(folder: &Path, archive: &[u8], options: &PublishOptions) -> Option<Self> {
+        let lines = fs::read_to_string(Keys::file_in(&folder.into())).ok()?;
+        let file = Keys::from_lines(&lines).ok()?.path()?.to_owned();
+        let Published { publisher, mode, size, .. } = read(&file).ok()?;
+        let has = |ending: &str| {
+            files_beside(&file).iter().any(|it| it.to_string_lossy().ends_with(ending))
+        };
+        let is_alike = publisher == PublisherState::Gone
+            && mode == mode_of(options)
+            && has(HWLOC_ENDING) == options.legacy
+            && has(SLOTS_ENDING) == options.guard
+            && size == segment_len(archive.len()) as u64
+            && fs::read(&file).ok()?.get(HEADER_LEN..).is_some_and(|it| it.starts_with(archive));
+        is_alike.then(|| Self::found(file, lines, None))
+    }
+
+    /// Whether the segment and its files are those that were announced.
+    pub(super) fn is_there(&self) -> bool {
+        let id = fs::symlink_metadata(&self.file).ok().map(|it| id_of(&it));
+        id.is_some() && id == self.id && self.beside.iter().all(|file| file.exists())
+    }
+
+    /// Leaves the removal of the segment to the caller, and returns its file.
+    pub(super) fn outlive(self) -> PathBuf {
+        self.publication.map(Publication::outlive);
+        self.file
+    }
+}

@@ -1,0 +1,159 @@
+//! Removes what publishers and launchers have left that were killed.
+
+use super::found::{Published, is_segment_name, read, read_opened};
+use super::job::base_of;
+use super::legacy::split_name;
+use super::options::NAME_PREFIX;
+use super::publisher::PublisherState;
+use super::store::file_id::{id_of, remove_if};
+use super::store::memfd::memfds;
+use rustix::fs::OFlags;
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use topobroker_reader::ballot::{ballot_prefix, keys_in_ballot, open_ballot};
+
+/// Whose files are swept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of this user.
+    Own,
+    /// Those of all users. Only root may remove them from a folder such as `/dev/shm`.
+    Everybody,
+}
+
+/// Removes from a folder segments whose publisher is gone, jobs whose launcher is gone, and the files for hwloc
+/// beside them: those of killed processes and of an earlier boot. What the keys of the folder or a process
+/// that has just discovered the node name stays.
+///
+/// It looks at the names in the folder, and opens only files of topobroker. Errors are not reported: whoever
+/// sweeps next tries again.
+pub fn sweep(folder: &Path, whose: Whose) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let names: BTreeSet<String> = names.filter(|name| name.starts_with(NAME_PREFIX)).collect();
+    if names.is_empty() {
+        return;
+    }
+    let named = named_by_ballots(folder, &names);
+    let sweeping = Sweeping { folder, whose, named, me: rustix::process::geteuid().as_raw() };
+    for name in names.iter().filter(|name| is_segment_name(name) || is_job_name(name)) {
+        if let Ok(found) = read(&folder.join(name))
+            && sweeping.is_left(&found)
+            && remove_if(&found.file, found.id)
+            && is_own_name(&found, name)
+        {
+            sweeping.remove_beside(&names, name, found.owner);
+        }
+    }
+    sweeping.remove_orphans(&names);
+}
+
+/// Environment variable with the seconds that the segment of a winner stays after it was published.
+const KEEPS: &str = "TOPOBROKER_LOAD_KEEPS";
+
+/// How long what a process has discovered for all stays after it was published, although that process has ended.
+/// Processes that come one after the other would otherwise each discover the machine again.
+pub(crate) fn kept() -> Duration {
+    let given = std::env::var(KEEPS).ok().and_then(|seconds| seconds.parse().ok());
+    Duration::from_secs(given.unwrap_or(10))
+}
+
+/// How long others may look for what a process of another user has discovered, although it is gone.
+const YOUNG: Duration = Duration::from_secs(60);
+
+struct Sweeping<'a> {
+    folder: &'a Path,
+    whose: Whose,
+    /// The segments that processes find in ballots.
+    named: BTreeSet<PathBuf>,
+    me: u32,
+}
+
+impl Sweeping<'_> {
+    fn is_swept(&self, owner: u32) -> bool {
+        self.whose == Whose::Everybody || owner == self.me
+    }
+
+    /// Whether nobody will remove a segment or job, and nobody may look for it.
+    fn is_left(&self, found: &Published) -> bool {
+        let is_gone = || found.publisher == PublisherState::Gone && !self.is_looked_for(found);
+        self.is_swept(found.owner) && (is_gone() || found.is_abandoned())
+    }
+
+    /// Whether processes may look for a segment, although its publisher is gone.
+    fn is_looked_for(&self, found: &Published) -> bool {
+        let time = match found.owner == self.me {
+            true if self.named.contains(&found.file) => kept(),
+            true => Duration::ZERO,
+            false => YOUNG,
+        };
+        found.is_announced() || found.is_younger(time)
+    }
+
+    /// Removes the jobs and the files for hwloc beside what was removed. Those of other users stay: what was
+    /// removed may only have had the name of what they belong to.
+    fn remove_beside(&self, names: &BTreeSet<String>, name: &str, owner: u32) {
+        let is_beside = |other: &&String| {
+            other
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with(".job-") || rest.starts_with('+'))
+        };
+        for file in names.iter().filter(is_beside).map(|name| self.folder.join(name)) {
+            self.remove_of(&file, |found| found == owner);
+        }
+    }
+
+    /// Removes files for hwloc whose segment or job is gone.
+    fn remove_orphans(&self, names: &BTreeSet<String>) {
+        let is_orphan = |name: &&String| {
+            let (own, is_for_hwloc) = split_name(name);
+            is_for_hwloc && base_of(name).is_some() && !self.folder.join(own).exists()
+        };
+        let orphans: Vec<&String> = names.iter().filter(is_orphan).collect();
+        if orphans.is_empty() {
+            return;
+        }
+        // A memfd has no name in the folder.
+        let living: BTreeSet<String> = memfds()
+            .iter()
+            .filter_map(|file| read_opened(file, OFlags::empty(), Vec::new()).ok()?.header.ok())
+            .map(|it| it.segment_name())
+            .collect();
+        for name in orphans
+            .into_iter()
+            .filter(|name| base_of(name).is_none_or(|base| !living.contains(base)))
+        {
+            self.remove_of(&self.folder.join(name), |owner| self.is_swept(owner));
+        }
+    }
+
+    fn remove_of(&self, file: &Path, is_meant: impl Fn(u32) -> bool) {
+        if let Ok(metadata) = fs::symlink_metadata(file)
+            && is_meant(metadata.uid())
+        {
+            remove_if(file, id_of(&metadata));
+        }
+    }
+}
+
+/// Whether a file has its own name: a segment may have that of another one, whose jobs are not its own.
+fn is_own_name(found: &Published, name: &str) -> bool {
+    let own = found.header.as_ref().map(|header| format!("{NAME_PREFIX}{}", header.segment_name()));
+    is_job_name(name) || own.is_ok_and(|own| own == name)
+}
+
+fn is_job_name(name: &str) -> bool {
+    base_of(name).is_some() && !split_name(name).1
+}
+
+/// The segments that ballots of this user name.
+fn named_by_ballots(folder: &Path, names: &BTreeSet<String>) -> BTreeSet<PathBuf> {
+    let start = ballot_prefix();
+    let ballots = names.iter().filter(|name| name.starts_with(&start));
+    let keys = ballots
+        .filter_map(|name| keys_in_ballot(&open_ballot(&folder.join(name), OFlags::empty())?));
+    keys.filter_map(|keys| Some(keys.path()?.to_owned())).collect()
+}
