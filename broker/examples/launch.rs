@@ -4,6 +4,7 @@
 
 use std::error::Error;
 use std::process::Command;
+use topobroker::binding::{Target, bind, binding};
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker::publish::job::{self, JobOptions};
 use topobroker::publish::{PublishOptions, publish};
@@ -28,7 +29,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = JobOptions { name: "example".to_owned(), ranks, ..JobOptions::default() };
     let job = job::add(node, &View::whole(node.topology()), &options)?;
 
+    // The job only says where its ranks belong. A child is bound as the thread that starts it is.
+    let before = binding(Target::ThisThread)?;
     for (rank, pus) in &options.ranks {
+        if let Some(pus) = pus.as_ref().filter(|_| node.topology().is_this_system()) {
+            bind(Target::ThisThread, pus)?;
+        }
         println!("rank {rank} on PUs {:?}", pus.clone().unwrap_or_default());
         let status = Command::new(&program)
             .args(&arguments)
@@ -36,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .envs(job.to_env())
             .env("PMIX_RANK", rank.to_string())
             .status()?;
+        bind(Target::ThisThread, &before)?;
         if !status.success() {
             return Err(format!("rank {rank}: {program} failed: {status}").into());
         }

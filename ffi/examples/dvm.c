@@ -3,10 +3,12 @@
  *
  *     dvm PROGRAM [ARGUMENT...] */
 
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <topobroker.h>
+#include <topobroker_sched.h>
 #include <unistd.h>
 
 #define RANKS 2
@@ -19,8 +21,9 @@ static void check(tb_status status, const char *what)
     }
 }
 
-/* Starts the ranks of a job. PRTE_LAUNCHED tells them that PRRTE launched them. */
-static int start(const tb_job_publication *job, char **argv)
+/* Starts the ranks of a job, each bound to its set if the topology is of this machine: the job only says where they
+ * belong. PRTE_LAUNCHED tells them that PRRTE launched them. */
+static int start(const tb_topology *topology, const tb_job_publication *job, tb_set *const *sets, char **argv)
 {
     const char *name, *value;
     for (unsigned rank = 0; rank < RANKS; rank++) {
@@ -35,6 +38,8 @@ static int start(const tb_job_publication *job, char **argv)
         snprintf(text, sizeof text, "%u", rank);
         setenv("PMIX_RANK", text, 1);
         setenv("PRTE_LAUNCHED", "1", 1);
+        if (tb_topology_is_this_system(topology) && tb_bind_this_thread(sets[rank]) != 0)
+            perror("bind");
         execv(argv[0], argv);
         perror(argv[0]);
         _exit(127);
@@ -80,12 +85,13 @@ int main(int argc, char **argv)
         for (unsigned rank = 0; rank < RANKS; rank++) {
             check(tb_binding_report(topology, rank, sets[rank], false, line, sizeof line, NULL), "report");
             printf("job %s: %s\n", names[i], line);
-            tb_set_free(sets[rank]);
         }
+        fflush(stdout);
+        failures += start(topology, jobs[i], sets, argv + 1);
+        for (unsigned rank = 0; rank < RANKS; rank++)
+            tb_set_free(sets[rank]);
         tb_set_free(cpus);
         tb_topology_free(half);
-        fflush(stdout);
-        failures += start(jobs[i], argv + 1);
     }
     for (int i = 0; i < 2 * RANKS; i++) {
         int status;

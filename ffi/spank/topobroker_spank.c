@@ -6,8 +6,9 @@
  * `legacy` also publishes for unmodified hwloc and PMIx. `guard` has tasks preload the hwloc guard,
  * and publishes what it serves. `folder` keeps the files in a folder
  * instead of shared memory. `threads` says that CPUs= of slurm.conf counts hardware threads and
- * not cores. If `topobroker serve` runs on the node, tasks use its topology and the plugin
- * publishes nothing. A step never fails because of this plugin: errors are only logged. */
+ * not cores. If `topobroker serve` runs on the node, tasks use its topology, and with `legacy` they get its
+ * variables for hwloc. The plugin publishes only if there is no daemon, or none that was started with --legacy
+ * where `legacy` is asked for. A step never fails because of this plugin: errors are only logged. */
 
 #define _GNU_SOURCE
 #include <slurm/slurm.h>
@@ -59,6 +60,33 @@ static tb_status publish(const tb_publish_options *options)
         status = tb_publish(machine, options, sizeof *options, &published);
     tb_description_free(machine);
     return status;
+}
+
+/* Hands tasks the variables for hwloc that a daemon has written beside its keys. Returns whether there are any. */
+static bool set_daemons_variables(spank_t step, const tb_keys *keys)
+{
+    char file[TB_FILE_MAX + 8], line[TB_FILE_MAX + 64];
+    const char *end = strrchr(keys->file, '/');
+    bool has_xml = false;
+    FILE *lines;
+
+    if (end == NULL)
+        return false;
+    snprintf(file, sizeof file, "%.*s/keys", (int)(end - keys->file), keys->file);
+    lines = fopen(file, "re");
+    while (lines != NULL && fgets(line, sizeof line, lines) != NULL) {
+        char *value = strchr(line, '=');
+        line[strcspn(line, "\n")] = '\0';
+        /* A value in quotes is a path that no administrator chooses. */
+        if (value == NULL || value[1] == '\'')
+            continue;
+        *value++ = '\0';
+        spank_setenv(step, line, value, 1);
+        has_xml = has_xml || strcmp(line, "HWLOC_XMLFILE") == 0;
+    }
+    if (lines != NULL)
+        fclose(lines);
+    return has_xml;
 }
 
 /* Removes inherited variables. Those of the job are keys of the node from which it was
@@ -122,6 +150,7 @@ int slurm_spank_init(spank_t step, int argc, char **argv)
     tb_status status;
     uint32_t id = 0;
     const char *name, *value;
+    bool is_published;
 
     if (spank_context() != S_CTX_REMOTE)
         return ESPANK_SUCCESS;
@@ -131,7 +160,12 @@ int slurm_spank_init(spank_t step, int argc, char **argv)
     unset_inherited(step);
     status = read_arguments(argc, argv, &options);
     /* If a daemon publishes, tasks find its topology themselves, also after it has changed. */
-    if (status == TB_OK && tb_keys_find(&keys, sizeof keys) != TB_OK) {
+    is_published = tb_keys_find(&keys, sizeof keys) == TB_OK;
+    if (is_published && options.legacy && !set_daemons_variables(step, &keys)) {
+        slurm_info("topobroker: %s: published without --legacy: the step has a topology of its own", keys.file);
+        is_published = false;
+    }
+    if (status == TB_OK && !is_published) {
         status = publish(&options);
         if (status == TB_OK)
             status = tb_publication_keys(published, &keys, sizeof keys);

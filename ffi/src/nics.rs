@@ -15,7 +15,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use topobroker_reader::{
     Object,
-    devices::{Beside, NetworkId, NicChoice, PathClass},
+    devices::{Beside, NetworkId, NicChoice, PathClass, RankDevice},
 };
 
 /// What is between two devices, the least first. Counterpart: the words of nvidia-smi topo -m.
@@ -152,6 +152,41 @@ pub extern "C" fn tb_gpus(
     answer!(gpus(capacity, count), |topology| {
         let all = topology.gpus();
         all.map(Object::id)
+    })
+}
+
+/// Kinds of devices that ranks are given.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub enum tb_rank_device {
+    /// A NIC of the network that ranks should use first.
+    TB_RANK_NIC = 0,
+    /// A GPU.
+    TB_RANK_GPU = 1,
+}
+
+/// Stores the device that is best for a process that is bound to `cpuset`, if no other process counts: by the rules
+/// of tb_devices_assign. `device` is a tb_rank_device; a NIC is one of the first network of tb_networks.
+/// TB_ERR_NOT_FOUND if the node has no GPU, or no NIC of which it is known that it is active.
+#[unsafe(no_mangle)]
+pub extern "C" fn tb_nearest(
+    topology: Option<&tb_topology>,
+    cpuset: Input<'_, tb_set>,
+    device: i32,
+    obj: Out<'_, tb_obj>,
+) -> tb_status {
+    call_with(|handles| {
+        let (topology, set) = (topology.given("topology")?.get(), cpuset.given(handles, "cpuset")?);
+        let (device, what) = match device {
+            0 => (RankDevice::Nic, "NIC of which it is known that it is active"),
+            1 => (RankDevice::Gpu, "GPU"),
+            other => {
+                return Err(Failure::argument(format_args!("device {other}, expected 0 or 1")));
+            }
+        };
+        let found = topology.nearest(&set.0, device).found(|| format!("the node has no {what}"))?;
+        obj.given("obj")?.write(found.id());
+        Ok(())
     })
 }
 

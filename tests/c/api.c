@@ -2,6 +2,7 @@
  * refuse, and compares the answers with hwloc's if hwloc has such a function. Also run under
  * valgrind and AddressSanitizer. */
 
+#define _GNU_SOURCE
 #include <hwloc.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <topobroker.h>
+#include <topobroker_sched.h>
 #include <unistd.h>
 
 #define SYNTHETIC "Package:2 NUMANode:1(memory=1GB) L3:1 L2:4 Core:1 PU:2"
@@ -230,6 +232,40 @@ static void binding(void)
     REFUSED(tb_membind_set(4, set, false));
     REFUSED(tb_membind_set(0, NULL, false));
     REFUSED(tb_membind_get(NULL, &policy));
+    hwloc_topology_destroy(here);
+    hwloc_bitmap_free(theirs);
+    tb_set_free(all);
+    tb_set_free(set);
+}
+
+/* Sets are glibc's too, and the thread is bound as hwloc says that it is. */
+static void cpu_sets(void)
+{
+    hwloc_topology_t here;
+    hwloc_bitmap_t theirs = hwloc_bitmap_alloc();
+    tb_set *all = tb_set_new(), *set = tb_set_new();
+    cpu_set_t mask, own;
+    char text[4096];
+
+    OK(tb_set_parse(set, "0,3,64-66,1023"));
+    OK(tb_set_to_cpu_set(set, &mask, sizeof mask));
+    EXPECT(CPU_COUNT(&mask) == 6 && CPU_ISSET(65, &mask) && CPU_ISSET(1023, &mask) && !CPU_ISSET(1, &mask));
+    OK(tb_set_from_cpu_set(all, &mask, sizeof mask));
+    EXPECT(tb_set_is_equal(all, set));
+    OK(tb_set_add(set, 1024));
+    EXPECT(tb_set_to_cpu_set(set, &mask, sizeof mask) == TB_ERR_TRUNCATED);
+    OK(tb_set_parse(set, "4-"));
+    EXPECT(tb_set_to_cpu_set(set, &mask, sizeof mask) == TB_ERR_TRUNCATED && tb_bind_this_thread(set) == -1);
+    EXPECT(sched_getaffinity(0, sizeof own, &own) == 0);
+    OK(tb_set_from_cpu_set(all, &own, sizeof own));
+    OK(tb_set_copy(set, all));
+    OK(tb_set_singlify(set));
+    EXPECT(tb_bind_this_thread(set) == 0);
+    hwloc_topology_init(&here);
+    hwloc_topology_load(here);
+    EXPECT(hwloc_get_cpubind(here, theirs, HWLOC_CPUBIND_THREAD) == 0);
+    hwloc_bitmap_list_snprintf(text, sizeof text, theirs);
+    EXPECT(is_list(set, text) && tb_bind_this_thread(all) == 0);
     hwloc_topology_destroy(here);
     hwloc_bitmap_free(theirs);
     tb_set_free(all);
@@ -744,6 +780,8 @@ static void nulls(const tb_topology *topology)
     REFUSED(tb_obj_fact(topology, 0, NULL, NULL));
     REFUSED(tb_nics(NULL, false, NULL, 0, &count));
     REFUSED(tb_gpus(NULL, NULL, 0, &count));
+    REFUSED(tb_nearest(topology, NULL, 0, NULL));
+    REFUSED(tb_nearest(topology, set, 2, NULL));
     REFUSED(tb_devices_assign(topology, NULL, 1, NULL, 0, 1, NULL, 0, &count));
     REFUSED(tb_job_nics(NULL, 0, NULL, 0, &count));
     REFUSED(tb_job_gpus(NULL, 0, NULL, 0, &count));
@@ -1129,6 +1167,8 @@ static void jobs(const tb_topology *topology)
     EXPECT(count == 0);
     OK(tb_devices_assign(topology, &given, 1, placed, 2, 1, dealt, 2, &count));
     EXPECT(count == 2 && dealt[0] == given && dealt[1] == given);
+    EXPECT(tb_nearest(topology, placed[0], TB_RANK_NIC, dealt) == TB_ERR_NOT_FOUND);
+    EXPECT(tb_nearest(topology, placed[0], TB_RANK_GPU, dealt) == TB_ERR_NOT_FOUND);
     OK(tb_job_nics(job, 10, NULL, 0, &count));
     EXPECT(count == 0);
     OK(tb_job_gpus(job, 10, NULL, 0, &count));
@@ -1261,6 +1301,7 @@ int main(void)
     statuses();
     sets();
     sets_like_hwloc();
+    cpu_sets();
     binding();
     hwloc_topology_init(&reference);
     hwloc_topology_set_all_types_filter(reference, HWLOC_TYPE_FILTER_KEEP_ALL);

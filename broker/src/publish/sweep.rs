@@ -62,7 +62,7 @@ pub(crate) fn kept() -> Duration {
 }
 
 /// How long others may look for what a process of another user has discovered, although it is gone.
-const YOUNG: Duration = Duration::from_secs(60);
+const YOUNG: Duration = Duration::from_secs(15);
 
 struct Sweeping<'a> {
     folder: &'a Path,

@@ -135,6 +135,15 @@ typedef struct tb_segment {
 /// its own, for the same mapping. The handle stays valid for the life of the process; freeing it
 /// does nothing. A failed adoption can be tried again. Counterparts: PMIx_Load_topology,
 /// hwloc_shmem_topology_adopt.
+///
+/// The topology is that of the whole node. tb_view_effective stores a view of the part that this process
+/// may use:
+///
+///     tb_topology *mine;
+///     if (tb_view_effective(&mine) == TB_OK) {
+///         ...
+///         tb_topology_free(mine);
+///     }
 tb_status tb_adopt(const tb_topology **topology);
 
 /// Adopts a segment as tb_adopt does, but by `keys`, which the program got by other means, and

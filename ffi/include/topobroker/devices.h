@@ -206,6 +206,14 @@ typedef enum tb_network_kind {
   TB_NETWORK_OTHER = 6,
 } tb_network_kind;
 
+/// Kinds of devices that ranks are given.
+typedef enum tb_rank_device {
+  /// A NIC of the network that ranks should use first.
+  TB_RANK_NIC = 0,
+  /// A GPU.
+  TB_RANK_GPU = 1,
+} tb_rank_device;
+
 /// A network of the node: NICs that reach each other.
 typedef struct tb_network {
   /// A tb_network_kind.
@@ -250,6 +258,14 @@ tb_status tb_network_nics(const tb_topology *topology,
 /// Stores up to `capacity` GPUs that ranks may be given, in logical order, and the number of all of
 /// them in `count` (may be NULL): of each GPU, the OS device of its best programming interface.
 tb_status tb_gpus(const tb_topology *topology, tb_obj *gpus, size_t capacity, size_t *count);
+
+/// Stores the device that is best for a process that is bound to `cpuset`, if no other process counts: by the rules
+/// of tb_devices_assign. `device` is a tb_rank_device; a NIC is one of the first network of tb_networks.
+/// TB_ERR_NOT_FOUND if the node has no GPU, or no NIC of which it is known that it is active.
+tb_status tb_nearest(const tb_topology *topology,
+                     const tb_set *cpuset,
+                     int32_t device,
+                     tb_obj *obj);
 
 /// Deals devices to ranks that are bound to sets: to each rank, in their order, `per_rank` of those
 /// that are best for it, or all if there are fewer. The best are the nearest ones, then those of the

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 use topobroker_draw::{Fold, NodeOptions, Units, node, svg};
-use topobroker_reader::devices::{Beside, NicChoice};
+use topobroker_reader::devices::{Beside, NicChoice, RankDevice};
 use topobroker_reader::text::{synthetic, xml};
 use topobroker_reader::{
     Depth, Distribution, Object, ObjectType, RestrictFlags, Topology, TypeDepth, TypeName, View,
@@ -277,6 +277,17 @@ impl PyTopology {
     /// PMIx's locality string of a process that is bound to a set; None if it is not bound.
     fn locality_string(&self, cpus: AnySet) -> Option<String> {
         self.0.ask(|topology| topology.locality_string(&cpus))
+    }
+
+    /// The device, "nic" or "gpu", that is best for a process that is bound to PUs, if no other process counts;
+    /// None if there is none.
+    fn nearest(&self, cpus: AnySet, device: &str) -> PyResult<Option<PyObject>> {
+        let device = match device {
+            "nic" => RankDevice::Nic,
+            "gpu" => RankDevice::Gpu,
+            other => return Err(wrong_value(format!("{other:?}; expected \"nic\" or \"gpu\""))),
+        };
+        Ok(self.find(|topology| topology.nearest(&cpus, device)))
     }
 
     /// Deals devices, such as `nics` or `gpus`, to ranks. Each of `ranks` is the PUs of a rank, or a

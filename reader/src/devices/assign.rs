@@ -1,6 +1,7 @@
 //! Deals devices to ranks. The result depends on the topology and the order of ranks only, so every
 //! process that computes it has the same one.
 
+use super::candidates::NicChoice;
 use super::near::{Nearness, farthest};
 use crate::object::Object;
 use crate::topology::Topology;
@@ -18,6 +19,15 @@ pub enum Beside<'a, 's> {
     Pus(&'s Set),
     /// Another device, such as the GPU of the rank.
     Device(Object<'a>),
+}
+
+/// Kinds of devices that ranks are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RankDevice {
+    /// A NIC of the network that ranks should use first.
+    Nic,
+    /// A GPU.
+    Gpu,
 }
 
 /// How good a device is for a rank, the best first: what is between it and the device that it should
@@ -67,6 +77,28 @@ impl<'a> Topology<'a> {
             }
         }
         given.into_iter().flatten().collect()
+    }
+
+    /// The NIC or GPU that is best for a process that is bound to some PUs, if no other process counts. `None` if
+    /// there is none: no NIC of which it is known that it is active, or no GPU.
+    ///
+    /// ```
+    /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
+    /// use topobroker_reader::devices::RankDevice;
+    /// let pus = topobroker_reader::jobs::affinity().unwrap();
+    /// let nic = topology.nearest(&pus, RankDevice::Nic);
+    /// println!("{:?}", nic.and_then(|nic| nic.name()));
+    /// ```
+    #[must_use]
+    pub fn nearest(self, pus: &Set, device: RankDevice) -> Option<Object<'a>> {
+        let devices: Vec<Object<'a>> = match device {
+            RankDevice::Nic => {
+                let network = self.network_shares(NicChoice::Active).next()?;
+                self.nics_of_network(NicChoice::Active, network.id).collect()
+            }
+            RankDevice::Gpu => self.gpus().collect(),
+        };
+        self.assign(&devices, &[Beside::Pus(pus)], 1).first().copied()
     }
 }
 

@@ -1,6 +1,6 @@
 //! NICs and GPUs: how far they are from a process, and by which ids others know them.
 //!
-//! The questions are methods of [`Topology`](crate::Topology): `nics`, `gpus`, `assign`,
+//! The questions are methods of [`Topology`](crate::Topology): `nics`, `gpus`, `assign`, `nearest`,
 //! `device_path`, `device_distances`, `path_class`; and of [`Object`](crate::Object): `ports`,
 //! `pci_link`, `pmix_device_id`. Here are the types of their answers.
 //!
@@ -30,7 +30,7 @@ mod pci_link;
 mod pci_tree;
 mod ports;
 
-pub use assign::Beside;
+pub use assign::{Beside, RankDevice};
 pub(crate) use candidates::is_cxi;
 pub use candidates::{LinkState, NicChoice};
 pub use distances::DeviceDistance;

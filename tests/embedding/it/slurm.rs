@@ -222,12 +222,12 @@ fn tasks_adopt_the_plugins_segment_which_is_removed_with_the_step() {
     assert_gone(segment(&lines));
 }
 
-#[test]
-fn if_a_daemon_publishes_the_plugin_only_adds_the_cpus() {
+/// Runs `test` while a daemon with these options publishes in a folder.
+fn with_daemon(options: &[&str], test: impl FnOnce(&Path, &Path, &str)) {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let mut daemon = topobroker();
-    daemon.args(["serve", "--folder"]).arg(&run);
+    daemon.args(["serve", "--folder"]).arg(&run).args(options);
     let mut daemon = daemon.spawn().unwrap();
     let start = Instant::now();
     while !run.join("keys").exists() {
@@ -235,19 +235,47 @@ fn if_a_daemon_publishes_the_plugin_only_adds_the_cpus() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let keys = fs::read_to_string(run.join("keys")).unwrap();
-    if let Some(cluster) = Cluster::start("", &run) {
-        let rank = compile_for_others(folder.path(), "rank.c");
+    test(folder.path(), &run, &keys);
+    let pid = rustix::process::Pid::from_raw(daemon.id().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(daemon.wait().unwrap().success());
+    assert!(!run.exists());
+}
+
+#[test]
+fn if_a_daemon_publishes_the_plugin_only_adds_the_cpus() {
+    with_daemon(&[], |folder, run, keys| {
+        let Some(cluster) = Cluster::start("", run) else { return };
+        let rank = compile_for_others(folder, "rank.c");
         for user in [0, 65534] {
             let lines = cluster.srun(user, &["-n", "1"], &rank);
             let own = segment(&lines);
             assert!(keys.contains(&format!("topobroker-{own}")), "{keys}\n{lines:?}");
             assert!(lines[0].ends_with("step 0"), "{lines:?}");
         }
-    }
-    let pid = rustix::process::Pid::from_raw(daemon.id().cast_signed()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert!(daemon.wait().unwrap().success());
-    assert!(!run.exists());
+    });
+}
+
+#[test]
+fn legacy_of_the_plugin_is_that_of_the_daemon_or_the_steps_own_and_is_said() {
+    let task = |cluster: &Cluster| {
+        let task = cluster.file("task");
+        fs::write(&task, "#!/bin/sh\necho $HWLOC_XMLFILE $TOPOBROKER_FILE\n").unwrap();
+        fs::set_permissions(&task, Permissions::from_mode(0o755)).unwrap();
+        cluster.srun(65534, &["-n", "1"], &task).concat()
+    };
+    with_daemon(&["--legacy"], |_, run, _| {
+        let Some(cluster) = Cluster::start("legacy", run) else { return };
+        let line = task(&cluster);
+        assert!(line.starts_with(run.to_str().unwrap()) && line.contains("+xml2 "), "{line}");
+    });
+    with_daemon(&[], |_, run, _| {
+        let Some(cluster) = Cluster::start("legacy", run) else { return };
+        let line = task(&cluster);
+        assert!(line.starts_with("/dev/shm/") && line.contains("+xml2 /dev/shm/"), "{line}");
+        let log = fs::read_to_string(cluster.file("slurmd.log")).unwrap();
+        assert!(log.contains("published without --legacy"), "{log}");
+    });
 }
 
 #[test]
