@@ -3,7 +3,6 @@
  *
  *     dvm PROGRAM [ARGUMENT...] */
 
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

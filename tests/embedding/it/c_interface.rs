@@ -299,7 +299,7 @@ fn the_c_code_of_the_pages_for_libraries_and_launchers_compiles() {
     let guide = page("libraries.md") + &page("launchers.md");
     let blocks: Vec<&str> =
         guide.split("```c\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    assert_eq!(blocks.len(), 5);
+    assert_eq!(blocks.len(), 6);
     let folder = tempfile::tempdir().unwrap();
     for code in blocks {
         let packages: &[&str] = match code.contains("<pmix") {
