@@ -23,6 +23,11 @@ impl Cluster {
     /// Starts a cluster whose plugin has the given arguments. Its daemons and tasks look for the
     /// node's topology in the folder `run`. `None` if Slurm is not installed, or without root.
     fn start(arguments: &str, run: &Path) -> Option<Self> {
+        Self::start_with(arguments, run, "task/affinity")
+    }
+
+    /// [`Cluster::start`], with these plugins for tasks.
+    fn start_with(arguments: &str, run: &Path, task_plugin: &str) -> Option<Self> {
         if !["slurmctld", "slurmd", "srun", "munged"].into_iter().all(has) {
             return None;
         }
@@ -39,7 +44,7 @@ impl Cluster {
         // Tasks of other users must be able to read it.
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let mut cluster = Self { folder, daemons: Vec::new(), run: run.to_owned() };
-        cluster.configure(&format!("required {} {arguments}\n", plugin.display()));
+        cluster.configure(&format!("required {} {arguments}\n", plugin.display()), task_plugin);
         cluster.start_munge();
         let host = host();
         cluster
@@ -61,7 +66,7 @@ impl Cluster {
         self.folder.path().join(name)
     }
 
-    fn configure(&self, plugins: &str) {
+    fn configure(&self, plugins: &str, task_plugin: &str) {
         for folder in ["munge", "state", "spool"] {
             fs::create_dir(self.file(folder)).unwrap();
         }
@@ -71,7 +76,7 @@ impl Cluster {
         let text = format!(
             "ClusterName=lab\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n\
              AuthType=auth/munge\nAuthInfo=socket={folder}/munge/socket\nCryptoType=crypto/munge\n\
-             MpiDefault=none\nProctrackType=proctrack/linuxproc\nTaskPlugin=task/affinity\n\
+             MpiDefault=none\nProctrackType=proctrack/linuxproc\nTaskPlugin={task_plugin}\n\
              SwitchType=switch/none\nJobAcctGatherType=jobacct_gather/none\nSelectType=select/cons_tres\n\
              SelectTypeParameters=CR_Core\nSchedulerType=sched/builtin\nReturnToService=2\n\
              StateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool\n\
@@ -85,7 +90,8 @@ impl Cluster {
             succeed(Command::new("nproc").arg("--all")).trim(),
         );
         fs::write(self.file("slurm.conf"), text).unwrap();
-        fs::write(self.file("cgroup.conf"), "CgroupAutomount=no\n").unwrap();
+        let cgroups = "CgroupAutomount=no\nCgroupPlugin=cgroup/v1\nConstrainCores=yes\n";
+        fs::write(self.file("cgroup.conf"), cgroups).unwrap();
         fs::write(self.file("plugstack.conf"), plugins).unwrap();
     }
 
@@ -275,6 +281,44 @@ fn legacy_of_the_plugin_is_that_of_the_daemon_or_the_steps_own_and_is_said() {
         assert!(line.starts_with("/dev/shm/") && line.contains("+xml2 /dev/shm/"), "{line}");
         let log = fs::read_to_string(cluster.file("slurmd.log")).unwrap();
         assert!(log.contains("published without --legacy"), "{log}");
+    });
+}
+
+/// Under task/cgroup a task is in a cpuset. What commands show there is what hwloc's programs do, with the daemon's
+/// topology of the whole node.
+#[test]
+fn a_task_in_the_cgroup_of_its_step_is_shown_what_hwloc_shows_it() {
+    if !Path::new("/sys/fs/cgroup/cpuset").exists() {
+        return topobroker_samples::skip(format_args!("cgroups of version 1 have no cpuset here"));
+    }
+    with_daemon(&[], |_, run, keys| {
+        let Some(cluster) = Cluster::start_with("", run, "task/affinity,task/cgroup") else {
+            return;
+        };
+        let task = cluster.file("task");
+        let program = prefix().join("bin/topobroker");
+        // A line for each question: what ours says, and what hwloc's program says.
+        let script = format!(
+            "#!/bin/sh\nT={}; both() {{ echo $1 $($2 2>/dev/null) $($3); }}\n\
+             both count \"$T calc -N pu all\" 'hwloc-calc -N pu all'; both set \"$T calc all\" 'hwloc-calc all'\n\
+             both bound \"$T bind core:0 -- hwloc-bind --get\" 'hwloc-bind core:0 -- hwloc-bind --get'\n\
+             both machine \"$T calc -N pu all --view machine\" 'nproc --all'\n",
+            program.display()
+        );
+        fs::write(&task, script).unwrap();
+        fs::set_permissions(&task, Permissions::from_mode(0o755)).unwrap();
+        let lines = cluster.srun(0, &["-n", "1", "-c", "1"], &task);
+        drop(cluster);
+        // Slurm leaves its cgroup.
+        let left = format!("/sys/fs/cgroup/cpuset/slurm_{}", host());
+        let _ = Command::new("find").args([&left, "-depth", "-type", "d", "-delete"]).output();
+        assert_eq!(lines.len(), 4, "{keys} {lines:?}");
+        for line in &lines {
+            let [what, ours, theirs] = line.split(' ').collect::<Vec<_>>()[..] else {
+                panic!("{lines:?}");
+            };
+            assert!(ours == theirs && (what != "count" || ours == "1"), "{lines:?}");
+        }
     });
 }
 
