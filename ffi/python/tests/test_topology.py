@@ -329,3 +329,13 @@ def test_keys_are_those_of_the_environment(python: Python, program: str, tmp_pat
     keys = published(program, SMALL, tmp_path, quiet_environment)
     code = "import topobroker; t = topobroker.adopt(); print(t.keys['TOPOBROKER_FILE']); assert t.view([0]).keys is None"
     assert python(code, None, **keys) == keys["TOPOBROKER_FILE"]
+
+
+def test_the_nearest_device_is_that_of_the_rules_for_ranks(gpus: topobroker.Topology) -> None:
+    for package in gpus.objects("package"):
+        cpus = package.cpuset
+        assert cpus is not None
+        for device, all_of in [("nic", gpus.networks[0].nics), ("gpu", list(gpus.gpus))]:
+            assert gpus.nearest(cpus, device) == gpus.assign(all_of, [cpus])[0][0]  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="nic"):
+        gpus.nearest([0], "disk")  # type: ignore[arg-type]
