@@ -17,8 +17,12 @@ struct Daemon {
 
 impl Daemon {
     fn start(folder: &Path, input: &Path) -> Self {
+        Self::start_with(folder, &["-i", input.to_str().unwrap()])
+    }
+
+    fn start_with(folder: &Path, more: &[&str]) -> Self {
         let mut command = topobroker();
-        command.args(["serve", "--interval", "1", "--folder"]).arg(folder).arg("-i").arg(input);
+        command.args(["serve", "--interval", "1", "--folder"]).arg(folder).args(more);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
@@ -97,6 +101,29 @@ fn a_port_that_goes_down_and_comes_back_is_published_each_time_and_one_that_flap
     root.write(&rate, RATE);
     sleep(Duration::from_millis(2500));
     assert_eq!(daemon.generation(), 2);
+}
+
+#[test]
+fn a_daemon_of_this_machine_that_is_started_again_goes_on_with_its_segment_and_jobs() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let keys = || std::fs::read_to_string(run.join("keys")).unwrap();
+    for more in [&["--legacy"][..], &[]] {
+        let first = Daemon::start_with(&run, more);
+        let before = keys();
+        first.ask(&["job", "add", "held", "--map-by", "slot", "-n", "1"]);
+        // It is killed.
+        drop(first);
+        let second = Daemon::start_with(&run, more);
+        assert_eq!(keys(), before, "{more:?}");
+        assert!(second.ask(&["job", "list"]).starts_with("held: 1 ranks"));
+        assert!(second.ask(&["status"]).contains(" alive "), "{}", second.ask(&["status"]));
+        second.ask(&["job", "remove", "held"]);
+    }
+    // Other files are wanted: it is published again.
+    let before = keys();
+    let _third = Daemon::start_with(&run, &["--legacy"]);
+    assert_ne!(keys(), before);
 }
 
 #[test]

@@ -74,8 +74,8 @@ impl Folder {
     }
 
     /// Goes on with the segment that an earlier daemon has left ([`Folder::leave`]) if it has the same archive,
-    /// mode and files for hwloc as one that would be published now. Then jobs over it go on too. Returns whether
-    /// it does.
+    /// mode and files for hwloc as one that would be published now, and none for the guard. Then jobs over it go
+    /// on too. Returns whether it does.
     pub fn resume(&mut self, archive: &[u8], options: &PublishOptions) -> bool {
         let Some(served) = Served::left(&self.folder.path, archive, options) else { return false };
         self.before.retain(|file| *file != served.file);

@@ -44,7 +44,9 @@ impl Served {
         let is_alike = publisher == PublisherState::Gone
             && mode == mode_of(options)
             && has(HWLOC_ENDING) == options.legacy
-            && has(SLOTS_ENDING) == options.guard
+            // What is in the slots depends on options for the guard, too.
+            && !options.guard
+            && (options.legacy || !has(SLOTS_ENDING))
             && size == segment_len(archive.len()) as u64
             && fs::read(&file).ok()?.get(HEADER_LEN..).is_some_and(|it| it.starts_with(archive));
         is_alike.then(|| Self::found(file, lines, None))
